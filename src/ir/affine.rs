@@ -1,0 +1,207 @@
+//! Affine index expressions: `i`, `i + kh`, `2*i - 1`, a constant.
+
+use super::name::Name;
+use std::fmt;
+
+/// A sum of iterators with integer coefficients and a constant.
+///
+/// Terms are sorted by name and have non-zero coefficients, so equality is structural.
+/// Arithmetic saturates; [`Affine::is_in_limits`] tells whether a value can be trusted, and
+/// everything that enters an expression or a nest is checked for it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Affine {
+    terms: Vec<(Name, i64)>,
+    constant: i64,
+}
+
+/// Coefficients and constants stay below this in absolute value, so that no index computed
+/// from them overflows 64 bits.
+const LIMIT: u64 = 1 << 40;
+
+impl Affine {
+    /// The constant `value`.
+    pub fn constant(value: i64) -> Affine {
+        Affine {
+            terms: Vec::new(),
+            constant: value,
+        }
+    }
+
+    /// The iterator `name` alone.
+    pub fn iterator(name: Name) -> Affine {
+        Affine {
+            terms: vec![(name, 1)],
+            constant: 0,
+        }
+    }
+
+    /// The iterators and their coefficients, by name.
+    pub fn terms(&self) -> &[(Name, i64)] {
+        &self.terms
+    }
+
+    /// The constant part.
+    pub fn offset(&self) -> i64 {
+        self.constant
+    }
+
+    /// The coefficient of `name`, 0 where it does not occur.
+    pub fn coefficient(&self, name: &Name) -> i64 {
+        self.terms
+            .binary_search_by(|(n, _)| n.cmp(name))
+            .map_or(0, |k| self.terms[k].1)
+    }
+
+    /// Whether `name` occurs.
+    pub fn mentions(&self, name: &Name) -> bool {
+        self.coefficient(name) != 0
+    }
+
+    /// The value, when no iterator occurs.
+    pub fn as_constant(&self) -> Option<i64> {
+        self.terms.is_empty().then_some(self.constant)
+    }
+
+    /// The iterator, when the expression is one iterator and nothing else.
+    pub fn as_iterator(&self) -> Option<&Name> {
+        match (self.terms.as_slice(), self.constant) {
+            ([(name, 1)], 0) => Some(name),
+            _ => None,
+        }
+    }
+
+    /// The sum.
+    #[must_use]
+    pub fn plus(&self, other: &Affine) -> Affine {
+        self.plus_scaled(other, 1)
+    }
+
+    /// The difference.
+    #[must_use]
+    pub fn minus(&self, other: &Affine) -> Affine {
+        self.plus_scaled(other, -1)
+    }
+
+    /// The sum with a constant.
+    #[must_use]
+    pub fn plus_constant(&self, value: i64) -> Affine {
+        let mut sum = self.clone();
+        sum.constant = sum.constant.saturating_add(value);
+        sum
+    }
+
+    /// The product with a constant.
+    #[must_use]
+    pub fn times(&self, factor: i64) -> Affine {
+        Affine::default().plus_scaled(self, factor)
+    }
+
+    fn plus_scaled(&self, other: &Affine, factor: i64) -> Affine {
+        let mut sum = self.plus_constant(other.constant.saturating_mul(factor));
+        for (name, c) in &other.terms {
+            let c = c.saturating_mul(factor);
+            match sum.terms.binary_search_by(|(n, _)| n.cmp(name)) {
+                Ok(k) => sum.terms[k].1 = sum.terms[k].1.saturating_add(c),
+                Err(k) => sum.terms.insert(k, (name.clone(), c)),
+            }
+        }
+        sum.terms.retain(|(_, c)| *c != 0);
+        sum
+    }
+
+    /// The expression with every iterator for which `map` has a value replaced, all at once.
+    #[must_use]
+    pub fn substitute(&self, map: &dyn Fn(&Name) -> Option<Affine>) -> Affine {
+        let mut result = Affine::constant(self.constant);
+        for (name, c) in &self.terms {
+            let image = map(name).unwrap_or_else(|| Affine::iterator(name.clone()));
+            result = result.plus_scaled(&image, *c);
+        }
+        result
+    }
+
+    /// The value at a point, `None` where an iterator has no value or 64 bits do not suffice.
+    pub fn evaluate(&self, point: &dyn Fn(&Name) -> Option<i64>) -> Option<i64> {
+        self.terms.iter().try_fold(self.constant, |sum, (name, c)| {
+            sum.checked_add(c.checked_mul(point(name)?)?)
+        })
+    }
+
+    /// The least and greatest value over a box, given each iterator's inclusive bounds.
+    /// `None` where an iterator has no bounds.
+    pub fn interval(&self, bounds: &dyn Fn(&Name) -> Option<(i64, i64)>) -> Option<(i64, i64)> {
+        let mut result = (self.constant, self.constant);
+        for (name, c) in &self.terms {
+            let (low, high) = bounds(name)?;
+            let (a, b) = (c.saturating_mul(low), c.saturating_mul(high));
+            result.0 = result.0.saturating_add(a.min(b));
+            result.1 = result.1.saturating_add(a.max(b));
+        }
+        Some(result)
+    }
+
+    /// Whether coefficients and constant are small enough to be computed with.
+    pub fn is_in_limits(&self) -> bool {
+        self.constant.unsigned_abs() < LIMIT
+            && self.terms.iter().all(|(_, c)| c.unsigned_abs() < LIMIT)
+    }
+}
+
+impl fmt::Display for Affine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Positive terms first: `i - j` reads better than `-j + i`.
+        let (front, back): (Vec<_>, Vec<_>) = self.terms.iter().partition(|(_, c)| *c > 0);
+        let mut first = true;
+        for (name, c) in front.into_iter().chain(back) {
+            match (first, *c < 0) {
+                (true, true) => f.write_str("-")?,
+                (false, true) => f.write_str(" - ")?,
+                (false, false) => f.write_str(" + ")?,
+                (true, false) => {}
+            }
+            match c.unsigned_abs() {
+                1 => write!(f, "{name}")?,
+                c => write!(f, "{c}*{name}")?,
+            }
+            first = false;
+        }
+        match self.constant {
+            c if first => write!(f, "{c}"),
+            0 => Ok(()),
+            c if c < 0 => write!(f, " - {}", c.unsigned_abs()),
+            c => write!(f, " + {c}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn it(name: &str) -> Affine {
+        Affine::iterator(Name::new(name).unwrap())
+    }
+
+    #[test]
+    fn prints_as_people_write() {
+        let i = it("i");
+        let j = it("j");
+        assert_eq!(i.times(2).plus_constant(-1).to_string(), "2*i - 1");
+        assert_eq!(j.minus(&i).to_string(), "j - i");
+        assert_eq!(i.minus(&i).to_string(), "0");
+        assert_eq!(i.times(-3).plus_constant(4).to_string(), "-3*i + 4");
+    }
+
+    #[test]
+    fn substitutes_all_at_once() {
+        let sum = it("i").plus(&it("j").times(2));
+        let swapped = sum.substitute(&|n| Some(it(if n.as_str() == "i" { "j" } else { "i" })));
+        assert_eq!(swapped, it("j").plus(&it("i").times(2)));
+    }
+
+    #[test]
+    fn overflow_is_noticed() {
+        assert!(!it("i").times(i64::MAX).times(2).is_in_limits());
+        assert!(it("i").times(1 << 30).is_in_limits());
+    }
+}

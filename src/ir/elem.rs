@@ -1,0 +1,68 @@
+//! Element types of tensors.
+
+use std::fmt;
+
+/// The type of a tensor's elements. `f64` unless a script says otherwise.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Elem {
+    /// IEEE double precision, C `double`.
+    #[default]
+    F64,
+    /// IEEE single precision, C `float`.
+    F32,
+    /// 32-bit two's complement, C `int32_t`; overflow wraps.
+    I32,
+    /// 64-bit two's complement, C `int64_t`; overflow wraps.
+    I64,
+}
+
+impl Elem {
+    /// All element types, in the order in which messages list them.
+    pub const ALL: [Elem; 4] = [Elem::F64, Elem::F32, Elem::I32, Elem::I64];
+
+    /// The name in scripts: `f64`, `f32`, `i32`, `i64`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Elem::F64 => "f64",
+            Elem::F32 => "f32",
+            Elem::I32 => "i32",
+            Elem::I64 => "i64",
+        }
+    }
+
+    /// The element type of this script or C name (`double` is `f64`, as TeML §5.3 writes it).
+    pub fn from_name(name: &str) -> Option<Elem> {
+        Elem::ALL
+            .into_iter()
+            .find(|e| e.name() == name || e.c_name() == name)
+    }
+
+    /// The C11 type.
+    pub fn c_name(self) -> &'static str {
+        match self {
+            Elem::F64 => "double",
+            Elem::F32 => "float",
+            Elem::I32 => "int32_t",
+            Elem::I64 => "int64_t",
+        }
+    }
+
+    /// Size in bytes.
+    pub fn size(self) -> usize {
+        match self {
+            Elem::F64 | Elem::I64 => 8,
+            Elem::F32 | Elem::I32 => 4,
+        }
+    }
+
+    /// Whether the type is a floating-point type.
+    pub fn is_float(self) -> bool {
+        matches!(self, Elem::F64 | Elem::F32)
+    }
+}
+
+impl fmt::Display for Elem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

@@ -1,0 +1,212 @@
+//! Names of tensors, iterators and loops.
+//!
+//! Every name may end up in generated C, so a name is checked once, where it enters, and is
+//! trusted from then on. Names that the tool derives (`i_o`, `i_i`, `i4`) are built from
+//! checked names and need no second check.
+
+use std::borrow::Borrow;
+use std::fmt;
+use std::sync::Arc;
+
+/// A valid C11 identifier that is free for use in generated code; cheap to clone.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Name(Arc<str>);
+
+/// Why a text cannot be a name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NameError {
+    /// The text is empty.
+    #[error("a name cannot be empty")]
+    Empty,
+    /// The text holds something that is no part of a C identifier.
+    #[error("`{name}` is not a name: {}", describe(*.bad, *.first))]
+    NotAnIdentifier {
+        /// The text.
+        name: String,
+        /// The first character at fault.
+        bad: char,
+        /// Whether it stands at the start.
+        first: bool,
+    },
+    /// The text is a C keyword.
+    #[error("`{0}` is a C keyword, and generated code uses tensor names as they are")]
+    Keyword(String),
+    /// The text is a name that C, its library or the generated code keeps for itself.
+    #[error(
+        "`{0}` is reserved in generated C (the compiler, its library or teml's own code uses it)"
+    )]
+    Reserved(String),
+    /// The text is longer than C compilers must distinguish.
+    #[error("a name of {0} characters is too long: C distinguishes the first 63")]
+    TooLong(usize),
+}
+
+fn describe(bad: char, first: bool) -> String {
+    match (bad, first) {
+        (c, true) if c.is_ascii_digit() => format!("it starts with the digit `{c}`"),
+        (' ', _) => "it holds a space".to_owned(),
+        (c, _) if c.is_control() => format!("it holds the control character {c:?}"),
+        (c, _) => format!("`{c}` cannot stand in a C identifier"),
+    }
+}
+
+const KEYWORDS: &[&str] = &[
+    "auto",
+    "break",
+    "case",
+    "char",
+    "const",
+    "continue",
+    "default",
+    "do",
+    "double",
+    "else",
+    "enum",
+    "extern",
+    "float",
+    "for",
+    "goto",
+    "if",
+    "inline",
+    "int",
+    "long",
+    "register",
+    "restrict",
+    "return",
+    "short",
+    "signed",
+    "sizeof",
+    "static",
+    "struct",
+    "switch",
+    "typedef",
+    "union",
+    "unsigned",
+    "void",
+    "volatile",
+    "while",
+    "asm",
+    "typeof",
+    "bool",
+    "true",
+    "false",
+    "nullptr",
+    "alignas",
+    "alignof",
+    "constexpr",
+    "thread_local",
+    "static_assert",
+];
+
+// Names visible to generated code through the headers that it includes, or built into compilers.
+const RESERVED: &[&str] = &[
+    "main", "memset", "memcpy", "memmove", "malloc", "free", "calloc", "abort", "exit", "unix",
+    "linux", "i386", "NULL", "INFINITY", "NAN", "signbit", "isnan", "isinf", "exp", "log", "sqrt",
+    "fabs", "tanh", "pow", "sin", "cos", "tan", "floor", "ceil", "fmin", "fmax", "fma", "abs",
+    "min", "max", "j0", "j1", "jn", "y0", "y1", "yn", "gamma", "strlen", "strcpy", "strcat",
+    "strcmp", "index", "printf", "puts", "scanf", "read", "write", "errno", "stdin", "stdout",
+    "stderr", "erf", "erfc", "round", "trunc", "rint", "log2", "log10", "exp2", "cbrt", "hypot",
+];
+
+impl Name {
+    /// Checks that `text` can name a tensor, an iterator or a kernel in generated C.
+    ///
+    /// # Errors
+    /// [`NameError`] says what is wrong with it.
+    pub fn new(text: &str) -> Result<Name, NameError> {
+        let Some(first) = text.chars().next() else {
+            return Err(NameError::Empty);
+        };
+        let bad = if first.is_ascii_alphabetic() || first == '_' {
+            text.chars()
+                .find(|c| !c.is_ascii_alphanumeric() && *c != '_')
+        } else {
+            Some(first)
+        };
+        if let Some(bad) = bad {
+            let name = text.chars().take(40).collect();
+            let first = bad == first;
+            return Err(NameError::NotAnIdentifier { name, bad, first });
+        }
+        if text.len() > 63 {
+            return Err(NameError::TooLong(text.len()));
+        }
+        if KEYWORDS.contains(&text) {
+            return Err(NameError::Keyword(text.to_owned()));
+        }
+        let reserved = text.starts_with('_')
+            || text.starts_with("teml_")
+            || text.starts_with("omp_")
+            || text.ends_with("_t")
+            || text.starts_with("INT") && text.ends_with(['C', 'X', 'N']);
+        if reserved || RESERVED.contains(&text) {
+            return Err(NameError::Reserved(text.to_owned()));
+        }
+        Ok(Name(text.into()))
+    }
+
+    /// The iterator of an operation that names none, numbered from 1: `_1`, `_2` …
+    ///
+    /// `build` gives such iterators readable names; no script can write one.
+    pub fn generated(number: usize) -> Name {
+        Name(format!("_{number}").into())
+    }
+
+    /// Whether the name was made by [`Name::generated`].
+    pub fn is_generated(&self) -> bool {
+        self.0.starts_with('_')
+    }
+
+    /// A name derived from this one: `i` and `o` give `i_o`.
+    pub fn derived(&self, suffix: impl fmt::Display) -> Name {
+        Name(format!("{}_{suffix}", self.0).into())
+    }
+
+    /// The iterator that TeML gives to nesting level `level` (§2): `i1`, `i2` …
+    pub fn of_level(level: usize) -> Name {
+        Name(format!("i{level}").into())
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Borrow<str> for Name {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rejects_what_c_would_misread() {
+        for text in [
+            "",
+            "double",
+            "A; system(\"rm\")",
+            "3x",
+            "a b",
+            "_x",
+            "size_t",
+            "é",
+            "a\nb",
+            "teml_x",
+        ] {
+            assert!(Name::new(text).is_err(), "{text:?} was accepted");
+        }
+        for text in ["A", "Dt", "i_o", "i1", "kh", "a_very_long_name"] {
+            assert!(Name::new(text).is_ok(), "{text:?} was refused");
+        }
+    }
+}

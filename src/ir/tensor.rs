@@ -1,0 +1,179 @@
+//! Tensors: a name, a shape and an element type; row-major storage.
+
+use super::elem::Elem;
+use super::name::Name;
+use std::fmt;
+use std::sync::Arc;
+
+/// The extents of a tensor's dimensions, each at least 1; rank 0 is a scalar.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Shape(Arc<[u64]>);
+
+/// Why a list of integers is no shape.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ShapeError {
+    /// An extent is zero or negative.
+    #[error("dimension {dimension} has the extent {extent}, and extents are at least 1")]
+    NotPositive {
+        /// Counted from 1.
+        dimension: usize,
+        /// The extent given.
+        extent: i64,
+    },
+    /// The tensor would not fit in the address space.
+    #[error("a tensor of shape {shape} would need more bytes than an address can count")]
+    TooLarge {
+        /// The extents, written as a shape.
+        shape: String,
+    },
+}
+
+/// The largest tensor in bytes: what a C object may be (`PTRDIFF_MAX` on 48-bit machines).
+const MAX_BYTES: u128 = 1 << 47;
+
+impl Shape {
+    /// A shape of the given extents for elements of type `elem`.
+    ///
+    /// # Errors
+    /// [`ShapeError`] when an extent is not positive or the product overflows.
+    pub fn new(extents: &[i64], elem: Elem) -> Result<Shape, ShapeError> {
+        let mut bytes = elem.size() as u128;
+        for (k, &extent) in extents.iter().enumerate() {
+            if extent < 1 {
+                let dimension = k + 1;
+                return Err(ShapeError::NotPositive { dimension, extent });
+            }
+            bytes = bytes.saturating_mul(extent.unsigned_abs().into());
+        }
+        if bytes > MAX_BYTES {
+            let shape = format!("{extents:?}");
+            return Err(ShapeError::TooLarge { shape });
+        }
+        Ok(Shape(extents.iter().map(|e| e.unsigned_abs()).collect()))
+    }
+
+    /// The shape of a virtual expression: extents that no storage has to back.
+    pub fn of_extents(extents: impl IntoIterator<Item = u64>) -> Shape {
+        Shape(extents.into_iter().collect())
+    }
+
+    /// The extents, first dimension first.
+    pub fn extents(&self) -> &[u64] {
+        &self.0
+    }
+
+    /// The number of dimensions.
+    pub fn rank(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The number of elements.
+    pub fn elements(&self) -> u64 {
+        self.0.iter().product()
+    }
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let extents: Vec<String> = self.0.iter().map(u64::to_string).collect();
+        write!(f, "[{}]", extents.join(", "))
+    }
+}
+
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Data {
+    name: Option<Name>,
+    shape: Shape,
+    elem: Elem,
+    scalar: bool,
+}
+
+/// A tensor that is backed by memory; cheap to clone, equal by structure.
+///
+/// The name is missing until an assignment gives it one: the placeholder □ of TeML eqs. 12–18.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Tensor(Arc<Data>);
+
+impl Tensor {
+    /// `tensor(S)` of TeML eq. 13: named □.
+    pub fn new(shape: Shape, elem: Elem) -> Tensor {
+        let (name, scalar) = (None, false);
+        Tensor(Arc::new(Data {
+            name,
+            shape,
+            elem,
+            scalar,
+        }))
+    }
+
+    /// `scalar()` of TeML eq. 12: the shape is `[]`, and no iterator may index it.
+    pub fn scalar(elem: Elem) -> Tensor {
+        let (name, shape, scalar) = (None, Shape::of_extents([]), true);
+        Tensor(Arc::new(Data {
+            name,
+            shape,
+            elem,
+            scalar,
+        }))
+    }
+
+    /// The same tensor under `name`: the substitution x\[id/□\] of TeML eqs. 17 and 18.
+    #[must_use]
+    pub fn named(&self, name: Name) -> Tensor {
+        Tensor(Arc::new(Data {
+            name: Some(name),
+            shape: self.0.shape.clone(),
+            elem: self.0.elem,
+            scalar: self.0.scalar,
+        }))
+    }
+
+    /// The name, or `None` for □.
+    pub fn name(&self) -> Option<&Name> {
+        self.0.name.as_ref()
+    }
+
+    /// The name as text; □ where there is none yet.
+    pub fn label(&self) -> &str {
+        self.0.name.as_ref().map_or("□", Name::as_str)
+    }
+
+    /// The extents.
+    pub fn shape(&self) -> &Shape {
+        &self.0.shape
+    }
+
+    /// The element type.
+    pub fn elem(&self) -> Elem {
+        self.0.elem
+    }
+
+    /// Whether the tensor was made by `scalar()`.
+    pub fn is_scalar(&self) -> bool {
+        self.0.scalar
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes_are_positive_and_fit() {
+        assert!(Shape::new(&[], Elem::F64).is_ok_and(|s| s.elements() == 1));
+        assert!(Shape::new(&[1; 8], Elem::F64).is_ok_and(|s| s.rank() == 8));
+        assert!(matches!(
+            Shape::new(&[3, 0], Elem::F64),
+            Err(ShapeError::NotPositive {
+                dimension: 2,
+                extent: 0
+            })
+        ));
+        for huge in [vec![i64::MAX, i64::MAX], vec![1 << 45], vec![1 << 40; 8]] {
+            assert!(matches!(
+                Shape::new(&huge, Elem::F64),
+                Err(ShapeError::TooLarge { .. })
+            ));
+        }
+    }
+}

@@ -1,0 +1,2 @@
+//! The `teml` command.
+fn main() {}
