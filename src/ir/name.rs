@@ -98,14 +98,25 @@ const KEYWORDS: &[&str] = &[
     "static_assert",
 ];
 
-// Names visible to generated code through the headers that it includes, or built into compilers.
+// What generated code itself calls or includes; a local of that name would hide it.
 const RESERVED: &[&str] = &[
-    "main", "memset", "memcpy", "memmove", "malloc", "free", "calloc", "abort", "exit", "unix",
-    "linux", "i386", "NULL", "INFINITY", "NAN", "signbit", "isnan", "isinf", "exp", "log", "sqrt",
-    "fabs", "tanh", "pow", "sin", "cos", "tan", "floor", "ceil", "fmin", "fmax", "fma", "abs",
-    "min", "max", "j0", "j1", "jn", "y0", "y1", "yn", "gamma", "strlen", "strcpy", "strcat",
-    "strcmp", "index", "printf", "puts", "scanf", "read", "write", "errno", "stdin", "stdout",
-    "stderr", "erf", "erfc", "round", "trunc", "rint", "log2", "log10", "exp2", "cbrt", "hypot",
+    "main",
+    "memset",
+    "NULL",
+    "INFINITY",
+    "size_t",
+    "ptrdiff_t",
+    "int8_t",
+    "int16_t",
+    "int32_t",
+    "int64_t",
+    "uint8_t",
+    "uint16_t",
+    "uint32_t",
+    "uint64_t",
+    "unix",
+    "linux",
+    "i386",
 ];
 
 impl Name {
@@ -134,11 +145,9 @@ impl Name {
         if KEYWORDS.contains(&text) {
             return Err(NameError::Keyword(text.to_owned()));
         }
-        let reserved = text.starts_with('_')
-            || text.starts_with("teml_")
-            || text.starts_with("omp_")
-            || text.ends_with("_t")
-            || text.starts_with("INT") && text.ends_with(['C', 'X', 'N']);
+        let reserved = ["_", "teml_", "omp_", "INT"]
+            .iter()
+            .any(|prefix| text.starts_with(prefix));
         if reserved || RESERVED.contains(&text) {
             return Err(NameError::Reserved(text.to_owned()));
         }
