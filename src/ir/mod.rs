@@ -9,6 +9,7 @@ mod name;
 mod nest;
 mod path;
 mod tensor;
+mod text;
 
 pub use affine::Affine;
 pub use elem::Elem;
@@ -17,3 +18,4 @@ pub use name::{Name, NameError};
 pub use nest::{Fill, Loop, Nest, Range, Stmt, Tree};
 pub use path::{Path, Site, Step};
 pub use tensor::{Shape, ShapeError, Tensor};
+pub use text::{Infix, Line};

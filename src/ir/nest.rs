@@ -108,21 +108,27 @@ impl Range {
         self.lower.iter().chain(&self.upper)
     }
 
-    /// The range with iterators in its bounds replaced; equal bounds fall together.
+    /// The range with iterators in its bounds replaced. Equal bounds fall together, and of
+    /// several constants only the one that counts stays.
     #[must_use]
     pub fn substitute(&self, map: &dyn Fn(&Name) -> Option<Affine>) -> Range {
-        let replace = |bounds: &[Affine]| {
+        let replace = |bounds: &[Affine], tighter: fn(i64, i64) -> i64| {
+            let bounds: Vec<Affine> = bounds.iter().map(|b| b.substitute(map)).collect();
+            let constants = bounds.iter().filter_map(Affine::as_constant);
+            let tightest = constants.reduce(tighter);
             let mut result: Vec<Affine> = Vec::with_capacity(bounds.len());
-            for bound in bounds.iter().map(|b| b.substitute(map)) {
-                if !result.contains(&bound) {
+            for bound in bounds {
+                if (bound.as_constant().is_none() || bound.as_constant() == tightest)
+                    && !result.contains(&bound)
+                {
                     result.push(bound);
                 }
             }
             result
         };
         Range {
-            lower: replace(&self.lower),
-            upper: replace(&self.upper),
+            lower: replace(&self.lower, i64::max),
+            upper: replace(&self.upper, i64::min),
             step: self.step,
         }
     }
