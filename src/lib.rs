@@ -3,4 +3,5 @@
 pub mod analysis;
 pub mod codegen;
 pub mod ir;
+pub mod lower;
 pub mod transform;

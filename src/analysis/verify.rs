@@ -53,6 +53,16 @@ pub enum Invalid {
     Malformed(String),
 }
 
+impl Invalid {
+    /// The loops at fault.
+    pub fn culprits(&self) -> Vec<Name> {
+        match self {
+            Invalid::InsideVector { outer, inner, .. } => vec![outer.clone(), inner.clone()],
+            _ => Vec::new(),
+        }
+    }
+}
+
 /// Checks all invariants.
 ///
 /// # Errors

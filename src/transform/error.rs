@@ -4,6 +4,7 @@ use crate::analysis::position::NoLoop;
 use crate::analysis::shape::{Mismatch, Place};
 use crate::analysis::verify::Invalid;
 use crate::ir::{MAX_DEPTH, MAX_SIZE, Name, Nest, ShapeError};
+use crate::lower::build::NoNest;
 
 /// An error of an operation. The core knows no script positions: the boundary adds them.
 #[derive(Clone, Debug)]
@@ -116,52 +117,9 @@ pub enum ErrorKind {
         iterator: Name,
     },
 
-    /// `build` of something that assigns nothing (the where-clause of eq. 19).
-    #[error("build needs an assignment, and this is {what}")]
-    NotAnAssignment {
-        /// What it is.
-        what: &'static str,
-    },
-    /// An iterator of the value is missing in the target of a plain assignment.
-    #[error(
-        "`{iterator}` indexes the value but not the target {target}: which of its values should be assigned?"
-    )]
-    UnassignedIterator {
-        /// The iterator.
-        iterator: Name,
-        /// The target, indexed.
-        target: String,
-    },
-    /// A sum below an operation that it cannot be moved out of.
-    #[error("a sum inside `{op}` has no nest of its own")]
-    NotLinear {
-        /// The operation.
-        op: &'static str,
-    },
-    /// The value reads elements of the target that the assignment overwrites.
-    #[error("the value reads {read} while {target} is being assigned")]
-    ReadsTarget {
-        /// The access in the value.
-        read: String,
-        /// The target, indexed.
-        target: String,
-    },
-    /// Several iterations write one element.
-    #[error("{target} does not name a different element for each value of `{iterator}`")]
-    NotInjective {
-        /// The target, indexed.
-        target: String,
-        /// An iterator.
-        iterator: Name,
-    },
-    /// A reduction into a target whose written elements form no box.
-    #[error(
-        "the reduction writes only some of the elements in the box around {target}, and such a set cannot be initialized"
-    )]
-    ScatteredReduction {
-        /// The target, indexed.
-        target: String,
-    },
+    /// An expression that has no nest.
+    #[error(transparent)]
+    NoNest(#[from] NoNest),
 
     /// A number that must be positive.
     #[error("`{parameter}` must be at least 1, and {value} is not")]
@@ -285,9 +243,8 @@ impl ErrorKind {
             K::Invalid(Invalid::TooDeep | Invalid::TooLarge { .. })
             | K::Invalid(Invalid::IndexTooLarge { .. })
             | K::TooComplex
-            | K::NotLinear { .. }
-            | K::ReadsTarget { .. }
-            | K::ScatteredReduction { .. } => Class::Limitation,
+            | K::NoNest(NoNest::NotLinear { .. } | NoNest::ReadsTarget { .. })
+            | K::NoNest(NoNest::Scattered { .. }) => Class::Limitation,
             K::Loop(NoLoop::TooDeep { .. } | NoLoop::Ambiguous { .. })
             | K::Invalid(Invalid::InsideVector { .. })
             | K::NotPerfect { .. }
@@ -316,19 +273,26 @@ impl ErrorKind {
             K::ScalarIndexed { .. } => "leave its list out: `[[i, j], ]`, or `()` in its place",
             K::TooComplex => "assign a part of it to a tensor and use that tensor",
             K::NotFree { .. } => "sum over iterators that index the summand",
-            K::NotAnAssignment { .. } => {
+            K::NoNest(NoNest::NotAnAssignment { .. }) => {
                 "assign it to a tensor: `let A = eq(x, [i, j])`, or use add, sub, mul, div"
             }
-            K::UnassignedIterator { iterator, .. } => {
+            K::NoNest(NoNest::Unnamed) => "bind it to a variable first: `let C = add(…)`",
+            K::NoNest(NoNest::UnassignedIterator { iterator, .. }) => {
                 return Some(format!(
                     "for a reduction, sum over it with `vsum(x, [{iterator}])`, or accumulate \
                      onto the target itself: `C = add(C, x, [[i, j], ] -> [i, j])`"
                 ));
             }
-            K::NotLinear { .. } => "assign the sum to a tensor of its own and build that first",
-            K::ReadsTarget { .. } => "assign to another tensor",
-            K::NotInjective { .. } => "give each iterator a dimension of its own in the target",
-            K::ScatteredReduction { .. } => "reduce into a tensor of its own, then assign that",
+            K::NoNest(NoNest::NotLinear { .. }) => {
+                "assign the sum to a tensor of its own and build that first"
+            }
+            K::NoNest(NoNest::ReadsTarget { .. }) => "assign to another tensor",
+            K::NoNest(NoNest::NotInjective { .. }) => {
+                "give each iterator a dimension of its own in the target"
+            }
+            K::NoNest(NoNest::Scattered { .. }) => {
+                "reduce into a tensor of its own, then assign that"
+            }
             K::Loop(NoLoop::Ambiguous { .. }) => "name the loop instead of giving its level",
             K::NotPerfect { .. } => "only loops with nothing beside them change places",
             K::Stepped { .. } => "stripmine before the step changes",

@@ -1,6 +1,7 @@
 //! Transformations: one file each, one pure function each, and one table of them all.
 
 mod error;
+pub mod nest;
 mod op;
 pub mod tensor;
 
@@ -22,4 +23,12 @@ pub static OPS: &[&Op] = &[
     &tensor::op::DIV,
     &tensor::vcontract::VCONTRACT,
     &tensor::vsum::VSUM,
+    &nest::build::BUILD,
+    &nest::stripmine::STRIPMINE,
+    &nest::interchange::INTERCHANGE,
+    &nest::fuse_outer::FUSE_OUTER,
+    &nest::fuse_inner::FUSE_INNER,
+    &nest::unroll::UNROLL,
+    &nest::mode::PARALLELIZE,
+    &nest::mode::VECTORIZE,
 ];
