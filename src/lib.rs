@@ -2,6 +2,7 @@
 
 pub mod analysis;
 pub mod codegen;
+pub mod interp;
 pub mod ir;
 pub mod lower;
 pub mod transform;
