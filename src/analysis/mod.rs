@@ -2,6 +2,8 @@
 //! races, well-formedness, counted work. Trees are only read here.
 
 pub mod bounds;
+pub mod legality;
 pub mod position;
 pub mod shape;
 pub mod verify;
+pub mod work;
