@@ -2,3 +2,4 @@
 
 pub mod codegen;
 pub mod ir;
+pub mod runtime;
