@@ -29,13 +29,20 @@ pub(super) struct Outcome {
 
 impl Compiler {
     /// The compiler that the environment variable CC names, or else the system's: `cc`, `gcc` or
-    /// `clang`. Flags in CFLAGS are respected. Found once per process.
+    /// `clang`. Flags in CFLAGS are respected. Once found, it stays the same
+    /// in this process.
     ///
     /// # Errors
     /// [`RuntimeError::NoCompiler`] when none of them can be started.
     pub fn find() -> Result<&'static Compiler, RuntimeError> {
-        static FOUND: OnceLock<Result<Compiler, RuntimeError>> = OnceLock::new();
-        FOUND.get_or_init(search).as_ref().map_err(Clone::clone)
+        static FOUND: OnceLock<Compiler> = OnceLock::new();
+        match FOUND.get() {
+            Some(compiler) => Ok(compiler),
+            None => {
+                let compiler = search()?;
+                Ok(FOUND.get_or_init(|| compiler))
+            }
+        }
     }
 
     /// The compiler at `program`, a path or a name to be found in PATH, with no flags of its own.

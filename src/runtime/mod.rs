@@ -1,8 +1,8 @@
 //! From C text to numbers: compile a kernel, call it in a worker process, compare what it wrote,
 //! measure how long it took.
 //!
-//! The only room with `unsafe`: [`sys`] wraps the system calls, [`buffer`] the shared memory,
-//! [`serve`] the call of foreign code. Every error is a [`RuntimeError`]; kernels run in a
+//! The only room with `unsafe`: `sys` wraps the system calls, `buffer` the shared memory,
+//! `serve` the call of foreign code. Every error is a [`RuntimeError`]; kernels run in a
 //! process of their own, so that a crash or an endless loop in one is a value here too.
 
 mod buffer;
