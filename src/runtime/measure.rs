@@ -9,12 +9,19 @@ use super::run::{Bench, Outputs, Placed};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
-/// Held for writing while measuring, and for reading by what would disturb that.
+/// Held for writing while measuring, and for reading by what would disturb that. Never held
+/// around work that is shared out among threads: a thread that waits for its part of such work
+/// may meanwhile be given other work, and that may want this lock.
 static MEASURING: RwLock<()> = RwLock::new(());
 
 /// Waits until nothing is being measured, and lets nobody begin while the guard lives.
 pub(super) fn keep_off() -> RwLockReadGuard<'static, ()> {
     MEASURING.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Waits until nothing is being measured.
+pub(super) fn wait() {
+    drop(keep_off());
 }
 
 fn alone() -> RwLockWriteGuard<'static, ()> {
@@ -88,24 +95,14 @@ pub fn measure(
     budget: &Budget,
     control: &Control,
 ) -> Result<Vec<Timing>, RuntimeError> {
-    let _alone = alone();
+    wait();
     let mut bench = Bench::new(control);
     let place = |v: &Variant| bench.place(&v.kernel, &v.data, v.threads);
     let placed = variants
         .iter()
         .map(place)
         .collect::<Result<Vec<Placed>, _>>()?;
-    for placed in &placed {
-        bench.run(placed)?;
-    }
-    let mut runs = vec![Vec::new(); variants.len()];
-    for _ in 0..budget.max_runs.max(budget.min_runs).max(1) {
-        for (placed, runs) in placed.iter().zip(&mut runs) {
-            if runs.len() < budget.min_runs || runs.iter().sum::<Duration>() < budget.time {
-                runs.push(bench.run(placed)?);
-            }
-        }
-    }
+    let runs = take_turns(&mut bench, &placed, budget)?;
     for (variant, placed) in variants.iter().zip(&placed) {
         check(variant, placed)?;
     }
@@ -114,6 +111,27 @@ pub fn measure(
         .zip(runs)
         .map(|(label, runs)| timing(label, runs))
         .collect())
+}
+
+/// The times of every kernel's timed runs.
+fn take_turns(
+    bench: &mut Bench<'_>,
+    placed: &[Placed],
+    budget: &Budget,
+) -> Result<Vec<Vec<Duration>>, RuntimeError> {
+    let _alone = alone();
+    for placed in placed {
+        bench.run(placed)?;
+    }
+    let mut runs = vec![Vec::new(); placed.len()];
+    for _ in 0..budget.max_runs.max(budget.min_runs).max(1) {
+        for (placed, runs) in placed.iter().zip(&mut runs) {
+            if runs.len() < budget.min_runs.max(1) || runs.iter().sum::<Duration>() < budget.time {
+                runs.push(bench.run(placed)?);
+            }
+        }
+    }
+    Ok(runs)
 }
 
 fn check(variant: &Variant, placed: &Placed) -> Result<(), RuntimeError> {

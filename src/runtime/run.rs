@@ -47,10 +47,13 @@ pub fn run_once(
     data: &[Data],
     control: &Control,
 ) -> Result<Run, RuntimeError> {
-    let _quiet = measure::keep_off();
+    measure::wait();
     let mut bench = Bench::new(control);
     let placed = bench.place(compiled, data, control.threads)?;
-    let time = bench.run(&placed)?;
+    let time = {
+        let _quiet = measure::keep_off();
+        bench.run(&placed)?
+    };
     Ok(Run {
         time,
         outputs: Outputs(placed.outputs),

@@ -6,14 +6,17 @@ use super::control::Control;
 use super::error::{RuntimeError, signal_text};
 use super::protocol::{Call, Reply, Request};
 use super::sys;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 /// How long a worker may take to say that it is there.
 const START_LIMIT: Duration = Duration::from_secs(20);
+
+/// How long a process may take to end.
+const END_LIMIT: Duration = Duration::from_secs(5);
 
 /// How often a wait looks whether someone asked to stop.
 const GLANCE: Duration = Duration::from_millis(20);
@@ -99,7 +102,7 @@ impl Worker {
             }),
             Err(Lost::TimedOut) => Err(failed(format!("no answer in {START_LIMIT:?}"))),
             Err(Lost::Ended) => {
-                let status = worker.child.wait();
+                let status = worker.reap();
                 let status = status.map_or_else(|e| e.to_string(), |s| s.to_string());
                 Err(failed(format!("it ended at once ({status})")))
             }
@@ -203,9 +206,23 @@ impl Worker {
         }
     }
 
+    /// The status of a process that has closed its output: it is about to end, and if it is not,
+    /// it is made to.
+    fn reap(&mut self) -> io::Result<ExitStatus> {
+        let start = Instant::now();
+        while start.elapsed() < END_LIMIT {
+            if let Some(status) = self.child.try_wait()? {
+                return Ok(status);
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        sys::kill_group(self.child.id());
+        self.child.wait()
+    }
+
     /// Why the process is no more.
     fn post_mortem(&mut self, kernel: String) -> RuntimeError {
-        let status = match self.child.wait() {
+        let status = match self.reap() {
             Ok(status) => status,
             Err(error) => {
                 let reason = error.to_string();

@@ -1,6 +1,7 @@
 //! Times; that is, everything about them but how long they are.
 
 use crate::workshop::*;
+use rayon::prelude::*;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -123,4 +124,27 @@ fn parallel_kernels_are_right() {
         ..variant("dot", &dot, &data, threads)
     });
     measure(&variants, &Budget::default(), &control()).unwrap();
+}
+
+/// Whatever compiles, runs and measures at the same time, in however few threads, ends.
+#[test]
+fn measuring_from_many_threads_ends() {
+    let source =
+        "void copy(const float *a, float *b) { for (int i = 0; i < 1 << 20; i++) b[i] = a[i]; }";
+    let params = vec![
+        param("a", &[1 << 20], Elem::F32, Role::In),
+        param("b", &[1 << 20], Elem::F32, Role::Out),
+    ];
+    let copy = kernel("copy", source, params);
+    let budget = Budget {
+        max_runs: 5,
+        ..Budget::default()
+    };
+    (0..6u64).into_par_iter().for_each(|k| {
+        let data = [Data::Pattern(k), Data::Unset];
+        let mut variant = variant("copy", &copy, &data, 1);
+        let run = run_once(&variant.kernel, &data, &control()).unwrap();
+        variant.checked = Some(Arc::new(run.outputs));
+        measure(&[variant], &budget, &control()).unwrap();
+    });
 }
