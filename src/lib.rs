@@ -1,5 +1,9 @@
 #![doc = include_str!("README.md")]
 
+pub mod analysis;
 pub mod codegen;
+pub mod interp;
 pub mod ir;
+pub mod lower;
 pub mod runtime;
+pub mod transform;

@@ -4,10 +4,18 @@
 
 mod affine;
 mod elem;
+mod expr;
 mod name;
+mod nest;
+mod path;
 mod tensor;
+mod text;
 
 pub use affine::Affine;
 pub use elem::Elem;
+pub use expr::{BinaryOp, Expr, Index, MAX_DEPTH, MAX_SIZE, Node, fresh_name};
 pub use name::{Name, NameError};
+pub use nest::{Fill, Loop, Nest, Range, Stmt, Tree};
+pub use path::{Path, Site, Step};
 pub use tensor::{Shape, ShapeError, Tensor};
+pub use text::{Infix, Line};

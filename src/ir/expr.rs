@@ -1,0 +1,424 @@
+//! Tensor expressions: the trees of TeML eq. 1.
+//!
+//! A node of the paper is a triple (op, shape, iterators). Here a leaf is an access to a
+//! tensor, whose iterators may be not given yet (ε), forbidden (•) or a list; inner nodes are
+//! operations. An expression without memory behind it is *virtual*; an assignment makes it
+//! *real*.
+
+use super::affine::Affine;
+use super::elem::Elem;
+use super::name::Name;
+use super::tensor::{Shape, Tensor};
+use std::sync::Arc;
+
+/// A tensor expression; immutable, shared, equal by structure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Expr(Arc<Cell>);
+
+#[derive(Debug, PartialEq, Eq)]
+struct Cell {
+    depth: u32,
+    size: u64,
+    node: Node,
+}
+
+/// The iterators of an access, the third component of a node in TeML eq. 1.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Index {
+    /// ε: not given yet.
+    Unset,
+    /// •: a scalar takes none.
+    Forbidden,
+    /// One index expression per dimension.
+    At(Vec<Affine>),
+}
+
+/// An element-wise operation of two operands: the *op* of TeML Fig. 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BinaryOp {
+    /// `+`
+    Add,
+    /// `-`
+    Sub,
+    /// `*`
+    Mul,
+    /// `/`
+    Div,
+}
+
+impl BinaryOp {
+    /// All of them, in the paper's order.
+    pub const ALL: [BinaryOp; 4] = [BinaryOp::Add, BinaryOp::Sub, BinaryOp::Mul, BinaryOp::Div];
+
+    /// The operator in C and in the canonical text.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            BinaryOp::Add => "+",
+            BinaryOp::Sub => "-",
+            BinaryOp::Mul => "*",
+            BinaryOp::Div => "/",
+        }
+    }
+
+    /// The operation's name in scripts: `add`, `sub`, `mul`, `div`.
+    pub fn name(self) -> &'static str {
+        match self {
+            BinaryOp::Add => "add",
+            BinaryOp::Sub => "sub",
+            BinaryOp::Mul => "mul",
+            BinaryOp::Div => "div",
+        }
+    }
+
+    /// Whether `a op b` equals `b op a`.
+    pub fn commutes(self) -> bool {
+        matches!(self, BinaryOp::Add | BinaryOp::Mul)
+    }
+}
+
+/// The node at the root of an expression.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Node {
+    /// An access to a tensor.
+    Access {
+        /// The tensor.
+        tensor: Tensor,
+        /// Its iterators.
+        index: Index,
+    },
+    /// An element-wise operation.
+    Binary {
+        /// The operation.
+        op: BinaryOp,
+        /// The extents of the iterators, in order of first appearance.
+        shape: Shape,
+        /// Left operand.
+        left: Expr,
+        /// Right operand.
+        right: Expr,
+    },
+    /// The sum of `body` over all values of the iterators `over`, which it binds.
+    Sum {
+        /// The iterators, outermost first.
+        over: Vec<Name>,
+        /// The extents of the iterators that stay free.
+        shape: Shape,
+        /// The summand.
+        body: Expr,
+    },
+    /// A virtual tensor whose iterators are not given yet (ε): `formals` stand for them.
+    Virtual {
+        /// One iterator per dimension.
+        formals: Vec<Name>,
+        /// The extents of the formals.
+        shape: Shape,
+        /// The element at the formals.
+        body: Expr,
+    },
+    /// `target = value`: a real tensor.
+    Assign {
+        /// An access with a list of iterators.
+        target: Expr,
+        /// The value of every element, over the store before the assignment.
+        value: Expr,
+    },
+}
+
+/// Expressions deeper than this are refused, so that walks can recurse.
+pub const MAX_DEPTH: u32 = 500;
+/// Expressions of more nodes than this (shared parts counted every time) are refused.
+pub const MAX_SIZE: u64 = 100_000;
+
+impl Expr {
+    /// The expression with `node` at its root.
+    pub fn new(node: Node) -> Expr {
+        let children: Vec<&Expr> = children(&node);
+        let depth = 1 + children.iter().map(|c| c.0.depth).max().unwrap_or(0);
+        let size = children
+            .iter()
+            .fold(1u64, |sum, c| sum.saturating_add(c.0.size));
+        Expr(Arc::new(Cell { depth, size, node }))
+    }
+
+    /// A leaf.
+    pub fn access(tensor: Tensor, index: Index) -> Expr {
+        Expr::new(Node::Access { tensor, index })
+    }
+
+    /// A tensor as scripts introduce it: its iterators are ε, or • for a scalar.
+    pub fn of_tensor(tensor: Tensor) -> Expr {
+        let index = match tensor.is_scalar() {
+            true => Index::Forbidden,
+            false => Index::Unset,
+        };
+        Expr::access(tensor, index)
+    }
+
+    /// The root.
+    pub fn node(&self) -> &Node {
+        &self.0.node
+    }
+
+    /// The subexpressions, in order.
+    pub fn children(&self) -> Vec<&Expr> {
+        children(&self.0.node)
+    }
+
+    /// Whether walks over the expression stay within bounds of stack and time.
+    pub fn is_in_limits(&self) -> bool {
+        self.0.depth <= MAX_DEPTH && self.0.size <= MAX_SIZE
+    }
+
+    /// The shape; `None` for an assignment (• in TeML eq. 1).
+    pub fn shape(&self) -> Option<&Shape> {
+        match self.node() {
+            Node::Access { tensor, .. } => Some(tensor.shape()),
+            Node::Binary { shape, .. } | Node::Sum { shape, .. } | Node::Virtual { shape, .. } => {
+                Some(shape)
+            }
+            Node::Assign { .. } => None,
+        }
+    }
+
+    /// The element type: that of the leftmost leaf, since operands agree.
+    pub fn elem(&self) -> Elem {
+        match self.node() {
+            Node::Access { tensor, .. } => tensor.elem(),
+            Node::Binary { left, .. } => left.elem(),
+            Node::Sum { body, .. } | Node::Virtual { body, .. } => body.elem(),
+            Node::Assign { target, .. } => target.elem(),
+        }
+    }
+
+    /// The tensor that a plain access or an assignment stands for.
+    pub fn tensor(&self) -> Option<&Tensor> {
+        match self.node() {
+            Node::Access { tensor, .. } => Some(tensor),
+            Node::Assign { target, .. } => target.tensor(),
+            _ => None,
+        }
+    }
+
+    /// Whether this is an assignment.
+    pub fn is_assignment(&self) -> bool {
+        matches!(self.node(), Node::Assign { .. })
+    }
+
+    /// Calls `visit` for every access, from left to right, the target of an assignment first.
+    pub fn for_each_access<'a>(&'a self, visit: &mut dyn FnMut(&'a Tensor, &'a Index)) {
+        if let Node::Access { tensor, index } = self.node() {
+            visit(tensor, index);
+        }
+        for child in self.children() {
+            child.for_each_access(visit);
+        }
+    }
+
+    /// The free iterators, in order of first appearance, left to right.
+    pub fn iterators(&self) -> Vec<Name> {
+        let mut found = Vec::new();
+        self.collect_iterators(&mut Vec::new(), &mut found);
+        found
+    }
+
+    fn collect_iterators(&self, bound: &mut Vec<Name>, found: &mut Vec<Name>) {
+        let depth = bound.len();
+        match self.node() {
+            Node::Access {
+                index: Index::At(index),
+                ..
+            } => {
+                for (name, _) in index.iter().flat_map(Affine::terms) {
+                    if !bound.contains(name) && !found.contains(name) {
+                        found.push(name.clone());
+                    }
+                }
+            }
+            Node::Sum { over, .. } => bound.extend(over.iter().cloned()),
+            Node::Virtual { formals, .. } => bound.extend(formals.iter().cloned()),
+            _ => {}
+        }
+        for child in self.children() {
+            child.collect_iterators(bound, found);
+        }
+        bound.truncate(depth);
+    }
+
+    /// Every iterator that occurs, free or bound.
+    pub fn all_names(&self) -> Vec<Name> {
+        let mut found = Vec::new();
+        self.collect_names(&mut found);
+        found
+    }
+
+    fn collect_names(&self, found: &mut Vec<Name>) {
+        let mut add = |name: &Name| {
+            if !found.contains(name) {
+                found.push(name.clone());
+            }
+        };
+        match self.node() {
+            Node::Access {
+                index: Index::At(index),
+                ..
+            } => {
+                index
+                    .iter()
+                    .flat_map(Affine::terms)
+                    .for_each(|(n, _)| add(n));
+            }
+            Node::Sum { over: names, .. } | Node::Virtual { formals: names, .. } => {
+                names.iter().for_each(add);
+            }
+            _ => {}
+        }
+        for child in self.children() {
+            child.collect_names(found);
+        }
+    }
+
+    /// The expression with free iterators replaced, all at once.
+    ///
+    /// A bound iterator that a replacement would capture is renamed to a fresh one.
+    #[must_use]
+    pub fn substitute(&self, map: &dyn Fn(&Name) -> Option<Affine>) -> Expr {
+        match self.node() {
+            Node::Access { tensor, index } => {
+                let Index::At(index) = index else {
+                    return self.clone();
+                };
+                let index = index.iter().map(|a| a.substitute(map)).collect();
+                Expr::access(tensor.clone(), Index::At(index))
+            }
+            Node::Binary {
+                op,
+                shape,
+                left,
+                right,
+            } => Expr::new(Node::Binary {
+                op: *op,
+                shape: shape.clone(),
+                left: left.substitute(map),
+                right: right.substitute(map),
+            }),
+            Node::Sum { over, shape, body } => {
+                let (over, body) = substitute_under(over, body, map);
+                Expr::new(Node::Sum {
+                    over,
+                    shape: shape.clone(),
+                    body,
+                })
+            }
+            Node::Virtual {
+                formals,
+                shape,
+                body,
+            } => {
+                let (formals, body) = substitute_under(formals, body, map);
+                Expr::new(Node::Virtual {
+                    formals,
+                    shape: shape.clone(),
+                    body,
+                })
+            }
+            Node::Assign { target, value } => Expr::new(Node::Assign {
+                target: target.substitute(map),
+                value: value.substitute(map),
+            }),
+        }
+    }
+
+    /// Fills □ with `name`: x\[id/□\] of TeML eqs. 17 and 18. An expression has at most one □.
+    #[must_use]
+    pub fn fill_placeholder(&self, name: &Name) -> Expr {
+        match self.node() {
+            Node::Access { tensor, index } if tensor.name().is_none() => {
+                Expr::access(tensor.named(name.clone()), index.clone())
+            }
+            Node::Assign { target, value } => Expr::new(Node::Assign {
+                target: target.fill_placeholder(name),
+                value: value.clone(),
+            }),
+            _ => self.clone(),
+        }
+    }
+}
+
+fn children(node: &Node) -> Vec<&Expr> {
+    match node {
+        Node::Access { .. } => vec![],
+        Node::Binary { left, right, .. } => vec![left, right],
+        Node::Sum { body, .. } | Node::Virtual { body, .. } => vec![body],
+        Node::Assign { target, value } => vec![target, value],
+    }
+}
+
+fn substitute_under(
+    bound: &[Name],
+    body: &Expr,
+    map: &dyn Fn(&Name) -> Option<Affine>,
+) -> (Vec<Name>, Expr) {
+    let images: Vec<Affine> = body
+        .iterators()
+        .iter()
+        .filter(|n| !bound.contains(n))
+        .filter_map(map)
+        .collect();
+    let mut taken = body.all_names();
+    let fresh: Vec<Name> = bound
+        .iter()
+        .map(|name| {
+            if !images.iter().any(|image| image.mentions(name)) {
+                return name.clone();
+            }
+            let free = fresh_name(|n| taken.contains(n) || images.iter().any(|i| i.mentions(n)));
+            taken.push(free.clone());
+            free
+        })
+        .collect();
+    let body = body.substitute(&|name| match bound.iter().position(|b| b == name) {
+        Some(k) => Some(Affine::iterator(fresh[k].clone())),
+        None => map(name),
+    });
+    (fresh, body)
+}
+
+/// The first generated iterator that is not `taken`.
+pub fn fresh_name(taken: impl Fn(&Name) -> bool) -> Name {
+    let mut number = 1;
+    loop {
+        let name = Name::generated(number);
+        if !taken(&name) {
+            return name;
+        }
+        number += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(name: &str) -> Affine {
+        Affine::iterator(Name::new(name).unwrap())
+    }
+
+    #[test]
+    fn substitution_does_not_capture() {
+        let shape = Shape::new(&[4, 4], Elem::F64).unwrap();
+        let a = Tensor::new(shape.clone(), Elem::F64).named(Name::new("A").unwrap());
+        let body = Expr::access(a, Index::At(vec![at("i"), at("k")]));
+        let k = Name::new("k").unwrap();
+        let sum = Expr::new(Node::Sum {
+            over: vec![k],
+            shape,
+            body,
+        });
+        let moved = sum.substitute(&|n| (n.as_str() == "i").then(|| at("k")));
+        assert_eq!(moved.iterators(), vec![Name::new("k").unwrap()]);
+        let Node::Sum { over, .. } = moved.node() else {
+            panic!("a sum stays a sum")
+        };
+        assert!(over[0].is_generated());
+    }
+}

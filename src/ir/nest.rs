@@ -1,0 +1,358 @@
+//! Loop nests: the trees of TeML eqs. 2 and 3.
+//!
+//! A nest is a sequence of trees (`⟨•, xs⟩` of eq. 3; one tree for a nest with one outermost
+//! loop). A tree is a loop over further trees, a statement, or a fill: the initialisation of
+//! part of a tensor, placed explicitly because a reduction must not rely on what its target
+//! held before.
+
+use super::affine::Affine;
+use super::expr::{BinaryOp, Expr};
+use super::name::Name;
+use super::path::{Path, Step};
+use super::tensor::Tensor;
+use std::sync::Arc;
+
+/// A loop nest together with what it computes and how it came about; cheap to clone.
+///
+/// Two nests are equal when their trees are.
+#[derive(Clone, Debug)]
+pub struct Nest(Arc<Data>);
+
+#[derive(Clone, Debug)]
+struct Data {
+    trees: Vec<Tree>,
+    definition: Arc<[Expr]>,
+    path: Path,
+    label: Option<Name>,
+}
+
+/// A node of a nest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Tree {
+    /// A loop.
+    Loop(Arc<Loop>),
+    /// An assignment, executed once for each iteration of the loops around it.
+    Stmt(Arc<Stmt>),
+    /// An initialisation.
+    Fill(Arc<Fill>),
+}
+
+/// A loop: its iterator is its name.
+#[derive(Clone, Debug)]
+pub struct Loop {
+    /// Unique in the nest.
+    pub name: Name,
+    /// The values that the iterator takes.
+    pub range: Range,
+    /// Iterations may run on several threads.
+    pub parallel: bool,
+    /// Iterations may run in vector lanes.
+    pub vector: bool,
+    /// What each iteration executes, in order.
+    pub body: Vec<Tree>,
+    /// The step that made the loop; `None` until the step is known. No part of equality.
+    pub made_by: Option<Arc<Step>>,
+}
+
+impl PartialEq for Loop {
+    fn eq(&self, other: &Loop) -> bool {
+        let key = |l: &Loop| (l.parallel, l.vector);
+        self.name == other.name
+            && self.range == other.range
+            && key(self) == key(other)
+            && self.body == other.body
+    }
+}
+
+impl Eq for Loop {}
+
+/// Lower bound, upper bound and step: (lb, ub, st) of TeML §3.1, the upper bound exclusive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Range {
+    /// The iterator starts at the greatest of these; never empty.
+    pub lower: Vec<Affine>,
+    /// The iterator stays below the least of these; never empty.
+    pub upper: Vec<Affine>,
+    /// At least 1.
+    pub step: i64,
+}
+
+impl Range {
+    /// `lower..upper` with step 1.
+    pub fn constant(lower: i64, upper: i64) -> Range {
+        let (lower, upper) = (Affine::constant(lower), Affine::constant(upper));
+        Range {
+            lower: vec![lower],
+            upper: vec![upper],
+            step: 1,
+        }
+    }
+
+    /// The bounds, when no outer iterator occurs in them.
+    pub fn as_constant(&self) -> Option<(i64, i64)> {
+        let value = |bounds: &[Affine]| -> Option<Vec<i64>> {
+            bounds.iter().map(Affine::as_constant).collect()
+        };
+        let lower = value(&self.lower)?.into_iter().max()?;
+        let upper = value(&self.upper)?.into_iter().min()?;
+        Some((lower, upper))
+    }
+
+    /// Whether a bound depends on `name`.
+    pub fn mentions(&self, name: &Name) -> bool {
+        self.bounds().any(|b| b.mentions(name))
+    }
+
+    /// Lower and upper bounds.
+    pub fn bounds(&self) -> impl Iterator<Item = &Affine> {
+        self.lower.iter().chain(&self.upper)
+    }
+
+    /// The range with iterators in its bounds replaced. Equal bounds fall together, and of
+    /// several constants only the one that counts stays.
+    #[must_use]
+    pub fn substitute(&self, map: &dyn Fn(&Name) -> Option<Affine>) -> Range {
+        let replace = |bounds: &[Affine], tighter: fn(i64, i64) -> i64| {
+            let bounds: Vec<Affine> = bounds.iter().map(|b| b.substitute(map)).collect();
+            let constants = bounds.iter().filter_map(Affine::as_constant);
+            let tightest = constants.reduce(tighter);
+            let mut result: Vec<Affine> = Vec::with_capacity(bounds.len());
+            for bound in bounds {
+                if (bound.as_constant().is_none() || bound.as_constant() == tightest)
+                    && !result.contains(&bound)
+                {
+                    result.push(bound);
+                }
+            }
+            result
+        };
+        Range {
+            lower: replace(&self.lower, i64::max),
+            upper: replace(&self.upper, i64::min),
+            step: self.step,
+        }
+    }
+}
+
+/// `target op= value`, or `target = value` without an operation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stmt {
+    /// The tensor written; it has a name.
+    pub target: Tensor,
+    /// Where it is written: one index per dimension.
+    pub index: Vec<Affine>,
+    /// The operation of an update such as `+=`.
+    pub update: Option<BinaryOp>,
+    /// The value: accesses and element-wise operations only.
+    pub value: Expr,
+}
+
+/// `tensor[region] = value`: sets a box of elements.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fill {
+    /// The tensor written; it has a name.
+    pub target: Tensor,
+    /// For each dimension the first index and the number of elements.
+    pub region: Vec<(Affine, u64)>,
+    /// The identity of the reduction.
+    pub value: i64,
+}
+
+impl PartialEq for Nest {
+    fn eq(&self, other: &Nest) -> bool {
+        self.0.trees == other.0.trees
+    }
+}
+
+impl Eq for Nest {}
+
+impl Nest {
+    /// The nest that `build` makes for the assignments of `definition`.
+    pub fn new(trees: Vec<Tree>, definition: Arc<[Expr]>) -> Nest {
+        let (path, label) = (Path::default(), None);
+        Nest(Arc::new(Data {
+            trees,
+            definition,
+            path,
+            label,
+        }))
+    }
+
+    /// The trees of the outermost sequence.
+    pub fn trees(&self) -> &[Tree] {
+        &self.0.trees
+    }
+
+    /// The assignments that the nest computes, in order: what every variant is judged by.
+    pub fn definition(&self) -> &Arc<[Expr]> {
+        &self.0.definition
+    }
+
+    /// The steps that made the nest.
+    pub fn path(&self) -> &Path {
+        &self.0.path
+    }
+
+    /// The name of the variable that the nest was first bound to.
+    pub fn label(&self) -> Option<&Name> {
+        self.0.label.as_ref()
+    }
+
+    /// The same computation with other trees; the label belongs to the old ones.
+    #[must_use]
+    pub fn with_trees(&self, trees: Vec<Tree>) -> Nest {
+        Nest(Arc::new(Data {
+            trees,
+            definition: self.0.definition.clone(),
+            path: self.0.path.clone(),
+            label: None,
+        }))
+    }
+
+    /// The nest of two nests' trees that computes what both compute, `self` first.
+    #[must_use]
+    pub fn joined(&self, other: &Nest, trees: Vec<Tree>) -> Nest {
+        let definition = self.0.definition.iter().chain(other.0.definition.iter());
+        Nest(Arc::new(Data {
+            trees,
+            definition: definition.cloned().collect(),
+            path: self.0.path.clone(),
+            label: None,
+        }))
+    }
+
+    /// The nest under a name.
+    #[must_use]
+    pub fn labelled(&self, label: Name) -> Nest {
+        let mut data = (*self.0).clone();
+        data.label = Some(label);
+        Nest(Arc::new(data))
+    }
+
+    /// The nest with `step` appended to its path; loops that no step has made are credited to it.
+    #[must_use]
+    pub fn made_by(&self, step: &Arc<Step>) -> Nest {
+        let mut data = (*self.0).clone();
+        data.path = data.path.then(step.clone());
+        data.trees = credit(&data.trees, step);
+        Nest(Arc::new(data))
+    }
+
+    /// The loops around each loop of the nest, in depth-first order: (outer loops, loop).
+    pub fn loops(&self) -> Vec<(Vec<&Loop>, &Loop)> {
+        fn walk<'a>(
+            trees: &'a [Tree],
+            outer: &mut Vec<&'a Loop>,
+            found: &mut Vec<(Vec<&'a Loop>, &'a Loop)>,
+        ) {
+            for tree in trees {
+                if let Tree::Loop(l) = tree {
+                    found.push((outer.clone(), l));
+                    outer.push(l);
+                    walk(&l.body, outer, found);
+                    outer.pop();
+                }
+            }
+        }
+        let mut found = Vec::new();
+        walk(self.trees(), &mut Vec::new(), &mut found);
+        found
+    }
+
+    /// Whether a loop has this name.
+    pub fn has_loop(&self, name: &Name) -> bool {
+        self.loops().iter().any(|(_, l)| l.name == *name)
+    }
+}
+
+fn credit(trees: &[Tree], step: &Arc<Step>) -> Vec<Tree> {
+    trees
+        .iter()
+        .map(|tree| match tree {
+            Tree::Loop(l) if has_uncredited(tree) => {
+                let mut l = (**l).clone();
+                l.made_by.get_or_insert_with(|| step.clone());
+                l.body = credit(&l.body, step);
+                Tree::Loop(Arc::new(l))
+            }
+            _ => tree.clone(),
+        })
+        .collect()
+}
+
+fn has_uncredited(tree: &Tree) -> bool {
+    match tree {
+        Tree::Loop(l) => l.made_by.is_none() || l.body.iter().any(has_uncredited),
+        _ => false,
+    }
+}
+
+impl Tree {
+    /// A loop as a tree.
+    pub fn of_loop(l: Loop) -> Tree {
+        Tree::Loop(Arc::new(l))
+    }
+
+    /// The loop, if it is one.
+    pub fn as_loop(&self) -> Option<&Arc<Loop>> {
+        match self {
+            Tree::Loop(l) => Some(l),
+            _ => None,
+        }
+    }
+
+    /// The number of loops, statements and fills.
+    pub fn size(&self) -> usize {
+        match self {
+            Tree::Loop(l) => 1 + l.body.iter().map(Tree::size).sum::<usize>(),
+            _ => 1,
+        }
+    }
+
+    /// The tree with iterators replaced in statements, fills and bounds, all at once.
+    ///
+    /// Loop names are unique in a nest, so a replacement is never captured.
+    #[must_use]
+    pub fn substitute(&self, map: &dyn Fn(&Name) -> Option<Affine>) -> Tree {
+        match self {
+            Tree::Loop(l) => Tree::of_loop(Loop {
+                range: l.range.substitute(map),
+                body: l.body.iter().map(|t| t.substitute(map)).collect(),
+                ..(**l).clone()
+            }),
+            Tree::Stmt(s) => Tree::Stmt(Arc::new(Stmt {
+                target: s.target.clone(),
+                index: s.index.iter().map(|a| a.substitute(map)).collect(),
+                update: s.update,
+                value: s.value.substitute(map),
+            })),
+            Tree::Fill(fill) => Tree::Fill(Arc::new(Fill {
+                region: fill
+                    .region
+                    .iter()
+                    .map(|(low, n)| (low.substitute(map), *n))
+                    .collect(),
+                ..(**fill).clone()
+            })),
+        }
+    }
+
+    /// The tree with loops renamed, and with them the iterators in its statements.
+    #[must_use]
+    pub fn rename_loops(&self, rename: &dyn Fn(&Name) -> Option<Name>) -> Tree {
+        fn names(tree: &Tree, rename: &dyn Fn(&Name) -> Option<Name>) -> Tree {
+            match tree {
+                Tree::Loop(l) => {
+                    let mut l = (**l).clone();
+                    if let Some(name) = rename(&l.name) {
+                        l.name = name;
+                    }
+                    l.body = l.body.iter().map(|t| names(t, rename)).collect();
+                    Tree::of_loop(l)
+                }
+                other => other.clone(),
+            }
+        }
+        names(self, rename).substitute(&|n| rename(n).map(Affine::iterator))
+    }
+}

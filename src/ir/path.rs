@@ -1,0 +1,108 @@
+//! Paths: the steps that made a nest.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// Where in a script something was asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Site {
+    /// The script's name, as messages show it.
+    pub source: Arc<str>,
+    /// Counted from 1.
+    pub line: u32,
+    /// In characters, counted from 1.
+    pub column: u32,
+}
+
+/// One application of an operation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The operation.
+    pub op: &'static str,
+    /// The arguments after the nest, as a script would write them.
+    pub args: String,
+    /// Where it was asked for; `None` outside scripts.
+    pub site: Option<Site>,
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}({})", self.op, self.args)
+    }
+}
+
+/// A list of steps that nests share: appending leaves the old path as it was.
+#[derive(Clone, Debug, Default)]
+pub struct Path(Option<Arc<Link>>);
+
+#[derive(Debug)]
+struct Link {
+    step: Arc<Step>,
+    before: Path,
+    length: usize,
+}
+
+impl Path {
+    /// The path with `step` appended.
+    #[must_use]
+    pub fn then(&self, step: Arc<Step>) -> Path {
+        let (before, length) = (self.clone(), self.len() + 1);
+        Path(Some(Arc::new(Link {
+            step,
+            before,
+            length,
+        })))
+    }
+
+    /// The number of steps.
+    pub fn len(&self) -> usize {
+        self.0.as_ref().map_or(0, |link| link.length)
+    }
+
+    /// Whether there is no step.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// The steps, the first one first.
+    pub fn steps(&self) -> Vec<Arc<Step>> {
+        let mut steps = Vec::with_capacity(self.len());
+        let mut rest = self;
+        while let Some(link) = &rest.0 {
+            steps.push(link.step.clone());
+            rest = &link.before;
+        }
+        steps.reverse();
+        steps
+    }
+}
+
+impl Drop for Path {
+    // Derived code would recurse once per step, and scripts take 100,000 of them.
+    fn drop(&mut self) {
+        let mut rest = self.0.take();
+        while let Some(link) = rest {
+            rest = Arc::into_inner(link).and_then(|mut link| link.before.0.take());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_path_is_dropped_without_recursion() {
+        let step = Arc::new(Step {
+            op: "unroll",
+            args: "1".to_owned(),
+            site: None,
+        });
+        let mut path = Path::default();
+        for _ in 0..1_000_000 {
+            path = path.then(step.clone());
+        }
+        assert_eq!(path.len(), 1_000_000);
+        drop(path);
+    }
+}

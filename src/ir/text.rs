@@ -1,0 +1,247 @@
+//! The canonical text of expressions and nests: what `print` shows and [`super::parse`] reads.
+//!
+//! ```text
+//! f64 A[4][4], B[4][4]
+//! fill A[0..4][0..4] = 0
+//! parallel for i in 0..4
+//!   for k in 0..4
+//!     for j_o in 0..2
+//!       vector for j_i in 3*j_o..min(3*j_o + 3, 4)
+//!         A[i][j_i] += B[i][k] * B[k][j_i]
+//! ```
+
+use super::affine::Affine;
+use super::elem::Elem;
+use super::expr::{BinaryOp, Expr, Index, Node};
+use super::nest::{Fill, Loop, Nest, Range, Stmt, Tree};
+use super::tensor::Tensor;
+use std::fmt::{self, Display, Formatter, Write};
+
+impl Display for Expr {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let mut tensors = Vec::new();
+        self.for_each_access(&mut |tensor, _| add(&mut tensors, tensor));
+        write_declarations(f, &tensors)?;
+        match self.node() {
+            // A tensor is its own declaration.
+            Node::Access {
+                index: Index::Unset | Index::Forbidden,
+                ..
+            } => Ok(()),
+            _ => write!(f, "\n{}", Infix(self)),
+        }
+    }
+}
+
+impl Display for Nest {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write_declarations(f, &self.tensors())?;
+        self.lines()
+            .iter()
+            .try_for_each(|line| write!(f, "\n{line}"))
+    }
+}
+
+/// A line of a printed nest.
+#[derive(Clone, Debug)]
+pub struct Line<'a> {
+    /// How many loops are around it.
+    pub depth: usize,
+    /// What it shows.
+    pub tree: &'a Tree,
+}
+
+impl Display for Line<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{:indent$}", "", indent = 2 * self.depth)?;
+        match self.tree {
+            Tree::Loop(l) => write!(f, "{l}"),
+            Tree::Stmt(s) => write!(f, "{s}"),
+            Tree::Fill(fill) => write!(f, "{fill}"),
+        }
+    }
+}
+
+impl Nest {
+    /// The lines of the printed nest, after the declarations.
+    pub fn lines(&self) -> Vec<Line<'_>> {
+        fn walk<'a>(trees: &'a [Tree], depth: usize, lines: &mut Vec<Line<'a>>) {
+            for tree in trees {
+                lines.push(Line { depth, tree });
+                if let Tree::Loop(l) = tree {
+                    walk(&l.body, depth + 1, lines);
+                }
+            }
+        }
+        let mut lines = Vec::new();
+        walk(self.trees(), 0, &mut lines);
+        lines
+    }
+
+    /// The tensors that occur, by first appearance in the definition (targets first), then in
+    /// the trees.
+    pub fn tensors(&self) -> Vec<Tensor> {
+        let mut found = Vec::new();
+        for expr in self.definition().iter() {
+            expr.for_each_access(&mut |tensor, _| add(&mut found, tensor));
+        }
+        for line in self.lines() {
+            match line.tree {
+                Tree::Loop(_) => {}
+                Tree::Fill(fill) => add(&mut found, &fill.target),
+                Tree::Stmt(s) => {
+                    add(&mut found, &s.target);
+                    s.value
+                        .for_each_access(&mut |tensor, _| add(&mut found, tensor));
+                }
+            }
+        }
+        found
+    }
+}
+
+fn add(found: &mut Vec<Tensor>, tensor: &Tensor) {
+    if !found.contains(tensor) {
+        found.push(tensor.clone());
+    }
+}
+
+fn write_declarations(f: &mut Formatter<'_>, tensors: &[Tensor]) -> fmt::Result {
+    let mut first = true;
+    for elem in Elem::ALL {
+        let of_type = tensors.iter().filter(|t| t.elem() == elem);
+        let texts: Vec<String> = of_type.map(declaration).collect();
+        if !texts.is_empty() {
+            let separator = if first { "" } else { "\n" };
+            write!(f, "{separator}{elem} {}", texts.join(", "))?;
+            first = false;
+        }
+    }
+    Ok(())
+}
+
+/// `A[4][5]`; `s` for a scalar, `s[]` for a tensor of rank 0, which takes an empty list.
+fn declaration(tensor: &Tensor) -> String {
+    let mut text = tensor.label().to_owned();
+    for extent in tensor.shape().extents() {
+        let _ = write!(text, "[{extent}]");
+    }
+    if tensor.shape().rank() == 0 && !tensor.is_scalar() {
+        text.push_str("[]");
+    }
+    text
+}
+
+impl Display for Loop {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        if self.parallel {
+            f.write_str("parallel ")?;
+        }
+        if self.vector {
+            f.write_str("vector ")?;
+        }
+        write!(f, "for {} in {}", self.name, self.range)
+    }
+}
+
+impl Display for Range {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write_bound(f, "max", &self.lower)?;
+        f.write_str("..")?;
+        write_bound(f, "min", &self.upper)?;
+        match self.step {
+            1 => Ok(()),
+            step => write!(f, " step {step}"),
+        }
+    }
+}
+
+fn write_bound(f: &mut Formatter<'_>, function: &str, bounds: &[Affine]) -> fmt::Result {
+    if let [bound] = bounds {
+        return write!(f, "{bound}");
+    }
+    let texts: Vec<String> = bounds.iter().map(Affine::to_string).collect();
+    write!(f, "{function}({})", texts.join(", "))
+}
+
+impl Display for Stmt {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write_access(f, &self.target, &self.index)?;
+        let update = self.update.map_or("", BinaryOp::symbol);
+        write!(f, " {update}= {}", Infix(&self.value))
+    }
+}
+
+impl Display for Fill {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "fill {}", self.target.label())?;
+        for (low, extent) in &self.region {
+            match (low.as_constant(), i64::try_from(*extent)) {
+                (Some(low), Ok(extent)) => write!(f, "[{low}..{}]", low + extent)?,
+                _ => write!(f, "[{low}..+{extent}]")?,
+            }
+        }
+        if self.region.is_empty() && !self.target.is_scalar() {
+            f.write_str("[]")?;
+        }
+        write!(f, " = {}", self.value)
+    }
+}
+
+fn write_access(f: &mut Formatter<'_>, tensor: &Tensor, index: &[Affine]) -> fmt::Result {
+    f.write_str(tensor.label())?;
+    for a in index {
+        write!(f, "[{a}]")?;
+    }
+    if index.is_empty() && !tensor.is_scalar() {
+        f.write_str("[]")?;
+    }
+    Ok(())
+}
+
+/// An expression in infix notation, without declarations.
+pub struct Infix<'a>(pub &'a Expr);
+
+impl Display for Infix<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self.0.node() {
+            Node::Access { tensor, index } => match index {
+                Index::Unset | Index::Forbidden => f.write_str(tensor.label()),
+                Index::At(index) => write_access(f, tensor, index),
+            },
+            Node::Binary {
+                op, left, right, ..
+            } => {
+                operand(f, left, precedence(*op))?;
+                write!(f, " {} ", op.symbol())?;
+                // Operators associate to the left, so an equal one on the right needs parentheses.
+                operand(f, right, precedence(*op) + 1)
+            }
+            Node::Sum { over, body, .. } => write!(f, "sum({}: {})", list(over), Infix(body)),
+            Node::Virtual { formals, body, .. } => {
+                write!(f, "[{}] -> {}", list(formals), Infix(body))
+            }
+            Node::Assign { target, value } => write!(f, "{} = {}", Infix(target), Infix(value)),
+        }
+    }
+}
+
+fn operand(f: &mut Formatter<'_>, expr: &Expr, at_least: u8) -> fmt::Result {
+    match expr.node() {
+        Node::Binary { op, .. } if precedence(*op) < at_least => write!(f, "({})", Infix(expr)),
+        _ => write!(f, "{}", Infix(expr)),
+    }
+}
+
+/// How tightly an operator binds.
+pub(super) fn precedence(op: BinaryOp) -> u8 {
+    match op {
+        BinaryOp::Add | BinaryOp::Sub => 1,
+        BinaryOp::Mul | BinaryOp::Div => 2,
+    }
+}
+
+fn list(names: &[super::name::Name]) -> String {
+    let texts: Vec<&str> = names.iter().map(super::name::Name::as_str).collect();
+    texts.join(", ")
+}

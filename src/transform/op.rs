@@ -1,0 +1,221 @@
+//! What an operation is: a name, parameters, documentation and a function on values.
+//!
+//! Scripts, help, documentation tests and replay all read the table in this room; none of them
+//! knows a single operation by itself.
+
+use super::error::Error;
+use crate::analysis::verify::verify;
+use crate::ir::{Affine, Elem, Expr, Nest, Site, Step};
+use std::fmt;
+use std::sync::Arc;
+
+/// An operation.
+pub struct Op {
+    /// The name in scripts.
+    pub name: &'static str,
+    /// The parameters; the first one is the receiver in method form.
+    pub params: &'static [Param],
+    /// What it returns.
+    pub returns: Returns,
+    /// The header of the operation's file: one sentence, before and after, legality, source.
+    pub doc: &'static str,
+    /// The operation on arguments that match `params`, optional ones at the end left out or not.
+    pub call: fn(&[Arg]) -> Result<Value, Error>,
+}
+
+/// A parameter.
+#[derive(Debug)]
+pub struct Param {
+    /// The name in signatures and messages.
+    pub name: &'static str,
+    /// What it accepts.
+    pub kind: Kind,
+    /// Whether it may be left out; only parameters at the end may.
+    pub optional: bool,
+}
+
+impl Param {
+    /// A parameter that must be given.
+    pub const fn new(name: &'static str, kind: Kind) -> Param {
+        Param {
+            name,
+            kind,
+            optional: false,
+        }
+    }
+
+    /// A parameter that may be left out.
+    pub const fn optional(name: &'static str, kind: Kind) -> Param {
+        Param {
+            name,
+            kind,
+            optional: true,
+        }
+    }
+}
+
+/// What a parameter accepts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A loop nest.
+    Nest,
+    /// A tensor expression.
+    Expr,
+    /// A loop, by level (counted from 1) or by name.
+    Loop,
+    /// An integer.
+    Int,
+    /// A list of extents such as `[250, 250]`.
+    Extents,
+    /// An element type: `"f64"`, `"f32"`, `"i32"`, `"i64"`.
+    Elem,
+    /// A list of iterators such as `[i, j]`.
+    Iters,
+    /// Two lists of iterators, `[[i, k], [k, j]]`, each of which may be absent.
+    IterLists,
+    /// `[i, j] -> [j, i]`, or `[j, i]` alone: TeML's `iters? -> iters`.
+    Arrow,
+    /// `[[i, k], [k, j]] -> [i, j]`: TeML's `[iters?, iters?] -> iters`.
+    ListsArrow,
+    /// Two dimensions, counted from 1: `[3, 1]`.
+    Dimensions,
+}
+
+/// An argument, already converted to what its parameter accepts.
+#[derive(Clone, Debug)]
+pub enum Arg {
+    /// For [`Kind::Nest`].
+    Nest(Nest),
+    /// For [`Kind::Expr`].
+    Expr(Expr),
+    /// For [`Kind::Loop`].
+    Loop(LoopRef),
+    /// For [`Kind::Int`].
+    Int(i64),
+    /// For [`Kind::Extents`].
+    Extents(Vec<i64>),
+    /// For [`Kind::Elem`].
+    Elem(Elem),
+    /// For [`Kind::Iters`].
+    Iters(Vec<Affine>),
+    /// For [`Kind::IterLists`]; as many as the script gave.
+    IterLists(Vec<Iters>),
+    /// For [`Kind::Arrow`] (`from` has one entry) and [`Kind::ListsArrow`].
+    Arrow(Arrow),
+    /// For [`Kind::Dimensions`].
+    Dimensions([i64; 2]),
+}
+
+/// A list of iterators, or `None` for ε: not given.
+pub type Iters = Option<Vec<Affine>>;
+
+/// Iterators of the operands and of the target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Arrow {
+    /// One list per operand.
+    pub from: Vec<Iters>,
+    /// The target's.
+    pub to: Vec<Affine>,
+}
+
+/// A loop, as a script refers to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LoopRef {
+    /// By nesting level, counted from 1.
+    Level(i64),
+    /// By name.
+    Name(String),
+}
+
+impl fmt::Display for LoopRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LoopRef::Level(level) => write!(f, "{level}"),
+            LoopRef::Name(name) => write!(f, "\"{name}\""),
+        }
+    }
+}
+
+/// What an operation returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Returns {
+    /// A loop nest.
+    Nest,
+    /// A tensor expression.
+    Expr,
+}
+
+/// A result.
+#[derive(Clone, Debug)]
+pub enum Value {
+    /// A loop nest.
+    Nest(Nest),
+    /// A tensor expression.
+    Expr(Expr),
+}
+
+impl Op {
+    /// The signature, as messages and help show it: `stripmine(nest, loop, factor) -> nest`.
+    pub fn signature(&self) -> String {
+        let params: Vec<String> = self
+            .params
+            .iter()
+            .map(|p| match p.optional {
+                true => format!("{}?", p.name),
+                false => p.name.to_owned(),
+            })
+            .collect();
+        let returns = match self.returns {
+            Returns::Nest => "nest",
+            Returns::Expr => "tensor",
+        };
+        format!("{}({}) -> {returns}", self.name, params.join(", "))
+    }
+
+    /// The number of arguments that it takes at least.
+    pub fn required(&self) -> usize {
+        self.params.iter().filter(|p| !p.optional).count()
+    }
+}
+
+/// Applies `op`: the one door through which scripts, tuner and baseline transform.
+///
+/// `site` says where a script asked for it. The step is recorded in the path of a resulting
+/// nest, new loops are credited to it, and the result is verified.
+///
+/// # Errors
+/// The operation's own refusals and mistakes.
+pub fn apply(op: &'static Op, args: &[Arg], site: Option<Site>) -> Result<Value, Error> {
+    let value = (op.call)(args).map_err(|e| e.in_op(op.name))?;
+    let Value::Nest(nest) = value else {
+        return Ok(value);
+    };
+    if let Err(invalid) = verify(&nest) {
+        let given = args.iter().find_map(|arg| match arg {
+            Arg::Nest(nest) => Some(nest),
+            _ => None,
+        });
+        let culprits = invalid.culprits();
+        let error = Error::new(invalid.into()).in_op(op.name);
+        return Err(error.on(given.unwrap_or(&nest), culprits));
+    }
+    let texts: Vec<String> = args.iter().filter_map(Arg::as_text).collect();
+    let args = texts.join(", ");
+    let step = Arc::new(Step {
+        op: op.name,
+        args,
+        site,
+    });
+    Ok(Value::Nest(nest.made_by(&step)))
+}
+
+impl Arg {
+    /// The argument as a script writes it; `None` for trees, which have no short form.
+    fn as_text(&self) -> Option<String> {
+        match self {
+            Arg::Loop(l) => Some(l.to_string()),
+            Arg::Int(value) => Some(value.to_string()),
+            _ => None,
+        }
+    }
+}
