@@ -8,6 +8,14 @@ const CONTEXT: usize = 2;
 /// Lines of output that are shown when none of them can be placed in the source.
 const RAW_LINES: usize = 20;
 
+/// What linkers and compilers say without an OpenMP library.
+const NO_OPENMP: [&str; 4] = [
+    "-lomp",
+    "-lgomp",
+    "omp.h: No such file",
+    "'omp.h' file not found",
+];
+
 /// The line of the first error in `source` (which the compiler knows as `file`) and a text that
 /// shows it; gcc and clang write errors alike.
 pub(super) fn report(output: &str, file: &str, source: &str) -> (Option<usize>, String) {
@@ -21,8 +29,12 @@ pub(super) fn report(output: &str, file: &str, source: &str) -> (Option<usize>, 
             // Writing to a String cannot fail.
             let _ = writeln!(text, "{file}:{line}:{column}: {message}");
             excerpt(&mut text, source, line, column);
-            if errors.len() > 1 {
-                let _ = writeln!(text, "and {} more errors", errors.len() - 1);
+            match errors.len() - 1 {
+                0 => {}
+                1 => text += "and another error\n",
+                more => {
+                    let _ = writeln!(text, "and {more} more errors");
+                }
             }
             Some(line)
         }
@@ -33,7 +45,7 @@ pub(super) fn report(output: &str, file: &str, source: &str) -> (Option<usize>, 
             None
         }
     };
-    if output.contains("-lomp") || output.contains("-lgomp") || output.contains("omp.h") {
+    if NO_OPENMP.iter().any(|sign| output.contains(sign)) {
         text += "this compiler's OpenMP library is missing: install it (`apt install libomp-dev` \
                  for clang, `apt install gcc` for gcc)";
     } else {
@@ -81,7 +93,7 @@ mod tests {
         assert_eq!(line, Some(3));
         let expected = "k.c:3:10: error: 'x' undeclared\n    1 | one\n    2 | two\n    3 | \
                         \tthree = x;\n      | \t        ^\n    4 | four\n    5 | five\n\
-                        and 1 more errors\n";
+                        and another error\n";
         assert!(text.starts_with(expected), "{text}");
     }
 
