@@ -5,4 +5,5 @@ pub mod codegen;
 pub mod interp;
 pub mod ir;
 pub mod lower;
+pub mod runtime;
 pub mod transform;

@@ -1,2 +1,10 @@
 //! The `teml` command.
-fn main() {}
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    match std::env::args().nth(1).as_deref() {
+        Some("worker") => teml::runtime::serve(),
+        _ => ExitCode::SUCCESS,
+    }
+}
