@@ -3,6 +3,7 @@
 
 mod compiled;
 mod generator;
+mod races;
 
 use generator::{consumer, fused, moves, recipe, step, store};
 use proptest::prelude::*;
