@@ -5,5 +5,7 @@ pub mod codegen;
 pub mod interp;
 pub mod ir;
 pub mod lower;
+pub mod report;
 pub mod runtime;
 pub mod transform;
+pub mod trial;
