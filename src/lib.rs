@@ -3,7 +3,10 @@
 pub mod analysis;
 pub mod codegen;
 pub mod diag;
+pub mod interp;
 pub mod ir;
+pub mod lower;
 pub mod repl;
+pub mod runtime;
 pub mod script;
 pub mod transform;

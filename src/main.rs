@@ -6,6 +6,9 @@ use teml::script::Session;
 
 fn main() -> ExitCode {
     let mut args = std::env::args().skip(1);
+    if std::env::args().nth(1).as_deref() == Some("worker") {
+        return teml::runtime::serve();
+    }
     let mut session = match Session::new(Box::new(std::io::stdout()), &[]) {
         Ok(session) => session,
         Err(error) => {

@@ -1,5 +1,9 @@
 //! Questions about trees, each answered in one place: shapes and ranges, positions, bounds,
 //! races, well-formedness, counted work. Trees are only read here.
 
+pub mod bounds;
+pub mod legality;
 pub mod position;
 pub mod shape;
+pub mod verify;
+pub mod work;

@@ -1,5 +1,8 @@
 //! From loop nests to C text. Pure: no files, no compiler, no script.
 
+mod emit;
+mod generate;
 mod kernel;
 
+pub use generate::{NoCode, generate};
 pub use kernel::{ALIGNMENT, Kernel, Param, Role};

@@ -14,6 +14,12 @@ pub struct Site {
     pub column: u32,
 }
 
+impl fmt::Display for Site {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.source, self.line)
+    }
+}
+
 /// One application of an operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {

@@ -1,6 +1,10 @@
 //! Why an operation did not do what was asked: values, rendered in one place (`diag`).
 
-use crate::ir::{Name, Nest};
+use crate::analysis::position::NoLoop;
+use crate::analysis::shape::{Mismatch, Place};
+use crate::analysis::verify::Invalid;
+use crate::ir::{MAX_DEPTH, MAX_SIZE, Name, Nest, ShapeError};
+use crate::lower::build::NoNest;
 
 /// An error of an operation. The core knows no script positions: the boundary adds them.
 #[derive(Clone, Debug)]
@@ -33,24 +37,287 @@ pub enum Class {
 /// What is wrong.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ErrorKind {
+    /// Shapes, ranks, ranges or element types that do not fit.
+    #[error(transparent)]
+    Shape(#[from] Mismatch),
+    /// Extents that are no shape.
+    #[error(transparent)]
+    Extents(#[from] ShapeError),
+    /// A loop that does not exist.
+    #[error(transparent)]
+    Loop(#[from] NoLoop),
+    /// The result would be no nest.
+    #[error(transparent)]
+    Invalid(#[from] Invalid),
+
+    /// A tensor is used before anything named it.
+    #[error("this tensor has no name yet")]
+    Unnamed,
+    /// An operand is an access or a virtual tensor without iterators (I = I' = ε in eq. 14).
+    #[error("{what} has no iterators yet, and none are given for its {rank} dimensions")]
+    IteratorsMissing {
+        /// The operand.
+        what: String,
+        /// Its rank.
+        rank: usize,
+    },
+    /// Iterators are given for an operand that has them (I ≠ ε and I' ≠ ε in eq. 14).
+    #[error("this operand carries iterators already: [{}]", list(.has))]
+    IteratorsGiven {
+        /// Its iterators.
+        has: Vec<Name>,
+    },
+    /// Iterators are given for a scalar (• in eq. 12).
+    #[error("{scalar} is a scalar and takes no iterators")]
+    ScalarIndexed {
+        /// The scalar.
+        scalar: String,
+    },
+    /// More lists of iterators than operands.
+    #[error("{given} lists of iterators are given for {operands} operand{}", if *.operands == 1 { "" } else { "s" })]
+    TooManyLists {
+        /// The number of lists.
+        given: usize,
+        /// The number of operands.
+        operands: usize,
+    },
+    /// The expression is too deep or too large.
+    #[error("the expression would be deeper than {MAX_DEPTH} operations or larger than {MAX_SIZE}")]
+    TooComplex,
+    /// A dimension that the operand does not have.
+    #[error("{what} has {rank} dimension{}, and {dimension} is none of them", if *.rank == 1 { "" } else { "s" })]
+    NoDimension {
+        /// The operand.
+        what: String,
+        /// Its rank.
+        rank: usize,
+        /// The dimension asked for.
+        dimension: i64,
+    },
+    /// Contracted dimensions have different extents.
+    #[error("{first} cannot be contracted with {second}")]
+    ContractedExtents {
+        /// The first operand's dimension.
+        first: Place,
+        /// The second operand's.
+        second: Place,
+    },
+    /// A sum over something that is no iterator of the summand.
+    #[error("`{iterator}` is no iterator of the summand, whose iterators are [{}]", list(.has))]
+    NotFree {
+        /// What was to be summed over.
+        iterator: String,
+        /// The free iterators.
+        has: Vec<Name>,
+    },
+    /// An iterator is listed twice.
+    #[error("`{iterator}` is listed twice")]
+    Repeated {
+        /// The iterator.
+        iterator: Name,
+    },
+
+    /// An expression that has no nest.
+    #[error(transparent)]
+    NoNest(#[from] NoNest),
+
+    /// A number that must be positive.
+    #[error("`{parameter}` must be at least 1, and {value} is not")]
+    NotPositive {
+        /// The parameter.
+        parameter: &'static str,
+        /// The value given.
+        value: i64,
+    },
+    /// Loops that are not directly nested.
+    #[error(
+        "`{outer}` and `{inner}` are not perfectly nested: `{culprit}` has more in it than a single loop"
+    )]
+    NotPerfect {
+        /// The outer loop.
+        outer: Name,
+        /// The inner loop.
+        inner: Name,
+        /// The loop with more than one child.
+        culprit: Name,
+    },
+    /// Loops of which neither is inside the other.
+    #[error("neither of `{first}` and `{second}` is inside the other")]
+    NotNested {
+        /// One loop.
+        first: Name,
+        /// The other.
+        second: Name,
+    },
+    /// A loop would move out of a loop that its bounds depend on.
+    #[error("the bounds of `{inner}` depend on `{outer}`, so `{inner}` cannot move outside of it")]
+    BoundsDepend {
+        /// The loop with the bounds.
+        inner: Name,
+        /// The loop that they mention.
+        outer: Name,
+    },
+    /// A loop whose step is not 1.
+    #[error("`{name}` has the step {step}, and only loops of step 1 can be stripmined")]
+    Stepped {
+        /// The loop.
+        name: Name,
+        /// Its step.
+        step: i64,
+    },
+    /// A loop without constant bounds.
+    #[error("the bounds of `{name}` are not constant: {range}")]
+    NotConstant {
+        /// The loop.
+        name: Name,
+        /// Its range.
+        range: String,
+    },
+    /// A derived name that is in use.
+    #[error("the new loop would be named `{name}`, and there is a loop of that name")]
+    NameClash {
+        /// The name.
+        name: Name,
+    },
+    /// Loops to be fused have different ranges.
+    #[error("`{first}` runs over {first_range} and `{second}` over {second_range}")]
+    RangesDiffer {
+        /// The first loop.
+        first: Name,
+        /// Its range.
+        first_range: String,
+        /// The second loop.
+        second: Name,
+        /// Its range.
+        second_range: String,
+    },
+    /// Loops to be fused differ in being parallel or vector.
+    #[error("`{first}` and `{second}` are not both parallel, or not both vector")]
+    ModesDiffer {
+        /// The first loop.
+        first: Name,
+        /// The second loop.
+        second: Name,
+    },
+    /// The outer levels of a nest to be fused are not perfectly nested.
+    #[error("the {which} nest is not perfect down to level {level}: {found}")]
+    NotPerfectTo {
+        /// `first` or `second`.
+        which: &'static str,
+        /// The level down to which it has to be.
+        level: i64,
+        /// What is there.
+        found: String,
+    },
+    /// The second nest initializes what the first one uses.
+    #[error("the second nest initializes {tensor}, which the first one uses")]
+    FillConflict {
+        /// The tensor.
+        tensor: String,
+    },
+    /// Something that is no loop stands between loops to be fused.
+    #[error("`{text}` stands beside the loops at this level and is no loop")]
+    NotALoop {
+        /// The statement.
+        text: String,
+    },
+    /// Fewer than two loops.
+    #[error("there is only one loop at this level, so there is nothing to fuse")]
+    NothingToFuse,
     /// A bug in the table of operations.
     #[error("arguments do not match the declared parameters")]
     Misdeclared,
 }
 
+fn list(names: &[Name]) -> String {
+    let texts: Vec<&str> = names.iter().map(Name::as_str).collect();
+    texts.join(", ")
+}
+
 impl ErrorKind {
     /// The class.
     pub fn class(&self) -> Class {
+        use ErrorKind as K;
         match self {
-            ErrorKind::Misdeclared => Class::Bug,
+            K::Misdeclared | K::Invalid(Invalid::Malformed(_)) => Class::Bug,
+            K::Invalid(Invalid::TooDeep | Invalid::TooLarge { .. })
+            | K::Invalid(Invalid::IndexTooLarge { .. })
+            | K::TooComplex
+            | K::NoNest(NoNest::NotLinear { .. } | NoNest::ReadsTarget { .. })
+            | K::NoNest(NoNest::Scattered { .. }) => Class::Limitation,
+            K::Loop(NoLoop::TooDeep { .. } | NoLoop::Ambiguous { .. })
+            | K::Invalid(Invalid::InsideVector { .. })
+            | K::NotPerfect { .. }
+            | K::NotNested { .. }
+            | K::BoundsDepend { .. }
+            | K::Stepped { .. }
+            | K::NotConstant { .. }
+            | K::NameClash { .. }
+            | K::RangesDiffer { .. }
+            | K::ModesDiffer { .. }
+            | K::NotPerfectTo { .. }
+            | K::FillConflict { .. }
+            | K::NotALoop { .. }
+            | K::NothingToFuse => Class::Refusal,
+            _ => Class::Mistake,
         }
     }
 
     /// What would be legal instead, or how to find out.
     pub fn help(&self) -> Option<String> {
-        match self {
-            ErrorKind::Misdeclared => Some("please report this".to_owned()),
-        }
+        use ErrorKind as K;
+        let help = match self {
+            K::Unnamed => "bind it to a variable first: `let A = tensor([2, 3])`",
+            K::IteratorsMissing { .. } => "give one iterator per dimension, such as `[i, j]`",
+            K::IteratorsGiven { .. } => "leave its list out: `[[i, j], ]`, or `()` in its place",
+            K::ScalarIndexed { .. } => "leave its list out: `[[i, j], ]`, or `()` in its place",
+            K::TooComplex => "assign a part of it to a tensor and use that tensor",
+            K::NotFree { .. } => "sum over iterators that index the summand",
+            K::NoNest(NoNest::NotAnAssignment { .. }) => {
+                "assign it to a tensor: `let A = eq(x, [i, j])`, or use add, sub, mul, div"
+            }
+            K::NoNest(NoNest::Unnamed) => "bind it to a variable first: `let C = add(…)`",
+            K::NoNest(NoNest::UnassignedIterator { iterator, .. }) => {
+                return Some(format!(
+                    "for a reduction, sum over it with `vsum(x, [{iterator}])`, or accumulate \
+                     onto the target itself: `C = add(C, x, [[i, j], ] -> [i, j])`"
+                ));
+            }
+            K::NoNest(NoNest::NotLinear { .. }) => {
+                "assign the sum to a tensor of its own and build that first"
+            }
+            K::NoNest(NoNest::ReadsTarget { .. }) => "assign to another tensor",
+            K::NoNest(NoNest::NotInjective { .. }) => {
+                "give each iterator a dimension of its own in the target"
+            }
+            K::NoNest(NoNest::Scattered { .. }) => {
+                "reduce into a tensor of its own, then assign that"
+            }
+            K::Loop(NoLoop::Ambiguous { .. }) => "name the loop instead of giving its level",
+            K::NotPerfect { .. } => "only loops with nothing beside them change places",
+            K::Stepped { .. } => "stripmine before the step changes",
+            K::NotConstant { .. } => {
+                "only loops with constant bounds unroll: choose factors that divide the extents, \
+                 or unroll the loop outside first"
+            }
+            K::NameClash { .. } => "transform the loop of that name first, or name iterators apart",
+            K::RangesDiffer { .. } => "only loops over the same range fuse",
+            K::ModesDiffer { .. } => "fuse first, then parallelize and vectorize",
+            K::FillConflict { .. } => "keep the nests apart and pass both to codegen",
+            K::Invalid(Invalid::InsideVector { .. }) => {
+                "vectorize the innermost loops and parallelize outer ones"
+            }
+            K::Invalid(Invalid::TooLarge { .. }) => "stripmine first and unroll the inner loop",
+            K::Misdeclared | K::Invalid(Invalid::Malformed(_)) => "please report this",
+            _ => return None,
+        };
+        Some(help.to_owned())
+    }
+}
+
+impl<T: Into<ErrorKind>> From<T> for Error {
+    fn from(kind: T) -> Error {
+        Error::new(kind.into())
     }
 }
 

@@ -1,10 +1,34 @@
 //! Transformations: one file each, one pure function each, and one table of them all.
 
 mod error;
+pub mod nest;
 mod op;
+pub mod tensor;
 
 pub use error::{Class, Error, ErrorKind};
 pub use op::{Arg, Arrow, Iters, Kind, LoopRef, Op, Param, Returns, Value, apply};
 
 /// All operations, in the order in which help lists them.
-pub static OPS: &[&Op] = &[];
+pub static OPS: &[&Op] = &[
+    &tensor::declare::TENSOR,
+    &tensor::declare::SCALAR,
+    &tensor::eq::EQ,
+    &tensor::vop::VADD,
+    &tensor::vop::VSUB,
+    &tensor::vop::VMUL,
+    &tensor::vop::VDIV,
+    &tensor::op::ADD,
+    &tensor::op::SUB,
+    &tensor::op::MUL,
+    &tensor::op::DIV,
+    &tensor::vcontract::VCONTRACT,
+    &tensor::vsum::VSUM,
+    &nest::build::BUILD,
+    &nest::stripmine::STRIPMINE,
+    &nest::interchange::INTERCHANGE,
+    &nest::fuse_outer::FUSE_OUTER,
+    &nest::fuse_inner::FUSE_INNER,
+    &nest::unroll::UNROLL,
+    &nest::mode::PARALLELIZE,
+    &nest::mode::VECTORIZE,
+];

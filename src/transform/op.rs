@@ -4,6 +4,7 @@
 //! knows a single operation by itself.
 
 use super::error::Error;
+use crate::analysis::verify::verify;
 use crate::ir::{Affine, Elem, Expr, Nest, Site, Step};
 use std::fmt;
 use std::sync::Arc;
@@ -180,7 +181,7 @@ impl Op {
 /// Applies `op`: the one door through which scripts, tuner and baseline transform.
 ///
 /// `site` says where a script asked for it. The step is recorded in the path of a resulting
-/// nest, and new loops are credited to it. In debug builds the result is verified.
+/// nest, new loops are credited to it, and the result is verified.
 ///
 /// # Errors
 /// The operation's own refusals and mistakes.
@@ -189,6 +190,15 @@ pub fn apply(op: &'static Op, args: &[Arg], site: Option<Site>) -> Result<Value,
     let Value::Nest(nest) = value else {
         return Ok(value);
     };
+    if let Err(invalid) = verify(&nest) {
+        let given = args.iter().find_map(|arg| match arg {
+            Arg::Nest(nest) => Some(nest),
+            _ => None,
+        });
+        let culprits = invalid.culprits();
+        let error = Error::new(invalid.into()).in_op(op.name);
+        return Err(error.on(given.unwrap_or(&nest), culprits));
+    }
     let texts: Vec<String> = args.iter().filter_map(Arg::as_text).collect();
     let args = texts.join(", ");
     let step = Arc::new(Step {

@@ -1,0 +1,175 @@
+//! What every nest satisfies.
+//!
+//! 1. Loop names are unique.
+//! 2. Bounds mention only iterators of loops further out.
+//! 3. Indices of statements and fills mention only iterators of loops around them, and there is
+//!    one index per dimension.
+//! 4. Every tensor has a name; values consist of accesses and element-wise operations.
+//! 5. Lower and upper bounds are not empty lists; steps are at least 1.
+//! 6. Nothing inside a vector loop is parallel or vector (OpenMP forbids it).
+//! 7. Nests have at most [`MAX_DEPTH`] levels and [`MAX_TREES`] loops and statements, and
+//!    coefficients stay in the limits of `Affine`.
+//!
+//! 6 and 7 depend on what the user asked for and are refused; the others would be bugs.
+
+use crate::ir::{Affine, Expr, Index, Loop, Name, Nest, Node, Tensor, Tree};
+use std::collections::HashSet;
+
+/// The most levels of a nest.
+pub const MAX_DEPTH: usize = 128;
+/// The most loops, statements and fills of a nest.
+pub const MAX_TREES: usize = 65_536;
+
+/// What a nest violates.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Invalid {
+    /// Invariant 6.
+    #[error("loop `{inner}` is {mode} inside the vector loop `{outer}`")]
+    InsideVector {
+        /// The vector loop.
+        outer: Name,
+        /// The loop inside.
+        inner: Name,
+        /// `parallel` or `vector`.
+        mode: &'static str,
+    },
+    /// Invariant 7: depth.
+    #[error("the nest would be deeper than {MAX_DEPTH} levels")]
+    TooDeep,
+    /// Invariant 7: size.
+    #[error("the nest would have {trees} loops and statements; the limit is {MAX_TREES}")]
+    TooLarge {
+        /// The number of loops and statements.
+        trees: usize,
+    },
+    /// Invariant 7: coefficients.
+    #[error("the index `{index}` would have a coefficient or constant beyond 2^40")]
+    IndexTooLarge {
+        /// The index.
+        index: Affine,
+    },
+    /// Invariants 1 to 5.
+    #[error("{0}")]
+    Malformed(String),
+}
+
+impl Invalid {
+    /// The loops at fault.
+    pub fn culprits(&self) -> Vec<Name> {
+        match self {
+            Invalid::InsideVector { outer, inner, .. } => vec![outer.clone(), inner.clone()],
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// Checks all invariants.
+///
+/// # Errors
+/// The first violation in depth-first order.
+pub fn verify(nest: &Nest) -> Result<(), Invalid> {
+    let trees = nest.trees().iter().map(Tree::size).sum();
+    if trees > MAX_TREES {
+        return Err(Invalid::TooLarge { trees });
+    }
+    let mut walk = Walk::default();
+    nest.trees().iter().try_for_each(|tree| walk.tree(tree))
+}
+
+#[derive(Default)]
+struct Walk<'a> {
+    names: HashSet<&'a Name>,
+    outer: Vec<&'a Loop>,
+}
+
+impl<'a> Walk<'a> {
+    fn tree(&mut self, tree: &'a Tree) -> Result<(), Invalid> {
+        match tree {
+            Tree::Loop(l) => {
+                self.enter(l)?;
+                self.outer.push(l);
+                let result = l.body.iter().try_for_each(|t| self.tree(t));
+                self.outer.pop();
+                result
+            }
+            Tree::Stmt(s) => {
+                self.access(&s.target, &s.index)?;
+                self.value(&s.value)
+            }
+            Tree::Fill(fill) => {
+                let rank = (fill.target.shape().rank(), fill.region.len());
+                if rank.0 != rank.1 || fill.target.name().is_none() {
+                    return malformed(format!("a fill of {} does not fit it", fill.target.label()));
+                }
+                fill.region.iter().try_for_each(|(low, _)| self.index(low))
+            }
+        }
+    }
+
+    fn enter(&mut self, l: &'a Loop) -> Result<(), Invalid> {
+        if !self.names.insert(&l.name) {
+            return malformed(format!("two loops are named `{}`", l.name));
+        }
+        if l.range.lower.is_empty() || l.range.upper.is_empty() || l.range.step < 1 {
+            return malformed(format!("loop `{}` has no bounds", l.name));
+        }
+        if self.outer.len() >= MAX_DEPTH {
+            return Err(Invalid::TooDeep);
+        }
+        l.range.bounds().try_for_each(|b| self.index(b))?;
+        let mode = match (l.parallel, l.vector) {
+            (true, _) => "parallel",
+            (_, true) => "vector",
+            _ => return Ok(()),
+        };
+        match self.outer.iter().find(|o| o.vector) {
+            Some(outer) => Err(Invalid::InsideVector {
+                outer: outer.name.clone(),
+                inner: l.name.clone(),
+                mode,
+            }),
+            None => Ok(()),
+        }
+    }
+
+    fn value(&self, value: &Expr) -> Result<(), Invalid> {
+        match value.node() {
+            Node::Access {
+                tensor,
+                index: Index::At(index),
+            } => self.access(tensor, index),
+            Node::Access {
+                tensor,
+                index: Index::Forbidden,
+            } => self.access(tensor, &[]),
+            Node::Binary { left, right, .. } => {
+                self.value(left)?;
+                self.value(right)
+            }
+            _ => malformed("a statement's value is not element-wise".to_owned()),
+        }
+    }
+
+    fn access(&self, tensor: &Tensor, index: &[Affine]) -> Result<(), Invalid> {
+        if tensor.name().is_none() || tensor.shape().rank() != index.len() {
+            return malformed(format!("an access to {} does not fit it", tensor.label()));
+        }
+        index.iter().try_for_each(|a| self.index(a))
+    }
+
+    fn index(&self, index: &Affine) -> Result<(), Invalid> {
+        if !index.is_in_limits() {
+            let index = index.clone();
+            return Err(Invalid::IndexTooLarge { index });
+        }
+        let unknown = |name: &Name| !self.outer.iter().any(|l| l.name == *name);
+        match index.terms().iter().find(|(name, _)| unknown(name)) {
+            Some((name, _)) => malformed(format!("`{index}` uses `{name}` outside of its loop")),
+            None => Ok(()),
+        }
+    }
+}
+
+fn malformed<T>(what: String) -> Result<T, Invalid> {
+    Err(Invalid::Malformed(what))
+}

@@ -1,0 +1,31 @@
+//! Counted work.
+
+use crate::ir::{Expr, Nest, Node, Tree};
+
+/// The arithmetic operations that a nest with constant bounds executes, as `build` makes them:
+/// each element-wise operation and each update counts one, a fill none. `None` where bounds
+/// are not constant.
+pub fn flops(nest: &Nest) -> Option<f64> {
+    nest.trees().iter().map(of_tree).sum()
+}
+
+fn of_tree(tree: &Tree) -> Option<f64> {
+    match tree {
+        Tree::Fill(_) => Some(0.0),
+        Tree::Stmt(s) => Some(operations(&s.value) + f64::from(u8::from(s.update.is_some()))),
+        Tree::Loop(l) => {
+            let (lower, upper) = l.range.as_constant()?;
+            let trips = (upper - lower)
+                .max(0)
+                .unsigned_abs()
+                .div_ceil(l.range.step.unsigned_abs());
+            let body: Option<f64> = l.body.iter().map(of_tree).sum();
+            Some(trips as f64 * body?)
+        }
+    }
+}
+
+fn operations(expr: &Expr) -> f64 {
+    let own = f64::from(u8::from(matches!(expr.node(), Node::Binary { .. })));
+    own + expr.children().into_iter().map(operations).sum::<f64>()
+}

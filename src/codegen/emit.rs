@@ -1,0 +1,200 @@
+//! The body of a kernel: loops, statements, fills.
+
+use super::generate::index_text;
+use crate::analysis::bounds::Bounds;
+use crate::ir::{Affine, BinaryOp, Expr, Fill, Index, Loop, Nest, Node, Stmt, Tree};
+use std::fmt::Write;
+
+/// What the body needs beside itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Includes {
+    /// `<stdint.h>`.
+    Integers,
+    /// `<string.h>`.
+    Memset,
+    /// `support.h`.
+    Support,
+}
+
+#[derive(Default)]
+pub(super) struct Emitter {
+    text: String,
+    depth: usize,
+    uses: Vec<Includes>,
+    bounds: Bounds,
+}
+
+impl Emitter {
+    pub(super) fn uses(&self, what: Includes) -> bool {
+        self.uses.contains(&what)
+    }
+
+    pub(super) fn into_text(self) -> String {
+        self.text
+    }
+
+    /// Appends the statements of a nest.
+    pub(super) fn nest(&mut self, nest: &Nest) {
+        self.depth = 1;
+        self.bounds = Bounds::default();
+        nest.trees().iter().for_each(|tree| self.tree(tree));
+    }
+
+    fn line(&mut self, text: &str) {
+        let _ = writeln!(self.text, "{:indent$}{text}", "", indent = 4 * self.depth);
+    }
+
+    fn tree(&mut self, tree: &Tree) {
+        match tree {
+            Tree::Loop(l) => self.emit_loop(l),
+            Tree::Stmt(s) => self.stmt(s),
+            Tree::Fill(fill) => self.fill(fill),
+        }
+    }
+
+    fn emit_loop(&mut self, l: &Loop) {
+        let outside = self.bounds.clone();
+        self.bounds.enter(l);
+        let wide = self.is_wide(l);
+        match (l.parallel, l.vector) {
+            (true, true) => self.line("#pragma omp parallel for simd"),
+            (true, false) => self.line("#pragma omp parallel for"),
+            (false, true) => self.line("#pragma omp simd"),
+            (false, false) => {}
+        }
+        let name = &l.name;
+        let (lower, upper) = (
+            self.bound("max", &l.range.lower, wide),
+            self.bound("min", &l.range.upper, wide),
+        );
+        let step = match l.range.step {
+            1 => format!("{name}++"),
+            step => format!("{name} += {step}"),
+        };
+        let kind = if wide { "int64_t" } else { "int" };
+        if wide {
+            self.uses.push(Includes::Integers);
+        }
+        let origin = origin(l);
+        self.line(&format!(
+            "for ({kind} {name} = {lower}; {name} < {upper}; {step}) {{{origin}"
+        ));
+        self.depth += 1;
+        l.body.iter().for_each(|tree| self.tree(tree));
+        self.depth -= 1;
+        self.line("}");
+        self.bounds = outside;
+    }
+
+    /// Whether 32 bits may not hold the iterator or a bound on the way to it.
+    fn is_wide(&self, l: &Loop) -> bool {
+        const NARROW: i64 = 1 << 30;
+        let fits = |b: &Affine| {
+            let interval = self.bounds.interval(b);
+            interval.is_some_and(|(low, high)| low > -NARROW && high < NARROW)
+        };
+        let terms = l.range.bounds().flat_map(Affine::terms);
+        !l.range.bounds().all(fits) || terms.into_iter().any(|(_, c)| c.abs() >= NARROW)
+    }
+
+    fn bound(&mut self, function: &str, bounds: &[Affine], wide: bool) -> String {
+        let Some((first, rest)) = bounds.split_first() else {
+            return "0".to_owned();
+        };
+        if !rest.is_empty() {
+            self.uses.extend([Includes::Support, Includes::Integers]);
+        }
+        let suffix = if wide { "64" } else { "" };
+        rest.iter().fold(first.to_string(), |text, bound| {
+            format!("teml_{function}{suffix}({text}, {bound})")
+        })
+    }
+
+    fn stmt(&mut self, s: &Stmt) {
+        let target = format!("{}{}", s.target.label(), index_text(&s.index));
+        let update = s.update.map_or("", BinaryOp::symbol);
+        self.line(&format!("{target} {update}= {};", value(&s.value, 0)));
+    }
+
+    fn fill(&mut self, fill: &Fill) {
+        let shape = fill.target.shape();
+        let whole = fill
+            .region
+            .iter()
+            .zip(shape.extents())
+            .all(|((low, extent), full)| low.as_constant() == Some(0) && extent == full);
+        if whole && fill.value == 0 {
+            self.uses.push(Includes::Memset);
+            let (name, elem) = (fill.target.label(), fill.target.elem().c_name());
+            let extents: String = shape.extents().iter().map(|e| format!("[{e}]")).collect();
+            self.line(&format!("memset({name}, 0, sizeof({elem}{extents}));"));
+            return;
+        }
+        let depth = self.depth;
+        let mut index = String::new();
+        for (d, (low, extent)) in fill.region.iter().enumerate() {
+            // No script can name an iterator like this, so nothing is hidden.
+            let name = format!("teml_{}", d + 1);
+            self.uses.push(Includes::Integers);
+            self.line(&format!(
+                "for (int64_t {name} = {low}; {name} < {}; {name}++)",
+                low.plus_constant(i64::try_from(*extent).unwrap_or(i64::MAX)),
+            ));
+            self.depth += 1;
+            let _ = write!(index, "[{name}]");
+        }
+        if index.is_empty() {
+            index.push_str("[0]");
+        }
+        self.line(&format!("{}{index} = {};", fill.target.label(), fill.value));
+        self.depth = depth;
+    }
+}
+
+/// The step and the script line that made a loop, as a comment.
+fn origin(l: &Loop) -> String {
+    match &l.made_by {
+        None => String::new(),
+        Some(step) => match &step.site {
+            Some(site) => format!("  // {step}, {}", comment(&site.to_string())),
+            None => format!("  // {step}"),
+        },
+    }
+}
+
+/// Text that stays inside a `//` comment whatever a file is called.
+pub(super) fn comment(text: &str) -> String {
+    text.chars()
+        .map(|c| if c.is_control() || c == '\\' { '?' } else { c })
+        .collect()
+}
+
+/// An expression in C, in parentheses where its operator binds less tightly than `at_least`.
+fn value(expr: &Expr, at_least: u8) -> String {
+    match expr.node() {
+        Node::Access { tensor, index } => {
+            let index: &[Affine] = match index {
+                Index::At(index) => index,
+                _ => &[],
+            };
+            format!("{}{}", tensor.label(), index_text(index))
+        }
+        Node::Binary {
+            op, left, right, ..
+        } => {
+            let own = match op {
+                BinaryOp::Add | BinaryOp::Sub => 1,
+                BinaryOp::Mul | BinaryOp::Div => 2,
+            };
+            let (left, right) = (value(left, own), value(right, own + 1));
+            let text = format!("{left} {} {right}", op.symbol());
+            if own < at_least {
+                format!("({text})")
+            } else {
+                text
+            }
+        }
+        // Verified nests hold nothing else.
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,286 @@
+//! `codegen`: from nests to one C function.
+
+use super::emit::{Emitter, Includes, comment};
+use super::kernel::{ALIGNMENT, Kernel, Param, Role};
+use crate::analysis::legality::{self, Race};
+use crate::analysis::shape;
+use crate::analysis::verify::{self, Invalid};
+use crate::ir::{Affine, Expr, Index, Infix, Name, NameError, Nest, Node, Tensor};
+use std::fmt::Write;
+
+/// Why there is no C for some nests.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoCode {
+    /// There is nothing to generate.
+    #[error("codegen needs at least one nest")]
+    Nothing,
+    /// A parallel or vector loop has dependent iterations.
+    #[error("{race}")]
+    Race {
+        /// Which nest, counted from 0.
+        nest: usize,
+        /// The iterations.
+        race: Race,
+    },
+    /// Two tensors share a name.
+    #[error("two tensors are named {name}: {first} and {second}")]
+    TensorsDiffer {
+        /// The name.
+        name: Name,
+        /// One declaration.
+        first: String,
+        /// The other one.
+        second: String,
+    },
+    /// A tensor and a loop share a name, and C could not tell them apart.
+    #[error("`{name}` names both a tensor and a loop")]
+    NameClash {
+        /// The name.
+        name: Name,
+    },
+    /// The name of the function is none.
+    #[error("the kernel cannot have this name: {0}")]
+    Symbol(NameError),
+    /// A nest that violates an invariant.
+    #[error(transparent)]
+    Invalid(#[from] Invalid),
+}
+
+impl NoCode {
+    /// What would be legal instead.
+    pub fn help(&self) -> Option<String> {
+        let help = match self {
+            NoCode::Race { race, .. } if race.reduction.is_some() => {
+                return Some(format!(
+                    "`{}` carries a reduction, whose order is kept; parallelize or vectorize a \
+                     loop that indexes the target",
+                    race.name
+                ));
+            }
+            NoCode::Race { .. } => "choose a loop whose iterations touch different elements",
+            NoCode::TensorsDiffer { .. } => {
+                "give one of them another name, for example with `@name:`"
+            }
+            NoCode::NameClash { .. } => "rename the tensor or the iterator",
+            _ => return None,
+        };
+        Some(help.to_owned())
+    }
+}
+
+/// The C function `symbol` that runs `nests` in order.
+///
+/// The function allocates nothing: every tensor is a parameter, results first. It is C11 with
+/// OpenMP pragmas, and compiles without warnings under `-Wall -Wextra`.
+///
+/// # Errors
+/// [`NoCode`]; parallel and vector loops must be proved independent.
+pub fn generate(nests: &[Nest], symbol: &str) -> Result<Kernel, NoCode> {
+    if nests.is_empty() {
+        return Err(NoCode::Nothing);
+    }
+    Name::new(symbol).map_err(NoCode::Symbol)?;
+    for (k, nest) in nests.iter().enumerate() {
+        verify::verify(nest)?;
+        if let Some(race) = legality::race(nest) {
+            return Err(NoCode::Race { nest: k, race });
+        }
+    }
+    let params = params(nests)?;
+    for nest in nests {
+        for (_, l) in nest.loops() {
+            if params.iter().any(|p| p.tensor.name() == Some(&l.name)) {
+                let name = l.name.clone();
+                return Err(NoCode::NameClash { name });
+            }
+        }
+    }
+
+    let mut body = Emitter::default();
+    for nest in nests {
+        body.nest(nest);
+    }
+    let source = unit(nests, symbol, &params, body);
+    let symbol = symbol.to_owned();
+    Ok(Kernel {
+        symbol,
+        source,
+        params,
+    })
+}
+
+/// The tensors of all nests in order of appearance, targets first, with their roles.
+fn params(nests: &[Nest]) -> Result<Vec<Param>, NoCode> {
+    let mut tensors: Vec<Tensor> = Vec::new();
+    for tensor in nests.iter().flat_map(Nest::tensors) {
+        let known = tensors.iter().find(|t| t.name() == tensor.name());
+        match (known, tensor.name()) {
+            (Some(known), Some(name)) if *known != tensor => {
+                return Err(NoCode::TensorsDiffer {
+                    name: name.clone(),
+                    first: declare(known),
+                    second: declare(&tensor),
+                });
+            }
+            (None, Some(_)) => tensors.push(tensor),
+            _ => {}
+        }
+    }
+    let definition: Vec<&Expr> = nests.iter().flat_map(|n| n.definition().iter()).collect();
+    let role = |tensor: &Tensor| role(tensor, &definition);
+    Ok(tensors
+        .into_iter()
+        .map(|tensor| Param {
+            role: role(&tensor),
+            tensor,
+        })
+        .collect())
+}
+
+fn declare(tensor: &Tensor) -> String {
+    let extents = tensor.shape().extents().iter().map(|e| format!("[{e}]"));
+    format!(
+        "{} {}{}",
+        tensor.elem(),
+        tensor.label(),
+        extents.collect::<String>()
+    )
+}
+
+/// How the statements of a definition use `tensor`, in order.
+fn role(tensor: &Tensor, definition: &[&Expr]) -> Role {
+    let mut written = false;
+    for assignment in definition {
+        let Node::Assign { target, value } = assignment.node() else {
+            continue;
+        };
+        let mut read = false;
+        value.for_each_access(&mut |t, _| read |= t.name() == tensor.name());
+        let assigns = target.tensor().is_some_and(|t| t.name() == tensor.name());
+        match (read, assigns) {
+            // Its old contents are read, now or by what an incomplete assignment leaves.
+            (true, true) => return Role::InOut,
+            (true, false) => {
+                return if writes_later(tensor, definition) {
+                    Role::InOut
+                } else {
+                    Role::In
+                };
+            }
+            (false, true) if covers(assignment) => return Role::Out,
+            (false, true) => written = true,
+            (false, false) => {}
+        }
+    }
+    if written { Role::InOut } else { Role::In }
+}
+
+fn writes_later(tensor: &Tensor, definition: &[&Expr]) -> bool {
+    definition
+        .iter()
+        .any(|e| e.tensor().is_some_and(|t| t.name() == tensor.name()))
+}
+
+/// Whether an assignment sets every element of its target.
+fn covers(assignment: &Expr) -> bool {
+    let (Node::Assign { target, .. }, Ok(ranges)) = (assignment.node(), shape::ranges(assignment))
+    else {
+        return false;
+    };
+    let Node::Access { tensor, index } = target.node() else {
+        return false;
+    };
+    let Index::At(index) = index else {
+        return true;
+    };
+    let mut seen: Vec<&Name> = Vec::new();
+    index
+        .iter()
+        .zip(tensor.shape().extents())
+        .all(|(index, &extent)| {
+            let Some(name) = index.as_iterator() else {
+                return extent == 1 && index.as_constant() == Some(0);
+            };
+            let fresh = !seen.contains(&name);
+            seen.push(name);
+            let range = ranges.iter().find(|r| r.name == *name);
+            fresh && range.is_some_and(|r| r.low == 0 && r.high.unsigned_abs() == extent)
+        })
+}
+
+fn unit(nests: &[Nest], symbol: &str, params: &[Param], body: Emitter) -> String {
+    let mut c = String::new();
+    let _ = writeln!(
+        c,
+        "// {symbol}: generated by teml {}",
+        env!("CARGO_PKG_VERSION")
+    );
+    for assignment in nests.iter().flat_map(|n| n.definition().iter()) {
+        let _ = writeln!(c, "//   {}", Infix(assignment));
+    }
+    for nest in nests {
+        for step in path_lines(nest) {
+            let _ = writeln!(c, "// {step}");
+        }
+    }
+    let _ = writeln!(
+        c,
+        "// Every buffer is aligned to {ALIGNMENT} bytes; none overlaps another."
+    );
+    let integers = params.iter().any(|p| !p.tensor.elem().is_float());
+    if body.uses(Includes::Integers) || integers {
+        c.push_str("#include <stdint.h>\n");
+    }
+    if body.uses(Includes::Memset) {
+        c.push_str("#include <string.h>\n");
+    }
+    if body.uses(Includes::Support) {
+        let _ = write!(c, "\n{}", include_str!("support.h"));
+    }
+    let _ = write!(c, "\nvoid {symbol}(");
+    for (k, param) in params.iter().enumerate() {
+        let constant = if param.role == Role::In { "const " } else { "" };
+        let elem = param.tensor.elem().c_name();
+        let separator = if k == 0 { "" } else { "," };
+        let _ = write!(
+            c,
+            "{separator}\n    {constant}{elem} {}",
+            parameter(&param.tensor)
+        );
+    }
+    let _ = write!(c, ")\n{{\n{}}}\n", body.into_text());
+    c
+}
+
+/// `A[restrict 4][5]`; one element for rank 0.
+fn parameter(tensor: &Tensor) -> String {
+    let mut text = tensor.label().to_owned();
+    let extents = tensor.shape().extents();
+    let _ = write!(text, "[restrict {}]", extents.first().unwrap_or(&1));
+    for extent in extents.iter().skip(1) {
+        let _ = write!(text, "[{extent}]");
+    }
+    text
+}
+
+/// The most steps of a path that the C spells out.
+const MAX_STEPS: usize = 40;
+
+fn path_lines(nest: &Nest) -> Vec<String> {
+    let steps = nest.path().steps();
+    let skipped = steps.len().saturating_sub(MAX_STEPS);
+    let shown = steps.iter().skip(skipped).map(|step| match &step.site {
+        Some(site) => format!("{step}, {}", comment(&site.to_string())),
+        None => step.to_string(),
+    });
+    let more = (skipped > 0).then(|| format!("… {skipped} earlier steps"));
+    more.into_iter().chain(shown).collect()
+}
+
+/// The flat index expression of an access, as C writes it.
+pub(super) fn index_text(index: &[Affine]) -> String {
+    match index {
+        [] => "[0]".to_owned(),
+        _ => index.iter().map(|a| format!("[{a}]")).collect(),
+    }
+}

@@ -1,0 +1,394 @@
+//! Evaluates assignments by definition: every element of the target gets the value of the
+//! expression over the old store (TeIL Fig. 9, rule St-Stmt).
+//!
+//! The domain of each iterator is found here once more, without the inference of `analysis`:
+//! an iterator takes the values for which no index leaves its dimension.
+
+use super::Fault;
+use super::store::{Data, Number, Store, elements};
+use crate::ir::{Affine, BinaryOp, Elem, Expr, Index, Infix, Name, Node, Tensor};
+use std::collections::HashMap;
+
+/// Evaluates `definition` in order, each assignment over the store that the ones before left.
+///
+/// # Errors
+/// [`Fault`].
+pub fn run(definition: &[Expr], store: &mut Store<'_>) -> Result<(), Fault> {
+    for assignment in definition {
+        let (name, data) = match assignment.elem() {
+            Elem::F64 => assigned::<f64>(assignment, store)?,
+            Elem::F32 => assigned::<f32>(assignment, store)?,
+            Elem::I32 => assigned::<i32>(assignment, store)?,
+            Elem::I64 => assigned::<i64>(assignment, store)?,
+        };
+        store.insert(name, data);
+    }
+    Ok(())
+}
+
+fn assigned<T: Number>(
+    assignment: &Expr,
+    store: &Store<'_>,
+) -> Result<(Name, Data<'static>), Fault> {
+    let statement = Statement::<T>::new(assignment, store)?;
+    let mut result = statement.old.to_vec();
+    let mut point = statement.first();
+    let mut more = statement.domain.iter().all(|(low, high)| low < high);
+    while more {
+        let (k, value) = statement.at(&point)?;
+        result[k] = value;
+        more = statement.advance(&mut point);
+    }
+    Ok((statement.name.clone(), T::data(result)))
+}
+
+/// An assignment whose elements can be evaluated one by one.
+pub struct Statement<'s, T> {
+    /// The target.
+    pub name: Name,
+    /// The half-open range of each iterator of the target.
+    pub domain: Vec<(i64, i64)>,
+    old: &'s [T],
+    target: Linear,
+    fold: Option<(BinaryOp, Vec<(i64, i64)>)>,
+    value: Code,
+    arrays: Vec<&'s [T]>,
+}
+
+/// A flat index: an offset, and a stride for each slot that counts.
+#[derive(Clone, Debug)]
+struct Linear {
+    offset: i64,
+    strides: Vec<(usize, i64)>,
+}
+
+impl Linear {
+    fn at(&self, slots: &[i64]) -> usize {
+        let index = self
+            .strides
+            .iter()
+            .fold(self.offset, |sum, (slot, s)| sum + slots[*slot] * s);
+        usize::try_from(index).unwrap_or(usize::MAX)
+    }
+}
+
+enum Code {
+    Load(usize, Linear),
+    Binary(BinaryOp, Box<Code>, Box<Code>),
+    /// The first slot and the ranges of the summed iterators.
+    Sum(usize, Vec<(i64, i64)>, Box<Code>),
+}
+
+impl<'s, T: Number> Statement<'s, T> {
+    /// Prepares `assignment` for evaluation over `store`.
+    ///
+    /// # Errors
+    /// Tensors without data, indices that leave their tensor, or no assignment at all.
+    pub fn new(assignment: &Expr, store: &'s Store<'_>) -> Result<Statement<'s, T>, Fault> {
+        let meaningless = || Fault::Meaningless(Infix(assignment).to_string());
+        let Node::Assign { target, value } = assignment.node() else {
+            return Err(meaningless());
+        };
+        let Node::Access { tensor, index } = target.node() else {
+            return Err(meaningless());
+        };
+        let index: &[Affine] = match index {
+            Index::At(index) => index,
+            _ => &[],
+        };
+        let own = names(index);
+        let extra: Vec<Name> = value
+            .iterators()
+            .into_iter()
+            .filter(|n| !own.contains(n))
+            .collect();
+        // An iterator that the target lacks folds its values onto the old element.
+        let (fold, value) = match (extra.is_empty(), value.node()) {
+            (true, _) => (None, value),
+            (
+                false,
+                Node::Binary {
+                    op, left, right, ..
+                },
+            ) if left == target => (Some(*op), right),
+            (
+                false,
+                Node::Binary {
+                    op, left, right, ..
+                },
+            ) if right == target && op.commutes() => (Some(*op), left),
+            _ => return Err(meaningless()),
+        };
+
+        let domains = Domains::of(assignment)?;
+        let ranges = |names: &[Name]| names.iter().map(|n| domains.get(n)).collect::<Vec<_>>();
+        let mut compiler = Compiler {
+            store,
+            arrays: Vec::new(),
+            scope: Vec::new(),
+        };
+        for (name, range) in own
+            .iter()
+            .chain(&extra)
+            .zip(ranges(&own).into_iter().chain(ranges(&extra)))
+        {
+            compiler.scope.push((name.clone(), range));
+        }
+        Ok(Statement {
+            name: tensor.name().cloned().ok_or_else(meaningless)?,
+            domain: ranges(&own),
+            old: elements(store, tensor)?,
+            target: compiler.linear(tensor, index)?,
+            fold: fold.map(|op| (op, ranges(&extra))),
+            value: compiler.compile(value)?,
+            arrays: compiler.arrays,
+        })
+    }
+
+    /// The flat index and the value of the target at values of its iterators.
+    ///
+    /// # Errors
+    /// Division of an integer by zero.
+    pub fn at(&self, point: &[i64]) -> Result<(usize, T), Fault> {
+        let mut slots = point.to_vec();
+        let k = self.target.at(&slots);
+        let value = match &self.fold {
+            None => self.evaluate(&self.value, &mut slots)?,
+            Some((op, ranges)) => {
+                let mut sum = self.old[k];
+                self.for_each(ranges, &mut slots, &mut |slots| {
+                    sum = sum.apply(*op, self.evaluate(&self.value, slots)?)?;
+                    Ok(())
+                })?;
+                sum
+            }
+        };
+        Ok((k, value))
+    }
+
+    fn evaluate(&self, code: &Code, slots: &mut Vec<i64>) -> Result<T, Fault> {
+        match code {
+            Code::Load(array, linear) => Ok(self.arrays[*array][linear.at(slots)]),
+            Code::Binary(op, left, right) => {
+                let left = self.evaluate(left, slots)?;
+                left.apply(*op, self.evaluate(right, slots)?)
+            }
+            Code::Sum(first, ranges, body) => {
+                slots.truncate(*first);
+                let mut sum = T::from_integer(0);
+                self.for_each(ranges, slots, &mut |slots| {
+                    sum = sum.apply(BinaryOp::Add, self.evaluate(body, slots)?)?;
+                    Ok(())
+                })?;
+                Ok(sum)
+            }
+        }
+    }
+
+    fn for_each(
+        &self,
+        ranges: &[(i64, i64)],
+        slots: &mut Vec<i64>,
+        visit: &mut dyn FnMut(&mut Vec<i64>) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        let depth = slots.len();
+        let [(low, high), rest @ ..] = ranges else {
+            let result = visit(slots);
+            slots.truncate(depth);
+            return result;
+        };
+        for value in *low..*high {
+            slots.truncate(depth);
+            slots.push(value);
+            self.for_each(rest, slots, visit)?;
+        }
+        slots.truncate(depth);
+        Ok(())
+    }
+
+    /// The number of leaves visited to evaluate one element.
+    pub fn cost(&self) -> f64 {
+        let folded = self.fold.iter().flat_map(|(_, ranges)| ranges);
+        cost(&self.value)
+            * folded
+                .map(|(low, high)| (high - low) as f64)
+                .product::<f64>()
+    }
+
+    /// The number of elements assigned.
+    pub fn count(&self) -> f64 {
+        self.domain
+            .iter()
+            .map(|(low, high)| (high - low) as f64)
+            .product()
+    }
+
+    /// The first point of the domain.
+    pub fn first(&self) -> Vec<i64> {
+        self.domain.iter().map(|(low, _)| *low).collect()
+    }
+
+    /// Moves `point` to the next one in row-major order; false at the end.
+    pub fn advance(&self, point: &mut [i64]) -> bool {
+        for (x, (low, high)) in point.iter_mut().zip(&self.domain).rev() {
+            *x += 1;
+            if *x < *high {
+                return true;
+            }
+            *x = *low;
+        }
+        false
+    }
+}
+
+fn cost(code: &Code) -> f64 {
+    match code {
+        Code::Load(..) => 1.0,
+        Code::Binary(_, left, right) => cost(left) + cost(right),
+        Code::Sum(_, ranges, body) => {
+            cost(body)
+                * ranges
+                    .iter()
+                    .map(|(low, high)| (high - low) as f64)
+                    .product::<f64>()
+        }
+    }
+}
+
+fn names(index: &[Affine]) -> Vec<Name> {
+    let mut found: Vec<Name> = Vec::new();
+    for (name, _) in index.iter().flat_map(Affine::terms) {
+        if !found.contains(name) {
+            found.push(name.clone());
+        }
+    }
+    found
+}
+
+struct Compiler<'s, 'd, T> {
+    store: &'s Store<'d>,
+    arrays: Vec<&'s [T]>,
+    scope: Vec<(Name, (i64, i64))>,
+}
+
+impl<T: Number> Compiler<'_, '_, T> {
+    fn compile(&mut self, expr: &Expr) -> Result<Code, Fault> {
+        match expr.node() {
+            Node::Access { tensor, index } => {
+                let index: &[Affine] = match index {
+                    Index::At(index) => index,
+                    Index::Forbidden => &[],
+                    Index::Unset => return Err(Fault::Meaningless(Infix(expr).to_string())),
+                };
+                let linear = self.linear(tensor, index)?;
+                self.arrays.push(elements(self.store, tensor)?);
+                Ok(Code::Load(self.arrays.len() - 1, linear))
+            }
+            Node::Binary {
+                op, left, right, ..
+            } => {
+                let (left, right) = (self.compile(left)?, self.compile(right)?);
+                Ok(Code::Binary(*op, Box::new(left), Box::new(right)))
+            }
+            Node::Sum { over, body, .. } => {
+                let first = self.scope.len();
+                let domains = Domains::under(body, over)?;
+                let ranges: Vec<(i64, i64)> = over.iter().map(|n| domains.get(n)).collect();
+                self.scope.extend(over.iter().cloned().zip(ranges.clone()));
+                let body = self.compile(body)?;
+                self.scope.truncate(first);
+                Ok(Code::Sum(first, ranges, Box::new(body)))
+            }
+            Node::Virtual { .. } | Node::Assign { .. } => {
+                Err(Fault::Meaningless(Infix(expr).to_string()))
+            }
+        }
+    }
+
+    /// The flat index; no value of the iterators in scope may leave a dimension.
+    fn linear(&self, tensor: &Tensor, index: &[Affine]) -> Result<Linear, Fault> {
+        let mut linear = Linear {
+            offset: 0,
+            strides: Vec::new(),
+        };
+        for (index, &extent) in index.iter().zip(tensor.shape().extents()) {
+            let (mut low, mut high) = (index.offset(), index.offset());
+            let extent = i64::try_from(extent).unwrap_or(i64::MAX);
+            linear.offset = linear.offset * extent + index.offset();
+            for (_, stride) in &mut linear.strides {
+                *stride *= extent;
+            }
+            for (name, c) in index.terms() {
+                let Some(slot) = self.scope.iter().rposition(|(n, _)| n == name) else {
+                    return Err(Fault::Meaningless(index.to_string()));
+                };
+                let (first, end) = self.scope[slot].1;
+                let ends = (c * first, c * (end - 1));
+                (low, high) = (low + ends.0.min(ends.1), high + ends.0.max(ends.1));
+                linear.strides.push((slot, *c));
+            }
+            if low < 0 || high >= extent {
+                let (tensor, index) = (tensor.label().to_owned(), index.to_string());
+                return Err(Fault::OutOfBounds { tensor, index });
+            }
+        }
+        Ok(linear)
+    }
+}
+
+/// The values that iterators take.
+struct Domains(HashMap<Name, (i64, i64)>);
+
+impl Domains {
+    /// Of the free iterators.
+    fn of(expr: &Expr) -> Result<Domains, Fault> {
+        Domains::under(expr, &expr.iterators())
+    }
+
+    /// Of the iterators `wanted`, which are free in `expr`.
+    fn under(expr: &Expr, wanted: &[Name]) -> Result<Domains, Fault> {
+        let mut found = HashMap::new();
+        narrow(expr, wanted, &mut found);
+        match wanted.iter().find(|n| !found.contains_key(*n)) {
+            None => Ok(Domains(found)),
+            Some(name) => Err(Fault::Meaningless(name.to_string())),
+        }
+    }
+
+    fn get(&self, name: &Name) -> (i64, i64) {
+        self.0.get(name).copied().unwrap_or((0, 0))
+    }
+}
+
+/// Intersects the ranges with what each index of a single iterator allows.
+fn narrow(expr: &Expr, wanted: &[Name], found: &mut HashMap<Name, (i64, i64)>) {
+    let mut wanted = wanted.to_vec();
+    match expr.node() {
+        Node::Access {
+            tensor,
+            index: Index::At(index),
+        } => {
+            for (index, &extent) in index.iter().zip(tensor.shape().extents()) {
+                let [(name, _)] = index.terms() else { continue };
+                if wanted.contains(name) {
+                    let inside = values_inside(index, name, i64::try_from(extent).unwrap_or(0));
+                    let range = found.entry(name.clone()).or_insert(inside);
+                    *range = (range.0.max(inside.0), range.1.min(inside.1));
+                }
+            }
+        }
+        Node::Sum { over, .. } => wanted.retain(|n| !over.contains(n)),
+        _ => {}
+    }
+    for child in expr.children() {
+        narrow(child, &wanted, found);
+    }
+}
+
+/// The values of `name` for which `index` lies in 0..extent, found from the end points.
+fn values_inside(index: &Affine, name: &Name, extent: i64) -> (i64, i64) {
+    let c = index.coefficient(name);
+    let solve = |value: i64| (value - index.offset()) as f64 / c as f64;
+    let (a, b) = (solve(0), solve(extent - 1));
+    (a.min(b).ceil() as i64, a.max(b).floor() as i64 + 1)
+}

@@ -1,0 +1,142 @@
+//! Executes nests in order, one iteration after the other.
+
+use super::Fault;
+use super::store::{Number, Store, elements};
+use crate::ir::{Affine, Elem, Expr, Index, Loop, Name, Nest, Node, Tensor, Tree};
+
+/// Runs `nest` on `store`.
+///
+/// # Errors
+/// [`Fault`]; the store then holds what was computed so far.
+pub fn run(nest: &Nest, store: &mut Store<'_>) -> Result<(), Fault> {
+    let mut machine = Machine {
+        store,
+        point: Vec::new(),
+    };
+    nest.trees().iter().try_for_each(|tree| machine.tree(tree))
+}
+
+struct Machine<'m, 'a> {
+    store: &'m mut Store<'a>,
+    point: Vec<(Name, i64)>,
+}
+
+impl Machine<'_, '_> {
+    fn tree(&mut self, tree: &Tree) -> Result<(), Fault> {
+        match tree {
+            Tree::Loop(l) => self.run_loop(l),
+            Tree::Stmt(s) => match s.target.elem() {
+                Elem::F64 => self.assign::<f64>(s),
+                Elem::F32 => self.assign::<f32>(s),
+                Elem::I32 => self.assign::<i32>(s),
+                Elem::I64 => self.assign::<i64>(s),
+            },
+            Tree::Fill(fill) => match fill.target.elem() {
+                Elem::F64 => self.fill::<f64>(fill),
+                Elem::F32 => self.fill::<f32>(fill),
+                Elem::I32 => self.fill::<i32>(fill),
+                Elem::I64 => self.fill::<i64>(fill),
+            },
+        }
+    }
+
+    fn run_loop(&mut self, l: &Loop) -> Result<(), Fault> {
+        let lower = self.values(&l.range.lower)?.into_iter().max().unwrap_or(0);
+        let upper = self.values(&l.range.upper)?.into_iter().min().unwrap_or(0);
+        let mut value = lower;
+        while value < upper {
+            self.point.push((l.name.clone(), value));
+            let result = l.body.iter().try_for_each(|tree| self.tree(tree));
+            self.point.pop();
+            result?;
+            value += l.range.step;
+        }
+        Ok(())
+    }
+
+    fn assign<T: Number>(&mut self, s: &crate::ir::Stmt) -> Result<(), Fault> {
+        let k = self.flat(&s.target, &s.index)?;
+        let mut value = self.value::<T>(&s.value)?;
+        if let Some(op) = s.update {
+            value = elements::<T>(self.store, &s.target)?[k].apply(op, value)?;
+        }
+        self.write(&s.target, k, value)
+    }
+
+    fn fill<T: Number>(&mut self, fill: &crate::ir::Fill) -> Result<(), Fault> {
+        let mut points: Vec<Vec<Affine>> = vec![Vec::new()];
+        for (low, extent) in &fill.region {
+            let steps = 0..i64::try_from(*extent).unwrap_or(0);
+            points = points
+                .iter()
+                .flat_map(|p| {
+                    let extended = steps.clone().map(|k| low.plus_constant(k));
+                    extended.map(|a| p.iter().cloned().chain([a]).collect())
+                })
+                .collect();
+        }
+        for point in points {
+            let k = self.flat(&fill.target, &point)?;
+            self.write(&fill.target, k, T::from_integer(fill.value))?;
+        }
+        Ok(())
+    }
+
+    fn value<T: Number>(&self, expr: &Expr) -> Result<T, Fault> {
+        match expr.node() {
+            Node::Access {
+                tensor,
+                index: Index::At(index),
+            } => Ok(elements::<T>(self.store, tensor)?[self.flat(tensor, index)?]),
+            Node::Access { tensor, .. } => Ok(elements::<T>(self.store, tensor)?[0]),
+            Node::Binary {
+                op, left, right, ..
+            } => {
+                let left = self.value::<T>(left)?;
+                left.apply(*op, self.value(right)?)
+            }
+            _ => Err(Fault::Meaningless(crate::ir::Infix(expr).to_string())),
+        }
+    }
+
+    fn values(&self, bounds: &[Affine]) -> Result<Vec<i64>, Fault> {
+        bounds.iter().map(|b| self.index(b)).collect()
+    }
+
+    fn index(&self, index: &Affine) -> Result<i64, Fault> {
+        let value = |name: &Name| {
+            let known = self.point.iter().rev().find(|(n, _)| n == name);
+            known.map(|(_, value)| *value)
+        };
+        index
+            .evaluate(&value)
+            .ok_or_else(|| Fault::Meaningless(index.to_string()))
+    }
+
+    fn flat(&self, tensor: &Tensor, index: &[Affine]) -> Result<usize, Fault> {
+        let mut flat = 0;
+        for (index, &extent) in index.iter().zip(tensor.shape().extents()) {
+            let value = self.index(index)?;
+            match u64::try_from(value) {
+                Ok(value) if value < extent => flat = flat * extent + value,
+                _ => {
+                    let (tensor, index) = (tensor.label().to_owned(), value.to_string());
+                    return Err(Fault::OutOfBounds { tensor, index });
+                }
+            }
+        }
+        Ok(usize::try_from(flat).unwrap_or(usize::MAX))
+    }
+
+    fn write<T: Number>(&mut self, tensor: &Tensor, k: usize, value: T) -> Result<(), Fault> {
+        let data = tensor.name().and_then(|name| self.store.get_mut(name));
+        let no_data = || Fault::NoData {
+            tensor: tensor.label().to_owned(),
+        };
+        let element = data
+            .and_then(|d| T::slice_mut(d)?.get_mut(k))
+            .ok_or_else(no_data)?;
+        *element = value;
+        Ok(())
+    }
+}

@@ -1,0 +1,152 @@
+//! Numbers and where they are kept.
+
+use super::Fault;
+use crate::ir::{BinaryOp, Elem, Name, Tensor};
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+/// The elements of a tensor, row-major; borrowed where they live elsewhere.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Data<'a> {
+    /// Of `f64`.
+    F64(Cow<'a, [f64]>),
+    /// Of `f32`.
+    F32(Cow<'a, [f32]>),
+    /// Of `i32`.
+    I32(Cow<'a, [i32]>),
+    /// Of `i64`.
+    I64(Cow<'a, [i64]>),
+}
+
+impl<'a> Data<'a> {
+    /// Elements computed from their flat index; values are converted to the element type.
+    pub fn generate(tensor: &Tensor, value: impl Fn(u64) -> f64) -> Data<'a> {
+        let indices = 0..tensor.shape().elements();
+        match tensor.elem() {
+            Elem::F64 => Data::F64(indices.map(value).collect()),
+            Elem::F32 => Data::F32(indices.map(|x| value(x) as f32).collect()),
+            Elem::I32 => Data::I32(indices.map(|x| value(x) as i32).collect()),
+            Elem::I64 => Data::I64(indices.map(|x| value(x) as i64).collect()),
+        }
+    }
+
+    /// The number of elements.
+    pub fn len(&self) -> usize {
+        match self {
+            Data::F64(d) => d.len(),
+            Data::F32(d) => d.len(),
+            Data::I32(d) => d.len(),
+            Data::I64(d) => d.len(),
+        }
+    }
+
+    /// Whether there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// The tensors of a program and their elements.
+pub type Store<'a> = HashMap<Name, Data<'a>>;
+
+/// Arithmetic of an element type: IEEE for floating point, wrapping for integers.
+pub trait Number: Copy + Default + Send + Sync + 'static {
+    /// The elements, if they are of this type.
+    fn slice<'d>(data: &'d Data<'_>) -> Option<&'d [Self]>;
+    /// The elements for writing, if they are of this type.
+    fn slice_mut<'d>(data: &'d mut Data<'_>) -> Option<&'d mut [Self]>;
+    /// Elements as data.
+    fn data<'a>(elements: Vec<Self>) -> Data<'a>;
+    /// A small integer, such as the identity of a reduction.
+    fn from_integer(value: i64) -> Self;
+    /// `self op other`.
+    ///
+    /// # Errors
+    /// Division of an integer by zero.
+    fn apply(self, op: BinaryOp, other: Self) -> Result<Self, Fault>;
+}
+
+macro_rules! float {
+    ($type:ty, $variant:ident) => {
+        impl Number for $type {
+            fn slice<'d>(data: &'d Data<'_>) -> Option<&'d [Self]> {
+                match data {
+                    Data::$variant(d) => Some(d),
+                    _ => None,
+                }
+            }
+            fn slice_mut<'d>(data: &'d mut Data<'_>) -> Option<&'d mut [Self]> {
+                match data {
+                    Data::$variant(d) => Some(d.to_mut()),
+                    _ => None,
+                }
+            }
+            fn data<'a>(elements: Vec<Self>) -> Data<'a> {
+                Data::$variant(elements.into())
+            }
+            fn from_integer(value: i64) -> Self {
+                value as $type
+            }
+            fn apply(self, op: BinaryOp, other: Self) -> Result<Self, Fault> {
+                Ok(match op {
+                    BinaryOp::Add => self + other,
+                    BinaryOp::Sub => self - other,
+                    BinaryOp::Mul => self * other,
+                    BinaryOp::Div => self / other,
+                })
+            }
+        }
+    };
+}
+
+macro_rules! integer {
+    ($type:ty, $variant:ident) => {
+        impl Number for $type {
+            fn slice<'d>(data: &'d Data<'_>) -> Option<&'d [Self]> {
+                match data {
+                    Data::$variant(d) => Some(d),
+                    _ => None,
+                }
+            }
+            fn slice_mut<'d>(data: &'d mut Data<'_>) -> Option<&'d mut [Self]> {
+                match data {
+                    Data::$variant(d) => Some(d.to_mut()),
+                    _ => None,
+                }
+            }
+            fn data<'a>(elements: Vec<Self>) -> Data<'a> {
+                Data::$variant(elements.into())
+            }
+            fn from_integer(value: i64) -> Self {
+                value as $type
+            }
+            fn apply(self, op: BinaryOp, other: Self) -> Result<Self, Fault> {
+                Ok(match op {
+                    BinaryOp::Add => self.wrapping_add(other),
+                    BinaryOp::Sub => self.wrapping_sub(other),
+                    BinaryOp::Mul => self.wrapping_mul(other),
+                    BinaryOp::Div if other == 0 => return Err(Fault::DivisionByZero),
+                    BinaryOp::Div => self.wrapping_div(other),
+                })
+            }
+        }
+    };
+}
+
+float!(f64, F64);
+float!(f32, F32);
+integer!(i32, I32);
+integer!(i64, I64);
+
+/// The elements of `tensor`, if they are of type `T` and as many as its shape says.
+pub(super) fn elements<'s, T: Number>(
+    store: &'s Store<'_>,
+    tensor: &Tensor,
+) -> Result<&'s [T], Fault> {
+    let data = tensor.name().and_then(|name| store.get(name));
+    let slice = data.and_then(T::slice);
+    let fits = |s: &&[T]| s.len() as u64 == tensor.shape().elements();
+    slice.filter(fits).ok_or_else(|| Fault::NoData {
+        tensor: tensor.label().to_owned(),
+    })
+}

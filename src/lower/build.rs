@@ -1,0 +1,344 @@
+//! `build` wraps an assignment in a loop nest.
+//!
+//! ```rhai
+//! let A = tensor([4, 5]);
+//! let x = tensor([5]);
+//! let y = eq(vsum(vmul(A, x, [[i, j], [j]]), [j]), [i]);
+//! print(build(y));
+//! ```
+//!
+//! ```text
+//! f64 y[4], A[4][5], x[5]
+//! fill y[0..4] = 0
+//! for i in 0..4
+//!   for j in 0..5
+//!     y[i] += A[i][j] * x[j]
+//! ```
+//!
+//! The nest is perfect, but for the initialization of a reduction, which is a fill before it.
+//! Loops are named after their iterators: first those of the target, then those that are summed
+//! over, each in order of appearance. Iterators that are all called i1, i2 … (one letter and a
+//! number) are ordered by number, as TeML numbers them by level; an iterator that no script
+//! named is called i and its level.
+//!
+//! Refuses: virtual expressions; an iterator that occurs in the value alone, unless the target
+//! accumulates onto itself; a sum below `+`, `-` or in a divisor; a value that reads other
+//! elements of the target; several iterations that assign one element.
+//!
+//! Source: TeML eq. 19; initialization: §4.2.3.
+
+use super::flatten::{Flat, flatten};
+use crate::analysis::shape::{self, IteratorRange};
+use crate::ir::{
+    Affine, BinaryOp, Expr, Fill, Index, Infix, Loop, Name, Nest, Node, Range, Stmt, Tensor, Tree,
+};
+use std::sync::Arc;
+
+/// Why an expression has no nest.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoNest {
+    /// Only assignments have nests (the where-clause of eq. 19).
+    #[error("build needs an assignment, and this is {what}")]
+    NotAnAssignment {
+        /// What it is.
+        what: &'static str,
+    },
+    /// The target has no name.
+    #[error("the assignment has no name yet")]
+    Unnamed,
+    /// An iterator of the value is missing in the target of a plain assignment.
+    #[error(
+        "`{iterator}` indexes the value but not the target {target}: which of its values should be assigned?"
+    )]
+    UnassignedIterator {
+        /// The iterator.
+        iterator: Name,
+        /// The target, indexed.
+        target: String,
+    },
+    /// A sum below an operation that it cannot be moved out of.
+    #[error("a sum inside `{op}` has no nest of its own")]
+    NotLinear {
+        /// The operation.
+        op: &'static str,
+    },
+    /// The value reads elements of the target that the assignment overwrites.
+    #[error("the value reads {read} while {target} is being assigned")]
+    ReadsTarget {
+        /// The access in the value.
+        read: String,
+        /// The target, indexed.
+        target: String,
+    },
+    /// Several iterations write one element.
+    #[error("{target} does not name a different element for each value of `{iterator}`")]
+    NotInjective {
+        /// The target, indexed.
+        target: String,
+        /// An iterator.
+        iterator: Name,
+    },
+    /// A reduction into a target whose written elements form no box.
+    #[error(
+        "the reduction writes only some elements of the box around {target}, and such a set cannot be initialized"
+    )]
+    Scattered {
+        /// The target, indexed.
+        target: String,
+    },
+    /// Extents that do not fit.
+    #[error(transparent)]
+    Shape(#[from] shape::Mismatch),
+}
+
+/// The loop nest of an assignment.
+///
+/// # Errors
+/// As the header says.
+pub fn build(assignment: &Expr) -> Result<Nest, NoNest> {
+    let (target, index, value) = parts(assignment)?;
+    let shown = Infix(assignment.children()[0]).to_string();
+    let access = Target {
+        tensor: target,
+        index: &index,
+        shown,
+    };
+
+    let (onto_old, rest) = access.split_update(value);
+    let mut taken = assignment.iterators();
+    let Flat { over, body } =
+        flatten(rest, &mut taken).map_err(|op| NoNest::NotLinear { op: op.symbol() })?;
+    let summed = !over.is_empty();
+    let of_target = names_in(&index);
+    let extra: Vec<Name> = body
+        .iterators()
+        .into_iter()
+        .filter(|n| !of_target.contains(n) && !over.contains(n))
+        .collect();
+
+    let update = match (onto_old, summed, extra.first()) {
+        // A sum is added onto the target: onto the old one, or onto the fill.
+        (None, true, None) => Some(BinaryOp::Add),
+        (Some(op @ (BinaryOp::Add | BinaryOp::Sub)), true, _) => Some(op),
+        (Some(op), true, _) => return Err(NoNest::NotLinear { op: op.symbol() }),
+        (update, false, None) => update,
+        (Some(op), false, Some(_)) => Some(op),
+        (None, _, Some(iterator)) => {
+            let (iterator, target) = (iterator.clone(), access.shown);
+            return Err(NoNest::UnassignedIterator { iterator, target });
+        }
+    };
+    let repeats = summed || !extra.is_empty();
+    access.check_reads(&body, repeats)?;
+    access.check_injective(&of_target)?;
+
+    let order = loop_order(of_target, extra.into_iter().chain(over).collect());
+    let stmt = Stmt {
+        target: target.clone(),
+        index: index.clone(),
+        update,
+        value: body,
+    };
+    let ranges = statement_ranges(&stmt)?;
+    let fill = match summed && onto_old.is_none() {
+        true => Some(access.fill(&ranges)?),
+        false => None,
+    };
+
+    let names = readable(&order);
+    let rename = |name: &Name| -> Option<Affine> {
+        let k = order.iter().position(|n| n == name)?;
+        Some(Affine::iterator(names[k].clone()))
+    };
+    let mut tree = Tree::Stmt(Arc::new(stmt)).substitute(&rename);
+    for (name, new) in order.iter().zip(&names).rev() {
+        let Some(range) = ranges.iter().find(|r| r.name == *name) else {
+            continue;
+        };
+        tree = Tree::of_loop(Loop {
+            name: new.clone(),
+            range: Range::constant(range.low, range.high),
+            parallel: false,
+            vector: false,
+            body: vec![tree],
+            made_by: None,
+        });
+    }
+    let fill = fill.map(|f| Tree::Fill(Arc::new(f)));
+    let trees = fill.into_iter().chain([tree]).collect();
+    Ok(Nest::new(trees, Arc::new([assignment.clone()])))
+}
+
+fn parts(assignment: &Expr) -> Result<(&Tensor, Vec<Affine>, &Expr), NoNest> {
+    let what = match assignment.node() {
+        Node::Assign { target, value } => match target.node() {
+            Node::Access { tensor, .. } if tensor.name().is_none() => return Err(NoNest::Unnamed),
+            Node::Access {
+                tensor,
+                index: Index::At(index),
+            } => {
+                return Ok((tensor, index.clone(), value));
+            }
+            Node::Access { tensor, .. } => return Ok((tensor, Vec::new(), value)),
+            _ => "malformed",
+        },
+        Node::Access { .. } => "a tensor without a value",
+        _ => "a virtual expression",
+    };
+    Err(NoNest::NotAnAssignment { what })
+}
+
+struct Target<'a> {
+    tensor: &'a Tensor,
+    index: &'a [Affine],
+    shown: String,
+}
+
+impl Target<'_> {
+    /// Whether `expr` reads exactly the element that is assigned.
+    fn is(&self, expr: &Expr) -> bool {
+        match expr.node() {
+            Node::Access {
+                tensor,
+                index: Index::At(index),
+            } => tensor == self.tensor && index == self.index,
+            Node::Access { tensor, .. } => tensor == self.tensor,
+            _ => false,
+        }
+    }
+
+    /// Splits `target op rest` into the update and the rest.
+    fn split_update<'e>(&self, value: &'e Expr) -> (Option<BinaryOp>, &'e Expr) {
+        match value.node() {
+            Node::Binary {
+                op, left, right, ..
+            } if self.is(left) => (Some(*op), right),
+            Node::Binary {
+                op, left, right, ..
+            } if op.commutes() && self.is(right) => (Some(*op), left),
+            _ => (None, value),
+        }
+    }
+
+    fn check_reads(&self, body: &Expr, repeats: bool) -> Result<(), NoNest> {
+        let mut read = None;
+        body.for_each_access(&mut |tensor, index| {
+            let access = Expr::access(tensor.clone(), index.clone());
+            if tensor.name() == self.tensor.name() && (repeats || !self.is(&access)) {
+                read.get_or_insert_with(|| Infix(&access).to_string());
+            }
+        });
+        let target = self.shown.clone();
+        read.map_or(Ok(()), |read| Err(NoNest::ReadsTarget { read, target }))
+    }
+
+    /// Each iterator must be the only one of some index.
+    fn check_injective(&self, iterators: &[Name]) -> Result<(), NoNest> {
+        let alone = |name: &Name| {
+            let terms = self.index.iter().map(Affine::terms);
+            terms.into_iter().any(|t| t.len() == 1 && t[0].0 == *name)
+        };
+        match iterators.iter().find(|name| !alone(name)) {
+            None => Ok(()),
+            Some(name) => Err(NoNest::NotInjective {
+                target: self.shown.clone(),
+                iterator: name.clone(),
+            }),
+        }
+    }
+
+    /// The fill of the box that is written, which must have no holes.
+    fn fill(&self, ranges: &[IteratorRange]) -> Result<Fill, NoNest> {
+        let scattered = || NoNest::Scattered {
+            target: self.shown.clone(),
+        };
+        let mut seen: Vec<&Name> = Vec::new();
+        let mut region = Vec::with_capacity(self.index.len());
+        for index in self.index {
+            let (low, extent) = match index.terms() {
+                [] => (index.offset(), 1),
+                [(name, 1)] if !seen.contains(&name) => {
+                    seen.push(name);
+                    let range = ranges
+                        .iter()
+                        .find(|r| r.name == *name)
+                        .ok_or_else(scattered)?;
+                    (
+                        range.low + index.offset(),
+                        (range.high - range.low).unsigned_abs(),
+                    )
+                }
+                _ => return Err(scattered()),
+            };
+            region.push((Affine::constant(low), extent));
+        }
+        let (target, value) = (self.tensor.clone(), 0);
+        Ok(Fill {
+            target,
+            region,
+            value,
+        })
+    }
+}
+
+fn names_in(index: &[Affine]) -> Vec<Name> {
+    let mut names: Vec<Name> = Vec::new();
+    for (name, _) in index.iter().flat_map(Affine::terms) {
+        if !names.contains(name) {
+            names.push(name.clone());
+        }
+    }
+    names
+}
+
+fn statement_ranges(stmt: &Stmt) -> Result<Vec<IteratorRange>, NoNest> {
+    let index = match stmt.target.is_scalar() {
+        true => Index::Forbidden,
+        false => Index::At(stmt.index.clone()),
+    };
+    let target = Expr::access(stmt.target.clone(), index);
+    let value = stmt.value.clone();
+    Ok(shape::ranges(&Expr::new(Node::Assign { target, value }))?)
+}
+
+/// TeML numbers iterators by level: where all are one letter and a number, the number decides.
+fn loop_order(target: Vec<Name>, reduced: Vec<Name>) -> Vec<Name> {
+    let mut order: Vec<Name> = target;
+    order.extend(reduced);
+    let numbered: Option<Vec<(char, u64)>> = order
+        .iter()
+        .map(|name| {
+            let mut chars = name.as_str().chars();
+            let letter = chars.next().filter(char::is_ascii_alphabetic)?;
+            Some((letter, chars.as_str().parse().ok()?))
+        })
+        .collect();
+    if let Some(numbered) = numbered
+        && numbered.windows(2).all(|pair| pair[0].0 == pair[1].0)
+    {
+        let mut keyed: Vec<(u64, Name)> = numbered.iter().map(|(_, n)| *n).zip(order).collect();
+        keyed.sort_by_key(|(number, _)| *number);
+        order = keyed.into_iter().map(|(_, name)| name).collect();
+    }
+    order
+}
+
+/// Names for the loops: generated iterators become i and their level.
+fn readable(order: &[Name]) -> Vec<Name> {
+    let mut names: Vec<Name> = Vec::with_capacity(order.len());
+    for (k, name) in order.iter().enumerate() {
+        let name = match name.is_generated() {
+            false => name.clone(),
+            true => {
+                let taken = |n: &Name| order.contains(n) || names.contains(n);
+                let mut new = Name::of_level(k + 1);
+                while taken(&new) {
+                    new = new.derived(k + 1);
+                }
+                new
+            }
+        };
+        names.push(name);
+    }
+    names
+}

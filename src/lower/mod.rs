@@ -1,0 +1,4 @@
+//! From tensor expressions to loop nests.
+
+pub mod build;
+mod flatten;

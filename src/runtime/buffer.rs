@@ -1,0 +1,301 @@
+//! Memory that this process and a worker share: one tensor between two guard zones.
+
+use super::data::Data;
+use super::error::RuntimeError;
+use super::sys;
+use crate::ir::{Elem, Tensor};
+use memmap2::{Mmap, MmapMut, MmapOptions};
+use std::fmt;
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+
+/// Bytes of each guard zone: at least a page on every machine, so that elements start at a page.
+pub(super) const GUARD: usize = 1 << 16;
+
+const _: () = assert!(GUARD.is_multiple_of(crate::codegen::ALIGNMENT));
+
+/// The elements of one tensor in shared memory, row-major and aligned to
+/// [`ALIGNMENT`](crate::codegen::ALIGNMENT).
+#[derive(Debug)]
+pub struct Buffer {
+    tensor: Tensor,
+    file: File,
+    map: MmapMut,
+    bytes: usize,
+}
+
+/// The elements of a tensor, borrowed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum View<'a> {
+    /// C `double`.
+    F64(&'a [f64]),
+    /// C `float`.
+    F32(&'a [f32]),
+    /// C `int32_t`.
+    I32(&'a [i32]),
+    /// C `int64_t`.
+    I64(&'a [i64]),
+}
+
+/// The elements of a tensor, borrowed for writing.
+pub(super) enum Contents<'a> {
+    F64(&'a mut [f64]),
+    F32(&'a mut [f32]),
+    I32(&'a mut [i32]),
+    I64(&'a mut [i64]),
+}
+
+/// One element.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Scalar {
+    /// An f64, or an f32 without loss.
+    Float(f64),
+    /// An i64, or an i32.
+    Integer(i64),
+}
+
+impl fmt::Display for Scalar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Scalar::Float(value) => write!(f, "{value:?}"),
+            Scalar::Integer(value) => write!(f, "{value}"),
+        }
+    }
+}
+
+impl View<'_> {
+    /// The number of elements.
+    pub fn len(&self) -> usize {
+        match self {
+            View::F64(s) => s.len(),
+            View::F32(s) => s.len(),
+            View::I32(s) => s.len(),
+            View::I64(s) => s.len(),
+        }
+    }
+
+    /// Whether there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The type of the elements.
+    pub fn elem(&self) -> Elem {
+        match self {
+            View::F64(_) => Elem::F64,
+            View::F32(_) => Elem::F32,
+            View::I32(_) => Elem::I32,
+            View::I64(_) => Elem::I64,
+        }
+    }
+
+    /// The element at flat index `x`, counted from 0.
+    pub fn get(&self, x: usize) -> Option<Scalar> {
+        Some(match self {
+            View::F64(s) => Scalar::Float(*s.get(x)?),
+            View::F32(s) => Scalar::Float(f64::from(*s.get(x)?)),
+            View::I32(s) => Scalar::Integer(i64::from(*s.get(x)?)),
+            View::I64(s) => Scalar::Integer(*s.get(x)?),
+        })
+    }
+}
+
+impl Buffer {
+    /// Shared memory for `tensor`, filled with `data`.
+    ///
+    /// # Errors
+    /// [`RuntimeError::Allocation`] when there is not that much memory, and
+    /// [`RuntimeError::DataLength`] or [`RuntimeError::NotAnElement`] when the data do not fit.
+    pub fn filled(tensor: &Tensor, data: &Data) -> Result<Buffer, RuntimeError> {
+        let size = tensor.elem().size() as u64;
+        let bytes = tensor.shape().extents().iter();
+        let bytes = bytes.fold(size, |product, &extent| product.saturating_mul(extent));
+        let failed = |reason: io::Error| RuntimeError::Allocation {
+            tensor: tensor.label().to_owned(),
+            bytes,
+            reason: reason.to_string(),
+        };
+        let (file, map) = allocate(bytes).map_err(failed)?;
+        let mut buffer = Buffer {
+            tensor: tensor.clone(),
+            bytes: map.len() - 2 * GUARD,
+            file,
+            map,
+        };
+        let end = GUARD + buffer.bytes;
+        let word = buffer.word();
+        fill_words(&mut buffer.map[..GUARD], word);
+        fill_words(&mut buffer.map[end..], word);
+        if *data == Data::Unset {
+            fill_words(&mut buffer.map[GUARD..end], word);
+        }
+        data.fill(tensor, &mut buffer)?;
+        Ok(buffer)
+    }
+
+    /// The tensor whose elements these are.
+    pub fn tensor(&self) -> &Tensor {
+        &self.tensor
+    }
+
+    /// The elements.
+    pub fn view(&self) -> View<'_> {
+        match self.tensor.elem() {
+            Elem::F64 => View::F64(self.slice()),
+            Elem::F32 => View::F32(self.slice()),
+            Elem::I32 => View::I32(self.slice()),
+            Elem::I64 => View::I64(self.slice()),
+        }
+    }
+
+    /// The elements, for writing.
+    pub(super) fn contents(&mut self) -> Contents<'_> {
+        match self.tensor.elem() {
+            Elem::F64 => Contents::F64(self.slice_mut()),
+            Elem::F32 => Contents::F32(self.slice_mut()),
+            Elem::I32 => Contents::I32(self.slice_mut()),
+            Elem::I64 => Contents::I64(self.slice_mut()),
+        }
+    }
+
+    /// What guard zones and unset elements are filled with: a NaN as f64 and as two f32, a large
+    /// negative number as an integer, and another one for every live buffer, so that copying past
+    /// the end of one tensor to past the end of another changes the guard there.
+    pub(super) fn word(&self) -> u32 {
+        0xfff8_0000 | (self.file.as_raw_fd().unsigned_abs() & 0x7_ffff)
+    }
+
+    /// Where a worker finds the memory.
+    pub(super) fn path(&self) -> String {
+        format!("/proc/{}/fd/{}", std::process::id(), self.file.as_raw_fd())
+    }
+
+    /// Checks that `kernel`, which ran last, wrote nothing around the elements.
+    pub(super) fn check_guards(&self, kernel: &str) -> Result<(), RuntimeError> {
+        let word = self.word().to_ne_bytes();
+        let guard = [word; GUARD / 4];
+        let (guard, size) = (guard.as_flattened(), self.tensor.elem().size() as u64);
+        let end = GUARD + self.bytes;
+        let (before, after) = (&self.map[..GUARD], &self.map[end..]);
+        let elements = self.tensor.shape().elements();
+        let touched = |zone: &[u8], k: &usize| zone[*k] != guard[*k];
+        let (position, distance) = if after != guard {
+            let k = (0..GUARD).find(|k| touched(after, k)).unwrap_or(0) as u64;
+            ((elements + k / size).cast_signed(), k)
+        } else if before != guard {
+            let k = (0..GUARD).rfind(|k| touched(before, k)).unwrap_or(0);
+            let distance = (GUARD - 1 - k) as u64;
+            (-1 - (distance / size).cast_signed(), distance)
+        } else {
+            return Ok(());
+        };
+        Err(RuntimeError::OutOfBounds {
+            kernel: kernel.to_owned(),
+            tensor: self.tensor.label().to_owned(),
+            elements,
+            position,
+            distance,
+        })
+    }
+
+    fn slice<T: Element>(&self) -> &[T] {
+        let bytes = &self.map[GUARD..GUARD + self.bytes];
+        // SAFETY: the range holds whole elements, is aligned to a page, and any bits are a value
+        // of these types. Only a worker writes to it elsewhere, only during a request, and
+        // whoever makes a request waits for its end (or the worker's) before coming here.
+        unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast(), bytes.len() / size_of::<T>()) }
+    }
+
+    fn slice_mut<T: Element>(&mut self) -> &mut [T] {
+        let bytes = &mut self.map[GUARD..GUARD + self.bytes];
+        let count = bytes.len() / size_of::<T>();
+        // SAFETY: as in `slice`, and the borrow is exclusive.
+        unsafe { std::slice::from_raw_parts_mut(bytes.as_mut_ptr().cast(), count) }
+    }
+}
+
+/// The types of elements: any bits are a value, and none is larger than the alignment.
+trait Element {}
+impl Element for f64 {}
+impl Element for f32 {}
+impl Element for i32 {}
+impl Element for i64 {}
+
+fn allocate(bytes: u64) -> io::Result<(File, MmapMut)> {
+    let total = bytes.saturating_add(2 * GUARD as u64);
+    let length = usize::try_from(total).map_err(io::Error::other)?;
+    let file = sys::shared_memory(total)?;
+    // SAFETY: the file is anonymous, keeps its length, and is all backed by memory.
+    let map = unsafe { MmapOptions::new().len(length).map_mut(&file)? };
+    Ok((file, map))
+}
+
+/// Writes `word` over `bytes`, a multiple of four.
+pub(super) fn fill_words(bytes: &mut [u8], word: u32) {
+    for piece in bytes.chunks_exact_mut(4) {
+        piece.copy_from_slice(&word.to_ne_bytes());
+    }
+}
+
+/// A worker's side of a buffer.
+pub(super) enum Mapped {
+    /// A kernel's attempt to write to it is a crash.
+    ReadOnly(Mmap),
+    Writable(MmapMut),
+}
+
+impl Mapped {
+    /// Maps the buffer at `path`.
+    pub(super) fn open(path: &str, writable: bool) -> io::Result<Mapped> {
+        let file = File::options().read(true).write(writable).open(path)?;
+        // Populated, because a kernel's time should not hold the cost of first touching memory.
+        let mut options = MmapOptions::new();
+        options.populate();
+        // SAFETY: the parent never changes the length of the file, and leaves it alone while
+        // this process answers a request.
+        let mapped = unsafe {
+            if writable {
+                Mapped::Writable(options.map_mut(&file)?)
+            } else {
+                Mapped::ReadOnly(options.map(&file)?)
+            }
+        };
+        if mapped.file_bytes().len() < 2 * GUARD {
+            return Err(io::Error::other("the buffer has no room for guard zones"));
+        }
+        Ok(mapped)
+    }
+
+    fn file_bytes(&self) -> &[u8] {
+        match self {
+            Mapped::ReadOnly(map) => map,
+            Mapped::Writable(map) => map,
+        }
+    }
+
+    /// The bytes of the elements.
+    pub(super) fn bytes(&self) -> &[u8] {
+        let all = self.file_bytes();
+        &all[GUARD..all.len() - GUARD]
+    }
+
+    /// The bytes of the elements, where they may be written.
+    pub(super) fn bytes_mut(&mut self) -> Option<&mut [u8]> {
+        match self {
+            Mapped::ReadOnly(_) => None,
+            Mapped::Writable(map) => {
+                let end = map.len() - GUARD;
+                Some(&mut map[GUARD..end])
+            }
+        }
+    }
+
+    /// The address that a kernel gets.
+    pub(super) fn address(&mut self) -> *mut std::ffi::c_void {
+        match self {
+            Mapped::ReadOnly(map) => map.as_ptr().wrapping_add(GUARD).cast_mut().cast(),
+            Mapped::Writable(map) => map.as_mut_ptr().wrapping_add(GUARD).cast(),
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! From a kernel's C text to a shared object.
+
+use super::cache;
+use super::compiler::{Compiler, Stopped};
+use super::control::Control;
+use super::diagnostics;
+use super::error::RuntimeError;
+use super::measure;
+use crate::codegen::Kernel;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tempfile::TempDir;
+
+/// How C is compiled.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Options {
+    /// `-O0` to `-O3`.
+    pub opt_level: u8,
+    /// Whether `a*b + c` may become one instruction that rounds once.
+    pub fp_contract: bool,
+    /// Whether OpenMP directives mean something.
+    pub openmp: bool,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            opt_level: 3,
+            fp_contract: true,
+            openmp: true,
+        }
+    }
+}
+
+impl Options {
+    /// The flags of the compiler, in order.
+    pub fn flags(&self) -> Vec<String> {
+        let contract = if self.fp_contract { "fast" } else { "off" };
+        let mut flags = vec![
+            "-std=c11".to_owned(),
+            format!("-O{}", self.opt_level.min(3)),
+            "-march=native".to_owned(),
+            "-fPIC".to_owned(),
+            "-shared".to_owned(),
+            // Integer overflow wraps, as element types say.
+            "-fwrapv".to_owned(),
+            // CFLAGS may hold its opposite, and numbers never change silently.
+            "-fno-fast-math".to_owned(),
+            format!("-ffp-contract={contract}"),
+            // What would otherwise show only when the kernel is loaded.
+            "-Werror=implicit-function-declaration".to_owned(),
+            "-Wl,-z,defs".to_owned(),
+        ];
+        if self.openmp {
+            flags.push("-fopenmp".to_owned());
+        }
+        flags
+    }
+}
+
+/// A kernel's shared object, ready to be run.
+#[derive(Clone, Debug)]
+pub struct Compiled {
+    kernel: Kernel,
+    path: PathBuf,
+    cached: bool,
+    /// The directory of a shared object that the cache could not take; removed with its last use.
+    _directory: Option<Arc<TempDir>>,
+}
+
+impl Compiled {
+    /// What was compiled.
+    pub fn kernel(&self) -> &Kernel {
+        &self.kernel
+    }
+
+    /// The shared object.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether it lay in the cache already, so that no compiler ran.
+    pub fn was_cached(&self) -> bool {
+        self.cached
+    }
+}
+
+/// The name of the function that calls the kernel with the arguments of an array.
+pub(super) const ENTRY: &str = "teml_call";
+
+/// Compiles a kernel with the compiler of [`Compiler::find`], or takes it from the cache.
+///
+/// # Errors
+/// As [`Compiler::find`] and [`Compiler::compile`].
+pub fn compile(
+    kernel: &Kernel,
+    options: &Options,
+    control: &Control,
+) -> Result<Compiled, RuntimeError> {
+    Compiler::find()?.compile(kernel, options, control)
+}
+
+impl Compiler {
+    /// Compiles a kernel, or takes it from the cache. Waits while something is being measured.
+    ///
+    /// # Errors
+    /// [`RuntimeError::CompileFailed`], [`RuntimeError::CompileTimedOut`],
+    /// [`RuntimeError::CompilerKilled`] or [`RuntimeError::NoCompiler`] when the compiler does not
+    /// do its work, [`RuntimeError::NoStorage`] when there is no place for the result,
+    /// [`RuntimeError::Interrupted`] when someone asked to stop.
+    pub fn compile(
+        &self,
+        kernel: &Kernel,
+        options: &Options,
+        control: &Control,
+    ) -> Result<Compiled, RuntimeError> {
+        let source = with_entry(kernel);
+        let flags = options.flags();
+        let key = cache::key(&source, &flags, &self.identity());
+        let compiled = |path, cached, directory| Compiled {
+            kernel: kernel.clone(),
+            path,
+            cached,
+            _directory: directory,
+        };
+        let mut tried = Vec::new();
+        if let Some(cache) = cache::directory(control) {
+            let path = cache.join(format!("{key}.so"));
+            if cache::is_whole(&path) {
+                return Ok(compiled(path, true, None));
+            }
+            let build = || -> Result<(), Stopped> {
+                std::fs::create_dir_all(&cache)?;
+                // Inside the cache: renaming is atomic on one file system only.
+                let directory = tempfile::Builder::new()
+                    .prefix("build-")
+                    .tempdir_in(&cache)?;
+                let object = self.build(kernel, &source, &flags, directory.path(), control)?;
+                cache::seal(&object)?;
+                Ok(std::fs::rename(object, &path)?)
+            };
+            match build() {
+                Ok(()) => return Ok(compiled(path, false, None)),
+                Err(Stopped::Failed(error)) => return Err(error),
+                Err(Stopped::Storage(error)) => {
+                    tried.push(format!("`{}`: {error}", cache.display()));
+                }
+            }
+        }
+        let build = || -> Result<(PathBuf, TempDir), Stopped> {
+            let directory = tempfile::Builder::new().prefix("teml-").tempdir()?;
+            let object = self.build(kernel, &source, &flags, directory.path(), control)?;
+            Ok((object, directory))
+        };
+        match build() {
+            Ok((object, directory)) => Ok(compiled(object, false, Some(Arc::new(directory)))),
+            Err(Stopped::Failed(error)) => Err(error),
+            Err(Stopped::Storage(error)) => {
+                let place = std::env::temp_dir();
+                tried.push(format!("`{}`: {error}", place.display()));
+                Err(RuntimeError::NoStorage { tried })
+            }
+        }
+    }
+
+    fn build(
+        &self,
+        kernel: &Kernel,
+        source: &str,
+        flags: &[String],
+        directory: &Path,
+        control: &Control,
+    ) -> Result<PathBuf, Stopped> {
+        let (input, output) = (format!("{}.c", kernel.symbol), "kernel.so");
+        std::fs::write(directory.join(&input), source)?;
+        let mut arguments = flags.to_vec();
+        arguments.extend(["-o", output, &input, "-lm"].map(str::to_owned));
+        let outcome = {
+            let _quiet = measure::keep_off();
+            self.run(&kernel.symbol, &arguments, directory, control)?
+        };
+        if outcome.status.success() {
+            return Ok(directory.join(output));
+        }
+        if outcome.output.contains("No space left on device") {
+            return Err(Stopped::Storage(io::ErrorKind::StorageFull.into()));
+        }
+        let (line, report) = diagnostics::report(&outcome.output, &input, source);
+        Err(Stopped::Failed(RuntimeError::CompileFailed {
+            kernel: kernel.symbol.clone(),
+            compiler: self.program().display().to_string(),
+            line,
+            report,
+        }))
+    }
+}
+
+/// The kernel's C and, after it, the function that a worker looks up.
+fn with_entry(kernel: &Kernel) -> String {
+    let Kernel { symbol, source, .. } = kernel;
+    let arguments: Vec<String> = (0..kernel.params.len())
+        .map(|k| format!("args[{k}]"))
+        .collect();
+    format!(
+        "{source}\nvoid {ENTRY}(void *const *args);\nvoid {ENTRY}(void *const *args) {{\n    \
+         (void)args;\n    {symbol}({});\n}}\n",
+        arguments.join(", ")
+    )
+}

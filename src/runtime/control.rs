@@ -1,0 +1,58 @@
+//! What bounds the work of this room: limits, places, and the wish to stop.
+
+use super::error::RuntimeError;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// Limits and places for compiling and running; passed explicitly to everything that waits.
+#[derive(Clone, Debug)]
+pub struct Control {
+    /// Set (by a Ctrl-C handler, say) to stop what is under way: it then ends with
+    /// [`RuntimeError::Interrupted`]. This room only reads it.
+    pub interrupt: Arc<AtomicBool>,
+    /// How long one call of a kernel may take. 60 s by default.
+    pub run_limit: Duration,
+    /// How long compiling one kernel may take. 120 s by default.
+    pub compile_limit: Duration,
+    /// How many OpenMP threads a kernel gets in [`run_once`](super::run_once). By default as
+    /// many as the machine offers this process.
+    pub threads: usize,
+    /// The program whose subcommand `worker` calls [`serve`](super::serve). By default the
+    /// running program itself.
+    pub worker: PathBuf,
+    /// Where shared objects are kept. `None` stands for `$TEML_CACHE_DIR` or, without it, the
+    /// user's cache directory.
+    pub cache_dir: Option<PathBuf>,
+}
+
+impl Default for Control {
+    fn default() -> Control {
+        Control {
+            interrupt: Arc::new(AtomicBool::new(false)),
+            run_limit: Duration::from_secs(60),
+            compile_limit: Duration::from_secs(120),
+            threads: std::thread::available_parallelism().map_or(1, usize::from),
+            // Not the path of the executable: an upgrade may have replaced what lies there.
+            worker: PathBuf::from("/proc/self/exe"),
+            cache_dir: None,
+        }
+    }
+}
+
+impl Control {
+    /// Whether someone asked to stop.
+    pub fn interrupted(&self) -> bool {
+        self.interrupt.load(Ordering::Relaxed)
+    }
+
+    /// # Errors
+    /// [`RuntimeError::Interrupted`] when someone asked to stop.
+    pub(super) fn go_on(&self, during: impl FnOnce() -> String) -> Result<(), RuntimeError> {
+        if self.interrupted() {
+            return Err(RuntimeError::Interrupted { during: during() });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,108 @@
+//! What a C compiler complained about, shown with the C around it.
+
+use std::fmt::Write;
+
+/// Lines shown before and after the one at fault.
+const CONTEXT: usize = 2;
+
+/// Lines of output that are shown when none of them can be placed in the source.
+const RAW_LINES: usize = 20;
+
+/// What linkers and compilers say without an OpenMP library.
+const NO_OPENMP: [&str; 4] = [
+    "-lomp",
+    "-lgomp",
+    "omp.h: No such file",
+    "'omp.h' file not found",
+];
+
+/// The line of the first error in `source` (which the compiler knows as `file`) and a text that
+/// shows it; gcc and clang write errors alike.
+pub(super) fn report(output: &str, file: &str, source: &str) -> (Option<usize>, String) {
+    let errors: Vec<(usize, usize, &str)> = output
+        .lines()
+        .filter_map(|line| placed(line, file))
+        .collect();
+    let mut text = String::new();
+    let line = match errors.first() {
+        Some(&(line, column, message)) => {
+            // Writing to a String cannot fail.
+            let _ = writeln!(text, "{file}:{line}:{column}: {message}");
+            excerpt(&mut text, source, line, column);
+            match errors.len() - 1 {
+                0 => {}
+                1 => text += "and another error\n",
+                more => {
+                    let _ = writeln!(text, "and {more} more errors");
+                }
+            }
+            Some(line)
+        }
+        None => {
+            for line in output.lines().take(RAW_LINES) {
+                let _ = writeln!(text, "    {line}");
+            }
+            None
+        }
+    };
+    if NO_OPENMP.iter().any(|sign| output.contains(sign)) {
+        text += "this compiler's OpenMP library is missing: install it (`apt install libomp-dev` \
+                 for clang, `apt install gcc` for gcc)";
+    } else {
+        text += "C that teml generated always compiles: if this is such C, please report it";
+    }
+    (line, text)
+}
+
+/// The line, column and message of an error in `file`.
+fn placed<'a>(text: &'a str, file: &str) -> Option<(usize, usize, &'a str)> {
+    let rest = text.strip_prefix(file)?.strip_prefix(':')?;
+    let (line, rest) = rest.split_once(':')?;
+    let (column, rest) = rest.split_once(':')?;
+    let message = rest.trim_start();
+    if !message.starts_with("error:") && !message.starts_with("fatal error:") {
+        return None;
+    }
+    Some((line.parse().ok()?, column.parse().ok()?, message))
+}
+
+fn excerpt(text: &mut String, source: &str, line: usize, column: usize) {
+    let first = line.saturating_sub(CONTEXT).max(1);
+    let shown = source.lines().enumerate().skip(first - 1);
+    for (k, content) in shown.take_while(|(k, _)| *k < line + CONTEXT) {
+        let _ = writeln!(text, "{:5} | {content}", k + 1);
+        if k + 1 == line {
+            // Tabs are kept, so that the caret stands below its column.
+            let before = content.chars().take(column.saturating_sub(1));
+            let space: String = before.map(|c| if c == '\t' { c } else { ' ' }).collect();
+            let _ = writeln!(text, "      | {space}^");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shows_the_line_with_its_neighbors_and_a_caret() {
+        let source = "one\ntwo\n\tthree = x;\nfour\nfive\nsix\n";
+        let output = "k.c: In function 'k':\nk.c:3:10: error: 'x' undeclared\n   3 | ...\n\
+                      k.c:5:1: error: other\n";
+        let (line, text) = report(output, "k.c", source);
+        assert_eq!(line, Some(3));
+        let expected = "k.c:3:10: error: 'x' undeclared\n    1 | one\n    2 | two\n    3 | \
+                        \tthree = x;\n      | \t        ^\n    4 | four\n    5 | five\n\
+                        and another error\n";
+        assert!(text.starts_with(expected), "{text}");
+    }
+
+    #[test]
+    fn errors_without_a_place_are_shown_raw() {
+        let (line, text) = report("ld: undefined reference to `f'\n", "k.c", "");
+        assert_eq!(line, None);
+        assert!(text.contains("undefined reference"));
+        let (_, text) = report("k.c:900:1: error: e\n", "k.c", "short\n");
+        assert!(text.contains("900"));
+    }
+}

@@ -1,0 +1,260 @@
+//! What can go wrong between C text and a result.
+
+use super::compare::Comparison;
+use crate::ir::Elem;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Why a kernel could not be compiled, run, checked or measured.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum RuntimeError {
+    /// None of the compilers could be started.
+    #[error(
+        "no C compiler found (tried {}): install one (`apt install gcc`, or `dnf install gcc`), \
+         or name one in the environment variable CC",
+        tried.join(", ")
+    )]
+    NoCompiler {
+        /// What was tried, each with the reason it did not do.
+        tried: Vec<String>,
+    },
+    /// The compiler refused the C.
+    #[error("the C compiler `{compiler}` refused kernel `{kernel}`\n{report}")]
+    CompileFailed {
+        /// The kernel's symbol.
+        kernel: String,
+        /// The compiler's path.
+        compiler: String,
+        /// The line of the first error in the C, counted from 1, where the compiler named one.
+        line: Option<usize>,
+        /// The first error and the C around it; all the compiler's output where it named no
+        /// line.
+        report: String,
+    },
+    /// The compiler took longer than it may.
+    #[error(
+        "the C compiler `{compiler}` was still at kernel `{kernel}` after {limit:?} and was \
+         stopped: a very large unrolled or vectorized body can cause that, so unroll less or \
+         raise the limit"
+    )]
+    CompileTimedOut {
+        /// The kernel's symbol.
+        kernel: String,
+        /// The compiler's path.
+        compiler: String,
+        /// How long it may take.
+        limit: Duration,
+    },
+    /// The compiler died of a signal.
+    #[error(
+        "the C compiler `{compiler}` was killed by {signal} while it compiled kernel `{kernel}`: \
+         {hint}"
+    )]
+    CompilerKilled {
+        /// The kernel's symbol.
+        kernel: String,
+        /// The compiler's path.
+        compiler: String,
+        /// The signal's name.
+        signal: &'static str,
+        /// What this usually means.
+        hint: &'static str,
+    },
+    /// There is no place where a shared object can be stored.
+    #[error(
+        "cannot store compiled kernels: {}; make room there, or point TEML_CACHE_DIR or TMPDIR at \
+         a directory that can be written",
+        tried.join("; ")
+    )]
+    NoStorage {
+        /// What was tried, each with the reason it did not do.
+        tried: Vec<String>,
+    },
+    /// There is no memory for a tensor.
+    #[error("no memory for tensor `{tensor}` of {}: {reason}", bytes_text(*bytes))]
+    Allocation {
+        /// The tensor's name.
+        tensor: String,
+        /// Bytes of its elements (saturated where they cannot be counted).
+        bytes: u64,
+        /// What the system said.
+        reason: String,
+    },
+    /// A list of values has the wrong length.
+    #[error("tensor `{tensor}` has {expected} elements, and {given} values were given")]
+    DataLength {
+        /// The tensor's name.
+        tensor: String,
+        /// The number of its elements.
+        expected: u64,
+        /// The number of values.
+        given: u64,
+    },
+    /// A value cannot be an element of the tensor.
+    #[error(
+        "{value} cannot be an element of tensor `{tensor}`: its elements are {elem}, whole numbers"
+    )]
+    NotAnElement {
+        /// The tensor's name.
+        tensor: String,
+        /// Its element type.
+        elem: Elem,
+        /// The value.
+        value: f64,
+    },
+    /// The number of data sources is not the number of arguments.
+    #[error("kernel `{kernel}` takes {expected} arguments, and data for {given} were given")]
+    Arguments {
+        /// The kernel's symbol.
+        kernel: String,
+        /// The number of its arguments.
+        expected: usize,
+        /// The number of data sources.
+        given: usize,
+    },
+    /// The worker process could not be started.
+    #[error(
+        "cannot start the process that runs kernels (`{} worker`): {reason}",
+        program.display()
+    )]
+    WorkerStart {
+        /// The program.
+        program: PathBuf,
+        /// What the system said, or what the program answered.
+        reason: String,
+    },
+    /// The worker process refused or answered something else than was asked.
+    #[error("the process that runs kernels failed with kernel `{kernel}`: {reason}")]
+    WorkerFailed {
+        /// The kernel's symbol.
+        kernel: String,
+        /// What it said.
+        reason: String,
+    },
+    /// A kernel crashed.
+    #[error("kernel `{kernel}` crashed ({signal}): {hint}")]
+    Crashed {
+        /// The kernel's symbol.
+        kernel: String,
+        /// The signal's name.
+        signal: &'static str,
+        /// What this usually means.
+        hint: &'static str,
+    },
+    /// A kernel ended its process.
+    #[error("kernel `{kernel}` ended its process (exit status {status}) instead of returning")]
+    Exited {
+        /// The kernel's symbol.
+        kernel: String,
+        /// The exit status.
+        status: i32,
+    },
+    /// A kernel did not return in time.
+    #[error(
+        "kernel `{kernel}` was still running after {limit:?} and was stopped: use smaller extents \
+         or raise the limit"
+    )]
+    TimedOut {
+        /// The kernel's symbol.
+        kernel: String,
+        /// How long it may run.
+        limit: Duration,
+    },
+    /// A kernel wrote outside a tensor.
+    #[error(
+        "kernel `{kernel}` wrote outside tensor `{tensor}`: to what would be its element \
+         {position}, {distance} bytes {} (its elements count from 0 to {})",
+        if *position < 0 { "before its first" } else { "after its last" },
+        elements.saturating_sub(1)
+    )]
+    OutOfBounds {
+        /// The kernel's symbol.
+        kernel: String,
+        /// The tensor's name.
+        tensor: String,
+        /// The number of the tensor's elements.
+        elements: u64,
+        /// The flat index that the write would have had; negative before the tensor.
+        position: i64,
+        /// Bytes between the tensor and the nearest byte written.
+        distance: u64,
+    },
+    /// Two tensors cannot be compared element by element.
+    #[error("cannot compare {left} with {right}")]
+    Incomparable {
+        /// What the reference is.
+        left: String,
+        /// What the result is.
+        right: String,
+    },
+    /// A kernel's output after its timed runs is not the output that was checked.
+    #[error(
+        "kernel `{kernel}` of `{label}` gave another `{tensor}` after its timed runs than when \
+         it was checked, so its times count for nothing; a data race can cause that.\n{comparison}"
+    )]
+    Unstable {
+        /// The variant's label.
+        label: String,
+        /// The kernel's symbol.
+        kernel: String,
+        /// The tensor's name.
+        tensor: String,
+        /// How they differ.
+        comparison: Box<Comparison>,
+    },
+    /// Someone asked to stop.
+    #[error("interrupted while {during}")]
+    Interrupted {
+        /// What was under way: "compiling kernel `mm`".
+        during: String,
+    },
+}
+
+/// A number of bytes for people: `1.5 GiB`.
+pub(super) fn bytes_text(bytes: u64) -> String {
+    const UNITS: [&str; 7] = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    let mut value = bytes as f64;
+    let mut unit = 0;
+    while value >= 1024.0 && unit + 1 < UNITS.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    let digits = usize::from(unit > 0);
+    format!("{value:.digits$} {}", UNITS[unit])
+}
+
+/// The name of a signal and what it usually means when a kernel or a compiler dies of it.
+pub(super) fn signal_text(signal: i32) -> (&'static str, &'static str) {
+    match signal {
+        libc::SIGSEGV => (
+            "SIGSEGV",
+            "it touched memory outside its tensors, wrote to an input, or its local arrays are \
+             larger than the stack",
+        ),
+        libc::SIGFPE => (
+            "SIGFPE",
+            "integer division by zero, or its quotient overflowed",
+        ),
+        libc::SIGABRT => (
+            "SIGABRT",
+            "it called abort, or the C library found its memory damaged",
+        ),
+        libc::SIGBUS => ("SIGBUS", "memory that it touched could not be provided"),
+        libc::SIGILL => (
+            "SIGILL",
+            "an instruction that this processor does not have, or a trap",
+        ),
+        libc::SIGTRAP => ("SIGTRAP", "a trap"),
+        libc::SIGKILL => (
+            "SIGKILL",
+            "something outside killed it, most often the system when memory runs out",
+        ),
+        libc::SIGTERM => ("SIGTERM", "something outside ended it"),
+        libc::SIGXCPU => (
+            "SIGXCPU",
+            "it used up the processor time that `ulimit -t` allows",
+        ),
+        libc::SIGXFSZ => ("SIGXFSZ", "it met the file size that `ulimit -f` allows"),
+        _ => ("a signal", "something outside may have sent it"),
+    }
+}

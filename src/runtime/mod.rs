@@ -1,0 +1,33 @@
+//! From C text to numbers: compile a kernel, call it in a worker process, compare what it wrote,
+//! measure how long it took.
+//!
+//! The only room with `unsafe`: `sys` wraps the system calls, `buffer` the shared memory,
+//! `serve` the call of foreign code. Every error is a [`RuntimeError`]; kernels run in a
+//! process of their own, so that a crash or an endless loop in one is a value here too.
+
+mod buffer;
+mod cache;
+mod compare;
+mod compile;
+mod compiler;
+mod control;
+mod data;
+mod diagnostics;
+mod error;
+mod measure;
+mod protocol;
+mod run;
+mod serve;
+mod sys;
+mod worker;
+
+pub use buffer::{Buffer, Scalar, View};
+pub use compare::{Comparison, Difference, compare, default_tolerance};
+pub use compile::{Compiled, Options, compile};
+pub use compiler::Compiler;
+pub use control::Control;
+pub use data::Data;
+pub use error::RuntimeError;
+pub use measure::{Budget, Timing, Variant, measure};
+pub use run::{Outputs, Run, run_once};
+pub use serve::serve;

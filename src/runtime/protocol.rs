@@ -1,0 +1,46 @@
+//! What this program and its workers say to each other: one JSON value per line.
+
+use serde::{Deserialize, Serialize};
+use std::ffi::OsString;
+
+/// What a worker is asked to do. It numbers kernels and buffers from 0 in the order of requests.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum Request {
+    /// Load a shared object.
+    Load { path: OsString },
+    /// Map a buffer.
+    Map { path: String, writable: bool },
+    /// Restore buffers, then call a kernel once.
+    Run(Call),
+}
+
+/// One call of a kernel.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Call {
+    pub(super) kernel: usize,
+    /// The buffer of each argument.
+    pub(super) buffers: Vec<usize>,
+    pub(super) restore: Vec<Restore>,
+}
+
+/// What a buffer must hold before a call.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) enum Restore {
+    /// What the buffer `from`, of the same length, holds.
+    Copy { from: usize, to: usize },
+    /// The same word all over.
+    Fill { to: usize, word: u32 },
+}
+
+/// What a worker answers.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum Reply {
+    /// It has started and takes requests.
+    Ready,
+    /// The kernel or the buffer is there.
+    Done,
+    /// The call took so long.
+    Ran { nanoseconds: u64 },
+    /// It could not do it.
+    Failed { reason: String },
+}

@@ -1,0 +1,218 @@
+//! Kernels with their buffers in workers; and one run of one kernel, for its results.
+
+use super::buffer::Buffer;
+use super::compile::Compiled;
+use super::control::Control;
+use super::data::Data;
+use super::error::RuntimeError;
+use super::measure;
+use super::protocol::{Call, Restore};
+use super::worker::Worker;
+use crate::codegen::Role;
+use std::time::Duration;
+
+/// What a kernel has written: its arguments of role `Out` and `InOut`.
+#[derive(Debug)]
+pub struct Outputs(Vec<Buffer>);
+
+impl Outputs {
+    /// The output of this name.
+    pub fn get(&self, name: &str) -> Option<&Buffer> {
+        self.iter().find(|buffer| buffer.tensor().label() == name)
+    }
+
+    /// The outputs in the order of the kernel's arguments.
+    pub fn iter(&self) -> impl Iterator<Item = &Buffer> {
+        self.0.iter()
+    }
+}
+
+/// One finished run.
+#[derive(Debug)]
+pub struct Run {
+    /// How long the call took. Not a measurement: memory and code were cold.
+    pub time: Duration,
+    /// What the kernel wrote.
+    pub outputs: Outputs,
+}
+
+/// Runs a kernel once, with `control.threads` threads. `data` holds one entry per argument:
+/// what the argument holds before the call, also where the kernel only writes it
+/// ([`Data::Unset`] there lets an element that the kernel forgets show as NaN).
+///
+/// # Errors
+/// [`RuntimeError`] for everything that the kernel or the system can do wrong.
+pub fn run_once(
+    compiled: &Compiled,
+    data: &[Data],
+    control: &Control,
+) -> Result<Run, RuntimeError> {
+    measure::wait();
+    let mut bench = Bench::new(control);
+    let placed = bench.place(compiled, data, control.threads)?;
+    let time = {
+        let _quiet = measure::keep_off();
+        bench.run(&placed)?
+    };
+    Ok(Run {
+        time,
+        outputs: Outputs(placed.outputs),
+    })
+}
+
+/// A kernel loaded into a worker, with its own outputs and with inputs that others share.
+pub(super) struct Placed {
+    symbol: String,
+    worker: usize,
+    call: Call,
+    pub(super) outputs: Vec<Buffer>,
+}
+
+/// Workers, and the buffers that their kernels read.
+pub(super) struct Bench<'a> {
+    control: &'a Control,
+    /// Inputs and the first contents of outputs; kernels cannot write to them.
+    inputs: Vec<(Data, Buffer)>,
+    seats: Vec<Seat>,
+    last: Option<usize>,
+}
+
+/// One worker per number of threads: an OpenMP runtime reads it when it is loaded.
+struct Seat {
+    threads: usize,
+    worker: Worker,
+    /// Pairs of an input and its number in the worker.
+    inputs: Vec<(usize, usize)>,
+}
+
+/// The threads of an OpenMP runtime keep spinning for some milliseconds after a kernel; when
+/// another worker's turn comes, they must have stopped.
+const SETTLE: Duration = Duration::from_millis(20);
+
+impl<'a> Bench<'a> {
+    pub(super) fn new(control: &'a Control) -> Bench<'a> {
+        Bench {
+            control,
+            inputs: Vec::new(),
+            seats: Vec::new(),
+            last: None,
+        }
+    }
+
+    /// Loads a kernel and gives it buffers.
+    pub(super) fn place(
+        &mut self,
+        compiled: &Compiled,
+        data: &[Data],
+        threads: usize,
+    ) -> Result<Placed, RuntimeError> {
+        let kernel = compiled.kernel();
+        let symbol = kernel.symbol.clone();
+        if data.len() != kernel.params.len() {
+            return Err(RuntimeError::Arguments {
+                kernel: symbol,
+                expected: kernel.params.len(),
+                given: data.len(),
+            });
+        }
+        let seat = self.seat(threads)?;
+        let number = self.seats[seat].worker.load(compiled, self.control)?;
+        let (mut buffers, mut restore) = (Vec::new(), Vec::new());
+        let mut outputs = Vec::new();
+        for (param, data) in kernel.params.iter().zip(data) {
+            self.control
+                .go_on(|| format!("preparing kernel `{symbol}`"))?;
+            if param.role == Role::In {
+                buffers.push(self.input(seat, &symbol, &param.tensor, data)?);
+                continue;
+            }
+            let output = Buffer::filled(&param.tensor, &Data::Unset)?;
+            let worker = &mut self.seats[seat].worker;
+            let to = worker.map(&symbol, &output, true, self.control)?;
+            restore.push(match data {
+                Data::Unset => Restore::Fill {
+                    to,
+                    word: output.word(),
+                },
+                _ => Restore::Copy {
+                    from: self.input(seat, &symbol, &param.tensor, data)?,
+                    to,
+                },
+            });
+            buffers.push(to);
+            outputs.push(output);
+        }
+        Ok(Placed {
+            symbol,
+            worker: seat,
+            call: Call {
+                kernel: number,
+                buffers,
+                restore,
+            },
+            outputs,
+        })
+    }
+
+    /// Restores a kernel's outputs, calls it, and looks whether it wrote anywhere else.
+    pub(super) fn run(&mut self, placed: &Placed) -> Result<Duration, RuntimeError> {
+        self.control
+            .go_on(|| format!("running kernel `{}`", placed.symbol))?;
+        if self
+            .last
+            .replace(placed.worker)
+            .is_some_and(|last| last != placed.worker)
+        {
+            std::thread::sleep(SETTLE);
+        }
+        let worker = &mut self.seats[placed.worker].worker;
+        let time = worker.run(&placed.symbol, &placed.call, self.control)?;
+        for output in &placed.outputs {
+            output.check_guards(&placed.symbol)?;
+        }
+        Ok(time)
+    }
+
+    fn seat(&mut self, threads: usize) -> Result<usize, RuntimeError> {
+        if let Some(seat) = self.seats.iter().position(|seat| seat.threads == threads) {
+            return Ok(seat);
+        }
+        self.seats.push(Seat {
+            threads,
+            worker: Worker::start(threads, self.control)?,
+            inputs: Vec::new(),
+        });
+        Ok(self.seats.len() - 1)
+    }
+
+    /// The number, in the worker of `seat`, of a buffer with these contents; kernels that read
+    /// the same data share one.
+    fn input(
+        &mut self,
+        seat: usize,
+        kernel: &str,
+        tensor: &crate::ir::Tensor,
+        data: &Data,
+    ) -> Result<usize, RuntimeError> {
+        let same = |(known, buffer): &(Data, Buffer)| {
+            let other = buffer.tensor();
+            known == data && other.elem() == tensor.elem() && other.shape() == tensor.shape()
+        };
+        let input = match self.inputs.iter().position(same) {
+            Some(input) => input,
+            None => {
+                self.inputs
+                    .push((data.clone(), Buffer::filled(tensor, data)?));
+                self.inputs.len() - 1
+            }
+        };
+        let seat = &mut self.seats[seat];
+        if let Some((_, number)) = seat.inputs.iter().find(|(known, _)| *known == input) {
+            return Ok(*number);
+        }
+        let buffer = &self.inputs[input].1;
+        let number = seat.worker.map(kernel, buffer, false, self.control)?;
+        seat.inputs.push((input, number));
+        Ok(number)
+    }
+}

@@ -1,0 +1,132 @@
+//! The worker's side: the only place where code that teml did not compile itself is called.
+
+use super::buffer::{Mapped, fill_words};
+use super::compile::ENTRY;
+use super::protocol::{Call, Reply, Request, Restore};
+use super::sys;
+use std::ffi::{OsStr, c_void};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Write};
+use std::os::fd::AsFd;
+use std::process::ExitCode;
+use std::time::Instant;
+
+type Entry = unsafe extern "C" fn(*const *mut c_void);
+
+#[derive(Default)]
+struct Loaded {
+    kernels: Vec<Entry>,
+    buffers: Vec<Mapped>,
+}
+
+/// Runs kernels for the program that started this process, until it says no more.
+///
+/// Requests come on standard input, replies go to standard output; what kernels print goes to
+/// standard error. This is the whole of `teml worker`, which nobody calls by hand.
+pub fn serve() -> ExitCode {
+    match work() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("teml worker: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn work() -> io::Result<()> {
+    sys::prepare_worker()?;
+    let requests = File::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let mut replies = File::from(io::stdout().as_fd().try_clone_to_owned()?);
+    sys::redirect_kernel_io()?;
+    let mut send = |reply: Reply| -> io::Result<()> {
+        let mut line = serde_json::to_string(&reply)?;
+        line.push('\n');
+        replies.write_all(line.as_bytes())
+    };
+    send(Reply::Ready)?;
+    let mut loaded = Loaded::default();
+    for line in BufReader::new(requests).lines() {
+        let request = serde_json::from_str(&line?)?;
+        send(
+            loaded
+                .answer(request)
+                .unwrap_or_else(|reason| Reply::Failed { reason }),
+        )?;
+    }
+    Ok(())
+}
+
+impl Loaded {
+    fn answer(&mut self, request: Request) -> Result<Reply, String> {
+        match request {
+            Request::Load { path } => {
+                self.kernels
+                    .push(load(&path).map_err(|error| error.to_string())?);
+                Ok(Reply::Done)
+            }
+            Request::Map { path, writable } => {
+                let mapped = Mapped::open(&path, writable);
+                self.buffers
+                    .push(mapped.map_err(|error| error.to_string())?);
+                Ok(Reply::Done)
+            }
+            Request::Run(call) => self.run(&call),
+        }
+    }
+
+    fn run(&mut self, call: &Call) -> Result<Reply, String> {
+        for restore in &call.restore {
+            self.restore(restore)
+                .ok_or("there is no such buffer to restore")?;
+        }
+        let entry = *self
+            .kernels
+            .get(call.kernel)
+            .ok_or("there is no such kernel")?;
+        let arguments: Option<Vec<*mut c_void>> = call
+            .buffers
+            .iter()
+            .map(|k| self.buffers.get_mut(*k).map(Mapped::address))
+            .collect();
+        let arguments = arguments.ok_or("there is no such buffer")?;
+        let start = Instant::now();
+        // SAFETY: `entry` is the entry function of a kernel's shared object, which reads as many
+        // pointers as the kernel has arguments; the parent sends that many buffers, each as large
+        // as its tensor. What a wrong kernel does to this process stays in this process.
+        unsafe { entry(arguments.as_ptr()) };
+        let elapsed = start.elapsed();
+        sys::flush_kernel_output();
+        let nanoseconds = u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX);
+        Ok(Reply::Ran { nanoseconds })
+    }
+
+    fn restore(&mut self, restore: &Restore) -> Option<()> {
+        match *restore {
+            Restore::Fill { to, word } => {
+                fill_words(self.buffers.get_mut(to)?.bytes_mut()?, word);
+            }
+            Restore::Copy { from, to } => {
+                let [from, to] = self.buffers.get_disjoint_mut([from, to]).ok()?;
+                let (from, to) = (from.bytes(), to.bytes_mut()?);
+                if from.len() != to.len() {
+                    return None;
+                }
+                to.copy_from_slice(from);
+            }
+        }
+        Some(())
+    }
+}
+
+fn load(path: &OsStr) -> Result<Entry, libloading::Error> {
+    // SAFETY: the object was compiled from a kernel and has no initializers beyond the
+    // compiler's; the entry function has the type `Entry`. The library is never unloaded, so
+    // the function stays where it is.
+    unsafe {
+        let library = libloading::Library::new(path)?;
+        let entry = *library.get::<Entry>(ENTRY.as_bytes())?;
+        // Unloading an OpenMP runtime from under its threads crashes.
+        std::mem::forget(library);
+        Ok(entry)
+    }
+}

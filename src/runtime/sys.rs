@@ -1,0 +1,124 @@
+//! The system calls of this room that the standard library does not offer, each behind a safe
+//! function.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{FromRawFd, OwnedFd};
+
+fn checked(result: libc::c_int) -> io::Result<libc::c_int> {
+    if result < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(result)
+}
+
+/// Anonymous shared memory of `bytes` bytes, all zero and all backed by memory, so that a lack of
+/// memory is an error here and not a signal later.
+pub(super) fn shared_memory(bytes: u64) -> io::Result<File> {
+    let length = libc::off_t::try_from(bytes)
+        .map_err(|_| io::Error::other("more bytes than a file can have"))?;
+    if let Some(free) = available().filter(|free| *free < bytes) {
+        let free = super::error::bytes_text(free);
+        return Err(io::Error::other(format!("{free} are free")));
+    }
+    // SAFETY: the name is a NUL-terminated string, and the call keeps no pointer to it.
+    let fd = checked(unsafe { libc::memfd_create(c"teml".as_ptr(), libc::MFD_CLOEXEC) })?;
+    // SAFETY: the descriptor was just created, so nothing else owns it.
+    let file = File::from(unsafe { OwnedFd::from_raw_fd(fd) });
+    loop {
+        // SAFETY: the descriptor is open as long as `file` lives; no memory is passed.
+        match unsafe { libc::posix_fallocate(fd, 0, length) } {
+            0 => return Ok(file),
+            libc::EINTR => {}
+            error => return Err(io::Error::from_raw_os_error(error)),
+        }
+    }
+}
+
+/// The memory that this process could still get, in bytes, where the system tells.
+///
+/// Asked before allocating, because asking the kernel for more than there is may end in its
+/// killing a process instead of refusing.
+fn available() -> Option<u64> {
+    let memory = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let kib = |key: &str| -> Option<u64> {
+        let line = memory.lines().find(|line| line.starts_with(key))?;
+        line.split_whitespace().nth(1)?.parse().ok()
+    };
+    let free = (kib("MemAvailable:")? + kib("SwapFree:").unwrap_or(0)) * 1024;
+    let mut limit = file_size_limit().min(free);
+    let groups = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    if let Some(group) = groups.lines().find_map(|line| line.strip_prefix("0::")) {
+        let root = std::path::Path::new("/sys/fs/cgroup");
+        let own = root.join(group.trim_start_matches('/'));
+        for group in own.ancestors().take_while(|dir| dir.starts_with(root)) {
+            let number = |name: &str| -> Option<u64> {
+                let text = std::fs::read_to_string(group.join(name)).ok()?;
+                text.trim().parse().ok()
+            };
+            if let (Some(max), Some(now)) = (number("memory.max"), number("memory.current")) {
+                limit = limit.min(max.saturating_sub(now));
+            }
+        }
+    }
+    Some(limit)
+}
+
+/// What `ulimit -f` allows, in bytes. It holds for shared memory too, and exceeding it is a
+/// signal, not an error.
+fn file_size_limit() -> u64 {
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: `limit` is a valid place for the result.
+    match unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) } {
+        0 => limit.rlim_cur,
+        _ => u64::MAX,
+    }
+}
+
+/// Kills every process of the group that `leader` leads.
+pub(super) fn kill_group(leader: u32) {
+    if let Ok(group) = libc::pid_t::try_from(leader) {
+        // SAFETY: passes no memory. Killing a group that is gone is an error without effect.
+        unsafe { libc::kill(-group, libc::SIGKILL) };
+    }
+}
+
+/// Makes this process one in which kernels may crash: it dies with its parent, leaves no core
+/// file, and dies of its faults without a word of the Rust runtime.
+pub(super) fn prepare_worker() -> io::Result<()> {
+    let none = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: `none` is a valid limit for the time of the call; the other calls pass no memory,
+    // and the default actions replace handlers that only print.
+    unsafe {
+        checked(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL))?;
+        checked(libc::setrlimit(libc::RLIMIT_CORE, &none))?;
+        libc::signal(libc::SIGSEGV, libc::SIG_DFL);
+        libc::signal(libc::SIGBUS, libc::SIG_DFL);
+    }
+    Ok(())
+}
+
+/// Gives kernels an empty standard input, and standard error as their standard output.
+pub(super) fn redirect_kernel_io() -> io::Result<()> {
+    use std::os::fd::AsRawFd;
+    let null = File::open("/dev/null")?;
+    // SAFETY: only replaces what the numbers 0 and 1 refer to; whoever still needs the old files
+    // has duplicates of them.
+    unsafe {
+        checked(libc::dup2(null.as_raw_fd(), 0))?;
+        checked(libc::dup2(2, 1))?;
+    }
+    Ok(())
+}
+
+/// Writes out what kernels have printed through C's standard output.
+pub(super) fn flush_kernel_output() {
+    // SAFETY: a null pointer stands for all output streams.
+    unsafe { libc::fflush(std::ptr::null_mut()) };
+}

@@ -1,0 +1,147 @@
+//! `fuse_inner` fuses all loops at one level of a nest into one.
+//!
+//! ```rhai
+//! let A = tensor([4, 5]);
+//! let B = eq(A, [i, j] -> [i, j]);
+//! let C = eq(B, [i, j] -> [i, j]);
+//! print(fuse_outer(build(B), build(C), 1).fuse_inner(2));
+//! ```
+//!
+//! ```text
+//! f64 B[4][5], A[4][5], C[4][5]
+//! for i in 0..4
+//!   for j in 0..5
+//!     B[i][j] = A[i][j]
+//!     C[i][j] = B[i][j]
+//! ```
+//!
+//! The loops side by side at `level` (or beside the loop named) must have the same ranges; the
+//! fused loop keeps the name of the first one. Initializations before them stay before. Copies
+//! that `unroll` made (`j_u0`, `j_u1` …) fuse back into `j`: unroll, then fuse_inner, is
+//! unroll-and-jam.
+//!
+//! Legal when no loop needs what a later iteration of one before it computes; the compared
+//! results tell.
+//!
+//! Refuses: anything but loops side by side; ranges that differ; loops of which some are
+//! parallel or vector; a single loop.
+//!
+//! Source: TeML eq. 23.
+
+use super::fuse_outer::check_same;
+use super::resolve::{chain, find};
+use crate::analysis::position::{self, splice};
+use crate::ir::{Affine, Loop, Name, Nest, Tree};
+use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
+use std::sync::Arc;
+
+/// `fuse_inner(nest, level)`.
+pub static FUSE_INNER: Op = Op {
+    name: "fuse_inner",
+    params: &[
+        Param::new("nest", Kind::Nest),
+        Param::new("level", Kind::Loop),
+    ],
+    returns: Returns::Nest,
+    doc: include_str!("fuse_inner.rs"),
+    call: |args| match args {
+        [Arg::Nest(nest), Arg::Loop(level)] => fuse_inner(nest, level).map(Value::Nest),
+        _ => Err(ErrorKind::Misdeclared.into()),
+    },
+};
+
+/// The nest with the loops at `level` fused.
+///
+/// # Errors
+/// As the header says.
+pub fn fuse_inner(nest: &Nest, level: &LoopRef) -> Result<Nest, Error> {
+    let parent = parent(nest, level)?;
+    let siblings = match chain(nest, &parent).last() {
+        Some(l) => l.body.as_slice(),
+        None => nest.trees(),
+    };
+    let fills = siblings
+        .iter()
+        .take_while(|t| matches!(t, Tree::Fill(_)))
+        .count();
+    let mut loops: Vec<&Arc<Loop>> = Vec::with_capacity(siblings.len());
+    for tree in &siblings[fills..] {
+        let Some(l) = tree.as_loop() else {
+            let culprits = loops.iter().map(|l| l.name.clone());
+            let kind = ErrorKind::NotALoop {
+                text: one_line(tree),
+            };
+            return Err(Error::from(kind).at_argument(1).on(nest, culprits));
+        };
+        loops.push(l);
+    }
+    let [first, others @ ..] = loops.as_slice() else {
+        return Err(Error::from(ErrorKind::NothingToFuse)
+            .at_argument(1)
+            .on(nest, []));
+    };
+    if others.is_empty() {
+        let error = Error::from(ErrorKind::NothingToFuse).at_argument(1);
+        return Err(error.on(nest, [first.name.clone()]));
+    }
+    for other in others {
+        check_same(first, other, &other.range)
+            .map_err(|kind| Error::from(kind).on(nest, [first.name.clone(), other.name.clone()]))?;
+    }
+
+    let name = fused_name(nest, &loops);
+    let mut body = Vec::new();
+    for l in &loops {
+        let rename = |n: &Name| (*n == l.name).then(|| Affine::iterator(name.clone()));
+        body.extend(l.body.iter().map(|t| t.substitute(&rename)));
+    }
+    let fused = Tree::of_loop(Loop {
+        name,
+        body,
+        ..(***first).clone()
+    });
+    let kept = siblings[..fills].iter().cloned().chain([fused]).collect();
+    let trees = match chain(nest, &parent).last() {
+        Some(l) => {
+            let parent_loop = Tree::of_loop(Loop {
+                body: kept,
+                ..(***l).clone()
+            });
+            splice(nest.trees(), &parent, vec![parent_loop])
+        }
+        None => kept,
+    };
+    Ok(nest.with_trees(trees))
+}
+
+/// The position of the loop whose children are at `level`; empty for the root.
+fn parent(nest: &Nest, level: &LoopRef) -> Result<Vec<usize>, Error> {
+    let above = match level {
+        LoopRef::Level(1) => return Ok(Vec::new()),
+        LoopRef::Level(level) if *level > 1 => position::at_level(nest, level - 1),
+        _ => return find(nest, level, 1).map(|p| p[..p.len() - 1].to_vec()),
+    };
+    above.map_err(|e| Error::from(e).at_argument(1).on(nest, []))
+}
+
+/// `j` for copies `j_u0`, `j_u1` …, where that name is free; else the first loop's name.
+fn fused_name(nest: &Nest, loops: &[&Arc<Loop>]) -> Name {
+    let stem = |l: &Loop| -> Option<String> {
+        let (stem, number) = l.name.as_str().rsplit_once("_u")?;
+        number.parse::<usize>().ok().map(|_| stem.to_owned())
+    };
+    let first = stem(loops[0]);
+    let same = loops.iter().all(|l| stem(l) == first);
+    match first.filter(|_| same).and_then(|s| Name::new(&s).ok()) {
+        Some(name) if !nest.has_loop(&name) => name,
+        _ => loops[0].name.clone(),
+    }
+}
+
+fn one_line(tree: &Tree) -> String {
+    match tree {
+        Tree::Loop(l) => l.to_string(),
+        Tree::Stmt(s) => s.to_string(),
+        Tree::Fill(fill) => fill.to_string(),
+    }
+}

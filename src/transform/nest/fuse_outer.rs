@@ -1,0 +1,226 @@
+//! `fuse_outer` joins two nests into one whose outer loops both share.
+//!
+//! ```rhai
+//! let A = tensor([4, 5]);
+//! let B = eq(A, [i, j] -> [i, j]);
+//! let C = eq(B, [i, j] -> [i, j]);
+//! print(fuse_outer(build(B), build(C), 1));
+//! ```
+//!
+//! ```text
+//! f64 B[4][5], A[4][5], C[4][5]
+//! for i in 0..4
+//!   for j in 0..5
+//!     B[i][j] = A[i][j]
+//!   for j_2 in 0..5
+//!     C[i][j_2] = B[i][j_2]
+//! ```
+//!
+//! `fuse_outer(first, second, level)` fuses levels 1 to `level`, which must have the same
+//! ranges. The fused loops keep the names of the first nest; loops of the second that remain
+//! and whose names are in use get a number. Initializations of both come first.
+//!
+//! Legal when nothing in the second nest needs what a later iteration of the first computes;
+//! the compared results tell.
+//!
+//! Refuses: levels that are not perfectly nested; ranges that differ; loops that are parallel
+//! or vector in one nest only; a second nest that initializes what the first one uses.
+//!
+//! Source: TeML eq. 22.
+
+use crate::ir::{Affine, Fill, Loop, Name, Nest, Range, Tree};
+use crate::transform::{Arg, Error, ErrorKind, Kind, Op, Param, Returns, Value};
+use std::sync::Arc;
+
+/// `fuse_outer(first, second, level)`.
+pub static FUSE_OUTER: Op = Op {
+    name: "fuse_outer",
+    params: &[
+        Param::new("first", Kind::Nest),
+        Param::new("second", Kind::Nest),
+        Param::new("level", Kind::Int),
+    ],
+    returns: Returns::Nest,
+    doc: include_str!("fuse_outer.rs"),
+    call: |args| match args {
+        [Arg::Nest(first), Arg::Nest(second), Arg::Int(level)] => {
+            fuse_outer(first, second, *level).map(Value::Nest)
+        }
+        _ => Err(ErrorKind::Misdeclared.into()),
+    },
+};
+
+/// The nest that runs both nests' bodies under their common outer loops.
+///
+/// # Errors
+/// As the header says.
+pub fn fuse_outer(first: &Nest, second: &Nest, level: i64) -> Result<Nest, Error> {
+    let levels = usize::try_from(level).unwrap_or(0);
+    if levels == 0 {
+        let kind = ErrorKind::NotPositive {
+            parameter: "level",
+            value: level,
+        };
+        return Err(Error::from(kind).at_argument(2));
+    }
+    let one =
+        Outer::of(first, levels).map_err(|found| not_perfect(first, "first", level, found))?;
+    let two =
+        Outer::of(second, levels).map_err(|found| not_perfect(second, "second", level, found))?;
+    check_fills(first, second, &one, &two)?;
+
+    let renamed = rename_second(first, &one, second, &two);
+    let rename = |name: &Name| {
+        let (_, new) = renamed.iter().find(|(old, _)| old == name)?;
+        Some(new.clone())
+    };
+    let as_index = |name: &Name| rename(name).map(Affine::iterator);
+    for (a, b) in one.loops.iter().zip(&two.loops) {
+        let range = b.range.substitute(&as_index);
+        check_same(a, b, &range).map_err(|kind| {
+            Error::from(kind)
+                .at_argument(1)
+                .on(second, [b.name.clone()])
+        })?;
+    }
+
+    let innermost = levels - 1;
+    let tail = two.loops[innermost]
+        .body
+        .iter()
+        .map(|t| t.rename_loops(&rename));
+    let mut body: Vec<Tree> = one.loops[innermost]
+        .body
+        .iter()
+        .cloned()
+        .chain(tail)
+        .collect();
+    for l in one.loops.iter().rev() {
+        body = vec![Tree::of_loop(Loop {
+            body,
+            ..(***l).clone()
+        })];
+    }
+    let fills = one.fills.iter().chain(&two.fills);
+    let trees = fills
+        .map(|f| Tree::Fill((*f).clone()))
+        .chain(body)
+        .collect();
+    Ok(first.joined(second, trees))
+}
+
+/// Why two loops do not fuse; `range` is the second one's in terms of the first one's iterators.
+pub(super) fn check_same(first: &Loop, second: &Loop, range: &Range) -> Result<(), ErrorKind> {
+    let names = || (first.name.clone(), second.name.clone());
+    if first.range != *range {
+        let (first_range, second_range) = (first.range.to_string(), range.to_string());
+        let (first, second) = names();
+        return Err(ErrorKind::RangesDiffer {
+            first,
+            first_range,
+            second,
+            second_range,
+        });
+    }
+    if (first.parallel, first.vector) != (second.parallel, second.vector) {
+        let (first, second) = names();
+        return Err(ErrorKind::ModesDiffer { first, second });
+    }
+    Ok(())
+}
+
+/// The fills and the perfectly nested outer loops of a nest.
+struct Outer<'a> {
+    fills: Vec<&'a Arc<Fill>>,
+    loops: Vec<&'a Arc<Loop>>,
+}
+
+impl Outer<'_> {
+    /// The error says what is found in place of a loop.
+    fn of(nest: &Nest, levels: usize) -> Result<Outer<'_>, String> {
+        let mut trees = nest.trees();
+        let mut fills = Vec::new();
+        while let [Tree::Fill(fill), rest @ ..] = trees {
+            fills.push(fill);
+            trees = rest;
+        }
+        let mut loops = Vec::with_capacity(levels);
+        while loops.len() < levels {
+            match trees {
+                [Tree::Loop(l)] => {
+                    loops.push(l);
+                    trees = &l.body;
+                }
+                [] => return Err("the nest is empty".to_owned()),
+                [_] => return Err(format!("it has {} levels", loops.len())),
+                several => {
+                    let (n, level) = (several.len(), loops.len() + 1);
+                    return Err(format!("it has {n} trees side by side at level {level}"));
+                }
+            }
+        }
+        Ok(Outer { fills, loops })
+    }
+}
+
+fn not_perfect(nest: &Nest, which: &'static str, level: i64, found: String) -> Error {
+    let argument = usize::from(which == "second");
+    let kind = ErrorKind::NotPerfectTo {
+        which,
+        level,
+        found,
+    };
+    Error::from(kind).at_argument(argument).on(nest, [])
+}
+
+/// Fills of the second nest move before the first nest's loops.
+fn check_fills(first: &Nest, second: &Nest, one: &Outer, two: &Outer) -> Result<(), Error> {
+    let mut used = Vec::new();
+    for line in first.lines() {
+        match line.tree {
+            Tree::Loop(_) => {}
+            Tree::Fill(fill) => used.push(fill.target.clone()),
+            Tree::Stmt(s) => {
+                used.push(s.target.clone());
+                s.value.for_each_access(&mut |t, _| used.push(t.clone()));
+            }
+        }
+    }
+    let names = |f: &&&Arc<Fill>| used.iter().any(|t| t.name() == f.target.name());
+    match two.fills.iter().find(names) {
+        None => Ok(()),
+        Some(fill) => {
+            let tensor = fill.target.label().to_owned();
+            let culprits = one.loops.iter().map(|l| l.name.clone());
+            let error = Error::from(ErrorKind::FillConflict { tensor }).at_argument(1);
+            Err(error.on(second, culprits))
+        }
+    }
+}
+
+/// New names for the second nest's loops: the first one's for fused loops, free ones for others.
+fn rename_second(first: &Nest, one: &Outer, second: &Nest, two: &Outer) -> Vec<(Name, Name)> {
+    let fused = two.loops.iter().zip(&one.loops);
+    let mut renamed: Vec<(Name, Name)> = fused
+        .map(|(b, a)| (b.name.clone(), a.name.clone()))
+        .collect();
+    let own: Vec<Name> = second.loops().iter().map(|(_, l)| l.name.clone()).collect();
+    for name in &own {
+        if renamed.iter().any(|(old, _)| old == name) {
+            continue;
+        }
+        let taken = |n: &Name| {
+            first.has_loop(n)
+                || renamed.iter().any(|(_, new)| new == n)
+                || (n != name && own.contains(n))
+        };
+        let mut new = name.clone();
+        let mut number = 2;
+        while taken(&new) {
+            new = name.derived(number);
+            number += 1;
+        }
+        renamed.push((name.clone(), new));
+    }
+    renamed
+}

@@ -1,0 +1,165 @@
+//! `eq` assigns the value of an expression to a tensor.
+//!
+//! ```rhai
+//! let A = tensor([4, 5]);
+//! let B = eq(A, [i, j] -> [j, i]);
+//! print(B);
+//! ```
+//!
+//! ```text
+//! f64 B[5][4], A[4][5]
+//! B[j][i] = A[i][j]
+//! ```
+//!
+//! `eq(value, I0 -> I1)`: `I0` indexes the value, `I1` the target. `I0` is left out, as in
+//! `eq(value, [j, i])` or `() -> [j, i]`, where the value has iterators. The target takes the
+//! name of the variable that the assignment is bound to, or the name in `@name:`. If that
+//! variable holds a tensor, its shape is kept and must fit; otherwise the shape is inferred.
+//! Every element denotes the value over the tensors before the assignment.
+//!
+//! Refuses: as `vadd` does; a target index that could be negative.
+//!
+//! Source: TeML eqs. 14, 17, 18.
+
+use super::operand::indexed;
+use crate::analysis::bounds::Bounds;
+use crate::analysis::shape::{self, Mismatch, Place};
+use crate::ir::{Affine, Expr, Index, Loop, Node, Range, Shape, Tensor};
+use crate::transform::{Arg, Arrow, Error, ErrorKind, Kind, Op, Param, Returns, Value};
+
+/// `eq(value, iterators)`.
+pub static EQ: Op = Op {
+    name: "eq",
+    params: &[
+        Param::new("value", Kind::Expr),
+        Param::new("iterators", Kind::Arrow),
+    ],
+    returns: Returns::Expr,
+    doc: include_str!("eq.rs"),
+    call: |args| match args {
+        [Arg::Expr(value), Arg::Arrow(arrow)] => eq(value, arrow).map(Value::Expr),
+        _ => Err(ErrorKind::Misdeclared.into()),
+    },
+};
+
+/// The assignment of `value` to a tensor named □.
+///
+/// # Errors
+/// As the header says.
+pub fn eq(value: &Expr, arrow: &Arrow) -> Result<Expr, Error> {
+    if arrow.from.len() > 1 {
+        let kind = ErrorKind::TooManyLists {
+            given: arrow.from.len(),
+            operands: 1,
+        };
+        return Err(Error::from(kind).at_argument(1));
+    }
+    let given = arrow.from.first().cloned().flatten();
+    let value = indexed(value, &given).map_err(|kind| Error::from(kind).at_argument(0))?;
+    assign(value, &arrow.to)
+}
+
+/// `□[to] = value` with the target's shape inferred.
+pub(super) fn assign(value: Expr, to: &[Affine]) -> Result<Expr, Error> {
+    let shape = infer_target(&value, to)?;
+    let target = Tensor::new(shape, value.elem());
+    let target = Expr::access(target, Index::At(to.to_vec()));
+    let assignment = Expr::new(Node::Assign { target, value });
+    match assignment.is_in_limits() {
+        true => Ok(assignment),
+        false => Err(ErrorKind::TooComplex.into()),
+    }
+}
+
+/// The smallest shape that the indices fit in.
+fn infer_target(value: &Expr, to: &[Affine]) -> Result<Shape, Error> {
+    let ranges = shape::ranges(value)?;
+    let loops: Vec<Loop> = ranges
+        .into_iter()
+        .map(|r| Loop {
+            name: r.name,
+            range: Range::constant(r.low, r.high),
+            parallel: false,
+            vector: false,
+            body: Vec::new(),
+            made_by: None,
+        })
+        .collect();
+    let bounds = Bounds::of_chain(&loops);
+    let mut extents = Vec::with_capacity(to.len());
+    for (d, index) in to.iter().enumerate() {
+        let place = |extent| {
+            let (tensor, dimension) = ("the target".to_owned(), d + 1);
+            Place {
+                tensor,
+                dimension,
+                extent,
+            }
+        };
+        match bounds.interval(index) {
+            None => {
+                let unknown = index.terms().iter().find(|(n, _)| bounds.get(n).is_none());
+                let Some((iterator, _)) = unknown else {
+                    continue;
+                };
+                let (iterator, index) = (iterator.clone(), index.clone());
+                return Err(Mismatch::NoRange {
+                    iterator,
+                    index,
+                    place: place(0),
+                }
+                .into());
+            }
+            Some((low, high)) if low < 0 => {
+                let (index, extent) = (index.clone(), (high + 1).max(1).unsigned_abs());
+                return Err(Mismatch::OutOfBounds {
+                    index,
+                    low,
+                    high,
+                    place: place(extent),
+                }
+                .into());
+            }
+            Some((_, high)) => extents.push(high + 1),
+        }
+    }
+    Ok(Shape::new(&extents, value.elem())?)
+}
+
+/// The assignment with `tensor`, which was declared before, as its target.
+///
+/// # Errors
+/// Ranks, extents or element types that disagree.
+pub fn retarget(assignment: &Expr, tensor: &Tensor) -> Result<Expr, Error> {
+    let Node::Assign { target, value } = assignment.node() else {
+        return Ok(assignment.clone());
+    };
+    let Node::Access {
+        index: Index::At(index),
+        ..
+    } = target.node()
+    else {
+        return Ok(assignment.clone());
+    };
+    shape::check_rank(tensor.label(), tensor.shape().rank(), index)?;
+    if tensor.elem() != value.elem() {
+        return Err(Mismatch::Elems {
+            left: tensor.label().to_owned(),
+            left_elem: tensor.elem(),
+            right: "the assigned value".to_owned(),
+            right_elem: value.elem(),
+        }
+        .into());
+    }
+    let index = match tensor.is_scalar() {
+        true => Index::Forbidden,
+        false => Index::At(index.clone()),
+    };
+    let target = Expr::access(tensor.clone(), index);
+    let assignment = Expr::new(Node::Assign {
+        target,
+        value: value.clone(),
+    });
+    shape::ranges(&assignment)?;
+    Ok(assignment)
+}

@@ -1,0 +1,10 @@
+//! Kernels written by hand: compiled, run in workers, checked and measured.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod compiling;
+mod crashing;
+mod measuring;
+mod running;
+mod stopping;
+mod workshop;

@@ -1,0 +1,150 @@
+//! Times; that is, everything about them but how long they are.
+
+use crate::workshop::*;
+use rayon::prelude::*;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use teml::codegen::Role;
+use teml::ir::Elem;
+use teml::runtime::{Budget, Data, RuntimeError, Scalar, Variant, View, measure, run_once};
+
+fn variant(label: &str, kernel: &teml::codegen::Kernel, data: &[Data], threads: usize) -> Variant {
+    Variant {
+        label: label.to_owned(),
+        kernel: compiled(kernel),
+        data: data.to_vec(),
+        threads,
+        checked: None,
+    }
+}
+
+/// Appends a letter to a file whenever it runs, and checks that `x` is as it was given.
+fn logging(letter: char, log: &Path) -> teml::codegen::Kernel {
+    let body = format!(
+        "FILE *f = fopen(\"{}\", \"a\");\nfputc(x[0] == 1.0 ? '{letter}' : '!', f); fclose(f);\n\
+         x[0] = 2.0;",
+        log.display()
+    );
+    on_x(&format!("log_{letter}"), "#include <stdio.h>", &body)
+}
+
+#[test]
+fn variants_take_turns_on_restored_outputs() {
+    let directory = tempfile::tempdir().unwrap();
+    let log = directory.path().join("log");
+    let ones = [Data::Constant(1.0)];
+    let variants = [
+        variant("first", &logging('a', &log), &ones, 1),
+        variant("second", &logging('b', &log), &ones, 2),
+        variant("third", &logging('c', &log), &ones, 1),
+    ];
+    let budget = Budget {
+        min_runs: 5,
+        max_runs: 7,
+        time: Duration::from_secs(600),
+    };
+    let timings = measure(&variants, &budget, &control()).unwrap();
+    assert_eq!(std::fs::read_to_string(&log).unwrap(), "abc".repeat(8));
+    for (timing, variant) in timings.iter().zip(&variants) {
+        assert_eq!(timing.label, variant.label);
+        assert_eq!(timing.runs.len(), 7);
+        assert!(timing.min <= timing.median && timing.spread >= 0.0);
+        assert!(timing.runs.contains(&timing.min));
+    }
+}
+
+#[test]
+fn the_budget_ends_after_the_least_number_of_runs() {
+    let idle = on_x("brief", "", "x[0] += 1.0;");
+    let budget = Budget {
+        time: Duration::ZERO,
+        ..Budget::default()
+    };
+    let timings = measure(
+        &[variant("v", &idle, &[Data::Unset], 1)],
+        &budget,
+        &control(),
+    );
+    assert_eq!(timings.unwrap()[0].runs.len(), 5);
+    assert!(measure(&[], &budget, &control()).unwrap().is_empty());
+}
+
+#[test]
+fn an_output_that_changes_is_an_error() {
+    let directory = tempfile::tempdir().unwrap();
+    let mark = directory.path().join("mark");
+    // Right as long as the file does not exist.
+    let body = format!(
+        "FILE *f = fopen(\"{0}\", \"r\"); x[3] = f ? 9.0 : 4.0; if (f) fclose(f);",
+        mark.display()
+    );
+    let fickle = on_x("fickle", "#include <stdio.h>", &body);
+    let mut variant = variant("fickle", &fickle, &[Data::Constant(1.0)], 1);
+    let run = run_once(&variant.kernel, &variant.data, &control()).unwrap();
+    variant.checked = Some(Arc::new(run.outputs));
+    let budget = Budget::default();
+    measure(std::slice::from_ref(&variant), &budget, &control()).unwrap();
+    std::fs::write(&mark, "").unwrap();
+    let error = measure(&[variant], &budget, &control()).unwrap_err();
+    let RuntimeError::Unstable { comparison, .. } = &error else {
+        panic!("{error}");
+    };
+    let first = comparison.first.as_ref().unwrap();
+    assert_eq!(
+        (first.index.as_slice(), first.actual),
+        (&[3][..], Scalar::Float(9.0))
+    );
+}
+
+/// A parallel reduction gives what a serial loop gives, whichever worker it runs in.
+#[test]
+fn parallel_kernels_are_right() {
+    let source = "void dot(const double *restrict a, const double *restrict b, double *y) {\n\
+                  double s = 0;\n#pragma omp parallel for reduction(+:s)\n\
+                  for (int i = 0; i < 100000; i++) s += a[i] * b[i];\n*y = s;\n}";
+    let params = vec![
+        param("a", &[100_000], Elem::F64, Role::In),
+        param("b", &[100_000], Elem::F64, Role::In),
+        param("y", &[], Elem::F64, Role::Out),
+    ];
+    let dot = kernel("dot", source, params);
+    let data = [Data::Pattern(0), Data::Pattern(1), Data::Unset];
+    let at = |n: usize, k: u64| data[n].value(Elem::F64, k).unwrap();
+    let expected: f64 = (0..100_000).map(|k| at(0, k) * at(1, k)).sum();
+    let run = run_once(&compiled(&dot), &data, &control()).unwrap();
+    let y = run.outputs.get("y").unwrap();
+    let View::F64(&[actual]) = y.view() else {
+        panic!("{:?}", y.view());
+    };
+    assert!((actual - expected).abs() < 1e-9 * expected.abs());
+    let checked = Some(Arc::new(run.outputs));
+    let variants = [1, 2].map(|threads| Variant {
+        checked: checked.clone(),
+        ..variant("dot", &dot, &data, threads)
+    });
+    measure(&variants, &Budget::default(), &control()).unwrap();
+}
+
+/// Whatever compiles, runs and measures at the same time, in however few threads, ends.
+#[test]
+fn measuring_from_many_threads_ends() {
+    let source =
+        "void copy(const float *a, float *b) { for (int i = 0; i < 1 << 20; i++) b[i] = a[i]; }";
+    let params = vec![
+        param("a", &[1 << 20], Elem::F32, Role::In),
+        param("b", &[1 << 20], Elem::F32, Role::Out),
+    ];
+    let copy = kernel("copy", source, params);
+    let budget = Budget {
+        max_runs: 5,
+        ..Budget::default()
+    };
+    (0..6u64).into_par_iter().for_each(|k| {
+        let data = [Data::Pattern(k), Data::Unset];
+        let mut variant = variant("copy", &copy, &data, 1);
+        let run = run_once(&variant.kernel, &data, &control()).unwrap();
+        variant.checked = Some(Arc::new(run.outputs));
+        measure(&[variant], &budget, &control()).unwrap();
+    });
+}

@@ -1,0 +1,75 @@
+//! Kernels and limits that the tests share.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use teml::codegen::{Kernel, Param, Role};
+use teml::ir::{Elem, Name, Shape, Tensor};
+use teml::runtime::{Compiled, Control, Data, Options, Run, RuntimeError, compile, run_once};
+
+/// Limits under which nothing waits long, workers of this build, and a cache that all tests of
+/// this build share.
+pub fn control() -> Control {
+    Control {
+        worker: PathBuf::from(env!("CARGO_BIN_EXE_teml")),
+        cache_dir: Some(Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache")),
+        threads: 2,
+        ..Control::default()
+    }
+}
+
+pub fn tensor(name: &str, extents: &[i64], elem: Elem) -> Tensor {
+    let shape = Shape::new(extents, elem).unwrap();
+    Tensor::new(shape, elem).named(Name::new(name).unwrap())
+}
+
+pub fn param(name: &str, extents: &[i64], elem: Elem, role: Role) -> Param {
+    let tensor = tensor(name, extents, elem);
+    Param { tensor, role }
+}
+
+pub fn kernel(symbol: &str, source: &str, params: Vec<Param>) -> Kernel {
+    Kernel {
+        symbol: symbol.to_owned(),
+        source: source.to_owned(),
+        params,
+    }
+}
+
+/// A kernel on `double x[16]`, which it reads and writes; `body` is its C.
+pub fn on_x(symbol: &str, includes: &str, body: &str) -> Kernel {
+    let source = format!("{includes}\nvoid {symbol}(double *x) {{\n{body}\n}}\n");
+    kernel(
+        symbol,
+        &source,
+        vec![param("x", &[16], Elem::F64, Role::InOut)],
+    )
+}
+
+pub fn compiled(kernel: &Kernel) -> Compiled {
+    compile(kernel, &Options::default(), &control()).unwrap()
+}
+
+/// What becomes of a kernel of [`on_x`] when `x` is all ones.
+pub fn run_on_x(kernel: &Kernel, control: &Control) -> Result<Run, RuntimeError> {
+    run_once(&compiled(kernel), &[Data::Constant(1.0)], control)
+}
+
+/// A C loop that never ends.
+pub const ENDLESS: &str = "for (volatile int go = 1; go;) { x[0] = 0.0; }";
+
+/// Waits until `condition` holds; tests fail by it when it never does.
+pub fn eventually(condition: impl Fn() -> bool) -> bool {
+    for _ in 0..1000 {
+        if condition() {
+            return true;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    false
+}
+
+/// Whether this process still runs; one that only waits to be reaped does not.
+pub fn alive(pid: &str) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim()));
+    stat.is_ok_and(|stat| !stat.rsplit(')').next().unwrap().trim().starts_with('Z'))
+}
