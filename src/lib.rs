@@ -2,10 +2,13 @@
 
 pub mod analysis;
 pub mod codegen;
+pub mod diag;
 pub mod interp;
 pub mod ir;
 pub mod lower;
+pub mod repl;
 pub mod report;
 pub mod runtime;
+pub mod script;
 pub mod transform;
 pub mod trial;

@@ -1,0 +1,93 @@
+//! Diagnostics of operations: the nest as a tree, its loops at fault marked.
+
+use super::{Diagnostic, Severity, Span};
+use crate::ir::{Name, Nest, Tree};
+use crate::transform::{Class, Error, Op};
+use std::fmt::Write;
+
+/// Where an operation was called.
+#[derive(Clone, Debug, Default)]
+pub struct CallPlace {
+    /// The operation's name in the call.
+    pub callee: Option<Span>,
+    /// The arguments, the receiver first, as far as they are known.
+    pub arguments: Vec<Option<Span>>,
+}
+
+impl CallPlace {
+    /// The argument's place, or else the callee's.
+    pub fn argument(&self, argument: Option<usize>) -> Option<Span> {
+        argument
+            .and_then(|k| self.arguments.get(k).cloned().flatten())
+            .or_else(|| self.callee.clone())
+    }
+}
+
+/// Nests of more lines are cut: the message must not drown in them.
+const MAX_LINES: usize = 40;
+
+/// The diagnostic of an error that an operation returned.
+pub fn of_operation(error: &Error, op: Option<&Op>, place: &CallPlace) -> Diagnostic {
+    let text = error.kind.to_string();
+    let message = match error.op {
+        "" => text,
+        name => format!("{name}: {text}"),
+    };
+    let (severity, code) = match error.kind.class() {
+        Class::Refusal => (Severity::Error, "refusal"),
+        Class::Mistake => (Severity::Error, "mistake"),
+        Class::Limitation => (Severity::Error, "limitation"),
+        Class::Bug => (Severity::Bug, "bug"),
+    };
+    let label = match (error.argument, op) {
+        (Some(k), Some(op)) => op.params.get(k).map_or(String::new(), |p| {
+            format!("argument {} `{}`", k + 1, p.name)
+        }),
+        _ => String::new(),
+    };
+    let mut diagnostic = Diagnostic {
+        severity,
+        code: Some(code),
+        ..Diagnostic::error(message)
+    }
+    .at(place.argument(error.argument), label);
+    if let Some(nest) = &error.nest {
+        diagnostic = diagnostic.note(format!("in this nest:\n{}", marked(nest, &error.culprits)));
+    }
+    match error.kind.class() {
+        Class::Mistake => {
+            if let Some(op) = op {
+                diagnostic = diagnostic.note(format!("signature: {}", op.signature()));
+            }
+        }
+        Class::Limitation => {
+            diagnostic = diagnostic.note("the request makes sense, but teml does not support it");
+        }
+        Class::Bug => {
+            diagnostic = diagnostic.help(Diagnostic::bug("").help);
+        }
+        Class::Refusal => {}
+    }
+    diagnostic.help(error.kind.help())
+}
+
+/// The nest as text, the loops named `culprits` underlined.
+fn marked(nest: &Nest, culprits: &[Name]) -> String {
+    let lines = nest.lines();
+    let mut text = String::new();
+    for line in lines.iter().take(MAX_LINES) {
+        let shown = line.to_string();
+        let _ = writeln!(text, "  {shown}");
+        if let Tree::Loop(l) = line.tree {
+            if culprits.contains(&l.name) {
+                let indent = shown.len() - shown.trim_start().len();
+                let width = shown.trim_start().chars().count();
+                let _ = writeln!(text, "  {:indent$}{}", "", "^".repeat(width));
+            }
+        }
+    }
+    if lines.len() > MAX_LINES {
+        let _ = writeln!(text, "  … {} more lines", lines.len() - MAX_LINES);
+    }
+    text.trim_end().to_owned()
+}

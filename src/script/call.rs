@@ -1,0 +1,269 @@
+//! Native functions: how they are registered, and how they get at their arguments.
+//!
+//! Every function takes all arguments as they come and converts them itself. So a wrong
+//! argument is reported as such, with the function's signature, and never as "function not
+//! found".
+
+use super::fail::Failure;
+use super::state::{Shared, State};
+use super::values::{self, Index};
+use crate::ir::{Expr, Nest, Site};
+use rhai::{Array, Dynamic, Engine, EvalAltResult, ImmutableString, NativeCallContext};
+use std::any::TypeId;
+use std::sync::{Arc, MutexGuard};
+
+/// A native function that is no operation on trees.
+pub struct Function {
+    /// The name in scripts.
+    pub name: &'static str,
+    /// The parameters; the first one is the receiver in method form.
+    pub params: &'static [Parameter],
+    /// What it returns, for the signature; empty for nothing.
+    pub returns: &'static str,
+    /// What it does, for `:help`.
+    pub doc: &'static str,
+    /// The function.
+    pub call: fn(&Call) -> Result<Dynamic, Failure>,
+}
+
+/// A parameter of a [`Function`].
+pub struct Parameter {
+    /// The name in signatures and messages.
+    pub name: &'static str,
+    /// Whether it may be left out; only parameters at the end may.
+    pub optional: bool,
+}
+
+impl Parameter {
+    /// A parameter that must be given.
+    pub const fn new(name: &'static str) -> Parameter {
+        Parameter {
+            name,
+            optional: false,
+        }
+    }
+
+    /// A parameter that may be left out.
+    pub const fn optional(name: &'static str) -> Parameter {
+        Parameter {
+            name,
+            optional: true,
+        }
+    }
+}
+
+impl Function {
+    /// The signature, as messages and help show it.
+    pub fn signature(&self) -> String {
+        let params: Vec<String> = self
+            .params
+            .iter()
+            .map(|p| format!("{}{}", p.name, if p.optional { "?" } else { "" }))
+            .collect();
+        let call = format!("{}({})", self.name, params.join(", "));
+        match self.returns {
+            "" => call,
+            returns => format!("{call} -> {returns}"),
+        }
+    }
+}
+
+/// The name, parameters and signature of a callee.
+pub(super) struct Callee {
+    pub name: &'static str,
+    pub params: Vec<&'static str>,
+    pub signature: String,
+}
+
+/// One call of a native function.
+pub struct Call<'a> {
+    context: &'a NativeCallContext<'a>,
+    callee: &'a Callee,
+    args: &'a [&'a mut Dynamic],
+    shared: &'a Shared,
+}
+
+/// Registers `function` for every number of arguments that it takes.
+pub fn register(engine: &mut Engine, shared: &Shared, function: &'static Function) {
+    let required = function.params.iter().filter(|p| !p.optional).count();
+    let callee = Callee {
+        name: function.name,
+        params: function.params.iter().map(|p| p.name).collect(),
+        signature: function.signature(),
+    };
+    register_raw(engine, shared, callee, required, function.call);
+}
+
+/// Registers a function from its parts.
+pub(super) fn register_raw(
+    engine: &mut Engine,
+    shared: &Shared,
+    callee: Callee,
+    required: usize,
+    body: impl Fn(&Call) -> Result<Dynamic, Failure> + Clone + Send + Sync + 'static,
+) {
+    let callee = Arc::new(callee);
+    for count in required..=callee.params.len() {
+        let (callee, shared, body) = (callee.clone(), shared.clone(), body.clone());
+        let types = vec![TypeId::of::<Dynamic>(); count];
+        engine.register_raw_fn(
+            callee.name,
+            types,
+            move |context: NativeCallContext, args: &mut [&mut Dynamic]| {
+                let call = Call {
+                    context: &context,
+                    callee: &callee,
+                    args,
+                    shared: &shared,
+                };
+                body(&call).map_err(|failure| call.raise(failure))
+            },
+        );
+    }
+}
+
+impl Call<'_> {
+    fn raise(&self, failure: Failure) -> Box<EvalAltResult> {
+        failure
+            .in_function(self.callee.name, self.callee.signature.clone())
+            .raise(self.context.call_position())
+    }
+
+    /// The number of arguments given.
+    pub fn count(&self) -> usize {
+        self.args.len()
+    }
+
+    /// Argument `k`, counted from 0; `None` where it was left out.
+    pub fn value(&self, k: usize) -> Option<Dynamic> {
+        self.args.get(k).map(|value| value.flatten_clone())
+    }
+
+    /// Argument `k` as a `T`, which users call `expected`.
+    ///
+    /// # Errors
+    /// It was left out or is something else.
+    pub fn get<T: Clone + Send + Sync + 'static>(
+        &self,
+        k: usize,
+        expected: &str,
+    ) -> Result<T, Failure> {
+        let value = self.args.get(k).and_then(|v| v.read_lock::<T>());
+        value
+            .map(|v| v.clone())
+            .ok_or_else(|| self.expected(k, expected))
+    }
+
+    /// Argument `k` as a nest.
+    ///
+    /// # Errors
+    /// It is none.
+    pub fn nest(&self, k: usize) -> Result<Nest, Failure> {
+        self.get(k, "a nest").map_err(|failure| {
+            match self
+                .args
+                .get(k)
+                .is_some_and(|v| v.read_lock::<Expr>().is_some())
+            {
+                true => failure.help("`build` wraps an assignment in a loop nest: build(t)"),
+                false => failure,
+            }
+        })
+    }
+
+    /// Argument `k` as a list of nests; a nest alone is a list of one.
+    ///
+    /// # Errors
+    /// It is none.
+    pub fn nests(&self, k: usize) -> Result<Vec<Nest>, Failure> {
+        if let Ok(nest) = self.get::<Nest>(k, "") {
+            return Ok(vec![nest]);
+        }
+        let expected = "a nest or a list of nests";
+        let list: Array = self.get(k, expected)?;
+        list.iter()
+            .map(|item| {
+                let nest = item.read_lock::<Nest>().map(|n| n.clone());
+                nest.ok_or_else(|| self.expected_but(k, expected, item))
+            })
+            .collect()
+    }
+
+    /// Argument `k` as a tensor expression.
+    ///
+    /// # Errors
+    /// It is none.
+    pub fn expr(&self, k: usize) -> Result<Expr, Failure> {
+        self.get(k, "a tensor")
+    }
+
+    /// Argument `k` as an integer.
+    ///
+    /// # Errors
+    /// It is none.
+    pub fn int(&self, k: usize) -> Result<i64, Failure> {
+        self.get(k, "an integer")
+    }
+
+    /// Argument `k` as a string.
+    ///
+    /// # Errors
+    /// It is none.
+    pub fn text(&self, k: usize) -> Result<String, Failure> {
+        let text: ImmutableString = self.get(k, "a string")?;
+        Ok(text.to_string())
+    }
+
+    /// The failure that argument `k` is not what was expected, in a user's words with its
+    /// article.
+    pub fn expected(&self, k: usize, expected: &str) -> Failure {
+        match self.args.get(k) {
+            Some(value) => self.expected_but(k, expected, value),
+            None => self.fail(k, &format!("is missing; it must be {expected}")),
+        }
+    }
+
+    /// As [`Call::expected`], where `part` of the argument is at fault.
+    pub fn expected_but(&self, k: usize, expected: &str, part: &Dynamic) -> Failure {
+        let given = values::describe(part);
+        let undeclared = part
+            .read_lock::<Index>()
+            .filter(|index| index.undeclared)
+            .and_then(|index| index.affine.as_iterator().cloned());
+        match undeclared {
+            Some(name) => self
+                .fail(k, &format!("must be {expected}, but {given}"))
+                .misspelt(name.as_str()),
+            None => self.fail(k, &format!("must be {expected}, not {given}")),
+        }
+    }
+
+    /// The failure that something is wrong with argument `k`, which follows its name in the
+    /// message.
+    pub fn fail(&self, k: usize, what: &str) -> Failure {
+        let callee = self.callee;
+        let param = callee.params.get(k).copied().unwrap_or("");
+        let message = format!("{}: argument {} `{param}` {what}", callee.name, k + 1);
+        Failure::new(message).argument(k)
+    }
+
+    /// A failure that is about no single argument.
+    pub fn refuse(&self, what: &str) -> Failure {
+        Failure::new(format!("{}: {what}", self.callee.name))
+    }
+
+    /// Where the call stands in a script.
+    pub fn site(&self) -> Option<Site> {
+        self.state().places.site(self.context.call_position())
+    }
+
+    /// The state of the session. Release it before anything calls back into the script.
+    pub fn state(&self) -> MutexGuard<'_, State> {
+        self.shared.lock()
+    }
+
+    /// The context, for calling closures.
+    pub fn context(&self) -> &NativeCallContext<'_> {
+        self.context
+    }
+}

@@ -1,0 +1,342 @@
+//! Errors of scripts: Rhai's and our own, in plain words, at the right place of the right text.
+
+use super::fail::{Cause, Failure};
+use super::places::Places;
+use super::suggest::closest;
+use super::{syntax, values};
+use crate::diag::{self, Diagnostic, Sources, Span};
+use crate::transform;
+use rhai::{Dynamic, EvalAltResult, Position};
+
+/// Why a script ended early.
+#[derive(Clone, Debug)]
+pub struct ScriptError {
+    /// What to tell the user.
+    pub diagnostic: Diagnostic,
+    /// The texts that it refers to.
+    pub sources: Sources,
+    /// Whether somebody asked it to end.
+    pub interrupted: bool,
+}
+
+impl ScriptError {
+    /// The message with its places, in color if `color` is set.
+    pub fn render(&self, color: bool) -> String {
+        self.diagnostic.render(&self.sources, color)
+    }
+}
+
+impl std::fmt::Display for ScriptError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.diagnostic.message)
+    }
+}
+
+impl std::error::Error for ScriptError {}
+
+/// What a script could have meant.
+pub(super) struct Known {
+    /// Functions: name and signature.
+    pub functions: Vec<(String, String)>,
+    /// Variables.
+    pub variables: Vec<String>,
+}
+
+impl Known {
+    fn function(&self, name: &str) -> Option<&str> {
+        let found = self.functions.iter().find(|(n, _)| n == name);
+        found.map(|(_, signature)| signature.as_str())
+    }
+
+    fn similar(&self, word: &str) -> Option<String> {
+        let functions = self.functions.iter().map(|(n, _)| n.as_str());
+        let variables = self.variables.iter().map(String::as_str);
+        closest(word, variables.chain(functions)).map(|w| format!("did you mean `{w}`?"))
+    }
+}
+
+/// More calls than this around an error are counted, not shown.
+const MAX_CALLS: usize = 6;
+
+/// Translates an error of the engine.
+pub(super) fn translate(error: EvalAltResult, known: &Known, places: &Places) -> ScriptError {
+    let mut calls: Vec<(String, Position)> = Vec::new();
+    let mut error = error;
+    loop {
+        error = match error {
+            EvalAltResult::ErrorInFunctionCall(name, _, inner, position) => {
+                let text = match name.starts_with("anon$") {
+                    true => "in this call of a closure".to_owned(),
+                    false => format!("in this call of `{name}`"),
+                };
+                calls.push((text, position));
+                *inner
+            }
+            EvalAltResult::ErrorInModule(_, inner, position) => {
+                calls.push(("imported here".to_owned(), position));
+                *inner
+            }
+            leaf => {
+                error = leaf;
+                break;
+            }
+        };
+    }
+    // The innermost call first.
+    calls.reverse();
+    let position = match &error {
+        EvalAltResult::ErrorRuntime(value, position) => value
+            .read_lock::<Failure>()
+            .map(|failure| failure.position())
+            .unwrap_or(*position),
+        other => other.position(),
+    };
+    let known_position = !position.is_none();
+    let position = match (known_position, calls.first()) {
+        (false, Some((_, call))) => *call,
+        _ => position,
+    };
+    let interrupted = matches!(error, EvalAltResult::ErrorTerminated(..));
+    let translator = Translator {
+        known,
+        places,
+        position,
+        in_function: !calls.is_empty(),
+    };
+    let mut diagnostic = translator.leaf(&error);
+    let mut shown: Vec<Span> = diagnostic.labels.iter().map(|l| l.span.clone()).collect();
+    let total = calls.len();
+    for (text, position) in calls.into_iter().take(MAX_CALLS) {
+        let span = places.call(position).callee.filter(|s| !shown.contains(s));
+        shown.extend(span.clone());
+        diagnostic = diagnostic.see(span, text);
+    }
+    if total > MAX_CALLS {
+        diagnostic = diagnostic.note(format!("{} more calls around these", total - MAX_CALLS));
+    }
+    ScriptError {
+        diagnostic,
+        sources: places.texts(),
+        interrupted,
+    }
+}
+
+struct Translator<'a> {
+    known: &'a Known,
+    places: &'a Places,
+    position: Position,
+    in_function: bool,
+}
+
+impl Translator<'_> {
+    fn error(&self, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::error(message).at(self.places.span(self.position), "")
+    }
+
+    fn leaf(&self, error: &EvalAltResult) -> Diagnostic {
+        use EvalAltResult as E;
+        match error {
+            E::ErrorRuntime(value, _) => self.thrown(value),
+            E::ErrorParsing(problem, _) => {
+                let (message, help) = syntax::explain(problem);
+                self.error(message).help(help)
+            }
+            E::ErrorVariableNotFound(name, _) => self.unknown_name(name),
+            E::ErrorFunctionNotFound(signature, _) => self.unknown_function(signature),
+            E::ErrorModuleNotFound(name, _) => self
+                .error(format!("there is no module `{name}` here"))
+                .help(Some(format!(
+                    "import it first: import \"{name}\" as {name};"
+                ))),
+            E::ErrorPropertyNotFound(name, _) => {
+                self.error(format!("there is no property `{name}`"))
+            }
+            E::ErrorIndexNotFound(index, _) => {
+                self.error(format!("there is nothing at index {}", values::show(index)))
+            }
+            E::ErrorDotExpr(message, _) => self.property(message),
+            E::ErrorMismatchDataType(wanted, given, _) => self.mismatch(wanted, given),
+            E::ErrorMismatchOutputType(wanted, given, _) => self.mismatch(wanted, given),
+            E::ErrorIndexingType(types, _) => {
+                let owner = types.split(" [").next().unwrap_or(types);
+                let owner = values::type_in_words(owner);
+                self.error(format!("{owner} cannot be indexed like this"))
+            }
+            E::ErrorArrayBounds(length, index, _) => self
+                .error(out_of_bounds("list", "elements", *length, *index))
+                .note("lists count from 0; loop levels and dimensions count from 1"),
+            E::ErrorStringBounds(length, index, _) => {
+                self.error(out_of_bounds("string", "characters", *length, *index))
+            }
+            E::ErrorBitFieldBounds(length, index, _) => {
+                self.error(out_of_bounds("integer", "bits", *length, *index))
+            }
+            E::ErrorFor(_) => self.error("this cannot be looped over").help(Some(
+                "`for` takes a list, a range such as 0..4, or a string".into(),
+            )),
+            E::ErrorArithmetic(message, _) => self.error(lowered(message)),
+            E::ErrorAssignmentToConstant(name, _) => {
+                self.error(format!("`{name}` cannot be changed")).help(Some(
+                    "only variables declared with `let` can be assigned to".into(),
+                ))
+            }
+            E::ErrorNonPureMethodCallOnConstant(name, _) => {
+                self.error(format!("`{name}` would change a constant"))
+            }
+            E::ErrorDataRace(..) => self
+                .error("a variable is used while it is being changed")
+                .help(Some("copy it into another variable first".into())),
+            E::ErrorUnboundThis(_) => {
+                self.error("`this` means something only in a function that is called as a method")
+            }
+            E::ErrorStackOverflow(_) => self
+                .error("function calls are nested too deeply")
+                .help(Some("does a function call itself without end?".into())),
+            E::ErrorDataTooLarge(what, _) => {
+                self.error(format!("this grows too large: {}", lowered(what)))
+            }
+            E::ErrorTerminated(..) => self.error("interrupted"),
+            E::LoopBreak(..) => self.error("`break` and `continue` belong inside a loop"),
+            other => self.error(lowered(&other.to_string())),
+        }
+    }
+
+    /// A failure of ours, or what a script threw itself.
+    fn thrown(&self, value: &Dynamic) -> Diagnostic {
+        let Some(failure) = value.read_lock::<Failure>() else {
+            let message = match value.is_string() {
+                true => value.to_string(),
+                false if value.is_unit() => "the script ended itself with `throw`".to_owned(),
+                false => values::show(value),
+            };
+            return Diagnostic::error(message).at(self.places.span(self.position), "thrown here");
+        };
+        let place = self.places.call(self.position);
+        let mut diagnostic = match failure.cause() {
+            Cause::Operation(error) => {
+                let op = transform::OPS.iter().find(|op| op.name == failure.op());
+                diag::of_operation(error, op.copied(), &place)
+            }
+            Cause::Text(message) => {
+                Diagnostic::error(message).at(place.argument(failure.argument_at_fault()), "")
+            }
+        };
+        for note in failure.notes() {
+            diagnostic = diagnostic.note(note);
+        }
+        if let (Cause::Text(_), Some(signature)) = (failure.cause(), failure.signature()) {
+            diagnostic = diagnostic.note(format!("signature: {signature}"));
+        }
+        let suggestion = failure.misspelt_name().and_then(|n| self.known.similar(n));
+        diagnostic.help(suggestion.or(failure.help_text().map(str::to_owned)))
+    }
+
+    fn unknown_name(&self, name: &str) -> Diagnostic {
+        let diagnostic = self.error(format!("nothing is named `{name}` here"));
+        if self.in_function && self.known.variables.iter().any(|v| v == name) {
+            return diagnostic
+                .note("functions see only their parameters and their own variables")
+                .help(Some(format!(
+                    "give `{name}` to the function as an argument"
+                )));
+        }
+        diagnostic.help(self.known.similar(name))
+    }
+
+    fn unknown_function(&self, signature: &str) -> Diagnostic {
+        let (name, types) = match signature.split_once(" (") {
+            Some((name, rest)) => (name, rest.trim_end_matches(')')),
+            None => (signature, ""),
+        };
+        let given: Vec<String> = match types {
+            "" => Vec::new(),
+            types => types.split(", ").map(values::type_in_words).collect(),
+        };
+        if !name.starts_with(|c: char| c.is_alphabetic() || c == '_') {
+            return self.error(match given.as_slice() {
+                [a] => format!("`{name}` cannot be applied to {a}"),
+                _ => format!("`{name}` cannot be applied to {}", given.join(" and ")),
+            });
+        }
+        if let Some((module, inner)) = name.rsplit_once("::") {
+            return self.error(format!(
+                "module `{module}` has no function `{inner}` that takes {}",
+                number_of(given.len(), "argument")
+            ));
+        }
+        let place = self.places.call(self.position);
+        let error = |message: String| Diagnostic::error(message).at(place.callee.clone(), "");
+        let Some(signature) = self.known.function(name) else {
+            return error(format!("there is no function `{name}`")).help(self.known.similar(name));
+        };
+        let inside = signature.split_once('(').map_or("", |(_, rest)| rest);
+        let inside = inside.split(')').next().unwrap_or("");
+        let params: Vec<&str> = inside.split(", ").filter(|p| !p.is_empty()).collect();
+        let optional = params.iter().filter(|p| p.ends_with('?')).count();
+        let takes = match optional {
+            0 => number_of(params.len(), "argument"),
+            n => format!("{} to {} arguments", params.len() - n, params.len()),
+        };
+        if (params.len() - optional..=params.len()).contains(&given.len()) {
+            return error(format!(
+                "`{name}` cannot be applied to {}",
+                given.join(" and ")
+            ));
+        }
+        error(format!(
+            "{name} takes {takes}, but {} given",
+            were(given.len())
+        ))
+        .note(format!("signature: {signature}"))
+    }
+
+    fn property(&self, message: &str) -> Diagnostic {
+        let mut quoted = message.split('\'').skip(1).step_by(2);
+        let (Some(name), Some(owner)) = (quoted.next(), quoted.next()) else {
+            return self.error(lowered(message));
+        };
+        let owner = values::type_in_words(owner);
+        let diagnostic = self.error(format!("{owner} has no property `{name}`"));
+        match self.known.function(name) {
+            Some(_) => diagnostic.help(Some(format!("a method is called with `.{name}(...)`"))),
+            None => diagnostic.help(self.known.similar(name)),
+        }
+    }
+
+    fn mismatch(&self, wanted: &str, given: &str) -> Diagnostic {
+        let (wanted, given) = (values::type_in_words(wanted), values::type_in_words(given));
+        self.error(format!("this must be {wanted}, but it is {given}"))
+    }
+}
+
+fn out_of_bounds(what: &str, parts: &str, length: usize, index: i64) -> String {
+    match length {
+        0 => format!("the {what} is empty: there is nothing at index {index}"),
+        _ => format!("the {what} has {length} {parts}: there is nothing at index {index}"),
+    }
+}
+
+fn number_of(count: usize, what: &str) -> String {
+    match count {
+        0 => format!("no {what}s"),
+        1 => format!("1 {what}"),
+        n => format!("{n} {what}s"),
+    }
+}
+
+fn were(count: usize) -> String {
+    match count {
+        0 => "none was".to_owned(),
+        1 => "1 was".to_owned(),
+        n => format!("{n} were"),
+    }
+}
+
+/// Rhai's messages start in upper case, ours do not.
+pub(super) fn lowered(message: &str) -> String {
+    let mut chars = message.chars();
+    match chars.next() {
+        Some(first) => first.to_lowercase().chain(chars).collect(),
+        None => "something went wrong".to_owned(),
+    }
+}

@@ -1,0 +1,166 @@
+//! Failures: the errors that functions of this room raise into scripts.
+//!
+//! A failure is a script value, so `try … catch (e)` sees `e.message` and `e.op`; uncaught, it
+//! becomes a diagnostic.
+
+use crate::transform;
+use rhai::{Dynamic, Engine, EvalAltResult, Position};
+use std::sync::Arc;
+
+/// What went wrong in a function, and in which argument.
+#[derive(Clone, Debug)]
+pub struct Failure(Arc<Data>);
+
+#[derive(Clone, Debug)]
+struct Data {
+    cause: Cause,
+    op: String,
+    signature: Option<String>,
+    argument: Option<usize>,
+    notes: Vec<String>,
+    help: Option<String>,
+    /// A name that may be misspelt.
+    misspelt: Option<String>,
+    position: Position,
+}
+
+/// Why.
+#[derive(Clone, Debug)]
+pub enum Cause {
+    /// An operation says so.
+    Operation(transform::Error),
+    /// This room says so.
+    Text(String),
+}
+
+impl Failure {
+    /// A failure with this message.
+    pub fn new(message: impl Into<String>) -> Failure {
+        Failure::of(Cause::Text(message.into()), String::new())
+    }
+
+    /// The failure of an operation.
+    pub fn operation(error: transform::Error) -> Failure {
+        let op = error.op.to_owned();
+        Failure::of(Cause::Operation(error), op)
+    }
+
+    fn of(cause: Cause, op: String) -> Failure {
+        Failure(Arc::new(Data {
+            cause,
+            op,
+            signature: None,
+            argument: None,
+            notes: Vec::new(),
+            help: None,
+            misspelt: None,
+            position: Position::NONE,
+        }))
+    }
+
+    fn with(mut self, change: impl FnOnce(&mut Data)) -> Failure {
+        change(Arc::make_mut(&mut self.0));
+        self
+    }
+
+    /// Names the function and its signature.
+    #[must_use]
+    pub fn in_function(self, name: &str, signature: String) -> Failure {
+        self.with(|data| {
+            data.op = name.to_owned();
+            data.signature = Some(signature);
+        })
+    }
+
+    /// Names the argument at fault, counted from 0, the receiver included.
+    #[must_use]
+    pub fn argument(self, argument: usize) -> Failure {
+        self.with(|data| data.argument = Some(argument))
+    }
+
+    /// Adds a note.
+    #[must_use]
+    pub fn note(self, note: impl Into<String>) -> Failure {
+        self.with(|data| data.notes.push(note.into()))
+    }
+
+    /// Sets the help.
+    #[must_use]
+    pub fn help(self, help: impl Into<String>) -> Failure {
+        self.with(|data| data.help = Some(help.into()))
+    }
+
+    /// Says that `name` may be misspelt, so that the message suggests another.
+    #[must_use]
+    pub fn misspelt(self, name: impl Into<String>) -> Failure {
+        self.with(|data| data.misspelt = Some(name.into()))
+    }
+
+    /// The error that carries the failure through the engine. The position stays with it, so
+    /// that a script that catches it and throws it again does not hide where it arose.
+    pub fn raise(self, position: Position) -> Box<EvalAltResult> {
+        let failure = self.with(|data| data.position = position);
+        EvalAltResult::ErrorRuntime(Dynamic::from(failure), position).into()
+    }
+
+    /// The message alone.
+    pub fn message(&self) -> String {
+        match &self.0.cause {
+            Cause::Text(text) => text.clone(),
+            Cause::Operation(error) => match error.op {
+                "" => error.kind.to_string(),
+                op => format!("{op}: {}", error.kind),
+            },
+        }
+    }
+
+    /// Why.
+    pub fn cause(&self) -> &Cause {
+        &self.0.cause
+    }
+
+    /// The function; empty if it is none in particular.
+    pub fn op(&self) -> &str {
+        &self.0.op
+    }
+
+    /// The function's signature.
+    pub fn signature(&self) -> Option<&str> {
+        self.0.signature.as_deref()
+    }
+
+    /// The argument at fault.
+    pub fn argument_at_fault(&self) -> Option<usize> {
+        self.0.argument
+    }
+
+    /// The notes.
+    pub fn notes(&self) -> &[String] {
+        &self.0.notes
+    }
+
+    /// The help.
+    pub fn help_text(&self) -> Option<&str> {
+        self.0.help.as_deref()
+    }
+
+    /// The name that may be misspelt.
+    pub fn misspelt_name(&self) -> Option<&str> {
+        self.0.misspelt.as_deref()
+    }
+
+    /// Where it was raised.
+    pub fn position(&self) -> Position {
+        self.0.position
+    }
+}
+
+/// Registers what scripts see of a failure.
+pub fn register(engine: &mut Engine) {
+    engine
+        .register_type_with_name::<Failure>("error")
+        .register_get("message", |f: &mut Failure| f.message())
+        .register_get("op", |f: &mut Failure| f.op().to_owned())
+        .register_fn("to_string", |f: &mut Failure| f.message())
+        .register_fn("to_debug", |f: &mut Failure| f.message());
+}

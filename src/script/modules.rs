@@ -1,0 +1,175 @@
+//! Modules: files beside the script, and the library that comes with the tool.
+
+use super::fail::Failure;
+use super::state::Shared;
+use include_dir::{Dir, include_dir};
+use rhai::{AST, Engine, EvalAltResult, Module, ModuleResolver, Position, Scope};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+static STDLIB: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/stdlib");
+
+/// The modules of the library: name and text.
+pub fn stdlib() -> impl Iterator<Item = (&'static str, &'static str)> {
+    STDLIB.files().filter_map(|file| {
+        let name = file.path().file_stem()?.to_str()?;
+        (file.path().extension()? == "rhai").then_some((name, file.contents_utf8()?))
+    })
+}
+
+/// Finds what `import` names: `std/NAME`, or a file relative to the importing one.
+///
+/// A module is read once per session. Nothing outside the directory of the main script can be
+/// imported.
+pub struct Resolver {
+    shared: Shared,
+    loaded: Mutex<HashMap<PathBuf, Entry>>,
+}
+
+#[derive(Clone)]
+enum Entry {
+    Loading,
+    Loaded(Arc<Module>),
+}
+
+impl Resolver {
+    /// A resolver that has loaded nothing.
+    pub fn new(shared: Shared) -> Resolver {
+        Resolver {
+            shared,
+            loaded: Mutex::default(),
+        }
+    }
+
+    /// The file that `path` means where it is imported.
+    fn file(&self, path: &str, position: Position) -> Result<PathBuf, Failure> {
+        let state = self.shared.lock();
+        let importing = state.places.source(position).and_then(|s| s.path.clone());
+        let directory = importing
+            .as_deref()
+            .and_then(Path::parent)
+            .unwrap_or(&state.root);
+        let mut wanted = directory.join(path);
+        if wanted.extension().is_none() {
+            wanted.set_extension("rhai");
+        }
+        let found = wanted.canonicalize().map_err(|error| {
+            let names = stdlib().map(|(name, _)| format!("std/{name}"));
+            Failure::new(format!("cannot import \"{path}\": {error}"))
+                .note(format!("looked for {}", wanted.display()))
+                .help(format!(
+                    "paths are relative to the importing file; the library has {}",
+                    names.collect::<Vec<_>>().join(", ")
+                ))
+        })?;
+        match found.starts_with(&state.root) {
+            true => Ok(found),
+            false => Err(Failure::new(format!(
+                "cannot import \"{path}\": it lies outside the directory of the script"
+            ))
+            .note(format!(
+                "the script's directory is {}",
+                state.root.display()
+            ))),
+        }
+    }
+
+    fn load(
+        &self,
+        engine: &Engine,
+        key: &Path,
+        path: &str,
+        position: Position,
+    ) -> Result<Arc<Module>, Box<EvalAltResult>> {
+        let text = match path.strip_prefix("std/") {
+            Some(wanted) => match stdlib().find(|(name, _)| *name == wanted) {
+                Some((_, text)) => text.to_owned(),
+                None => {
+                    let names: Vec<&str> = stdlib().map(|(name, _)| name).collect();
+                    return Err(
+                        Failure::new(format!("the library has no module \"{wanted}\""))
+                            .help(format!("it has {}", names.join(", ")))
+                            .misspelt(wanted)
+                            .raise(position),
+                    );
+                }
+            },
+            None => std::fs::read_to_string(key).map_err(|error| {
+                Failure::new(format!("cannot read {}: {error}", key.display())).raise(position)
+            })?,
+        };
+        let file = (!path.starts_with("std/")).then(|| key.to_owned());
+        let name = self.display_name(key);
+        let ast = compile(engine, &self.shared, &name, &text, file)
+            .map_err(|e| Box::new(EvalAltResult::ErrorInModule(path.to_owned(), e, position)))?;
+        Module::eval_ast_as_new(Scope::new(), &ast, engine)
+            .map(Arc::new)
+            .map_err(|e| Box::new(EvalAltResult::ErrorInModule(path.to_owned(), e, position)))
+    }
+
+    /// The path relative to the script's directory.
+    fn display_name(&self, key: &Path) -> String {
+        let root = &self.shared.lock().root;
+        key.strip_prefix(root).unwrap_or(key).display().to_string()
+    }
+
+    fn entries(&self) -> std::sync::MutexGuard<'_, HashMap<PathBuf, Entry>> {
+        self.loaded.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl ModuleResolver for Resolver {
+    fn resolve(
+        &self,
+        engine: &Engine,
+        _source: Option<&str>,
+        path: &str,
+        position: Position,
+    ) -> Result<Arc<Module>, Box<EvalAltResult>> {
+        let key = match path.starts_with("std/") {
+            true => PathBuf::from(path),
+            false => self.file(path, position).map_err(|f| f.raise(position))?,
+        };
+        let known = self.entries().get(&key).cloned();
+        match known {
+            Some(Entry::Loaded(module)) => return Ok(module),
+            Some(Entry::Loading) => {
+                return Err(Failure::new(format!(
+                    "cannot import \"{path}\": it is being imported already, so modules import each other in a circle"
+                ))
+                .raise(position));
+            }
+            None => {}
+        }
+        self.entries().insert(key.clone(), Entry::Loading);
+        let loaded = self.load(engine, &key, path, position);
+        match &loaded {
+            Ok(module) => self.entries().insert(key, Entry::Loaded(module.clone())),
+            // A line of the REPL may try again after the file was corrected.
+            Err(_) => self.entries().remove(&key),
+        };
+        loaded
+    }
+}
+
+/// Compiles a text of a module.
+///
+/// # Errors
+/// It has too many lines, or is no script.
+pub fn compile(
+    engine: &Engine,
+    shared: &Shared,
+    name: &str,
+    text: &str,
+    path: Option<PathBuf>,
+) -> Result<AST, Box<EvalAltResult>> {
+    let compiled = shared.lock().places.add(name, text, path, "", &|_| false);
+    let Some(compiled) = compiled else {
+        let failure = Failure::new(format!("{name} has too many lines"));
+        return Err(failure.raise(Position::NONE));
+    };
+    let mut ast = engine.compile(compiled)?;
+    ast.set_source(name);
+    Ok(ast)
+}

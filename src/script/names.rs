@@ -1,0 +1,173 @@
+//! Names: the variables that values are bound to (TeML eqs. 17 and 18), and iterators that
+//! need no declaration.
+
+use super::fail::Failure;
+use super::rewrite::{BIND, SET};
+use super::values::{self, Index};
+use crate::ir::{Expr, Name, Nest, Shape};
+use rhai::{Dynamic, Engine, EvalAltResult, EvalContext, Expression, ParseError, Position};
+
+type Result<T> = std::result::Result<T, Box<EvalAltResult>>;
+
+/// Registers the syntax that [`super::rewrite`] inserts, `@C : expr`, and undeclared iterators.
+///
+/// # Errors
+/// A keyword clashes with one of Rhai's.
+pub fn register(engine: &mut Engine) -> std::result::Result<(), ParseError> {
+    engine.register_custom_syntax([BIND, "$ident$", ":", "$expr$"], false, bind)?;
+    engine.register_custom_syntax([SET, "$ident$", ":", "$expr$"], false, set)?;
+    engine.register_custom_syntax(["@", "$expr$", ":", "$expr$"], false, assign_to)?;
+    // Rhai marks callbacks as deprecated to say that their form may change.
+    #[allow(deprecated)]
+    engine.on_var(|name, index, context| {
+        // An index means that the compiler saw the declaration.
+        if index > 0 || !values::is_iterator_name(name) || context.scope().contains(name) {
+            return Ok(None);
+        }
+        let is_function = context
+            .iter_namespaces()
+            .any(|m| m.iter_script_fn_info().any(|(_, _, f, _, _)| f == name));
+        if is_function {
+            return Ok(None);
+        }
+        let iterator = Name::new(name).ok();
+        Ok(iterator.map(|name| Dynamic::from(Index::iterator(name, true))))
+    });
+    Ok(())
+}
+
+fn bind(context: &mut EvalContext, inputs: &[Expression]) -> Result<Dynamic> {
+    let (name, position) = (inputs[0].get_string_value(), inputs[0].position());
+    let value = inputs[1].eval_with_context(context)?;
+    named(value, name.unwrap_or(""), position)
+}
+
+fn set(context: &mut EvalContext, inputs: &[Expression]) -> Result<Dynamic> {
+    let name = inputs[0].get_string_value().unwrap_or("");
+    let position = inputs[0].position();
+    if !context.scope().contains(name) {
+        let failure = Failure::new(format!(
+            "`{name}` is assigned to, but no variable of that name was declared here"
+        ))
+        .help(format!(
+            "a new variable is declared with `let {name} = ...`"
+        ))
+        .misspelt(name);
+        let failure = match context.call_level() {
+            0 => failure,
+            _ => failure.note("functions see only their parameters and their own variables"),
+        };
+        return Err(failure.raise(position));
+    }
+    let value = inputs[1].eval_with_context(context)?;
+    let old = context
+        .scope()
+        .get(name)
+        .and_then(|old| old.read_lock::<Expr>().map(|e| e.clone()));
+    if let (Some(old), Some(new)) = (old, value.read_lock::<Expr>()) {
+        // Declaring a tensor anew replaces it; only an assignment to its elements must fit.
+        if new.is_assignment() && is_unnamed(&new) {
+            agree(name, &old, &new).map_err(|failure| failure.raise(position))?;
+        }
+    }
+    named(value, name, position)
+}
+
+/// `@C : expr`.
+fn assign_to(context: &mut EvalContext, inputs: &[Expression]) -> Result<Dynamic> {
+    let position = inputs[0].position();
+    let name = inputs[0].get_string_value().unwrap_or("the target");
+    let target = inputs[0].eval_with_context(context)?;
+    let tensor = target
+        .read_lock::<Expr>()
+        .and_then(|target| target.tensor().cloned());
+    let Some((tensor, label)) = tensor.and_then(|t| t.name().cloned().map(|n| (t, n))) else {
+        let given = values::describe(&target);
+        let given = match target.read_lock::<Expr>() {
+            Some(_) => "a virtual expression, which has no memory".to_owned(),
+            None => given,
+        };
+        return Err(Failure::new(format!(
+            "`@{name} :` needs a tensor that was introduced before, but `{name}` is {given}",
+        ))
+        .help(format!("introduce it: let {name} = tensor([...])"))
+        .misspelt(name)
+        .raise(position));
+    };
+    let value = inputs[1].eval_with_context(context)?;
+    let filled = {
+        let Some(expr) = value.read_lock::<Expr>().filter(|e| e.is_assignment()) else {
+            return Err(Failure::new(format!(
+                "`@{name} :` must be followed by an assignment, not {}",
+                values::describe(&value)
+            ))
+            .help("assignments are made by eq, add, sub, mul, div and the like")
+            .raise(inputs[1].position()));
+        };
+        agree(name, &Expr::of_tensor(tensor), &expr).map_err(|f| f.raise(position))?;
+        expr.fill_placeholder(&label)
+    };
+    Ok(Dynamic::from(filled))
+}
+
+/// The value under the name, if it has none yet.
+fn named(value: Dynamic, name: &str, position: Position) -> Result<Dynamic> {
+    if let Some(expr) = value.read_lock::<Expr>() {
+        if is_unnamed(&expr) {
+            let name = Name::new(name).map_err(|error| {
+                Failure::new(format!("a tensor cannot have this name: {error}"))
+                    .help("the variable that a tensor is bound to names it in the generated code")
+                    .raise(position)
+            })?;
+            return Ok(Dynamic::from(expr.fill_placeholder(&name)));
+        }
+    } else if let Some(nest) = value.read_lock::<Nest>() {
+        // A nest keeps working without a label, so a name that C rejects is no error.
+        if let (None, Ok(name)) = (nest.label(), Name::new(name)) {
+            return Ok(Dynamic::from(nest.labelled(name)));
+        }
+    }
+    Ok(value)
+}
+
+fn is_unnamed(expr: &Expr) -> bool {
+    expr.tensor().is_some_and(|tensor| tensor.name().is_none())
+}
+
+/// Checks that the assignment `new` fits the tensor that `old` stands for.
+fn agree(name: &str, old: &Expr, new: &Expr) -> std::result::Result<(), Failure> {
+    let (Some(old), Some(new)) = (old.tensor(), new.tensor()) else {
+        return Ok(());
+    };
+    if old.elem() != new.elem() {
+        return Err(Failure::new(format!(
+            "`{name}` has elements of type {}, but the value has {}",
+            old.elem(),
+            new.elem()
+        )));
+    }
+    let (a, b) = (old.shape(), new.shape());
+    if a == b {
+        return Ok(());
+    }
+    let failure = Failure::new(format!(
+        "`{name}` has the shape {a}, but the value has the shape {b}: {}",
+        disagreement(a, b)
+    ));
+    Err(failure.help(format!("`let {name} = ...` makes a new tensor instead")))
+}
+
+fn disagreement(a: &Shape, b: &Shape) -> String {
+    if a.rank() != b.rank() {
+        return format!("{} and {} dimensions", a.rank(), b.rank());
+    }
+    let differing = a
+        .extents()
+        .iter()
+        .zip(b.extents())
+        .enumerate()
+        .find(|(_, (x, y))| x != y);
+    differing.map_or(String::new(), |(k, (x, y))| {
+        format!("dimension {} is {x} in one and {y} in the other", k + 1)
+    })
+}

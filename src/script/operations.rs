@@ -1,0 +1,195 @@
+//! The operations of [`crate::transform::OPS`] as functions and methods of scripts.
+
+use super::call::{self, Call, Callee};
+use super::fail::Failure;
+use super::state::Shared;
+use super::values::{Index, RawArrow};
+use crate::ir::{Affine, Elem};
+use crate::transform::{self, Arg, Arrow, Iters, Kind, LoopRef, Op, Value};
+use rhai::{Array, Dynamic, Engine, ImmutableString};
+
+/// Registers every operation.
+pub fn register(engine: &mut Engine, shared: &Shared) {
+    for op in transform::OPS {
+        let callee = Callee {
+            name: op.name,
+            params: op.params.iter().map(|p| p.name).collect(),
+            signature: op.signature(),
+        };
+        call::register_raw(engine, shared, callee, op.required(), |call| {
+            apply(op, call)
+        });
+    }
+}
+
+fn apply(op: &'static Op, call: &Call) -> Result<Dynamic, Failure> {
+    let args: Vec<Arg> = op.params[..call.count()]
+        .iter()
+        .enumerate()
+        .map(|(k, param)| convert(call, k, param.kind))
+        .collect::<Result<_, _>>()?;
+    match transform::apply(op, &args, call.site()) {
+        Ok(Value::Nest(nest)) => Ok(Dynamic::from(nest)),
+        Ok(Value::Expr(expr)) => Ok(Dynamic::from(expr)),
+        Err(error) => Err(Failure::operation(error)),
+    }
+}
+
+const LISTS: &str = "a list of iterator lists such as `[[i, k], [k, j]]`";
+const ARROW: &str = "`[i, j] -> [j, i]`, or a list of iterators alone";
+const LISTS_ARROW: &str = "an arrow such as `[[i, k], [k, j]] -> [i, j]`";
+
+/// Argument `k` as its parameter wants it.
+fn convert(call: &Call, k: usize, kind: Kind) -> Result<Arg, Failure> {
+    match kind {
+        Kind::Nest => call.nest(k).map(Arg::Nest),
+        Kind::Expr => call.expr(k).map(Arg::Expr),
+        Kind::Loop => loop_ref(call, k).map(Arg::Loop),
+        Kind::Int => call.int(k).map(Arg::Int),
+        Kind::Extents => {
+            let expected = "a list of extents such as `[250, 250]`";
+            let list: Array = call.get(k, expected).map_err(|failure| match call.int(k) {
+                Ok(n) => failure.help(format!("a tensor with one dimension has the shape `[{n}]`")),
+                Err(_) => failure,
+            })?;
+            let extent = |item: &Dynamic| {
+                item.flatten_clone()
+                    .as_int()
+                    .map_err(|_| call.expected_but(k, "a list of integers", item))
+            };
+            list.iter()
+                .map(extent)
+                .collect::<Result<_, _>>()
+                .map(Arg::Extents)
+        }
+        Kind::Elem => {
+            let names = Elem::ALL.map(|e| format!("\"{e}\"")).join(", ");
+            let expected = format!("an element type: {names}");
+            let text: ImmutableString = call.get(k, &expected)?;
+            Elem::from_name(&text)
+                .map(Arg::Elem)
+                .ok_or_else(|| call.expected(k, &expected))
+        }
+        Kind::Iters => {
+            let value = value(call, k, "a list of iterators such as `[i, j]`")?;
+            iters(call, k, &value).map(Arg::Iters)
+        }
+        Kind::IterLists => {
+            let value = value(call, k, LISTS)?;
+            iter_lists(call, k, &value, LISTS).map(Arg::IterLists)
+        }
+        Kind::Arrow => {
+            let value = value(call, k, ARROW)?;
+            let Some(arrow) = value.read_lock::<RawArrow>().map(|a| a.clone()) else {
+                if !value.is_array() {
+                    return Err(call.expected(k, ARROW));
+                }
+                let to = iters(call, k, &value)?;
+                let from = vec![None];
+                return Ok(Arg::Arrow(Arrow { from, to }));
+            };
+            let from = vec![optional_iters(call, k, &arrow.from)?];
+            let to = iters(call, k, &arrow.to)?;
+            Ok(Arg::Arrow(Arrow { from, to }))
+        }
+        Kind::ListsArrow => {
+            let value = value(call, k, LISTS_ARROW)?;
+            let Some(arrow) = value.read_lock::<RawArrow>().map(|a| a.clone()) else {
+                return Err(call
+                    .expected(k, LISTS_ARROW)
+                    .help("the list after `->` says how the result is indexed"));
+            };
+            let from = iter_lists(call, k, &arrow.from, LISTS_ARROW)?;
+            let to = iters(call, k, &arrow.to)?;
+            Ok(Arg::Arrow(Arrow { from, to }))
+        }
+        Kind::Dimensions => {
+            let expected = "two dimensions, counted from 1, such as `[1, 2]`";
+            let list: Array = call.get(k, expected)?;
+            let dimensions: Option<Vec<i64>> = list
+                .iter()
+                .map(|d| d.flatten_clone().as_int().ok())
+                .collect();
+            match dimensions.as_deref() {
+                Some([a, b]) => Ok(Arg::Dimensions([*a, *b])),
+                _ => Err(call.expected(k, expected)),
+            }
+        }
+    }
+}
+
+fn value(call: &Call, k: usize, expected: &str) -> Result<Dynamic, Failure> {
+    call.value(k).ok_or_else(|| call.expected(k, expected))
+}
+
+fn loop_ref(call: &Call, k: usize) -> Result<LoopRef, Failure> {
+    let expected = "a loop: its level, counted from 1, or its name";
+    let value = value(call, k, expected)?;
+    if let Ok(level) = value.as_int() {
+        return Ok(LoopRef::Level(level));
+    }
+    if let Some(name) = value.read_lock::<ImmutableString>() {
+        return Ok(LoopRef::Name(name.to_string()));
+    }
+    let index = value.read_lock::<Index>();
+    let name = index.as_ref().and_then(|i| i.affine.as_iterator());
+    name.map(|name| LoopRef::Name(name.to_string()))
+        .ok_or_else(|| call.expected(k, expected))
+}
+
+/// A list of iterators; integers are constant indices.
+fn iters(call: &Call, k: usize, value: &Dynamic) -> Result<Vec<Affine>, Failure> {
+    let expected = "a list of iterators such as `[i, j]`";
+    let value = value.flatten_clone();
+    let Ok(list) = value.as_array_ref() else {
+        let failure = call.expected_but(k, expected, &value);
+        return Err(match value.read_lock::<Index>() {
+            Some(index) => failure.help(format!("a list of one iterator is `[{}]`", &*index)),
+            None => failure,
+        });
+    };
+    list.iter()
+        .map(|item| {
+            if let Some(index) = item.read_lock::<Index>() {
+                return Ok(index.affine.clone());
+            }
+            let constant = item.flatten_clone().as_int().ok().map(Affine::constant);
+            match constant {
+                Some(c) if c.is_in_limits() => Ok(c),
+                Some(_) => Err(call.fail(k, "holds an index that is too large")),
+                None => Err(call.expected_but(k, expected, item)),
+            }
+        })
+        .collect()
+}
+
+/// A list of iterators, or `()` for none.
+fn optional_iters(call: &Call, k: usize, value: &Dynamic) -> Result<Iters, Failure> {
+    match value.is_unit() {
+        true => Ok(None),
+        false => iters(call, k, value).map(Some),
+    }
+}
+
+fn iter_lists(
+    call: &Call,
+    k: usize,
+    value: &Dynamic,
+    expected: &str,
+) -> Result<Vec<Iters>, Failure> {
+    let value = value.flatten_clone();
+    let Ok(list) = value.as_array_ref() else {
+        return Err(call.expected_but(k, expected, &value));
+    };
+    list.iter()
+        .map(|item| {
+            let item = item.flatten_clone();
+            match item.is_array() || item.is_unit() {
+                true => optional_iters(call, k, &item),
+                false => Err(call
+                    .expected_but(k, expected, &item)
+                    .help("there is one list per operand, and `()` where it already has its own")),
+            }
+        })
+        .collect()
+}

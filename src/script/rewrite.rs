@@ -1,0 +1,216 @@
+//! Name binding: what is added to a script before it is compiled.
+//!
+//! TeML fills the placeholder □ with the name on the left of an assignment (eqs. 17, 18). A
+//! Rhai expression does not know what it is assigned to, and Rhai gives no access to the bodies
+//! of compiled functions, so the names are added to the text, on the same line:
+//!
+//! ```text
+//! let A = tensor([n]);   becomes   let A = teml_bind A : tensor([n]);
+//! A = add(B, C, ..);     becomes   A = teml_set A : add(B, C, ..);
+//! ```
+//!
+//! At top level the first assignment to a name that was never declared becomes a `let`, as
+//! in the paper. The edits are remembered, and every position is mapped back before anybody
+//! sees it. Code inside `${…}` of a string is left as it is.
+
+use super::lex::{TokenKind, Tokens, scan};
+
+/// The keyword of the custom syntax that gives a new variable's name to its value.
+pub const BIND: &str = "teml_bind";
+/// The keyword of the custom syntax that gives an old variable's name to its new value.
+pub const SET: &str = "teml_set";
+
+/// Text that was inserted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edit {
+    /// The line, counted from 0.
+    pub line: usize,
+    /// The column of the character before which it was inserted, counted from 0.
+    pub column: usize,
+    /// The number of inserted characters.
+    pub length: usize,
+}
+
+/// A text ready to be compiled.
+#[derive(Debug, Default)]
+pub struct Rewritten {
+    /// The text.
+    pub text: String,
+    /// What was inserted, in order.
+    pub edits: Vec<Edit>,
+}
+
+/// Adds names to `text`. `is_declared` tells which variables exist before it runs.
+pub fn rewrite(text: &str, is_declared: &dyn Fn(&str) -> bool) -> Rewritten {
+    let mut result = Rewritten::default();
+    let mut copied = 0;
+    for (at, inserted) in insertions(text, &scan(text), is_declared) {
+        result.text.push_str(&text[copied..at]);
+        copied = at;
+        let before = &text[..at];
+        let line_start = before.rfind('\n').map_or(0, |k| k + 1);
+        result.edits.push(Edit {
+            line: before.matches('\n').count(),
+            column: before[line_start..].chars().count(),
+            length: inserted.chars().count(),
+        });
+        result.text.push_str(&inserted);
+    }
+    result.text.push_str(&text[copied..]);
+    result
+}
+
+/// Where to insert what, in order.
+fn insertions(
+    text: &str,
+    scanned: &Tokens,
+    is_declared: &dyn Fn(&str) -> bool,
+) -> Vec<(usize, String)> {
+    let mut found = Vec::new();
+    let mut declared: Vec<&str> = Vec::new();
+    let mut depth = 0usize;
+    for (k, token) in scanned.tokens.iter().enumerate() {
+        let this = scanned.text(text, k);
+        match this {
+            "(" | "[" | "{" | "#{" | "?[" => depth += 1,
+            ")" | "]" | "}" => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if token.kind != TokenKind::Word || is_keyword(this) {
+            continue;
+        }
+        let previous = k.checked_sub(1).map_or("", |p| scanned.text(text, p));
+        let is_new = matches!(previous, "let" | "const");
+        if is_new && depth == 0 {
+            declared.push(this);
+        }
+        if scanned.text(text, k + 1) != "=" || matches!(previous, "." | "?." | "::") {
+            continue;
+        }
+        let after_equals = scanned.tokens[k + 1].range.end;
+        let known = || declared.contains(&this) || is_declared(this);
+        let starts_statement = matches!(previous, "" | ";" | "}");
+        if is_new {
+            // A literal keeps its form: Rhai computes with constants at compile time.
+            if !is_literal(text, scanned, k + 2) {
+                found.push((after_equals, format!(" {BIND} {this} :")));
+            }
+        } else if depth == 0 && starts_statement && !known() {
+            declared.push(this);
+            found.push((token.range.start, "let ".to_owned()));
+            found.push((after_equals, format!(" {BIND} {this} :")));
+        } else {
+            found.push((after_equals, format!(" {SET} {this} :")));
+        }
+    }
+    found
+}
+
+fn is_literal(text: &str, scanned: &Tokens, k: usize) -> bool {
+    let literal = scanned
+        .tokens
+        .get(k)
+        .is_some_and(|t| matches!(t.kind, TokenKind::Number | TokenKind::Text));
+    literal && matches!(scanned.text(text, k + 1), ";" | "")
+}
+
+fn is_keyword(word: &str) -> bool {
+    matches!(
+        word,
+        "let"
+            | "const"
+            | "this"
+            | "if"
+            | "else"
+            | "for"
+            | "in"
+            | "while"
+            | "loop"
+            | "do"
+            | "until"
+            | "fn"
+            | "return"
+            | "throw"
+            | "try"
+            | "catch"
+            | "switch"
+            | "import"
+            | "export"
+            | "as"
+            | "true"
+            | "false"
+            | "private"
+            | "global"
+            | "break"
+            | "continue"
+    )
+}
+
+/// Maps a position in the rewritten text, both counted from 0, back to the column in the
+/// original one; lines are the same in both.
+pub fn original_column(edits: &[Edit], line: usize, column: usize) -> usize {
+    let mut shift = 0;
+    let first = edits.partition_point(|e| e.line < line);
+    for edit in edits[first..].iter().take_while(|e| e.line == line) {
+        let start = edit.column + shift;
+        if column < start {
+            break;
+        }
+        if column < start + edit.length {
+            return edit.column;
+        }
+        shift += edit.length;
+    }
+    column - shift
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rewritten(text: &str) -> String {
+        rewrite(text, &|name| name == "old").text
+    }
+
+    #[test]
+    fn names_are_added() {
+        for (text, expected) in [
+            ("let A = t();", "let A = teml_bind A : t();"),
+            ("const n = 3;", "const n = 3;"),
+            (
+                "A = t(); A = t();",
+                "let A = teml_bind A : t(); A = teml_set A : t();",
+            ),
+            ("old = t()", "old = teml_set old : t()"),
+            ("let x; x = t()", "let x; x = teml_set x : t()"),
+            ("fn f() { A = t() }", "fn f() { A = teml_set A : t() }"),
+            (
+                "a.b = 1; a[i] = 2; a == b; a += 1",
+                "a.b = 1; a[i] = 2; a == b; a += 1",
+            ),
+            ("// x = 1\n\"x = 1\"", "// x = 1\n\"x = 1\""),
+            ("this = 3", "this = 3"),
+        ] {
+            assert_eq!(rewritten(text), expected);
+        }
+    }
+
+    #[test]
+    fn every_position_maps_back() {
+        let text = "é = f(); let b = g(x);\n  if c { b = h(b) }";
+        let result = rewrite(text, &|_| false);
+        for (line, (old, new)) in text.lines().zip(result.text.lines()).enumerate() {
+            let old: Vec<char> = old.chars().collect();
+            // Every character of the original is found again, in order.
+            let mut expected = 0;
+            for (column, c) in new.chars().enumerate() {
+                let mapped = original_column(&result.edits, line, column);
+                assert!(mapped >= expected && mapped <= old.len());
+                expected = mapped;
+                if "fghxc".contains(c) && new[..].chars().nth(column + 1) != Some('n') {
+                    assert_eq!(old[mapped], c, "{new}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,447 @@
+//! Sessions: scripts that run one after the other and share what they define.
+
+use super::call::{self, Function};
+use super::errors::{self, Known, ScriptError};
+use super::state::{Shared, State};
+use super::{fail, lex, modules, names, operations, values};
+use crate::diag::{Diagnostic, Sources};
+use crate::ir::{Expr, Nest};
+use crate::transform;
+use rhai::{AST, Dynamic, Engine, EvalAltResult, Module, OptimizationLevel, Scope};
+use std::any::Any;
+use std::io::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// An engine with the variables and functions that scripts have defined.
+pub struct Session {
+    engine: Engine,
+    shared: Shared,
+    scope: Scope<'static>,
+    /// The functions of the lines that succeeded.
+    functions: AST,
+    /// The imports of the lines that succeeded, as text.
+    imports: String,
+    lines: usize,
+    interrupt: Arc<AtomicBool>,
+    extra: &'static [&'static Function],
+    library: Vec<(String, String)>,
+}
+
+/// The stack of the thread that runs scripts. A call takes up to 48 KiB of it in a debug build.
+const STACK: usize = 512 << 20;
+const MAX_CALLS: usize = 1000;
+const MAX_EXPRESSION_DEPTH: usize = 200;
+const MAX_STRING: usize = 64 << 20;
+// Lists can hold lists, and dropping them recurses.
+const MAX_LIST: usize = 200_000;
+
+impl Session {
+    /// A session that prints to `output` and offers the functions `extra` beside the
+    /// operations.
+    ///
+    /// # Errors
+    /// The library that comes with the tool does not compile.
+    pub fn new(
+        output: Box<dyn Write + Send>,
+        extra: &'static [&'static Function],
+    ) -> Result<Session, ScriptError> {
+        let root = PathBuf::from(".");
+        let shared = Shared::new(State {
+            places: Default::default(),
+            output,
+            root: root.canonicalize().unwrap_or(root),
+        });
+        let interrupt = Arc::new(AtomicBool::new(false));
+        let mut session = Session {
+            engine: Engine::new(),
+            shared,
+            scope: Scope::new(),
+            functions: AST::empty(),
+            imports: String::new(),
+            lines: 0,
+            interrupt,
+            extra,
+            library: Vec::new(),
+        };
+        session.set_up().map_err(|e| session.translate(*e))?;
+        Ok(session)
+    }
+
+    fn set_up(&mut self) -> Result<(), Box<EvalAltResult>> {
+        let engine = &mut self.engine;
+        engine
+            .set_optimization_level(OptimizationLevel::None)
+            .set_max_call_levels(MAX_CALLS)
+            .set_max_expr_depths(MAX_EXPRESSION_DEPTH, MAX_EXPRESSION_DEPTH)
+            .set_max_string_size(MAX_STRING)
+            .set_max_array_size(MAX_LIST)
+            .set_max_map_size(MAX_LIST)
+            .set_fail_on_invalid_map_property(true)
+            // Code in strings has no place that a message could show.
+            .disable_symbol("eval")
+            .set_module_resolver(modules::Resolver::new(self.shared.clone()));
+        engine.register_custom_operator("->", 25)?;
+        values::register(engine);
+        fail::register(engine);
+        names::register(engine)?;
+        operations::register(engine, &self.shared);
+        for function in self.extra {
+            call::register(engine, &self.shared, function);
+        }
+
+        let interrupt = self.interrupt.clone();
+        engine.on_progress(move |_| interrupt.load(Ordering::Relaxed).then_some(Dynamic::UNIT));
+        let shared = self.shared.clone();
+        // Nobody is left to tell when output cannot be written: a closed pipe is no error.
+        engine.on_print(move |text| {
+            let _ = writeln!(shared.lock().output, "{text}");
+        });
+        let shared = self.shared.clone();
+        engine.on_debug(move |text, _, position| {
+            let mut state = shared.lock();
+            let site = state.places.site(position);
+            let place = site.map_or(String::new(), |s| format!("[{}:{}] ", s.source, s.line));
+            let _ = writeln!(state.output, "{place}{text}");
+        });
+        self.add_library()
+    }
+
+    /// Makes the functions of the library available without import.
+    fn add_library(&mut self) -> Result<(), Box<EvalAltResult>> {
+        for (name, text) in modules::stdlib() {
+            let name = format!("std/{name}");
+            let ast = modules::compile(&self.engine, &self.shared, &name, text, None)?;
+            self.library.extend(script_functions(&ast));
+            let module = Module::eval_ast_as_new(Scope::new(), &ast, &self.engine)?;
+            self.engine.register_global_module(module.into());
+        }
+        let library: Vec<(String, usize)> = self
+            .library
+            .iter()
+            .map(|(name, signature)| (name.clone(), parameters(signature)))
+            .collect();
+        // Rhai calls a script function in method form only if it is written with `this`; here
+        // `nest.f(x)` is `f(nest, x)` for functions of scripts as for native ones.
+        #[allow(deprecated)]
+        self.engine
+            .on_missing_function(move |name, args, is_method, mut context| {
+                if !is_method {
+                    return Ok(None);
+                }
+                let count = args.len();
+                let in_library = library.iter().any(|(n, c)| n == name && *c == count);
+                let in_script = || {
+                    let mut functions = context
+                        .iter_namespaces()
+                        .flat_map(Module::iter_script_fn_info);
+                    functions.any(|(_, _, n, c, _)| n == name && c == count)
+                };
+                if !in_library && !in_script() {
+                    return Ok(None);
+                }
+                let mut values: Vec<Dynamic> = args.iter().map(|a| (**a).clone()).collect();
+                let mut values: Vec<&mut Dynamic> = values.iter_mut().collect();
+                context
+                    .call_fn_raw(name, false, false, &mut values)
+                    .map(Some)
+            });
+        Ok(())
+    }
+
+    /// Set it to stop the running script.
+    pub fn interrupt_flag(&self) -> Arc<AtomicBool> {
+        self.interrupt.clone()
+    }
+
+    /// The state that native functions see.
+    pub fn shared(&self) -> &Shared {
+        &self.shared
+    }
+
+    /// Runs the script in a file.
+    ///
+    /// # Errors
+    /// The file cannot be read, or the script fails.
+    pub fn run_file(&mut self, path: &Path) -> Result<(), ScriptError> {
+        let shown = path.display().to_string();
+        let read = || -> std::io::Result<(PathBuf, String)> {
+            let full = path.canonicalize()?;
+            let bytes = std::fs::read(&full)?;
+            let text = String::from_utf8(bytes).map_err(|_| {
+                let reason = "it is not UTF-8 text";
+                std::io::Error::new(std::io::ErrorKind::InvalidData, reason)
+            })?;
+            Ok((full, text))
+        };
+        let (full, text) = read().map_err(|error| ScriptError {
+            diagnostic: Diagnostic::error(format!("cannot read {shown}: {error}")),
+            sources: Sources::default(),
+            interrupted: false,
+        })?;
+        if let Some(directory) = full.parent() {
+            self.shared.lock().root = directory.to_owned();
+        }
+        self.run(&shown, &text, Some(full)).map(drop)
+    }
+
+    /// Runs a text as the script `name`.
+    ///
+    /// # Errors
+    /// The script fails.
+    pub fn run_text(&mut self, name: &str, text: &str) -> Result<(), ScriptError> {
+        self.run(name, text, None).map(drop)
+    }
+
+    /// Evaluates a line of a dialog and returns what is to be shown for it.
+    ///
+    /// # Errors
+    /// The line fails; then the session is as it was before.
+    pub fn eval_line(&mut self, line: &str) -> Result<Option<String>, ScriptError> {
+        self.interrupt.store(false, Ordering::Relaxed);
+        self.lines += 1;
+        let before = self.scope.clone();
+        // Closures share variables with the scope: those are changed in place.
+        let shared: Vec<Option<Dynamic>> = self
+            .scope
+            .iter_raw()
+            .map(|(_, _, value)| value.is_shared().then(|| value.flatten_clone()))
+            .collect();
+        let result = self.run(&format!("<line {}>", self.lines), line, None);
+        match result {
+            Ok(value) => {
+                self.imports.push_str(&top_level_imports(line));
+                Ok(display(&value))
+            }
+            Err(error) => {
+                self.scope = before;
+                let saved: Vec<(String, Dynamic)> = self
+                    .scope
+                    .iter_raw()
+                    .zip(shared)
+                    .filter_map(|((name, _, _), old)| Some((name.to_owned(), old?)))
+                    .collect();
+                for (name, old) in saved {
+                    let place = self.scope.get_mut(&name);
+                    if let Some(mut place) = place.and_then(|p| p.write_lock::<Dynamic>()) {
+                        *place = old;
+                    }
+                }
+                Err(error)
+            }
+        }
+    }
+
+    fn run(
+        &mut self,
+        name: &str,
+        text: &str,
+        path: Option<PathBuf>,
+    ) -> Result<Dynamic, ScriptError> {
+        let outcome =
+            on_large_stack(|| catch_unwind(AssertUnwindSafe(|| self.evaluate(name, text, path))));
+        match outcome {
+            Ok(Ok(result)) => result.map_err(|error| self.translate(*error)),
+            Ok(Err(panic)) | Err(panic) => Err(ScriptError {
+                diagnostic: Diagnostic::bug(format!("internal error: {}", message_of(&*panic))),
+                sources: Sources::default(),
+                interrupted: false,
+            }),
+        }
+    }
+
+    fn evaluate(
+        &mut self,
+        name: &str,
+        text: &str,
+        path: Option<PathBuf>,
+    ) -> Result<Dynamic, Box<EvalAltResult>> {
+        let scope = &self.scope;
+        let is_declared = |name: &str| scope.contains(name);
+        let mut state = self.shared.lock();
+        let compiled = state
+            .places
+            .add(name, text, path, &self.imports, &is_declared);
+        drop(state);
+        let Some(compiled) = compiled else {
+            let failure = fail::Failure::new(format!("{name} has too many lines"));
+            return Err(failure.raise(rhai::Position::NONE));
+        };
+        let mut ast = self.engine.compile(compiled)?;
+        ast.set_source(name);
+        let mut all = self.functions.merge(&ast);
+        let result = self
+            .engine
+            .eval_ast_with_scope::<Dynamic>(&mut self.scope, &all)?;
+        all.clear_statements();
+        self.functions = all;
+        Ok(result)
+    }
+
+    fn translate(&self, error: EvalAltResult) -> ScriptError {
+        let known = self.known();
+        errors::translate(error, &known, &self.shared.lock().places)
+    }
+
+    fn known(&self) -> Known {
+        let mut functions = self.functions();
+        let from_rhai = self
+            .engine
+            .gen_fn_signatures(true)
+            .into_iter()
+            .filter_map(|s| Some((s.split_once('(')?.0.to_owned(), s)))
+            .filter(|(name, _)| name.starts_with(|c: char| c.is_ascii_lowercase()));
+        for (name, signature) in from_rhai {
+            if !functions.iter().any(|(n, _)| *n == name) {
+                functions.push((name, signature));
+            }
+        }
+        let mut variables = self.shared.lock().places.declared_names();
+        variables.extend(self.variables());
+        Known {
+            functions,
+            variables,
+        }
+    }
+
+    /// The functions that are not Rhai's: name and signature.
+    pub fn functions(&self) -> Vec<(String, String)> {
+        let own = script_functions(&self.functions);
+        let operations = transform::OPS
+            .iter()
+            .map(|op| (op.name.to_owned(), op.signature()));
+        let extra = self
+            .extra
+            .iter()
+            .map(|f| (f.name.to_owned(), f.signature()));
+        own.into_iter()
+            .chain(operations)
+            .chain(extra)
+            .chain(self.library.iter().cloned())
+            .collect()
+    }
+
+    /// What is known about the function `name`, for help.
+    pub fn help(&self, name: &str) -> Option<String> {
+        if let Some(op) = transform::OPS.iter().find(|op| op.name == name) {
+            return Some(format!("{}\n\n{}", op.signature(), op.doc.trim()));
+        }
+        if let Some(function) = self.extra.iter().find(|f| f.name == name) {
+            return Some(format!(
+                "{}\n\n{}",
+                function.signature(),
+                function.doc.trim()
+            ));
+        }
+        let functions = self.functions();
+        let found = functions.iter().find(|(n, _)| n == name);
+        found.map(|(_, signature)| signature.clone())
+    }
+
+    /// The names of the variables, in the order of their declaration.
+    pub fn variables(&self) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for (name, _, _) in self.scope.iter_raw() {
+            if !names.iter().any(|n| n == name) {
+                names.push(name.to_owned());
+            }
+        }
+        names
+    }
+
+    /// The value of a variable on one line.
+    pub fn show_variable(&self, name: &str) -> Option<String> {
+        self.scope.get(name).map(values::show)
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        // Values can be nested so deeply that dropping them needs the large stack.
+        let scope = std::mem::take(&mut self.scope);
+        let _ = on_large_stack(move || drop(scope));
+    }
+}
+
+/// Runs `work` on a thread with a stack for deep recursion.
+fn on_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, Box<dyn Any + Send>> {
+    std::thread::scope(|threads| {
+        let thread = std::thread::Builder::new()
+            .name("script".to_owned())
+            .stack_size(STACK)
+            .spawn_scoped(threads, work);
+        match thread {
+            Ok(thread) => thread.join(),
+            Err(error) => Err(Box::new(format!("cannot start a thread: {error}")) as Box<_>),
+        }
+    })
+}
+
+fn message_of(panic: &(dyn Any + Send)) -> String {
+    if let Some(text) = panic.downcast_ref::<&str>() {
+        return (*text).to_owned();
+    }
+    let text = panic.downcast_ref::<String>();
+    text.cloned().unwrap_or_else(|| "a panic".to_owned())
+}
+
+/// The functions of a script: name and signature; closures left out.
+fn script_functions(ast: &AST) -> Vec<(String, String)> {
+    ast.iter_functions()
+        .filter(|f| !f.name.starts_with("anon$"))
+        .map(|f| {
+            let signature = format!("{}({})", f.name, f.params.join(", "));
+            (f.name.to_owned(), signature)
+        })
+        .collect()
+}
+
+fn parameters(signature: &str) -> usize {
+    let inside = signature.split_once('(').map_or("", |(_, rest)| rest);
+    inside
+        .trim_end_matches(')')
+        .split(", ")
+        .filter(|p| !p.is_empty())
+        .count()
+}
+
+/// What a dialog shows for a value: nothing for `()`.
+fn display(value: &Dynamic) -> Option<String> {
+    if value.is_unit() {
+        return None;
+    }
+    if let Some(expr) = value.read_lock::<Expr>() {
+        return Some(expr.to_string());
+    }
+    if let Some(nest) = value.read_lock::<Nest>() {
+        return Some(nest.to_string());
+    }
+    Some(format!("=> {}", values::show(value)))
+}
+
+/// The import statements of a line, each with its semicolon.
+fn top_level_imports(line: &str) -> String {
+    let scanned = lex::scan(line);
+    let mut imports = String::new();
+    let mut depth = 0usize;
+    let mut start = None;
+    for (k, token) in scanned.tokens.iter().enumerate() {
+        let text = scanned.text(line, k);
+        match text {
+            "{" | "(" | "[" | "#{" => depth += 1,
+            "}" | ")" | "]" => depth = depth.saturating_sub(1),
+            "import" if depth == 0 => start = Some(token.range.start),
+            _ => {}
+        }
+        let is_last = k + 1 == scanned.tokens.len();
+        if let (true, Some(from)) = (text == ";" || is_last, start) {
+            let statement = line[from..token.range.end].trim_end_matches(';');
+            imports.push_str(&statement.replace(['\n', '\r'], " "));
+            imports.push_str("; ");
+            start = None;
+        }
+    }
+    imports
+}

@@ -1,0 +1,32 @@
+//! What the functions of a session share.
+
+use super::places::Places;
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// What the functions of a session share. Never hold the lock while script code runs.
+pub struct State {
+    /// The texts that were compiled.
+    pub places: Places,
+    /// Where scripts print to.
+    pub output: Box<dyn Write + Send>,
+    /// The directory that imports may not leave, in canonical form.
+    pub root: PathBuf,
+}
+
+/// The state behind its lock; cheap to clone.
+#[derive(Clone)]
+pub struct Shared(Arc<Mutex<State>>);
+
+impl Shared {
+    /// Shares `state`.
+    pub fn new(state: State) -> Shared {
+        Shared(Arc::new(Mutex::new(state)))
+    }
+
+    /// The state. A panic of another holder does not matter: nothing is left half done.
+    pub fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,57 @@
+//! Syntax errors in plain words.
+
+use super::errors::lowered;
+use super::rewrite::{BIND, SET};
+use rhai::{LexError, ParseErrorType};
+
+/// The message, and what to do about it.
+pub fn explain(problem: &ParseErrorType) -> (String, Option<String>) {
+    use ParseErrorType as P;
+    let help = |text: &str| Some(text.to_owned());
+    match problem {
+        P::UnexpectedEOF => (
+            "the script ends in the middle of something".to_owned(),
+            None,
+        ),
+        P::BadInput(LexError::UnterminatedString) => (
+            "this string has no end".to_owned(),
+            help("a string over several lines stands in backticks"),
+        ),
+        P::BadInput(LexError::UnexpectedInput(text)) => {
+            (format!("`{text}` means nothing here"), None)
+        }
+        P::BadInput(error) => (lowered(&error.to_string()), None),
+        P::MissingToken(token, _) if token == ";" => (
+            "a statement must end before this".to_owned(),
+            help("is a `;` missing in front of it?"),
+        ),
+        P::MissingToken(token, why) => (format!("`{token}` is missing {why}"), None),
+        P::Reserved(word) => (
+            format!("`{word}` is a reserved word"),
+            help("choose another name"),
+        ),
+        P::ExprExpected(_) => (
+            "something is missing: a value must stand here".to_owned(),
+            None,
+        ),
+        P::VariableExpected => ("the name of a variable must stand here".to_owned(), None),
+        P::AssignmentToConstant(name) => (
+            format!("`{name}` is a constant and cannot be changed"),
+            help("declare it with `let` instead of `const`"),
+        ),
+        P::AssignmentToInvalidLHS(_) => (
+            "this cannot be assigned to".to_owned(),
+            help("`==` compares, `=` assigns to a variable"),
+        ),
+        P::WrongFnDefinition => (
+            "functions are defined at the top level of a script".to_owned(),
+            help("a closure can stand anywhere: let f = |x| ...;"),
+        ),
+        P::ExprTooDeep => ("expressions are nested too deeply".to_owned(), None),
+        other => {
+            // The words that name binding adds are no business of the user's.
+            let text = other.to_string().replace(BIND, "").replace(SET, "");
+            (lowered(&text), None)
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! The values that scripts compute with, beside Rhai's own: tensors, nests, index expressions
+//! and arrows.
+
+use super::fail::Failure;
+use crate::ir::{Affine, Expr, Name, Nest};
+use rhai::{Dynamic, Engine, EvalAltResult, ImmutableString, NativeCallContext};
+use std::fmt;
+
+/// An index expression. Scripts call it an iterator, which it usually is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Index {
+    /// The expression.
+    pub affine: Affine,
+    /// Whether it is a name that nobody declared, taken as an iterator.
+    pub undeclared: bool,
+}
+
+impl Index {
+    /// The iterator `name`.
+    pub fn iterator(name: Name, undeclared: bool) -> Index {
+        Index {
+            affine: Affine::iterator(name),
+            undeclared,
+        }
+    }
+}
+
+impl fmt::Display for Index {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.affine.fmt(f)
+    }
+}
+
+/// `from -> to`, not interpreted before an operation takes it.
+#[derive(Clone, Debug)]
+pub struct RawArrow {
+    /// The left side.
+    pub from: Dynamic,
+    /// The right side.
+    pub to: Dynamic,
+}
+
+/// Whether a name that nobody declared is taken as an iterator: one or two lowercase letters,
+/// then digits, then any number of suffixes such as `_o` or `_2`.
+pub fn is_iterator_name(name: &str) -> bool {
+    let mut parts = name.split('_');
+    let first = parts.next().unwrap_or("");
+    let letters = first.bytes().take_while(u8::is_ascii_lowercase).count();
+    let rest_is_digits = first.bytes().skip(letters).all(|b| b.is_ascii_digit());
+    let is_suffix = |part: &str| {
+        !part.is_empty()
+            && part
+                .bytes()
+                .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
+    };
+    (1..=2).contains(&letters) && rest_is_digits && parts.all(is_suffix)
+}
+
+/// A value in a user's words, with its article.
+pub fn describe(value: &Dynamic) -> String {
+    let value = &value.flatten_clone();
+    if let Some(index) = value.read_lock::<Index>() {
+        return match index.affine.as_iterator() {
+            Some(name) if index.undeclared => {
+                format!("`{name}` is an undeclared name, taken as an iterator")
+            }
+            Some(name) => format!("the iterator `{name}`"),
+            None => format!("the index expression `{}`", index.affine),
+        };
+    }
+    if value.is_array() {
+        let length = value.as_array_ref().map_or(0, |a| a.len());
+        return match length {
+            0 => "an empty list".to_owned(),
+            _ => format!("the list {}", short(value)),
+        };
+    }
+    match value.type_name() {
+        "()" => "nothing, `()`".to_owned(),
+        "i64" => format!("the integer {value}"),
+        "f64" => format!("the number {value:?}"),
+        "bool" => format!("`{value}`"),
+        "char" => format!("the character '{value}'"),
+        "string" => format!("the string {}", short(value)),
+        name => type_in_words(name),
+    }
+}
+
+/// The type that Rhai calls `name`, in a user's words, with its article.
+pub fn type_in_words(name: &str) -> String {
+    let words = match name.trim() {
+        "()" => "nothing",
+        "i64" => "an integer",
+        "f64" => "a number with decimals",
+        "bool" => "a truth value",
+        "char" => "a character",
+        "string" | "&str | ImmutableString | String" => "a string",
+        "array" => "a list",
+        "map" => "a map",
+        "blob" => "a blob",
+        "Fn" => "a function",
+        "range" | "range=" => "a range",
+        "tensor" => "a tensor",
+        "nest" => "a nest",
+        "iterator" => "an iterator",
+        "arrow" => "an arrow `.. -> ..`",
+        "error" => "an error",
+        name if name.ends_with("Expr") => "a tensor",
+        name if name.ends_with("Nest") => "a nest",
+        name if name.ends_with("Index") => "an iterator",
+        name if name.ends_with("RawArrow") => "an arrow `.. -> ..`",
+        other => return format!("a value of type {other}"),
+    };
+    words.to_owned()
+}
+
+fn short(value: &Dynamic) -> String {
+    let text = show(value);
+    match text.chars().count() {
+        0..=40 => text,
+        _ => format!("{}…", text.chars().take(40).collect::<String>()),
+    }
+}
+
+/// A value as the REPL shows it inside lists: strings in quotes.
+pub fn show(value: &Dynamic) -> String {
+    let value = &value.flatten_clone();
+    if let Some(text) = value.read_lock::<ImmutableString>() {
+        return format!("{:?}", text.as_str());
+    }
+    if let Ok(list) = value.as_array_ref() {
+        let items: Vec<String> = list.iter().map(show).collect();
+        return format!("[{}]", items.join(", "));
+    }
+    if let Ok(map) = value.as_map_ref() {
+        let items: Vec<String> = map
+            .iter()
+            .map(|(k, v)| format!("{k}: {}", show(v)))
+            .collect();
+        return format!("#{{{}}}", items.join(", "));
+    }
+    if let Some(expr) = value.read_lock::<Expr>() {
+        return expr.to_string().replace('\n', "; ");
+    }
+    if let Some(nest) = value.read_lock::<Nest>() {
+        return match nest.label() {
+            Some(label) => format!("nest {label}"),
+            None => "a nest".to_owned(),
+        };
+    }
+    if let Some(index) = value.read_lock::<Index>() {
+        return index.to_string();
+    }
+    if let Some(arrow) = value.read_lock::<RawArrow>() {
+        return format!("{} -> {}", show(&arrow.from), show(&arrow.to));
+    }
+    if let Some(failure) = value.read_lock::<Failure>() {
+        return failure.message();
+    }
+    if value.is_fnptr() {
+        return "a function".to_owned();
+    }
+    value.to_string()
+}
+
+/// Registers the types, their arithmetic and how they print.
+pub fn register(engine: &mut Engine) {
+    engine
+        .register_type_with_name::<Expr>("tensor")
+        .register_type_with_name::<Nest>("nest")
+        .register_type_with_name::<Index>("iterator")
+        .register_type_with_name::<RawArrow>("arrow");
+
+    engine
+        .register_fn("to_string", |x: &mut Expr| x.to_string())
+        .register_fn("to_debug", |x: &mut Expr| show(&Dynamic::from(x.clone())))
+        .register_fn("==", |a: Expr, b: Expr| a == b)
+        .register_fn("!=", |a: Expr, b: Expr| a != b)
+        .register_fn("to_string", |x: &mut Nest| x.to_string())
+        .register_fn("to_debug", |x: &mut Nest| show(&Dynamic::from(x.clone())))
+        .register_fn("==", |a: Nest, b: Nest| a == b)
+        .register_fn("!=", |a: Nest, b: Nest| a != b)
+        .register_fn("to_string", |x: &mut Index| x.to_string())
+        .register_fn("to_debug", |x: &mut Index| x.to_string())
+        .register_fn("==", |a: Index, b: Index| a.affine == b.affine)
+        .register_fn("!=", |a: Index, b: Index| a.affine != b.affine)
+        .register_fn("->", |from: Dynamic, to: Dynamic| RawArrow { from, to })
+        .register_fn("to_string", |x: &mut RawArrow| {
+            show(&Dynamic::from(x.clone()))
+        })
+        .register_fn("to_debug", |x: &mut RawArrow| {
+            show(&Dynamic::from(x.clone()))
+        });
+
+    type Result = std::result::Result<Index, Box<EvalAltResult>>;
+    type Ctx<'a> = NativeCallContext<'a>;
+    engine
+        .register_fn("+", |c: Ctx, a: Index, b: Index| -> Result {
+            checked(&c, a.affine.plus(&b.affine))
+        })
+        .register_fn("+", |c: Ctx, a: Index, b: i64| -> Result {
+            checked(&c, a.affine.plus_constant(b))
+        })
+        .register_fn("+", |c: Ctx, a: i64, b: Index| -> Result {
+            checked(&c, b.affine.plus_constant(a))
+        })
+        .register_fn("-", |c: Ctx, a: Index, b: Index| -> Result {
+            checked(&c, a.affine.minus(&b.affine))
+        })
+        .register_fn("-", |c: Ctx, a: Index, b: i64| -> Result {
+            checked(&c, a.affine.minus(&Affine::constant(b)))
+        })
+        .register_fn("-", |c: Ctx, a: i64, b: Index| -> Result {
+            checked(&c, Affine::constant(a).minus(&b.affine))
+        })
+        .register_fn("-", |c: Ctx, a: Index| -> Result {
+            checked(&c, a.affine.times(-1))
+        })
+        .register_fn("*", |c: Ctx, a: Index, b: i64| -> Result {
+            checked(&c, a.affine.times(b))
+        })
+        .register_fn("*", |c: Ctx, a: i64, b: Index| -> Result {
+            checked(&c, b.affine.times(a))
+        })
+        .register_fn("*", |c: Ctx, a: Index, b: Index| -> Result {
+            let product = format!("`{a}` and `{b}` cannot be multiplied");
+            Err(Failure::new(product)
+                .help("index expressions are sums of iterators with integer factors: 2*i + j - 1")
+                .raise(c.call_position()))
+        })
+        .register_fn("iter", |c: Ctx, name: &str| -> Result {
+            match Name::new(name) {
+                Ok(name) => Ok(Index::iterator(name, false)),
+                Err(error) => Err(Failure::new(format!("iter: {error}"))
+                    .argument(0)
+                    .raise(c.call_position())),
+            }
+        });
+}
+
+fn checked(ctx: &NativeCallContext, affine: Affine) -> Result<Index, Box<EvalAltResult>> {
+    match affine.is_in_limits() {
+        true => Ok(Index {
+            affine,
+            undeclared: false,
+        }),
+        false => Err(Failure::new(
+            "an index expression has a factor or a constant that is too large",
+        )
+        .help("factors and constants stay below 2 to the power of 40")
+        .raise(ctx.call_position())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn which_names_are_iterators() {
+        for name in ["i", "kh", "i1", "i_o", "i1_o_2", "j_i"] {
+            assert!(is_iterator_name(name), "{name}");
+        }
+        for name in ["", "A", "naive", "i_", "_i", "i_O", "1i", "iB", "i1a", "é"] {
+            assert!(!is_iterator_name(name), "{name}");
+        }
+    }
+}
