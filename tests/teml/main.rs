@@ -6,4 +6,6 @@ mod domains;
 mod expressions;
 mod figures;
 mod loops;
+mod random_text;
+mod text;
 mod trees;
