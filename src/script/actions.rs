@@ -15,8 +15,9 @@ use rhai::{Array, Dynamic, FnPtr, ImmutableString};
 use std::sync::Arc;
 
 /// All of them.
-pub static ACTIONS: &[&Function] =
-    &[&CODEGEN, &COMPARE, &SAVE, &INIT, &NOTATION, &SHAPE, &ITERATORS];
+pub static ACTIONS: &[&Function] = &[
+    &CODEGEN, &COMPARE, &SAVE, &INIT, &NOTATION, &SHAPE, &ITERATORS,
+];
 
 /// The C of a kernel, as scripts see it.
 #[derive(Clone, Debug)]
@@ -39,13 +40,26 @@ vector loops are proved to have independent iterations, or refused. Printing the
 the C; `save(code, path)` writes it. Source: TeML §2.",
     call: |call| {
         let (nests, name) = nests_and_name(call)?;
-        let label = nests.iter().rev().find_map(Nest::label).map(Name::to_string);
+        let label = nests
+            .iter()
+            .rev()
+            .find_map(Nest::label)
+            .map(Name::to_string);
         let symbol = name.or(label).unwrap_or_else(|| "kernel".to_owned());
+        let symbol = unused(symbol, &call.state().workbench.generated);
         let kernel = codegen::generate(&nests, &symbol).map_err(|e| no_code(call, e, &nests))?;
         call.state().workbench.generated.push(kernel.clone());
         Ok(Dynamic::from(Code(Arc::new(kernel))))
     },
 };
+
+/// `symbol`, with a number where a kernel has that name: all of them may end up in one file.
+fn unused(symbol: String, kernels: &[Kernel]) -> String {
+    let taken = |name: &str| kernels.iter().any(|k| k.symbol == name);
+    let numbered = (2..).map(|number| format!("{symbol}_{number}"));
+    let mut names = std::iter::once(symbol.clone()).chain(numbered);
+    names.find(|name| !taken(name)).unwrap_or(symbol)
+}
 
 fn nests_and_name(call: &Call) -> Result<(Vec<Nest>, Option<String>), Failure> {
     let mut nests = Vec::new();
@@ -104,7 +118,9 @@ no times. Then all variants are timed in turn, in one run. Inputs are a pattern 
         if mode == Mode::Emit {
             for candidate in &candidates {
                 let nests = &candidate.nests;
-                let kernel = codegen::generate(nests, &candidate.label);
+                let symbol = candidate.label.clone();
+                let symbol = unused(symbol, &call.state().workbench.compared);
+                let kernel = codegen::generate(nests, &symbol);
                 let kernel = kernel.map_err(|e| no_code(call, e, nests))?;
                 call.state().workbench.compared.push(kernel);
             }
@@ -128,7 +144,9 @@ no times. Then all variants are timed in turn, in one run. Inputs are a pattern 
 
 fn candidates(call: &Call) -> Result<Vec<Candidate>, Failure> {
     let expected = "a nest or a list of variants, each a nest or a list of nests";
-    let single = call.get::<Nest>(0, expected).map(|nest| vec![Dynamic::from(nest)]);
+    let single = call
+        .get::<Nest>(0, expected)
+        .map(|nest| vec![Dynamic::from(nest)]);
     let items: Array = single.or_else(|_| call.get(0, expected))?;
     let mut candidates: Vec<Candidate> = Vec::with_capacity(items.len());
     for item in &items {
@@ -140,7 +158,11 @@ fn candidates(call: &Call) -> Result<Vec<Candidate>, Failure> {
         if nests.is_empty() || nests.len() != count {
             return Err(call.expected_but(0, expected, item));
         }
-        let label = nests.iter().rev().find_map(Nest::label).map(Name::to_string);
+        let label = nests
+            .iter()
+            .rev()
+            .find_map(Nest::label)
+            .map(Name::to_string);
         let mut label = label.unwrap_or_else(|| format!("variant_{}", candidates.len() + 1));
         if candidates.iter().any(|c| c.label == label) {
             label = format!("{label}_{}", candidates.len() + 1);
@@ -167,9 +189,9 @@ fn failed_trial(call: &Call, error: TrialError) -> Failure {
             };
             no_code(call, error, &nests).note(format!("in the variant `{label}`"))
         }
-        TrialError::Wrong { .. } => call.refuse(&error.to_string()).help(
-            "a step of this variant changes the meaning; compare shorter paths to find it",
-        ),
+        TrialError::Wrong { .. } => call
+            .refuse(&error.to_string())
+            .help("a step of this variant changes the meaning; compare shorter paths to find it"),
         other => call.refuse(&other.to_string()),
     }
 }
@@ -185,7 +207,7 @@ static SAVE: Function = Function {
         if call.state().workbench.mode == Mode::Emit {
             return Ok(Dynamic::UNIT);
         }
-        match std::fs::write(&path, &code.0.source) {
+        match std::fs::write(&path, code.0.source()) {
             Ok(()) => Ok(Dynamic::UNIT),
             Err(error) => Err(call.fail(1, &format!("cannot be written: {path}: {error}"))),
         }
@@ -226,7 +248,10 @@ fn named_tensor(expr: &Expr) -> Option<(&Tensor, Name)> {
 }
 
 fn number(value: &Dynamic) -> Option<f64> {
-    value.as_float().ok().or_else(|| Some(value.as_int().ok()? as f64))
+    value
+        .as_float()
+        .ok()
+        .or_else(|| Some(value.as_int().ok()? as f64))
 }
 
 /// Tensors that scripts fill element by element stay below this many elements.
@@ -280,7 +305,10 @@ fn computed(call: &Call, tensor: &Tensor, closure: &FnPtr) -> Result<Data, Failu
             Some(number) => values.push(number),
             None => {
                 let given = values::describe(&value);
-                return Err(call.fail(1, &format!("must give numbers, but at {shown} gives {given}")));
+                return Err(call.fail(
+                    1,
+                    &format!("must give numbers, but at {shown} gives {given}"),
+                ));
             }
         }
     }
@@ -332,11 +360,16 @@ fn one_element(call: &Call, tensor: &Tensor, name: &Name) -> Result<Data, Failur
     }
     let mut flat = 0u64;
     for (d, (item, &extent)) in index.iter().zip(extents).enumerate() {
-        let x = item.as_int().map_err(|_| call.expected_but(1, expected, item))?;
+        let x = item
+            .as_int()
+            .map_err(|_| call.expected_but(1, expected, item))?;
         match u64::try_from(x) {
             Ok(x) if x < extent => flat = flat * extent + x,
             _ => {
-                let what = format!("is outside of the tensor: index {} is {x}, and the extent is {extent}", d + 1);
+                let what = format!(
+                    "is outside of the tensor: index {} is {x}, and the extent is {extent}",
+                    d + 1
+                );
                 return Err(call.fail(1, &what));
             }
         }
@@ -344,7 +377,9 @@ fn one_element(call: &Call, tensor: &Tensor, name: &Name) -> Result<Data, Failur
     let old = call.state().workbench.inputs.get(name).cloned();
     let old = old.unwrap_or(Data::Constant(0.0));
     let elem = tensor.elem();
-    let mut values: Vec<f64> = (0..count as u64).map(|x| old.value(elem, x).unwrap_or(0.0)).collect();
+    let mut values: Vec<f64> = (0..count as u64)
+        .map(|x| old.value(elem, x).unwrap_or(0.0))
+        .collect();
     if let Some(place) = usize::try_from(flat).ok().and_then(|k| values.get_mut(k)) {
         *place = value;
     }
@@ -377,7 +412,10 @@ static SHAPE: Function = Function {
             None => expr.shape(),
         };
         let extents = shape.map_or(&[] as &[u64], |s| s.extents());
-        let list: Array = extents.iter().map(|e| Dynamic::from_int(e.cast_signed())).collect();
+        let list: Array = extents
+            .iter()
+            .map(|e| Dynamic::from_int(e.cast_signed()))
+            .collect();
         Ok(Dynamic::from_array(list))
     },
 };
@@ -406,7 +444,7 @@ readable names.",
 pub(super) fn register(engine: &mut rhai::Engine) {
     engine
         .register_type_with_name::<Code>("code")
-        .register_fn("to_string", |code: &mut Code| code.0.source.clone())
+        .register_fn("to_string", |code: &mut Code| code.0.source())
         .register_fn("to_debug", |code: &mut Code| {
             ImmutableString::from(format!("code of {}", code.0.symbol))
         });

@@ -1,6 +1,7 @@
 //! What the functions of a session share.
 
 use super::places::Places;
+use super::workbench::Workbench;
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,8 +12,18 @@ pub struct State {
     pub places: Places,
     /// Where scripts print to.
     pub output: Box<dyn Write + Send>,
+    /// Where kernels are made and tried.
+    pub workbench: Workbench,
     /// The directory that imports may not leave, in canonical form.
     pub root: PathBuf,
+}
+
+impl State {
+    /// Prints a line. Nobody is left to tell when output cannot be written: a closed pipe is no
+    /// error.
+    pub fn print(&mut self, text: &str) {
+        let _ = writeln!(self.output, "{text}");
+    }
 }
 
 /// The state behind its lock; cheap to clone.

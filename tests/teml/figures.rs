@@ -11,7 +11,7 @@ use teml::transform::tensor::eq::retarget;
 fn body(nest: &Nest) -> Vec<String> {
     let c = generate(std::slice::from_ref(nest), "kernel")
         .unwrap()
-        .source;
+        .source();
     let (_, after) = c.split_once("\n{\n").unwrap();
     let body = after.strip_suffix("\n}\n").unwrap();
     body.lines().map(str::to_owned).collect()
