@@ -63,6 +63,7 @@ impl Places {
             line: 0,
             column: 0,
             length: prefix.chars().count(),
+            meant: 0,
         };
         rewritten.edits.insert(0, before);
         let first_line = self.next_line;
@@ -76,13 +77,13 @@ impl Places {
         }));
         let mut compiled = "\n".repeat(first_line);
         compiled.push_str(prefix);
-        // Characters that Rhai does not know, replaced by others of the same width.
+        // What Rhai does not know; a line of its own needs no width, a first character does.
         let body = &rewritten.text;
         if let Some(rest) = body.strip_prefix('\u{feff}') {
             compiled.push(' ');
             compiled.push_str(rest);
         } else if let Some(rest) = body.strip_prefix("#!") {
-            compiled.push_str("//");
+            compiled.push_str("// ");
             compiled.push_str(rest);
         } else {
             compiled.push_str(body);
