@@ -1,5 +1,7 @@
 //! The scripting language: names, iterators, values, modules, errors as values.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
 use std::io::Write;
 use std::path::Path;
 use std::sync::{Arc, Mutex};

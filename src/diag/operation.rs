@@ -78,12 +78,10 @@ fn marked(nest: &Nest, culprits: &[Name]) -> String {
     for line in lines.iter().take(MAX_LINES) {
         let shown = line.to_string();
         let _ = writeln!(text, "  {shown}");
-        if let Tree::Loop(l) = line.tree {
-            if culprits.contains(&l.name) {
-                let indent = shown.len() - shown.trim_start().len();
-                let width = shown.trim_start().chars().count();
-                let _ = writeln!(text, "  {:indent$}{}", "", "^".repeat(width));
-            }
+        if matches!(line.tree, Tree::Loop(l) if culprits.contains(&l.name)) {
+            let indent = shown.len() - shown.trim_start().len();
+            let width = shown.trim_start().chars().count();
+            let _ = writeln!(text, "  {:indent$}{}", "", "^".repeat(width));
         }
     }
     if lines.len() > MAX_LINES {

@@ -3,7 +3,7 @@
 use super::call::{self, Call, Callee};
 use super::fail::Failure;
 use super::state::Shared;
-use super::values::{Index, RawArrow};
+use super::values::{self, Index, RawArrow};
 use crate::ir::{Affine, Elem};
 use crate::transform::{self, Arg, Arrow, Iters, Kind, LoopRef, Op, Value};
 use rhai::{Array, Dynamic, Engine, ImmutableString};
@@ -187,7 +187,10 @@ fn iter_lists(
             match item.is_array() || item.is_unit() {
                 true => optional_iters(call, k, &item),
                 false => Err(call
-                    .expected_but(k, expected, &item)
+                    .fail(
+                        k,
+                        &format!("must be {expected}; {} is no list", values::show(&item)),
+                    )
                     .help("there is one list per operand, and `()` where it already has its own")),
             }
         })

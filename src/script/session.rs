@@ -53,6 +53,7 @@ impl Session {
             places: Default::default(),
             output,
             root: root.canonicalize().unwrap_or(root),
+            given_root: PathBuf::new(),
         });
         let interrupt = Arc::new(AtomicBool::new(false));
         let mut session = Session {
@@ -182,7 +183,9 @@ impl Session {
             interrupted: false,
         })?;
         if let Some(directory) = full.parent() {
-            self.shared.lock().root = directory.to_owned();
+            let mut state = self.shared.lock();
+            state.root = directory.to_owned();
+            state.given_root = path.parent().map(Path::to_owned).unwrap_or_default();
         }
         self.run(&shown, &text, Some(full)).map(drop)
     }
