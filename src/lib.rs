@@ -7,6 +7,8 @@ pub mod interp;
 pub mod ir;
 pub mod lower;
 pub mod repl;
+pub mod report;
 pub mod runtime;
 pub mod script;
 pub mod transform;
+pub mod trial;

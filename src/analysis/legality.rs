@@ -58,10 +58,13 @@ pub fn race(nest: &Nest) -> Option<Race> {
         .filter(|(_, l)| l.parallel || l.vector)
         .find_map(|(outer, l)| {
             let mut accesses = Vec::new();
-            let around = Bounds::of_chain(outer.iter().copied().chain([l]));
-            collect(&l.body, &mut Vec::new(), &around, &mut accesses);
-            let (low, high) = around.get(&l.name)?;
-            pair_race(l, high - low, low, &accesses)
+            let outside = Bounds::of_chain(outer.iter().copied());
+            let mut inside = outside.clone();
+            inside.enter(l);
+            collect(&l.body, &mut Vec::new(), &inside, &mut accesses);
+            let (low, high) = inside.get(&l.name)?;
+            let span = offset_form(l, &outside).map_or(high - low, |(_, rest)| rest);
+            pair_race(l, span, low, &accesses)
         })
 }
 

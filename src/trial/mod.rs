@@ -1,0 +1,333 @@
+//! Trials: variants of one computation, each checked, then all timed in one run.
+//!
+//! The first variant's definition is the reference. It is evaluated by definition, in full
+//! where that is cheap and at samples where it is not; where only samples were evaluated, the
+//! untransformed nest must agree with them and then stands for the reference. Every element of
+//! every variant's results is compared with it. Only then is anything timed.
+
+mod inputs;
+mod reference;
+
+pub use inputs::Inputs;
+pub use reference::Evidence;
+
+use crate::analysis::work::flops;
+use crate::codegen::{self, Kernel, NoCode, Role};
+use crate::interp::Fault;
+use crate::ir::{Expr, Name, Nest, Tensor};
+use crate::lower::build::{NoNest, build};
+use crate::runtime::{
+    self, Budget, Comparison, Control, Data, Options, Outputs, RuntimeError, Timing, Variant,
+};
+use reference::Reference;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// One way to compute something: nests that run in order.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    /// What tables call it.
+    pub label: String,
+    /// At least one.
+    pub nests: Vec<Nest>,
+}
+
+/// How trials are run.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// How often each variant runs.
+    pub budget: Budget,
+    /// How the C is compiled.
+    pub options: Options,
+    /// How many tensor elements the reference may look at before it samples.
+    pub reference_loads: f64,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        let (budget, options) = (Budget::default(), Options::default());
+        Settings {
+            budget,
+            options,
+            reference_loads: 5e7,
+        }
+    }
+}
+
+/// What a trial found out.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// One row per candidate, in order.
+    pub rows: Vec<Row>,
+    /// What the results were compared with.
+    pub evidence: Evidence,
+    /// Arithmetic operations of the computation by definition.
+    pub flops: f64,
+    /// The number of threads that parallel loops used.
+    pub threads: usize,
+}
+
+/// A candidate's row.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// The label.
+    pub label: String,
+    /// Its times.
+    pub timing: Timing,
+    /// The largest relative error of its results against the reference.
+    pub error: f64,
+}
+
+/// Why a trial ended without times.
+#[derive(Debug, thiserror::Error)]
+pub enum TrialError {
+    /// There is nothing to compare.
+    #[error("there is nothing to compare")]
+    Nothing,
+    /// There is no C for a candidate.
+    #[error("`{label}` has no code: {error}")]
+    Code {
+        /// The candidate.
+        label: String,
+        /// Its nest at fault.
+        nest: Option<Nest>,
+        /// Why.
+        error: NoCode,
+    },
+    /// The definition has no nest.
+    #[error("`{label}` has no reference: {error}")]
+    Definition {
+        /// The candidate.
+        label: String,
+        /// Why.
+        error: NoNest,
+    },
+    /// The definition has no value.
+    #[error("`{label}` has no reference: {fault}")]
+    Fault {
+        /// The candidate.
+        label: String,
+        /// Why.
+        fault: Fault,
+    },
+    /// Candidates compute different things.
+    #[error("`{first}` computes {first_results}, but `{second}` computes {second_results}")]
+    ResultsDiffer {
+        /// The first candidate.
+        first: String,
+        /// Its results.
+        first_results: String,
+        /// The other one.
+        second: String,
+        /// Its results.
+        second_results: String,
+    },
+    /// A result is wrong.
+    #[error("`{label}` computes a wrong {tensor}: {comparison}; nothing was timed")]
+    Wrong {
+        /// The candidate.
+        label: String,
+        /// The tensor.
+        tensor: String,
+        /// Where it differs first, and by how much.
+        comparison: String,
+    },
+    /// Compiling, running or measuring failed.
+    #[error(transparent)]
+    Runtime(#[from] RuntimeError),
+}
+
+/// Checks and times `candidates`. Says what it is doing to `progress`.
+///
+/// # Errors
+/// [`TrialError`]; then nothing was timed, or nothing is reported of what was.
+pub fn compare(
+    candidates: &[Candidate],
+    inputs: &Inputs,
+    settings: &Settings,
+    control: &Control,
+    progress: &dyn Fn(&str),
+) -> Result<Outcome, TrialError> {
+    let [first, others @ ..] = candidates else {
+        return Err(TrialError::Nothing);
+    };
+    for other in others {
+        check_results(first, other)?;
+    }
+    let kernels: Vec<Kernel> = candidates.iter().map(generate).collect::<Result<_, _>>()?;
+    let naive = naive(first)?;
+    let work = naive.nests.iter().filter_map(flops).sum();
+
+    let tensors = all_tensors(&kernels);
+    let data = |kernel: &Kernel| -> Vec<Data> {
+        let of = |p: &codegen::Param| match p.role {
+            Role::Out => Data::Unset,
+            Role::In | Role::InOut => inputs.data(&p.tensor, &tensors),
+        };
+        kernel.params.iter().map(of).collect()
+    };
+    let run = |kernel: &Kernel| -> Result<(runtime::Compiled, Outputs), RuntimeError> {
+        let compiled = runtime::compile(kernel, &settings.options, control)?;
+        let run = runtime::run_once(&compiled, &data(kernel), control)?;
+        Ok((compiled, run.outputs))
+    };
+
+    progress(&format!("checking {} by definition", first.label));
+    let own = (naive.nests == first.nests).then_some(&kernels[0]);
+    let naive_kernel = match own {
+        Some(kernel) => kernel.clone(),
+        None => generate(&naive)?,
+    };
+    let (compiled, outputs) = run(&naive_kernel)?;
+    let outputs = Arc::new(outputs);
+    let is_first = own.is_some();
+    let checked = Reference {
+        candidate: first,
+        inputs,
+        tensors: &tensors,
+        control,
+    };
+    let evidence = checked.check(&outputs, settings.reference_loads)?;
+
+    let mut variants = Vec::with_capacity(candidates.len());
+    let mut errors = Vec::with_capacity(candidates.len());
+    for (k, (candidate, kernel)) in candidates.iter().zip(&kernels).enumerate() {
+        let (compiled, own) = match k == 0 && is_first {
+            true => (compiled.clone(), outputs.clone()),
+            false => {
+                progress(&format!("checking {}", candidate.label));
+                let (compiled, own) = run(kernel)?;
+                (compiled, Arc::new(own))
+            }
+        };
+        errors.push(check_outputs(
+            candidate,
+            &results(candidate),
+            &outputs,
+            &own,
+        )?);
+        variants.push(Variant {
+            label: candidate.label.clone(),
+            data: data(kernel),
+            kernel: compiled,
+            threads: control.threads,
+            checked: Some(own),
+        });
+    }
+
+    progress("measuring");
+    let timings = runtime::measure(&variants, &settings.budget, control)?;
+    let rows = timings.into_iter().zip(errors).map(|(timing, error)| Row {
+        label: timing.label.clone(),
+        timing,
+        error,
+    });
+    let rows = rows.collect();
+    Ok(Outcome {
+        rows,
+        evidence,
+        flops: work,
+        threads: control.threads,
+    })
+}
+
+fn generate(candidate: &Candidate) -> Result<Kernel, TrialError> {
+    let symbol = match Name::new(&candidate.label) {
+        Ok(_) => candidate.label.as_str(),
+        Err(_) => "kernel",
+    };
+    codegen::generate(&candidate.nests, symbol).map_err(|error| {
+        let nest = match &error {
+            NoCode::Race { nest, .. } => candidate.nests.get(*nest).cloned(),
+            _ => None,
+        };
+        TrialError::Code {
+            label: candidate.label.clone(),
+            nest,
+            error,
+        }
+    })
+}
+
+/// The untransformed nests of a candidate's definition.
+fn naive(candidate: &Candidate) -> Result<Candidate, TrialError> {
+    let label = candidate.label.clone();
+    let built: Result<Vec<Nest>, NoNest> = definition(candidate).map(build).collect();
+    match built {
+        Ok(nests) => Ok(Candidate { label, nests }),
+        Err(error) => Err(TrialError::Definition { label, error }),
+    }
+}
+
+fn definition(candidate: &Candidate) -> impl Iterator<Item = &Expr> {
+    candidate.nests.iter().flat_map(|n| n.definition().iter())
+}
+
+/// The tensors of all kernels in order of appearance: their numbers decide the default inputs.
+fn all_tensors(kernels: &[Kernel]) -> Vec<Tensor> {
+    let mut seen = HashSet::new();
+    let tensors = kernels
+        .iter()
+        .flat_map(|k| k.params.iter().map(|p| p.tensor.clone()));
+    tensors.filter(|t| seen.insert(t.name().cloned())).collect()
+}
+
+/// The tensors that a candidate assigns and no other of its statements reads.
+fn results(candidate: &Candidate) -> Vec<String> {
+    let assigned = |e: &Expr| e.tensor().map(|t| t.label().to_owned());
+    let mut results: Vec<String> = definition(candidate).filter_map(assigned).collect();
+    results.sort();
+    results.dedup();
+    results.retain(|name| {
+        !definition(candidate).any(|e| {
+            let mut reads = false;
+            let value = e.children().into_iter().nth(1);
+            if let Some(value) = value {
+                value.for_each_access(&mut |t, _| reads |= t.label() == name);
+            }
+            reads && assigned(e).as_ref() != Some(name)
+        })
+    });
+    results
+}
+
+fn check_results(first: &Candidate, second: &Candidate) -> Result<(), TrialError> {
+    let (a, b) = (results(first), results(second));
+    match a == b {
+        true => Ok(()),
+        false => Err(TrialError::ResultsDiffer {
+            first: first.label.clone(),
+            first_results: a.join(", "),
+            second: second.label.clone(),
+            second_results: b.join(", "),
+        }),
+    }
+}
+
+/// Compares all results; returns the largest relative error.
+fn check_outputs(
+    candidate: &Candidate,
+    results: &[String],
+    reference: &Outputs,
+    own: &Outputs,
+) -> Result<f64, TrialError> {
+    let mut worst = 0.0f64;
+    for name in results {
+        let (Some(expected), Some(actual)) = (reference.get(name), own.get(name)) else {
+            continue;
+        };
+        let tolerance = runtime::default_tolerance(expected.tensor().elem());
+        let shape = expected.tensor().shape();
+        let comparison: Comparison =
+            runtime::compare(expected.view(), actual.view(), shape, tolerance)?;
+        if !comparison.agrees() {
+            return Err(TrialError::Wrong {
+                label: candidate.label.clone(),
+                tensor: name.clone(),
+                comparison: comparison.to_string(),
+            });
+        }
+        worst = worst.max(comparison.relative_error);
+    }
+    Ok(worst)
+}

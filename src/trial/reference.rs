@@ -1,0 +1,313 @@
+//! Evaluates a definition, in full or at samples, and compares what ran with it.
+
+use super::{Candidate, Inputs, TrialError, definition};
+use crate::interp::definition::{Statement, run};
+use crate::interp::store::{Data as Elements, Number, Store};
+use crate::ir::{Elem, Expr, Name, Tensor};
+use crate::runtime::{self, Buffer, Control, Outputs, RuntimeError, View};
+use rayon::prelude::*;
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+/// What results were compared with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Evidence {
+    /// Every element, evaluated by definition.
+    Definition {
+        /// How many.
+        elements: u64,
+    },
+    /// Every element of the untransformed nest, of which samples were evaluated by definition.
+    Samples {
+        /// How many samples.
+        samples: u64,
+        /// How many elements.
+        elements: u64,
+    },
+    /// Every element of the untransformed nest: a tensor is assigned several times, so that
+    /// single elements have no definition, and all of them are too costly.
+    Naive {
+        /// How many elements.
+        elements: u64,
+    },
+}
+
+impl std::fmt::Display for Evidence {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Evidence::Definition { elements } => {
+                write!(f, "all {elements} elements equal the definition")
+            }
+            Evidence::Samples { samples, elements } => write!(
+                f,
+                "all {elements} elements equal the untransformed nest, and {samples} samples of \
+                 it the definition"
+            ),
+            Evidence::Naive { elements } => {
+                write!(f, "all {elements} elements equal the untransformed nest")
+            }
+        }
+    }
+}
+
+/// A definition and where its tensors come from.
+pub(super) struct Reference<'a> {
+    pub candidate: &'a Candidate,
+    pub inputs: &'a Inputs,
+    pub tensors: &'a [Tensor],
+    pub control: &'a Control,
+}
+
+impl Reference<'_> {
+    /// Compares the outputs of the untransformed nests with the definition, looking at about
+    /// `loads` elements of its operands at most.
+    pub(super) fn check(&self, outputs: &Outputs, loads: f64) -> Result<Evidence, TrialError> {
+        let initial = self.initial()?;
+        let mut store: Store = HashMap::new();
+        for (name, buffer) in &initial {
+            store.insert(name.clone(), elements(buffer.view()));
+        }
+        let statements: Vec<&Expr> = definition(self.candidate).collect();
+        let elements = statements
+            .iter()
+            .filter_map(|e| Some(e.tensor()?.shape().elements()))
+            .sum();
+        let mut cost = 0.0;
+        for statement in &statements {
+            cost += self.cost(statement, &store)?;
+        }
+        if cost <= loads {
+            self.compare_all(&statements, store, outputs)?;
+            return Ok(Evidence::Definition { elements });
+        }
+        let assigned = |name: &str| statements.iter().filter(|e| label(e) == name).count();
+        if statements.iter().any(|e| assigned(label(e)) > 1) {
+            return Ok(Evidence::Naive { elements });
+        }
+        let mut samples = 0;
+        for statement in &statements {
+            samples += self.compare_samples(statement, &store, outputs, loads)?;
+            // What follows reads the results of this one.
+            if let Some((name, buffer)) = self.output(statement, outputs) {
+                store.insert(name, self::elements(buffer.view()));
+            }
+        }
+        Ok(Evidence::Samples { samples, elements })
+    }
+
+    fn initial(&self) -> Result<HashMap<Name, Buffer>, TrialError> {
+        let mut buffers = HashMap::new();
+        for expr in definition(self.candidate) {
+            let mut tensors = Vec::new();
+            expr.for_each_access(&mut |tensor, _| tensors.push(tensor));
+            for tensor in tensors {
+                let Some(name) = tensor.name() else { continue };
+                if !buffers.contains_key(name) {
+                    let data = self.inputs.data(tensor, self.tensors);
+                    buffers.insert(name.clone(), Buffer::filled(tensor, &data)?);
+                }
+            }
+        }
+        Ok(buffers)
+    }
+
+    fn output<'o>(&self, statement: &Expr, outputs: &'o Outputs) -> Option<(Name, &'o Buffer)> {
+        let name = statement.tensor()?.name()?;
+        Some((name.clone(), outputs.get(name.as_str())?))
+    }
+
+    fn fault(&self, fault: crate::interp::Fault) -> TrialError {
+        TrialError::Fault {
+            label: self.candidate.label.clone(),
+            fault,
+        }
+    }
+
+    fn cost(&self, statement: &Expr, store: &Store) -> Result<f64, TrialError> {
+        fn of<T: Number>(s: &Expr, store: &Store) -> Result<f64, crate::interp::Fault> {
+            Statement::<T>::new(s, store).map(|s| s.cost() * s.count())
+        }
+        match statement.elem() {
+            Elem::F64 => of::<f64>(statement, store),
+            Elem::F32 => of::<f32>(statement, store),
+            Elem::I32 => of::<i32>(statement, store),
+            Elem::I64 => of::<i64>(statement, store),
+        }
+        .map_err(|fault| self.fault(fault))
+    }
+
+    fn compare_all(
+        &self,
+        statements: &[&Expr],
+        mut store: Store,
+        outputs: &Outputs,
+    ) -> Result<(), TrialError> {
+        let owned: Vec<Expr> = statements.iter().map(|e| (*e).clone()).collect();
+        run(&owned, &mut store).map_err(|fault| self.fault(fault))?;
+        for statement in statements {
+            let Some((name, buffer)) = self.output(statement, outputs) else {
+                continue;
+            };
+            let Some(expected) = store.get(&name) else {
+                continue;
+            };
+            let shape = buffer.tensor().shape();
+            let tolerance = runtime::default_tolerance(buffer.tensor().elem());
+            let comparison = runtime::compare(view(expected), buffer.view(), shape, tolerance)?;
+            if !comparison.agrees() {
+                return Err(self.wrong(&name, comparison.to_string()));
+            }
+        }
+        Ok(())
+    }
+
+    fn wrong(&self, name: &Name, comparison: String) -> TrialError {
+        let (label, tensor) = (self.candidate.label.clone(), name.to_string());
+        TrialError::Wrong {
+            label,
+            tensor,
+            comparison,
+        }
+    }
+
+    fn compare_samples(
+        &self,
+        statement: &Expr,
+        store: &Store,
+        outputs: &Outputs,
+        loads: f64,
+    ) -> Result<u64, TrialError> {
+        match statement.elem() {
+            Elem::F64 => self.samples::<f64>(statement, store, outputs, loads),
+            Elem::F32 => self.samples::<f32>(statement, store, outputs, loads),
+            Elem::I32 => self.samples::<i32>(statement, store, outputs, loads),
+            Elem::I64 => self.samples::<i64>(statement, store, outputs, loads),
+        }
+    }
+
+    fn samples<T: Number + Into<Approximate>>(
+        &self,
+        statement: &Expr,
+        store: &Store,
+        outputs: &Outputs,
+        loads: f64,
+    ) -> Result<u64, TrialError> {
+        let Some((name, buffer)) = self.output(statement, outputs) else {
+            return Ok(0);
+        };
+        let code = Statement::<T>::new(statement, store).map_err(|fault| self.fault(fault))?;
+        let actual_elements = elements(buffer.view());
+        let Some(actual) = T::slice(&actual_elements) else {
+            return Ok(0);
+        };
+        let count = (loads / code.cost()).max(MIN_SAMPLES).min(code.count()) as u64;
+        let points: Vec<Vec<i64>> = (0..count).map(|k| sample(&code.domain, k, count)).collect();
+        let evaluated: Result<Vec<(usize, T)>, _> = points
+            .par_iter()
+            .map(|point| match self.control.interrupted() {
+                true => Err(TrialError::Runtime(RuntimeError::Interrupted {
+                    during: "evaluating the reference".to_owned(),
+                })),
+                false => code.at(point).map_err(|fault| self.fault(fault)),
+            })
+            .collect();
+        let evaluated = evaluated?;
+        let expected: Vec<T> = evaluated.iter().map(|(_, value)| *value).collect();
+        let found: Vec<T> = evaluated.iter().map(|(k, _)| actual[*k]).collect();
+        let scale = expected
+            .iter()
+            .map(|v| (*v).into().0.abs())
+            .fold(0.0, f64::max);
+        let tolerance = runtime::default_tolerance(statement.elem());
+        for (point, (expected, found)) in points.iter().zip(expected.into_iter().zip(found)) {
+            let (expected, found): (Approximate, Approximate) = (expected.into(), found.into());
+            let same = expected.0 == found.0
+                || expected.0.is_nan() && found.0.is_nan()
+                || (expected.0 - found.0).abs() <= tolerance * scale;
+            if !same {
+                let index: String = point.iter().map(|x| format!("[{x}]")).collect();
+                let (expected, found) = (expected.0, found.0);
+                let text =
+                    format!("at the iterators {index} it is {found}, and by definition {expected}");
+                return Err(self.wrong(&name, text));
+            }
+        }
+        Ok(count)
+    }
+}
+
+/// Fewer samples than this say too little, whatever they cost.
+const MIN_SAMPLES: f64 = 16.0;
+
+/// An element as `f64`.
+pub(super) struct Approximate(f64);
+
+impl From<f64> for Approximate {
+    fn from(x: f64) -> Approximate {
+        Approximate(x)
+    }
+}
+
+impl From<f32> for Approximate {
+    fn from(x: f32) -> Approximate {
+        Approximate(f64::from(x))
+    }
+}
+
+impl From<i32> for Approximate {
+    fn from(x: i32) -> Approximate {
+        Approximate(f64::from(x))
+    }
+}
+
+impl From<i64> for Approximate {
+    fn from(x: i64) -> Approximate {
+        Approximate(x as f64)
+    }
+}
+
+/// Point number `k` of `count` in a box: its first and last corners, and points that fill it
+/// evenly (the additive recurrence of irrational steps).
+fn sample(domain: &[(i64, i64)], k: u64, count: u64) -> Vec<i64> {
+    const STEPS: [f64; 8] = [
+        0.618_033_988_749_895,
+        0.414_213_562_373_095,
+        0.732_050_807_568_877,
+        0.236_067_977_499_79,
+        0.645_751_311_064_591,
+        0.316_624_790_355_4,
+        0.605_551_275_463_989,
+        0.123_105_625_617_661,
+    ];
+    let pick = |(d, (low, high)): (usize, &(i64, i64))| match k {
+        0 => *low,
+        _ if k + 1 == count => high - 1,
+        _ => {
+            let fraction = (k as f64 * STEPS[d % STEPS.len()]).fract();
+            low + (fraction * (high - low) as f64) as i64
+        }
+    };
+    domain.iter().enumerate().map(pick).collect()
+}
+
+fn label<'e>(statement: &&'e Expr) -> &'e str {
+    statement.tensor().map_or("", |t| t.label())
+}
+
+fn elements(view: View<'_>) -> Elements<'_> {
+    match view {
+        View::F64(d) => Elements::F64(Cow::Borrowed(d)),
+        View::F32(d) => Elements::F32(Cow::Borrowed(d)),
+        View::I32(d) => Elements::I32(Cow::Borrowed(d)),
+        View::I64(d) => Elements::I64(Cow::Borrowed(d)),
+    }
+}
+
+fn view<'a>(elements: &'a Elements<'_>) -> View<'a> {
+    match elements {
+        Elements::F64(d) => View::F64(d),
+        Elements::F32(d) => View::F32(d),
+        Elements::I32(d) => View::I32(d),
+        Elements::I64(d) => View::I64(d),
+    }
+}

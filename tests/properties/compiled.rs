@@ -1,0 +1,118 @@
+//! The C of random nests: free of warnings, and equal to the definition when it runs.
+
+use super::generator::{moves, recipe, step, store};
+use proptest::prelude::*;
+use std::process::Command;
+use std::sync::Arc;
+use teml::analysis::verify::verify;
+use teml::codegen::{self, Kernel, NoCode};
+use teml::interp::{definition, store::Data as Values};
+use teml::ir::{Elem, Nest, Tensor};
+use teml::lower::build::build;
+use teml::runtime::{self, Control, Data, Options, View};
+
+/// The elements as `f64`, which holds the small integers of the tests exactly.
+fn numbers(values: &Values) -> Vec<f64> {
+    match values {
+        Values::F64(d) => d.to_vec(),
+        Values::F32(d) => d.iter().map(|x| f64::from(*x)).collect(),
+        Values::I32(d) => d.iter().map(|x| f64::from(*x)).collect(),
+        Values::I64(d) => d.iter().map(|x| *x as f64).collect(),
+    }
+}
+
+fn view<'a>(values: &'a Values<'a>) -> View<'a> {
+    match values {
+        Values::F64(d) => View::F64(d),
+        Values::F32(d) => View::F32(d),
+        Values::I32(d) => View::I32(d),
+        Values::I64(d) => View::I64(d),
+    }
+}
+
+fn control() -> Control {
+    Control {
+        worker: env!("CARGO_BIN_EXE_teml").into(),
+        threads: 2,
+        ..Control::default()
+    }
+}
+
+fn compiles_without_warnings(kernel: &Kernel) -> Result<(), TestCaseError> {
+    let dir = tempfile::tempdir().expect("a directory");
+    let file = dir.path().join("kernel.c");
+    std::fs::write(&file, &kernel.source).expect("a file");
+    let output = Command::new("cc")
+        .args([
+            "-std=c11", "-O1", "-Wall", "-Wextra", "-Werror", "-fopenmp", "-c", "-o",
+        ])
+        .arg(dir.path().join("kernel.o"))
+        .arg(&file)
+        .output()
+        .expect("a C compiler");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    prop_assert!(output.status.success(), "{}\n{}", errors, kernel.source);
+    Ok(())
+}
+
+fn runs_as_defined(nest: &Nest, kernel: Kernel) -> Result<(), TestCaseError> {
+    let old = store(nest.definition());
+    let mut expected = old.clone();
+    definition::run(nest.definition(), &mut expected).expect("a value");
+    let source = kernel.source.clone();
+    let data: Vec<Data> = kernel
+        .params
+        .iter()
+        .map(|p| match p.role {
+            codegen::Role::Out => Data::Unset,
+            _ => Data::Values(Arc::new(numbers(&old[p.tensor.name().expect("a name")]))),
+        })
+        .collect();
+    let control = control();
+    let compiled = runtime::compile(&kernel, &Options::default(), &control).expect("it compiles");
+    let run = runtime::run_once(&compiled, &data, &control)
+        .map_err(|e| TestCaseError::fail(format!("{e}\n{source}")))?;
+    for (name, values) in &expected {
+        let Some(buffer) = run.outputs.get(name.as_str()) else {
+            continue;
+        };
+        let tensor: &Tensor = buffer.tensor();
+        let exact = if tensor.elem() == Elem::F32 {
+            1e-6
+        } else {
+            1e-12
+        };
+        let comparison = runtime::compare(view(values), buffer.view(), tensor.shape(), exact)
+            .expect("comparable");
+        prop_assert!(comparison.agrees(), "{}: {}\n{}", name, comparison, source);
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(super::config(40))]
+
+    #[test]
+    fn generated_code_computes_the_definition(recipe in recipe(), moves in moves(6)) {
+        let mut nest = build(&recipe.assignment("")).expect("recipes build");
+        for chosen in &moves {
+            // Loops that would race are not marked, so that most nests have code.
+            if let Ok(after) = step(&nest, chosen)
+                && verify(&after).is_ok()
+                && teml::analysis::legality::race(&after).is_none()
+            {
+                nest = after;
+            }
+        }
+        match codegen::generate(std::slice::from_ref(&nest), "kernel") {
+            Ok(kernel) => {
+                compiles_without_warnings(&kernel)?;
+                runs_as_defined(&nest, kernel)?;
+            }
+            Err(NoCode::Race { race, .. }) => {
+                return Err(TestCaseError::fail(format!("{race}\n{nest}")));
+            }
+            Err(e) => return Err(TestCaseError::fail(e.to_string())),
+        }
+    }
+}

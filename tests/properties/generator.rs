@@ -1,0 +1,232 @@
+//! Random programs and random steps.
+//!
+//! Data are small integers, so that sums are exact in every element type and reassociating a
+//! reduction changes nothing. Programs are such that every step that is accepted is legal:
+//! targets are written through distinct indices, and nothing reads what another iteration
+//! writes.
+
+use proptest::prelude::*;
+use teml::interp::store::{Data, Store};
+use teml::ir::{Affine, BinaryOp, Elem, Expr, Index, Name, Nest, Shape, Tensor};
+use teml::transform::nest::{
+    fuse_inner::fuse_inner, fuse_outer::fuse_outer, interchange::interchange, mode,
+    stripmine::stripmine, unroll::unroll,
+};
+use teml::transform::tensor::{eq, vop::vop, vsum::vsum};
+use teml::transform::{Arrow, Error, LoopRef};
+
+/// What a program is made from: plain numbers, so that failures shrink.
+#[derive(Clone, Debug)]
+pub struct Recipe {
+    pub elem: Elem,
+    /// Extents of the target's iterators.
+    pub extents: Vec<i64>,
+    /// Extents of the iterators that are summed over.
+    pub summed: Vec<i64>,
+    /// For each operand: which iterators index it (by bits), an offset, and how they are rotated.
+    pub operands: Vec<(u16, i64, usize)>,
+    /// Operations between operands; products where there is a sum.
+    pub ops: Vec<usize>,
+    /// Whether the target accumulates onto itself.
+    pub accumulates: bool,
+    /// How the target's dimensions are rotated.
+    pub rotation: usize,
+}
+
+pub fn recipe() -> impl Strategy<Value = Recipe> {
+    let extents = prop::collection::vec(prop_oneof![Just(1i64), 2..5i64, Just(7)], 0..=4);
+    let long = prop::collection::vec(1..=2i64, 5..=6);
+    let summed = prop::collection::vec(1..=5i64, 0..=2);
+    (
+        prop::sample::select(Elem::ALL.to_vec()),
+        prop_oneof![4 => extents, 1 => long],
+        summed,
+        prop::collection::vec((any::<u16>(), 0..=1i64, 0..6usize), 1..=3),
+        prop::collection::vec(0..4usize, 3),
+        any::<bool>(),
+        0..6usize,
+    )
+        .prop_map(
+            |(elem, extents, summed, operands, ops, accumulates, rotation)| Recipe {
+                elem,
+                extents,
+                summed,
+                operands,
+                ops,
+                accumulates,
+                rotation,
+            },
+        )
+}
+
+fn tensor(name: &str, extents: &[i64], elem: Elem) -> Tensor {
+    let shape = Shape::new(extents, elem).expect("small extents");
+    Tensor::new(shape, elem).named(Name::new(name).expect("a name"))
+}
+
+fn iterator(name: &str) -> Affine {
+    Affine::iterator(Name::new(name).expect("a name"))
+}
+
+impl Recipe {
+    /// The assignment; its tensors and iterators are named after `tag`.
+    pub fn assignment(&self, tag: &str) -> Expr {
+        let all: Vec<i64> = self.extents.iter().chain(&self.summed).copied().collect();
+        let names: Vec<Affine> = (0..all.len())
+            .map(|k| iterator(&format!("x{tag}{k}")))
+            .collect();
+        let own = 0..self.extents.len();
+        let mut value: Option<Expr> = None;
+        let mut seen = 0u16;
+        for (k, (bits, offset, rotation)) in self.operands.iter().enumerate() {
+            // The last operand takes what no other one has, so that all iterators occur.
+            let last = k + 1 == self.operands.len();
+            let bits = if last { bits | !seen } else { *bits };
+            seen |= bits;
+            let mut used: Vec<usize> = (0..all.len()).filter(|k| bits >> k & 1 == 1).collect();
+            if !used.is_empty() {
+                let by = rotation % used.len();
+                used.rotate_left(by);
+            }
+            // An operand larger by one in each direction takes the offset without narrowing.
+            let extents: Vec<i64> = used.iter().map(|d| all[*d] + 2).collect();
+            let operand = tensor(&format!("T{tag}{k}"), &extents, self.elem);
+            let index = used
+                .iter()
+                .map(|d| names[*d].plus_constant(1 + offset))
+                .collect();
+            let leaf = Expr::access(operand, Index::At(index));
+            value = Some(match value {
+                None => leaf,
+                Some(value) => {
+                    let op = match self.summed.is_empty() {
+                        true => BinaryOp::ALL[self.ops[k % self.ops.len()]],
+                        false => BinaryOp::Mul,
+                    };
+                    vop(op, &value, &leaf, &[]).expect("operands fit")
+                }
+            });
+        }
+        let mut value = value.expect("at least one operand");
+        // A plain access bounds each iterator exactly.
+        let exact = tensor(&format!("E{tag}"), &all, self.elem);
+        let exact = Expr::access(exact, Index::At(names.clone()));
+        let op = if self.summed.is_empty() {
+            BinaryOp::Sub
+        } else {
+            BinaryOp::Mul
+        };
+        value = vop(op, &value, &exact, &[]).expect("operands fit");
+        value = vsum(&value, &names[self.extents.len()..]).expect("iterators are free");
+
+        let mut to: Vec<usize> = own.collect();
+        if !to.is_empty() {
+            let by = self.rotation % to.len();
+            to.rotate_left(by);
+        }
+        let extents: Vec<i64> = to.iter().map(|d| all[*d]).collect();
+        let target = tensor(&format!("R{tag}"), &extents, self.elem);
+        let to: Vec<Affine> = to.iter().map(|d| names[*d].clone()).collect();
+        if self.accumulates {
+            let old = Expr::access(target.clone(), Index::At(to.clone()));
+            value = vop(BinaryOp::Add, &old, &value, &[]).expect("operands fit");
+        }
+        let assignment = eq::eq(&value, &Arrow { from: vec![], to }).expect("an assignment");
+        eq::retarget(&assignment, &target).expect("the target fits")
+    }
+}
+
+/// Initial data of all tensors: small integers, none zero, so that nothing divides by zero.
+pub fn store(definition: &[Expr]) -> Store<'static> {
+    let mut store = Store::new();
+    let mut salt = 0u64;
+    for expr in definition {
+        expr.for_each_access(&mut |tensor, _| {
+            salt += 1;
+            let salt = salt;
+            let value = move |x: u64| match ((x * 7 + salt * 13) % 11) as i64 - 5 {
+                0 => 6.0,
+                v => v as f64,
+            };
+            let name = tensor.name().expect("a name").clone();
+            store
+                .entry(name)
+                .or_insert_with(|| Data::generate(tensor, value));
+        });
+    }
+    store
+}
+
+/// A step, as numbers that are fitted to whatever nest it meets.
+#[derive(Clone, Debug)]
+pub enum Move {
+    Stripmine(usize, i64),
+    Interchange(usize, usize),
+    Unroll(usize),
+    Parallelize(usize),
+    Vectorize(usize),
+    FuseInner(usize),
+    UnrollAndJam(usize),
+}
+
+pub fn moves(count: usize) -> impl Strategy<Value = Vec<Move>> {
+    let one = prop_oneof![
+        3 => (0..12usize, 1..6i64).prop_map(|(l, f)| Move::Stripmine(l, f)),
+        3 => (0..12usize, 0..12usize).prop_map(|(a, b)| Move::Interchange(a, b)),
+        1 => (0..12usize).prop_map(Move::Unroll),
+        1 => (0..12usize).prop_map(Move::Parallelize),
+        1 => (0..12usize).prop_map(Move::Vectorize),
+        1 => (0..6usize).prop_map(Move::FuseInner),
+        2 => (0..12usize).prop_map(Move::UnrollAndJam),
+    ];
+    prop::collection::vec(one, 1..=count)
+}
+
+/// Applies a move. Loops are chosen by name and, every other time, by level.
+pub fn step(nest: &Nest, chosen: &Move) -> Result<Nest, Error> {
+    let loops = nest.loops();
+    let pick = |k: usize| -> LoopRef {
+        match loops.len() {
+            0 => LoopRef::Level(1),
+            n if k % 2 == 0 => LoopRef::Name(loops[k / 2 % n].1.name.to_string()),
+            n => LoopRef::Level((k / 2 % n) as i64 + 1),
+        }
+    };
+    match chosen {
+        Move::Stripmine(l, factor) => stripmine(nest, &pick(*l), *factor),
+        Move::Interchange(a, b) => interchange(nest, &pick(*a), &pick(*b)),
+        Move::Unroll(l) => unroll(nest, &pick(*l)),
+        Move::Parallelize(l) => mode::parallelize(nest, &pick(*l)),
+        Move::Vectorize(l) => mode::vectorize(nest, &pick(*l)),
+        Move::FuseInner(level) => fuse_inner(nest, &LoopRef::Level(*level as i64)),
+        Move::UnrollAndJam(l) => {
+            let LoopRef::Level(level) = pick(*l | 1) else {
+                return unroll(nest, &pick(*l));
+            };
+            let unrolled = unroll(nest, &LoopRef::Level(level))?;
+            fuse_inner(&unrolled, &LoopRef::Level(level))
+        }
+    }
+}
+
+/// Two programs side by side: the second one reads the first one's result element by element.
+pub fn consumer(first: &Expr, tag: &str) -> Expr {
+    let result = first.tensor().expect("an assignment").clone();
+    let rank = result.shape().rank();
+    let names: Vec<Affine> = (0..rank).map(|k| iterator(&format!("y{tag}{k}"))).collect();
+    let old = Expr::access(result.clone(), Index::At(names.clone()));
+    let doubled = vop(BinaryOp::Add, &old, &old, &[]).expect("operands fit");
+    let arrow = Arrow {
+        from: vec![],
+        to: names,
+    };
+    let name = Name::new(&format!("S{tag}")).expect("a name");
+    eq::eq(&doubled, &arrow)
+        .expect("an assignment")
+        .fill_placeholder(&name)
+}
+
+/// Fuses two nests at `level`.
+pub fn fused(first: &Nest, second: &Nest, level: i64) -> Result<Nest, Error> {
+    fuse_outer(first, second, level)
+}
