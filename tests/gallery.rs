@@ -40,3 +40,39 @@ fn wrong_scripts_get_messages_that_teach() {
         }
     });
 }
+
+/// Whatever is missing or doubled in a script, the answer is a message about the script.
+#[test]
+fn damaged_scripts_are_no_internal_errors() {
+    let mut seed = 1u64;
+    let mut random = |below: usize| {
+        seed = seed
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        (seed >> 33) as usize % below.max(1)
+    };
+    for file in scripts("tests/gallery") {
+        let text: Vec<char> = std::fs::read_to_string(&file).unwrap().chars().collect();
+        for _ in 0..6 {
+            let mut damaged = text.clone();
+            for _ in 0..=random(3) {
+                let at = random(damaged.len());
+                match random(3) {
+                    0 => drop(damaged.remove(at)),
+                    1 => damaged.insert(at, ['(', ']', '{', '"', '`', '=', '-', 'é'][random(8)]),
+                    _ => damaged.truncate(at),
+                }
+                damaged.push(' ');
+            }
+            let damaged: String = damaged.into_iter().collect();
+            let mut session = Session::new(Box::new(std::io::sink()), &[]).unwrap();
+            if let Err(error) = session.run_text("damaged.rhai", &damaged) {
+                let shown = error.render(false);
+                assert!(!shown.contains("internal error"), "{damaged}\n{shown}");
+                assert!(!shown.contains("teml_"), "{damaged}\n{shown}");
+                let has_place = !error.diagnostic.labels.is_empty();
+                assert!(has_place, "{damaged}\n{shown}");
+            }
+        }
+    }
+}

@@ -1,6 +1,7 @@
 //! Modules: files beside the script, and the library that comes with the tool.
 
 use super::fail::Failure;
+use super::methods;
 use super::state::Shared;
 use include_dir::{Dir, include_dir};
 use rhai::{AST, Engine, EvalAltResult, Module, ModuleResolver, Position, Scope};
@@ -161,5 +162,5 @@ pub fn compile(
     };
     let mut ast = engine.compile(compiled)?;
     ast.set_source(name);
-    Ok(ast)
+    Ok(methods::with_methods(&ast))
 }

@@ -91,6 +91,11 @@ impl Places {
         Some(compiled)
     }
 
+    /// Forgets a text of which nothing is left in the session.
+    pub fn forget(&mut self, name: &str) {
+        self.sources.retain(|s| &*s.name != name);
+    }
+
     /// The texts, for rendering.
     pub fn texts(&self) -> Sources {
         let mut sources = Sources::default();
@@ -161,7 +166,7 @@ impl Places {
             for k in 0..scanned.tokens.len() {
                 let name = scanned.text(text, k);
                 let previous = k.checked_sub(1).map_or("", |p| scanned.text(text, p));
-                let is_declared = matches!(previous, "let" | "const" | "for" | "fn" | "as")
+                let is_declared = matches!(previous, "let" | "const" | "for" | "as")
                     || (scanned.tokens[k].kind == lex::TokenKind::Word
                         && scanned.text(text, k + 1) == "=");
                 if is_declared && !names.iter().any(|n| n == name) {

@@ -54,6 +54,10 @@ pub fn explain(problem: &ParseErrorType) -> (String, Option<String>) {
             "functions are defined at the top level of a script".to_owned(),
             help("a closure can stand anywhere: let f = |x| ...;"),
         ),
+        P::LoopBreak => (
+            "`break` and `continue` belong inside a loop".to_owned(),
+            None,
+        ),
         P::ExprTooDeep => ("expressions are nested too deeply".to_owned(), None),
         other => {
             // The words that name binding adds are no business of the user's.
