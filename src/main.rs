@@ -1,46 +1,180 @@
 //! The `teml` command.
 
+use clap::{Args, Parser, Subcommand};
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
-use teml::script::Session;
+use std::time::Duration;
+use teml::runtime::Control;
+use teml::script::{Mode, ScriptError, Session, Workbench};
+
+/// Builds, transforms, checks and times tensor kernels by script.
+#[derive(Parser)]
+#[command(version, about, after_help = AFTER_HELP)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const AFTER_HELP: &str = "\
+Exit codes: 0 success, 1 an error in a script or a kernel, 2 a wrong command line, 130 interrupted.
+Environment: CC names the C compiler, TEML_CACHE_DIR where compiled kernels are kept.";
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run a script: what it compares is compiled, checked and timed
+    Run {
+        /// The script
+        file: PathBuf,
+        #[command(flatten)]
+        limits: Limits,
+    },
+    /// Write the C that a script generates, without compiling or timing anything
+    ///
+    /// The C of every `codegen` in the script; where there is none, of every variant of every
+    /// `compare`.
+    Emit {
+        /// The script
+        file: PathBuf,
+        /// Where to write the C; standard output by default
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
+    /// Explore step by step, line by line
+    Repl {
+        #[command(flatten)]
+        limits: Limits,
+    },
+    /// Run kernels for another teml process
+    #[command(hide = true)]
+    Worker,
+}
+
+#[derive(Args)]
+struct Limits {
+    /// Threads of parallel loops; one per core by default
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+    /// The longest that one run of a kernel may take, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
+    time_limit: u64,
+}
 
 fn main() -> ExitCode {
-    let mut args = std::env::args().skip(1);
-    if std::env::args().nth(1).as_deref() == Some("worker") {
-        return teml::runtime::serve();
+    match Cli::parse().command {
+        Command::Run { file, limits } => run(&file, &limits),
+        Command::Emit { file, output } => emit(&file, output.as_deref()),
+        Command::Repl { limits } => repl(&limits),
+        Command::Worker => teml::runtime::serve(),
     }
-    let mut session = match Session::new(Box::new(std::io::stdout()), &[]) {
+}
+
+fn workbench(limits: &Limits) -> Workbench {
+    let mut control = Control {
+        run_limit: Duration::from_secs(limits.time_limit),
+        ..Control::default()
+    };
+    if let Some(threads) = limits.threads {
+        control.threads = threads.into();
+    }
+    Workbench {
+        control,
+        shows_progress: std::io::stderr().is_terminal(),
+        ..Workbench::default()
+    }
+}
+
+/// The session of a command, stopped by Ctrl-C; the exit code where there is none.
+fn session(output: Box<dyn Write + Send>, workbench: Workbench) -> Result<Session, ExitCode> {
+    let session = Session::new(output, workbench).map_err(|e| fail(&e))?;
+    let interrupt = session.interrupt_flag();
+    let handler = ctrlc::set_handler(move || interrupt.store(true, Ordering::Relaxed));
+    if let Err(error) = handler {
+        say(&format!(
+            "warning: Ctrl-C will not stop kernels cleanly: {error}"
+        ));
+    }
+    Ok(session)
+}
+
+fn run(file: &Path, limits: &Limits) -> ExitCode {
+    let mut session = match session(Box::new(std::io::stdout()), workbench(limits)) {
         Ok(session) => session,
-        Err(error) => {
-            eprint!("{}", error.render(false));
+        Err(code) => return code,
+    };
+    match session.run_file(file) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => fail(&error),
+    }
+}
+
+fn emit(file: &Path, output: Option<&Path>) -> ExitCode {
+    let workbench = Workbench {
+        mode: Mode::Emit,
+        ..Workbench::default()
+    };
+    // Standard output is for C alone.
+    let mut session = match session(Box::new(std::io::stderr()), workbench) {
+        Ok(session) => session,
+        Err(code) => return code,
+    };
+    if let Err(error) = session.run_file(file) {
+        return fail(&error);
+    }
+    let text = match session.emitted() {
+        Some(text) => text,
+        None => {
+            say(&format!(
+                "error: {} generates no code: it calls neither codegen nor compare",
+                file.display()
+            ));
             return ExitCode::FAILURE;
         }
     };
-    match (args.next().as_deref(), args.next()) {
-        (Some("run"), Some(file)) => match session.run_file(file.as_ref()) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => {
-                eprint!("{}", error.render(false));
-                ExitCode::FAILURE
-            }
-        },
-        (Some("repl"), None) => {
-            let interrupt = session.interrupt_flag();
-            let handler = ctrlc::set_handler(move || interrupt.store(true, Ordering::Relaxed));
-            if let Err(error) = handler {
-                eprintln!("warning: Ctrl-C will not stop a running line: {error}");
-            }
-            match teml::repl::run(session) {
-                Ok(()) => ExitCode::SUCCESS,
-                Err(error) => {
-                    eprintln!("error: {error}");
-                    ExitCode::FAILURE
-                }
+    let written = match output {
+        Some(path) => std::fs::write(path, text).map_err(|e| format!("{}: {e}", path.display())),
+        None => {
+            let mut out = std::io::stdout();
+            let result = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+            match result {
+                Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(e.to_string()),
+                _ => Ok(()),
             }
         }
-        _ => {
-            eprintln!("usage: teml run FILE | teml repl");
-            ExitCode::from(2)
+    };
+    match written {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(reason) => {
+            say(&format!("error: cannot write the C: {reason}"));
+            ExitCode::FAILURE
         }
     }
+}
+
+fn repl(limits: &Limits) -> ExitCode {
+    let session = match session(Box::new(std::io::stdout()), workbench(limits)) {
+        Ok(session) => session,
+        Err(code) => return code,
+    };
+    match teml::repl::run(session) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            say(&format!("error: {error}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn fail(error: &ScriptError) -> ExitCode {
+    say(error.render(std::io::stderr().is_terminal()).trim_end());
+    match error.interrupted {
+        true => ExitCode::from(130),
+        false => ExitCode::FAILURE,
+    }
+}
+
+/// A line on standard error; a closed one is no reason to panic.
+fn say(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
 }

@@ -5,7 +5,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::path::{Path, PathBuf};
-use teml::script::Session;
+use teml::script::{Session, Workbench};
 
 fn scripts(directory: &str) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = std::fs::read_dir(directory)
@@ -18,7 +18,7 @@ fn scripts(directory: &str) -> Vec<PathBuf> {
 }
 
 fn message(path: &Path) -> String {
-    let mut session = Session::new(Box::new(std::io::sink()), &[]).unwrap();
+    let mut session = Session::new(Box::new(std::io::sink()), Workbench::default()).unwrap();
     match session.run_file(path) {
         Ok(()) => panic!("{} does not fail", path.display()),
         Err(error) => error.render(false),
@@ -65,7 +65,8 @@ fn damaged_scripts_are_no_internal_errors() {
                 damaged.push(' ');
             }
             let damaged: String = damaged.into_iter().collect();
-            let mut session = Session::new(Box::new(std::io::sink()), &[]).unwrap();
+            let mut session =
+                Session::new(Box::new(std::io::sink()), Workbench::default()).unwrap();
             if let Err(error) = session.run_text("damaged.rhai", &damaged) {
                 let shown = error.render(false);
                 assert!(!shown.contains("internal error"), "{damaged}\n{shown}");

@@ -5,7 +5,7 @@
 use std::io::Write;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
-use teml::script::{ScriptError, Session};
+use teml::script::{ScriptError, Session, Workbench};
 
 #[derive(Clone, Default)]
 struct Output(Arc<Mutex<Vec<u8>>>);
@@ -23,7 +23,10 @@ impl Write for Output {
 
 fn session() -> (Session, Output) {
     let output = Output::default();
-    (Session::new(Box::new(output.clone()), &[]).unwrap(), output)
+    (
+        Session::new(Box::new(output.clone()), Workbench::default()).unwrap(),
+        output,
+    )
 }
 
 fn printed(script: &str) -> String {

@@ -1,36 +1,24 @@
 //! The body of a kernel: loops, statements, fills.
 
 use super::generate::index_text;
+use super::kernel::Header;
 use crate::analysis::bounds::Bounds;
 use crate::ir::{Affine, BinaryOp, Expr, Fill, Index, Loop, Nest, Node, Stmt, Tree};
+use std::collections::BTreeSet;
 use std::fmt::Write;
-
-/// What the body needs beside itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Includes {
-    /// `<stdint.h>`.
-    Integers,
-    /// `<string.h>`.
-    Memset,
-    /// `support.h`.
-    Support,
-}
 
 #[derive(Default)]
 pub(super) struct Emitter {
     text: String,
     depth: usize,
-    uses: Vec<Includes>,
+    headers: BTreeSet<Header>,
     bounds: Bounds,
 }
 
 impl Emitter {
-    pub(super) fn uses(&self, what: Includes) -> bool {
-        self.uses.contains(&what)
-    }
-
-    pub(super) fn into_text(self) -> String {
-        self.text
+    /// The text, and what it needs.
+    pub(super) fn finish(self) -> (String, BTreeSet<Header>) {
+        (self.text, self.headers)
     }
 
     /// Appends the statements of a nest.
@@ -73,7 +61,7 @@ impl Emitter {
         };
         let kind = if wide { "int64_t" } else { "int" };
         if wide {
-            self.uses.push(Includes::Integers);
+            self.headers.insert(Header::Integers);
         }
         let origin = origin(l);
         self.line(&format!(
@@ -102,7 +90,7 @@ impl Emitter {
             return "0".to_owned();
         };
         if !rest.is_empty() {
-            self.uses.extend([Includes::Support, Includes::Integers]);
+            self.headers.extend([Header::Support, Header::Integers]);
         }
         let suffix = if wide { "64" } else { "" };
         rest.iter().fold(first.to_string(), |text, bound| {
@@ -124,7 +112,7 @@ impl Emitter {
             .zip(shape.extents())
             .all(|((low, extent), full)| low.as_constant() == Some(0) && extent == full);
         if whole && fill.value == 0 {
-            self.uses.push(Includes::Memset);
+            self.headers.insert(Header::Memset);
             let (name, elem) = (fill.target.label(), fill.target.elem().c_name());
             let extents: String = shape.extents().iter().map(|e| format!("[{e}]")).collect();
             self.line(&format!("memset({name}, 0, sizeof({elem}{extents}));"));
@@ -135,7 +123,7 @@ impl Emitter {
         for (d, (low, extent)) in fill.region.iter().enumerate() {
             // No script can name an iterator like this, so nothing is hidden.
             let name = format!("teml_{}", d + 1);
-            self.uses.push(Includes::Integers);
+            self.headers.insert(Header::Integers);
             self.line(&format!(
                 "for (int64_t {name} = {low}; {name} < {}; {name}++)",
                 low.plus_constant(i64::try_from(*extent).unwrap_or(i64::MAX)),

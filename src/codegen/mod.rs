@@ -5,4 +5,4 @@ mod generate;
 mod kernel;
 
 pub use generate::{NoCode, generate};
-pub use kernel::{ALIGNMENT, Kernel, Param, Role};
+pub use kernel::{ALIGNMENT, Header, Kernel, Param, Role, unit};

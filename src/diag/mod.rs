@@ -6,7 +6,7 @@
 mod operation;
 mod render;
 
-pub use operation::{CallPlace, of_operation};
+pub use operation::{CallPlace, in_nest, of_operation};
 
 use std::collections::BTreeMap;
 use std::ops::Range;

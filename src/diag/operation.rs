@@ -52,7 +52,7 @@ pub fn of_operation(error: &Error, op: Option<&Op>, place: &CallPlace) -> Diagno
     }
     .at(place.argument(error.argument), label);
     if let Some(nest) = &error.nest {
-        diagnostic = diagnostic.note(format!("in this nest:\n{}", marked(nest, &error.culprits)));
+        diagnostic = diagnostic.note(in_nest(nest, &error.culprits));
     }
     match error.kind.class() {
         Class::Mistake => {
@@ -71,10 +71,10 @@ pub fn of_operation(error: &Error, op: Option<&Op>, place: &CallPlace) -> Diagno
     diagnostic.help(error.kind.help())
 }
 
-/// The nest as text, the loops named `culprits` underlined.
-fn marked(nest: &Nest, culprits: &[Name]) -> String {
+/// A note that shows the nest as text, the loops named `culprits` underlined.
+pub fn in_nest(nest: &Nest, culprits: &[Name]) -> String {
     let lines = nest.lines();
-    let mut text = String::new();
+    let mut text = "in this nest:\n".to_owned();
     for line in lines.iter().take(MAX_LINES) {
         let shown = line.to_string();
         let _ = writeln!(text, "  {shown}");

@@ -7,6 +7,7 @@ mod elem;
 mod expr;
 mod name;
 mod nest;
+mod notation;
 mod parse;
 mod path;
 mod tensor;

@@ -2,7 +2,7 @@
 
 use super::affine::Affine;
 use super::elem::Elem;
-use super::expr::{BinaryOp, Expr, Index, Node};
+use super::expr::{BinaryOp, Expr, Index, MAX_DEPTH, Node};
 use super::name::Name;
 use super::nest::{Fill, Loop, Nest, Range, Stmt, Tree};
 use super::tensor::{Shape, Tensor};
@@ -28,18 +28,15 @@ pub fn parse_nest(text: &str) -> Result<Nest, ParseError> {
     let mut tensors = Vec::new();
     let mut lines = Vec::new();
     for (k, line) in text.lines().enumerate() {
-        let trimmed = line.trim_start();
-        let at = |what: String| ParseError { line: k + 1, what };
+        let trimmed = line.trim_start_matches(' ');
         if trimmed.is_empty() {
             continue;
         }
-        let elem = trimmed.split(' ').next().and_then(Elem::from_name);
-        match elem.filter(|_| lines.is_empty()) {
-            Some(elem) => declarations(trimmed, elem, &mut tensors).map_err(at)?,
-            None => {
-                let depth = (line.len() - trimmed.len()) / 2;
-                lines.push((k + 1, depth, trimmed));
-            }
+        let declares = Elem::ALL.iter().any(|e| starts_with(trimmed, e.name()));
+        if declares && lines.is_empty() {
+            declarations(trimmed, &mut tensors).map_err(|what| ParseError { line: k + 1, what })?;
+        } else {
+            lines.push((k + 1, line.len() - trimmed.len(), trimmed));
         }
     }
     let (trees, rest) = block(&lines, 0, &tensors)?;
@@ -52,6 +49,14 @@ pub fn parse_nest(text: &str) -> Result<Nest, ParseError> {
     }
 }
 
+/// Whether `text` is a line of this kind. The keyword alone does not tell: tensors may be named
+/// like it, but after such a name comes no other name.
+fn starts_with(text: &str, keyword: &str) -> bool {
+    let rest = text.strip_prefix(keyword).and_then(|t| t.strip_prefix(' '));
+    rest.is_some_and(|t| t.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_'))
+}
+
+/// For each line its number, its indentation and its text.
 type Lines<'a> = [(usize, usize, &'a str)];
 
 fn block<'a, 'l>(
@@ -60,65 +65,65 @@ fn block<'a, 'l>(
     tensors: &[Tensor],
 ) -> Result<(Vec<Tree>, &'l Lines<'a>), ParseError> {
     let mut trees = Vec::new();
-    while let [(line, d, text), rest @ ..] = lines
-        && *d == depth
+    while let [(line, indent, text), rest @ ..] = lines
+        && *indent == 2 * depth
     {
-        let mut cursor = Cursor {
-            rest: text,
-            tensors,
-        };
         let at = |what: String| ParseError { line: *line, what };
+        if depth > MAX_DEPTH as usize {
+            return Err(at(too_deep()));
+        }
         lines = rest;
-        let tree = if text.starts_with("fill ") {
-            Tree::Fill(Arc::new(cursor.fill().map_err(at)?))
-        } else if ["for ", "parallel ", "vector "]
-            .iter()
-            .any(|w| text.starts_with(w))
-        {
-            let mut l = cursor.head().map_err(at)?;
+        let is = |keyword: &&str| starts_with(text, keyword);
+        let tree = if is(&"fill") {
+            Tree::Fill(Arc::new(whole(text, tensors, Cursor::fill).map_err(at)?))
+        } else if ["for", "parallel", "vector"].iter().any(is) {
+            let mut l = whole(text, tensors, Cursor::head).map_err(at)?;
             (l.body, lines) = block(lines, depth + 1, tensors)?;
             Tree::of_loop(l)
         } else {
-            Tree::Stmt(Arc::new(cursor.stmt().map_err(at)?))
+            Tree::Stmt(Arc::new(whole(text, tensors, Cursor::stmt).map_err(at)?))
         };
-        cursor.end().map_err(at)?;
         trees.push(tree);
     }
     Ok((trees, lines))
 }
 
-fn declarations(text: &str, elem: Elem, tensors: &mut Vec<Tensor>) -> Result<(), String> {
+fn too_deep() -> String {
+    format!("deeper than {MAX_DEPTH} levels")
+}
+
+/// What `parse` makes of the whole line.
+fn whole<'a, T>(
+    text: &'a str,
+    tensors: &'a [Tensor],
+    parse: fn(&mut Cursor<'a>) -> Result<T, String>,
+) -> Result<T, String> {
     let mut cursor = Cursor {
         rest: text,
-        tensors: &[],
+        tensors,
+        depth: 0,
     };
-    cursor.word()?;
-    loop {
-        let name = Name::new(&cursor.word()?).map_err(|e| e.to_string())?;
-        let mut extents = Vec::new();
-        let mut scalar = true;
-        while cursor.eat("[") {
-            scalar = false;
-            if cursor.eat("]") {
-                break;
-            }
-            extents.push(cursor.integer()?);
-            cursor.expect("]")?;
+    let result = parse(&mut cursor)?;
+    cursor.end()?;
+    Ok(result)
+}
+
+/// Adds the tensors that a line declares.
+fn declarations(text: &str, tensors: &mut Vec<Tensor>) -> Result<(), String> {
+    for tensor in whole(text, &[], Cursor::declarations)? {
+        if tensors.iter().any(|t| t.name() == tensor.name()) {
+            return Err(format!("tensor {} is declared twice", tensor.label()));
         }
-        let tensor = match scalar {
-            true => Tensor::scalar(elem),
-            false => Tensor::new(Shape::new(&extents, elem).map_err(|e| e.to_string())?, elem),
-        };
-        tensors.push(tensor.named(name));
-        if !cursor.eat(",") {
-            return cursor.end();
-        }
+        tensors.push(tensor);
     }
+    Ok(())
 }
 
 struct Cursor<'a> {
     rest: &'a str,
     tensors: &'a [Tensor],
+    /// How many parentheses are open.
+    depth: u32,
 }
 
 impl Cursor<'_> {
@@ -170,6 +175,35 @@ impl Cursor<'_> {
         Ok(if negative { -value } else { value })
     }
 
+    fn declarations(&mut self) -> Result<Vec<Tensor>, String> {
+        let word = self.word()?;
+        let elem = Elem::from_name(&word).ok_or_else(|| format!("`{word}` is no element type"))?;
+        let mut tensors = vec![self.declaration(elem)?];
+        while self.eat(",") {
+            tensors.push(self.declaration(elem)?);
+        }
+        Ok(tensors)
+    }
+
+    fn declaration(&mut self, elem: Elem) -> Result<Tensor, String> {
+        let name = self.name()?;
+        let mut extents = Vec::new();
+        let mut scalar = true;
+        while self.eat("[") {
+            scalar = false;
+            if self.eat("]") {
+                break;
+            }
+            extents.push(self.integer()?);
+            self.expect("]")?;
+        }
+        let tensor = match scalar {
+            true => Tensor::scalar(elem),
+            false => Tensor::new(Shape::new(&extents, elem).map_err(|e| e.to_string())?, elem),
+        };
+        Ok(tensor.named(name))
+    }
+
     fn name(&mut self) -> Result<Name, String> {
         Name::new(&self.word()?).map_err(|e| e.to_string())
     }
@@ -217,11 +251,13 @@ impl Cursor<'_> {
         let lower = self.bounds("max")?;
         self.expect("..")?;
         let upper = self.bounds("min")?;
-        let step = if self.eat("step ") {
-            self.integer()?
-        } else {
-            1
+        let step = match self.eat("step ") {
+            true => self.integer()?,
+            false => 1,
         };
+        if step < 1 {
+            return Err(format!("the step {step} is not positive"));
+        }
         let range = Range { lower, upper, step };
         Ok(Loop {
             name,
@@ -254,14 +290,8 @@ impl Cursor<'_> {
             index.push(self.affine()?);
             self.expect("]")?;
         }
-        match index.len() == tensor.shape().rank() {
-            true => Ok(index),
-            false => Err(format!(
-                "{} takes {} indices",
-                tensor.label(),
-                tensor.shape().rank()
-            )),
-        }
+        has_rank(tensor, index.len())?;
+        Ok(index)
     }
 
     fn fill(&mut self) -> Result<Fill, String> {
@@ -276,13 +306,19 @@ impl Cursor<'_> {
             self.expect("..")?;
             let extent = match (self.eat("+"), low.as_constant()) {
                 (true, _) => self.integer()?,
-                (false, Some(low)) => self.integer()? - low,
+                (false, Some(low)) => {
+                    let distance = self.integer()?.checked_sub(low);
+                    distance.ok_or_else(|| "the region is too large".to_owned())?
+                }
                 (false, None) => return Err("expected `+` and a number of elements".to_owned()),
             };
             self.expect("]")?;
-            let extent = u64::try_from(extent).map_err(|_| "an empty region".to_owned())?;
-            region.push((low, extent));
+            match u64::try_from(extent) {
+                Ok(extent) if extent > 0 => region.push((low, extent)),
+                _ => return Err("an empty region".to_owned()),
+            }
         }
+        has_rank(&target, region.len())?;
         self.expect("=")?;
         Ok(Fill {
             target,
@@ -324,13 +360,21 @@ impl Cursor<'_> {
                 left,
                 right,
             });
+            if !left.is_in_limits() {
+                return Err(too_deep());
+            }
         }
     }
 
     fn primary(&mut self) -> Result<Expr, String> {
         if self.eat("(") {
+            self.depth += 1;
+            if self.depth > MAX_DEPTH {
+                return Err(too_deep());
+            }
             let value = self.value(1)?;
             self.expect(")")?;
+            self.depth -= 1;
             return Ok(value);
         }
         let tensor = self.tensor()?;
@@ -339,5 +383,12 @@ impl Cursor<'_> {
             false => Index::At(self.index(&tensor)?),
         };
         Ok(Expr::access(tensor, index))
+    }
+}
+
+fn has_rank(tensor: &Tensor, given: usize) -> Result<(), String> {
+    match tensor.shape().rank() {
+        rank if rank == given => Ok(()),
+        rank => Err(format!("{} takes {rank} indices", tensor.label())),
     }
 }

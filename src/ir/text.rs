@@ -175,17 +175,28 @@ impl Display for Stmt {
 impl Display for Fill {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "fill {}", self.target.label())?;
-        for (low, extent) in &self.region {
-            match (low.as_constant(), i64::try_from(*extent)) {
-                (Some(low), Ok(extent)) => write!(f, "[{low}..{}]", low + extent)?,
-                _ => write!(f, "[{low}..+{extent}]")?,
-            }
+        for values in region_texts(self) {
+            write!(f, "[{values}]")?;
         }
         if self.region.is_empty() && !self.target.is_scalar() {
             f.write_str("[]")?;
         }
         write!(f, " = {}", self.value)
     }
+}
+
+/// The values of each dimension that a fill sets: `0..4`, or `i..+4` where they vary.
+pub(super) fn region_texts(fill: &Fill) -> Vec<String> {
+    let text = |(low, extent): &(Affine, u64)| {
+        let end = low
+            .as_constant()
+            .map(|low| low.checked_add_unsigned(*extent));
+        match end.flatten() {
+            Some(end) => format!("{low}..{end}"),
+            None => format!("{low}..+{extent}"),
+        }
+    };
+    fill.region.iter().map(text).collect()
 }
 
 fn write_access(f: &mut Formatter<'_>, tensor: &Tensor, index: &[Affine]) -> fmt::Result {

@@ -133,9 +133,10 @@ fn failed(message: String) -> Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::script::Workbench;
 
     fn repl() -> Repl {
-        Repl::new(Session::new(Box::new(std::io::sink()), &[]).unwrap())
+        Repl::new(Session::new(Box::new(std::io::sink()), Workbench::default()).unwrap())
     }
 
     fn text(repl: &mut Repl, line: &str) -> String {

@@ -198,7 +198,7 @@ impl Compiler {
 
 /// The kernel's C and, after it, the function that a worker looks up.
 fn with_entry(kernel: &Kernel) -> String {
-    let Kernel { symbol, source, .. } = kernel;
+    let (symbol, source) = (&kernel.symbol, kernel.source());
     let arguments: Vec<String> = (0..kernel.params.len())
         .map(|k| format!("args[{k}]"))
         .collect();

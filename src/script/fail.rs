@@ -63,9 +63,29 @@ impl Failure {
         self
     }
 
-    /// Names the function and its signature.
+    /// The failure of a closure that a native function called: its own, where it raised one.
+    pub fn inside(error: EvalAltResult) -> Failure {
+        match error {
+            EvalAltResult::ErrorInFunctionCall(_, _, inner, _) => Failure::inside(*inner),
+            EvalAltResult::ErrorRuntime(value, position) => match value.try_cast::<Failure>() {
+                Some(failure) => failure,
+                None => Failure::new("the function threw an error")
+                    .with(|data| data.position = position),
+            },
+            other => {
+                let position = other.position();
+                Failure::new(format!("in the function: {other}"))
+                    .with(|data| data.position = position)
+            }
+        }
+    }
+
+    /// Names the function and its signature, unless an inner one is named.
     #[must_use]
     pub fn in_function(self, name: &str, signature: String) -> Failure {
+        if self.0.signature.is_some() {
+            return self;
+        }
         self.with(|data| {
             data.op = name.to_owned();
             data.signature = Some(signature);
@@ -99,7 +119,11 @@ impl Failure {
     /// The error that carries the failure through the engine. The position stays with it, so
     /// that a script that catches it and throws it again does not hide where it arose.
     pub fn raise(self, position: Position) -> Box<EvalAltResult> {
-        let failure = self.with(|data| data.position = position);
+        let failure = match self.0.position.is_none() {
+            true => self.with(|data| data.position = position),
+            false => self,
+        };
+        let position = failure.0.position;
         EvalAltResult::ErrorRuntime(Dynamic::from(failure), position).into()
     }
 

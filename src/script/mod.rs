@@ -4,6 +4,7 @@
 //! operation of [`crate::transform::OPS`] is a function and a method. Names that nobody
 //! declared and that look like iterators (`i`, `j2`, `kh`, `i_o`) are iterators.
 
+mod actions;
 mod call;
 mod errors;
 mod fail;
@@ -19,7 +20,9 @@ mod state;
 mod suggest;
 mod syntax;
 mod values;
+mod workbench;
 
+pub use actions::Code;
 pub use call::{Call, Function, Parameter};
 pub use errors::ScriptError;
 pub use fail::Failure;
@@ -28,3 +31,4 @@ pub use places::Places;
 pub use session::Session;
 pub use state::{Shared, State};
 pub use values::{Index, show};
+pub use workbench::{Mode, Workbench};

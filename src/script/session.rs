@@ -1,9 +1,12 @@
 //! Sessions: scripts that run one after the other and share what they define.
 
-use super::call::{self, Function};
+use super::actions::{self, ACTIONS};
+use super::call;
 use super::errors::{self, Known, ScriptError};
 use super::state::{Shared, State};
+use super::workbench::Workbench;
 use super::{fail, lex, methods, modules, names, operations, values};
+use crate::codegen;
 use crate::diag::{Diagnostic, Sources};
 use crate::ir::{Expr, Nest};
 use crate::transform;
@@ -28,7 +31,6 @@ pub struct Session {
     imports: String,
     lines: usize,
     interrupt: Arc<AtomicBool>,
-    extra: &'static [&'static Function],
     library: Vec<(String, String)>,
 }
 
@@ -41,23 +43,24 @@ const MAX_STRING: usize = 64 << 20;
 const MAX_LIST: usize = 200_000;
 
 impl Session {
-    /// A session that prints to `output` and offers the functions `extra` beside the
-    /// operations.
+    /// A session that prints to `output` and tries kernels on `workbench`, whose interrupt flag
+    /// stops scripts, too.
     ///
     /// # Errors
     /// The library that comes with the tool does not compile.
     pub fn new(
         output: Box<dyn Write + Send>,
-        extra: &'static [&'static Function],
+        workbench: Workbench,
     ) -> Result<Session, ScriptError> {
         let root = PathBuf::from(".");
+        let interrupt = workbench.control.interrupt.clone();
         let shared = Shared::new(State {
             places: Default::default(),
             output,
+            workbench,
             root: root.canonicalize().unwrap_or(root),
             given_root: PathBuf::new(),
         });
-        let interrupt = Arc::new(AtomicBool::new(false));
         let mut session = Session {
             engine: Engine::new(),
             shared,
@@ -67,7 +70,6 @@ impl Session {
             imports: String::new(),
             lines: 0,
             interrupt,
-            extra,
             library: Vec::new(),
         };
         session.set_up().map_err(|e| session.translate(*e))?;
@@ -92,23 +94,21 @@ impl Session {
         fail::register(engine);
         names::register(engine)?;
         operations::register(engine, &self.shared);
-        for function in self.extra {
+        actions::register(engine);
+        for function in ACTIONS {
             call::register(engine, &self.shared, function);
         }
 
         let interrupt = self.interrupt.clone();
         engine.on_progress(move |_| interrupt.load(Ordering::Relaxed).then_some(Dynamic::UNIT));
         let shared = self.shared.clone();
-        // Nobody is left to tell when output cannot be written: a closed pipe is no error.
-        engine.on_print(move |text| {
-            let _ = writeln!(shared.lock().output, "{text}");
-        });
+        engine.on_print(move |text| shared.lock().print(text));
         let shared = self.shared.clone();
         engine.on_debug(move |text, _, position| {
             let mut state = shared.lock();
             let site = state.places.site(position);
             let place = site.map_or(String::new(), |s| format!("[{}:{}] ", s.source, s.line));
-            let _ = writeln!(state.output, "{place}{text}");
+            state.print(&format!("{place}{text}"));
         });
         self.add_library()
     }
@@ -293,10 +293,7 @@ impl Session {
         let operations = transform::OPS
             .iter()
             .map(|op| (op.name.to_owned(), op.signature()));
-        let extra = self
-            .extra
-            .iter()
-            .map(|f| (f.name.to_owned(), f.signature()));
+        let extra = ACTIONS.iter().map(|f| (f.name.to_owned(), f.signature()));
         own.into_iter()
             .chain(operations)
             .chain(extra)
@@ -304,12 +301,24 @@ impl Session {
             .collect()
     }
 
+    /// The C that was generated: one translation unit with every kernel of `codegen`, or else of
+    /// `compare`; `None` if there is neither.
+    pub fn emitted(&self) -> Option<String> {
+        let state = self.shared.lock();
+        let bench = &state.workbench;
+        let kernels = match bench.generated.is_empty() {
+            true => &bench.compared,
+            false => &bench.generated,
+        };
+        (!kernels.is_empty()).then(|| codegen::unit(kernels))
+    }
+
     /// What is known about the function `name`, for help.
     pub fn help(&self, name: &str) -> Option<String> {
         if let Some(op) = transform::OPS.iter().find(|op| op.name == name) {
             return Some(format!("{}\n\n{}", op.signature(), op.doc.trim()));
         }
-        if let Some(function) = self.extra.iter().find(|f| f.name == name) {
+        if let Some(function) = ACTIONS.iter().find(|f| f.name == name) {
             return Some(format!(
                 "{}\n\n{}",
                 function.signature(),

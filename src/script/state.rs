@@ -1,6 +1,7 @@
 //! What the functions of a session share.
 
 use super::places::Places;
+use super::workbench::Workbench;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,6 +12,8 @@ pub struct State {
     pub places: Places,
     /// Where scripts print to.
     pub output: Box<dyn Write + Send>,
+    /// Where kernels are made and tried.
+    pub workbench: Workbench,
     /// The directory that imports may not leave, in canonical form.
     pub root: PathBuf,
     /// The same directory as the user gave it.
@@ -24,6 +27,14 @@ impl State {
             Ok(relative) => self.given_root.join(relative).display().to_string(),
             Err(_) => path.display().to_string(),
         }
+    }
+}
+
+impl State {
+    /// Prints a line. Nobody is left to tell when output cannot be written: a closed pipe is no
+    /// error.
+    pub fn print(&mut self, text: &str) {
+        let _ = writeln!(self.output, "{text}");
     }
 }
 

@@ -41,7 +41,7 @@ fn control() -> Control {
 fn compiles_without_warnings(kernel: &Kernel) -> Result<(), TestCaseError> {
     let dir = tempfile::tempdir().expect("a directory");
     let file = dir.path().join("kernel.c");
-    std::fs::write(&file, &kernel.source).expect("a file");
+    std::fs::write(&file, kernel.source()).expect("a file");
     let output = Command::new("cc")
         .args([
             "-std=c11", "-O1", "-Wall", "-Wextra", "-Werror", "-fopenmp", "-c", "-o",
@@ -51,7 +51,7 @@ fn compiles_without_warnings(kernel: &Kernel) -> Result<(), TestCaseError> {
         .output()
         .expect("a C compiler");
     let errors = String::from_utf8_lossy(&output.stderr);
-    prop_assert!(output.status.success(), "{}\n{}", errors, kernel.source);
+    prop_assert!(output.status.success(), "{}\n{}", errors, kernel.source());
     Ok(())
 }
 
@@ -59,7 +59,7 @@ fn runs_as_defined(nest: &Nest, kernel: Kernel) -> Result<(), TestCaseError> {
     let old = store(nest.definition());
     let mut expected = old.clone();
     definition::run(nest.definition(), &mut expected).expect("a value");
-    let source = kernel.source.clone();
+    let source = kernel.source();
     let data: Vec<Data> = kernel
         .params
         .iter()

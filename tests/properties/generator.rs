@@ -188,7 +188,7 @@ pub fn step(nest: &Nest, chosen: &Move) -> Result<Nest, Error> {
     let pick = |k: usize| -> LoopRef {
         match loops.len() {
             0 => LoopRef::Level(1),
-            n if k % 2 == 0 => LoopRef::Name(loops[k / 2 % n].1.name.to_string()),
+            n if k.is_multiple_of(2) => LoopRef::Name(loops[k / 2 % n].1.name.to_string()),
             n => LoopRef::Level((k / 2 % n) as i64 + 1),
         }
     };

@@ -30,7 +30,8 @@ pub fn param(name: &str, extents: &[i64], elem: Elem, role: Role) -> Param {
 pub fn kernel(symbol: &str, source: &str, params: Vec<Param>) -> Kernel {
     Kernel {
         symbol: symbol.to_owned(),
-        source: source.to_owned(),
+        headers: Default::default(),
+        function: source.to_owned(),
         params,
     }
 }

@@ -1,0 +1,145 @@
+//! The notation of the TeML paper for trees (§3.1): `⟨node, [subtree, …]⟩`.
+//!
+//! ```text
+//! ⟨i1, [⟨i2, [⟨(=, •, •), [⟨(B, [5, 4], [i2, i1]), []⟩, ⟨(A, [4, 5], [i1, i2]), []⟩]⟩]⟩]⟩
+//! ```
+//!
+//! What the paper has no node for is written in its manner:
+//!
+//! - an update is `(+=, •, •)`, with the target and the value as subtrees;
+//! - a sum over j is `(sum [j], S, •)`;
+//! - a virtual tensor without iterators is `(λ [i, j], S, ε)`, the body below it: the only node
+//!   beside leaves whose iterators are ε, since operations give them to it as they do to leaves;
+//! - an initialization is `(fill 0, •, •)` over the tensor, indexed by the part that is set.
+//!
+//! A loop shows its name, as in the paper; its range is the triple of [`Range::notation`].
+//! Whether it is parallel or vector is no part of the tree (§3.3.3).
+
+use super::affine::Affine;
+use super::expr::{BinaryOp, Expr, Index, Node};
+use super::name::Name;
+use super::nest::{Fill, Loop, Nest, Range, Stmt, Tree};
+use super::tensor::Tensor;
+use super::text::region_texts;
+
+impl Expr {
+    /// The tree as TeML eq. 1 writes it.
+    pub fn notation(&self) -> String {
+        expr(self, &|e| match e.shape() {
+            Some(shape) => shape.to_string(),
+            None => "•".to_owned(),
+        })
+    }
+}
+
+impl Nest {
+    /// The tree as TeML eqs. 2 and 3 write it. A single outermost loop stands for itself, and
+    /// anything else is a sequence `⟨•, […]⟩`.
+    pub fn notation(&self) -> String {
+        let trees = trees(self.trees(), &mut Vec::new());
+        match self.trees() {
+            [Tree::Loop(_)] => trees,
+            _ => node("•", &[trees]),
+        }
+    }
+}
+
+impl Range {
+    /// The triple (lb, ub, st) of TeML §3.1, whose upper bound is the last value.
+    pub fn notation(&self) -> String {
+        let last: Vec<Affine> = self.upper.iter().map(|b| b.plus_constant(-1)).collect();
+        let (lower, upper) = (bound("max", &self.lower), bound("min", &last));
+        format!("({lower}, {upper}, {})", self.step)
+    }
+}
+
+fn bound(function: &str, bounds: &[Affine]) -> String {
+    match bounds {
+        [bound] => bound.to_string(),
+        _ => format!("{function}({})", list(bounds)),
+    }
+}
+
+fn node(root: &str, subtrees: &[String]) -> String {
+    format!("⟨{root}, [{}]⟩", subtrees.join(", "))
+}
+
+/// `shape` gives the shapes of operations; those of tensors are their own.
+fn expr(e: &Expr, shape: &dyn Fn(&Expr) -> String) -> String {
+    let root = match e.node() {
+        Node::Access { tensor, index } => return leaf(tensor, &iterators(index)),
+        Node::Binary { op, .. } => format!("({}, {}, •)", op.symbol(), shape(e)),
+        Node::Sum { over, .. } => format!("(sum [{}], {}, •)", list(over), shape(e)),
+        Node::Virtual { formals, .. } => format!("(λ [{}], {}, ε)", list(formals), shape(e)),
+        Node::Assign { .. } => "(=, •, •)".to_owned(),
+    };
+    let subtrees: Vec<String> = e.children().into_iter().map(|c| expr(c, shape)).collect();
+    node(&root, &subtrees)
+}
+
+fn leaf(tensor: &Tensor, iterators: &str) -> String {
+    node(
+        &format!("({}, {}, {iterators})", tensor.label(), tensor.shape()),
+        &[],
+    )
+}
+
+fn iterators(index: &Index) -> String {
+    match index {
+        Index::Unset => "ε".to_owned(),
+        Index::Forbidden => "•".to_owned(),
+        Index::At(index) => format!("[{}]", list(index)),
+    }
+}
+
+fn trees<'a>(siblings: &'a [Tree], outer: &mut Vec<&'a Loop>) -> String {
+    let texts = siblings.iter().map(|tree| match tree {
+        Tree::Loop(l) => {
+            outer.push(l);
+            let body = trees(&l.body, outer);
+            outer.pop();
+            node(l.name.as_str(), &[body])
+        }
+        Tree::Stmt(s) => stmt(s, outer),
+        Tree::Fill(f) => fill(f),
+    });
+    texts.collect::<Vec<_>>().join(", ")
+}
+
+fn stmt(s: &Stmt, outer: &[&Loop]) -> String {
+    let index = match s.target.is_scalar() {
+        true => Index::Forbidden,
+        false => Index::At(s.index.clone()),
+    };
+    let target = leaf(&s.target, &iterators(&index));
+    // Statements keep no shapes: here the loops around them say how far an iterator runs.
+    let value = expr(&s.value, &|e| {
+        let extents: Vec<String> = e.iterators().iter().map(|n| extent(n, outer)).collect();
+        format!("[{}]", extents.join(", "))
+    });
+    let root = format!("({}=, •, •)", s.update.map_or("", BinaryOp::symbol));
+    node(&root, &[target, value])
+}
+
+/// How many values an iterator takes; for the last block of a stripmined loop, at most.
+fn extent(name: &Name, outer: &[&Loop]) -> String {
+    let range = outer.iter().find(|l| l.name == *name).map(|l| &l.range);
+    let bounds = range.and_then(|r| Some((r.lower.first()?, r.upper.first()?)));
+    bounds.map_or_else(String::new, |(low, high)| high.minus(low).to_string())
+}
+
+fn fill(f: &Fill) -> String {
+    let iterators = match f.target.is_scalar() {
+        true => "•".to_owned(),
+        false => format!("[{}]", region_texts(f).join(", ")),
+    };
+    node(
+        &format!("(fill {}, •, •)", f.value),
+        &[leaf(&f.target, &iterators)],
+    )
+}
+
+fn list<T: ToString>(items: &[T]) -> String {
+    let texts: Vec<String> = items.iter().map(T::to_string).collect();
+    texts.join(", ")
+}

@@ -1,0 +1,11 @@
+//! TeML's equations and figures, the refusals, and the canonical text.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod domains;
+mod expressions;
+mod figures;
+mod loops;
+mod random_text;
+mod text;
+mod trees;

@@ -1,0 +1,246 @@
+//! Random nests are printed and read back; damaged texts are refused without a panic.
+
+use crate::text::TEXTS;
+use crate::trees::name;
+use proptest::prelude::*;
+use proptest::sample::select;
+use std::sync::Arc;
+use teml::ir::{
+    Affine, BinaryOp, Elem, Expr, Fill, Index, Loop, Name, Nest, Node, Range, Shape, Stmt, Tensor,
+    Tree, parse_nest,
+};
+
+fn names() -> impl Strategy<Value = Name> {
+    select(
+        &[
+            "i", "j_i", "k2", "in", "min", "max", "step", "fill", "vector", "f64",
+        ][..],
+    )
+    .prop_map(name)
+}
+
+fn affine() -> impl Strategy<Value = Affine> {
+    let term = (names(), -3i64..=3);
+    let offset = prop_oneof![Just(0), -9i64..=9, Just((1 << 40) - 1)];
+    (prop::collection::vec(term, 0..3), offset).prop_map(|(terms, offset)| {
+        let sum = terms.iter().fold(Affine::constant(0), |sum, (name, c)| {
+            sum.plus(&Affine::iterator(name.clone()).times(*c))
+        });
+        sum.plus_constant(offset)
+    })
+}
+
+fn tensors() -> impl Strategy<Value = Tensor> {
+    // One shape per name, so that names stand for tensors.
+    let of: &'static [(&str, Elem, Option<&[i64]>)] = &[
+        ("A", Elem::F64, Some(&[4, 5])),
+        ("B", Elem::F32, Some(&[7])),
+        ("C", Elem::I32, Some(&[])),
+        ("D", Elem::I64, Some(&[1, 2, 3, 4, 5, 6, 7, 8])),
+        ("s", Elem::F64, None),
+        ("fill", Elem::F64, None),
+        ("parallel", Elem::I64, None),
+        ("vector", Elem::F64, Some(&[3])),
+        ("f32", Elem::F32, None),
+    ];
+    select(of).prop_map(|(label, elem, extents)| {
+        let tensor = match extents {
+            Some(extents) => Tensor::new(Shape::new(extents, elem).unwrap(), elem),
+            None => Tensor::scalar(elem),
+        };
+        tensor.named(name(label))
+    })
+}
+
+fn access() -> impl Strategy<Value = (Tensor, Vec<Affine>)> {
+    tensors().prop_flat_map(|tensor| {
+        let rank = tensor.shape().rank();
+        (Just(tensor), prop::collection::vec(affine(), rank))
+    })
+}
+
+fn value() -> impl Strategy<Value = Expr> {
+    let leaf = access().prop_map(|(tensor, index)| {
+        let index = match tensor.is_scalar() {
+            true => Index::Forbidden,
+            false => Index::At(index),
+        };
+        Expr::access(tensor, index)
+    });
+    leaf.prop_recursive(4, 16, 2, |operand| {
+        (select(&BinaryOp::ALL[..]), operand.clone(), operand).prop_map(|(op, left, right)| {
+            let shape = Shape::of_extents([]);
+            Expr::new(Node::Binary {
+                op,
+                shape,
+                left,
+                right,
+            })
+        })
+    })
+}
+
+fn trees() -> impl Strategy<Value = Tree> {
+    let update = prop::option::of(select(&BinaryOp::ALL[..]));
+    let stmt = (access(), update, value()).prop_map(|((target, index), update, value)| {
+        Tree::Stmt(Arc::new(Stmt {
+            target,
+            index,
+            update,
+            value,
+        }))
+    });
+    let part = access().prop_flat_map(|(tensor, low)| {
+        let extents = prop::collection::vec(1u64..9, low.len());
+        (Just(tensor), Just(low), extents, -1i64..=1)
+    });
+    let fill = part.prop_map(|(target, low, extents, value)| {
+        let region = low.into_iter().zip(extents).collect();
+        Tree::Fill(Arc::new(Fill {
+            target,
+            region,
+            value,
+        }))
+    });
+    let range = (
+        prop::collection::vec(affine(), 1..3),
+        prop::collection::vec(affine(), 1..4),
+        1i64..4,
+    );
+    let range = range
+        .prop_map(|(lower, upper, step)| Range { lower, upper, step })
+        .boxed();
+    let leaf = prop_oneof![3 => stmt, 1 => fill];
+    leaf.prop_recursive(4, 12, 3, move |inner| {
+        let body = prop::collection::vec(inner, 1..4);
+        let parts = (names(), range.clone(), any::<bool>(), any::<bool>(), body);
+        parts.prop_map(|(name, range, parallel, vector, body)| {
+            Tree::of_loop(Loop {
+                name,
+                range,
+                parallel,
+                vector,
+                body,
+                made_by: None,
+            })
+        })
+    })
+}
+
+fn nests() -> impl Strategy<Value = Nest> {
+    prop::collection::vec(trees(), 1..4).prop_map(|trees| Nest::new(trees, Arc::new([])))
+}
+
+/// A change at some place of a text.
+#[derive(Clone, Debug)]
+enum Edit {
+    Delete,
+    Insert(String),
+    Replace(String),
+    DropLine,
+    RepeatLine,
+}
+
+fn edits() -> impl Strategy<Value = Edit> {
+    let pieces = [
+        " ",
+        "  ",
+        "\n",
+        "[",
+        "]",
+        "(",
+        ")",
+        "..",
+        "+",
+        "-",
+        "*",
+        "/",
+        "=",
+        ",",
+        "0",
+        "9",
+        "i",
+        "A",
+        "for ",
+        "fill ",
+        "min(",
+        "step ",
+        "f64 ",
+        "vector ",
+        "□",
+        "\t",
+        "9223372036854775807",
+        "-9223372036854775808",
+    ];
+    let piece = prop_oneof![
+        4 => select(pieces.map(str::to_owned).to_vec()),
+        1 => any::<char>().prop_map(String::from),
+    ];
+    prop_oneof![
+        Just(Edit::Delete),
+        piece.clone().prop_map(Edit::Insert),
+        piece.prop_map(Edit::Replace),
+        Just(Edit::DropLine),
+        Just(Edit::RepeatLine),
+    ]
+}
+
+fn apply_edit(text: &str, edit: &Edit, at: prop::sample::Index) -> String {
+    let chars: Vec<char> = text.chars().collect();
+    if chars.is_empty() {
+        return text.to_owned();
+    }
+    let k = at.index(chars.len());
+    let (before, after): (String, String) =
+        (chars[..k].iter().collect(), chars[k + 1..].iter().collect());
+    match edit {
+        Edit::Delete => before + after.as_str(),
+        Edit::Insert(piece) => format!("{before}{piece}{}{after}", chars[k]),
+        Edit::Replace(piece) => format!("{before}{piece}{after}"),
+        Edit::DropLine | Edit::RepeatLine => {
+            let mut lines: Vec<&str> = text.lines().collect();
+            let line = before.matches('\n').count().min(lines.len() - 1);
+            match edit {
+                Edit::DropLine => drop(lines.remove(line)),
+                _ => lines.insert(line, lines[line]),
+            }
+            lines.join("\n")
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn random_nests_are_read_back(nest in nests()) {
+        let text = nest.to_string();
+        prop_assert_eq!(parse_nest(&text).map_err(|e| e.to_string()), Ok(nest), "{}", text);
+    }
+
+    #[test]
+    fn damaged_texts_end_in_a_nest_or_at_a_line(
+        text in select(TEXTS),
+        edits in prop::collection::vec((edits(), any::<prop::sample::Index>()), 1..6),
+    ) {
+        let damaged = edits
+            .iter()
+            .fold(text.to_owned(), |text, (edit, at)| apply_edit(&text, edit, *at));
+        match parse_nest(&damaged) {
+            // What is still a text of a nest means what it prints.
+            Ok(nest) => {
+                let printed = nest.to_string();
+                prop_assert_eq!(parse_nest(&printed).map_err(|e| e.to_string()), Ok(nest));
+            }
+            Err(e) => {
+                prop_assert!((1..=damaged.lines().count()).contains(&e.line), "{}\n{}", e, damaged);
+                prop_assert!(!e.what.is_empty());
+            }
+        }
+    }
+
+    #[test]
+    fn any_text_ends_without_a_panic(text in any::<String>()) {
+        let _ = parse_nest(&text);
+    }
+}

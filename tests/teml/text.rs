@@ -1,0 +1,179 @@
+//! The canonical text of nests: what is printed is read back as it was, and anything else is
+//! refused at the line at fault.
+
+use crate::trees::*;
+use teml::ir::BinaryOp::{Add, Div, Mul, Sub};
+use teml::ir::{Nest, parse_nest};
+use teml::lower::build::build;
+use teml::transform::nest::{fuse_outer, interchange, mode, stripmine, unroll};
+use teml::transform::tensor::{vcontract, vsum};
+use teml::transform::{Arg, Op};
+
+fn assert_reads_back(nest: &Nest) {
+    let text = nest.to_string();
+    match parse_nest(&text) {
+        Ok(read) => assert_eq!(read, *nest, "{text}"),
+        Err(e) => panic!("{e}\n{text}"),
+    }
+}
+
+pub const TEXTS: &[&str] = &[
+    "f64 B[4][5], A[4][5]\nfor i in 0..4\n  for j in 0..5\n    B[i][j] = A[i][j]",
+    "f64 y[4], A[4][5], x[5]\nfill y[0..4] = 0\nparallel for i in 0..4\n  for j in 0..5\n    \
+     y[i] += A[i][j] * x[j]",
+    "f64 B[10], A[10]\nparallel vector for i_o in 0..3\n  \
+     for i_i in 4*i_o..min(4*i_o + 4, 10)\n    B[i_i] = A[i_i]",
+    // Rank 0, scalars, and statements outside of loops.
+    "f64 r[], q[], s, t\nr[] = q[] + s\ns = t\ns /= r[]\nfill r[] = 1\nfill t = 0",
+    // All element types, each with a line of its own.
+    "f64 a[2]\nf32 b[2]\ni32 c[2]\ni64 d[2]\nfor i in 0..2\n  a[i] = a[i]\n  b[i] = b[i]\n  \
+     c[i] -= c[i]\n  d[i] *= d[i]",
+    // Rank 8.
+    "f64 B[1][2][1][2][1][2][1][2], A[2]\nfor i in 0..2\n  B[0][i][0][1][0][i][0][i] = A[-i + 1]",
+    // Indices and bounds: steps, constants, negative offsets, several bounds on both sides.
+    "f64 B[9], A[30]\nfor i in -3..6 step 2\n  \
+     for j in max(i - 1, -2*i, 0)..min(2*i + 3, -i + 9, 9)\n    B[j] = A[3*j - 2*i + 7]",
+    // Parts of tensors, also where they vary.
+    "f64 y[9][9]\nfill y[0..9][2..7] = 0\nfor i in 0..9\n  fill y[i..+1][0..9] = -1",
+    // Operators group to the left; the parentheses below are all needed.
+    "f64 b, a\nb = a - (a - a) + a / (a * a) - (a + a) * a / a",
+    // Words of the notation as names.
+    "f64 fill, vector, parallel, f64, A[4]\nfill = vector\nvector += parallel\nf64 = f64 * fill\n\
+     parallel = f64\nfor in in 0..4\n  for min in in..min(in + 2, 4)\n    \
+     for step in min..4 step 2\n      A[step] = fill",
+];
+
+#[test]
+fn texts_are_printed_as_they_were_read() {
+    for text in TEXTS {
+        let nest = parse_nest(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        assert_eq!(nest.to_string(), *text);
+    }
+}
+
+#[test]
+fn blank_lines_do_not_matter() {
+    let nest = nest(&["f64 A[4]", "", "for i in 0..4", "", "  A[i] = A[i]", ""]);
+    assert_eq!(nest.to_string(), "f64 A[4]\nfor i in 0..4\n  A[i] = A[i]");
+}
+
+#[test]
+fn built_nests_are_read_back() {
+    let [a, b] = ["A", "B"].map(|name| tensor(name, &[6, 6]));
+    let x = tensor("x", &[6]);
+    let product = vcontract::vcontract(&a, &b, [2, 1]).unwrap();
+    let nested = vop(Div, &vop(Sub, &a, &b, ["i j", "j i"]), &x, ["ε", "j"]);
+    let sum = vsum::vsum(&vop(Mul, &a, &x, ["i j", "j"]), &list("j")).unwrap();
+    let eighth = tensor("E", &[1, 2, 3, 1, 2, 3, 1, 2]);
+    let old = tensor("old", &[6]);
+    for definition in [
+        eq("C", &product, "i j", "i j"),
+        eq("C", &nested, "ε", "j i"),
+        eq("y", &sum, "ε", "i"),
+        eq("n", &vsum::vsum(&sum, &list("i")).unwrap(), "ε", ""),
+        eq("F", &eighth, "a b c d e f g h", "h g f e d c b a"),
+        eq("z", &tensor("r", &[]), "", ""),
+        op("old", Add, [&old, &a], ["i", "i j"], "i"),
+    ] {
+        assert_reads_back(&build(&definition).unwrap_or_else(|e| panic!("{e}: {definition}")));
+    }
+}
+
+#[test]
+fn transformed_nests_are_read_back() {
+    let [a, b] = ["A", "B"].map(|name| tensor(name, &[10, 10]));
+    let product = vcontract::vcontract(&a, &b, [2, 1]).unwrap();
+    let nest = build(&eq("C", &product, "i j", "i j")).unwrap();
+    let steps: [(&'static Op, &[Arg]); 7] = [
+        (&stripmine::STRIPMINE, &[named("i"), Arg::Int(4)]),
+        (&stripmine::STRIPMINE, &[named("i_i"), Arg::Int(3)]),
+        (&interchange::INTERCHANGE, &[named("j"), named("i3")]),
+        (&stripmine::STRIPMINE, &[named("j"), Arg::Int(5)]),
+        (&mode::PARALLELIZE, &[named("i_o")]),
+        (&mode::VECTORIZE, &[named("j_i")]),
+        (&unroll::UNROLL, &[named("i_i_o")]),
+    ];
+    let mut nest = nest;
+    for (op, args) in steps {
+        nest = transformed(op, &nest, args);
+        assert_reads_back(&nest);
+    }
+    let other = copy("E", "D", &[7, 7], "i j");
+    let fused = fuse_outer::fuse_outer(&copy("B", "A", &[7, 7], "i j"), &other, 1).unwrap();
+    assert_reads_back(&fused);
+}
+
+#[test]
+fn errors_name_the_line_and_what_is_wrong() {
+    let cases: &[(&str, usize, &str)] = &[
+        ("f64 A[4]\nB[0] = A[0]", 2, "tensor B is not declared"),
+        ("f64 A[4]\nA[0] = B", 2, "tensor B is not declared"),
+        ("f64 A[4], A[5]", 1, "declared twice"),
+        ("f64 A[4]\nf32 A[4]", 2, "declared twice"),
+        ("f64 A[0]", 1, "at least 1"),
+        ("f64 A[4", 1, "expected `]`"),
+        ("f64 double", 1, "C keyword"),
+        ("f64 A[4] B[4]", 1, "`B[4]` is left over"),
+        ("f64 A[4]\nA[0][0] = A[0]", 2, "A takes 1 indices"),
+        ("f64 A[4]\nA[0] A[0]", 2, "expected `=`"),
+        ("f64 A[4]\nA[0] = A[0] A[1]", 2, "left over"),
+        ("f64 A[4]\nA[0] = (A[0]", 2, "expected `)`"),
+        ("f64 A[4]\nA[0] = A[0] +", 2, "expected a name"),
+        (
+            "f64 A[4]\n\nfor i in 0.4\n  A[i] = A[i]",
+            3,
+            "expected `..`",
+        ),
+        ("f64 A[4]\nfor i in 0..4 step 0\n  A[i] = A[i]", 2, "step"),
+        (
+            "f64 A[4]\nfor i in 0..min(4\n  A[i] = A[i]",
+            2,
+            "expected `)`",
+        ),
+        ("f64 A[4]\nfor _1 in 0..4\n  A[0] = A[0]", 2, "reserved"),
+        (
+            "f64 A[4]\nfor i in 0..99999999999999999999\n  A[i] = A[i]",
+            2,
+            "no integer",
+        ),
+        ("f64 A[4]\nfill A[0..0] = 0", 2, "empty region"),
+        ("f64 A[4]\nfill A[3..1] = 0", 2, "empty region"),
+        (
+            "f64 A[4]\nfill A[-9223372036854775807..9223372036854775807] = 0",
+            2,
+            "too large",
+        ),
+        ("f64 A[4][4]\nfill A[0..4] = 0", 2, "A takes 2 indices"),
+        ("f64 A[4]\nfor i in 0..4\n    A[i] = A[i]", 3, "indentation"),
+        ("f64 A[4]\nfor i in 0..4\n A[i] = A[i]", 3, "indentation"),
+        ("f64 A[4]\n  A[0] = A[0]", 2, "indentation"),
+        (
+            "f64 A[4]\nA[0] = A[0]\nf64 B[4]",
+            3,
+            "tensor f64 is not declared",
+        ),
+        // The first line at fault counts, not the innermost.
+        (
+            "f64 A[4]\nfor i in 0..4 twice\n  B[i] = A[i]",
+            2,
+            "left over",
+        ),
+    ];
+    for (text, line, what) in cases {
+        let error = parse_nest(text).expect_err(text);
+        assert_eq!(error.line, *line, "{error}\n{text}");
+        assert!(error.what.contains(what), "{error}\n{text}");
+    }
+}
+
+#[test]
+fn texts_that_nest_too_deep_are_refused() {
+    let parentheses = format!("f64 a\na = {}a{}", "(".repeat(100_000), ")".repeat(100_000));
+    let chain = format!("f64 a\na = a{}", " + a".repeat(100_000));
+    let loops = |k: usize| format!("{}for l{k} in 0..1\n", "  ".repeat(k));
+    let loops: String = (0..1_500).map(loops).collect();
+    for text in [parentheses, chain, loops] {
+        let error = parse_nest(&text).unwrap_err();
+        assert!(error.what.contains("deeper"), "{error}");
+    }
+}

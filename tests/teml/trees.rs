@@ -1,0 +1,121 @@
+//! Writing trees down as briefly as the paper does.
+
+use teml::interp::execute;
+use teml::interp::store::{Data, Store};
+use teml::ir::{Affine, Elem, Expr, Name, Nest, parse_nest};
+use teml::lower::build::build;
+use teml::transform::tensor::{declare, eq, op, vop};
+use teml::transform::{Arg, Arrow, Error, Iters, LoopRef, Op, Value, apply};
+
+pub fn name(text: &str) -> Name {
+    Name::new(text).unwrap()
+}
+
+/// `tensor(extents)`, bound to `name`.
+pub fn tensor(name: &str, extents: &[i64]) -> Expr {
+    bind(name, declare::tensor(extents, Elem::F64).unwrap())
+}
+
+/// `name = expr` where nothing of that name was declared: eq. 17.
+pub fn bind(text: &str, expr: Expr) -> Expr {
+    expr.fill_placeholder(&name(text))
+}
+
+pub fn it(iterator: &str) -> Affine {
+    Affine::iterator(name(iterator))
+}
+
+/// `[i1, i2]` from `"i1 i2"`.
+pub fn list(iterators: &str) -> Vec<Affine> {
+    iterators.split_whitespace().map(it).collect()
+}
+
+/// A list that may be absent: ε.
+pub fn iters(iterators: &str) -> Iters {
+    (iterators != "ε").then(|| list(iterators))
+}
+
+pub fn lists<const N: usize>(of: [&str; N]) -> Vec<Iters> {
+    of.map(iters).to_vec()
+}
+
+/// `from -> to`.
+pub fn arrow<const N: usize>(from: [&str; N], to: &str) -> Arrow {
+    Arrow {
+        from: lists(from),
+        to: list(to),
+    }
+}
+
+/// `name = eq(value, from -> to)`.
+pub fn eq(name: &str, value: &Expr, from: &str, to: &str) -> Expr {
+    bind(name, eq::eq(value, &arrow([from], to)).unwrap())
+}
+
+/// `vop(left, right, [of])`.
+pub fn vop(op: teml::ir::BinaryOp, left: &Expr, right: &Expr, of: [&str; 2]) -> Expr {
+    vop::vop(op, left, right, &lists(of)).unwrap()
+}
+
+/// `name = op(left, right, [from] -> to)`.
+pub fn op(
+    name: &str,
+    op: teml::ir::BinaryOp,
+    [left, right]: [&Expr; 2],
+    from: [&str; 2],
+    to: &str,
+) -> Expr {
+    bind(name, op::op(op, left, right, &arrow(from, to)).unwrap())
+}
+
+/// `build(B)` for `B = eq(A, iterators -> iterators)`, with a dimension per extent.
+pub fn copy(target: &str, source: &str, extents: &[i64], iterators: &str) -> Nest {
+    let source = tensor(source, extents);
+    build(&eq(target, &source, iterators, iterators)).unwrap()
+}
+
+/// A nest from its canonical text, of which each line is given.
+pub fn nest(lines: &[&str]) -> Nest {
+    parse_nest(&lines.join("\n")).unwrap()
+}
+
+pub fn level(level: i64) -> Arg {
+    Arg::Loop(LoopRef::Level(level))
+}
+
+pub fn named(name: &str) -> Arg {
+    Arg::Loop(LoopRef::Name(name.to_owned()))
+}
+
+/// What an operation makes of a nest; the operation checks its result, too.
+pub fn transform(op: &'static Op, args: &[Arg]) -> Result<Nest, Error> {
+    match apply(op, args, None)? {
+        Value::Nest(nest) => Ok(nest),
+        Value::Expr(_) => panic!("{} returns an expression", op.name),
+    }
+}
+
+/// As [`transform`], after which the nest must still compute the same numbers.
+pub fn transformed(op: &'static Op, nest: &Nest, args: &[Arg]) -> Nest {
+    let args: Vec<Arg> = [Arg::Nest(nest.clone())]
+        .iter()
+        .chain(args)
+        .cloned()
+        .collect();
+    let result = transform(op, &args).unwrap_or_else(|e| panic!("{}: {}", op.name, e.kind));
+    assert_eq!(results(&result), results(nest), "{result}");
+    result
+}
+
+/// The contents of all tensors after the nest ran. Every element starts out different, and
+/// in the same way for all nests.
+pub fn results(nest: &Nest) -> Store<'static> {
+    let mut store = Store::new();
+    for tensor in nest.tensors() {
+        let first: u32 = tensor.label().bytes().map(|b| 1000 * u32::from(b)).sum();
+        let data = Data::generate(&tensor, |element| f64::from(first) + element as f64);
+        store.insert(name(tensor.label()), data);
+    }
+    execute::run(nest, &mut store).unwrap();
+    store
+}
