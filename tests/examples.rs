@@ -1,6 +1,9 @@
 //! The examples in the headers of operations and in the library: each `rhai` block prints what
 //! the `text` block after it shows.
 
+// A test that cannot go on has failed.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
