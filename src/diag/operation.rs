@@ -78,9 +78,7 @@ pub fn in_nest(nest: &Nest, culprits: &[Name]) -> String {
     for line in lines.iter().take(MAX_LINES) {
         let shown = line.to_string();
         let _ = writeln!(text, "  {shown}");
-        if let Tree::Loop(l) = line.tree
-            && culprits.contains(&l.name)
-        {
+        if matches!(line.tree, Tree::Loop(l) if culprits.contains(&l.name)) {
             let indent = shown.len() - shown.trim_start().len();
             let width = shown.trim_start().chars().count();
             let _ = writeln!(text, "  {:indent$}{}", "", "^".repeat(width));

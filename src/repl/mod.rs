@@ -129,3 +129,106 @@ fn failed(message: String) -> Outcome {
         interrupted: false,
     }))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::script::Workbench;
+
+    fn repl() -> Repl {
+        Repl::new(Session::new(Box::new(std::io::sink()), Workbench::default()).unwrap())
+    }
+
+    fn text(repl: &mut Repl, line: &str) -> String {
+        match repl.handle_line(line) {
+            Outcome::Text(text) => text,
+            Outcome::Nothing => String::new(),
+            Outcome::Failed(error) => panic!("{line}: {}", error.render(false)),
+            Outcome::Leave => "leave".to_owned(),
+        }
+    }
+
+    fn failure(repl: &mut Repl, line: &str) -> String {
+        match repl.handle_line(line) {
+            Outcome::Failed(error) => error.render(false),
+            other => panic!("{line}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn definitions_persist() {
+        let mut repl = repl();
+        for (line, shown) in [
+            ("n = 40", ""),
+            ("let f = |x| x + n", ""),
+            ("f.call(2)", "=> 42"),
+            ("fn g(x) { x * 2 }", ""),
+            ("g(n)", "=> 80"),
+            ("fn g(x) { x * 3 }", ""),
+            ("g(n)", "=> 120"),
+            ("n = 50; g(n)", "=> 150"),
+            ("f.call(2)", "=> 52"),
+            ("import \"std/strategies\" as s", ""),
+            ("s::chain(1, [|x| g(x)])", "=> 3"),
+            ("fn h(x) { s::chain(x, [|y| y + 1]) }", ""),
+            ("h(1)", "=> 2"),
+            ("\"a\\\"b\"", "=> \"a\\\"b\""),
+            ("[1, \"x\", [i, 2.0]]", "=> [1, \"x\", [i, 2.0]]"),
+            ("let A = tensor([4]);", ""),
+            ("A", "f64 A[4]"),
+            ("fn eq_of(t) { let B = eq(t, [i] -> [i]); B }", ""),
+            (
+                "build(eq_of(A))",
+                "f64 B[4], A[4]\nfor i in 0..4\n  B[i] = A[i]",
+            ),
+        ] {
+            assert_eq!(text(&mut repl, line), shown, "{line}");
+        }
+        assert!(text(&mut repl, ":vars").contains("n = 50"));
+    }
+
+    #[test]
+    fn a_failed_line_changes_nothing() {
+        let mut repl = repl();
+        text(&mut repl, "let n = 1; let f = || n; let list = [1, 2];");
+        for line in [
+            "n = 2; list.push(3); let count = 4; fn bad() { 1 } nope",
+            "n = 2; list[0] = 7; throw 1",
+            "let n = ;",
+            "import \"nowhere\" as x; n = 5",
+        ] {
+            failure(&mut repl, line);
+            assert_eq!(text(&mut repl, "n"), "=> 1", "{line}");
+            assert_eq!(text(&mut repl, "f.call()"), "=> 1", "{line}");
+            assert_eq!(text(&mut repl, "list"), "=> [1, 2]", "{line}");
+            assert!(failure(&mut repl, "count").contains("nothing is named `count`"));
+            let shown = failure(&mut repl, "bad()");
+            assert!(shown.contains("no function `bad`"), "{shown}");
+        }
+    }
+
+    #[test]
+    fn errors_point_into_the_line_that_holds_them() {
+        let mut repl = repl();
+        text(&mut repl, "import \"std/strategies\" as s");
+        text(&mut repl, "fn f(x) {\n    x.nope()\n}");
+        let shown = failure(&mut repl, "let y = 1; f(y)");
+        assert!(shown.contains("<line 2>:2:7"), "{shown}");
+        assert!(shown.contains("<line 3>:1:12"), "{shown}");
+    }
+
+    #[test]
+    fn commands() {
+        let mut repl = repl();
+        assert!(text(&mut repl, ":help").contains("interchange"));
+        assert!(text(&mut repl, ":help interchange").starts_with("interchange(nest"));
+        assert!(failure(&mut repl, ":help nothing").contains("no help"));
+        assert!(failure(&mut repl, ":x").contains("no command"));
+        assert_eq!(text(&mut repl, ":vars"), "no variables yet");
+        assert_eq!(text(&mut repl, ":quit"), "leave");
+        assert!(
+            repl.completions("interch")
+                .contains(&"interchange".to_owned())
+        );
+    }
+}

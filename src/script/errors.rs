@@ -55,7 +55,7 @@ impl Known {
     }
 }
 
-/// More calls than this around an error are counted, not shown.
+/// Of more different calls than this around an error, the inner and the outer ones are shown.
 const MAX_CALLS: usize = 6;
 
 /// Translates an error of the engine.
@@ -104,15 +104,23 @@ pub(super) fn translate(error: EvalAltResult, known: &Known, places: &Places) ->
         in_function: !calls.is_empty(),
     };
     let mut diagnostic = translator.leaf(&error);
-    let mut shown: Vec<Span> = diagnostic.labels.iter().map(|l| l.span.clone()).collect();
-    let total = calls.len();
-    for (text, position) in calls.into_iter().take(MAX_CALLS) {
-        let span = places.call(position).callee.filter(|s| !shown.contains(s));
-        shown.extend(span.clone());
-        diagnostic = diagnostic.see(span, text);
+    let mut around: Vec<(Span, String)> = Vec::new();
+    for (text, position) in calls {
+        let Some(span) = places.call(position).callee else {
+            continue;
+        };
+        let known = diagnostic.labels.iter().any(|l| l.span == span);
+        if !known && !around.iter().any(|(s, _)| *s == span) {
+            around.push((span, text));
+        }
     }
-    if total > MAX_CALLS {
-        diagnostic = diagnostic.note(format!("{} more calls around these", total - MAX_CALLS));
+    if around.len() > MAX_CALLS {
+        let cut = around.len() - MAX_CALLS;
+        around.drain(MAX_CALLS / 2..MAX_CALLS / 2 + cut);
+        diagnostic = diagnostic.note(format!("{cut} more calls between these"));
+    }
+    for (span, text) in around {
+        diagnostic = diagnostic.see(Some(span), text);
     }
     ScriptError {
         diagnostic,
@@ -266,7 +274,16 @@ impl Translator<'_> {
         }
         let place = self.places.call(self.position);
         let error = |message: String| Diagnostic::error(message).at(place.callee.clone(), "");
+        if name.starts_with("anon$") {
+            let count = number_of(given.len(), "argument");
+            return error(format!("this closure cannot be called with {count}"));
+        }
         let Some(signature) = self.known.function(name) else {
+            if self.known.variables.iter().any(|v| v == name) {
+                return error(format!("`{name}` is a variable, not a function")).help(Some(
+                    format!("a closure in it is called with `{name}.call(...)`"),
+                ));
+            }
             return error(format!("there is no function `{name}`")).help(self.known.similar(name));
         };
         let inside = signature.split_once('(').map_or("", |(_, rest)| rest);

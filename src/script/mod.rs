@@ -9,6 +9,7 @@ mod call;
 mod errors;
 mod fail;
 mod lex;
+mod methods;
 mod modules;
 mod names;
 mod operations;

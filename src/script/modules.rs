@@ -1,6 +1,7 @@
 //! Modules: files beside the script, and the library that comes with the tool.
 
 use super::fail::Failure;
+use super::methods;
 use super::state::Shared;
 use include_dir::{Dir, include_dir};
 use rhai::{AST, Engine, EvalAltResult, Module, ModuleResolver, Position, Scope};
@@ -57,7 +58,7 @@ impl Resolver {
         let found = wanted.canonicalize().map_err(|error| {
             let names = stdlib().map(|(name, _)| format!("std/{name}"));
             Failure::new(format!("cannot import \"{path}\": {error}"))
-                .note(format!("looked for {}", wanted.display()))
+                .note(format!("looked for {}", state.shown(&wanted)))
                 .help(format!(
                     "paths are relative to the importing file; the library has {}",
                     names.collect::<Vec<_>>().join(", ")
@@ -67,10 +68,6 @@ impl Resolver {
             true => Ok(found),
             false => Err(Failure::new(format!(
                 "cannot import \"{path}\": it lies outside the directory of the script"
-            ))
-            .note(format!(
-                "the script's directory is {}",
-                state.root.display()
             ))),
         }
     }
@@ -100,18 +97,12 @@ impl Resolver {
             })?,
         };
         let file = (!path.starts_with("std/")).then(|| key.to_owned());
-        let name = self.display_name(key);
+        let name = self.shared.lock().shown(key);
         let ast = compile(engine, &self.shared, &name, &text, file)
             .map_err(|e| Box::new(EvalAltResult::ErrorInModule(path.to_owned(), e, position)))?;
         Module::eval_ast_as_new(Scope::new(), &ast, engine)
             .map(Arc::new)
             .map_err(|e| Box::new(EvalAltResult::ErrorInModule(path.to_owned(), e, position)))
-    }
-
-    /// The path relative to the script's directory.
-    fn display_name(&self, key: &Path) -> String {
-        let root = &self.shared.lock().root;
-        key.strip_prefix(root).unwrap_or(key).display().to_string()
     }
 
     fn entries(&self) -> std::sync::MutexGuard<'_, HashMap<PathBuf, Entry>> {
@@ -171,5 +162,5 @@ pub fn compile(
     };
     let mut ast = engine.compile(compiled)?;
     ast.set_source(name);
-    Ok(ast)
+    Ok(methods::with_methods(&ast))
 }

@@ -52,8 +52,7 @@ fn set(context: &mut EvalContext, inputs: &[Expression]) -> Result<Dynamic> {
         ))
         .help(format!(
             "a new variable is declared with `let {name} = ...`"
-        ))
-        .misspelt(name);
+        ));
         let failure = match context.call_level() {
             0 => failure,
             _ => failure.note("functions see only their parameters and their own variables"),
@@ -81,6 +80,14 @@ fn set(context: &mut EvalContext, inputs: &[Expression]) -> Result<Dynamic> {
 fn assign_to(context: &mut EvalContext, inputs: &[Expression]) -> Result<Dynamic> {
     let position = inputs[0].position();
     let name = inputs[0].get_string_value().unwrap_or("the target");
+    let introduce = format!("introduce it first: let {name} = tensor([...]);");
+    if !context.scope().contains(name) {
+        return Err(Failure::new(format!(
+            "`@{name} :` needs a tensor, and nothing is named `{name}` here"
+        ))
+        .help(introduce)
+        .raise(position));
+    }
     let target = inputs[0].eval_with_context(context)?;
     let tensor = target
         .read_lock::<Expr>()
@@ -94,8 +101,7 @@ fn assign_to(context: &mut EvalContext, inputs: &[Expression]) -> Result<Dynamic
         return Err(Failure::new(format!(
             "`@{name} :` needs a tensor that was introduced before, but `{name}` is {given}",
         ))
-        .help(format!("introduce it: let {name} = tensor([...])"))
-        .misspelt(name)
+        .help(introduce)
         .raise(position));
     };
     let value = inputs[1].eval_with_context(context)?;

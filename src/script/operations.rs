@@ -3,7 +3,7 @@
 use super::call::{self, Call, Callee};
 use super::fail::Failure;
 use super::state::Shared;
-use super::values::{Index, RawArrow};
+use super::values::{self, Index, RawArrow};
 use crate::ir::{Affine, Elem};
 use crate::transform::{self, Arg, Arrow, Iters, Kind, LoopRef, Op, Value};
 use rhai::{Array, Dynamic, Engine, ImmutableString};
@@ -65,7 +65,13 @@ fn convert(call: &Call, k: usize, kind: Kind) -> Result<Arg, Failure> {
         Kind::Elem => {
             let names = Elem::ALL.map(|e| format!("\"{e}\"")).join(", ");
             let expected = format!("an element type: {names}");
-            let text: ImmutableString = call.get(k, &expected)?;
+            // `f32` without quotes looks like an iterator, and what it means is clear.
+            let index = call.get::<Index>(k, "").ok();
+            let name = index.as_ref().and_then(|i| i.affine.as_iterator());
+            let text = match name {
+                Some(name) => name.to_string(),
+                None => call.get::<ImmutableString>(k, &expected)?.to_string(),
+            };
             Elem::from_name(&text)
                 .map(Arg::Elem)
                 .ok_or_else(|| call.expected(k, &expected))
@@ -142,10 +148,14 @@ fn iters(call: &Call, k: usize, value: &Dynamic) -> Result<Vec<Affine>, Failure>
     let expected = "a list of iterators such as `[i, j]`";
     let value = value.flatten_clone();
     let Ok(list) = value.as_array_ref() else {
-        let failure = call.expected_but(k, expected, &value);
         return Err(match value.read_lock::<Index>() {
-            Some(index) => failure.help(format!("a list of one iterator is `[{}]`", &*index)),
-            None => failure,
+            Some(index) => call
+                .fail(
+                    k,
+                    &format!("must be {expected}; `{}` is no list", index.affine),
+                )
+                .help(format!("a list of one iterator is `[{}]`", index.affine)),
+            None => call.expected_but(k, expected, &value),
         });
     };
     list.iter()
@@ -157,7 +167,10 @@ fn iters(call: &Call, k: usize, value: &Dynamic) -> Result<Vec<Affine>, Failure>
             match constant {
                 Some(c) if c.is_in_limits() => Ok(c),
                 Some(_) => Err(call.fail(k, "holds an index that is too large")),
-                None => Err(call.expected_but(k, expected, item)),
+                None => {
+                    let given = values::describe(item);
+                    Err(call.fail(k, &format!("must be {expected}; {given} is no iterator")))
+                }
             }
         })
         .collect()
@@ -187,7 +200,10 @@ fn iter_lists(
             match item.is_array() || item.is_unit() {
                 true => optional_iters(call, k, &item),
                 false => Err(call
-                    .expected_but(k, expected, &item)
+                    .fail(
+                        k,
+                        &format!("must be {expected}; {} is no list", values::show(&item)),
+                    )
                     .help("there is one list per operand, and `()` where it already has its own")),
             }
         })

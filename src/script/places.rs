@@ -63,6 +63,7 @@ impl Places {
             line: 0,
             column: 0,
             length: prefix.chars().count(),
+            meant: 0,
         };
         rewritten.edits.insert(0, before);
         let first_line = self.next_line;
@@ -76,18 +77,23 @@ impl Places {
         }));
         let mut compiled = "\n".repeat(first_line);
         compiled.push_str(prefix);
-        // Characters that Rhai does not know, replaced by others of the same width.
+        // What Rhai does not know; a line of its own needs no width, a first character does.
         let body = &rewritten.text;
         if let Some(rest) = body.strip_prefix('\u{feff}') {
             compiled.push(' ');
             compiled.push_str(rest);
         } else if let Some(rest) = body.strip_prefix("#!") {
-            compiled.push_str("//");
+            compiled.push_str("// ");
             compiled.push_str(rest);
         } else {
             compiled.push_str(body);
         }
         Some(compiled)
+    }
+
+    /// Forgets a text of which nothing is left in the session.
+    pub fn forget(&mut self, name: &str) {
+        self.sources.retain(|s| &*s.name != name);
     }
 
     /// The texts, for rendering.
@@ -160,7 +166,7 @@ impl Places {
             for k in 0..scanned.tokens.len() {
                 let name = scanned.text(text, k);
                 let previous = k.checked_sub(1).map_or("", |p| scanned.text(text, p));
-                let is_declared = matches!(previous, "let" | "const" | "for" | "fn" | "as")
+                let is_declared = matches!(previous, "let" | "const" | "for" | "as")
                     || (scanned.tokens[k].kind == lex::TokenKind::Word
                         && scanned.text(text, k + 1) == "=");
                 if is_declared && !names.iter().any(|n| n == name) {

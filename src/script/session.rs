@@ -5,7 +5,7 @@ use super::call;
 use super::errors::{self, Known, ScriptError};
 use super::state::{Shared, State};
 use super::workbench::Workbench;
-use super::{fail, lex, modules, names, operations, values};
+use super::{fail, lex, methods, modules, names, operations, values};
 use crate::codegen;
 use crate::diag::{Diagnostic, Sources};
 use crate::ir::{Expr, Nest};
@@ -25,6 +25,8 @@ pub struct Session {
     scope: Scope<'static>,
     /// The functions of the lines that succeeded.
     functions: AST,
+    /// The functions of the script that ran last, whether it succeeded or not.
+    attempted: AST,
     /// The imports of the lines that succeeded, as text.
     imports: String,
     lines: usize,
@@ -57,12 +59,14 @@ impl Session {
             output,
             workbench,
             root: root.canonicalize().unwrap_or(root),
+            given_root: PathBuf::new(),
         });
         let mut session = Session {
             engine: Engine::new(),
             shared,
             scope: Scope::new(),
             functions: AST::empty(),
+            attempted: AST::empty(),
             imports: String::new(),
             lines: 0,
             interrupt,
@@ -115,39 +119,10 @@ impl Session {
             let name = format!("std/{name}");
             let ast = modules::compile(&self.engine, &self.shared, &name, text, None)?;
             self.library.extend(script_functions(&ast));
-            let module = Module::eval_ast_as_new(Scope::new(), &ast, &self.engine)?;
+            let mut module = Module::eval_ast_as_new(Scope::new(), &ast, &self.engine)?;
+            methods::add(&mut module, &ast);
             self.engine.register_global_module(module.into());
         }
-        let library: Vec<(String, usize)> = self
-            .library
-            .iter()
-            .map(|(name, signature)| (name.clone(), parameters(signature)))
-            .collect();
-        // Rhai calls a script function in method form only if it is written with `this`; here
-        // `nest.f(x)` is `f(nest, x)` for functions of scripts as for native ones.
-        #[allow(deprecated)]
-        self.engine
-            .on_missing_function(move |name, args, is_method, mut context| {
-                if !is_method {
-                    return Ok(None);
-                }
-                let count = args.len();
-                let in_library = library.iter().any(|(n, c)| n == name && *c == count);
-                let in_script = || {
-                    let mut functions = context
-                        .iter_namespaces()
-                        .flat_map(Module::iter_script_fn_info);
-                    functions.any(|(_, _, n, c, _)| n == name && c == count)
-                };
-                if !in_library && !in_script() {
-                    return Ok(None);
-                }
-                let mut values: Vec<Dynamic> = args.iter().map(|a| (**a).clone()).collect();
-                let mut values: Vec<&mut Dynamic> = values.iter_mut().collect();
-                context
-                    .call_fn_raw(name, false, false, &mut values)
-                    .map(Some)
-            });
         Ok(())
     }
 
@@ -182,7 +157,9 @@ impl Session {
             interrupted: false,
         })?;
         if let Some(directory) = full.parent() {
-            self.shared.lock().root = directory.to_owned();
+            let mut state = self.shared.lock();
+            state.root = directory.to_owned();
+            state.given_root = path.parent().map(Path::to_owned).unwrap_or_default();
         }
         self.run(&shown, &text, Some(full)).map(drop)
     }
@@ -209,7 +186,8 @@ impl Session {
             .iter_raw()
             .map(|(_, _, value)| value.is_shared().then(|| value.flatten_clone()))
             .collect();
-        let result = self.run(&format!("<line {}>", self.lines), line, None);
+        let name = format!("<line {}>", self.lines);
+        let result = self.run(&name, line, None);
         match result {
             Ok(value) => {
                 self.imports.push_str(&top_level_imports(line));
@@ -217,6 +195,8 @@ impl Session {
             }
             Err(error) => {
                 self.scope = before;
+                self.attempted = self.functions.clone();
+                self.shared.lock().places.forget(&name);
                 let saved: Vec<(String, Dynamic)> = self
                     .scope
                     .iter_raw()
@@ -271,12 +251,12 @@ impl Session {
         };
         let mut ast = self.engine.compile(compiled)?;
         ast.set_source(name);
-        let mut all = self.functions.merge(&ast);
+        let all = self.functions.merge(&ast);
+        self.attempted = all.clone_functions_only();
         let result = self
             .engine
-            .eval_ast_with_scope::<Dynamic>(&mut self.scope, &all)?;
-        all.clear_statements();
-        self.functions = all;
+            .eval_ast_with_scope::<Dynamic>(&mut self.scope, &methods::with_methods(&all))?;
+        self.functions = self.attempted.clone();
         Ok(result)
     }
 
@@ -286,7 +266,8 @@ impl Session {
     }
 
     fn known(&self) -> Known {
-        let mut functions = self.functions();
+        let mut functions = script_functions(&self.attempted);
+        functions.extend(self.functions());
         let from_rhai = self
             .engine
             .gen_fn_signatures(true)
@@ -335,7 +316,7 @@ impl Session {
     /// What is known about the function `name`, for help.
     pub fn help(&self, name: &str) -> Option<String> {
         if let Some(op) = transform::OPS.iter().find(|op| op.name == name) {
-            return Some(format!("{}\n\n{}", op.signature(), op.doc.trim()));
+            return Some(format!("{}\n\n{}", op.signature(), op.doc()));
         }
         if let Some(function) = ACTIONS.iter().find(|f| f.name == name) {
             return Some(format!(
@@ -405,15 +386,6 @@ fn script_functions(ast: &AST) -> Vec<(String, String)> {
             (f.name.to_owned(), signature)
         })
         .collect()
-}
-
-fn parameters(signature: &str) -> usize {
-    let inside = signature.split_once('(').map_or("", |(_, rest)| rest);
-    inside
-        .trim_end_matches(')')
-        .split(", ")
-        .filter(|p| !p.is_empty())
-        .count()
 }
 
 /// What a dialog shows for a value: nothing for `()`.

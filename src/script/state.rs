@@ -3,7 +3,7 @@
 use super::places::Places;
 use super::workbench::Workbench;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What the functions of a session share. Never hold the lock while script code runs.
@@ -16,6 +16,18 @@ pub struct State {
     pub workbench: Workbench,
     /// The directory that imports may not leave, in canonical form.
     pub root: PathBuf,
+    /// The same directory as the user gave it.
+    pub given_root: PathBuf,
+}
+
+impl State {
+    /// A path below the root as messages show it.
+    pub fn shown(&self, path: &Path) -> String {
+        match path.strip_prefix(&self.root) {
+            Ok(relative) => self.given_root.join(relative).display().to_string(),
+            Err(_) => path.display().to_string(),
+        }
+    }
 }
 
 impl State {

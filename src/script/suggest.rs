@@ -12,7 +12,14 @@ pub fn closest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) ->
         .into_iter()
         .filter(|c| *c != word)
         // Two short words that share nothing are not alike.
-        .filter(|c| c.chars().count().max(length) > 2 || c.chars().any(|x| word.contains(x)))
+        .filter(|c| {
+            let shares = || {
+                c.to_lowercase()
+                    .chars()
+                    .any(|x| word.to_lowercase().contains(x))
+            };
+            c.chars().count().max(length) > 2 || shares()
+        })
         .map(|c| (distance(word, c), c))
         .filter(|(d, c)| *d <= allowed && *d < c.chars().count().max(2))
         .min()

@@ -18,13 +18,20 @@ pub fn explain(problem: &ParseErrorType) -> (String, Option<String>) {
             help("a string over several lines stands in backticks"),
         ),
         P::BadInput(LexError::UnexpectedInput(text)) => {
-            (format!("`{text}` means nothing here"), None)
+            (format!("`{text}` cannot stand here"), None)
         }
         P::BadInput(error) => (lowered(&error.to_string()), None),
         P::MissingToken(token, _) if token == ";" => (
             "a statement must end before this".to_owned(),
             help("is a `;` missing in front of it?"),
         ),
+        P::MissingToken(token, _) if token == "," => (
+            "a `,` or a closing bracket is missing before this".to_owned(),
+            None,
+        ),
+        P::MismatchedType(wanted, given) => {
+            (format!("{wanted} must stand here, not {given}"), None)
+        }
         P::MissingToken(token, why) => (format!("`{token}` is missing {why}"), None),
         P::Reserved(word) => (
             format!("`{word}` is a reserved word"),
@@ -46,6 +53,10 @@ pub fn explain(problem: &ParseErrorType) -> (String, Option<String>) {
         P::WrongFnDefinition => (
             "functions are defined at the top level of a script".to_owned(),
             help("a closure can stand anywhere: let f = |x| ...;"),
+        ),
+        P::LoopBreak => (
+            "`break` and `continue` belong inside a loop".to_owned(),
+            None,
         ),
         P::ExprTooDeep => ("expressions are nested too deeply".to_owned(), None),
         other => {

@@ -43,7 +43,7 @@ pub static FUSE_INNER: Op = Op {
         Param::new("level", Kind::Loop),
     ],
     returns: Returns::Nest,
-    doc: include_str!("fuse_inner.rs"),
+    file: include_str!("fuse_inner.rs"),
     call: |args| match args {
         [Arg::Nest(nest), Arg::Loop(level)] => fuse_inner(nest, level).map(Value::Nest),
         _ => Err(ErrorKind::Misdeclared.into()),

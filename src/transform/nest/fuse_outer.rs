@@ -41,7 +41,7 @@ pub static FUSE_OUTER: Op = Op {
         Param::new("level", Kind::Int),
     ],
     returns: Returns::Nest,
-    doc: include_str!("fuse_outer.rs"),
+    file: include_str!("fuse_outer.rs"),
     call: |args| match args {
         [Arg::Nest(first), Arg::Nest(second), Arg::Int(level)] => {
             fuse_outer(first, second, *level).map(Value::Nest)

@@ -1,0 +1,53 @@
+//! Methods: `nest.f(x)` is `f(nest, x)` for functions of scripts as for native ones.
+//!
+//! Rhai calls a function of a script as a method only if it is written with `this`. So beside
+//! each function stands a native one of the same name, which only method calls reach, since
+//! plain calls find the script's first. It lives in the same module and is visible where the
+//! function is; and unlike a callback for missing functions it knows where it was called.
+
+use rhai::{AST, Dynamic, FuncRegistration, Module, NativeCallContext, RhaiFunc};
+use std::any::TypeId;
+use std::sync::Arc;
+
+/// The script with its functions callable as methods.
+pub fn with_methods(ast: &AST) -> AST {
+    if !ast.has_functions() {
+        return ast.clone();
+    }
+    let mut library = Module::clone(ast.shared_lib());
+    add(&mut library, ast);
+    let statements = ast.statements().iter().cloned();
+    AST::new_with_source(statements, library, ast.source().unwrap_or(""))
+}
+
+/// Makes the functions of `ast`, which `module` holds, callable as methods.
+pub fn add(module: &mut Module, ast: &AST) {
+    for function in ast.iter_functions() {
+        if function.params.is_empty() || function.name.starts_with("anon$") {
+            continue;
+        }
+        let name = function.name.to_owned();
+        let body = move |context: Option<NativeCallContext>, args: &mut [&mut Dynamic]| {
+            let Some(context) = context else {
+                return Ok(Dynamic::UNIT);
+            };
+            // The receiver is the caller's variable: the function gets a copy.
+            let mut values: Vec<Dynamic> = args.iter().map(|a| a.flatten_clone()).collect();
+            let mut values: Vec<&mut Dynamic> = values.iter_mut().collect();
+            context.call_fn_raw(&name, false, false, &mut values)
+        };
+        let types = vec![TypeId::of::<Dynamic>(); function.params.len()];
+        FuncRegistration::new(function.name)
+            .in_global_namespace()
+            .set_into_module_raw(
+                module,
+                types,
+                RhaiFunc::Method {
+                    func: Arc::new(body),
+                    has_context: true,
+                    is_pure: true,
+                    is_volatile: true,
+                },
+            );
+    }
+}

@@ -1,0 +1,114 @@
+//! A real session at a pseudo-terminal.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use expectrl::session::OsSession;
+use expectrl::{ControlCode, Eof, Expect, Session};
+use std::process::Command;
+use std::time::Duration;
+
+struct Dialog(OsSession);
+
+impl Dialog {
+    fn start(history: &std::path::Path) -> Dialog {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_teml"));
+        command
+            .arg("repl")
+            .env("TEML_HISTORY", history)
+            .env("TERM", "xterm");
+        let mut session = Session::spawn(command).unwrap();
+        session.set_expect_timeout(Some(Duration::from_secs(20)));
+        let mut dialog = Dialog(session);
+        dialog.expect("teml> ");
+        dialog
+    }
+
+    fn send(&mut self, line: &str) {
+        self.0.send(format!("{line}\r")).unwrap();
+    }
+
+    fn expect(&mut self, text: &str) {
+        if let Err(error) = self.0.expect(text) {
+            panic!("{text:?} did not come: {error}");
+        }
+    }
+
+    fn leave(mut self) {
+        self.0.send(ControlCode::EndOfTransmission).unwrap();
+        self.0.expect(Eof).unwrap();
+    }
+}
+
+#[test]
+fn a_session() {
+    let directory = tempfile::tempdir().unwrap();
+    let history = directory.path().join("deep").join("history");
+
+    let mut dialog = Dialog::start(&history);
+    dialog.send("let A = tensor([4, 5]); let B = eq(A, [i, j] -> [j, i]);");
+    dialog.expect("teml> ");
+    dialog.send("let swap = |n| {");
+    dialog.send("    n.interchange(1, 2)");
+    dialog.send("};");
+    dialog.expect("teml> ");
+    dialog.send("swap.call(build(B))");
+    dialog.expect("for i in 0..4");
+    dialog.expect("  for j in 0..5");
+    dialog.expect("teml> ");
+
+    // An error has its place and leaves the session as it was.
+    dialog.send("A = 3; build(B).unroll(9)");
+    dialog.expect("there is no level 9");
+    dialog.expect("<line 4>:1:24");
+    dialog.expect("teml> ");
+    dialog.send("A");
+    dialog.expect("f64 A[4][5]");
+    dialog.expect("teml> ");
+
+    // Ctrl-C discards the line that is edited.
+    dialog.0.send("let lost = 1").unwrap();
+    dialog.0.send(ControlCode::EndOfText).unwrap();
+    dialog.expect("teml> ");
+    dialog.send("lost");
+    dialog.expect("nothing is named `lost` here");
+    dialog.expect("teml> ");
+
+    // Ctrl-C stops a line that runs.
+    dialog.send("print(\"on\" + \"wards\"); loop { }");
+    dialog.expect("onwards");
+    dialog.0.send(ControlCode::EndOfText).unwrap();
+    dialog.expect("interrupted");
+    dialog.expect("teml> ");
+    dialog.send("40 + 2");
+    dialog.expect("=> 42");
+    dialog.expect("teml> ");
+    dialog.leave();
+
+    // The history outlives the session.
+    let mut dialog = Dialog::start(&history);
+    dialog.0.send("\x1b[A").unwrap();
+    dialog.expect("40 + 2");
+    dialog.send("");
+    dialog.expect("=> 42");
+    dialog.expect("teml> ");
+    dialog.leave();
+}
+
+#[test]
+fn a_history_that_cannot_be_written_is_one_warning() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_teml"));
+    command
+        .arg("repl")
+        .env("TEML_HISTORY", directory.path())
+        .env("TERM", "xterm");
+    let mut session = Session::spawn(command).unwrap();
+    session.set_expect_timeout(Some(Duration::from_secs(20)));
+    let mut dialog = Dialog(session);
+    dialog.expect("history is not kept");
+    dialog.expect("teml> ");
+    dialog.send("1 + 1");
+    dialog.expect("=> 2");
+    dialog.expect("teml> ");
+    dialog.leave();
+}

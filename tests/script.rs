@@ -1,0 +1,347 @@
+//! The scripting language: names, iterators, values, modules, errors as values.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use std::io::Write;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use teml::script::{ScriptError, Session, Workbench};
+
+#[derive(Clone, Default)]
+struct Output(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+fn session() -> (Session, Output) {
+    let output = Output::default();
+    (
+        Session::new(Box::new(output.clone()), Workbench::default()).unwrap(),
+        output,
+    )
+}
+
+fn printed(script: &str) -> String {
+    let (mut session, output) = session();
+    if let Err(error) = session.run_text("test.rhai", script) {
+        panic!("{}", error.render(false));
+    }
+    let bytes = output.0.lock().unwrap().clone();
+    String::from_utf8(bytes).unwrap()
+}
+
+fn error(script: &str) -> ScriptError {
+    session().0.run_text("test.rhai", script).unwrap_err()
+}
+
+/// The message and the text under its first mark.
+fn fault(script: &str) -> (String, String) {
+    let error = error(script);
+    let label = error.diagnostic.labels.first().expect("a place");
+    let text = error.sources.get(&label.span.source).unwrap();
+    let at = text[label.span.range.clone()].to_owned();
+    (error.diagnostic.message, at)
+}
+
+#[test]
+fn figure_4_transposes() {
+    let script = "
+        A = tensor([3, 5])
+        ; B = eq(A, [i1, i2] -> [i2, i1])
+        ; print(build(B))";
+    assert_eq!(
+        printed(script),
+        "f64 B[5][3], A[3][5]\nfor i1 in 0..3\n  for i2 in 0..5\n    B[i2][i1] = A[i1][i2]\n"
+    );
+}
+
+#[test]
+fn figure_5_assigns_to_a_tensor_that_exists() {
+    let script = "
+        N = 4;
+        A = tensor([N, N]);
+        B = tensor([N, N]);
+        C = tensor([N, N]);
+        D = @C:add(A, B, [[i1, i2], [i1, i2]] -> [i1, i2]);
+        print(D);";
+    assert_eq!(
+        printed(script),
+        "f64 C[4][4], A[4][4], B[4][4]\nC[i1][i2] = A[i1][i2] + B[i1][i2]\n"
+    );
+}
+
+#[test]
+fn figure_6_leaves_a_list_out() {
+    let forms = [
+        "[[i1, i2], ] -> [i1, i2]",
+        "[[i1, i2]] -> [i1, i2]",
+        "[[i1, i2], ()] -> [i1, i2]",
+    ];
+    for form in forms {
+        let script = format!(
+            "A = tensor([4, 4]); B = tensor([4, 4]); C = tensor([4, 4]);
+             D = vadd(A, B, [[i1, i2], [i1, i2]]);
+             E = mul(C, D, {form});
+             print(E)"
+        );
+        assert_eq!(
+            printed(&script),
+            "f64 E[4][4], C[4][4], A[4][4], B[4][4]\nE[i1][i2] = C[i1][i2] * (A[i1][i2] + B[i1][i2])\n",
+            "{form}"
+        );
+    }
+}
+
+#[test]
+fn the_first_variable_names_a_tensor() {
+    for (script, name) in [
+        ("let A = tensor([2]); print(A)", "f64 A[2]\n"),
+        ("A = tensor([2]); let B = A; print(B)", "f64 A[2]\n"),
+        (
+            "let f = |n| tensor([n]); let A = f.call(2); print(A)",
+            "f64 A[2]\n",
+        ),
+        ("fn f(n) { tensor([n]) } A = f(2); print(A)", "f64 A[2]\n"),
+        (
+            "fn f(n) { let T = tensor([n]); T } A = f(2); print(A)",
+            "f64 T[2]\n",
+        ),
+        (
+            "let f = |n| { let T = tensor([n]); T }; A = f.call(2); print(A)",
+            "f64 T[2]\n",
+        ),
+        (
+            "let A = 1; if true { A = tensor([2]) } print(A)",
+            "f64 A[2]\n",
+        ),
+        ("const A = tensor([2]); print(A)", "f64 A[2]\n"),
+    ] {
+        assert_eq!(printed(script), name, "{script}");
+    }
+}
+
+#[test]
+fn both_forms_call_the_same_function() {
+    let setup = "let A = tensor([4, 5]); let B = eq(A, [i, j] -> [j, i]); let n = build(B);
+        fn swap(nest, a, b) { nest.interchange(a, b) }";
+    for condition in [
+        "n.interchange(1, 2) == interchange(n, 1, 2)",
+        "n.interchange(\"i\", \"j\") == interchange(n, 1, 2)",
+        "n.interchange(i, j) == interchange(n, 1, 2)",
+        "swap(n, 1, 2) == n.swap(1, 2)",
+        "n.chain([|l| l.swap(1, 2)]) == swap(n, 1, 2)",
+        "n.interchange(1, 2) != n",
+        "n.interchange(1, 2).interchange(1, 2) == n",
+    ] {
+        assert_eq!(
+            printed(&format!("{setup} print({condition})")),
+            "true\n",
+            "{condition}"
+        );
+    }
+}
+
+#[test]
+fn iterators_need_no_declaration() {
+    let script = r#"
+        print([i + 1, 2*j - 1, i + kh, -i, 3 - i, i - i, (i + 1) * 2]);
+        fn f() { [i1, i_o] }
+        print(f());
+        print([1].map(|x| [x, j]));
+        let i = 3;
+        print([i, iter("i"), iter("long_name")]);
+        fn g(k) { k } print([g].len());"#;
+    assert_eq!(
+        printed(script),
+        "[i + 1, 2*j - 1, i + kh, -i, -i + 3, 0, 2*i + 2]\n[i1, i_o]\n[[1, j]]\n[3, i, long_name]\n1\n"
+    );
+}
+
+#[test]
+fn index_arithmetic_has_limits() {
+    let (message, at) = fault("let x = 1099511627776 * i");
+    assert!(message.contains("too large"), "{message}");
+    assert_eq!(at, "*");
+    assert!(fault("i * j").0.contains("cannot be multiplied"));
+}
+
+#[test]
+fn errors_are_values_that_scripts_can_catch() {
+    let script = r#"
+        let A = tensor([4]); let B = eq(A, [i] -> [i]); let n = build(B);
+        try { n.unroll(9) } catch (e) { print(e.op); print(e.message) }
+        try { n.unroll("x", "y", "z") } catch (e) { print("caught") }
+        try { try { n.unroll(true) } catch (e) { throw e } } catch (e) { print(e.op) }"#;
+    assert_eq!(
+        printed(script),
+        "unroll\nunroll: there is no level 9: the nest has 1 level\ncaught\nunroll\n"
+    );
+}
+
+#[test]
+fn an_error_that_is_thrown_again_keeps_its_place() {
+    let script = "fn f(x) { x.foo(1) }\ntry { tensor(3) } catch (e) { throw e }";
+    assert_eq!(fault(script).1, "3");
+}
+
+#[test]
+fn positions_are_right_behind_inserted_names() {
+    for (script, at) in [
+        ("A = tensor([2]); B = eq(A, [i] -> nope)", "nope"),
+        (
+            "let A = tensor([2]); let B = eq(A, [i] -> 3.5)",
+            "[i] -> 3.5",
+        ),
+        ("x = 1; x = x + nope;", "nope"),
+        ("x = 1; é = 2", "é"),
+        ("let s = \"日本\"; nope", "nope"),
+        ("\r\n\tx = 1;\r\n\tx = nope", "nope"),
+        ("#!/usr/bin/env teml\nnope", "nope"),
+    ] {
+        assert_eq!(fault(script).1, at, "{script}");
+    }
+}
+
+#[test]
+fn assignments_fit_what_was_declared() {
+    let setup = "A = tensor([4, 5]); C = tensor([4, 6]);";
+    let (message, at) = fault(&format!("{setup} C = eq(A, [i, j] -> [i, j])"));
+    assert!(
+        message.contains("[4, 6]") && message.contains("[4, 5]"),
+        "{message}"
+    );
+    assert!(
+        message.contains("dimension 2 is 6 in one and 5 in the other"),
+        "{message}"
+    );
+    assert_eq!(at, "C");
+    printed(&format!("{setup} let C = eq(A, [i, j] -> [i, j])"));
+    printed(&format!("{setup} C = tensor([9])"));
+    printed("A = tensor([4, 5]); C = tensor([5, 4]); C = eq(A, [i, j] -> [j, i])");
+}
+
+#[test]
+fn nothing_is_evaluated_from_strings() {
+    assert!(error("eval(\"1\")").diagnostic.message.contains("reserved"));
+}
+
+#[test]
+fn modules_stay_inside_the_directory() {
+    let directory = tempfile::tempdir().unwrap();
+    let inner = directory.path().join("inner");
+    std::fs::create_dir_all(inner.join("deeper")).unwrap();
+    let write = |path: &str, text: &str| std::fs::write(inner.join(path), text).unwrap();
+    std::fs::write(directory.path().join("secret.rhai"), "fn f() { 1 }").unwrap();
+    write(
+        "m.rhai",
+        "import \"deeper/n\" as n; fn f(x) { n::g(x) } let k = 7; export k;",
+    );
+    write(
+        "deeper/n.rhai",
+        "import \"../base\" as b; fn g(x) { b::h(x) + 1 }",
+    );
+    write("base.rhai", "fn h(x) { x.call(20) }");
+    write("circle.rhai", "import \"circle\" as c;");
+
+    let run = |text: &str| {
+        write("main.rhai", text);
+        let (mut session, output) = session();
+        session.run_file(&inner.join("main.rhai")).map(|()| {
+            let bytes = output.0.lock().unwrap().clone();
+            String::from_utf8(bytes).unwrap()
+        })
+    };
+    let good = "import \"m\" as m; import \"std/strategies\" as s;
+        print(m::f(|x| x * 2)); print(m::k); print(s::chain(3, [|x| x + 1]))";
+    assert_eq!(run(good).unwrap(), "41\n7\n4\n");
+    for (text, message) in [
+        ("import \"../secret\" as s;", "outside the directory"),
+        ("import \"circle\" as c;", "in a circle"),
+        ("import \"none\" as n;", "cannot import \"none\""),
+        ("import \"std/none\" as n;", "no module \"none\""),
+    ] {
+        let error = run(text).unwrap_err();
+        assert!(error.diagnostic.message.contains(message), "{error}");
+    }
+    // An error in a closure of this script, called three modules deep.
+    let error = run("import \"m\" as m;\nm::f(|x| tensor(x))").unwrap_err();
+    let places: Vec<(&str, &str)> = error
+        .diagnostic
+        .labels
+        .iter()
+        .map(|l| {
+            let text = error.sources.get(&l.span.source).unwrap();
+            let file = Path::new(&*l.span.source).file_name().unwrap();
+            (file.to_str().unwrap(), &text[l.span.range.clone()])
+        })
+        .collect();
+    assert_eq!(
+        places,
+        [
+            ("main.rhai", "x"),
+            ("base.rhai", "call"),
+            ("n.rhai", "h"),
+            ("m.rhai", "g"),
+            ("main.rhai", "f")
+        ]
+    );
+}
+
+#[test]
+fn deep_recursion_and_deep_values_are_errors_or_fine() {
+    let message = error("fn f(x) { f(x + 1) } f(0)").diagnostic.message;
+    assert!(message.contains("nested too deeply"), "{message}");
+    printed("let a = []; for k in 0..3000 { a = [a]; }");
+    let deep = format!("let x = {}1{};", "(".repeat(5000), ")".repeat(5000));
+    assert!(
+        error(&deep)
+            .diagnostic
+            .message
+            .contains("nested too deeply")
+    );
+}
+
+#[test]
+fn an_interrupt_stops_a_script() {
+    let (mut session, _) = session();
+    let flag = session.interrupt_flag();
+    std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        flag.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+    let error = session
+        .run_text("t", "try { loop {} } catch { }")
+        .unwrap_err();
+    assert!(error.interrupted);
+}
+
+#[test]
+fn no_text_breaks_the_engine() {
+    for text in [
+        "",
+        "\u{feff}1",
+        "\0",
+        "@",
+        "@ :",
+        "@C: 1",
+        "->",
+        "[] -> ",
+        "teml_bind",
+        "x =",
+        "`${",
+        "let",
+        "import",
+        "= 3",
+        "/*",
+    ] {
+        let _ = session().0.run_text("t", text);
+    }
+}
