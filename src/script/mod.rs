@@ -6,6 +6,7 @@
 
 mod actions;
 mod call;
+mod dialog;
 mod errors;
 mod fail;
 mod lex;
@@ -16,6 +17,7 @@ mod operations;
 mod places;
 mod rewrite;
 mod session;
+mod stack;
 mod state;
 mod suggest;
 mod syntax;
