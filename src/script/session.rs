@@ -273,7 +273,7 @@ impl Session {
     /// What is known about the function `name`, for help.
     pub fn help(&self, name: &str) -> Option<String> {
         if let Some(op) = transform::OPS.iter().find(|op| op.name == name) {
-            return Some(format!("{}\n\n{}", op.signature(), op.doc.trim()));
+            return Some(format!("{}\n\n{}", op.signature(), op.doc()));
         }
         if let Some(function) = ACTIONS.iter().find(|f| f.name == name) {
             return Some(format!(

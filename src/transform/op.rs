@@ -17,8 +17,8 @@ pub struct Op {
     pub params: &'static [Param],
     /// What it returns.
     pub returns: Returns,
-    /// The header of the operation's file: one sentence, before and after, legality, source.
-    pub doc: &'static str,
+    /// The text of the operation's file, whose header is its documentation.
+    pub file: &'static str,
     /// The operation on arguments that match `params`, optional ones at the end left out or not.
     pub call: fn(&[Arg]) -> Result<Value, Error>,
 }
@@ -172,6 +172,16 @@ impl Op {
         format!("{}({}) -> {returns}", self.name, params.join(", "))
     }
 
+    /// The header of the operation's file, which is its contract: one sentence, before and
+    /// after, legality, refusals, source.
+    pub fn doc(&self) -> String {
+        let header = self.file.lines().map_while(|line| line.strip_prefix("//!"));
+        let lines: Vec<&str> = header
+            .map(|line| line.strip_prefix(' ').unwrap_or(line))
+            .collect();
+        lines.join("\n")
+    }
+
     /// The number of arguments that it takes at least.
     pub fn required(&self) -> usize {
         self.params.iter().filter(|p| !p.optional).count()
@@ -210,9 +220,10 @@ pub fn apply(op: &'static Op, args: &[Arg], site: Option<Site>) -> Result<Value,
 }
 
 impl Arg {
-    /// The argument as a script writes it; `None` for trees, which have no short form.
+    /// The argument as a script writes it; `None` for what has no short form.
     fn as_text(&self) -> Option<String> {
         match self {
+            Arg::Expr(expr) => expr.tensor().map(|t| t.label().to_owned()),
             Arg::Loop(l) => Some(l.to_string()),
             Arg::Int(value) => Some(value.to_string()),
             _ => None,

@@ -7,5 +7,8 @@ mod expressions;
 mod figures;
 mod loops;
 mod random_text;
+mod refusals;
+mod refused_expressions;
+mod refused_nests;
 mod text;
 mod trees;

@@ -194,7 +194,7 @@ fn apply_edit(text: &str, edit: &Edit, at: prop::sample::Index) -> String {
     let (before, after): (String, String) =
         (chars[..k].iter().collect(), chars[k + 1..].iter().collect());
     match edit {
-        Edit::Delete => before + after.as_str(),
+        Edit::Delete => format!("{before}{after}"),
         Edit::Insert(piece) => format!("{before}{piece}{}{after}", chars[k]),
         Edit::Replace(piece) => format!("{before}{piece}{after}"),
         Edit::DropLine | Edit::RepeatLine => {

@@ -8,7 +8,7 @@ pub static BUILD: Op = Op {
     name: "build",
     params: &[Param::new("assignment", Kind::Expr)],
     returns: Returns::Nest,
-    doc: include_str!("../../lower/build.rs"),
+    file: include_str!("../../lower/build.rs"),
     call: |args| match args {
         [Arg::Expr(assignment)] => match build(assignment) {
             Ok(nest) => Ok(Value::Nest(nest)),

@@ -43,7 +43,7 @@ pub static FUSE_INNER: Op = Op {
         Param::new("level", Kind::Loop),
     ],
     returns: Returns::Nest,
-    doc: include_str!("fuse_inner.rs"),
+    file: include_str!("fuse_inner.rs"),
     call: |args| match args {
         [Arg::Nest(nest), Arg::Loop(level)] => fuse_inner(nest, level).map(Value::Nest),
         _ => Err(ErrorKind::Misdeclared.into()),
@@ -60,6 +60,10 @@ pub fn fuse_inner(nest: &Nest, level: &LoopRef) -> Result<Nest, Error> {
         Some(l) => l.body.as_slice(),
         None => nest.trees(),
     };
+    if siblings.iter().all(|t| t.as_loop().is_none()) {
+        // No loop at this level: the search for one says how deep the nest is.
+        find(nest, level, 1)?;
+    }
     let fills = siblings
         .iter()
         .take_while(|t| matches!(t, Tree::Fill(_)))
@@ -75,15 +79,11 @@ pub fn fuse_inner(nest: &Nest, level: &LoopRef) -> Result<Nest, Error> {
         };
         loops.push(l);
     }
-    let [first, others @ ..] = loops.as_slice() else {
-        return Err(Error::from(ErrorKind::NothingToFuse)
-            .at_argument(1)
-            .on(nest, []));
-    };
-    if others.is_empty() {
+    let (Some((first, others)), 2..) = (loops.split_first(), loops.len()) else {
+        let culprits = loops.iter().map(|l| l.name.clone());
         let error = Error::from(ErrorKind::NothingToFuse).at_argument(1);
-        return Err(error.on(nest, [first.name.clone()]));
-    }
+        return Err(error.on(nest, culprits));
+    };
     for other in others {
         check_same(first, other, &other.range)
             .map_err(|kind| Error::from(kind).on(nest, [first.name.clone(), other.name.clone()]))?;

@@ -41,7 +41,7 @@ pub static FUSE_OUTER: Op = Op {
         Param::new("level", Kind::Int),
     ],
     returns: Returns::Nest,
-    doc: include_str!("fuse_outer.rs"),
+    file: include_str!("fuse_outer.rs"),
     call: |args| match args {
         [Arg::Nest(first), Arg::Nest(second), Arg::Int(level)] => {
             fuse_outer(first, second, *level).map(Value::Nest)
@@ -67,7 +67,7 @@ pub fn fuse_outer(first: &Nest, second: &Nest, level: i64) -> Result<Nest, Error
         Outer::of(first, levels).map_err(|found| not_perfect(first, "first", level, found))?;
     let two =
         Outer::of(second, levels).map_err(|found| not_perfect(second, "second", level, found))?;
-    check_fills(first, second, &one, &two)?;
+    check_fills(first, second, &two)?;
 
     let renamed = rename_second(first, &one, second, &two);
     let rename = |name: &Name| {
@@ -174,7 +174,7 @@ fn not_perfect(nest: &Nest, which: &'static str, level: i64, found: String) -> E
 }
 
 /// Fills of the second nest move before the first nest's loops.
-fn check_fills(first: &Nest, second: &Nest, one: &Outer, two: &Outer) -> Result<(), Error> {
+fn check_fills(first: &Nest, second: &Nest, two: &Outer) -> Result<(), Error> {
     let mut used = Vec::new();
     for line in first.lines() {
         match line.tree {
@@ -191,9 +191,8 @@ fn check_fills(first: &Nest, second: &Nest, one: &Outer, two: &Outer) -> Result<
         None => Ok(()),
         Some(fill) => {
             let tensor = fill.target.label().to_owned();
-            let culprits = one.loops.iter().map(|l| l.name.clone());
             let error = Error::from(ErrorKind::FillConflict { tensor }).at_argument(1);
-            Err(error.on(second, culprits))
+            Err(error.on(second, []))
         }
     }
 }

@@ -38,7 +38,7 @@ pub static INTERCHANGE: Op = Op {
         Param::new("second", Kind::Loop),
     ],
     returns: Returns::Nest,
-    doc: include_str!("interchange.rs"),
+    file: include_str!("interchange.rs"),
     call: |args| match args {
         [Arg::Nest(nest), Arg::Loop(first), Arg::Loop(second)] => {
             interchange(nest, first, second).map(Value::Nest)

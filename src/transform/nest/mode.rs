@@ -37,7 +37,7 @@ pub static PARALLELIZE: Op = Op {
     name: "parallelize",
     params: PARAMS,
     returns: Returns::Nest,
-    doc: include_str!("mode.rs"),
+    file: include_str!("mode.rs"),
     call: |args| match args {
         [Arg::Nest(nest), Arg::Loop(l)] => parallelize(nest, l).map(Value::Nest),
         _ => Err(ErrorKind::Misdeclared.into()),
@@ -49,7 +49,7 @@ pub static VECTORIZE: Op = Op {
     name: "vectorize",
     params: PARAMS,
     returns: Returns::Nest,
-    doc: include_str!("mode.rs"),
+    file: include_str!("mode.rs"),
     call: |args| match args {
         [Arg::Nest(nest), Arg::Loop(l)] => vectorize(nest, l).map(Value::Nest),
         _ => Err(ErrorKind::Misdeclared.into()),

@@ -39,7 +39,7 @@ pub static STRIPMINE: Op = Op {
         Param::new("factor", Kind::Int),
     ],
     returns: Returns::Nest,
-    doc: include_str!("stripmine.rs"),
+    file: include_str!("stripmine.rs"),
     call: |args| match args {
         [Arg::Nest(nest), Arg::Loop(l), Arg::Int(factor)] => {
             stripmine(nest, l, *factor).map(Value::Nest)

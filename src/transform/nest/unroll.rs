@@ -36,7 +36,7 @@ pub static UNROLL: Op = Op {
         Param::new("loop", Kind::Loop),
     ],
     returns: Returns::Nest,
-    doc: include_str!("unroll.rs"),
+    file: include_str!("unroll.rs"),
     call: |args| match args {
         [Arg::Nest(nest), Arg::Loop(l)] => unroll(nest, l).map(Value::Nest),
         _ => Err(ErrorKind::Misdeclared.into()),

@@ -31,7 +31,7 @@ pub static TENSOR: Op = Op {
         Param::optional("elem", Kind::Elem),
     ],
     returns: Returns::Expr,
-    doc: include_str!("declare.rs"),
+    file: include_str!("declare.rs"),
     call: |args| match args {
         [Arg::Extents(extents)] => tensor(extents, Elem::F64).map(Value::Expr),
         [Arg::Extents(extents), Arg::Elem(elem)] => tensor(extents, *elem).map(Value::Expr),
@@ -44,7 +44,7 @@ pub static SCALAR: Op = Op {
     name: "scalar",
     params: &[Param::optional("elem", Kind::Elem)],
     returns: Returns::Expr,
-    doc: include_str!("declare.rs"),
+    file: include_str!("declare.rs"),
     call: |args| match args {
         [] => Ok(Value::Expr(scalar(Elem::F64))),
         [Arg::Elem(elem)] => Ok(Value::Expr(scalar(*elem))),

@@ -35,7 +35,7 @@ pub static EQ: Op = Op {
         Param::new("iterators", Kind::Arrow),
     ],
     returns: Returns::Expr,
-    doc: include_str!("eq.rs"),
+    file: include_str!("eq.rs"),
     call: |args| match args {
         [Arg::Expr(value), Arg::Arrow(arrow)] => eq(value, arrow).map(Value::Expr),
         _ => Err(ErrorKind::Misdeclared.into()),

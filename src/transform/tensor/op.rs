@@ -37,7 +37,7 @@ macro_rules! op {
             name: $name,
             params: PARAMS,
             returns: Returns::Expr,
-            doc: include_str!("op.rs"),
+            file: include_str!("op.rs"),
             call: |args| match args {
                 [Arg::Expr(left), Arg::Expr(right), Arg::Arrow(arrow)] => {
                     op($op, left, right, arrow).map(Value::Expr)

@@ -12,7 +12,7 @@
 //! f64 A[4][5], B[5][6]
 //! [_1, _2] -> sum(_3: A[_1][_3] * B[_3][_2])
 //! f64 C[4][6], A[4][5], B[5][6]
-//! C[i][j] = sum(_1: A[i][_1] * B[_1][j])
+//! C[i][j] = sum(_3: A[i][_3] * B[_3][j])
 //! ```
 //!
 //! `vcontract(left, right, [r0, r1])`: dimension `r0` of `left` with dimension `r1` of `right`,
@@ -37,7 +37,7 @@ pub static VCONTRACT: Op = Op {
         Param::new("dimensions", Kind::Dimensions),
     ],
     returns: Returns::Expr,
-    doc: include_str!("vcontract.rs"),
+    file: include_str!("vcontract.rs"),
     call: |args| match args {
         [Arg::Expr(left), Arg::Expr(right), Arg::Dimensions(pair)] => {
             vcontract(left, right, *pair).map(Value::Expr)

@@ -37,7 +37,7 @@ macro_rules! vop {
             name: $name,
             params: PARAMS,
             returns: Returns::Expr,
-            doc: include_str!("vop.rs"),
+            file: include_str!("vop.rs"),
             call: |args| call($op, args),
         }
     };

@@ -32,7 +32,7 @@ pub static VSUM: Op = Op {
         Param::new("over", Kind::Iters),
     ],
     returns: Returns::Expr,
-    doc: include_str!("vsum.rs"),
+    file: include_str!("vsum.rs"),
     call: |args| match args {
         [Arg::Expr(summand), Arg::Iters(over)] => vsum(summand, over).map(Value::Expr),
         _ => Err(ErrorKind::Misdeclared.into()),

@@ -1,0 +1,110 @@
+//! The examples in the headers of operations and in the library: each `rhai` block prints what
+//! the `text` block after it shows.
+
+// A test that cannot go on has failed.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use teml::script::{Session, Workbench};
+use teml::transform::OPS;
+
+#[derive(Clone, Default)]
+struct Output(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The pairs of blocks in comment lines that start with `marker`.
+fn examples(text: &str, marker: &str) -> Vec<(String, String)> {
+    let mut examples = Vec::new();
+    let mut script: Option<String> = None;
+    let mut open: Option<(&str, String)> = None;
+    for line in text.lines() {
+        let Some(line) = line.strip_prefix(marker) else {
+            continue;
+        };
+        let line = line.strip_prefix(' ').unwrap_or(line);
+        match (line.strip_prefix("```"), open.take()) {
+            (Some(language), None) => open = Some((language, String::new())),
+            (Some(_), Some(("rhai", body))) => script = Some(body),
+            (Some(_), Some(("text", body))) => {
+                if let Some(script) = script.take() {
+                    examples.push((script, body));
+                }
+            }
+            (Some(_), Some(_)) => {}
+            (None, Some((language, body))) => open = Some((language, body + line + "\n")),
+            (None, None) => {}
+        }
+    }
+    examples
+}
+
+fn check(place: &str, script: &str, expected: &str) {
+    let output = Output::default();
+    let mut session = Session::new(Box::new(output.clone()), Workbench::default())
+        .unwrap_or_else(|e| panic!("{}", e.render(false)));
+    if let Err(error) = session.run_text(place, script) {
+        panic!("{}", error.render(false));
+    }
+    let printed = String::from_utf8(output.0.lock().unwrap().clone()).unwrap();
+    assert_eq!(printed, expected, "{place}\n{script}");
+}
+
+#[test]
+fn every_operation_has_an_example_that_holds() {
+    for op in OPS {
+        let examples = examples(op.file, "//!");
+        assert!(!examples.is_empty(), "{} has no example", op.name);
+        for (script, expected) in examples {
+            check(op.name, &script, &expected);
+        }
+    }
+}
+
+#[test]
+fn every_function_of_the_library_has_an_example_that_holds() {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("stdlib");
+    let files: Vec<PathBuf> = fs::read_dir(directory)
+        .unwrap()
+        .map(|e| e.unwrap().path())
+        .collect();
+    for file in files
+        .iter()
+        .filter(|f| f.extension().is_some_and(|e| e == "rhai"))
+    {
+        let text = fs::read_to_string(file).unwrap();
+        let functions = text.lines().filter(|l| l.starts_with("fn ")).count();
+        let examples = examples(&text, "///");
+        assert_eq!(
+            examples.len(),
+            functions,
+            "{}: one example per function",
+            file.display()
+        );
+        for (script, expected) in examples {
+            check(&file.display().to_string(), &script, &expected);
+        }
+    }
+}
+
+#[test]
+fn every_header_says_what_the_house_asks_for() {
+    for op in OPS {
+        let header = op.doc();
+        for part in ["Source: ", "Refuses: "] {
+            assert!(header.contains(part), "{}: no `{part}`", op.name);
+        }
+    }
+}

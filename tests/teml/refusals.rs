@@ -1,0 +1,237 @@
+//! Every refusal: what provokes it, what it says is wrong, and which argument and loops it
+//! blames. That no variant is missing is a test, too.
+
+use crate::refused_expressions::expressions;
+use crate::refused_nests::nests;
+use crate::trees::*;
+use teml::analysis::position::NoLoop;
+use teml::analysis::shape::Mismatch;
+use teml::analysis::verify::Invalid;
+use teml::codegen::{NoCode, generate};
+use teml::ir::{Elem, Name, NameError, Nest, ShapeError};
+use teml::lower::build::NoNest;
+use teml::transform::tensor::eq::retarget;
+use teml::transform::{Arg, Class, ErrorKind, Op, apply};
+
+/// A call that is refused.
+pub struct Case {
+    pub op: &'static Op,
+    pub args: Vec<Arg>,
+    pub kind: ErrorKind,
+    pub argument: Option<usize>,
+    pub culprits: &'static [&'static str],
+}
+
+impl Case {
+    /// Refused because of no argument and no loop in particular.
+    pub fn new(op: &'static Op, args: Vec<Arg>, kind: impl Into<ErrorKind>) -> Case {
+        let kind = kind.into();
+        let (argument, culprits) = (None, &[] as &[&str]);
+        Case {
+            op,
+            args,
+            kind,
+            argument,
+            culprits,
+        }
+    }
+
+    /// Which argument is at fault, counted from 0.
+    pub fn at(mut self, argument: usize) -> Case {
+        self.argument = Some(argument);
+        self
+    }
+
+    /// Which loops are.
+    pub fn because_of(mut self, culprits: &'static [&'static str]) -> Case {
+        self.culprits = culprits;
+        self
+    }
+}
+
+fn cases() -> Vec<Case> {
+    [expressions(), nests()].into_iter().flatten().collect()
+}
+
+#[test]
+fn refusals_say_what_is_wrong_and_where() {
+    for case in cases() {
+        let Err(error) = apply(case.op, &case.args, None) else {
+            panic!("{} was to be refused: {}", case.op.name, case.kind)
+        };
+        let culprits: Vec<&str> = error.culprits.iter().map(Name::as_str).collect();
+        let found = (error.op, &error.kind, error.argument, culprits.as_slice());
+        let expected = (case.op.name, &case.kind, case.argument, case.culprits);
+        assert_eq!(found, expected, "{}", error.kind);
+        // Loops at fault are shown in a nest that has them.
+        let has = |name: &Name| error.nest.as_ref().is_some_and(|nest| nest.has_loop(name));
+        assert!(error.culprits.iter().all(has), "{}", error.kind);
+        let parameters = 0..case.op.params.len();
+        assert!(error.argument.is_none_or(|k| parameters.contains(&k)));
+    }
+}
+
+#[test]
+fn only_bugs_are_called_bugs() {
+    for case in cases() {
+        let bug = matches!(
+            case.kind,
+            ErrorKind::Misdeclared | ErrorKind::Invalid(Invalid::Malformed(_))
+        );
+        assert_eq!(case.kind.class() == Class::Bug, bug, "{}", case.kind);
+    }
+}
+
+/// Gives every variant a name, in a match that the compiler keeps complete, and lists them.
+macro_rules! variants {
+    ($kind:ident: $($pattern:pat => $name:literal,)*) => {
+        fn variant(kind: &$kind) -> &'static str {
+            match kind {
+                $($pattern => $name,)*
+            }
+        }
+        const VARIANTS: &[&str] = &[$($name,)*];
+    };
+}
+
+#[test]
+fn every_refusal_has_a_case() {
+    use ErrorKind as K;
+    variants! { ErrorKind:
+        K::Shape(Mismatch::Rank { .. }) => "Shape::Rank",
+        K::Shape(Mismatch::Extents { .. }) => "Shape::Extents",
+        K::Shape(Mismatch::OutOfBounds { .. }) => "Shape::OutOfBounds",
+        K::Shape(Mismatch::NoRange { .. }) => "Shape::NoRange",
+        K::Shape(Mismatch::Empty { .. }) => "Shape::Empty",
+        K::Shape(Mismatch::Elems { .. }) => "Shape::Elems",
+        K::Shape(Mismatch::TooLarge { .. }) => "Shape::TooLarge",
+        K::Extents(ShapeError::NotPositive { .. }) => "Extents::NotPositive",
+        K::Extents(ShapeError::TooLarge { .. }) => "Extents::TooLarge",
+        K::Loop(NoLoop::NoLevel { .. }) => "Loop::NoLevel",
+        K::Loop(NoLoop::TooDeep { .. }) => "Loop::TooDeep",
+        K::Loop(NoLoop::Ambiguous { .. }) => "Loop::Ambiguous",
+        K::Loop(NoLoop::NoName { .. }) => "Loop::NoName",
+        K::Invalid(Invalid::InsideVector { .. }) => "Invalid::InsideVector",
+        K::Invalid(Invalid::TooDeep) => "Invalid::TooDeep",
+        K::Invalid(Invalid::TooLarge { .. }) => "Invalid::TooLarge",
+        K::Invalid(Invalid::IndexTooLarge { .. }) => "Invalid::IndexTooLarge",
+        K::Invalid(Invalid::Malformed(_)) => "Invalid::Malformed",
+        K::Unnamed => "Unnamed",
+        K::IteratorsMissing { .. } => "IteratorsMissing",
+        K::IteratorsGiven { .. } => "IteratorsGiven",
+        K::ScalarIndexed { .. } => "ScalarIndexed",
+        K::TooManyLists { .. } => "TooManyLists",
+        K::TooComplex => "TooComplex",
+        K::NoDimension { .. } => "NoDimension",
+        K::ContractedExtents { .. } => "ContractedExtents",
+        K::NotFree { .. } => "NotFree",
+        K::Repeated { .. } => "Repeated",
+        K::NoNest(NoNest::NotAnAssignment { .. }) => "NoNest::NotAnAssignment",
+        K::NoNest(NoNest::Unnamed) => "NoNest::Unnamed",
+        K::NoNest(NoNest::UnassignedIterator { .. }) => "NoNest::UnassignedIterator",
+        K::NoNest(NoNest::NotLinear { .. }) => "NoNest::NotLinear",
+        K::NoNest(NoNest::ReadsTarget { .. }) => "NoNest::ReadsTarget",
+        K::NoNest(NoNest::NotInjective { .. }) => "NoNest::NotInjective",
+        K::NoNest(NoNest::Scattered { .. }) => "NoNest::Scattered",
+        K::NoNest(NoNest::Shape(_)) => "NoNest::Shape",
+        K::NotPositive { .. } => "NotPositive",
+        K::NotPerfect { .. } => "NotPerfect",
+        K::NotNested { .. } => "NotNested",
+        K::BoundsDepend { .. } => "BoundsDepend",
+        K::Stepped { .. } => "Stepped",
+        K::NotConstant { .. } => "NotConstant",
+        K::NameClash { .. } => "NameClash",
+        K::RangesDiffer { .. } => "RangesDiffer",
+        K::ModesDiffer { .. } => "ModesDiffer",
+        K::NotPerfectTo { .. } => "NotPerfectTo",
+        K::FillConflict { .. } => "FillConflict",
+        K::NotALoop { .. } => "NotALoop",
+        K::NothingToFuse => "NothingToFuse",
+        K::Misdeclared => "Misdeclared",
+    }
+    let provoked: Vec<&str> = cases().iter().map(|case| variant(&case.kind)).collect();
+    let missing: Vec<&&str> = VARIANTS.iter().filter(|v| !provoked.contains(v)).collect();
+    assert_eq!(missing, [] as [&&str; 0]);
+}
+
+#[test]
+fn a_declared_target_of_another_element_type_is_refused() {
+    let value = eq("B", &tensor("A", &[4]), "i", "i");
+    let declared = teml::transform::tensor::declare::tensor(&[4], Elem::F32).unwrap();
+    let declared = bind("B", declared);
+    let error = retarget(&value, declared.tensor().unwrap()).unwrap_err();
+    let elems = Mismatch::Elems {
+        left: "B".to_owned(),
+        left_elem: Elem::F32,
+        right: "the assigned value".to_owned(),
+        right_elem: Elem::F64,
+    };
+    assert_eq!(error.kind, ErrorKind::Shape(elems));
+}
+
+/// Nests and a name for which there is no C, and why.
+fn codes() -> Vec<(Vec<Nest>, &'static str, NoCode)> {
+    let copy = copy("B", "A", &[4], "i");
+    let carried = nest(&["f64 A[4]", "parallel for i in 1..4", "  A[i] = A[i - 1]"]);
+    let race = teml::analysis::legality::race(&carried).unwrap();
+    let other = nest(&["f64 A[5]", "f32 A2[4]", "for i in 0..5", "  A[i] = A[i]"]);
+    let named = nest(&[
+        "f64 i[4], B[4]",
+        "for i in 0..4",
+        "  B[i] = B[i]",
+        "  i[0] = B[i]",
+    ]);
+    let broken = nest(&["f64 A[4]", "A[k] = A[k]"]);
+    vec![
+        (vec![], "kernel", NoCode::Nothing),
+        (
+            vec![copy.clone(), carried],
+            "kernel",
+            NoCode::Race { nest: 1, race },
+        ),
+        (
+            vec![copy.clone(), other],
+            "kernel",
+            NoCode::TensorsDiffer {
+                name: name("A"),
+                first: "f64 A[4]".to_owned(),
+                second: "f64 A[5]".to_owned(),
+            },
+        ),
+        (vec![named], "kernel", NoCode::NameClash { name: name("i") }),
+        (
+            vec![copy],
+            "double",
+            NoCode::Symbol(NameError::Keyword("double".to_owned())),
+        ),
+        (
+            vec![broken],
+            "kernel",
+            NoCode::Invalid(Invalid::Malformed(
+                "`k` uses `k` outside of its loop".to_owned(),
+            )),
+        ),
+    ]
+}
+
+#[test]
+fn codegen_says_why_there_is_no_c() {
+    for (nests, symbol, why) in codes() {
+        assert_eq!(generate(&nests, symbol), Err(why));
+    }
+}
+
+#[test]
+fn every_reason_for_no_c_has_a_case() {
+    variants! { NoCode:
+        NoCode::Nothing => "Nothing",
+        NoCode::Race { .. } => "Race",
+        NoCode::TensorsDiffer { .. } => "TensorsDiffer",
+        NoCode::NameClash { .. } => "NameClash",
+        NoCode::Symbol(_) => "Symbol",
+        NoCode::Invalid(_) => "Invalid",
+    }
+    let provoked: Vec<&str> = codes().iter().map(|(.., why)| variant(why)).collect();
+    let missing: Vec<&&str> = VARIANTS.iter().filter(|v| !provoked.contains(v)).collect();
+    assert_eq!(missing, [] as [&&str; 0]);
+}

@@ -1,0 +1,357 @@
+//! Calls on tensor expressions that are refused, `build` included.
+
+use crate::refusals::Case;
+use crate::trees::*;
+use teml::analysis::shape::{Mismatch, Place};
+use teml::ir::BinaryOp::{Add, Mul};
+use teml::ir::{Affine, Elem, Expr, Index, Node, ShapeError};
+use teml::lower::build::NoNest;
+use teml::transform::nest::build::BUILD;
+use teml::transform::tensor::declare::{self, TENSOR};
+use teml::transform::tensor::eq::{self, EQ};
+use teml::transform::tensor::op::ADD;
+use teml::transform::tensor::vcontract::{VCONTRACT, vcontract};
+use teml::transform::tensor::vop::{VADD, VMUL};
+use teml::transform::tensor::vsum::{VSUM, vsum};
+use teml::transform::{Arg, Arrow, ErrorKind};
+
+fn place(tensor: &str, dimension: usize, extent: u64) -> Place {
+    Place {
+        tensor: tensor.to_owned(),
+        dimension,
+        extent,
+    }
+}
+
+fn expr(e: &Expr) -> Arg {
+    Arg::Expr(e.clone())
+}
+
+fn operands(left: &Expr, right: &Expr, of: [&str; 2]) -> Vec<Arg> {
+    vec![expr(left), expr(right), Arg::IterLists(lists(of))]
+}
+
+/// A list of indices that are not single iterators.
+fn indexing(e: &Expr, index: Vec<Affine>, to: &str) -> Vec<Arg> {
+    let (from, to) = (vec![Some(index)], list(to));
+    vec![expr(e), Arg::Arrow(Arrow { from, to })]
+}
+
+pub fn expressions() -> Vec<Case> {
+    [
+        operand_cases(),
+        shape_cases(),
+        contraction_cases(),
+        build_cases(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+fn operand_cases() -> Vec<Case> {
+    let a = tensor("A", &[4, 5]);
+    let s = bind("s", declare::scalar(Elem::F64));
+    let unnamed = declare::tensor(&[4], Elem::F64).unwrap();
+    let sum = vop(Add, &a, &a, ["i j", "i j"]);
+    let huge = (0..14).fold(sum.clone(), |x, _| vop(Add, &x, &x, ["ε", "ε"]));
+    let deep = (0..498).fold(sum.clone(), |x, _| vop(Add, &x, &a, ["ε", "i j"]));
+    let missing = |what: &str, rank| ErrorKind::IteratorsMissing {
+        what: what.to_owned(),
+        rank,
+    };
+    let has = vec![name("i"), name("j")];
+    let product = vcontract(&a, &tensor("B", &[5, 6]), [2, 1]).unwrap();
+    vec![
+        Case::new(
+            &EQ,
+            vec![expr(&unnamed), Arg::Arrow(arrow(["i"], "i"))],
+            ErrorKind::Unnamed,
+        )
+        .at(0),
+        Case::new(
+            &VADD,
+            operands(&a, &unnamed, ["i j", "i"]),
+            ErrorKind::Unnamed,
+        )
+        .at(1),
+        Case::new(
+            &ADD,
+            vec![expr(&a), expr(&a), Arg::Arrow(arrow(["i j", "ε"], "i j"))],
+            missing("A", 2),
+        )
+        .at(1),
+        Case::new(
+            &EQ,
+            vec![expr(&product), Arg::Arrow(arrow([], "i j"))],
+            missing("`[_1, _2] -> sum(_3: A[_1][_3] * B[_3][_2])`", 2),
+        )
+        .at(0),
+        Case::new(
+            &VMUL,
+            operands(&sum, &a, ["i j", "i j"]),
+            ErrorKind::IteratorsGiven { has },
+        )
+        .at(0),
+        Case::new(
+            &VADD,
+            operands(&a, &s, ["i j", "i"]),
+            ErrorKind::ScalarIndexed {
+                scalar: "s".to_owned(),
+            },
+        )
+        .at(1),
+        Case::new(
+            &VADD,
+            vec![
+                expr(&a),
+                expr(&a),
+                Arg::IterLists(lists(["i j", "i j", "i j"])),
+            ],
+            ErrorKind::TooManyLists {
+                given: 3,
+                operands: 2,
+            },
+        )
+        .at(2),
+        Case::new(
+            &EQ,
+            vec![expr(&a), Arg::Arrow(arrow(["i j", "i j"], "i j"))],
+            ErrorKind::TooManyLists {
+                given: 2,
+                operands: 1,
+            },
+        )
+        .at(1),
+        Case::new(
+            &VADD,
+            operands(&huge, &huge, ["ε", "ε"]),
+            ErrorKind::TooComplex,
+        ),
+        Case::new(
+            &VADD,
+            operands(&deep, &a, ["ε", "i j"]),
+            ErrorKind::TooComplex,
+        ),
+        Case::new(
+            &EQ,
+            vec![expr(&deep), Arg::Arrow(arrow(["ε"], "i j"))],
+            ErrorKind::TooComplex,
+        ),
+        Case::new(
+            &VSUM,
+            vec![expr(&deep), Arg::Iters(list("j"))],
+            ErrorKind::TooComplex,
+        ),
+        Case::new(&EQ, vec![expr(&a)], ErrorKind::Misdeclared),
+    ]
+}
+
+fn shape_cases() -> Vec<Case> {
+    let (a, x) = (tensor("A", &[4, 5]), tensor("x", &[5]));
+    let floats = bind("f", declare::tensor(&[5], Elem::F32).unwrap());
+    let rank = Mismatch::Rank {
+        tensor: "A".to_owned(),
+        rank: 2,
+        given: 1,
+        list: "i".to_owned(),
+    };
+    let extents = Mismatch::Extents {
+        iterator: name("i"),
+        first: place("A", 1, 4),
+        second: place("x", 1, 5),
+    };
+    let sum = it("i").plus(&it("j"));
+    let outside = Mismatch::OutOfBounds {
+        index: sum.clone(),
+        low: 0,
+        high: 7,
+        place: place("x", 1, 5),
+    };
+    let window = vec![
+        expr(&a),
+        expr(&x),
+        Arg::IterLists(vec![iters("i j"), Some(vec![sum.clone()])]),
+    ];
+    let no_range = Mismatch::NoRange {
+        iterator: name("i"),
+        index: sum.clone(),
+        place: place("x", 1, 5),
+    };
+    let free_target = Mismatch::NoRange {
+        iterator: name("k"),
+        index: it("k"),
+        place: place("the target", 1, 0),
+    };
+    let far = it("i").plus_constant(5);
+    let empty = Mismatch::Empty {
+        iterator: name("i"),
+        index: far.clone(),
+        place: place("x", 1, 5),
+    };
+    let beyond = vec![
+        expr(&x),
+        expr(&x),
+        Arg::IterLists(vec![iters("i"), Some(vec![far])]),
+    ];
+    let elems = Mismatch::Elems {
+        left: "x".to_owned(),
+        left_elem: Elem::F64,
+        right: "f".to_owned(),
+        right_elem: Elem::F32,
+    };
+    let steep = it("i").times(1 << 40);
+    let too_large = Mismatch::TooLarge {
+        index: steep.clone(),
+        place: place("x", 1, 5),
+    };
+    let extents_of = |extents: &[i64]| vec![Arg::Extents(extents.to_vec())];
+    vec![
+        Case::new(&VADD, operands(&a, &x, ["i", "i"]), rank).at(0),
+        Case::new(&VADD, operands(&a, &x, ["i j", "i"]), extents),
+        Case::new(&VADD, window, outside),
+        Case::new(&EQ, indexing(&x, vec![sum], "i j"), no_range),
+        Case::new(&EQ, indexing(&x, list("i"), "k"), free_target),
+        Case::new(&VADD, beyond, empty),
+        Case::new(&VADD, operands(&x, &floats, ["i", "i"]), elems),
+        Case::new(&EQ, indexing(&x, vec![steep], "i"), too_large),
+        Case::new(
+            &TENSOR,
+            extents_of(&[3, 0]),
+            ShapeError::NotPositive {
+                dimension: 2,
+                extent: 0,
+            },
+        )
+        .at(0),
+        Case::new(
+            &TENSOR,
+            extents_of(&[1 << 45]),
+            ShapeError::TooLarge {
+                shape: format!("[{}]", 1u64 << 45),
+            },
+        )
+        .at(0),
+    ]
+}
+
+fn contraction_cases() -> Vec<Case> {
+    let (a, x) = (tensor("A", &[4, 5]), tensor("x", &[5]));
+    let contraction = |dimensions| vec![expr(&a), expr(&x), Arg::Dimensions(dimensions)];
+    let dimension = |what: &str, rank, dimension| ErrorKind::NoDimension {
+        what: what.to_owned(),
+        rank,
+        dimension,
+    };
+    let differ = ErrorKind::ContractedExtents {
+        first: place("A", 1, 4),
+        second: place("x", 1, 5),
+    };
+    let product = vop(Mul, &a, &x, ["i j", "j"]);
+    let over = |iterators: &str| vec![expr(&product), Arg::Iters(list(iterators))];
+    let not_free = |iterator: &str| ErrorKind::NotFree {
+        iterator: iterator.to_owned(),
+        has: vec![name("i"), name("j")],
+    };
+    vec![
+        Case::new(&VCONTRACT, contraction([0, 1]), dimension("A", 2, 0)).at(2),
+        Case::new(&VCONTRACT, contraction([2, 2]), dimension("x", 1, 2)).at(2),
+        Case::new(&VCONTRACT, contraction([1, 1]), differ).at(2),
+        Case::new(&VSUM, over("k"), not_free("k")).at(1),
+        Case::new(
+            &VSUM,
+            vec![expr(&product), Arg::Iters(vec![it("i").plus_constant(1)])],
+            not_free("i + 1"),
+        )
+        .at(1),
+        Case::new(
+            &VSUM,
+            over("j i j"),
+            ErrorKind::Repeated {
+                iterator: name("j"),
+            },
+        )
+        .at(1),
+    ]
+}
+
+fn build_cases() -> Vec<Case> {
+    let (a, x) = (tensor("A", &[5, 5]), tensor("x", &[5]));
+    let total = vsum(&vop(Mul, &x, &x, ["i", "i"]), &list("i")).unwrap();
+    let rows = vsum(&vop(Mul, &a, &x, ["i j", "j"]), &list("j")).unwrap();
+    let to = |value: &Expr, index: Vec<Affine>| {
+        let arrow = Arrow {
+            from: vec![None],
+            to: index,
+        };
+        bind("y", eq::eq(value, &arrow).unwrap())
+    };
+    let transposed = op("A", Add, [&a, &x], ["j i", "i"], "i j");
+    let diagonal = eq("d", &a, "i j", "i");
+    let onto_anti_diagonals = to(
+        &vop(Add, &a, &a, ["i j", "i j"]),
+        vec![it("i").plus(&it("j"))],
+    );
+    // No operation makes such a tree: they infer the target's shape or check it.
+    let misshapen = Expr::new(Node::Assign {
+        target: Expr::access(
+            tensor("y", &[4]).tensor().unwrap().clone(),
+            Index::At(list("i")),
+        ),
+        value: Expr::access(x.tensor().unwrap().clone(), Index::At(list("i"))),
+    });
+    let extents = Mismatch::Extents {
+        iterator: name("i"),
+        first: place("y", 1, 4),
+        second: place("x", 1, 5),
+    };
+    let build =
+        |assignment: &Expr, why: NoNest| Case::new(&BUILD, vec![expr(assignment)], why).at(0);
+    vec![
+        build(
+            &a,
+            NoNest::NotAnAssignment {
+                what: "a tensor without a value",
+            },
+        ),
+        build(
+            &total,
+            NoNest::NotAnAssignment {
+                what: "a virtual expression",
+            },
+        ),
+        build(&eq::eq(&x, &arrow(["i"], "i")).unwrap(), NoNest::Unnamed),
+        build(
+            &diagonal,
+            NoNest::UnassignedIterator {
+                iterator: name("j"),
+                target: "d[i]".to_owned(),
+            },
+        ),
+        build(
+            &to(&vop(Add, &total, &x, ["ε", "k"]), list("k")),
+            NoNest::NotLinear { op: "+" },
+        ),
+        build(
+            &transposed,
+            NoNest::ReadsTarget {
+                read: "A[j][i]".to_owned(),
+                target: "A[i][j]".to_owned(),
+            },
+        ),
+        build(
+            &onto_anti_diagonals,
+            NoNest::NotInjective {
+                target: "y[i + j]".to_owned(),
+                iterator: name("i"),
+            },
+        ),
+        build(
+            &to(&rows, vec![it("i").times(2)]),
+            NoNest::Scattered {
+                target: "y[2*i]".to_owned(),
+            },
+        ),
+        build(&misshapen, NoNest::Shape(extents)),
+    ]
+}

@@ -1,0 +1,337 @@
+//! Calls on nests that are refused.
+
+use crate::refusals::Case;
+use crate::trees::*;
+use teml::analysis::position::NoLoop;
+use teml::analysis::verify::Invalid;
+use teml::ir::BinaryOp::Mul;
+use teml::ir::Nest;
+use teml::lower::build::build;
+use teml::transform::nest::build::BUILD;
+use teml::transform::nest::fuse_inner::FUSE_INNER;
+use teml::transform::nest::fuse_outer::{FUSE_OUTER, fuse_outer};
+use teml::transform::nest::interchange::INTERCHANGE;
+use teml::transform::nest::mode::{PARALLELIZE, VECTORIZE, parallelize, vectorize};
+use teml::transform::nest::stripmine::{STRIPMINE, stripmine};
+use teml::transform::nest::unroll::UNROLL;
+use teml::transform::tensor::vsum::vsum;
+use teml::transform::{Arg, ErrorKind, LoopRef};
+
+fn by_name(text: &str) -> LoopRef {
+    LoopRef::Name(text.to_owned())
+}
+
+fn on<const N: usize>(nest: &Nest, args: [Arg; N]) -> Vec<Arg> {
+    [Arg::Nest(nest.clone())].into_iter().chain(args).collect()
+}
+
+fn both(first: &Nest, second: &Nest, level: i64) -> Vec<Arg> {
+    on(first, [Arg::Nest(second.clone()), Arg::Int(level)])
+}
+
+/// `i`, below it `j` and `j_2` side by side.
+fn branching() -> Nest {
+    let (first, second) = (
+        copy("B", "A", &[4, 4], "i j"),
+        copy("D", "C", &[4, 4], "i j"),
+    );
+    fuse_outer(&first, &second, 1).unwrap()
+}
+
+pub fn nests() -> Vec<Case> {
+    [
+        position_cases(),
+        order_cases(),
+        block_cases(),
+        fusion_cases(),
+        invalid_cases(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+fn position_cases() -> Vec<Case> {
+    let nest = copy("B", "A", &[4, 4], "i j");
+    let no_name = |wanted: &str| NoLoop::NoName {
+        name: wanted.to_owned(),
+        have: vec![name("i"), name("j")],
+    };
+    let ambiguous = NoLoop::Ambiguous {
+        level: 2,
+        candidates: vec![name("j"), name("j_2")],
+    };
+    let too_deep = NoLoop::TooDeep { level: 3, depth: 2 };
+    vec![
+        Case::new(&UNROLL, on(&nest, [level(0)]), NoLoop::NoLevel { level: 0 }).at(1),
+        Case::new(
+            &PARALLELIZE,
+            on(&nest, [level(-1)]),
+            NoLoop::NoLevel { level: -1 },
+        )
+        .at(1),
+        Case::new(
+            &FUSE_INNER,
+            on(&nest, [level(0)]),
+            NoLoop::NoLevel { level: 0 },
+        )
+        .at(1),
+        Case::new(&INTERCHANGE, on(&nest, [level(1), level(3)]), too_deep).at(2),
+        Case::new(
+            &INTERCHANGE,
+            on(&nest, [named("k"), level(1)]),
+            no_name("k"),
+        )
+        .at(1),
+        Case::new(&STRIPMINE, on(&nest, [named(""), Arg::Int(2)]), no_name("")).at(1),
+        Case::new(&VECTORIZE, on(&branching(), [level(2)]), ambiguous).at(1),
+        Case::new(&UNROLL, on(&nest, []), ErrorKind::Misdeclared),
+    ]
+}
+
+fn order_cases() -> Vec<Case> {
+    let branching = branching();
+    let mined = stripmine(&copy("B", "A", &[4, 4], "i j"), &by_name("i"), 2).unwrap();
+    let not_perfect = ErrorKind::NotPerfect {
+        outer: name("i"),
+        inner: name("j_2"),
+        culprit: name("i"),
+    };
+    let not_nested = ErrorKind::NotNested {
+        first: name("j"),
+        second: name("j_2"),
+    };
+    let depends = || ErrorKind::BoundsDepend {
+        inner: name("i_i"),
+        outer: name("i_o"),
+    };
+    vec![
+        Case::new(
+            &INTERCHANGE,
+            on(&branching, [named("j_2"), named("i")]),
+            not_perfect,
+        )
+        .because_of(&["i"]),
+        Case::new(
+            &INTERCHANGE,
+            on(&branching, [named("j"), named("j_2")]),
+            not_nested,
+        )
+        .because_of(&["j", "j_2"]),
+        // The inner loop would leave the loop that it depends on ...
+        Case::new(&INTERCHANGE, on(&mined, [level(1), level(2)]), depends())
+            .because_of(&["i_o", "i_i"]),
+        // ... or that loop would move inside of one that depends on it.
+        Case::new(
+            &INTERCHANGE,
+            on(&mined, [named("i_o"), named("j")]),
+            depends(),
+        )
+        .because_of(&["i_o", "i_i"]),
+    ]
+}
+
+fn block_cases() -> Vec<Case> {
+    let nest = copy("B", "A", &[10], "i");
+    let mined = stripmine(&nest, &by_name("i"), 4).unwrap();
+    let not_positive = |value| ErrorKind::NotPositive {
+        parameter: "factor",
+        value,
+    };
+    // Only nests that were read, or made by hand, have steps and several lower bounds.
+    let stepped = crate::trees::nest(&["f64 A[9]", "for i in 0..9 step 3", "  A[i] = A[i]"]);
+    let clipped = crate::trees::nest(&[
+        "f64 A[9]",
+        "for i in 0..4",
+        "  for j in max(i, 2)..9",
+        "    A[j] = A[i]",
+    ]);
+    let not_constant = |loop_name: &str, range: &str| ErrorKind::NotConstant {
+        name: name(loop_name),
+        range: range.to_owned(),
+    };
+    let clash = |taken: &str| ErrorKind::NameClash { name: name(taken) };
+    let named_apart = copy("B", "A", &[4, 4], "i i_o");
+    let unrolled = copy("B", "A", &[2, 2, 2], "i j_u1 j");
+    vec![
+        Case::new(
+            &STRIPMINE,
+            on(&nest, [level(1), Arg::Int(0)]),
+            not_positive(0),
+        )
+        .at(2),
+        Case::new(
+            &STRIPMINE,
+            on(&nest, [level(1), Arg::Int(-4)]),
+            not_positive(-4),
+        )
+        .at(2),
+        Case::new(
+            &STRIPMINE,
+            on(&stepped, [level(1), Arg::Int(2)]),
+            ErrorKind::Stepped {
+                name: name("i"),
+                step: 3,
+            },
+        )
+        .because_of(&["i"]),
+        Case::new(
+            &STRIPMINE,
+            on(&clipped, [level(2), Arg::Int(2)]),
+            not_constant("j", "max(i, 2)..9"),
+        )
+        .because_of(&["j"]),
+        Case::new(
+            &UNROLL,
+            on(&mined, [level(2)]),
+            not_constant("i_i", "4*i_o..min(4*i_o + 4, 10)"),
+        )
+        .because_of(&["i_i"]),
+        Case::new(
+            &STRIPMINE,
+            on(&named_apart, [named("i"), Arg::Int(2)]),
+            clash("i_o"),
+        )
+        .because_of(&["i_o", "i"]),
+        Case::new(&UNROLL, on(&unrolled, [named("i")]), clash("j_u1")).because_of(&["i"]),
+    ]
+}
+
+fn fusion_cases() -> Vec<Case> {
+    let nest = copy("B", "A", &[4, 4], "i j");
+    let longer = copy("D", "C", &[4, 5], "k l");
+    let ranges = |second: &str| ErrorKind::RangesDiffer {
+        first: name("j"),
+        first_range: "0..4".to_owned(),
+        second: name(second),
+        second_range: "0..5".to_owned(),
+    };
+    let side_by_side = fuse_outer(&nest, &longer, 1).unwrap();
+    let modes = |first: &str, second: &str| ErrorKind::ModesDiffer {
+        first: name(first),
+        second: name(second),
+    };
+    let parallel = parallelize(&copy("D", "C", &[4, 4], "k l"), &by_name("k")).unwrap();
+    let vector = vectorize(&branching(), &by_name("j_2")).unwrap();
+    let not_perfect = |which, level, found: &str| ErrorKind::NotPerfectTo {
+        which,
+        level,
+        found: found.to_owned(),
+    };
+    let scalar = build(&eq("r", &tensor("q", &[]), "", "")).unwrap();
+    // The fill of the second nest would move before what the first one does with the tensor.
+    let (a, x) = (tensor("A", &[4, 4]), tensor("x", &[4]));
+    let rows = vsum(&vop(Mul, &a, &x, ["i j", "j"]), &list("j")).unwrap();
+    let reduction = build(&eq("B", &rows, "ε", "i")).unwrap();
+    let reader = copy("C", "B", &[4], "k");
+    let beside = crate::trees::nest(&[
+        "f64 A[4], B[4]",
+        "for i in 0..4",
+        "  for j in 0..4",
+        "    B[j] = A[i]",
+        "  B[i] = A[i]",
+    ]);
+    let not_a_loop = ErrorKind::NotALoop {
+        text: "B[i] = A[i]".to_owned(),
+    };
+    let level_0 = ErrorKind::NotPositive {
+        parameter: "level",
+        value: 0,
+    };
+    vec![
+        Case::new(&FUSE_OUTER, both(&nest, &longer, 2), ranges("l"))
+            .at(1)
+            .because_of(&["l"]),
+        Case::new(&FUSE_INNER, on(&side_by_side, [level(2)]), ranges("l")).because_of(&["j", "l"]),
+        Case::new(&FUSE_OUTER, both(&nest, &parallel, 1), modes("i", "k"))
+            .at(1)
+            .because_of(&["k"]),
+        Case::new(&FUSE_INNER, on(&vector, [level(2)]), modes("j", "j_2"))
+            .because_of(&["j", "j_2"]),
+        Case::new(&FUSE_OUTER, both(&nest, &longer, 0), level_0).at(2),
+        Case::new(
+            &FUSE_OUTER,
+            both(&nest, &longer, 3),
+            not_perfect("first", 3, "it has 2 levels"),
+        )
+        .at(0),
+        Case::new(
+            &FUSE_OUTER,
+            both(&nest, &branching(), 2),
+            not_perfect("second", 2, "it has 2 trees side by side at level 2"),
+        )
+        .at(1),
+        Case::new(
+            &FUSE_OUTER,
+            both(&scalar, &nest, 1),
+            not_perfect("first", 1, "it has 0 levels"),
+        )
+        .at(0),
+        Case::new(
+            &FUSE_OUTER,
+            both(&reader, &reduction, 1),
+            ErrorKind::FillConflict {
+                tensor: "B".to_owned(),
+            },
+        )
+        .at(1),
+        Case::new(&FUSE_INNER, on(&beside, [level(2)]), not_a_loop)
+            .at(1)
+            .because_of(&["j"]),
+        Case::new(&FUSE_INNER, on(&nest, [level(2)]), ErrorKind::NothingToFuse)
+            .at(1)
+            .because_of(&["j"]),
+        Case::new(
+            &FUSE_INNER,
+            on(&reader, [level(2)]),
+            NoLoop::TooDeep { level: 2, depth: 1 },
+        )
+        .at(1),
+        Case::new(
+            &FUSE_INNER,
+            on(&reader, [level(1)]),
+            ErrorKind::NothingToFuse,
+        )
+        .at(1)
+        .because_of(&["k"]),
+    ]
+}
+
+fn invalid_cases() -> Vec<Case> {
+    let nest = copy("B", "A", &[4, 4], "i j");
+    let inside = |mode| Invalid::InsideVector {
+        outer: name("i"),
+        inner: name("j"),
+        mode,
+    };
+    let outer = vectorize(&nest, &by_name("i")).unwrap();
+    let inner = parallelize(&nest, &by_name("j")).unwrap();
+    let huge = |extent| copy("B", "A", &[extent], "i");
+    let start = it("i_o").times(1 << 40);
+    let names: Vec<String> = (0..129).map(|k| format!("l{k}")).collect();
+    let iterators = names.join(" ");
+    let deep = eq("B", &tensor("A", &[1; 129]), &iterators, &iterators);
+    // No operation makes such a nest, and none passes it on.
+    let broken = crate::trees::nest(&["f64 A[4]", "for i in 0..4", "  A[k] = A[i]"]);
+    vec![
+        Case::new(&VECTORIZE, on(&outer, [named("j")]), inside("vector")).because_of(&["i", "j"]),
+        Case::new(&VECTORIZE, on(&inner, [named("i")]), inside("parallel")).because_of(&["i", "j"]),
+        Case::new(
+            &UNROLL,
+            on(&huge(65_537), [level(1)]),
+            Invalid::TooLarge { trees: 65_537 },
+        )
+        .because_of(&["i"]),
+        Case::new(
+            &STRIPMINE,
+            on(&huge(10), [level(1), Arg::Int(1 << 40)]),
+            Invalid::IndexTooLarge { index: start },
+        ),
+        Case::new(&BUILD, vec![Arg::Expr(deep)], Invalid::TooDeep),
+        Case::new(
+            &PARALLELIZE,
+            on(&broken, [level(1)]),
+            Invalid::Malformed("`k` uses `k` outside of its loop".to_owned()),
+        ),
+    ]
+}
