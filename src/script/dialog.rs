@@ -1,5 +1,6 @@
 //! Lines of a dialog: what they define persists, and a line that fails leaves no trace.
 
+use super::actions::Code;
 use super::errors::ScriptError;
 use super::session::Session;
 use super::stack::on_large_stack;
@@ -89,6 +90,9 @@ fn display(value: &Dynamic) -> Option<String> {
     }
     if let Some(nest) = value.read_lock::<Nest>() {
         return Some(nest.to_string());
+    }
+    if let Some(code) = value.read_lock::<Code>() {
+        return Some(code.0.source());
     }
     Some(format!("=> {}", values::show(value)))
 }

@@ -29,7 +29,8 @@ pub struct Session {
     pub(super) imports: String,
     pub(super) lines: usize,
     pub(super) interrupt: Arc<AtomicBool>,
-    library: Vec<(String, String)>,
+    /// The library that comes with the tool.
+    library: Vec<AST>,
 }
 
 const MAX_CALLS: usize = 1000;
@@ -114,10 +115,10 @@ impl Session {
         for (name, text) in modules::stdlib() {
             let name = format!("std/{name}");
             let ast = modules::compile(&self.engine, &self.shared, &name, text, None)?;
-            self.library.extend(script_functions(&ast));
             let mut module = Module::eval_ast_as_new(Scope::new(), &ast, &self.engine)?;
             methods::add(&mut module, &ast);
             self.engine.register_global_module(module.into());
+            self.library.push(ast);
         }
         Ok(())
     }
@@ -254,7 +255,7 @@ impl Session {
         own.into_iter()
             .chain(operations)
             .chain(extra)
-            .chain(self.library.iter().cloned())
+            .chain(self.library.iter().flat_map(script_functions))
             .collect()
     }
 
@@ -282,9 +283,18 @@ impl Session {
                 function.doc.trim()
             ));
         }
-        let functions = self.functions();
-        let found = functions.iter().find(|(n, _)| n == name);
-        found.map(|(_, signature)| signature.clone())
+        let scripts = std::iter::once(&self.functions).chain(&self.library);
+        scripts.into_iter().find_map(|ast| {
+            let function = ast.iter_functions().find(|f| f.name == name)?;
+            let comments = function.comments.iter().flat_map(|c| c.lines());
+            let doc: Vec<&str> = comments
+                .map(|line| line.trim_start_matches('/'))
+                .map(|line| line.strip_prefix(' ').unwrap_or(line))
+                .collect();
+            let signature = format!("{name}({})", function.params.join(", "));
+            let text = format!("{signature}\n\n{}", doc.join("\n"));
+            Some(text.trim_end().to_owned())
+        })
     }
 
     /// The names of the variables, in the order of their declaration.

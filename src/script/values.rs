@@ -1,6 +1,7 @@
 //! The values that scripts compute with, beside Rhai's own: tensors, nests, index expressions
 //! and arrows.
 
+use super::actions::Code;
 use super::fail::Failure;
 use crate::ir::{Affine, Expr, Name, Nest};
 use rhai::{Dynamic, Engine, EvalAltResult, ImmutableString, NativeCallContext};
@@ -172,6 +173,9 @@ fn simple(value: &Dynamic) -> String {
     }
     if let Some(index) = value.read_lock::<Index>() {
         return index.to_string();
+    }
+    if let Some(code) = value.read_lock::<Code>() {
+        return format!("code {}", code.0.symbol);
     }
     if let Some(failure) = value.read_lock::<Failure>() {
         return failure.message();
