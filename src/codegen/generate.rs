@@ -121,8 +121,8 @@ fn params(nests: &[Nest]) -> Result<Vec<Param>, NoCode> {
             (Some(known), Some(name)) if *known != tensor => {
                 return Err(NoCode::TensorsDiffer {
                     name: name.clone(),
-                    first: declare(known),
-                    second: declare(&tensor),
+                    first: format!("{} {known}", known.elem()),
+                    second: format!("{} {tensor}", tensor.elem()),
                 });
             }
             (None, Some(_)) => tensors.push(tensor),
@@ -138,16 +138,6 @@ fn params(nests: &[Nest]) -> Result<Vec<Param>, NoCode> {
             tensor,
         })
         .collect())
-}
-
-fn declare(tensor: &Tensor) -> String {
-    let extents = tensor.shape().extents().iter().map(|e| format!("[{e}]"));
-    format!(
-        "{} {}{}",
-        tensor.elem(),
-        tensor.label(),
-        extents.collect::<String>()
-    )
 }
 
 /// How the statements of a definition use `tensor`, in order.

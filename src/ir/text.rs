@@ -15,7 +15,7 @@ use super::elem::Elem;
 use super::expr::{BinaryOp, Expr, Index, Node};
 use super::nest::{Fill, Loop, Nest, Range, Stmt, Tree};
 use super::tensor::Tensor;
-use std::fmt::{self, Display, Formatter, Write};
+use std::fmt::{self, Display, Formatter};
 
 impl Display for Expr {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -110,7 +110,7 @@ fn write_declarations(f: &mut Formatter<'_>, tensors: &[Tensor]) -> fmt::Result 
     let mut first = true;
     for elem in Elem::ALL {
         let of_type = tensors.iter().filter(|t| t.elem() == elem);
-        let texts: Vec<String> = of_type.map(declaration).collect();
+        let texts: Vec<String> = of_type.map(Tensor::to_string).collect();
         if !texts.is_empty() {
             let separator = if first { "" } else { "\n" };
             write!(f, "{separator}{elem} {}", texts.join(", "))?;
@@ -121,15 +121,17 @@ fn write_declarations(f: &mut Formatter<'_>, tensors: &[Tensor]) -> fmt::Result 
 }
 
 /// `A[4][5]`; `s` for a scalar, `s[]` for a tensor of rank 0, which takes an empty list.
-fn declaration(tensor: &Tensor) -> String {
-    let mut text = tensor.label().to_owned();
-    for extent in tensor.shape().extents() {
-        let _ = write!(text, "[{extent}]");
+impl Display for Tensor {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(self.label())?;
+        for extent in self.shape().extents() {
+            write!(f, "[{extent}]")?;
+        }
+        match self.shape().rank() == 0 && !self.is_scalar() {
+            true => f.write_str("[]"),
+            false => Ok(()),
+        }
     }
-    if tensor.shape().rank() == 0 && !tensor.is_scalar() {
-        text.push_str("[]");
-    }
-    text
 }
 
 impl Display for Loop {

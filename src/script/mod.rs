@@ -54,4 +54,4 @@ pub use places::Places;
 pub use session::Session;
 pub use state::{Shared, State};
 pub use values::{Index, show};
-pub use workbench::{Mode, Workbench};
+pub use workbench::{Mode, Parameters, Workbench};

@@ -4,7 +4,8 @@
 use super::fail::Failure;
 use super::rewrite::{BIND, SET};
 use super::values::{self, Index};
-use crate::ir::{Expr, Name, Nest, Shape};
+use crate::ir::{Expr, Name, Nest, Tensor};
+use crate::transform::tensor::eq::retarget;
 use rhai::{Dynamic, Engine, EvalAltResult, EvalContext, Expression, ParseError, Position};
 
 type Result<T> = std::result::Result<T, Box<EvalAltResult>>;
@@ -63,11 +64,14 @@ fn set(context: &mut EvalContext, inputs: &[Expression]) -> Result<Dynamic> {
         .scope()
         .get(name)
         .and_then(|old| old.read_lock::<Expr>().map(|e| e.clone()));
-    if let (Some(old), Some(new)) = (old, value.read_lock::<Expr>()) {
+    if let (Some(old), Some(new)) = (old, value.read_lock::<Expr>())
+        && let (Some(tensor), Ok(label)) = (old.tensor(), Name::new(name))
         // Declaring a tensor anew replaces it; only an assignment to its elements must fit.
-        if new.is_assignment() && is_unnamed(&new) {
-            agree(name, &old, &new).map_err(|failure| failure.raise(position))?;
-        }
+        && new.is_assignment()
+        && is_unnamed(&new)
+    {
+        let assignment = onto(name, &tensor.named(label), &new);
+        return assignment.map_err(|failure| failure.raise(position));
     }
     named(value, name, position)
 }
@@ -88,7 +92,7 @@ fn assign_to(context: &mut EvalContext, inputs: &[Expression]) -> Result<Dynamic
     let tensor = target
         .read_lock::<Expr>()
         .and_then(|target| target.tensor().cloned());
-    let Some((tensor, label)) = tensor.and_then(|t| t.name().cloned().map(|n| (t, n))) else {
+    let Some(tensor) = tensor.filter(|t| t.name().is_some()) else {
         let given = values::describe(&target);
         let given = match target.read_lock::<Expr>() {
             Some(_) => "a virtual expression, which has no memory".to_owned(),
@@ -101,7 +105,7 @@ fn assign_to(context: &mut EvalContext, inputs: &[Expression]) -> Result<Dynamic
         .raise(position));
     };
     let value = inputs[1].eval_with_context(context)?;
-    let filled = {
+    let assignment = {
         let Some(expr) = value.read_lock::<Expr>().filter(|e| e.is_assignment()) else {
             return Err(Failure::new(format!(
                 "`@{name} :` must be followed by an assignment, not {}",
@@ -110,10 +114,9 @@ fn assign_to(context: &mut EvalContext, inputs: &[Expression]) -> Result<Dynamic
             .help("assignments are made by eq, add, sub, mul, div and the like")
             .raise(inputs[1].position()));
         };
-        agree(name, &Expr::of_tensor(tensor), &expr).map_err(|f| f.raise(position))?;
-        expr.fill_placeholder(&label)
+        onto(name, &tensor, &expr)
     };
-    Ok(Dynamic::from(filled))
+    assignment.map_err(|failure| failure.raise(position))
 }
 
 /// The value under the name, if it has none yet.
@@ -140,40 +143,14 @@ fn is_unnamed(expr: &Expr) -> bool {
     expr.tensor().is_some_and(|tensor| tensor.name().is_none())
 }
 
-/// Checks that the assignment `new` fits the tensor that `old` stands for.
-fn agree(name: &str, old: &Expr, new: &Expr) -> std::result::Result<(), Failure> {
-    let (Some(old), Some(new)) = (old.tensor(), new.tensor()) else {
-        return Ok(());
-    };
-    if old.elem() != new.elem() {
-        return Err(Failure::new(format!(
-            "`{name}` has elements of type {}, but the value has {}",
-            old.elem(),
-            new.elem()
-        )));
+/// The assignment `new` with the elements of `tensor` as its target, which was declared before.
+fn onto(name: &str, tensor: &Tensor, new: &Expr) -> std::result::Result<Dynamic, Failure> {
+    match retarget(new, tensor) {
+        Ok(assignment) => Ok(Dynamic::from(assignment)),
+        Err(error) => Err(Failure::new(format!(
+            "the assignment does not fit `{name}`: {}",
+            error.kind
+        ))
+        .help(format!("`let {name} = ...` makes a new tensor instead"))),
     }
-    let (a, b) = (old.shape(), new.shape());
-    if a == b {
-        return Ok(());
-    }
-    let failure = Failure::new(format!(
-        "`{name}` has the shape {a}, but the value has the shape {b}: {}",
-        disagreement(a, b)
-    ));
-    Err(failure.help(format!("`let {name} = ...` makes a new tensor instead")))
-}
-
-fn disagreement(a: &Shape, b: &Shape) -> String {
-    if a.rank() != b.rank() {
-        return format!("one has {} dimensions, the other {}", a.rank(), b.rank());
-    }
-    let differing = a
-        .extents()
-        .iter()
-        .zip(b.extents())
-        .enumerate()
-        .find(|(_, (x, y))| x != y);
-    differing.map_or(String::new(), |(k, (x, y))| {
-        format!("dimension {} is {x} in one and {y} in the other", k + 1)
-    })
 }

@@ -220,7 +220,10 @@ impl Session {
 
     fn translate(&self, error: EvalAltResult) -> ScriptError {
         let known = self.known();
-        errors::translate(error, &known, &self.shared.lock().places)
+        let mut error = errors::translate(error, &known, &self.shared.lock().places);
+        // What fails because it was stopped says so in its own words.
+        error.interrupted |= self.interrupt.load(Ordering::Relaxed);
+        error
     }
 
     fn known(&self) -> Known {
@@ -257,6 +260,12 @@ impl Session {
             .chain(extra)
             .chain(self.library.iter().flat_map(script_functions))
             .collect()
+    }
+
+    /// A setting of the command line that the script did not ask for.
+    pub fn unused_parameter(&self) -> Option<String> {
+        let state = self.shared.lock();
+        state.workbench.parameters.unused().map(str::to_owned)
     }
 
     /// The C that was generated: one translation unit with every kernel of `codegen`, or else of

@@ -10,5 +10,6 @@ mod random_text;
 mod refusals;
 mod refused_expressions;
 mod refused_nests;
+mod script;
 mod text;
 mod trees;

@@ -174,7 +174,7 @@ fn codes() -> Vec<(Vec<Nest>, &'static str, NoCode)> {
     let copy = copy("B", "A", &[4], "i");
     let carried = nest(&["f64 A[4]", "parallel for i in 1..4", "  A[i] = A[i - 1]"]);
     let race = teml::analysis::legality::race(&carried).unwrap();
-    let other = nest(&["f64 A[5]", "f32 A2[4]", "for i in 0..5", "  A[i] = A[i]"]);
+    let other = nest(&["f64 A[5]", "for i in 0..5", "  A[i] = A[i]"]);
     let named = nest(&[
         "f64 i[4], B[4]",
         "for i in 0..4",
@@ -196,6 +196,17 @@ fn codes() -> Vec<(Vec<Nest>, &'static str, NoCode)> {
                 name: name("A"),
                 first: "f64 A[4]".to_owned(),
                 second: "f64 A[5]".to_owned(),
+            },
+        ),
+        (
+            ["f64 r[]\nr[] = r[]", "f64 r\nr = r"]
+                .map(|text| nest(&[text]))
+                .to_vec(),
+            "kernel",
+            NoCode::TensorsDiffer {
+                name: name("r"),
+                first: "f64 r[]".to_owned(),
+                second: "f64 r".to_owned(),
             },
         ),
         (vec![named], "kernel", NoCode::NameClash { name: name("i") }),
