@@ -28,6 +28,8 @@ enum Command {
         /// The script
         file: PathBuf,
         #[command(flatten)]
+        settings: Settings,
+        #[command(flatten)]
         limits: Limits,
     },
     /// Write the C that a script generates, without compiling or timing anything
@@ -40,6 +42,8 @@ enum Command {
         /// Where to write the C; standard output by default
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
+        #[command(flatten)]
+        settings: Settings,
     },
     /// Explore step by step, line by line
     Repl {
@@ -49,6 +53,20 @@ enum Command {
     /// Run kernels for another teml process
     #[command(hide = true)]
     Worker,
+}
+
+#[derive(Args)]
+struct Settings {
+    /// What `param("NAME", default)` gives in the script; can be repeated
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = setting)]
+    set: Vec<(String, String)>,
+}
+
+fn setting(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err("expected NAME=VALUE, such as n=100".to_owned()),
+    }
 }
 
 #[derive(Args)]
@@ -63,8 +81,16 @@ struct Limits {
 
 fn main() -> ExitCode {
     match Cli::parse().command {
-        Command::Run { file, limits } => run(&file, &limits),
-        Command::Emit { file, output } => emit(&file, output.as_deref()),
+        Command::Run {
+            file,
+            settings,
+            limits,
+        } => run(&file, settings, &limits),
+        Command::Emit {
+            file,
+            output,
+            settings,
+        } => emit(&file, output.as_deref(), settings),
         Command::Repl { limits } => repl(&limits),
         Command::Worker => teml::runtime::serve(),
     }
@@ -98,20 +124,26 @@ fn session(output: Box<dyn Write + Send>, workbench: Workbench) -> Result<Sessio
     Ok(session)
 }
 
-fn run(file: &Path, limits: &Limits) -> ExitCode {
-    let mut session = match session(Box::new(std::io::stdout()), workbench(limits)) {
+fn run(file: &Path, settings: Settings, limits: &Limits) -> ExitCode {
+    let workbench = Workbench {
+        parameters: settings.set.into(),
+        ..workbench(limits)
+    };
+    let mut session = match session(Box::new(std::io::stdout()), workbench) {
         Ok(session) => session,
         Err(code) => return code,
     };
     match session.run_file(file) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) => finish(&session),
         Err(error) => fail(&error),
     }
 }
 
-fn emit(file: &Path, output: Option<&Path>) -> ExitCode {
+fn emit(file: &Path, output: Option<&Path>, settings: Settings) -> ExitCode {
+    let parameters = settings.set.into();
     let workbench = Workbench {
         mode: Mode::Emit,
+        parameters,
         ..Workbench::default()
     };
     // Standard output is for C alone.
@@ -144,10 +176,23 @@ fn emit(file: &Path, output: Option<&Path>) -> ExitCode {
         }
     };
     match written {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) => finish(&session),
         Err(reason) => {
             say(&format!("error: cannot write the C: {reason}"));
             ExitCode::FAILURE
+        }
+    }
+}
+
+/// A setting that nothing asked for is misspelt.
+fn finish(session: &Session) -> ExitCode {
+    match session.unused_parameter() {
+        None => ExitCode::SUCCESS,
+        Some(name) => {
+            say(&format!(
+                "error: the script has no param(\"{name}\", …), which --set names"
+            ));
+            ExitCode::from(2)
         }
     }
 }

@@ -79,6 +79,22 @@ fn a_session() {
     dialog.0.send(ControlCode::EndOfText).unwrap();
     dialog.expect("interrupted");
     dialog.expect("teml> ");
+
+    // Ctrl-C stops a kernel that never ends, and the session goes on.
+    dialog.send("let a = tensor([100000]);");
+    dialog.expect("teml> ");
+    dialog.send("let s = eq(vsum(vmul(vmul(a, a, [[i], [j]]), a, [(), [k]]), [i, j, k]), []);");
+    dialog.expect("teml> ");
+    dialog.send("print(\"ker\" + \"nel\"); compare(build(s))");
+    dialog.expect("kernel");
+    std::thread::sleep(Duration::from_millis(1500));
+    dialog.0.send(ControlCode::EndOfText).unwrap();
+    dialog.expect("interrupted while running kernel");
+    dialog.expect("teml> ");
+    dialog.send("s");
+    dialog.expect("sum(i, j, k: a[i] * a[j] * a[k])");
+    dialog.expect("teml> ");
+
     dialog.send("40 + 2");
     dialog.expect("=> 42");
     dialog.expect("teml> ");

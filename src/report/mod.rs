@@ -8,7 +8,7 @@ use std::time::Duration;
 /// The table of a trial: one row per variant, speed-ups over the first one.
 pub fn table(outcome: &Outcome) -> String {
     let mut table = Table::new();
-    table.load_style(presets::UTF8_HORIZONTAL_ONLY);
+    table.load_style(presets::ASCII_MARKDOWN);
     table.set_header([
         "variant", "min", "median", "spread", "GFLOP/s", "speed-up", "error",
     ]);

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 /// All of them.
 pub static ACTIONS: &[&Function] = &[
-    &CODEGEN, &COMPARE, &SAVE, &INIT, &NOTATION, &SHAPE, &ITERATORS,
+    &CODEGEN, &COMPARE, &SAVE, &INIT, &NOTATION, &SHAPE, &ITERATORS, &PARAM,
 ];
 
 /// The C of a kernel, as scripts see it.
@@ -437,6 +437,33 @@ readable names.",
             Dynamic::from(Index::iterator(name, false))
         };
         Ok(Dynamic::from_array((1..=count).map(iterator).collect()))
+    },
+};
+
+static PARAM: Function = Function {
+    name: "param",
+    params: &[Parameter::new("name"), Parameter::new("default")],
+    returns: "",
+    doc: "\
+What the command line sets with `--set NAME=VALUE`, or else the default. The value has the
+default's type: an integer, a number, a truth value or a string.",
+    call: |call| {
+        let name = call.text(0)?;
+        let default = call.value(1).unwrap_or(Dynamic::UNIT);
+        let Some(text) = call.state().workbench.parameters.take(&name) else {
+            return Ok(default);
+        };
+        let value = match default.type_name() {
+            "i64" => text.parse().ok().map(Dynamic::from_int),
+            "f64" => text.parse().ok().map(Dynamic::from_float),
+            "bool" => text.parse().ok().map(Dynamic::from_bool),
+            "string" => Some(text.clone().into()),
+            _ => return Err(call.expected(1, "an integer, a number, a truth value or a string")),
+        };
+        value.ok_or_else(|| {
+            let wanted = values::type_in_words(default.type_name());
+            call.refuse(&format!("--set {name}={text} should be {wanted}"))
+        })
     },
 };
 

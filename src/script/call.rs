@@ -159,16 +159,15 @@ impl Call<'_> {
     /// # Errors
     /// It is none.
     pub fn nest(&self, k: usize) -> Result<Nest, Failure> {
-        self.get(k, "a nest").map_err(|failure| {
-            match self
-                .args
-                .get(k)
-                .is_some_and(|v| v.read_lock::<Expr>().is_some())
-            {
-                true => failure.help("`build` wraps an assignment in a loop nest: build(t)"),
-                false => failure,
-            }
-        })
+        self.get(k, "a nest").map_err(|f| self.suggest_build(k, f))
+    }
+
+    fn suggest_build(&self, k: usize, failure: Failure) -> Failure {
+        let given = self.args.get(k);
+        match given.is_some_and(|v| v.read_lock::<Expr>().is_some()) {
+            true => failure.help("`build` wraps an assignment in a loop nest: build(t)"),
+            false => failure,
+        }
     }
 
     /// Argument `k` as a list of nests; a nest alone is a list of one.
@@ -180,7 +179,8 @@ impl Call<'_> {
             return Ok(vec![nest]);
         }
         let expected = "a nest or a list of nests";
-        let list: Array = self.get(k, expected)?;
+        let list = self.get::<Array>(k, expected);
+        let list = list.map_err(|f| self.suggest_build(k, f))?;
         list.iter()
             .map(|item| {
                 let nest = item.read_lock::<Nest>().map(|n| n.clone());

@@ -215,7 +215,7 @@ impl Translator<'_> {
             let message = match value.is_string() {
                 true => value.to_string(),
                 false if value.is_unit() => "the script ended itself with `throw`".to_owned(),
-                false => values::show(value),
+                false => values::shorten(values::show(value), 400),
             };
             return Diagnostic::error(message).at(self.places.span(self.position), "thrown here");
         };
@@ -232,7 +232,10 @@ impl Translator<'_> {
         for note in failure.notes() {
             diagnostic = diagnostic.note(note);
         }
-        if let (Cause::Text(_), Some(signature)) = (failure.cause(), failure.signature()) {
+        let is_about_argument = failure.argument_at_fault().is_some();
+        if let (Cause::Text(_), true, Some(signature)) =
+            (failure.cause(), is_about_argument, failure.signature())
+        {
             diagnostic = diagnostic.note(format!("signature: {signature}"));
         }
         let suggestion = failure.misspelt_name().and_then(|n| self.known.similar(n));

@@ -219,10 +219,14 @@ impl Tokens {
 }
 
 /// Whether more text must follow before `text` can be a script: an open bracket, string or
-/// comment, or an operator at the end.
+/// comment, an operator at the end, or documentation of a function that is to come.
 pub fn is_incomplete(text: &str) -> bool {
     let scanned = scan(text);
-    if scanned.unterminated {
+    let documents = text
+        .lines()
+        .last()
+        .is_some_and(|l| l.trim_start().starts_with("///"));
+    if scanned.unterminated || documents {
         return true;
     }
     let mut depth = 0i64;
@@ -278,6 +282,7 @@ mod tests {
     fn what_goes_on() {
         for text in [
             "f(",
+            "/// Doubles.",
             "[1,",
             "{ let x = 1;",
             "let x =",

@@ -1,11 +1,32 @@
 //! Scripts: the only room that knows Rhai.
 //!
-//! A [`Session`] runs scripts. Tensors, nests and index expressions are script values; every
-//! operation of [`crate::transform::OPS`] is a function and a method. Names that nobody
-//! declared and that look like iterators (`i`, `j2`, `kh`, `i_o`) are iterators.
+//! A [`Session`] runs scripts: Rhai, with tensors, nests and index expressions as values. Every
+//! operation of [`crate::transform::OPS`] is a function and a method, and so is every function
+//! of a script: `nest.f(x)` is `f(nest, x)`. What is added to Rhai:
+//!
+//! * **Iterators** need no declaration. A name that nobody declared is an iterator if it is one
+//!   or two lowercase letters, then digits, then suffixes such as `_o`: `i`, `j2`, `kh`, `i_o`.
+//!   A variable of that name goes before. `iter("name")` makes an iterator of any name.
+//! * **`from -> to`** is an arrow, for operations to interpret. A list may be left out at the
+//!   end, or be `()`: TeML's ε.
+//! * **Names**: a tensor without one takes that of the variable it is first bound to, with `let`,
+//!   `const` or `=`, in functions and closures too, but not inside `${..}` of a string, and not
+//!   as an element of a list or a map. A `let` makes a new tensor; `C = add(..)` must fit the
+//!   tensor that C holds. `@C : expr` assigns to C under another variable's name.
+//! * **`x = ..`** at top level declares `x` if nothing did before. In functions and blocks it is
+//!   an error, except for names like iterators inside closures, which capture them as such.
+//! * **`import "file" as m`** is relative to the importing file and stays in the directory of the
+//!   main script; `import "std/NAME" as m` is the library, whose functions are there anyway.
+//! * `eval` is missing.
+//!
+//! From text to result: `lex` finds tokens, `rewrite` adds the names that values are bound
+//! to, `places` gives every text lines of its own so that a position tells the text, the engine
+//! evaluates (`names`, `operations`, `call`, `methods`), and `errors` says in plain
+//! words what went wrong.
 
 mod actions;
 mod call;
+mod dialog;
 mod errors;
 mod fail;
 mod lex;
@@ -16,6 +37,7 @@ mod operations;
 mod places;
 mod rewrite;
 mod session;
+mod stack;
 mod state;
 mod suggest;
 mod syntax;
@@ -31,4 +53,4 @@ pub use places::Places;
 pub use session::Session;
 pub use state::{Shared, State};
 pub use values::{Index, show};
-pub use workbench::{Mode, Workbench};
+pub use workbench::{Mode, Parameters, Workbench};

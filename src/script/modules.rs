@@ -56,13 +56,9 @@ impl Resolver {
             wanted.set_extension("rhai");
         }
         let found = wanted.canonicalize().map_err(|error| {
-            let names = stdlib().map(|(name, _)| format!("std/{name}"));
             Failure::new(format!("cannot import \"{path}\": {error}"))
                 .note(format!("looked for {}", state.shown(&wanted)))
-                .help(format!(
-                    "paths are relative to the importing file; the library has {}",
-                    names.collect::<Vec<_>>().join(", ")
-                ))
+                .help("paths are relative to the importing file; the library is under \"std/\"")
         })?;
         match found.starts_with(&state.root) {
             true => Ok(found),

@@ -3,17 +3,15 @@
 use super::actions::{self, ACTIONS};
 use super::call;
 use super::errors::{self, Known, ScriptError};
+use super::stack::on_large_stack;
 use super::state::{Shared, State};
 use super::workbench::Workbench;
-use super::{fail, lex, methods, modules, names, operations, values};
+use super::{fail, methods, modules, names, operations, values};
 use crate::codegen;
 use crate::diag::{Diagnostic, Sources};
-use crate::ir::{Expr, Nest};
 use crate::transform;
 use rhai::{AST, Dynamic, Engine, EvalAltResult, Module, OptimizationLevel, Scope};
-use std::any::Any;
 use std::io::Write;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,25 +20,24 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct Session {
     engine: Engine,
     shared: Shared,
-    scope: Scope<'static>,
+    pub(super) scope: Scope<'static>,
     /// The functions of the lines that succeeded.
-    functions: AST,
+    pub(super) functions: AST,
     /// The functions of the script that ran last, whether it succeeded or not.
-    attempted: AST,
+    pub(super) attempted: AST,
     /// The imports of the lines that succeeded, as text.
-    imports: String,
-    lines: usize,
-    interrupt: Arc<AtomicBool>,
-    library: Vec<(String, String)>,
+    pub(super) imports: String,
+    pub(super) lines: usize,
+    pub(super) interrupt: Arc<AtomicBool>,
+    /// The library that comes with the tool.
+    library: Vec<AST>,
 }
 
-/// The stack of the thread that runs scripts. A call takes up to 48 KiB of it in a debug build.
-const STACK: usize = 512 << 20;
 const MAX_CALLS: usize = 1000;
 const MAX_EXPRESSION_DEPTH: usize = 200;
 const MAX_STRING: usize = 64 << 20;
 // Lists can hold lists, and dropping them recurses.
-const MAX_LIST: usize = 200_000;
+const MAX_LIST: usize = 100_000;
 
 impl Session {
     /// A session that prints to `output` and tries kernels on `workbench`, whose interrupt flag
@@ -118,10 +115,10 @@ impl Session {
         for (name, text) in modules::stdlib() {
             let name = format!("std/{name}");
             let ast = modules::compile(&self.engine, &self.shared, &name, text, None)?;
-            self.library.extend(script_functions(&ast));
             let mut module = Module::eval_ast_as_new(Scope::new(), &ast, &self.engine)?;
             methods::add(&mut module, &ast);
             self.engine.register_global_module(module.into());
+            self.library.push(ast);
         }
         Ok(())
     }
@@ -161,7 +158,7 @@ impl Session {
             state.root = directory.to_owned();
             state.given_root = path.parent().map(Path::to_owned).unwrap_or_default();
         }
-        self.run(&shown, &text, Some(full)).map(drop)
+        self.run(&shown, &text, Some(full), drop)
     }
 
     /// Runs a text as the script `name`.
@@ -169,67 +166,28 @@ impl Session {
     /// # Errors
     /// The script fails.
     pub fn run_text(&mut self, name: &str, text: &str) -> Result<(), ScriptError> {
-        self.run(name, text, None).map(drop)
+        self.run(name, text, None, drop)
     }
 
-    /// Evaluates a line of a dialog and returns what is to be shown for it.
-    ///
-    /// # Errors
-    /// The line fails; then the session is as it was before.
-    pub fn eval_line(&mut self, line: &str) -> Result<Option<String>, ScriptError> {
-        self.interrupt.store(false, Ordering::Relaxed);
-        self.lines += 1;
-        let before = self.scope.clone();
-        // Closures share variables with the scope: those are changed in place.
-        let shared: Vec<Option<Dynamic>> = self
-            .scope
-            .iter_raw()
-            .map(|(_, _, value)| value.is_shared().then(|| value.flatten_clone()))
-            .collect();
-        let name = format!("<line {}>", self.lines);
-        let result = self.run(&name, line, None);
-        match result {
-            Ok(value) => {
-                self.imports.push_str(&top_level_imports(line));
-                Ok(display(&value))
-            }
-            Err(error) => {
-                self.scope = before;
-                self.attempted = self.functions.clone();
-                self.shared.lock().places.forget(&name);
-                let saved: Vec<(String, Dynamic)> = self
-                    .scope
-                    .iter_raw()
-                    .zip(shared)
-                    .filter_map(|((name, _, _), old)| Some((name.to_owned(), old?)))
-                    .collect();
-                for (name, old) in saved {
-                    let place = self.scope.get_mut(&name);
-                    if let Some(mut place) = place.and_then(|p| p.write_lock::<Dynamic>()) {
-                        *place = old;
-                    }
-                }
-                Err(error)
-            }
-        }
-    }
-
-    fn run(
+    /// Runs a text and hands its value to `finish`, all on a large stack.
+    pub(super) fn run<T: Send>(
         &mut self,
         name: &str,
         text: &str,
         path: Option<PathBuf>,
-    ) -> Result<Dynamic, ScriptError> {
-        let outcome =
-            on_large_stack(|| catch_unwind(AssertUnwindSafe(|| self.evaluate(name, text, path))));
-        match outcome {
-            Ok(Ok(result)) => result.map_err(|error| self.translate(*error)),
-            Ok(Err(panic)) | Err(panic) => Err(ScriptError {
-                diagnostic: Diagnostic::bug(format!("internal error: {}", message_of(&*panic))),
+        finish: impl FnOnce(Dynamic) -> T + Send,
+    ) -> Result<T, ScriptError> {
+        let work = || match self.evaluate(name, text, path) {
+            Ok(value) => Ok(finish(value)),
+            Err(error) => Err(self.translate(*error)),
+        };
+        on_large_stack(work).unwrap_or_else(|panic| {
+            Err(ScriptError {
+                diagnostic: Diagnostic::bug(format!("internal error: {panic}")),
                 sources: Sources::default(),
                 interrupted: false,
-            }),
-        }
+            })
+        })
     }
 
     fn evaluate(
@@ -262,7 +220,10 @@ impl Session {
 
     fn translate(&self, error: EvalAltResult) -> ScriptError {
         let known = self.known();
-        errors::translate(error, &known, &self.shared.lock().places)
+        let mut error = errors::translate(error, &known, &self.shared.lock().places);
+        // What fails because it was stopped says so in its own words.
+        error.interrupted |= self.interrupt.load(Ordering::Relaxed);
+        error
     }
 
     fn known(&self) -> Known {
@@ -297,8 +258,14 @@ impl Session {
         own.into_iter()
             .chain(operations)
             .chain(extra)
-            .chain(self.library.iter().cloned())
+            .chain(self.library.iter().flat_map(script_functions))
             .collect()
+    }
+
+    /// A setting of the command line that the script did not ask for.
+    pub fn unused_parameter(&self) -> Option<String> {
+        let state = self.shared.lock();
+        state.workbench.parameters.unused().map(str::to_owned)
     }
 
     /// The C that was generated: one translation unit with every kernel of `codegen`, or else of
@@ -325,9 +292,18 @@ impl Session {
                 function.doc.trim()
             ));
         }
-        let functions = self.functions();
-        let found = functions.iter().find(|(n, _)| n == name);
-        found.map(|(_, signature)| signature.clone())
+        let scripts = std::iter::once(&self.functions).chain(&self.library);
+        scripts.into_iter().find_map(|ast| {
+            let function = ast.iter_functions().find(|f| f.name == name)?;
+            let comments = function.comments.iter().flat_map(|c| c.lines());
+            let doc: Vec<&str> = comments
+                .map(|line| line.trim_start_matches('/'))
+                .map(|line| line.strip_prefix(' ').unwrap_or(line))
+                .collect();
+            let signature = format!("{name}({})", function.params.join(", "));
+            let text = format!("{signature}\n\n{}", doc.join("\n"));
+            Some(text.trim_end().to_owned())
+        })
     }
 
     /// The names of the variables, in the order of their declaration.
@@ -340,11 +316,6 @@ impl Session {
         }
         names
     }
-
-    /// The value of a variable on one line.
-    pub fn show_variable(&self, name: &str) -> Option<String> {
-        self.scope.get(name).map(values::show)
-    }
 }
 
 impl Drop for Session {
@@ -353,28 +324,6 @@ impl Drop for Session {
         let scope = std::mem::take(&mut self.scope);
         let _ = on_large_stack(move || drop(scope));
     }
-}
-
-/// Runs `work` on a thread with a stack for deep recursion.
-fn on_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, Box<dyn Any + Send>> {
-    std::thread::scope(|threads| {
-        let thread = std::thread::Builder::new()
-            .name("script".to_owned())
-            .stack_size(STACK)
-            .spawn_scoped(threads, work);
-        match thread {
-            Ok(thread) => thread.join(),
-            Err(error) => Err(Box::new(format!("cannot start a thread: {error}")) as Box<_>),
-        }
-    })
-}
-
-fn message_of(panic: &(dyn Any + Send)) -> String {
-    if let Some(text) = panic.downcast_ref::<&str>() {
-        return (*text).to_owned();
-    }
-    let text = panic.downcast_ref::<String>();
-    text.cloned().unwrap_or_else(|| "a panic".to_owned())
 }
 
 /// The functions of a script: name and signature; closures left out.
@@ -388,41 +337,19 @@ fn script_functions(ast: &AST) -> Vec<(String, String)> {
         .collect()
 }
 
-/// What a dialog shows for a value: nothing for `()`.
-fn display(value: &Dynamic) -> Option<String> {
-    if value.is_unit() {
-        return None;
-    }
-    if let Some(expr) = value.read_lock::<Expr>() {
-        return Some(expr.to_string());
-    }
-    if let Some(nest) = value.read_lock::<Nest>() {
-        return Some(nest.to_string());
-    }
-    Some(format!("=> {}", values::show(value)))
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// The import statements of a line, each with its semicolon.
-fn top_level_imports(line: &str) -> String {
-    let scanned = lex::scan(line);
-    let mut imports = String::new();
-    let mut depth = 0usize;
-    let mut start = None;
-    for (k, token) in scanned.tokens.iter().enumerate() {
-        let text = scanned.text(line, k);
-        match text {
-            "{" | "(" | "[" | "#{" => depth += 1,
-            "}" | ")" | "]" => depth = depth.saturating_sub(1),
-            "import" if depth == 0 => start = Some(token.range.start),
-            _ => {}
-        }
-        let is_last = k + 1 == scanned.tokens.len();
-        if let (true, Some(from)) = (text == ";" || is_last, start) {
-            let statement = line[from..token.range.end].trim_end_matches(';');
-            imports.push_str(&statement.replace(['\n', '\r'], " "));
-            imports.push_str("; ");
-            start = None;
-        }
+    #[test]
+    fn a_panic_is_an_internal_error_and_the_session_goes_on() {
+        let mut session = Session::new(Box::new(std::io::sink()), Workbench::default()).unwrap();
+        let boom = || -> i64 { panic!("it went boom") };
+        session.engine.register_fn("boom", boom);
+        let error = session.eval_line("let n = 1; boom()").unwrap_err();
+        let shown = error.render(false);
+        assert!(shown.contains("internal error: it went boom"), "{shown}");
+        assert!(shown.contains("please report"), "{shown}");
+        assert_eq!(session.eval_line("1 + 1").unwrap().as_deref(), Some("=> 2"));
     }
-    imports
 }

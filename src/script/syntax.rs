@@ -33,6 +33,9 @@ pub fn explain(problem: &ParseErrorType) -> (String, Option<String>) {
             (format!("{wanted} must stand here, not {given}"), None)
         }
         P::MissingToken(token, why) => (format!("`{token}` is missing {why}"), None),
+        P::Reserved(mark) if !mark.starts_with(char::is_alphabetic) => {
+            (format!("`{mark}` means nothing here"), None)
+        }
         P::Reserved(word) => (
             format!("`{word}` is a reserved word"),
             help("choose another name"),

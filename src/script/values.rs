@@ -1,6 +1,7 @@
 //! The values that scripts compute with, beside Rhai's own: tensors, nests, index expressions
 //! and arrows.
 
+use super::actions::Code;
 use super::fail::Failure;
 use crate::ir::{Affine, Expr, Name, Nest};
 use rhai::{Dynamic, Engine, EvalAltResult, ImmutableString, NativeCallContext};
@@ -58,7 +59,6 @@ pub fn is_iterator_name(name: &str) -> bool {
 
 /// A value in a user's words, with its article.
 pub fn describe(value: &Dynamic) -> String {
-    let value = &value.flatten_clone();
     if let Some(index) = value.read_lock::<Index>() {
         return match index.affine.as_iterator() {
             Some(name) if index.undeclared => {
@@ -115,30 +115,53 @@ pub fn type_in_words(name: &str) -> String {
 }
 
 fn short(value: &Dynamic) -> String {
-    let text = show(value);
-    match text.chars().count() {
-        0..=40 => text,
-        _ => format!("{}…", text.chars().take(40).collect::<String>()),
+    shorten(show(value), 40)
+}
+
+/// A text of at most `limit` characters.
+pub fn shorten(text: String, limit: usize) -> String {
+    match text.char_indices().nth(limit) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
     }
 }
 
-/// A value as the REPL shows it inside lists: strings in quotes.
+/// A value on one line, as the REPL shows it: strings in quotes.
 pub fn show(value: &Dynamic) -> String {
-    let value = &value.flatten_clone();
+    let mut text = String::new();
+    write_value(&mut text, value);
+    text
+}
+
+fn write_value(out: &mut String, value: &Dynamic) {
     if let Some(text) = value.read_lock::<ImmutableString>() {
-        return format!("{:?}", text.as_str());
+        out.push_str(&format!("{:?}", text.as_str()));
+    } else if let Ok(list) = value.as_array_ref() {
+        out.push('[');
+        for (k, item) in list.iter().enumerate() {
+            out.push_str(if k > 0 { ", " } else { "" });
+            write_value(out, item);
+        }
+        out.push(']');
+    } else if let Ok(map) = value.as_map_ref() {
+        out.push_str("#{");
+        for (k, (key, item)) in map.iter().enumerate() {
+            out.push_str(if k > 0 { ", " } else { "" });
+            out.push_str(&format!("{key}: "));
+            write_value(out, item);
+        }
+        out.push('}');
+    } else if let Some(arrow) = value.read_lock::<RawArrow>() {
+        write_value(out, &arrow.from);
+        out.push_str(" -> ");
+        write_value(out, &arrow.to);
+    } else {
+        out.push_str(&simple(value));
     }
-    if let Ok(list) = value.as_array_ref() {
-        let items: Vec<String> = list.iter().map(show).collect();
-        return format!("[{}]", items.join(", "));
-    }
-    if let Ok(map) = value.as_map_ref() {
-        let items: Vec<String> = map
-            .iter()
-            .map(|(k, v)| format!("{k}: {}", show(v)))
-            .collect();
-        return format!("#{{{}}}", items.join(", "));
-    }
+}
+
+/// A value without parts.
+fn simple(value: &Dynamic) -> String {
     if let Some(expr) = value.read_lock::<Expr>() {
         return expr.to_string().replace('\n', "; ");
     }
@@ -151,16 +174,16 @@ pub fn show(value: &Dynamic) -> String {
     if let Some(index) = value.read_lock::<Index>() {
         return index.to_string();
     }
-    if let Some(arrow) = value.read_lock::<RawArrow>() {
-        return format!("{} -> {}", show(&arrow.from), show(&arrow.to));
+    if let Some(code) = value.read_lock::<Code>() {
+        return format!("code {}", code.0.symbol);
     }
     if let Some(failure) = value.read_lock::<Failure>() {
         return failure.message();
     }
-    if value.is_fnptr() {
-        return "a function".to_owned();
+    match value.is_fnptr() {
+        true => "a function".to_owned(),
+        false => value.to_string(),
     }
-    value.to_string()
 }
 
 /// Registers the types, their arithmetic and how they print.

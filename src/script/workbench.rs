@@ -14,6 +14,40 @@ pub enum Mode {
     Emit,
 }
 
+/// What `param` gives: settings by name, and which of them were asked for.
+#[derive(Clone, Debug, Default)]
+pub struct Parameters(Vec<(String, String, bool)>);
+
+impl From<Vec<(String, String)>> for Parameters {
+    fn from(settings: Vec<(String, String)>) -> Parameters {
+        Parameters(
+            settings
+                .into_iter()
+                .map(|(name, value)| (name, value, false))
+                .collect(),
+        )
+    }
+}
+
+impl Parameters {
+    /// The setting of `name`, the last one if there are several.
+    pub fn take(&mut self, name: &str) -> Option<String> {
+        let settings = self.0.iter_mut().filter(|(n, ..)| n == name);
+        let mut value = None;
+        for (_, text, used) in settings {
+            *used = true;
+            value = Some(text.clone());
+        }
+        value
+    }
+
+    /// The first setting that nothing asked for.
+    pub fn unused(&self) -> Option<&str> {
+        let unused = self.0.iter().find(|(_, _, used)| !used);
+        unused.map(|(name, ..)| name.as_str())
+    }
+}
+
 /// Where kernels are made and tried.
 #[derive(Debug, Default)]
 pub struct Workbench {
@@ -23,6 +57,8 @@ pub struct Workbench {
     pub control: Control,
     /// How variants are timed.
     pub settings: Settings,
+    /// What the command line sets.
+    pub parameters: Parameters,
     /// What `init` said.
     pub inputs: Inputs,
     /// What `codegen` made, in order.

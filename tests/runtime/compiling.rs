@@ -50,14 +50,14 @@ fn errors_show_the_c() {
     let RuntimeError::CompileFailed { line, report, .. } = &error else {
         panic!("{error}");
     };
-    assert_eq!(*line, Some(4));
-    assert!(report.contains("broken.c:4:10: error:"), "{report}");
+    assert_eq!(*line, Some(6));
+    assert!(report.contains("broken.c:6:10: error:"), "{report}");
     assert!(
-        report.contains("    3 | x[0] = 1;\n    4 |   x[1] = undeclared;\n"),
+        report.contains("    5 | x[0] = 1;\n    6 |   x[1] = undeclared;\n"),
         "{report}"
     );
     assert!(
-        report.contains("\n      |          ^\n    5 | x[2] = 3;\n"),
+        report.contains("\n      |          ^\n    7 | x[2] = 3;\n"),
         "{report}"
     );
 }

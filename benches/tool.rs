@@ -1,0 +1,56 @@
+//! How fast the tool itself is: scripts with many transformations, and the time to the first
+//! printed line.
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use std::hint::black_box;
+use std::process::Command;
+use teml::script::{Session, Workbench};
+
+const STEPS: &str = "
+    let A = tensor([64, 64]);
+    let l = build(eq_of(A));
+    for n in 0..25000 {
+        l = l.interchange(1, 2);
+        let tiled = l.stripmine(1, 8).parallelize(1).vectorize(3);
+    }
+    fn eq_of(A) { let B = eq(A, [i, j] -> [j, i]); B }
+";
+
+/// A script with 100,000 transformation calls, from parsing to the end.
+fn hundred_thousand_transformations(c: &mut Criterion) {
+    let mut group = c.benchmark_group("script");
+    group.sample_size(10);
+    group.bench_function("100,000 transformation calls", |b| {
+        b.iter(|| {
+            let session = Session::new(Box::new(std::io::sink()), Workbench::default());
+            let mut session = session.map_err(|e| e.to_string());
+            let result = session
+                .as_mut()
+                .map(|s| s.run_text("bench", black_box(STEPS)));
+            assert!(matches!(result, Ok(Ok(()))));
+        });
+    });
+    group.finish();
+}
+
+/// A process that prints one line.
+fn start_up(c: &mut Criterion) {
+    let directory = tempfile::tempdir().map_err(|e| e.to_string());
+    let Ok(directory) = directory else { return };
+    let script = directory.path().join("hello.rhai");
+    if std::fs::write(&script, "print(\"hello\");").is_err() {
+        return;
+    }
+    c.bench_function("start-up to the first print", |b| {
+        b.iter(|| {
+            let output = Command::new(env!("CARGO_BIN_EXE_teml"))
+                .arg("run")
+                .arg(&script)
+                .output();
+            assert!(output.is_ok_and(|o| o.stdout == b"hello\n"));
+        });
+    });
+}
+
+criterion_group!(benches, hundred_thousand_transformations, start_up);
+criterion_main!(benches);

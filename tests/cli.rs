@@ -1,0 +1,309 @@
+//! The command line, as a user calls it.
+
+// A test that cannot go on has failed.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+const MAIN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/optimize_mttkrp.rhai");
+
+fn teml(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_teml"));
+    command.args(arguments);
+    command
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn write(directory: &Path, name: &str, contents: &str) -> PathBuf {
+    let path = directory.join(name);
+    fs::write(&path, contents).unwrap();
+    path
+}
+
+/// Runs a script and expects exit code 1 and `message` on standard error.
+fn fails_with(script: &str, environment: &[(&str, &str)], arguments: &[&str], message: &str) {
+    let directory = tempfile::tempdir().unwrap();
+    let path = write(directory.path(), "script.rhai", script);
+    let mut command = teml(&["run", path.to_str().unwrap()]);
+    let cache = directory.path().join("cache");
+    command.args(arguments).env("TEML_CACHE_DIR", cache);
+    let output = command.envs(environment.iter().copied()).output().unwrap();
+    let shown = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{shown}");
+    assert!(shown.contains(message), "no `{message}` in:\n{shown}");
+    assert!(shown.contains("script.rhai:"), "no place in:\n{shown}");
+}
+
+const SMALL: &str = "
+let A = tensor([4]);
+let B = eq(A, [i] -> [i]);
+compare(build(B));
+";
+
+/// Three nested sums over one small tensor: 10^15 additions.
+const ENDLESS: &str = "
+let a = tensor([100000]);
+let s = eq(vsum(vmul(vmul(a, a, [[i], [j]]), a, [(), [k]]), [i, j, k]), []);
+print(\"started\");
+compare(build(s));
+";
+
+#[test]
+fn the_main_script_checks_and_times_every_variant() {
+    let output = teml(&["run", MAIN, "--set", "n=11"]).output().unwrap();
+    let shown = text(&output.stdout);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(shown.contains("for l in 0..11"), "{shown}");
+    for variant in ["naive", "transposed", "plan"] {
+        let row = shown
+            .lines()
+            .find(|l| l.starts_with(&format!("| {variant} ")));
+        let row = row.unwrap_or_else(|| panic!("no row of {variant} in\n{shown}"));
+        assert!(row.contains("s |") && row.contains("x |"), "{row}");
+    }
+    assert!(
+        shown.contains("all 121 elements equal the definition"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn what_is_emitted_compiles_without_warnings() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("kernels.c");
+    let emitted = teml(&["emit", MAIN, "-o", file.to_str().unwrap()])
+        .output()
+        .unwrap();
+    assert!(emitted.status.success(), "{}", text(&emitted.stderr));
+    assert!(emitted.stdout.is_empty());
+    let on_stdout = teml(&["emit", MAIN]).output().unwrap();
+    assert_eq!(text(&on_stdout.stdout), fs::read_to_string(&file).unwrap());
+    let compiled = Command::new("cc")
+        .args(["-O2", "-Wall", "-Wextra", "-Werror", "-fopenmp", "-c", "-o"])
+        .arg(directory.path().join("kernels.o"))
+        .arg(&file)
+        .output()
+        .unwrap();
+    assert!(compiled.status.success(), "{}", text(&compiled.stderr));
+}
+
+#[test]
+fn several_kernels_share_one_unit() {
+    let directory = tempfile::tempdir().unwrap();
+    let script = "
+        let A = tensor([10], \"i32\");
+        let B = eq(A, [i] -> [i]);
+        let one = build(B).stripmine(1, 4);
+        codegen(one);
+        codegen(one);
+        codegen(build(B), \"two\");
+    ";
+    let path = write(directory.path(), "script.rhai", script);
+    let output = teml(&["emit", path.to_str().unwrap()]).output().unwrap();
+    let c = text(&output.stdout);
+    for function in ["void one(", "void one_2(", "void two("] {
+        assert_eq!(c.matches(function).count(), 1, "{c}");
+    }
+    assert_eq!(c.matches("#include <stdint.h>").count(), 1, "{c}");
+}
+
+#[test]
+fn exit_codes_tell_what_happened() {
+    let code = |arguments: &[&str]| {
+        let output = teml(arguments).stdin(Stdio::null()).output().unwrap();
+        output.status.code()
+    };
+    assert_eq!(code(&["--version"]), Some(0));
+    assert_eq!(code(&["--help"]), Some(0));
+    assert_eq!(code(&["run"]), Some(2));
+    assert_eq!(code(&["frobnicate"]), Some(2));
+    assert_eq!(code(&["run", "no/such/file.rhai"]), Some(1));
+    assert_eq!(code(&["run", MAIN, "--threads", "0"]), Some(2));
+    assert_eq!(code(&["emit", MAIN, "--set", "n"]), Some(2));
+    assert_eq!(code(&["emit", MAIN, "--set", "m=3"]), Some(2));
+    assert_eq!(code(&["emit", MAIN, "--set", "n=x"]), Some(1));
+    assert_eq!(
+        code(&["emit", MAIN, "-o", "/no/such/directory/k.c"]),
+        Some(1)
+    );
+    assert_eq!(code(&["repl"]), Some(0));
+}
+
+#[test]
+fn a_full_disk_is_an_error() {
+    let output = teml(&["emit", MAIN, "-o", "/dev/full"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        text(&output.stderr).contains("cannot write the C"),
+        "{}",
+        text(&output.stderr)
+    );
+}
+
+#[test]
+fn a_script_without_code_emits_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = write(directory.path(), "script.rhai", "print(1);");
+    let output = teml(&["emit", path.to_str().unwrap()]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("neither codegen nor compare"));
+}
+
+#[test]
+fn a_closed_pipe_is_no_panic() {
+    let mut child = teml(&["emit", MAIN])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert!(
+        !text(&output.stderr).contains("panicked"),
+        "{}",
+        text(&output.stderr)
+    );
+}
+
+#[test]
+fn no_compiler() {
+    fails_with(SMALL, &[("CC", "/no/such/cc")], &[], "no C compiler found");
+}
+
+#[test]
+fn a_compiler_that_fails() {
+    let directory = tempfile::tempdir().unwrap();
+    // A compiler that sees another program than it was given.
+    let script = "#!/bin/sh\nexec cc \"$@\" -Ddouble=nonsense\n";
+    let path = write(directory.path(), "cc", script);
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    let cc = path.to_str().unwrap().to_owned();
+    fails_with(SMALL, &[("CC", &cc)], &[], "refused kernel `variant_1`");
+}
+
+#[test]
+fn a_kernel_that_crashes() {
+    let script = "
+let A = tensor([4], \"i32\");
+let B = tensor([4], \"i32\");
+init(B, 0);
+let C = div(A, B, [[i], [i]] -> [i]);
+compare(build(C));
+";
+    fails_with(script, &[], &[], "division by zero");
+}
+
+#[test]
+fn a_kernel_that_never_ends() {
+    fails_with(
+        ENDLESS,
+        &[],
+        &["--time-limit", "1"],
+        "still running after 1s",
+    );
+}
+
+#[test]
+fn a_wrong_variant_is_shown_and_not_timed() {
+    // Fused, the consumer reads what the producer writes in a later iteration.
+    let script = "
+let a = tensor([8]);
+let b = eq(a, [i] -> [i]);
+let c = eq(b, [i] -> [7 - i]);
+let d = eq(c, [i] -> [i]);
+let apart = [build(c), build(d)];
+let wrong = fuse_outer(build(c), build(d), 1);
+compare([apart, wrong]);
+";
+    fails_with(script, &[], &[], "`wrong` computes a wrong d");
+}
+
+#[test]
+fn results_that_cannot_be_written() {
+    let script = "
+let A = tensor([4]);
+let B = eq(A, [i] -> [i]);
+save(codegen(build(B)), \"/no/such/directory/k.c\");
+";
+    fails_with(script, &[], &[], "cannot be written");
+}
+
+/// Starts a script, waits until it prints `started`, lets it go on for a moment, and presses
+/// Ctrl-C.
+fn interrupt(script: &str, environment: &[(&str, &str)]) -> Output {
+    let directory = tempfile::tempdir().unwrap();
+    let path = write(directory.path(), "script.rhai", script);
+    let mut child = teml(&["run", path.to_str().unwrap()])
+        .env("TEML_CACHE_DIR", directory.path().join("cache"))
+        .envs(environment.iter().copied())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    stdout.read_line(&mut line).unwrap();
+    assert_eq!(line, "started\n");
+    std::thread::sleep(Duration::from_millis(700));
+    let pressed = Instant::now();
+    let kill = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status();
+    assert!(kill.unwrap().success());
+    let _ = stdout.read_to_string(&mut String::new());
+    let output = child.wait_with_output().unwrap();
+    assert!(pressed.elapsed() < Duration::from_secs(20), "it went on");
+    output
+}
+
+fn is_interrupted(output: &Output) {
+    let shown = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{shown}");
+    assert!(shown.contains("interrupted"), "{shown}");
+}
+
+#[test]
+fn ctrl_c_stops_a_script() {
+    is_interrupted(&interrupt(
+        "print(\"started\"); let n = 0; loop { n += 1; }",
+        &[],
+    ));
+}
+
+#[test]
+fn ctrl_c_stops_a_kernel() {
+    is_interrupted(&interrupt(ENDLESS, &[]));
+}
+
+#[test]
+fn ctrl_c_stops_a_compiler() {
+    let directory = tempfile::tempdir().unwrap();
+    // Answers questions about itself at once and takes forever to compile.
+    let script = "#!/bin/sh\ncase \"$*\" in *-shared*) sleep 1000;; *) exec cc \"$@\";; esac\n";
+    let path = write(directory.path(), "cc", script);
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    let script = format!("print(\"started\");{SMALL}");
+    is_interrupted(&interrupt(&script, &[("CC", path.to_str().unwrap())]));
+}
+
+#[test]
+fn ctrl_c_stops_a_comparison() {
+    let script = "
+let A = tensor([100, 100]);
+let B = tensor([100, 100]);
+let C = eq(vsum(vmul(A, B, [[i, k], [k, j]]), [k]), [i, j]);
+let variants = [];
+for n in 0..200 { variants.push(build(C)); }
+print(\"started\");
+compare(variants);
+";
+    is_interrupted(&interrupt(script, &[]));
+}
