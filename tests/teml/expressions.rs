@@ -55,6 +55,8 @@ fn eq_14_eq() {
         with(&s, "ε", "").unwrap().notation(),
         "⟨(=, •, •), [⟨(□, [], []), []⟩, ⟨(s, [], •), []⟩]⟩"
     );
+    // Beyond the paper, for which [] is a list like any other, a scalar takes [] as ε.
+    assert_eq!(with(&s, "", "").unwrap(), with(&s, "ε", "").unwrap());
     // The argument keeps the tree it had: only y has iterators.
     assert_eq!(a.notation(), "⟨(A, [4, 5], ε), []⟩");
 

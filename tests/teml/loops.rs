@@ -1,16 +1,16 @@
-//! TeML Fig. 9: what each loop expression denotes. Every transformed nest is also executed and
+//! TeML Fig. 9, fusion apart: what each loop expression denotes. Every transformed nest is also executed and
 //! compared with the one that it came from.
 
 use crate::trees::*;
 use teml::ir::BinaryOp::Add;
 use teml::ir::Nest;
 use teml::lower::build::{NoNest, build};
-use teml::transform::Arg;
-use teml::transform::nest::fuse_inner::FUSE_INNER;
-use teml::transform::nest::fuse_outer::{FUSE_OUTER, fuse_outer};
+use teml::transform::nest::fuse_outer::fuse_outer;
 use teml::transform::nest::interchange::INTERCHANGE;
 use teml::transform::nest::stripmine::STRIPMINE;
 use teml::transform::nest::unroll::UNROLL;
+use teml::transform::tensor::{eq, vsum};
+use teml::transform::{Arg, Arrow};
 
 /// The loops and their ranges (lb, ub, st), outermost first.
 fn ranges(nest: &Nest) -> Vec<(String, String)> {
@@ -23,13 +23,6 @@ fn pairs<const N: usize>(expected: [(&str, &str); N]) -> Vec<(String, String)> {
     expected
         .map(|(name, range)| (name.to_owned(), range.to_owned()))
         .to_vec()
-}
-
-/// The statement of a copy of `A` to `B`, with the same indices on both sides.
-fn copying(target: &str, source: &str, shape: &str, index: &str) -> String {
-    format!(
-        "⟨(=, •, •), [⟨({target}, {shape}, [{index}]), []⟩, ⟨({source}, {shape}, [{index}]), []⟩]⟩"
-    )
 }
 
 #[test]
@@ -69,6 +62,25 @@ fn eq_19_builds_assignments_only() {
     assert_eq!(build(&a), not("a tensor without a value"));
     let sum = vop(Add, &a, &a, ["i", "i"]);
     assert_eq!(build(&sum), not("a virtual expression"));
+}
+
+#[test]
+fn eq_19_initializes_what_a_reduction_writes() {
+    // y[i + 2] = sum(j: A[i][j]) leaves the first elements of y alone.
+    let a = eq("A", &tensor("S", &[4, 5]), "i j", "i j");
+    let twice = vop(Add, &a, &a, ["i j", "i j"]);
+    let arrow = Arrow {
+        from: vec![None],
+        to: vec![it("i").plus_constant(2)],
+    };
+    let sums = vsum::vsum(&twice, &list("j")).unwrap();
+    let nest = build(&bind("y", eq::eq(&sums, &arrow).unwrap())).unwrap();
+    assert_eq!(
+        nest.notation(),
+        "⟨•, [⟨(fill 0, •, •), [⟨(y, [6], [2..6]), []⟩]⟩, \
+         ⟨i, [⟨j, [⟨(+=, •, •), [⟨(y, [6], [i + 2]), []⟩, \
+         ⟨(+, [4, 5], •), [⟨(A, [4, 5], [i, j]), []⟩, ⟨(A, [4, 5], [i, j]), []⟩]⟩]⟩]⟩]⟩]⟩"
+    );
 }
 
 #[test]
@@ -214,123 +226,6 @@ fn eq_21_interchange() {
     // Which is given first does not matter, and a loop changes places with itself.
     assert_eq!(order(4, 1), "i4 i2 i3 i1");
     assert_eq!(order(2, 2), "i1 i2 i3 i4");
-}
-
-#[test]
-fn eq_22_fuse_outer() {
-    let first = copy("B", "A", &[3, 4, 5], "i1 i2 i3");
-    let second = copy("D", "C", &[3, 4, 5], "i1 i2 i3");
-    let xs = copying("B", "A", "[3, 4, 5]", "i1, i2, i3");
-    let ys = |i3: &str| copying("D", "C", "[3, 4, 5]", &format!("i1, i2, {i3}"));
-    let fused = |r| {
-        let nests = [
-            Arg::Nest(first.clone()),
-            Arg::Nest(second.clone()),
-            Arg::Int(r),
-        ];
-        let fused = transform(&FUSE_OUTER, &nests).unwrap();
-        let mut apart = results(&first);
-        apart.extend(results(&second));
-        assert_eq!(results(&fused), apart, "{fused}");
-        fused.notation()
-    };
-    // xs || ys at the level where sharing ends. Loops are known by name, so those of the second
-    // nest that are not shared get names of their own.
-    assert_eq!(
-        fused(1),
-        format!(
-            "⟨i1, [⟨i2, [⟨i3, [{xs}]⟩]⟩, ⟨i2_2, [⟨i3_2, [{}]⟩]⟩]⟩",
-            copying("D", "C", "[3, 4, 5]", "i1, i2_2, i3_2")
-        )
-    );
-    assert_eq!(
-        fused(2),
-        format!("⟨i1, [⟨i2, [⟨i3, [{xs}]⟩, ⟨i3_2, [{}]⟩]⟩]⟩", ys("i3_2"))
-    );
-    assert_eq!(
-        fused(3),
-        format!("⟨i1, [⟨i2, [⟨i3, [{xs}, {}]⟩]⟩]⟩", ys("i3"))
-    );
-}
-
-#[test]
-fn eq_22_fuse_outer_joins_lists_of_subtrees() {
-    let [one, two, three] = [("B", "A"), ("D", "C"), ("F", "E")]
-        .map(|(target, source)| copy(target, source, &[3], "i"));
-    let pair = fuse_outer(&one, &two, 1).unwrap();
-    let [b, d, f] = [("B", "A"), ("D", "C"), ("F", "E")]
-        .map(|(target, source)| copying(target, source, "[3]", "i"));
-    assert_eq!(pair.notation(), format!("⟨i, [{b}, {d}]⟩"));
-    assert_eq!(
-        fuse_outer(&pair, &three, 1).unwrap().notation(),
-        format!("⟨i, [{b}, {d}, {f}]⟩")
-    );
-    assert_eq!(
-        fuse_outer(&three, &pair, 1).unwrap().notation(),
-        format!("⟨i, [{f}, {b}, {d}]⟩")
-    );
-    // The iterator of the fused loop has the first nest's name, in the second one's trees, too.
-    let other = copy("D", "C", &[3], "j");
-    assert_eq!(fuse_outer(&one, &other, 1).unwrap(), pair);
-}
-
-#[test]
-fn eq_23_fuse_inner() {
-    // ⟨i1, [⟨j, xs1⟩, ⟨j, xs2⟩, ⟨j, xs3⟩]⟩ becomes ⟨i1, [⟨j, xs1 || xs2 || xs3⟩]⟩.
-    let nest = crate::trees::nest(&[
-        "f64 A[3][4], B[3][4], C[3][4], D[3][4]",
-        "for i1 in 0..3",
-        "  for j in 0..4",
-        "    B[i1][j] = A[i1][j]",
-        "  for k in 0..4",
-        "    C[i1][k] = B[i1][k]",
-        "    C[i1][k] += A[i1][k]",
-        "  for l in 0..4",
-        "    D[i1][l] = C[i1][l]",
-    ]);
-    let fused = transformed(&FUSE_INNER, &nest, &[level(2)]);
-    let text = |target, source| copying(target, source, "[3, 4]", "i1, j");
-    let update = text("C", "A").replace("(=,", "(+=,");
-    assert_eq!(
-        fused.notation(),
-        format!(
-            "⟨i1, [⟨j, [{}, {}, {update}, {}]⟩]⟩",
-            text("B", "A"),
-            text("C", "B"),
-            text("D", "C")
-        )
-    );
-    assert_eq!(transformed(&FUSE_INNER, &nest, &[named("l")]), fused);
-}
-
-#[test]
-fn eq_23_fuse_inner_level_by_level() {
-    let first = copy("B", "A", &[3, 4, 5], "i1 i2 i3");
-    let second = copy("D", "C", &[3, 4, 5], "i1 i2 i3");
-    let one_level = fuse_outer(&first, &second, 1).unwrap();
-    let two_levels = transformed(&FUSE_INNER, &one_level, &[level(2)]);
-    assert_eq!(two_levels, fuse_outer(&first, &second, 2).unwrap());
-    let three_levels = transformed(&FUSE_INNER, &two_levels, &[level(3)]);
-    assert_eq!(three_levels, fuse_outer(&first, &second, 3).unwrap());
-}
-
-#[test]
-fn eq_23_fuse_inner_in_a_sequence() {
-    // At level 1 the parent is the sequence ⟨•, […]⟩, of which one loop is left.
-    let nest = crate::trees::nest(&[
-        "f64 A[4], B[4], C[4]",
-        "for i in 0..4",
-        "  B[i] = A[i]",
-        "for k in 0..4",
-        "  C[k] = B[k]",
-    ]);
-    let [b, c] = [("B", "A"), ("C", "B")].map(|(t, s)| copying(t, s, "[4]", "i"));
-    assert_eq!(
-        nest.notation(),
-        format!("⟨•, [⟨i, [{b}]⟩, ⟨k, [{}]⟩]⟩", c.replace("[i]", "[k]"))
-    );
-    let fused = transformed(&FUSE_INNER, &nest, &[level(1)]);
-    assert_eq!(fused.notation(), format!("⟨i, [{b}, {c}]⟩"));
 }
 
 #[test]

@@ -74,6 +74,13 @@ pub fn copy(target: &str, source: &str, extents: &[i64], iterators: &str) -> Nes
     build(&eq(target, &source, iterators, iterators)).unwrap()
 }
 
+/// The statement of a copy, with the same indices on both sides, as the paper writes it.
+pub fn copying(target: &str, source: &str, shape: &str, index: &str) -> String {
+    format!(
+        "⟨(=, •, •), [⟨({target}, {shape}, [{index}]), []⟩, ⟨({source}, {shape}, [{index}]), []⟩]⟩"
+    )
+}
+
 /// A nest from its canonical text, of which each line is given.
 pub fn nest(lines: &[&str]) -> Nest {
     parse_nest(&lines.join("\n")).unwrap()
