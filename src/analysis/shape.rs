@@ -40,7 +40,7 @@ impl fmt::Display for Place {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Mismatch {
     /// A list of iterators has the wrong length.
-    #[error("{tensor} has {rank} dimensions, but {given} iterators are given: [{list}]")]
+    #[error("{tensor} has {}, but {} given: [{list}]", count(*.rank, "dimension"), are(*.given))]
     Rank {
         /// The tensor's name.
         tensor: String,
@@ -85,6 +85,12 @@ pub enum Mismatch {
         /// The dimension of that index.
         place: Place,
     },
+    /// An iterator of a target that the value does not have.
+    #[error("`{iterator}` indexes the target but not the value, so its range is unknown")]
+    Unbound {
+        /// The iterator.
+        iterator: Name,
+    },
     /// No value of an iterator keeps all indices inside.
     #[error("no value of iterator `{iterator}` keeps `{index}` inside {place}")]
     Empty {
@@ -115,6 +121,15 @@ pub enum Mismatch {
         /// Its dimension.
         place: Place,
     },
+}
+
+fn count(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
+fn are(iterators: usize) -> String {
+    let verb = if iterators == 1 { "is" } else { "are" };
+    format!("{} {verb}", count(iterators, "iterator"))
 }
 
 /// The half-open range of an iterator.

@@ -28,7 +28,8 @@ pub struct Function {
 
 /// A parameter of a [`Function`].
 pub struct Parameter {
-    /// The name in signatures and messages.
+    /// The name in signatures and messages. Parameters in a row with one name are one that
+    /// can be repeated.
     pub name: &'static str,
     /// Whether it may be left out; only parameters at the end may.
     pub optional: bool,
@@ -55,10 +56,13 @@ impl Parameter {
 impl Function {
     /// The signature, as messages and help show it.
     pub fn signature(&self) -> String {
-        let params: Vec<String> = self
-            .params
-            .iter()
-            .map(|p| format!("{}{}", p.name, if p.optional { "?" } else { "" }))
+        let groups = self.params.chunk_by(|a, b| a.name == b.name);
+        let params: Vec<String> = groups
+            .map(|group| match group {
+                [p] if p.optional => format!("{}?", p.name),
+                [p] => p.name.to_owned(),
+                several => format!("{}...", several[0].name),
+            })
             .collect();
         let call = format!("{}({})", self.name, params.join(", "));
         match self.returns {

@@ -102,6 +102,7 @@ fn every_refusal_has_a_case() {
         K::Shape(Mismatch::Extents { .. }) => "Shape::Extents",
         K::Shape(Mismatch::OutOfBounds { .. }) => "Shape::OutOfBounds",
         K::Shape(Mismatch::NoRange { .. }) => "Shape::NoRange",
+        K::Shape(Mismatch::Unbound { .. }) => "Shape::Unbound",
         K::Shape(Mismatch::Empty { .. }) => "Shape::Empty",
         K::Shape(Mismatch::Elems { .. }) => "Shape::Elems",
         K::Shape(Mismatch::TooLarge { .. }) => "Shape::TooLarge",

@@ -178,10 +178,8 @@ fn shape_cases() -> Vec<Case> {
         index: sum.clone(),
         place: place("x", 1, 5),
     };
-    let free_target = Mismatch::NoRange {
+    let free_target = Mismatch::Unbound {
         iterator: name("k"),
-        index: it("k"),
-        place: place("the target", 1, 0),
     };
     let far = it("i").plus_constant(5);
     let empty = Mismatch::Empty {
@@ -208,13 +206,13 @@ fn shape_cases() -> Vec<Case> {
     let extents_of = |extents: &[i64]| vec![Arg::Extents(extents.to_vec())];
     vec![
         Case::new(&VADD, operands(&a, &x, ["i", "i"]), rank).at(0),
-        Case::new(&VADD, operands(&a, &x, ["i j", "i"]), extents),
-        Case::new(&VADD, window, outside),
-        Case::new(&EQ, indexing(&x, vec![sum], "i j"), no_range),
-        Case::new(&EQ, indexing(&x, list("i"), "k"), free_target),
-        Case::new(&VADD, beyond, empty),
-        Case::new(&VADD, operands(&x, &floats, ["i", "i"]), elems),
-        Case::new(&EQ, indexing(&x, vec![steep], "i"), too_large),
+        Case::new(&VADD, operands(&a, &x, ["i j", "i"]), extents).at(2),
+        Case::new(&VADD, window, outside).at(2),
+        Case::new(&EQ, indexing(&x, vec![sum], "i j"), no_range).at(1),
+        Case::new(&EQ, indexing(&x, list("i"), "k"), free_target).at(1),
+        Case::new(&VADD, beyond, empty).at(2),
+        Case::new(&VADD, operands(&x, &floats, ["i", "i"]), elems).at(1),
+        Case::new(&EQ, indexing(&x, vec![steep], "i"), too_large).at(1),
         Case::new(
             &TENSOR,
             extents_of(&[3, 0]),

@@ -13,14 +13,18 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct Code(pub Arc<Kernel>);
 
-const MORE: [Parameter; 7] = [const { Parameter::optional("more") }; 7];
-
 pub(super) static CODEGEN: Function = Function {
     name: "codegen",
-    params: &{
-        let [a, b, c, d, e, f, g] = MORE;
-        [Parameter::new("nests"), a, b, c, d, e, f, g]
-    },
+    params: &[
+        Parameter::new("nests"),
+        Parameter::optional("nests"),
+        Parameter::optional("nests"),
+        Parameter::optional("nests"),
+        Parameter::optional("nests"),
+        Parameter::optional("nests"),
+        Parameter::optional("nests"),
+        Parameter::optional("nests"),
+    ],
     returns: "code",
     doc: "\
 The C function that runs nests in order: `codegen(l)`, `codegen(l1, l2)`, `codegen([l1, l2])`.

@@ -56,7 +56,7 @@ pub fn eq(value: &Expr, arrow: &Arrow) -> Result<Expr, Error> {
     }
     let given = arrow.from.first().cloned().flatten();
     let value = indexed(value, &given).map_err(|kind| Error::from(kind).at_argument(0))?;
-    assign(value, &arrow.to)
+    assign(value, &arrow.to).map_err(|e| e.at_argument(1))
 }
 
 /// `□[to] = value` with the target's shape inferred.
@@ -102,13 +102,8 @@ fn infer_target(value: &Expr, to: &[Affine]) -> Result<Shape, Error> {
                 let Some((iterator, _)) = unknown else {
                     continue;
                 };
-                let (iterator, index) = (iterator.clone(), index.clone());
-                return Err(Mismatch::NoRange {
-                    iterator,
-                    index,
-                    place: place(0),
-                }
-                .into());
+                let iterator = iterator.clone();
+                return Err(Mismatch::Unbound { iterator }.into());
             }
             Some((low, high)) if low < 0 => {
                 let (index, extent) = (index.clone(), (high + 1).max(1).unsigned_abs());

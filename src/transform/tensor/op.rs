@@ -62,5 +62,6 @@ pub static DIV: Op = op!("div", BinaryOp::Div);
 /// # Errors
 /// As the header says.
 pub fn op(op: BinaryOp, left: &Expr, right: &Expr, arrow: &Arrow) -> Result<Expr, Error> {
-    assign(vop(op, left, right, &arrow.from)?, &arrow.to)
+    let value = vop(op, left, right, &arrow.from)?;
+    assign(value, &arrow.to).map_err(|e| e.at_argument(2))
 }

@@ -22,6 +22,7 @@
 //! Source: TeML eq. 15.
 
 use super::operand::{binary, indexed, of_operand};
+use crate::analysis::shape::Mismatch;
 use crate::ir::{BinaryOp, Expr};
 use crate::transform::{Arg, Error, ErrorKind, Iters, Kind, Op, Param, Returns, Value};
 
@@ -78,5 +79,14 @@ pub fn vop(op: BinaryOp, left: &Expr, right: &Expr, lists: &[Iters]) -> Result<E
     let list = |k: usize| lists.get(k).cloned().flatten();
     let left = of_operand(indexed(left, &list(0)), 0)?;
     let right = of_operand(indexed(right, &list(1)), 1)?;
-    Ok(binary(op, left, right)?)
+    binary(op, left, right).map_err(|kind| {
+        // Iterators decide what fits, but for element types.
+        let argument = match kind {
+            ErrorKind::Shape(Mismatch::Elems { .. }) => Some(1),
+            ErrorKind::Shape(_) => (!lists.is_empty()).then_some(2),
+            _ => None,
+        };
+        let error = Error::from(kind);
+        argument.into_iter().fold(error, Error::at_argument)
+    })
 }
