@@ -54,9 +54,11 @@ fn fault(script: &str) -> (String, String) {
 #[test]
 fn figure_4_transposes() {
     let script = "
-        A = tensor([3, 5])
-        ; B = eq(A, [i1, i2] -> [i2, i1])
-        ; print(build(B))";
+        N1 = 3
+        N2 = 5
+        A = tensor([N1, N2])
+        B = eq(A, [i1, i2] -> [i2, i1])
+        print(build(B))";
     assert_eq!(
         printed(script),
         "f64 B[5][3], A[3][5]\nfor i1 in 0..3\n  for i2 in 0..5\n    B[i2][i1] = A[i1][i2]\n"
@@ -66,12 +68,12 @@ fn figure_4_transposes() {
 #[test]
 fn figure_5_assigns_to_a_tensor_that_exists() {
     let script = "
-        N = 4;
-        A = tensor([N, N]);
-        B = tensor([N, N]);
-        C = tensor([N, N]);
-        D = @C:add(A, B, [[i1, i2], [i1, i2]] -> [i1, i2]);
-        print(D);";
+        N = 4
+        A = tensor([N, N])
+        B = tensor([N, N])
+        C = tensor([N, N])
+        D = @C:add(A, B, [[i1, i2], [i1, i2]] -> [i1, i2])
+        print(D)";
     assert_eq!(
         printed(script),
         "f64 C[4][4], A[4][4], B[4][4]\nC[i1][i2] = A[i1][i2] + B[i1][i2]\n"

@@ -1,7 +1,7 @@
 //! The body of a kernel: loops, statements, fills.
 
 use super::generate::index_text;
-use super::kernel::Header;
+use super::kernel::{ALIGNMENT, Header};
 use crate::analysis::bounds::Bounds;
 use crate::ir::{Affine, BinaryOp, Expr, Fill, Index, Loop, Nest, Node, Stmt, Tree};
 use std::collections::BTreeSet;
@@ -44,11 +44,16 @@ impl Emitter {
         let outside = self.bounds.clone();
         self.bounds.enter(l);
         let wide = self.is_wide(l);
-        match (l.parallel, l.vector) {
-            (true, true) => self.line("#pragma omp parallel for simd"),
-            (true, false) => self.line("#pragma omp parallel for"),
-            (false, true) => self.line("#pragma omp simd"),
-            (false, false) => {}
+        let parallel = if l.parallel { " parallel for" } else { "" };
+        let vector = match l.vector {
+            true => format!(
+                " simd aligned({}: {ALIGNMENT})",
+                tensors(&l.body).join(", ")
+            ),
+            false => String::new(),
+        };
+        if l.parallel || l.vector {
+            self.line(&format!("#pragma omp{parallel}{vector}"));
         }
         let name = &l.name;
         let (lower, upper) = (
@@ -137,6 +142,30 @@ impl Emitter {
         self.line(&format!("{}{index} = {};", fill.target.label(), fill.value));
         self.depth = depth;
     }
+}
+
+/// The names of the tensors that `trees` access, by first appearance.
+fn tensors(trees: &[Tree]) -> Vec<String> {
+    fn collect(trees: &[Tree], found: &mut Vec<String>) {
+        for tree in trees {
+            match tree {
+                Tree::Loop(l) => collect(&l.body, found),
+                Tree::Fill(fill) => add(found, fill.target.label()),
+                Tree::Stmt(s) => {
+                    add(found, s.target.label());
+                    s.value.for_each_access(&mut |t, _| add(found, t.label()));
+                }
+            }
+        }
+    }
+    fn add(found: &mut Vec<String>, name: &str) {
+        if !found.iter().any(|n| n == name) {
+            found.push(name.to_owned());
+        }
+    }
+    let mut found = Vec::new();
+    collect(trees, &mut found);
+    found
 }
 
 /// The step and the script line that made a loop, as a comment.

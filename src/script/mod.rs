@@ -17,6 +17,7 @@
 //!   an error, except for names like iterators inside closures, which capture them as such.
 //! * **`import "file" as m`** is relative to the importing file and stays in the directory of the
 //!   main script; `import "std/NAME" as m` is the library, whose functions are there anyway.
+//! * A `;` at the end of a line may be left out if the next line starts with a word.
 //! * `eval` is missing.
 //!
 //! From text to result: `lex` finds tokens, `rewrite` adds the names that values are bound

@@ -10,7 +10,8 @@
 //! ```
 //!
 //! At top level the first assignment to a name that was never declared becomes a `let`, as
-//! in the paper. The edits are remembered, and every position is mapped back before anybody
+//! in the paper. A `;` is added where a line ends an expression and the next one starts with a
+//! word: no valid script has that without one. The edits are remembered, and every position is mapped back before anybody
 //! sees it. Code inside `${…}` of a string is left as it is.
 
 use super::lex::{TokenKind, Tokens, scan};
@@ -73,18 +74,25 @@ fn insertions(
 ) -> Vec<(usize, String, usize)> {
     let mut found = Vec::new();
     let mut declared: Vec<&str> = Vec::new();
-    let mut depth = 0usize;
+    let mut open: Vec<&str> = Vec::new();
     for (k, token) in scanned.tokens.iter().enumerate() {
         let this = scanned.text(text, k);
         match this {
-            "(" | "[" | "{" | "#{" | "?[" => depth += 1,
-            ")" | "]" | "}" => depth = depth.saturating_sub(1),
+            "(" | "[" | "{" | "#{" | "?[" => open.push(this),
+            ")" | "]" | "}" => drop(open.pop()),
             _ => {}
+        }
+        let depth = open.len();
+        let mut previous = k.checked_sub(1).map_or("", |p| scanned.text(text, p));
+        let is_block = matches!(open.last(), None | Some(&"{"));
+        if is_block && ends_statement(text, scanned, k) {
+            let last = scanned.tokens[k - 1].range.clone();
+            found.push((last.end, ";".to_owned(), last.start));
+            previous = ";";
         }
         if token.kind != TokenKind::Word || is_keyword(this) {
             continue;
         }
-        let previous = k.checked_sub(1).map_or("", |p| scanned.text(text, p));
         let is_new = matches!(previous, "let" | "const");
         if is_new && depth == 0 {
             declared.push(this);
@@ -110,6 +118,26 @@ fn insertions(
         }
     }
     found
+}
+
+/// Whether token `k` starts a statement on a new line, and the one before it lacks its `;`.
+fn ends_statement(text: &str, scanned: &Tokens, k: usize) -> bool {
+    let Some(before) = k.checked_sub(1) else {
+        return false;
+    };
+    let (last, next) = (&scanned.tokens[before], &scanned.tokens[k]);
+    let (last_text, next_text) = (scanned.text(text, before), scanned.text(text, k));
+    let ends = match last.kind {
+        TokenKind::Word => matches!(last_text, "true" | "false" | "this") || !is_keyword(last_text),
+        TokenKind::Number | TokenKind::Text => true,
+        TokenKind::Mark => matches!(last_text, ")" | "]"),
+    };
+    let goes_on = matches!(
+        next_text,
+        "in" | "as" | "else" | "while" | "until" | "catch"
+    );
+    let starts = next.kind == TokenKind::Word && !goes_on;
+    ends && starts && text[last.range.end..next.range.start].contains('\n')
 }
 
 fn is_literal(text: &str, scanned: &Tokens, k: usize) -> bool {
@@ -196,6 +224,16 @@ mod tests {
             ),
             ("// x = 1\n\"x = 1\"", "// x = 1\n\"x = 1\""),
             ("this = 3", "this = 3"),
+            (
+                "A = t(1)\nB = t(A) // x\nf(B)\nx = 3\ny\n",
+                "let A = teml_bind A : t(1);\nlet B = teml_bind B : t(A); // x\nf(B);\n\
+                 let x = teml_bind x : 3;\ny\n",
+            ),
+            ("import \"m\"\nas n;", "import \"m\"\nas n;"),
+            ("f(a,\nb)\n.g()\n+ c", "f(a,\nb)\n.g()\n+ c"),
+            ("#{\na: 1\n}", "#{\na: 1\n}"),
+            ("if a {\nf()\n}\ng()", "if a {\nf()\n}\ng()"),
+            ("{ let x = f()\nx }", "{ let x = teml_bind x : f();\nx }"),
         ] {
             assert_eq!(rewritten(text), expected);
         }

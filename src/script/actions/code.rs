@@ -1,0 +1,109 @@
+//! `codegen` and `save`: C as a value.
+
+use crate::codegen::{self, Kernel, NoCode};
+use crate::diag;
+use crate::ir::{Name, Nest};
+use crate::script::call::{Call, Function, Parameter};
+use crate::script::fail::Failure;
+use crate::script::workbench::Mode;
+use rhai::{Dynamic, ImmutableString};
+use std::sync::Arc;
+
+/// The C of a kernel, as scripts see it.
+#[derive(Clone, Debug)]
+pub struct Code(pub Arc<Kernel>);
+
+const MORE: [Parameter; 7] = [const { Parameter::optional("more") }; 7];
+
+pub(super) static CODEGEN: Function = Function {
+    name: "codegen",
+    params: &{
+        let [a, b, c, d, e, f, g] = MORE;
+        [Parameter::new("nests"), a, b, c, d, e, f, g]
+    },
+    returns: "code",
+    doc: "\
+The C function that runs nests in order: `codegen(l)`, `codegen(l1, l2)`, `codegen([l1, l2])`.
+
+A string at the end names the function; otherwise it has the name of the last nest. Parallel and
+vector loops are proved to have independent iterations, or refused. Printing the result shows
+the C; `save(code, path)` writes it. Source: TeML §2.",
+    call: |call| {
+        let (nests, name) = nests_and_name(call)?;
+        let label = nests
+            .iter()
+            .rev()
+            .find_map(Nest::label)
+            .map(Name::to_string);
+        let symbol = name.or(label).unwrap_or_else(|| "kernel".to_owned());
+        let symbol = unused(symbol, &call.state().workbench.generated);
+        let kernel = codegen::generate(&nests, &symbol).map_err(|e| no_code(call, e, &nests))?;
+        call.state().workbench.generated.push(kernel.clone());
+        Ok(Dynamic::from(Code(Arc::new(kernel))))
+    },
+};
+
+/// `symbol`, with a number where a kernel has that name: all of them may end up in one file.
+pub(super) fn unused(symbol: String, kernels: &[Kernel]) -> String {
+    let taken = |name: &str| kernels.iter().any(|k| k.symbol == name);
+    let numbered = (2..).map(|number| format!("{symbol}_{number}"));
+    let mut names = std::iter::once(symbol.clone()).chain(numbered);
+    names.find(|name| !taken(name)).unwrap_or(symbol)
+}
+
+fn nests_and_name(call: &Call) -> Result<(Vec<Nest>, Option<String>), Failure> {
+    let mut nests = Vec::new();
+    let mut name = None;
+    for k in 0..call.count() {
+        let is_last = k > 0 && k + 1 == call.count();
+        match is_last.then(|| call.text(k)) {
+            Some(Ok(text)) => name = Some(text),
+            _ => nests.extend(call.nests(k)?),
+        }
+    }
+    Ok((nests, name))
+}
+
+pub(super) fn no_code(call: &Call, error: NoCode, nests: &[Nest]) -> Failure {
+    let help = error.help();
+    let failure = call.refuse(&error.to_string());
+    let failure = match &error {
+        NoCode::Race { nest, race } => match nests.get(*nest) {
+            Some(nest) => failure.note(diag::in_nest(nest, std::slice::from_ref(&race.name))),
+            None => failure,
+        },
+        _ => failure,
+    };
+    match help {
+        Some(help) => failure.help(help),
+        None => failure,
+    }
+}
+
+pub(super) static SAVE: Function = Function {
+    name: "save",
+    params: &[Parameter::new("code"), Parameter::new("path")],
+    returns: "",
+    doc: "Writes the C of `codegen` to a file, relative to the current directory.",
+    call: |call| {
+        let code: Code = call.get(0, "the result of codegen")?;
+        let path = call.text(1)?;
+        if call.state().workbench.mode == Mode::Emit {
+            return Ok(Dynamic::UNIT);
+        }
+        match std::fs::write(&path, code.0.source()) {
+            Ok(()) => Ok(Dynamic::UNIT),
+            Err(error) => Err(call.fail(1, &format!("cannot be written: {path}: {error}"))),
+        }
+    },
+};
+
+/// How code prints.
+pub fn register(engine: &mut rhai::Engine) {
+    engine
+        .register_type_with_name::<Code>("code")
+        .register_fn("to_string", |code: &mut Code| code.0.source())
+        .register_fn("to_debug", |code: &mut Code| {
+            ImmutableString::from(format!("code of {}", code.0.symbol))
+        });
+}

@@ -1,0 +1,181 @@
+//! `init`: what tensors hold before anything runs.
+
+use crate::ir::{Expr, Name, Tensor};
+use crate::runtime::Data;
+use crate::script::call::{Call, Function, Parameter};
+use crate::script::fail::Failure;
+use crate::script::values;
+use rhai::{Array, Dynamic, FnPtr};
+use std::sync::Arc;
+
+pub(super) static INIT: Function = Function {
+    name: "init",
+    params: &[
+        Parameter::new("tensor"),
+        Parameter::new("value"),
+        Parameter::optional("element"),
+    ],
+    returns: "",
+    doc: "\
+Sets what a tensor holds before `compare` runs anything.
+
+`init(A, 2.0)`: the same value everywhere. `init(A, |i, j| i + 0.5 * j)`: computed from the
+indices, counted from 0. `init(A, [[1, 2], [3, 4]])`: listed. `init(A, [0, 1], 2.0)`: one element;
+the others keep what they hold. Source: TeML §2, Fig. 1.",
+    call: |call| {
+        let expr = call.expr(0)?;
+        let Some((tensor, name)) = named_tensor(&expr) else {
+            return Err(call.expected(0, "a tensor that is bound to a variable"));
+        };
+        let data = match call.count() {
+            3 => one_element(call, tensor, &name)?,
+            _ => whole(call, tensor)?,
+        };
+        call.state().workbench.inputs.set(name, data);
+        Ok(Dynamic::UNIT)
+    },
+};
+
+fn named_tensor(expr: &Expr) -> Option<(&Tensor, Name)> {
+    let tensor = expr.tensor()?;
+    Some((tensor, tensor.name()?.clone()))
+}
+
+fn number(value: &Dynamic) -> Option<f64> {
+    value
+        .as_float()
+        .ok()
+        .or_else(|| Some(value.as_int().ok()? as f64))
+}
+
+/// Tensors that scripts fill element by element stay below this many elements.
+const MAX_LISTED: u64 = 1 << 24;
+
+fn elements(call: &Call, tensor: &Tensor) -> Result<usize, Failure> {
+    let count = tensor.shape().elements();
+    match usize::try_from(count) {
+        Ok(n) if count <= MAX_LISTED => Ok(n),
+        _ => Err(call.fail(
+            0,
+            &format!("has {count} elements; scripts set up to {MAX_LISTED} one by one"),
+        )),
+    }
+}
+
+fn whole(call: &Call, tensor: &Tensor) -> Result<Data, Failure> {
+    let expected = "a number, a function of the indices, or a list of numbers";
+    let value = call.value(1).unwrap_or(Dynamic::UNIT);
+    if let Some(number) = number(&value) {
+        return Ok(Data::Constant(number));
+    }
+    if let Some(closure) = value.clone().try_cast::<FnPtr>() {
+        return computed(call, tensor, &closure);
+    }
+    let Ok(list) = value.into_array() else {
+        return Err(call.expected(1, expected));
+    };
+    let mut values = Vec::new();
+    flatten(call, &list, tensor.shape().extents(), &mut values)?;
+    Ok(Data::Values(Arc::new(values)))
+}
+
+fn computed(call: &Call, tensor: &Tensor, closure: &FnPtr) -> Result<Data, Failure> {
+    let count = elements(call, tensor)?;
+    let extents = tensor.shape().extents();
+    let mut values = Vec::with_capacity(count);
+    for flat in 0..count as u64 {
+        let mut rest = flat;
+        let mut index: Vec<Dynamic> = Vec::with_capacity(extents.len());
+        for extent in extents.iter().rev() {
+            index.push(Dynamic::from_int((rest % extent).cast_signed()));
+            rest /= extent;
+        }
+        index.reverse();
+        let shown = values::show(&Dynamic::from_array(index.clone()));
+        let value: Dynamic = closure
+            .call_raw(call.context(), None, index)
+            .map_err(|error| Failure::inside(*error))?;
+        match number(&value) {
+            Some(number) => values.push(number),
+            None => {
+                let given = values::describe(&value);
+                return Err(call.fail(
+                    1,
+                    &format!("must give numbers, but at {shown} gives {given}"),
+                ));
+            }
+        }
+    }
+    Ok(Data::Values(Arc::new(values)))
+}
+
+fn flatten(
+    call: &Call,
+    list: &Array,
+    extents: &[u64],
+    values: &mut Vec<f64>,
+) -> Result<(), Failure> {
+    let (extent, inner) = match extents {
+        [] => (1, [].as_slice()),
+        [extent, inner @ ..] => (*extent, inner),
+    };
+    if list.len() as u64 != extent {
+        let (given, rest) = (list.len(), inner.len());
+        let what = format!("has a list of {given} where the tensor has the extent {extent}");
+        let failure = call.fail(1, &what);
+        return Err(match rest {
+            0 => failure,
+            _ => failure.help("nest the lists as deep as the tensor has dimensions"),
+        });
+    }
+    for item in list {
+        match (inner, item.read_lock::<Array>()) {
+            ([], None) => match number(item) {
+                Some(number) => values.push(number),
+                None => return Err(call.expected_but(1, "a list of numbers", item)),
+            },
+            ([_, ..], Some(list)) => flatten(call, &list, inner, values)?,
+            _ => return Err(call.expected_but(1, "lists as deep as the tensor's rank", item)),
+        }
+    }
+    Ok(())
+}
+
+fn one_element(call: &Call, tensor: &Tensor, name: &Name) -> Result<Data, Failure> {
+    let expected = "a list of indices such as `[0, 1]`, counted from 0";
+    let index: Array = call.get(1, expected)?;
+    let value = call.value(2).unwrap_or(Dynamic::UNIT);
+    let value = number(&value).ok_or_else(|| call.expected(2, "a number"))?;
+    let count = elements(call, tensor)?;
+    let extents = tensor.shape().extents();
+    if index.len() != extents.len() {
+        let (rank, given) = (extents.len(), index.len());
+        return Err(call.fail(1, &format!("must have {rank} indices, and has {given}")));
+    }
+    let mut flat = 0u64;
+    for (d, (item, &extent)) in index.iter().zip(extents).enumerate() {
+        let x = item
+            .as_int()
+            .map_err(|_| call.expected_but(1, expected, item))?;
+        match u64::try_from(x) {
+            Ok(x) if x < extent => flat = flat * extent + x,
+            _ => {
+                let what = format!(
+                    "is outside of the tensor: index {} is {x}, and the extent is {extent}",
+                    d + 1
+                );
+                return Err(call.fail(1, &what));
+            }
+        }
+    }
+    let old = call.state().workbench.inputs.get(name).cloned();
+    let old = old.unwrap_or(Data::Constant(0.0));
+    let elem = tensor.elem();
+    let mut values: Vec<f64> = (0..count as u64)
+        .map(|x| old.value(elem, x).unwrap_or(0.0))
+        .collect();
+    if let Some(place) = usize::try_from(flat).ok().and_then(|k| values.get_mut(k)) {
+        *place = value;
+    }
+    Ok(Data::Values(Arc::new(values)))
+}
