@@ -87,8 +87,31 @@ struct Relative {
     high: i64,
 }
 
-/// An inner iterator as lower bound plus 0..=rest; `None` where that is not known.
-type Inner = (Name, Option<(Affine, i64)>);
+/// An iterator of a loop inside the one under test.
+struct Inner {
+    name: Name,
+    /// Its lower bound and the most that it lies above it; `None` where that is not known.
+    form: Option<(Affine, i64)>,
+    /// The most that it lies above the base of its lower bound. All upper bounds count here, so
+    /// that a block within a block stays within the outer one.
+    cap: i64,
+}
+
+impl Inner {
+    fn new(l: &Loop, inner: &[Inner], around: &Bounds) -> Inner {
+        let (name, form) = (l.name.clone(), offset_form(l, around));
+        let mut cap = i64::MAX;
+        if let Some((lower, _)) = &form {
+            let base = relative(lower, inner).base;
+            for upper in l.range.upper.iter().map(|u| relative(u, inner)) {
+                if let Some(apart) = upper.base.minus(&base).as_constant() {
+                    cap = cap.min(apart.saturating_add(upper.high).saturating_sub(1));
+                }
+            }
+        }
+        Inner { name, form, cap }
+    }
+}
 
 fn collect<'a>(
     trees: &'a [Tree],
@@ -101,7 +124,7 @@ fn collect<'a>(
             Tree::Loop(l) => {
                 let mut inside = bounds.clone();
                 inside.enter(l);
-                inner.push((l.name.clone(), offset_form(l, bounds)));
+                inner.push(Inner::new(l, inner, bounds));
                 collect(&l.body, inner, &inside, found);
                 inner.pop();
             }
@@ -155,7 +178,7 @@ fn offset_form(l: &Loop, around: &Bounds) -> Option<(Affine, i64)> {
 /// Replaces inner iterators, the innermost first.
 fn relative(index: &Affine, inner: &[Inner]) -> Relative {
     let (mut base, mut low, mut high) = (index.clone(), 0i64, 0i64);
-    for (name, form) in inner.iter().rev() {
+    for Inner { name, form, .. } in inner.iter().rev() {
         let c = base.coefficient(name);
         if c == 0 {
             continue;
@@ -170,6 +193,15 @@ fn relative(index: &Affine, inner: &[Inner]) -> Relative {
         high = high.saturating_add(reach.max(0));
         if form.is_none() {
             low = low.saturating_sub(i64::MAX / 4);
+        }
+    }
+    let mut occurring = inner.iter().filter(|i| index.mentions(&i.name));
+    if let (Some(Inner { name, cap, .. }), None) = (occurring.next(), occurring.next()) {
+        let c = index.coefficient(name);
+        let reach = c.saturating_mul(*cap);
+        match c > 0 {
+            true => high = high.min(reach),
+            false => low = low.max(reach),
         }
     }
     Relative { base, low, high }

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use teml::analysis::legality::race;
 use teml::analysis::verify::verify;
-use teml::ir::{Affine, Index, Nest, Tree};
+use teml::ir::{Affine, Index, Nest, Tree, parse_nest};
 use teml::lower::build::build;
 use teml::transform::LoopRef;
 use teml::transform::nest::mode::parallelize;
@@ -96,6 +96,23 @@ fn conflicts(nest: &Nest) -> bool {
     };
     walk.run(nest.trees(), &mut Footprint::default());
     walk.conflict
+}
+
+#[test]
+fn blocks_of_guarded_blocks_are_disjoint() {
+    // 5 does not divide 7, and 2 does not divide 5: only the second bound keeps a block of 2
+    // inside its block of 5.
+    let nest = parse_nest(
+        "f64 R[7], A[7]\nparallel for o in 0..2\n  for m in 0..3\n    \
+         for i in 2*m + 5*o..min(2*m + 5*o + 2, 5*o + 5, 7)\n      R[i] += A[i]",
+    );
+    assert_eq!(race(&nest.expect("a nest")), None);
+    // The same backwards.
+    let nest = parse_nest(
+        "f64 R[7], A[7]\nparallel for o in 0..2\n  for m in 0..3\n    \
+         for i in 2*m + 5*o..min(2*m + 5*o + 2, 5*o + 5, 7)\n      R[-i + 6] += A[i]",
+    );
+    assert_eq!(race(&nest.expect("a nest")), None);
 }
 
 proptest! {
