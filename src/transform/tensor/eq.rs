@@ -56,12 +56,12 @@ pub fn eq(value: &Expr, arrow: &Arrow) -> Result<Expr, Error> {
     }
     let given = arrow.from.first().cloned().flatten();
     let value = indexed(value, &given).map_err(|kind| Error::from(kind).at_argument(0))?;
-    assign(value, &arrow.to).map_err(|e| e.at_argument(1))
+    assign(value, &arrow.to, 1)
 }
 
-/// `□[to] = value` with the target's shape inferred.
-pub(super) fn assign(value: Expr, to: &[Affine]) -> Result<Expr, Error> {
-    let shape = infer_target(&value, to)?;
+/// `□[to] = value` with the target's shape inferred; `argument` is the one that holds `to`.
+pub(super) fn assign(value: Expr, to: &[Affine], argument: usize) -> Result<Expr, Error> {
+    let shape = infer_target(&value, to).map_err(|e| e.at_argument(argument))?;
     let target = Tensor::new(shape, value.elem());
     let target = Expr::access(target, Index::At(to.to_vec()));
     let assignment = Expr::new(Node::Assign { target, value });

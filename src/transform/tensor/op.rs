@@ -63,5 +63,5 @@ pub static DIV: Op = op!("div", BinaryOp::Div);
 /// As the header says.
 pub fn op(op: BinaryOp, left: &Expr, right: &Expr, arrow: &Arrow) -> Result<Expr, Error> {
     let value = vop(op, left, right, &arrow.from)?;
-    assign(value, &arrow.to).map_err(|e| e.at_argument(2))
+    assign(value, &arrow.to, 2)
 }
