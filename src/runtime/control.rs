@@ -19,7 +19,7 @@ pub struct Control {
     /// How many OpenMP threads a kernel gets in [`run_once`](super::run_once). By default as
     /// many as the machine offers this process.
     pub threads: usize,
-    /// The program whose subcommand `worker` calls [`serve`](super::serve). By default the
+    /// The program whose subcommand `worker` calls [`serve`](fn@super::serve). By default the
     /// running program itself.
     pub worker: PathBuf,
     /// Where shared objects are kept. `None` stands for `$TEML_CACHE_DIR` or, without it, the
