@@ -143,6 +143,13 @@ pub struct IteratorRange {
     pub high: i64,
 }
 
+impl IteratorRange {
+    /// The number of values.
+    pub fn extent(&self) -> u64 {
+        (self.high - self.low).unsigned_abs()
+    }
+}
+
 /// The ranges of the free iterators of `expr` (formals of a virtual tensor count as free), in
 /// order of first appearance.
 ///
@@ -170,8 +177,8 @@ pub fn ranges(expr: &Expr) -> Result<Vec<IteratorRange>, Mismatch> {
 /// # Errors
 /// As [`ranges`].
 pub fn virtual_shape(expr: &Expr) -> Result<Shape, Mismatch> {
-    let extent = |r: &IteratorRange| (r.high - r.low).unsigned_abs();
-    Ok(Shape::of_extents(ranges(expr)?.iter().map(extent)))
+    let ranges = ranges(expr)?;
+    Ok(Shape::of_extents(ranges.iter().map(IteratorRange::extent)))
 }
 
 /// Checks that an iterator list has one entry per dimension.

@@ -18,7 +18,7 @@ pub use elem::Elem;
 pub use expr::{BinaryOp, Expr, Index, MAX_DEPTH, MAX_SIZE, Node, fresh_name};
 pub use name::{Name, NameError};
 pub use nest::{Fill, Loop, Nest, Range, Stmt, Tree};
-pub use parse::{ParseError, parse_nest};
+pub use parse::{ParseError, parse_expr, parse_nest};
 pub use path::{Path, Site, Step};
 pub use tensor::{Shape, ShapeError, Tensor};
 pub use text::{Infix, Line};

@@ -13,8 +13,9 @@ use proptest::prelude::*;
 use teml::analysis::verify::verify;
 use teml::codegen::{self, NoCode};
 use teml::interp::{definition, execute};
-use teml::ir::{Nest, parse_nest};
+use teml::ir::{Expr, Nest, parse_expr, parse_nest};
 use teml::lower::build::build;
+use teml::transform::tensor::with_shapes;
 
 fn config(cases: u32) -> ProptestConfig {
     ProptestConfig {
@@ -52,12 +53,21 @@ fn check_text(nest: &Nest) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+fn check_expression_text(expr: &Expr) -> Result<(), TestCaseError> {
+    let text = expr.to_string();
+    let parsed = parse_expr(&text).map_err(|e| TestCaseError::fail(format!("{e}\n{text}")))?;
+    prop_assert_eq!(with_shapes(&parsed), Ok(expr.clone()), "{}", text);
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(config(1000))]
 
     #[test]
     fn every_accepted_step_keeps_the_meaning(recipe in recipe(), moves in moves(6)) {
-        let mut nest = build(&recipe.assignment("")).expect("recipes build");
+        let assignment = recipe.assignment("");
+        check_expression_text(&assignment)?;
+        let mut nest = build(&assignment).expect("recipes build");
         check(&nest)?;
         for chosen in &moves {
             let before = nest.to_string();

@@ -3,10 +3,10 @@
 
 use crate::trees::*;
 use teml::ir::BinaryOp::{Add, Div, Mul, Sub};
-use teml::ir::{Nest, parse_nest};
+use teml::ir::{Nest, parse_expr, parse_nest};
 use teml::lower::build::build;
 use teml::transform::nest::{fuse_outer, interchange, mode, stripmine, unroll};
-use teml::transform::tensor::{vcontract, vsum};
+use teml::transform::tensor::{vcontract, vsum, with_shapes};
 use teml::transform::{Arg, Op};
 
 fn assert_reads_back(nest: &Nest) {
@@ -175,5 +175,57 @@ fn texts_that_nest_too_deep_are_refused() {
     for text in [parentheses, chain, loops] {
         let error = parse_nest(&text).unwrap_err();
         assert!(error.what.contains("deeper"), "{error}");
+    }
+}
+
+/// Expressions of every kind, as they print.
+const EXPRESSIONS: &[&str] = &[
+    "f64 A[4][5]",
+    "f32 s",
+    "i64 r[]",
+    "f64 A[4][5], x[5]\nA[i][j] + x[j]",
+    "f64 A[4], s\n(A[i] - s) * A[i] / (s - A[i])",
+    "f64 A[4][5], B[5][6]\n[_1, _2] -> sum(_3: A[_1][_3] * B[_3][_2])",
+    "f64 x[5]\n[] -> sum(_1: x[_1] * x[_1])",
+    "f64 y[4], x[5], A[4][5]\ny[i] = x[0] * sum(j, k: A[i][j] * (A[i][k] - x[j]))",
+    "f64 b[9], a[9]\nb[x] = a[x - 1] + a[x + 1]",
+    "i32 d[3], e[3]\nd[i] = e[i]",
+];
+
+#[test]
+fn expressions_are_read_back() {
+    for text in EXPRESSIONS {
+        let expr = parse_expr(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let expr = with_shapes(&expr).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let declared = text
+            .lines()
+            .filter(|l| !l.starts_with("f32 y"))
+            .collect::<Vec<_>>();
+        assert_eq!(expr.to_string(), declared.join("\n"));
+    }
+}
+
+#[test]
+fn what_operations_make_is_read_back() {
+    let (a, b) = (tensor("A", &[4, 5]), tensor("B", &[5, 6]));
+    let product = vcontract::vcontract(&a, &b, [2, 1]).unwrap();
+    let sum = vsum::vsum(&vop(Mul, &a, &b, ["i k", "k j"]), &list("k")).unwrap();
+    for expr in [product, sum, eq("C", &a, "i j", "j i")] {
+        let read = parse_expr(&expr.to_string()).unwrap();
+        assert_eq!(with_shapes(&read), Ok(expr));
+    }
+}
+
+#[test]
+fn what_is_no_expression_is_refused() {
+    for text in [
+        "",
+        "f64 A[4]\nA[i] +",
+        "f64 A[4]\nsum(i A[i])",
+        "f64 A[4]\nA[i]\nA[i]",
+        "f64 A[4], B[4]",
+        "f64 A[4]\n[_1] A[_1]",
+    ] {
+        assert!(parse_expr(text).is_err(), "{text}");
     }
 }

@@ -2,8 +2,11 @@
 
 pub mod declare;
 pub mod eq;
+mod infer;
 pub mod op;
 mod operand;
 pub mod vcontract;
 pub mod vop;
 pub mod vsum;
+
+pub use infer::with_shapes;

@@ -3,8 +3,8 @@
 //! An operand either has iterators already (I' ≠ ε) and is given none, or has none (I' = ε)
 //! and is given a list. An assignment stands for the tensor that it assigns to.
 
-use crate::analysis::shape::{self, Mismatch};
-use crate::ir::{Affine, BinaryOp, Elem, Expr, Index, Infix, Node, fresh_name};
+use crate::analysis::shape;
+use crate::ir::{Affine, Expr, Index, Infix, Name, Node, fresh_name};
 use crate::transform::{Error, ErrorKind, Iters};
 
 /// `expr` with iterators, ready to stand in an operation.
@@ -79,9 +79,9 @@ pub(super) fn rank(expr: &Expr) -> usize {
 }
 
 /// `count` generated iterators that occur in none of `exprs`.
-pub(super) fn fresh_iterators(count: usize, exprs: &[&Expr]) -> Vec<crate::ir::Name> {
-    let taken: Vec<crate::ir::Name> = exprs.iter().flat_map(|e| e.all_names()).collect();
-    let mut fresh: Vec<crate::ir::Name> = Vec::with_capacity(count);
+pub(super) fn fresh_iterators(count: usize, exprs: &[&Expr]) -> Vec<Name> {
+    let taken: Vec<Name> = exprs.iter().flat_map(|e| e.all_names()).collect();
+    let mut fresh: Vec<Name> = Vec::with_capacity(count);
     for _ in 0..count {
         fresh.push(fresh_name(|n| taken.contains(n) || fresh.contains(n)));
     }
@@ -95,36 +95,6 @@ pub(super) fn describe(expr: &Expr) -> String {
         Node::Access { tensor, .. } => tensor.label().to_owned(),
         _ => format!("`{}`", Infix(expr)),
     }
-}
-
-/// `left op right` with the shape inferred; operands have iterators.
-pub(super) fn binary(op: BinaryOp, left: Expr, right: Expr) -> Result<Expr, ErrorKind> {
-    let elem = |e: &Expr| -> Elem { e.elem() };
-    if elem(&left) != elem(&right) {
-        return Err(ErrorKind::Shape(Mismatch::Elems {
-            left: describe(&left),
-            left_elem: elem(&left),
-            right: describe(&right),
-            right_elem: elem(&right),
-        }));
-    }
-    let shape = crate::ir::Shape::of_extents([]);
-    let shapeless = Expr::new(Node::Binary {
-        op,
-        shape,
-        left: left.clone(),
-        right: right.clone(),
-    });
-    if !shapeless.is_in_limits() {
-        return Err(ErrorKind::TooComplex);
-    }
-    let shape = shape::virtual_shape(&shapeless)?;
-    Ok(Expr::new(Node::Binary {
-        op,
-        shape,
-        left,
-        right,
-    }))
 }
 
 /// Says which of the two operands an error is about; they are the first two parameters.

@@ -23,9 +23,10 @@
 //!
 //! Source: TeML §4.2.3, eq. 33.
 
-use super::operand::{binary, describe, fresh_iterators, of_operand, positional, rank};
+use super::infer::{abstraction, binary, sum};
+use super::operand::{describe, fresh_iterators, of_operand, positional, rank};
 use crate::analysis::shape::{self, Place};
-use crate::ir::{Affine, BinaryOp, Expr, Name, Node, Shape};
+use crate::ir::{Affine, BinaryOp, Expr, Name};
 use crate::transform::{Arg, Error, ErrorKind, Kind, Op, Param, Returns, Value};
 
 /// `vcontract(left, right, dimensions)`.
@@ -66,7 +67,7 @@ pub fn vcontract(left: &Expr, right: &Expr, pair: [i64; 2]) -> Result<Expr, Erro
     let place = |expr: &Expr, at: &Expr, names: &[Affine], r: usize| -> Result<Place, Error> {
         let ranges = shape::ranges(at)?;
         let range = ranges.iter().find(|range| names[r].mentions(&range.name));
-        let extent = range.map_or(0, |range| (range.high - range.low).unsigned_abs());
+        let extent = range.map_or(0, shape::IteratorRange::extent);
         Ok(Place {
             tensor: describe(expr),
             dimension: r + 1,
@@ -82,23 +83,11 @@ pub fn vcontract(left: &Expr, right: &Expr, pair: [i64; 2]) -> Result<Expr, Erro
         return Err(Error::from(kind).at_argument(2));
     }
 
-    let product = binary(BinaryOp::Mul, left_at, right_at)?;
-    let ranges = shape::ranges(&product)?;
-    let extents = formals.iter().map(|formal| {
-        let range = ranges.iter().find(|range| range.name == *formal);
-        range.map_or(1, |r| (r.high - r.low).unsigned_abs())
-    });
-    let shape = Shape::of_extents(extents);
-    let body = Expr::new(Node::Sum {
-        over: vec![summed],
-        shape: shape.clone(),
-        body: product,
-    });
-    Ok(Expr::new(Node::Virtual {
-        formals,
-        shape,
-        body,
-    }))
+    let product = binary(BinaryOp::Mul, left_at, right_at).map_err(|kind| {
+        // What is left to disagree about are element types.
+        Error::from(kind).at_argument(1)
+    })?;
+    Ok(abstraction(formals, sum(vec![summed], product)?)?)
 }
 
 fn dimension(expr: &Expr, dimension: i64) -> Result<usize, Error> {

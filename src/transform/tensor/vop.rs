@@ -21,7 +21,8 @@
 //!
 //! Source: TeML eq. 15.
 
-use super::operand::{binary, indexed, of_operand};
+use super::infer::binary;
+use super::operand::{indexed, of_operand};
 use crate::analysis::shape::Mismatch;
 use crate::ir::{BinaryOp, Expr};
 use crate::transform::{Arg, Error, ErrorKind, Iters, Kind, Op, Param, Returns, Value};

@@ -19,9 +19,9 @@
 //!
 //! Source: the reduction behind TeML's `vcontract` (§4.2.3: "other reduction operations").
 
+use super::infer::sum;
 use super::operand::indexed;
-use crate::analysis::shape;
-use crate::ir::{Affine, Expr, Name, Node, Shape};
+use crate::ir::{Affine, Expr, Name};
 use crate::transform::{Arg, Error, ErrorKind, Kind, Op, Param, Returns, Value};
 
 /// `vsum(summand, over)`.
@@ -66,16 +66,5 @@ pub fn vsum(summand: &Expr, over: &[Affine]) -> Result<Expr, Error> {
     if names.is_empty() {
         return Ok(body);
     }
-    let ranges = shape::ranges(&body)?;
-    let free = ranges.iter().filter(|r| !names.contains(&r.name));
-    let shape = Shape::of_extents(free.map(|r| (r.high - r.low).unsigned_abs()));
-    let sum = Expr::new(Node::Sum {
-        over: names,
-        shape,
-        body,
-    });
-    match sum.is_in_limits() {
-        true => Ok(sum),
-        false => Err(ErrorKind::TooComplex.into()),
-    }
+    Ok(sum(names, body)?)
 }

@@ -1,132 +1,32 @@
-//! Reads the canonical text of nests back.
+//! A place in a line, and what can be read from there.
 
-use super::affine::Affine;
-use super::elem::Elem;
-use super::expr::{BinaryOp, Expr, Index, MAX_DEPTH, Node};
-use super::name::Name;
-use super::nest::{Fill, Loop, Nest, Range, Stmt, Tree};
-use super::tensor::{Shape, Tensor};
-use super::text::precedence;
-use std::sync::Arc;
+use super::too_deep;
+use crate::ir::affine::Affine;
+use crate::ir::elem::Elem;
+use crate::ir::expr::{BinaryOp, Expr, Index, MAX_DEPTH, Node};
+use crate::ir::name::Name;
+use crate::ir::nest::{Fill, Loop, Range, Stmt};
+use crate::ir::tensor::{Shape, Tensor};
+use crate::ir::text::precedence;
 
-/// Where a text stops being a nest, and why.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}: {what}")]
-pub struct ParseError {
-    /// Counted from 1.
-    pub line: usize,
-    /// What was expected or found.
-    pub what: String,
-}
-
-/// The nest that `text`, as `Display` writes it, stands for. The text tells nothing of the
-/// definition, so that of the result is empty.
-///
-/// # Errors
-/// [`ParseError`] names the first line that does not fit.
-pub fn parse_nest(text: &str) -> Result<Nest, ParseError> {
-    let mut tensors = Vec::new();
-    let mut lines = Vec::new();
-    for (k, line) in text.lines().enumerate() {
-        let trimmed = line.trim_start_matches(' ');
-        if trimmed.is_empty() {
-            continue;
-        }
-        let declares = Elem::ALL.iter().any(|e| starts_with(trimmed, e.name()));
-        if declares && lines.is_empty() {
-            declarations(trimmed, &mut tensors).map_err(|what| ParseError { line: k + 1, what })?;
-        } else {
-            lines.push((k + 1, line.len() - trimmed.len(), trimmed));
-        }
-    }
-    let (trees, rest) = block(&lines, 0, &tensors)?;
-    match rest.first() {
-        None => Ok(Nest::new(trees, Arc::new([]))),
-        Some((line, ..)) => Err(ParseError {
-            line: *line,
-            what: "the indentation fits no loop".to_owned(),
-        }),
-    }
-}
-
-/// Whether `text` is a line of this kind. The keyword alone does not tell: tensors may be named
-/// like it, but after such a name comes no other name.
-fn starts_with(text: &str, keyword: &str) -> bool {
-    let rest = text.strip_prefix(keyword).and_then(|t| t.strip_prefix(' '));
-    rest.is_some_and(|t| t.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_'))
-}
-
-/// For each line its number, its indentation and its text.
-type Lines<'a> = [(usize, usize, &'a str)];
-
-fn block<'a, 'l>(
-    mut lines: &'l Lines<'a>,
-    depth: usize,
-    tensors: &[Tensor],
-) -> Result<(Vec<Tree>, &'l Lines<'a>), ParseError> {
-    let mut trees = Vec::new();
-    while let [(line, indent, text), rest @ ..] = lines
-        && *indent == 2 * depth
-    {
-        let at = |what: String| ParseError { line: *line, what };
-        if depth > MAX_DEPTH as usize {
-            return Err(at(too_deep()));
-        }
-        lines = rest;
-        let is = |keyword: &&str| starts_with(text, keyword);
-        let tree = if is(&"fill") {
-            Tree::Fill(Arc::new(whole(text, tensors, Cursor::fill).map_err(at)?))
-        } else if ["for", "parallel", "vector"].iter().any(is) {
-            let mut l = whole(text, tensors, Cursor::head).map_err(at)?;
-            (l.body, lines) = block(lines, depth + 1, tensors)?;
-            Tree::of_loop(l)
-        } else {
-            Tree::Stmt(Arc::new(whole(text, tensors, Cursor::stmt).map_err(at)?))
-        };
-        trees.push(tree);
-    }
-    Ok((trees, lines))
-}
-
-fn too_deep() -> String {
-    format!("deeper than {MAX_DEPTH} levels")
-}
-
-/// What `parse` makes of the whole line.
-fn whole<'a, T>(
-    text: &'a str,
-    tensors: &'a [Tensor],
-    parse: fn(&mut Cursor<'a>) -> Result<T, String>,
-) -> Result<T, String> {
-    let mut cursor = Cursor {
-        rest: text,
-        tensors,
-        depth: 0,
-    };
-    let result = parse(&mut cursor)?;
-    cursor.end()?;
-    Ok(result)
-}
-
-/// Adds the tensors that a line declares.
-fn declarations(text: &str, tensors: &mut Vec<Tensor>) -> Result<(), String> {
-    for tensor in whole(text, &[], Cursor::declarations)? {
-        if tensors.iter().any(|t| t.name() == tensor.name()) {
-            return Err(format!("tensor {} is declared twice", tensor.label()));
-        }
-        tensors.push(tensor);
-    }
-    Ok(())
-}
-
-struct Cursor<'a> {
+/// A place in a line.
+pub(super) struct Cursor<'a> {
     rest: &'a str,
     tensors: &'a [Tensor],
     /// How many parentheses are open.
     depth: u32,
 }
 
-impl Cursor<'_> {
+impl<'a> Cursor<'a> {
+    /// At the start of `text`, whose tensors are declared.
+    pub(super) fn new(text: &'a str, tensors: &'a [Tensor]) -> Cursor<'a> {
+        Cursor {
+            rest: text,
+            tensors,
+            depth: 0,
+        }
+    }
+
     fn eat(&mut self, token: &str) -> bool {
         let rest = self.rest.trim_start();
         match rest.strip_prefix(token) {
@@ -145,7 +45,7 @@ impl Cursor<'_> {
         }
     }
 
-    fn end(&self) -> Result<(), String> {
+    pub(super) fn end(&self) -> Result<(), String> {
         match self.rest.trim() {
             "" => Ok(()),
             rest => Err(format!("`{rest}` is left over")),
@@ -175,7 +75,7 @@ impl Cursor<'_> {
         Ok(if negative { -value } else { value })
     }
 
-    fn declarations(&mut self) -> Result<Vec<Tensor>, String> {
+    pub(super) fn declarations(&mut self) -> Result<Vec<Tensor>, String> {
         let word = self.word()?;
         let elem = Elem::from_name(&word).ok_or_else(|| format!("`{word}` is no element type"))?;
         let mut tensors = vec![self.declaration(elem)?];
@@ -208,6 +108,15 @@ impl Cursor<'_> {
         Name::new(&self.word()?).map_err(|e| e.to_string())
     }
 
+    /// An iterator, which may be a generated one.
+    fn iterator(&mut self) -> Result<Name, String> {
+        let word = self.word()?;
+        match word.strip_prefix('_').and_then(|n| n.parse().ok()) {
+            Some(number) => Ok(Name::generated(number)),
+            None => Name::new(&word).map_err(|e| e.to_string()),
+        }
+    }
+
     fn tensor(&mut self) -> Result<Tensor, String> {
         let name = self.word()?;
         let known = self.tensors.iter().find(|t| t.label() == name);
@@ -233,16 +142,16 @@ impl Cursor<'_> {
     fn term(&mut self) -> Result<Affine, String> {
         let is_digit = |c: char| c.is_ascii_digit();
         if !self.rest.trim_start().starts_with(is_digit) {
-            return Ok(Affine::iterator(self.name()?));
+            return Ok(Affine::iterator(self.iterator()?));
         }
         let number = self.integer()?;
         match self.eat("*") {
-            true => Ok(Affine::iterator(self.name()?).times(number)),
+            true => Ok(Affine::iterator(self.iterator()?).times(number)),
             false => Ok(Affine::constant(number)),
         }
     }
 
-    fn head(&mut self) -> Result<Loop, String> {
+    pub(super) fn head(&mut self) -> Result<Loop, String> {
         let parallel = self.eat("parallel ");
         let vector = self.eat("vector ");
         self.expect("for ")?;
@@ -294,7 +203,7 @@ impl Cursor<'_> {
         Ok(index)
     }
 
-    fn fill(&mut self) -> Result<Fill, String> {
+    pub(super) fn fill(&mut self) -> Result<Fill, String> {
         self.expect("fill ")?;
         let target = self.tensor()?;
         let mut region = Vec::new();
@@ -327,7 +236,7 @@ impl Cursor<'_> {
         })
     }
 
-    fn stmt(&mut self) -> Result<Stmt, String> {
+    pub(super) fn stmt(&mut self) -> Result<Stmt, String> {
         let target = self.tensor()?;
         let index = self.index(&target)?;
         let update = BinaryOp::ALL.into_iter().find(|op| self.eat(op.symbol()));
@@ -368,14 +277,13 @@ impl Cursor<'_> {
 
     fn primary(&mut self) -> Result<Expr, String> {
         if self.eat("(") {
-            self.depth += 1;
-            if self.depth > MAX_DEPTH {
-                return Err(too_deep());
-            }
-            let value = self.value(1)?;
-            self.expect(")")?;
-            self.depth -= 1;
-            return Ok(value);
+            return self.closed();
+        }
+        if self.eat("sum(") {
+            let over = self.iterators(":")?;
+            let body = self.closed()?;
+            let shape = Shape::of_extents([]);
+            return Ok(Expr::new(Node::Sum { over, shape, body }));
         }
         let tensor = self.tensor()?;
         let index = match tensor.is_scalar() {
@@ -383,6 +291,53 @@ impl Cursor<'_> {
             false => Index::At(self.index(&tensor)?),
         };
         Ok(Expr::access(tensor, index))
+    }
+
+    /// A value and the parenthesis that closes it.
+    fn closed(&mut self) -> Result<Expr, String> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return Err(too_deep());
+        }
+        let value = self.value(1)?;
+        self.expect(")")?;
+        self.depth -= 1;
+        Ok(value)
+    }
+
+    /// Names up to `end`.
+    fn iterators(&mut self, end: &str) -> Result<Vec<Name>, String> {
+        let mut names = vec![self.iterator()?];
+        while self.eat(",") {
+            names.push(self.iterator()?);
+        }
+        self.expect(end)?;
+        Ok(names)
+    }
+
+    /// An expression that is no part of another one: virtual, an assignment, or a value.
+    pub(super) fn root(&mut self) -> Result<Expr, String> {
+        if self.eat("[") {
+            let formals = match self.eat("]") {
+                true => Vec::new(),
+                false => self.iterators("]")?,
+            };
+            self.expect("->")?;
+            let (shape, body) = (Shape::of_extents([]), self.value(1)?);
+            return Ok(Expr::new(Node::Virtual {
+                formals,
+                shape,
+                body,
+            }));
+        }
+        let target = self.value(1)?;
+        match self.eat("=") {
+            false => Ok(target),
+            true => Ok(Expr::new(Node::Assign {
+                target,
+                value: self.value(1)?,
+            })),
+        }
     }
 }
 
