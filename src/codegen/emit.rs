@@ -1,6 +1,5 @@
 //! The body of a kernel: loops, statements, fills.
 
-use super::generate::index_text;
 use super::kernel::{ALIGNMENT, Header};
 use crate::analysis::bounds::Bounds;
 use crate::ir::{Affine, BinaryOp, Expr, Fill, Index, Loop, Nest, Node, Stmt, Tree};
@@ -213,5 +212,13 @@ fn value(expr: &Expr, at_least: u8) -> String {
         }
         // Verified nests hold nothing else.
         _ => String::new(),
+    }
+}
+
+/// The index of an access, as C writes it; the one element of rank 0 has an index, too.
+fn index_text(index: &[Affine]) -> String {
+    match index {
+        [] => "[0]".to_owned(),
+        _ => index.iter().map(|a| format!("[{a}]")).collect(),
     }
 }

@@ -2,10 +2,11 @@
 
 use super::emit::{Emitter, comment};
 use super::kernel::{Header, Kernel, Param, Role};
+use super::symbol;
 use crate::analysis::legality::{self, Race};
 use crate::analysis::shape;
 use crate::analysis::verify::{self, Invalid};
-use crate::ir::{Affine, Expr, Index, Infix, Name, NameError, Nest, Node, Tensor};
+use crate::ir::{Expr, Index, Infix, Name, NameError, Nest, Node, Tensor};
 use std::fmt::Write;
 
 /// Why there is no C for some nests.
@@ -79,7 +80,7 @@ pub fn generate(nests: &[Nest], symbol: &str) -> Result<Kernel, NoCode> {
     if nests.is_empty() {
         return Err(NoCode::Nothing);
     }
-    Name::new(symbol).map_err(NoCode::Symbol)?;
+    symbol::check(symbol).map_err(NoCode::Symbol)?;
     for (k, nest) in nests.iter().enumerate() {
         verify::verify(nest)?;
         if let Some(race) = legality::race(nest) {
@@ -246,12 +247,4 @@ fn path_lines(nest: &Nest) -> Vec<String> {
     });
     let more = (skipped > 0).then(|| format!("… {skipped} earlier steps"));
     more.into_iter().chain(shown).collect()
-}
-
-/// The flat index expression of an access, as C writes it.
-pub(super) fn index_text(index: &[Affine]) -> String {
-    match index {
-        [] => "[0]".to_owned(),
-        _ => index.iter().map(|a| format!("[{a}]")).collect(),
-    }
 }

@@ -3,6 +3,7 @@
 mod emit;
 mod generate;
 mod kernel;
+pub mod symbol;
 
 pub use generate::{NoCode, generate};
 pub use kernel::{ALIGNMENT, Header, Kernel, Param, Role, unit};

@@ -43,6 +43,8 @@ impl Options {
             "-march=native".to_owned(),
             "-fPIC".to_owned(),
             "-shared".to_owned(),
+            // A kernel of the name of a library function is the kernel all the same.
+            "-fvisibility=hidden".to_owned(),
             // Integer overflow wraps, as element types say.
             "-fwrapv".to_owned(),
             // CFLAGS may hold its opposite, and numbers never change silently.
@@ -203,7 +205,7 @@ fn with_entry(kernel: &Kernel) -> String {
         .map(|k| format!("args[{k}]"))
         .collect();
     format!(
-        "{source}\nvoid {ENTRY}(void *const *args);\nvoid {ENTRY}(void *const *args) {{\n    \
+        "{source}\n__attribute__((visibility(\"default\")))\nvoid {ENTRY}(void *const *args);\nvoid {ENTRY}(void *const *args) {{\n    \
          (void)args;\n    {symbol}({});\n}}\n",
         arguments.join(", ")
     )

@@ -14,7 +14,7 @@ pub use reference::Evidence;
 use crate::analysis::work::flops;
 use crate::codegen::{self, Kernel, NoCode, Role};
 use crate::interp::Fault;
-use crate::ir::{Expr, Name, Nest, Tensor};
+use crate::ir::{Expr, Nest, Tensor};
 use crate::lower::build::{NoNest, build};
 use crate::runtime::{
     self, Budget, Comparison, Control, Data, Options, Outputs, RuntimeError, Timing, Variant,
@@ -232,11 +232,8 @@ pub fn compare(
 }
 
 fn generate(candidate: &Candidate) -> Result<Kernel, TrialError> {
-    let symbol = match Name::new(&candidate.label) {
-        Ok(_) => candidate.label.as_str(),
-        Err(_) => "kernel",
-    };
-    codegen::generate(&candidate.nests, symbol).map_err(|error| {
+    let symbol = codegen::symbol::from_label(&candidate.label);
+    codegen::generate(&candidate.nests, &symbol).map_err(|error| {
         let nest = match &error {
             NoCode::Race { nest, .. } => candidate.nests.get(*nest).cloned(),
             _ => None,

@@ -163,3 +163,12 @@ fn more_memory_than_there_is_is_an_error() {
     let text = error.to_string();
     assert!(text.contains("`B`") && text.contains("128.0 TiB"), "{text}");
 }
+
+#[test]
+fn a_kernel_named_like_a_library_function_is_the_kernel() {
+    // `select` is in every process, with another meaning.
+    let kernel = on_x("select", "", "x[3] = 7.0;");
+    let run = run_on_x(&kernel, &control()).unwrap();
+    let x = run.outputs.get("x").unwrap().view().get(3);
+    assert_eq!(x, Some(teml::runtime::Scalar::Float(7.0)));
+}

@@ -39,7 +39,8 @@ the C; `save(code, path)` writes it. Source: TeML §2.",
             .rev()
             .find_map(Nest::label)
             .map(Name::to_string);
-        let symbol = name.or(label).unwrap_or_else(|| "kernel".to_owned());
+        let label = label.map_or("kernel".to_owned(), |l| codegen::symbol::from_label(&l));
+        let symbol = name.unwrap_or(label);
         let symbol = unused(symbol, &call.state().workbench.generated);
         let kernel = codegen::generate(&nests, &symbol).map_err(|e| no_code(call, e, &nests))?;
         call.state().workbench.generated.push(kernel.clone());

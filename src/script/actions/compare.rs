@@ -38,7 +38,7 @@ no times. Then all variants are timed in turn, in one run. Inputs are a pattern 
         if mode == Mode::Emit {
             for candidate in &candidates {
                 let nests = &candidate.nests;
-                let symbol = candidate.label.clone();
+                let symbol = codegen::symbol::from_label(&candidate.label);
                 let symbol = unused(symbol, &call.state().workbench.compared);
                 let kernel = codegen::generate(nests, &symbol);
                 let kernel = kernel.map_err(|e| no_code(call, e, nests))?;
