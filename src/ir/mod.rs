@@ -3,6 +3,7 @@
 //! No I/O, no C, no script. Trees are immutable and shared; equality is structural.
 
 mod affine;
+mod arg;
 mod elem;
 mod expr;
 mod name;
@@ -14,6 +15,7 @@ mod tensor;
 mod text;
 
 pub use affine::Affine;
+pub use arg::{Arg, Arrow, Iters, LoopRef};
 pub use elem::Elem;
 pub use expr::{BinaryOp, Expr, Index, MAX_DEPTH, MAX_SIZE, Node, fresh_name};
 pub use name::{Name, NameError};

@@ -229,6 +229,14 @@ impl Nest {
         Nest(Arc::new(data))
     }
 
+    /// The nest without the steps that made it.
+    #[must_use]
+    pub fn without_path(&self) -> Nest {
+        let mut data = (*self.0).clone();
+        data.path = Path::default();
+        Nest(Arc::new(data))
+    }
+
     /// The nest with `step` appended to its path; loops that no step has made are credited to it.
     #[must_use]
     pub fn made_by(&self, step: &Arc<Step>) -> Nest {

@@ -5,8 +5,9 @@ pub mod nest;
 mod op;
 pub mod tensor;
 
+pub use crate::ir::{Arg, Arrow, Iters, LoopRef};
 pub use error::{Class, Error, ErrorKind};
-pub use op::{Arg, Arrow, Iters, Kind, LoopRef, Op, Param, Returns, Value, apply};
+pub use op::{Kind, Op, Param, Returns, Value, apply};
 
 /// All operations, in the order in which help lists them.
 pub static OPS: &[&Op] = &[

@@ -5,8 +5,7 @@
 
 use super::error::Error;
 use crate::analysis::verify::verify;
-use crate::ir::{Affine, Elem, Expr, Nest, Site, Step};
-use std::fmt;
+use crate::ir::{Arg, Expr, Nest, Site, Step};
 use std::sync::Arc;
 
 /// An operation.
@@ -79,61 +78,6 @@ pub enum Kind {
     ListsArrow,
     /// Two dimensions, counted from 1: `[3, 1]`.
     Dimensions,
-}
-
-/// An argument, already converted to what its parameter accepts.
-#[derive(Clone, Debug)]
-pub enum Arg {
-    /// For [`Kind::Nest`].
-    Nest(Nest),
-    /// For [`Kind::Expr`].
-    Expr(Expr),
-    /// For [`Kind::Loop`].
-    Loop(LoopRef),
-    /// For [`Kind::Int`].
-    Int(i64),
-    /// For [`Kind::Extents`].
-    Extents(Vec<i64>),
-    /// For [`Kind::Elem`].
-    Elem(Elem),
-    /// For [`Kind::Iters`].
-    Iters(Vec<Affine>),
-    /// For [`Kind::IterLists`]; as many as the script gave.
-    IterLists(Vec<Iters>),
-    /// For [`Kind::Arrow`] (`from` has one entry) and [`Kind::ListsArrow`].
-    Arrow(Arrow),
-    /// For [`Kind::Dimensions`].
-    Dimensions([i64; 2]),
-}
-
-/// A list of iterators, or `None` for ε: not given.
-pub type Iters = Option<Vec<Affine>>;
-
-/// Iterators of the operands and of the target.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Arrow {
-    /// One list per operand.
-    pub from: Vec<Iters>,
-    /// The target's.
-    pub to: Vec<Affine>,
-}
-
-/// A loop, as a script refers to it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum LoopRef {
-    /// By nesting level, counted from 1.
-    Level(i64),
-    /// By name.
-    Name(String),
-}
-
-impl fmt::Display for LoopRef {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            LoopRef::Level(level) => write!(f, "{level}"),
-            LoopRef::Name(name) => write!(f, "\"{name}\""),
-        }
-    }
 }
 
 /// What an operation returns.
@@ -209,24 +153,12 @@ pub fn apply(op: &'static Op, args: &[Arg], site: Option<Site>) -> Result<Value,
         let error = Error::new(invalid.into()).in_op(op.name);
         return Err(error.on(given.unwrap_or(&nest), culprits));
     }
-    let texts: Vec<String> = args.iter().filter_map(Arg::as_text).collect();
-    let args = texts.join(", ");
-    let step = Arc::new(Step {
-        op: op.name,
+    let receiver = usize::from(matches!(args, [Arg::Nest(_), ..]));
+    let args = args[receiver..].iter().map(Arg::within_limits).collect();
+    let op = op.name;
+    Ok(Value::Nest(nest.made_by(&Arc::new(Step {
+        op,
         args,
         site,
-    });
-    Ok(Value::Nest(nest.made_by(&step)))
-}
-
-impl Arg {
-    /// The argument as a script writes it; `None` for what has no short form.
-    fn as_text(&self) -> Option<String> {
-        match self {
-            Arg::Expr(expr) => expr.tensor().map(|t| t.label().to_owned()),
-            Arg::Loop(l) => Some(l.to_string()),
-            Arg::Int(value) => Some(value.to_string()),
-            _ => None,
-        }
-    }
+    }))))
 }

@@ -1,0 +1,125 @@
+//! Arguments of operations, as values: what a step of a path remembers.
+
+use super::affine::Affine;
+use super::elem::Elem;
+use super::expr::Expr;
+use super::nest::Nest;
+use std::fmt;
+
+/// An argument of an operation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Arg {
+    /// A loop nest.
+    Nest(Nest),
+    /// A tensor expression.
+    Expr(Expr),
+    /// A loop.
+    Loop(LoopRef),
+    /// An integer.
+    Int(i64),
+    /// A list of extents.
+    Extents(Vec<i64>),
+    /// An element type.
+    Elem(Elem),
+    /// A list of iterators.
+    Iters(Vec<Affine>),
+    /// Lists of iterators for several operands; as many as were given.
+    IterLists(Vec<Iters>),
+    /// Iterators of operands and target.
+    Arrow(Arrow),
+    /// Two dimensions, counted from 1.
+    Dimensions([i64; 2]),
+}
+
+/// Nests in arguments remember the steps that made them up to this depth, so that walks over
+/// paths can recurse.
+const MAX_PATH_DEPTH: usize = 100;
+
+impl Arg {
+    /// The nest, if it is one.
+    pub fn as_nest(&self) -> Option<&Nest> {
+        match self {
+            Arg::Nest(nest) => Some(nest),
+            _ => None,
+        }
+    }
+
+    /// The argument as a step remembers it.
+    #[must_use]
+    pub fn within_limits(&self) -> Arg {
+        match self {
+            Arg::Nest(nest) if nest.path().depth() >= MAX_PATH_DEPTH => {
+                Arg::Nest(nest.without_path())
+            }
+            other => other.clone(),
+        }
+    }
+
+    /// The argument in a few words: trees by name.
+    pub fn short(&self) -> String {
+        match self {
+            Arg::Nest(nest) => nest.label().map_or("…".to_owned(), |l| l.to_string()),
+            Arg::Expr(expr) => expr.tensor().map_or("…", |t| t.label()).to_owned(),
+            other => other.script(),
+        }
+    }
+
+    /// The argument as a script writes it; trees have no short form.
+    pub fn script(&self) -> String {
+        match self {
+            Arg::Nest(_) | Arg::Expr(_) => self.short(),
+            Arg::Loop(l) => l.to_string(),
+            Arg::Int(value) => value.to_string(),
+            Arg::Extents(extents) => format!("{extents:?}"),
+            Arg::Elem(elem) => format!("\"{elem}\""),
+            Arg::Iters(list) => iterators(list),
+            Arg::IterLists(lists) => iterator_lists(lists),
+            Arg::Arrow(arrow) => match arrow.from.as_slice() {
+                [] => iterators(&arrow.to),
+                lists => format!("{} -> {}", iterator_lists(lists), iterators(&arrow.to)),
+            },
+            Arg::Dimensions(pair) => format!("{pair:?}"),
+        }
+    }
+}
+
+fn iterators(list: &[Affine]) -> String {
+    let texts: Vec<String> = list.iter().map(Affine::to_string).collect();
+    format!("[{}]", texts.join(", "))
+}
+
+fn iterator_lists(lists: &[Iters]) -> String {
+    let text = |list: &Iters| list.as_ref().map_or("()".to_owned(), |l| iterators(l));
+    let texts: Vec<String> = lists.iter().map(text).collect();
+    format!("[{}]", texts.join(", "))
+}
+
+/// A list of iterators, or `None` for ε: not given.
+pub type Iters = Option<Vec<Affine>>;
+
+/// Iterators of the operands and of the target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Arrow {
+    /// One list per operand.
+    pub from: Vec<Iters>,
+    /// The target's.
+    pub to: Vec<Affine>,
+}
+
+/// A loop, as a script refers to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LoopRef {
+    /// By nesting level, counted from 1.
+    Level(i64),
+    /// By name.
+    Name(String),
+}
+
+impl fmt::Display for LoopRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LoopRef::Level(level) => write!(f, "{level}"),
+            LoopRef::Name(name) => write!(f, "{name:?}"),
+        }
+    }
+}
