@@ -4,6 +4,7 @@ mod error;
 pub mod nest;
 mod op;
 pub mod tensor;
+pub mod trace;
 
 pub use crate::ir::{Arg, Arrow, Iters, LoopRef};
 pub use error::{Class, Error, ErrorKind};

@@ -4,11 +4,17 @@ mod code;
 mod compare;
 mod init;
 mod look;
+mod paths;
 
 pub use code::Code;
-pub(super) use code::register;
 
 use super::call::Function;
+
+/// How the values of these functions print.
+pub(super) fn register(engine: &mut rhai::Engine) {
+    code::register(engine);
+    paths::register(engine);
+}
 
 /// All of them.
 pub static ACTIONS: &[&Function] = &[
@@ -20,4 +26,10 @@ pub static ACTIONS: &[&Function] = &[
     &look::SHAPE,
     &look::ITERATORS,
     &look::PARAM,
+    &paths::PATH,
+    &paths::PAPER,
+    &paths::JSON,
+    &paths::REPLAY,
+    &paths::UNDO,
+    &paths::DIFF,
 ];
