@@ -27,8 +27,8 @@ pub enum Arg {
     IterLists(Vec<Iters>),
     /// Iterators of operands and target.
     Arrow(Arrow),
-    /// Two dimensions, counted from 1.
-    Dimensions([i64; 2]),
+    /// Pairs of dimensions, counted from 1.
+    Dimensions(Vec<[i64; 2]>),
 }
 
 /// Nests in arguments remember the steps that made them up to this depth, so that walks over
@@ -78,7 +78,10 @@ impl Arg {
                 [] => iterators(&arrow.to),
                 lists => format!("{} -> {}", iterator_lists(lists), iterators(&arrow.to)),
             },
-            Arg::Dimensions(pair) => format!("{pair:?}"),
+            Arg::Dimensions(pairs) => match pairs.as_slice() {
+                [pair] => format!("{pair:?}"),
+                pairs => format!("{pairs:?}"),
+            },
         }
     }
 }
