@@ -518,7 +518,7 @@ mod tests {
         let window = |index: Affine| of(&[(&image, vec![index]), (&weights, vec![k.clone()])]);
         assert_eq!(window(h.plus(&k)), Ok(vec![(0, 5), (0, 3)]));
         assert_eq!(window(by_two), Ok(vec![(1, 3), (0, 3)]));
-        assert_eq!(window(k.minus(&h)), Ok(vec![(0, 3), (-4, 1)]));
+        assert_eq!(window(k.minus(&h)), Ok(vec![(-4, 1), (0, 3)]));
         let narrower = [
             (&image, vec![h.plus(&k)]),
             (&image, vec![h.plus(&k).plus_constant(1)]),

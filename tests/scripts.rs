@@ -1,0 +1,81 @@
+//! The scripts in `scripts/`, at sizes that take no time and that neither tiles nor vectors
+//! divide: every variant is checked against the definition, and the C compiles without warnings.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// Each script with its sizes.
+const SCRIPTS: &[(&str, &[&str])] = &[
+    ("bmm", &["b=5", "m=9", "n=11", "k=7"]),
+    (
+        "gconv",
+        &["n=2", "g=3", "f=2", "c=3", "h=5", "w=6", "kh=3", "kw=3"],
+    ),
+    ("helm", &["e=7", "n=5"]),
+    ("interp", &["e=13", "n=5"]),
+    ("mm", &["m=17", "n=19", "k=23"]),
+    ("mttkrp", &["i=7", "j=11", "k=9", "l=13"]),
+    ("optimize_mttkrp", &["n=9"]),
+    ("sddmm", &["m=17", "n=19", "k=23"]),
+    ("tmm", &["m=17", "n=19", "k=23"]),
+];
+
+fn path(script: &str) -> PathBuf {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts");
+    directory.join(script).with_extension("rhai")
+}
+
+fn teml(command: &str, script: &str, sizes: &[&str], cache: &Path) -> Output {
+    let mut teml = Command::new(env!("CARGO_BIN_EXE_teml"));
+    teml.arg(command).arg(path(script));
+    for size in sizes {
+        teml.args(["--set", size]);
+    }
+    let output = teml.env("TEML_CACHE_DIR", cache).output().unwrap();
+    let shown = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{script}: {shown}");
+    // A size that the script does not ask for is a warning.
+    assert!(!shown.contains("warning"), "{script}: {shown}");
+    output
+}
+
+#[test]
+fn every_script_is_listed() {
+    for entry in std::fs::read_dir(path("mm").parent().unwrap()).unwrap() {
+        let name = entry.unwrap().path().with_extension("");
+        let name = name.file_name().unwrap().to_string_lossy().into_owned();
+        assert!(SCRIPTS.iter().any(|(s, _)| *s == name), "{name}");
+    }
+}
+
+#[test]
+fn every_script_computes_the_same_in_every_variant() {
+    let directory = tempfile::tempdir().unwrap();
+    for (script, sizes) in SCRIPTS {
+        let output = teml("run", script, sizes, directory.path());
+        let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(shown.contains("equal the"), "{script}: {shown}");
+        assert!(shown.contains("1.00x"), "{script}: {shown}");
+    }
+}
+
+#[test]
+fn what_every_script_emits_compiles_without_warnings() {
+    let directory = tempfile::tempdir().unwrap();
+    for (script, sizes) in SCRIPTS {
+        let output = teml("emit", script, sizes, directory.path());
+        let file = directory.path().join(script).with_extension("c");
+        std::fs::write(&file, output.stdout).unwrap();
+        let compiled = Command::new("cc")
+            .args(["-O2", "-Wall", "-Wextra", "-Werror", "-fopenmp", "-c"])
+            .arg(&file)
+            .arg("-o")
+            .arg(file.with_extension("o"))
+            .output()
+            .unwrap();
+        let shown = String::from_utf8_lossy(&compiled.stderr).into_owned();
+        assert!(compiled.status.success(), "{script}: {shown}");
+    }
+}
