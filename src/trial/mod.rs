@@ -5,9 +5,11 @@
 //! untransformed nest must agree with them and then stands for the reference. Every element of
 //! every variant's results is compared with it. Only then is anything timed.
 
+mod export;
 mod inputs;
 mod reference;
 
+pub use export::{ExportedFile, export};
 pub use inputs::Inputs;
 pub use reference::Evidence;
 

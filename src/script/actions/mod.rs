@@ -2,6 +2,7 @@
 
 mod code;
 mod compare;
+mod export;
 mod init;
 mod look;
 mod paths;
@@ -21,6 +22,7 @@ pub static ACTIONS: &[&Function] = &[
     &code::CODEGEN,
     &code::SAVE,
     &compare::COMPARE,
+    &export::EXPORT,
     &init::INIT,
     &look::NOTATION,
     &look::SHAPE,
