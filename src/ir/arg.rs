@@ -4,6 +4,7 @@ use super::affine::Affine;
 use super::elem::Elem;
 use super::expr::Expr;
 use super::nest::Nest;
+use super::path::Path;
 use std::fmt;
 
 /// An argument of an operation.
@@ -29,6 +30,8 @@ pub enum Arg {
     Arrow(Arrow),
     /// Two dimensions, counted from 1.
     Dimensions([i64; 2]),
+    /// Steps on a part of a nest.
+    Steps(Path),
 }
 
 /// Nests in arguments remember the steps that made them up to this depth, so that walks over
@@ -40,6 +43,15 @@ impl Arg {
     pub fn as_nest(&self) -> Option<&Nest> {
         match self {
             Arg::Nest(nest) => Some(nest),
+            _ => None,
+        }
+    }
+
+    /// The path that the argument brings with it.
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Arg::Nest(nest) => Some(nest.path()),
+            Arg::Steps(path) => Some(path),
             _ => None,
         }
     }
@@ -79,6 +91,10 @@ impl Arg {
                 lists => format!("{} -> {}", iterator_lists(lists), iterators(&arrow.to)),
             },
             Arg::Dimensions(pair) => format!("{pair:?}"),
+            Arg::Steps(path) => {
+                let steps: Vec<String> = path.steps().iter().map(|s| format!(".{s}")).collect();
+                format!("|sub| sub{}", steps.concat())
+            }
         }
     }
 }

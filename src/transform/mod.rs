@@ -33,4 +33,5 @@ pub static OPS: &[&Op] = &[
     &nest::unroll::UNROLL,
     &nest::mode::PARALLELIZE,
     &nest::mode::VECTORIZE,
+    &nest::at::AT,
 ];

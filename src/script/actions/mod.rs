@@ -8,6 +8,7 @@ mod look;
 mod paths;
 
 pub use code::Code;
+pub use paths::Path;
 
 use super::call::Function;
 
