@@ -228,6 +228,8 @@ impl Translator<'_> {
             Cause::Text(message) => {
                 Diagnostic::error(message).at(place.argument(failure.argument_at_fault()), "")
             }
+            // Raised again as what it is, and so never seen here.
+            Cause::Closure(_) => Diagnostic::error(failure.message()),
         };
         for note in failure.notes() {
             diagnostic = diagnostic.note(note);

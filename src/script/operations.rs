@@ -158,7 +158,7 @@ fn steps(call: &Call, k: usize) -> Result<Path, Failure> {
     let given = Dynamic::from(part.clone());
     let result: Dynamic = function
         .call_raw(call.context(), None, [given])
-        .map_err(|error| Failure::inside(*error))?;
+        .map_err(Failure::inside)?;
     let result = result
         .try_cast::<Nest>()
         .ok_or_else(|| call.expected(k, expected))?;

@@ -6,6 +6,7 @@ mod export;
 mod init;
 mod look;
 mod paths;
+mod strategy;
 
 pub use code::Code;
 pub use paths::Path;
@@ -35,4 +36,6 @@ pub static ACTIONS: &[&Function] = &[
     &paths::REPLAY,
     &paths::UNDO,
     &paths::DIFF,
+    &strategy::FIND_LOOPS,
+    &strategy::UNLESS_REFUSED,
 ];
