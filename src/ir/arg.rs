@@ -28,8 +28,8 @@ pub enum Arg {
     IterLists(Vec<Iters>),
     /// Iterators of operands and target.
     Arrow(Arrow),
-    /// Two dimensions, counted from 1.
-    Dimensions([i64; 2]),
+    /// Pairs of dimensions, counted from 1.
+    Dimensions(Vec<[i64; 2]>),
     /// Steps on a part of a nest.
     Steps(Path),
 }
@@ -90,7 +90,10 @@ impl Arg {
                 [] => iterators(&arrow.to),
                 lists => format!("{} -> {}", iterator_lists(lists), iterators(&arrow.to)),
             },
-            Arg::Dimensions(pair) => format!("{pair:?}"),
+            Arg::Dimensions(pairs) => match pairs.as_slice() {
+                [pair] => format!("{pair:?}"),
+                pairs => format!("{pairs:?}"),
+            },
             Arg::Steps(path) => {
                 let steps: Vec<String> = path.steps().iter().map(|s| format!(".{s}")).collect();
                 format!("|sub| sub{}", steps.concat())

@@ -17,6 +17,8 @@ struct Data {
     op: String,
     signature: Option<String>,
     argument: Option<usize>,
+    /// Whether the function that raised it says that its caller is wrong.
+    of_caller: bool,
     notes: Vec<String>,
     help: Option<String>,
     /// A name that may be misspelt.
@@ -53,6 +55,7 @@ impl Failure {
             op,
             signature: None,
             argument: None,
+            of_caller: false,
             notes: Vec::new(),
             help: None,
             misspelt: None,
@@ -87,6 +90,12 @@ impl Failure {
     #[must_use]
     pub fn argument(self, argument: usize) -> Failure {
         self.with(|data| data.argument = Some(argument))
+    }
+
+    /// Blames the call of the function that raises it; the argument is that function's.
+    #[must_use]
+    pub fn of_caller(self) -> Failure {
+        self.with(|data| data.of_caller = true)
     }
 
     /// Adds a note.
@@ -154,6 +163,11 @@ impl Failure {
     /// The argument at fault.
     pub fn argument_at_fault(&self) -> Option<usize> {
         self.0.argument
+    }
+
+    /// Whether the call of the function that raised it is to blame.
+    pub fn is_of_caller(&self) -> bool {
+        self.0.of_caller
     }
 
     /// The notes.

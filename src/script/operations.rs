@@ -4,6 +4,7 @@ use super::call::{self, Call, Callee};
 use super::fail::Failure;
 use super::state::Shared;
 use super::values::{self, Index, RawArrow};
+use crate::analysis::position::{self, Position};
 use crate::ir::{Affine, Elem, Nest, Path};
 use crate::transform::nest::at::focus;
 use crate::transform::{self, Arg, Arrow, Iters, Kind, LoopRef, Op, Value};
@@ -112,22 +113,43 @@ fn convert(call: &Call, k: usize, kind: Kind) -> Result<Arg, Failure> {
             Ok(Arg::Arrow(Arrow { from, to }))
         }
         Kind::Dimensions => {
-            let expected = "two dimensions, counted from 1, such as `[1, 2]`";
+            let expected =
+                "two dimensions, counted from 1, such as `[1, 2]`, or a list of such pairs";
             let list: Array = call.get(k, expected)?;
-            let dimensions: Option<Vec<i64>> = list
-                .iter()
-                .map(|d| d.flatten_clone().as_int().ok())
-                .collect();
-            match dimensions.as_deref() {
-                Some([a, b]) => Ok(Arg::Dimensions([*a, *b])),
-                _ => Err(call.expected(k, expected)),
-            }
+            let pairs = match list.first().is_some_and(Dynamic::is_array) {
+                true => list.iter().map(pair).collect(),
+                false => pair(&Dynamic::from_array(list)).map(|pair| vec![pair]),
+            };
+            let pairs = pairs.map(Arg::Dimensions);
+            pairs.ok_or_else(|| call.expected(k, expected))
         }
     }
 }
 
+/// A list of two integers.
+fn pair(value: &Dynamic) -> Option<[i64; 2]> {
+    let value = value.flatten_clone();
+    let list = value.as_array_ref().ok()?;
+    let [a, b] = list.as_slice() else {
+        return None;
+    };
+    Some([
+        a.flatten_clone().as_int().ok()?,
+        b.flatten_clone().as_int().ok()?,
+    ])
+}
+
 fn value(call: &Call, k: usize, expected: &str) -> Result<Dynamic, Failure> {
     call.value(k).ok_or_else(|| call.expected(k, expected))
+}
+
+/// The position of the loop that argument `k` names.
+pub fn position(call: &Call, nest: &Nest, k: usize) -> Result<Position, Failure> {
+    let found = match loop_ref(call, k)? {
+        LoopRef::Level(level) => position::at_level(nest, level),
+        LoopRef::Name(name) => position::named(nest, &name),
+    };
+    found.map_err(|error| call.refuse(&error.to_string()).argument(k))
 }
 
 fn loop_ref(call: &Call, k: usize) -> Result<LoopRef, Failure> {

@@ -14,7 +14,9 @@ pub use op::{Kind, Op, Param, Returns, Value, apply};
 pub static OPS: &[&Op] = &[
     &tensor::declare::TENSOR,
     &tensor::declare::SCALAR,
+    &tensor::vat::VAT,
     &tensor::eq::EQ,
+    &tensor::veq::VEQ,
     &tensor::vop::VADD,
     &tensor::vop::VSUB,
     &tensor::vop::VMUL,
