@@ -66,8 +66,8 @@ pub trait Number: Copy + Default + Send + Sync + 'static {
     fn apply(self, op: BinaryOp, other: Self) -> Result<Self, Fault>;
 }
 
-macro_rules! float {
-    ($type:ty, $variant:ident) => {
+macro_rules! number {
+    ($type:ty, $variant:ident, $apply:expr) => {
         impl Number for $type {
             fn slice<'d>(data: &'d Data<'_>) -> Option<&'d [Self]> {
                 match data {
@@ -88,55 +88,43 @@ macro_rules! float {
                 value as $type
             }
             fn apply(self, op: BinaryOp, other: Self) -> Result<Self, Fault> {
-                Ok(match op {
-                    BinaryOp::Add => self + other,
-                    BinaryOp::Sub => self - other,
-                    BinaryOp::Mul => self * other,
-                    BinaryOp::Div => self / other,
-                })
+                $apply(op, self, other)
             }
         }
     };
 }
 
-macro_rules! integer {
-    ($type:ty, $variant:ident) => {
-        impl Number for $type {
-            fn slice<'d>(data: &'d Data<'_>) -> Option<&'d [Self]> {
-                match data {
-                    Data::$variant(d) => Some(d),
-                    _ => None,
-                }
-            }
-            fn slice_mut<'d>(data: &'d mut Data<'_>) -> Option<&'d mut [Self]> {
-                match data {
-                    Data::$variant(d) => Some(d.to_mut()),
-                    _ => None,
-                }
-            }
-            fn data<'a>(elements: Vec<Self>) -> Data<'a> {
-                Data::$variant(elements.into())
-            }
-            fn from_integer(value: i64) -> Self {
-                value as $type
-            }
-            fn apply(self, op: BinaryOp, other: Self) -> Result<Self, Fault> {
-                Ok(match op {
-                    BinaryOp::Add => self.wrapping_add(other),
-                    BinaryOp::Sub => self.wrapping_sub(other),
-                    BinaryOp::Mul => self.wrapping_mul(other),
-                    BinaryOp::Div if other == 0 => return Err(Fault::DivisionByZero),
-                    BinaryOp::Div => self.wrapping_div(other),
-                })
-            }
+macro_rules! ieee {
+    ($type:ty) => {
+        |op, a: $type, b: $type| {
+            Ok(match op {
+                BinaryOp::Add => a + b,
+                BinaryOp::Sub => a - b,
+                BinaryOp::Mul => a * b,
+                BinaryOp::Div => a / b,
+            })
         }
     };
 }
 
-float!(f64, F64);
-float!(f32, F32);
-integer!(i32, I32);
-integer!(i64, I64);
+macro_rules! wrapping {
+    ($type:ty) => {
+        |op, a: $type, b: $type| {
+            Ok(match op {
+                BinaryOp::Add => a.wrapping_add(b),
+                BinaryOp::Sub => a.wrapping_sub(b),
+                BinaryOp::Mul => a.wrapping_mul(b),
+                BinaryOp::Div if b == 0 => return Err(Fault::DivisionByZero),
+                BinaryOp::Div => a.wrapping_div(b),
+            })
+        }
+    };
+}
+
+number!(f64, F64, ieee!(f64));
+number!(f32, F32, ieee!(f32));
+number!(i32, I32, wrapping!(i32));
+number!(i64, I64, wrapping!(i64));
 
 /// The elements of `tensor`, if they are of type `T` and as many as its shape says.
 pub(super) fn elements<'s, T: Number>(

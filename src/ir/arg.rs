@@ -4,6 +4,7 @@ use super::affine::Affine;
 use super::elem::Elem;
 use super::expr::Expr;
 use super::nest::Nest;
+use super::path::Path;
 use std::fmt;
 
 /// An argument of an operation.
@@ -29,6 +30,8 @@ pub enum Arg {
     Arrow(Arrow),
     /// Pairs of dimensions, counted from 1.
     Dimensions(Vec<[i64; 2]>),
+    /// Steps on a part of a nest.
+    Steps(Path),
 }
 
 /// Nests in arguments remember the steps that made them up to this depth, so that walks over
@@ -40,6 +43,15 @@ impl Arg {
     pub fn as_nest(&self) -> Option<&Nest> {
         match self {
             Arg::Nest(nest) => Some(nest),
+            _ => None,
+        }
+    }
+
+    /// The path that the argument brings with it.
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Arg::Nest(nest) => Some(nest.path()),
+            Arg::Steps(path) => Some(path),
             _ => None,
         }
     }
@@ -82,6 +94,10 @@ impl Arg {
                 [pair] => format!("{pair:?}"),
                 pairs => format!("{pairs:?}"),
             },
+            Arg::Steps(path) => {
+                let steps: Vec<String> = path.steps().iter().map(|s| format!(".{s}")).collect();
+                format!("|sub| sub{}", steps.concat())
+            }
         }
     }
 }

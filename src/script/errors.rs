@@ -210,6 +210,8 @@ impl Translator<'_> {
                 return self.misuse(&failure, message, frame, &place);
             }
             (Cause::Text(message), Some(_)) => Diagnostic::error(message).at(at_callee.callee, ""),
+            // Raised again as what it is, and so never seen here.
+            (Cause::Closure(_), _) => Diagnostic::error(failure.message()),
         };
         for note in failure.notes() {
             diagnostic = diagnostic.note(note);

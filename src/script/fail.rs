@@ -5,7 +5,7 @@
 
 use crate::transform;
 use rhai::{Dynamic, Engine, EvalAltResult, Position};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// What went wrong in a function, and in which argument.
 #[derive(Clone, Debug)]
@@ -33,6 +33,8 @@ pub enum Cause {
     Operation(transform::Error),
     /// This room says so.
     Text(String),
+    /// A closure raised it; taken when it is raised again.
+    Closure(Arc<Mutex<Option<Box<EvalAltResult>>>>),
 }
 
 impl Failure {
@@ -66,21 +68,10 @@ impl Failure {
         self
     }
 
-    /// The failure of a closure that a native function called: its own, where it raised one.
-    pub fn inside(error: EvalAltResult) -> Failure {
-        match error {
-            EvalAltResult::ErrorInFunctionCall(_, _, inner, _) => Failure::inside(*inner),
-            EvalAltResult::ErrorRuntime(value, position) => match value.try_cast::<Failure>() {
-                Some(failure) => failure,
-                None => Failure::new("the function threw an error")
-                    .with(|data| data.position = position),
-            },
-            other => {
-                let position = other.position();
-                Failure::new(format!("in the function: {other}"))
-                    .with(|data| data.position = position)
-            }
-        }
+    /// The failure of a closure that a native function called: it is passed on as it is.
+    pub fn inside(error: Box<EvalAltResult>) -> Failure {
+        let cell = Arc::new(Mutex::new(Some(error)));
+        Failure::of(Cause::Closure(cell), String::new())
     }
 
     /// Names the function and its signature, unless an inner one is named.
@@ -128,6 +119,12 @@ impl Failure {
     /// The error that carries the failure through the engine. The position stays with it, so
     /// that a script that catches it and throws it again does not hide where it arose.
     pub fn raise(self, position: Position) -> Box<EvalAltResult> {
+        if let Cause::Closure(cell) = &self.0.cause {
+            let raised = cell.lock().unwrap_or_else(PoisonError::into_inner).take();
+            if let Some(error) = raised {
+                return error;
+            }
+        }
         let failure = match self.0.position.is_none() {
             true => self.with(|data| data.position = position),
             false => self,
@@ -140,6 +137,7 @@ impl Failure {
     pub fn message(&self) -> String {
         match &self.0.cause {
             Cause::Text(text) => text.clone(),
+            Cause::Closure(_) => "a function failed".to_owned(),
             Cause::Operation(error) => match error.op {
                 "" => error.kind.to_string(),
                 op => format!("{op}: {}", error.kind),

@@ -5,9 +5,10 @@ use super::fail::Failure;
 use super::state::Shared;
 use super::values::{self, Index, RawArrow};
 use crate::analysis::position::{self, Position};
-use crate::ir::{Affine, Elem, Nest};
+use crate::ir::{Affine, Elem, Nest, Path};
+use crate::transform::nest::at::focus;
 use crate::transform::{self, Arg, Arrow, Iters, Kind, LoopRef, Op, Value};
-use rhai::{Array, Dynamic, Engine, ImmutableString};
+use rhai::{Array, Dynamic, Engine, FnPtr, ImmutableString};
 
 /// Registers every operation.
 pub fn register(engine: &mut Engine, shared: &Shared) {
@@ -47,6 +48,7 @@ fn convert(call: &Call, k: usize, kind: Kind) -> Result<Arg, Failure> {
         Kind::Expr => call.expr(k).map(Arg::Expr),
         Kind::Loop => loop_ref(call, k).map(Arg::Loop),
         Kind::Int => call.int(k).map(Arg::Int),
+        Kind::Steps => steps(call, k).map(Arg::Steps),
         Kind::Extents => {
             let expected = "a list of extents such as `[250, 250]`";
             let list: Array = call.get(k, expected).map_err(|failure| match call.int(k) {
@@ -163,6 +165,29 @@ fn loop_ref(call: &Call, k: usize) -> Result<LoopRef, Failure> {
     let name = index.as_ref().and_then(|i| i.affine.as_iterator());
     name.map(|name| LoopRef::Name(name.to_string()))
         .ok_or_else(|| call.expected(k, expected))
+}
+
+/// Steps on the loop that argument `k - 1` names in the nest of argument `k - 2`: a function is
+/// called with that loop as a nest, and the steps that it took count.
+fn steps(call: &Call, k: usize) -> Result<Path, Failure> {
+    let expected = "a function from nest to nest, such as `|sub| sub.unroll(1)`, or a path";
+    if let Ok(path) = call.get::<super::actions::Path>(k, expected) {
+        return Ok(path.0.path().clone());
+    }
+    let function: FnPtr = call.get(k, expected)?;
+    let (nest, reference) = (call.nest(k - 2)?, loop_ref(call, k - 1)?);
+    let part = focus(&nest, &reference).map_err(|e| Failure::operation(e.in_op("at")))?;
+    let given = Dynamic::from(part.clone());
+    let result: Dynamic = function
+        .call_raw(call.context(), None, [given])
+        .map_err(Failure::inside)?;
+    let result = result
+        .try_cast::<Nest>()
+        .ok_or_else(|| call.expected(k, expected))?;
+    match result.context() == part.context() {
+        true => Ok(result.path().clone()),
+        false => Err(call.fail(k, "must return what it makes of the nest that it is given")),
+    }
 }
 
 /// A list of iterators; integers are constant indices.

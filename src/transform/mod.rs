@@ -14,7 +14,7 @@ pub use op::{Kind, Op, Param, Returns, Value, apply};
 pub static OPS: &[&Op] = &[
     &tensor::declare::TENSOR,
     &tensor::declare::SCALAR,
-    &tensor::at::AT,
+    &tensor::vat::VAT,
     &tensor::eq::EQ,
     &tensor::veq::VEQ,
     &tensor::vop::VADD,
@@ -35,4 +35,5 @@ pub static OPS: &[&Op] = &[
     &nest::unroll::UNROLL,
     &nest::mode::PARALLELIZE,
     &nest::mode::VECTORIZE,
+    &nest::at::AT,
 ];

@@ -78,6 +78,8 @@ pub enum Kind {
     ListsArrow,
     /// Two dimensions, counted from 1, such as `[3, 1]`, or a list of such pairs.
     Dimensions,
+    /// Steps on the loop that the parameter before names: a function of a nest, or a path.
+    Steps,
 }
 
 /// What an operation returns.

@@ -10,6 +10,7 @@ use teml::analysis::verify::Invalid;
 use teml::codegen::{NoCode, generate};
 use teml::ir::{Elem, Name, NameError, Nest, ShapeError};
 use teml::lower::build::NoNest;
+use teml::transform::nest::at::focus;
 use teml::transform::tensor::eq::retarget;
 use teml::transform::{Arg, Class, ErrorKind, Op, apply};
 
@@ -186,6 +187,8 @@ fn codes() -> Vec<(Vec<Nest>, &'static str, NoCode)> {
         "  i[0] = B[i]",
     ]);
     let broken = nest(&["f64 A[4]", "A[k] = A[k]"]);
+    let inner = teml::transform::LoopRef::Level(2);
+    let part = focus(&self::copy("B", "A", &[4, 5], "i j"), &inner).unwrap();
     vec![
         (vec![], "kernel", NoCode::Nothing),
         (
@@ -214,6 +217,7 @@ fn codes() -> Vec<(Vec<Nest>, &'static str, NoCode)> {
             },
         ),
         (vec![named], "kernel", NoCode::NameClash { name: name("i") }),
+        (vec![part], "kernel", NoCode::Part { outer: name("i") }),
         (
             vec![copy],
             "double",
@@ -240,6 +244,7 @@ fn codegen_says_why_there_is_no_c() {
 fn every_reason_for_no_c_has_a_case() {
     variants! { NoCode:
         NoCode::Nothing => "Nothing",
+        NoCode::Part { .. } => "Part",
         NoCode::Race { .. } => "Race",
         NoCode::TensorsDiffer { .. } => "TensorsDiffer",
         NoCode::NameClash { .. } => "NameClash",

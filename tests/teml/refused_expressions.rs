@@ -7,10 +7,10 @@ use teml::ir::BinaryOp::{Add, Mul};
 use teml::ir::{Affine, Elem, Expr, Index, Node, ShapeError};
 use teml::lower::build::NoNest;
 use teml::transform::nest::build::BUILD;
-use teml::transform::tensor::at::AT;
 use teml::transform::tensor::declare::{self, TENSOR};
 use teml::transform::tensor::eq::{self, EQ};
 use teml::transform::tensor::op::ADD;
+use teml::transform::tensor::vat::VAT;
 use teml::transform::tensor::vcontract::{VCONTRACT, vcontract};
 use teml::transform::tensor::veq::VEQ;
 use teml::transform::tensor::vop::{VADD, VMUL};
@@ -306,8 +306,8 @@ fn placement_cases() -> Vec<Case> {
         dimension: 1,
     };
     vec![
-        Case::new(&AT, at("i"), rank).at(0),
-        Case::new(&AT, at("i i"), extents).at(1),
+        Case::new(&VAT, at("i"), rank).at(0),
+        Case::new(&VAT, at("i i"), extents).at(1),
         Case::new(
             &VEQ,
             virtual_of("i j", list("i")),

@@ -1,10 +1,10 @@
-//! `at` gives a tensor its iterators.
+//! `vat` gives a tensor its iterators.
 //!
 //! ```rhai
 //! let A = tensor([4, 4]);
 //! let B = tensor([4, 5]);
-//! print(at(A, [i, i]));
-//! print(vmul(at(A, [i, k]), at(B, [k, j])));
+//! print(vat(A, [i, i]));
+//! print(vmul(vat(A, [i, k]), vat(B, [k, j])));
 //! ```
 //!
 //! ```text
@@ -14,7 +14,7 @@
 //! A[i][k] * B[k][j]
 //! ```
 //!
-//! `at(value, [i, j])`: one index for each dimension of a tensor, or of a virtual tensor that
+//! `vat(value, [i, j])`: one index for each dimension of a tensor, or of a virtual tensor that
 //! has no iterators yet. Nothing is stored. It is what the lists of `vmul(A, B, [[i, k], [k, j]])`
 //! do, for operations that take no lists.
 //!
@@ -28,17 +28,17 @@ use crate::analysis::shape;
 use crate::ir::{Affine, Expr};
 use crate::transform::{Arg, Error, ErrorKind, Kind, Op, Param, Returns, Value};
 
-/// `at(value, iterators)`.
-pub static AT: Op = Op {
-    name: "at",
+/// `vat(value, iterators)`.
+pub static VAT: Op = Op {
+    name: "vat",
     params: &[
         Param::new("value", Kind::Expr),
         Param::new("iterators", Kind::Iters),
     ],
     returns: Returns::Expr,
-    file: include_str!("at.rs"),
+    file: include_str!("vat.rs"),
     call: |args| match args {
-        [Arg::Expr(value), Arg::Iters(iterators)] => at(value, iterators).map(Value::Expr),
+        [Arg::Expr(value), Arg::Iters(iterators)] => vat(value, iterators).map(Value::Expr),
         _ => Err(ErrorKind::Misdeclared.into()),
     },
 };
@@ -47,7 +47,7 @@ pub static AT: Op = Op {
 ///
 /// # Errors
 /// As the header says.
-pub fn at(value: &Expr, iterators: &[Affine]) -> Result<Expr, Error> {
+pub fn vat(value: &Expr, iterators: &[Affine]) -> Result<Expr, Error> {
     let given = Some(iterators.to_vec());
     let placed = indexed(value, &given).map_err(|kind| Error::from(kind).at_argument(0))?;
     shape::ranges(&placed).map_err(|mismatch| Error::from(mismatch).at_argument(1))?;
