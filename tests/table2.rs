@@ -238,7 +238,7 @@ fn coars() {
         init(weight, 0.04)
         trace2 = ventrywise_add(Sxx, Syy)
         det = ventrywise_sub(ventrywise_mul(Sxx, Syy), ventrywise_mul(Sxy, Sxy))
-        square = plain(vmul(at(ventrywise_mul(trace2, trace2), [y, x]), weight))
+        square = plain(vmul(vat(ventrywise_mul(trace2, trace2), [y, x]), weight))
         R = entrywise_sub(det, square)
         l = build(R)
         print(l)
