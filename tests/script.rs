@@ -388,3 +388,86 @@ fn strategies_go_on_after_refusals_and_never_after_mistakes() {
         );
     }
 }
+
+#[test]
+fn a_method_call_gives_its_receiver_to_the_function_with_one_parameter_more() {
+    let script = r#"
+        fn f(a) { `one: ${a}` }
+        fn f(a, b) { `two: ${a} ${b}` }
+        private fn own(a) { `own: ${a}` }
+        fn g(a) { own(a) }
+        fn h(a) { this + a }
+        print(1.f());
+        print(1.f(2));
+        for k in 0..4 { print(k.g()); }
+        let x = 3;
+        print(x.h(4));"#;
+    assert_eq!(
+        printed(script),
+        "one: 1\ntwo: 1 2\nown: 0\nown: 1\nown: 2\nown: 3\n7\n"
+    );
+    let (message, at) = fault("fn f(a) { a }\nf(3, 4)");
+    assert_eq!(message, "f takes 1 argument, but 2 were given");
+    assert_eq!(at, "f");
+    // Rhai would call f(4) and forget the 3.
+    let (message, _) = fault("fn f(a) { a }\n3.f(4)");
+    assert_eq!(message, "f takes 1 argument, but 2 were given");
+}
+
+#[test]
+fn functions_of_the_library_can_call_each_other_in_any_order() {
+    let calls = r#"
+        let a = einsum("ii->i", A);
+        let b = einsum("ij,ij", A, A);
+        let c = einsum("ba", A);
+        let d = entrywise_add(A, A);
+        let e = entrywise_add([A, A, A]);
+        let f = A.transpose([[1, 2]]);
+        let g = A.contract(A, [[1, 2], [2, 1]]);
+        let h = trace(A);
+        let o = outerproduct(a, a, a);
+        let l = build(d).tile(2).tile(["i1_i"], [1]).interchange_n(1, 2);"#;
+    let script = format!("let A = tensor([4, 4]);\n{calls}\n{calls}\n{calls}\nprint(l)");
+    assert!(printed(&script).contains("i1_i_o"));
+}
+
+#[test]
+fn what_is_wrong_in_the_library_is_shown_in_the_script() {
+    let declared = "let A = tensor([4, 5]);\n";
+    for (call, message, at) in [
+        (
+            "let B = transpose(A, [[1, 3]]);",
+            "transpose: argument 2 `order` names dimension 3, and the tensor has 2",
+            "[[1, 3]]",
+        ),
+        (
+            "let B = A.transpose([1, 1]);",
+            "transpose: argument 2 `order` must list each of the 2 dimensions once",
+            "[1, 1]",
+        ),
+        (
+            "let B = einsum(\"ij,k->ik\", A, A);",
+            "einsum: argument 3 `t2` is described by \"k\", but the tensor has 2 dimensions",
+            "A",
+        ),
+        (
+            "let B = contract(A, A, [1, 2]);",
+            "vcontract: dimension 1 of A (extent 4) cannot be contracted with dimension 2 of A \
+             (extent 5)",
+            "contract",
+        ),
+        (
+            "let B = A.entrywise_mul(A, A, A, A);",
+            "entrywise_mul takes 1 to 4 arguments, but 5 were given",
+            "entrywise_mul",
+        ),
+        (
+            "fn check(a, b) { wrong(2, \"is odd\") }\ncheck(1, 3);",
+            "check: argument 2 `b` is odd",
+            "3",
+        ),
+    ] {
+        let (found, place) = fault(&format!("{declared}{call}"));
+        assert_eq!((found.as_str(), place.as_str()), (message, at));
+    }
+}
