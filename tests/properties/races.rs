@@ -67,7 +67,8 @@ impl Walk {
                         .min()
                         .expect("a bound");
                     let (mut read, mut written) = (BTreeSet::new(), BTreeSet::new());
-                    for value in low..high {
+                    let step = usize::try_from(l.range.step).expect("a small step");
+                    for value in (low..high).step_by(step) {
                         self.point.insert(l.name.to_string(), value);
                         let mut own = Footprint::default();
                         self.run(&l.body, &mut own);

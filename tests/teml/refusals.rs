@@ -148,6 +148,12 @@ fn every_refusal_has_a_case() {
         K::FillConflict { .. } => "FillConflict",
         K::NotALoop { .. } => "NotALoop",
         K::NothingToFuse => "NothingToFuse",
+        K::NotOneOf { .. } => "NotOneOf",
+        K::NotDivisible { .. } => "NotDivisible",
+        K::NotInside { .. } => "NotInside",
+        K::SeveralBounds { .. } => "SeveralBounds",
+        K::NotAdjacent { .. } => "NotAdjacent",
+        K::NothingToDistribute { .. } => "NothingToDistribute",
         K::Misdeclared => "Misdeclared",
     }
     let provoked: Vec<&str> = cases().iter().map(|case| variant(&case.kind)).collect();

@@ -1,10 +1,19 @@
 //! Transformations of loop nests: TeML Fig. 9 and §3.3.3.
 
 pub mod build;
+pub mod distribute;
+pub mod fuse;
 pub mod fuse_inner;
 pub mod fuse_outer;
 pub mod interchange;
 pub mod mode;
+mod parts;
+pub mod peel;
+pub mod reorder;
 mod resolve;
+pub mod reverse;
+pub mod shift;
+pub mod skew;
 pub mod stripmine;
 pub mod unroll;
+pub mod unroll_and_jam;
