@@ -10,6 +10,7 @@ mod loops;
 mod random_text;
 mod refusals;
 mod refused_expressions;
+mod refused_loops;
 mod refused_nests;
 mod script;
 mod text;

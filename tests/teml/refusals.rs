@@ -2,6 +2,7 @@
 //! blames. That no variant is missing is a test, too.
 
 use crate::refused_expressions::expressions;
+use crate::refused_loops::loops;
 use crate::refused_nests::nests;
 use crate::trees::*;
 use teml::analysis::position::NoLoop;
@@ -50,7 +51,10 @@ impl Case {
 }
 
 fn cases() -> Vec<Case> {
-    [expressions(), nests()].into_iter().flatten().collect()
+    [expressions(), nests(), loops()]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 #[test]

@@ -2,28 +2,28 @@
 //! peeled off.
 //!
 //! ```rhai
-//! let A = tensor([10]);
-//! let B = tensor([9]);
-//! B = add(A, A, [[i], [i + 1]] -> [i]);
-//! let C = tensor([9]);
-//! C = mul(A, A, [[i], [i + 1]] -> [i]);
-//! let apart = fuse_outer(build(B), build(C), 1).distribute("i");
-//! print(apart.shift("i_2", 1).fuse("i", "i_2"));
+//! let A = tensor([4, 10]);
+//! let B = tensor([4, 8]);
+//! let C = eq(A, [i, j] -> [i, j]);
+//! let D = eq(B, [i, j] -> [i, j]);
+//! let apart = fuse_outer(build(C), build(D), 1);
+//! print(apart.shift("j_2", 1).fuse("j", "j_2"));
 //! ```
 //!
 //! ```text
-//! f64 B[9], A[10], C[9]
-//! for i_f in 0..1
-//!   B[i_f] = A[i_f] + A[i_f + 1]
-//! for i in 1..9
-//!   B[i] = A[i] + A[i + 1]
-//!   C[i - 1] = A[i - 1] * A[i]
-//! for i_2_b in 9..10
-//!   C[i_2_b - 1] = A[i_2_b - 1] * A[i_2_b]
+//! f64 C[4][10], A[4][10], D[4][8], B[4][8]
+//! for i in 0..4
+//!   for j_f in 0..1
+//!     C[i][j_f] = A[i][j_f]
+//!   for j in 1..9
+//!     C[i][j] = A[i][j]
+//!     D[i][j - 1] = B[i][j - 1]
+//!   for j_b in 9..10
+//!     C[i][j_b] = A[i][j_b]
 //! ```
 //!
 //! The fused loop keeps the name of the first one. Iterations of either before the common ones
-//! become a loop `i_f`, those after them `i_b`, as with `peel`; the loops inside are copied
+//! become a loop `j_f`, those after them `j_b`, as with `peel`; the loops inside are copied
 //! there under the first numbers that are free.
 //!
 //! Legal when no iteration of the second loop needs what a later one of the first computes, nor
