@@ -8,6 +8,7 @@ mod figures;
 mod fusion;
 mod loops;
 mod random_text;
+mod rearranged;
 mod refusals;
 mod refused_expressions;
 mod refused_loops;
