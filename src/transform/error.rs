@@ -1,5 +1,6 @@
 //! What can be wrong with what was asked of an operation: values, rendered in one place (`diag`).
 
+use super::nest::place_init::NoInit;
 use crate::analysis::position::NoLoop;
 use crate::analysis::shape::{Mismatch, Place};
 use crate::analysis::verify::Invalid;
@@ -261,6 +262,9 @@ pub enum ErrorKind {
         /// The loop.
         name: Name,
     },
+    /// An initialization that stays where it is.
+    #[error(transparent)]
+    Init(#[from] NoInit),
     /// A bug in the table of operations.
     #[error("arguments do not match the declared parameters")]
     Misdeclared,
@@ -305,6 +309,7 @@ impl ErrorKind {
             | K::SeveralBounds { .. }
             | K::NotAdjacent { .. }
             | K::NothingToDistribute { .. }
+            | K::Init(_)
             | K::NothingToFuse => Class::Refusal,
             _ => Class::Mistake,
         }
@@ -348,6 +353,12 @@ impl ErrorKind {
                  unroll the loop outside first"
             }
             K::NotDivisible { .. } => "the tails \"guard\" and \"cut\" take any factor",
+            K::Init(NoInit::NotOne { found }) if !found.is_empty() => {
+                "say which tensor: `place_init(\"i\", y)`; place it before steps that copy its loops"
+            }
+            K::Init(NoInit::NoBox { .. }) => {
+                "choose factors that divide the extents, or a loop further in or out"
+            }
             K::NotAdjacent { .. } => "fuse_outer brings loops of two nests side by side",
             K::NameClash { .. } => "transform the loop of that name first, or name iterators apart",
             K::RangesDiffer { .. } => {

@@ -41,6 +41,7 @@ pub static OPS: &[&Op] = &[
     &nest::fuse_inner::FUSE_INNER,
     &nest::unroll::UNROLL,
     &nest::unroll_and_jam::UNROLL_AND_JAM,
+    &nest::place_init::PLACE_INIT,
     &nest::mode::PARALLELIZE,
     &nest::mode::VECTORIZE,
 ];

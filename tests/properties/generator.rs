@@ -16,6 +16,7 @@ use teml::transform::nest::{
     interchange::interchange,
     mode,
     peel::{End, peel},
+    place_init::place_init,
     reorder::reorder,
     reverse::reverse,
     shift::shift,
@@ -184,6 +185,8 @@ pub enum Move {
     Fuse(usize),
     Unroll(usize),
     UnrollBy(usize, i64),
+    /// Into a loop, or before all of them.
+    PlaceInit(Option<usize>),
     Parallelize(usize),
     Vectorize(usize),
     FuseInner(usize),
@@ -210,6 +213,7 @@ pub fn moves(count: usize) -> impl Strategy<Value = Vec<Move>> {
         1 => l.clone().prop_map(Move::Unroll),
         2 => (l.clone(), 1..5i64).prop_map(|(l, f)| Move::UnrollBy(l, f)),
         2 => (l.clone(), 1..5i64).prop_map(|(l, f)| Move::UnrollAndJam(l, f)),
+        3 => prop::option::weighted(0.8, l.clone()).prop_map(Move::PlaceInit),
         1 => l.clone().prop_map(Move::Parallelize),
         1 => l.clone().prop_map(Move::Vectorize),
         1 => (0..6usize).prop_map(Move::FuseInner),
@@ -246,6 +250,8 @@ pub fn step(nest: &Nest, chosen: &Move) -> Result<Nest, Error> {
         }
         Move::Unroll(l) => unroll(nest, &pick(*l)),
         Move::UnrollBy(l, factor) => unroll_by(nest, &pick(*l), *factor),
+        Move::PlaceInit(Some(l)) => place_init(nest, &pick(*l), None),
+        Move::PlaceInit(None) => place_init(nest, &LoopRef::Level(0), None),
         Move::UnrollAndJam(l, factor) => unroll_and_jam(nest, &pick(*l), *factor),
         Move::Parallelize(l) => mode::parallelize(nest, &pick(*l)),
         Move::Vectorize(l) => mode::vectorize(nest, &pick(*l)),

@@ -9,6 +9,7 @@ pub mod interchange;
 pub mod mode;
 mod parts;
 pub mod peel;
+pub mod place_init;
 pub mod reorder;
 mod resolve;
 pub mod reverse;
