@@ -67,11 +67,13 @@ let product = build(P);
 let one = eq(C, [i, j] -> [i, j]);
 let two = eq(one, [i, j] -> [i, j]);
 let both = fuse_outer(build(one).stripmine(1, 4), build(two).stripmine(1, 4), 2).fuse_inner(3).interchange(2, 3);
+let inner = build(A).stripmine("i", 4).at("j", |sub| sub.interchange(1, 2).at(2, |deep| deep.stripmine(1, 3).unroll(1)));
+let moved = build(A).reorder(["k", 1]).reverse("l").place_init(0, A).stripmine("i", 4, "cut").skew("j", "k", 1).unroll("l", 3);
 let out = "";
 "#;
 
-const NESTS: [&str; 7] = [
-    "plan", "copy", "scaled", "dot", "stencil", "product", "both",
+const NESTS: [&str; 8] = [
+    "plan", "copy", "scaled", "dot", "stencil", "product", "both", "moved",
 ];
 
 #[test]
@@ -107,6 +109,9 @@ fn a_path_is_written_as_the_paper_does() {
     let both = "stripmine(l, 1, 4)\nstripmine(l2, 1, 4)\nfuse_outer(l, l2, 2)\n\
                 fuse_inner(l, 3)\ninterchange(l, 2, 3)";
     assert_eq!(text(&mut session, "paper(both)"), both);
+    let moved = "reorder(l, [3, 1])\nreverse(l, 4)\nplace_init(l, 0, A)\n\
+                 stripmine(l, 3, 4, \"cut\")\nskew(l, 2, 1, 1)\nunroll(l, \"l\", 3)";
+    assert_eq!(text(&mut session, "paper(moved)"), moved);
 }
 
 #[test]
@@ -127,6 +132,41 @@ fn a_path_is_replayed_on_another_nest() {
     let message = refusal(&mut session, "plan.path().replay(build(w))");
     assert!(
         message.contains("step 1, interchange(\"j\", \"k\")"),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_part_of_a_nest_is_transformed_like_a_nest() {
+    let mut session = session(PROGRAM);
+    let same = "build(A).stripmine(\"i\", 4).interchange(3, 4).stripmine(4, 3).unroll(4)";
+    assert_eq!(value(&mut session, &format!("inner == {same}")), "=> true");
+    let path = "|sub| sub.interchange(1, 2).at(2, |sub| sub.stripmine(1, 3).unroll(1))";
+    let shown = text(&mut session, "paper(inner)");
+    assert_eq!(shown, format!("stripmine(l, 1, 4)\nat(l, 3, {path})"));
+    // The steps of another nest, and what refuses.
+    let again = "build(A).at(1, plan.path()) == plan";
+    assert_eq!(value(&mut session, again), "=> true");
+    let message = refusal(&mut session, "build(A).at(2, |sub| sub.interchange(1, 4))");
+    assert!(
+        message.contains("no level 4: the nest has 3 levels"),
+        "{message}"
+    );
+    let message = refusal(&mut session, "build(A).at(2, |sub| build(A))");
+    assert!(message.contains("must return what it makes"), "{message}");
+    let message = refusal(&mut session, "build(A).at(2, 3)");
+    assert!(
+        message.contains("a function from nest to nest"),
+        "{message}"
+    );
+    let message = refusal(&mut session, "both.undo(2).at(\"k_none\", |s| s)");
+    assert!(message.contains("no loop is named `k_none`"), "{message}");
+    let message = refusal(
+        &mut session,
+        "codegen(build(A).at(2, |sub| { codegen(sub); sub }))",
+    );
+    assert!(
+        message.contains("a part of a nest, inside loop `i`"),
         "{message}"
     );
 }

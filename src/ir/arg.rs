@@ -4,6 +4,7 @@ use super::affine::Affine;
 use super::elem::Elem;
 use super::expr::Expr;
 use super::nest::Nest;
+use super::path::Path;
 use std::fmt;
 
 /// An argument of an operation.
@@ -31,8 +32,10 @@ pub enum Arg {
     IterLists(Vec<Iters>),
     /// Iterators of operands and target.
     Arrow(Arrow),
-    /// Two dimensions, counted from 1.
-    Dimensions([i64; 2]),
+    /// Pairs of dimensions, counted from 1.
+    Dimensions(Vec<[i64; 2]>),
+    /// Steps on a part of a nest.
+    Steps(Path),
 }
 
 /// Nests in arguments remember the steps that made them up to this depth, so that walks over
@@ -44,6 +47,15 @@ impl Arg {
     pub fn as_nest(&self) -> Option<&Nest> {
         match self {
             Arg::Nest(nest) => Some(nest),
+            _ => None,
+        }
+    }
+
+    /// The path that the argument brings with it.
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Arg::Nest(nest) => Some(nest.path()),
+            Arg::Steps(path) => Some(path),
             _ => None,
         }
     }
@@ -87,7 +99,14 @@ impl Arg {
                 [] => iterators(&arrow.to),
                 lists => format!("{} -> {}", iterator_lists(lists), iterators(&arrow.to)),
             },
-            Arg::Dimensions(pair) => format!("{pair:?}"),
+            Arg::Dimensions(pairs) => match pairs.as_slice() {
+                [pair] => format!("{pair:?}"),
+                pairs => format!("{pairs:?}"),
+            },
+            Arg::Steps(path) => {
+                let steps: Vec<String> = path.steps().iter().map(|s| format!(".{s}")).collect();
+                format!("|sub| sub{}", steps.concat())
+            }
         }
     }
 }

@@ -64,8 +64,8 @@ impl Path {
     /// The path with `step` appended.
     #[must_use]
     pub fn then(&self, step: Arc<Step>) -> Path {
-        let nests = step.args.iter().filter_map(Arg::as_nest);
-        let inner = nests.map(|nest| nest.path().depth() + 1).max().unwrap_or(0);
+        let paths = step.args.iter().filter_map(Arg::path);
+        let inner = paths.map(|path| path.depth() + 1).max().unwrap_or(0);
         let (length, depth) = (self.len() + 1, self.depth().max(inner));
         let before = self.clone();
         Path(Some(Arc::new(Link {
@@ -103,6 +103,25 @@ impl Path {
         steps
     }
 }
+
+/// Paths are equal when their steps do the same.
+impl PartialEq for Path {
+    fn eq(&self, other: &Path) -> bool {
+        let (mut a, mut b) = (self, other);
+        while let (Some(x), Some(y)) = (&a.0, &b.0) {
+            if Arc::ptr_eq(x, y) {
+                return true;
+            }
+            if x.length != y.length || !x.step.same(&y.step) {
+                return false;
+            }
+            (a, b) = (&x.before, &y.before);
+        }
+        a.is_empty() && b.is_empty()
+    }
+}
+
+impl Eq for Path {}
 
 impl Drop for Path {
     // Derived code would recurse once per step, and scripts take 100,000 of them.

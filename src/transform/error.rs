@@ -4,7 +4,7 @@ use super::nest::place_init::NoInit;
 use crate::analysis::position::NoLoop;
 use crate::analysis::shape::{Mismatch, Place};
 use crate::analysis::verify::Invalid;
-use crate::ir::{MAX_DEPTH, MAX_SIZE, Name, ShapeError};
+use crate::ir::{Affine, MAX_DEPTH, MAX_SIZE, Name, ShapeError};
 use crate::lower::build::NoNest;
 
 /// The classes of errors, which strategies and messages keep apart.
@@ -80,6 +80,14 @@ pub enum ErrorKind {
         /// The dimension asked for.
         dimension: i64,
     },
+    /// A dimension is in two pairs of a contraction.
+    #[error("dimension {dimension} of {what} is contracted twice")]
+    DimensionTwice {
+        /// The operand.
+        what: String,
+        /// Counted from 1.
+        dimension: i64,
+    },
     /// Contracted dimensions have different extents.
     #[error("{first} cannot be contracted with {second}")]
     ContractedExtents {
@@ -95,6 +103,18 @@ pub enum ErrorKind {
         iterator: String,
         /// The free iterators.
         has: Vec<Name>,
+    },
+    /// An index that should be an iterator of its own.
+    #[error("`{index}` is no single iterator, and a virtual tensor has one per dimension")]
+    NotAnIterator {
+        /// The index.
+        index: Affine,
+    },
+    /// An iterator of a value that is no dimension of the virtual tensor.
+    #[error("`{iterator}` indexes the value but is no dimension of the virtual tensor")]
+    NoFormal {
+        /// The iterator.
+        iterator: Name,
     },
     /// An iterator is listed twice.
     #[error("`{iterator}` is listed twice")]
@@ -325,6 +345,7 @@ impl ErrorKind {
             K::ScalarIndexed { .. } => "leave its list out: `[[i, j], ]`, or `()` in its place",
             K::TooComplex => "assign a part of it to a tensor and use that tensor",
             K::NotFree { .. } => "sum over iterators that index the summand",
+            K::NoFormal { .. } => "list it after `->`, or sum over it with `vsum`",
             K::NoNest(NoNest::NotAnAssignment { .. }) => {
                 "assign it to a tensor: `let A = eq(x, [i, j])`, or use add, sub, mul, div"
             }

@@ -16,7 +16,9 @@ pub use op::{Kind, Op, Param, Returns, Value, apply};
 pub static OPS: &[&Op] = &[
     &tensor::declare::TENSOR,
     &tensor::declare::SCALAR,
+    &tensor::vat::VAT,
     &tensor::eq::EQ,
+    &tensor::veq::VEQ,
     &tensor::vop::VADD,
     &tensor::vop::VSUB,
     &tensor::vop::VMUL,
@@ -44,4 +46,5 @@ pub static OPS: &[&Op] = &[
     &nest::place_init::PLACE_INIT,
     &nest::mode::PARALLELIZE,
     &nest::mode::VECTORIZE,
+    &nest::at::AT,
 ];

@@ -80,8 +80,10 @@ pub enum Kind {
     Arrow,
     /// `[[i, k], [k, j]] -> [i, j]`: TeML's `[iters?, iters?] -> iters`.
     ListsArrow,
-    /// Two dimensions, counted from 1: `[3, 1]`.
+    /// Two dimensions, counted from 1, such as `[3, 1]`, or a list of such pairs.
     Dimensions,
+    /// Steps on the loop that the parameter before names: a function of a nest, or a path.
+    Steps,
 }
 
 /// What an operation returns.

@@ -12,6 +12,7 @@ use teml::analysis::verify::Invalid;
 use teml::codegen::{NoCode, generate};
 use teml::ir::{Elem, Name, NameError, Nest, ShapeError};
 use teml::lower::build::NoNest;
+use teml::transform::nest::at::focus;
 use teml::transform::nest::place_init::NoInit;
 use teml::transform::tensor::eq::retarget;
 use teml::transform::{Arg, Class, ErrorKind, Op, apply};
@@ -130,8 +131,11 @@ fn every_refusal_has_a_case() {
         K::TooManyLists { .. } => "TooManyLists",
         K::TooComplex => "TooComplex",
         K::NoDimension { .. } => "NoDimension",
+        K::DimensionTwice { .. } => "DimensionTwice",
         K::ContractedExtents { .. } => "ContractedExtents",
         K::NotFree { .. } => "NotFree",
+        K::NotAnIterator { .. } => "NotAnIterator",
+        K::NoFormal { .. } => "NoFormal",
         K::Repeated { .. } => "Repeated",
         K::NoNest(NoNest::NotAnAssignment { .. }) => "NoNest::NotAnAssignment",
         K::NoNest(NoNest::Unnamed) => "NoNest::Unnamed",
@@ -199,6 +203,8 @@ fn codes() -> Vec<(Vec<Nest>, &'static str, NoCode)> {
         "  i[0] = B[i]",
     ]);
     let broken = nest(&["f64 A[4]", "A[k] = A[k]"]);
+    let inner = teml::transform::LoopRef::Level(2);
+    let part = focus(&self::copy("B", "A", &[4, 5], "i j"), &inner).unwrap();
     vec![
         (vec![], "kernel", NoCode::Nothing),
         (
@@ -227,6 +233,7 @@ fn codes() -> Vec<(Vec<Nest>, &'static str, NoCode)> {
             },
         ),
         (vec![named], "kernel", NoCode::NameClash { name: name("i") }),
+        (vec![part], "kernel", NoCode::Part { outer: name("i") }),
         (
             vec![copy],
             "double",
@@ -253,6 +260,7 @@ fn codegen_says_why_there_is_no_c() {
 fn every_reason_for_no_c_has_a_case() {
     variants! { NoCode:
         NoCode::Nothing => "Nothing",
+        NoCode::Part { .. } => "Part",
         NoCode::Race { .. } => "Race",
         NoCode::TensorsDiffer { .. } => "TensorsDiffer",
         NoCode::NameClash { .. } => "NameClash",

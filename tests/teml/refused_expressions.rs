@@ -10,7 +10,9 @@ use teml::transform::nest::build::BUILD;
 use teml::transform::tensor::declare::{self, TENSOR};
 use teml::transform::tensor::eq::{self, EQ};
 use teml::transform::tensor::op::ADD;
+use teml::transform::tensor::vat::VAT;
 use teml::transform::tensor::vcontract::{VCONTRACT, vcontract};
+use teml::transform::tensor::veq::VEQ;
 use teml::transform::tensor::vop::{VADD, VMUL};
 use teml::transform::tensor::vsum::{VSUM, vsum};
 use teml::transform::{Arg, Arrow, ErrorKind};
@@ -42,6 +44,7 @@ pub fn expressions() -> Vec<Case> {
         operand_cases(),
         shape_cases(),
         contraction_cases(),
+        placement_cases(),
         build_cases(),
     ]
     .into_iter()
@@ -61,7 +64,7 @@ fn operand_cases() -> Vec<Case> {
         rank,
     };
     let has = vec![name("i"), name("j")];
-    let product = vcontract(&a, &tensor("B", &[5, 6]), [2, 1]).unwrap();
+    let product = vcontract(&a, &tensor("B", &[5, 6]), &[[2, 1]]).unwrap();
     vec![
         Case::new(
             &EQ,
@@ -235,7 +238,7 @@ fn shape_cases() -> Vec<Case> {
 
 fn contraction_cases() -> Vec<Case> {
     let (a, x) = (tensor("A", &[4, 5]), tensor("x", &[5]));
-    let contraction = |dimensions| vec![expr(&a), expr(&x), Arg::Dimensions(dimensions)];
+    let contraction = |pair| vec![expr(&a), expr(&x), Arg::Dimensions(vec![pair])];
     let dimension = |what: &str, rank, dimension| ErrorKind::NoDimension {
         what: what.to_owned(),
         rank,
@@ -270,6 +273,55 @@ fn contraction_cases() -> Vec<Case> {
             },
         )
         .at(1),
+    ]
+}
+
+/// `at`, `veq`, and contractions of several pairs.
+fn placement_cases() -> Vec<Case> {
+    let a = tensor("A", &[4, 5]);
+    let rank = Mismatch::Rank {
+        tensor: "A".to_owned(),
+        rank: 2,
+        given: 1,
+        list: "i".to_owned(),
+    };
+    let extents = Mismatch::Extents {
+        iterator: name("i"),
+        first: place("A", 1, 4),
+        second: place("A", 2, 5),
+    };
+    let at = |iterators: &str| vec![expr(&a), Arg::Iters(list(iterators))];
+    let virtual_of = |from: &str, to: Vec<Affine>| {
+        let from = vec![iters(from)];
+        vec![expr(&a), Arg::Arrow(Arrow { from, to })]
+    };
+    let iterator = name("j");
+    let next = it("i").plus_constant(1);
+    let repeated = ErrorKind::Repeated {
+        iterator: name("i"),
+    };
+    let pairs = Arg::Dimensions(vec![[1, 1], [2, 1]]);
+    let twice = ErrorKind::DimensionTwice {
+        what: "A".to_owned(),
+        dimension: 1,
+    };
+    vec![
+        Case::new(&VAT, at("i"), rank).at(0),
+        Case::new(&VAT, at("i i"), extents).at(1),
+        Case::new(
+            &VEQ,
+            virtual_of("i j", list("i")),
+            ErrorKind::NoFormal { iterator },
+        )
+        .at(1),
+        Case::new(&VEQ, virtual_of("i j", list("i i j")), repeated).at(1),
+        Case::new(
+            &VEQ,
+            virtual_of("i j", vec![next.clone(), it("j")]),
+            ErrorKind::NotAnIterator { index: next },
+        )
+        .at(1),
+        Case::new(&VCONTRACT, vec![expr(&a), expr(&a), pairs], twice).at(2),
     ]
 }
 

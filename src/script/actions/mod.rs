@@ -2,11 +2,14 @@
 
 mod code;
 mod compare;
+mod export;
 mod init;
 mod look;
 mod paths;
+mod strategy;
 
 pub use code::Code;
+pub use paths::Path;
 
 use super::call::Function;
 
@@ -21,15 +24,21 @@ pub static ACTIONS: &[&Function] = &[
     &code::CODEGEN,
     &code::SAVE,
     &compare::COMPARE,
+    &export::EXPORT,
     &init::INIT,
     &look::NOTATION,
     &look::SHAPE,
     &look::ITERATORS,
+    &look::LOOPS,
+    &look::DEPTH,
     &look::PARAM,
+    &look::WRONG,
     &paths::PATH,
     &paths::PAPER,
     &paths::JSON,
     &paths::REPLAY,
     &paths::UNDO,
     &paths::DIFF,
+    &strategy::FIND_LOOPS,
+    &strategy::UNLESS_REFUSED,
 ];

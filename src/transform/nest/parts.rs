@@ -7,7 +7,7 @@ use crate::ir::{Affine, Loop, Name, Nest, Range, Tree};
 use crate::transform::{Error, ErrorKind};
 use std::collections::HashSet;
 
-/// The names of a nest's loops, and of those that are added.
+/// The names of the loops in a nest and around it, and of those that are added.
 pub(super) struct Names<'a> {
     nest: &'a Nest,
     taken: HashSet<Name>,
@@ -15,7 +15,10 @@ pub(super) struct Names<'a> {
 
 impl Names<'_> {
     pub(super) fn of(nest: &Nest) -> Names<'_> {
-        let taken = nest.loops().iter().map(|(_, l)| l.name.clone()).collect();
+        let inside = nest.loops();
+        let around = nest.context().iter();
+        let loops = inside.iter().map(|(_, l)| *l).chain(around);
+        let taken = loops.map(|l| l.name.clone()).collect();
         Names { nest, taken }
     }
 

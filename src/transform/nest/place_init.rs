@@ -158,13 +158,16 @@ pub fn place_init(nest: &Nest, reference: &LoopRef, tensor: Option<&Name>) -> Re
         };
         Error::from(kind).on(nest, name.clone())
     };
-    let region = used_box(&uses, &loops).ok_or_else(|| no_box(loops.last()))?;
-    let here = used_box(&uses, &around).ok_or_else(|| no_box(around.last()))?;
+    let region = used_box(nest, &uses, &loops).ok_or_else(|| no_box(loops.last()))?;
+    let here = used_box(nest, &uses, &around).ok_or_else(|| no_box(around.last()))?;
     let placed = Fill {
         region,
         ..Fill::clone(fill)
     };
-    let (before, after) = (sweep(fill, &around, common), sweep(&placed, &loops, common));
+    let (before, after) = (
+        sweep(nest, fill, &around, common),
+        sweep(nest, &placed, &loops, common),
+    );
     if here != fill.region || before.is_none() || before != after {
         return Err(no_box(loops.last()));
     }
@@ -247,10 +250,10 @@ fn walk<'a>(trees: &'a [Tree], at: &mut Position, visit: &mut impl FnMut(&[usize
 
 /// The box of elements that one iteration of the last of `outer` uses, in terms of their
 /// iterators.
-fn used_box(uses: &[Use], outer: &[&Arc<Loop>]) -> Option<Vec<(Affine, u64)>> {
+fn used_box(nest: &Nest, uses: &[Use], outer: &[&Arc<Loop>]) -> Option<Vec<(Affine, u64)>> {
     let mut region: Option<Vec<Relative>> = None;
     for used in uses {
-        let inner = inner(&used.loops, outer.len());
+        let inner = inner(nest, &used.loops, outer.len());
         let index: Vec<Relative> = used.index.iter().map(|a| relative(a, &inner)).collect();
         region = Some(match region {
             None => index,
@@ -276,8 +279,8 @@ fn used_box(uses: &[Use], outer: &[&Arc<Loop>]) -> Option<Vec<(Affine, u64)>> {
 }
 
 /// The iterators of the loops from number `from` on.
-fn inner(loops: &[&Arc<Loop>], from: usize) -> Vec<Inner> {
-    let mut bounds = Bounds::default();
+fn inner(nest: &Nest, loops: &[&Arc<Loop>], from: usize) -> Vec<Inner> {
+    let mut bounds = Bounds::around(nest, []);
     let mut inner = Vec::new();
     for (k, l) in loops.iter().enumerate() {
         if k >= from {
@@ -290,10 +293,15 @@ fn inner(loops: &[&Arc<Loop>], from: usize) -> Vec<Inner> {
 
 /// The box that a fill sets in all iterations of the loops from number `from` on, if it sets
 /// one without holes.
-fn sweep(fill: &Fill, loops: &[&Arc<Loop>], from: usize) -> Option<Vec<(Affine, i64)>> {
-    let inner = inner(loops, from);
+fn sweep(
+    nest: &Nest,
+    fill: &Fill,
+    loops: &[&Arc<Loop>],
+    from: usize,
+) -> Option<Vec<(Affine, i64)>> {
+    let inner = inner(nest, loops, from);
     let swept = fill.region.iter().map(|(low, extent)| {
-        check_dense(low, *extent, loops, from)?;
+        check_dense(nest, (low, *extent), loops, from)?;
         let Relative { base, low, high } = relative(low, &inner);
         let extent = high.checked_sub(low)?.checked_add_unsigned(*extent)?;
         Some((base.plus_constant(low), extent))
@@ -302,7 +310,12 @@ fn sweep(fill: &Fill, loops: &[&Arc<Loop>], from: usize) -> Option<Vec<(Affine, 
 }
 
 /// That the iterations of loops leave no holes between `extent` values from `low` on.
-fn check_dense(low: &Affine, extent: u64, loops: &[&Arc<Loop>], from: usize) -> Option<()> {
+fn check_dense(
+    nest: &Nest,
+    (low, extent): (&Affine, u64),
+    loops: &[&Arc<Loop>],
+    from: usize,
+) -> Option<()> {
     let (mut low, mut extent) = (low.clone(), i64::try_from(extent).ok()?);
     for (k, l) in loops.iter().enumerate().skip(from).rev() {
         let c = low.coefficient(&l.name).saturating_abs();
@@ -312,7 +325,7 @@ fn check_dense(low: &Affine, extent: u64, loops: &[&Arc<Loop>], from: usize) -> 
         if c.saturating_mul(l.range.step) > extent {
             return None;
         }
-        let around = Bounds::of_chain(loops[..k].iter().map(|l| &***l));
+        let around = Bounds::around(nest, loops[..k].iter().map(|l| &***l));
         let (lower, rest) = offset_form(l, &around)?;
         low = low.substitute(&|name| (*name == l.name).then(|| lower.clone()));
         extent = extent.saturating_add(c.saturating_mul(rest));

@@ -127,7 +127,7 @@ pub fn stripmine(nest: &Nest, reference: &LoopRef, factor: i64, tail: Tail) -> R
             let [lower] = l.range.lower.as_slice() else {
                 return Err(not_constant(nest, l));
             };
-            let around = Bounds::of_chain(loops[..position.len() - 1].iter().map(|l| &***l));
+            let around = Bounds::around(nest, loops[..position.len() - 1].iter().map(|l| &***l));
             let extent = largest_extent(lower, &l.range.upper, &around);
             let count = (extent / factor) + i64::from(extent % factor != 0);
             let upper = |full: Affine| block_end(full, l, lower, factor, count);

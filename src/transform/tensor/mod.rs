@@ -5,7 +5,9 @@ pub mod eq;
 mod infer;
 pub mod op;
 mod operand;
+pub mod vat;
 pub mod vcontract;
+pub mod veq;
 pub mod vop;
 pub mod vsum;
 

@@ -2,8 +2,8 @@
 //!
 //! A path is a list of steps `{"op": …, "args": […], "at": "FILE:LINE"}`. Arguments are
 //! numbers, `{"loop": "i"}` or `{"level": 1}`, `{"loops": […]}`, `{"word": "cut"}`,
-//! `{"expr": TEXT}` with the canonical text of an expression, and `{"nest": PATH}`; all others
-//! are texts as scripts write them.
+//! `{"expr": TEXT}` with the canonical text of an expression, `{"nest": PATH}` and
+//! `{"steps": PATH}`; all others are texts as scripts write them.
 
 use super::NoTrace;
 use super::replay::one_step;
@@ -11,6 +11,7 @@ use crate::ir::{Arg, LoopRef, Nest, Path, Step, parse_expr};
 use crate::transform::OPS;
 use crate::transform::tensor::with_shapes;
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 /// The path of `nest`.
 ///
@@ -47,6 +48,7 @@ fn arg_value(arg: &Arg) -> Result<Value, NoTrace> {
         Arg::Word(word) => json!({ "word": word }),
         Arg::Expr(expr) => json!({ "expr": expr.to_string() }),
         Arg::Nest(nest) => json!({ "nest": path_value(nest.path())? }),
+        Arg::Steps(path) => json!({ "steps": path_value(path)? }),
         other => json!(other.script()),
     })
 }
@@ -117,6 +119,15 @@ fn arg_of(value: &Value) -> Result<Arg, NoTrace> {
         let expr = parse_expr(text).map_err(|e| NoTrace::Unreadable(e.to_string()))?;
         let expr = with_shapes(&expr).map_err(|e| NoTrace::Unreadable(e.to_string()))?;
         return Ok(Arg::Expr(expr));
+    }
+    if let Some(steps) = value["steps"].as_array() {
+        let steps = steps.iter().map(step_of);
+        let path = steps
+            .map(|s| s.map(Arc::new))
+            .try_fold(Path::default(), |path, step| {
+                step.map(|step| path.then(step))
+            });
+        return path.map(Arg::Steps);
     }
     match value.get("nest") {
         Some(path) => Ok(Arg::Nest(nest_of(path)?)),

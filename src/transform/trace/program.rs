@@ -142,7 +142,7 @@ fn statement_text(s: &Arc<Stmt>, reduced: &[&str], fills: bool) -> String {
     let summed = || {
         let value = match &value {
             (text, None) => text.clone(),
-            (text, Some(list)) => format!("at({text}, {list})"),
+            (text, Some(list)) => format!("vat({text}, {list})"),
         };
         format!("vsum({value}, [{}])", reduced.join(", "))
     };
