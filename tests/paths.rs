@@ -68,11 +68,12 @@ let one = eq(C, [i, j] -> [i, j]);
 let two = eq(one, [i, j] -> [i, j]);
 let both = fuse_outer(build(one).stripmine(1, 4), build(two).stripmine(1, 4), 2).fuse_inner(3).interchange(2, 3);
 let inner = build(A).stripmine("i", 4).at("j", |sub| sub.interchange(1, 2).at(2, |deep| deep.stripmine(1, 3).unroll(1)));
+let moved = build(A).reorder(["k", 1]).reverse("l").place_init(0, A).stripmine("i", 4, "cut").skew("j", "k", 1).unroll("l", 3);
 let out = "";
 "#;
 
-const NESTS: [&str; 7] = [
-    "plan", "copy", "scaled", "dot", "stencil", "product", "both",
+const NESTS: [&str; 8] = [
+    "plan", "copy", "scaled", "dot", "stencil", "product", "both", "moved",
 ];
 
 #[test]
@@ -108,6 +109,9 @@ fn a_path_is_written_as_the_paper_does() {
     let both = "stripmine(l, 1, 4)\nstripmine(l2, 1, 4)\nfuse_outer(l, l2, 2)\n\
                 fuse_inner(l, 3)\ninterchange(l, 2, 3)";
     assert_eq!(text(&mut session, "paper(both)"), both);
+    let moved = "reorder(l, [3, 1])\nreverse(l, 4)\nplace_init(l, 0, A)\n\
+                 stripmine(l, 3, 4, \"cut\")\nskew(l, 2, 1, 1)\nunroll(l, \"l\", 3)";
+    assert_eq!(text(&mut session, "paper(moved)"), moved);
 }
 
 #[test]

@@ -1,6 +1,6 @@
-//! Bounding boxes: the least and greatest value of each loop iterator.
+//! Bounding boxes: the least and greatest value of each loop iterator; extents of ranges.
 
-use crate::ir::{Affine, Loop, Name, Nest};
+use crate::ir::{Affine, Loop, Name, Nest, Range};
 use std::collections::HashMap;
 
 /// Inclusive bounds of loop iterators.
@@ -51,4 +51,23 @@ impl Bounds {
     pub fn interval(&self, index: &Affine) -> Option<(i64, i64)> {
         index.interval(&|n| self.get(n))
     }
+}
+
+/// The lower bound of a range and how far the upper one lies above it, at least 0, where that
+/// is the same whatever the outer iterators are.
+pub fn extent(range: &Range) -> Option<(Affine, i64)> {
+    let greatest = |bounds: &[Affine], sign: i64| -> Option<Affine> {
+        let (first, rest) = bounds.split_first()?;
+        rest.iter().try_fold(first.clone(), |best, bound| {
+            let apart = bound.minus(&best).as_constant()?;
+            Some(if apart.signum() == sign {
+                bound.clone()
+            } else {
+                best
+            })
+        })
+    };
+    let (lower, upper) = (greatest(&range.lower, 1)?, greatest(&range.upper, -1)?);
+    let extent = upper.minus(&lower).as_constant()?;
+    Some((lower, extent.max(0)))
 }

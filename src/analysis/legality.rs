@@ -10,6 +10,7 @@
 //! could not keep apart; indices that couple several iterators can make it too careful.
 
 use super::bounds::Bounds;
+use super::relative::{Inner, Relative, offset_form, relative};
 use crate::ir::{Affine, BinaryOp, Index, Loop, Name, Nest, Stmt, Tensor, Tree};
 
 /// Two iterations of a parallel or vector loop that touch one element.
@@ -80,39 +81,6 @@ struct Access<'a> {
     text: String,
 }
 
-/// An index: affine in iterators that are not inner ones, plus an interval.
-struct Relative {
-    base: Affine,
-    low: i64,
-    high: i64,
-}
-
-/// An iterator of a loop inside the one under test.
-struct Inner {
-    name: Name,
-    /// Its lower bound and the most that it lies above it; `None` where that is not known.
-    form: Option<(Affine, i64)>,
-    /// The most that it lies above the base of its lower bound. All upper bounds count here, so
-    /// that a block within a block stays within the outer one.
-    cap: i64,
-}
-
-impl Inner {
-    fn new(l: &Loop, inner: &[Inner], around: &Bounds) -> Inner {
-        let (name, form) = (l.name.clone(), offset_form(l, around));
-        let mut cap = i64::MAX;
-        if let Some((lower, _)) = &form {
-            let base = relative(lower, inner).base;
-            for upper in l.range.upper.iter().map(|u| relative(u, inner)) {
-                if let Some(apart) = upper.base.minus(&base).as_constant() {
-                    cap = cap.min(apart.saturating_add(upper.high).saturating_sub(1));
-                }
-            }
-        }
-        Inner { name, form, cap }
-    }
-}
-
 fn collect<'a>(
     trees: &'a [Tree],
     inner: &mut Vec<Inner>,
@@ -165,48 +133,6 @@ fn collect_stmt<'a>(s: &'a Stmt, inner: &[Inner], found: &mut Vec<Access<'a>>) {
     });
 }
 
-/// The inner loop's iterator as its lower bound plus at most a constant.
-fn offset_form(l: &Loop, around: &Bounds) -> Option<(Affine, i64)> {
-    let [lower] = l.range.lower.as_slice() else {
-        return None;
-    };
-    let extents = l.range.upper.iter().map(|u| u.minus(lower));
-    let extent = extents.filter_map(|e| Some(around.interval(&e)?.1)).min()?;
-    Some((lower.clone(), (extent - 1).max(0)))
-}
-
-/// Replaces inner iterators, the innermost first.
-fn relative(index: &Affine, inner: &[Inner]) -> Relative {
-    let (mut base, mut low, mut high) = (index.clone(), 0i64, 0i64);
-    for Inner { name, form, .. } in inner.iter().rev() {
-        let c = base.coefficient(name);
-        if c == 0 {
-            continue;
-        }
-        let (lower, rest) = match form {
-            Some((lower, rest)) => (lower.clone(), *rest),
-            None => (Affine::constant(0), i64::MAX / 4),
-        };
-        base = base.substitute(&|n| (n == name).then(|| lower.clone()));
-        let reach = c.saturating_mul(rest);
-        low = low.saturating_add(reach.min(0));
-        high = high.saturating_add(reach.max(0));
-        if form.is_none() {
-            low = low.saturating_sub(i64::MAX / 4);
-        }
-    }
-    let mut occurring = inner.iter().filter(|i| index.mentions(&i.name));
-    if let (Some(Inner { name, cap, .. }), None) = (occurring.next(), occurring.next()) {
-        let c = index.coefficient(name);
-        let reach = c.saturating_mul(*cap);
-        match c > 0 {
-            true => high = high.min(reach),
-            false => low = low.max(reach),
-        }
-    }
-    Relative { base, low, high }
-}
-
 fn pair_race(l: &Loop, span: i64, first: i64, accesses: &[Access]) -> Option<Race> {
     for (k, write) in accesses.iter().enumerate().filter(|(_, a)| a.write) {
         for (m, other) in accesses.iter().enumerate() {
@@ -254,23 +180,26 @@ fn common_distance(l: &Loop, span: i64, write: &Access, other: &Access) -> Optio
         allowed.push((ca, low, high));
     }
     // The elements can be the same at distance d when c*d + [low, high] contains 0 everywhere.
-    let possible = |d: i64| {
+    let possible = |d: &i64| {
         allowed.iter().all(|(c, low, high)| {
-            let moved = c.saturating_mul(d);
+            let moved = c.saturating_mul(*d);
             moved.saturating_add(*low) <= 0 && moved.saturating_add(*high) >= 0
         })
     };
-    // Only distances up to where the narrowest moving dimension separates need to be tried.
+    // Only distances up to where the narrowest moving dimension separates need to be tried, and
+    // only those that steps lead to.
+    let step = l.range.step;
     let reach = allowed
         .iter()
         .filter(|(c, ..)| *c != 0)
         .map(|(c, low, high)| low.saturating_abs().max(high.saturating_abs()) / c.abs())
         .min()
-        .unwrap_or(1)
+        .unwrap_or(step)
         .min(span);
     // Too many to try: not proved, hence a race.
-    if reach > MAX_DISTANCE {
-        return Some(1);
+    if reach / step > MAX_DISTANCE {
+        return Some(step);
     }
-    (1..=reach).flat_map(|d| [d, -d]).find(|d| possible(*d))
+    let distances = (1..=reach / step).map(|k| k * step);
+    distances.flat_map(|d| [d, -d]).find(possible)
 }

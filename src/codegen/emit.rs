@@ -125,6 +125,10 @@ impl Emitter {
         let depth = self.depth;
         let mut index = String::new();
         for (d, (low, extent)) in fill.region.iter().enumerate() {
+            if *extent == 1 {
+                let _ = write!(index, "[{low}]");
+                continue;
+            }
             // No script can name an iterator like this, so nothing is hidden.
             let name = format!("teml_{}", d + 1);
             self.headers.insert(Header::Integers);

@@ -16,6 +16,10 @@ pub enum Arg {
     Expr(Expr),
     /// A loop.
     Loop(LoopRef),
+    /// Several loops.
+    Loops(Vec<LoopRef>),
+    /// One of a few words.
+    Word(String),
     /// An integer.
     Int(i64),
     /// A list of extents.
@@ -81,6 +85,11 @@ impl Arg {
         match self {
             Arg::Nest(_) | Arg::Expr(_) => self.short(),
             Arg::Loop(l) => l.to_string(),
+            Arg::Loops(loops) => {
+                let texts: Vec<String> = loops.iter().map(LoopRef::to_string).collect();
+                format!("[{}]", texts.join(", "))
+            }
+            Arg::Word(word) => format!("{word:?}"),
             Arg::Int(value) => value.to_string(),
             Arg::Extents(extents) => format!("{extents:?}"),
             Arg::Elem(elem) => format!("\"{elem}\""),

@@ -110,6 +110,26 @@ impl Range {
         self.lower.iter().chain(&self.upper)
     }
 
+    /// From `lower` on, `extent` values.
+    pub fn of_extent(lower: &Affine, extent: i64) -> Range {
+        Range {
+            lower: vec![lower.clone()],
+            upper: vec![lower.plus_constant(extent)],
+            step: 1,
+        }
+    }
+
+    /// The range with `by` added to all bounds.
+    #[must_use]
+    pub fn shifted(&self, by: &Affine) -> Range {
+        let shift = |bounds: &[Affine]| bounds.iter().map(|b| b.plus(by)).collect();
+        Range {
+            lower: shift(&self.lower),
+            upper: shift(&self.upper),
+            step: self.step,
+        }
+    }
+
     /// The range with iterators in its bounds replaced. Equal bounds fall together, and of
     /// several constants only the one that counts stays.
     #[must_use]

@@ -47,6 +47,20 @@ fn convert(call: &Call, k: usize, kind: Kind) -> Result<Arg, Failure> {
         Kind::Nest => call.nest(k).map(Arg::Nest),
         Kind::Expr => call.expr(k).map(Arg::Expr),
         Kind::Loop => loop_ref(call, k).map(Arg::Loop),
+        Kind::Loops => {
+            let expected = "a list of loops such as `[\"k\", \"i\"]`";
+            let list: Array = call.get(k, expected)?;
+            let loops = list
+                .iter()
+                .map(|item| as_loop(item).ok_or_else(|| call.expected_but(k, expected, item)));
+            loops.collect::<Result<_, _>>().map(Arg::Loops)
+        }
+        Kind::Word(words) => {
+            let words: Vec<String> = words.iter().map(|w| format!("{w:?}")).collect();
+            let expected = format!("one of {}", words.join(", "));
+            let word: ImmutableString = call.get(k, &expected)?;
+            Ok(Arg::Word(word.to_string()))
+        }
         Kind::Int => call.int(k).map(Arg::Int),
         Kind::Steps => steps(call, k).map(Arg::Steps),
         Kind::Extents => {
@@ -154,17 +168,20 @@ pub fn position(call: &Call, nest: &Nest, k: usize) -> Result<Position, Failure>
 
 fn loop_ref(call: &Call, k: usize) -> Result<LoopRef, Failure> {
     let expected = "a loop: its level, counted from 1, or its name";
-    let value = value(call, k, expected)?;
+    as_loop(&value(call, k, expected)?).ok_or_else(|| call.expected(k, expected))
+}
+
+fn as_loop(value: &Dynamic) -> Option<LoopRef> {
+    let value = value.flatten_clone();
     if let Ok(level) = value.as_int() {
-        return Ok(LoopRef::Level(level));
+        return Some(LoopRef::Level(level));
     }
     if let Some(name) = value.read_lock::<ImmutableString>() {
-        return Ok(LoopRef::Name(name.to_string()));
+        return Some(LoopRef::Name(name.to_string()));
     }
     let index = value.read_lock::<Index>();
     let name = index.as_ref().and_then(|i| i.affine.as_iterator());
     name.map(|name| LoopRef::Name(name.to_string()))
-        .ok_or_else(|| call.expected(k, expected))
 }
 
 /// Steps on the loop that argument `k - 1` names in the nest of argument `k - 2`: a function is

@@ -1,25 +1,11 @@
-//! Why an operation did not do what was asked: values, rendered in one place (`diag`).
+//! What can be wrong with what was asked of an operation: values, rendered in one place (`diag`).
 
+use super::nest::place_init::NoInit;
 use crate::analysis::position::NoLoop;
 use crate::analysis::shape::{Mismatch, Place};
 use crate::analysis::verify::Invalid;
-use crate::ir::{Affine, MAX_DEPTH, MAX_SIZE, Name, Nest, ShapeError};
+use crate::ir::{Affine, MAX_DEPTH, MAX_SIZE, Name, ShapeError};
 use crate::lower::build::NoNest;
-
-/// An error of an operation. The core knows no script positions: the boundary adds them.
-#[derive(Clone, Debug)]
-pub struct Error {
-    /// The operation; empty until [`Error::in_op`] sets it.
-    pub op: &'static str,
-    /// The parameter at fault, counted from 0; `None` when it is not a single one.
-    pub argument: Option<usize>,
-    /// What is wrong.
-    pub kind: ErrorKind,
-    /// The nest that was to be transformed.
-    pub nest: Option<Nest>,
-    /// Its loops at fault.
-    pub culprits: Vec<Name>,
-}
 
 /// The classes of errors, which strategies and messages keep apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -178,15 +164,15 @@ pub enum ErrorKind {
         outer: Name,
     },
     /// A loop whose step is not 1.
-    #[error("`{name}` has the step {step}, and only loops of step 1 can be stripmined")]
+    #[error("`{name}` has the step {step}, and this is for loops of step 1")]
     Stepped {
         /// The loop.
         name: Name,
         /// Its step.
         step: i64,
     },
-    /// A loop without constant bounds.
-    #[error("the bounds of `{name}` are not constant: {range}")]
+    /// A loop whose number of iterations varies.
+    #[error("the number of iterations of `{name}` is not constant: {range}")]
     NotConstant {
         /// The loop.
         name: Name,
@@ -244,9 +230,69 @@ pub enum ErrorKind {
     /// Fewer than two loops.
     #[error("there is only one loop at this level, so there is nothing to fuse")]
     NothingToFuse,
+    /// A word that is none of those that a parameter takes.
+    #[error("`{parameter}` is one of {}, and \"{word}\" is none of them", words(.allowed))]
+    NotOneOf {
+        /// The parameter.
+        parameter: &'static str,
+        /// The word given.
+        word: String,
+        /// Those that it takes.
+        allowed: &'static [&'static str],
+    },
+    /// A factor that leaves a remainder.
+    #[error("{factor} does not divide the {extent} iterations of `{name}`")]
+    NotDivisible {
+        /// The loop.
+        name: Name,
+        /// Its number of iterations.
+        extent: i64,
+        /// The factor.
+        factor: i64,
+    },
+    /// A loop that should be inside of another one.
+    #[error("`{inner}` is not inside of `{outer}`")]
+    NotInside {
+        /// The loop that should be inside.
+        inner: Name,
+        /// The other one.
+        outer: Name,
+    },
+    /// A loop that does not start, or end, at a single bound.
+    #[error("`{name}` has several bounds at its {end}: {range}")]
+    SeveralBounds {
+        /// The loop.
+        name: Name,
+        /// `front` or `back`.
+        end: &'static str,
+        /// Its range.
+        range: String,
+    },
+    /// Loops that do not follow each other in one body.
+    #[error("`{first}` and `{second}` do not stand next to each other")]
+    NotAdjacent {
+        /// One loop.
+        first: Name,
+        /// The other.
+        second: Name,
+    },
+    /// A loop whose body is a single tree.
+    #[error("there is only one loop or statement in `{name}`, so there is nothing to distribute")]
+    NothingToDistribute {
+        /// The loop.
+        name: Name,
+    },
+    /// An initialization that stays where it is.
+    #[error(transparent)]
+    Init(#[from] NoInit),
     /// A bug in the table of operations.
     #[error("arguments do not match the declared parameters")]
     Misdeclared,
+}
+
+fn words(allowed: &[&str]) -> String {
+    let quoted: Vec<String> = allowed.iter().map(|w| format!("\"{w}\"")).collect();
+    quoted.join(", ")
 }
 
 fn list(names: &[Name]) -> String {
@@ -278,6 +324,12 @@ impl ErrorKind {
             | K::NotPerfectTo { .. }
             | K::FillConflict { .. }
             | K::NotALoop { .. }
+            | K::NotDivisible { .. }
+            | K::NotInside { .. }
+            | K::SeveralBounds { .. }
+            | K::NotAdjacent { .. }
+            | K::NothingToDistribute { .. }
+            | K::Init(_)
             | K::NothingToFuse => Class::Refusal,
             _ => Class::Mistake,
         }
@@ -316,13 +368,24 @@ impl ErrorKind {
             }
             K::Loop(NoLoop::Ambiguous { .. }) => "name the loop instead of giving its level",
             K::NotPerfect { .. } => "only loops with nothing beside them change places",
-            K::Stepped { .. } => "stripmine before the step changes",
+            K::Stepped { .. } => "transform the loop before its step changes",
             K::NotConstant { .. } => {
-                "only loops with constant bounds unroll: choose factors that divide the extents, \
-                 or unroll the loop outside first"
+                "choose factors that divide the extents, or stripmine with the tail \"cut\", or \
+                 unroll the loop outside first"
             }
+            K::NotDivisible { .. } => "the tails \"guard\" and \"cut\" take any factor",
+            K::Init(NoInit::NotOne { found }) if !found.is_empty() => {
+                "say which tensor: `place_init(\"i\", y)`; place it before steps that copy its loops"
+            }
+            K::Init(NoInit::NoBox { .. }) => {
+                "choose factors that divide the extents, or a loop further in or out"
+            }
+            K::NotAdjacent { .. } => "fuse_outer brings loops of two nests side by side",
             K::NameClash { .. } => "transform the loop of that name first, or name iterators apart",
-            K::RangesDiffer { .. } => "only loops over the same range fuse",
+            K::RangesDiffer { .. } => {
+                "only loops over the same range fuse; `fuse` peels what does not coincide where \
+                 bounds differ by constants and overlap"
+            }
             K::ModesDiffer { .. } => "fuse first, then parallelize and vectorize",
             K::FillConflict { .. } => "keep the nests apart and pass both to codegen",
             K::Invalid(Invalid::InsideVector { .. }) => {
@@ -333,48 +396,5 @@ impl ErrorKind {
             _ => return None,
         };
         Some(help.to_owned())
-    }
-}
-
-impl<T: Into<ErrorKind>> From<T> for Error {
-    fn from(kind: T) -> Error {
-        Error::new(kind.into())
-    }
-}
-
-impl Error {
-    /// An error about no argument and no nest in particular.
-    pub fn new(kind: ErrorKind) -> Error {
-        Error {
-            op: "",
-            argument: None,
-            kind,
-            nest: None,
-            culprits: Vec::new(),
-        }
-    }
-
-    /// Names the argument at fault, counted from 0.
-    #[must_use]
-    pub fn at_argument(mut self, argument: usize) -> Error {
-        self.argument = Some(argument);
-        self
-    }
-
-    /// Attaches the nest and its loops at fault.
-    #[must_use]
-    pub fn on(mut self, nest: &Nest, culprits: impl IntoIterator<Item = Name>) -> Error {
-        self.nest = Some(nest.clone());
-        self.culprits = culprits.into_iter().collect();
-        self
-    }
-
-    /// Names the operation, unless an inner one has been named.
-    #[must_use]
-    pub fn in_op(mut self, op: &'static str) -> Error {
-        if self.op.is_empty() {
-            self.op = op;
-        }
-        self
     }
 }

@@ -1,13 +1,15 @@
 //! Transformations: one file each, one pure function each, and one table of them all.
 
 mod error;
+mod failure;
 pub mod nest;
 mod op;
 pub mod tensor;
 pub mod trace;
 
 pub use crate::ir::{Arg, Arrow, Iters, LoopRef};
-pub use error::{Class, Error, ErrorKind};
+pub use error::{Class, ErrorKind};
+pub use failure::Error;
 pub use op::{Kind, Op, Param, Returns, Value, apply};
 
 /// All operations, in the order in which help lists them.
@@ -30,9 +32,18 @@ pub static OPS: &[&Op] = &[
     &nest::build::BUILD,
     &nest::stripmine::STRIPMINE,
     &nest::interchange::INTERCHANGE,
+    &nest::reorder::REORDER,
+    &nest::reverse::REVERSE,
+    &nest::shift::SHIFT,
+    &nest::skew::SKEW,
+    &nest::peel::PEEL,
+    &nest::distribute::DISTRIBUTE,
+    &nest::fuse::FUSE,
     &nest::fuse_outer::FUSE_OUTER,
     &nest::fuse_inner::FUSE_INNER,
     &nest::unroll::UNROLL,
+    &nest::unroll_and_jam::UNROLL_AND_JAM,
+    &nest::place_init::PLACE_INIT,
     &nest::mode::PARALLELIZE,
     &nest::mode::VECTORIZE,
     &nest::at::AT,

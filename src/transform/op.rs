@@ -3,7 +3,7 @@
 //! Scripts, help, documentation tests and replay all read the table in this room; none of them
 //! knows a single operation by itself.
 
-use super::error::Error;
+use super::failure::Error;
 use crate::analysis::verify::verify;
 use crate::ir::{Arg, Expr, Nest, Site, Step};
 use std::sync::Arc;
@@ -62,6 +62,10 @@ pub enum Kind {
     Expr,
     /// A loop, by level (counted from 1) or by name.
     Loop,
+    /// A list of loops such as `["k", "i"]`.
+    Loops,
+    /// One of these words; the operation itself refuses others.
+    Word(&'static [&'static str]),
     /// An integer.
     Int,
     /// A list of extents such as `[250, 250]`.

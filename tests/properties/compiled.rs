@@ -93,7 +93,7 @@ proptest! {
     #![proptest_config(super::config(40))]
 
     #[test]
-    fn generated_code_computes_the_definition(recipe in recipe(), moves in moves(6)) {
+    fn generated_code_computes_the_definition(recipe in recipe(), moves in moves(8)) {
         let mut nest = build(&recipe.assignment("")).expect("recipes build");
         for chosen in &moves {
             // Loops that would race are not marked, so that most nests have code.

@@ -7,10 +7,23 @@
 
 use proptest::prelude::*;
 use teml::interp::store::{Data, Store};
-use teml::ir::{Affine, BinaryOp, Elem, Expr, Index, Name, Nest, Shape, Tensor};
+use teml::ir::{Affine, BinaryOp, Elem, Expr, Index, Name, Nest, Shape, Tensor, Tree};
 use teml::transform::nest::{
-    fuse_inner::fuse_inner, fuse_outer::fuse_outer, interchange::interchange, mode,
-    stripmine::stripmine, unroll::unroll,
+    distribute::distribute,
+    fuse::fuse,
+    fuse_inner::fuse_inner,
+    fuse_outer::fuse_outer,
+    interchange::interchange,
+    mode,
+    peel::{End, peel},
+    place_init::place_init,
+    reorder::reorder,
+    reverse::reverse,
+    shift::shift,
+    skew::skew,
+    stripmine::{Tail, stripmine},
+    unroll::{unroll, unroll_by},
+    unroll_and_jam::unroll_and_jam,
 };
 use teml::transform::tensor::{eq, vop::vop, vsum::vsum};
 use teml::transform::{Arrow, Error, LoopRef};
@@ -160,24 +173,51 @@ pub fn store(definition: &[Expr]) -> Store<'static> {
 /// A step, as numbers that are fitted to whatever nest it meets.
 #[derive(Clone, Debug)]
 pub enum Move {
-    Stripmine(usize, i64),
+    Stripmine(usize, i64, Tail),
     Interchange(usize, usize),
+    Reorder(Vec<usize>),
+    Reverse(usize),
+    Shift(usize, i64),
+    Skew(usize, usize, i64),
+    Peel(usize, i64, End),
+    Distribute(usize),
+    /// A loop and the one after it.
+    Fuse(usize),
     Unroll(usize),
+    UnrollBy(usize, i64),
+    /// Into a loop, or before all of them.
+    PlaceInit(Option<usize>),
     Parallelize(usize),
     Vectorize(usize),
     FuseInner(usize),
-    UnrollAndJam(usize),
+    UnrollAndJam(usize, i64),
+    /// Unrolls in full, and fuses the copies of the loops inside.
+    UnrollAndFuse(usize),
 }
 
 pub fn moves(count: usize) -> impl Strategy<Value = Vec<Move>> {
+    let tail = prop_oneof![Just(Tail::Guard), Just(Tail::Cut), Just(Tail::Exact)];
+    let end = prop_oneof![Just(End::Front), Just(End::Back)];
+    let order = prop::collection::vec(0..12usize, 0..4);
+    let l = 0..12usize;
     let one = prop_oneof![
-        3 => (0..12usize, 1..6i64).prop_map(|(l, f)| Move::Stripmine(l, f)),
-        3 => (0..12usize, 0..12usize).prop_map(|(a, b)| Move::Interchange(a, b)),
-        1 => (0..12usize).prop_map(Move::Unroll),
-        1 => (0..12usize).prop_map(Move::Parallelize),
-        1 => (0..12usize).prop_map(Move::Vectorize),
+        3 => (l.clone(), 1..6i64, tail).prop_map(|(l, f, t)| Move::Stripmine(l, f, t)),
+        2 => (l.clone(), l.clone()).prop_map(|(a, b)| Move::Interchange(a, b)),
+        2 => order.prop_map(Move::Reorder),
+        2 => l.clone().prop_map(Move::Reverse),
+        1 => (l.clone(), -3..4i64).prop_map(|(l, by)| Move::Shift(l, by)),
+        2 => (l.clone(), l.clone(), -2..3i64).prop_map(|(a, b, by)| Move::Skew(a, b, by)),
+        2 => (l.clone(), 1..4i64, end).prop_map(|(l, n, e)| Move::Peel(l, n, e)),
+        2 => l.clone().prop_map(Move::Distribute),
+        3 => l.clone().prop_map(Move::Fuse),
+        1 => l.clone().prop_map(Move::Unroll),
+        2 => (l.clone(), 1..5i64).prop_map(|(l, f)| Move::UnrollBy(l, f)),
+        2 => (l.clone(), 1..5i64).prop_map(|(l, f)| Move::UnrollAndJam(l, f)),
+        3 => prop::option::weighted(0.8, l.clone()).prop_map(Move::PlaceInit),
+        1 => l.clone().prop_map(Move::Parallelize),
+        1 => l.clone().prop_map(Move::Vectorize),
         1 => (0..6usize).prop_map(Move::FuseInner),
-        2 => (0..12usize).prop_map(Move::UnrollAndJam),
+        1 => l.prop_map(Move::UnrollAndFuse),
     ];
     prop::collection::vec(one, 1..=count)
 }
@@ -193,13 +233,30 @@ pub fn step(nest: &Nest, chosen: &Move) -> Result<Nest, Error> {
         }
     };
     match chosen {
-        Move::Stripmine(l, factor) => stripmine(nest, &pick(*l), *factor),
+        Move::Stripmine(l, factor, tail) => stripmine(nest, &pick(*l), *factor, *tail),
         Move::Interchange(a, b) => interchange(nest, &pick(*a), &pick(*b)),
+        Move::Reorder(order) => {
+            let order: Vec<LoopRef> = order.iter().map(|l| pick(*l)).collect();
+            reorder(nest, &order)
+        }
+        Move::Reverse(l) => reverse(nest, &pick(*l)),
+        Move::Shift(l, amount) => shift(nest, &pick(*l), *amount),
+        Move::Skew(inner, outer, factor) => skew(nest, &pick(*inner), &pick(*outer), *factor),
+        Move::Peel(l, count, end) => peel(nest, &pick(*l), *count, *end),
+        Move::Distribute(l) => distribute(nest, &pick(*l)),
+        Move::Fuse(l) => {
+            let [first, second] = neighbors(nest, *l).unwrap_or([pick(*l), pick(l + 2)]);
+            fuse(nest, &first, &second)
+        }
         Move::Unroll(l) => unroll(nest, &pick(*l)),
+        Move::UnrollBy(l, factor) => unroll_by(nest, &pick(*l), *factor),
+        Move::PlaceInit(Some(l)) => place_init(nest, &pick(*l), None),
+        Move::PlaceInit(None) => place_init(nest, &LoopRef::Level(0), None),
+        Move::UnrollAndJam(l, factor) => unroll_and_jam(nest, &pick(*l), *factor),
         Move::Parallelize(l) => mode::parallelize(nest, &pick(*l)),
         Move::Vectorize(l) => mode::vectorize(nest, &pick(*l)),
         Move::FuseInner(level) => fuse_inner(nest, &LoopRef::Level(*level as i64)),
-        Move::UnrollAndJam(l) => {
+        Move::UnrollAndFuse(l) => {
             let LoopRef::Level(level) = pick(*l | 1) else {
                 return unroll(nest, &pick(*l));
             };
@@ -207,6 +264,22 @@ pub fn step(nest: &Nest, chosen: &Move) -> Result<Nest, Error> {
             fuse_inner(&unrolled, &LoopRef::Level(level))
         }
     }
+}
+
+/// Two loops next to each other, if there are such.
+fn neighbors(nest: &Nest, chosen: usize) -> Option<[LoopRef; 2]> {
+    fn collect(trees: &[Tree], found: &mut Vec<[LoopRef; 2]>) {
+        for pair in trees.windows(2) {
+            if let [Tree::Loop(a), Tree::Loop(b)] = pair {
+                found.push([a, b].map(|l| LoopRef::Name(l.name.to_string())));
+            }
+        }
+        let loops = trees.iter().filter_map(Tree::as_loop);
+        loops.for_each(|l| collect(&l.body, found));
+    }
+    let mut found = Vec::new();
+    collect(nest.trees(), &mut found);
+    found.get(chosen % found.len().max(1)).cloned()
 }
 
 /// Two programs side by side: the second one reads the first one's result element by element.

@@ -64,7 +64,7 @@ proptest! {
     #![proptest_config(config(1000))]
 
     #[test]
-    fn every_accepted_step_keeps_the_meaning(recipe in recipe(), moves in moves(6)) {
+    fn every_accepted_step_keeps_the_meaning(recipe in recipe(), moves in moves(8)) {
         let assignment = recipe.assignment("");
         check_expression_text(&assignment)?;
         let mut nest = build(&assignment).expect("recipes build");

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use teml::analysis::legality::race;
 use teml::analysis::verify::verify;
-use teml::ir::{Affine, Index, Nest, Tree, parse_nest};
+use teml::ir::{Affine, Fill, Index, Name, Nest, Tree, parse_nest};
 use teml::lower::build::build;
 use teml::transform::LoopRef;
 use teml::transform::nest::mode::parallelize;
@@ -39,10 +39,27 @@ impl Walk {
         )
     }
 
+    fn fill(&self, fill: &Fill, footprint: &mut Footprint) {
+        let mut points: Vec<Vec<i64>> = vec![Vec::new()];
+        for (low, extent) in &fill.region {
+            let low = self.value(low);
+            let values = low..low + i64::try_from(*extent).expect("a small fill");
+            let extended = points.iter().flat_map(|p| {
+                let values = values.clone();
+                values.map(|v| p.iter().copied().chain([v]).collect::<Vec<_>>())
+            });
+            points = extended.collect();
+        }
+        let elements = points
+            .into_iter()
+            .map(|p| (fill.target.label().to_owned(), p));
+        footprint.writes.extend(elements);
+    }
+
     fn run(&mut self, trees: &[Tree], footprint: &mut Footprint) {
         for tree in trees {
             match tree {
-                Tree::Fill(_) => {}
+                Tree::Fill(fill) => self.fill(fill, footprint),
                 Tree::Stmt(s) => {
                     s.value.for_each_access(&mut |tensor, index| {
                         if let Index::At(index) = index {
@@ -67,7 +84,8 @@ impl Walk {
                         .min()
                         .expect("a bound");
                     let (mut read, mut written) = (BTreeSet::new(), BTreeSet::new());
-                    for value in low..high {
+                    let step = usize::try_from(l.range.step).expect("a small step");
+                    for value in (low..high).step_by(step) {
                         self.point.insert(l.name.to_string(), value);
                         let mut own = Footprint::default();
                         self.run(&l.body, &mut own);
@@ -113,6 +131,79 @@ fn blocks_of_guarded_blocks_are_disjoint() {
          for i in 2*m + 5*o..min(2*m + 5*o + 2, 5*o + 5, 7)\n      R[-i + 6] += A[i]",
     );
     assert_eq!(race(&nest.expect("a nest")), None);
+}
+
+/// Reversed and stepped blocks are kept apart, too.
+#[test]
+fn blocks_are_disjoint_whichever_way_they_run() {
+    for loops in [
+        // Reversed, the guard of a block is a lower bound.
+        "parallel for o in 0..3\n  for i in max(-4*o - 3, -9)..-4*o + 1\n    R[-i] += A[0]",
+        "parallel for o in 0..2\n  for m in 0..3\n    \
+         for i in max(-2*m - 5*o - 1, -5*o - 4, -6)..-2*m - 5*o + 1\n      R[-i] += A[0]",
+        "parallel for i in 0..10 step 3\n  R[i] += A[0]\n  R[i + 1] += A[0]\n  R[i + 2] += A[0]",
+        "parallel for o in 0..3\n  for i in 4*o..4*o + 4 step 2\n    R[i + 1] += A[0]",
+    ] {
+        let nest = parse_nest(&format!("f64 R[20], A[1]\n{loops}")).expect("a nest");
+        assert_eq!(race(&nest), None, "{nest}");
+        assert!(!conflicts(&nest));
+    }
+    for loops in [
+        "parallel for i in 0..10 step 3\n  R[0] += A[0]",
+        "parallel for i in 0..10 step 3\n  R[i] += A[0]\n  R[i + 3] += A[0]",
+    ] {
+        let nest = parse_nest(&format!("f64 R[20], A[1]\n{loops}")).expect("a nest");
+        assert!(race(&nest).is_some(), "{nest}");
+    }
+}
+
+/// `a*i + b*j + k`
+fn affine([a, b]: [i64; 2], k: i64) -> String {
+    let [i, j] = ["i", "j"].map(|n| Affine::iterator(Name::new(n).expect("a name")));
+    let index = i.times(a).plus(&j.times(b)).plus_constant(k);
+    index.to_string()
+}
+
+/// Two loops as text, with steps, bounds that are skewed or clipped, and indices that move in
+/// any direction.
+fn odd_nest() -> impl Strategy<Value = String> {
+    let bound = (-2..3i64, -3..4i64).prop_map(|(c, k)| affine([c, 0], k));
+    let bounds = |function: &'static str| {
+        let two = (bound.clone(), -3..7i64).prop_map(move |(b, k)| format!("{function}({b}, {k})"));
+        prop_oneof![2 => bound.clone(), 1 => two]
+    };
+    let index = (-2..3i64, -2..3i64, 0..4i64).prop_map(|(a, b, k)| affine([a, b], k));
+    let access = prop::collection::vec(index, 2);
+    let access = access.prop_map(|dims| format!("R[{}][{}]", dims[0], dims[1]));
+    let modes = prop::sample::select(vec![("parallel ", ""), ("", "parallel "), ("", "vector ")]);
+    (
+        (modes, 1..4i64, 1..4i64),
+        (bounds("max"), bounds("min")),
+        prop::collection::vec((access.clone(), access), 1..3),
+    )
+        .prop_map(|((modes, outer, inner), (low, high), statements)| {
+            let (first, second) = modes;
+            let mut text = format!(
+                "f64 R[99][99]\n{first}for i in -1..5 step {outer}\n  \
+                 {second}for j in {low}..{high} step {inner}"
+            );
+            for (to, from) in statements {
+                text += &format!("\n    {to} = {from}");
+            }
+            text
+        })
+}
+
+proptest! {
+    #![proptest_config(super::config(2000))]
+
+    #[test]
+    fn no_race_is_missed_whatever_the_bounds(text in odd_nest()) {
+        let nest = parse_nest(&text).map_err(|e| TestCaseError::fail(format!("{e}\n{text}")))?;
+        if race(&nest).is_none() {
+            prop_assert!(!conflicts(&nest), "a race was missed:\n{}", nest);
+        }
+    }
 }
 
 proptest! {

@@ -2,6 +2,8 @@
 //! blames. That no variant is missing is a test, too.
 
 use crate::refused_expressions::expressions;
+use crate::refused_inits::inits;
+use crate::refused_loops::loops;
 use crate::refused_nests::nests;
 use crate::trees::*;
 use teml::analysis::position::NoLoop;
@@ -11,6 +13,7 @@ use teml::codegen::{NoCode, generate};
 use teml::ir::{Elem, Name, NameError, Nest, ShapeError};
 use teml::lower::build::NoNest;
 use teml::transform::nest::at::focus;
+use teml::transform::nest::place_init::NoInit;
 use teml::transform::tensor::eq::retarget;
 use teml::transform::{Arg, Class, ErrorKind, Op, apply};
 
@@ -51,7 +54,10 @@ impl Case {
 }
 
 fn cases() -> Vec<Case> {
-    [expressions(), nests()].into_iter().flatten().collect()
+    [expressions(), nests(), loops(), inits()]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 #[test]
@@ -152,6 +158,16 @@ fn every_refusal_has_a_case() {
         K::FillConflict { .. } => "FillConflict",
         K::NotALoop { .. } => "NotALoop",
         K::NothingToFuse => "NothingToFuse",
+        K::Init(NoInit::NotOne { .. }) => "Init::NotOne",
+        K::Init(NoInit::UsedElsewhere { .. }) => "Init::UsedElsewhere",
+        K::Init(NoInit::Repeats { .. }) => "Init::Repeats",
+        K::Init(NoInit::NoBox { .. }) => "Init::NoBox",
+        K::NotOneOf { .. } => "NotOneOf",
+        K::NotDivisible { .. } => "NotDivisible",
+        K::NotInside { .. } => "NotInside",
+        K::SeveralBounds { .. } => "SeveralBounds",
+        K::NotAdjacent { .. } => "NotAdjacent",
+        K::NothingToDistribute { .. } => "NothingToDistribute",
         K::Misdeclared => "Misdeclared",
     }
     let provoked: Vec<&str> = cases().iter().map(|case| variant(&case.kind)).collect();

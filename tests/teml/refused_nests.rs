@@ -12,7 +12,7 @@ use teml::transform::nest::fuse_inner::FUSE_INNER;
 use teml::transform::nest::fuse_outer::{FUSE_OUTER, fuse_outer};
 use teml::transform::nest::interchange::INTERCHANGE;
 use teml::transform::nest::mode::{PARALLELIZE, VECTORIZE, parallelize, vectorize};
-use teml::transform::nest::stripmine::{STRIPMINE, stripmine};
+use teml::transform::nest::stripmine::{STRIPMINE, Tail, stripmine};
 use teml::transform::nest::unroll::UNROLL;
 use teml::transform::tensor::vsum::vsum;
 use teml::transform::{Arg, ErrorKind, LoopRef};
@@ -91,7 +91,13 @@ fn position_cases() -> Vec<Case> {
 
 fn order_cases() -> Vec<Case> {
     let branching = branching();
-    let mined = stripmine(&copy("B", "A", &[4, 4], "i j"), &by_name("i"), 2).unwrap();
+    let mined = stripmine(
+        &copy("B", "A", &[4, 4], "i j"),
+        &by_name("i"),
+        2,
+        Tail::Guard,
+    )
+    .unwrap();
     let not_perfect = ErrorKind::NotPerfect {
         outer: name("i"),
         inner: name("j_2"),
@@ -133,7 +139,7 @@ fn order_cases() -> Vec<Case> {
 
 fn block_cases() -> Vec<Case> {
     let nest = copy("B", "A", &[10], "i");
-    let mined = stripmine(&nest, &by_name("i"), 4).unwrap();
+    let mined = stripmine(&nest, &by_name("i"), 4, Tail::Guard).unwrap();
     let not_positive = |value| ErrorKind::NotPositive {
         parameter: "factor",
         value,

@@ -126,3 +126,23 @@ pub fn results(nest: &Nest) -> Store<'static> {
     execute::run(nest, &mut store).unwrap();
     store
 }
+
+/// Applies `op`, checks the numbers, and compares the loops and statements as they print.
+pub fn becomes(op: &'static Op, before: &[&str], args: &[Arg], after: &[&str]) {
+    let result = transformed(op, &nest(before), args);
+    let lines: Vec<String> = result.lines().iter().map(ToString::to_string).collect();
+    assert_eq!(lines, after, "{} of\n{}", op.name, before.join("\n"));
+}
+
+pub fn word(text: &str) -> Arg {
+    Arg::Word(text.to_owned())
+}
+
+/// As [`becomes`], for a copy of the elements in `range`.
+pub fn line_becomes(op: &'static Op, range: &str, args: &[Arg], after: &[&str]) {
+    let head = format!("for i in {range}");
+    // The statement after the loop stays when the loop disappears.
+    let before = ["f64 B[10], A[10]", &head, "  B[i] = A[i]", "B[0] = A[1]"];
+    let args: Vec<Arg> = [level(1)].iter().chain(args).cloned().collect();
+    becomes(op, &before, &args, &[after, &before[3..]].concat());
+}

@@ -111,19 +111,21 @@ pub fn fuse_outer(first: &Nest, second: &Nest, level: i64) -> Result<Nest, Error
 
 /// Why two loops do not fuse; `range` is the second one's in terms of the first one's iterators.
 pub(super) fn check_same(first: &Loop, second: &Loop, range: &Range) -> Result<(), ErrorKind> {
-    let names = || (first.name.clone(), second.name.clone());
     if first.range != *range {
-        let (first_range, second_range) = (first.range.to_string(), range.to_string());
-        let (first, second) = names();
         return Err(ErrorKind::RangesDiffer {
-            first,
-            first_range,
-            second,
-            second_range,
+            first: first.name.clone(),
+            first_range: first.range.to_string(),
+            second: second.name.clone(),
+            second_range: range.to_string(),
         });
     }
+    check_modes(first, second)
+}
+
+/// That two loops are both parallel or neither, and both vector or neither.
+pub(super) fn check_modes(first: &Loop, second: &Loop) -> Result<(), ErrorKind> {
     if (first.parallel, first.vector) != (second.parallel, second.vector) {
-        let (first, second) = names();
+        let (first, second) = (first.name.clone(), second.name.clone());
         return Err(ErrorKind::ModesDiffer { first, second });
     }
     Ok(())

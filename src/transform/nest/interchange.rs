@@ -85,7 +85,8 @@ pub fn interchange(nest: &Nest, first: &LoopRef, second: &LoopRef) -> Result<Nes
     Ok(nest.with_trees(splice(nest.trees(), &outer, body)))
 }
 
-fn check_perfect(nest: &Nest, band: &[&Arc<Loop>]) -> Result<(), Error> {
+/// That the loops of `band` have nothing in them but the next one.
+pub(super) fn check_perfect(nest: &Nest, band: &[&Arc<Loop>]) -> Result<(), Error> {
     let Some((innermost, outer)) = band.split_last() else {
         return Ok(());
     };

@@ -2,10 +2,20 @@
 
 pub mod at;
 pub mod build;
+pub mod distribute;
+pub mod fuse;
 pub mod fuse_inner;
 pub mod fuse_outer;
 pub mod interchange;
 pub mod mode;
+mod parts;
+pub mod peel;
+pub mod place_init;
+pub mod reorder;
 mod resolve;
+pub mod reverse;
+pub mod shift;
+pub mod skew;
 pub mod stripmine;
 pub mod unroll;
+pub mod unroll_and_jam;

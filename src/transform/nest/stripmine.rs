@@ -14,106 +14,179 @@
 //! ```
 //!
 //! `i` becomes `i_o` over blocks and `i_i` within one; `i_i` keeps the values of `i`, so that
-//! indices do not change. Where the factor does not divide the extent, the last block is
-//! guarded by a `min` in its bound (the tail `guard`), which keeps the nest perfect. A parallel
-//! loop stays parallel over blocks, a vector loop stays vector within them.
+//! indices do not change. A parallel loop stays parallel over blocks, a vector loop stays
+//! vector within them.
+//!
+//! The tail says what becomes of the last iterations where the factor does not divide their
+//! number. `"guard"`, the default, bounds the last block by a `min`, which keeps the nest
+//! perfect, so that tiles compose. `"cut"` gives them a loop `i_r` of their own after the
+//! blocks, all of which then have the same size, so that they unroll; the loops inside are
+//! copied there under the first numbers that are free, and a part without iterations is left
+//! out. `"exact"` refuses.
+//!
+//! ```rhai
+//! let A = tensor([10, 5]);
+//! let B = eq(A, [i, j] -> [i, j]);
+//! print(build(B).stripmine("i", 4, "cut"));
+//! ```
+//!
+//! ```text
+//! f64 B[10][5], A[10][5]
+//! for i_o in 0..2
+//!   for i_i in 4*i_o..4*i_o + 4
+//!     for j in 0..5
+//!       B[i_i][j] = A[i_i][j]
+//! for i_r in 8..10
+//!   for j_2 in 0..5
+//!     B[i_r][j_2] = A[i_r][j_2]
+//! ```
 //!
 //! Always legal: iterations keep their order.
 //!
-//! Refuses: factors below 1; steps other than 1; new names that are in use.
+//! Refuses: factors below 1; steps other than 1; new names that are in use; other tails; with
+//! `"cut"` and `"exact"` a number of iterations that depends on outer loops, with `"exact"` one
+//! that the factor does not divide.
 //!
 //! Source: TeML eq. 20, for extents that the factor divides.
 
-use super::resolve::{chain, find};
-use crate::analysis::bounds::Bounds;
+use super::parts::{Names, with_body};
+use super::resolve::{chain, check_positive, check_step, find, not_constant};
+use crate::analysis::bounds::{self, Bounds};
 use crate::analysis::position::splice;
 use crate::ir::{Affine, Loop, Name, Nest, Range, Tree};
 use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
 
-/// `stripmine(nest, loop, factor)`.
+/// `stripmine(nest, loop, factor, tail?)`.
 pub static STRIPMINE: Op = Op {
     name: "stripmine",
     params: &[
         Param::new("nest", Kind::Nest),
         Param::new("loop", Kind::Loop),
         Param::new("factor", Kind::Int),
+        Param::optional("tail", Kind::Word(TAILS)),
     ],
     returns: Returns::Nest,
     file: include_str!("stripmine.rs"),
     call: |args| match args {
         [Arg::Nest(nest), Arg::Loop(l), Arg::Int(factor)] => {
-            stripmine(nest, l, *factor).map(Value::Nest)
+            stripmine(nest, l, *factor, Tail::Guard).map(Value::Nest)
         }
+        [
+            Arg::Nest(nest),
+            Arg::Loop(l),
+            Arg::Int(factor),
+            Arg::Word(tail),
+        ] => stripmine(nest, l, *factor, Tail::from_word(tail)?).map(Value::Nest),
         _ => Err(ErrorKind::Misdeclared.into()),
     },
 };
+
+/// What becomes of the iterations after the last whole block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tail {
+    /// They are a block that a `min` bounds.
+    Guard,
+    /// They are a loop of their own.
+    Cut,
+    /// There must be none.
+    Exact,
+}
+
+const TAILS: &[&str] = &["guard", "cut", "exact"];
+
+impl Tail {
+    fn from_word(word: &str) -> Result<Tail, Error> {
+        match word {
+            "guard" => Ok(Tail::Guard),
+            "cut" => Ok(Tail::Cut),
+            "exact" => Ok(Tail::Exact),
+            _ => Err(Error::from(ErrorKind::NotOneOf {
+                parameter: "tail",
+                word: word.to_owned(),
+                allowed: TAILS,
+            })
+            .at_argument(3)),
+        }
+    }
+}
 
 /// The nest with a loop split into blocks of `factor` iterations.
 ///
 /// # Errors
 /// As the header says.
-pub fn stripmine(nest: &Nest, reference: &LoopRef, factor: i64) -> Result<Nest, Error> {
+pub fn stripmine(nest: &Nest, reference: &LoopRef, factor: i64, tail: Tail) -> Result<Nest, Error> {
     let position = find(nest, reference, 1)?;
-    if factor < 1 {
-        let kind = ErrorKind::NotPositive {
-            parameter: "factor",
-            value: factor,
-        };
-        return Err(Error::from(kind).at_argument(2));
-    }
+    check_positive("factor", factor, 2)?;
     let loops = chain(nest, &position);
     let l = loops[position.len() - 1];
-    if l.range.step != 1 {
-        let (name, step) = (l.name.clone(), l.range.step);
-        return Err(Error::from(ErrorKind::Stepped {
-            name: name.clone(),
-            step,
-        })
-        .on(nest, [name]));
-    }
-    let [lower] = l.range.lower.as_slice() else {
-        let (name, range) = (l.name.clone(), l.range.to_string());
-        let kind = ErrorKind::NotConstant {
-            name: name.clone(),
-            range,
-        };
-        return Err(Error::from(kind).on(nest, [name]));
-    };
-    let (outer, inner) = (l.name.derived("o"), l.name.derived("i"));
-    for name in [&outer, &inner] {
-        if nest.has_loop(name) {
-            let kind = ErrorKind::NameClash { name: name.clone() };
-            return Err(Error::from(kind).on(nest, [name.clone(), l.name.clone()]));
+    check_step(nest, l)?;
+    let mut names = Names::of(nest);
+    let new = [names.derive(&l.name, "o")?, names.derive(&l.name, "i")?];
+    let trees = match tail {
+        Tail::Guard => {
+            let [lower] = l.range.lower.as_slice() else {
+                return Err(not_constant(nest, l));
+            };
+            let around = Bounds::around(nest, loops[..position.len() - 1].iter().map(|l| &***l));
+            let extent = largest_extent(lower, &l.range.upper, &around);
+            let count = (extent / factor) + i64::from(extent % factor != 0);
+            let upper = |full: Affine| block_end(full, l, lower, factor, count);
+            vec![blocks(l, new, (lower, count, factor), upper)]
         }
-    }
+        Tail::Cut | Tail::Exact => {
+            let (lower, extent) = bounds::extent(&l.range).ok_or_else(|| not_constant(nest, l))?;
+            let (count, rest) = (extent / factor, extent % factor);
+            if tail == Tail::Exact && rest != 0 {
+                let name = l.name.clone();
+                let kind = ErrorKind::NotDivisible {
+                    name: name.clone(),
+                    extent,
+                    factor,
+                };
+                return Err(Error::from(kind).at_argument(2).on(nest, [name]));
+            }
+            let mut trees = Vec::new();
+            if count > 0 {
+                trees.push(blocks(l, new, (&lower, count, factor), |full| vec![full]));
+            }
+            if rest > 0 {
+                let name = names.derive(&l.name, "r")?;
+                let start = lower.plus_constant(count.saturating_mul(factor));
+                trees.push(names.part(l, name, Range::of_extent(&start, rest)));
+            }
+            trees
+        }
+    };
+    Ok(nest.with_trees(splice(nest.trees(), &position, trees)))
+}
 
-    let around = Bounds::around(nest, loops[..position.len() - 1].iter().map(|l| &***l));
-    let extent = largest_extent(lower, &l.range.upper, &around);
-    let blocks = (extent / factor) + i64::from(extent % factor != 0);
+/// The loops over `count` blocks of `factor` iterations from `lower` on, and within one, where
+/// `upper` makes the bounds from the end of a whole block.
+fn blocks(
+    l: &Loop,
+    [outer, inner]: [Name; 2],
+    (lower, count, factor): (&Affine, i64, i64),
+    upper: impl Fn(Affine) -> Vec<Affine>,
+) -> Tree {
     let start = lower.plus(&Affine::iterator(outer.clone()).times(factor));
-    let upper = block_end(&start.plus_constant(factor), l, lower, factor, blocks);
-    let rename = |name: &Name| (*name == l.name).then(|| Affine::iterator(inner.clone()));
-    let within = Tree::of_loop(Loop {
-        name: inner.clone(),
-        range: Range {
-            lower: vec![start],
-            upper,
-            step: 1,
-        },
+    let range = Range {
+        upper: upper(start.plus_constant(factor)),
+        lower: vec![start],
+        step: 1,
+    };
+    let serial = Loop {
         parallel: false,
-        vector: l.vector,
-        body: l.body.iter().map(|t| t.substitute(&rename)).collect(),
-        made_by: None,
-    });
-    let over = Tree::of_loop(Loop {
+        ..l.clone()
+    };
+    let within = with_body(&serial, inner, range, l.body.clone());
+    Tree::of_loop(Loop {
         name: outer,
-        range: Range::constant(0, blocks),
+        range: Range::constant(0, count),
         parallel: l.parallel,
         vector: false,
         body: vec![within],
         made_by: None,
-    });
-    Ok(nest.with_trees(splice(nest.trees(), &position, vec![over])))
+    })
 }
 
 /// The most iterations that the loop has for any values of the loops around it.
@@ -124,8 +197,8 @@ fn largest_extent(lower: &Affine, upper: &[Affine], around: &Bounds) -> i64 {
 }
 
 /// The end of a block: `full`, and those of the loop's own bounds that can be less.
-fn block_end(full: &Affine, l: &Loop, lower: &Affine, factor: i64, blocks: i64) -> Vec<Affine> {
-    let mut end = vec![full.clone()];
+fn block_end(full: Affine, l: &Loop, lower: &Affine, factor: i64, blocks: i64) -> Vec<Affine> {
+    let mut end = vec![full];
     for bound in &l.range.upper {
         // A bound that every block reaches exactly or that lies behind them cuts nothing.
         let distance = bound.minus(lower).as_constant();

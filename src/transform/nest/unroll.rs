@@ -1,4 +1,4 @@
-//! `unroll` replaces a loop by one copy of its body per iteration.
+//! `unroll` replaces a loop, or blocks of it, by one copy of its body per iteration.
 //!
 //! ```rhai
 //! let A = tensor([3]);
@@ -16,29 +16,58 @@
 //! The copies of a loop `j` inside are named `j_u0`, `j_u1` … Unrolling the outermost loop
 //! leaves a sequence.
 //!
-//! Always legal: iterations keep their order.
+//! With a factor the loop is first stripmined with the tail `"cut"`, and the loop within blocks
+//! is unrolled. The loop over blocks counts them, so that its step stays 1 and all other
+//! transformations take it.
 //!
-//! Refuses: bounds that are not constant; results that are too large; new names that are in use.
+//! ```rhai
+//! let A = tensor([10]);
+//! let B = eq(A, [i] -> [i]);
+//! print(build(B).unroll("i", 3));
+//! ```
+//!
+//! ```text
+//! f64 B[10], A[10]
+//! for i_o in 0..3
+//!   B[3*i_o] = A[3*i_o]
+//!   B[3*i_o + 1] = A[3*i_o + 1]
+//!   B[3*i_o + 2] = A[3*i_o + 2]
+//! for i_r in 9..10
+//!   B[i_r] = A[i_r]
+//! ```
+//!
+//! Always legal: iterations keep their order. The copies of a vector loop's iterations are no
+//! vector any more.
+//!
+//! Refuses: a number of iterations that depends on outer loops; factors below 1; with a factor
+//! steps other than 1; results that are too large; new names that are in use.
 //!
 //! Source: TeML eq. 25.
 
-use super::resolve::{chain, find};
+use super::parts::names;
+use super::resolve::{chain, find, not_constant};
+use super::stripmine::{Tail, stripmine};
+use crate::analysis::bounds;
 use crate::analysis::position::splice;
 use crate::analysis::verify::{Invalid, MAX_TREES};
-use crate::ir::{Affine, Loop, Name, Nest, Tree};
+use crate::ir::{Name, Nest, Tree};
 use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
 
-/// `unroll(nest, loop)`.
+/// `unroll(nest, loop, factor?)`.
 pub static UNROLL: Op = Op {
     name: "unroll",
     params: &[
         Param::new("nest", Kind::Nest),
         Param::new("loop", Kind::Loop),
+        Param::optional("factor", Kind::Int),
     ],
     returns: Returns::Nest,
     file: include_str!("unroll.rs"),
     call: |args| match args {
         [Arg::Nest(nest), Arg::Loop(l)] => unroll(nest, l).map(Value::Nest),
+        [Arg::Nest(nest), Arg::Loop(l), Arg::Int(factor)] => {
+            unroll_by(nest, l, *factor).map(Value::Nest)
+        }
         _ => Err(ErrorKind::Misdeclared.into()),
     },
 };
@@ -51,11 +80,8 @@ pub fn unroll(nest: &Nest, reference: &LoopRef) -> Result<Nest, Error> {
     let position = find(nest, reference, 1)?;
     let l = chain(nest, &position)[position.len() - 1];
     let refuse = |kind: ErrorKind| Error::from(kind).on(nest, [l.name.clone()]);
-    let Some((lower, upper)) = l.range.as_constant() else {
-        let (name, range) = (l.name.clone(), l.range.to_string());
-        return Err(refuse(ErrorKind::NotConstant { name, range }));
-    };
-    let values = (lower..upper).step_by(usize::try_from(l.range.step).unwrap_or(1));
+    let (lower, extent) = bounds::extent(&l.range).ok_or_else(|| not_constant(nest, l))?;
+    let values = (0..extent).step_by(usize::try_from(l.range.step).unwrap_or(1));
     let body: usize = l.body.iter().map(Tree::size).sum();
     let copies = values.clone().count();
     let trees = copies.saturating_mul(body);
@@ -76,7 +102,7 @@ pub fn unroll(nest: &Nest, reference: &LoopRef) -> Result<Nest, Error> {
         {
             return Err(refuse(ErrorKind::NameClash { name: clash }));
         }
-        let fixed = |name: &Name| (*name == l.name).then(|| Affine::constant(value));
+        let fixed = |name: &Name| (*name == l.name).then(|| lower.plus_constant(value));
         let copy = l
             .body
             .iter()
@@ -86,15 +112,19 @@ pub fn unroll(nest: &Nest, reference: &LoopRef) -> Result<Nest, Error> {
     Ok(nest.with_trees(splice(nest.trees(), &position, unrolled)))
 }
 
-fn names(tree: &Tree) -> Vec<&Name> {
-    fn collect<'a>(tree: &'a Tree, found: &mut Vec<&'a Name>) {
-        if let Tree::Loop(l) = tree {
-            let l: &Loop = l;
-            found.push(&l.name);
-            l.body.iter().for_each(|t| collect(t, found));
-        }
+/// The nest with blocks of `factor` iterations of a loop unrolled.
+///
+/// # Errors
+/// As the header says.
+pub fn unroll_by(nest: &Nest, reference: &LoopRef, factor: i64) -> Result<Nest, Error> {
+    let cut = stripmine(nest, reference, factor, Tail::Cut)?;
+    let position = find(nest, reference, 1)?;
+    let name = &chain(nest, &position)[position.len() - 1].name;
+    let within = name.derived("i");
+    // Fewer iterations than the factor are a tail alone.
+    if !cut.has_loop(&within) {
+        return Ok(cut);
     }
-    let mut found = Vec::new();
-    collect(tree, &mut found);
-    found
+    let unrolled = unroll(&cut, &LoopRef::Name(within.to_string()));
+    unrolled.map_err(|e| e.on(nest, [name.clone()]))
 }

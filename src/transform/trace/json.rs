@@ -1,8 +1,9 @@
 //! Paths as JSON.
 //!
 //! A path is a list of steps `{"op": …, "args": […], "at": "FILE:LINE"}`. Arguments are
-//! numbers, `{"loop": "i"}` or `{"level": 1}`, `{"expr": TEXT}` with the canonical text of an
-//! expression, `{"nest": PATH}` and `{"steps": PATH}`; all others are texts as scripts write them.
+//! numbers, `{"loop": "i"}` or `{"level": 1}`, `{"loops": […]}`, `{"word": "cut"}`,
+//! `{"expr": TEXT}` with the canonical text of an expression, `{"nest": PATH}` and
+//! `{"steps": PATH}`; all others are texts as scripts write them.
 
 use super::NoTrace;
 use super::replay::one_step;
@@ -39,13 +40,24 @@ fn step_value(step: &Step) -> Result<Value, NoTrace> {
 fn arg_value(arg: &Arg) -> Result<Value, NoTrace> {
     Ok(match arg {
         Arg::Int(value) => json!(value),
-        Arg::Loop(LoopRef::Level(level)) => json!({ "level": level }),
-        Arg::Loop(LoopRef::Name(name)) => json!({ "loop": name }),
+        Arg::Loop(l) => loop_value(l),
+        Arg::Loops(loops) => {
+            let loops: Vec<Value> = loops.iter().map(loop_value).collect();
+            json!({ "loops": loops })
+        }
+        Arg::Word(word) => json!({ "word": word }),
         Arg::Expr(expr) => json!({ "expr": expr.to_string() }),
         Arg::Nest(nest) => json!({ "nest": path_value(nest.path())? }),
         Arg::Steps(path) => json!({ "steps": path_value(path)? }),
         other => json!(other.script()),
     })
+}
+
+fn loop_value(l: &LoopRef) -> Value {
+    match l {
+        LoopRef::Level(level) => json!({ "level": level }),
+        LoopRef::Name(name) => json!({ "loop": name }),
+    }
 }
 
 /// The nest that a path in JSON makes.
@@ -92,11 +104,16 @@ fn arg_of(value: &Value) -> Result<Arg, NoTrace> {
     if let Some(number) = value.as_i64() {
         return Ok(Arg::Int(number));
     }
-    if let Some(level) = value["level"].as_i64() {
-        return Ok(Arg::Loop(LoopRef::Level(level)));
+    if let Some(l) = loop_of(value) {
+        return Ok(Arg::Loop(l));
     }
-    if let Some(name) = value["loop"].as_str() {
-        return Ok(Arg::Loop(LoopRef::Name(name.to_owned())));
+    if let Some(loops) = value["loops"].as_array() {
+        let loops: Option<Vec<LoopRef>> = loops.iter().map(loop_of).collect();
+        let loops = loops.ok_or_else(|| unreadable("a list of loops holds something else", value));
+        return loops.map(Arg::Loops);
+    }
+    if let Some(word) = value["word"].as_str() {
+        return Ok(Arg::Word(word.to_owned()));
     }
     if let Some(text) = value["expr"].as_str() {
         let expr = parse_expr(text).map_err(|e| NoTrace::Unreadable(e.to_string()))?;
@@ -116,6 +133,11 @@ fn arg_of(value: &Value) -> Result<Arg, NoTrace> {
         Some(path) => Ok(Arg::Nest(nest_of(path)?)),
         None => Err(unreadable("no argument of a step looks like this", value)),
     }
+}
+
+fn loop_of(value: &Value) -> Option<LoopRef> {
+    let level = value["level"].as_i64().map(LoopRef::Level);
+    level.or_else(|| Some(LoopRef::Name(value["loop"].as_str()?.to_owned())))
 }
 
 fn unreadable(what: &str, value: &Value) -> NoTrace {

@@ -227,8 +227,10 @@ fn paper_lines(
                     paper_lines(other, &other_name, count, lines)?;
                     other_name
                 }
-                Arg::Loop(LoopRef::Name(loop_name)) => {
-                    level(&current, loop_name).map_or_else(|| arg.script(), |l| l.to_string())
+                Arg::Loop(l) => by_level(&current, l),
+                Arg::Loops(loops) => {
+                    let texts: Vec<String> = loops.iter().map(|l| by_level(&current, l)).collect();
+                    format!("[{}]", texts.join(", "))
                 }
                 other => other.script(),
             });
@@ -239,9 +241,15 @@ fn paper_lines(
     Ok(())
 }
 
-/// The level of the loop `name`, where that level means it.
-fn level(nest: &Nest, name: &str) -> Option<i64> {
-    let position = position::named(nest, name).ok()?;
-    let level = i64::try_from(position.len()).ok()?;
-    (position::at_level(nest, level).ok()? == position).then_some(level)
+/// The loop by its level, where that level means it.
+fn by_level(nest: &Nest, l: &LoopRef) -> String {
+    let level = |name: &str| -> Option<i64> {
+        let position = position::named(nest, name).ok()?;
+        let level = i64::try_from(position.len()).ok()?;
+        (position::at_level(nest, level).ok()? == position).then_some(level)
+    };
+    match l {
+        LoopRef::Name(name) => level(name).map_or_else(|| l.to_string(), |l| l.to_string()),
+        LoopRef::Level(_) => l.to_string(),
+    }
 }

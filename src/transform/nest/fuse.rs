@@ -1,0 +1,154 @@
+//! `fuse` makes one loop of two that stand next to each other, with what does not coincide
+//! peeled off.
+//!
+//! ```rhai
+//! let A = tensor([4, 10]);
+//! let B = tensor([4, 8]);
+//! let C = eq(A, [i, j] -> [i, j]);
+//! let D = eq(B, [i, j] -> [i, j]);
+//! let apart = fuse_outer(build(C), build(D), 1);
+//! print(apart.shift("j_2", 1).fuse("j", "j_2"));
+//! ```
+//!
+//! ```text
+//! f64 C[4][10], A[4][10], D[4][8], B[4][8]
+//! for i in 0..4
+//!   for j_f in 0..1
+//!     C[i][j_f] = A[i][j_f]
+//!   for j in 1..9
+//!     C[i][j] = A[i][j]
+//!     D[i][j - 1] = B[i][j - 1]
+//!   for j_b in 9..10
+//!     C[i][j_b] = A[i][j_b]
+//! ```
+//!
+//! The fused loop keeps the name of the first one. Iterations of either before the common ones
+//! become a loop `j_f`, those after them `j_b`, as with `peel`; the loops inside are copied
+//! there under the first numbers that are free.
+//!
+//! Legal when no iteration of the second loop needs what a later one of the first computes, nor
+//! changes what a later one of the first uses; the compared results tell.
+//!
+//! Refuses: loops that do not follow each other in one body; loops that are not both parallel or
+//! not both vector; ranges that are neither equal nor apart by constants with a common part; new
+//! names that are in use.
+//!
+//! Source: TeML eq. 23 for equal ranges; the peeling is that of Allen and Kennedy, Optimizing
+//! Compilers for Modern Architectures, 2001.
+
+use super::fuse_outer::check_modes;
+use super::parts::Names;
+use super::peel::{End, part};
+use super::resolve::{chain, find};
+use crate::analysis::bounds;
+use crate::analysis::position::splice;
+use crate::ir::{Affine, Loop, Name, Nest, Range, Tree};
+use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
+
+/// `fuse(nest, first, second)`.
+pub static FUSE: Op = Op {
+    name: "fuse",
+    params: &[
+        Param::new("nest", Kind::Nest),
+        Param::new("first", Kind::Loop),
+        Param::new("second", Kind::Loop),
+    ],
+    returns: Returns::Nest,
+    file: include_str!("fuse.rs"),
+    call: |args| match args {
+        [Arg::Nest(nest), Arg::Loop(first), Arg::Loop(second)] => {
+            fuse(nest, first, second).map(Value::Nest)
+        }
+        _ => Err(ErrorKind::Misdeclared.into()),
+    },
+};
+
+/// The nest with two loops next to each other fused.
+///
+/// # Errors
+/// As the header says.
+pub fn fuse(nest: &Nest, first: &LoopRef, second: &LoopRef) -> Result<Nest, Error> {
+    let place = find(nest, first, 1)?;
+    let next = find(nest, second, 2)?;
+    let [a, b] = [&place, &next].map(|p| chain(nest, p)[p.len() - 1]);
+    let culprits = [a.name.clone(), b.name.clone()];
+    let refuse = |kind: ErrorKind| Error::from(kind).on(nest, culprits.clone());
+    let (k, around) = (place[place.len() - 1], &place[..place.len() - 1]);
+    if next[..] != [around, &[k + 1]].concat() {
+        let [first, second] = culprits.clone();
+        return Err(refuse(ErrorKind::NotAdjacent { first, second }));
+    }
+    check_modes(a, b).map_err(refuse)?;
+    let Some(Overlap {
+        common,
+        front,
+        back,
+    }) = overlap(&a.range, &b.range)
+    else {
+        return Err(refuse(ErrorKind::RangesDiffer {
+            first: a.name.clone(),
+            first_range: a.range.to_string(),
+            second: b.name.clone(),
+            second_range: b.range.to_string(),
+        }));
+    };
+
+    let mut names = Names::of(nest);
+    let mut trees = Vec::new();
+    for (l, range) in [a, b].into_iter().zip(front) {
+        if let Some(range) = range {
+            trees.push(part(&mut names, l, range, End::Front)?);
+        }
+    }
+    let iterator = Affine::iterator(a.name.clone());
+    let rename = |name: &Name| (*name == b.name).then(|| iterator.clone());
+    let second = b.body.iter().map(|t| t.substitute(&rename));
+    trees.push(Tree::of_loop(Loop {
+        range: common,
+        body: a.body.iter().cloned().chain(second).collect(),
+        ..(**a).clone()
+    }));
+    for (l, range) in [a, b].into_iter().zip(back) {
+        if let Some(range) = range {
+            trees.push(part(&mut names, l, range, End::Back)?);
+        }
+    }
+    let rest = splice(nest.trees(), &next, Vec::new());
+    Ok(nest.with_trees(splice(&rest, &place, trees)))
+}
+
+/// What two ranges have in common, and what each of them has before and after that.
+struct Overlap {
+    common: Range,
+    front: [Option<Range>; 2],
+    back: [Option<Range>; 2],
+}
+
+fn overlap(a: &Range, b: &Range) -> Option<Overlap> {
+    if a == b {
+        let (common, [front, back]) = (a.clone(), [[None, None], [None, None]]);
+        return Some(Overlap {
+            common,
+            front,
+            back,
+        });
+    }
+    if (a.step, b.step) != (1, 1) {
+        return None;
+    }
+    let (first, length) = bounds::extent(a)?;
+    let (other, other_length) = bounds::extent(b)?;
+    // Starts and ends, counted from the start of the first loop.
+    let start = other.minus(&first).as_constant()?;
+    let (starts, ends) = ([0, start], [length, start.saturating_add(other_length)]);
+    let (low, high) = (starts[0].max(starts[1]), ends[0].min(ends[1]));
+    let range = |low: i64, high: i64| {
+        let lower = first.plus_constant(low);
+        (low < high).then(|| Range::of_extent(&lower, high - low))
+    };
+    Some(Overlap {
+        common: range(low, high)?,
+        front: starts.map(|start| range(start, low)),
+        back: ends.map(|end| range(high, end)),
+    })
+}

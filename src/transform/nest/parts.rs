@@ -1,0 +1,89 @@
+//! Loops that a transformation adds: parts of a loop, copies of what is in it, and their names.
+//!
+//! A part's name is derived and may be in use, which the user is told. Copies of the loops
+//! inside get the first number that is free, since a user does not see them coming.
+
+use crate::ir::{Affine, Loop, Name, Nest, Range, Tree};
+use crate::transform::{Error, ErrorKind};
+use std::collections::HashSet;
+
+/// The names of the loops in a nest and around it, and of those that are added.
+pub(super) struct Names<'a> {
+    nest: &'a Nest,
+    taken: HashSet<Name>,
+}
+
+impl Names<'_> {
+    pub(super) fn of(nest: &Nest) -> Names<'_> {
+        let inside = nest.loops();
+        let around = nest.context().iter();
+        let loops = inside.iter().map(|(_, l)| *l).chain(around);
+        let taken = loops.map(|l| l.name.clone()).collect();
+        Names { nest, taken }
+    }
+
+    /// The name `of` with a suffix, which must be free.
+    pub(super) fn derive(&mut self, of: &Name, suffix: &str) -> Result<Name, Error> {
+        let name = of.derived(suffix);
+        match self.taken.insert(name.clone()) {
+            true => Ok(name),
+            false => {
+                let kind = ErrorKind::NameClash { name: name.clone() };
+                Err(Error::from(kind).on(self.nest, [name, of.clone()]))
+            }
+        }
+    }
+
+    /// The name `of` with the first number that is free.
+    pub(super) fn number(&mut self, of: &Name) -> Name {
+        let mut number = 2;
+        while !self.taken.insert(of.derived(number)) {
+            number += 1;
+        }
+        of.derived(number)
+    }
+
+    /// The iterations `range` of `l`, beside others, as the loop `name`.
+    pub(super) fn part(&mut self, l: &Loop, name: Name, range: Range) -> Tree {
+        let body = self.copy(&l.body);
+        with_body(l, name, range, body)
+    }
+
+    fn copy(&mut self, trees: &[Tree]) -> Vec<Tree> {
+        let mut renamed = Vec::new();
+        for name in trees.iter().flat_map(names) {
+            renamed.push((name.clone(), self.number(name)));
+        }
+        let rename = |name: &Name| {
+            let (_, new) = renamed.iter().find(|(old, _)| old == name)?;
+            Some(new.clone())
+        };
+        trees.iter().map(|t| t.rename_loops(&rename)).collect()
+    }
+}
+
+/// A loop like `l` with another name, range and body; the body still says `l` for its iterator.
+pub(super) fn with_body(l: &Loop, name: Name, range: Range, body: Vec<Tree>) -> Tree {
+    let iterator = Affine::iterator(name.clone());
+    let rename = |n: &Name| (*n == l.name).then(|| iterator.clone());
+    Tree::of_loop(Loop {
+        name,
+        range,
+        body: body.iter().map(|t| t.substitute(&rename)).collect(),
+        made_by: None,
+        ..l.clone()
+    })
+}
+
+/// The names of all loops of a tree, the outermost first.
+pub(super) fn names(tree: &Tree) -> Vec<&Name> {
+    fn collect<'a>(tree: &'a Tree, found: &mut Vec<&'a Name>) {
+        if let Tree::Loop(l) = tree {
+            found.push(&l.name);
+            l.body.iter().for_each(|t| collect(t, found));
+        }
+    }
+    let mut found = Vec::new();
+    collect(tree, &mut found);
+    found
+}

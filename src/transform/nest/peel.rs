@@ -1,0 +1,167 @@
+//! `peel` takes the first or the last iterations of a loop out of it.
+//!
+//! ```rhai
+//! let A = tensor([10, 5]);
+//! let B = eq(A, [i, j] -> [i, j]);
+//! print(build(B).peel("i", 2, "front"));
+//! ```
+//!
+//! ```text
+//! f64 B[10][5], A[10][5]
+//! for i_f in 0..2
+//!   for j_2 in 0..5
+//!     B[i_f][j_2] = A[i_f][j_2]
+//! for i in 2..10
+//!   for j in 0..5
+//!     B[i][j] = A[i][j]
+//! ```
+//!
+//! `peel(nest, loop, count, end)` makes a loop `i_f` of the first `count` iterations, or a loop
+//! `i_b` of the last ones; `unroll` dissolves it. The loops inside are copied there under the
+//! first numbers that are free. A part without iterations is left out.
+//!
+//! Always legal: iterations keep their order.
+//!
+//! Refuses: counts below 1; ends other than `"front"` and `"back"`; steps other than 1; a loop
+//! whose number of iterations varies and that has several bounds at this end; new names that
+//! are in use.
+//!
+//! Source: loop peeling, Allen and Kennedy, Optimizing Compilers for Modern Architectures, 2001.
+
+use super::parts::Names;
+use super::resolve::{chain, check_positive, check_step, find};
+use crate::analysis::bounds;
+use crate::analysis::position::splice;
+use crate::ir::{Affine, Loop, Nest, Range, Tree};
+use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
+
+/// `peel(nest, loop, count, end)`.
+pub static PEEL: Op = Op {
+    name: "peel",
+    params: &[
+        Param::new("nest", Kind::Nest),
+        Param::new("loop", Kind::Loop),
+        Param::new("count", Kind::Int),
+        Param::new("end", Kind::Word(ENDS)),
+    ],
+    returns: Returns::Nest,
+    file: include_str!("peel.rs"),
+    call: |args| match args {
+        [
+            Arg::Nest(nest),
+            Arg::Loop(l),
+            Arg::Int(count),
+            Arg::Word(end),
+        ] => peel(nest, l, *count, End::from_word(end)?).map(Value::Nest),
+        _ => Err(ErrorKind::Misdeclared.into()),
+    },
+};
+
+/// Where iterations are taken from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// The first ones.
+    Front,
+    /// The last ones.
+    Back,
+}
+
+const ENDS: &[&str] = &["front", "back"];
+
+impl End {
+    fn from_word(word: &str) -> Result<End, Error> {
+        match word {
+            "front" => Ok(End::Front),
+            "back" => Ok(End::Back),
+            _ => Err(Error::from(ErrorKind::NotOneOf {
+                parameter: "end",
+                word: word.to_owned(),
+                allowed: ENDS,
+            })
+            .at_argument(3)),
+        }
+    }
+}
+
+/// The nest with `count` iterations of a loop taken out of it.
+///
+/// # Errors
+/// As the header says.
+pub fn peel(nest: &Nest, reference: &LoopRef, count: i64, end: End) -> Result<Nest, Error> {
+    let position = find(nest, reference, 1)?;
+    check_positive("count", count, 2)?;
+    let l = chain(nest, &position)[position.len() - 1];
+    check_step(nest, l)?;
+    let Some((first, second)) = split(&l.range, count, end) else {
+        let name = l.name.clone();
+        let kind = ErrorKind::SeveralBounds {
+            name: name.clone(),
+            end: ENDS[usize::from(end == End::Back)],
+            range: l.range.to_string(),
+        };
+        return Err(Error::from(kind).on(nest, [name]));
+    };
+    let main = |range| {
+        let l = (**l).clone();
+        Tree::of_loop(Loop { range, ..l })
+    };
+    let mut names = Names::of(nest);
+    let trees = match end {
+        End::Front => [
+            first
+                .map(|r| part(&mut names, l, r, End::Front))
+                .transpose()?,
+            second.map(main),
+        ],
+        End::Back => [
+            first.map(main),
+            second
+                .map(|r| part(&mut names, l, r, End::Back))
+                .transpose()?,
+        ],
+    };
+    let trees = trees.into_iter().flatten().collect();
+    Ok(nest.with_trees(splice(nest.trees(), &position, trees)))
+}
+
+/// The iterations `range` at one end of `l` as a loop of their own.
+pub(super) fn part(names: &mut Names, l: &Loop, range: Range, end: End) -> Result<Tree, Error> {
+    let suffix = match end {
+        End::Front => "f",
+        End::Back => "b",
+    };
+    let name = names.derive(&l.name, suffix)?;
+    Ok(names.part(l, name, range))
+}
+
+/// The two parts of a range, as far as they are known to have iterations; `None` where a part's
+/// bounds are not affine.
+fn split(range: &Range, count: i64, end: End) -> Option<(Option<Range>, Option<Range>)> {
+    if let Some((lower, extent)) = bounds::extent(range) {
+        let first = match end {
+            End::Front => count.min(extent),
+            End::Back => (extent - count).max(0),
+        };
+        let part = |start: i64, extent: i64| {
+            let lower = lower.plus_constant(start);
+            (extent > 0).then(|| Range::of_extent(&lower, extent))
+        };
+        return Some((part(0, first), part(first, extent - first)));
+    }
+    let moved = |bounds: &[Affine], by: i64| -> Vec<Affine> {
+        bounds.iter().map(|b| b.plus_constant(by)).collect()
+    };
+    let (mut first, mut second) = (range.clone(), range.clone());
+    match (end, range.lower.as_slice(), range.upper.as_slice()) {
+        (End::Front, [lower], _) => {
+            first.upper.push(lower.plus_constant(count));
+            second.lower = moved(&range.lower, count);
+        }
+        (End::Back, _, [upper]) => {
+            first.upper = moved(&range.upper, -count);
+            second.lower.push(upper.plus_constant(-count));
+        }
+        _ => return None,
+    }
+    Some((Some(first), Some(second)))
+}

@@ -1,0 +1,349 @@
+//! `place_init` says where a reduction is initialized: first in a loop, or before all loops.
+//!
+//! ```rhai
+//! let A = tensor([4, 5]);
+//! let x = tensor([5]);
+//! let y = eq(vsum(vmul(A, x, [[i, j], [j]]), [j]), [i]);
+//! print(build(y).place_init("i"));
+//! ```
+//!
+//! ```text
+//! f64 y[4], A[4][5], x[5]
+//! for i in 0..4
+//!   fill y[i..+1] = 0
+//!   for j in 0..5
+//!     y[i] += A[i][j] * x[j]
+//! ```
+//!
+//! The fill moves to the start of the loop's body, and sets there what one iteration of the
+//! loop uses. The level 0 stands for no loop: the fill comes first in the nest. Where several
+//! tensors are initialized, the third argument is the one that is meant: `place_init("i", y)`.
+//!
+//! Legal when the loop sets every element exactly once, which is checked: the same box is set
+//! before and after.
+//!
+//! Refuses: a tensor that is not initialized at one place; uses outside of the loop or before
+//! the fill; iterations that share elements, as those of the reduction's own loops do; iterations
+//! that use no box of constant size, as the last block of a guarded loop does not.
+//!
+//! Source: TeML §4.2.3 leaves the initialization of reductions open; placing it is Halide's
+//! `compute_at` of a pure definition.
+
+use super::resolve::{chain, find};
+use crate::analysis::bounds::Bounds;
+use crate::analysis::legality::race;
+use crate::analysis::position::{self, Position, splice};
+use crate::analysis::relative::{Inner, Relative, offset_form, relative};
+use crate::ir::{Affine, Fill, Index, Loop, Name, Nest, Tensor, Tree};
+use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
+use std::sync::Arc;
+
+/// `place_init(nest, loop, tensor?)`.
+pub static PLACE_INIT: Op = Op {
+    name: "place_init",
+    params: &[
+        Param::new("nest", Kind::Nest),
+        Param::new("loop", Kind::Loop),
+        Param::optional("tensor", Kind::Expr),
+    ],
+    returns: Returns::Nest,
+    file: include_str!("place_init.rs"),
+    call: |args| match args {
+        [Arg::Nest(nest), Arg::Loop(l)] => place_init(nest, l, None).map(Value::Nest),
+        [Arg::Nest(nest), Arg::Loop(l), Arg::Expr(expr)] => {
+            let tensor = expr.tensor().and_then(Tensor::name);
+            let tensor = tensor.ok_or_else(|| Error::from(ErrorKind::Unnamed).at_argument(2))?;
+            place_init(nest, l, Some(tensor)).map(Value::Nest)
+        }
+        _ => Err(ErrorKind::Misdeclared.into()),
+    },
+};
+
+/// Why an initialization stays where it is.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoInit {
+    /// There is no fill, or there are several.
+    #[error("{}", match .found.as_slice() {
+        [] => "nothing is initialized here".to_owned(),
+        _ => format!("there are several initializations: {}", .found.join("; ")),
+    })]
+    NotOne {
+        /// The fills.
+        found: Vec<String>,
+    },
+    /// The tensor is used where the fill would not be, or not yet.
+    #[error("{tensor} is used {}", match .name {
+        Some(name) => format!("outside of `{name}`"),
+        None => "before it is initialized".to_owned(),
+    })]
+    UsedElsewhere {
+        /// The tensor.
+        tensor: String,
+        /// The loop that does not hold all uses.
+        name: Option<Name>,
+    },
+    /// Several iterations would set one element.
+    #[error("iterations of `{name}` share elements of {tensor}, which are initialized once")]
+    Repeats {
+        /// The tensor.
+        tensor: String,
+        /// The loop.
+        name: Name,
+    },
+    /// What is used, or what would be set in all, is not the box that it has to be.
+    #[error("what {place} uses of {tensor} is not a box of constant size within `{fill}`")]
+    NoBox {
+        /// The tensor.
+        tensor: String,
+        /// The loop as a text.
+        place: String,
+        /// The fill.
+        fill: String,
+    },
+}
+
+/// The nest with the initialization of `tensor`, or of the only one that has one, first in a loop.
+///
+/// # Errors
+/// As the header says.
+pub fn place_init(nest: &Nest, reference: &LoopRef, tensor: Option<&Name>) -> Result<Nest, Error> {
+    let goal = match reference {
+        LoopRef::Level(0) => Position::new(),
+        _ => find(nest, reference, 1)?,
+    };
+    let loops = chain(nest, &goal);
+    let name = loops.last().map(|l| l.name.clone());
+    let refuse = |kind: NoInit, culprits: Vec<Name>| Err(Error::from(kind).on(nest, culprits));
+
+    let fills = fills(nest, tensor);
+    let [(from, fill)] = fills.as_slice() else {
+        let found = fills.iter().map(|(_, f)| f.to_string()).collect();
+        let error = Error::from(NoInit::NotOne { found });
+        return Err(error.on(nest, []));
+    };
+    let label = || fill.target.label().to_owned();
+    let around = chain(nest, &from[..from.len() - 1]);
+    let uses = uses(nest, &fill.target);
+    if uses.iter().any(|u| u.position < *from) {
+        let (tensor, name) = (label(), None);
+        return refuse(NoInit::UsedElsewhere { tensor, name }, vec![]);
+    }
+    for (place, l) in [
+        (&from[..from.len() - 1], around.last()),
+        (&goal[..], loops.last()),
+    ] {
+        let culprit = l.map(|l| l.name.clone());
+        if !uses.iter().all(|u| u.position.starts_with(place)) {
+            let (tensor, name) = (label(), culprit.clone());
+            return refuse(
+                NoInit::UsedElsewhere { tensor, name },
+                culprit.into_iter().collect(),
+            );
+        }
+    }
+
+    // Where both places have loops around them in common, nothing changes.
+    let common = around
+        .iter()
+        .zip(&loops)
+        .take_while(|(a, b)| a.name == b.name);
+    let common = common.count();
+    let no_box = |l: Option<&&Arc<Loop>>| {
+        let place = l.map_or("the nest".to_owned(), |l| format!("`{}`", l.name));
+        let (tensor, fill) = (label(), fill.to_string());
+        let kind = NoInit::NoBox {
+            tensor,
+            place,
+            fill,
+        };
+        Error::from(kind).on(nest, name.clone())
+    };
+    let region = used_box(nest, &uses, &loops).ok_or_else(|| no_box(loops.last()))?;
+    let here = used_box(nest, &uses, &around).ok_or_else(|| no_box(around.last()))?;
+    let placed = Fill {
+        region,
+        ..Fill::clone(fill)
+    };
+    let (before, after) = (
+        sweep(nest, fill, &around, common),
+        sweep(nest, &placed, &loops, common),
+    );
+    if here != fill.region || before.is_none() || before != after {
+        return Err(no_box(loops.last()));
+    }
+    for (fill, loops) in [(fill.as_ref(), &around), (&placed, &loops)] {
+        if let Some(name) = repeats(nest, fill, &loops[common..], &loops[..common]) {
+            let (tensor, culprits) = (label(), vec![name.clone()]);
+            return refuse(NoInit::Repeats { tensor, name }, culprits);
+        }
+    }
+
+    let fill = Tree::Fill(Arc::new(placed));
+    let rest = nest.with_trees(splice(nest.trees(), from, Vec::new()));
+    let Some(name) = name else {
+        let trees = [fill].into_iter().chain(rest.trees().iter().cloned());
+        return Ok(nest.with_trees(trees.collect()));
+    };
+    let goal = position::named(&rest, name.as_str()).map_err(Error::from)?;
+    let l = chain(&rest, &goal)[goal.len() - 1];
+    let filled = Tree::of_loop(Loop {
+        body: [fill].into_iter().chain(l.body.iter().cloned()).collect(),
+        ..(**l).clone()
+    });
+    Ok(nest.with_trees(splice(rest.trees(), &goal, vec![filled])))
+}
+
+/// The fills of `tensor`, or all, with their positions.
+fn fills<'a>(nest: &'a Nest, tensor: Option<&Name>) -> Vec<(Position, &'a Arc<Fill>)> {
+    let mut found = Vec::new();
+    walk(nest.trees(), &mut Vec::new(), &mut |position, tree| {
+        if let Tree::Fill(fill) = tree
+            && tensor.is_none_or(|name| fill.target.name() == Some(name))
+        {
+            found.push((position.to_vec(), fill));
+        }
+    });
+    found
+}
+
+/// An access in a statement, and the loops around it.
+struct Use<'a> {
+    position: Position,
+    loops: Vec<&'a Arc<Loop>>,
+    index: Vec<Affine>,
+}
+
+fn uses<'a>(nest: &'a Nest, tensor: &Tensor) -> Vec<Use<'a>> {
+    let mut found = Vec::new();
+    walk(nest.trees(), &mut Vec::new(), &mut |position, tree| {
+        let Tree::Stmt(s) = tree else {
+            return;
+        };
+        let mut add = |accessed: &Tensor, index: &[Affine]| {
+            if accessed.name() == tensor.name() {
+                found.push(Use {
+                    position: position.to_vec(),
+                    loops: position::chain(nest, &position[..position.len() - 1]),
+                    index: index.to_vec(),
+                });
+            }
+        };
+        add(&s.target, &s.index);
+        s.value.for_each_access(&mut |accessed, index| match index {
+            Index::At(index) => add(accessed, index),
+            _ => add(accessed, &[]),
+        });
+    });
+    found
+}
+
+fn walk<'a>(trees: &'a [Tree], at: &mut Position, visit: &mut impl FnMut(&[usize], &'a Tree)) {
+    for (k, tree) in trees.iter().enumerate() {
+        at.push(k);
+        visit(at, tree);
+        if let Tree::Loop(l) = tree {
+            walk(&l.body, at, visit);
+        }
+        at.pop();
+    }
+}
+
+/// The box of elements that one iteration of the last of `outer` uses, in terms of their
+/// iterators.
+fn used_box(nest: &Nest, uses: &[Use], outer: &[&Arc<Loop>]) -> Option<Vec<(Affine, u64)>> {
+    let mut region: Option<Vec<Relative>> = None;
+    for used in uses {
+        let inner = inner(nest, &used.loops, outer.len());
+        let index: Vec<Relative> = used.index.iter().map(|a| relative(a, &inner)).collect();
+        region = Some(match region {
+            None => index,
+            Some(known) => known
+                .into_iter()
+                .zip(index)
+                .map(|(a, b)| {
+                    let apart = b.base.minus(&a.base).as_constant()?;
+                    Some(Relative {
+                        low: a.low.min(b.low.saturating_add(apart)),
+                        high: a.high.max(b.high.saturating_add(apart)),
+                        base: a.base,
+                    })
+                })
+                .collect::<Option<_>>()?,
+        });
+    }
+    let as_box = |r: Relative| {
+        let extent = r.high.checked_sub(r.low)?.checked_add(1)?;
+        Some((r.base.plus_constant(r.low), u64::try_from(extent).ok()?))
+    };
+    region?.into_iter().map(as_box).collect()
+}
+
+/// The iterators of the loops from number `from` on.
+fn inner(nest: &Nest, loops: &[&Arc<Loop>], from: usize) -> Vec<Inner> {
+    let mut bounds = Bounds::around(nest, []);
+    let mut inner = Vec::new();
+    for (k, l) in loops.iter().enumerate() {
+        if k >= from {
+            inner.push(Inner::new(l, &inner, &bounds));
+        }
+        bounds.enter(l);
+    }
+    inner
+}
+
+/// The box that a fill sets in all iterations of the loops from number `from` on, if it sets
+/// one without holes.
+fn sweep(
+    nest: &Nest,
+    fill: &Fill,
+    loops: &[&Arc<Loop>],
+    from: usize,
+) -> Option<Vec<(Affine, i64)>> {
+    let inner = inner(nest, loops, from);
+    let swept = fill.region.iter().map(|(low, extent)| {
+        check_dense(nest, (low, *extent), loops, from)?;
+        let Relative { base, low, high } = relative(low, &inner);
+        let extent = high.checked_sub(low)?.checked_add_unsigned(*extent)?;
+        Some((base.plus_constant(low), extent))
+    });
+    swept.collect()
+}
+
+/// That the iterations of loops leave no holes between `extent` values from `low` on.
+fn check_dense(
+    nest: &Nest,
+    (low, extent): (&Affine, u64),
+    loops: &[&Arc<Loop>],
+    from: usize,
+) -> Option<()> {
+    let (mut low, mut extent) = (low.clone(), i64::try_from(extent).ok()?);
+    for (k, l) in loops.iter().enumerate().skip(from).rev() {
+        let c = low.coefficient(&l.name).saturating_abs();
+        if c == 0 {
+            continue;
+        }
+        if c.saturating_mul(l.range.step) > extent {
+            return None;
+        }
+        let around = Bounds::around(nest, loops[..k].iter().map(|l| &***l));
+        let (lower, rest) = offset_form(l, &around)?;
+        low = low.substitute(&|name| (*name == l.name).then(|| lower.clone()));
+        extent = extent.saturating_add(c.saturating_mul(rest));
+    }
+    Some(())
+}
+
+/// The loop of `loops`, which are inside of `outer`, whose iterations fill one element twice.
+fn repeats(nest: &Nest, fill: &Fill, loops: &[&Arc<Loop>], outer: &[&Arc<Loop>]) -> Option<Name> {
+    let mut tree = Tree::Fill(Arc::new(fill.clone()));
+    let marked = loops.iter().map(|l| (l, true));
+    for (l, parallel) in outer.iter().map(|l| (l, false)).chain(marked).rev() {
+        tree = Tree::of_loop(Loop {
+            parallel,
+            vector: false,
+            body: vec![tree],
+            ..(***l).clone()
+        });
+    }
+    race(&nest.with_trees(vec![tree])).map(|race| race.name)
+}

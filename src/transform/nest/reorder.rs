@@ -1,0 +1,114 @@
+//! `reorder` puts loops of a perfect nest into the order in which they are listed.
+//!
+//! ```rhai
+//! let A = tensor([4, 5]);
+//! let B = tensor([5, 6]);
+//! let C = eq(vsum(vmul(A, B, [[i, k], [k, j]]), [k]), [i, j]);
+//! print(build(C).reorder(["k", "i", "j"]));
+//! ```
+//!
+//! ```text
+//! f64 C[4][6], A[4][5], B[5][6]
+//! fill C[0..4][0..6] = 0
+//! for k in 0..5
+//!   for i in 0..4
+//!     for j in 0..6
+//!       C[i][j] += A[i][k] * B[k][j]
+//! ```
+//!
+//! The listed loops share the places that they have; loops that are not listed keep theirs.
+//!
+//! Legal when no dependence is carried against its direction; the compared results tell.
+//!
+//! Refuses: a loop listed twice; loops of which neither is inside the other; anything beside the
+//! loops from the outermost one listed down to the innermost; bounds that depend on a loop that
+//! would move inside.
+//!
+//! Source: the permutations of TeML eq. 28 at once.
+
+use super::interchange::check_perfect;
+use super::resolve::{chain, find};
+use crate::analysis::position::{Position, splice};
+use crate::ir::{Loop, Nest, Tree};
+use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
+use std::sync::Arc;
+
+/// `reorder(nest, loops)`.
+pub static REORDER: Op = Op {
+    name: "reorder",
+    params: &[
+        Param::new("nest", Kind::Nest),
+        Param::new("loops", Kind::Loops),
+    ],
+    returns: Returns::Nest,
+    file: include_str!("reorder.rs"),
+    call: |args| match args {
+        [Arg::Nest(nest), Arg::Loops(loops)] => reorder(nest, loops).map(Value::Nest),
+        _ => Err(ErrorKind::Misdeclared.into()),
+    },
+};
+
+/// The nest with `listed` loops in this order.
+///
+/// # Errors
+/// As the header says.
+pub fn reorder(nest: &Nest, listed: &[LoopRef]) -> Result<Nest, Error> {
+    let mut positions: Vec<Position> = Vec::with_capacity(listed.len());
+    for reference in listed {
+        let position = find(nest, reference, 1)?;
+        if positions.contains(&position) {
+            let iterator = chain(nest, &position)[position.len() - 1].name.clone();
+            let kind = ErrorKind::Repeated { iterator };
+            return Err(Error::from(kind).at_argument(1).on(nest, []));
+        }
+        positions.push(position);
+    }
+    let deepest = positions.iter().max_by_key(|p| p.len());
+    let outermost = positions.iter().min_by_key(|p| p.len());
+    let (Some(deepest), Some(outermost)) = (deepest, outermost) else {
+        return Ok(nest.clone());
+    };
+    let loops = chain(nest, deepest);
+    if let Some(aside) = positions.iter().find(|p| !deepest.starts_with(p)) {
+        let [first, second] = [aside, deepest].map(|p| chain(nest, p)[p.len() - 1].name.clone());
+        let kind = ErrorKind::NotNested {
+            first: first.clone(),
+            second: second.clone(),
+        };
+        return Err(Error::from(kind).on(nest, [first, second]));
+    }
+    let top = outermost.len() - 1;
+    let band = &loops[top..];
+    check_perfect(nest, band)?;
+
+    let mut places: Vec<usize> = positions.iter().map(|p| p.len() - 1 - top).collect();
+    let chosen: Vec<&Arc<Loop>> = places.iter().map(|p| band[*p]).collect();
+    places.sort_unstable();
+    let mut order = band.to_vec();
+    for (place, l) in places.into_iter().zip(chosen) {
+        order[place] = l;
+    }
+    check_order(nest, &order)?;
+
+    let mut body = band[band.len() - 1].body.clone();
+    for l in order.into_iter().rev() {
+        body = vec![Tree::of_loop(Loop {
+            body,
+            ..(**l).clone()
+        })];
+    }
+    Ok(nest.with_trees(splice(nest.trees(), outermost, body)))
+}
+
+/// No loop's bounds mention a loop further in.
+fn check_order(nest: &Nest, order: &[&Arc<Loop>]) -> Result<(), Error> {
+    for (k, l) in order.iter().enumerate() {
+        if let Some(on) = order[k..].iter().find(|o| l.range.mentions(&o.name)) {
+            let (inner, outer) = (l.name.clone(), on.name.clone());
+            let culprits = [outer.clone(), inner.clone()];
+            let kind = ErrorKind::BoundsDepend { inner, outer };
+            return Err(Error::from(kind).on(nest, culprits));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,68 @@
+//! `shift` lets a loop count from elsewhere: its iterator is larger by a constant.
+//!
+//! ```rhai
+//! let A = tensor([10]);
+//! let B = eq(A, [i] -> [i]);
+//! print(build(B).shift("i", 2));
+//! ```
+//!
+//! ```text
+//! f64 B[10], A[10]
+//! for i in 2..12
+//!   B[i - 2] = A[i - 2]
+//! ```
+//!
+//! Shifted loops coincide where they did not before, so that they fuse; negative amounts shift
+//! down.
+//!
+//! Always legal: iterations keep their order.
+//!
+//! Refuses: amounts beyond 2^40.
+//!
+//! Source: the alignment of loops before fusion; for a loop alone the shifted bounds of TeML
+//! eq. 5 say the same.
+
+use super::resolve::{chain, find};
+use crate::analysis::position::splice;
+use crate::ir::{Affine, Loop, Name, Nest, Tree};
+use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
+
+/// `shift(nest, loop, amount)`.
+pub static SHIFT: Op = Op {
+    name: "shift",
+    params: &[
+        Param::new("nest", Kind::Nest),
+        Param::new("loop", Kind::Loop),
+        Param::new("amount", Kind::Int),
+    ],
+    returns: Returns::Nest,
+    file: include_str!("shift.rs"),
+    call: |args| match args {
+        [Arg::Nest(nest), Arg::Loop(l), Arg::Int(amount)] => {
+            shift(nest, l, *amount).map(Value::Nest)
+        }
+        _ => Err(ErrorKind::Misdeclared.into()),
+    },
+};
+
+/// The nest with a loop whose iterator is larger by `amount`.
+///
+/// # Errors
+/// A loop that does not exist.
+pub fn shift(nest: &Nest, reference: &LoopRef, amount: i64) -> Result<Nest, Error> {
+    let position = find(nest, reference, 1)?;
+    let l = chain(nest, &position)[position.len() - 1];
+    let shifted = shifted(l, &Affine::constant(amount));
+    Ok(nest.with_trees(splice(nest.trees(), &position, vec![shifted])))
+}
+
+/// The loop with `by` added to its iterator.
+pub(super) fn shifted(l: &Loop, by: &Affine) -> Tree {
+    let old = Affine::iterator(l.name.clone()).minus(by);
+    let map = |name: &Name| (*name == l.name).then(|| old.clone());
+    Tree::of_loop(Loop {
+        range: l.range.shifted(by),
+        body: l.body.iter().map(|t| t.substitute(&map)).collect(),
+        ..l.clone()
+    })
+}

@@ -1,0 +1,114 @@
+//! `unroll_and_jam` runs several iterations of a loop side by side, innermost.
+//!
+//! ```rhai
+//! let A = tensor([7, 5]);
+//! let x = tensor([5]);
+//! let y = eq(vsum(vmul(A, x, [[i, j], [j]]), [j]), [i]);
+//! print(build(y).unroll_and_jam("i", 3));
+//! ```
+//!
+//! ```text
+//! f64 y[7], A[7][5], x[5]
+//! fill y[0..7] = 0
+//! for i_o in 0..2
+//!   for j in 0..5
+//!     y[3*i_o] += A[3*i_o][j] * x[j]
+//!     y[3*i_o + 1] += A[3*i_o + 1][j] * x[j]
+//!     y[3*i_o + 2] += A[3*i_o + 2][j] * x[j]
+//! for i_r in 6..7
+//!   for j_2 in 0..5
+//!     y[i_r] += A[i_r][j_2] * x[j_2]
+//! ```
+//!
+//! The loop is stripmined with the tail `"cut"`; the loop within blocks is unrolled, and the
+//! copies of each loop and each statement inside are brought together.
+//!
+//! Legal when a block's iterations may run in any order that keeps the order within each; the
+//! compared results tell.
+//!
+//! Refuses: factors below 1; steps other than 1; a number of iterations that depends on outer
+//! loops; loops inside whose bounds depend on this one; results that are too large; new names
+//! that are in use.
+//!
+//! Source: Callahan, Cocke and Kennedy, Estimating Interlock and Improving Balance for Pipelined
+//! Architectures, 1988; in TeML unroll (eq. 25) and fuse_inner (eq. 23).
+
+use super::resolve::{chain, find};
+use super::stripmine::{Tail, stripmine};
+use crate::analysis::bounds;
+use crate::analysis::position::{self, splice};
+use crate::analysis::verify::{Invalid, MAX_TREES};
+use crate::ir::{Affine, Loop, Name, Nest, Tree};
+use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
+
+/// `unroll_and_jam(nest, loop, factor)`.
+pub static UNROLL_AND_JAM: Op = Op {
+    name: "unroll_and_jam",
+    params: &[
+        Param::new("nest", Kind::Nest),
+        Param::new("loop", Kind::Loop),
+        Param::new("factor", Kind::Int),
+    ],
+    returns: Returns::Nest,
+    file: include_str!("unroll_and_jam.rs"),
+    call: |args| match args {
+        [Arg::Nest(nest), Arg::Loop(l), Arg::Int(factor)] => {
+            unroll_and_jam(nest, l, *factor).map(Value::Nest)
+        }
+        _ => Err(ErrorKind::Misdeclared.into()),
+    },
+};
+
+/// The nest with `factor` iterations of a loop side by side.
+///
+/// # Errors
+/// As the header says.
+pub fn unroll_and_jam(nest: &Nest, reference: &LoopRef, factor: i64) -> Result<Nest, Error> {
+    let cut = stripmine(nest, reference, factor, Tail::Cut)?;
+    let position = find(nest, reference, 1)?;
+    let unrolled = &chain(nest, &position)[position.len() - 1].name;
+    // Fewer iterations than the factor are a tail alone.
+    let Ok(position) = position::named(&cut, unrolled.derived("i").as_str()) else {
+        return Ok(cut);
+    };
+    let refuse =
+        |kind: ErrorKind, culprits: &[Name]| Err(Error::from(kind).on(nest, culprits.to_vec()));
+    let l = chain(&cut, &position)[position.len() - 1];
+    let size: usize = l.body.iter().map(Tree::size).sum();
+    let trees = size.saturating_mul(usize::try_from(factor).unwrap_or(usize::MAX));
+    if trees > MAX_TREES {
+        let kind = ErrorKind::Invalid(Invalid::TooLarge { trees });
+        return refuse(kind, std::slice::from_ref(unrolled));
+    }
+    let first = bounds::extent(&l.range).map_or(Affine::constant(0), |(lower, _)| lower);
+    let values: Vec<Affine> = (0..factor).map(|k| first.plus_constant(k)).collect();
+    match jam(&l.body, &l.name, &values) {
+        Ok(body) => Ok(cut.with_trees(splice(cut.trees(), &position, body))),
+        Err(inner) => {
+            let outer = unrolled.clone();
+            let culprits = [outer.clone(), inner.clone()];
+            refuse(ErrorKind::BoundsDepend { inner, outer }, &culprits)
+        }
+    }
+}
+
+/// The trees with each statement and fill repeated for all values of `iterator`. The error is
+/// the loop whose bounds depend on it.
+fn jam(trees: &[Tree], iterator: &Name, values: &[Affine]) -> Result<Vec<Tree>, Name> {
+    let mut jammed = Vec::new();
+    for tree in trees {
+        match tree {
+            Tree::Loop(l) if l.range.mentions(iterator) => return Err(l.name.clone()),
+            Tree::Loop(l) => jammed.push(Tree::of_loop(Loop {
+                body: jam(&l.body, iterator, values)?,
+                ..(**l).clone()
+            })),
+            Tree::Stmt(_) | Tree::Fill(_) => {
+                jammed.extend(values.iter().map(|value| {
+                    tree.substitute(&|name| (name == iterator).then(|| value.clone()))
+                }))
+            }
+        }
+    }
+    Ok(jammed)
+}

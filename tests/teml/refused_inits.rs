@@ -1,0 +1,94 @@
+//! Initializations that stay where they are.
+
+use crate::refusals::Case;
+use crate::trees::{copy, level, name, named, nest};
+use teml::analysis::position::NoLoop;
+use teml::ir::{Elem, Nest};
+use teml::transform::nest::place_init::{NoInit, PLACE_INIT};
+use teml::transform::tensor::declare;
+use teml::transform::{Arg, ErrorKind};
+
+/// A reduction after and before other statements.
+fn reduction(before: &[&str], loops: [&str; 2], after: &[&str]) -> Nest {
+    let head = ["f64 y[10], z[10], A[10][10]"];
+    let body = ["    y[i] += A[i][j]"];
+    nest(&[&head, before, &loops, &body, after].concat())
+}
+
+pub fn inits() -> Vec<Case> {
+    let fill = ["fill y[0..10] = 0"];
+    let loops = ["for i in 0..10", "  for j in 0..10"];
+    let plain = reduction(&fill, loops, &[]);
+    let read_after = reduction(&fill, loops, &["for k in 0..10", "  z[k] = y[k]"]);
+    let read_before = reduction(&["y[0] = A[0][0]", fill[0]], loops, &[]);
+    let twice = reduction(&[fill[0], "fill z[0..10] = 0"], loops, &[]);
+    let partly = reduction(&["fill y[0..9] = 0"], loops, &[]);
+    let blocks = reduction(
+        &fill,
+        ["for i_o in 0..3", "  for i in 4*i_o..min(4*i_o + 4, 10)"],
+        &[],
+    );
+    let blocks = blocks.to_string().replace("A[i][j]", "A[i][0]");
+    let blocks = nest(&blocks.lines().collect::<Vec<_>>());
+    let holes = nest(&[
+        "f64 y[10], A[5]",
+        "fill y[0..9] = 0",
+        "for i in 0..5",
+        "  y[2*i] += A[i]",
+    ]);
+    let again = nest(&[
+        "f64 y[4], A[4]",
+        "for i in 0..4",
+        "  fill y[0..4] = 0",
+        "  for j in 0..4",
+        "    y[j] += A[i]",
+    ]);
+    let unused = nest(&[
+        "f64 y[4], A[4]",
+        "fill y[0..4] = 0",
+        "for i in 0..4",
+        "  A[i] = A[i]",
+    ]);
+    let case = |nest: &Nest, place: Arg, kind: NoInit| {
+        Case::new(&PLACE_INIT, vec![Arg::Nest(nest.clone()), place], kind)
+    };
+    let found = |fills: &[&str]| NoInit::NotOne {
+        found: fills.iter().map(|f| (*f).to_owned()).collect(),
+    };
+    let elsewhere = |l: Option<&str>| NoInit::UsedElsewhere {
+        tensor: "y".to_owned(),
+        name: l.map(name),
+    };
+    let repeats = |l: &str| NoInit::Repeats {
+        tensor: "y".to_owned(),
+        name: name(l),
+    };
+    let no_box = |place: &str, fill: &str| NoInit::NoBox {
+        tensor: "y".to_owned(),
+        place: place.to_owned(),
+        fill: fill.to_owned(),
+    };
+    let unnamed = Arg::Expr(declare::tensor(&[4], Elem::F64).unwrap());
+    let unnamed = vec![Arg::Nest(plain.clone()), level(1), unnamed];
+    vec![
+        Case::new(&PLACE_INIT, unnamed, ErrorKind::Unnamed).at(2),
+        Case::new(
+            &PLACE_INIT,
+            vec![Arg::Nest(plain.clone()), level(-1)],
+            NoLoop::NoLevel { level: -1 },
+        )
+        .at(1),
+        case(&copy("B", "A", &[4], "i"), level(1), found(&[])),
+        case(&twice, level(1), found(&[fill[0], "fill z[0..10] = 0"])),
+        case(&read_after, named("i"), elsewhere(Some("i"))).because_of(&["i"]),
+        case(&read_before, named("i"), elsewhere(None)),
+        // The reduction's own loop, around which and in which the element is the same.
+        case(&plain, level(2), repeats("j")).because_of(&["j"]),
+        case(&again, level(0), repeats("i")).because_of(&["i"]),
+        // Not all that is used is initialized, the last block is smaller, elements between.
+        case(&partly, named("i"), no_box("`i`", "fill y[0..9] = 0")).because_of(&["i"]),
+        case(&blocks, named("i_o"), no_box("`i_o`", fill[0])).because_of(&["i_o"]),
+        case(&holes, named("i"), no_box("`i`", "fill y[0..9] = 0")).because_of(&["i"]),
+        case(&unused, named("i"), no_box("`i`", "fill y[0..4] = 0")).because_of(&["i"]),
+    ]
+}
