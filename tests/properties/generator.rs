@@ -7,7 +7,7 @@
 
 use proptest::prelude::*;
 use teml::interp::store::{Data, Store};
-use teml::ir::{Affine, BinaryOp, Elem, Expr, Index, Name, Nest, Shape, Tensor, Tree};
+use teml::ir::{Affine, BinaryOp, Elem, Expr, Index, Name, Nest, Schedule, Shape, Tensor, Tree};
 use teml::transform::nest::{
     distribute::distribute,
     fuse::fuse,
@@ -188,6 +188,8 @@ pub enum Move {
     /// Into a loop, or before all of them.
     PlaceInit(Option<usize>),
     Parallelize(usize),
+    /// Several loops all together.
+    Share(usize, i64, Option<Schedule>),
     Vectorize(usize),
     FuseInner(usize),
     UnrollAndJam(usize, i64),
@@ -200,6 +202,7 @@ pub fn moves(count: usize) -> impl Strategy<Value = Vec<Move>> {
     let end = prop_oneof![Just(End::Front), Just(End::Back)];
     let order = prop::collection::vec(0..12usize, 0..4);
     let l = 0..12usize;
+    let schedule = prop::sample::select(vec![None, Some(Schedule::Dynamic)]);
     let one = prop_oneof![
         3 => (l.clone(), 1..6i64, tail).prop_map(|(l, f, t)| Move::Stripmine(l, f, t)),
         2 => (l.clone(), l.clone()).prop_map(|(a, b)| Move::Interchange(a, b)),
@@ -215,6 +218,7 @@ pub fn moves(count: usize) -> impl Strategy<Value = Vec<Move>> {
         2 => (l.clone(), 1..5i64).prop_map(|(l, f)| Move::UnrollAndJam(l, f)),
         3 => prop::option::weighted(0.8, l.clone()).prop_map(Move::PlaceInit),
         1 => l.clone().prop_map(Move::Parallelize),
+        1 => (l.clone(), 1..4i64, schedule).prop_map(|(l, n, s)| Move::Share(l, n, s)),
         1 => l.clone().prop_map(Move::Vectorize),
         1 => (0..6usize).prop_map(Move::FuseInner),
         1 => l.prop_map(Move::UnrollAndFuse),
@@ -254,6 +258,7 @@ pub fn step(nest: &Nest, chosen: &Move) -> Result<Nest, Error> {
         Move::PlaceInit(None) => place_init(nest, &LoopRef::Level(0), None),
         Move::UnrollAndJam(l, factor) => unroll_and_jam(nest, &pick(*l), *factor),
         Move::Parallelize(l) => mode::parallelize(nest, &pick(*l)),
+        Move::Share(l, collapse, schedule) => mode::share(nest, &pick(*l), *collapse, *schedule),
         Move::Vectorize(l) => mode::vectorize(nest, &pick(*l)),
         Move::FuseInner(level) => fuse_inner(nest, &LoopRef::Level(*level as i64)),
         Move::UnrollAndFuse(l) => {

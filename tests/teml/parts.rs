@@ -34,6 +34,14 @@ fn stripmine_cuts() {
     );
     by("3..3", 4, &[]);
     by("5..3", 4, &[]);
+    // Of several bounds that are constants apart, one counts.
+    let blocks = [
+        "for i_o in 0..2",
+        "  for i_i in 3*i_o + 2..3*i_o + 5",
+        "    B[i_i] = A[i_i]",
+    ];
+    by("max(2, 0)..min(8, 10)", 3, &blocks);
+    by("max(0, 2)..min(10, 8)", 3, &blocks);
 }
 
 #[test]
