@@ -56,7 +56,7 @@ pub fn race(nest: &Nest) -> Option<Race> {
     let loops = nest.loops();
     loops
         .into_iter()
-        .filter(|(_, l)| l.parallel || l.vector)
+        .filter(|(outer, l)| l.parallel || l.vector || is_collapsed(outer))
         .find_map(|(outer, l)| {
             let mut accesses = Vec::new();
             let outside = Bounds::around(nest, outer.iter().copied());
@@ -67,6 +67,12 @@ pub fn race(nest: &Nest) -> Option<Race> {
             let span = offset_form(l, &outside).map_or(high - low, |(_, rest)| rest);
             pair_race(l, span, low, &accesses)
         })
+}
+
+/// Whether a loop directly inside of `outer` is shared among threads by one of them.
+fn is_collapsed(outer: &[&Loop]) -> bool {
+    let mut depths = outer.iter().rev().zip(2..);
+    depths.any(|(o, depth)| o.sharing.collapse >= depth)
 }
 
 /// The largest distance between iterations up to which all are tried.
@@ -150,7 +156,8 @@ fn pair_race(l: &Loop, span: i64, first: i64, accesses: &[Access]) -> Option<Rac
             };
             return Some(Race {
                 name: l.name.clone(),
-                parallel: l.parallel,
+                // A collapsed loop is marked by the one that it is collapsed into.
+                parallel: l.parallel || !l.vector,
                 write: write.text.clone(),
                 other: other.text.clone(),
                 both_write: other.write,

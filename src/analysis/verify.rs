@@ -7,12 +7,14 @@
 //! 4. Every tensor has a name; values consist of accesses and element-wise operations.
 //! 5. Lower and upper bounds are not empty lists; steps are at least 1.
 //! 6. Nothing inside a vector loop is parallel or vector (OpenMP forbids it).
-//! 7. Nests have at most [`MAX_DEPTH`] levels and [`MAX_TREES`] loops and statements, and
+//! 7. A loop that collapses n loops is parallel, and the others are nested in it perfectly, with
+//!    bounds that do not depend on each other, and neither parallel nor vector.
+//! 8. Nests have at most [`MAX_DEPTH`] levels and [`MAX_TREES`] loops and statements, and
 //!    coefficients stay in the limits of `Affine`.
 //!
-//! 6 and 7 depend on what the user asked for and are refused; the others would be bugs.
+//! 6 to 8 depend on what the user asked for and are refused; the others would be bugs.
 
-use crate::ir::{Affine, Expr, Index, Loop, Name, Nest, Node, Tensor, Tree};
+use crate::ir::{Affine, Expr, Index, Loop, Name, Nest, Node, Sharing, Tensor, Tree};
 use std::collections::HashSet;
 
 /// The most levels of a nest.
@@ -33,16 +35,27 @@ pub enum Invalid {
         /// `parallel` or `vector`.
         mode: &'static str,
     },
-    /// Invariant 7: depth.
+    /// Invariant 7.
+    #[error(
+        "`{name}` cannot collapse {collapse} loops: they must be nested perfectly, with bounds \
+         that do not depend on each other, and `{name}` alone may be parallel or vector"
+    )]
+    NotCollapsible {
+        /// The outermost of the loops.
+        name: Name,
+        /// How many there should be.
+        collapse: usize,
+    },
+    /// Invariant 8: depth.
     #[error("the nest would be deeper than {MAX_DEPTH} levels")]
     TooDeep,
-    /// Invariant 7: size.
+    /// Invariant 8: size.
     #[error("the nest would have {trees} loops and statements; the limit is {MAX_TREES}")]
     TooLarge {
         /// The number of loops and statements.
         trees: usize,
     },
-    /// Invariant 7: coefficients.
+    /// Invariant 8: coefficients.
     #[error("the index `{index}` would have a coefficient or constant beyond 2^40")]
     IndexTooLarge {
         /// The index.
@@ -58,6 +71,7 @@ impl Invalid {
     pub fn culprits(&self) -> Vec<Name> {
         match self {
             Invalid::InsideVector { outer, inner, .. } => vec![outer.clone(), inner.clone()],
+            Invalid::NotCollapsible { name, .. } => vec![name.clone()],
             _ => Vec::new(),
         }
     }
@@ -119,6 +133,7 @@ impl<'a> Walk<'a> {
             return Err(Invalid::TooDeep);
         }
         l.range.bounds().try_for_each(|b| self.index(b))?;
+        check_collapsible(l)?;
         let mode = match (l.parallel, l.vector) {
             (true, _) => "parallel",
             (_, true) => "vector",
@@ -169,6 +184,29 @@ impl<'a> Walk<'a> {
             Some((name, _)) => malformed(format!("`{index}` uses `{name}` outside of its loop")),
             None => Ok(()),
         }
+    }
+}
+
+fn check_collapsible(l: &Loop) -> Result<(), Invalid> {
+    let collapse = l.sharing.collapse;
+    let mut band = vec![l];
+    while band.len() < collapse {
+        let inner = match band[band.len() - 1].body.as_slice() {
+            [Tree::Loop(inner)] => inner,
+            _ => break,
+        };
+        let depends = band.iter().any(|o| inner.range.mentions(&o.name));
+        if depends || inner.parallel || inner.vector {
+            break;
+        }
+        band.push(inner);
+    }
+    match band.len() == collapse && (l.parallel || l.sharing == Sharing::default()) {
+        true => Ok(()),
+        false => Err(Invalid::NotCollapsible {
+            name: l.name.clone(),
+            collapse,
+        }),
     }
 }
 

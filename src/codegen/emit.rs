@@ -52,7 +52,7 @@ impl Emitter {
             false => String::new(),
         };
         if l.parallel || l.vector {
-            self.line(&format!("#pragma omp{parallel}{vector}"));
+            self.line(&format!("#pragma omp{parallel}{vector}{}", sharing(l)));
         }
         let name = &l.name;
         let (lower, upper) = (
@@ -145,6 +145,18 @@ impl Emitter {
         self.line(&format!("{}{index} = {};", fill.target.label(), fill.value));
         self.depth = depth;
     }
+}
+
+/// How a parallel loop is shared among threads, as clauses of its pragma.
+fn sharing(l: &Loop) -> String {
+    let mut text = String::new();
+    if l.sharing.collapse > 1 {
+        let _ = write!(text, " collapse({})", l.sharing.collapse);
+    }
+    if let Some(schedule) = l.sharing.schedule {
+        let _ = write!(text, " schedule({})", schedule.word());
+    }
+    text
 }
 
 /// The names of the tensors that `trees` access, by first appearance.

@@ -11,6 +11,7 @@ mod nest;
 mod notation;
 mod parse;
 mod path;
+mod range;
 mod tensor;
 mod text;
 
@@ -19,8 +20,9 @@ pub use arg::{Arg, Arrow, Iters, LoopRef};
 pub use elem::Elem;
 pub use expr::{BinaryOp, Expr, Index, MAX_DEPTH, MAX_SIZE, Node, fresh_name};
 pub use name::{Name, NameError};
-pub use nest::{Fill, Loop, Nest, Range, Stmt, Tree};
+pub use nest::{Fill, Loop, Nest, Stmt, Tree};
 pub use parse::{ParseError, parse_expr, parse_nest};
 pub use path::{Path, Site, Step};
+pub use range::{Range, Schedule, Sharing};
 pub use tensor::{Shape, ShapeError, Tensor};
 pub use text::{Infix, Line};

@@ -9,6 +9,7 @@ use super::affine::Affine;
 use super::expr::{BinaryOp, Expr};
 use super::name::Name;
 use super::path::{Path, Step};
+use super::range::{Range, Sharing};
 use super::tensor::Tensor;
 use std::sync::Arc;
 
@@ -48,6 +49,8 @@ pub struct Loop {
     pub range: Range,
     /// Iterations may run on several threads.
     pub parallel: bool,
+    /// How they are shared among threads, if they are.
+    pub sharing: Sharing,
     /// Iterations may run in vector lanes.
     pub vector: bool,
     /// What each iteration executes, in order.
@@ -58,7 +61,7 @@ pub struct Loop {
 
 impl PartialEq for Loop {
     fn eq(&self, other: &Loop) -> bool {
-        let key = |l: &Loop| (l.parallel, l.vector);
+        let key = |l: &Loop| (l.parallel, l.sharing, l.vector);
         self.name == other.name
             && self.range == other.range
             && key(self) == key(other)
@@ -67,94 +70,6 @@ impl PartialEq for Loop {
 }
 
 impl Eq for Loop {}
-
-/// Lower bound, upper bound and step: (lb, ub, st) of TeML §3.1, the upper bound exclusive.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Range {
-    /// The iterator starts at the greatest of these; never empty.
-    pub lower: Vec<Affine>,
-    /// The iterator stays below the least of these; never empty.
-    pub upper: Vec<Affine>,
-    /// At least 1.
-    pub step: i64,
-}
-
-impl Range {
-    /// `lower..upper` with step 1.
-    pub fn constant(lower: i64, upper: i64) -> Range {
-        let (lower, upper) = (Affine::constant(lower), Affine::constant(upper));
-        Range {
-            lower: vec![lower],
-            upper: vec![upper],
-            step: 1,
-        }
-    }
-
-    /// The bounds, when no outer iterator occurs in them.
-    pub fn as_constant(&self) -> Option<(i64, i64)> {
-        let value = |bounds: &[Affine]| -> Option<Vec<i64>> {
-            bounds.iter().map(Affine::as_constant).collect()
-        };
-        let lower = value(&self.lower)?.into_iter().max()?;
-        let upper = value(&self.upper)?.into_iter().min()?;
-        Some((lower, upper))
-    }
-
-    /// Whether a bound depends on `name`.
-    pub fn mentions(&self, name: &Name) -> bool {
-        self.bounds().any(|b| b.mentions(name))
-    }
-
-    /// Lower and upper bounds.
-    pub fn bounds(&self) -> impl Iterator<Item = &Affine> {
-        self.lower.iter().chain(&self.upper)
-    }
-
-    /// From `lower` on, `extent` values.
-    pub fn of_extent(lower: &Affine, extent: i64) -> Range {
-        Range {
-            lower: vec![lower.clone()],
-            upper: vec![lower.plus_constant(extent)],
-            step: 1,
-        }
-    }
-
-    /// The range with `by` added to all bounds.
-    #[must_use]
-    pub fn shifted(&self, by: &Affine) -> Range {
-        let shift = |bounds: &[Affine]| bounds.iter().map(|b| b.plus(by)).collect();
-        Range {
-            lower: shift(&self.lower),
-            upper: shift(&self.upper),
-            step: self.step,
-        }
-    }
-
-    /// The range with iterators in its bounds replaced. Equal bounds fall together, and of
-    /// several constants only the one that counts stays.
-    #[must_use]
-    pub fn substitute(&self, map: &dyn Fn(&Name) -> Option<Affine>) -> Range {
-        let replace = |bounds: &[Affine], tighter: fn(i64, i64) -> i64| {
-            let bounds: Vec<Affine> = bounds.iter().map(|b| b.substitute(map)).collect();
-            let constants = bounds.iter().filter_map(Affine::as_constant);
-            let tightest = constants.reduce(tighter);
-            let mut result: Vec<Affine> = Vec::with_capacity(bounds.len());
-            for bound in bounds {
-                if (bound.as_constant().is_none() || bound.as_constant() == tightest)
-                    && !result.contains(&bound)
-                {
-                    result.push(bound);
-                }
-            }
-            result
-        };
-        Range {
-            lower: replace(&self.lower, i64::max),
-            upper: replace(&self.upper, i64::min),
-            step: self.step,
-        }
-    }
-}
 
 /// `target op= value`, or `target = value` without an operation.
 #[derive(Clone, Debug, PartialEq, Eq)]

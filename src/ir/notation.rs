@@ -18,7 +18,8 @@
 use super::affine::Affine;
 use super::expr::{BinaryOp, Expr, Index, Node};
 use super::name::Name;
-use super::nest::{Fill, Loop, Nest, Range, Stmt, Tree};
+use super::nest::{Fill, Loop, Nest, Stmt, Tree};
+use super::range::Range;
 use super::tensor::Tensor;
 use super::text::region_texts;
 

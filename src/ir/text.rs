@@ -13,7 +13,8 @@
 use super::affine::Affine;
 use super::elem::Elem;
 use super::expr::{BinaryOp, Expr, Index, Node};
-use super::nest::{Fill, Loop, Nest, Range, Stmt, Tree};
+use super::nest::{Fill, Loop, Nest, Stmt, Tree};
+use super::range::Range;
 use super::tensor::Tensor;
 use std::fmt::{self, Display, Formatter};
 
@@ -138,6 +139,12 @@ impl Display for Loop {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         if self.parallel {
             f.write_str("parallel ")?;
+            if self.sharing.collapse > 1 {
+                write!(f, "collapse({}) ", self.sharing.collapse)?;
+            }
+            if let Some(schedule) = self.sharing.schedule {
+                write!(f, "{} ", schedule.word())?;
+            }
         }
         if self.vector {
             f.write_str("vector ")?;

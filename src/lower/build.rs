@@ -30,7 +30,8 @@
 use super::flatten::{Flat, flatten};
 use crate::analysis::shape::{self, IteratorRange};
 use crate::ir::{
-    Affine, BinaryOp, Expr, Fill, Index, Infix, Loop, Name, Nest, Node, Range, Stmt, Tensor, Tree,
+    Affine, BinaryOp, Expr, Fill, Index, Infix, Loop, Name, Nest, Node, Range, Sharing, Stmt,
+    Tensor, Tree,
 };
 use std::sync::Arc;
 
@@ -159,6 +160,7 @@ pub fn build(assignment: &Expr) -> Result<Nest, NoNest> {
             name: new.clone(),
             range: Range::constant(range.low, range.high),
             parallel: false,
+            sharing: Sharing::default(),
             vector: false,
             body: vec![tree],
             made_by: None,

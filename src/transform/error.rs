@@ -198,7 +198,7 @@ pub enum ErrorKind {
         second_range: String,
     },
     /// Loops to be fused differ in being parallel or vector.
-    #[error("`{first}` and `{second}` are not both parallel, or not both vector")]
+    #[error("`{first}` and `{second}` are not parallel or vector in the same way")]
     ModesDiffer {
         /// The first loop.
         first: Name,
@@ -312,7 +312,7 @@ impl ErrorKind {
             | K::NoNest(NoNest::NotLinear { .. } | NoNest::ReadsTarget { .. })
             | K::NoNest(NoNest::Scattered { .. }) => Class::Limitation,
             K::Loop(NoLoop::TooDeep { .. } | NoLoop::Ambiguous { .. })
-            | K::Invalid(Invalid::InsideVector { .. })
+            | K::Invalid(Invalid::InsideVector { .. } | Invalid::NotCollapsible { .. })
             | K::NotPerfect { .. }
             | K::NotNested { .. }
             | K::BoundsDepend { .. }
@@ -388,6 +388,9 @@ impl ErrorKind {
             }
             K::ModesDiffer { .. } => "fuse first, then parallelize and vectorize",
             K::FillConflict { .. } => "keep the nests apart and pass both to codegen",
+            K::Invalid(Invalid::NotCollapsible { .. }) => {
+                "parallelize when the loops inside are in place, and vectorize further in"
+            }
             K::Invalid(Invalid::InsideVector { .. }) => {
                 "vectorize the innermost loops and parallelize outer ones"
             }

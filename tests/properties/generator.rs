@@ -6,8 +6,11 @@
 //! writes.
 
 use proptest::prelude::*;
+use teml::analysis::bounds::extent;
 use teml::interp::store::{Data, Store};
-use teml::ir::{Affine, BinaryOp, Elem, Expr, Index, Name, Nest, Shape, Tensor, Tree};
+use teml::ir::{
+    Affine, BinaryOp, Elem, Expr, Index, Loop, Name, Nest, Schedule, Shape, Tensor, Tree,
+};
 use teml::transform::nest::{
     distribute::distribute,
     fuse::fuse,
@@ -181,13 +184,15 @@ pub enum Move {
     Skew(usize, usize, i64),
     Peel(usize, i64, End),
     Distribute(usize),
-    /// A loop and the one after it.
-    Fuse(usize),
+    /// A loop and the one after it, which is shifted to start so much later.
+    Fuse(usize, i64),
     Unroll(usize),
     UnrollBy(usize, i64),
     /// Into a loop, or before all of them.
     PlaceInit(Option<usize>),
     Parallelize(usize),
+    /// Several loops all together.
+    Share(usize, i64, Option<Schedule>),
     Vectorize(usize),
     FuseInner(usize),
     UnrollAndJam(usize, i64),
@@ -200,6 +205,7 @@ pub fn moves(count: usize) -> impl Strategy<Value = Vec<Move>> {
     let end = prop_oneof![Just(End::Front), Just(End::Back)];
     let order = prop::collection::vec(0..12usize, 0..4);
     let l = 0..12usize;
+    let schedule = prop::sample::select(vec![None, Some(Schedule::Dynamic)]);
     let one = prop_oneof![
         3 => (l.clone(), 1..6i64, tail).prop_map(|(l, f, t)| Move::Stripmine(l, f, t)),
         2 => (l.clone(), l.clone()).prop_map(|(a, b)| Move::Interchange(a, b)),
@@ -209,12 +215,13 @@ pub fn moves(count: usize) -> impl Strategy<Value = Vec<Move>> {
         2 => (l.clone(), l.clone(), -2..3i64).prop_map(|(a, b, by)| Move::Skew(a, b, by)),
         2 => (l.clone(), 1..4i64, end).prop_map(|(l, n, e)| Move::Peel(l, n, e)),
         2 => l.clone().prop_map(Move::Distribute),
-        3 => l.clone().prop_map(Move::Fuse),
+        4 => (l.clone(), -2..3i64).prop_map(|(l, by)| Move::Fuse(l, by)),
         1 => l.clone().prop_map(Move::Unroll),
         2 => (l.clone(), 1..5i64).prop_map(|(l, f)| Move::UnrollBy(l, f)),
         2 => (l.clone(), 1..5i64).prop_map(|(l, f)| Move::UnrollAndJam(l, f)),
         3 => prop::option::weighted(0.8, l.clone()).prop_map(Move::PlaceInit),
         1 => l.clone().prop_map(Move::Parallelize),
+        1 => (l.clone(), 1..4i64, schedule).prop_map(|(l, n, s)| Move::Share(l, n, s)),
         1 => l.clone().prop_map(Move::Vectorize),
         1 => (0..6usize).prop_map(Move::FuseInner),
         1 => l.prop_map(Move::UnrollAndFuse),
@@ -243,17 +250,34 @@ pub fn step(nest: &Nest, chosen: &Move) -> Result<Nest, Error> {
         Move::Shift(l, amount) => shift(nest, &pick(*l), *amount),
         Move::Skew(inner, outer, factor) => skew(nest, &pick(*inner), &pick(*outer), *factor),
         Move::Peel(l, count, end) => peel(nest, &pick(*l), *count, *end),
-        Move::Distribute(l) => distribute(nest, &pick(*l)),
-        Move::Fuse(l) => {
-            let [first, second] = neighbors(nest, *l).unwrap_or([pick(*l), pick(l + 2)]);
-            fuse(nest, &first, &second)
+        Move::Distribute(l) => {
+            let several: Vec<&Loop> = loops.iter().map(|(_, l)| *l).collect();
+            let several = several
+                .into_iter()
+                .filter(|l| l.body.len() > 1)
+                .collect::<Vec<_>>();
+            match several.get(l % several.len().max(1)) {
+                Some(chosen) => distribute(nest, &LoopRef::Name(chosen.name.to_string())),
+                None => distribute(nest, &pick(*l)),
+            }
         }
+        Move::Fuse(l, later) => match neighbors(nest, *l) {
+            Some([first, second]) => {
+                let start = |l: &Loop| Some(extent(&l.range)?.0);
+                let apart = start(first).zip(start(second)).map(|(a, b)| a.minus(&b));
+                let by = apart.and_then(|a| a.as_constant()).unwrap_or(0) + later;
+                let [first, second] = [first, second].map(|l| LoopRef::Name(l.name.to_string()));
+                fuse(&shift(nest, &second, by)?, &first, &second)
+            }
+            None => fuse(nest, &pick(*l), &pick(l + 2)),
+        },
         Move::Unroll(l) => unroll(nest, &pick(*l)),
         Move::UnrollBy(l, factor) => unroll_by(nest, &pick(*l), *factor),
         Move::PlaceInit(Some(l)) => place_init(nest, &pick(*l), None),
         Move::PlaceInit(None) => place_init(nest, &LoopRef::Level(0), None),
         Move::UnrollAndJam(l, factor) => unroll_and_jam(nest, &pick(*l), *factor),
         Move::Parallelize(l) => mode::parallelize(nest, &pick(*l)),
+        Move::Share(l, collapse, schedule) => mode::share(nest, &pick(*l), *collapse, *schedule),
         Move::Vectorize(l) => mode::vectorize(nest, &pick(*l)),
         Move::FuseInner(level) => fuse_inner(nest, &LoopRef::Level(*level as i64)),
         Move::UnrollAndFuse(l) => {
@@ -267,11 +291,11 @@ pub fn step(nest: &Nest, chosen: &Move) -> Result<Nest, Error> {
 }
 
 /// Two loops next to each other, if there are such.
-fn neighbors(nest: &Nest, chosen: usize) -> Option<[LoopRef; 2]> {
-    fn collect(trees: &[Tree], found: &mut Vec<[LoopRef; 2]>) {
+fn neighbors(nest: &Nest, chosen: usize) -> Option<[&Loop; 2]> {
+    fn collect<'a>(trees: &'a [Tree], found: &mut Vec<[&'a Loop; 2]>) {
         for pair in trees.windows(2) {
             if let [Tree::Loop(a), Tree::Loop(b)] = pair {
-                found.push([a, b].map(|l| LoopRef::Name(l.name.to_string())));
+                found.push([&**a, &**b]);
             }
         }
         let loops = trees.iter().filter_map(Tree::as_loop);
@@ -279,7 +303,7 @@ fn neighbors(nest: &Nest, chosen: usize) -> Option<[LoopRef; 2]> {
     }
     let mut found = Vec::new();
     collect(nest.trees(), &mut found);
-    found.get(chosen % found.len().max(1)).cloned()
+    found.get(chosen % found.len().max(1)).copied()
 }
 
 /// Two programs side by side: the second one reads the first one's result element by element.

@@ -109,7 +109,8 @@ proptest! {
                 }
             }
         }
-        if let Ok(mut nest) = fused(&nests[0], &nests[1], level) {
+        let fused = fused(&nests[0], &nests[1], level);
+        if let Some(mut nest) = fused.ok().filter(|nest| verify(nest).is_ok()) {
             check(&nest)?;
             for chosen in &moves {
                 match step(&nest, chosen) {

@@ -8,7 +8,7 @@ use teml::analysis::verify::verify;
 use teml::ir::{Affine, Fill, Index, Name, Nest, Tree, parse_nest};
 use teml::lower::build::build;
 use teml::transform::LoopRef;
-use teml::transform::nest::mode::parallelize;
+use teml::transform::nest::mode::share;
 
 type Element = (String, Vec<i64>);
 
@@ -20,6 +20,8 @@ struct Footprint {
 }
 
 struct Walk {
+    /// How many loops further in are shared among threads by one around them.
+    shared: usize,
     point: BTreeMap<String, i64>,
     /// Whether two iterations of one instance of a marked loop were seen to conflict.
     conflict: bool,
@@ -83,6 +85,10 @@ impl Walk {
                         .map(|b| self.value(b))
                         .min()
                         .expect("a bound");
+                    let shared = self.shared;
+                    let marked = l.parallel || l.vector || shared > 0;
+                    let inner = l.sharing.collapse - 1;
+                    self.shared = inner.max(shared.saturating_sub(1));
                     let (mut read, mut written) = (BTreeSet::new(), BTreeSet::new());
                     let step = usize::try_from(l.range.step).expect("a small step");
                     for value in (low..high).step_by(step) {
@@ -94,10 +100,11 @@ impl Walk {
                             .iter()
                             .any(|e| written.contains(e) || read.contains(e))
                             || own.reads.iter().any(|e| written.contains(e));
-                        self.conflict |= hits && (l.parallel || l.vector);
+                        self.conflict |= hits && marked;
                         read.extend(own.reads);
                         written.extend(own.writes);
                     }
+                    self.shared = shared;
                     self.point.remove(l.name.as_str());
                     footprint.reads.extend(read);
                     footprint.writes.extend(written);
@@ -109,6 +116,7 @@ impl Walk {
 
 fn conflicts(nest: &Nest) -> bool {
     let mut walk = Walk {
+        shared: 0,
         point: BTreeMap::new(),
         conflict: false,
     };
@@ -149,6 +157,7 @@ fn blocks_are_disjoint_whichever_way_they_run() {
         assert!(!conflicts(&nest));
     }
     for loops in [
+        "parallel collapse(2) for i in 0..3\n  for j in 0..3\n    R[i] += A[0]",
         "parallel for i in 0..10 step 3\n  R[0] += A[0]",
         "parallel for i in 0..10 step 3\n  R[i] += A[0]\n  R[i + 3] += A[0]",
     ] {
@@ -214,9 +223,10 @@ proptest! {
         recipe in recipe(),
         moves in moves(4),
         chosen in 0..8usize,
+        collapse in 1..3i64,
     ) {
         let mut nest = build(&recipe.assignment("")).expect("recipes build");
-        for m in moves.iter().filter(|m| !matches!(m, Move::Parallelize(_) | Move::Vectorize(_))) {
+        for m in moves.iter().filter(|m| !matches!(m, Move::Parallelize(_) | Move::Share(..) | Move::Vectorize(_))) {
             match step(&nest, m) {
                 Ok(after) if verify(&after).is_ok() => nest = after,
                 _ => {}
@@ -227,7 +237,11 @@ proptest! {
             return Ok(());
         }
         let name = names[chosen % names.len()].clone();
-        let marked = parallelize(&nest, &LoopRef::Name(name)).expect("the loop exists");
+        let mark = |collapse| share(&nest, &LoopRef::Name(name.clone()), collapse, None);
+        let mut marked = mark(collapse).expect("the loop exists");
+        if verify(&marked).is_err() {
+            marked = mark(1).expect("the loop exists");
+        }
         match (race(&marked), conflicts(&marked)) {
             (None, conflict) => prop_assert!(!conflict, "a race was missed:\n{}", marked),
             // These programs couple no iterators, so the test is exact on them.

@@ -1,12 +1,14 @@
 //! What operations that split loops make of nests at the limits: one iteration, none, factors
 //! that do not divide, bounds that vary. Every result still computes the same numbers.
 
-use crate::trees::{becomes, level, line_becomes, named, word};
-use teml::transform::Arg;
+use crate::trees::{becomes, level, line_becomes, named, nest, transform, word};
+use teml::codegen::generate;
+use teml::transform::nest::at::focus;
 use teml::transform::nest::peel::PEEL;
 use teml::transform::nest::stripmine::STRIPMINE;
 use teml::transform::nest::unroll::UNROLL;
 use teml::transform::nest::unroll_and_jam::UNROLL_AND_JAM;
+use teml::transform::{Arg, LoopRef};
 
 #[test]
 fn stripmine_cuts() {
@@ -34,6 +36,14 @@ fn stripmine_cuts() {
     );
     by("3..3", 4, &[]);
     by("5..3", 4, &[]);
+    // Of several bounds that are constants apart, one counts.
+    let blocks = [
+        "for i_o in 0..2",
+        "  for i_i in 3*i_o + 2..3*i_o + 5",
+        "    B[i_i] = A[i_i]",
+    ];
+    by("max(2, 0)..min(8, 10)", 3, &blocks);
+    by("max(0, 2)..min(10, 8)", 3, &blocks);
 }
 
 #[test]
@@ -237,5 +247,71 @@ fn unroll_and_jam_brings_copies_together() {
         "2..3",
         &[Arg::Int(2)],
         &["for i_r in 2..3", "  B[i_r] = A[i_r]"],
+    );
+}
+
+#[test]
+fn copies_avoid_the_names_of_loops_around() {
+    let whole = nest(&[
+        "f64 B[3][5][2], A[3][5][2]",
+        "for j_2 in 0..3",
+        "  for i in 0..5",
+        "    for j in 0..2",
+        "      B[j_2][i][j] = A[j_2][i][j]",
+    ]);
+    let part = focus(&whole, &LoopRef::Name("i".to_owned())).unwrap();
+    let args = [Arg::Nest(part), level(1), Arg::Int(4), word("cut")];
+    let cut = transform(&STRIPMINE, &args).unwrap();
+    let loops = cut.loops().into_iter();
+    let names: Vec<String> = loops.map(|(_, l)| l.name.to_string()).collect();
+    assert_eq!(names, ["i_o", "i_i", "j", "i_r", "j_3"]);
+}
+
+#[test]
+fn sharing_is_said_in_the_pragma() {
+    let pragma = |head: &str| {
+        let nest = nest(&[
+            "f64 B[8][8], A[8][8]",
+            &format!("{head} for i in 0..8"),
+            "  for j in 0..8",
+            "    B[i][j] = A[i][j]",
+        ]);
+        let source = generate(&[nest], "kernel").unwrap().source();
+        let mut lines = source.lines().filter(|l| l.contains("#pragma omp"));
+        lines.next().unwrap().trim().to_owned()
+    };
+    assert_eq!(pragma("parallel"), "#pragma omp parallel for");
+    assert_eq!(
+        pragma("parallel collapse(2) guided"),
+        "#pragma omp parallel for collapse(2) schedule(guided)"
+    );
+    let both = pragma("parallel static vector");
+    assert!(
+        both.starts_with("#pragma omp parallel for simd aligned("),
+        "{both}"
+    );
+    assert!(both.ends_with(" schedule(static)"), "{both}");
+}
+
+#[test]
+fn blocks_of_shared_loops_are_shared_alone() {
+    becomes(
+        &STRIPMINE,
+        &[
+            "f64 B[5][8]",
+            "parallel collapse(2) dynamic for i in 0..5",
+            "  for j in 0..8",
+            "    B[i][j] = B[i][j]",
+        ],
+        &[level(1), Arg::Int(2), word("cut")],
+        &[
+            "parallel dynamic for i_o in 0..2",
+            "  for i_i in 2*i_o..2*i_o + 2",
+            "    for j in 0..8",
+            "      B[i_i][j] = B[i_i][j]",
+            "parallel collapse(2) dynamic for i_r in 4..5",
+            "  for j_2 in 0..8",
+            "    B[i_r][j_2] = B[i_r][j_2]",
+        ],
     );
 }

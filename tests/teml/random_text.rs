@@ -6,8 +6,8 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use std::sync::Arc;
 use teml::ir::{
-    Affine, BinaryOp, Elem, Expr, Fill, Index, Loop, Name, Nest, Node, Range, Shape, Stmt, Tensor,
-    Tree, parse_nest,
+    Affine, BinaryOp, Elem, Expr, Fill, Index, Loop, Name, Nest, Node, Range, Schedule, Shape,
+    Sharing, Stmt, Tensor, Tree, parse_nest,
 };
 
 fn names() -> impl Strategy<Value = Name> {
@@ -113,18 +113,34 @@ fn trees() -> impl Strategy<Value = Tree> {
     let leaf = prop_oneof![3 => stmt, 1 => fill];
     leaf.prop_recursive(4, 12, 3, move |inner| {
         let body = prop::collection::vec(inner, 1..4);
-        let parts = (names(), range.clone(), any::<bool>(), any::<bool>(), body);
-        parts.prop_map(|(name, range, parallel, vector, body)| {
+        let parts = (names(), range.clone(), modes(), any::<bool>(), body);
+        parts.prop_map(|(name, range, (parallel, sharing), vector, body)| {
             Tree::of_loop(Loop {
                 name,
                 range,
                 parallel,
+                sharing,
                 vector,
                 body,
                 made_by: None,
             })
         })
     })
+}
+
+/// Whether a loop is parallel, and how.
+fn modes() -> impl Strategy<Value = (bool, Sharing)> {
+    let schedules: Vec<_> = Schedule::WORDS
+        .iter()
+        .map(|w| Schedule::from_word(w))
+        .collect();
+    let schedule = prop_oneof![Just(None), prop::sample::select(schedules)];
+    let sharing = (1..4usize, schedule);
+    let sharing = sharing.prop_map(|(collapse, schedule)| Sharing { collapse, schedule });
+    prop_oneof![
+        Just((false, Sharing::default())),
+        sharing.prop_map(|sharing| (true, sharing)),
+    ]
 }
 
 fn nests() -> impl Strategy<Value = Nest> {

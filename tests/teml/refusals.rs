@@ -120,6 +120,7 @@ fn every_refusal_has_a_case() {
         K::Loop(NoLoop::Ambiguous { .. }) => "Loop::Ambiguous",
         K::Loop(NoLoop::NoName { .. }) => "Loop::NoName",
         K::Invalid(Invalid::InsideVector { .. }) => "Invalid::InsideVector",
+        K::Invalid(Invalid::NotCollapsible { .. }) => "Invalid::NotCollapsible",
         K::Invalid(Invalid::TooDeep) => "Invalid::TooDeep",
         K::Invalid(Invalid::TooLarge { .. }) => "Invalid::TooLarge",
         K::Invalid(Invalid::IndexTooLarge { .. }) => "Invalid::IndexTooLarge",

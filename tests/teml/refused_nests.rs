@@ -11,7 +11,7 @@ use teml::transform::nest::build::BUILD;
 use teml::transform::nest::fuse_inner::FUSE_INNER;
 use teml::transform::nest::fuse_outer::{FUSE_OUTER, fuse_outer};
 use teml::transform::nest::interchange::INTERCHANGE;
-use teml::transform::nest::mode::{PARALLELIZE, VECTORIZE, parallelize, vectorize};
+use teml::transform::nest::mode::{PARALLELIZE, VECTORIZE, parallelize, share, vectorize};
 use teml::transform::nest::stripmine::{STRIPMINE, Tail, stripmine};
 use teml::transform::nest::unroll::UNROLL;
 use teml::transform::tensor::vsum::vsum;
@@ -312,6 +312,28 @@ fn invalid_cases() -> Vec<Case> {
     };
     let outer = vectorize(&nest, &by_name("i")).unwrap();
     let inner = parallelize(&nest, &by_name("j")).unwrap();
+    let shared = |nest: &Nest, n| on(nest, [level(1), Arg::Int(n)]);
+    let collapse = |of: &str, collapse| Invalid::NotCollapsible {
+        name: name(of),
+        collapse,
+    };
+    let collapsed = share(&nest, &by_name("i"), 2, None).unwrap();
+    let triangle = crate::trees::nest(&[
+        "f64 A[4][4]",
+        "for i in 0..4",
+        "  for j in 0..i",
+        "    A[i][j] = A[i][j]",
+    ]);
+    let no_loops = ErrorKind::NotPositive {
+        parameter: "collapse",
+        value: 0,
+    };
+    let no_schedule = ErrorKind::NotOneOf {
+        parameter: "schedule",
+        word: "fair".to_owned(),
+        allowed: &["static", "dynamic", "guided"],
+    };
+    let with_schedule = on(&nest, [level(1), Arg::Int(1), Arg::Word("fair".to_owned())]);
     let huge = |extent| copy("B", "A", &[extent], "i");
     let start = it("i_o").times(1 << 40);
     let names: Vec<String> = (0..129).map(|k| format!("l{k}")).collect();
@@ -333,6 +355,14 @@ fn invalid_cases() -> Vec<Case> {
             on(&huge(10), [level(1), Arg::Int(1 << 40)]),
             Invalid::IndexTooLarge { index: start },
         ),
+        Case::new(&PARALLELIZE, shared(&nest, 3), collapse("i", 3)).because_of(&["i"]),
+        Case::new(&PARALLELIZE, shared(&triangle, 2), collapse("i", 2)).because_of(&["i"]),
+        Case::new(&PARALLELIZE, shared(&branching(), 2), collapse("i", 2)).because_of(&["i"]),
+        Case::new(&PARALLELIZE, shared(&inner, 2), collapse("i", 2)).because_of(&["i"]),
+        Case::new(&VECTORIZE, on(&collapsed, [named("j")]), collapse("i", 2)).because_of(&["i"]),
+        Case::new(&UNROLL, on(&collapsed, [named("j")]), collapse("i", 2)).because_of(&["i"]),
+        Case::new(&PARALLELIZE, shared(&nest, 0), no_loops).at(2),
+        Case::new(&PARALLELIZE, with_schedule, no_schedule).at(3),
         Case::new(&BUILD, vec![Arg::Expr(deep)], Invalid::TooDeep),
         Case::new(
             &PARALLELIZE,

@@ -5,7 +5,8 @@ use crate::ir::affine::Affine;
 use crate::ir::elem::Elem;
 use crate::ir::expr::{BinaryOp, Expr, Index, MAX_DEPTH, Node};
 use crate::ir::name::Name;
-use crate::ir::nest::{Fill, Loop, Range, Stmt};
+use crate::ir::nest::{Fill, Loop, Stmt};
+use crate::ir::range::{Range, Schedule, Sharing};
 use crate::ir::tensor::{Shape, Tensor};
 use crate::ir::text::precedence;
 
@@ -153,6 +154,10 @@ impl<'a> Cursor<'a> {
 
     pub(super) fn head(&mut self) -> Result<Loop, String> {
         let parallel = self.eat("parallel ");
+        let sharing = match parallel {
+            true => self.sharing()?,
+            false => Sharing::default(),
+        };
         let vector = self.eat("vector ");
         self.expect("for ")?;
         let name = self.name()?;
@@ -172,10 +177,25 @@ impl<'a> Cursor<'a> {
             name,
             range,
             parallel,
+            sharing,
             vector,
             body: Vec::new(),
             made_by: None,
         })
+    }
+
+    fn sharing(&mut self) -> Result<Sharing, String> {
+        let mut sharing = Sharing::default();
+        if self.eat("collapse(") {
+            let number = self.integer()?;
+            let collapse = usize::try_from(number).ok().filter(|n| *n > 0);
+            sharing.collapse = collapse.ok_or_else(|| format!("{number} loops do not collapse"))?;
+            self.expect(") ")?;
+        }
+        let mut words = Schedule::WORDS.iter();
+        let word = words.find(|w| self.eat(&format!("{w} ")));
+        sharing.schedule = word.and_then(|w| Schedule::from_word(w));
+        Ok(sharing)
     }
 
     fn bounds(&mut self, function: &str) -> Result<Vec<Affine>, String> {

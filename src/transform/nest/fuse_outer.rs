@@ -122,9 +122,10 @@ pub(super) fn check_same(first: &Loop, second: &Loop, range: &Range) -> Result<(
     check_modes(first, second)
 }
 
-/// That two loops are both parallel or neither, and both vector or neither.
+/// That two loops are parallel and vector in the same way.
 pub(super) fn check_modes(first: &Loop, second: &Loop) -> Result<(), ErrorKind> {
-    if (first.parallel, first.vector) != (second.parallel, second.vector) {
+    let mode = |l: &Loop| (l.parallel, l.sharing, l.vector);
+    if mode(first) != mode(second) {
         let (first, second) = (first.name.clone(), second.name.clone());
         return Err(ErrorKind::ModesDiffer { first, second });
     }

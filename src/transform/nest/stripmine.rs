@@ -53,7 +53,7 @@ use super::parts::{Names, with_body};
 use super::resolve::{chain, check_positive, check_step, find, not_constant};
 use crate::analysis::bounds::{self, Bounds};
 use crate::analysis::position::splice;
-use crate::ir::{Affine, Loop, Name, Nest, Range, Tree};
+use crate::ir::{Affine, Loop, Name, Nest, Range, Sharing, Tree};
 use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
 
 /// `stripmine(nest, loop, factor, tail?)`.
@@ -176,6 +176,7 @@ fn blocks(
     };
     let serial = Loop {
         parallel: false,
+        sharing: Sharing::default(),
         ..l.clone()
     };
     let within = with_body(&serial, inner, range, l.body.clone());
@@ -183,6 +184,10 @@ fn blocks(
         name: outer,
         range: Range::constant(0, count),
         parallel: l.parallel,
+        sharing: Sharing {
+            collapse: 1,
+            ..l.sharing
+        },
         vector: false,
         body: vec![within],
         made_by: None,

@@ -80,6 +80,7 @@ fn infer_target(value: &Expr, to: &[Affine]) -> Result<Shape, Error> {
             name: r.name,
             range: Range::constant(r.low, r.high),
             parallel: false,
+            sharing: crate::ir::Sharing::default(),
             vector: false,
             body: Vec::new(),
             made_by: None,

@@ -1,0 +1,142 @@
+//! What is said of a loop's iterations: which there are, and who runs them.
+
+use super::affine::Affine;
+use super::name::Name;
+
+/// Lower bound, upper bound and step: (lb, ub, st) of TeML §3.1, the upper bound exclusive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Range {
+    /// The iterator starts at the greatest of these; never empty.
+    pub lower: Vec<Affine>,
+    /// The iterator stays below the least of these; never empty.
+    pub upper: Vec<Affine>,
+    /// At least 1.
+    pub step: i64,
+}
+
+impl Range {
+    /// `lower..upper` with step 1.
+    pub fn constant(lower: i64, upper: i64) -> Range {
+        let (lower, upper) = (Affine::constant(lower), Affine::constant(upper));
+        Range {
+            lower: vec![lower],
+            upper: vec![upper],
+            step: 1,
+        }
+    }
+
+    /// The bounds, when no outer iterator occurs in them.
+    pub fn as_constant(&self) -> Option<(i64, i64)> {
+        let value = |bounds: &[Affine]| -> Option<Vec<i64>> {
+            bounds.iter().map(Affine::as_constant).collect()
+        };
+        let lower = value(&self.lower)?.into_iter().max()?;
+        let upper = value(&self.upper)?.into_iter().min()?;
+        Some((lower, upper))
+    }
+
+    /// Whether a bound depends on `name`.
+    pub fn mentions(&self, name: &Name) -> bool {
+        self.bounds().any(|b| b.mentions(name))
+    }
+
+    /// Lower and upper bounds.
+    pub fn bounds(&self) -> impl Iterator<Item = &Affine> {
+        self.lower.iter().chain(&self.upper)
+    }
+
+    /// From `lower` on, `extent` values.
+    pub fn of_extent(lower: &Affine, extent: i64) -> Range {
+        Range {
+            lower: vec![lower.clone()],
+            upper: vec![lower.plus_constant(extent)],
+            step: 1,
+        }
+    }
+
+    /// The range with `by` added to all bounds.
+    #[must_use]
+    pub fn shifted(&self, by: &Affine) -> Range {
+        let shift = |bounds: &[Affine]| bounds.iter().map(|b| b.plus(by)).collect();
+        Range {
+            lower: shift(&self.lower),
+            upper: shift(&self.upper),
+            step: self.step,
+        }
+    }
+
+    /// The range with iterators in its bounds replaced. Equal bounds fall together, and of
+    /// several constants only the one that counts stays.
+    #[must_use]
+    pub fn substitute(&self, map: &dyn Fn(&Name) -> Option<Affine>) -> Range {
+        let replace = |bounds: &[Affine], tighter: fn(i64, i64) -> i64| {
+            let bounds: Vec<Affine> = bounds.iter().map(|b| b.substitute(map)).collect();
+            let constants = bounds.iter().filter_map(Affine::as_constant);
+            let tightest = constants.reduce(tighter);
+            let mut result: Vec<Affine> = Vec::with_capacity(bounds.len());
+            for bound in bounds {
+                if (bound.as_constant().is_none() || bound.as_constant() == tightest)
+                    && !result.contains(&bound)
+                {
+                    result.push(bound);
+                }
+            }
+            result
+        };
+        Range {
+            lower: replace(&self.lower, i64::max),
+            upper: replace(&self.upper, i64::min),
+            step: self.step,
+        }
+    }
+}
+
+/// How the iterations of a parallel loop are shared among threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sharing {
+    /// The number of perfectly nested loops, from this one on, whose iterations are shared all
+    /// together; at least 1.
+    pub collapse: usize,
+    /// Which iterations a thread gets; `None` leaves it to OpenMP.
+    pub schedule: Option<Schedule>,
+}
+
+impl Default for Sharing {
+    fn default() -> Sharing {
+        Sharing {
+            collapse: 1,
+            schedule: None,
+        }
+    }
+}
+
+/// Which iterations a thread gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Schedule {
+    /// An equal part, decided beforehand.
+    Static,
+    /// The next one, whenever it is done with one.
+    Dynamic,
+    /// The next ones, of which there are fewer and fewer.
+    Guided,
+}
+
+impl Schedule {
+    /// All schedules, as scripts and C name them.
+    pub const WORDS: &[&str] = &["static", "dynamic", "guided"];
+
+    /// The schedule of that name.
+    pub fn from_word(word: &str) -> Option<Schedule> {
+        let all = [Schedule::Static, Schedule::Dynamic, Schedule::Guided];
+        all.into_iter().find(|s| s.word() == word)
+    }
+
+    /// The name.
+    pub fn word(self) -> &'static str {
+        match self {
+            Schedule::Static => "static",
+            Schedule::Dynamic => "dynamic",
+            Schedule::Guided => "guided",
+        }
+    }
+}
