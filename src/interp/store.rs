@@ -1,7 +1,7 @@
 //! Numbers and where they are kept.
 
 use super::Fault;
-use crate::ir::{BinaryOp, Elem, Name, Tensor};
+use crate::ir::{BinaryOp, Constant, Elem, Function, Name, Tensor};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -49,7 +49,7 @@ impl<'a> Data<'a> {
 /// The tensors of a program and their elements.
 pub type Store<'a> = HashMap<Name, Data<'a>>;
 
-/// Arithmetic of an element type: IEEE for floating point, wrapping for integers.
+/// Arithmetic of an element type: IEEE for floating point, wrapping for integers, as `ir` says.
 pub trait Number: Copy + Default + Send + Sync + 'static {
     /// The elements, if they are of this type.
     fn slice<'d>(data: &'d Data<'_>) -> Option<&'d [Self]>;
@@ -57,13 +57,28 @@ pub trait Number: Copy + Default + Send + Sync + 'static {
     fn slice_mut<'d>(data: &'d mut Data<'_>) -> Option<&'d mut [Self]>;
     /// Elements as data.
     fn data<'a>(elements: Vec<Self>) -> Data<'a>;
-    /// A small integer, such as the identity of a reduction.
-    fn from_integer(value: i64) -> Self;
+    /// The number, if it is of this type.
+    fn constant(constant: Constant) -> Option<Self>;
     /// `self op other`.
     ///
     /// # Errors
-    /// Division of an integer by zero.
+    /// Division of an integer by zero; powers of integers.
     fn apply(self, op: BinaryOp, other: Self) -> Result<Self, Fault>;
+    /// The function of as many arguments as it takes; `None` where this type has no such
+    /// function.
+    fn call(function: Function, args: &[Self]) -> Option<Self>;
+}
+
+/// The lesser; a NaN only where both are one.
+fn lesser<T: PartialOrd>(a: T, b: T) -> T {
+    let is_number = b.partial_cmp(&b).is_some();
+    if a < b || !is_number { a } else { b }
+}
+
+/// The greater; a NaN only where both are one.
+fn greater<T: PartialOrd>(a: T, b: T) -> T {
+    let is_number = b.partial_cmp(&b).is_some();
+    if a > b || !is_number { a } else { b }
 }
 
 macro_rules! float {
@@ -84,8 +99,11 @@ macro_rules! float {
             fn data<'a>(elements: Vec<Self>) -> Data<'a> {
                 Data::$variant(elements.into())
             }
-            fn from_integer(value: i64) -> Self {
-                value as $type
+            fn constant(constant: Constant) -> Option<Self> {
+                match constant {
+                    Constant::$variant(value) => Some(value),
+                    _ => None,
+                }
             }
             fn apply(self, op: BinaryOp, other: Self) -> Result<Self, Fault> {
                 Ok(match op {
@@ -93,6 +111,29 @@ macro_rules! float {
                     BinaryOp::Sub => self - other,
                     BinaryOp::Mul => self * other,
                     BinaryOp::Div => self / other,
+                    BinaryOp::Min => lesser(self, other),
+                    BinaryOp::Max => greater(self, other),
+                    BinaryOp::Pow => self.powf(other),
+                })
+            }
+            fn call(function: Function, args: &[Self]) -> Option<Self> {
+                Some(match (function, args) {
+                    (Function::Neg, [x]) => -x,
+                    (Function::Abs, [x]) => x.abs(),
+                    (Function::Sqrt, [x]) => x.sqrt(),
+                    (Function::Exp, [x]) => x.exp(),
+                    (Function::Log, [x]) => x.ln(),
+                    (Function::Tanh, [x]) => x.tanh(),
+                    (Function::Sin, [x]) => x.sin(),
+                    (Function::Cos, [x]) => x.cos(),
+                    (Function::Select(comparison), [left, right, yes, no]) => {
+                        if comparison.holds(left, right) {
+                            *yes
+                        } else {
+                            *no
+                        }
+                    }
+                    _ => return None,
                 })
             }
         }
@@ -117,8 +158,11 @@ macro_rules! integer {
             fn data<'a>(elements: Vec<Self>) -> Data<'a> {
                 Data::$variant(elements.into())
             }
-            fn from_integer(value: i64) -> Self {
-                value as $type
+            fn constant(constant: Constant) -> Option<Self> {
+                match constant {
+                    Constant::$variant(value) => Some(value),
+                    _ => None,
+                }
             }
             fn apply(self, op: BinaryOp, other: Self) -> Result<Self, Fault> {
                 Ok(match op {
@@ -127,6 +171,23 @@ macro_rules! integer {
                     BinaryOp::Mul => self.wrapping_mul(other),
                     BinaryOp::Div if other == 0 => return Err(Fault::DivisionByZero),
                     BinaryOp::Div => self.wrapping_div(other),
+                    BinaryOp::Min => lesser(self, other),
+                    BinaryOp::Max => greater(self, other),
+                    BinaryOp::Pow => return Err(Fault::Meaningless("pow".to_owned())),
+                })
+            }
+            fn call(function: Function, args: &[Self]) -> Option<Self> {
+                Some(match (function, args) {
+                    (Function::Neg, [x]) => x.wrapping_neg(),
+                    (Function::Abs, [x]) => x.wrapping_abs(),
+                    (Function::Select(comparison), [left, right, yes, no]) => {
+                        if comparison.holds(left, right) {
+                            *yes
+                        } else {
+                            *no
+                        }
+                    }
+                    _ => return None,
                 })
             }
         }

@@ -3,8 +3,10 @@
 //! No I/O, no C, no script. Trees are immutable and shared; equality is structural.
 
 mod affine;
+mod constant;
 mod elem;
 mod expr;
+mod function;
 mod name;
 mod nest;
 mod notation;
@@ -14,8 +16,10 @@ mod tensor;
 mod text;
 
 pub use affine::Affine;
+pub use constant::Constant;
 pub use elem::Elem;
-pub use expr::{BinaryOp, Expr, Index, MAX_DEPTH, MAX_SIZE, Node, fresh_name};
+pub use expr::{Expr, Index, MAX_DEPTH, MAX_SIZE, Node, fresh_name};
+pub use function::{BinaryOp, Comparison, Function, Reduction};
 pub use name::{Name, NameError};
 pub use nest::{Fill, Loop, Nest, Range, Stmt, Tree};
 pub use parse::{ParseError, parse_expr, parse_nest};

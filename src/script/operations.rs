@@ -4,8 +4,8 @@ use super::call::{self, Call, Callee};
 use super::fail::Failure;
 use super::state::Shared;
 use super::values::{self, Index, RawArrow};
-use crate::ir::{Affine, Elem};
-use crate::transform::{self, Arg, Arrow, Iters, Kind, LoopRef, Op, Value};
+use crate::ir::{Affine, Comparison, Elem, Expr};
+use crate::transform::{self, Arg, Arrow, Iters, Kind, LoopRef, Number, Op, Value};
 use rhai::{Array, Dynamic, Engine, ImmutableString};
 
 /// Registers every operation.
@@ -35,6 +35,7 @@ fn apply(op: &'static Op, call: &Call) -> Result<Dynamic, Failure> {
     }
 }
 
+const OPERAND: &str = "a tensor or a number";
 const LISTS: &str = "a list of iterator lists such as `[[i, k], [k, j]]`";
 const ARROW: &str = "`[i, j] -> [j, i]`, or a list of iterators alone";
 const LISTS_ARROW: &str = "an arrow such as `[[i, k], [k, j]] -> [i, j]`";
@@ -44,6 +45,21 @@ fn convert(call: &Call, k: usize, kind: Kind) -> Result<Arg, Failure> {
     match kind {
         Kind::Nest => call.nest(k).map(Arg::Nest),
         Kind::Expr => call.expr(k).map(Arg::Expr),
+        Kind::Operand => {
+            let value = value(call, k, OPERAND)?;
+            if let Some(number) = number(&value) {
+                return Ok(Arg::Number(number));
+            }
+            call.get::<Expr>(k, OPERAND).map(Arg::Expr)
+        }
+        Kind::Comparison => {
+            let symbols = Comparison::ALL.map(|c| format!("\"{}\"", c.symbol()));
+            let expected = format!("a comparison: {}", symbols.join(", "));
+            let text: ImmutableString = call.get(k, &expected)?;
+            let comparison = Comparison::ALL.into_iter().find(|c| c.symbol() == text);
+            let comparison = comparison.ok_or_else(|| call.expected(k, &expected))?;
+            Ok(Arg::Comparison(comparison))
+        }
         Kind::Loop => loop_ref(call, k).map(Arg::Loop),
         Kind::Int => call.int(k).map(Arg::Int),
         Kind::Extents => {
@@ -126,6 +142,12 @@ fn convert(call: &Call, k: usize, kind: Kind) -> Result<Arg, Failure> {
 
 fn value(call: &Call, k: usize, expected: &str) -> Result<Dynamic, Failure> {
     call.value(k).ok_or_else(|| call.expected(k, expected))
+}
+
+/// The number that a value is, if it is one.
+fn number(value: &Dynamic) -> Option<Number> {
+    let integer = value.as_int().ok().map(Number::Int);
+    integer.or_else(|| value.as_float().ok().map(Number::Float))
 }
 
 fn loop_ref(call: &Call, k: usize) -> Result<LoopRef, Failure> {

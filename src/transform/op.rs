@@ -5,7 +5,7 @@
 
 use super::error::Error;
 use crate::analysis::verify::verify;
-use crate::ir::{Affine, Elem, Expr, Nest, Site, Step};
+use crate::ir::{Affine, Comparison, Elem, Expr, Nest, Site, Step};
 use std::fmt;
 use std::sync::Arc;
 
@@ -61,6 +61,10 @@ pub enum Kind {
     Nest,
     /// A tensor expression.
     Expr,
+    /// A tensor expression, or a number.
+    Operand,
+    /// A comparison: `"<"`, `"<="`, `">"`, `">="`, `"=="`, `"!="`.
+    Comparison,
     /// A loop, by level (counted from 1) or by name.
     Loop,
     /// An integer.
@@ -86,8 +90,12 @@ pub enum Kind {
 pub enum Arg {
     /// For [`Kind::Nest`].
     Nest(Nest),
-    /// For [`Kind::Expr`].
+    /// For [`Kind::Expr`] and [`Kind::Operand`].
     Expr(Expr),
+    /// For [`Kind::Operand`].
+    Number(Number),
+    /// For [`Kind::Comparison`].
+    Comparison(Comparison),
     /// For [`Kind::Loop`].
     Loop(LoopRef),
     /// For [`Kind::Int`].
@@ -104,6 +112,24 @@ pub enum Arg {
     Arrow(Arrow),
     /// For [`Kind::Dimensions`].
     Dimensions([i64; 2]),
+}
+
+/// A number of a script, which has no element type yet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Number {
+    /// Without decimals.
+    Int(i64),
+    /// With decimals.
+    Float(f64),
+}
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Number::Int(value) => write!(f, "{value}"),
+            Number::Float(value) => write!(f, "{value:?}"),
+        }
+    }
 }
 
 /// A list of iterators, or `None` for ε: not given.

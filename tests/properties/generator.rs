@@ -12,7 +12,7 @@ use teml::transform::nest::{
     fuse_inner::fuse_inner, fuse_outer::fuse_outer, interchange::interchange, mode,
     stripmine::stripmine, unroll::unroll,
 };
-use teml::transform::tensor::{eq, vop::vop, vsum::vsum};
+use teml::transform::tensor::{eq, vop::vop, vreduce::vsum};
 use teml::transform::{Arrow, Error, LoopRef};
 
 /// What a program is made from: plain numbers, so that failures shrink.

@@ -123,6 +123,10 @@ fn every_refusal_has_a_case() {
         K::ScalarIndexed { .. } => "ScalarIndexed",
         K::TooManyLists { .. } => "TooManyLists",
         K::TooComplex => "TooComplex",
+        K::NotRepresentable { .. } => "NotRepresentable",
+        K::OnlyNumbers => "OnlyNumbers",
+        K::NeedsFloat { .. } => "NeedsFloat",
+        K::ShapesDiffer { .. } => "ShapesDiffer",
         K::NoDimension { .. } => "NoDimension",
         K::ContractedExtents { .. } => "ContractedExtents",
         K::NotFree { .. } => "NotFree",
@@ -212,6 +216,13 @@ fn codes() -> Vec<(Vec<Nest>, &'static str, NoCode)> {
         ),
         (vec![named], "kernel", NoCode::NameClash { name: name("i") }),
         (
+            vec![nest(&["f32 expf", "expf = exp(expf)"])],
+            "kernel",
+            NoCode::FunctionClash {
+                name: "expf".to_owned(),
+            },
+        ),
+        (
             vec![copy],
             "double",
             NoCode::Symbol(NameError::Keyword("double".to_owned())),
@@ -240,6 +251,7 @@ fn every_reason_for_no_c_has_a_case() {
         NoCode::Race { .. } => "Race",
         NoCode::TensorsDiffer { .. } => "TensorsDiffer",
         NoCode::NameClash { .. } => "NameClash",
+        NoCode::FunctionClash { .. } => "FunctionClash",
         NoCode::Symbol(_) => "Symbol",
         NoCode::Invalid(_) => "Invalid",
     }

@@ -6,7 +6,7 @@ use teml::ir::BinaryOp::{Add, Div, Mul, Sub};
 use teml::ir::{Nest, parse_expr, parse_nest};
 use teml::lower::build::build;
 use teml::transform::nest::{fuse_outer, interchange, mode, stripmine, unroll};
-use teml::transform::tensor::{vcontract, vsum, with_shapes};
+use teml::transform::tensor::{vcontract, vreduce, with_shapes};
 use teml::transform::{Arg, Op};
 
 fn assert_reads_back(nest: &Nest) {
@@ -63,14 +63,14 @@ fn built_nests_are_read_back() {
     let x = tensor("x", &[6]);
     let product = vcontract::vcontract(&a, &b, [2, 1]).unwrap();
     let nested = vop(Div, &vop(Sub, &a, &b, ["i j", "j i"]), &x, ["ε", "j"]);
-    let sum = vsum::vsum(&vop(Mul, &a, &x, ["i j", "j"]), &list("j")).unwrap();
+    let sum = vreduce::vsum(&vop(Mul, &a, &x, ["i j", "j"]), &list("j")).unwrap();
     let eighth = tensor("E", &[1, 2, 3, 1, 2, 3, 1, 2]);
     let old = tensor("old", &[6]);
     for definition in [
         eq("C", &product, "i j", "i j"),
         eq("C", &nested, "ε", "j i"),
         eq("y", &sum, "ε", "i"),
-        eq("n", &vsum::vsum(&sum, &list("i")).unwrap(), "ε", ""),
+        eq("n", &vreduce::vsum(&sum, &list("i")).unwrap(), "ε", ""),
         eq("F", &eighth, "a b c d e f g h", "h g f e d c b a"),
         eq("z", &tensor("r", &[]), "", ""),
         op("old", Add, [&old, &a], ["i", "i j"], "i"),
@@ -209,7 +209,7 @@ fn expressions_are_read_back() {
 fn what_operations_make_is_read_back() {
     let (a, b) = (tensor("A", &[4, 5]), tensor("B", &[5, 6]));
     let product = vcontract::vcontract(&a, &b, [2, 1]).unwrap();
-    let sum = vsum::vsum(&vop(Mul, &a, &b, ["i k", "k j"]), &list("k")).unwrap();
+    let sum = vreduce::vsum(&vop(Mul, &a, &b, ["i k", "k j"]), &list("k")).unwrap();
     for expr in [product, sum, eq("C", &a, "i j", "j i")] {
         let read = parse_expr(&expr.to_string()).unwrap();
         assert_eq!(with_shapes(&read), Ok(expr));

@@ -1,6 +1,7 @@
 //! Reads the canonical text of nests and expressions back.
 
 mod cursor;
+mod value;
 
 use super::elem::Elem;
 use super::expr::{Expr, MAX_DEPTH};

@@ -1,12 +1,17 @@
 //! Operations that make tensor expressions: TeML Figs. 1 and 8.
 
 pub mod declare;
+pub mod entrywise;
 pub mod eq;
+pub mod function;
 mod infer;
 pub mod op;
 mod operand;
+pub mod select;
 pub mod vcontract;
+pub mod vfunction;
 pub mod vop;
-pub mod vsum;
+pub mod vreduce;
 
 pub use infer::with_shapes;
+pub use operand::Operand;

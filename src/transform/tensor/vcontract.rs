@@ -23,10 +23,10 @@
 //!
 //! Source: TeML §4.2.3, eq. 33.
 
-use super::infer::{abstraction, binary, sum};
+use super::infer::{abstraction, binary, reduce};
 use super::operand::{describe, fresh_iterators, of_operand, positional, rank};
 use crate::analysis::shape::{self, Place};
-use crate::ir::{Affine, BinaryOp, Expr, Name};
+use crate::ir::{Affine, BinaryOp, Expr, Name, Reduction};
 use crate::transform::{Arg, Error, ErrorKind, Kind, Op, Param, Returns, Value};
 
 /// `vcontract(left, right, dimensions)`.
@@ -87,7 +87,8 @@ pub fn vcontract(left: &Expr, right: &Expr, pair: [i64; 2]) -> Result<Expr, Erro
         // What is left to disagree about are element types.
         Error::from(kind).at_argument(1)
     })?;
-    Ok(abstraction(formals, sum(vec![summed], product)?)?)
+    let sum = reduce(Reduction::Sum, vec![summed], product)?;
+    Ok(abstraction(formals, sum)?)
 }
 
 fn dimension(expr: &Expr, dimension: i64) -> Result<usize, Error> {
