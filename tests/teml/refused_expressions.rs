@@ -358,9 +358,9 @@ fn function_cases() -> Vec<Case> {
         vec![expr(left), less.clone(), right, yes, no, last]
     };
     let elems = Mismatch::Elems {
-        left: "x[i]".to_owned(),
+        left: "x".to_owned(),
         left_elem: Elem::F64,
-        right: "n[i]".to_owned(),
+        right: "n".to_owned(),
         right_elem: Elem::I32,
     };
     vec![
