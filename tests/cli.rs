@@ -236,6 +236,63 @@ save(codegen(build(B)), \"/no/such/directory/k.c\");
     fails_with(script, &[], &[], "cannot be written");
 }
 
+#[test]
+fn a_bundle_checks_and_times_without_teml() {
+    let directory = tempfile::tempdir().unwrap();
+    let bundle = directory.path().join("bundle");
+    let script = format!(
+        "
+let A = tensor([9, 8]);
+let B = tensor([8, 7], \"f64\");
+let C = tensor([9, 7]);
+C = add(C, vmul(A, B, [[i, k], [k, j]]), [[i, j], ] -> [i, j]);
+let naive = build(C);
+let plan = naive.interchange(2, 3).stripmine(1, 4).parallelize(1).vectorize(4);
+init(B, |i, j| i - 0.5 * j);
+bundle([plan, naive.interchange(1, 2)], {:?});
+",
+        bundle.to_str().unwrap()
+    );
+    let path = write(directory.path(), "script.rhai", &script);
+    let output = teml(&["run", path.to_str().unwrap()]).output().unwrap();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+
+    let make = || {
+        let flags = "CFLAGS=-std=c11 -O2 -fopenmp -Wall -Wextra -Werror";
+        let output = Command::new("make")
+            .arg("run")
+            .arg(flags)
+            .current_dir(&bundle)
+            .output();
+        let output = output.unwrap();
+        (
+            output.status.success(),
+            text(&output.stdout) + &text(&output.stderr),
+        )
+    };
+    let (succeeded, shown) = make();
+    assert!(succeeded, "{shown}");
+    for variant in ["reference", "plan", "variant_2"] {
+        assert!(shown.lines().any(|l| l.starts_with(variant)), "{shown}");
+    }
+
+    // The check can fail.
+    let kernels = bundle.join("kernels.c");
+    let c = fs::read_to_string(&kernels).unwrap();
+    let (before, plan) = c.split_once("void plan(").unwrap();
+    write(
+        &bundle,
+        "kernels.c",
+        &format!("{before}void plan({}", plan.replacen("+=", "-=", 1)),
+    );
+    let (succeeded, shown) = make();
+    assert!(
+        !succeeded && shown.contains("plan computes a wrong C"),
+        "{shown}"
+    );
+    assert!(!shown.contains("median"), "{shown}");
+}
+
 /// Starts a script, waits until it prints `started`, lets it go on for a moment, and presses
 /// Ctrl-C.
 fn interrupt(script: &str, environment: &[(&str, &str)]) -> Output {

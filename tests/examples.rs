@@ -4,6 +4,7 @@
 // A test that cannot go on has failed.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -85,11 +86,16 @@ fn every_function_of_the_library_has_an_example_that_holds() {
         .filter(|f| f.extension().is_some_and(|e| e == "rhai"))
     {
         let text = fs::read_to_string(file).unwrap();
-        let functions = text.lines().filter(|l| l.starts_with("fn ")).count();
+        // Functions of one name differ in their number of arguments and share a comment.
+        let functions = text.lines().filter_map(|l| l.strip_prefix("fn "));
+        let functions: BTreeSet<&str> = functions
+            .filter_map(|l| l.split('(').next())
+            .filter(|name| !name.starts_with("std_"))
+            .collect();
         let examples = examples(&text, "///");
         assert_eq!(
             examples.len(),
-            functions,
+            functions.len(),
             "{}: one example per function",
             file.display()
         );

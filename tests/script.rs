@@ -346,3 +346,45 @@ fn no_text_breaks_the_engine() {
         let _ = session().0.run_text("t", text);
     }
 }
+
+#[test]
+fn strategies_go_on_after_refusals_and_never_after_mistakes() {
+    let program = |call: &str| {
+        format!(
+            "let A = tensor([10]); let B = eq(A, [i] -> [i]);
+             let l = build(B).stripmine(1, 4);
+             print({call}.call(l) == l);"
+        )
+    };
+    // The bounds of the inner loop are not constant: on another nest they would be.
+    for refused in [
+        "attempt(|n| n.unroll(\"i_i\"))",
+        "repeat(|n| n.interchange(1, 2))",
+        "innermost(|n, name| n.unroll(name))",
+        "everywhere(|n, name| n.interchange(\"i_o\", \"i_i\"))",
+        "or_else(|n| n.unroll(2), |n| n)",
+    ] {
+        let (mut session, output) = session();
+        let result = session.run_text("script", &program(refused));
+        assert!(result.is_ok(), "{}", result.unwrap_err().render(false));
+        assert_eq!(output.0.lock().unwrap().as_slice(), b"true\n", "{refused}");
+    }
+    for (mistaken, message) in [
+        (
+            "attempt(|n| n.unroll(\"nowhere\"))",
+            "no loop is named `nowhere`",
+        ),
+        ("attempt(|n| n.stripmine(1, 0))", "must be at least 1"),
+        ("repeat(|n| n.unrol(1))", "no function `unrol`"),
+        ("or_else(|n| throw \"mine\", |n| n)", "mine"),
+        ("innermost(|n, name| n.unroll(name, name, name))", "unroll"),
+    ] {
+        let (mut session, _) = session();
+        let error = session.run_text("script", &program(mistaken)).unwrap_err();
+        let shown = error.render(false);
+        assert!(
+            shown.contains(message) && shown.contains("script:3"),
+            "{shown}"
+        );
+    }
+}

@@ -1,6 +1,6 @@
 //! Bounding boxes: the least and greatest value of each loop iterator.
 
-use crate::ir::{Affine, Loop, Name};
+use crate::ir::{Affine, Loop, Name, Nest};
 use std::collections::HashMap;
 
 /// Inclusive bounds of loop iterators.
@@ -17,6 +17,12 @@ impl Bounds {
             bounds.enter(l);
         }
         bounds
+    }
+
+    /// The bounds of the loops around a place in `nest`: those of the nest, outermost first, and
+    /// those that the nest itself is inside of.
+    pub fn around<'a>(nest: &'a Nest, chain: impl IntoIterator<Item = &'a Loop>) -> Bounds {
+        Bounds::of_chain(nest.context().iter().chain(chain))
     }
 
     /// Adds a loop inside those already known.

@@ -58,7 +58,7 @@ pub fn race(nest: &Nest) -> Option<Race> {
         .filter(|(_, l)| l.parallel || l.vector)
         .find_map(|(outer, l)| {
             let mut accesses = Vec::new();
-            let outside = Bounds::of_chain(outer.iter().copied());
+            let outside = Bounds::around(nest, outer.iter().copied());
             let mut inside = outside.clone();
             inside.enter(l);
             collect(&l.body, &mut Vec::new(), &inside, &mut accesses);

@@ -85,6 +85,17 @@ pub fn at_level(nest: &Nest, level: i64) -> Result<Position, NoLoop> {
     Ok(position)
 }
 
+/// The loop at the last level before the nest branches or ends; empty if there is none.
+pub fn deepest_level(nest: &Nest) -> Position {
+    let mut position = Position::new();
+    let mut trees = nest.trees();
+    while let [(k, l)] = loops_of(trees).as_slice() {
+        position.push(*k);
+        trees = &l.body;
+    }
+    position
+}
+
 /// The loop named `name`.
 ///
 /// # Errors

@@ -7,7 +7,9 @@
 //!    alone in several dimensions, it must find the same extent in each.
 //! 2. In a dimension with an affine index of one iterator (`x - 1`, `2*i`), the iterator is
 //!    narrowed to the values that stay inside. A stencil so gets the interior as its range.
-//! 3. An index of several iterators (`h + kh`) narrows nothing and must stay inside.
+//! 3. In an index of several iterators (`h + kh`) of which a single one has no range from the
+//!    first two rules, that one takes the values that stay inside whatever the others are: the
+//!    windows that fit. Otherwise such an index narrows nothing and must stay inside.
 //!
 //! What these rules accept never reads or writes out of bounds.
 
@@ -305,10 +307,45 @@ impl Solver {
         }
         for u in &self.uses {
             if let ([(_, c)], [v]) = (u.index.terms(), u.vars.as_slice()) {
-                self.vars[*v].narrow(*c, u)?;
+                self.vars[*v].narrow(*c, u, [0, 0])?;
             }
         }
+        while self.fit_windows()? {}
         self.uses.iter().try_for_each(|u| self.stays_inside(u))
+    }
+
+    /// Rule 3, once around; says whether an iterator got its range.
+    fn fit_windows(&mut self) -> Result<bool, Mismatch> {
+        let mut fitted: Vec<usize> = Vec::new();
+        for u in &self.uses {
+            let mut open = u.vars.iter().filter(|&&v| !self.vars[v].bounded);
+            let (Some(&v), None) = (open.next(), open.next()) else {
+                continue;
+            };
+            let mut others = u.index.clone();
+            let mut factor = 0;
+            for ((name, c), &var) in u.index.terms().iter().zip(&u.vars) {
+                if var == v {
+                    factor = *c;
+                    others = others.minus(&Affine::iterator(name.clone()).times(*c));
+                }
+            }
+            let others = others.plus_constant(-u.index.offset());
+            let bounds = |name: &Name| {
+                let k = u.index.terms().iter().position(|(n, _)| n == name)?;
+                let var = &self.vars[u.vars[k]];
+                Some((var.low, var.high - 1))
+            };
+            let (low, high) = others.interval(&bounds).unwrap_or((0, 0));
+            self.vars[v].narrow(factor, u, [low, high])?;
+            // It stays open until all its windows were seen.
+            self.vars[v].bounded = false;
+            fitted.push(v);
+        }
+        for &v in &fitted {
+            self.vars[v].bounded = true;
+        }
+        Ok(!fitted.is_empty())
     }
 
     fn stays_inside(&self, u: &Use) -> Result<(), Mismatch> {
@@ -359,11 +396,12 @@ impl Var {
         }
     }
 
-    /// Narrows to the values with 0 <= c*x + offset <= extent - 1.
-    fn narrow(&mut self, c: i64, u: &Use) -> Result<(), Mismatch> {
+    /// Narrows to the values with 0 <= c*x + offset + rest <= extent - 1 for any `rest` in the
+    /// given interval.
+    fn narrow(&mut self, c: i64, u: &Use, rest: [i64; 2]) -> Result<(), Mismatch> {
         let last = i64::try_from(u.place.extent).unwrap_or(i64::MAX / 4) - 1;
         let offset = u.index.offset();
-        let (at_zero, at_last) = (-offset, last - offset);
+        let (at_zero, at_last) = (-offset - rest[0], last - offset - rest[1]);
         let (low, high) = match c > 0 {
             true => (div_ceil(at_zero, c), at_last.div_euclid(c)),
             false => (div_ceil(-at_last, -c), (-at_zero).div_euclid(-c)),
@@ -470,8 +508,28 @@ mod tests {
             ),
             "{error:?}"
         );
-        let error = of(&[(&out, vec![h.clone()]), (&image, vec![h.plus(&k)])]);
-        assert!(matches!(error, Err(Mismatch::NoRange { .. })));
+    }
+
+    #[test]
+    fn windows_that_fit_give_an_iterator_its_range() {
+        let (image, weights) = (tensor("image", &[7]), tensor("weights", &[3]));
+        let (h, k) = (it("h"), it("k"));
+        let by_two = h.times(2).plus(&k).plus_constant(-1);
+        let window = |index: Affine| of(&[(&image, vec![index]), (&weights, vec![k.clone()])]);
+        assert_eq!(window(h.plus(&k)), Ok(vec![(0, 5), (0, 3)]));
+        assert_eq!(window(by_two), Ok(vec![(1, 3), (0, 3)]));
+        assert_eq!(window(k.minus(&h)), Ok(vec![(-4, 1), (0, 3)]));
+        let narrower = [
+            (&image, vec![h.plus(&k)]),
+            (&image, vec![h.plus(&k).plus_constant(1)]),
+            (&weights, vec![k.clone()]),
+        ];
+        assert_eq!(of(&narrower), Ok(vec![(0, 4), (0, 3)]));
+        let short = tensor("short", &[2]);
+        let none = of(&[(&short, vec![h.plus(&k)]), (&weights, vec![k.clone()])]);
+        assert!(matches!(none, Err(Mismatch::Empty { .. })), "{none:?}");
+        let two_unknown = of(&[(&image, vec![h.plus(&k)])]);
+        assert!(matches!(two_unknown, Err(Mismatch::NoRange { .. })));
     }
 
     #[test]

@@ -72,11 +72,13 @@ pub fn verify(nest: &Nest) -> Result<(), Invalid> {
     if trees > MAX_TREES {
         return Err(Invalid::TooLarge { trees });
     }
-    let mut walk = Walk::default();
+    let mut walk = Walk {
+        names: nest.context().iter().map(|l| &l.name).collect(),
+        outer: nest.context().iter().collect(),
+    };
     nest.trees().iter().try_for_each(|tree| walk.tree(tree))
 }
 
-#[derive(Default)]
 struct Walk<'a> {
     names: HashSet<&'a Name>,
     outer: Vec<&'a Loop>,

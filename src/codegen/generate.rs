@@ -48,6 +48,12 @@ pub enum NoCode {
     /// The name of the function is none.
     #[error("the kernel cannot have this name: {0}")]
     Symbol(NameError),
+    /// A part of a nest, whose outer loops are elsewhere.
+    #[error("this is a part of a nest, inside loop `{outer}`")]
+    Part {
+        /// The loop directly around it.
+        outer: Name,
+    },
     /// A nest that violates an invariant.
     #[error(transparent)]
     Invalid(#[from] Invalid),
@@ -68,6 +74,7 @@ impl NoCode {
             NoCode::TensorsDiffer { .. } => {
                 "give one of them another name, for example with `@name:`"
             }
+            NoCode::Part { .. } => "generate the whole nest",
             NoCode::NameClash { .. } | NoCode::FunctionClash { .. } => {
                 "rename the tensor or the iterator"
             }
@@ -90,6 +97,10 @@ pub fn generate(nests: &[Nest], symbol: &str) -> Result<Kernel, NoCode> {
     }
     symbol::check(symbol).map_err(NoCode::Symbol)?;
     for (k, nest) in nests.iter().enumerate() {
+        if let Some(l) = nest.context().last() {
+            let outer = l.name.clone();
+            return Err(NoCode::Part { outer });
+        }
         verify::verify(nest)?;
         if let Some(race) = legality::race(nest) {
             return Err(NoCode::Race { nest: k, race });

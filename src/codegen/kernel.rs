@@ -68,6 +68,14 @@ pub struct Kernel {
 }
 
 impl Kernel {
+    /// The declaration of the function, without a semicolon; `None` if the function is not
+    /// written as [`super::generate`] does.
+    pub fn prototype(&self) -> Option<&str> {
+        let start = self.function.find(&format!("void {}(", self.symbol))?;
+        let end = self.function.find(")\n{")?;
+        self.function.get(start..=end)
+    }
+
     /// A whole translation unit that defines the function.
     pub fn source(&self) -> String {
         unit(std::slice::from_ref(self))

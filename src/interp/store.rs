@@ -49,7 +49,7 @@ impl<'a> Data<'a> {
 /// The tensors of a program and their elements.
 pub type Store<'a> = HashMap<Name, Data<'a>>;
 
-/// Arithmetic of an element type: IEEE for floating point, wrapping for integers, as `ir` says.
+/// Arithmetic of an element type: IEEE for floating point, wrapping for integers.
 pub trait Number: Copy + Default + Send + Sync + 'static {
     /// The elements, if they are of this type.
     fn slice<'d>(data: &'d Data<'_>) -> Option<&'d [Self]>;
@@ -81,8 +81,8 @@ fn greater<T: PartialOrd>(a: T, b: T) -> T {
     if a > b || !is_number { a } else { b }
 }
 
-macro_rules! float {
-    ($type:ty, $variant:ident) => {
+macro_rules! number {
+    ($type:ty, $variant:ident, $apply:expr, $call:expr) => {
         impl Number for $type {
             fn slice<'d>(data: &'d Data<'_>) -> Option<&'d [Self]> {
                 match data {
@@ -106,98 +106,84 @@ macro_rules! float {
                 }
             }
             fn apply(self, op: BinaryOp, other: Self) -> Result<Self, Fault> {
-                Ok(match op {
-                    BinaryOp::Add => self + other,
-                    BinaryOp::Sub => self - other,
-                    BinaryOp::Mul => self * other,
-                    BinaryOp::Div => self / other,
-                    BinaryOp::Min => lesser(self, other),
-                    BinaryOp::Max => greater(self, other),
-                    BinaryOp::Pow => self.powf(other),
-                })
+                $apply(op, self, other)
             }
             fn call(function: Function, args: &[Self]) -> Option<Self> {
-                Some(match (function, args) {
-                    (Function::Neg, [x]) => -x,
-                    (Function::Abs, [x]) => x.abs(),
-                    (Function::Sqrt, [x]) => x.sqrt(),
-                    (Function::Exp, [x]) => x.exp(),
-                    (Function::Log, [x]) => x.ln(),
-                    (Function::Tanh, [x]) => x.tanh(),
-                    (Function::Sin, [x]) => x.sin(),
-                    (Function::Cos, [x]) => x.cos(),
-                    (Function::Select(comparison), [left, right, yes, no]) => {
-                        if comparison.holds(left, right) {
-                            *yes
-                        } else {
-                            *no
-                        }
+                match (function, args) {
+                    (Function::Select(c), [left, right, yes, no]) => {
+                        Some(if c.holds(left, right) { *yes } else { *no })
                     }
-                    _ => return None,
-                })
+                    (function, [x]) => $call(function, *x),
+                    _ => None,
+                }
             }
         }
     };
 }
 
-macro_rules! integer {
-    ($type:ty, $variant:ident) => {
-        impl Number for $type {
-            fn slice<'d>(data: &'d Data<'_>) -> Option<&'d [Self]> {
-                match data {
-                    Data::$variant(d) => Some(d),
-                    _ => None,
-                }
-            }
-            fn slice_mut<'d>(data: &'d mut Data<'_>) -> Option<&'d mut [Self]> {
-                match data {
-                    Data::$variant(d) => Some(d.to_mut()),
-                    _ => None,
-                }
-            }
-            fn data<'a>(elements: Vec<Self>) -> Data<'a> {
-                Data::$variant(elements.into())
-            }
-            fn constant(constant: Constant) -> Option<Self> {
-                match constant {
-                    Constant::$variant(value) => Some(value),
-                    _ => None,
-                }
-            }
-            fn apply(self, op: BinaryOp, other: Self) -> Result<Self, Fault> {
-                Ok(match op {
-                    BinaryOp::Add => self.wrapping_add(other),
-                    BinaryOp::Sub => self.wrapping_sub(other),
-                    BinaryOp::Mul => self.wrapping_mul(other),
-                    BinaryOp::Div if other == 0 => return Err(Fault::DivisionByZero),
-                    BinaryOp::Div => self.wrapping_div(other),
-                    BinaryOp::Min => lesser(self, other),
-                    BinaryOp::Max => greater(self, other),
-                    BinaryOp::Pow => return Err(Fault::Meaningless("pow".to_owned())),
-                })
-            }
-            fn call(function: Function, args: &[Self]) -> Option<Self> {
-                Some(match (function, args) {
-                    (Function::Neg, [x]) => x.wrapping_neg(),
-                    (Function::Abs, [x]) => x.wrapping_abs(),
-                    (Function::Select(comparison), [left, right, yes, no]) => {
-                        if comparison.holds(left, right) {
-                            *yes
-                        } else {
-                            *no
-                        }
-                    }
-                    _ => return None,
-                })
-            }
+macro_rules! ieee {
+    ($type:ty) => {
+        |op, a: $type, b: $type| {
+            Ok(match op {
+                BinaryOp::Add => a + b,
+                BinaryOp::Sub => a - b,
+                BinaryOp::Mul => a * b,
+                BinaryOp::Div => a / b,
+                BinaryOp::Min => lesser(a, b),
+                BinaryOp::Max => greater(a, b),
+                BinaryOp::Pow => a.powf(b),
+            })
         }
     };
 }
 
-float!(f64, F64);
-float!(f32, F32);
-integer!(i32, I32);
-integer!(i64, I64);
+macro_rules! real {
+    ($type:ty) => {
+        |function, x: $type| match function {
+            Function::Neg => Some(-x),
+            Function::Abs => Some(x.abs()),
+            Function::Sqrt => Some(x.sqrt()),
+            Function::Exp => Some(x.exp()),
+            Function::Log => Some(x.ln()),
+            Function::Tanh => Some(x.tanh()),
+            Function::Sin => Some(x.sin()),
+            Function::Cos => Some(x.cos()),
+            Function::Select(_) => None,
+        }
+    };
+}
+
+macro_rules! wrapping {
+    ($type:ty) => {
+        |op, a: $type, b: $type| {
+            Ok(match op {
+                BinaryOp::Add => a.wrapping_add(b),
+                BinaryOp::Sub => a.wrapping_sub(b),
+                BinaryOp::Mul => a.wrapping_mul(b),
+                BinaryOp::Div if b == 0 => return Err(Fault::DivisionByZero),
+                BinaryOp::Div => a.wrapping_div(b),
+                BinaryOp::Min => lesser(a, b),
+                BinaryOp::Max => greater(a, b),
+                BinaryOp::Pow => return Err(Fault::Meaningless("pow".to_owned())),
+            })
+        }
+    };
+}
+
+macro_rules! integral {
+    ($type:ty) => {
+        |function, x: $type| match function {
+            Function::Neg => Some(x.wrapping_neg()),
+            Function::Abs => Some(x.wrapping_abs()),
+            _ => None,
+        }
+    };
+}
+
+number!(f64, F64, ieee!(f64), real!(f64));
+number!(f32, F32, ieee!(f32), real!(f32));
+number!(i32, I32, wrapping!(i32), integral!(i32));
+number!(i64, I64, wrapping!(i64), integral!(i64));
 
 /// The elements of `tensor`, if they are of type `T` and as many as its shape says.
 pub(super) fn elements<'s, T: Number>(

@@ -3,6 +3,7 @@
 //! No I/O, no C, no script. Trees are immutable and shared; equality is structural.
 
 mod affine;
+mod arg;
 mod constant;
 mod elem;
 mod expr;
@@ -16,6 +17,7 @@ mod tensor;
 mod text;
 
 pub use affine::Affine;
+pub use arg::{Arg, Arrow, Iters, LoopRef, Number};
 pub use constant::Constant;
 pub use elem::Elem;
 pub use expr::{Expr, Index, MAX_DEPTH, MAX_SIZE, Node, fresh_name};

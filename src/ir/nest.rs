@@ -26,6 +26,8 @@ struct Data {
     definition: Arc<[Expr]>,
     path: Path,
     label: Option<Name>,
+    /// Where the nest is a part of another one: the loops around it, without their bodies.
+    context: Arc<[Loop]>,
 }
 
 /// A node of a nest.
@@ -177,7 +179,30 @@ impl Nest {
             definition,
             path,
             label,
+            context: Arc::new([]),
         }))
+    }
+
+    /// The part of the nest that `trees` are, below the loops `outer`; it has taken no steps.
+    #[must_use]
+    pub fn part(&self, trees: Vec<Tree>, outer: &[&Loop]) -> Nest {
+        let bare = |l: &Loop| Loop {
+            body: Vec::new(),
+            ..l.clone()
+        };
+        let outer = outer.iter().map(|l| bare(l));
+        Nest(Arc::new(Data {
+            trees,
+            definition: self.0.definition.clone(),
+            path: Path::default(),
+            label: None,
+            context: self.0.context.iter().cloned().chain(outer).collect(),
+        }))
+    }
+
+    /// The loops around the nest, if it is a part of another one; their bodies are left out.
+    pub fn context(&self) -> &[Loop] {
+        &self.0.context
     }
 
     /// The trees of the outermost sequence.
@@ -208,6 +233,7 @@ impl Nest {
             definition: self.0.definition.clone(),
             path: self.0.path.clone(),
             label: None,
+            context: self.0.context.clone(),
         }))
     }
 
@@ -220,6 +246,7 @@ impl Nest {
             definition: definition.cloned().collect(),
             path: self.0.path.clone(),
             label: None,
+            context: self.0.context.clone(),
         }))
     }
 
@@ -228,6 +255,14 @@ impl Nest {
     pub fn labelled(&self, label: Name) -> Nest {
         let mut data = (*self.0).clone();
         data.label = Some(label);
+        Nest(Arc::new(data))
+    }
+
+    /// The nest without the steps that made it.
+    #[must_use]
+    pub fn without_path(&self) -> Nest {
+        let mut data = (*self.0).clone();
+        data.path = Path::default();
         Nest(Arc::new(data))
     }
 
@@ -261,9 +296,10 @@ impl Nest {
         found
     }
 
-    /// Whether a loop has this name.
+    /// Whether a loop of the nest or around it has this name.
     pub fn has_loop(&self, name: &Name) -> bool {
-        self.loops().iter().any(|(_, l)| l.name == *name)
+        let around = self.context().iter().any(|l| l.name == *name);
+        around || self.loops().iter().any(|(_, l)| l.name == *name)
     }
 }
 

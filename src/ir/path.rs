@@ -1,5 +1,6 @@
 //! Paths: the steps that made a nest.
 
+use super::arg::Arg;
 use std::fmt;
 use std::sync::Arc;
 
@@ -25,15 +26,24 @@ impl fmt::Display for Site {
 pub struct Step {
     /// The operation.
     pub op: &'static str,
-    /// The arguments after the nest, as a script would write them.
-    pub args: String,
+    /// The arguments after the nest.
+    pub args: Vec<Arg>,
     /// Where it was asked for; `None` outside scripts.
     pub site: Option<Site>,
 }
 
+impl Step {
+    /// Whether both do the same, wherever they were asked for.
+    pub fn same(&self, other: &Step) -> bool {
+        self.op == other.op && self.args == other.args
+    }
+}
+
+/// As a method call, with trees by name.
 impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}({})", self.op, self.args)
+        let args: Vec<String> = self.args.iter().map(Arg::short).collect();
+        write!(f, "{}({})", self.op, args.join(", "))
     }
 }
 
@@ -46,18 +56,29 @@ struct Link {
     step: Arc<Step>,
     before: Path,
     length: usize,
+    /// How deeply nests in arguments hold nests in arguments.
+    depth: usize,
 }
 
 impl Path {
     /// The path with `step` appended.
     #[must_use]
     pub fn then(&self, step: Arc<Step>) -> Path {
-        let (before, length) = (self.clone(), self.len() + 1);
+        let paths = step.args.iter().filter_map(Arg::path);
+        let inner = paths.map(|path| path.depth() + 1).max().unwrap_or(0);
+        let (length, depth) = (self.len() + 1, self.depth().max(inner));
+        let before = self.clone();
         Path(Some(Arc::new(Link {
             step,
             before,
             length,
+            depth,
         })))
+    }
+
+    /// How deeply nests in arguments of steps hold nests in arguments of their steps.
+    pub fn depth(&self) -> usize {
+        self.0.as_ref().map_or(0, |link| link.depth)
     }
 
     /// The number of steps.
@@ -83,6 +104,25 @@ impl Path {
     }
 }
 
+/// Paths are equal when their steps do the same.
+impl PartialEq for Path {
+    fn eq(&self, other: &Path) -> bool {
+        let (mut a, mut b) = (self, other);
+        while let (Some(x), Some(y)) = (&a.0, &b.0) {
+            if Arc::ptr_eq(x, y) {
+                return true;
+            }
+            if x.length != y.length || !x.step.same(&y.step) {
+                return false;
+            }
+            (a, b) = (&x.before, &y.before);
+        }
+        a.is_empty() && b.is_empty()
+    }
+}
+
+impl Eq for Path {}
+
 impl Drop for Path {
     // Derived code would recurse once per step, and scripts take 100,000 of them.
     fn drop(&mut self) {
@@ -101,7 +141,7 @@ mod tests {
     fn a_long_path_is_dropped_without_recursion() {
         let step = Arc::new(Step {
             op: "unroll",
-            args: "1".to_owned(),
+            args: vec![Arg::Int(1)],
             site: None,
         });
         let mut path = Path::default();

@@ -10,7 +10,7 @@ pub(super) enum Request {
     Load { path: OsString },
     /// Map a buffer.
     Map { path: String, writable: bool },
-    /// Restore buffers, then call a kernel once.
+    /// Restore buffers, then call a kernel.
     Run(Call),
 }
 
@@ -21,6 +21,8 @@ pub(super) struct Call {
     /// The buffer of each argument.
     pub(super) buffers: Vec<usize>,
     pub(super) restore: Vec<Restore>,
+    /// How often to call the kernel; the time is the mean.
+    pub(super) repeats: u32,
 }
 
 /// What a buffer must hold before a call.

@@ -68,6 +68,25 @@ pub(super) struct Placed {
     pub(super) outputs: Vec<Buffer>,
 }
 
+impl Placed {
+    /// Makes a run call the kernel so often that it lasts long enough to be timed, where one call
+    /// takes `time`. A kernel that reads what it wrote is called once per run, since only the
+    /// first call has the right inputs.
+    pub(super) fn lengthen(&mut self, time: Duration) {
+        let copies = |r: &Restore| matches!(r, Restore::Copy { .. });
+        if !self.call.restore.iter().any(copies) {
+            let calls = LONG_ENOUGH.as_nanos() / time.as_nanos().max(1);
+            self.call.repeats = u32::try_from(calls)
+                .unwrap_or(u32::MAX)
+                .clamp(1, MAX_REPEATS);
+        }
+    }
+}
+
+/// A run of this length is known to a fraction of a percent.
+const LONG_ENOUGH: Duration = Duration::from_micros(20);
+const MAX_REPEATS: u32 = 1_000;
+
 /// Workers, and the buffers that their kernels read.
 pub(super) struct Bench<'a> {
     control: &'a Control,
@@ -149,6 +168,7 @@ impl<'a> Bench<'a> {
                 kernel: number,
                 buffers,
                 restore,
+                repeats: 1,
             },
             outputs,
         })

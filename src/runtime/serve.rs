@@ -90,11 +90,13 @@ impl Loaded {
             .collect();
         let arguments = arguments.ok_or("there is no such buffer")?;
         let start = Instant::now();
-        // SAFETY: `entry` is the entry function of a kernel's shared object, which reads as many
-        // pointers as the kernel has arguments; the parent sends that many buffers, each as large
-        // as its tensor. What a wrong kernel does to this process stays in this process.
-        unsafe { entry(arguments.as_ptr()) };
-        let elapsed = start.elapsed();
+        for _ in 0..call.repeats {
+            // SAFETY: `entry` is the entry function of a kernel's shared object, which reads as
+            // many pointers as the kernel has arguments; the parent sends that many buffers, each
+            // as large as its tensor. What a wrong kernel does to this process stays in it.
+            unsafe { entry(arguments.as_ptr()) };
+        }
+        let elapsed = start.elapsed() / call.repeats.max(1);
         sys::flush_kernel_output();
         let nanoseconds = u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX);
         Ok(Reply::Ran { nanoseconds })

@@ -1,10 +1,11 @@
 //! Errors of scripts: Rhai's and our own, in plain words, at the right place of the right text.
 
 use super::fail::{Cause, Failure};
+use super::frames::{self, Frame};
 use super::places::Places;
 use super::suggest::closest;
 use super::{syntax, values};
-use crate::diag::{self, Diagnostic, Sources, Span};
+use crate::diag::{self, CallPlace, Diagnostic, Sources};
 use crate::transform;
 use rhai::{Dynamic, EvalAltResult, Position};
 
@@ -43,8 +44,9 @@ pub(super) struct Known {
 }
 
 impl Known {
-    fn function(&self, name: &str) -> Option<&str> {
-        let found = self.functions.iter().find(|(n, _)| n == name);
+    /// Functions of one name differ in their number of arguments.
+    fn signatures(&self, name: &str) -> impl Iterator<Item = &str> {
+        let found = self.functions.iter().filter(move |(n, _)| n == name);
         found.map(|(_, signature)| signature.as_str())
     }
 
@@ -55,35 +57,9 @@ impl Known {
     }
 }
 
-/// Of more different calls than this around an error, the inner and the outer ones are shown.
-const MAX_CALLS: usize = 6;
-
 /// Translates an error of the engine.
 pub(super) fn translate(error: EvalAltResult, known: &Known, places: &Places) -> ScriptError {
-    let mut calls: Vec<(String, Position)> = Vec::new();
-    let mut error = error;
-    loop {
-        error = match error {
-            EvalAltResult::ErrorInFunctionCall(name, _, inner, position) => {
-                let text = match name.starts_with("anon$") {
-                    true => "in this call of a closure".to_owned(),
-                    false => format!("in this call of `{name}`"),
-                };
-                calls.push((text, position));
-                *inner
-            }
-            EvalAltResult::ErrorInModule(_, inner, position) => {
-                calls.push(("imported here".to_owned(), position));
-                *inner
-            }
-            leaf => {
-                error = leaf;
-                break;
-            }
-        };
-    }
-    // The innermost call first.
-    calls.reverse();
+    let (frames, error) = frames::unwind(error);
     let position = match &error {
         EvalAltResult::ErrorRuntime(value, position) => value
             .read_lock::<Failure>()
@@ -91,37 +67,26 @@ pub(super) fn translate(error: EvalAltResult, known: &Known, places: &Places) ->
             .unwrap_or(*position),
         other => other.position(),
     };
-    let known_position = !position.is_none();
-    let position = match (known_position, calls.first()) {
-        (false, Some((_, call))) => *call,
+    let position = match (position.is_none(), frames.first()) {
+        (true, Some(frame)) => frame.position,
         _ => position,
     };
     let interrupted = matches!(error, EvalAltResult::ErrorTerminated(..));
+    // What goes wrong inside of the library is shown where a script calls the library.
+    let inside = frames::in_library(&frames, position, &error, places);
     let translator = Translator {
         known,
         places,
-        position,
-        in_function: !calls.is_empty(),
+        position: inside.map_or(position, |k| frames[k].position),
+        caller: inside.map(|k| &frames[k]),
+        in_function: !frames.is_empty(),
     };
     let mut diagnostic = translator.leaf(&error);
-    let mut around: Vec<(Span, String)> = Vec::new();
-    for (text, position) in calls {
-        let Some(span) = places.call(position).callee else {
-            continue;
-        };
-        let known = diagnostic.labels.iter().any(|l| l.span == span);
-        if !known && !around.iter().any(|(s, _)| *s == span) {
-            around.push((span, text));
-        }
+    if let Some(outer) = inside {
+        diagnostic = frames::note_library(diagnostic, &frames[..=outer], position, places);
     }
-    if around.len() > MAX_CALLS {
-        let cut = around.len() - MAX_CALLS;
-        around.drain(MAX_CALLS / 2..MAX_CALLS / 2 + cut);
-        diagnostic = diagnostic.note(format!("{cut} more calls between these"));
-    }
-    for (span, text) in around {
-        diagnostic = diagnostic.see(Some(span), text);
-    }
+    let shown = inside.map_or(frames.as_slice(), |k| &frames[k + 1..]);
+    let diagnostic = frames::show_calls(diagnostic, shown, places);
     ScriptError {
         diagnostic,
         sources: places.texts(),
@@ -133,6 +98,8 @@ struct Translator<'a> {
     known: &'a Known,
     places: &'a Places,
     position: Position,
+    /// The call to blame, if it is not at `position` that something is wrong.
+    caller: Option<&'a Frame>,
     in_function: bool,
 }
 
@@ -217,29 +184,78 @@ impl Translator<'_> {
                 false if value.is_unit() => "the script ended itself with `throw`".to_owned(),
                 false => values::shorten(values::show(value), 400),
             };
-            return Diagnostic::error(message).at(self.places.span(self.position), "thrown here");
+            let text = if self.caller.is_some() {
+                ""
+            } else {
+                "thrown here"
+            };
+            return Diagnostic::error(message).at(self.places.span(self.position), text);
         };
         let place = self.places.call(self.position);
-        let mut diagnostic = match failure.cause() {
-            Cause::Operation(error) => {
+        let at_callee = CallPlace {
+            arguments: Vec::new(),
+            ..place.clone()
+        };
+        let mut diagnostic = match (failure.cause(), self.caller) {
+            (Cause::Operation(error), None) => {
                 let op = transform::OPS.iter().find(|op| op.name == failure.op());
                 diag::of_operation(error, op.copied(), &place)
             }
-            Cause::Text(message) => {
+            // Its arguments are the library's.
+            (Cause::Operation(error), Some(_)) => diag::of_operation(error, None, &at_callee),
+            (Cause::Text(message), None) => {
                 Diagnostic::error(message).at(place.argument(failure.argument_at_fault()), "")
             }
+            (Cause::Text(message), Some(frame)) if failure.is_of_caller() => {
+                return self.misuse(&failure, message, frame, &place);
+            }
+            (Cause::Text(message), Some(_)) => Diagnostic::error(message).at(at_callee.callee, ""),
+            // Raised again as what it is, and so never seen here.
+            (Cause::Closure(_), _) => Diagnostic::error(failure.message()),
         };
         for note in failure.notes() {
             diagnostic = diagnostic.note(note);
         }
         let is_about_argument = failure.argument_at_fault().is_some();
-        if let (Cause::Text(_), true, Some(signature)) =
-            (failure.cause(), is_about_argument, failure.signature())
-        {
+        if let (Cause::Text(_), true, Some(signature), None) = (
+            failure.cause(),
+            is_about_argument,
+            failure.signature(),
+            self.caller,
+        ) {
             diagnostic = diagnostic.note(format!("signature: {signature}"));
         }
         let suggestion = failure.misspelt_name().and_then(|n| self.known.similar(n));
         diagnostic.help(suggestion.or(failure.help_text().map(str::to_owned)))
+    }
+
+    /// What the called function itself says about its arguments.
+    fn misuse(
+        &self,
+        failure: &Failure,
+        what: &str,
+        frame: &Frame,
+        place: &CallPlace,
+    ) -> Diagnostic {
+        let name = &frame.name;
+        let given = place.arguments.len();
+        let fits = |signature: &&str| parameters(signature).len() == given;
+        let signature = self.known.signatures(name).find(fits);
+        let argument = failure.argument_at_fault();
+        let parameter = argument.and_then(|k| parameters(signature?).get(k).copied());
+        let message = match (argument, parameter) {
+            (Some(k), Some(parameter)) => {
+                format!("{name}: argument {} `{parameter}` {what}", k + 1)
+            }
+            (Some(k), None) => format!("{name}: operand {} {what}", k + 1),
+            (None, _) => format!("{name}: {what}"),
+        };
+        let diagnostic = Diagnostic::error(message).at(place.argument(argument), "");
+        let diagnostic = match signature {
+            Some(signature) => diagnostic.note(format!("signature: {signature}")),
+            None => diagnostic,
+        };
+        diagnostic.help(failure.help_text().map(str::to_owned))
     }
 
     fn unknown_name(&self, name: &str) -> Diagnostic {
@@ -281,33 +297,35 @@ impl Translator<'_> {
             let count = number_of(given.len(), "argument");
             return error(format!("this closure cannot be called with {count}"));
         }
-        let Some(signature) = self.known.function(name) else {
+        let signatures: Vec<&str> = self.known.signatures(name).collect();
+        if signatures.is_empty() {
             if self.known.variables.iter().any(|v| v == name) {
                 return error(format!("`{name}` is a variable, not a function")).help(Some(
                     format!("a closure in it is called with `{name}.call(...)`"),
                 ));
             }
             return error(format!("there is no function `{name}`")).help(self.known.similar(name));
-        };
-        let inside = signature.split_once('(').map_or("", |(_, rest)| rest);
-        let inside = inside.split(')').next().unwrap_or("");
-        let params: Vec<&str> = inside.split(", ").filter(|p| !p.is_empty()).collect();
-        let optional = params.iter().filter(|p| p.ends_with('?')).count();
-        let takes = match optional {
-            0 => number_of(params.len(), "argument"),
-            n => format!("{} to {} arguments", params.len() - n, params.len()),
-        };
-        if (params.len() - optional..=params.len()).contains(&given.len()) {
+        }
+        let mut counts: Vec<usize> = Vec::new();
+        for signature in &signatures {
+            let parameters = parameters(signature);
+            let optional = parameters.iter().filter(|p| p.ends_with('?')).count();
+            counts.extend(parameters.len() - optional..=parameters.len());
+        }
+        if counts.contains(&given.len()) {
             return error(format!(
                 "`{name}` cannot be applied to {}",
                 given.join(" and ")
             ));
         }
-        error(format!(
-            "{name} takes {takes}, but {} given",
-            were(given.len())
-        ))
-        .note(format!("signature: {signature}"))
+        let least = counts.iter().copied().min().unwrap_or(0);
+        let most = counts.iter().copied().max().unwrap_or(0);
+        let takes = match least == most {
+            true => number_of(most, "argument"),
+            false => format!("{least} to {most} arguments"),
+        };
+        let message = format!("{name} takes {takes}, but {} given", were(given.len()));
+        error(message).note(format!("signature: {}", signatures.join(", ")))
     }
 
     fn property(&self, message: &str) -> Diagnostic {
@@ -317,7 +335,7 @@ impl Translator<'_> {
         };
         let owner = values::type_in_words(owner);
         let diagnostic = self.error(format!("{owner} has no property `{name}`"));
-        match self.known.function(name) {
+        match self.known.signatures(name).next() {
             Some(_) => diagnostic.help(Some(format!("a method is called with `.{name}(...)`"))),
             None => diagnostic.help(self.known.similar(name)),
         }
@@ -327,6 +345,13 @@ impl Translator<'_> {
         let (wanted, given) = (values::type_in_words(wanted), values::type_in_words(given));
         self.error(format!("this must be {wanted}, but it is {given}"))
     }
+}
+
+/// The parameters in a signature.
+fn parameters(signature: &str) -> Vec<&str> {
+    let inside = signature.split_once('(').map_or("", |(_, rest)| rest);
+    let inside = inside.split(')').next().unwrap_or("");
+    inside.split(", ").filter(|p| !p.is_empty()).collect()
 }
 
 fn out_of_bounds(what: &str, parts: &str, length: usize, index: i64) -> String {

@@ -5,7 +5,7 @@
 
 use crate::transform;
 use rhai::{Dynamic, Engine, EvalAltResult, Position};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// What went wrong in a function, and in which argument.
 #[derive(Clone, Debug)]
@@ -17,6 +17,8 @@ struct Data {
     op: String,
     signature: Option<String>,
     argument: Option<usize>,
+    /// Whether the function that raised it says that its caller is wrong.
+    of_caller: bool,
     notes: Vec<String>,
     help: Option<String>,
     /// A name that may be misspelt.
@@ -31,6 +33,8 @@ pub enum Cause {
     Operation(transform::Error),
     /// This room says so.
     Text(String),
+    /// A closure raised it; taken when it is raised again.
+    Closure(Arc<Mutex<Option<Box<EvalAltResult>>>>),
 }
 
 impl Failure {
@@ -51,6 +55,7 @@ impl Failure {
             op,
             signature: None,
             argument: None,
+            of_caller: false,
             notes: Vec::new(),
             help: None,
             misspelt: None,
@@ -63,21 +68,10 @@ impl Failure {
         self
     }
 
-    /// The failure of a closure that a native function called: its own, where it raised one.
-    pub fn inside(error: EvalAltResult) -> Failure {
-        match error {
-            EvalAltResult::ErrorInFunctionCall(_, _, inner, _) => Failure::inside(*inner),
-            EvalAltResult::ErrorRuntime(value, position) => match value.try_cast::<Failure>() {
-                Some(failure) => failure,
-                None => Failure::new("the function threw an error")
-                    .with(|data| data.position = position),
-            },
-            other => {
-                let position = other.position();
-                Failure::new(format!("in the function: {other}"))
-                    .with(|data| data.position = position)
-            }
-        }
+    /// The failure of a closure that a native function called: it is passed on as it is.
+    pub fn inside(error: Box<EvalAltResult>) -> Failure {
+        let cell = Arc::new(Mutex::new(Some(error)));
+        Failure::of(Cause::Closure(cell), String::new())
     }
 
     /// Names the function and its signature, unless an inner one is named.
@@ -96,6 +90,12 @@ impl Failure {
     #[must_use]
     pub fn argument(self, argument: usize) -> Failure {
         self.with(|data| data.argument = Some(argument))
+    }
+
+    /// Blames the call of the function that raises it; the argument is that function's.
+    #[must_use]
+    pub fn of_caller(self) -> Failure {
+        self.with(|data| data.of_caller = true)
     }
 
     /// Adds a note.
@@ -119,6 +119,12 @@ impl Failure {
     /// The error that carries the failure through the engine. The position stays with it, so
     /// that a script that catches it and throws it again does not hide where it arose.
     pub fn raise(self, position: Position) -> Box<EvalAltResult> {
+        if let Cause::Closure(cell) = &self.0.cause {
+            let raised = cell.lock().unwrap_or_else(PoisonError::into_inner).take();
+            if let Some(error) = raised {
+                return error;
+            }
+        }
         let failure = match self.0.position.is_none() {
             true => self.with(|data| data.position = position),
             false => self,
@@ -131,6 +137,7 @@ impl Failure {
     pub fn message(&self) -> String {
         match &self.0.cause {
             Cause::Text(text) => text.clone(),
+            Cause::Closure(_) => "a function failed".to_owned(),
             Cause::Operation(error) => match error.op {
                 "" => error.kind.to_string(),
                 op => format!("{op}: {}", error.kind),
@@ -156,6 +163,11 @@ impl Failure {
     /// The argument at fault.
     pub fn argument_at_fault(&self) -> Option<usize> {
         self.0.argument
+    }
+
+    /// Whether the call of the function that raised it is to blame.
+    pub fn is_of_caller(&self) -> bool {
+        self.0.of_caller
     }
 
     /// The notes.

@@ -4,8 +4,9 @@
 //! each function stands a native one of the same name, which only method calls reach, since
 //! plain calls find the script's first. It lives in the same module and is visible where the
 //! function is; and unlike a callback for missing functions it knows where it was called.
+//! Private functions are none: where only the native one were visible, it would find itself.
 
-use rhai::{AST, Dynamic, FuncRegistration, Module, NativeCallContext, RhaiFunc};
+use rhai::{AST, Dynamic, FnAccess, FuncRegistration, Module, NativeCallContext, RhaiFunc};
 use std::any::TypeId;
 use std::sync::Arc;
 
@@ -23,7 +24,8 @@ pub fn with_methods(ast: &AST) -> AST {
 /// Makes the functions of `ast`, which `module` holds, callable as methods.
 pub fn add(module: &mut Module, ast: &AST) {
     for function in ast.iter_functions() {
-        if function.params.is_empty() || function.name.starts_with("anon$") {
+        let is_private = function.access == FnAccess::Private;
+        if is_private || function.params.is_empty() || function.name.starts_with("anon$") {
             continue;
         }
         let name = function.name.to_owned();

@@ -30,6 +30,7 @@ mod call;
 mod dialog;
 mod errors;
 mod fail;
+mod frames;
 mod lex;
 mod methods;
 mod modules;

@@ -2,7 +2,7 @@
 //! need no declaration.
 
 use super::fail::Failure;
-use super::rewrite::{BIND, SET};
+use super::rewrite::{BIND, IS_METHOD, SET};
 use super::values::{self, Index};
 use crate::ir::{Expr, Name, Nest, Tensor};
 use crate::transform::tensor::eq::retarget;
@@ -17,6 +17,9 @@ type Result<T> = std::result::Result<T, Box<EvalAltResult>>;
 pub fn register(engine: &mut Engine) -> std::result::Result<(), ParseError> {
     engine.register_custom_syntax([BIND, "$ident$", ":", "$expr$"], false, bind)?;
     engine.register_custom_syntax([SET, "$ident$", ":", "$expr$"], false, set)?;
+    engine.register_custom_syntax([IS_METHOD], false, |context, _| {
+        Ok(context.this_ptr().is_some().into())
+    })?;
     engine.register_custom_syntax(["@", "$expr$", ":", "$expr$"], false, assign_to)?;
     // Rhai marks callbacks as deprecated to say that their form may change.
     #[allow(deprecated)]

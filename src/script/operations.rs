@@ -4,9 +4,11 @@ use super::call::{self, Call, Callee};
 use super::fail::Failure;
 use super::state::Shared;
 use super::values::{self, Index, RawArrow};
-use crate::ir::{Affine, Comparison, Elem, Expr};
-use crate::transform::{self, Arg, Arrow, Iters, Kind, LoopRef, Number, Op, Value};
-use rhai::{Array, Dynamic, Engine, ImmutableString};
+use crate::analysis::position::{self, Position};
+use crate::ir::{Affine, Comparison, Elem, Expr, Nest, Number, Path};
+use crate::transform::nest::at::focus;
+use crate::transform::{self, Arg, Arrow, Iters, Kind, LoopRef, Op, Value};
+use rhai::{Array, Dynamic, Engine, FnPtr, ImmutableString};
 
 /// Registers every operation.
 pub fn register(engine: &mut Engine, shared: &Shared) {
@@ -62,6 +64,7 @@ fn convert(call: &Call, k: usize, kind: Kind) -> Result<Arg, Failure> {
         }
         Kind::Loop => loop_ref(call, k).map(Arg::Loop),
         Kind::Int => call.int(k).map(Arg::Int),
+        Kind::Steps => steps(call, k).map(Arg::Steps),
         Kind::Extents => {
             let expected = "a list of extents such as `[250, 250]`";
             let list: Array = call.get(k, expected).map_err(|failure| match call.int(k) {
@@ -126,18 +129,30 @@ fn convert(call: &Call, k: usize, kind: Kind) -> Result<Arg, Failure> {
             Ok(Arg::Arrow(Arrow { from, to }))
         }
         Kind::Dimensions => {
-            let expected = "two dimensions, counted from 1, such as `[1, 2]`";
+            let expected =
+                "two dimensions, counted from 1, such as `[1, 2]`, or a list of such pairs";
             let list: Array = call.get(k, expected)?;
-            let dimensions: Option<Vec<i64>> = list
-                .iter()
-                .map(|d| d.flatten_clone().as_int().ok())
-                .collect();
-            match dimensions.as_deref() {
-                Some([a, b]) => Ok(Arg::Dimensions([*a, *b])),
-                _ => Err(call.expected(k, expected)),
-            }
+            let pairs = match list.first().is_some_and(Dynamic::is_array) {
+                true => list.iter().map(pair).collect(),
+                false => pair(&Dynamic::from_array(list)).map(|pair| vec![pair]),
+            };
+            let pairs = pairs.map(Arg::Dimensions);
+            pairs.ok_or_else(|| call.expected(k, expected))
         }
     }
+}
+
+/// A list of two integers.
+fn pair(value: &Dynamic) -> Option<[i64; 2]> {
+    let value = value.flatten_clone();
+    let list = value.as_array_ref().ok()?;
+    let [a, b] = list.as_slice() else {
+        return None;
+    };
+    Some([
+        a.flatten_clone().as_int().ok()?,
+        b.flatten_clone().as_int().ok()?,
+    ])
 }
 
 fn value(call: &Call, k: usize, expected: &str) -> Result<Dynamic, Failure> {
@@ -148,6 +163,15 @@ fn value(call: &Call, k: usize, expected: &str) -> Result<Dynamic, Failure> {
 fn number(value: &Dynamic) -> Option<Number> {
     let integer = value.as_int().ok().map(Number::Int);
     integer.or_else(|| value.as_float().ok().map(Number::Float))
+}
+
+/// The position of the loop that argument `k` names.
+pub fn position(call: &Call, nest: &Nest, k: usize) -> Result<Position, Failure> {
+    let found = match loop_ref(call, k)? {
+        LoopRef::Level(level) => position::at_level(nest, level),
+        LoopRef::Name(name) => position::named(nest, &name),
+    };
+    found.map_err(|error| call.refuse(&error.to_string()).argument(k))
 }
 
 fn loop_ref(call: &Call, k: usize) -> Result<LoopRef, Failure> {
@@ -163,6 +187,29 @@ fn loop_ref(call: &Call, k: usize) -> Result<LoopRef, Failure> {
     let name = index.as_ref().and_then(|i| i.affine.as_iterator());
     name.map(|name| LoopRef::Name(name.to_string()))
         .ok_or_else(|| call.expected(k, expected))
+}
+
+/// Steps on the loop that argument `k - 1` names in the nest of argument `k - 2`: a function is
+/// called with that loop as a nest, and the steps that it took count.
+fn steps(call: &Call, k: usize) -> Result<Path, Failure> {
+    let expected = "a function from nest to nest, such as `|sub| sub.unroll(1)`, or a path";
+    if let Ok(path) = call.get::<super::actions::Path>(k, expected) {
+        return Ok(path.0.path().clone());
+    }
+    let function: FnPtr = call.get(k, expected)?;
+    let (nest, reference) = (call.nest(k - 2)?, loop_ref(call, k - 1)?);
+    let part = focus(&nest, &reference).map_err(|e| Failure::operation(e.in_op("at")))?;
+    let given = Dynamic::from(part.clone());
+    let result: Dynamic = function
+        .call_raw(call.context(), None, [given])
+        .map_err(Failure::inside)?;
+    let result = result
+        .try_cast::<Nest>()
+        .ok_or_else(|| call.expected(k, expected))?;
+    match result.context() == part.context() {
+        true => Ok(result.path().clone()),
+        false => Err(call.fail(k, "must return what it makes of the nest that it is given")),
+    }
 }
 
 /// A list of iterators; integers are constant indices.

@@ -12,6 +12,9 @@ use rhai::Position;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+/// How the names of the library's texts start.
+pub const LIBRARY: &str = "std/";
+
 /// Rhai counts lines in 16 bits.
 const MAX_LINE: usize = 65_000;
 
@@ -110,6 +113,12 @@ impl Places {
         let line = position.line()? - 1;
         let after = self.sources.partition_point(|s| s.first_line <= line);
         self.sources.get(after.checked_sub(1)?)
+    }
+
+    /// Whether a position lies in the library that comes with the tool.
+    pub fn is_library(&self, position: Position) -> bool {
+        let source = self.source(position);
+        source.is_some_and(|s| s.path.is_none() && s.name.starts_with(LIBRARY))
     }
 
     /// The place, for the record of a nest's path.

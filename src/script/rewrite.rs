@@ -9,6 +9,14 @@
 //! A = add(B, C, ..);     becomes   A = teml_set A : add(B, C, ..);
 //! ```
 //!
+//! Rhai calls a function of a script as a method by its parameters without the receiver, so
+//! that `x.f(y)` would find `fn f(y)` and drop `x`. A function that does not use `this` so
+//! starts by handing a receiver on:
+//!
+//! ```text
+//! fn f(y) { .. }   becomes   fn f(y) { if teml_is_method { return f(this, y); } .. }
+//! ```
+//!
 //! At top level the first assignment to a name that was never declared becomes a `let`, as
 //! in the paper. A `;` is added where a line ends an expression and the next one starts with a
 //! word: no valid script has that without one. The edits are remembered, and every position is mapped back before anybody
@@ -20,6 +28,9 @@ use super::lex::{TokenKind, Tokens, scan};
 pub const BIND: &str = "teml_bind";
 /// The keyword of the custom syntax that gives an old variable's name to its new value.
 pub const SET: &str = "teml_set";
+
+/// The keyword of the custom syntax that tells whether a function was called with a receiver.
+pub const IS_METHOD: &str = "teml_is_method";
 
 /// Text that was inserted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,6 +101,9 @@ fn insertions(
             found.push((last.end, ";".to_owned(), last.start));
             previous = ";";
         }
+        if this == "fn" {
+            found.extend(receiver_handed_on(text, scanned, k));
+        }
         if token.kind != TokenKind::Word || is_keyword(this) {
             continue;
         }
@@ -118,6 +132,35 @@ fn insertions(
         }
     }
     found
+}
+
+/// What the function whose `fn` is token `k` starts with, unless its body uses `this`.
+fn receiver_handed_on(text: &str, scanned: &Tokens, k: usize) -> Option<(usize, String, usize)> {
+    let at = |k: usize| scanned.text(text, k);
+    let count = scanned.tokens.len();
+    let close = (k + 2..count).find(|&t| at(t) == ")")?;
+    if at(k + 2) != "(" || at(close + 1) != "{" {
+        return None;
+    }
+    let mut depth = 0usize;
+    for t in close + 1..count {
+        match at(t) {
+            "{" | "#{" => depth += 1,
+            "}" => depth -= 1,
+            "this" => return None,
+            _ => {}
+        }
+        if depth == 0 {
+            break;
+        }
+    }
+    let name = at(k + 1);
+    let parameters = (k + 3..close).map(at).filter(|&p| p != ",");
+    let arguments: Vec<&str> = std::iter::once("this").chain(parameters).collect();
+    let arguments = arguments.join(", ");
+    let inserted = format!(" if {IS_METHOD} {{ return {name}({arguments}); }}");
+    let name_starts = scanned.tokens[k + 1].range.start;
+    Some((scanned.tokens[close + 1].range.end, inserted, name_starts))
 }
 
 /// Whether token `k` starts a statement on a new line, and the one before it lacks its `;`.
@@ -217,7 +260,11 @@ mod tests {
             ),
             ("old = t()", "old = teml_set old : t()"),
             ("let x; x = t()", "let x; x = teml_set x : t()"),
-            ("fn f() { A = t() }", "fn f() { A = teml_set A : t() }"),
+            (
+                "fn f(a, b) { A = t() }",
+                "fn f(a, b) { if teml_is_method { return f(this, a, b); } A = teml_set A : t() }",
+            ),
+            ("fn f() { g(this) }", "fn f() { g(this) }"),
             (
                 "a.b = 1; a[i] = 2; a == b; a += 1",
                 "a.b = 1; a[i] = 2; a == b; a += 1",

@@ -3,6 +3,7 @@
 use super::actions::{self, ACTIONS};
 use super::call;
 use super::errors::{self, Known, ScriptError};
+use super::places::LIBRARY;
 use super::stack::on_large_stack;
 use super::state::{Shared, State};
 use super::workbench::Workbench;
@@ -32,6 +33,11 @@ pub struct Session {
     /// The library that comes with the tool.
     library: Vec<AST>,
 }
+
+/// How the names of the library's helpers start. They are not private: Rhai remembers what a
+/// name means without regard to where it is visible, so that a function which the library calls
+/// itself would afterwards miss its private helpers when a script calls it.
+const INTERNAL: &str = "std_";
 
 const MAX_CALLS: usize = 1000;
 const MAX_EXPRESSION_DEPTH: usize = 200;
@@ -114,7 +120,7 @@ impl Session {
     /// Makes the functions of the library available without import.
     fn add_library(&mut self) -> Result<(), Box<EvalAltResult>> {
         for (name, text) in modules::stdlib() {
-            let name = format!("std/{name}");
+            let name = format!("{LIBRARY}{name}");
             let ast = modules::compile(&self.engine, &self.shared, &name, text, None)?;
             let mut module = Module::eval_ast_as_new(Scope::new(), &ast, &self.engine)?;
             methods::add(&mut module, &ast);
@@ -331,7 +337,7 @@ impl Drop for Session {
 /// The functions of a script: name and signature; closures left out.
 fn script_functions(ast: &AST) -> Vec<(String, String)> {
     ast.iter_functions()
-        .filter(|f| !f.name.starts_with("anon$"))
+        .filter(|f| !f.name.starts_with("anon$") && !f.name.starts_with(INTERNAL))
         .map(|f| {
             let signature = format!("{}({})", f.name, f.params.join(", "));
             (f.name.to_owned(), signature)

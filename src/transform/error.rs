@@ -3,7 +3,7 @@
 use crate::analysis::position::NoLoop;
 use crate::analysis::shape::{Mismatch, Place};
 use crate::analysis::verify::Invalid;
-use crate::ir::{Elem, MAX_DEPTH, MAX_SIZE, Name, Nest, Shape, ShapeError};
+use crate::ir::{Affine, Elem, MAX_DEPTH, MAX_SIZE, Name, Nest, Shape, ShapeError};
 use crate::lower::build::NoNest;
 
 /// An error of an operation. The core knows no script positions: the boundary adds them.
@@ -125,6 +125,14 @@ pub enum ErrorKind {
         /// The dimension asked for.
         dimension: i64,
     },
+    /// A dimension is in two pairs of a contraction.
+    #[error("dimension {dimension} of {what} is contracted twice")]
+    DimensionTwice {
+        /// The operand.
+        what: String,
+        /// Counted from 1.
+        dimension: i64,
+    },
     /// Contracted dimensions have different extents.
     #[error("{first} cannot be contracted with {second}")]
     ContractedExtents {
@@ -140,6 +148,18 @@ pub enum ErrorKind {
         iterator: String,
         /// The free iterators.
         has: Vec<Name>,
+    },
+    /// An index that should be an iterator of its own.
+    #[error("`{index}` is no single iterator, and a virtual tensor has one per dimension")]
+    NotAnIterator {
+        /// The index.
+        index: Affine,
+    },
+    /// An iterator of a value that is no dimension of the virtual tensor.
+    #[error("`{iterator}` indexes the value but is no dimension of the virtual tensor")]
+    NoFormal {
+        /// The iterator.
+        iterator: Name,
     },
     /// An iterator is listed twice.
     #[error("`{iterator}` is listed twice")]
@@ -312,6 +332,7 @@ impl ErrorKind {
             K::ShapesDiffer { .. } => {
                 "say which entries meet: `vadd(A, x, [[i, j], [j]])`, and likewise vsub, vmul, vdiv"
             }
+            K::NoFormal { .. } => "list it after `->`, or sum over it with `vsum`",
             K::NoNest(NoNest::NotAnAssignment { .. }) => {
                 "assign it to a tensor: `let A = eq(x, [i, j])`, or use add, sub, mul, div"
             }

@@ -4,15 +4,19 @@ mod error;
 pub mod nest;
 mod op;
 pub mod tensor;
+pub mod trace;
 
+pub use crate::ir::{Arg, Arrow, Iters, LoopRef, Number};
 pub use error::{Class, Error, ErrorKind};
-pub use op::{Arg, Arrow, Iters, Kind, LoopRef, Number, Op, Param, Returns, Value, apply};
+pub use op::{Kind, Op, Param, Returns, Value, apply};
 
 /// All operations, in the order in which help lists them.
 pub static OPS: &[&Op] = &[
     &tensor::declare::TENSOR,
     &tensor::declare::SCALAR,
+    &tensor::vat::VAT,
     &tensor::eq::EQ,
+    &tensor::veq::VEQ,
     &tensor::vop::VADD,
     &tensor::vop::VSUB,
     &tensor::vop::VMUL,
@@ -61,6 +65,7 @@ pub static OPS: &[&Op] = &[
     &nest::unroll::UNROLL,
     &nest::mode::PARALLELIZE,
     &nest::mode::VECTORIZE,
+    &nest::at::AT,
 ];
 
 /// What operators mean between tensors, by symbol; a script writes them between their arguments.

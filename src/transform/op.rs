@@ -5,8 +5,7 @@
 
 use super::error::Error;
 use crate::analysis::verify::verify;
-use crate::ir::{Affine, Comparison, Elem, Expr, Nest, Site, Step};
-use std::fmt;
+use crate::ir::{Arg, Expr, Nest, Site, Step};
 use std::sync::Arc;
 
 /// An operation.
@@ -81,85 +80,10 @@ pub enum Kind {
     Arrow,
     /// `[[i, k], [k, j]] -> [i, j]`: TeML's `[iters?, iters?] -> iters`.
     ListsArrow,
-    /// Two dimensions, counted from 1: `[3, 1]`.
+    /// Two dimensions, counted from 1, such as `[3, 1]`, or a list of such pairs.
     Dimensions,
-}
-
-/// An argument, already converted to what its parameter accepts.
-#[derive(Clone, Debug)]
-pub enum Arg {
-    /// For [`Kind::Nest`].
-    Nest(Nest),
-    /// For [`Kind::Expr`] and [`Kind::Operand`].
-    Expr(Expr),
-    /// For [`Kind::Operand`].
-    Number(Number),
-    /// For [`Kind::Comparison`].
-    Comparison(Comparison),
-    /// For [`Kind::Loop`].
-    Loop(LoopRef),
-    /// For [`Kind::Int`].
-    Int(i64),
-    /// For [`Kind::Extents`].
-    Extents(Vec<i64>),
-    /// For [`Kind::Elem`].
-    Elem(Elem),
-    /// For [`Kind::Iters`].
-    Iters(Vec<Affine>),
-    /// For [`Kind::IterLists`]; as many as the script gave.
-    IterLists(Vec<Iters>),
-    /// For [`Kind::Arrow`] (`from` has one entry) and [`Kind::ListsArrow`].
-    Arrow(Arrow),
-    /// For [`Kind::Dimensions`].
-    Dimensions([i64; 2]),
-}
-
-/// A number of a script, which has no element type yet.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Number {
-    /// Without decimals.
-    Int(i64),
-    /// With decimals.
-    Float(f64),
-}
-
-impl fmt::Display for Number {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Number::Int(value) => write!(f, "{value}"),
-            Number::Float(value) => write!(f, "{value:?}"),
-        }
-    }
-}
-
-/// A list of iterators, or `None` for ε: not given.
-pub type Iters = Option<Vec<Affine>>;
-
-/// Iterators of the operands and of the target.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Arrow {
-    /// One list per operand.
-    pub from: Vec<Iters>,
-    /// The target's.
-    pub to: Vec<Affine>,
-}
-
-/// A loop, as a script refers to it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum LoopRef {
-    /// By nesting level, counted from 1.
-    Level(i64),
-    /// By name.
-    Name(String),
-}
-
-impl fmt::Display for LoopRef {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            LoopRef::Level(level) => write!(f, "{level}"),
-            LoopRef::Name(name) => write!(f, "\"{name}\""),
-        }
-    }
+    /// Steps on the loop that the parameter before names: a function of a nest, or a path.
+    Steps,
 }
 
 /// What an operation returns.
@@ -235,24 +159,12 @@ pub fn apply(op: &'static Op, args: &[Arg], site: Option<Site>) -> Result<Value,
         let error = Error::new(invalid.into()).in_op(op.name);
         return Err(error.on(given.unwrap_or(&nest), culprits));
     }
-    let texts: Vec<String> = args.iter().filter_map(Arg::as_text).collect();
-    let args = texts.join(", ");
-    let step = Arc::new(Step {
-        op: op.name,
+    let receiver = usize::from(matches!(args, [Arg::Nest(_), ..]));
+    let args = args[receiver..].iter().map(Arg::within_limits).collect();
+    let op = op.name;
+    Ok(Value::Nest(nest.made_by(&Arc::new(Step {
+        op,
         args,
         site,
-    });
-    Ok(Value::Nest(nest.made_by(&step)))
-}
-
-impl Arg {
-    /// The argument as a script writes it; `None` for what has no short form.
-    fn as_text(&self) -> Option<String> {
-        match self {
-            Arg::Expr(expr) => expr.tensor().map(|t| t.label().to_owned()),
-            Arg::Loop(l) => Some(l.to_string()),
-            Arg::Int(value) => Some(value.to_string()),
-            _ => None,
-        }
-    }
+    }))))
 }

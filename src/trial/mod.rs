@@ -5,9 +5,11 @@
 //! untransformed nest must agree with them and then stands for the reference. Every element of
 //! every variant's results is compared with it. Only then is anything timed.
 
+mod export;
 mod inputs;
 mod reference;
 
+pub use export::{ExportedFile, export};
 pub use inputs::Inputs;
 pub use reference::Evidence;
 
@@ -17,8 +19,10 @@ use crate::interp::Fault;
 use crate::ir::{Expr, Nest, Tensor};
 use crate::lower::build::{NoNest, build};
 use crate::runtime::{
-    self, Budget, Comparison, Control, Data, Options, Outputs, RuntimeError, Timing, Variant,
+    self, Budget, Comparison, Compiled, Control, Data, Options, Outputs, RuntimeError, Timing,
+    Variant,
 };
+use rayon::prelude::*;
 use reference::Reference;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -166,21 +170,24 @@ pub fn compare(
         };
         kernel.params.iter().map(of).collect()
     };
-    let run = |kernel: &Kernel| -> Result<(runtime::Compiled, Outputs), RuntimeError> {
-        let compiled = runtime::compile(kernel, &settings.options, control)?;
-        let run = runtime::run_once(&compiled, &data(kernel), control)?;
-        Ok((compiled, run.outputs))
+    progress("compiling");
+    let compile = |kernel: &Kernel| runtime::compile(kernel, &settings.options, control);
+    let compiled: Vec<Compiled> = kernels.par_iter().map(compile).collect::<Result<_, _>>()?;
+    let run = |kernel: &Kernel, compiled: &Compiled| -> Result<Arc<Outputs>, RuntimeError> {
+        Ok(Arc::new(
+            runtime::run_once(compiled, &data(kernel), control)?.outputs,
+        ))
     };
 
     progress(&format!("checking {} by definition", first.label));
-    let own = (naive.nests == first.nests).then_some(&kernels[0]);
-    let naive_kernel = match own {
-        Some(kernel) => kernel.clone(),
-        None => generate(&naive)?,
+    let is_naive = naive.nests == first.nests;
+    let outputs = match is_naive {
+        true => run(&kernels[0], &compiled[0])?,
+        false => {
+            let kernel = generate(&naive)?;
+            run(&kernel, &compile(&kernel)?)?
+        }
     };
-    let (compiled, outputs) = run(&naive_kernel)?;
-    let outputs = Arc::new(outputs);
-    let is_first = own.is_some();
     let checked = Reference {
         candidate: first,
         inputs,
@@ -192,12 +199,11 @@ pub fn compare(
     let mut variants = Vec::with_capacity(candidates.len());
     let mut errors = Vec::with_capacity(candidates.len());
     for (k, (candidate, kernel)) in candidates.iter().zip(&kernels).enumerate() {
-        let (compiled, own) = match k == 0 && is_first {
-            true => (compiled.clone(), outputs.clone()),
+        let own = match k == 0 && is_naive {
+            true => outputs.clone(),
             false => {
                 progress(&format!("checking {}", candidate.label));
-                let (compiled, own) = run(kernel)?;
-                (compiled, Arc::new(own))
+                run(kernel, &compiled[k])?
             }
         };
         errors.push(check_outputs(
@@ -209,7 +215,7 @@ pub fn compare(
         variants.push(Variant {
             label: candidate.label.clone(),
             data: data(kernel),
-            kernel: compiled,
+            kernel: compiled[k].clone(),
             threads: control.threads,
             checked: Some(own),
         });

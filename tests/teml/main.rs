@@ -11,6 +11,7 @@ mod random_text;
 mod refusals;
 mod refused_expressions;
 mod refused_nests;
+mod refused_operands;
 mod script;
 mod text;
 mod trees;

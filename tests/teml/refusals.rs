@@ -3,6 +3,7 @@
 
 use crate::refused_expressions::expressions;
 use crate::refused_nests::nests;
+use crate::refused_operands::operands;
 use crate::trees::*;
 use teml::analysis::position::NoLoop;
 use teml::analysis::shape::Mismatch;
@@ -10,6 +11,7 @@ use teml::analysis::verify::Invalid;
 use teml::codegen::{NoCode, generate};
 use teml::ir::{Elem, Name, NameError, Nest, ShapeError};
 use teml::lower::build::NoNest;
+use teml::transform::nest::at::focus;
 use teml::transform::tensor::eq::retarget;
 use teml::transform::{Arg, Class, ErrorKind, Op, apply};
 
@@ -50,7 +52,10 @@ impl Case {
 }
 
 fn cases() -> Vec<Case> {
-    [expressions(), nests()].into_iter().flatten().collect()
+    [expressions(), operands(), nests()]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 #[test]
@@ -128,8 +133,11 @@ fn every_refusal_has_a_case() {
         K::NeedsFloat { .. } => "NeedsFloat",
         K::ShapesDiffer { .. } => "ShapesDiffer",
         K::NoDimension { .. } => "NoDimension",
+        K::DimensionTwice { .. } => "DimensionTwice",
         K::ContractedExtents { .. } => "ContractedExtents",
         K::NotFree { .. } => "NotFree",
+        K::NotAnIterator { .. } => "NotAnIterator",
+        K::NoFormal { .. } => "NoFormal",
         K::Repeated { .. } => "Repeated",
         K::NoNest(NoNest::NotAnAssignment { .. }) => "NoNest::NotAnAssignment",
         K::NoNest(NoNest::Unnamed) => "NoNest::Unnamed",
@@ -187,6 +195,8 @@ fn codes() -> Vec<(Vec<Nest>, &'static str, NoCode)> {
         "  i[0] = B[i]",
     ]);
     let broken = nest(&["f64 A[4]", "A[k] = A[k]"]);
+    let inner = teml::transform::LoopRef::Level(2);
+    let part = focus(&self::copy("B", "A", &[4, 5], "i j"), &inner).unwrap();
     vec![
         (vec![], "kernel", NoCode::Nothing),
         (
@@ -215,6 +225,7 @@ fn codes() -> Vec<(Vec<Nest>, &'static str, NoCode)> {
             },
         ),
         (vec![named], "kernel", NoCode::NameClash { name: name("i") }),
+        (vec![part], "kernel", NoCode::Part { outer: name("i") }),
         (
             vec![nest(&["f32 expf", "expf = exp(expf)"])],
             "kernel",
@@ -248,6 +259,7 @@ fn codegen_says_why_there_is_no_c() {
 fn every_reason_for_no_c_has_a_case() {
     variants! { NoCode:
         NoCode::Nothing => "Nothing",
+        NoCode::Part { .. } => "Part",
         NoCode::Race { .. } => "Race",
         NoCode::TensorsDiffer { .. } => "TensorsDiffer",
         NoCode::NameClash { .. } => "NameClash",

@@ -61,7 +61,7 @@ fn blank_lines_do_not_matter() {
 fn built_nests_are_read_back() {
     let [a, b] = ["A", "B"].map(|name| tensor(name, &[6, 6]));
     let x = tensor("x", &[6]);
-    let product = vcontract::vcontract(&a, &b, [2, 1]).unwrap();
+    let product = vcontract::vcontract(&a, &b, &[[2, 1]]).unwrap();
     let nested = vop(Div, &vop(Sub, &a, &b, ["i j", "j i"]), &x, ["ε", "j"]);
     let sum = vreduce::vsum(&vop(Mul, &a, &x, ["i j", "j"]), &list("j")).unwrap();
     let eighth = tensor("E", &[1, 2, 3, 1, 2, 3, 1, 2]);
@@ -82,7 +82,7 @@ fn built_nests_are_read_back() {
 #[test]
 fn transformed_nests_are_read_back() {
     let [a, b] = ["A", "B"].map(|name| tensor(name, &[10, 10]));
-    let product = vcontract::vcontract(&a, &b, [2, 1]).unwrap();
+    let product = vcontract::vcontract(&a, &b, &[[2, 1]]).unwrap();
     let nest = build(&eq("C", &product, "i j", "i j")).unwrap();
     let steps: [(&'static Op, &[Arg]); 7] = [
         (&stripmine::STRIPMINE, &[named("i"), Arg::Int(4)]),
@@ -208,7 +208,7 @@ fn expressions_are_read_back() {
 #[test]
 fn what_operations_make_is_read_back() {
     let (a, b) = (tensor("A", &[4, 5]), tensor("B", &[5, 6]));
-    let product = vcontract::vcontract(&a, &b, [2, 1]).unwrap();
+    let product = vcontract::vcontract(&a, &b, &[[2, 1]]).unwrap();
     let sum = vreduce::vsum(&vop(Mul, &a, &b, ["i k", "k j"]), &list("k")).unwrap();
     for expr in [product, sum, eq("C", &a, "i j", "j i")] {
         let read = parse_expr(&expr.to_string()).unwrap();

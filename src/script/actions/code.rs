@@ -107,7 +107,9 @@ pub(super) static SAVE: Function = Function {
 pub fn register(engine: &mut rhai::Engine) {
     engine
         .register_type_with_name::<Code>("code")
-        .register_fn("to_string", |code: &mut Code| code.0.source())
+        .register_fn("to_string", |code: &mut Code| {
+            code.0.source().trim_end().to_owned()
+        })
         .register_fn("to_debug", |code: &mut Code| {
             ImmutableString::from(format!("code of {}", code.0.symbol))
         });

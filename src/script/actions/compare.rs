@@ -62,7 +62,7 @@ no times. Then all variants are timed in turn, in one run. Inputs are a pattern 
     },
 };
 
-fn candidates(call: &Call) -> Result<Vec<Candidate>, Failure> {
+pub(super) fn candidates(call: &Call) -> Result<Vec<Candidate>, Failure> {
     let expected = "a nest or a list of variants, each a nest or a list of nests";
     let single = call
         .get::<Nest>(0, expected)
@@ -99,7 +99,7 @@ fn nest_of(value: &Dynamic) -> Option<Nest> {
     value.read_lock::<Nest>().map(|n| n.clone())
 }
 
-fn failed_trial(call: &Call, error: TrialError) -> Failure {
+pub(super) fn failed_trial(call: &Call, error: TrialError) -> Failure {
     match error {
         TrialError::Code { label, nest, error } => {
             let nests: Vec<Nest> = nest.into_iter().collect();

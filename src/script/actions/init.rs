@@ -94,7 +94,7 @@ fn computed(call: &Call, tensor: &Tensor, closure: &FnPtr) -> Result<Data, Failu
         let shown = values::show(&Dynamic::from_array(index.clone()));
         let value: Dynamic = closure
             .call_raw(call.context(), None, index)
-            .map_err(|error| Failure::inside(*error))?;
+            .map_err(Failure::inside)?;
         match number(&value) {
             Some(number) => values.push(number),
             None => {

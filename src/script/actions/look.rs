@@ -1,8 +1,11 @@
 //! What scripts and the library ask of values and of the command line.
 
-use crate::ir::{Expr, Name, Nest};
+use crate::analysis::position;
+use crate::analysis::shape::virtual_shape;
+use crate::ir::{Expr, Index, Name, Nest, Node, Tensor};
 use crate::script::call::{Function, Parameter};
-use crate::script::values::{self, Index};
+use crate::script::fail::Failure;
+use crate::script::{operations, values};
 use rhai::{Array, Dynamic};
 
 pub(super) static NOTATION: Function = Function {
@@ -26,10 +29,15 @@ pub(super) static SHAPE: Function = Function {
     doc: "The extents of a tensor expression; those of an assignment are its target's.",
     call: |call| {
         let expr = call.expr(0)?;
-        let shape = match expr.tensor() {
-            Some(tensor) => Some(tensor.shape()),
-            None => expr.shape(),
+        let of_iterators = match expr.node() {
+            Node::Access {
+                index: Index::At(_),
+                ..
+            } => virtual_shape(&expr).ok(),
+            _ => None,
         };
+        let of_tensor = expr.tensor().map(Tensor::shape);
+        let shape = of_iterators.as_ref().or(of_tensor).or(expr.shape());
         let extents = shape.map_or(&[] as &[u64], |s| s.extents());
         let list: Array = extents
             .iter()
@@ -41,21 +49,91 @@ pub(super) static SHAPE: Function = Function {
 
 pub(super) static ITERATORS: Function = Function {
     name: "iterators",
-    params: &[Parameter::new("count")],
+    params: &[Parameter::new("of")],
     returns: "list",
     doc: "\
-Iterators for operations that name none, as TeML's fresh iterators of §4.2; `build` gives them
-readable names.",
+The iterators that a tensor expression carries, in order of appearance; none for a tensor, an
+assignment, or a virtual tensor that has no iterators yet.
+
+Of a number, as many iterators for operations that name none, as TeML's fresh iterators of §4.2;
+`build` gives them readable names.",
     call: |call| {
-        let count = call.int(0)?;
+        let iterator = |name| Dynamic::from(values::Index::iterator(name, false));
+        if let Ok(expr) = call.get::<Expr>(0, "") {
+            let carries = !expr.is_assignment();
+            let names = if carries {
+                expr.iterators()
+            } else {
+                Vec::new()
+            };
+            return Ok(names.into_iter().map(iterator).collect::<Array>().into());
+        }
+        let count: i64 = call.get(0, "a tensor expression or a number")?;
         if !(0..=64).contains(&count) {
             return Err(call.fail(0, "must be between 0 and 64"));
         }
-        let iterator = |k: i64| {
-            let name = Name::generated(usize::try_from(k).unwrap_or(0));
-            Dynamic::from(Index::iterator(name, false))
+        let fresh = |k: i64| iterator(Name::generated(usize::try_from(k).unwrap_or(0)));
+        Ok(Dynamic::from_array((1..=count).map(fresh).collect()))
+    },
+};
+
+pub(super) static LOOPS: Function = Function {
+    name: "loops",
+    params: &[Parameter::new("nest"), Parameter::optional("loop")],
+    returns: "list",
+    doc: "\
+The names of the loops of a nest by level, from the outermost one down to where it branches. With
+a loop, by level or by name: the loops around it, and it.",
+    call: |call| {
+        let nest = call.nest(0)?;
+        let position = match call.count() {
+            1 => position::deepest_level(&nest),
+            _ => operations::position(call, &nest, 1)?,
         };
-        Ok(Dynamic::from_array((1..=count).map(iterator).collect()))
+        let chain = position::chain(&nest, &position);
+        let names = chain.into_iter().map(|l| Dynamic::from(l.name.to_string()));
+        Ok(names.collect::<Array>().into())
+    },
+};
+
+pub(super) static DEPTH: Function = Function {
+    name: "depth",
+    params: &[Parameter::new("nest")],
+    returns: "integer",
+    doc: "The number of levels of a nest, from the outermost loop down to where it branches.",
+    call: |call| {
+        let nest = call.nest(0)?;
+        let levels = position::deepest_level(&nest).len();
+        Ok(Dynamic::from_int(i64::try_from(levels).unwrap_or(i64::MAX)))
+    },
+};
+
+pub(super) static WRONG: Function = Function {
+    name: "wrong",
+    params: &[
+        Parameter::new("argument"),
+        Parameter::new("what"),
+        Parameter::optional("help"),
+    ],
+    returns: "",
+    doc: "\
+For functions that check their arguments: ends the script with an error at the call of the
+function that calls `wrong`. `what` goes on after \"argument 2 `name`\"; argument 0 is none in
+particular.",
+    call: |call| {
+        let (argument, what) = (call.int(0)?, call.text(1)?);
+        let failure = Failure::new(what).of_caller();
+        let failure = match usize::try_from(argument)
+            .ok()
+            .and_then(|k| k.checked_sub(1))
+        {
+            Some(k) => failure.argument(k),
+            None => failure,
+        };
+        Err(match call.count() {
+            3 => failure.help(call.text(2)?),
+            _ => failure,
+        })
     },
 };
 

@@ -2,22 +2,43 @@
 
 mod code;
 mod compare;
+mod export;
 mod init;
 mod look;
+mod paths;
+mod strategy;
 
 pub use code::Code;
-pub(super) use code::register;
+pub use paths::Path;
 
 use super::call::Function;
+
+/// How the values of these functions print.
+pub(super) fn register(engine: &mut rhai::Engine) {
+    code::register(engine);
+    paths::register(engine);
+}
 
 /// All of them.
 pub static ACTIONS: &[&Function] = &[
     &code::CODEGEN,
     &code::SAVE,
     &compare::COMPARE,
+    &export::EXPORT,
     &init::INIT,
     &look::NOTATION,
     &look::SHAPE,
     &look::ITERATORS,
+    &look::LOOPS,
+    &look::DEPTH,
     &look::PARAM,
+    &look::WRONG,
+    &paths::PATH,
+    &paths::PAPER,
+    &paths::JSON,
+    &paths::REPLAY,
+    &paths::UNDO,
+    &paths::DIFF,
+    &strategy::FIND_LOOPS,
+    &strategy::UNLESS_REFUSED,
 ];

@@ -87,7 +87,7 @@ pub fn stripmine(nest: &Nest, reference: &LoopRef, factor: i64) -> Result<Nest, 
         }
     }
 
-    let around = Bounds::of_chain(loops[..position.len() - 1].iter().map(|l| &***l));
+    let around = Bounds::around(nest, loops[..position.len() - 1].iter().map(|l| &***l));
     let extent = largest_extent(lower, &l.range.upper, &around);
     let blocks = (extent / factor) + i64::from(extent % factor != 0);
     let start = lower.plus(&Affine::iterator(outer.clone()).times(factor));

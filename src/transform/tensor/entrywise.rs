@@ -26,9 +26,9 @@
 //! Source: beyond the paper; `ventrywise` operations of TeML §4.2.2 in operator form.
 
 use super::infer::{abstraction, apply, binary};
-use super::operand::{Operand, common_elem, constant, describe, fresh_iterators, positional, rank};
+use super::operand::{Operand, common_elem, constant, describe, positional, rank};
 use crate::analysis::shape;
-use crate::ir::{Affine, BinaryOp, Expr, Function, Name, Node, Shape};
+use crate::ir::{Affine, BinaryOp, Expr, Function, Name, Shape};
 use crate::transform::{Arg, Error, ErrorKind, Kind, Op, Param, Returns, Value};
 
 macro_rules! operator {
@@ -84,7 +84,7 @@ pub fn entrywise<'a>(
     let combine = |left, right| {
         let elem = common_elem(&[left, right])?;
         let dimensions = dimensions(left).max(dimensions(right));
-        let formals = formals(dimensions, &[left, right].map(exprs).concat());
+        let formals = formals(dimensions);
         let at = iterators(&formals);
         let entry = |operand| match operand {
             Operand::Number(number) => constant(number, elem),
@@ -111,19 +111,15 @@ pub fn entrywise<'a>(
 /// # Errors
 /// A tensor without a name.
 pub fn opposite(operand: &Expr) -> Result<Expr, Error> {
-    let formals = formals(rank(operand), &[operand]);
+    let formals = formals(rank(operand));
     let entry = positional(operand, &iterators(&formals))?;
     Ok(closed(formals, apply(Function::Neg, &[entry])?)?)
 }
 
-/// Iterators for entries. Those that operands have or stand for are replaced, so that only
-/// iterators that operands bind inside must differ.
-fn formals(count: usize, operands: &[&Expr]) -> Vec<Name> {
-    let bodies = operands.iter().map(|operand| match operand.node() {
-        Node::Virtual { body, .. } => body,
-        _ => operand,
-    });
-    fresh_iterators(count, &bodies.collect::<Vec<_>>())
+/// Iterators for entries. Those that operands have or stand for are all replaced by them, so that
+/// they need not differ.
+fn formals(count: usize) -> Vec<Name> {
+    (1..=count).map(Name::generated).collect()
 }
 
 fn iterators(names: &[Name]) -> Vec<Affine> {

@@ -185,7 +185,11 @@ pub(super) fn positional(expr: &Expr, fresh: &[Affine]) -> Result<Expr, ErrorKin
 /// The number of dimensions that [`positional`] counts.
 pub(super) fn rank(expr: &Expr) -> usize {
     match expr.node() {
-        Node::Assign { target, .. } => rank(target),
+        Node::Assign { target, .. } => target.tensor().map_or(0, |t| t.shape().rank()),
+        Node::Access {
+            index: Index::At(_),
+            ..
+        } => expr.iterators().len(),
         Node::Access { tensor, .. } => tensor.shape().rank(),
         _ => expr.shape().map_or(0, |s| s.rank()),
     }

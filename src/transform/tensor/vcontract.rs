@@ -1,4 +1,4 @@
-//! `vcontract` multiplies two tensors and sums over a pair of their dimensions.
+//! `vcontract` multiplies two tensors and sums over pairs of their dimensions.
 //!
 //! ```rhai
 //! let A = tensor([4, 5]);
@@ -16,10 +16,12 @@
 //! ```
 //!
 //! `vcontract(left, right, [r0, r1])`: dimension `r0` of `left` with dimension `r1` of `right`,
-//! both counted from 1. The result is virtual and has no iterators yet: its dimensions are
-//! those of `left` without `r0`, then those of `right` without `r1`.
+//! both counted from 1. Several pairs are a list: `[[r0, r1], [s0, s1]]`. The result is virtual
+//! and has no iterators yet: its dimensions are those of `left` that are in no pair, then those
+//! of `right` that are in none. Sums run over the pairs in order, the last one fastest.
 //!
-//! Refuses: dimensions that do not exist; extents that disagree; different element types.
+//! Refuses: dimensions that do not exist or are in two pairs; extents that disagree; different
+//! element types.
 //!
 //! Source: TeML §4.2.3, eq. 33.
 
@@ -40,27 +42,28 @@ pub static VCONTRACT: Op = Op {
     returns: Returns::Expr,
     file: include_str!("vcontract.rs"),
     call: |args| match args {
-        [Arg::Expr(left), Arg::Expr(right), Arg::Dimensions(pair)] => {
-            vcontract(left, right, *pair).map(Value::Expr)
+        [Arg::Expr(left), Arg::Expr(right), Arg::Dimensions(pairs)] => {
+            vcontract(left, right, pairs).map(Value::Expr)
         }
         _ => Err(ErrorKind::Misdeclared.into()),
     },
 };
 
-/// The virtual contraction of dimension `pair[0]` of `left` with `pair[1]` of `right`.
+/// The virtual contraction of dimension `pair[0]` of `left` with `pair[1]` of `right`, for all
+/// pairs.
 ///
 /// # Errors
 /// As the header says.
-pub fn vcontract(left: &Expr, right: &Expr, pair: [i64; 2]) -> Result<Expr, Error> {
-    let (r0, r1) = (dimension(left, pair[0])?, dimension(right, pair[1])?);
+pub fn vcontract(left: &Expr, right: &Expr, pairs: &[[i64; 2]]) -> Result<Expr, Error> {
+    let of_left = dimensions(left, pairs.iter().map(|pair| pair[0]))?;
+    let of_right = dimensions(right, pairs.iter().map(|pair| pair[1]))?;
     let (s0, s1) = (rank(left), rank(right));
-    let mut formals = fresh_iterators(s0 + s1 - 1, &[left, right]);
-    let summed = formals.remove(s0 + s1 - 2);
-    let at = |name: &Name| Affine::iterator(name.clone());
-    let mut i: Vec<Affine> = formals[..s0 - 1].iter().map(at).collect();
-    let mut j: Vec<Affine> = formals[s0 - 1..].iter().map(at).collect();
-    i.insert(r0, at(&summed));
-    j.insert(r1, at(&summed));
+    let free = s0 + s1 - 2 * pairs.len();
+    let mut formals = fresh_iterators(free + pairs.len(), &[left, right]);
+    let summed = formals.split_off(free);
+    let mut rest = formals.iter();
+    let i = placed(s0, &of_left, &summed, &mut rest);
+    let j = placed(s1, &of_right, &summed, &mut rest);
     let left_at = of_operand(positional(left, &i), 0)?;
     let right_at = of_operand(positional(right, &j), 1)?;
 
@@ -74,35 +77,57 @@ pub fn vcontract(left: &Expr, right: &Expr, pair: [i64; 2]) -> Result<Expr, Erro
             extent,
         })
     };
-    let (first, second) = (
-        place(left, &left_at, &i, r0)?,
-        place(right, &right_at, &j, r1)?,
-    );
-    if first.extent != second.extent {
-        let kind = ErrorKind::ContractedExtents { first, second };
-        return Err(Error::from(kind).at_argument(2));
+    for (&r0, &r1) in of_left.iter().zip(&of_right) {
+        let first = place(left, &left_at, &i, r0)?;
+        let second = place(right, &right_at, &j, r1)?;
+        if first.extent != second.extent {
+            let kind = ErrorKind::ContractedExtents { first, second };
+            return Err(Error::from(kind).at_argument(2));
+        }
     }
 
     let product = binary(BinaryOp::Mul, left_at, right_at).map_err(|kind| {
         // What is left to disagree about are element types.
         Error::from(kind).at_argument(1)
     })?;
-    let sum = reduce(Reduction::Sum, vec![summed], product)?;
+    let sum = reduce(Reduction::Sum, summed, product)?;
     Ok(abstraction(formals, sum)?)
 }
 
-fn dimension(expr: &Expr, dimension: i64) -> Result<usize, Error> {
+/// The iterators of an operand: the summed ones in its dimensions of the pairs, in the others
+/// the next of `rest`.
+fn placed<'a>(
+    rank: usize,
+    paired: &[usize],
+    summed: &[Name],
+    rest: &mut impl Iterator<Item = &'a Name>,
+) -> Vec<Affine> {
+    let names = (0..rank).filter_map(|d| match paired.iter().position(|&p| p == d) {
+        Some(k) => summed.get(k),
+        None => rest.next(),
+    });
+    names.map(|name| Affine::iterator(name.clone())).collect()
+}
+
+/// The dimensions, counted from 0, each of which exists and is listed once.
+fn dimensions(expr: &Expr, listed: impl Iterator<Item = i64>) -> Result<Vec<usize>, Error> {
     let rank = rank(expr);
-    match usize::try_from(dimension) {
-        Ok(d) if (1..=rank).contains(&d) => Ok(d - 1),
-        _ => {
-            let what = describe(expr);
-            let kind = ErrorKind::NoDimension {
+    let mut found: Vec<usize> = Vec::new();
+    for dimension in listed {
+        let what = describe(expr);
+        let kind = match usize::try_from(dimension) {
+            Ok(d) if (1..=rank).contains(&d) && !found.contains(&(d - 1)) => {
+                found.push(d - 1);
+                continue;
+            }
+            Ok(d) if (1..=rank).contains(&d) => ErrorKind::DimensionTwice { what, dimension },
+            _ => ErrorKind::NoDimension {
                 what,
                 rank,
                 dimension,
-            };
-            Err(Error::from(kind).at_argument(2))
-        }
+            },
+        };
+        return Err(Error::from(kind).at_argument(2));
     }
+    Ok(found)
 }

@@ -1,0 +1,181 @@
+//! Arguments of operations, as values: what a step of a path remembers.
+
+use super::affine::Affine;
+use super::elem::Elem;
+use super::expr::Expr;
+use super::function::Comparison;
+use super::nest::Nest;
+use super::path::Path;
+use std::fmt;
+
+/// An argument of an operation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Arg {
+    /// A loop nest.
+    Nest(Nest),
+    /// A tensor expression.
+    Expr(Expr),
+    /// A number as an operand.
+    Number(Number),
+    /// A comparison of elements.
+    Comparison(Comparison),
+    /// A loop.
+    Loop(LoopRef),
+    /// An integer.
+    Int(i64),
+    /// A list of extents.
+    Extents(Vec<i64>),
+    /// An element type.
+    Elem(Elem),
+    /// A list of iterators.
+    Iters(Vec<Affine>),
+    /// Lists of iterators for several operands; as many as were given.
+    IterLists(Vec<Iters>),
+    /// Iterators of operands and target.
+    Arrow(Arrow),
+    /// Pairs of dimensions, counted from 1.
+    Dimensions(Vec<[i64; 2]>),
+    /// Steps on a part of a nest.
+    Steps(Path),
+}
+
+/// Nests in arguments remember the steps that made them up to this depth, so that walks over
+/// paths can recurse.
+const MAX_PATH_DEPTH: usize = 100;
+
+impl Arg {
+    /// The nest, if it is one.
+    pub fn as_nest(&self) -> Option<&Nest> {
+        match self {
+            Arg::Nest(nest) => Some(nest),
+            _ => None,
+        }
+    }
+
+    /// The path that the argument brings with it.
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Arg::Nest(nest) => Some(nest.path()),
+            Arg::Steps(path) => Some(path),
+            _ => None,
+        }
+    }
+
+    /// The argument as a step remembers it.
+    #[must_use]
+    pub fn within_limits(&self) -> Arg {
+        match self {
+            Arg::Nest(nest) if nest.path().depth() >= MAX_PATH_DEPTH => {
+                Arg::Nest(nest.without_path())
+            }
+            other => other.clone(),
+        }
+    }
+
+    /// The argument in a few words: trees by name.
+    pub fn short(&self) -> String {
+        match self {
+            Arg::Nest(nest) => nest.label().map_or("…".to_owned(), |l| l.to_string()),
+            Arg::Expr(expr) => expr.tensor().map_or("…", |t| t.label()).to_owned(),
+            other => other.script(),
+        }
+    }
+
+    /// The argument as a script writes it; trees have no short form.
+    pub fn script(&self) -> String {
+        match self {
+            Arg::Nest(_) | Arg::Expr(_) => self.short(),
+            Arg::Loop(l) => l.to_string(),
+            Arg::Number(number) => number.to_string(),
+            Arg::Comparison(comparison) => format!("\"{}\"", comparison.symbol()),
+            Arg::Int(value) => value.to_string(),
+            Arg::Extents(extents) => format!("{extents:?}"),
+            Arg::Elem(elem) => format!("\"{elem}\""),
+            Arg::Iters(list) => iterators(list),
+            Arg::IterLists(lists) => iterator_lists(lists),
+            Arg::Arrow(arrow) => match arrow.from.as_slice() {
+                [] => iterators(&arrow.to),
+                lists => format!("{} -> {}", iterator_lists(lists), iterators(&arrow.to)),
+            },
+            Arg::Dimensions(pairs) => match pairs.as_slice() {
+                [pair] => format!("{pair:?}"),
+                pairs => format!("{pairs:?}"),
+            },
+            Arg::Steps(path) => {
+                let steps: Vec<String> = path.steps().iter().map(|s| format!(".{s}")).collect();
+                format!("|sub| sub{}", steps.concat())
+            }
+        }
+    }
+}
+
+fn iterators(list: &[Affine]) -> String {
+    let texts: Vec<String> = list.iter().map(Affine::to_string).collect();
+    format!("[{}]", texts.join(", "))
+}
+
+fn iterator_lists(lists: &[Iters]) -> String {
+    let text = |list: &Iters| list.as_ref().map_or("()".to_owned(), |l| iterators(l));
+    let texts: Vec<String> = lists.iter().map(text).collect();
+    format!("[{}]", texts.join(", "))
+}
+
+/// A number of a script, which has no element type yet; equal by bits.
+#[derive(Clone, Copy, Debug)]
+pub enum Number {
+    /// Without decimals.
+    Int(i64),
+    /// With decimals.
+    Float(f64),
+}
+
+impl PartialEq for Number {
+    fn eq(&self, other: &Number) -> bool {
+        match (self, other) {
+            (Number::Int(a), Number::Int(b)) => a == b,
+            (Number::Float(a), Number::Float(b)) => a.to_bits() == b.to_bits(),
+            _ => false,
+        }
+    }
+}
+
+impl Eq for Number {}
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Number::Int(value) => write!(f, "{value}"),
+            Number::Float(value) => write!(f, "{value:?}"),
+        }
+    }
+}
+
+/// A list of iterators, or `None` for ε: not given.
+pub type Iters = Option<Vec<Affine>>;
+
+/// Iterators of the operands and of the target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Arrow {
+    /// One list per operand.
+    pub from: Vec<Iters>,
+    /// The target's.
+    pub to: Vec<Affine>,
+}
+
+/// A loop, as a script refers to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LoopRef {
+    /// By nesting level, counted from 1.
+    Level(i64),
+    /// By name.
+    Name(String),
+}
+
+impl fmt::Display for LoopRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LoopRef::Level(level) => write!(f, "{level}"),
+            LoopRef::Name(name) => write!(f, "{name:?}"),
+        }
+    }
+}

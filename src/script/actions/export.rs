@@ -1,0 +1,46 @@
+//! `bundle`: a comparison as files (`export` is a word of Rhai).
+
+use super::compare::{candidates, failed_trial};
+use crate::script::call::{Function, Parameter};
+use crate::script::workbench::Mode;
+use crate::trial;
+use rhai::Dynamic;
+use std::path::Path;
+
+pub(super) static EXPORT: Function = Function {
+    name: "bundle",
+    params: &[Parameter::new("variants"), Parameter::new("directory")],
+    returns: "",
+    doc: "\
+Writes a comparison to a directory: the C of all variants, a header, a driver that checks every
+variant against the untransformed nest and times them in turn, data, and a Makefile. `make run`
+there reproduces `compare(variants)` without teml.",
+    call: |call| {
+        let candidates = candidates(call)?;
+        let directory = call.text(1)?;
+        let (mode, inputs, options) = {
+            let state = call.state();
+            let bench = &state.workbench;
+            (
+                bench.mode,
+                bench.inputs.clone(),
+                bench.settings.options.clone(),
+            )
+        };
+        if mode == Mode::Emit {
+            return Ok(Dynamic::UNIT);
+        }
+        let files = trial::export(&candidates, &inputs, &options);
+        let files = files.map_err(|error| failed_trial(call, error))?;
+        let write = || -> std::io::Result<()> {
+            std::fs::create_dir_all(&directory)?;
+            files.iter().try_for_each(|file| {
+                std::fs::write(Path::new(&directory).join(&file.name), &file.contents)
+            })
+        };
+        match write() {
+            Ok(()) => Ok(Dynamic::UNIT),
+            Err(error) => Err(call.fail(1, &format!("cannot be written: {directory}: {error}"))),
+        }
+    },
+};

@@ -1,0 +1,111 @@
+//! The calls around an error, and which of them a message is about.
+
+use super::fail::Failure;
+use super::places::Places;
+use crate::diag::{Diagnostic, Span};
+use rhai::{EvalAltResult, Position};
+
+/// A call that was under way.
+pub struct Frame {
+    /// What was called.
+    pub name: String,
+    /// Where.
+    pub position: Position,
+    /// What to say of it.
+    text: String,
+}
+
+/// Of more different calls than this around an error, the inner and the outer ones are shown.
+const MAX_CALLS: usize = 6;
+
+/// The calls around an error, the innermost first, and the error itself.
+pub fn unwind(mut error: EvalAltResult) -> (Vec<Frame>, EvalAltResult) {
+    let mut frames: Vec<Frame> = Vec::new();
+    loop {
+        let (name, text, position, inner) = match error {
+            EvalAltResult::ErrorInFunctionCall(name, _, inner, position) => {
+                let text = match name.starts_with("anon$") {
+                    true => "in this call of a closure".to_owned(),
+                    false => format!("in this call of `{name}`"),
+                };
+                (name, text, position, inner)
+            }
+            EvalAltResult::ErrorInModule(name, inner, position) => {
+                (name, "imported here".to_owned(), position, inner)
+            }
+            leaf => {
+                frames.reverse();
+                return (frames, leaf);
+            }
+        };
+        frames.push(Frame {
+            name,
+            position,
+            text,
+        });
+        error = *inner;
+    }
+}
+
+/// The frame to blame for an error at `position` in place of what stands there: the innermost
+/// call from outside of the library, where the error arose in the library or a function says
+/// that its caller is wrong.
+pub fn in_library(
+    frames: &[Frame],
+    position: Position,
+    error: &EvalAltResult,
+    places: &Places,
+) -> Option<usize> {
+    let of_caller = match error {
+        EvalAltResult::ErrorRuntime(value, _) => value
+            .read_lock::<Failure>()
+            .is_some_and(|failure| failure.is_of_caller()),
+        _ => false,
+    };
+    if !of_caller && !places.is_library(position) {
+        return None;
+    }
+    frames.iter().position(|f| !places.is_library(f.position))
+}
+
+/// Says where in the library an error arose: `frames` are the calls from there on outwards.
+pub fn note_library(
+    diagnostic: Diagnostic,
+    frames: &[Frame],
+    position: Position,
+    places: &Places,
+) -> Diagnostic {
+    let (Some(called), Some(site)) = (frames.last(), places.site(position)) else {
+        return diagnostic;
+    };
+    match places.is_library(position) {
+        true => diagnostic.note(format!(
+            "`{}` is a function of the library; this is {}:{}",
+            called.name, site.source, site.line
+        )),
+        false => diagnostic,
+    }
+}
+
+/// Marks the calls in the texts.
+pub fn show_calls(mut diagnostic: Diagnostic, frames: &[Frame], places: &Places) -> Diagnostic {
+    let mut around: Vec<(Span, &str)> = Vec::new();
+    for frame in frames {
+        let Some(span) = places.call(frame.position).callee else {
+            continue;
+        };
+        let known = diagnostic.labels.iter().any(|l| l.span == span);
+        if !known && !around.iter().any(|(s, _)| *s == span) {
+            around.push((span, &frame.text));
+        }
+    }
+    if around.len() > MAX_CALLS {
+        let cut = around.len() - MAX_CALLS;
+        around.drain(MAX_CALLS / 2..MAX_CALLS / 2 + cut);
+        diagnostic = diagnostic.note(format!("{cut} more calls between these"));
+    }
+    for (span, text) in around {
+        diagnostic = diagnostic.see(Some(span), text);
+    }
+    diagnostic
+}

@@ -1,0 +1,86 @@
+//! `at` transforms one loop of a nest as if it were a nest of its own.
+//!
+//! ```rhai
+//! let A = tensor([4, 5]);
+//! let B = eq(A, [i, j] -> [i, j]);
+//! let C = eq(B, [i, j] -> [i, j]);
+//! let both = fuse_outer(build(B), build(C), 1);
+//! print(both.at("j_2", |sub| sub.stripmine(1, 2).vectorize(2)));
+//! ```
+//!
+//! ```text
+//! f64 B[4][5], A[4][5], C[4][5]
+//! for i in 0..4
+//!   for j in 0..5
+//!     B[i][j] = A[i][j]
+//!   for j_2_o in 0..3
+//!     vector for j_2_i in 2*j_2_o..min(2*j_2_o + 2, 5)
+//!       C[i][j_2_i] = B[i][j_2_i]
+//! ```
+//!
+//! `at(nest, loop, steps)`: the steps are a function that is given the loop as a nest, whose
+//! levels count from that loop, or the path of another nest. What they make of it takes the
+//! place of the loop.
+//!
+//! Legal when the steps are.
+//!
+//! Refuses: steps that refuse; new names that loops elsewhere in the nest have.
+//!
+//! Source: the lens of the design; TeML's outlook (§7) asks for control at this grain.
+
+use super::resolve::{chain, find};
+use crate::analysis::position::splice;
+use crate::ir::{Loop, Name, Nest, Path};
+use crate::transform::trace::{NoTrace, replay};
+use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
+
+/// `at(nest, loop, steps)`.
+pub static AT: Op = Op {
+    name: "at",
+    params: &[
+        Param::new("nest", Kind::Nest),
+        Param::new("loop", Kind::Loop),
+        Param::new("steps", Kind::Steps),
+    ],
+    returns: Returns::Nest,
+    file: include_str!("at.rs"),
+    call: |args| match args {
+        [Arg::Nest(nest), Arg::Loop(l), Arg::Steps(steps)] => at(nest, l, steps).map(Value::Nest),
+        _ => Err(ErrorKind::Misdeclared.into()),
+    },
+};
+
+/// The loop `reference` as a nest of its own, which knows the loops around it.
+///
+/// # Errors
+/// The loop does not exist.
+pub fn focus(nest: &Nest, reference: &LoopRef) -> Result<Nest, Error> {
+    let position = find(nest, reference, 1)?;
+    let loops = chain(nest, &position);
+    let outer: Vec<&Loop> = loops[..position.len() - 1].iter().map(|l| &***l).collect();
+    let tree = crate::ir::Tree::Loop(loops[position.len() - 1].clone());
+    Ok(nest.part(vec![tree], &outer))
+}
+
+/// The nest with `steps` applied to one loop.
+///
+/// # Errors
+/// As the header says.
+pub fn at(nest: &Nest, reference: &LoopRef, steps: &Path) -> Result<Nest, Error> {
+    let position = find(nest, reference, 1)?;
+    let part = replay(steps, &focus(nest, reference)?).map_err(|error| match error {
+        NoTrace::Step { error, .. } => *error,
+        _ => ErrorKind::Misdeclared.into(),
+    })?;
+    let result = nest.with_trees(splice(nest.trees(), &position, part.trees().to_vec()));
+    let mut names: Vec<Name> = result.loops().iter().map(|(_, l)| l.name.clone()).collect();
+    names.sort();
+    match names.windows(2).find(|pair| pair[0] == pair[1]) {
+        None => Ok(result),
+        Some(pair) => {
+            let name = pair[0].clone();
+            let kind = ErrorKind::NameClash { name: name.clone() };
+            Err(Error::from(kind).at_argument(2).on(nest, [name]))
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! `vat` gives a tensor its iterators.
+//!
+//! ```rhai
+//! let A = tensor([4, 4]);
+//! let B = tensor([4, 5]);
+//! print(vat(A, [i, i]));
+//! print(vmul(vat(A, [i, k]), vat(B, [k, j])));
+//! ```
+//!
+//! ```text
+//! f64 A[4][4]
+//! A[i][i]
+//! f64 A[4][4], B[4][5]
+//! A[i][k] * B[k][j]
+//! ```
+//!
+//! `vat(value, [i, j])`: one index for each dimension of a tensor, or of a virtual tensor that
+//! has no iterators yet. Nothing is stored. It is what the lists of `vmul(A, B, [[i, k], [k, j]])`
+//! do, for operations that take no lists.
+//!
+//! Refuses: lists of the wrong length; values that have iterators; indices that leave their
+//! dimension.
+//!
+//! Source: TeML §3.1, the iterators of a node; the where-clauses of eqs. 14 and 15.
+
+use super::operand::indexed;
+use crate::analysis::shape;
+use crate::ir::{Affine, Expr};
+use crate::transform::{Arg, Error, ErrorKind, Kind, Op, Param, Returns, Value};
+
+/// `vat(value, iterators)`.
+pub static VAT: Op = Op {
+    name: "vat",
+    params: &[
+        Param::new("value", Kind::Expr),
+        Param::new("iterators", Kind::Iters),
+    ],
+    returns: Returns::Expr,
+    file: include_str!("vat.rs"),
+    call: |args| match args {
+        [Arg::Expr(value), Arg::Iters(iterators)] => vat(value, iterators).map(Value::Expr),
+        _ => Err(ErrorKind::Misdeclared.into()),
+    },
+};
+
+/// The element of `value` at `iterators`.
+///
+/// # Errors
+/// As the header says.
+pub fn vat(value: &Expr, iterators: &[Affine]) -> Result<Expr, Error> {
+    let given = Some(iterators.to_vec());
+    let placed = indexed(value, &given).map_err(|kind| Error::from(kind).at_argument(0))?;
+    shape::ranges(&placed).map_err(|mismatch| Error::from(mismatch).at_argument(1))?;
+    Ok(placed)
+}

@@ -1,0 +1,75 @@
+//! `veq` is a virtual tensor: `eq` without storing anything.
+//!
+//! ```rhai
+//! let A = tensor([4, 5]);
+//! let At = veq(A, [i, j] -> [j, i]);
+//! let x = tensor([4]);
+//! print(At);
+//! print(vmul(At, x, [[i, j], [j]]));
+//! ```
+//!
+//! ```text
+//! f64 A[4][5]
+//! [j, i] -> A[i][j]
+//! f64 A[4][5], x[4]
+//! A[j][i] * x[j]
+//! ```
+//!
+//! `veq(value, I0 -> I1)`: `I0` indexes the value, and is left out where it has iterators; `I1`
+//! names the dimensions. The result has no iterators yet and can stand where a tensor can.
+//!
+//! Refuses: as `eq` does; dimensions that are no single iterators or equal ones; iterators of
+//! the value that are no dimension.
+//!
+//! Source: TeML §4.2.2, the virtual counterpart of eq. 14: it "simply causes TeML to reorganize
+//! iterator lists".
+
+use super::infer::abstraction;
+use super::operand::indexed;
+use crate::analysis::shape::Mismatch;
+use crate::ir::{Expr, Name};
+use crate::transform::{Arg, Arrow, Error, ErrorKind, Kind, Op, Param, Returns, Value};
+
+/// `veq(value, iterators)`.
+pub static VEQ: Op = Op {
+    name: "veq",
+    params: &[
+        Param::new("value", Kind::Expr),
+        Param::new("iterators", Kind::Arrow),
+    ],
+    returns: Returns::Expr,
+    file: include_str!("veq.rs"),
+    call: |args| match args {
+        [Arg::Expr(value), Arg::Arrow(arrow)] => veq(value, arrow).map(Value::Expr),
+        _ => Err(ErrorKind::Misdeclared.into()),
+    },
+};
+
+/// The virtual tensor with the element `value` at the iterators on the right of the arrow.
+///
+/// # Errors
+/// As the header says.
+pub fn veq(value: &Expr, arrow: &Arrow) -> Result<Expr, Error> {
+    let given = arrow.from.first().cloned().flatten();
+    let body = indexed(value, &given).map_err(|kind| Error::from(kind).at_argument(0))?;
+    let has = body.iterators();
+    let mut formals: Vec<Name> = Vec::with_capacity(arrow.to.len());
+    for index in &arrow.to {
+        let kind = match index.as_iterator().cloned() {
+            None => ErrorKind::NotAnIterator {
+                index: index.clone(),
+            },
+            Some(iterator) if formals.contains(&iterator) => ErrorKind::Repeated { iterator },
+            Some(iterator) if !has.contains(&iterator) => Mismatch::Unbound { iterator }.into(),
+            Some(iterator) => {
+                formals.push(iterator);
+                continue;
+            }
+        };
+        return Err(Error::from(kind).at_argument(1));
+    }
+    if let Some(iterator) = has.into_iter().find(|name| !formals.contains(name)) {
+        return Err(Error::from(ErrorKind::NoFormal { iterator }).at_argument(1));
+    }
+    abstraction(formals, body).map_err(|kind| Error::from(kind).at_argument(1))
+}

@@ -1,0 +1,123 @@
+//! Paths as JSON.
+//!
+//! A path is a list of steps `{"op": …, "args": […], "at": "FILE:LINE"}`. Arguments are
+//! numbers, `{"loop": "i"}` or `{"level": 1}`, `{"expr": TEXT}` with the canonical text of an
+//! expression, `{"nest": PATH}` and `{"steps": PATH}`; all others are texts as scripts write them.
+
+use super::NoTrace;
+use super::replay::one_step;
+use crate::ir::{Arg, LoopRef, Nest, Path, Step, parse_expr};
+use crate::transform::OPS;
+use crate::transform::tensor::with_shapes;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// The path of `nest`.
+///
+/// # Errors
+/// The nest, or one in an argument, does not know the steps that made it.
+pub fn to_json(nest: &Nest) -> Result<String, NoTrace> {
+    let value = path_value(nest.path())?;
+    serde_json::to_string_pretty(&value).map_err(|e| NoTrace::Unreadable(e.to_string()))
+}
+
+fn path_value(path: &Path) -> Result<Value, NoTrace> {
+    if path.is_empty() {
+        return Err(NoTrace::Unknown);
+    }
+    let steps = path.steps();
+    let steps: Result<Vec<Value>, NoTrace> = steps.iter().map(|s| step_value(s)).collect();
+    Ok(Value::Array(steps?))
+}
+
+fn step_value(step: &Step) -> Result<Value, NoTrace> {
+    let args: Result<Vec<Value>, NoTrace> = step.args.iter().map(arg_value).collect();
+    let at = step.site.as_ref().map(ToString::to_string);
+    Ok(json!({ "op": step.op, "args": args?, "at": at }))
+}
+
+fn arg_value(arg: &Arg) -> Result<Value, NoTrace> {
+    Ok(match arg {
+        Arg::Int(value) => json!(value),
+        Arg::Loop(LoopRef::Level(level)) => json!({ "level": level }),
+        Arg::Loop(LoopRef::Name(name)) => json!({ "loop": name }),
+        Arg::Expr(expr) => json!({ "expr": expr.to_string() }),
+        Arg::Nest(nest) => json!({ "nest": path_value(nest.path())? }),
+        Arg::Steps(path) => json!({ "steps": path_value(path)? }),
+        other => json!(other.script()),
+    })
+}
+
+/// The nest that a path in JSON makes.
+///
+/// # Errors
+/// A text that is no path, or a step that does not apply.
+pub fn from_json(text: &str) -> Result<Nest, NoTrace> {
+    let value: Value =
+        serde_json::from_str(text).map_err(|e| NoTrace::Unreadable(e.to_string()))?;
+    nest_of(&value)
+}
+
+fn nest_of(path: &Value) -> Result<Nest, NoTrace> {
+    let steps = path
+        .as_array()
+        .ok_or_else(|| unreadable("a path is a list of steps", path))?;
+    let mut nest = None;
+    for (k, step) in steps.iter().enumerate() {
+        nest = Some(one_step(nest, k + 1, &step_of(step)?)?);
+    }
+    nest.ok_or(NoTrace::Unknown)
+}
+
+fn step_of(value: &Value) -> Result<Step, NoTrace> {
+    let name = value["op"]
+        .as_str()
+        .ok_or_else(|| unreadable("a step has an `op`", value))?;
+    let op = OPS.iter().find(|op| op.name == name);
+    let op = op
+        .ok_or_else(|| unreadable("there is no such operation", &value["op"]))?
+        .name;
+    let args = value["args"]
+        .as_array()
+        .ok_or_else(|| unreadable("a step has `args`", value))?;
+    let args: Result<Vec<Arg>, NoTrace> = args.iter().map(arg_of).collect();
+    Ok(Step {
+        op,
+        args: args?,
+        site: None,
+    })
+}
+
+fn arg_of(value: &Value) -> Result<Arg, NoTrace> {
+    if let Some(number) = value.as_i64() {
+        return Ok(Arg::Int(number));
+    }
+    if let Some(level) = value["level"].as_i64() {
+        return Ok(Arg::Loop(LoopRef::Level(level)));
+    }
+    if let Some(name) = value["loop"].as_str() {
+        return Ok(Arg::Loop(LoopRef::Name(name.to_owned())));
+    }
+    if let Some(text) = value["expr"].as_str() {
+        let expr = parse_expr(text).map_err(|e| NoTrace::Unreadable(e.to_string()))?;
+        let expr = with_shapes(&expr).map_err(|e| NoTrace::Unreadable(e.to_string()))?;
+        return Ok(Arg::Expr(expr));
+    }
+    if let Some(steps) = value["steps"].as_array() {
+        let steps = steps.iter().map(step_of);
+        let path = steps
+            .map(|s| s.map(Arc::new))
+            .try_fold(Path::default(), |path, step| {
+                step.map(|step| path.then(step))
+            });
+        return path.map(Arg::Steps);
+    }
+    match value.get("nest") {
+        Some(path) => Ok(Arg::Nest(nest_of(path)?)),
+        None => Err(unreadable("no argument of a step looks like this", value)),
+    }
+}
+
+fn unreadable(what: &str, value: &Value) -> NoTrace {
+    NoTrace::Unreadable(format!("{what}: {value}"))
+}

@@ -1,0 +1,39 @@
+//! Paths as values: printed as a script, as the paper writes them and as JSON; replayed,
+//! shortened and compared.
+
+mod json;
+mod program;
+mod replay;
+
+pub use json::{from_json, to_json};
+pub use program::{paper, script};
+pub use replay::{diff, replay, undo};
+
+/// Why a path cannot be written down or replayed.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum NoTrace {
+    /// The nest was not made by operations.
+    #[error("the nest does not know the steps that made it")]
+    Unknown,
+    /// Fewer steps than are to be undone.
+    #[error("{wanted} steps cannot be undone: the nest has taken {taken} since it was built")]
+    TooFew {
+        /// How many were to be undone.
+        wanted: i64,
+        /// How many there are.
+        taken: usize,
+    },
+    /// A step does not apply.
+    #[error("step {number}, {step}: {error}", error = .error.kind)]
+    Step {
+        /// Counted from 1.
+        number: usize,
+        /// The step.
+        step: String,
+        /// Why.
+        error: Box<crate::transform::Error>,
+    },
+    /// A text that is no path.
+    #[error("this is no path: {0}")]
+    Unreadable(String),
+}

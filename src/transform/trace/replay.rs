@@ -1,0 +1,128 @@
+//! Replaying paths.
+
+use super::NoTrace;
+use crate::ir::{Arg, Nest, Path, Step};
+use crate::transform::{ErrorKind, OPS, Op, Value, apply};
+use std::sync::Arc;
+
+/// The nest that the steps of `path` make of `base`; steps that build are left out.
+///
+/// # Errors
+/// The first step that does not apply, and why.
+pub fn replay(path: &Path, base: &Nest) -> Result<Nest, NoTrace> {
+    let steps = path.steps();
+    let taken = steps.iter().filter(|s| !builds(s));
+    steps_on(base.clone(), taken)
+}
+
+/// `nest` before its last `count` steps.
+///
+/// # Errors
+/// It has not taken that many, or does not know them.
+pub fn undo(nest: &Nest, count: i64) -> Result<Nest, NoTrace> {
+    let steps = nest.path().steps();
+    let [first, rest @ ..] = steps.as_slice() else {
+        return Err(NoTrace::Unknown);
+    };
+    let kept = usize::try_from(count)
+        .ok()
+        .and_then(|c| rest.len().checked_sub(c));
+    let Some(kept) = kept else {
+        let (wanted, taken) = (count, rest.len());
+        return Err(NoTrace::TooFew { wanted, taken });
+    };
+    let built = one_step(None, 1, first)?;
+    steps_on(built, rest[..kept].iter())
+}
+
+/// The steps that only one of two paths has: those of `first` marked `-`, those of `second`
+/// marked `+`, common ones unmarked, each on a line of its own.
+pub fn diff(first: &Path, second: &Path) -> String {
+    let (a, b) = (first.steps(), second.steps());
+    let same = |(a, b): &(&Arc<Step>, &Arc<Step>)| a.same(b);
+    let head = a.iter().zip(&b).take_while(same).count();
+    let ends = a[head..].iter().rev().zip(b[head..].iter().rev());
+    let tail = ends.take_while(same).count();
+    let mut lines: Vec<String> = a[..head].iter().map(|s| format!("  {s}")).collect();
+    diff_middle(
+        &a[head..a.len() - tail],
+        &b[head..b.len() - tail],
+        &mut lines,
+    );
+    lines.extend(a[a.len() - tail..].iter().map(|s| format!("  {s}")));
+    lines.join("\n")
+}
+
+/// Longer differences than this are shown as they are, without looking for what they share.
+const MAX_DIFFERENCE: usize = 2_000;
+
+fn diff_middle(a: &[Arc<Step>], b: &[Arc<Step>], lines: &mut Vec<String>) {
+    if a.len().max(b.len()) > MAX_DIFFERENCE {
+        lines.extend(a.iter().map(|s| format!("- {s}")));
+        lines.extend(b.iter().map(|s| format!("+ {s}")));
+        return;
+    }
+    let lengths = common_lengths(a, b);
+    let (mut i, mut j) = (0, 0);
+    while i < a.len() || j < b.len() {
+        if i < a.len() && j < b.len() && a[i].same(&b[j]) {
+            lines.push(format!("  {}", a[i]));
+            (i, j) = (i + 1, j + 1);
+        } else if i < a.len() && (j == b.len() || lengths[i + 1][j] >= lengths[i][j + 1]) {
+            lines.push(format!("- {}", a[i]));
+            i += 1;
+        } else {
+            lines.push(format!("+ {}", b[j]));
+            j += 1;
+        }
+    }
+}
+
+/// The length of the longest common subsequence of the steps from i of `a` and from j of `b`.
+fn common_lengths(a: &[Arc<Step>], b: &[Arc<Step>]) -> Vec<Vec<usize>> {
+    let mut lengths = vec![vec![0; b.len() + 1]; a.len() + 1];
+    for i in (0..a.len()).rev() {
+        for j in (0..b.len()).rev() {
+            lengths[i][j] = match a[i].same(&b[j]) {
+                true => lengths[i + 1][j + 1] + 1,
+                false => lengths[i + 1][j].max(lengths[i][j + 1]),
+            };
+        }
+    }
+    lengths
+}
+
+pub(super) fn builds(step: &Step) -> bool {
+    step.op == "build"
+}
+
+pub(super) fn steps_on<'s>(
+    base: Nest,
+    steps: impl Iterator<Item = &'s Arc<Step>>,
+) -> Result<Nest, NoTrace> {
+    let mut numbered = steps.enumerate();
+    numbered.try_fold(base, |nest, (k, step)| one_step(Some(nest), k + 1, step))
+}
+
+/// Applies one step; without a nest, one that builds.
+pub(super) fn one_step(nest: Option<Nest>, number: usize, step: &Step) -> Result<Nest, NoTrace> {
+    let fail = |error: crate::transform::Error| NoTrace::Step {
+        number,
+        step: step.to_string(),
+        error: Box::new(error),
+    };
+    let op: Option<&&'static Op> = OPS.iter().find(|op| op.name == step.op);
+    let Some(op) = op else {
+        return Err(fail(ErrorKind::Misdeclared.into()));
+    };
+    let receiver = nest.map(Arg::Nest);
+    let args: Vec<Arg> = receiver
+        .into_iter()
+        .chain(step.args.iter().cloned())
+        .collect();
+    match apply(op, &args, step.site.clone()) {
+        Ok(Value::Nest(nest)) => Ok(nest),
+        Ok(Value::Expr(_)) => Err(fail(ErrorKind::Misdeclared.into())),
+        Err(error) => Err(fail(error)),
+    }
+}

@@ -1,0 +1,101 @@
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+struct teml_variant {
+    const char *name;
+    void (*prepare)(void); // restores what the kernel writes
+    void (*run)(void);
+};
+
+static inline void *teml_allocate(size_t elements, size_t size)
+{
+    size_t bytes = (elements * size + 63) / 64 * 64;
+    void *memory = aligned_alloc(64, bytes);
+    if (memory == NULL) {
+        fprintf(stderr, "no memory for %zu bytes\n", bytes);
+        exit(2);
+    }
+    memset(memory, 0, bytes);
+    return memory;
+}
+
+static inline void teml_read(const char *file, void *memory, size_t elements, size_t size)
+{
+    FILE *in = fopen(file, "rb");
+    if (in == NULL || fread(memory, size, elements, in) != elements) {
+        fprintf(stderr, "cannot read %zu elements from %s\n", elements, file);
+        exit(2);
+    }
+    fclose(in);
+}
+
+static inline double teml_now(void)
+{
+    struct timespec t;
+    timespec_get(&t, TIME_UTC);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+// Compares n elements; the error is relative to the largest expected one. Returns 1 if wrong.
+#define TEML_COMPARE(TYPE)                                                                      \
+    static inline int teml_compare_##TYPE(const char *variant, const char *tensor,              \
+                                          const TYPE *expected, const TYPE *actual, int64_t n,  \
+                                          double tolerance)                                     \
+    {                                                                                           \
+        double scale = 0, worst = 0;                                                            \
+        int64_t first = -1;                                                                     \
+        for (int64_t x = 0; x < n; x++) {                                                       \
+            double e = (double)expected[x], size = e < 0 ? -e : e;                              \
+            if (size > scale) scale = size;                                                     \
+        }                                                                                       \
+        for (int64_t x = 0; x < n; x++) {                                                       \
+            double e = (double)expected[x], a = (double)actual[x];                              \
+            int same = e == a || (e != e && a != a);                                            \
+            double d = e > a ? e - a : a - e;                                                   \
+            if (same) continue;                                                                 \
+            if (!(d <= tolerance * scale) && first < 0) first = x;                              \
+            if (!(d <= worst)) worst = d;                                                       \
+        }                                                                                       \
+        if (first < 0) return 0;                                                                \
+        printf("%s computes a wrong %s: element %lld is %.17g, expected %.17g\n", variant,      \
+               tensor, (long long)first, (double)actual[first], (double)expected[first]);       \
+        return 1;                                                                               \
+    }
+TEML_COMPARE(double)
+TEML_COMPARE(float)
+TEML_COMPARE(int32_t)
+TEML_COMPARE(int64_t)
+
+static inline int teml_less(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+// Times all variants in turn and prints a table.
+static inline void teml_time(const struct teml_variant *variants, int count, int runs)
+{
+    double *times = teml_allocate((size_t)count * (size_t)runs, sizeof(double));
+    for (int r = -1; r < runs; r++) {
+        for (int v = 0; v < count; v++) {
+            variants[v].prepare();
+            double start = teml_now();
+            variants[v].run();
+            double time = teml_now() - start;
+            if (r >= 0) times[v * runs + r] = time;
+        }
+    }
+    printf("%-20s %14s %14s %10s\n", "variant", "min (s)", "median (s)", "speed-up");
+    double base = 0;
+    for (int v = 0; v < count; v++) {
+        double *own = times + v * runs;
+        qsort(own, (size_t)runs, sizeof(double), teml_less);
+        double median = (own[(runs - 1) / 2] + own[runs / 2]) / 2;
+        if (v == 0) base = median;
+        printf("%-20s %14.9f %14.9f %9.2fx\n", variants[v].name, own[0], median, base / median);
+    }
+    free(times);
+}

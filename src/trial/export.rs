@@ -1,0 +1,232 @@
+//! A trial as files: C, a driver that checks and times, data, and a Makefile, which reproduce it
+//! without teml.
+
+use super::{Candidate, Inputs, TrialError, all_tensors, check_results, generate, naive, results};
+use crate::codegen::{Kernel, Role, unit};
+use crate::ir::{Elem, Tensor};
+use crate::runtime::{Data, Options, default_tolerance};
+use std::fmt::Write;
+
+/// A file to be written: its name and contents.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExportedFile {
+    /// The name, without directory.
+    pub name: String,
+    /// The contents.
+    pub contents: Vec<u8>,
+}
+
+/// The files that check and time `candidates` by `make run`. Every variant is compared with the
+/// untransformed nest of the first one, which is among the kernels.
+///
+/// # Errors
+/// As [`super::compare`] before it compiles anything.
+pub fn export(
+    candidates: &[Candidate],
+    inputs: &Inputs,
+    options: &Options,
+) -> Result<Vec<ExportedFile>, TrialError> {
+    let [first, others @ ..] = candidates else {
+        return Err(TrialError::Nothing);
+    };
+    for other in others {
+        check_results(first, other)?;
+    }
+    let mut kernels: Vec<Kernel> = candidates.iter().map(generate).collect::<Result<_, _>>()?;
+    // Numbered as in a comparison, so that inputs are the same.
+    let tensors = all_tensors(&kernels);
+    let mut candidates = candidates.to_vec();
+    let mut reference = naive(first)?;
+    let first = match candidates.iter().position(|c| c.nests == reference.nests) {
+        Some(k) => (candidates.remove(k), kernels.remove(k)),
+        None => {
+            reference.label = "reference".to_owned();
+            let kernel = generate(&reference)?;
+            (reference, kernel)
+        }
+    };
+    candidates.insert(0, first.0);
+    kernels.insert(0, first.1);
+
+    let mut files = vec![
+        text_file(
+            "kernels.c",
+            format!("#include \"kernels.h\"\n\n{}", unit(&kernels)),
+        ),
+        text_file("kernels.h", header(&kernels)),
+        text_file("driver.h", include_str!("driver.h").to_owned()),
+    ];
+    let read = |tensor: &&Tensor| kernels.iter().any(|k| reads(k, tensor));
+    let mut fills = String::new();
+    for tensor in tensors.iter().filter(read) {
+        let data = inputs.data(tensor, &tensors);
+        let _ = write!(fills, "{}", fill(tensor, &data));
+        if let Data::Values(values) = &data {
+            let contents = bytes(tensor.elem(), values);
+            let name = format!("{}.bin", tensor.label());
+            files.push(ExportedFile { name, contents });
+        }
+    }
+    let checked = results(&candidates[0]);
+    files.push(text_file(
+        "driver.c",
+        driver(&candidates, &kernels, &fills, &checked),
+    ));
+    files.push(text_file("Makefile", makefile(options)));
+    Ok(files)
+}
+
+fn text_file(name: &str, contents: String) -> ExportedFile {
+    let (name, contents) = (name.to_owned(), contents.into_bytes());
+    ExportedFile { name, contents }
+}
+
+fn reads(kernel: &Kernel, tensor: &Tensor) -> bool {
+    let uses = |p: &crate::codegen::Param| p.tensor == *tensor && p.role != Role::Out;
+    kernel.params.iter().any(uses)
+}
+
+fn header(kernels: &[Kernel]) -> String {
+    let mut text = "#pragma once\n#include <stdint.h>\n".to_owned();
+    for prototype in kernels.iter().filter_map(Kernel::prototype) {
+        let _ = write!(text, "\n{prototype};\n");
+    }
+    text
+}
+
+/// The C that allocates and fills an input.
+fn fill(tensor: &Tensor, data: &Data) -> String {
+    let (name, count) = (tensor.label(), tensor.shape().elements());
+    let elem = tensor.elem().c_name();
+    let mut c = format!("    teml_in_{name} = teml_allocate({count}, sizeof({elem}));\n");
+    let every = format!("    for (int64_t x = 0; x < {count}; x++)\n        teml_in_{name}[x] = ");
+    match data {
+        Data::Pattern(k) => {
+            let start = k % 101 * 13 % 101;
+            let step = format!("(x % 101 * 7 + {start}) % 101");
+            let value = match tensor.elem().is_float() {
+                true => format!("({elem})((double)({step}) / 101.0 - 0.5)"),
+                false => format!("({elem})({step} - 50)"),
+            };
+            let _ = writeln!(c, "{every}{value};");
+        }
+        Data::Constant(value) => {
+            let _ = writeln!(c, "{every}({elem}){value:?};");
+        }
+        Data::Values(_) => {
+            let _ = writeln!(
+                c,
+                "    teml_read(\"{name}.bin\", teml_in_{name}, {count}, sizeof({elem}));"
+            );
+        }
+        Data::Unset => {}
+    }
+    c
+}
+
+/// The elements as they lie in memory on the machines that teml runs on (little-endian).
+fn bytes(elem: Elem, values: &[f64]) -> Vec<u8> {
+    let each = |value: &f64| match elem {
+        Elem::F64 => value.to_le_bytes().to_vec(),
+        Elem::F32 => (*value as f32).to_le_bytes().to_vec(),
+        Elem::I32 => (*value as i32).to_le_bytes().to_vec(),
+        Elem::I64 => (*value as i64).to_le_bytes().to_vec(),
+    };
+    values.iter().flat_map(each).collect()
+}
+
+fn driver(candidates: &[Candidate], kernels: &[Kernel], fills: &str, checked: &[String]) -> String {
+    let mut c = "// Checks and times the kernels: ./driver [RUNS]\n\
+                 #include \"driver.h\"\n#include \"kernels.h\"\n\n"
+        .to_owned();
+    for line in fills.lines().filter(|l| l.contains(" = teml_allocate(")) {
+        let name = line.trim().split(' ').next().unwrap_or("");
+        let elem = line
+            .rsplit("sizeof(")
+            .next()
+            .and_then(|t| t.split(')').next());
+        let _ = writeln!(c, "static {} *{name};", elem.unwrap_or("double"));
+    }
+    let mut allocate = String::new();
+    for (v, kernel) in kernels.iter().enumerate() {
+        let mut prepare = String::new();
+        let mut arguments = Vec::new();
+        for param in &kernel.params {
+            let (name, count) = (param.tensor.label(), param.tensor.shape().elements());
+            let elem = param.tensor.elem().c_name();
+            if param.role == Role::In {
+                arguments.push(format!("(void *)teml_in_{name}"));
+                continue;
+            }
+            let own = format!("teml_{v}_{name}");
+            let _ = writeln!(c, "static {elem} *{own};");
+            let _ = writeln!(
+                allocate,
+                "    {own} = teml_allocate({count}, sizeof({elem}));"
+            );
+            if param.role == Role::InOut {
+                let _ = writeln!(
+                    prepare,
+                    "    memcpy({own}, teml_in_{name}, {count} * sizeof({elem}));"
+                );
+            }
+            arguments.push(format!("(void *){own}"));
+        }
+        let _ = write!(
+            c,
+            "static void prepare_{v}(void)\n{{\n{prepare}}}\n\
+             static void run_{v}(void)\n{{\n    {}({});\n}}\n\n",
+            kernel.symbol,
+            arguments.join(", ")
+        );
+    }
+    c.push_str("static const struct teml_variant variants[] = {\n");
+    for (v, candidate) in candidates.iter().enumerate() {
+        let _ = writeln!(c, "    {{ {:?}, prepare_{v}, run_{v} }},", candidate.label);
+    }
+    let count = kernels.len();
+    let _ = write!(
+        c,
+        "}};\n\nint main(int argc, char **argv)\n{{\n    \
+         int runs = argc > 1 ? atoi(argv[1]) : 5;\n{fills}{allocate}    \
+         for (int v = 0; v < {count}; v++) {{\n        variants[v].prepare();\n        \
+         variants[v].run();\n    }}\n    int wrong = 0;\n"
+    );
+    for (v, candidate) in candidates.iter().enumerate().skip(1) {
+        for name in checked {
+            let Some(param) = kernels[v].params.iter().find(|p| p.tensor.label() == name) else {
+                continue;
+            };
+            let (elem, count) = (param.tensor.elem(), param.tensor.shape().elements());
+            let _ = writeln!(
+                c,
+                "    wrong |= teml_compare_{}({:?}, {name:?}, teml_0_{name}, teml_{v}_{name}, \
+                 {count}, {:?});",
+                elem.c_name(),
+                candidate.label,
+                default_tolerance(elem),
+            );
+        }
+    }
+    let _ = write!(
+        c,
+        "    if (wrong) return 1;\n    teml_time(variants, {count}, runs < 1 ? 1 : runs);\n    \
+         return 0;\n}}\n"
+    );
+    c
+}
+
+fn makefile(options: &Options) -> String {
+    let not_here = ["-fPIC", "-shared", "-fvisibility=hidden", "-Wl,-z,defs"];
+    let flags: Vec<String> = options
+        .flags()
+        .into_iter()
+        .filter(|f| !not_here.contains(&f.as_str()))
+        .collect();
+    format!(
+        "CC ?= cc\nCFLAGS ?= {}\n\nrun: driver\n\t./driver\n\n\
+         driver: driver.c kernels.c driver.h kernels.h\n\
+         \t$(CC) $(CFLAGS) -o $@ driver.c kernels.c\n\nclean:\n\trm -f driver\n\n.PHONY: run clean\n",
+        flags.join(" ")
+    )
+}

@@ -1,0 +1,193 @@
+//! Paths as values: printed, fed back, replayed, undone, compared.
+
+// A test that cannot go on has failed.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use teml::script::{Session, Workbench};
+
+/// A session that has run `script`, whose output is lost.
+fn session(script: &str) -> Session {
+    let mut session = Session::new(Box::new(std::io::sink()), Workbench::default())
+        .unwrap_or_else(|e| panic!("{}", e.render(false)));
+    if !script.is_empty() {
+        value(&mut session, script);
+    }
+    session
+}
+
+/// What a dialog shows for `line`.
+fn value(session: &mut Session, line: &str) -> String {
+    match session.eval_line(line) {
+        Ok(shown) => shown.unwrap_or_default(),
+        Err(error) => panic!("{}", error.render(false)),
+    }
+}
+
+fn refusal(session: &mut Session, line: &str) -> String {
+    match session.eval_line(line) {
+        Ok(shown) => panic!("{line} gives {shown:?}"),
+        Err(error) => error.render(false),
+    }
+}
+
+/// A text, without the quotes in which the dialog shows it.
+fn text(session: &mut Session, line: &str) -> String {
+    let shown = value(session, &format!("out = {line}; out"));
+    let json = shown.trim_start_matches("=> ");
+    serde_json::from_str(json).unwrap_or_else(|_| panic!("{shown}"))
+}
+
+const PROGRAM: &str = r#"
+let n = 10;
+let B = tensor([n, n, n]);
+let C = tensor([n, n]);
+let D = tensor([n, n]);
+let BD = vmul(B, D, [[i, k, l], [l, j]]);
+let A = eq(vsum(vmul(BD, C, [(), [k, j]]), [k, l]), [i, j]);
+let plan = build(A).interchange("j", "k").interchange("j", "l").stripmine("i", 4).parallelize("i_o").vectorize("j");
+let Dt = transpose(D, [[1, 2]]);
+let copy = build(Dt).stripmine(1, 3).unroll(1);
+let q = scalar("i32");
+let v = tensor([7], "i32");
+let w = tensor([7], "i32");
+w = mul(v, q, [[i], ] -> [i]);
+w = add(w, v, [[i], [i]] -> [i]);
+let scaled = build(w);
+let s = scalar();
+let e = tensor([9]);
+s = add(s, vmul(e, e, [[i], [i]]), [(), ()] -> []);
+let dot = build(s);
+let b = tensor([12]);
+let f = tensor([12]);
+f = vadd_of(b);
+fn vadd_of(b) { add(b, b, [[x - 1], [x + 1]] -> [x]) }
+let stencil = build(f).stripmine(1, 4);
+let P = contract(C, D, [2, 1]);
+let product = build(P);
+let one = eq(C, [i, j] -> [i, j]);
+let two = eq(one, [i, j] -> [i, j]);
+let both = fuse_outer(build(one).stripmine(1, 4), build(two).stripmine(1, 4), 2).fuse_inner(3).interchange(2, 3);
+let inner = build(A).stripmine("i", 4).at("j", |sub| sub.interchange(1, 2).at(2, |deep| deep.stripmine(1, 3).unroll(1)));
+let out = "";
+"#;
+
+const NESTS: [&str; 7] = [
+    "plan", "copy", "scaled", "dot", "stencil", "product", "both",
+];
+
+#[test]
+fn a_printed_path_makes_the_nest_again() {
+    let mut session = session(PROGRAM);
+    for nest in NESTS {
+        let script = text(&mut session, &format!("{nest}.path().to_string()"));
+        let printed = value(&mut session, nest);
+        let again = value(&mut self::session(""), &script);
+        assert_eq!(again, printed, "{script}");
+    }
+}
+
+#[test]
+fn a_path_in_json_makes_the_nest_again() {
+    let mut session = session(PROGRAM);
+    for nest in NESTS {
+        let same = value(&mut session, &format!("replay(json({nest})) == {nest}"));
+        assert_eq!(same, "=> true", "{nest}");
+    }
+    assert!(refusal(&mut session, "replay(\"[1]\")").contains("this is no path"));
+    assert!(refusal(&mut session, "replay(\"[{}]\")").contains("this is no path"));
+    let unknown = "replay(\"[{\\\"op\\\": \\\"explode\\\", \\\"args\\\": []}]\")";
+    assert!(refusal(&mut session, unknown).contains("no such operation"));
+}
+
+#[test]
+fn a_path_is_written_as_the_paper_does() {
+    let mut session = session(PROGRAM);
+    let plan = "interchange(l, 2, 3)\ninterchange(l, 3, 4)\nstripmine(l, 1, 4)\n\
+                parallelize(l, 1)\nvectorize(l, 5)";
+    assert_eq!(text(&mut session, "paper(plan)"), plan);
+    let both = "stripmine(l, 1, 4)\nstripmine(l2, 1, 4)\nfuse_outer(l, l2, 2)\n\
+                fuse_inner(l, 3)\ninterchange(l, 2, 3)";
+    assert_eq!(text(&mut session, "paper(both)"), both);
+}
+
+#[test]
+fn a_path_is_replayed_on_another_nest() {
+    let mut session = session(PROGRAM);
+    // The same names of loops, other tensors and extents.
+    value(
+        &mut session,
+        "let X = tensor([5, 5]); let Y = eq(vsum(vmul(X, X, [[i, k], [k, l]]), [k]), [i, l]);",
+    );
+    let blocked = |base: &str| format!("build({base}).stripmine(\"i\", 2).parallelize(\"i_o\")");
+    let replayed = format!(
+        "{}.path().replay(build(Y)) == {}",
+        blocked("A"),
+        blocked("Y")
+    );
+    assert_eq!(value(&mut session, &replayed), "=> true");
+    let message = refusal(&mut session, "plan.path().replay(build(w))");
+    assert!(
+        message.contains("step 1, interchange(\"j\", \"k\")"),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_part_of_a_nest_is_transformed_like_a_nest() {
+    let mut session = session(PROGRAM);
+    let same = "build(A).stripmine(\"i\", 4).interchange(3, 4).stripmine(4, 3).unroll(4)";
+    assert_eq!(value(&mut session, &format!("inner == {same}")), "=> true");
+    let path = "|sub| sub.interchange(1, 2).at(2, |sub| sub.stripmine(1, 3).unroll(1))";
+    let shown = text(&mut session, "paper(inner)");
+    assert_eq!(shown, format!("stripmine(l, 1, 4)\nat(l, 3, {path})"));
+    // The steps of another nest, and what refuses.
+    let again = "build(A).at(1, plan.path()) == plan";
+    assert_eq!(value(&mut session, again), "=> true");
+    let message = refusal(&mut session, "build(A).at(2, |sub| sub.interchange(1, 4))");
+    assert!(
+        message.contains("no level 4: the nest has 3 levels"),
+        "{message}"
+    );
+    let message = refusal(&mut session, "build(A).at(2, |sub| build(A))");
+    assert!(message.contains("must return what it makes"), "{message}");
+    let message = refusal(&mut session, "build(A).at(2, 3)");
+    assert!(
+        message.contains("a function from nest to nest"),
+        "{message}"
+    );
+    let message = refusal(&mut session, "both.undo(2).at(\"k_none\", |s| s)");
+    assert!(message.contains("no loop is named `k_none`"), "{message}");
+    let message = refusal(
+        &mut session,
+        "codegen(build(A).at(2, |sub| { codegen(sub); sub }))",
+    );
+    assert!(
+        message.contains("a part of a nest, inside loop `i`"),
+        "{message}"
+    );
+}
+
+#[test]
+fn steps_are_undone() {
+    let mut session = session(PROGRAM);
+    let undone = "plan.undo(2) == build(A).interchange(2, 3).interchange(3, 4).stripmine(1, 4)";
+    assert_eq!(value(&mut session, undone), "=> true");
+    assert_eq!(value(&mut session, "both.undo() == both"), "=> false");
+    assert_eq!(value(&mut session, "plan.undo(5) == build(A)"), "=> true");
+    assert!(refusal(&mut session, "plan.undo(6)").contains("6 steps cannot be undone"));
+    assert!(refusal(&mut session, "plan.undo(-1)").contains("cannot be undone"));
+}
+
+#[test]
+fn paths_are_compared() {
+    let mut session = session(PROGRAM);
+    value(&mut session, "let base = build(A).interchange(1, 2);");
+    value(&mut session, "let a = base.stripmine(1, 4).parallelize(1);");
+    value(&mut session, "let z = base.vectorize(4).stripmine(1, 4);");
+    let shown = text(&mut session, "diff(a, z)");
+    let expected = "  build(A)\n  interchange(1, 2)\n+ vectorize(4)\n  stripmine(1, 4)\n\
+                    - parallelize(1)";
+    assert_eq!(shown, expected);
+    assert_eq!(value(&mut session, "a.path() == a.path()"), "=> true");
+    assert_eq!(value(&mut session, "a.path() == z.path()"), "=> false");
+}
