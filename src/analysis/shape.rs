@@ -525,8 +525,8 @@ mod tests {
             (&weights, vec![k.clone()]),
         ];
         assert_eq!(of(&narrower), Ok(vec![(0, 4), (0, 3)]));
-        let short = tensor("short", &[2]);
-        let none = of(&[(&short, vec![h.plus(&k)]), (&weights, vec![k.clone()])]);
+        let tiny = tensor("tiny", &[2]);
+        let none = of(&[(&tiny, vec![h.plus(&k)]), (&weights, vec![k.clone()])]);
         assert!(matches!(none, Err(Mismatch::Empty { .. })), "{none:?}");
         let two_unknown = of(&[(&image, vec![h.plus(&k)])]);
         assert!(matches!(two_unknown, Err(Mismatch::NoRange { .. })));
