@@ -5,6 +5,7 @@
 #![allow(clippy::expect_used)]
 
 mod compiled;
+mod functions;
 mod generator;
 mod races;
 
