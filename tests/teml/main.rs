@@ -5,6 +5,7 @@
 mod domains;
 mod expressions;
 mod figures;
+mod functions;
 mod fusion;
 mod loops;
 mod random_text;

@@ -7,40 +7,57 @@ use crate::ir::function::{BinaryOp, Comparison, Function, Reduction};
 use crate::ir::name::Name;
 use crate::ir::tensor::Shape;
 
+/// What is written like a function.
+enum Call {
+    Reduce(Reduction, Vec<Name>),
+    Binary(BinaryOp),
+    Apply(Function),
+    /// Its comparison comes after the first argument.
+    Select,
+}
+
+// Texts nest deeply: what recurses has a small frame, and what has a large one returns before.
 impl Cursor<'_> {
     /// An expression of operators that bind at least as tightly as `level`.
     pub(super) fn value(&mut self, level: u8) -> Result<Expr, String> {
-        if level > 2 {
-            return self.primary();
-        }
-        let mut left = self.value(level + 1)?;
-        loop {
-            let ops = BinaryOp::ALL
-                .into_iter()
-                .filter(|op| op.precedence() == Some(level));
-            let Some(op) = ops.into_iter().find(|op| self.eat(op.symbol())) else {
-                return Ok(left);
-            };
-            let right = self.value(level + 1)?;
+        let mut left = self.tighter(level)?;
+        while let Some(op) = self.operator(level) {
+            let right = self.tighter(level)?;
             left = limited(binary(op, left, right))?;
         }
+        Ok(left)
+    }
+
+    fn tighter(&mut self, level: u8) -> Result<Expr, String> {
+        match level {
+            1 => self.value(2),
+            _ => self.primary(),
+        }
+    }
+
+    fn operator(&mut self, level: u8) -> Option<BinaryOp> {
+        let mut ops = BinaryOp::ALL
+            .into_iter()
+            .filter(|op| op.precedence() == Some(level));
+        ops.find(|op| self.eat(op.symbol()))
     }
 
     fn primary(&mut self) -> Result<Expr, String> {
         if self.eat("(") {
-            let value = self.nested(|cursor| cursor.value(1))?;
+            let value = self.argument()?;
             self.expect(")")?;
             return Ok(value);
         }
-        if self
-            .rest
-            .trim_start()
-            .starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '∞'))
-        {
-            return Ok(Expr::new(Node::Constant(self.number()?)));
+        match self.call() {
+            Some(call) => self.called(call),
+            None => self.leaf(),
         }
-        if let Some(call) = self.call()? {
-            return Ok(call);
+    }
+
+    fn leaf(&mut self) -> Result<Expr, String> {
+        let starts_number = |c: char| c.is_ascii_digit() || matches!(c, '-' | '∞');
+        if self.rest.trim_start().starts_with(starts_number) {
+            return Ok(Expr::new(Node::Constant(self.number()?)));
         }
         let tensor = self.tensor()?;
         let index = match tensor.is_scalar() {
@@ -50,80 +67,71 @@ impl Cursor<'_> {
         Ok(Expr::access(tensor, index))
     }
 
-    /// A reduction or a function; tensors may be named like it, but no parenthesis follows them.
-    fn call(&mut self) -> Result<Option<Expr>, String> {
-        let call = |name: &str| format!("{name}(");
+    /// The start of a reduction or a function, up to its arguments. Tensors may be named like it,
+    /// but no parenthesis follows them.
+    fn call(&mut self) -> Option<Call> {
         let start = self.rest;
         for reduction in Reduction::ALL {
-            if self.eat(&call(reduction.name())) {
+            if self.eat(&format!("{}(", reduction.name())) {
                 // `min` and `max` are functions, too, of which no colon is a part.
                 if let Ok(over) = self.iterators(":") {
-                    let body = self.nested(|cursor| cursor.value(1))?;
-                    self.expect(")")?;
-                    return Ok(Some(Expr::new(Node::Reduce {
-                        reduction,
-                        over,
-                        shape: Shape::of_extents([]),
-                        body,
-                    })));
+                    return Some(Call::Reduce(reduction, over));
                 }
                 self.rest = start;
             }
         }
-        for op in BinaryOp::ALL {
-            if op.precedence().is_none() && self.eat(&call(op.symbol())) {
-                let left = self.nested(|cursor| cursor.value(1))?;
-                self.expect(",")?;
-                let right = self.nested(|cursor| cursor.value(1))?;
-                self.expect(")")?;
-                return limited(binary(op, left, right)).map(Some);
+        let functions = Function::PLAIN.map(|f| (f.name(), Call::Apply(f)));
+        BinaryOp::ALL
+            .into_iter()
+            .filter(|op| op.precedence().is_none())
+            .map(|op| (op.symbol(), Call::Binary(op)))
+            .chain(functions)
+            .chain([("select", Call::Select)])
+            .find(|(name, _)| self.eat(&format!("{name}(")))
+            .map(|(_, call)| call)
+    }
+
+    /// The arguments of `call`, and the parenthesis that closes it.
+    fn called(&mut self, mut call: Call) -> Result<Expr, String> {
+        let count = match &call {
+            Call::Reduce(..) => 1,
+            Call::Binary(_) => 2,
+            Call::Apply(function) => function.arity(),
+            Call::Select => 4,
+        };
+        let mut args = Vec::with_capacity(count);
+        loop {
+            args.push(self.argument()?);
+            if args.len() == count {
+                break;
+            }
+            match call {
+                Call::Select => call = self.select()?,
+                _ => self.expect(",")?,
             }
         }
-        if self.eat("select(") {
-            let left = self.nested(|cursor| cursor.value(1))?;
-            let comparison = Comparison::ALL.into_iter().find(|c| self.eat(c.symbol()));
-            let comparison = comparison.ok_or_else(|| "expected a comparison".to_owned())?;
-            return self.function(Function::Select(comparison), vec![left]);
-        }
-        match Function::PLAIN
-            .into_iter()
-            .find(|f| self.eat(&call(f.name())))
-        {
-            Some(function) => self.function(function, Vec::new()),
-            None => Ok(None),
+        self.expect(")")?;
+        applied(call, args)
+    }
+
+    fn select(&mut self) -> Result<Call, String> {
+        let comparison = Comparison::ALL.into_iter().find(|c| self.eat(c.symbol()));
+        match comparison {
+            Some(comparison) => Ok(Call::Apply(Function::Select(comparison))),
+            None => Err(format!(
+                "expected a comparison before `{}`",
+                self.rest.trim()
+            )),
         }
     }
 
-    /// A function whose first arguments are read already.
-    fn function(
-        &mut self,
-        function: Function,
-        mut args: Vec<Expr>,
-    ) -> Result<Option<Expr>, String> {
-        while args.len() < function.arity() {
-            args.push(self.nested(|cursor| cursor.value(1))?);
-            let last = args.len() == function.arity();
-            // The comparison has separated the first two arguments of a choice.
-            self.expect(if last { ")" } else { "," })?;
-        }
-        limited(Expr::new(Node::Apply {
-            function,
-            shape: Shape::of_extents([]),
-            args,
-        }))
-        .map(Some)
-    }
-
-    /// What `read` reads, one level further down.
-    fn nested<T>(
-        &mut self,
-        read: impl FnOnce(&mut Self) -> Result<T, String>,
-    ) -> Result<T, String> {
+    /// A value one level further down.
+    fn argument(&mut self) -> Result<Expr, String> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
             return Err(too_deep());
         }
-        let value = read(self)?;
+        let value = self.value(1)?;
         self.depth -= 1;
         Ok(value)
     }
@@ -162,6 +170,27 @@ impl Cursor<'_> {
             })),
         }
     }
+}
+
+fn applied(call: Call, args: Vec<Expr>) -> Result<Expr, String> {
+    let shape = Shape::of_extents([]);
+    let mut each = args.into_iter();
+    let node = match (call, each.next(), each.next()) {
+        (Call::Reduce(reduction, over), Some(body), None) => Node::Reduce {
+            reduction,
+            over,
+            shape,
+            body,
+        },
+        (Call::Binary(op), Some(left), Some(right)) => return limited(binary(op, left, right)),
+        (Call::Apply(function), first, second) => Node::Apply {
+            function,
+            shape,
+            args: first.into_iter().chain(second).chain(each).collect(),
+        },
+        _ => return Err("expected other arguments".to_owned()),
+    };
+    limited(Expr::new(node))
 }
 
 fn binary(op: BinaryOp, left: Expr, right: Expr) -> Expr {
