@@ -417,6 +417,9 @@ fn operators_pair_entries() {
         print(A + transpose_of(B));
         print((A - 1) / s * -A);
         print(s * s - 1);
+        let D = tensor([5, 5]);
+        let y = eq(D, [i, 0] -> [i]);
+        print(vat(D, [i, i]) + y);
         print(vmul(A, B, [[i, j], [j, k]]) + 0.5);
         let C = A;
         C += A;
@@ -430,6 +433,7 @@ fn operators_pair_entries() {
     let expected = "f64 A[4][5], B[5][4]\n[_1, _2] -> A[_1][_2] + B[_2][_1]\n\
                     f64 A[4][5], s\n[_1, _2] -> (A[_1][_2] - 1) / s * neg(A[_1][_2])\n\
                     f64 s\ns * s - 1\n\
+                    f64 D[5][5], y[5]\n[_1] -> D[_1][_1] + y[_1]\n\
                     f64 A[4][5], B[5][4]\n[_1, _2, _3] -> A[_1][_2] * B[_2][_3] + 0.5\n\
                     true\ntrue\n\
                     f64 A[4][5]\nA[i][2*j - 1] + A[i - 1][-j + 4]\n\

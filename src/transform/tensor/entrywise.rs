@@ -28,7 +28,7 @@
 use super::infer::{abstraction, apply, binary};
 use super::operand::{Operand, common_elem, constant, describe, positional, rank};
 use crate::analysis::shape;
-use crate::ir::{Affine, BinaryOp, Expr, Function, Name, Shape};
+use crate::ir::{Affine, BinaryOp, Expr, Function, Index, Name, Node, Shape};
 use crate::transform::{Arg, Error, ErrorKind, Kind, Op, Param, Returns, Value};
 
 macro_rules! operator {
@@ -154,9 +154,16 @@ fn has_extents(result: &Expr, formals: &[Name], operand: &Expr) -> bool {
     extents.eq(shape_of(operand).extents().iter().copied())
 }
 
+/// The extents of the dimensions that [`rank`] counts.
 fn shape_of(expr: &Expr) -> Shape {
-    let tensor = expr.tensor().map(|tensor| tensor.shape());
-    let shape = tensor.or_else(|| expr.shape()).cloned();
+    let shape = match expr.node() {
+        Node::Assign { target, .. } => target.tensor().map(|tensor| tensor.shape().clone()),
+        Node::Access {
+            index: Index::At(_),
+            ..
+        } => shape::virtual_shape(expr).ok(),
+        _ => expr.shape().cloned(),
+    };
     shape.unwrap_or_else(|| Shape::of_extents([]))
 }
 

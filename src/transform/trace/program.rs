@@ -202,7 +202,7 @@ fn operand(expr: &Expr) -> (String, Option<String>) {
 fn applied(function: Function, args: &[Expr]) -> String {
     match (function, args) {
         (Function::Select(comparison), [left, right, yes, no]) => {
-            let [left, right, yes, no] = [left, right, yes, no].map(|e| operand(e));
+            let [left, right, yes, no] = [left, right, yes, no].map(operand);
             let texts = format!("{}, {}, {}", right.0, yes.0, no.0);
             let lists = [left.1, right.1, yes.1, no.1].map(list).join(", ");
             format!(
