@@ -74,7 +74,7 @@ impl BinaryOp {
         }
     }
 
-    /// Whether `a op b` equals `b op a`.
+    /// Whether `a op b` equals `b op a`, as 0 equals -0.
     pub fn commutes(self) -> bool {
         !matches!(self, BinaryOp::Sub | BinaryOp::Div | BinaryOp::Pow)
     }

@@ -23,7 +23,7 @@
 //!
 //! Refuses: different shapes or element types; numbers that are no value of the element type.
 //!
-//! Source: beyond the paper; `ventrywise` operations of TeML §4.2.2 in operator form.
+//! Source: TeML eq. 30 in operator form; numbers and scalars: beyond the paper.
 
 use super::infer::{abstraction, apply, binary};
 use super::operand::{Operand, common_elem, constant, describe, positional, rank};

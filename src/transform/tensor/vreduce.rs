@@ -6,7 +6,7 @@
 //! let x = tensor([5]);
 //! let y = eq(vsum(vmul(A, x, [[i, j], [j]]), [j]), [i]);
 //! let m = eq(vmax(vabs(A, [i, j]), [j]), [i]);
-//! let mean = eq(vmean(vmul(A, 1, [[i, j], ]), [i, j]), []);
+//! let mean = eq(vmean(vat(A, [i, j]), [i, j]), []);
 //! print(y); print(build(m)); print(mean);
 //! ```
 //!
@@ -19,7 +19,7 @@
 //!   for j in 0..5
 //!     m[i] max= abs(A[i][j])
 //! f64 mean[], A[4][5]
-//! mean[] = sum(i, j: A[i][j] * 1) / 20
+//! mean[] = sum(i, j: A[i][j]) / 20
 //! ```
 //!
 //! The result denotes the sum, product, least or greatest value, or the mean, whatever the target
