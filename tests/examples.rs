@@ -10,7 +10,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use teml::script::{Session, Workbench};
-use teml::transform::OPS;
+use teml::transform::{OPERATORS, OPS};
 
 #[derive(Clone, Default)]
 struct Output(Arc<Mutex<Vec<u8>>>);
@@ -65,7 +65,7 @@ fn check(place: &str, script: &str, expected: &str) {
 
 #[test]
 fn every_operation_has_an_example_that_holds() {
-    for op in OPS {
+    for op in OPS.iter().chain(OPERATORS) {
         let examples = examples(op.file, "//!");
         assert!(!examples.is_empty(), "{} has no example", op.name);
         for (script, expected) in examples {
@@ -107,7 +107,7 @@ fn every_function_of_the_library_has_an_example_that_holds() {
 
 #[test]
 fn every_header_says_what_the_house_asks_for() {
-    for op in OPS {
+    for op in OPS.iter().chain(OPERATORS) {
         let header = op.doc();
         for part in ["Source: ", "Refuses: "] {
             assert!(header.contains(part), "{}: no `{part}`", op.name);

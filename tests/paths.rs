@@ -69,11 +69,30 @@ let two = eq(one, [i, j] -> [i, j]);
 let both = fuse_outer(build(one).stripmine(1, 4), build(two).stripmine(1, 4), 2).fuse_inner(3).interchange(2, 3);
 let inner = build(A).stripmine("i", 4).at("j", |sub| sub.interchange(1, 2).at(2, |deep| deep.stripmine(1, 3).unroll(1)));
 let moved = build(A).reorder(["k", 1]).reverse("l").place_init(0, A).stripmine("i", 4, "cut").skew("j", "k", 1).unroll("l", 3);
+let g = tensor([5, 6], "f32");
+let act = eq(vmean(vselect(g, "<", -0.0, vmul(vexp(g, [i, j]), 0.1), vmaximum(g, 1.0e30, [[i, j], ]), [[i, j]]), [j]), [i]);
+let activation = build(act).stripmine("j", 4);
+let top = eq(vmax(vneg(vabs(D, [i, j])), [j]), [i]);
+let greatest = build(top).interchange(1, 2);
+let low = tensor([10]);
+low = minimum(low, vpow(D, 2, [[i, j], ]), [[i], ()] -> [i]);
+let lowest = build(low).stripmine("i", 3);
 let out = "";
 "#;
 
-const NESTS: [&str; 8] = [
-    "plan", "copy", "scaled", "dot", "stencil", "product", "both", "moved",
+const NESTS: [&str; 12] = [
+    "inner",
+    "plan",
+    "copy",
+    "scaled",
+    "dot",
+    "stencil",
+    "product",
+    "both",
+    "moved",
+    "activation",
+    "greatest",
+    "lowest",
 ];
 
 #[test]

@@ -471,3 +471,91 @@ fn what_is_wrong_in_the_library_is_shown_in_the_script() {
         assert_eq!((found.as_str(), place.as_str()), (message, at));
     }
 }
+
+#[test]
+fn numbers_take_the_type_of_the_other_operand() {
+    let script = r#"
+        let A = tensor([4], "f32");
+        let n = tensor([4], "i64");
+        print(vmul(A, 0.1, [[i], ]));
+        print(vsub(2, n, [(), [i]]));
+        print(vdiv(n, -3.0, [[i]]));
+        print(vmaximum(A, -1.0 / 0.0, [[i], ()]));
+        print(select(n, ">=", 0, n, 1 - n, [[i], (), [i], [i]] -> [i]));
+    "#;
+    let expected = "f32 A[4]\nA[i] * 0.1\n\
+                    i64 n[4]\n2 - n[i]\n\
+                    i64 n[4]\nn[i] / -3\n\
+                    f32 A[4]\nmax(A[i], -∞)\n\
+                    i64 □[4], n[4]\n□[i] = select(n[i] >= 0, n[i], 1 - n[i])\n";
+    assert_eq!(printed(script), expected);
+}
+
+#[test]
+fn operators_pair_entries() {
+    let script = r#"
+        let A = tensor([4, 5]);
+        let B = tensor([5, 4]);
+        let s = scalar();
+        print(A + transpose_of(B));
+        print((A - 1) / s * -A);
+        print(s * s - 1);
+        let D = tensor([5, 5]);
+        let y = eq(D, [i, 0] -> [i]);
+        print(vat(D, [i, i]) + y);
+        print(vmul(A, B, [[i, j], [j, k]]) + 0.5);
+        let C = A;
+        C += A;
+        print(C == A + A);
+        print(A == A);
+        // Indices and numbers keep their operators.
+        print(vadd(A, A, [[i, 2 * j - 1], [i - 1, -j + 4]]));
+        print(2 * 3 - 1.5);
+        fn transpose_of(t) { veq(t, [i, j] -> [j, i]) }
+    "#;
+    let expected = "f64 A[4][5], B[5][4]\n[_1, _2] -> A[_1][_2] + B[_2][_1]\n\
+                    f64 A[4][5], s\n[_1, _2] -> (A[_1][_2] - 1) / s * neg(A[_1][_2])\n\
+                    f64 s\ns * s - 1\n\
+                    f64 D[5][5], y[5]\n[_1] -> D[_1][_1] + y[_1]\n\
+                    f64 A[4][5], B[5][4]\n[_1, _2, _3] -> A[_1][_2] * B[_2][_3] + 0.5\n\
+                    true\ntrue\n\
+                    f64 A[4][5]\nA[i][2*j - 1] + A[i - 1][-j + 4]\n\
+                    4.5\n";
+    assert_eq!(printed(script), expected);
+}
+
+#[test]
+fn only_operands_may_be_numbers() {
+    for script in [
+        "let x = eq(1, [i]);",
+        "let x = vsum(2.5, [i]);",
+        "let x = build(3);",
+        "let x = vexp(1, [i]);",
+        "let x = vcontract(1, 2, [1, 1]);",
+    ] {
+        let (message, at) = fault(script);
+        assert!(message.contains("must be a"), "{message}");
+        assert!(at.parse::<f64>().is_ok(), "{at}");
+    }
+    let (message, at) = fault(r#"let A = tensor([4]); let x = vadd(A, "1", [[i], ]);"#);
+    assert!(
+        message.contains("must be a tensor or a number"),
+        "{message}"
+    );
+    assert_eq!(at, "\"1\"");
+    // Functions of numbers are still Rhai's.
+    assert_eq!(
+        printed("print(exp(0.0)); print(abs(-2)); print(sqrt(4.0));"),
+        "1.0\n2\n2.0\n"
+    );
+}
+
+#[test]
+fn operators_have_help() {
+    let (session, _) = session();
+    assert!(
+        session
+            .help("+")
+            .is_some_and(|text| text.contains("entry by entry"))
+    );
+}

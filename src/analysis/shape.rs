@@ -231,7 +231,7 @@ impl Solver {
                 tensor,
                 index: Index::At(index),
             } => self.access(tensor, index, scope),
-            Node::Sum { over, .. } => {
+            Node::Reduce { over, .. } => {
                 for name in over {
                     scope.push(self.declare(name, false));
                 }

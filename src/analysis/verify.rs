@@ -4,7 +4,7 @@
 //! 2. Bounds mention only iterators of loops further out.
 //! 3. Indices of statements and fills mention only iterators of loops around them, and there is
 //!    one index per dimension.
-//! 4. Every tensor has a name; values consist of accesses and element-wise operations.
+//! 4. Every tensor has a name; values consist of accesses, numbers and element-wise operations.
 //! 5. Lower and upper bounds are not empty lists; steps are at least 1.
 //! 6. Nothing inside a vector loop is parallel or vector (OpenMP forbids it).
 //! 7. A loop that collapses n loops is parallel, and the others are nested in it perfectly, with
@@ -162,6 +162,10 @@ impl<'a> Walk<'a> {
             Node::Binary { left, right, .. } => {
                 self.value(left)?;
                 self.value(right)
+            }
+            Node::Constant(_) => Ok(()),
+            Node::Apply { function, args, .. } if args.len() == function.arity() => {
+                args.iter().try_for_each(|a| self.value(a))
             }
             _ => malformed("a statement's value is not element-wise".to_owned()),
         }

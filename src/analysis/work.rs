@@ -3,7 +3,7 @@
 use crate::ir::{Expr, Nest, Node, Tree};
 
 /// The arithmetic operations that a nest with constant bounds executes, as `build` makes them:
-/// each element-wise operation and each update counts one, a fill none. `None` where bounds
+/// each element-wise operation or function and each update counts one, a fill none. `None` where bounds
 /// are not constant.
 pub fn flops(nest: &Nest) -> Option<f64> {
     nest.trees().iter().map(of_tree).sum()
@@ -26,6 +26,9 @@ fn of_tree(tree: &Tree) -> Option<f64> {
 }
 
 fn operations(expr: &Expr) -> f64 {
-    let own = f64::from(u8::from(matches!(expr.node(), Node::Binary { .. })));
+    let own = f64::from(u8::from(matches!(
+        expr.node(),
+        Node::Binary { .. } | Node::Apply { .. }
+    )));
     own + expr.children().into_iter().map(operations).sum::<f64>()
 }

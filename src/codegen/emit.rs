@@ -1,23 +1,23 @@
 //! The body of a kernel: loops, statements, fills.
 
 use super::kernel::{ALIGNMENT, Header};
+use super::value::{Values, index_text};
 use crate::analysis::bounds::Bounds;
-use crate::ir::{Affine, BinaryOp, Expr, Fill, Index, Loop, Nest, Node, Stmt, Tree};
-use std::collections::BTreeSet;
+use crate::ir::{Affine, BinaryOp, Fill, Loop, Nest, Stmt, Tree};
 use std::fmt::Write;
 
 #[derive(Default)]
 pub(super) struct Emitter {
     text: String,
     depth: usize,
-    headers: BTreeSet<Header>,
+    values: Values,
     bounds: Bounds,
 }
 
 impl Emitter {
     /// The text, and what it needs.
-    pub(super) fn finish(self) -> (String, BTreeSet<Header>) {
-        (self.text, self.headers)
+    pub(super) fn finish(self) -> (String, Values) {
+        (self.text, self.values)
     }
 
     /// Appends the statements of a nest.
@@ -65,7 +65,7 @@ impl Emitter {
         };
         let kind = if wide { "int64_t" } else { "int" };
         if wide {
-            self.headers.insert(Header::Integers);
+            self.values.headers.insert(Header::Integers);
         }
         let origin = origin(l);
         self.line(&format!(
@@ -94,7 +94,9 @@ impl Emitter {
             return "0".to_owned();
         };
         if !rest.is_empty() {
-            self.headers.extend([Header::Support, Header::Integers]);
+            self.values
+                .headers
+                .extend([Header::Support, Header::Integers]);
         }
         let suffix = if wide { "64" } else { "" };
         rest.iter().fold(first.to_string(), |text, bound| {
@@ -104,8 +106,19 @@ impl Emitter {
 
     fn stmt(&mut self, s: &Stmt) {
         let target = format!("{}{}", s.target.label(), index_text(&s.index));
-        let update = s.update.map_or("", BinaryOp::symbol);
-        self.line(&format!("{target} {update}= {};", value(&s.value, 0)));
+        let value = self.values.value(&s.value, 0);
+        let line = match s.update {
+            Some(op) if op.precedence().is_none() => {
+                let args = [target.clone(), value];
+                let combined = self.values.combined(op, s.target.elem(), args);
+                format!("{target} = {combined};")
+            }
+            update => {
+                let update = update.map_or("", BinaryOp::symbol);
+                format!("{target} {update}= {value};")
+            }
+        };
+        self.line(&line);
     }
 
     fn fill(&mut self, fill: &Fill) {
@@ -115,8 +128,8 @@ impl Emitter {
             .iter()
             .zip(shape.extents())
             .all(|((low, extent), full)| low.as_constant() == Some(0) && extent == full);
-        if whole && fill.value == 0 {
-            self.headers.insert(Header::Memset);
+        if whole && fill.value.is_zero() {
+            self.values.headers.insert(Header::Memset);
             let (name, elem) = (fill.target.label(), fill.target.elem().c_name());
             let extents: String = shape.extents().iter().map(|e| format!("[{e}]")).collect();
             self.line(&format!("memset({name}, 0, sizeof({elem}{extents}));"));
@@ -131,7 +144,7 @@ impl Emitter {
             }
             // No script can name an iterator like this, so nothing is hidden.
             let name = format!("teml_{}", d + 1);
-            self.headers.insert(Header::Integers);
+            self.values.headers.insert(Header::Integers);
             self.line(&format!(
                 "for (int64_t {name} = {low}; {name} < {}; {name}++)",
                 low.plus_constant(i64::try_from(*extent).unwrap_or(i64::MAX)),
@@ -142,7 +155,8 @@ impl Emitter {
         if index.is_empty() {
             index.push_str("[0]");
         }
-        self.line(&format!("{}{index} = {};", fill.target.label(), fill.value));
+        let value = self.values.constant(fill.value);
+        self.line(&format!("{}{index} = {value};", fill.target.label()));
         self.depth = depth;
     }
 }
@@ -199,42 +213,4 @@ pub(super) fn comment(text: &str) -> String {
     text.chars()
         .map(|c| if c.is_control() || c == '\\' { '?' } else { c })
         .collect()
-}
-
-/// An expression in C, in parentheses where its operator binds less tightly than `at_least`.
-fn value(expr: &Expr, at_least: u8) -> String {
-    match expr.node() {
-        Node::Access { tensor, index } => {
-            let index: &[Affine] = match index {
-                Index::At(index) => index,
-                _ => &[],
-            };
-            format!("{}{}", tensor.label(), index_text(index))
-        }
-        Node::Binary {
-            op, left, right, ..
-        } => {
-            let own = match op {
-                BinaryOp::Add | BinaryOp::Sub => 1,
-                BinaryOp::Mul | BinaryOp::Div => 2,
-            };
-            let (left, right) = (value(left, own), value(right, own + 1));
-            let text = format!("{left} {} {right}", op.symbol());
-            if own < at_least {
-                format!("({text})")
-            } else {
-                text
-            }
-        }
-        // Verified nests hold nothing else.
-        _ => String::new(),
-    }
-}
-
-/// The index of an access, as C writes it; the one element of rank 0 has an index, too.
-fn index_text(index: &[Affine]) -> String {
-    match index {
-        [] => "[0]".to_owned(),
-        _ => index.iter().map(|a| format!("[{a}]")).collect(),
-    }
 }

@@ -39,6 +39,12 @@ pub enum NoCode {
         /// The name.
         name: Name,
     },
+    /// A tensor or a loop has the name of a function that the kernel calls.
+    #[error("`{name}` names a tensor or a loop, and the kernel calls the C function `{name}`")]
+    FunctionClash {
+        /// The name.
+        name: String,
+    },
     /// The name of the function is none.
     #[error("the kernel cannot have this name: {0}")]
     Symbol(NameError),
@@ -69,7 +75,9 @@ impl NoCode {
                 "give one of them another name, for example with `@name:`"
             }
             NoCode::Part { .. } => "generate the whole nest",
-            NoCode::NameClash { .. } => "rename the tensor or the iterator",
+            NoCode::NameClash { .. } | NoCode::FunctionClash { .. } => {
+                "rename the tensor or the iterator"
+            }
             _ => return None,
         };
         Some(help.to_owned())
@@ -112,7 +120,19 @@ pub fn generate(nests: &[Nest], symbol: &str) -> Result<Kernel, NoCode> {
     for nest in nests {
         body.nest(nest);
     }
-    let (text, mut headers) = body.finish();
+    let (text, values) = body.finish();
+    let loops = nests.iter().flat_map(Nest::loops).map(|(_, l)| &l.name);
+    let local: Vec<&Name> = params
+        .iter()
+        .filter_map(|p| p.tensor.name())
+        .chain(loops)
+        .collect();
+    let hidden = |call: &&String| local.iter().any(|name| name.as_str() == call.as_str());
+    if let Some(name) = values.calls.iter().find(hidden) {
+        let name = name.clone();
+        return Err(NoCode::FunctionClash { name });
+    }
+    let mut headers = values.headers;
     if params.iter().any(|p| !p.tensor.elem().is_float()) {
         headers.insert(Header::Integers);
     }

@@ -30,20 +30,26 @@ pub const ALIGNMENT: usize = 64;
 /// What a function needs before it in a translation unit, in the order in which it stands there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Header {
+    /// `<math.h>`.
+    Math,
     /// `<stdint.h>`.
     Integers,
     /// `<string.h>`.
     Memset,
     /// The functions of `support.h`.
     Support,
+    /// The functions of `numbers.h`.
+    Numbers,
 }
 
 impl Header {
     fn text(self) -> &'static str {
         match self {
+            Header::Math => "#include <math.h>\n",
             Header::Integers => "#include <stdint.h>\n",
             Header::Memset => "#include <string.h>\n",
             Header::Support => concat!("\n", include_str!("support.h")),
+            Header::Numbers => concat!("\n", include_str!("numbers.h")),
         }
     }
 }

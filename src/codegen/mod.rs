@@ -4,6 +4,7 @@ mod emit;
 mod generate;
 mod kernel;
 pub mod symbol;
+mod value;
 
 pub use generate::{NoCode, generate};
 pub use kernel::{ALIGNMENT, Header, Kernel, Param, Role, unit};

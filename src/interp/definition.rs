@@ -1,13 +1,10 @@
 //! Evaluates assignments by definition: every element of the target gets the value of the
 //! expression over the old store (TeIL Fig. 9, rule St-Stmt).
-//!
-//! The domain of each iterator is found here once more, without the inference of `analysis`:
-//! an iterator takes the values for which no index leaves its dimension.
 
 use super::Fault;
+use super::domain::Domains;
 use super::store::{Data, Number, Store, elements};
-use crate::ir::{Affine, BinaryOp, Elem, Expr, Index, Infix, Name, Node, Tensor};
-use std::collections::HashMap;
+use crate::ir::{Affine, BinaryOp, Elem, Expr, Function, Index, Infix, Name, Node, Tensor};
 
 /// Evaluates `definition` in order, each assignment over the store that the ones before left.
 ///
@@ -51,7 +48,7 @@ pub struct Statement<'s, T> {
     old: &'s [T],
     target: Linear,
     fold: Option<(BinaryOp, Vec<(i64, i64)>)>,
-    value: Code,
+    value: Code<T>,
     arrays: Vec<&'s [T]>,
 }
 
@@ -72,11 +69,22 @@ impl Linear {
     }
 }
 
-enum Code {
+enum Code<T> {
     Load(usize, Linear),
-    Binary(BinaryOp, Box<Code>, Box<Code>),
-    /// The first slot and the ranges of the summed iterators.
-    Sum(usize, Vec<(i64, i64)>, Box<Code>),
+    Number(T),
+    Binary(BinaryOp, Box<Code<T>>, Box<Code<T>>),
+    Apply(Function, Vec<Code<T>>),
+    Reduce(Reduce<T>),
+}
+
+/// What a reduction starts from and does, over which values, and what is reduced.
+struct Reduce<T> {
+    identity: T,
+    op: BinaryOp,
+    /// The first slot of the iterators.
+    first: usize,
+    ranges: Vec<(i64, i64)>,
+    body: Box<Code<T>>,
 }
 
 impl<'s, T: Number> Statement<'s, T> {
@@ -166,21 +174,30 @@ impl<'s, T: Number> Statement<'s, T> {
         Ok((k, value))
     }
 
-    fn evaluate(&self, code: &Code, slots: &mut Vec<i64>) -> Result<T, Fault> {
+    fn evaluate(&self, code: &Code<T>, slots: &mut Vec<i64>) -> Result<T, Fault> {
         match code {
             Code::Load(array, linear) => Ok(self.arrays[*array][linear.at(slots)]),
+            Code::Number(value) => Ok(*value),
             Code::Binary(op, left, right) => {
                 let left = self.evaluate(left, slots)?;
                 left.apply(*op, self.evaluate(right, slots)?)
             }
-            Code::Sum(first, ranges, body) => {
-                slots.truncate(*first);
-                let mut sum = T::from_integer(0);
-                self.for_each(ranges, slots, &mut |slots| {
-                    sum = sum.apply(BinaryOp::Add, self.evaluate(body, slots)?)?;
+            Code::Apply(function, args) => {
+                let mut values = Vec::with_capacity(args.len());
+                for arg in args {
+                    values.push(self.evaluate(arg, slots)?);
+                }
+                let name = || Fault::Meaningless(function.name().to_owned());
+                T::call(*function, &values).ok_or_else(name)
+            }
+            Code::Reduce(reduce) => {
+                slots.truncate(reduce.first);
+                let mut reduced = reduce.identity;
+                self.for_each(&reduce.ranges, slots, &mut |slots| {
+                    reduced = reduced.apply(reduce.op, self.evaluate(&reduce.body, slots)?)?;
                     Ok(())
                 })?;
-                Ok(sum)
+                Ok(reduced)
             }
         }
     }
@@ -241,13 +258,15 @@ impl<'s, T: Number> Statement<'s, T> {
     }
 }
 
-fn cost(code: &Code) -> f64 {
+fn cost<T>(code: &Code<T>) -> f64 {
     match code {
-        Code::Load(..) => 1.0,
+        Code::Load(..) | Code::Number(_) => 1.0,
         Code::Binary(_, left, right) => cost(left) + cost(right),
-        Code::Sum(_, ranges, body) => {
-            cost(body)
-                * ranges
+        Code::Apply(_, args) => args.iter().map(cost).sum(),
+        Code::Reduce(reduce) => {
+            cost(&reduce.body)
+                * reduce
+                    .ranges
                     .iter()
                     .map(|(low, high)| (high - low) as f64)
                     .product::<f64>()
@@ -272,13 +291,14 @@ struct Compiler<'s, 'd, T> {
 }
 
 impl<T: Number> Compiler<'_, '_, T> {
-    fn compile(&mut self, expr: &Expr) -> Result<Code, Fault> {
+    fn compile(&mut self, expr: &Expr) -> Result<Code<T>, Fault> {
+        let meaningless = || Fault::Meaningless(Infix(expr).to_string());
         match expr.node() {
             Node::Access { tensor, index } => {
                 let index: &[Affine] = match index {
                     Index::At(index) => index,
                     Index::Forbidden => &[],
-                    Index::Unset => return Err(Fault::Meaningless(Infix(expr).to_string())),
+                    Index::Unset => return Err(meaningless()),
                 };
                 let linear = self.linear(tensor, index)?;
                 self.arrays.push(elements(self.store, tensor)?);
@@ -290,18 +310,36 @@ impl<T: Number> Compiler<'_, '_, T> {
                 let (left, right) = (self.compile(left)?, self.compile(right)?);
                 Ok(Code::Binary(*op, Box::new(left), Box::new(right)))
             }
-            Node::Sum { over, body, .. } => {
+            Node::Constant(value) => {
+                let value = T::constant(*value);
+                Ok(Code::Number(value.ok_or_else(meaningless)?))
+            }
+            Node::Apply { function, args, .. } => {
+                let args: Result<_, _> = args.iter().map(|a| self.compile(a)).collect();
+                Ok(Code::Apply(*function, args?))
+            }
+            Node::Reduce {
+                reduction,
+                over,
+                body,
+                ..
+            } => {
                 let first = self.scope.len();
                 let domains = Domains::under(body, over)?;
                 let ranges: Vec<(i64, i64)> = over.iter().map(|n| domains.get(n)).collect();
                 self.scope.extend(over.iter().cloned().zip(ranges.clone()));
-                let body = self.compile(body)?;
+                let identity = T::constant(reduction.identity(body.elem()));
+                let body = Box::new(self.compile(body)?);
                 self.scope.truncate(first);
-                Ok(Code::Sum(first, ranges, Box::new(body)))
+                Ok(Code::Reduce(Reduce {
+                    identity: identity.ok_or_else(meaningless)?,
+                    op: reduction.op(),
+                    first,
+                    ranges,
+                    body,
+                }))
             }
-            Node::Virtual { .. } | Node::Assign { .. } => {
-                Err(Fault::Meaningless(Infix(expr).to_string()))
-            }
+            Node::Virtual { .. } | Node::Assign { .. } => Err(meaningless()),
         }
     }
 
@@ -334,61 +372,4 @@ impl<T: Number> Compiler<'_, '_, T> {
         }
         Ok(linear)
     }
-}
-
-/// The values that iterators take.
-struct Domains(HashMap<Name, (i64, i64)>);
-
-impl Domains {
-    /// Of the free iterators.
-    fn of(expr: &Expr) -> Result<Domains, Fault> {
-        Domains::under(expr, &expr.iterators())
-    }
-
-    /// Of the iterators `wanted`, which are free in `expr`.
-    fn under(expr: &Expr, wanted: &[Name]) -> Result<Domains, Fault> {
-        let mut found = HashMap::new();
-        narrow(expr, wanted, &mut found);
-        match wanted.iter().find(|n| !found.contains_key(*n)) {
-            None => Ok(Domains(found)),
-            Some(name) => Err(Fault::Meaningless(name.to_string())),
-        }
-    }
-
-    fn get(&self, name: &Name) -> (i64, i64) {
-        self.0.get(name).copied().unwrap_or((0, 0))
-    }
-}
-
-/// Intersects the ranges with what each index of a single iterator allows.
-fn narrow(expr: &Expr, wanted: &[Name], found: &mut HashMap<Name, (i64, i64)>) {
-    let mut wanted = wanted.to_vec();
-    match expr.node() {
-        Node::Access {
-            tensor,
-            index: Index::At(index),
-        } => {
-            for (index, &extent) in index.iter().zip(tensor.shape().extents()) {
-                let [(name, _)] = index.terms() else { continue };
-                if wanted.contains(name) {
-                    let inside = values_inside(index, name, i64::try_from(extent).unwrap_or(0));
-                    let range = found.entry(name.clone()).or_insert(inside);
-                    *range = (range.0.max(inside.0), range.1.min(inside.1));
-                }
-            }
-        }
-        Node::Sum { over, .. } => wanted.retain(|n| !over.contains(n)),
-        _ => {}
-    }
-    for child in expr.children() {
-        narrow(child, &wanted, found);
-    }
-}
-
-/// The values of `name` for which `index` lies in 0..extent, found from the end points.
-fn values_inside(index: &Affine, name: &Name, extent: i64) -> (i64, i64) {
-    let c = index.coefficient(name);
-    let solve = |value: i64| (value - index.offset()) as f64 / c as f64;
-    let (a, b) = (solve(0), solve(extent - 1));
-    (a.min(b).ceil() as i64, a.max(b).floor() as i64 + 1)
 }

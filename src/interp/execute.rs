@@ -2,7 +2,7 @@
 
 use super::Fault;
 use super::store::{Number, Store, elements};
-use crate::ir::{Affine, Elem, Expr, Index, Loop, Name, Nest, Node, Tensor, Tree};
+use crate::ir::{Affine, Elem, Expr, Index, Infix, Loop, Name, Nest, Node, Tensor, Tree};
 
 /// Runs `nest` on `store`.
 ///
@@ -77,12 +77,15 @@ impl Machine<'_, '_> {
         }
         for point in points {
             let k = self.flat(&fill.target, &point)?;
-            self.write(&fill.target, k, T::from_integer(fill.value))?;
+            let value = T::constant(fill.value);
+            let value = value.ok_or_else(|| Fault::Meaningless(fill.to_string()))?;
+            self.write(&fill.target, k, value)?;
         }
         Ok(())
     }
 
     fn value<T: Number>(&self, expr: &Expr) -> Result<T, Fault> {
+        let meaningless = || Fault::Meaningless(Infix(expr).to_string());
         match expr.node() {
             Node::Access {
                 tensor,
@@ -95,7 +98,12 @@ impl Machine<'_, '_> {
                 let left = self.value::<T>(left)?;
                 left.apply(*op, self.value(right)?)
             }
-            _ => Err(Fault::Meaningless(crate::ir::Infix(expr).to_string())),
+            Node::Constant(value) => T::constant(*value).ok_or_else(meaningless),
+            Node::Apply { function, args, .. } => {
+                let args: Result<Vec<T>, Fault> = args.iter().map(|a| self.value(a)).collect();
+                T::call(*function, &args?).ok_or_else(meaningless)
+            }
+            _ => Err(meaningless()),
         }
     }
 

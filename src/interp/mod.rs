@@ -5,6 +5,7 @@
 //! import nothing but `ir`: no inference, no lowering, no C.
 
 pub mod definition;
+mod domain;
 pub mod execute;
 pub mod store;
 

@@ -1,7 +1,7 @@
 //! Numbers and where they are kept.
 
 use super::Fault;
-use crate::ir::{BinaryOp, Elem, Name, Tensor};
+use crate::ir::{BinaryOp, Constant, Elem, Function, Name, Tensor};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -57,17 +57,32 @@ pub trait Number: Copy + Default + Send + Sync + 'static {
     fn slice_mut<'d>(data: &'d mut Data<'_>) -> Option<&'d mut [Self]>;
     /// Elements as data.
     fn data<'a>(elements: Vec<Self>) -> Data<'a>;
-    /// A small integer, such as the identity of a reduction.
-    fn from_integer(value: i64) -> Self;
+    /// The number, if it is of this type.
+    fn constant(constant: Constant) -> Option<Self>;
     /// `self op other`.
     ///
     /// # Errors
-    /// Division of an integer by zero.
+    /// Division of an integer by zero; powers of integers.
     fn apply(self, op: BinaryOp, other: Self) -> Result<Self, Fault>;
+    /// The function of as many arguments as it takes; `None` where this type has no such
+    /// function.
+    fn call(function: Function, args: &[Self]) -> Option<Self>;
+}
+
+/// The lesser; a NaN only where both are one.
+fn lesser<T: PartialOrd>(a: T, b: T) -> T {
+    let is_number = b.partial_cmp(&b).is_some();
+    if a < b || !is_number { a } else { b }
+}
+
+/// The greater; a NaN only where both are one.
+fn greater<T: PartialOrd>(a: T, b: T) -> T {
+    let is_number = b.partial_cmp(&b).is_some();
+    if a > b || !is_number { a } else { b }
 }
 
 macro_rules! number {
-    ($type:ty, $variant:ident, $apply:expr) => {
+    ($type:ty, $variant:ident, $apply:expr, $call:expr) => {
         impl Number for $type {
             fn slice<'d>(data: &'d Data<'_>) -> Option<&'d [Self]> {
                 match data {
@@ -84,11 +99,23 @@ macro_rules! number {
             fn data<'a>(elements: Vec<Self>) -> Data<'a> {
                 Data::$variant(elements.into())
             }
-            fn from_integer(value: i64) -> Self {
-                value as $type
+            fn constant(constant: Constant) -> Option<Self> {
+                match constant {
+                    Constant::$variant(value) => Some(value),
+                    _ => None,
+                }
             }
             fn apply(self, op: BinaryOp, other: Self) -> Result<Self, Fault> {
                 $apply(op, self, other)
+            }
+            fn call(function: Function, args: &[Self]) -> Option<Self> {
+                match (function, args) {
+                    (Function::Select(c), [left, right, yes, no]) => {
+                        Some(if c.holds(left, right) { *yes } else { *no })
+                    }
+                    (function, [x]) => $call(function, *x),
+                    _ => None,
+                }
             }
         }
     };
@@ -102,7 +129,26 @@ macro_rules! ieee {
                 BinaryOp::Sub => a - b,
                 BinaryOp::Mul => a * b,
                 BinaryOp::Div => a / b,
+                BinaryOp::Min => lesser(a, b),
+                BinaryOp::Max => greater(a, b),
+                BinaryOp::Pow => a.powf(b),
             })
+        }
+    };
+}
+
+macro_rules! real {
+    ($type:ty) => {
+        |function, x: $type| match function {
+            Function::Neg => Some(-x),
+            Function::Abs => Some(x.abs()),
+            Function::Sqrt => Some(x.sqrt()),
+            Function::Exp => Some(x.exp()),
+            Function::Log => Some(x.ln()),
+            Function::Tanh => Some(x.tanh()),
+            Function::Sin => Some(x.sin()),
+            Function::Cos => Some(x.cos()),
+            Function::Select(_) => None,
         }
     };
 }
@@ -116,15 +162,28 @@ macro_rules! wrapping {
                 BinaryOp::Mul => a.wrapping_mul(b),
                 BinaryOp::Div if b == 0 => return Err(Fault::DivisionByZero),
                 BinaryOp::Div => a.wrapping_div(b),
+                BinaryOp::Min => lesser(a, b),
+                BinaryOp::Max => greater(a, b),
+                BinaryOp::Pow => return Err(Fault::Meaningless("pow".to_owned())),
             })
         }
     };
 }
 
-number!(f64, F64, ieee!(f64));
-number!(f32, F32, ieee!(f32));
-number!(i32, I32, wrapping!(i32));
-number!(i64, I64, wrapping!(i64));
+macro_rules! integral {
+    ($type:ty) => {
+        |function, x: $type| match function {
+            Function::Neg => Some(x.wrapping_neg()),
+            Function::Abs => Some(x.wrapping_abs()),
+            _ => None,
+        }
+    };
+}
+
+number!(f64, F64, ieee!(f64), real!(f64));
+number!(f32, F32, ieee!(f32), real!(f32));
+number!(i32, I32, wrapping!(i32), integral!(i32));
+number!(i64, I64, wrapping!(i64), integral!(i64));
 
 /// The elements of `tensor`, if they are of type `T` and as many as its shape says.
 pub(super) fn elements<'s, T: Number>(

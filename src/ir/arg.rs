@@ -3,6 +3,7 @@
 use super::affine::Affine;
 use super::elem::Elem;
 use super::expr::Expr;
+use super::function::Comparison;
 use super::nest::Nest;
 use super::path::Path;
 use std::fmt;
@@ -14,6 +15,10 @@ pub enum Arg {
     Nest(Nest),
     /// A tensor expression.
     Expr(Expr),
+    /// A number as an operand.
+    Number(Number),
+    /// A comparison of elements.
+    Comparison(Comparison),
     /// A loop.
     Loop(LoopRef),
     /// Several loops.
@@ -90,6 +95,8 @@ impl Arg {
                 format!("[{}]", texts.join(", "))
             }
             Arg::Word(word) => format!("{word:?}"),
+            Arg::Number(number) => number.to_string(),
+            Arg::Comparison(comparison) => format!("\"{}\"", comparison.symbol()),
             Arg::Int(value) => value.to_string(),
             Arg::Extents(extents) => format!("{extents:?}"),
             Arg::Elem(elem) => format!("\"{elem}\""),
@@ -120,6 +127,36 @@ fn iterator_lists(lists: &[Iters]) -> String {
     let text = |list: &Iters| list.as_ref().map_or("()".to_owned(), |l| iterators(l));
     let texts: Vec<String> = lists.iter().map(text).collect();
     format!("[{}]", texts.join(", "))
+}
+
+/// A number of a script, which has no element type yet; equal by bits.
+#[derive(Clone, Copy, Debug)]
+pub enum Number {
+    /// Without decimals.
+    Int(i64),
+    /// With decimals.
+    Float(f64),
+}
+
+impl PartialEq for Number {
+    fn eq(&self, other: &Number) -> bool {
+        match (self, other) {
+            (Number::Int(a), Number::Int(b)) => a == b,
+            (Number::Float(a), Number::Float(b)) => a.to_bits() == b.to_bits(),
+            _ => false,
+        }
+    }
+}
+
+impl Eq for Number {}
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Number::Int(value) => write!(f, "{value}"),
+            Number::Float(value) => write!(f, "{value:?}"),
+        }
+    }
 }
 
 /// A list of iterators, or `None` for ε: not given.

@@ -6,10 +6,12 @@
 //! *real*.
 
 use super::affine::Affine;
+use super::constant::Constant;
 use super::elem::Elem;
+use super::function::{BinaryOp, Function, Reduction};
 use super::name::Name;
 use super::tensor::{Shape, Tensor};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// A tensor expression; immutable, shared, equal by structure.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,49 +35,6 @@ pub enum Index {
     At(Vec<Affine>),
 }
 
-/// An element-wise operation of two operands: the *op* of TeML Fig. 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum BinaryOp {
-    /// `+`
-    Add,
-    /// `-`
-    Sub,
-    /// `*`
-    Mul,
-    /// `/`
-    Div,
-}
-
-impl BinaryOp {
-    /// All of them, in the paper's order.
-    pub const ALL: [BinaryOp; 4] = [BinaryOp::Add, BinaryOp::Sub, BinaryOp::Mul, BinaryOp::Div];
-
-    /// The operator in C and in the canonical text.
-    pub fn symbol(self) -> &'static str {
-        match self {
-            BinaryOp::Add => "+",
-            BinaryOp::Sub => "-",
-            BinaryOp::Mul => "*",
-            BinaryOp::Div => "/",
-        }
-    }
-
-    /// The operation's name in scripts: `add`, `sub`, `mul`, `div`.
-    pub fn name(self) -> &'static str {
-        match self {
-            BinaryOp::Add => "add",
-            BinaryOp::Sub => "sub",
-            BinaryOp::Mul => "mul",
-            BinaryOp::Div => "div",
-        }
-    }
-
-    /// Whether `a op b` equals `b op a`.
-    pub fn commutes(self) -> bool {
-        matches!(self, BinaryOp::Add | BinaryOp::Mul)
-    }
-}
-
 /// The node at the root of an expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Node {
@@ -86,6 +45,8 @@ pub enum Node {
         /// Its iterators.
         index: Index,
     },
+    /// A number: the same value at every element.
+    Constant(Constant),
     /// An element-wise operation.
     Binary {
         /// The operation.
@@ -97,13 +58,24 @@ pub enum Node {
         /// Right operand.
         right: Expr,
     },
-    /// The sum of `body` over all values of the iterators `over`, which it binds.
-    Sum {
+    /// An element-wise function.
+    Apply {
+        /// The function.
+        function: Function,
+        /// The extents of the iterators, in order of first appearance.
+        shape: Shape,
+        /// As many as the function takes.
+        args: Vec<Expr>,
+    },
+    /// The sum, product … of `body` over all values of the iterators `over`, which it binds.
+    Reduce {
+        /// Which.
+        reduction: Reduction,
         /// The iterators, outermost first.
         over: Vec<Name>,
         /// The extents of the iterators that stay free.
         shape: Shape,
-        /// The summand.
+        /// What is reduced.
         body: Expr,
     },
     /// A virtual tensor whose iterators are not given yet (ε): `formals` stand for them.
@@ -123,6 +95,9 @@ pub enum Node {
         value: Expr,
     },
 }
+
+/// The shape of a number.
+static NO_EXTENTS: LazyLock<Shape> = LazyLock::new(|| Shape::of_extents([]));
 
 /// Expressions deeper than this are refused, so that walks can recurse.
 pub const MAX_DEPTH: u32 = 500;
@@ -173,9 +148,11 @@ impl Expr {
     pub fn shape(&self) -> Option<&Shape> {
         match self.node() {
             Node::Access { tensor, .. } => Some(tensor.shape()),
-            Node::Binary { shape, .. } | Node::Sum { shape, .. } | Node::Virtual { shape, .. } => {
-                Some(shape)
-            }
+            Node::Constant(_) => Some(&NO_EXTENTS),
+            Node::Binary { shape, .. }
+            | Node::Apply { shape, .. }
+            | Node::Reduce { shape, .. }
+            | Node::Virtual { shape, .. } => Some(shape),
             Node::Assign { .. } => None,
         }
     }
@@ -184,8 +161,11 @@ impl Expr {
     pub fn elem(&self) -> Elem {
         match self.node() {
             Node::Access { tensor, .. } => tensor.elem(),
+            Node::Constant(value) => value.elem(),
             Node::Binary { left, .. } => left.elem(),
-            Node::Sum { body, .. } | Node::Virtual { body, .. } => body.elem(),
+            // Every function takes arguments.
+            Node::Apply { args, .. } => args.first().map_or_else(Elem::default, Expr::elem),
+            Node::Reduce { body, .. } | Node::Virtual { body, .. } => body.elem(),
             Node::Assign { target, .. } => target.elem(),
         }
     }
@@ -234,7 +214,7 @@ impl Expr {
                     }
                 }
             }
-            Node::Sum { over, .. } => bound.extend(over.iter().cloned()),
+            Node::Reduce { over, .. } => bound.extend(over.iter().cloned()),
             Node::Virtual { formals, .. } => bound.extend(formals.iter().cloned()),
             _ => {}
         }
@@ -267,7 +247,7 @@ impl Expr {
                     .flat_map(Affine::terms)
                     .for_each(|(n, _)| add(n));
             }
-            Node::Sum { over: names, .. } | Node::Virtual { formals: names, .. } => {
+            Node::Reduce { over: names, .. } | Node::Virtual { formals: names, .. } => {
                 names.iter().for_each(add);
             }
             _ => {}
@@ -301,9 +281,25 @@ impl Expr {
                 left: left.substitute(map),
                 right: right.substitute(map),
             }),
-            Node::Sum { over, shape, body } => {
+            Node::Constant(_) => self.clone(),
+            Node::Apply {
+                function,
+                shape,
+                args,
+            } => Expr::new(Node::Apply {
+                function: *function,
+                shape: shape.clone(),
+                args: args.iter().map(|a| a.substitute(map)).collect(),
+            }),
+            Node::Reduce {
+                reduction,
+                over,
+                shape,
+                body,
+            } => {
                 let (over, body) = substitute_under(over, body, map);
-                Expr::new(Node::Sum {
+                Expr::new(Node::Reduce {
+                    reduction: *reduction,
                     over,
                     shape: shape.clone(),
                     body,
@@ -346,9 +342,10 @@ impl Expr {
 
 fn children(node: &Node) -> Vec<&Expr> {
     match node {
-        Node::Access { .. } => vec![],
+        Node::Access { .. } | Node::Constant(_) => vec![],
         Node::Binary { left, right, .. } => vec![left, right],
-        Node::Sum { body, .. } | Node::Virtual { body, .. } => vec![body],
+        Node::Apply { args, .. } => args.iter().collect(),
+        Node::Reduce { body, .. } | Node::Virtual { body, .. } => vec![body],
         Node::Assign { target, value } => vec![target, value],
     }
 }
@@ -409,14 +406,15 @@ mod tests {
         let a = Tensor::new(shape.clone(), Elem::F64).named(Name::new("A").unwrap());
         let body = Expr::access(a, Index::At(vec![at("i"), at("k")]));
         let k = Name::new("k").unwrap();
-        let sum = Expr::new(Node::Sum {
+        let sum = Expr::new(Node::Reduce {
+            reduction: Reduction::Sum,
             over: vec![k],
             shape,
             body,
         });
         let moved = sum.substitute(&|n| (n.as_str() == "i").then(|| at("k")));
         assert_eq!(moved.iterators(), vec![Name::new("k").unwrap()]);
-        let Node::Sum { over, .. } = moved.node() else {
+        let Node::Reduce { over, .. } = moved.node() else {
             panic!("a sum stays a sum")
         };
         assert!(over[0].is_generated());

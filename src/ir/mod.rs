@@ -4,8 +4,10 @@
 
 mod affine;
 mod arg;
+mod constant;
 mod elem;
 mod expr;
+mod function;
 mod name;
 mod nest;
 mod notation;
@@ -16,9 +18,11 @@ mod tensor;
 mod text;
 
 pub use affine::Affine;
-pub use arg::{Arg, Arrow, Iters, LoopRef};
+pub use arg::{Arg, Arrow, Iters, LoopRef, Number};
+pub use constant::Constant;
 pub use elem::Elem;
-pub use expr::{BinaryOp, Expr, Index, MAX_DEPTH, MAX_SIZE, Node, fresh_name};
+pub use expr::{Expr, Index, MAX_DEPTH, MAX_SIZE, Node, fresh_name};
+pub use function::{BinaryOp, Comparison, Function, Reduction};
 pub use name::{Name, NameError};
 pub use nest::{Fill, Loop, Nest, Stmt, Tree};
 pub use parse::{ParseError, parse_expr, parse_nest};

@@ -104,6 +104,13 @@ const RESERVED: &[&str] = &[
     "memset",
     "NULL",
     "INFINITY",
+    "NAN",
+    "HUGE_VAL",
+    "HUGE_VALF",
+    "HUGE_VALL",
+    "MATH_ERRNO",
+    "MATH_ERREXCEPT",
+    "math_errhandling",
     "size_t",
     "ptrdiff_t",
     "int8_t",
@@ -145,7 +152,7 @@ impl Name {
         if KEYWORDS.contains(&text) {
             return Err(NameError::Keyword(text.to_owned()));
         }
-        let reserved = ["_", "teml_", "omp_", "INT"]
+        let reserved = ["_", "teml_", "omp_", "INT", "FP_"]
             .iter()
             .any(|prefix| text.starts_with(prefix));
         if reserved || RESERVED.contains(&text) {

@@ -6,7 +6,9 @@
 //! held before.
 
 use super::affine::Affine;
-use super::expr::{BinaryOp, Expr};
+use super::constant::Constant;
+use super::expr::Expr;
+use super::function::BinaryOp;
 use super::name::Name;
 use super::path::{Path, Step};
 use super::range::{Range, Sharing};
@@ -80,7 +82,7 @@ pub struct Stmt {
     pub index: Vec<Affine>,
     /// The operation of an update such as `+=`.
     pub update: Option<BinaryOp>,
-    /// The value: accesses and element-wise operations only.
+    /// The value: accesses, numbers and element-wise operations only.
     pub value: Expr,
 }
 
@@ -92,7 +94,7 @@ pub struct Fill {
     /// For each dimension the first index and the number of elements.
     pub region: Vec<(Affine, u64)>,
     /// The identity of the reduction.
-    pub value: i64,
+    pub value: Constant,
 }
 
 impl PartialEq for Nest {

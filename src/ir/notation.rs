@@ -7,7 +7,8 @@
 //! What the paper has no node for is written in its manner:
 //!
 //! - an update is `(+=, •, •)`, with the target and the value as subtrees;
-//! - a sum over j is `(sum [j], S, •)`;
+//! - a sum over j is `(sum [j], S, •)`, and `prod`, `min` and `max` are written alike;
+//! - a function of elements is `(exp, S, •)`, a choice `(select <, S, •)`, a number `(2, [], •)`;
 //! - a virtual tensor without iterators is `(λ [i, j], S, ε)`, the body below it: the only node
 //!   beside leaves whose iterators are ε, since operations give them to it as they do to leaves;
 //! - an initialization is `(fill 0, •, •)` over the tensor, indexed by the part that is set.
@@ -16,7 +17,8 @@
 //! Whether it is parallel or vector is no part of the tree (§3.3.3).
 
 use super::affine::Affine;
-use super::expr::{BinaryOp, Expr, Index, Node};
+use super::expr::{Expr, Index, Node};
+use super::function::{BinaryOp, Function};
 use super::name::Name;
 use super::nest::{Fill, Loop, Nest, Stmt, Tree};
 use super::range::Range;
@@ -70,7 +72,17 @@ fn expr(e: &Expr, shape: &dyn Fn(&Expr) -> String) -> String {
     let root = match e.node() {
         Node::Access { tensor, index } => return leaf(tensor, &iterators(index)),
         Node::Binary { op, .. } => format!("({}, {}, •)", op.symbol(), shape(e)),
-        Node::Sum { over, .. } => format!("(sum [{}], {}, •)", list(over), shape(e)),
+        Node::Constant(value) => format!("({value}, [], •)"),
+        Node::Apply { function, .. } => match function {
+            Function::Select(c) => format!("(select {}, {}, •)", c.symbol(), shape(e)),
+            function => format!("({}, {}, •)", function.name(), shape(e)),
+        },
+        Node::Reduce {
+            reduction, over, ..
+        } => {
+            let (name, over) = (reduction.name(), list(over));
+            format!("({name} [{over}], {}, •)", shape(e))
+        }
         Node::Virtual { formals, .. } => format!("(λ [{}], {}, ε)", list(formals), shape(e)),
         Node::Assign { .. } => "(=, •, •)".to_owned(),
     };

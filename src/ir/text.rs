@@ -12,7 +12,8 @@
 
 use super::affine::Affine;
 use super::elem::Elem;
-use super::expr::{BinaryOp, Expr, Index, Node};
+use super::expr::{Expr, Index, Node};
+use super::function::{BinaryOp, Function};
 use super::nest::{Fill, Loop, Nest, Stmt, Tree};
 use super::range::Range;
 use super::tensor::Tensor;
@@ -229,15 +230,34 @@ impl Display for Infix<'_> {
                 Index::Unset | Index::Forbidden => f.write_str(tensor.label()),
                 Index::At(index) => write_access(f, tensor, index),
             },
+            Node::Constant(value) => write!(f, "{value}"),
             Node::Binary {
                 op, left, right, ..
             } => {
-                operand(f, left, precedence(*op))?;
+                let Some(precedence) = op.precedence() else {
+                    return write!(f, "{}({}, {})", op.symbol(), Infix(left), Infix(right));
+                };
+                operand(f, left, precedence)?;
                 write!(f, " {} ", op.symbol())?;
                 // Operators associate to the left, so an equal one on the right needs parentheses.
-                operand(f, right, precedence(*op) + 1)
+                operand(f, right, precedence + 1)
             }
-            Node::Sum { over, body, .. } => write!(f, "sum({}: {})", list(over), Infix(body)),
+            Node::Apply { function, args, .. } => {
+                let args: Vec<String> = args.iter().map(|a| Infix(a).to_string()).collect();
+                match (function, args.as_slice()) {
+                    (Function::Select(comparison), [left, right, rest @ ..]) => {
+                        let (symbol, rest) = (comparison.symbol(), rest.join(", "));
+                        write!(f, "select({left} {symbol} {right}, {rest})")
+                    }
+                    (function, args) => write!(f, "{}({})", function.name(), args.join(", ")),
+                }
+            }
+            Node::Reduce {
+                reduction,
+                over,
+                body,
+                ..
+            } => write!(f, "{}({}: {})", reduction.name(), list(over), Infix(body)),
             Node::Virtual { formals, body, .. } => {
                 write!(f, "[{}] -> {}", list(formals), Infix(body))
             }
@@ -248,16 +268,10 @@ impl Display for Infix<'_> {
 
 fn operand(f: &mut Formatter<'_>, expr: &Expr, at_least: u8) -> fmt::Result {
     match expr.node() {
-        Node::Binary { op, .. } if precedence(*op) < at_least => write!(f, "({})", Infix(expr)),
+        Node::Binary { op, .. } if op.precedence().is_some_and(|p| p < at_least) => {
+            write!(f, "({})", Infix(expr))
+        }
         _ => write!(f, "{}", Infix(expr)),
-    }
-}
-
-/// How tightly an operator binds.
-pub(super) fn precedence(op: BinaryOp) -> u8 {
-    match op {
-        BinaryOp::Add | BinaryOp::Sub => 1,
-        BinaryOp::Mul | BinaryOp::Div => 2,
     }
 }
 

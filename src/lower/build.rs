@@ -22,16 +22,17 @@
 //! named is called i and its level.
 //!
 //! Refuses: virtual expressions; an iterator that occurs in the value alone, unless the target
-//! accumulates onto itself; a sum below `+`, `-` or in a divisor; a value that reads other
+//! accumulates onto itself; a sum below anything but `*`, `neg` and the dividend of a
+//! floating-point quotient; another reduction below any operation; a value that reads other
 //! elements of the target; several iterations that assign one element.
 //!
 //! Source: TeML eq. 19; initialization: §4.2.3.
 
-use super::flatten::{Flat, flatten};
+use super::flatten::{Flat, Stuck, flatten};
 use crate::analysis::shape::{self, IteratorRange};
 use crate::ir::{
-    Affine, BinaryOp, Expr, Fill, Index, Infix, Loop, Name, Nest, Node, Range, Sharing, Stmt,
-    Tensor, Tree,
+    Affine, BinaryOp, Expr, Fill, Index, Infix, Loop, Name, Nest, Node, Range, Reduction, Sharing,
+    Stmt, Tensor, Tree,
 };
 use std::sync::Arc;
 
@@ -57,9 +58,11 @@ pub enum NoNest {
         /// The target, indexed.
         target: String,
     },
-    /// A sum below an operation that it cannot be moved out of.
-    #[error("a sum inside `{op}` has no nest of its own")]
+    /// A reduction below an operation that it cannot be moved out of.
+    #[error("the reduction `{reduction}` inside `{op}` has no nest of its own")]
     NotLinear {
+        /// The reduction.
+        reduction: &'static str,
         /// The operation.
         op: &'static str,
     },
@@ -107,9 +110,15 @@ pub fn build(assignment: &Expr) -> Result<Nest, NoNest> {
 
     let (onto_old, rest) = access.split_update(value);
     let mut taken = assignment.iterators();
-    let Flat { over, body } =
-        flatten(rest, &mut taken).map_err(|op| NoNest::NotLinear { op: op.symbol() })?;
-    let summed = !over.is_empty();
+    let stuck = |Stuck { reduction, inside }| NoNest::NotLinear {
+        reduction: reduction.name(),
+        op: inside,
+    };
+    let Flat {
+        reduction,
+        over,
+        body,
+    } = flatten(rest, &mut taken).map_err(stuck)?;
     let of_target = names_in(&index);
     let extra: Vec<Name> = body
         .iterators()
@@ -117,19 +126,22 @@ pub fn build(assignment: &Expr) -> Result<Nest, NoNest> {
         .filter(|n| !of_target.contains(n) && !over.contains(n))
         .collect();
 
-    let update = match (onto_old, summed, extra.first()) {
-        // A sum is added onto the target: onto the old one, or onto the fill.
-        (None, true, None) => Some(BinaryOp::Add),
-        (Some(op @ (BinaryOp::Add | BinaryOp::Sub)), true, _) => Some(op),
-        (Some(op), true, _) => return Err(NoNest::NotLinear { op: op.symbol() }),
-        (update, false, None) => update,
-        (Some(op), false, Some(_)) => Some(op),
+    let update = match (onto_old, reduction, extra.first()) {
+        // What is reduced is put onto the target: onto the old one, or onto the fill.
+        (None, Some(reduction), None) => Some(reduction.op()),
+        (Some(op), Some(reduction), _) if continues(op, reduction) => Some(op),
+        (Some(op), Some(reduction), _) => {
+            let inside = op.symbol();
+            return Err(stuck(Stuck { reduction, inside }));
+        }
+        (update, None, None) => update,
+        (Some(op), None, Some(_)) => Some(op),
         (None, _, Some(iterator)) => {
             let (iterator, target) = (iterator.clone(), access.shown);
             return Err(NoNest::UnassignedIterator { iterator, target });
         }
     };
-    let repeats = summed || !extra.is_empty();
+    let repeats = reduction.is_some() || !extra.is_empty();
     access.check_reads(&body, repeats)?;
     access.check_injective(&of_target)?;
 
@@ -141,9 +153,9 @@ pub fn build(assignment: &Expr) -> Result<Nest, NoNest> {
         value: body,
     };
     let ranges = statement_ranges(&stmt)?;
-    let fill = match summed && onto_old.is_none() {
-        true => Some(access.fill(&ranges)?),
-        false => None,
+    let fill = match reduction {
+        Some(reduction) if onto_old.is_none() => Some(access.fill(&ranges, reduction)?),
+        _ => None,
     };
 
     let names = readable(&order);
@@ -169,6 +181,11 @@ pub fn build(assignment: &Expr) -> Result<Nest, NoNest> {
     let fill = fill.map(|f| Tree::Fill(Arc::new(f)));
     let trees = fill.into_iter().chain([tree]).collect();
     Ok(Nest::new(trees, Arc::new([assignment.clone()])))
+}
+
+/// Whether `old op (all values reduced)` equals `old op value op value …`.
+fn continues(op: BinaryOp, reduction: Reduction) -> bool {
+    op == reduction.op() || (op, reduction) == (BinaryOp::Sub, Reduction::Sum)
 }
 
 fn parts(assignment: &Expr) -> Result<(&Tensor, Vec<Affine>, &Expr), NoNest> {
@@ -250,7 +267,7 @@ impl Target<'_> {
     }
 
     /// The fill of the box that is written, which must have no holes.
-    fn fill(&self, ranges: &[IteratorRange]) -> Result<Fill, NoNest> {
+    fn fill(&self, ranges: &[IteratorRange], reduction: Reduction) -> Result<Fill, NoNest> {
         let scattered = || NoNest::Scattered {
             target: self.shown.clone(),
         };
@@ -274,7 +291,8 @@ impl Target<'_> {
             };
             region.push((Affine::constant(low), extent));
         }
-        let (target, value) = (self.tensor.clone(), 0);
+        let target = self.tensor.clone();
+        let value = reduction.identity(target.elem());
         Ok(Fill {
             target,
             region,

@@ -1,26 +1,44 @@
-//! Moves the sums of a value outside of everything else, so that one perfect nest computes it.
+//! Moves the reduction of a value outside of everything else, so that one perfect nest computes
+//! it.
 //!
 //! `B[i][j] * sum(k: C[i][k] * D[k][j])` becomes the sum over k of
-//! `B[i][j] * (C[i][k] * D[k][j])`. A sum moves out of products and out of the dividend of a
-//! floating-point quotient; below anything else it needs a nest of its own.
+//! `B[i][j] * (C[i][k] * D[k][j])`. A sum moves out of products, of `neg`, and out of the dividend
+//! of a floating-point quotient; below anything else it needs a nest of its own. Products, minima
+//! and maxima move out of nothing but a reduction of the same kind.
 
-use crate::ir::{Affine, BinaryOp, Expr, Name, Node, Shape, fresh_name};
+use crate::ir::{Affine, BinaryOp, Expr, Function, Name, Node, Reduction, Shape, fresh_name};
 
-/// A value without sums, and the iterators to sum it over.
+/// A value without reductions, and how its terms are reduced.
 pub struct Flat {
-    /// Outermost first; distinct from each other and from all free iterators.
+    /// What is reduced how, if anything is.
+    pub reduction: Option<Reduction>,
+    /// The iterators to reduce over, outermost first; distinct from each other and from all free
+    /// iterators.
     pub over: Vec<Name>,
-    /// Accesses and element-wise operations only.
+    /// Accesses, numbers and element-wise operations only.
     pub body: Expr,
 }
 
-/// Flattens `value`; `taken` are names that summed iterators must not use.
+/// A reduction that cannot be moved out of an operation.
+pub struct Stuck {
+    /// The reduction.
+    pub reduction: Reduction,
+    /// The operation around it.
+    pub inside: &'static str,
+}
+
+/// Flattens `value`; `taken` are names that reduced iterators must not use.
 ///
 /// # Errors
-/// The operation that a sum cannot be moved out of.
-pub fn flatten(value: &Expr, taken: &mut Vec<Name>) -> Result<Flat, BinaryOp> {
+/// [`Stuck`].
+pub fn flatten(value: &Expr, taken: &mut Vec<Name>) -> Result<Flat, Stuck> {
     match value.node() {
-        Node::Sum { over, body, .. } => {
+        Node::Reduce {
+            reduction,
+            over,
+            body,
+            ..
+        } => {
             let renamed: Vec<(Name, Name)> = over
                 .iter()
                 .map(|name| {
@@ -37,39 +55,82 @@ pub fn flatten(value: &Expr, taken: &mut Vec<Name>) -> Result<Flat, BinaryOp> {
                 Some(Affine::iterator(fresh.clone()))
             });
             let mut flat = flatten(&body, taken)?;
+            let inside = reduction.name();
+            flat = flat.moved(inside, |inner| inner == *reduction)?;
             let own = renamed.into_iter().map(|(_, fresh)| fresh);
             flat.over = own.chain(flat.over).collect();
+            flat.reduction = Some(*reduction);
             Ok(flat)
         }
         Node::Binary {
             op, left, right, ..
         } => {
-            let left = flatten(left, taken)?;
-            let right = flatten(right, taken)?;
-            let moves = match op {
-                BinaryOp::Mul => true,
-                BinaryOp::Div => right.over.is_empty() && left.body.elem().is_float(),
-                BinaryOp::Add | BinaryOp::Sub => false,
+            let is_float = left.elem().is_float();
+            let out = |of_dividend: bool| {
+                move |reduction| match op {
+                    BinaryOp::Mul => reduction == Reduction::Sum,
+                    BinaryOp::Div => reduction == Reduction::Sum && of_dividend && is_float,
+                    _ => false,
+                }
             };
-            let has_sum = !left.over.is_empty() || !right.over.is_empty();
-            if has_sum && !moves {
-                return Err(*op);
-            }
+            let left = flatten(left, taken)?.moved(op.symbol(), out(true))?;
+            let right = flatten(right, taken)?.moved(op.symbol(), out(false))?;
+            let (op, reduction) = (*op, left.reduction.or(right.reduction));
             let over = left.over.into_iter().chain(right.over).collect();
-            // Statements have no use for the shape of a virtual expression.
-            let shape = Shape::of_extents([]);
-            let (op, left, right) = (*op, left.body, right.body);
             let body = Expr::new(Node::Binary {
                 op,
-                shape,
-                left,
-                right,
+                shape: shapeless(),
+                left: left.body,
+                right: right.body,
             });
-            Ok(Flat { over, body })
+            Ok(Flat {
+                reduction,
+                over,
+                body,
+            })
+        }
+        Node::Apply { function, args, .. } => {
+            let mut flat = Flat {
+                reduction: None,
+                over: Vec::new(),
+                body: value.clone(),
+            };
+            let mut bodies = Vec::with_capacity(args.len());
+            for arg in args {
+                let arg = flatten(arg, taken)?.moved(function.name(), |reduction| {
+                    // The opposite of a sum is the sum of the opposites, whatever is rounded.
+                    *function == Function::Neg && reduction == Reduction::Sum
+                })?;
+                flat.reduction = flat.reduction.or(arg.reduction);
+                flat.over.extend(arg.over);
+                bodies.push(arg.body);
+            }
+            flat.body = Expr::new(Node::Apply {
+                function: *function,
+                shape: shapeless(),
+                args: bodies,
+            });
+            Ok(flat)
         }
         _ => Ok(Flat {
+            reduction: None,
             over: Vec::new(),
             body: value.clone(),
         }),
     }
+}
+
+impl Flat {
+    /// The same value, if its reduction moves out of the operation around it.
+    fn moved(self, inside: &'static str, moves: impl Fn(Reduction) -> bool) -> Result<Flat, Stuck> {
+        match self.reduction {
+            Some(reduction) if !moves(reduction) => Err(Stuck { reduction, inside }),
+            _ => Ok(self),
+        }
+    }
+}
+
+/// Statements have no use for the shape of a virtual expression.
+fn shapeless() -> Shape {
+    Shape::of_extents([])
 }

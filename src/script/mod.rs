@@ -36,6 +36,7 @@ mod methods;
 mod modules;
 mod names;
 mod operations;
+mod operators;
 mod places;
 mod rewrite;
 mod session;

@@ -5,7 +5,7 @@ use super::fail::Failure;
 use super::state::Shared;
 use super::values::{self, Index, RawArrow};
 use crate::analysis::position::{self, Position};
-use crate::ir::{Affine, Elem, Nest, Path};
+use crate::ir::{Affine, Comparison, Elem, Expr, Nest, Number, Path};
 use crate::transform::nest::at::focus;
 use crate::transform::{self, Arg, Arrow, Iters, Kind, LoopRef, Op, Value};
 use rhai::{Array, Dynamic, Engine, FnPtr, ImmutableString};
@@ -37,6 +37,7 @@ fn apply(op: &'static Op, call: &Call) -> Result<Dynamic, Failure> {
     }
 }
 
+const OPERAND: &str = "a tensor or a number";
 const LISTS: &str = "a list of iterator lists such as `[[i, k], [k, j]]`";
 const ARROW: &str = "`[i, j] -> [j, i]`, or a list of iterators alone";
 const LISTS_ARROW: &str = "an arrow such as `[[i, k], [k, j]] -> [i, j]`";
@@ -46,6 +47,21 @@ fn convert(call: &Call, k: usize, kind: Kind) -> Result<Arg, Failure> {
     match kind {
         Kind::Nest => call.nest(k).map(Arg::Nest),
         Kind::Expr => call.expr(k).map(Arg::Expr),
+        Kind::Operand => {
+            let value = value(call, k, OPERAND)?;
+            if let Some(number) = number(&value) {
+                return Ok(Arg::Number(number));
+            }
+            call.get::<Expr>(k, OPERAND).map(Arg::Expr)
+        }
+        Kind::Comparison => {
+            let symbols = Comparison::ALL.map(|c| format!("\"{}\"", c.symbol()));
+            let expected = format!("a comparison: {}", symbols.join(", "));
+            let text: ImmutableString = call.get(k, &expected)?;
+            let comparison = Comparison::ALL.into_iter().find(|c| c.symbol() == text);
+            let comparison = comparison.ok_or_else(|| call.expected(k, &expected))?;
+            Ok(Arg::Comparison(comparison))
+        }
         Kind::Loop => loop_ref(call, k).map(Arg::Loop),
         Kind::Loops => {
             let expected = "a list of loops such as `[\"k\", \"i\"]`";
@@ -155,6 +171,12 @@ fn pair(value: &Dynamic) -> Option<[i64; 2]> {
 
 fn value(call: &Call, k: usize, expected: &str) -> Result<Dynamic, Failure> {
     call.value(k).ok_or_else(|| call.expected(k, expected))
+}
+
+/// The number that a value is, if it is one.
+fn number(value: &Dynamic) -> Option<Number> {
+    let integer = value.as_int().ok().map(Number::Int);
+    integer.or_else(|| value.as_float().ok().map(Number::Float))
 }
 
 /// The position of the loop that argument `k` names.

@@ -7,7 +7,7 @@ use super::places::LIBRARY;
 use super::stack::on_large_stack;
 use super::state::{Shared, State};
 use super::workbench::Workbench;
-use super::{fail, methods, modules, names, operations, values};
+use super::{fail, methods, modules, names, operations, operators, values};
 use crate::codegen;
 use crate::diag::{Diagnostic, Sources};
 use crate::transform;
@@ -96,6 +96,7 @@ impl Session {
         values::register(engine);
         fail::register(engine);
         names::register(engine)?;
+        operators::register(engine, &self.shared);
         operations::register(engine, &self.shared);
         actions::register(engine);
         for function in ACTIONS {
@@ -288,7 +289,8 @@ impl Session {
 
     /// What is known about the function `name`, for help.
     pub fn help(&self, name: &str) -> Option<String> {
-        if let Some(op) = transform::OPS.iter().find(|op| op.name == name) {
+        let mut operations = transform::OPS.iter().chain(transform::OPERATORS);
+        if let Some(op) = operations.find(|op| op.name == name) {
             return Some(format!("{}\n\n{}", op.signature(), op.doc()));
         }
         if let Some(function) = ACTIONS.iter().find(|f| f.name == name) {

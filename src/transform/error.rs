@@ -4,7 +4,7 @@ use super::nest::place_init::NoInit;
 use crate::analysis::position::NoLoop;
 use crate::analysis::shape::{Mismatch, Place};
 use crate::analysis::verify::Invalid;
-use crate::ir::{Affine, MAX_DEPTH, MAX_SIZE, Name, ShapeError};
+use crate::ir::{Affine, Elem, MAX_DEPTH, MAX_SIZE, Name, Shape, ShapeError};
 use crate::lower::build::NoNest;
 
 /// The classes of errors, which strategies and messages keep apart.
@@ -70,6 +70,37 @@ pub enum ErrorKind {
     /// The expression is too deep or too large.
     #[error("the expression would be deeper than {MAX_DEPTH} operations or larger than {MAX_SIZE}")]
     TooComplex,
+    /// A number that the element type of the other operands does not hold.
+    #[error("{number} is no value of type {elem}, the element type of the other operand")]
+    NotRepresentable {
+        /// The number.
+        number: String,
+        /// The element type.
+        elem: Elem,
+    },
+    /// Operands of which none is a tensor, so that nothing says what type they have.
+    #[error("all operands are numbers, and at least one has to be a tensor")]
+    OnlyNumbers,
+    /// A function that integers do not have.
+    #[error("`{function}` takes floating-point numbers, and these elements are of type {elem}")]
+    NeedsFloat {
+        /// The function.
+        function: &'static str,
+        /// The element type.
+        elem: Elem,
+    },
+    /// An operator between tensors of different shapes.
+    #[error("{left} has the shape {left_shape} and {right} {right_shape}, and entries are paired")]
+    ShapesDiffer {
+        /// Left operand.
+        left: String,
+        /// Its shape.
+        left_shape: Shape,
+        /// Right operand.
+        right: String,
+        /// Its shape.
+        right_shape: Shape,
+    },
     /// A dimension that the operand does not have.
     #[error("{what} has {rank} dimension{}, and {dimension} is none of them", if *.rank == 1 { "" } else { "s" })]
     NoDimension {
@@ -96,10 +127,10 @@ pub enum ErrorKind {
         /// The second operand's.
         second: Place,
     },
-    /// A sum over something that is no iterator of the summand.
-    #[error("`{iterator}` is no iterator of the summand, whose iterators are [{}]", list(.has))]
+    /// A reduction over something that is no iterator of the expression.
+    #[error("`{iterator}` is no iterator of the expression, whose iterators are [{}]", list(.has))]
     NotFree {
-        /// What was to be summed over.
+        /// What was to be reduced over.
         iterator: String,
         /// The free iterators.
         has: Vec<Name>,
@@ -344,7 +375,15 @@ impl ErrorKind {
             K::IteratorsGiven { .. } => "leave its list out: `[[i, j], ]`, or `()` in its place",
             K::ScalarIndexed { .. } => "leave its list out: `[[i, j], ]`, or `()` in its place",
             K::TooComplex => "assign a part of it to a tensor and use that tensor",
-            K::NotFree { .. } => "sum over iterators that index the summand",
+            K::NotFree { .. } => "reduce over iterators that index the expression",
+            K::NotRepresentable { elem, .. } if !elem.is_float() => {
+                "integers take whole numbers within their range"
+            }
+            K::OnlyNumbers => "scripts compute with numbers alone as they are: `2 * 3`",
+            K::NeedsFloat { .. } => "declare the tensor with `\"f64\"` or `\"f32\"`",
+            K::ShapesDiffer { .. } => {
+                "say which entries meet: `vadd(A, x, [[i, j], [j]])`, and likewise vsub, vmul, vdiv"
+            }
             K::NoFormal { .. } => "list it after `->`, or sum over it with `vsum`",
             K::NoNest(NoNest::NotAnAssignment { .. }) => {
                 "assign it to a tensor: `let A = eq(x, [i, j])`, or use add, sub, mul, div"
@@ -357,7 +396,7 @@ impl ErrorKind {
                 ));
             }
             K::NoNest(NoNest::NotLinear { .. }) => {
-                "assign the sum to a tensor of its own and build that first"
+                "assign the reduction to a tensor of its own and build that first"
             }
             K::NoNest(NoNest::ReadsTarget { .. }) => "assign to another tensor",
             K::NoNest(NoNest::NotInjective { .. }) => {

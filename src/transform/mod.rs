@@ -7,7 +7,7 @@ mod op;
 pub mod tensor;
 pub mod trace;
 
-pub use crate::ir::{Arg, Arrow, Iters, LoopRef};
+pub use crate::ir::{Arg, Arrow, Iters, LoopRef, Number};
 pub use error::{Class, ErrorKind};
 pub use failure::Error;
 pub use op::{Kind, Op, Param, Returns, Value, apply};
@@ -23,12 +23,42 @@ pub static OPS: &[&Op] = &[
     &tensor::vop::VSUB,
     &tensor::vop::VMUL,
     &tensor::vop::VDIV,
+    &tensor::vop::VMINIMUM,
+    &tensor::vop::VMAXIMUM,
+    &tensor::vop::VPOW,
     &tensor::op::ADD,
     &tensor::op::SUB,
     &tensor::op::MUL,
     &tensor::op::DIV,
+    &tensor::op::MINIMUM,
+    &tensor::op::MAXIMUM,
+    &tensor::op::POW,
+    &tensor::vfunction::VNEG,
+    &tensor::vfunction::VABS,
+    &tensor::vfunction::VSQRT,
+    &tensor::vfunction::VEXP,
+    &tensor::vfunction::VLOG,
+    &tensor::vfunction::VTANH,
+    &tensor::vfunction::VSIN,
+    &tensor::vfunction::VCOS,
+    &tensor::vfunction::VRELU,
+    &tensor::function::NEG,
+    &tensor::function::ABS,
+    &tensor::function::SQRT,
+    &tensor::function::EXP,
+    &tensor::function::LOG,
+    &tensor::function::TANH,
+    &tensor::function::SIN,
+    &tensor::function::COS,
+    &tensor::function::RELU,
+    &tensor::select::VSELECT,
+    &tensor::select::SELECT,
     &tensor::vcontract::VCONTRACT,
-    &tensor::vsum::VSUM,
+    &tensor::vreduce::VSUM,
+    &tensor::vreduce::VPROD,
+    &tensor::vreduce::VMIN,
+    &tensor::vreduce::VMAX,
+    &tensor::vreduce::VMEAN,
     &nest::build::BUILD,
     &nest::stripmine::STRIPMINE,
     &nest::interchange::INTERCHANGE,
@@ -47,4 +77,13 @@ pub static OPS: &[&Op] = &[
     &nest::mode::PARALLELIZE,
     &nest::mode::VECTORIZE,
     &nest::at::AT,
+];
+
+/// What operators mean between tensors, by symbol; a script writes them between their arguments.
+pub static OPERATORS: &[&Op] = &[
+    &tensor::entrywise::PLUS,
+    &tensor::entrywise::MINUS,
+    &tensor::entrywise::TIMES,
+    &tensor::entrywise::OVER,
+    &tensor::entrywise::OPPOSITE,
 ];

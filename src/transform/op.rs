@@ -60,6 +60,10 @@ pub enum Kind {
     Nest,
     /// A tensor expression.
     Expr,
+    /// A tensor expression, or a number.
+    Operand,
+    /// A comparison: `"<"`, `"<="`, `">"`, `">="`, `"=="`, `"!="`.
+    Comparison,
     /// A loop, by level (counted from 1) or by name.
     Loop,
     /// A list of loops such as `["k", "i"]`.

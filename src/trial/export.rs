@@ -226,7 +226,7 @@ fn makefile(options: &Options) -> String {
     format!(
         "CC ?= cc\nCFLAGS ?= {}\n\nrun: driver\n\t./driver\n\n\
          driver: driver.c kernels.c driver.h kernels.h\n\
-         \t$(CC) $(CFLAGS) -o $@ driver.c kernels.c\n\nclean:\n\trm -f driver\n\n.PHONY: run clean\n",
+         \t$(CC) $(CFLAGS) -o $@ driver.c kernels.c -lm\n\nclean:\n\trm -f driver\n\n.PHONY: run clean\n",
         flags.join(" ")
     )
 }

@@ -6,8 +6,9 @@ use std::process::Command;
 use std::sync::Arc;
 use teml::analysis::verify::verify;
 use teml::codegen::{self, Kernel, NoCode};
-use teml::interp::{definition, store::Data as Values};
-use teml::ir::{Elem, Nest, Tensor};
+use teml::interp::definition;
+use teml::interp::store::{Data as Values, Store};
+use teml::ir::{Elem, Expr, Tensor};
 use teml::lower::build::build;
 use teml::runtime::{self, Control, Data, Options, View};
 
@@ -38,7 +39,7 @@ fn control() -> Control {
     }
 }
 
-fn compiles_without_warnings(kernel: &Kernel) -> Result<(), TestCaseError> {
+pub fn compiles_without_warnings(kernel: &Kernel) -> Result<(), TestCaseError> {
     let dir = tempfile::tempdir().expect("a directory");
     let file = dir.path().join("kernel.c");
     std::fs::write(&file, kernel.source()).expect("a file");
@@ -55,10 +56,16 @@ fn compiles_without_warnings(kernel: &Kernel) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-fn runs_as_defined(nest: &Nest, kernel: Kernel) -> Result<(), TestCaseError> {
-    let old = store(nest.definition());
+/// Runs the kernel on `old` and compares with the definition, up to `tolerance` for floating
+/// point.
+pub fn runs_as_defined(
+    definition: &[Expr],
+    kernel: Kernel,
+    old: Store<'static>,
+    tolerance: impl Fn(&Tensor) -> f64,
+) -> Result<(), TestCaseError> {
     let mut expected = old.clone();
-    definition::run(nest.definition(), &mut expected).expect("a value");
+    definition::run(definition, &mut expected).expect("a value");
     let source = kernel.source();
     let data: Vec<Data> = kernel
         .params
@@ -77,12 +84,8 @@ fn runs_as_defined(nest: &Nest, kernel: Kernel) -> Result<(), TestCaseError> {
             continue;
         };
         let tensor: &Tensor = buffer.tensor();
-        let exact = if tensor.elem() == Elem::F32 {
-            1e-6
-        } else {
-            1e-12
-        };
-        let comparison = runtime::compare(view(values), buffer.view(), tensor.shape(), exact)
+        let tolerance = tolerance(tensor);
+        let comparison = runtime::compare(view(values), buffer.view(), tensor.shape(), tolerance)
             .expect("comparable");
         prop_assert!(comparison.agrees(), "{}: {}\n{}", name, comparison, source);
     }
@@ -107,7 +110,12 @@ proptest! {
         match codegen::generate(std::slice::from_ref(&nest), "kernel") {
             Ok(kernel) => {
                 compiles_without_warnings(&kernel)?;
-                runs_as_defined(&nest, kernel)?;
+                let rounding = |tensor: &Tensor| match tensor.elem() {
+                    Elem::F32 => 1e-6,
+                    _ => 1e-12,
+                };
+                let old = store(nest.definition());
+                runs_as_defined(nest.definition(), kernel, old, rounding)?;
             }
             Err(NoCode::Race { race, .. }) => {
                 return Err(TestCaseError::fail(format!("{race}\n{nest}")));

@@ -9,7 +9,8 @@ use proptest::prelude::*;
 use teml::analysis::bounds::extent;
 use teml::interp::store::{Data, Store};
 use teml::ir::{
-    Affine, BinaryOp, Elem, Expr, Index, Loop, Name, Nest, Schedule, Shape, Tensor, Tree,
+    Affine, BinaryOp, Comparison, Elem, Expr, Function, Index, Loop, Name, Nest, Number, Reduction,
+    Schedule, Shape, Tensor, Tree,
 };
 use teml::transform::nest::{
     distribute::distribute,
@@ -28,7 +29,9 @@ use teml::transform::nest::{
     unroll::{unroll, unroll_by},
     unroll_and_jam::unroll_and_jam,
 };
-use teml::transform::tensor::{eq, vop::vop, vsum::vsum};
+use teml::transform::tensor::select::vselect;
+use teml::transform::tensor::vfunction::{Unary, vfunction};
+use teml::transform::tensor::{eq, vop::vop, vreduce::vreduce};
 use teml::transform::{Arrow, Error, LoopRef};
 
 /// What a program is made from: plain numbers, so that failures shrink.
@@ -37,16 +40,66 @@ pub struct Recipe {
     pub elem: Elem,
     /// Extents of the target's iterators.
     pub extents: Vec<i64>,
-    /// Extents of the iterators that are summed over.
+    /// Extents of the iterators that are reduced over.
     pub summed: Vec<i64>,
+    /// Which reduction.
+    pub reduction: Reduction,
+    /// What is done with the value after each operand, and a number for it.
+    pub touches: Vec<(Touch, i64)>,
     /// For each operand: which iterators index it (by bits), an offset, and how they are rotated.
     pub operands: Vec<(u16, i64, usize)>,
-    /// Operations between operands; products where there is a sum.
+    /// Operations between operands; products where there is a reduction.
     pub ops: Vec<usize>,
     /// Whether the target accumulates onto itself.
     pub accumulates: bool,
     /// How the target's dimensions are rotated.
     pub rotation: usize,
+}
+
+/// Something done with a value element by element, exact for small integers.
+#[derive(Clone, Copy, Debug)]
+pub enum Touch {
+    Nothing,
+    /// An operation with a number on its right.
+    Number(BinaryOp),
+    /// A number minus the value.
+    NumberFirst,
+    Function(Unary),
+    /// The value where the last operand compares like this with a number, and else that operand:
+    /// operands are exact where values may have been rounded.
+    Select(Comparison),
+}
+
+const TOUCHES: [Touch; 12] = [
+    Touch::Nothing,
+    Touch::Number(BinaryOp::Add),
+    Touch::Number(BinaryOp::Mul),
+    Touch::Number(BinaryOp::Min),
+    Touch::Number(BinaryOp::Max),
+    Touch::NumberFirst,
+    Touch::Function(Unary::Function(Function::Neg)),
+    Touch::Function(Unary::Function(Function::Abs)),
+    Touch::Function(Unary::Relu),
+    Touch::Select(Comparison::LessEqual),
+    Touch::Select(Comparison::Greater),
+    Touch::Select(Comparison::NotEqual),
+];
+
+impl Touch {
+    fn on(self, value: &Expr, leaf: &Expr, number: i64) -> Expr {
+        let number = Number::Int(number);
+        let touched = match self {
+            Touch::Nothing => Ok(value.clone()),
+            Touch::Number(op) => vop(op, value, number, &[]),
+            Touch::NumberFirst => vop(BinaryOp::Sub, number, value, &[]),
+            Touch::Function(function) => vfunction(function, value, &None),
+            Touch::Select(comparison) => {
+                let compared = [leaf.into(), number.into()];
+                vselect(compared, comparison, [value.into(), leaf.into()], &[])
+            }
+        };
+        touched.expect("operands fit")
+    }
 }
 
 pub fn recipe() -> impl Strategy<Value = Recipe> {
@@ -61,16 +114,22 @@ pub fn recipe() -> impl Strategy<Value = Recipe> {
         prop::collection::vec(0..4usize, 3),
         any::<bool>(),
         0..6usize,
+        prop::sample::select(Reduction::ALL.to_vec()),
+        prop::collection::vec((prop::sample::select(TOUCHES.to_vec()), -3..=3i64), 3),
     )
         .prop_map(
-            |(elem, extents, summed, operands, ops, accumulates, rotation)| Recipe {
-                elem,
-                extents,
-                summed,
-                operands,
-                ops,
-                accumulates,
-                rotation,
+            |(elem, extents, summed, operands, ops, accumulates, rotation, reduction, touches)| {
+                Recipe {
+                    elem,
+                    extents,
+                    summed,
+                    reduction,
+                    touches,
+                    operands,
+                    ops,
+                    accumulates,
+                    rotation,
+                }
             },
         )
 }
@@ -112,8 +171,8 @@ impl Recipe {
                 .map(|d| names[*d].plus_constant(1 + offset))
                 .collect();
             let leaf = Expr::access(operand, Index::At(index));
-            value = Some(match value {
-                None => leaf,
+            let combined = match value {
+                None => leaf.clone(),
                 Some(value) => {
                     let op = match self.summed.is_empty() {
                         true => BinaryOp::ALL[self.ops[k % self.ops.len()]],
@@ -121,7 +180,9 @@ impl Recipe {
                     };
                     vop(op, &value, &leaf, &[]).expect("operands fit")
                 }
-            });
+            };
+            let (touch, number) = self.touches[k % self.touches.len()];
+            value = Some(touch.on(&combined, &leaf, number));
         }
         let mut value = value.expect("at least one operand");
         // A plain access bounds each iterator exactly.
@@ -133,7 +194,13 @@ impl Recipe {
             BinaryOp::Mul
         };
         value = vop(op, &value, &exact, &[]).expect("operands fit");
-        value = vsum(&value, &names[self.extents.len()..]).expect("iterators are free");
+        if self.reduction == Reduction::Prod && !self.summed.is_empty() {
+            // Powers of two, so that products of many are exact, too.
+            value = Touch::Number(BinaryOp::Max).on(&value, &value, -1);
+            value = Touch::Number(BinaryOp::Min).on(&value, &value, 2);
+        }
+        let reduced = &names[self.extents.len()..];
+        value = vreduce(self.reduction, &value, reduced).expect("iterators are free");
 
         let mut to: Vec<usize> = own.collect();
         if !to.is_empty() {
@@ -145,7 +212,11 @@ impl Recipe {
         let to: Vec<Affine> = to.iter().map(|d| names[*d].clone()).collect();
         if self.accumulates {
             let old = Expr::access(target.clone(), Index::At(to.clone()));
-            value = vop(BinaryOp::Add, &old, &value, &[]).expect("operands fit");
+            let op = match self.summed.is_empty() {
+                true => BinaryOp::Add,
+                false => self.reduction.op(),
+            };
+            value = vop(op, &old, &value, &[]).expect("operands fit");
         }
         let assignment = eq::eq(&value, &Arrow { from: vec![], to }).expect("an assignment");
         eq::retarget(&assignment, &target).expect("the target fits")

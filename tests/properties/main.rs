@@ -5,6 +5,7 @@
 #![allow(clippy::expect_used)]
 
 mod compiled;
+mod functions;
 mod generator;
 mod races;
 
@@ -12,6 +13,7 @@ use generator::{consumer, fused, moves, recipe, step, store};
 use proptest::prelude::*;
 use teml::analysis::verify::verify;
 use teml::codegen::{self, NoCode};
+use teml::interp::store::Data;
 use teml::interp::{definition, execute};
 use teml::ir::{Expr, Nest, parse_expr, parse_nest};
 use teml::lower::build::build;
@@ -25,6 +27,16 @@ fn config(cases: u32) -> ProptestConfig {
     }
 }
 
+/// The elements as text, which compares NaN with NaN, and 0 with -0: of zeros of both signs the
+/// least is the one that comes last.
+fn comparable(data: &Data<'_>) -> String {
+    match data {
+        Data::F64(d) => format!("{:?}", d.iter().map(|x| x + 0.0).collect::<Vec<_>>()),
+        Data::F32(d) => format!("{:?}", d.iter().map(|x| x + 0.0).collect::<Vec<_>>()),
+        integers => format!("{integers:?}"),
+    }
+}
+
 /// Runs a nest and compares every tensor with the definition.
 fn check(nest: &Nest) -> Result<(), TestCaseError> {
     verify(nest).map_err(|e| TestCaseError::fail(format!("{e}\n{nest}")))?;
@@ -34,10 +46,9 @@ fn check(nest: &Nest) -> Result<(), TestCaseError> {
     definition::run(nest.definition(), &mut expected).map_err(fail)?;
     execute::run(nest, &mut actual).map_err(fail)?;
     for (name, data) in &expected {
-        // Debug text compares NaN with NaN.
         prop_assert_eq!(
-            format!("{data:?}"),
-            format!("{:?}", actual[name]),
+            comparable(data),
+            comparable(&actual[name]),
             "{}\n{}",
             name,
             nest

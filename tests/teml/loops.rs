@@ -9,7 +9,7 @@ use teml::transform::nest::fuse_outer::fuse_outer;
 use teml::transform::nest::interchange::INTERCHANGE;
 use teml::transform::nest::stripmine::STRIPMINE;
 use teml::transform::nest::unroll::UNROLL;
-use teml::transform::tensor::{eq, vsum};
+use teml::transform::tensor::{eq, vreduce};
 use teml::transform::{Arg, Arrow};
 
 /// The loops and their ranges (lb, ub, st), outermost first.
@@ -73,7 +73,7 @@ fn eq_19_initializes_what_a_reduction_writes() {
         from: vec![None],
         to: vec![it("i").plus_constant(2)],
     };
-    let sums = vsum::vsum(&twice, &list("j")).unwrap();
+    let sums = vreduce::vsum(&twice, &list("j")).unwrap();
     let nest = build(&bind("y", eq::eq(&sums, &arrow).unwrap())).unwrap();
     assert_eq!(
         nest.notation(),

@@ -5,6 +5,7 @@
 mod domains;
 mod expressions;
 mod figures;
+mod functions;
 mod fusion;
 mod loops;
 mod parts;
@@ -15,6 +16,7 @@ mod refused_expressions;
 mod refused_inits;
 mod refused_loops;
 mod refused_nests;
+mod refused_operands;
 mod script;
 mod text;
 mod trees;

@@ -6,8 +6,8 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use std::sync::Arc;
 use teml::ir::{
-    Affine, BinaryOp, Elem, Expr, Fill, Index, Loop, Name, Nest, Node, Range, Schedule, Shape,
-    Sharing, Stmt, Tensor, Tree, parse_nest,
+    Affine, BinaryOp, Comparison, Constant, Elem, Expr, Fill, Function, Index, Loop, Name, Nest,
+    Node, Range, Schedule, Shape, Sharing, Stmt, Tensor, Tree, parse_nest,
 };
 
 fn names() -> impl Strategy<Value = Name> {
@@ -41,6 +41,9 @@ fn tensors() -> impl Strategy<Value = Tensor> {
         ("fill", Elem::F64, None),
         ("parallel", Elem::I64, None),
         ("vector", Elem::F64, Some(&[3])),
+        ("sum", Elem::F64, None),
+        ("min", Elem::I32, Some(&[2])),
+        ("exp", Elem::F32, None),
         ("f32", Elem::F32, None),
     ];
     select(of).prop_map(|(label, elem, extents)| {
@@ -59,16 +62,43 @@ fn access() -> impl Strategy<Value = (Tensor, Vec<Affine>)> {
     })
 }
 
-fn value() -> impl Strategy<Value = Expr> {
-    let leaf = access().prop_map(|(tensor, index)| {
+/// Numbers of every kind that a text may hold.
+fn constant(elem: Elem) -> impl Strategy<Value = Constant> {
+    let float = prop_oneof![
+        Just(f64::INFINITY),
+        Just(-0.0),
+        Just(f64::MIN_POSITIVE),
+        (-9i32..9).prop_map(f64::from),
+        any::<f64>().prop_filter("a NaN is no constant", |x| !x.is_nan()),
+    ];
+    let integer = prop_oneof![Just(i64::MIN), Just(i64::MAX), -9i64..9, any::<i64>()];
+    (float, integer).prop_map(move |(float, integer)| match elem {
+        Elem::F64 => Constant::F64(float),
+        Elem::F32 => Constant::F32(float as f32),
+        Elem::I32 => Constant::I32(integer as i32),
+        Elem::I64 => Constant::I64(integer),
+    })
+}
+
+/// A value of a statement whose target has the type `elem`.
+fn value(elem: Elem) -> impl Strategy<Value = Expr> {
+    let access = access().prop_map(|(tensor, index)| {
         let index = match tensor.is_scalar() {
             true => Index::Forbidden,
             false => Index::At(index),
         };
         Expr::access(tensor, index)
     });
-    leaf.prop_recursive(4, 16, 2, |operand| {
-        (select(&BinaryOp::ALL[..]), operand.clone(), operand).prop_map(|(op, left, right)| {
+    let number = constant(elem).prop_map(|c| Expr::new(Node::Constant(c)));
+    let function = prop_oneof![
+        select(&Function::PLAIN[..]),
+        select(&Comparison::ALL[..]).prop_map(Function::Select),
+    ];
+    let leaf = prop_oneof![3 => access, 1 => number];
+    leaf.prop_recursive(4, 16, 4, move |operand| {
+        let shape = Shape::of_extents([]);
+        let pair = (select(&BinaryOp::ALL[..]), operand.clone(), operand.clone());
+        let binary = pair.prop_map(|(op, left, right)| {
             let shape = Shape::of_extents([]);
             Expr::new(Node::Binary {
                 op,
@@ -76,13 +106,27 @@ fn value() -> impl Strategy<Value = Expr> {
                 left,
                 right,
             })
-        })
+        });
+        let args = prop::collection::vec(operand, 4);
+        let apply = (function.clone(), args).prop_map(move |(function, mut args)| {
+            args.truncate(function.arity());
+            Expr::new(Node::Apply {
+                function,
+                shape: shape.clone(),
+                args,
+            })
+        });
+        prop_oneof![2 => binary, 1 => apply]
     })
 }
 
 fn trees() -> impl Strategy<Value = Tree> {
     let update = prop::option::of(select(&BinaryOp::ALL[..]));
-    let stmt = (access(), update, value()).prop_map(|((target, index), update, value)| {
+    let parts = (access(), update).prop_flat_map(|(target, update)| {
+        let value = value(target.0.elem());
+        (Just(target), Just(update), value)
+    });
+    let stmt = parts.prop_map(|((target, index), update, value)| {
         Tree::Stmt(Arc::new(Stmt {
             target,
             index,
@@ -92,7 +136,8 @@ fn trees() -> impl Strategy<Value = Tree> {
     });
     let part = access().prop_flat_map(|(tensor, low)| {
         let extents = prop::collection::vec(1u64..9, low.len());
-        (Just(tensor), Just(low), extents, -1i64..=1)
+        let value = constant(tensor.elem());
+        (Just(tensor), Just(low), extents, value)
     });
     let fill = part.prop_map(|(target, low, extents, value)| {
         let region = low.into_iter().zip(extents).collect();
@@ -172,6 +217,11 @@ fn edits() -> impl Strategy<Value = Edit> {
         "*",
         "/",
         "=",
+        "<",
+        "min(",
+        "select(",
+        "1e9",
+        "∞",
         ",",
         "0",
         "9",
@@ -179,7 +229,6 @@ fn edits() -> impl Strategy<Value = Edit> {
         "A",
         "for ",
         "fill ",
-        "min(",
         "step ",
         "f64 ",
         "vector ",

@@ -5,6 +5,7 @@ use crate::refused_expressions::expressions;
 use crate::refused_inits::inits;
 use crate::refused_loops::loops;
 use crate::refused_nests::nests;
+use crate::refused_operands::operands;
 use crate::trees::*;
 use teml::analysis::position::NoLoop;
 use teml::analysis::shape::Mismatch;
@@ -54,7 +55,7 @@ impl Case {
 }
 
 fn cases() -> Vec<Case> {
-    [expressions(), nests(), loops(), inits()]
+    [expressions(), operands(), nests(), loops(), inits()]
         .into_iter()
         .flatten()
         .collect()
@@ -131,6 +132,10 @@ fn every_refusal_has_a_case() {
         K::ScalarIndexed { .. } => "ScalarIndexed",
         K::TooManyLists { .. } => "TooManyLists",
         K::TooComplex => "TooComplex",
+        K::NotRepresentable { .. } => "NotRepresentable",
+        K::OnlyNumbers => "OnlyNumbers",
+        K::NeedsFloat { .. } => "NeedsFloat",
+        K::ShapesDiffer { .. } => "ShapesDiffer",
         K::NoDimension { .. } => "NoDimension",
         K::DimensionTwice { .. } => "DimensionTwice",
         K::ContractedExtents { .. } => "ContractedExtents",
@@ -236,6 +241,13 @@ fn codes() -> Vec<(Vec<Nest>, &'static str, NoCode)> {
         (vec![named], "kernel", NoCode::NameClash { name: name("i") }),
         (vec![part], "kernel", NoCode::Part { outer: name("i") }),
         (
+            vec![nest(&["f32 expf", "expf = exp(expf)"])],
+            "kernel",
+            NoCode::FunctionClash {
+                name: "expf".to_owned(),
+            },
+        ),
+        (
             vec![copy],
             "double",
             NoCode::Symbol(NameError::Keyword("double".to_owned())),
@@ -265,6 +277,7 @@ fn every_reason_for_no_c_has_a_case() {
         NoCode::Race { .. } => "Race",
         NoCode::TensorsDiffer { .. } => "TensorsDiffer",
         NoCode::NameClash { .. } => "NameClash",
+        NoCode::FunctionClash { .. } => "FunctionClash",
         NoCode::Symbol(_) => "Symbol",
         NoCode::Invalid(_) => "Invalid",
     }

@@ -14,7 +14,7 @@ use teml::transform::tensor::vat::VAT;
 use teml::transform::tensor::vcontract::{VCONTRACT, vcontract};
 use teml::transform::tensor::veq::VEQ;
 use teml::transform::tensor::vop::{VADD, VMUL};
-use teml::transform::tensor::vsum::{VSUM, vsum};
+use teml::transform::tensor::vreduce::{VSUM, vsum};
 use teml::transform::{Arg, Arrow, ErrorKind};
 
 fn place(tensor: &str, dimension: usize, extent: u64) -> Place {
@@ -380,7 +380,10 @@ fn build_cases() -> Vec<Case> {
         ),
         build(
             &to(&vop(Add, &total, &x, ["ε", "k"]), list("k")),
-            NoNest::NotLinear { op: "+" },
+            NoNest::NotLinear {
+                reduction: "sum",
+                op: "+",
+            },
         ),
         build(
             &transposed,

@@ -14,7 +14,7 @@ use teml::transform::nest::interchange::INTERCHANGE;
 use teml::transform::nest::mode::{PARALLELIZE, VECTORIZE, parallelize, share, vectorize};
 use teml::transform::nest::stripmine::{STRIPMINE, Tail, stripmine};
 use teml::transform::nest::unroll::UNROLL;
-use teml::transform::tensor::vsum::vsum;
+use teml::transform::tensor::vreduce::vsum;
 use teml::transform::{Arg, ErrorKind, LoopRef};
 
 fn by_name(text: &str) -> LoopRef {

@@ -6,7 +6,7 @@ use teml::ir::BinaryOp::{Add, Div, Mul, Sub};
 use teml::ir::{Nest, parse_expr, parse_nest};
 use teml::lower::build::build;
 use teml::transform::nest::{fuse_outer, interchange, mode, stripmine, unroll};
-use teml::transform::tensor::{vcontract, vsum, with_shapes};
+use teml::transform::tensor::{vcontract, vreduce, with_shapes};
 use teml::transform::{Arg, Op};
 
 fn assert_reads_back(nest: &Nest) {
@@ -63,14 +63,14 @@ fn built_nests_are_read_back() {
     let x = tensor("x", &[6]);
     let product = vcontract::vcontract(&a, &b, &[[2, 1]]).unwrap();
     let nested = vop(Div, &vop(Sub, &a, &b, ["i j", "j i"]), &x, ["ε", "j"]);
-    let sum = vsum::vsum(&vop(Mul, &a, &x, ["i j", "j"]), &list("j")).unwrap();
+    let sum = vreduce::vsum(&vop(Mul, &a, &x, ["i j", "j"]), &list("j")).unwrap();
     let eighth = tensor("E", &[1, 2, 3, 1, 2, 3, 1, 2]);
     let old = tensor("old", &[6]);
     for definition in [
         eq("C", &product, "i j", "i j"),
         eq("C", &nested, "ε", "j i"),
         eq("y", &sum, "ε", "i"),
-        eq("n", &vsum::vsum(&sum, &list("i")).unwrap(), "ε", ""),
+        eq("n", &vreduce::vsum(&sum, &list("i")).unwrap(), "ε", ""),
         eq("F", &eighth, "a b c d e f g h", "h g f e d c b a"),
         eq("z", &tensor("r", &[]), "", ""),
         op("old", Add, [&old, &a], ["i", "i j"], "i"),
@@ -172,7 +172,15 @@ fn texts_that_nest_too_deep_are_refused() {
     let chain = format!("f64 a\na = a{}", " + a".repeat(100_000));
     let loops = |k: usize| format!("{}for l{k} in 0..1\n", "  ".repeat(k));
     let loops: String = (0..1_500).map(loops).collect();
-    for text in [parentheses, chain, loops] {
+    let calls = |name: &str| {
+        format!(
+            "f64 a\na = {}a{}",
+            name.repeat(100_000),
+            ")".repeat(100_000)
+        )
+    };
+    let [functions, choices] = ["neg(", "select(a < "].map(calls);
+    for text in [parentheses, chain, loops, functions, choices] {
         let error = parse_nest(&text).unwrap_err();
         assert!(error.what.contains("deeper"), "{error}");
     }
@@ -190,6 +198,15 @@ const EXPRESSIONS: &[&str] = &[
     "f64 y[4], x[5], A[4][5]\ny[i] = x[0] * sum(j, k: A[i][j] * (A[i][k] - x[j]))",
     "f64 b[9], a[9]\nb[x] = a[x - 1] + a[x + 1]",
     "i32 d[3], e[3]\nd[i] = e[i]",
+    "f64 A[4]\n2 * A[i] - -0.1 / (1e300 - ∞)",
+    "f32 A[4]\nA[i] * 16777216 + -∞",
+    "i64 n[4]\nn[i] - -9223372036854775808",
+    "f64 A[4], min, exp\nmin(A[i], max(min, exp(exp)))",
+    "f64 m, A[4], s\nm = min(i: min(A[i], s))",
+    "f64 A[4][5]\nmax(j: prod(i: neg(A[i][j]) * abs(A[i][j])))",
+    "f64 A[4]\npow(A[i], 2) + tanh(log(sqrt(sin(cos(A[i])))))",
+    "f64 A[4]\nselect(A[i] <= 0 - A[i], select(A[i] != 1, 1, 2), A[i])",
+    "f64 b[3], A[3][4]\nb[i] = sum(j: A[i][j]) / 4",
 ];
 
 #[test]
@@ -209,7 +226,7 @@ fn expressions_are_read_back() {
 fn what_operations_make_is_read_back() {
     let (a, b) = (tensor("A", &[4, 5]), tensor("B", &[5, 6]));
     let product = vcontract::vcontract(&a, &b, &[[2, 1]]).unwrap();
-    let sum = vsum::vsum(&vop(Mul, &a, &b, ["i k", "k j"]), &list("k")).unwrap();
+    let sum = vreduce::vsum(&vop(Mul, &a, &b, ["i k", "k j"]), &list("k")).unwrap();
     for expr in [product, sum, eq("C", &a, "i j", "j i")] {
         let read = parse_expr(&expr.to_string()).unwrap();
         assert_eq!(with_shapes(&read), Ok(expr));
@@ -225,6 +242,18 @@ fn what_is_no_expression_is_refused() {
         "f64 A[4]\nA[i]\nA[i]",
         "f64 A[4], B[4]",
         "f64 A[4]\n[_1] A[_1]",
+        "f64 A[4]\nA[i] + 1.5.5",
+        "f64 A[4]\nA[i] + 1e999",
+        "f64 A[4]\nA[i] + -NaN",
+        "f64 A[4]\nA[i] + - 1",
+        "i32 n[4]\nn[i] + 0.5",
+        "i32 n[4]\nn[i] + 2147483648",
+        "i32 n[4]\nn[i] + ∞",
+        "f64 A[4]\nexp(A[i], A[i])",
+        "f64 A[4]\nmin(A[i])",
+        "f64 A[4]\nselect(A[i], 1, 2)",
+        "f64 A[4]\nselect(A[i] < 1, 2)",
+        "f64 A[4]\nsum(A[i], A[i])",
     ] {
         assert!(parse_expr(text).is_err(), "{text}");
     }

@@ -1,21 +1,22 @@
 //! A place in a line, and what can be read from there.
 
-use super::too_deep;
 use crate::ir::affine::Affine;
+use crate::ir::constant::Constant;
 use crate::ir::elem::Elem;
-use crate::ir::expr::{BinaryOp, Expr, Index, MAX_DEPTH, Node};
+use crate::ir::function::BinaryOp;
 use crate::ir::name::Name;
 use crate::ir::nest::{Fill, Loop, Stmt};
 use crate::ir::range::{Range, Schedule, Sharing};
 use crate::ir::tensor::{Shape, Tensor};
-use crate::ir::text::precedence;
 
 /// A place in a line.
 pub(super) struct Cursor<'a> {
-    rest: &'a str,
+    pub(super) rest: &'a str,
     tensors: &'a [Tensor],
     /// How many parentheses are open.
-    depth: u32,
+    pub(super) depth: u32,
+    /// The type of numbers: that of the tensors around them.
+    pub(super) elem: Elem,
 }
 
 impl<'a> Cursor<'a> {
@@ -25,10 +26,11 @@ impl<'a> Cursor<'a> {
             rest: text,
             tensors,
             depth: 0,
+            elem: tensors.first().map_or_else(Elem::default, Tensor::elem),
         }
     }
 
-    fn eat(&mut self, token: &str) -> bool {
+    pub(super) fn eat(&mut self, token: &str) -> bool {
         let rest = self.rest.trim_start();
         match rest.strip_prefix(token) {
             Some(after) => {
@@ -39,7 +41,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    fn expect(&mut self, token: &str) -> Result<(), String> {
+    pub(super) fn expect(&mut self, token: &str) -> Result<(), String> {
         match self.eat(token) {
             true => Ok(()),
             false => Err(format!("expected `{token}` before `{}`", self.rest.trim())),
@@ -53,7 +55,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    fn word(&mut self) -> Result<String, String> {
+    pub(super) fn word(&mut self) -> Result<String, String> {
         let rest = self.rest.trim_start();
         let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let length = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
@@ -74,6 +76,23 @@ impl<'a> Cursor<'a> {
             .parse()
             .map_err(|_| format!("`{word}` is no integer"))?;
         Ok(if negative { -value } else { value })
+    }
+
+    /// A number of the type of the tensors around it.
+    pub(super) fn number(&mut self) -> Result<Constant, String> {
+        let rest = self.rest.trim_start();
+        let mut before = ' ';
+        let ends = |c: char| {
+            let in_exponent = before == 'e' && c == '-';
+            before = c;
+            !(c.is_ascii_alphanumeric() || c == '.' || c == '∞' || in_exponent)
+        };
+        let sign = usize::from(rest.starts_with('-'));
+        let length = rest[sign..].find(ends).unwrap_or(rest.len() - sign);
+        let (text, after) = rest.split_at(sign + length);
+        self.rest = after;
+        Constant::parse(self.elem, text)
+            .ok_or_else(|| format!("`{text}` is no value of type {}", self.elem))
     }
 
     pub(super) fn declarations(&mut self) -> Result<Vec<Tensor>, String> {
@@ -110,7 +129,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// An iterator, which may be a generated one.
-    fn iterator(&mut self) -> Result<Name, String> {
+    pub(super) fn iterator(&mut self) -> Result<Name, String> {
         let word = self.word()?;
         match word.strip_prefix('_').and_then(|n| n.parse().ok()) {
             Some(number) => Ok(Name::generated(number)),
@@ -118,7 +137,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    fn tensor(&mut self) -> Result<Tensor, String> {
+    pub(super) fn tensor(&mut self) -> Result<Tensor, String> {
         let name = self.word()?;
         let known = self.tensors.iter().find(|t| t.label() == name);
         known
@@ -210,7 +229,7 @@ impl<'a> Cursor<'a> {
         Ok(bounds)
     }
 
-    fn index(&mut self, tensor: &Tensor) -> Result<Vec<Affine>, String> {
+    pub(super) fn index(&mut self, tensor: &Tensor) -> Result<Vec<Affine>, String> {
         let mut index = Vec::new();
         while self.eat("[") {
             if self.eat("]") {
@@ -249,16 +268,18 @@ impl<'a> Cursor<'a> {
         }
         has_rank(&target, region.len())?;
         self.expect("=")?;
+        self.elem = target.elem();
         Ok(Fill {
             target,
             region,
-            value: self.integer()?,
+            value: self.number()?,
         })
     }
 
     pub(super) fn stmt(&mut self) -> Result<Stmt, String> {
         let target = self.tensor()?;
         let index = self.index(&target)?;
+        self.elem = target.elem();
         let update = BinaryOp::ALL.into_iter().find(|op| self.eat(op.symbol()));
         self.expect("=")?;
         Ok(Stmt {
@@ -267,97 +288,6 @@ impl<'a> Cursor<'a> {
             update,
             value: self.value(1)?,
         })
-    }
-
-    /// An expression of operators that bind at least as tightly as `level`.
-    fn value(&mut self, level: u8) -> Result<Expr, String> {
-        if level > 2 {
-            return self.primary();
-        }
-        let mut left = self.value(level + 1)?;
-        loop {
-            let ops = BinaryOp::ALL
-                .into_iter()
-                .filter(|op| precedence(*op) == level);
-            let Some(op) = ops.into_iter().find(|op| self.eat(op.symbol())) else {
-                return Ok(left);
-            };
-            let right = self.value(level + 1)?;
-            left = Expr::new(Node::Binary {
-                op,
-                shape: Shape::of_extents([]),
-                left,
-                right,
-            });
-            if !left.is_in_limits() {
-                return Err(too_deep());
-            }
-        }
-    }
-
-    fn primary(&mut self) -> Result<Expr, String> {
-        if self.eat("(") {
-            return self.closed();
-        }
-        if self.eat("sum(") {
-            let over = self.iterators(":")?;
-            let body = self.closed()?;
-            let shape = Shape::of_extents([]);
-            return Ok(Expr::new(Node::Sum { over, shape, body }));
-        }
-        let tensor = self.tensor()?;
-        let index = match tensor.is_scalar() {
-            true => Index::Forbidden,
-            false => Index::At(self.index(&tensor)?),
-        };
-        Ok(Expr::access(tensor, index))
-    }
-
-    /// A value and the parenthesis that closes it.
-    fn closed(&mut self) -> Result<Expr, String> {
-        self.depth += 1;
-        if self.depth > MAX_DEPTH {
-            return Err(too_deep());
-        }
-        let value = self.value(1)?;
-        self.expect(")")?;
-        self.depth -= 1;
-        Ok(value)
-    }
-
-    /// Names up to `end`.
-    fn iterators(&mut self, end: &str) -> Result<Vec<Name>, String> {
-        let mut names = vec![self.iterator()?];
-        while self.eat(",") {
-            names.push(self.iterator()?);
-        }
-        self.expect(end)?;
-        Ok(names)
-    }
-
-    /// An expression that is no part of another one: virtual, an assignment, or a value.
-    pub(super) fn root(&mut self) -> Result<Expr, String> {
-        if self.eat("[") {
-            let formals = match self.eat("]") {
-                true => Vec::new(),
-                false => self.iterators("]")?,
-            };
-            self.expect("->")?;
-            let (shape, body) = (Shape::of_extents([]), self.value(1)?);
-            return Ok(Expr::new(Node::Virtual {
-                formals,
-                shape,
-                body,
-            }));
-        }
-        let target = self.value(1)?;
-        match self.eat("=") {
-            false => Ok(target),
-            true => Ok(Expr::new(Node::Assign {
-                target,
-                value: self.value(1)?,
-            })),
-        }
     }
 }
 

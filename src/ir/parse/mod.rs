@@ -1,9 +1,11 @@
 //! Reads the canonical text of nests and expressions back.
 
 mod cursor;
+mod value;
 
 use super::elem::Elem;
 use super::expr::{Expr, MAX_DEPTH};
+use super::function::BinaryOp;
 use super::nest::{Nest, Tree};
 use super::tensor::Tensor;
 use cursor::Cursor;
@@ -76,10 +78,18 @@ fn split(text: &str) -> Result<(Vec<Tensor>, Vec<Line<'_>>), ParseError> {
 }
 
 /// Whether `text` is a line of this kind. The keyword alone does not tell: tensors may be named
-/// like it, but after such a name comes no other name.
+/// like it, but after such a name comes no other name, only an update such as `min=`.
 fn starts_with(text: &str, keyword: &str) -> bool {
     let rest = text.strip_prefix(keyword).and_then(|t| t.strip_prefix(' '));
-    rest.is_some_and(|t| t.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_'))
+    let updates = |t: &str| {
+        let after = BinaryOp::ALL
+            .into_iter()
+            .find_map(|op| t.strip_prefix(op.symbol()));
+        after.is_some_and(|t| t.starts_with('='))
+    };
+    rest.is_some_and(|t| {
+        t.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && !updates(t)
+    })
 }
 
 /// The number of a line, its indentation and its text.

@@ -2,38 +2,73 @@
 
 use super::operand::describe;
 use crate::analysis::shape::{self, Mismatch};
-use crate::ir::{BinaryOp, Expr, Name, Node, Shape};
+use crate::ir::{BinaryOp, Elem, Expr, Function, Name, Node, Reduction, Shape};
 use crate::transform::ErrorKind;
 
 /// `left op right`; operands have iterators.
 pub(super) fn binary(op: BinaryOp, left: Expr, right: Expr) -> Result<Expr, ErrorKind> {
-    if left.elem() != right.elem() {
-        return Err(ErrorKind::Shape(Mismatch::Elems {
-            left: describe(&left),
-            left_elem: left.elem(),
-            right: describe(&right),
-            right_elem: right.elem(),
-        }));
+    let elem = common_elem(&[&left, &right])?;
+    if !op.takes(elem) {
+        let function = op.name();
+        return Err(ErrorKind::NeedsFloat { function, elem });
     }
-    let of_shape = |shape: Shape| {
+    with_shape(&|shape| {
         let (left, right) = (left.clone(), right.clone());
-        Expr::new(Node::Binary {
+        Node::Binary {
             op,
             shape,
             left,
             right,
-        })
-    };
-    let shapeless = in_limits(of_shape(Shape::of_extents([])))?;
-    Ok(of_shape(shape::virtual_shape(&shapeless)?))
+        }
+    })
 }
 
-/// The sum of `body` over the iterators `over`, which are free in it.
-pub(super) fn sum(over: Vec<Name>, body: Expr) -> Result<Expr, ErrorKind> {
+/// `function(args)`; arguments have iterators and are as many as the function takes.
+pub(super) fn apply(function: Function, args: &[Expr]) -> Result<Expr, ErrorKind> {
+    let elem = common_elem(&args.iter().collect::<Vec<_>>())?;
+    if !function.takes(elem) {
+        let function = function.name();
+        return Err(ErrorKind::NeedsFloat { function, elem });
+    }
+    with_shape(&|shape| Node::Apply {
+        function,
+        shape,
+        args: args.to_vec(),
+    })
+}
+
+fn common_elem(operands: &[&Expr]) -> Result<Elem, ErrorKind> {
+    let Some((first, rest)) = operands.split_first() else {
+        return Err(ErrorKind::Misdeclared);
+    };
+    match rest.iter().find(|e| e.elem() != first.elem()) {
+        None => Ok(first.elem()),
+        Some(other) => Err(ErrorKind::Shape(Mismatch::Elems {
+            left: describe(first),
+            left_elem: first.elem(),
+            right: describe(other),
+            right_elem: other.elem(),
+        })),
+    }
+}
+
+/// The node with the extents of its iterators.
+fn with_shape(node: &dyn Fn(Shape) -> Node) -> Result<Expr, ErrorKind> {
+    let shapeless = in_limits(Expr::new(node(Shape::of_extents([]))))?;
+    Ok(Expr::new(node(shape::virtual_shape(&shapeless)?)))
+}
+
+/// The reduction of `body` over the iterators `over`, which are free in it.
+pub(super) fn reduce(reduction: Reduction, over: Vec<Name>, body: Expr) -> Result<Expr, ErrorKind> {
     let ranges = shape::ranges(&body)?;
     let free = ranges.iter().filter(|r| !over.contains(&r.name));
     let shape = Shape::of_extents(free.map(shape::IteratorRange::extent));
-    in_limits(Expr::new(Node::Sum { over, shape, body }))
+    in_limits(Expr::new(Node::Reduce {
+        reduction,
+        over,
+        shape,
+        body,
+    }))
 }
 
 /// The virtual tensor with the element `body` at `formals`.
@@ -64,11 +99,20 @@ fn in_limits(expr: Expr) -> Result<Expr, ErrorKind> {
 /// Extents or element types that disagree, as the operations would say.
 pub fn with_shapes(expr: &Expr) -> Result<Expr, ErrorKind> {
     match expr.node() {
-        Node::Access { .. } => Ok(expr.clone()),
+        Node::Access { .. } | Node::Constant(_) => Ok(expr.clone()),
         Node::Binary {
             op, left, right, ..
         } => binary(*op, with_shapes(left)?, with_shapes(right)?),
-        Node::Sum { over, body, .. } => sum(over.clone(), with_shapes(body)?),
+        Node::Apply { function, args, .. } => {
+            let args: Result<Vec<Expr>, ErrorKind> = args.iter().map(with_shapes).collect();
+            apply(*function, &args?)
+        }
+        Node::Reduce {
+            reduction,
+            over,
+            body,
+            ..
+        } => reduce(*reduction, over.clone(), with_shapes(body)?),
         Node::Virtual { formals, body, .. } => abstraction(formals.clone(), with_shapes(body)?),
         Node::Assign { target, value } => {
             let (target, value) = (target.clone(), with_shapes(value)?);

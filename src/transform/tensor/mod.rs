@@ -1,14 +1,19 @@
 //! Operations that make tensor expressions: TeML Figs. 1 and 8.
 
 pub mod declare;
+pub mod entrywise;
 pub mod eq;
+pub mod function;
 mod infer;
 pub mod op;
 mod operand;
+pub mod select;
 pub mod vat;
 pub mod vcontract;
 pub mod veq;
+pub mod vfunction;
 pub mod vop;
-pub mod vsum;
+pub mod vreduce;
 
 pub use infer::with_shapes;
+pub use operand::Operand;

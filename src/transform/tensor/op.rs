@@ -1,15 +1,19 @@
-//! `add`, `sub`, `mul`, `div` combine two tensor expressions and assign the result.
+//! `add`, `sub`, `mul`, `div`, `minimum`, `maximum`, `pow` combine two tensor expressions and
+//! assign the result.
 //!
 //! ```rhai
 //! let A = tensor([4, 5]);
 //! let x = tensor([5]);
 //! let B = add(A, x, [[i, j], [j]] -> [i, j]);
-//! print(B);
+//! let C = mul(B, 0.5, [[i, j], ] -> [j, i]);
+//! print(B); print(C);
 //! ```
 //!
 //! ```text
 //! f64 B[4][5], A[4][5], x[5]
 //! B[i][j] = A[i][j] + x[j]
+//! f64 C[5][4], B[4][5]
+//! C[j][i] = B[i][j] * 0.5
 //! ```
 //!
 //! `op(left, right, [I0, I1] -> I2)` is `vop(left, right, [I0, I1])` followed by
@@ -21,13 +25,14 @@
 //! Source: TeML eq. 16; accumulation: eq. 33.
 
 use super::eq::assign;
+use super::operand::Operand;
 use super::vop::vop;
 use crate::ir::{BinaryOp, Expr};
 use crate::transform::{Arg, Arrow, Error, ErrorKind, Kind, Op, Param, Returns, Value};
 
 const PARAMS: &[Param] = &[
-    Param::new("left", Kind::Expr),
-    Param::new("right", Kind::Expr),
+    Param::new("left", Kind::Operand),
+    Param::new("right", Kind::Operand),
     Param::new("iterators", Kind::ListsArrow),
 ];
 
@@ -39,8 +44,8 @@ macro_rules! op {
             returns: Returns::Expr,
             file: include_str!("op.rs"),
             call: |args| match args {
-                [Arg::Expr(left), Arg::Expr(right), Arg::Arrow(arrow)] => {
-                    op($op, left, right, arrow).map(Value::Expr)
+                [left, right, Arg::Arrow(arrow)] => {
+                    op($op, Operand::of(left)?, Operand::of(right)?, arrow).map(Value::Expr)
                 }
                 _ => Err(ErrorKind::Misdeclared.into()),
             },
@@ -56,12 +61,23 @@ pub static SUB: Op = op!("sub", BinaryOp::Sub);
 pub static MUL: Op = op!("mul", BinaryOp::Mul);
 /// `div(left, right, iterators)`.
 pub static DIV: Op = op!("div", BinaryOp::Div);
+/// `minimum(left, right, iterators)`.
+pub static MINIMUM: Op = op!("minimum", BinaryOp::Min);
+/// `maximum(left, right, iterators)`.
+pub static MAXIMUM: Op = op!("maximum", BinaryOp::Max);
+/// `pow(left, right, iterators)`.
+pub static POW: Op = op!("pow", BinaryOp::Pow);
 
 /// The assignment of `left op right` to a tensor named □.
 ///
 /// # Errors
 /// As the header says.
-pub fn op(op: BinaryOp, left: &Expr, right: &Expr, arrow: &Arrow) -> Result<Expr, Error> {
+pub fn op<'a>(
+    op: BinaryOp,
+    left: impl Into<Operand<'a>>,
+    right: impl Into<Operand<'a>>,
+    arrow: &'a Arrow,
+) -> Result<Expr, Error> {
     let value = vop(op, left, right, &arrow.from)?;
     assign(value, &arrow.to, 2)
 }

@@ -3,9 +3,122 @@
 //! An operand either has iterators already (I' ≠ ε) and is given none, or has none (I' = ε)
 //! and is given a list. An assignment stands for the tensor that it assigns to.
 
-use crate::analysis::shape;
-use crate::ir::{Affine, Expr, Index, Infix, Name, Node, fresh_name};
-use crate::transform::{Error, ErrorKind, Iters};
+use crate::analysis::shape::{self, Mismatch};
+use crate::ir::{Affine, Constant, Elem, Expr, Index, Infix, Name, Node, fresh_name};
+use crate::transform::{Arg, Error, ErrorKind, Iters, Number};
+
+/// What an element-wise operation takes.
+#[derive(Clone, Copy, Debug)]
+pub enum Operand<'a> {
+    /// A tensor expression.
+    Expr(&'a Expr),
+    /// A number, which gets the element type of the others.
+    Number(Number),
+}
+
+impl<'a> From<&'a Expr> for Operand<'a> {
+    fn from(expr: &'a Expr) -> Operand<'a> {
+        Operand::Expr(expr)
+    }
+}
+
+impl From<Number> for Operand<'_> {
+    fn from(number: Number) -> Self {
+        Operand::Number(number)
+    }
+}
+
+impl<'a> Operand<'a> {
+    /// The argument for a parameter that takes operands.
+    pub(super) fn of(arg: &'a Arg) -> Result<Operand<'a>, Error> {
+        match arg {
+            Arg::Expr(expr) => Ok(Operand::Expr(expr)),
+            Arg::Number(number) => Ok(Operand::Number(*number)),
+            _ => Err(ErrorKind::Misdeclared.into()),
+        }
+    }
+}
+
+/// The operands as expressions that have iterators, and where an error of theirs belongs.
+pub(super) struct Operands<'a, const N: usize> {
+    pub operands: [Operand<'a>; N],
+    /// The parameters that they are, counted from 0.
+    pub at: [usize; N],
+    pub lists: &'a [Iters],
+    /// The parameter that holds the lists.
+    pub lists_at: usize,
+}
+
+impl<const N: usize> Operands<'_, N> {
+    /// What `combine` makes of the operands with their iterators.
+    pub fn combined(
+        &self,
+        combine: impl FnOnce([Expr; N]) -> Result<Expr, ErrorKind>,
+    ) -> Result<Expr, Error> {
+        if self.lists.len() > N {
+            let kind = ErrorKind::TooManyLists {
+                given: self.lists.len(),
+                operands: N,
+            };
+            return Err(Error::from(kind).at_argument(self.lists_at));
+        }
+        let elem = common_elem(&self.operands)?;
+        let mut exprs = Vec::with_capacity(N);
+        for (k, (operand, at)) in self.operands.iter().zip(self.at).enumerate() {
+            let list = self.lists.get(k).cloned().flatten();
+            let expr = with_iterators(*operand, &list, elem);
+            exprs.push(expr.map_err(|kind| Error::from(kind).at_argument(at))?);
+        }
+        let Ok(exprs) = <[Expr; N]>::try_from(exprs) else {
+            return Err(ErrorKind::Misdeclared.into());
+        };
+        combine(exprs).map_err(|kind| {
+            // Iterators decide what fits, but for element types.
+            let argument = match kind {
+                ErrorKind::Shape(Mismatch::Elems { .. }) => (N == 2).then(|| self.at[N - 1]),
+                ErrorKind::Shape(_) => (!self.lists.is_empty()).then_some(self.lists_at),
+                _ => None,
+            };
+            let error = Error::from(kind);
+            argument.into_iter().fold(error, Error::at_argument)
+        })
+    }
+}
+
+/// The element type that numbers get.
+pub(super) fn common_elem(operands: &[Operand<'_>]) -> Result<Elem, ErrorKind> {
+    let exprs = operands.iter().find_map(|operand| match operand {
+        Operand::Expr(expr) => Some(expr.elem()),
+        Operand::Number(_) => None,
+    });
+    exprs.ok_or(ErrorKind::OnlyNumbers)
+}
+
+fn with_iterators(operand: Operand<'_>, given: &Iters, elem: Elem) -> Result<Expr, ErrorKind> {
+    match operand {
+        Operand::Expr(expr) => indexed(expr, given),
+        Operand::Number(number) => match given {
+            Some(list) if !list.is_empty() => Err(ErrorKind::ScalarIndexed {
+                scalar: number.to_string(),
+            }),
+            _ => constant(number, elem),
+        },
+    }
+}
+
+/// The number as an expression of this element type.
+pub(super) fn constant(number: Number, elem: Elem) -> Result<Expr, ErrorKind> {
+    let value = match number {
+        Number::Int(value) => Constant::of_integer(elem, value),
+        Number::Float(value) => Constant::of_float(elem, value),
+    };
+    let not_representable = || ErrorKind::NotRepresentable {
+        number: number.to_string(),
+        elem,
+    };
+    let value = value.ok_or_else(not_representable)?;
+    Ok(Expr::new(Node::Constant(value)))
+}
 
 /// `expr` with iterators, ready to stand in an operation.
 pub(super) fn indexed(expr: &Expr, given: &Iters) -> Result<Expr, ErrorKind> {

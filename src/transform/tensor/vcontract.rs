@@ -25,10 +25,10 @@
 //!
 //! Source: TeML §4.2.3, eq. 33.
 
-use super::infer::{abstraction, binary, sum};
+use super::infer::{abstraction, binary, reduce};
 use super::operand::{describe, fresh_iterators, of_operand, positional, rank};
 use crate::analysis::shape::{self, Place};
-use crate::ir::{Affine, BinaryOp, Expr, Name};
+use crate::ir::{Affine, BinaryOp, Expr, Name, Reduction};
 use crate::transform::{Arg, Error, ErrorKind, Kind, Op, Param, Returns, Value};
 
 /// `vcontract(left, right, dimensions)`.
@@ -90,7 +90,8 @@ pub fn vcontract(left: &Expr, right: &Expr, pairs: &[[i64; 2]]) -> Result<Expr, 
         // What is left to disagree about are element types.
         Error::from(kind).at_argument(1)
     })?;
-    Ok(abstraction(formals, sum(summed, product)?)?)
+    let sum = reduce(Reduction::Sum, summed, product)?;
+    Ok(abstraction(formals, sum)?)
 }
 
 /// The iterators of an operand: the summed ones in its dimensions of the pairs, in the others

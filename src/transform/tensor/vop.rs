@@ -1,14 +1,18 @@
-//! `vadd`, `vsub`, `vmul`, `vdiv` combine two tensor expressions without storing the result.
+//! `vadd`, `vsub`, `vmul`, `vdiv`, `vminimum`, `vmaximum`, `vpow` combine two tensor expressions
+//! without storing the result.
 //!
 //! ```rhai
 //! let A = tensor([4, 5]);
 //! let x = tensor([5]);
 //! print(vadd(A, x, [[i, j], [j]]));
+//! print(vmaximum(vdiv(1, A, [(), [i, j]]), 0.5));
 //! ```
 //!
 //! ```text
 //! f64 A[4][5], x[5]
 //! A[i][j] + x[j]
+//! f64 A[4][5]
+//! max(1 / A[i][j], 0.5)
 //! ```
 //!
 //! `vop(left, right, [I0, I1])`: a list of iterators for each operand that has none yet. An
@@ -16,20 +20,25 @@
 //! its place. The result's shape is the list of its iterators' extents, in order of first
 //! appearance. Indices are affine: `[i + kh, 2*j - 1]`.
 //!
-//! Refuses: lists of the wrong length; lists where iterators are set, and none where they are
-//! not; extents that disagree; indices that leave their dimension; different element types.
+//! A number on either side takes the element type of the other operand and no iterators. It must
+//! be a value of that type; `f32` rounds decimals. Floating point follows IEEE 754. Integers wrap,
+//! and their division truncates. `vminimum(a, b)` is `a` where `a < b` and else `b`, but a number
+//! wins against a NaN.
 //!
-//! Source: TeML eq. 15.
+//! Refuses: lists of the wrong length; lists where iterators are set, and none where they are
+//! not; extents that disagree; indices that leave their dimension; different element types;
+//! numbers that are no value of the element type; two numbers; powers of integers.
+//!
+//! Source: TeML eq. 15; minimum, maximum, power and numbers: beyond the paper.
 
 use super::infer::binary;
-use super::operand::{indexed, of_operand};
-use crate::analysis::shape::Mismatch;
+use super::operand::{Operand, Operands};
 use crate::ir::{BinaryOp, Expr};
 use crate::transform::{Arg, Error, ErrorKind, Iters, Kind, Op, Param, Returns, Value};
 
 const PARAMS: &[Param] = &[
-    Param::new("left", Kind::Expr),
-    Param::new("right", Kind::Expr),
+    Param::new("left", Kind::Operand),
+    Param::new("right", Kind::Operand),
     Param::optional("iterators", Kind::IterLists),
 ];
 
@@ -53,41 +62,37 @@ pub static VSUB: Op = vop!("vsub", BinaryOp::Sub);
 pub static VMUL: Op = vop!("vmul", BinaryOp::Mul);
 /// `vdiv(left, right, iterators?)`.
 pub static VDIV: Op = vop!("vdiv", BinaryOp::Div);
+/// `vminimum(left, right, iterators?)`.
+pub static VMINIMUM: Op = vop!("vminimum", BinaryOp::Min);
+/// `vmaximum(left, right, iterators?)`.
+pub static VMAXIMUM: Op = vop!("vmaximum", BinaryOp::Max);
+/// `vpow(left, right, iterators?)`.
+pub static VPOW: Op = vop!("vpow", BinaryOp::Pow);
 
 fn call(op: BinaryOp, args: &[Arg]) -> Result<Value, Error> {
     let (left, right, lists) = match args {
-        [Arg::Expr(left), Arg::Expr(right)] => (left, right, &[] as &[Iters]),
-        [Arg::Expr(left), Arg::Expr(right), Arg::IterLists(lists)] => {
-            (left, right, lists.as_slice())
-        }
+        [left, right] => (left, right, &[] as &[Iters]),
+        [left, right, Arg::IterLists(lists)] => (left, right, lists.as_slice()),
         _ => return Err(ErrorKind::Misdeclared.into()),
     };
-    vop(op, left, right, lists).map(Value::Expr)
+    vop(op, Operand::of(left)?, Operand::of(right)?, lists).map(Value::Expr)
 }
 
 /// The virtual expression `left op right`.
 ///
 /// # Errors
 /// As the header says.
-pub fn vop(op: BinaryOp, left: &Expr, right: &Expr, lists: &[Iters]) -> Result<Expr, Error> {
-    if lists.len() > 2 {
-        let kind = ErrorKind::TooManyLists {
-            given: lists.len(),
-            operands: 2,
-        };
-        return Err(Error::from(kind).at_argument(2));
-    }
-    let list = |k: usize| lists.get(k).cloned().flatten();
-    let left = of_operand(indexed(left, &list(0)), 0)?;
-    let right = of_operand(indexed(right, &list(1)), 1)?;
-    binary(op, left, right).map_err(|kind| {
-        // Iterators decide what fits, but for element types.
-        let argument = match kind {
-            ErrorKind::Shape(Mismatch::Elems { .. }) => Some(1),
-            ErrorKind::Shape(_) => (!lists.is_empty()).then_some(2),
-            _ => None,
-        };
-        let error = Error::from(kind);
-        argument.into_iter().fold(error, Error::at_argument)
-    })
+pub fn vop<'a>(
+    op: BinaryOp,
+    left: impl Into<Operand<'a>>,
+    right: impl Into<Operand<'a>>,
+    lists: &'a [Iters],
+) -> Result<Expr, Error> {
+    let operands = Operands {
+        operands: [left.into(), right.into()],
+        at: [0, 1],
+        lists,
+        lists_at: 2,
+    };
+    operands.combined(|[left, right]| binary(op, left, right))
 }

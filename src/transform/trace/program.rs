@@ -3,7 +3,10 @@
 use super::NoTrace;
 use super::replay::{builds, one_step};
 use crate::analysis::position;
-use crate::ir::{Arg, BinaryOp, Elem, Expr, Index, LoopRef, Nest, Node, Step, Stmt, Tensor, Tree};
+use crate::ir::{
+    Arg, BinaryOp, Constant, Elem, Expr, Function, Index, LoopRef, Nest, Node, Reduction, Step,
+    Stmt, Tensor, Tree,
+};
 use crate::lower::build::build;
 use std::sync::Arc;
 
@@ -139,23 +142,28 @@ fn statement_text(s: &Arc<Stmt>, reduced: &[&str], fills: bool) -> String {
         false => Arg::Iters(s.index.clone()).script(),
     };
     let value = operand(&s.value);
-    let summed = || {
+    let reduction = |reduction: Reduction| {
         let value = match &value {
             (text, None) => text.clone(),
             (text, Some(list)) => format!("vat({text}, {list})"),
         };
-        format!("vsum({value}, [{}])", reduced.join(", "))
+        format!("v{}({value}, [{}])", reduction.name(), reduced.join(", "))
     };
+    let filled = Reduction::ALL
+        .into_iter()
+        .find(|r| fills && Some(r.op()) == s.update);
     match s.update {
         None => match value {
             (text, None) => format!("{name} = eq({text}, {to});"),
             (text, Some(from)) => format!("{name} = eq({text}, {from} -> {to});"),
         },
-        Some(_) if fills => format!("{name} = eq({}, {to});", summed()),
         Some(op) => {
+            if let Some(filled) = filled {
+                return format!("{name} = eq({}, {to});", reduction(filled));
+            }
             let adds = matches!(op, BinaryOp::Add | BinaryOp::Sub);
             let (text, list) = match adds && !reduced.is_empty() {
-                true => (summed(), "()".to_owned()),
+                true => (reduction(Reduction::Sum), "()".to_owned()),
                 false => (value.0, value.1.unwrap_or_else(|| "()".to_owned())),
             };
             let own = if s.target.is_scalar() { "()" } else { &to };
@@ -178,19 +186,73 @@ fn operand(expr: &Expr) -> (String, Option<String>) {
             (tensor.label().to_owned(), Some(list))
         }
         Node::Access { tensor, .. } => (tensor.label().to_owned(), None),
+        Node::Constant(value) => (number(*value), None),
         Node::Binary {
             op, left, right, ..
         } => {
-            let (left, right) = (operand(left), operand(right));
-            let list = |o: Option<String>| o.unwrap_or_else(|| "()".to_owned());
-            let lists = format!("[{}, {}]", list(left.1), list(right.1));
-            (
-                format!("v{}({}, {}, {lists})", op.name(), left.0, right.0),
-                None,
-            )
+            let (operands, lists) = operands(&[left, right]);
+            (format!("v{}({operands}, {lists})", op.name()), None)
         }
+        Node::Apply { function, args, .. } => (applied(*function, args), None),
         // Built statements hold nothing else.
         _ => (String::new(), None),
+    }
+}
+
+fn applied(function: Function, args: &[Expr]) -> String {
+    match (function, args) {
+        (Function::Select(comparison), [left, right, yes, no]) => {
+            let [left, right, yes, no] = [left, right, yes, no].map(operand);
+            let texts = format!("{}, {}, {}", right.0, yes.0, no.0);
+            let lists = [left.1, right.1, yes.1, no.1].map(list).join(", ");
+            format!(
+                "vselect({}, \"{}\", {texts}, [{lists}])",
+                left.0,
+                comparison.symbol()
+            )
+        }
+        (function, args) => {
+            let args = args.iter().map(|arg| match operand(arg) {
+                (text, None) => text,
+                (text, Some(list)) => format!("{text}, {list}"),
+            });
+            let args: Vec<String> = args.collect();
+            format!("v{}({})", function.name(), args.join(", "))
+        }
+    }
+}
+
+/// Operands, and the list of their lists.
+fn operands(exprs: &[&Expr]) -> (String, String) {
+    let (texts, lists): (Vec<String>, Vec<String>) = exprs
+        .iter()
+        .map(|e| operand(e))
+        .map(|(text, own)| (text, list(own)))
+        .unzip();
+    (texts.join(", "), format!("[{}]", lists.join(", ")))
+}
+
+fn list(own: Option<String>) -> String {
+    own.unwrap_or_else(|| "()".to_owned())
+}
+
+/// A number as scripts write it, which compute with `f64` and `i64`.
+fn number(value: Constant) -> String {
+    match value {
+        _ if value.is_infinite() => {
+            let sign = if value.is_negative() { "-" } else { "" };
+            format!("{sign}1.0 / 0.0")
+        }
+        Constant::F64(x) => format!("{x:?}"),
+        Constant::F32(x) => {
+            let short = format!("{x:?}");
+            match short.parse::<f64>() {
+                Ok(read) if (read as f32).to_bits() == x.to_bits() => short,
+                _ => format!("{:?}", f64::from(x)),
+            }
+        }
+        Constant::I32(x) => x.to_string(),
+        Constant::I64(x) => x.to_string(),
     }
 }
 

@@ -1,0 +1,136 @@
+//! Values in C: numbers, accesses, operators, functions.
+
+use super::kernel::Header;
+use crate::ir::{Affine, BinaryOp, Constant, Elem, Expr, Function, Index, Node};
+use std::collections::BTreeSet;
+
+/// Writes values, and collects what they need.
+#[derive(Default)]
+pub(super) struct Values {
+    /// What declares the functions and macros used.
+    pub headers: BTreeSet<Header>,
+    /// The functions of the C library that are called.
+    pub calls: BTreeSet<String>,
+}
+
+/// How tightly a unary minus binds; operators bind less tightly, everything else more.
+const UNARY: u8 = 3;
+
+impl Values {
+    /// An expression, in parentheses where it binds less tightly than `at_least`.
+    pub(super) fn value(&mut self, expr: &Expr, at_least: u8) -> String {
+        let (text, own) = match expr.node() {
+            Node::Access { tensor, index } => {
+                let index: &[Affine] = match index {
+                    Index::At(index) => index,
+                    _ => &[],
+                };
+                return format!("{}{}", tensor.label(), index_text(index));
+            }
+            Node::Constant(value) => {
+                let own = if value.is_negative() {
+                    UNARY
+                } else {
+                    UNARY + 1
+                };
+                (self.constant(*value), own)
+            }
+            Node::Binary {
+                op, left, right, ..
+            } => match op.precedence() {
+                None => {
+                    let args = [self.value(left, 0), self.value(right, 0)];
+                    return self.combined(*op, expr.elem(), args);
+                }
+                Some(own) => {
+                    let (left, right) = (self.value(left, own), self.value(right, own + 1));
+                    (format!("{left} {} {right}", op.symbol()), own)
+                }
+            },
+            Node::Apply { function, args, .. } => match (function, args.as_slice()) {
+                (Function::Neg, [arg]) => (format!("-{}", self.value(arg, UNARY + 1)), UNARY),
+                (Function::Select(comparison), [left, right, yes, no]) => {
+                    let [left, right, yes, no] = [left, right, yes, no].map(|e| self.value(e, 1));
+                    let symbol = comparison.symbol();
+                    return format!("({left} {symbol} {right} ? {yes} : {no})");
+                }
+                (function, args) => {
+                    let args: Vec<String> = args.iter().map(|a| self.value(a, 0)).collect();
+                    let name = self.function(*function, expr.elem());
+                    return format!("{name}({})", args.join(", "));
+                }
+            },
+            // Verified nests hold nothing else.
+            _ => return String::new(),
+        };
+        match own < at_least {
+            true => format!("({text})"),
+            false => text,
+        }
+    }
+
+    /// `left op right`, where C has a function for it.
+    pub(super) fn combined(&mut self, op: BinaryOp, elem: Elem, args: [String; 2]) -> String {
+        let [left, right] = args;
+        let name = match (op, elem) {
+            (BinaryOp::Pow, _) => self.library("pow", elem),
+            (_, Elem::F64 | Elem::F32) => {
+                self.headers.extend([Header::Integers, Header::Numbers]);
+                let suffix = if elem == Elem::F32 { "f" } else { "" };
+                format!("teml_f{}{suffix}", op.symbol())
+            }
+            (_, Elem::I32 | Elem::I64) => {
+                self.headers.extend([Header::Integers, Header::Support]);
+                let suffix = if elem == Elem::I64 { "64" } else { "" };
+                format!("teml_{}{suffix}", op.symbol())
+            }
+        };
+        format!("{name}({left}, {right})")
+    }
+
+    fn function(&mut self, function: Function, elem: Elem) -> String {
+        match (function, elem) {
+            (Function::Abs, Elem::I32 | Elem::I64) => {
+                self.headers.extend([Header::Integers, Header::Numbers]);
+                let suffix = if elem == Elem::I64 { "64" } else { "" };
+                format!("teml_abs{suffix}")
+            }
+            (Function::Abs, _) => self.library("fabs", elem),
+            (function, _) => self.library(function.name(), elem),
+        }
+    }
+
+    /// A function of `<math.h>` for this element type.
+    fn library(&mut self, name: &str, elem: Elem) -> String {
+        let suffix = if elem == Elem::F32 { "f" } else { "" };
+        let name = format!("{name}{suffix}");
+        self.headers.insert(Header::Math);
+        self.calls.insert(name.clone());
+        name
+    }
+
+    /// A number, whose C type is that of its elements.
+    pub(super) fn constant(&mut self, value: Constant) -> String {
+        let sign = if value.is_negative() { "-" } else { "" };
+        match value {
+            _ if value.is_infinite() => {
+                self.headers.insert(Header::Math);
+                format!("{sign}INFINITY")
+            }
+            Constant::F64(x) => format!("{x:?}"),
+            Constant::F32(x) => format!("{x:?}f"),
+            Constant::I32(i32::MIN) => "INT32_MIN".to_owned(),
+            Constant::I32(x) => x.to_string(),
+            Constant::I64(i64::MIN) => "INT64_MIN".to_owned(),
+            Constant::I64(x) => format!("{sign}INT64_C({})", x.unsigned_abs()),
+        }
+    }
+}
+
+/// The index of an access, as C writes it; the one element of rank 0 has an index, too.
+pub(super) fn index_text(index: &[Affine]) -> String {
+    match index {
+        [] => "[0]".to_owned(),
+        _ => index.iter().map(|a| format!("[{a}]")).collect(),
+    }
+}

@@ -1,0 +1,210 @@
+//! Reads expressions: the values of statements, and whole expressions.
+
+use super::cursor::Cursor;
+use super::too_deep;
+use crate::ir::expr::{Expr, Index, MAX_DEPTH, Node};
+use crate::ir::function::{BinaryOp, Comparison, Function, Reduction};
+use crate::ir::name::Name;
+use crate::ir::tensor::Shape;
+
+/// What is written like a function.
+enum Call {
+    Reduce(Reduction, Vec<Name>),
+    Binary(BinaryOp),
+    Apply(Function),
+    /// Its comparison comes after the first argument.
+    Select,
+}
+
+// Texts nest deeply: what recurses has a small frame, and what has a large one returns before.
+impl Cursor<'_> {
+    /// An expression of operators that bind at least as tightly as `level`.
+    pub(super) fn value(&mut self, level: u8) -> Result<Expr, String> {
+        let mut left = self.tighter(level)?;
+        while let Some(op) = self.operator(level) {
+            let right = self.tighter(level)?;
+            left = limited(binary(op, left, right))?;
+        }
+        Ok(left)
+    }
+
+    fn tighter(&mut self, level: u8) -> Result<Expr, String> {
+        match level {
+            1 => self.value(2),
+            _ => self.primary(),
+        }
+    }
+
+    fn operator(&mut self, level: u8) -> Option<BinaryOp> {
+        let mut ops = BinaryOp::ALL
+            .into_iter()
+            .filter(|op| op.precedence() == Some(level));
+        ops.find(|op| self.eat(op.symbol()))
+    }
+
+    fn primary(&mut self) -> Result<Expr, String> {
+        if self.eat("(") {
+            let value = self.argument()?;
+            self.expect(")")?;
+            return Ok(value);
+        }
+        match self.call() {
+            Some(call) => self.called(call),
+            None => self.leaf(),
+        }
+    }
+
+    fn leaf(&mut self) -> Result<Expr, String> {
+        let starts_number = |c: char| c.is_ascii_digit() || matches!(c, '-' | '∞');
+        if self.rest.trim_start().starts_with(starts_number) {
+            return Ok(Expr::new(Node::Constant(self.number()?)));
+        }
+        let tensor = self.tensor()?;
+        let index = match tensor.is_scalar() {
+            true => Index::Forbidden,
+            false => Index::At(self.index(&tensor)?),
+        };
+        Ok(Expr::access(tensor, index))
+    }
+
+    /// The start of a reduction or a function, up to its arguments. Tensors may be named like it,
+    /// but no parenthesis follows them.
+    fn call(&mut self) -> Option<Call> {
+        let start = self.rest;
+        for reduction in Reduction::ALL {
+            if self.eat(&format!("{}(", reduction.name())) {
+                // `min` and `max` are functions, too, of which no colon is a part.
+                if let Ok(over) = self.iterators(":") {
+                    return Some(Call::Reduce(reduction, over));
+                }
+                self.rest = start;
+            }
+        }
+        let functions = Function::PLAIN.map(|f| (f.name(), Call::Apply(f)));
+        BinaryOp::ALL
+            .into_iter()
+            .filter(|op| op.precedence().is_none())
+            .map(|op| (op.symbol(), Call::Binary(op)))
+            .chain(functions)
+            .chain([("select", Call::Select)])
+            .find(|(name, _)| self.eat(&format!("{name}(")))
+            .map(|(_, call)| call)
+    }
+
+    /// The arguments of `call`, and the parenthesis that closes it.
+    fn called(&mut self, mut call: Call) -> Result<Expr, String> {
+        let count = match &call {
+            Call::Reduce(..) => 1,
+            Call::Binary(_) => 2,
+            Call::Apply(function) => function.arity(),
+            Call::Select => 4,
+        };
+        let mut args = Vec::with_capacity(count);
+        loop {
+            args.push(self.argument()?);
+            if args.len() == count {
+                break;
+            }
+            match call {
+                Call::Select => call = self.select()?,
+                _ => self.expect(",")?,
+            }
+        }
+        self.expect(")")?;
+        applied(call, args)
+    }
+
+    fn select(&mut self) -> Result<Call, String> {
+        let comparison = Comparison::ALL.into_iter().find(|c| self.eat(c.symbol()));
+        match comparison {
+            Some(comparison) => Ok(Call::Apply(Function::Select(comparison))),
+            None => Err(format!(
+                "expected a comparison before `{}`",
+                self.rest.trim()
+            )),
+        }
+    }
+
+    /// A value one level further down.
+    fn argument(&mut self) -> Result<Expr, String> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return Err(too_deep());
+        }
+        let value = self.value(1)?;
+        self.depth -= 1;
+        Ok(value)
+    }
+
+    /// Names up to `end`.
+    fn iterators(&mut self, end: &str) -> Result<Vec<Name>, String> {
+        let mut names = vec![self.iterator()?];
+        while self.eat(",") {
+            names.push(self.iterator()?);
+        }
+        self.expect(end)?;
+        Ok(names)
+    }
+
+    /// An expression that is no part of another one: virtual, an assignment, or a value.
+    pub(super) fn root(&mut self) -> Result<Expr, String> {
+        if self.eat("[") {
+            let formals = match self.eat("]") {
+                true => Vec::new(),
+                false => self.iterators("]")?,
+            };
+            self.expect("->")?;
+            let (shape, body) = (Shape::of_extents([]), self.value(1)?);
+            return Ok(Expr::new(Node::Virtual {
+                formals,
+                shape,
+                body,
+            }));
+        }
+        let target = self.value(1)?;
+        match self.eat("=") {
+            false => Ok(target),
+            true => Ok(Expr::new(Node::Assign {
+                target,
+                value: self.value(1)?,
+            })),
+        }
+    }
+}
+
+fn applied(call: Call, args: Vec<Expr>) -> Result<Expr, String> {
+    let shape = Shape::of_extents([]);
+    let mut each = args.into_iter();
+    let node = match (call, each.next(), each.next()) {
+        (Call::Reduce(reduction, over), Some(body), None) => Node::Reduce {
+            reduction,
+            over,
+            shape,
+            body,
+        },
+        (Call::Binary(op), Some(left), Some(right)) => return limited(binary(op, left, right)),
+        (Call::Apply(function), first, second) => Node::Apply {
+            function,
+            shape,
+            args: first.into_iter().chain(second).chain(each).collect(),
+        },
+        _ => return Err("expected other arguments".to_owned()),
+    };
+    limited(Expr::new(node))
+}
+
+fn binary(op: BinaryOp, left: Expr, right: Expr) -> Expr {
+    Expr::new(Node::Binary {
+        op,
+        shape: Shape::of_extents([]),
+        left,
+        right,
+    })
+}
+
+fn limited(expr: Expr) -> Result<Expr, String> {
+    match expr.is_in_limits() {
+        true => Ok(expr),
+        false => Err(too_deep()),
+    }
+}

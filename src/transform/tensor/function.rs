@@ -1,0 +1,84 @@
+//! `neg`, `abs`, `sqrt`, `exp`, `log`, `tanh`, `sin`, `cos`, `relu` apply a function to every
+//! element and assign the result.
+//!
+//! ```rhai
+//! let A = tensor([4, 5]);
+//! let B = tanh(A, [i, j] -> [j, i]);
+//! print(build(B));
+//! ```
+//!
+//! ```text
+//! f64 B[5][4], A[4][5]
+//! for j in 0..5
+//!   for i in 0..4
+//!     B[j][i] = tanh(A[i][j])
+//! ```
+//!
+//! `f(operand, I0 -> I1)` is `vf(operand, I0)` followed by `eq(…, () -> I1)`. `exp(2.0)` and the
+//! like are functions of numbers, as in any script.
+//!
+//! Refuses: as `vneg` and `eq` do.
+//!
+//! Source: beyond the paper, in the form of TeML eq. 16.
+
+use super::eq::assign;
+use super::vfunction::{Unary, vfunction};
+use crate::ir::{Expr, Function};
+use crate::transform::{Arg, Arrow, Error, ErrorKind, Kind, Op, Param, Returns, Value};
+
+const PARAMS: &[Param] = &[
+    Param::new("operand", Kind::Expr),
+    Param::new("iterators", Kind::Arrow),
+];
+
+macro_rules! function {
+    ($name:literal, $function:expr) => {
+        Op {
+            name: $name,
+            params: PARAMS,
+            returns: Returns::Expr,
+            file: include_str!("function.rs"),
+            call: |args| match args {
+                [Arg::Expr(operand), Arg::Arrow(arrow)] => {
+                    function($function, operand, arrow).map(Value::Expr)
+                }
+                _ => Err(ErrorKind::Misdeclared.into()),
+            },
+        }
+    };
+}
+
+/// `neg(operand, iterators)`.
+pub static NEG: Op = function!("neg", Unary::Function(Function::Neg));
+/// `abs(operand, iterators)`.
+pub static ABS: Op = function!("abs", Unary::Function(Function::Abs));
+/// `sqrt(operand, iterators)`.
+pub static SQRT: Op = function!("sqrt", Unary::Function(Function::Sqrt));
+/// `exp(operand, iterators)`.
+pub static EXP: Op = function!("exp", Unary::Function(Function::Exp));
+/// `log(operand, iterators)`.
+pub static LOG: Op = function!("log", Unary::Function(Function::Log));
+/// `tanh(operand, iterators)`.
+pub static TANH: Op = function!("tanh", Unary::Function(Function::Tanh));
+/// `sin(operand, iterators)`.
+pub static SIN: Op = function!("sin", Unary::Function(Function::Sin));
+/// `cos(operand, iterators)`.
+pub static COS: Op = function!("cos", Unary::Function(Function::Cos));
+/// `relu(operand, iterators)`.
+pub static RELU: Op = function!("relu", Unary::Relu);
+
+/// The assignment of `function(operand)` to a tensor named □.
+///
+/// # Errors
+/// As the header says.
+pub fn function(function: Unary, operand: &Expr, arrow: &Arrow) -> Result<Expr, Error> {
+    if arrow.from.len() > 1 {
+        let kind = ErrorKind::TooManyLists {
+            given: arrow.from.len(),
+            operands: 1,
+        };
+        return Err(Error::from(kind).at_argument(1));
+    }
+    let given = arrow.from.first().cloned().flatten();
+    assign(vfunction(function, operand, &given)?, &arrow.to, 1)
+}

@@ -1,0 +1,102 @@
+//! `vselect` and `select` choose between two values by comparing two others.
+//!
+//! ```rhai
+//! let A = tensor([4]);
+//! let B = tensor([4]);
+//! let C = select(A, "<", 0, B, A, [[i], (), [i], [i]] -> [i]);
+//! print(C);
+//! print(vselect(A, "==", B, 1, 0, [[i], [i]]));
+//! ```
+//!
+//! ```text
+//! f64 C[4], A[4], B[4]
+//! C[i] = select(A[i] < 0, B[i], A[i])
+//! f64 A[4], B[4]
+//! select(A[i] == B[i], 1, 0)
+//! ```
+//!
+//! `vselect(left, comparison, right, yes, no, lists)` is `yes` where `left` and `right` compare
+//! like this and `no` elsewhere, and `select(…, lists -> target)` assigns that. The comparisons
+//! are `<`, `<=`, `>`, `>=`, `==`, `!=`, as strings; with a NaN only `!=` holds. The lists are
+//! those of `left`, `right`, `yes` and `no`, any of which may be a number. Both values are
+//! accesses like others: indices stay inside whatever is chosen. It counts as one operation.
+//!
+//! Refuses: as `vadd` and `eq` do.
+//!
+//! Source: beyond the paper, in the form of TeML eqs. 15 and 16.
+
+use super::eq::assign;
+use super::infer::apply;
+use super::operand::{Operand, Operands};
+use crate::ir::{Comparison, Expr, Function};
+use crate::transform::{Arg, Error, ErrorKind, Iters, Kind, Op, Param, Returns, Value};
+
+/// `vselect(left, comparison, right, yes, no, iterators?)`.
+pub static VSELECT: Op = Op {
+    name: "vselect",
+    params: &[
+        Param::new("left", Kind::Operand),
+        Param::new("comparison", Kind::Comparison),
+        Param::new("right", Kind::Operand),
+        Param::new("yes", Kind::Operand),
+        Param::new("no", Kind::Operand),
+        Param::optional("iterators", Kind::IterLists),
+    ],
+    returns: Returns::Expr,
+    file: include_str!("select.rs"),
+    call: |args| match args {
+        [.., Arg::IterLists(lists)] => choice(args, lists).map(Value::Expr),
+        _ => choice(args, &[]).map(Value::Expr),
+    },
+};
+
+/// `select(left, comparison, right, yes, no, iterators)`.
+pub static SELECT: Op = Op {
+    name: "select",
+    params: &[
+        Param::new("left", Kind::Operand),
+        Param::new("comparison", Kind::Comparison),
+        Param::new("right", Kind::Operand),
+        Param::new("yes", Kind::Operand),
+        Param::new("no", Kind::Operand),
+        Param::new("iterators", Kind::ListsArrow),
+    ],
+    returns: Returns::Expr,
+    file: include_str!("select.rs"),
+    call: |args| match args {
+        [.., Arg::Arrow(arrow)] => {
+            let value = choice(args, &arrow.from)?;
+            assign(value, &arrow.to, 5).map(Value::Expr)
+        }
+        _ => Err(ErrorKind::Misdeclared.into()),
+    },
+};
+
+fn choice(args: &[Arg], lists: &[Iters]) -> Result<Expr, Error> {
+    let [left, Arg::Comparison(comparison), right, yes, no, ..] = args else {
+        return Err(ErrorKind::Misdeclared.into());
+    };
+    let compared = [Operand::of(left)?, Operand::of(right)?];
+    let values = [Operand::of(yes)?, Operand::of(no)?];
+    vselect(compared, *comparison, values, lists)
+}
+
+/// The virtual expression that is the first of `values` where `compared` compare like this, and
+/// else the second one.
+///
+/// # Errors
+/// As the header says.
+pub fn vselect<'a>(
+    compared: [Operand<'a>; 2],
+    comparison: Comparison,
+    values: [Operand<'a>; 2],
+    lists: &'a [Iters],
+) -> Result<Expr, Error> {
+    let operands = Operands {
+        operands: [compared[0], compared[1], values[0], values[1]],
+        at: [0, 2, 3, 4],
+        lists,
+        lists_at: 5,
+    };
+    operands.combined(|args| apply(Function::Select(comparison), &args))
+}

@@ -1,0 +1,104 @@
+//! `vneg`, `vabs`, `vsqrt`, `vexp`, `vlog`, `vtanh`, `vsin`, `vcos`, `vrelu` apply a function to
+//! every element, without storing the result.
+//!
+//! ```rhai
+//! let A = tensor([4, 5]);
+//! print(vexp(A, [i, j]));
+//! print(vsqrt(vadd(vabs(A, [i, j]), 1)));
+//! print(vrelu(A, [i, j]));
+//! ```
+//!
+//! ```text
+//! f64 A[4][5]
+//! exp(A[i][j])
+//! f64 A[4][5]
+//! sqrt(abs(A[i][j]) + 1)
+//! f64 A[4][5]
+//! max(A[i][j], 0)
+//! ```
+//!
+//! `vf(operand, iterators)`; an operand that carries iterators is given none. The functions are
+//! those of C's `<math.h>` for the element type: `vsqrt` is exact to the last bit, and the others
+//! may differ by a few units there between C libraries. Out of its domain a function is NaN.
+//! `vrelu(x)` is `vmaximum(x, 0)`. Integers have `vneg`, `vabs` and `vrelu`, which wrap at the
+//! least integer. `flops` counts one for each function.
+//!
+//! Refuses: as `eq` does about iterators; other functions of integers.
+//!
+//! Source: beyond the paper, in the form of TeML eq. 15.
+
+use super::infer::{apply, binary};
+use super::operand::{constant, indexed};
+use crate::ir::{BinaryOp, Expr, Function};
+use crate::transform::{Arg, Error, ErrorKind, Iters, Kind, Number, Op, Param, Returns, Value};
+
+/// A function of one argument.
+#[derive(Clone, Copy, Debug)]
+pub enum Unary {
+    /// One that expressions have.
+    Function(Function),
+    /// What is positive, and else 0.
+    Relu,
+}
+
+const PARAMS: &[Param] = &[
+    Param::new("operand", Kind::Expr),
+    Param::optional("iterators", Kind::Iters),
+];
+
+macro_rules! vfunction {
+    ($name:literal, $function:expr) => {
+        Op {
+            name: $name,
+            params: PARAMS,
+            returns: Returns::Expr,
+            file: include_str!("vfunction.rs"),
+            call: |args| match args {
+                [Arg::Expr(operand)] => vfunction($function, operand, &None).map(Value::Expr),
+                [Arg::Expr(operand), Arg::Iters(list)] => {
+                    vfunction($function, operand, &Some(list.clone())).map(Value::Expr)
+                }
+                _ => Err(ErrorKind::Misdeclared.into()),
+            },
+        }
+    };
+}
+
+/// `vneg(operand, iterators?)`.
+pub static VNEG: Op = vfunction!("vneg", Unary::Function(Function::Neg));
+/// `vabs(operand, iterators?)`.
+pub static VABS: Op = vfunction!("vabs", Unary::Function(Function::Abs));
+/// `vsqrt(operand, iterators?)`.
+pub static VSQRT: Op = vfunction!("vsqrt", Unary::Function(Function::Sqrt));
+/// `vexp(operand, iterators?)`.
+pub static VEXP: Op = vfunction!("vexp", Unary::Function(Function::Exp));
+/// `vlog(operand, iterators?)`.
+pub static VLOG: Op = vfunction!("vlog", Unary::Function(Function::Log));
+/// `vtanh(operand, iterators?)`.
+pub static VTANH: Op = vfunction!("vtanh", Unary::Function(Function::Tanh));
+/// `vsin(operand, iterators?)`.
+pub static VSIN: Op = vfunction!("vsin", Unary::Function(Function::Sin));
+/// `vcos(operand, iterators?)`.
+pub static VCOS: Op = vfunction!("vcos", Unary::Function(Function::Cos));
+/// `vrelu(operand, iterators?)`.
+pub static VRELU: Op = vfunction!("vrelu", Unary::Relu);
+
+/// The virtual expression `function(operand)`.
+///
+/// # Errors
+/// As the header says.
+pub fn vfunction(function: Unary, operand: &Expr, given: &Iters) -> Result<Expr, Error> {
+    let operand = indexed(operand, given).map_err(|kind| Error::from(kind).at_argument(0))?;
+    let value = match function {
+        Unary::Function(function) => apply(function, &[operand]),
+        Unary::Relu => {
+            let zero = constant(Number::Int(0), operand.elem())?;
+            binary(BinaryOp::Max, operand, zero)
+        }
+    };
+    value.map_err(|kind| match kind {
+        ErrorKind::NeedsFloat { .. } => Error::from(kind).at_argument(0),
+        ErrorKind::Shape(_) if given.is_some() => Error::from(kind).at_argument(1),
+        kind => kind.into(),
+    })
+}

@@ -1,0 +1,280 @@
+//! Numbers, functions, operators and reductions that are refused, `build` included.
+
+use crate::refusals::Case;
+use crate::trees::*;
+use teml::analysis::shape::Mismatch;
+use teml::ir::BinaryOp::{Add, Mul};
+use teml::ir::{Affine, Comparison, Elem, Expr, Function, Reduction, Shape};
+use teml::lower::build::NoNest;
+use teml::transform::nest::build::BUILD;
+use teml::transform::tensor::declare;
+use teml::transform::tensor::entrywise::{OPPOSITE, PLUS};
+use teml::transform::tensor::function::{EXP, RELU};
+use teml::transform::tensor::select::{SELECT, VSELECT};
+use teml::transform::tensor::vfunction::{Unary, VABS, VEXP, VNEG, vfunction};
+use teml::transform::tensor::vop::{VADD, VMUL, VPOW};
+use teml::transform::tensor::vreduce::{VMAX, vmean, vreduce, vsum};
+use teml::transform::{Arg, Arrow, ErrorKind, Number};
+
+fn expr(e: &Expr) -> Arg {
+    Arg::Expr(e.clone())
+}
+
+pub fn operands() -> Vec<Case> {
+    [
+        number_cases(),
+        function_cases(),
+        operator_cases(),
+        reduction_cases(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+fn int(value: i64) -> Arg {
+    Arg::Number(Number::Int(value))
+}
+
+fn float(value: f64) -> Arg {
+    Arg::Number(Number::Float(value))
+}
+
+/// A tensor `n` of integers.
+fn integers() -> Expr {
+    bind("n", declare::tensor(&[5], Elem::I32).unwrap())
+}
+
+fn number_cases() -> Vec<Case> {
+    let (n, x) = (integers(), tensor("x", &[5]));
+    let single = bind("f", declare::tensor(&[5], Elem::F32).unwrap());
+    let with = |e: &Expr, number: Arg| {
+        let lists = lists(["i", "ε"]);
+        vec![expr(e), number, Arg::IterLists(lists)]
+    };
+    let no_value = |number: &str, elem| ErrorKind::NotRepresentable {
+        number: number.to_owned(),
+        elem,
+    };
+    let indexed = vec![expr(&x), int(2), Arg::IterLists(lists(["i", "i"]))];
+    vec![
+        Case::new(&VMUL, with(&n, float(1.5)), no_value("1.5", Elem::I32)).at(1),
+        Case::new(
+            &VMUL,
+            with(&n, int(1 << 31)),
+            no_value("2147483648", Elem::I32),
+        )
+        .at(1),
+        Case::new(
+            &VMUL,
+            with(&single, float(1e300)),
+            no_value("1e300", Elem::F32),
+        )
+        .at(1),
+        Case::new(&VADD, with(&x, float(f64::NAN)), no_value("NaN", Elem::F64)).at(1),
+        Case::new(&VADD, vec![int(1), float(2.0)], ErrorKind::OnlyNumbers),
+        Case::new(
+            &VADD,
+            indexed,
+            ErrorKind::ScalarIndexed {
+                scalar: "2".to_owned(),
+            },
+        )
+        .at(1),
+    ]
+}
+
+fn function_cases() -> Vec<Case> {
+    let (n, x) = (integers(), tensor("x", &[5]));
+    let needs_float = |function| ErrorKind::NeedsFloat {
+        function,
+        elem: Elem::I32,
+    };
+    let missing = |rank| ErrorKind::IteratorsMissing {
+        what: "x".to_owned(),
+        rank,
+    };
+    let rank = Mismatch::Rank {
+        tensor: "x".to_owned(),
+        rank: 1,
+        given: 2,
+        list: "i, j".to_owned(),
+    };
+    let unnamed = declare::tensor(&[4], Elem::F64).unwrap();
+    let less = Arg::Comparison(Comparison::Less);
+    let choose = |left: &Expr, right: Arg, last: Arg| {
+        let (yes, no) = (int(1), int(0));
+        vec![expr(left), less.clone(), right, yes, no, last]
+    };
+    let elems = Mismatch::Elems {
+        left: "x".to_owned(),
+        left_elem: Elem::F64,
+        right: "n".to_owned(),
+        right_elem: Elem::I32,
+    };
+    vec![
+        Case::new(
+            &VEXP,
+            vec![expr(&n), Arg::Iters(list("i"))],
+            needs_float("exp"),
+        )
+        .at(0),
+        Case::new(
+            &EXP,
+            vec![expr(&n), Arg::Arrow(arrow(["i"], "i"))],
+            needs_float("exp"),
+        )
+        .at(0),
+        Case::new(
+            &VPOW,
+            vec![expr(&n), int(2), Arg::IterLists(lists(["i"]))],
+            needs_float("pow"),
+        ),
+        Case::new(&VABS, vec![expr(&x)], missing(1)).at(0),
+        Case::new(
+            &RELU,
+            vec![expr(&x), Arg::Arrow(arrow(["i", "i"], "i"))],
+            ErrorKind::TooManyLists {
+                given: 2,
+                operands: 1,
+            },
+        )
+        .at(1),
+        Case::new(&VNEG, vec![expr(&x), Arg::Iters(list("i j"))], rank).at(0),
+        Case::new(
+            &VNEG,
+            vec![expr(&unnamed), Arg::Iters(list("i"))],
+            ErrorKind::Unnamed,
+        )
+        .at(0),
+        Case::new(
+            &VSELECT,
+            choose(&x, expr(&n), Arg::IterLists(lists(["i", "i"]))),
+            elems,
+        ),
+        Case::new(
+            &VSELECT,
+            choose(&x, expr(&x), Arg::IterLists(lists(["i"]))),
+            missing(1),
+        )
+        .at(2),
+        Case::new(
+            &SELECT,
+            choose(&x, float(0.5), Arg::Arrow(arrow(["i"], "k"))),
+            Mismatch::Unbound {
+                iterator: name("k"),
+            },
+        )
+        .at(5),
+        Case::new(&SELECT, vec![expr(&x)], ErrorKind::Misdeclared),
+    ]
+}
+
+fn operator_cases() -> Vec<Case> {
+    let (a, b, x) = (
+        tensor("A", &[4, 5]),
+        tensor("B", &[5, 4]),
+        tensor("x", &[5]),
+    );
+    let differ = |left: &str, left_shape: &[u64], right: &str, right_shape: &[u64]| {
+        let shape = |extents: &[u64]| Shape::of_extents(extents.iter().copied());
+        ErrorKind::ShapesDiffer {
+            left: left.to_owned(),
+            left_shape: shape(left_shape),
+            right: right.to_owned(),
+            right_shape: shape(right_shape),
+        }
+    };
+    // Its values start at 1, so that entries at the same position have different iterators.
+    let inner = vec![it("i").plus_constant(-1)];
+    let shifted = vec![iters("i"), Some(inner)];
+    let shifted = teml::transform::tensor::vop::vop(Add, &x, &x, &shifted).unwrap();
+    let four = tensor("v", &[4]);
+    vec![
+        Case::new(
+            &PLUS,
+            vec![expr(&a), expr(&b)],
+            differ("A", &[4, 5], "B", &[5, 4]),
+        ),
+        Case::new(
+            &PLUS,
+            vec![expr(&a), expr(&x)],
+            differ("A", &[4, 5], "x", &[5]),
+        ),
+        Case::new(
+            &PLUS,
+            vec![expr(&shifted), expr(&four)],
+            differ("`x[i] + x[i - 1]`", &[4], "v", &[4]),
+        ),
+        Case::new(
+            &OPPOSITE,
+            vec![expr(&declare::tensor(&[4], Elem::F64).unwrap())],
+            ErrorKind::Unnamed,
+        ),
+    ]
+}
+
+fn reduction_cases() -> Vec<Case> {
+    let (a, x) = (tensor("A", &[5, 5]), tensor("x", &[5]));
+    let total = vsum(&vop(Mul, &x, &x, ["i", "i"]), &list("i")).unwrap();
+    let doubled = |e: &Expr, of: [&str; 2]| vop(Mul, e, e, of);
+    let greatest = vreduce(Reduction::Max, &doubled(&x, ["i", "i"]), &list("i")).unwrap();
+    let squares = doubled(&a, ["i j", "i j"]);
+    let greatest_of_rows = vreduce(Reduction::Max, &squares, &list("j")).unwrap();
+    let n = integers();
+    let mean_of_integers = vmean(&doubled(&n, ["i", "i"]), &list("i")).unwrap();
+    let to = |value: &Expr, index: Vec<Affine>| {
+        let arrow = Arrow {
+            from: vec![None],
+            to: index,
+        };
+        bind("y", teml::transform::tensor::eq::eq(value, &arrow).unwrap())
+    };
+    let build =
+        |assignment: &Expr, why: NoNest| Case::new(&BUILD, vec![expr(assignment)], why).at(0);
+    let not_free = ErrorKind::NotFree {
+        iterator: "k".to_owned(),
+        has: vec![name("i"), name("j")],
+    };
+    vec![
+        Case::new(&VMAX, vec![expr(&squares), Arg::Iters(list("k"))], not_free).at(1),
+        build(
+            &to(&vop(Mul, &greatest, &x, ["ε", "k"]), list("k")),
+            NoNest::NotLinear {
+                reduction: "max",
+                op: "*",
+            },
+        ),
+        build(
+            &to(&vsum(&greatest_of_rows, &list("i")).unwrap(), vec![]),
+            NoNest::NotLinear {
+                reduction: "max",
+                op: "sum",
+            },
+        ),
+        build(
+            &to(
+                &vfunction(Unary::Function(Function::Exp), &total, &None).unwrap(),
+                vec![],
+            ),
+            NoNest::NotLinear {
+                reduction: "sum",
+                op: "exp",
+            },
+        ),
+        build(
+            &to(&mean_of_integers, vec![]),
+            NoNest::NotLinear {
+                reduction: "sum",
+                op: "/",
+            },
+        ),
+        build(
+            &to(&vop(Mul, &tensor("y", &[]), &total, ["ε", "ε"]), vec![]),
+            NoNest::NotLinear {
+                reduction: "sum",
+                op: "*",
+            },
+        ),
+    ]
+}
