@@ -43,6 +43,12 @@ pub fn inits() -> Vec<Case> {
         "  for j in 0..4",
         "    y[j] += A[i]",
     ]);
+    let crossed = nest(&[
+        "f64 y[4], A[4]",
+        "for i in 0..4",
+        "  fill y[i..+1] = 0",
+        "  y[-i + 3] += A[i]",
+    ]);
     let unused = nest(&[
         "f64 y[4], A[4]",
         "fill y[0..4] = 0",
@@ -89,6 +95,8 @@ pub fn inits() -> Vec<Case> {
         case(&partly, named("i"), no_box("`i`", "fill y[0..9] = 0")).because_of(&["i"]),
         case(&blocks, named("i_o"), no_box("`i_o`", fill[0])).because_of(&["i_o"]),
         case(&holes, named("i"), no_box("`i`", "fill y[0..9] = 0")).because_of(&["i"]),
+        // Iterations use what others set.
+        case(&crossed, level(0), no_box("the nest", "fill y[i..+1] = 0")),
         case(&unused, named("i"), no_box("`i`", "fill y[0..4] = 0")).because_of(&["i"]),
     ]
 }

@@ -26,8 +26,7 @@
 //! the fill; iterations that share elements, as those of the reduction's own loops do; iterations
 //! that use no box of constant size, as the last block of a guarded loop does not.
 //!
-//! Source: TeML §4.2.3 leaves the initialization of reductions open; placing it is Halide's
-//! `compute_at` of a pure definition.
+//! Source: TeML §4.2.3 for the initialization; TVM moves it with `decompose_reduction`.
 
 use super::resolve::{chain, find};
 use crate::analysis::bounds::Bounds;

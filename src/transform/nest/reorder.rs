@@ -24,7 +24,7 @@
 //! loops from the outermost one listed down to the innermost; bounds that depend on a loop that
 //! would move inside.
 //!
-//! Source: the permutations of TeML eq. 28 at once.
+//! Source: what TeML composes from interchanges (eqs. 21 and 28), at once.
 
 use super::interchange::check_perfect;
 use super::resolve::{chain, find};

@@ -19,8 +19,7 @@
 //!
 //! Refuses: amounts beyond 2^40.
 //!
-//! Source: the alignment of loops before fusion; for a loop alone the shifted bounds of TeML
-//! eq. 5 say the same.
+//! Source: loop alignment, Allen and Kennedy, Optimizing Compilers for Modern Architectures, 2001.
 
 use super::resolve::{chain, find};
 use crate::analysis::position::splice;

@@ -20,8 +20,8 @@
 //!
 //! Refuses: a loop that is not inside of the other one; coefficients beyond 2^40.
 //!
-//! Source: loop skewing, Wolfe, Loop Skewing: The Wavefront Method Revisited, 1986. TeML §7
-//! misses it for stencils.
+//! Source: loop skewing, Wolfe, Loop Skewing: The Wavefront Method Revisited, 1986. TeML
+//! cannot express it.
 
 use super::resolve::{chain, find};
 use super::shift::shifted;
