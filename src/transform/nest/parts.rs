@@ -5,7 +5,7 @@
 
 use crate::ir::{Affine, Loop, Name, Nest, Range, Tree};
 use crate::transform::{Error, ErrorKind};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// The names of the loops in a nest and around it, and of those that are added.
 pub(super) struct Names<'a> {
@@ -50,14 +50,9 @@ impl Names<'_> {
     }
 
     fn copy(&mut self, trees: &[Tree]) -> Vec<Tree> {
-        let mut renamed = Vec::new();
-        for name in trees.iter().flat_map(names) {
-            renamed.push((name.clone(), self.number(name)));
-        }
-        let rename = |name: &Name| {
-            let (_, new) = renamed.iter().find(|(old, _)| old == name)?;
-            Some(new.clone())
-        };
+        let old = trees.iter().flat_map(names);
+        let renamed: HashMap<Name, Name> = old.map(|n| (n.clone(), self.number(n))).collect();
+        let rename = |name: &Name| renamed.get(name).cloned();
         trees.iter().map(|t| t.rename_loops(&rename)).collect()
     }
 }

@@ -84,7 +84,7 @@ pub fn unroll(nest: &Nest, reference: &LoopRef) -> Result<Nest, Error> {
     let values = (0..extent).step_by(usize::try_from(l.range.step).unwrap_or(1));
     let body: usize = l.body.iter().map(Tree::size).sum();
     let copies = values.clone().count();
-    let trees = copies.saturating_mul(body);
+    let trees = copies.saturating_mul(body.max(1));
     if trees > MAX_TREES {
         return Err(refuse(ErrorKind::Invalid(Invalid::TooLarge { trees })));
     }

@@ -75,7 +75,9 @@ pub fn unroll_and_jam(nest: &Nest, reference: &LoopRef, factor: i64) -> Result<N
         |kind: ErrorKind, culprits: &[Name]| Err(Error::from(kind).on(nest, culprits.to_vec()));
     let l = chain(&cut, &position)[position.len() - 1];
     let size: usize = l.body.iter().map(Tree::size).sum();
-    let trees = size.saturating_mul(usize::try_from(factor).unwrap_or(usize::MAX));
+    let trees = size
+        .max(1)
+        .saturating_mul(usize::try_from(factor).unwrap_or(usize::MAX));
     if trees > MAX_TREES {
         let kind = ErrorKind::Invalid(Invalid::TooLarge { trees });
         return refuse(kind, std::slice::from_ref(unrolled));
