@@ -332,6 +332,8 @@ pub fn step(nest: &Nest, chosen: &Move) -> Result<Nest, Error> {
                 None => distribute(nest, &pick(*l)),
             }
         }
+        // An iteration that is shifted past another one's initialization loses what it wrote.
+        Move::Fuse(..) if initializes_inside(nest.trees(), 0) => Ok(nest.clone()),
         Move::Fuse(l, later) => match neighbors(nest, *l) {
             Some([first, second]) => {
                 let start = |l: &Loop| Some(extent(&l.range)?.0);
@@ -359,6 +361,15 @@ pub fn step(nest: &Nest, chosen: &Move) -> Result<Nest, Error> {
             fuse_inner(&unrolled, &LoopRef::Level(level))
         }
     }
+}
+
+/// Whether a loop holds an initialization.
+fn initializes_inside(trees: &[Tree], depth: usize) -> bool {
+    trees.iter().any(|tree| match tree {
+        Tree::Loop(l) => initializes_inside(&l.body, depth + 1),
+        Tree::Fill(_) => depth > 0,
+        Tree::Stmt(_) => false,
+    })
 }
 
 /// Two loops next to each other, if there are such.
