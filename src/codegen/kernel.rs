@@ -69,7 +69,7 @@ pub struct Kernel {
 
 impl Kernel {
     /// The declaration of the function, without a semicolon; `None` if the function is not
-    /// written as [`super::generate`] does.
+    /// written as [`generate`](fn@super::generate) does.
     pub fn prototype(&self) -> Option<&str> {
         let start = self.function.find(&format!("void {}(", self.symbol))?;
         let end = self.function.find(")\n{")?;
