@@ -159,6 +159,8 @@ fn blocks_are_disjoint_whichever_way_they_run() {
     for loops in [
         "parallel collapse(2) for i in 0..3\n  for j in 0..3\n    R[i] += A[0]",
         "parallel for i in 0..10 step 3\n  R[0] += A[0]",
+        // Both blocks set R[3]: where the steps lead depends on which lower bound counts.
+        "parallel for o in 0..2\n  for i in max(3*o, 1)..3*o + 4 step 2\n    R[i] += A[0]",
         "parallel for i in 0..10 step 3\n  R[i] += A[0]\n  R[i + 3] += A[0]",
     ] {
         let nest = parse_nest(&format!("f64 R[20], A[1]\n{loops}")).expect("a nest");
