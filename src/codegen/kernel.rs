@@ -76,6 +76,11 @@ impl Kernel {
         self.function.get(start..=end)
     }
 
+    /// Whether the function chooses between values: minima, maxima, selections.
+    pub fn chooses(&self) -> bool {
+        self.headers.contains(&Header::Numbers) || self.function.contains(" ? ")
+    }
+
     /// A whole translation unit that defines the function.
     pub fn source(&self) -> String {
         unit(std::slice::from_ref(self))

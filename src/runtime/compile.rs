@@ -34,8 +34,9 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The flags of the compiler, in order.
-    pub fn flags(&self) -> Vec<String> {
+    /// The flags of the compiler, in order, for a kernel that [`chooses`](Kernel::chooses) or
+    /// does not.
+    pub fn flags(&self, chooses: bool) -> Vec<String> {
         let contract = if self.fp_contract { "fast" } else { "off" };
         let mut flags = vec![
             "-std=c11".to_owned(),
@@ -56,6 +57,11 @@ impl Options {
         ];
         if self.openmp {
             flags.push("-fopenmp".to_owned());
+        }
+        if chooses {
+            // With it, gcc 12 gives wrong minima of selected values on AVX-512
+            // (tests/runtime/choosing.c).
+            flags.push("-fno-tree-loop-if-convert".to_owned());
         }
         flags
     }
@@ -118,7 +124,7 @@ impl Compiler {
         control: &Control,
     ) -> Result<Compiled, RuntimeError> {
         let source = with_entry(kernel);
-        let flags = options.flags();
+        let flags = options.flags(kernel.chooses());
         let key = cache::key(&source, &flags, &self.identity());
         let compiled = |path, cached, directory| Compiled {
             kernel: kernel.clone(),

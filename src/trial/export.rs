@@ -72,7 +72,10 @@ pub fn export(
         "driver.c",
         driver(&candidates, &kernels, &fills, &checked),
     ));
-    files.push(text_file("Makefile", makefile(options)));
+    files.push(text_file(
+        "Makefile",
+        makefile(options, kernels.iter().any(Kernel::chooses)),
+    ));
     Ok(files)
 }
 
@@ -216,10 +219,10 @@ fn driver(candidates: &[Candidate], kernels: &[Kernel], fills: &str, checked: &[
     c
 }
 
-fn makefile(options: &Options) -> String {
+fn makefile(options: &Options, chooses: bool) -> String {
     let not_here = ["-fPIC", "-shared", "-fvisibility=hidden", "-Wl,-z,defs"];
     let flags: Vec<String> = options
-        .flags()
+        .flags(chooses)
         .into_iter()
         .filter(|f| !not_here.contains(&f.as_str()))
         .collect();

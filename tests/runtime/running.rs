@@ -172,3 +172,33 @@ fn a_kernel_named_like_a_library_function_is_the_kernel() {
     let x = run.outputs.get("x").unwrap().view().get(3);
     assert_eq!(x, Some(teml::runtime::Scalar::Float(7.0)));
 }
+
+#[test]
+fn minima_of_selected_values_are_right() {
+    let params = vec![
+        param("R", &[7, 1, 1, 2], Elem::F64, Role::Out),
+        param("T1", &[4, 9, 3, 3, 4], Elem::F64, Role::In),
+        param("T0", &[9], Elem::F64, Role::In),
+        param("E", &[2, 7, 1, 1, 2], Elem::F64, Role::In),
+    ];
+    let kernel = kernel("kernel", include_str!("choosing.c"), params);
+    let numbers = |count: u64, salt: u64| {
+        let value = |x: u64| ((x * 7 + salt) % 11) as f64 - 5.0;
+        Data::Values((0..count).map(value).collect::<Vec<f64>>().into())
+    };
+    let data = [
+        Data::Unset,
+        numbers(1296, 13),
+        numbers(9, 26),
+        numbers(28, 39),
+    ];
+    let run = run_once(&compiled(&kernel), &data, &control()).unwrap();
+    let View::F64(r) = run.outputs.get("R").unwrap().view() else {
+        panic!("another type")
+    };
+    // As gcc computes it without optimization.
+    let expected = [
+        -9., -20., -40., -18., -20., -40., -4., 10., 2., -3., 6., 0., -48., -12.,
+    ];
+    assert_eq!(r, expected);
+}
