@@ -11,6 +11,7 @@ mod races;
 
 use generator::{consumer, fused, moves, recipe, step, store};
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 use teml::analysis::verify::verify;
 use teml::codegen::{self, NoCode};
 use teml::interp::store::Data;
@@ -19,11 +20,19 @@ use teml::ir::{Expr, Nest, parse_expr, parse_nest};
 use teml::lower::build::build;
 use teml::transform::tensor::with_shapes;
 
+/// The same programs every time, so that a failure is of the change; `PROPTEST_RNG_SEED` names
+/// another seed, and `TEML_RANDOM=1` takes a new one each time.
 fn config(cases: u32) -> ProptestConfig {
+    let default = ProptestConfig::default();
+    let rng_seed = match (default.rng_seed, std::env::var_os("TEML_RANDOM")) {
+        (RngSeed::Random, None) => RngSeed::Fixed(20_181_105),
+        (seed, _) => seed,
+    };
     ProptestConfig {
         cases,
+        rng_seed,
         failure_persistence: None,
-        ..ProptestConfig::default()
+        ..default
     }
 }
 
