@@ -227,6 +227,20 @@ compare([apart, wrong]);
 }
 
 #[test]
+fn tensors_that_read_each_other_are_compared() {
+    // Each is read by the other's assignment; what is left in `a` at the end is the result.
+    let script = "
+let a = tensor([8]);
+let b = eq(a, [i] -> [7 - i]);
+a = eq(b, [i] -> [i]);
+let apart = [build(b), build(a)];
+let wrong = fuse_outer(build(b), build(a), 1);
+compare([apart, wrong]);
+";
+    fails_with(script, &[], &[], "`wrong` computes a wrong a");
+}
+
+#[test]
 fn results_that_cannot_be_written() {
     let script = "
 let A = tensor([4]);

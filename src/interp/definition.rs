@@ -50,6 +50,7 @@ pub struct Statement<'s, T> {
     fold: Option<(BinaryOp, Vec<(i64, i64)>)>,
     value: Code<T>,
     arrays: Vec<&'s [T]>,
+    stop: &'s (dyn Fn() -> bool + Sync),
 }
 
 /// A flat index: an offset, and a stride for each slot that counts.
@@ -150,6 +151,7 @@ impl<'s, T: Number> Statement<'s, T> {
             fold: fold.map(|op| (op, ranges(&extra))),
             value: compiler.compile(value)?,
             arrays: compiler.arrays,
+            stop: &|| false,
         })
     }
 
@@ -214,6 +216,9 @@ impl<'s, T: Number> Statement<'s, T> {
             slots.truncate(depth);
             return result;
         };
+        if (self.stop)() {
+            return Err(Fault::Stopped);
+        }
         for value in *low..*high {
             slots.truncate(depth);
             slots.push(value);
@@ -221,6 +226,12 @@ impl<'s, T: Number> Statement<'s, T> {
         }
         slots.truncate(depth);
         Ok(())
+    }
+
+    /// The statement, whose evaluation ends with [`Fault::Stopped`] once `stop` says so.
+    #[must_use]
+    pub fn stopped_by(self, stop: &'s (dyn Fn() -> bool + Sync)) -> Statement<'s, T> {
+        Statement { stop, ..self }
     }
 
     /// The number of leaves visited to evaluate one element.

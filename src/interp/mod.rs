@@ -29,6 +29,9 @@ pub enum Fault {
         /// The tensor.
         tensor: String,
     },
+    /// Whoever asked for the value does not want it any more.
+    #[error("stopped")]
+    Stopped,
     /// A tree that has no meaning by itself, such as a virtual expression.
     #[error("`{0}` cannot be evaluated")]
     Meaningless(String),

@@ -16,7 +16,7 @@ pub use reference::Evidence;
 use crate::analysis::work::flops;
 use crate::codegen::{self, Kernel, NoCode, Role};
 use crate::interp::Fault;
-use crate::ir::{Expr, Nest, Tensor};
+use crate::ir::{Expr, Nest, Node, Tensor};
 use crate::lower::build::{NoNest, build};
 use crate::runtime::{
     self, Budget, Comparison, Compiled, Control, Data, Options, Outputs, RuntimeError, Timing,
@@ -275,22 +275,29 @@ fn all_tensors(kernels: &[Kernel]) -> Vec<Tensor> {
     tensors.filter(|t| seen.insert(t.name().cloned())).collect()
 }
 
-/// The tensors that a candidate assigns and no other of its statements reads.
+/// The tensors that a candidate assigns and that nothing reads afterwards. The last statement's
+/// target is always among them, so that there is always something to compare.
 fn results(candidate: &Candidate) -> Vec<String> {
-    let assigned = |e: &Expr| e.tensor().map(|t| t.label().to_owned());
-    let mut results: Vec<String> = definition(candidate).filter_map(assigned).collect();
+    let statements: Vec<&Expr> = definition(candidate).collect();
+    let reads = |statement: &Expr, name: &str| {
+        let mut found = false;
+        if let Node::Assign { value, .. } = statement.node() {
+            value.for_each_access(&mut |t, _| found |= t.label() == name);
+        }
+        found
+    };
+    let mut results = Vec::new();
+    for (k, statement) in statements.iter().enumerate() {
+        let Some(name) = statement.tensor().map(|t| t.label()) else {
+            continue;
+        };
+        // An update of the tensor itself reads it, and assigns it anew.
+        if !statements[k + 1..].iter().any(|later| reads(later, name)) {
+            results.push(name.to_owned());
+        }
+    }
     results.sort();
     results.dedup();
-    results.retain(|name| {
-        !definition(candidate).any(|e| {
-            let mut reads = false;
-            let value = e.children().into_iter().nth(1);
-            if let Some(value) = value {
-                value.for_each_access(&mut |t, _| reads |= t.label() == name);
-            }
-            reads && assigned(e).as_ref() != Some(name)
-        })
-    });
     results
 }
 

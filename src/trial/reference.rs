@@ -1,6 +1,7 @@
 //! Evaluates a definition, in full or at samples, and compares what ran with it.
 
 use super::{Candidate, Inputs, TrialError, definition};
+use crate::interp::Fault;
 use crate::interp::definition::{Statement, run};
 use crate::interp::store::{Data as Elements, Number, Store};
 use crate::ir::{Elem, Expr, Name, Tensor};
@@ -116,15 +117,18 @@ impl Reference<'_> {
         Some((name.clone(), outputs.get(name.as_str())?))
     }
 
-    fn fault(&self, fault: crate::interp::Fault) -> TrialError {
-        TrialError::Fault {
-            label: self.candidate.label.clone(),
-            fault,
+    fn fault(&self, fault: Fault) -> TrialError {
+        let label = self.candidate.label.clone();
+        match fault {
+            Fault::Stopped => TrialError::Runtime(RuntimeError::Interrupted {
+                during: "evaluating the reference".to_owned(),
+            }),
+            fault => TrialError::Fault { label, fault },
         }
     }
 
     fn cost(&self, statement: &Expr, store: &Store) -> Result<f64, TrialError> {
-        fn of<T: Number>(s: &Expr, store: &Store) -> Result<f64, crate::interp::Fault> {
+        fn of<T: Number>(s: &Expr, store: &Store) -> Result<f64, Fault> {
             Statement::<T>::new(s, store).map(|s| s.cost() * s.count())
         }
         match statement.elem() {
@@ -195,7 +199,9 @@ impl Reference<'_> {
         let Some((name, buffer)) = self.output(statement, outputs) else {
             return Ok(0);
         };
+        let stop = || self.control.interrupted();
         let code = Statement::<T>::new(statement, store).map_err(|fault| self.fault(fault))?;
+        let code = code.stopped_by(&stop);
         let actual_elements = elements(buffer.view());
         let Some(actual) = T::slice(&actual_elements) else {
             return Ok(0);
@@ -204,12 +210,7 @@ impl Reference<'_> {
         let points: Vec<Vec<i64>> = (0..count).map(|k| sample(&code.domain, k, count)).collect();
         let evaluated: Result<Vec<(usize, T)>, _> = points
             .par_iter()
-            .map(|point| match self.control.interrupted() {
-                true => Err(TrialError::Runtime(RuntimeError::Interrupted {
-                    during: "evaluating the reference".to_owned(),
-                })),
-                false => code.at(point).map_err(|fault| self.fault(fault)),
-            })
+            .map(|point| code.at(point).map_err(|fault| self.fault(fault)))
             .collect();
         let evaluated = evaluated?;
         let expected: Vec<T> = evaluated.iter().map(|(_, value)| *value).collect();

@@ -25,7 +25,7 @@ use super::operand::indexed;
 use crate::analysis::bounds::Bounds;
 use crate::analysis::shape::{self, Mismatch, Place};
 use crate::ir::{Affine, Expr, Index, Loop, Node, Range, Shape, Tensor};
-use crate::transform::{Arg, Arrow, Error, ErrorKind, Kind, Op, Param, Returns, Value};
+use crate::transform::{Arg, Arrow, Error, ErrorKind, Iters, Kind, Op, Param, Returns, Value};
 
 /// `eq(value, iterators)`.
 pub static EQ: Op = Op {
@@ -42,19 +42,25 @@ pub static EQ: Op = Op {
     },
 };
 
+/// The list of the only operand; iterators are the parameter after it.
+pub(super) fn only_list(arrow: &Arrow) -> Result<Iters, Error> {
+    match arrow.from.as_slice() {
+        [] => Ok(None),
+        [list] => Ok(list.clone()),
+        several => {
+            let (given, operands) = (several.len(), 1);
+            let kind = ErrorKind::TooManyLists { given, operands };
+            Err(Error::from(kind).at_argument(1))
+        }
+    }
+}
+
 /// The assignment of `value` to a tensor named □.
 ///
 /// # Errors
 /// As the header says.
 pub fn eq(value: &Expr, arrow: &Arrow) -> Result<Expr, Error> {
-    if arrow.from.len() > 1 {
-        let kind = ErrorKind::TooManyLists {
-            given: arrow.from.len(),
-            operands: 1,
-        };
-        return Err(Error::from(kind).at_argument(1));
-    }
-    let given = arrow.from.first().cloned().flatten();
+    let given = only_list(arrow)?;
     let value = indexed(value, &given).map_err(|kind| Error::from(kind).at_argument(0))?;
     assign(value, &arrow.to, 1)
 }

@@ -21,7 +21,7 @@
 //!
 //! Source: beyond the paper, in the form of TeML eq. 16.
 
-use super::eq::assign;
+use super::eq::{assign, only_list};
 use super::vfunction::{Unary, vfunction};
 use crate::ir::{Expr, Function};
 use crate::transform::{Arg, Arrow, Error, ErrorKind, Kind, Op, Param, Returns, Value};
@@ -72,13 +72,6 @@ pub static RELU: Op = function!("relu", Unary::Relu);
 /// # Errors
 /// As the header says.
 pub fn function(function: Unary, operand: &Expr, arrow: &Arrow) -> Result<Expr, Error> {
-    if arrow.from.len() > 1 {
-        let kind = ErrorKind::TooManyLists {
-            given: arrow.from.len(),
-            operands: 1,
-        };
-        return Err(Error::from(kind).at_argument(1));
-    }
-    let given = arrow.from.first().cloned().flatten();
+    let given = only_list(arrow)?;
     assign(vfunction(function, operand, &given)?, &arrow.to, 1)
 }

@@ -24,6 +24,7 @@
 //! Source: TeML §4.2.2, the virtual counterpart of eq. 14: it "simply causes TeML to reorganize
 //! iterator lists".
 
+use super::eq::only_list;
 use super::infer::abstraction;
 use super::operand::indexed;
 use crate::analysis::shape::Mismatch;
@@ -50,7 +51,7 @@ pub static VEQ: Op = Op {
 /// # Errors
 /// As the header says.
 pub fn veq(value: &Expr, arrow: &Arrow) -> Result<Expr, Error> {
-    let given = arrow.from.first().cloned().flatten();
+    let given = only_list(arrow)?;
     let body = indexed(value, &given).map_err(|kind| Error::from(kind).at_argument(0))?;
     let has = body.iterators();
     let mut formals: Vec<Name> = Vec::with_capacity(arrow.to.len());
