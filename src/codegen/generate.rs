@@ -3,10 +3,10 @@
 use super::emit::{Emitter, comment};
 use super::kernel::{Header, Kernel, Param, Role};
 use super::symbol;
-use crate::analysis::legality::{self, Race};
 use crate::analysis::shape;
 use crate::analysis::verify::{self, Invalid};
 use crate::ir::{Expr, Index, Infix, Name, NameError, Nest, Node, Tensor};
+use crate::legality::race::{Race, race};
 use std::fmt::Write;
 
 /// Why there is no C for some nests.
@@ -102,7 +102,7 @@ pub fn generate(nests: &[Nest], symbol: &str) -> Result<Kernel, NoCode> {
             return Err(NoCode::Part { outer });
         }
         verify::verify(nest)?;
-        if let Some(race) = legality::race(nest) {
+        if let Some(race) = race(nest) {
             return Err(NoCode::Race { nest: k, race });
         }
     }

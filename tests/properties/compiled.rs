@@ -102,7 +102,7 @@ proptest! {
             // Loops that would race are not marked, so that most nests have code.
             if let Ok(after) = step(&nest, chosen)
                 && verify(&after).is_ok()
-                && teml::analysis::legality::race(&after).is_none()
+                && teml::legality::race::race(&after).is_none()
             {
                 nest = after;
             }

@@ -56,7 +56,7 @@ pub(super) fn unused(symbol: String, kernels: &[Kernel]) -> String {
     names.find(|name| !taken(name)).unwrap_or(symbol)
 }
 
-fn nests_and_name(call: &Call) -> Result<(Vec<Nest>, Option<String>), Failure> {
+pub(super) fn nests_and_name(call: &Call) -> Result<(Vec<Nest>, Option<String>), Failure> {
     let mut nests = Vec::new();
     let mut name = None;
     for k in 0..call.count() {

@@ -1,5 +1,6 @@
 //! Functions that act on trees rather than transform them.
 
+mod check;
 mod code;
 mod compare;
 mod export;
@@ -15,12 +16,14 @@ use super::call::Function;
 
 /// How the values of these functions print.
 pub(super) fn register(engine: &mut rhai::Engine) {
+    check::register(engine);
     code::register(engine);
     paths::register(engine);
 }
 
 /// All of them.
 pub static ACTIONS: &[&Function] = &[
+    &check::CHECK,
     &code::CODEGEN,
     &code::SAVE,
     &compare::COMPARE,
