@@ -102,8 +102,14 @@ impl Context {
         value.is_null()
     }
 
-    /// A result whose failure shows only in the context's error.
-    pub(super) fn checked<T>(&self, function: &'static str, result: T) -> Result<T, Error> {
+    /// The result of a call that fails without returning anything special.
+    pub(super) fn checked<T>(
+        &self,
+        function: &'static str,
+        call: impl FnOnce() -> T,
+    ) -> Result<T, Error> {
+        self.last_error();
+        let result = call();
         // SAFETY: the context is alive.
         match unsafe { (self.library.ctx_last_error)(self.raw()) } {
             NONE => Ok(result),

@@ -40,9 +40,9 @@ pub enum Error {
     #[error("the set has parameters, and its points depend on them")]
     Parameters,
     /// isl refused, for instance because tuples do not fit together.
-    #[error("isl's {function} failed: {reason}")]
+    #[error("isl_{function} failed: {reason}")]
     Failed {
-        /// The function of isl.
+        /// The function of isl, without `isl_`.
         function: &'static str,
         /// What isl says.
         reason: String,

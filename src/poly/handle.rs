@@ -85,12 +85,16 @@ impl<T: Object> Handle<T> {
     }
 
     /// The text that `write` makes of the object.
-    pub(super) fn text(
+    ///
+    /// # Safety
+    ///
+    /// `write` is a function of isl that keeps the object.
+    pub(super) unsafe fn text(
         &self,
         function: &'static str,
         write: unsafe extern "C" fn(*mut T) -> *mut c_char,
     ) -> Result<String, Error> {
-        // SAFETY: `write` keeps the object and returns text that belongs to the caller, or null.
+        // SAFETY: the text belongs to the caller, or is null.
         unsafe {
             let text = write(self.keep());
             if text.is_null() {
@@ -103,7 +107,11 @@ impl<T: Object> Handle<T> {
     }
 
     /// Calls `step` for each part, until it returns an error.
-    pub(super) fn each<P: Object>(
+    ///
+    /// # Safety
+    ///
+    /// `visit` is a function of isl that keeps the object and gives its parts.
+    pub(super) unsafe fn each<P: Object>(
         &self,
         function: &'static str,
         visit: unsafe extern "C" fn(*mut T, Visitor<P>, *mut c_void) -> Answer,
@@ -114,10 +122,9 @@ impl<T: Object> Handle<T> {
             step,
             stopped: None,
         };
-        let user = (&raw mut visiting).cast();
         let visitor = visitor_of(&visiting);
-        // SAFETY: `visit` keeps the object and gives each part, together with `user`, to the
-        // visitor, which is the one for the type of `visiting`.
+        let user = (&raw mut visiting).cast();
+        // SAFETY: the visitor gets `user` with each part, and is the one for its type.
         let answer = unsafe { visit(self.keep(), visitor, user) };
         match (visiting.stopped, answer) {
             (Some(error), _) => {
@@ -182,7 +189,11 @@ unsafe extern "C" fn visitor<P: Object, F: FnMut(Handle<P>) -> Result<(), Error>
 }
 
 /// Reads an object that is written in isl's notation.
-pub(super) fn read<T: Object>(
+///
+/// # Safety
+///
+/// `read` is a function of isl that makes an object of text.
+pub(super) unsafe fn read<T: Object>(
     function: &'static str,
     text: &str,
     read: fn(&Library) -> unsafe extern "C" fn(*mut RawContext, *const c_char) -> *mut T,
@@ -246,7 +257,8 @@ macro_rules! notation {
             /// What `text` says in isl's notation.
             #[doc = concat!("\n\nSource: `isl_", stringify!($read), "`.")]
             pub fn read(text: &str) -> Result<$type, Error> {
-                handle::read(stringify!($read), text, |library| library.$read).map($type)
+                // SAFETY: so does the function.
+                unsafe { handle::read(stringify!($read), text, |library| library.$read) }.map($type)
             }
 
             /// The union of the pieces.
@@ -258,7 +270,8 @@ macro_rules! notation {
             #[doc = concat!("\n\nSource: `isl_", stringify!($write), "`.")]
             pub fn text(&self) -> Result<String, Error> {
                 let write = self.0.context.library.$write;
-                self.0.text(stringify!($write), write)
+                // SAFETY: so does the function.
+                unsafe { self.0.text(stringify!($write), write) }
             }
         }
 

@@ -2,7 +2,7 @@
 
 use super::error::Error;
 use super::handle::{self, Handle, notation, operations};
-use super::library::{RawMap, RawUnionMap};
+use super::library::{RawBasicMap, RawMap, RawUnionMap};
 use super::notation::{self, Piece};
 use super::point::{DOMAIN, Point, RANGE, tuple_name};
 use super::set::{Set, UnionSet, range, whole};
@@ -53,6 +53,8 @@ impl Map {
         deltas() -> Set = map_deltas;
         /// The pairs as points of a nested tuple.
         wrap() -> Set = map_wrap;
+        /// The same as a relation between any tuples.
+        to_union() -> UnionMap = union_map_from_map;
         /// Whether there is no pair.
         is_empty() -> bool = map_is_empty;
         /// Whether every pair is in `other`.
@@ -101,7 +103,7 @@ impl Map {
         let mut parts = Vec::new();
         let context = &self.0.context;
         let visit = context.library.map_foreach_basic_map;
-        self.0.each("map_foreach_basic_map", visit, |part| {
+        let step = |part: Handle<RawBasicMap>| {
             // SAFETY: the function takes a reference to the part and gives its result.
             let part = unsafe {
                 let raw = (context.library.map_from_basic_map)(part.take());
@@ -109,7 +111,9 @@ impl Map {
             };
             parts.push(Map(part));
             Ok(())
-        })?;
+        };
+        // SAFETY: the function keeps its argument and gives the parts.
+        unsafe { self.0.each("map_foreach_basic_map", visit, step) }?;
         Ok(parts)
     }
 
@@ -153,18 +157,6 @@ impl Map {
             (point(&first, one), point(&second, two))
         })
     }
-
-    /// The same as a relation between any tuples.
-    ///
-    /// Source: `isl_union_map_from_map`.
-    pub fn to_union(&self) -> Result<UnionMap, Error> {
-        let context = &self.0.context;
-        // SAFETY: the object is alive; the function takes a reference and gives its result.
-        unsafe {
-            let raw = (context.library.union_map_from_map)(self.0.take());
-            Handle::own(context, "union_map_from_map", raw).map(UnionMap)
-        }
-    }
 }
 
 impl UnionMap {
@@ -201,7 +193,9 @@ impl UnionMap {
         /// From the points that this map sends behind those of `other`.
         lex_gt(other: UnionMap) -> UnionMap = union_map_lex_gt_union_map;
         /// From the points that this map sends behind those of `other`, or to the same. A
-        /// dependence among these, both maps being the schedule, is violated.
+        /// dependence among these, both maps being the schedule, is violated. With many tuples
+        /// it is cheaper to send the dependences through the schedule first, and to intersect
+        /// what comes out with the `lex_ge` of the identity.
         lex_ge(other: UnionMap) -> UnionMap = union_map_lex_ge_union_map;
         /// The first points of all pairs.
         domain() -> UnionSet = union_map_domain;
@@ -231,10 +225,12 @@ impl UnionMap {
     pub fn maps(&self) -> Result<Vec<Map>, Error> {
         let mut maps = Vec::new();
         let visit = self.0.context.library.union_map_foreach_map;
-        self.0.each("union_map_foreach_map", visit, |map| {
+        let step = |map: Handle<RawMap>| {
             maps.push(Map(map));
             Ok(())
-        })?;
+        };
+        // SAFETY: the function keeps its argument and gives the parts.
+        unsafe { self.0.each("union_map_foreach_map", visit, step) }?;
         Ok(maps)
     }
 

@@ -38,11 +38,11 @@ fn everything() -> Result<(), Error> {
             }
             result.map(drop).or_else(stop)?;
         }
-        (one.is_empty()?, one.is_bounded()?, one.is_subset(&set)?);
-        (one.is_equal(&set)?, one.identity()?, one.text()?);
+        let _ = (one.is_empty()?, one.is_bounded()?, one.is_subset(&set)?);
+        let _ = (one.is_equal(&set)?, one.identity()?, one.text()?);
         let _ = (one.tuple(), one.clone());
         let (union, unions) = (one.to_union()?, map.to_union()?);
-        (union.to_set()?, union.apply(&unions)?, union.sample()?);
+        let _ = (union.to_set()?, union.apply(&unions)?, union.sample()?);
         union.points(3).map(drop).or_else(stop)?;
     }
     let part = map.intersect_domain(&set)?;
@@ -70,13 +70,13 @@ fn everything() -> Result<(), Error> {
         }
         result.map(drop).or_else(stop)?;
     }
-    (
+    let _ = (
         map.is_single_valued()?,
         map.is_injective()?,
         map.is_bijective()?,
     );
     let union = part.to_union()?;
-    (union.sample()?, union.maps()?, union.to_map()?);
+    let _ = (union.sample()?, union.maps()?, union.to_map()?);
     union.pairs(5).map(drop).or_else(stop)?;
     for order in [
         union.lex_lt(&union)?,

@@ -56,8 +56,9 @@ pub(super) fn coordinates(
         };
         // SAFETY: the value is alive; the function keeps it. Of one that is too large it returns
         // zero and says so in the context.
-        let number = unsafe { (library.val_get_num_si)(value.keep()) };
-        context.checked("val_get_num_si", number)
+        context.checked("val_get_num_si", || unsafe {
+            (library.val_get_num_si)(value.keep())
+        })
     };
     (0..count)
         .map(coordinate)

@@ -2,7 +2,7 @@
 
 use super::error::Error;
 use super::handle::{self, Handle, notation, operations};
-use super::library::{RawPoint, RawSet, RawUnionSet};
+use super::library::{RawBasicSet, RawPoint, RawSet, RawUnionSet};
 use super::map::{Map, UnionMap};
 use super::notation::{self, Piece};
 use super::point::{PARAMETERS, Point, RANGE, coordinates, tuple_name};
@@ -40,6 +40,8 @@ impl Set {
         lexmax() -> Set = set_lexmax;
         /// From each point to itself.
         identity() -> Map = set_identity;
+        /// The same as a set of any tuples.
+        to_union() -> UnionSet = union_set_from_set;
         /// Whether there is no point.
         is_empty() -> bool = set_is_empty;
         /// Whether there are finitely many points for given parameters.
@@ -72,7 +74,7 @@ impl Set {
         let mut parts = Vec::new();
         let context = &self.0.context;
         let visit = context.library.set_foreach_basic_set;
-        self.0.each("set_foreach_basic_set", visit, |part| {
+        let step = |part: Handle<RawBasicSet>| {
             // SAFETY: the function takes a reference to the part and gives its result.
             let part = unsafe {
                 let raw = (context.library.set_from_basic_set)(part.take());
@@ -80,7 +82,9 @@ impl Set {
             };
             parts.push(Set(part));
             Ok(())
-        })?;
+        };
+        // SAFETY: the function keeps its argument and gives the parts.
+        unsafe { self.0.each("set_foreach_basic_set", visit, step) }?;
         Ok(parts)
     }
 
@@ -129,20 +133,22 @@ impl Set {
     fn each_point(
         &self,
         limit: usize,
-        mut step: impl FnMut(&Handle<RawPoint>) -> Result<(), Error>,
+        mut each: impl FnMut(&Handle<RawPoint>) -> Result<(), Error>,
     ) -> Result<usize, Error> {
         if !self.is_bounded()? {
             return Err(Error::Unbounded);
         }
         let mut count = 0;
         let visit = self.0.context.library.set_foreach_point;
-        self.0.each("set_foreach_point", visit, |point| {
+        let step = |point: Handle<RawPoint>| {
             if count == limit {
                 return Err(Error::TooMany { limit });
             }
             count += 1;
-            step(&point)
-        })?;
+            each(&point)
+        };
+        // SAFETY: the function keeps its argument and gives the parts.
+        unsafe { self.0.each("set_foreach_point", visit, step) }?;
         Ok(count)
     }
 
@@ -164,18 +170,6 @@ impl Set {
     pub fn tuple(&self) -> Option<String> {
         // SAFETY: the object is alive and keeps the name alive.
         unsafe { tuple_name((self.0.context.library.set_get_tuple_name)(self.0.keep())) }
-    }
-
-    /// The same as a set of any tuples.
-    ///
-    /// Source: `isl_union_set_from_set`.
-    pub fn to_union(&self) -> Result<UnionSet, Error> {
-        let context = &self.0.context;
-        // SAFETY: the object is alive; the function takes a reference and gives its result.
-        unsafe {
-            let raw = (context.library.union_set_from_set)(self.0.take());
-            Handle::own(context, "union_set_from_set", raw).map(UnionSet)
-        }
     }
 }
 
@@ -215,10 +209,12 @@ impl UnionSet {
     pub fn sets(&self) -> Result<Vec<Set>, Error> {
         let mut sets = Vec::new();
         let visit = self.0.context.library.union_set_foreach_set;
-        self.0.each("union_set_foreach_set", visit, |set| {
+        let step = |set: Handle<RawSet>| {
             sets.push(Set(set));
             Ok(())
-        })?;
+        };
+        // SAFETY: the function keeps its argument and gives the parts.
+        unsafe { self.0.each("union_set_foreach_set", visit, step) }?;
         Ok(sets)
     }
 

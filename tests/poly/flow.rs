@@ -5,7 +5,7 @@ use super::regions::{Pairs, point};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use teml::poly::Relation::{Less, LessOrEqual};
-use teml::poly::{Accesses, Error, Flow, Linear, Piece, Point, UnionMap};
+use teml::poly::{Accesses, Error, Flow, Linear, Piece, UnionMap};
 
 const LIMIT: usize = 100_000;
 
@@ -100,11 +100,11 @@ fn flow(statements: &[Statement]) -> Result<Flow, Error> {
 
 /// Walks back from each access of the sink.
 fn walked(statements: &[Statement]) -> [Pairs; 4] {
-    let mut events: BTreeMap<(i64, usize), (Point, Vec<(Kind, i64)>)> = BTreeMap::new();
+    let mut events = BTreeMap::new();
     for (place, s) in statements.iter().enumerate() {
         for i in 0..s.extent {
             let accesses = s.accesses.iter().map(|(kind, f, o)| (*kind, f * i + o));
-            let event = (point(s.name, &[i]), accesses.collect());
+            let event = (point(s.name, &[i]), accesses.collect::<Vec<_>>());
             events.insert((s.step * i + s.start, place), event);
         }
     }

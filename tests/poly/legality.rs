@@ -2,6 +2,7 @@
 
 use super::regions::{Pairs, point};
 use std::collections::BTreeMap;
+use std::slice::from_ref;
 use teml::poly::Relation::{Equal, Less, LessOrEqual};
 use teml::poly::{Accesses, Error, Linear, Piece, Point, Set, UnionMap};
 
@@ -192,7 +193,7 @@ fn what_runs_twice_or_never_is_seen() {
         [point("S", &[10]), point("S", &[11])]
     );
     let guard = blocks().constrain(Linear::new([(4, "o"), (1, "i")], 0), Less, 10);
-    let guarded = UnionMap::new(&[guard.clone()]).unwrap();
+    let guarded = UnionMap::new(from_ref(&guard)).unwrap();
     assert_eq!(guarded.range().unwrap().is_equal(&all), Ok(true));
     // A remainder that starts too early.
     let rest = Piece::set("R", ["i"])
@@ -218,7 +219,7 @@ fn lexmin_solves_integer_programs() {
             .constrain(product(distance), LessOrEqual, "u");
     }
     let best = |piece: &Piece| {
-        let best = Set::new(&[piece.clone()]).unwrap().lexmin().unwrap();
+        let best = Set::new(from_ref(piece)).unwrap().lexmin().unwrap();
         best.sample().unwrap().unwrap().coordinates
     };
     assert_eq!(best(&piece), [1, 1, 0]);
