@@ -203,7 +203,7 @@ impl UnionMap {
         range() -> UnionSet = union_map_range;
         /// The differences of all pairs within a tuple, the second point minus the first.
         deltas() -> UnionSet = union_map_deltas;
-        /// The map of the pairs, if they are between two tuples. Of no pairs it is not known which.
+        /// The map of the pairs, if they are between two tuples. Of no pairs isl may not know which.
         to_map() -> Map = map_from_union_map;
         /// Whether there is no pair.
         is_empty() -> bool = union_map_is_empty;

@@ -193,7 +193,7 @@ impl UnionSet {
         lexmax() -> UnionSet = union_set_lexmax;
         /// From each point to itself.
         identity() -> UnionMap = union_set_identity;
-        /// The set of points, if they have one tuple. Of no points it is not known which.
+        /// The set of points, if they have one tuple. Of no points isl may not know which.
         to_set() -> Set = set_from_union_set;
         /// Whether there is no point.
         is_empty() -> bool = union_set_is_empty;

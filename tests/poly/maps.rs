@@ -152,7 +152,7 @@ proptest! {
         prop_assert_eq!(&parts, &pairs);
         prop_assert_eq!(a.wrap()?.count(LIMIT)?, pairs.len());
         let back = a.to_union()?.to_map();
-        prop_assert_eq!(back.is_err(), a.is_empty()?, "of nothing the tuples are not known");
+        prop_assert!(back.is_ok() || a.is_empty()?);
         prop_assert!(back.map_or(Ok(true), |back| back.is_equal(&a))?);
     }
 
