@@ -75,7 +75,6 @@ functions! {
     set_subtract(*mut RawSet, *mut RawSet) -> *mut RawSet;
     set_gist(*mut RawSet, *mut RawSet) -> *mut RawSet;
     set_apply(*mut RawSet, *mut RawMap) -> *mut RawSet;
-    set_coalesce(*mut RawSet) -> *mut RawSet;
     set_lexmin(*mut RawSet) -> *mut RawSet;
     set_lexmax(*mut RawSet) -> *mut RawSet;
     set_identity(*mut RawSet) -> *mut RawMap;
@@ -107,7 +106,6 @@ functions! {
     map_apply_domain(*mut RawMap, *mut RawMap) -> *mut RawMap;
     map_apply_range(*mut RawMap, *mut RawMap) -> *mut RawMap;
     map_reverse(*mut RawMap) -> *mut RawMap;
-    map_coalesce(*mut RawMap) -> *mut RawMap;
     map_lexmin(*mut RawMap) -> *mut RawMap;
     map_lexmax(*mut RawMap) -> *mut RawMap;
     map_domain(*mut RawMap) -> *mut RawSet;
@@ -135,7 +133,6 @@ functions! {
     union_set_subtract(*mut RawUnionSet, *mut RawUnionSet) -> *mut RawUnionSet;
     union_set_gist(*mut RawUnionSet, *mut RawUnionSet) -> *mut RawUnionSet;
     union_set_apply(*mut RawUnionSet, *mut RawUnionMap) -> *mut RawUnionSet;
-    union_set_coalesce(*mut RawUnionSet) -> *mut RawUnionSet;
     union_set_lexmin(*mut RawUnionSet) -> *mut RawUnionSet;
     union_set_lexmax(*mut RawUnionSet) -> *mut RawUnionSet;
     union_set_identity(*mut RawUnionSet) -> *mut RawUnionMap;
@@ -158,7 +155,6 @@ functions! {
     union_map_apply_domain(*mut RawUnionMap, *mut RawUnionMap) -> *mut RawUnionMap;
     union_map_apply_range(*mut RawUnionMap, *mut RawUnionMap) -> *mut RawUnionMap;
     union_map_reverse(*mut RawUnionMap) -> *mut RawUnionMap;
-    union_map_coalesce(*mut RawUnionMap) -> *mut RawUnionMap;
     union_map_lexmin(*mut RawUnionMap) -> *mut RawUnionMap;
     union_map_lexmax(*mut RawUnionMap) -> *mut RawUnionMap;
     union_map_lex_lt_union_map(*mut RawUnionMap, *mut RawUnionMap) -> *mut RawUnionMap;

@@ -39,8 +39,6 @@ impl Map {
         apply_range(other: Map) -> Map = map_apply_range;
         /// The other way round.
         reverse() -> Map = map_reverse;
-        /// The same in fewer parts, where that is easily seen.
-        coalesce() -> Map = map_coalesce;
         /// From each point to the lexicographically first of those that it is related to.
         lexmin() -> Map = map_lexmin;
         /// From each point to the lexicographically last of those that it is related to.
@@ -179,8 +177,6 @@ impl UnionMap {
         apply_range(other: UnionMap) -> UnionMap = union_map_apply_range;
         /// The other way round.
         reverse() -> UnionMap = union_map_reverse;
-        /// The same in fewer parts, where that is easily seen.
-        coalesce() -> UnionMap = union_map_coalesce;
         /// From each point to the lexicographically first of each tuple that it is related to.
         lexmin() -> UnionMap = union_map_lexmin;
         /// From each point to the lexicographically last of each tuple that it is related to.

@@ -30,6 +30,11 @@
 //! std::thread::spawn(move || set.is_empty()); // a set stays in its thread
 //! ```
 //!
+//! There is no `coalesce`: in isl 0.25 it adds points to some unions with divisibility in them (to
+//! `{ [i, j] : 2 <= i < 4 and -2 <= j < 0 and i + j < 2 }` with
+//! `{ [i, j] : 1 <= i < 5 and -1 <= j < 1 and (i + j) mod 3 = 0 }`, say), and sets that share
+//! their representation with the argument change, too.
+//!
 //! Every method names the function of isl that it calls; the manual of isl is its reference.
 
 mod context;

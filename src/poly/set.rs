@@ -31,8 +31,6 @@ impl Set {
         gist(context: Set) -> Set = set_gist;
         /// What the map makes of the points.
         apply(map: Map) -> Set = set_apply;
-        /// The same in fewer parts, where that is easily seen.
-        coalesce() -> Set = set_coalesce;
         /// The lexicographically first point, by itself. A set that goes on forever that way has
         /// none, which is an error.
         lexmin() -> Set = set_lexmin;
@@ -185,8 +183,6 @@ impl UnionSet {
         gist(context: UnionSet) -> UnionSet = union_set_gist;
         /// What the map makes of the points.
         apply(map: UnionMap) -> UnionSet = union_set_apply;
-        /// The same in fewer parts, where that is easily seen.
-        coalesce() -> UnionSet = union_set_coalesce;
         /// The lexicographically first point of each tuple.
         lexmin() -> UnionSet = union_set_lexmin;
         /// The lexicographically last point of each tuple.

@@ -166,7 +166,7 @@ fn primes() -> Result<usize, Error> {
     let mut left = Set::read("{ [i] : 2 <= i < 2000 }")?;
     for k in 2..12 {
         let multiples = Set::read(&format!("{{ [i] : i mod {k} = 0 and i > {k} }}"))?;
-        left = left.subtract(&multiples)?.coalesce()?;
+        left = left.subtract(&multiples)?;
     }
     left.count(2000)
 }

@@ -80,7 +80,6 @@ macro_rules! check {
         prop_assert_eq!(listed(a.union(&b)?)?, in_a | in_b);
         prop_assert_eq!(listed(a.subtract(&b)?)?, in_a - in_b);
         prop_assert_eq!(listed(a.gist(&b)?.intersect(&b)?)?, in_a & in_b);
-        prop_assert_eq!(&listed(a.coalesce()?)?, in_a);
         prop_assert_eq!(listed(a.reverse()?)?, reverse(in_a));
         prop_assert_eq!(listed(a.apply_range(&b)?)?, compose(in_a, in_b));
         prop_assert_eq!(listed(a.apply_domain(&b)?)?, compose(&reverse(in_b), in_a));

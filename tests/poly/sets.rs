@@ -38,7 +38,6 @@ macro_rules! check {
         prop_assert_eq!(listed(a.union(&b)?)?, in_a | in_b);
         prop_assert_eq!(listed(a.subtract(&b)?)?, in_a - in_b);
         prop_assert_eq!(listed(a.gist(&b)?.intersect(&b)?)?, in_a & in_b);
-        prop_assert_eq!(&listed(a.coalesce()?)?, in_a);
         prop_assert_eq!(listed(a.lexmin()?)?, extreme(in_a, false));
         prop_assert_eq!(listed(a.lexmax()?)?, extreme(in_a, true));
         prop_assert_eq!(&listed($type::read(&a.text()?)?)?, in_a);
