@@ -5,6 +5,7 @@ pub mod codegen;
 pub mod diag;
 pub mod interp;
 pub mod ir;
+pub mod legality;
 pub mod lower;
 pub mod poly;
 pub mod repl;

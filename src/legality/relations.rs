@@ -90,7 +90,7 @@ impl Meaning {
         let anti = self.reads.apply_range(&writers)?;
         let output = self.writes.apply_range(&writers)?;
         let touching = flow.union(&anti)?.union(&output)?;
-        in_order(&touching, &self.order, UnionMap::lex_lt)?.coalesce()
+        in_order(&touching, &self.order, UnionMap::lex_lt)
     }
 }
 
