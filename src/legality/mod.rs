@@ -4,9 +4,14 @@
 //! needs no polyhedral library, and may refuse too much.
 
 mod check;
+mod concurrent;
+mod dataflow;
+mod equal;
 mod find;
+mod memory;
 mod program;
 pub mod race;
+mod reduction;
 mod relations;
 mod reroll;
 mod violation;

@@ -28,6 +28,9 @@ pub(super) struct Leaf<'a> {
     pub(super) place: Vec<usize>,
     /// The assignment that it executes, among those of all nests.
     pub(super) assignment: Option<usize>,
+    /// The local tensors that are declared around it: their names, and the beginning of `place`
+    /// that says in which sequence.
+    pub(super) locals: Vec<(&'a str, Vec<usize>)>,
 }
 
 #[derive(Clone, Copy)]
@@ -58,6 +61,7 @@ impl<'a> Program<'a> {
                 first,
                 loops: Vec::new(),
                 place: vec![k],
+                locals: Vec::new(),
                 leaves: &mut program.leaves,
             };
             walk.sequence(trees);
@@ -75,6 +79,34 @@ impl<'a> Program<'a> {
     pub(super) fn original_depth(&self) -> usize {
         let depths = self.originals.iter().map(|o| o.loops.len());
         depths.max().unwrap_or(0)
+    }
+}
+
+/// The leaves of the definition, in its own order.
+pub(super) fn definition(nests: &[Nest]) -> Vec<Leaf<'_>> {
+    let mut leaves = Vec::new();
+    for (a, trees) in nests.iter().flat_map(Nest::originals).enumerate() {
+        let mut walk = Walk {
+            first: a,
+            loops: Vec::new(),
+            place: vec![a],
+            locals: Vec::new(),
+            leaves: &mut leaves,
+        };
+        walk.sequence(trees);
+    }
+    leaves
+}
+
+impl Leaf<'_> {
+    /// When an iteration is executed: numbers of sequences and values of iterators in turn.
+    pub(super) fn time_of(&self, iteration: &[i64]) -> Vec<i64> {
+        let mut time = vec![self.place[0] as i64];
+        for (k, place) in self.place[1..].iter().enumerate() {
+            time.push(*place as i64);
+            time.extend(iteration.get(k).filter(|_| k < self.loops.len()));
+        }
+        time
     }
 }
 
@@ -109,11 +141,13 @@ struct Walk<'a, 'p> {
     first: usize,
     loops: Vec<&'a Loop>,
     place: Vec<usize>,
+    locals: Vec<(&'a str, Vec<usize>)>,
     leaves: &'p mut Vec<Leaf<'a>>,
 }
 
 impl<'a> Walk<'a, '_> {
     fn sequence(&mut self, trees: &'a [Tree]) {
+        let outside = self.locals.len();
         for (k, tree) in trees.iter().enumerate() {
             self.place.push(k);
             let (what, assignment) = match tree {
@@ -124,8 +158,9 @@ impl<'a> Walk<'a, '_> {
                     self.place.pop();
                     continue;
                 }
-                Tree::Local(_) => {
+                Tree::Local(tensor) => {
                     self.place.pop();
+                    self.locals.push((tensor.label(), self.place.clone()));
                     continue;
                 }
                 Tree::Stmt(s) => (What::Stmt(s), s.origin.as_ref().map(|o| o.assignment)),
@@ -136,9 +171,11 @@ impl<'a> Walk<'a, '_> {
                 loops: self.loops.clone(),
                 place: self.place.clone(),
                 assignment: assignment.map(|a| a + self.first),
+                locals: self.locals.clone(),
             });
             self.place.pop();
         }
+        self.locals.truncate(outside);
     }
 }
 

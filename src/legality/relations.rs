@@ -153,7 +153,12 @@ fn fill_domain(
 }
 
 /// The bounds of a loop, for its iterator `x`.
-fn bounded(piece: Piece, l: &Loop, x: &str, variable: &dyn Fn(&Name) -> Option<String>) -> Piece {
+pub(super) fn bounded(
+    piece: Piece,
+    l: &Loop,
+    x: &str,
+    variable: &dyn Fn(&Name) -> Option<String>,
+) -> Piece {
     let lower = l.range.lower.iter().fold(piece, |piece, bound| {
         piece.constrain(linear(bound, variable), Relation::LessOrEqual, x)
     });
@@ -194,7 +199,7 @@ fn point_variable(k: usize) -> String {
     format!("x{k}")
 }
 
-fn linear(a: &Affine, variable: &dyn Fn(&Name) -> Option<String>) -> Linear {
+pub(super) fn linear(a: &Affine, variable: &dyn Fn(&Name) -> Option<String>) -> Linear {
     let terms = a.terms().iter();
     let named = |name: &Name| variable(name).unwrap_or_else(|| name.to_string());
     Linear::new(terms.map(|(name, c)| (*c, named(name))), a.offset())

@@ -2,9 +2,12 @@
 //!
 //! Copies of a statement that execute instances at equal distances are one statement in a loop
 //! that counts the copies; the same holds for sequences of several statements, and for loops
-//! with such statements in them. Only what statements execute counts here, not what they say.
+//! with such statements in them.
 
-use crate::ir::{Affine, Fill, Loop, Name, Origin, Range, Sharing, Stmt, Tree};
+use crate::ir::{
+    Affine, Expr, Fill, Index, Infix, Loop, Name, Origin, Range, Sharing, Stmt, Tensor, Tree,
+};
+use std::cell::RefCell;
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -138,18 +141,35 @@ impl Item {
                 inside.pop();
                 self.key.push('}');
             }
-            Tree::Stmt(s) => match &s.origin {
-                Some(origin) => {
+            Tree::Stmt(s) => {
+                let bare = |t: &Tensor, _: &Index| Some(Expr::access(t.clone(), Index::Unset));
+                let value = s.value.map_accesses(&bare);
+                let update = s.update.map_or("", |op| op.symbol());
+                let _ = write!(
+                    self.key,
+                    "{} {update}= {} ",
+                    s.target.label(),
+                    Infix(&value)
+                );
+                s.index.iter().for_each(|a| self.affine(a, inside));
+                s.value.for_each_access(&mut |_, index| {
+                    if let Index::At(index) = index {
+                        index.iter().for_each(|a| self.affine(a, inside));
+                    }
+                });
+                if let Some(origin) = &s.origin {
                     let _ = write!(self.key, "S{} ", origin.assignment);
                     origin.point.iter().for_each(|a| self.affine(a, inside));
                 }
-                None => {
-                    let _ = write!(self.key, "{s}");
-                }
-            },
+            }
             Tree::Fill(fill) => {
                 let extents: Vec<u64> = fill.region.iter().map(|(_, n)| *n).collect();
-                let _ = write!(self.key, "F{:?} {extents:?} ", fill.assignment);
+                let (target, value) = (fill.target.label(), fill.value);
+                let _ = write!(
+                    self.key,
+                    "{target} F{:?} {extents:?} {value} ",
+                    fill.assignment
+                );
                 fill.region
                     .iter()
                     .for_each(|(low, _)| self.affine(low, inside));
@@ -173,31 +193,39 @@ impl Item {
 }
 
 /// The tree with the next of `steps` added to each of its numbers.
-fn advance(tree: &Tree, steps: &mut impl Iterator<Item = Affine>) -> Tree {
-    let mut next = |a: &Affine| match steps.next() {
+fn advance(tree: &Tree, steps: &mut dyn Iterator<Item = Affine>) -> Tree {
+    let steps = RefCell::new(steps);
+    let next = |a: &Affine| match steps.borrow_mut().next() {
         Some(step) => a.plus(&step),
         None => a.clone(),
     };
+    let all = |index: &[Affine]| index.iter().map(next).collect::<Vec<_>>();
     match tree {
         Tree::Loop(l) => {
-            let lower = l.range.lower.iter().map(&mut next).collect();
-            let upper = l.range.upper.iter().map(&mut next).collect();
-            let step = l.range.step;
-            let body: Vec<Tree> = l.body.iter().map(|t| advance(t, &mut *steps)).collect();
+            let (lower, upper, step) = (all(&l.range.lower), all(&l.range.upper), l.range.step);
+            let body = l.body.iter().map(|t| advance(t, &mut **steps.borrow_mut()));
             Tree::of_loop(Loop {
                 range: Range { lower, upper, step },
-                body,
+                body: body.collect(),
                 ..(**l).clone()
             })
         }
         Tree::Stmt(s) => {
+            let index = all(&s.index);
+            let value = s.value.map_accesses(&|tensor, index| match index {
+                Index::At(index) => Some(Expr::access(tensor.clone(), Index::At(all(index)))),
+                _ => None,
+            });
             let origin = s.origin.as_ref().map(|origin| Origin {
                 assignment: origin.assignment,
-                point: origin.point.iter().map(&mut next).collect(),
+                point: all(&origin.point),
             });
             Tree::Stmt(Arc::new(Stmt {
+                target: s.target.clone(),
+                index,
+                update: s.update,
+                value,
                 origin,
-                ..(**s).clone()
             }))
         }
         Tree::Fill(fill) => {
