@@ -123,7 +123,10 @@ fn assign_to(context: &mut EvalContext, inputs: &[Expression]) -> Result<Dynamic
 }
 
 /// The value under the name, if it has none yet.
-fn named(value: Dynamic, name: &str, position: Position) -> Result<Dynamic> {
+fn named(mut value: Dynamic, name: &str, position: Position) -> Result<Dynamic> {
+    if value.tag() == values::SHOWN {
+        value.set_tag(0);
+    }
     if let Some(expr) = value.read_lock::<Expr>() {
         if is_unnamed(&expr) {
             let name = Name::new(name).map_err(|error| {
