@@ -135,7 +135,9 @@ pub(super) fn emit(call: &Call, candidate: &Candidate) -> Result<Kernel, NoCode>
     let symbol = codegen::symbol::from_label(&candidate.label);
     let symbol = unused(symbol, &call.state().workbench.compared);
     let kernel = codegen::generate(&candidate.nests, &symbol)?;
-    call.state().workbench.compared.push(kernel.clone());
+    let mut state = call.state();
+    state.workbench.compared.push(kernel.clone());
+    state.workbench.nests.extend_from_slice(&candidate.nests);
     Ok(kernel)
 }
 
