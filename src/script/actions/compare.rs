@@ -60,7 +60,7 @@ Variants and the result are those of `compare`, but no table is printed, and eac
 itself 3 to 10 times, about half a second in all: `compare` tells more precisely which of the best
 ones is the best. They are compiled in parallel. A variant that has no code, does not compile,
 fails or computes something wrong is reported in a line, and the others go on: its row has `ok`
-false, `why`, and infinite times.",
+false and `why`, and no numbers.",
     call: |call| {
         let candidates = candidates(call)?;
         if call.state().workbench.mode == Mode::Emit {
@@ -156,15 +156,25 @@ fn measured(row: &Row, flops: f64) -> Dynamic {
     } else {
         0.0
     };
-    let times = [min, median, row.timing.spread, gflops, row.error];
-    let mut map = entries(&row.label, times);
+    let mut map = Map::new();
+    let numbers = [
+        ("min", min),
+        ("median", median),
+        ("spread", row.timing.spread),
+        ("gflops", gflops),
+        ("error", row.error),
+    ];
+    for (key, number) in numbers {
+        map.insert(key.into(), Dynamic::from_float(number));
+    }
+    map.insert("name".into(), row.label.as_str().into());
     map.insert("ok".into(), true.into());
     map.into()
 }
 
 fn failed(label: &str, why: &str) -> Dynamic {
-    let never = f64::INFINITY;
-    let mut map = entries(label, [never, never, never, 0.0, never]);
+    let mut map = Map::new();
+    map.insert("name".into(), label.into());
     map.insert("ok".into(), false.into());
     map.insert("why".into(), why.into());
     map.into()
@@ -174,14 +184,6 @@ fn not_run(candidates: &[Candidate]) -> Array {
     let rows = candidates.iter();
     rows.map(|c| failed(&c.label, "C is written, and nothing runs"))
         .collect()
-}
-
-fn entries(label: &str, numbers: [f64; 5]) -> Map {
-    let keys = ["min", "median", "spread", "gflops", "error"];
-    let numbers = numbers.map(Dynamic::from_float);
-    let mut map: Map = keys.map(Into::into).into_iter().zip(numbers).collect();
-    map.insert("name".into(), label.into());
-    map
 }
 
 pub(super) fn candidates(call: &Call) -> Result<Vec<Candidate>, Failure> {
