@@ -98,8 +98,8 @@ fn member_of(reader: BufReader<File>, member: Option<&str>) -> Result<Array, Str
 fn read(reader: &mut impl Read) -> Result<Array, String> {
     let header = Header::read(reader)?;
     let size = header.elem.size() as u64;
-    let extents = header.shape.iter();
-    let count = extents.fold(Some(1u64), |count, e| count?.checked_mul(*e));
+    let mut extents = header.shape.iter();
+    let count = extents.try_fold(1u64, |count, e| count.checked_mul(*e));
     let bytes = count
         .and_then(|count| count.checked_mul(size))
         .filter(|b| *b < u64::MAX);
