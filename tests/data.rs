@@ -303,6 +303,27 @@ fn results_are_files_that_can_be_read() {
     assert_eq!(data[..4], 2f32.to_le_bytes());
 }
 
+/// However large the results are, since nothing runs.
+#[test]
+fn emitting_runs_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let script = "let A = tensor([4000000, 4000000]);\nlet B = eq(2 * A, [i, j] -> [j, i]);\n\
+                  init(A, random(3));\nlet out = run(build(B));\nsave(out.B, \"b.npy\");\n\
+                  init(A, out.B);\nlet double_b = eq(B + A, [i, j] -> [i, j]);\n\
+                  save(run(build(double_b)).double_b, \"c.npy\");";
+    let file = directory.path().join("script.rhai");
+    fs::write(&file, script).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_teml"))
+        .arg("emit")
+        .arg(&file)
+        .current_dir(directory.path())
+        .output()
+        .unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{errors}");
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+}
+
 #[test]
 fn integers_beyond_the_53_bits_of_f64_arrive() {
     let directory = tempfile::tempdir().unwrap();

@@ -54,14 +54,13 @@ impl Values {
         })
     }
 
-    /// Zero everywhere.
-    pub fn zeros(tensor: &Tensor) -> Values {
-        let count = usize::try_from(tensor.shape().elements()).unwrap_or(usize::MAX);
-        match tensor.elem() {
-            Elem::F64 => Values::F64(vec![0.0; count]),
-            Elem::F32 => Values::F32(vec![0.0; count]),
-            Elem::I32 => Values::I32(vec![0; count]),
-            Elem::I64 => Values::I64(vec![0; count]),
+    /// No elements.
+    pub fn none(elem: Elem) -> Values {
+        match elem {
+            Elem::F64 => Values::F64(Vec::new()),
+            Elem::F32 => Values::F32(Vec::new()),
+            Elem::I32 => Values::I32(Vec::new()),
+            Elem::I64 => Values::I64(Vec::new()),
         }
     }
 

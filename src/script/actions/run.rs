@@ -22,7 +22,7 @@ What a nest, or a list of nests that run in order, computes: `run(plan)`.
 The result is a map from the name of each tensor that is written to its elements, which are
 checked as `compare` does: `let out = run(plan); save(out.C, \"c.npy\")`. Printed, they show their
 first elements; `init(B, out.C)` makes them the contents of another tensor. Inputs are a pattern
-of numbers unless `init` says otherwise.",
+of numbers unless `init` says otherwise. `teml emit` runs nothing: there, results are empty.",
     call: |call| {
         let nests = call.nests(0)?;
         let label = label(&nests).unwrap_or_else(|| "nest".to_owned());
@@ -40,7 +40,7 @@ of numbers unless `init` says otherwise.",
         if call.state().workbench.mode == Mode::Emit {
             let kernel = emit(call, &candidate).map_err(|e| no_code(call, e, &candidate.nests))?;
             for param in kernel.params.iter().filter(|p| p.role != Role::In) {
-                add(&param.tensor, Values::zeros(&param.tensor));
+                add(&param.tensor, Values::none(param.tensor.elem()));
             }
             return Ok(results.into());
         }
