@@ -111,8 +111,8 @@ pub enum ErrorKind {
         /// The dimension asked for.
         dimension: i64,
     },
-    /// A dimension is in two pairs of a contraction.
-    #[error("dimension {dimension} of {what} is contracted twice")]
+    /// A dimension is in two pairs of a contraction, or twice in a list.
+    #[error("dimension {dimension} of {what} is listed twice")]
     DimensionTwice {
         /// The operand.
         what: String,

@@ -3,21 +3,27 @@
 //! ```rhai
 //! let A = tensor([4, 5]);
 //! let B = eq(A, [i, j] -> [j, i]);
-//! print(B);
+//! let C = eq(A, [i, j] -> [i + 1, j + 1], [6, 7]);
+//! print(B); print(C);
 //! ```
 //!
 //! ```text
 //! f64 B[5][4], A[4][5]
 //! B[j][i] = A[i][j]
+//! f64 C[6][7], A[4][5]
+//! C[i + 1][j + 1] = A[i][j]
 //! ```
 //!
-//! `eq(value, I0 -> I1)`: `I0` indexes the value, `I1` the target. `I0` is left out, as in
+//! `eq(value, I0 -> I1, extents?)`: `I0` indexes the value, `I1` the target. `I0` is left out, as in
 //! `eq(value, [j, i])` or `() -> [j, i]`, where the value has iterators. The target takes the
 //! name of the variable that the assignment is bound to, or the name in `@name:`. If that
-//! variable holds a tensor, its shape is kept and must fit; otherwise the shape is inferred.
-//! Every element denotes the value over the tensors before the assignment.
+//! variable holds a tensor, its shape is kept and must fit; otherwise the target has the extents
+//! given, or the least ones that its indices fit in, but those of the value where an iterator is
+//! alone in a dimension of both. Every element assigned denotes the value over
+//! the tensors before the assignment; elements that no iteration assigns keep what they held.
 //!
-//! Refuses: as `vadd` does; a target index that could be negative.
+//! Refuses: as `vadd` does; a target index that could be negative; extents given that disagree
+//! with those of the value.
 //!
 //! Source: TeML eqs. 14, 17, 18.
 
@@ -33,11 +39,19 @@ pub static EQ: Op = Op {
     params: &[
         Param::new("value", Kind::Expr),
         Param::new("iterators", Kind::Arrow),
+        Param::optional("extents", Kind::Extents),
     ],
     returns: Returns::Expr,
     file: include_str!("eq.rs"),
     call: |args| match args {
         [Arg::Expr(value), Arg::Arrow(arrow)] => eq(value, arrow).map(Value::Expr),
+        [Arg::Expr(value), Arg::Arrow(arrow), Arg::Extents(extents)] => {
+            let shape = Shape::new(extents, value.elem());
+            let shape = shape.map_err(|e| Error::from(e).at_argument(2))?;
+            let target = Tensor::new(shape, value.elem());
+            let assignment = retarget(&eq(value, arrow)?, &target);
+            assignment.map(Value::Expr).map_err(|e| e.at_argument(2))
+        }
         _ => Err(ErrorKind::Misdeclared.into()),
     },
 };
@@ -77,13 +91,14 @@ pub(super) fn assign(value: Expr, to: &[Affine], argument: usize) -> Result<Expr
     }
 }
 
-/// The smallest shape that the indices fit in.
+/// The smallest shape that the indices fit in. An iterator that stands alone in the target and in
+/// the value has one extent in both, even where other indices narrow it.
 fn infer_target(value: &Expr, to: &[Affine]) -> Result<Shape, Error> {
     let ranges = shape::ranges(value)?;
     let loops: Vec<Loop> = ranges
-        .into_iter()
+        .iter()
         .map(|r| Loop {
-            name: r.name,
+            name: r.name.clone(),
             range: Range::constant(r.low, r.high),
             parallel: false,
             sharing: crate::ir::Sharing::default(),
@@ -122,7 +137,11 @@ fn infer_target(value: &Expr, to: &[Affine]) -> Result<Shape, Error> {
                 }
                 .into());
             }
-            Some((_, high)) => extents.push(high + 1),
+            Some((_, high)) => {
+                let range = ranges.iter().find(|r| index.as_iterator() == Some(&r.name));
+                let alone = range.and_then(|r| i64::try_from(r.alone?).ok());
+                extents.push(alone.unwrap_or(high + 1));
+            }
         }
     }
     Ok(Shape::new(&extents, value.elem())?)
