@@ -6,6 +6,8 @@
 //! (what varies inside); inner iterators stand as their lower bound plus a bounded rest, so that
 //! the blocks of a stripmined loop come out disjoint.
 //!
+//! Local tensors of the loop's body are no reason for a race: each iteration has its own.
+//!
 //! The answer "independent" is a proof. The answer "race" names two iterations that the test
 //! could not keep apart; indices that couple several iterators can make it too careful.
 
@@ -93,8 +95,10 @@ fn collect<'a>(
     bounds: &Bounds,
     found: &mut Vec<Access<'a>>,
 ) {
+    let before = found.len();
     for tree in trees {
         match tree {
+            Tree::Local(_) => {}
             Tree::Loop(l) => {
                 let mut inside = bounds.clone();
                 inside.enter(l);
@@ -119,6 +123,13 @@ fn collect<'a>(
             }
         }
     }
+    // Each iteration has local tensors of its own.
+    let declared = |access: &Access| {
+        let local = |t: &Tree| matches!(t, Tree::Local(l) if l.name() == access.tensor.name());
+        trees.iter().any(local)
+    };
+    let own = found.split_off(before);
+    found.extend(own.into_iter().filter(|access| !declared(access)));
 }
 
 fn collect_stmt<'a>(s: &'a Stmt, inner: &[Inner], found: &mut Vec<Access<'a>>) {

@@ -1,6 +1,7 @@
 //! Every refusal: what provokes it, what it says is wrong, and which argument and loops it
 //! blames. That no variant is missing is a test, too.
 
+use crate::locals::locals;
 use crate::refused_expressions::expressions;
 use crate::refused_inits::inits;
 use crate::refused_loops::loops;
@@ -55,10 +56,17 @@ impl Case {
 }
 
 fn cases() -> Vec<Case> {
-    [expressions(), operands(), nests(), loops(), inits()]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        expressions(),
+        operands(),
+        nests(),
+        loops(),
+        inits(),
+        locals(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 #[test]
@@ -125,6 +133,9 @@ fn every_refusal_has_a_case() {
         K::Invalid(Invalid::TooDeep) => "Invalid::TooDeep",
         K::Invalid(Invalid::TooLarge { .. }) => "Invalid::TooLarge",
         K::Invalid(Invalid::IndexTooLarge { .. }) => "Invalid::IndexTooLarge",
+        K::Invalid(Invalid::OutOfScope { .. }) => "Invalid::OutOfScope",
+        K::Invalid(Invalid::LocalClash { .. }) => "Invalid::LocalClash",
+        K::Invalid(Invalid::LocalTooLarge { .. }) => "Invalid::LocalTooLarge",
         K::Invalid(Invalid::Malformed(_)) => "Invalid::Malformed",
         K::Unnamed => "Unnamed",
         K::IteratorsMissing { .. } => "IteratorsMissing",
