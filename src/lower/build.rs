@@ -146,6 +146,8 @@ pub fn build(assignment: &Expr) -> Result<Nest, NoNest> {
     let repeats = reduction.is_some() || !extra.is_empty();
     access.check_reads(&body, repeats)?;
 
+    let reduced = extra.into_iter().chain(over).collect();
+    let order = loop_order(of_target.clone(), reduced);
     let stmt = Stmt {
         target: target.clone(),
         index: index.clone(),
@@ -158,7 +160,6 @@ pub fn build(assignment: &Expr) -> Result<Nest, NoNest> {
     };
     let ranges = statement_ranges(&stmt)?;
     access.check_injective(&of_target, &ranges)?;
-    let order = loop_order(of_target, extra.into_iter().chain(over).collect());
     let fill = match reduction {
         Some(reduction) if onto_old.is_none() => Some(access.fill(&ranges, reduction)?),
         _ => None,

@@ -166,6 +166,14 @@ pub enum ErrorKind {
         /// The value given.
         value: i64,
     },
+    /// A number that must not be negative.
+    #[error("`{parameter}` must be at least 0, and {value} is not")]
+    Negative {
+        /// The parameter.
+        parameter: &'static str,
+        /// The value given.
+        value: i64,
+    },
     /// Loops that are not directly nested.
     #[error(
         "`{outer}` and `{inner}` are not perfectly nested: `{culprit}` has more in it than a single loop"
