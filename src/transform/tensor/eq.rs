@@ -46,11 +46,7 @@ pub static EQ: Op = Op {
     call: |args| match args {
         [Arg::Expr(value), Arg::Arrow(arrow)] => eq(value, arrow).map(Value::Expr),
         [Arg::Expr(value), Arg::Arrow(arrow), Arg::Extents(extents)] => {
-            let shape = Shape::new(extents, value.elem());
-            let shape = shape.map_err(|e| Error::from(e).at_argument(2))?;
-            let target = Tensor::new(shape, value.elem());
-            let assignment = retarget(&eq(value, arrow)?, &target);
-            assignment.map(Value::Expr).map_err(|e| e.at_argument(2))
+            eq_within(value, arrow, extents).map(Value::Expr)
         }
         _ => Err(ErrorKind::Misdeclared.into()),
     },
@@ -74,9 +70,23 @@ pub(super) fn only_list(arrow: &Arrow) -> Result<Iters, Error> {
 /// # Errors
 /// As the header says.
 pub fn eq(value: &Expr, arrow: &Arrow) -> Result<Expr, Error> {
+    assign(assigned(value, arrow)?, &arrow.to, 1)
+}
+
+/// The assignment of `value` to a tensor named □ of these extents.
+fn eq_within(value: &Expr, arrow: &Arrow, extents: &[i64]) -> Result<Expr, Error> {
+    let value = assigned(value, arrow)?;
+    let target = Shape::new(extents, value.elem())
+        .map_err(Error::from)
+        .map(|shape| Tensor::new(shape, value.elem()));
+    let assignment = target.and_then(|target| assign_onto(&value, &arrow.to, &target));
+    assignment.map_err(|e| e.at_argument(2))
+}
+
+/// The value with the iterators on the left of the arrow.
+fn assigned(value: &Expr, arrow: &Arrow) -> Result<Expr, Error> {
     let given = only_list(arrow)?;
-    let value = indexed(value, &given).map_err(|kind| Error::from(kind).at_argument(0))?;
-    assign(value, &arrow.to, 1)
+    indexed(value, &given).map_err(|kind| Error::from(kind).at_argument(0))
 }
 
 /// `□[to] = value` with the target's shape inferred; `argument` is the one that holds `to`.
@@ -162,6 +172,11 @@ pub fn retarget(assignment: &Expr, tensor: &Tensor) -> Result<Expr, Error> {
     else {
         return Ok(assignment.clone());
     };
+    assign_onto(value, index, tensor)
+}
+
+/// `tensor[index] = value`.
+fn assign_onto(value: &Expr, index: &[Affine], tensor: &Tensor) -> Result<Expr, Error> {
     shape::check_rank(tensor.label(), tensor.shape().rank(), index)?;
     if tensor.elem() != value.elem() {
         return Err(Mismatch::Elems {
@@ -174,13 +189,16 @@ pub fn retarget(assignment: &Expr, tensor: &Tensor) -> Result<Expr, Error> {
     }
     let index = match tensor.is_scalar() {
         true => Index::Forbidden,
-        false => Index::At(index.clone()),
+        false => Index::At(index.to_vec()),
     };
     let target = Expr::access(tensor.clone(), index);
     let assignment = Expr::new(Node::Assign {
         target,
         value: value.clone(),
     });
+    if !assignment.is_in_limits() {
+        return Err(ErrorKind::TooComplex.into());
+    }
     shape::ranges(&assignment)?;
     Ok(assignment)
 }
