@@ -273,7 +273,9 @@ impl Solver {
                 .iter()
                 .map(|(name, _)| self.lookup(name, scope));
             let vars = vars.collect();
-            let (tensor, dimension) = (tensor.label().to_owned(), d + 1);
+            // Operands have names, targets can be without.
+            let tensor = tensor.name().map_or("the target", Name::as_str).to_owned();
+            let dimension = d + 1;
             let place = Place {
                 tensor,
                 dimension,

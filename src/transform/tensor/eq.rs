@@ -30,7 +30,7 @@
 use super::operand::indexed;
 use crate::analysis::bounds::Bounds;
 use crate::analysis::shape::{self, Mismatch, Place};
-use crate::ir::{Affine, Expr, Index, Loop, Node, Range, Shape, Tensor};
+use crate::ir::{Affine, Expr, Index, Loop, Name, Node, Range, Shape, Tensor};
 use crate::transform::{Arg, Arrow, Error, ErrorKind, Iters, Kind, Op, Param, Returns, Value};
 
 /// `eq(value, iterators)`.
@@ -177,10 +177,11 @@ pub fn retarget(assignment: &Expr, tensor: &Tensor) -> Result<Expr, Error> {
 
 /// `tensor[index] = value`.
 fn assign_onto(value: &Expr, index: &[Affine], tensor: &Tensor) -> Result<Expr, Error> {
-    shape::check_rank(tensor.label(), tensor.shape().rank(), index)?;
+    let label = tensor.name().map_or("the target", Name::as_str);
+    shape::check_rank(label, tensor.shape().rank(), index)?;
     if tensor.elem() != value.elem() {
         return Err(Mismatch::Elems {
-            left: tensor.label().to_owned(),
+            left: label.to_owned(),
             left_elem: tensor.elem(),
             right: "the assigned value".to_owned(),
             right_elem: value.elem(),
