@@ -2,6 +2,7 @@
 //! races, well-formedness, counted work. Trees are only read here.
 
 pub mod bounds;
+pub mod digits;
 pub mod legality;
 pub mod position;
 pub mod relative;
