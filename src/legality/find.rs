@@ -1,10 +1,13 @@
 //! From sets of what is wrong to the first example, with numbers.
 
-use super::program::{Leaf, Program, What, accesses};
+use super::concurrent::{Conflict, at};
+use super::equal::Wrong;
+use super::memory::{leaf_of, read_accesses};
+use super::program::{Access, Leaf, Program, What, accesses};
 use super::relations::{assignment_of, iterations};
 use super::violation::{Dependence, DependenceKind, Instance, Place, Violation};
 use crate::ir::{Affine, Name};
-use crate::poly::{Error, Linear, Piece, Point, Relation, UnionMap, UnionSet};
+use crate::poly::{Error, Point, UnionMap, UnionSet};
 use std::collections::HashMap;
 
 /// When the definition executes an instance: points compare like times.
@@ -36,16 +39,7 @@ pub(super) fn first_pair(pairs: &UnionMap) -> Result<Option<(Point, Point)>, Err
 }
 
 fn singleton(point: &Point) -> Result<UnionSet, Error> {
-    let variables: Vec<String> = (0..point.coordinates.len())
-        .map(|k| format!("x{k}"))
-        .collect();
-    let tuple = point.tuple.as_deref().unwrap_or_default();
-    let piece = Piece::set(tuple, variables.iter().map(String::as_str));
-    let coordinates = variables.iter().zip(&point.coordinates);
-    let piece = coordinates.fold(piece, |piece, (x, value)| {
-        piece.constrain(x.as_str(), Relation::Equal, Linear::from(*value))
-    });
-    UnionSet::new(&[piece])
+    UnionSet::new(&[at(point)])
 }
 
 /// Where an instance is executed: the leaf and the iteration of the loops around it.
@@ -122,13 +116,8 @@ fn text(program: &Program, point: &Point) -> String {
     };
     match original.fill.filter(|_| fill) {
         Some(f) => {
-            let index = point.coordinates.iter().map(|x| format!("[{x}]"));
-            format!(
-                "{}{} = {}",
-                f.target.label(),
-                index.collect::<String>(),
-                f.value
-            )
+            let element = indexed(f.target.label(), &point.coordinates);
+            format!("{element} = {}", f.value)
         }
         None => {
             let point = point.coordinates.iter().map(|x| Affine::constant(*x));
@@ -213,19 +202,167 @@ pub(super) fn reversed(program: &Program, pair: &(Point, Point)) -> Result<Viola
     Ok(Violation::Reversed { dependence, by })
 }
 
-pub(super) fn concurrent(
-    program: &Program,
-    pair: &(Point, Point),
-    by: &Name,
-    parallel: bool,
-) -> Result<Violation, Error> {
-    let (dependence, _) = dependence(program, pair)?;
-    let by = by.clone();
-    Ok(Violation::Concurrent {
-        dependence,
-        by,
-        parallel,
-    })
+/// The conflict of two executions, told as the dependence between them.
+pub(super) fn concurrent(program: &Program, conflict: &Conflict) -> Violation {
+    let (source, sink) = &conflict.pair;
+    let access = |point: &Point| leaf_of(point.tuple.as_deref());
+    let (first, second) = (access(source), access(sink));
+    let instance = |of: Option<(usize, Option<usize>)>, point: &Point| {
+        let leaf = of.and_then(|(k, _)| program.leaves.get(k));
+        leaf.map_or_else(Instance::unknown, |leaf| Instance {
+            text: leaf.at(&point.coordinates),
+            at: leaf.place_at(&point.coordinates),
+        })
+    };
+    let writes = matches!(second, Some((_, None)));
+    let (kind, element) = match first.and_then(|(k, _)| program.leaves.get(k)) {
+        Some(leaf) => {
+            let updates = matches!(leaf.what, What::Stmt(s) if s.update.is_some());
+            let same = first.map(|(k, _)| k) == second.map(|(k, _)| k);
+            let kind = match (updates && same, writes) {
+                (true, _) => DependenceKind::Reduction,
+                (false, true) => DependenceKind::Output,
+                (false, false) => DependenceKind::Flow,
+            };
+            (kind, leaf.written_at(&source.coordinates))
+        }
+        None => (DependenceKind::Output, String::new()),
+    };
+    Violation::Concurrent {
+        dependence: Dependence {
+            kind,
+            element,
+            source: instance(first, source),
+            sink: instance(second, sink),
+        },
+        by: conflict.by.name.clone(),
+        parallel: conflict.by.parallel || !conflict.by.vector,
+    }
+}
+
+/// The wrong value of an operand or a result.
+pub(super) fn wrong(program: &Program, wrong: &Wrong) -> Violation {
+    let value = |point: &Option<Point>| match point {
+        Some(point) => value(program, point),
+        None => "nothing".to_owned(),
+    };
+    let (found, expected) = (value(&wrong.found), value(&wrong.expected));
+    let point = &wrong.reader;
+    match leaf_of(point.tuple.as_deref()) {
+        Some((k, access)) => {
+            let leaf = program.leaves.get(k);
+            let reader = leaf.map_or_else(Instance::unknown, |leaf| Instance {
+                text: leaf.at(&point.coordinates),
+                at: leaf.place_at(&point.coordinates),
+            });
+            let element = leaf.map_or_else(String::new, |leaf| {
+                leaf.read_at(access.unwrap_or_default(), &point.coordinates)
+            });
+            Violation::Operand {
+                reader,
+                element,
+                found,
+                expected,
+            }
+        }
+        None => {
+            let tensor = point.tuple.as_deref().unwrap_or_default();
+            let tensor = tensor.strip_prefix("O_").unwrap_or(tensor);
+            Violation::Result {
+                element: indexed(tensor, &point.coordinates),
+                found,
+                expected,
+            }
+        }
+    }
+}
+
+fn indexed(tensor: &str, index: &[i64]) -> String {
+    let index: String = index.iter().map(|x| format!("[{x}]")).collect();
+    format!("{tensor}{index}")
+}
+
+/// A value in words.
+fn value(program: &Program, point: &Point) -> String {
+    let tuple = point.tuple.as_deref().unwrap_or_default();
+    if let Some(number) = tuple.strip_prefix('C') {
+        return format!("the initial {number}");
+    }
+    if let Some(tensor) = tuple.strip_prefix("m_") {
+        let element = indexed(tensor, &point.coordinates);
+        return format!("what {element} held at the start");
+    }
+    if tuple.starts_with("l_") {
+        return "nothing: it is not set before".to_owned();
+    }
+    match leaf_of(point.tuple.as_deref()) {
+        Some((k, _)) => match program.leaves.get(k) {
+            Some(leaf) => format!("the result of `{}`", leaf.at(&point.coordinates)),
+            None => "a partial result".to_owned(),
+        },
+        None => format!("the result of `{}`", text(program, point)),
+    }
+}
+
+impl Leaf<'_> {
+    /// The values of the iterators around the leaf, by name.
+    fn values(&self, iteration: &[i64]) -> HashMap<&Name, i64> {
+        let names = self.loops.iter().map(|l| &l.name);
+        names.zip(iteration.iter().copied()).collect()
+    }
+
+    /// The text with numbers for iterators.
+    fn at(&self, iteration: &[i64]) -> String {
+        let values = self.values(iteration);
+        let map = |name: &Name| values.get(name).map(|v| Affine::constant(*v));
+        match self.what {
+            What::Stmt(s) => s.substitute(&map).to_string(),
+            What::Fill(fill) => {
+                let element = iteration.get(self.loops.len()..).unwrap_or_default();
+                format!("{} = {}", indexed(fill.target.label(), element), fill.value)
+            }
+        }
+    }
+
+    fn place_at(&self, iteration: &[i64]) -> Place {
+        let iteration = iteration.iter().copied().take(self.loops.len()).collect();
+        Execution {
+            leaf: self,
+            iteration,
+        }
+        .place()
+    }
+
+    /// The element that is written.
+    fn written_at(&self, iteration: &[i64]) -> String {
+        match self.what {
+            What::Stmt(s) => self.element(&accesses(s)[0], iteration),
+            What::Fill(fill) => {
+                let element = iteration.get(self.loops.len()..).unwrap_or_default();
+                indexed(fill.target.label(), element)
+            }
+        }
+    }
+
+    /// The element that is read by an access.
+    fn read_at(&self, access: usize, iteration: &[i64]) -> String {
+        let What::Stmt(s) = self.what else {
+            return String::new();
+        };
+        let reads = read_accesses(s);
+        let read = reads.iter().find(|(r, _)| *r == access);
+        read.map_or_else(String::new, |(_, access)| self.element(access, iteration))
+    }
+
+    fn element(&self, access: &Access, iteration: &[i64]) -> String {
+        let values = self.values(iteration);
+        let value = |name: &Name| values.get(name).copied();
+        let index = access
+            .index
+            .iter()
+            .map(|a| a.evaluate(&value).unwrap_or_default());
+        indexed(access.tensor.label(), &index.collect::<Vec<_>>())
+    }
 }
 
 /// The elements that an instance touches, and whether it writes them.
@@ -236,12 +373,8 @@ fn touched(program: &Program, point: &Point) -> Vec<(String, bool)> {
     let Some(original) = program.originals.get(assignment) else {
         return Vec::new();
     };
-    let element = |tensor: &str, index: &[i64]| {
-        let index: String = index.iter().map(|x| format!("[{x}]")).collect();
-        format!("{tensor}{index}")
-    };
     if let Some(f) = original.fill.filter(|_| fill) {
-        return vec![(element(f.target.label(), &point.coordinates), true)];
+        return vec![(indexed(f.target.label(), &point.coordinates), true)];
     }
     let values: HashMap<&Name, i64> = original
         .loops
@@ -258,7 +391,7 @@ fn touched(program: &Program, point: &Point) -> Vec<(String, bool)> {
                 .iter()
                 .map(|a| a.evaluate(&value).unwrap_or_default())
                 .collect();
-            (element(access.tensor.label(), &index), access.write)
+            (indexed(access.tensor.label(), &index), access.write)
         })
         .collect()
 }

@@ -9,6 +9,7 @@ mod dataflow;
 mod equal;
 mod find;
 mod memory;
+mod order;
 mod program;
 pub mod race;
 mod reduction;

@@ -30,6 +30,26 @@ pub enum Violation {
         /// The loop that reverses it; `None` where the order of statements does.
         by: Option<Name>,
     },
+    /// An operand has another value than in the definition.
+    Operand {
+        /// What reads it.
+        reader: Instance,
+        /// The element that it reads.
+        element: String,
+        /// The value that it gets.
+        found: String,
+        /// The value that it should get.
+        expected: String,
+    },
+    /// A tensor holds something else in the end than the definition says.
+    Result {
+        /// The element.
+        element: String,
+        /// What it holds.
+        found: String,
+        /// What it should hold.
+        expected: String,
+    },
     /// Two iterations that depend on each other run at the same time.
     Concurrent {
         /// What the definition orders.
@@ -99,6 +119,18 @@ impl fmt::Display for Place {
     }
 }
 
+impl Instance {
+    pub(super) fn unknown() -> Instance {
+        Instance {
+            text: String::new(),
+            at: Place {
+                nest: 0,
+                iteration: Vec::new(),
+            },
+        }
+    }
+}
+
 impl fmt::Display for Instance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "`{}` {}", self.text, self.at)
@@ -109,7 +141,10 @@ impl Violation {
     /// The loops at fault.
     pub fn culprits(&self) -> Vec<Name> {
         match self {
-            Violation::Missing { .. } | Violation::Extra { .. } => Vec::new(),
+            Violation::Missing { .. }
+            | Violation::Extra { .. }
+            | Violation::Operand { .. }
+            | Violation::Result { .. } => Vec::new(),
             Violation::Twice { at: [first, _], .. } => first
                 .iteration
                 .iter()
@@ -123,7 +158,8 @@ impl Violation {
     /// The nest at fault, counted from 0, as far as it is one.
     pub fn nest(&self) -> Option<usize> {
         match self {
-            Violation::Missing { .. } | Violation::Extra { .. } => None,
+            Violation::Missing { .. } | Violation::Extra { .. } | Violation::Result { .. } => None,
+            Violation::Operand { reader, .. } => Some(reader.at.nest),
             Violation::Twice { at: [first, _], .. } => Some(first.nest),
             Violation::Reversed { dependence, .. } | Violation::Concurrent { dependence, .. } => {
                 Some(dependence.sink.at.nest)
@@ -155,6 +191,23 @@ impl fmt::Display for Violation {
                 }
                 write!(f, "{dependence}, but is executed later")
             }
+            Violation::Operand {
+                reader,
+                element,
+                found,
+                expected,
+            } => write!(
+                f,
+                "{reader} reads {element}, which is {found}, and should be {expected}"
+            ),
+            Violation::Result {
+                element,
+                found,
+                expected,
+            } => write!(
+                f,
+                "{element} is {found} in the end, and should be {expected}"
+            ),
             Violation::Concurrent {
                 dependence,
                 by,

@@ -13,7 +13,8 @@ pub struct Accesses<'a> {
     pub sink: &'a UnionMap,
     /// Sources that certainly access what they say: they hide the sources before them.
     pub must_source: Option<&'a UnionMap>,
-    /// Sources that possibly do.
+    /// Sources that possibly do. No tuple may be in these and in `must_source`: isl 0.25 then
+    /// misses dependences.
     pub may_source: Option<&'a UnionMap>,
     /// What hides sources before it without being one.
     pub kill: Option<&'a UnionMap>,

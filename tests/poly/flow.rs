@@ -47,12 +47,18 @@ fn statement(name: &'static str) -> impl Strategy<Value = Statement> {
         -2..3i64,
         prop::collection::vec(access, 1..4),
     )
-        .prop_map(move |(extent, step, start, accesses)| Statement {
-            name,
-            extent,
-            step,
-            start,
-            accesses,
+        .prop_map(move |(extent, step, start, mut accesses)| {
+            // One statement is no source of both kinds, see `Accesses::may_source`.
+            if accesses.iter().any(|(kind, ..)| *kind == Kind::Must) {
+                accesses.retain(|(kind, ..)| *kind != Kind::May);
+            }
+            Statement {
+                name,
+                extent,
+                step,
+                start,
+                accesses,
+            }
         })
 }
 

@@ -99,7 +99,7 @@ proptest! {
     #[test]
     fn independent_nests_fuse(
         recipe in recipe(),
-        level in 1..5i64,
+        level in 0..5i64,
         first in moves(2),
         moves in moves(3),
     ) {
@@ -130,7 +130,7 @@ proptest! {
     }
 
     #[test]
-    fn a_pointwise_consumer_fuses(mut recipe in recipe(), level in 1..5i64) {
+    fn a_pointwise_consumer_fuses(mut recipe in recipe(), level in 0..5i64) {
         recipe.summed.clear();
         recipe.rotation = 0;
         let one = recipe.assignment("a");

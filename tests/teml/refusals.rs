@@ -163,6 +163,7 @@ fn every_refusal_has_a_case() {
         K::NoNest(NoNest::Scattered { .. }) => "NoNest::Scattered",
         K::NoNest(NoNest::Shape(_)) => "NoNest::Shape",
         K::NotPositive { .. } => "NotPositive",
+        K::Negative { .. } => "Negative",
         K::NotPerfect { .. } => "NotPerfect",
         K::NotNested { .. } => "NotNested",
         K::BoundsDepend { .. } => "BoundsDepend",

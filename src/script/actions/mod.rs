@@ -3,10 +3,12 @@
 mod check;
 mod code;
 mod compare;
+mod data;
 mod export;
 mod init;
 mod look;
 mod paths;
+mod run;
 mod strategy;
 
 pub use code::Code;
@@ -18,6 +20,7 @@ use super::call::Function;
 pub(super) fn register(engine: &mut rhai::Engine) {
     check::register(engine);
     code::register(engine);
+    data::register(engine);
     paths::register(engine);
 }
 
@@ -27,8 +30,13 @@ pub static ACTIONS: &[&Function] = &[
     &code::CODEGEN,
     &code::SAVE,
     &compare::COMPARE,
+    &compare::MEASURE,
+    &compare::NAMED,
+    &run::RUN,
     &export::EXPORT,
     &init::INIT,
+    &data::LOAD,
+    &data::RANDOM,
     &look::NOTATION,
     &look::SHAPE,
     &look::ITERATORS,
