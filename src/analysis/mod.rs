@@ -4,6 +4,7 @@
 pub mod bounds;
 pub mod legality;
 pub mod position;
+pub mod project;
 pub mod relative;
 pub mod shape;
 pub mod verify;

@@ -2,6 +2,7 @@
 
 use super::nest::place_init::NoInit;
 use crate::analysis::position::NoLoop;
+use crate::analysis::project::Division;
 use crate::analysis::shape::{Mismatch, Place};
 use crate::analysis::verify::Invalid;
 use crate::ir::{Affine, Elem, MAX_DEPTH, MAX_SIZE, Name, Shape, ShapeError};
@@ -194,6 +195,12 @@ pub enum ErrorKind {
         /// The loop that they mention.
         outer: Name,
     },
+    /// A loop would move inside of one whose bounds hold a multiple of its iterator.
+    #[error(
+        "the bounds of `{}` hold {}*{}, so those of `{}` inside of it would need division",
+        .0.of, .0.factor, .0.by, .0.by
+    )]
+    NeedsDivision(Division),
     /// A loop whose step is not 1.
     #[error("`{name}` has the step {step}, and this is for loops of step 1")]
     Stepped {
@@ -347,6 +354,7 @@ impl ErrorKind {
             | K::NotPerfect { .. }
             | K::NotNested { .. }
             | K::BoundsDepend { .. }
+            | K::NeedsDivision(_)
             | K::Stepped { .. }
             | K::NotConstant { .. }
             | K::NameClash { .. }
@@ -407,6 +415,10 @@ impl ErrorKind {
             }
             K::Loop(NoLoop::Ambiguous { .. }) => "name the loop instead of giving its level",
             K::NotPerfect { .. } => "only loops with nothing beside them change places",
+            K::NeedsDivision(_) => {
+                "blocks stay inside of the loop over blocks; skew by 1 or -1, and change the \
+                 order before stripmine"
+            }
             K::Stepped { .. } => "transform the loop before its step changes",
             K::NotConstant { .. } => {
                 "choose factors that divide the extents, or stripmine with the tail \"cut\", or \

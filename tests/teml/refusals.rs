@@ -155,6 +155,7 @@ fn every_refusal_has_a_case() {
         K::NotPerfect { .. } => "NotPerfect",
         K::NotNested { .. } => "NotNested",
         K::BoundsDepend { .. } => "BoundsDepend",
+        K::NeedsDivision(_) => "NeedsDivision",
         K::Stepped { .. } => "Stepped",
         K::NotConstant { .. } => "NotConstant",
         K::NameClash { .. } => "NameClash",

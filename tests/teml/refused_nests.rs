@@ -3,6 +3,7 @@
 use crate::refusals::Case;
 use crate::trees::*;
 use teml::analysis::position::NoLoop;
+use teml::analysis::project::Division;
 use teml::analysis::verify::Invalid;
 use teml::ir::BinaryOp::Mul;
 use teml::ir::Nest;
@@ -107,9 +108,22 @@ fn order_cases() -> Vec<Case> {
         first: name("j"),
         second: name("j_2"),
     };
-    let depends = || ErrorKind::BoundsDepend {
-        inner: name("i_i"),
-        outer: name("i_o"),
+    let division = || {
+        ErrorKind::NeedsDivision(Division {
+            of: name("i_i"),
+            by: name("i_o"),
+            factor: 2,
+        })
+    };
+    let stepped = nest(&[
+        "f64 A[9][9]",
+        "for i in 0..9",
+        "  for j in 0..i step 2",
+        "    A[i][j] = A[i][j]",
+    ]);
+    let depends = ErrorKind::BoundsDepend {
+        inner: name("j"),
+        outer: name("i"),
     };
     vec![
         Case::new(
@@ -124,14 +138,16 @@ fn order_cases() -> Vec<Case> {
             not_nested,
         )
         .because_of(&["j", "j_2"]),
-        // The inner loop would leave the loop that it depends on ...
-        Case::new(&INTERCHANGE, on(&mined, [level(1), level(2)]), depends())
+        Case::new(&INTERCHANGE, on(&stepped, [level(1), level(2)]), depends)
+            .because_of(&["i", "j"]),
+        // The inner loop would leave the loop over its blocks ...
+        Case::new(&INTERCHANGE, on(&mined, [level(1), level(2)]), division())
             .because_of(&["i_o", "i_i"]),
-        // ... or that loop would move inside of one that depends on it.
+        // ... or that loop would move inside of it.
         Case::new(
             &INTERCHANGE,
             on(&mined, [named("i_o"), named("j")]),
-            depends(),
+            division(),
         )
         .because_of(&["i_o", "i_i"]),
     ]

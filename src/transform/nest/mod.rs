@@ -10,6 +10,7 @@ pub mod interchange;
 pub mod mode;
 mod parts;
 pub mod peel;
+mod permute;
 pub mod place_init;
 pub mod reorder;
 mod resolve;
