@@ -2,6 +2,7 @@
 
 use super::kernel::{ALIGNMENT, Header};
 use super::value::{Values, index_text};
+use crate::analysis::ahead::{Touch, ahead};
 use crate::analysis::bounds::Bounds;
 use crate::ir::{Affine, BinaryOp, Fill, Loop, Nest, Stmt, Tree};
 use std::fmt::Write;
@@ -46,13 +47,18 @@ impl Emitter {
         let parallel = if l.parallel { " parallel for" } else { "" };
         let vector = match l.vector {
             true => format!(
-                " simd aligned({}: {ALIGNMENT})",
-                tensors(&l.body).join(", ")
+                " simd aligned({}: {ALIGNMENT}){}",
+                tensors(&l.body).join(", "),
+                lanes(l)
             ),
             false => String::new(),
         };
+        if let Some(remark) = &l.hints.remark {
+            self.line(&format!("// {remark}"));
+        }
         if l.parallel || l.vector {
-            self.line(&format!("#pragma omp{parallel}{vector}{}", sharing(l)));
+            let sharing = self.sharing(l);
+            self.line(&format!("#pragma omp{parallel}{vector}{sharing}"));
         }
         let name = &l.name;
         let (lower, upper) = (
@@ -72,19 +78,111 @@ impl Emitter {
             "for ({kind} {name} = {lower}; {name} < {upper}; {step}) {{{origin}"
         ));
         self.depth += 1;
+        for (tensor, distance) in &l.hints.prefetch {
+            let touched = ahead(l, tensor, *distance);
+            touched.iter().for_each(|touch| self.prefetch(touch));
+        }
         l.body.iter().for_each(|tree| self.tree(tree));
         self.depth -= 1;
         self.line("}");
         self.bounds = outside;
     }
 
+    /// Fetches an element, or where there is none the one of the tensor that comes closest.
+    fn prefetch(&mut self, touch: &Touch) {
+        let Touch { tensor, index, .. } = touch;
+        if !index.iter().all(Affine::is_in_limits) {
+            return;
+        }
+        let mut text = tensor.label().to_owned();
+        for (at, extent) in index.iter().zip(tensor.shape().extents()) {
+            let last = i64::try_from(extent - 1).unwrap_or(i64::MAX);
+            let (low, high) = self.bounds.interval(at).unwrap_or((i64::MIN, i64::MAX));
+            let mut at = vec![at.clone()];
+            let wide = !is_narrow((low, high)) || !is_narrow((0, last));
+            if high > last {
+                at.push(Affine::constant(last));
+            }
+            let mut inside = self.bound("min", &at, wide);
+            if low < 0 {
+                let suffix = if wide { "64" } else { "" };
+                self.values
+                    .headers
+                    .extend([Header::Support, Header::Integers]);
+                inside = format!("teml_max{suffix}({inside}, 0)");
+            }
+            let _ = write!(text, "[{inside}]");
+        }
+        let write = if touch.write { ", 1" } else { "" };
+        self.line(&format!("__builtin_prefetch(&{text}{write});"));
+    }
+
+    /// How a parallel loop is shared among threads, as clauses of its pragma.
+    fn sharing(&mut self, l: &Loop) -> String {
+        let mut text = String::new();
+        if l.sharing.collapse > 1 {
+            let _ = write!(text, " collapse({})", l.sharing.collapse);
+        }
+        if let Some(schedule) = l.sharing.schedule {
+            let chunk = l.sharing.chunk.map(|n| format!(", {n}"));
+            let _ = write!(
+                text,
+                " schedule({}{})",
+                schedule.word(),
+                chunk.unwrap_or_default()
+            );
+        }
+        if let Some(threshold) = l.sharing.threshold {
+            let iterations = self.iterations(l);
+            let _ = write!(text, " if(parallel: {iterations} >= {threshold})");
+        }
+        text
+    }
+
+    /// The number of iterations that a parallel loop shares among threads.
+    fn iterations(&mut self, l: &Loop) -> String {
+        let band = std::iter::successors(Some(l), |l| Some(&**l.body.first()?.as_loop()?));
+        let (mut constant, mut factors) = (1i64, Vec::new());
+        for l in band.take(l.sharing.collapse) {
+            let step = l.range.step;
+            if let Some((low, high)) = l.range.as_constant() {
+                let extent = high.saturating_sub(low).max(0);
+                let count = extent / step + i64::from(extent % step != 0);
+                constant = constant.saturating_mul(count);
+                continue;
+            }
+            let extent = self.extent(l);
+            factors.push(match step {
+                1 => extent,
+                _ => format!("({extent} + {}) / {step}", step - 1),
+            });
+        }
+        match factors.as_slice() {
+            [] => constant.to_string(),
+            [one] if constant == 1 => one.clone(),
+            several => {
+                self.values.headers.insert(Header::Integers);
+                format!("INT64_C({constant}) * ({})", several.join(") * ("))
+            }
+        }
+    }
+
+    /// The distance between the bounds of a loop.
+    fn extent(&mut self, l: &Loop) -> String {
+        if let ([lower], [upper]) = (l.range.lower.as_slice(), l.range.upper.as_slice()) {
+            return upper.minus(lower).to_string();
+        }
+        let upper = self.bound("min", &l.range.upper, true);
+        let lower = self.bound("max", &l.range.lower, true);
+        match l.range.lower.len() {
+            1 => format!("{upper} - ({lower})"),
+            _ => format!("{upper} - {lower}"),
+        }
+    }
+
     /// Whether 32 bits may not hold the iterator or a bound on the way to it.
     fn is_wide(&self, l: &Loop) -> bool {
-        const NARROW: i64 = 1 << 30;
-        let fits = |b: &Affine| {
-            let interval = self.bounds.interval(b);
-            interval.is_some_and(|(low, high)| low > -NARROW && high < NARROW)
-        };
+        let fits = |b: &Affine| self.bounds.interval(b).is_some_and(is_narrow);
         let terms = l.range.bounds().flat_map(Affine::terms);
         !l.range.bounds().all(fits) || terms.into_iter().any(|(_, c)| c.abs() >= NARROW)
     }
@@ -161,16 +259,17 @@ impl Emitter {
     }
 }
 
-/// How a parallel loop is shared among threads, as clauses of its pragma.
-fn sharing(l: &Loop) -> String {
-    let mut text = String::new();
-    if l.sharing.collapse > 1 {
-        let _ = write!(text, " collapse({})", l.sharing.collapse);
-    }
-    if let Some(schedule) = l.sharing.schedule {
-        let _ = write!(text, " schedule({})", schedule.word());
-    }
-    text
+const NARROW: i64 = 1 << 30;
+
+/// Whether 32 bits hold all of these values, and sums of two.
+fn is_narrow((low, high): (i64, i64)) -> bool {
+    low > -NARROW && high < NARROW
+}
+
+/// How many iterations of a vector loop run at a time, as clauses of its pragma.
+fn lanes(l: &Loop) -> String {
+    l.lanes
+        .map_or(String::new(), |n| format!(" safelen({n}) simdlen({n})"))
 }
 
 /// The names of the tensors that `trees` access, by first appearance.

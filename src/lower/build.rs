@@ -31,8 +31,8 @@
 use super::flatten::{Flat, Stuck, flatten};
 use crate::analysis::shape::{self, IteratorRange};
 use crate::ir::{
-    Affine, BinaryOp, Expr, Fill, Index, Infix, Loop, Name, Nest, Node, Range, Reduction, Sharing,
-    Stmt, Tensor, Tree,
+    Affine, BinaryOp, Expr, Fill, Hints, Index, Infix, Loop, Name, Nest, Node, Range, Reduction,
+    Sharing, Stmt, Tensor, Tree,
 };
 use std::sync::Arc;
 
@@ -174,6 +174,8 @@ pub fn build(assignment: &Expr) -> Result<Nest, NoNest> {
             parallel: false,
             sharing: Sharing::default(),
             vector: false,
+            lanes: None,
+            hints: Hints::default(),
             body: vec![tree],
             made_by: None,
         });

@@ -179,6 +179,26 @@ pub enum ErrorKind {
         /// The loop with more than one child.
         culprit: Name,
     },
+    /// A number of lanes that no vector has.
+    #[error("`lanes` is 2, 4, 8, 16, 32 or 64, and {value} is none of them")]
+    NotLanes {
+        /// The number given.
+        value: i64,
+    },
+    /// No access to a tensor moves with a loop.
+    #[error("no access to {tensor} in `{name}` moves from one iteration of it to the next")]
+    NothingToPrefetch {
+        /// The loop.
+        name: Name,
+        /// The tensor.
+        tensor: String,
+    },
+    /// A text that cannot stand in a comment.
+    #[error("{text:?} is no remark")]
+    NotARemark {
+        /// The text.
+        text: String,
+    },
     /// Loops of which neither is inside the other.
     #[error("neither of `{first}` and `{second}` is inside the other")]
     NotNested {
@@ -235,8 +255,11 @@ pub enum ErrorKind {
         /// Its range.
         second_range: String,
     },
-    /// Loops to be fused differ in being parallel or vector.
-    #[error("`{first}` and `{second}` are not parallel or vector in the same way")]
+    /// Loops to be fused differ in how they are run.
+    #[error(
+        "`{first}` and `{second}` are not parallel or vector in the same way, or have different \
+         hints"
+    )]
     ModesDiffer {
         /// The first loop.
         first: Name,
@@ -351,8 +374,10 @@ impl ErrorKind {
             | K::NoNest(NoNest::Scattered { .. }) => Class::Limitation,
             K::Loop(NoLoop::TooDeep { .. } | NoLoop::Ambiguous { .. })
             | K::Invalid(Invalid::InsideVector { .. } | Invalid::NotCollapsible { .. })
+            | K::Invalid(Invalid::PrefetchInVector { .. })
             | K::NotPerfect { .. }
             | K::NotNested { .. }
+            | K::NothingToPrefetch { .. }
             | K::BoundsDepend { .. }
             | K::NeedsDivision(_)
             | K::Stepped { .. }
@@ -437,13 +462,23 @@ impl ErrorKind {
                 "only loops over the same range fuse; `fuse` peels what does not coincide where \
                  bounds differ by constants and overlap"
             }
-            K::ModesDiffer { .. } => "fuse first, then parallelize and vectorize",
+            K::ModesDiffer { .. } => {
+                "fuse first, then parallelize, vectorize, prefetch and annotate"
+            }
             K::FillConflict { .. } => "keep the nests apart and pass both to codegen",
             K::Invalid(Invalid::NotCollapsible { .. }) => {
                 "parallelize when the loops inside are in place, and vectorize further in"
             }
             K::Invalid(Invalid::InsideVector { .. }) => {
                 "vectorize the innermost loops and parallelize outer ones"
+            }
+            K::Invalid(Invalid::PrefetchInVector { .. }) => {
+                "stripmine the loop and prefetch in the loop over blocks"
+            }
+            K::NothingToPrefetch { .. } => "prefetch in a loop whose iterator indexes the tensor",
+            K::NotARemark { .. } => {
+                "a remark is one line of letters, digits, spaces and punctuation, without \
+                 backslashes, `/*`, `*/` and `??`"
             }
             K::Invalid(Invalid::TooLarge { .. }) => "stripmine first and unroll the inner loop",
             K::Misdeclared | K::Invalid(Invalid::Malformed(_)) => "please report this",

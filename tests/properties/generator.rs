@@ -10,9 +10,10 @@ use teml::analysis::bounds::extent;
 use teml::interp::store::{Data, Store};
 use teml::ir::{
     Affine, BinaryOp, Comparison, Elem, Expr, Function, Index, Loop, Name, Nest, Number, Reduction,
-    Schedule, Shape, Tensor, Tree,
+    Schedule, Shape, Sharing, Tensor, Tree,
 };
 use teml::transform::nest::{
+    annotate::annotate,
     distribute::distribute,
     fuse::fuse,
     fuse_inner::fuse_inner,
@@ -21,6 +22,7 @@ use teml::transform::nest::{
     mode,
     peel::{End, peel},
     place_init::place_init,
+    prefetch::prefetch,
     reorder::reorder,
     reverse::reverse,
     shift::shift,
@@ -261,10 +263,11 @@ pub enum Move {
     UnrollBy(usize, i64),
     /// Into a loop, or before all of them.
     PlaceInit(Option<usize>),
-    Parallelize(usize),
-    /// Several loops all together.
-    Share(usize, i64, Option<Schedule>),
-    Vectorize(usize),
+    Parallelize(usize, Sharing),
+    Vectorize(usize, Option<i64>),
+    /// One of the tensors.
+    Prefetch(usize, usize, i64),
+    Annotate(usize),
     FuseInner(usize),
     UnrollAndJam(usize, i64),
     /// Unrolls in full, and fuses the copies of the loops inside.
@@ -276,7 +279,19 @@ pub fn moves(count: usize) -> impl Strategy<Value = Vec<Move>> {
     let end = prop_oneof![Just(End::Front), Just(End::Back)];
     let order = prop::collection::vec(0..12usize, 0..4);
     let l = 0..12usize;
-    let schedule = prop::sample::select(vec![None, Some(Schedule::Dynamic)]);
+    let schedule = prop_oneof![
+        Just((None, None)),
+        prop::option::of(1..4i64).prop_map(|chunk| (Some(Schedule::Dynamic), chunk)),
+    ];
+    let collapse = prop_oneof![2 => Just(1usize), 1 => 2..4usize];
+    let sharing = (collapse, schedule, prop::option::of(1..9i64));
+    let sharing = sharing.prop_map(|(collapse, (schedule, chunk), threshold)| Sharing {
+        collapse,
+        schedule,
+        chunk,
+        threshold,
+    });
+    let lanes = prop::sample::select(vec![None, Some(2), Some(8)]);
     let one = prop_oneof![
         3 => (l.clone(), 1..6i64, tail).prop_map(|(l, f, t)| Move::Stripmine(l, f, t)),
         2 => (l.clone(), l.clone()).prop_map(|(a, b)| Move::Interchange(a, b)),
@@ -291,9 +306,10 @@ pub fn moves(count: usize) -> impl Strategy<Value = Vec<Move>> {
         2 => (l.clone(), 1..5i64).prop_map(|(l, f)| Move::UnrollBy(l, f)),
         2 => (l.clone(), 1..5i64).prop_map(|(l, f)| Move::UnrollAndJam(l, f)),
         3 => prop::option::weighted(0.8, l.clone()).prop_map(Move::PlaceInit),
-        1 => l.clone().prop_map(Move::Parallelize),
-        1 => (l.clone(), 1..4i64, schedule).prop_map(|(l, n, s)| Move::Share(l, n, s)),
-        1 => l.clone().prop_map(Move::Vectorize),
+        2 => (l.clone(), sharing).prop_map(|(l, how)| Move::Parallelize(l, how)),
+        1 => (l.clone(), lanes).prop_map(|(l, n)| Move::Vectorize(l, n)),
+        1 => (l.clone(), 0..9usize, 1..9i64).prop_map(|(l, t, by)| Move::Prefetch(l, t, by)),
+        1 => l.clone().prop_map(Move::Annotate),
         1 => (0..6usize).prop_map(Move::FuseInner),
         1 => l.prop_map(Move::UnrollAndFuse),
     ];
@@ -349,9 +365,14 @@ pub fn step(nest: &Nest, chosen: &Move) -> Result<Nest, Error> {
         Move::PlaceInit(Some(l)) => place_init(nest, &pick(*l), None),
         Move::PlaceInit(None) => place_init(nest, &LoopRef::Level(0), None),
         Move::UnrollAndJam(l, factor) => unroll_and_jam(nest, &pick(*l), *factor),
-        Move::Parallelize(l) => mode::parallelize(nest, &pick(*l)),
-        Move::Share(l, collapse, schedule) => mode::share(nest, &pick(*l), *collapse, *schedule),
-        Move::Vectorize(l) => mode::vectorize(nest, &pick(*l)),
+        Move::Parallelize(l, how) => mode::parallelize(nest, &pick(*l), *how),
+        Move::Vectorize(l, lanes) => mode::vectorize(nest, &pick(*l), *lanes),
+        Move::Prefetch(l, tensor, distance) => {
+            let tensors = nest.tensors();
+            let tensor = tensors[tensor % tensors.len()].name().expect("a name");
+            prefetch(nest, &pick(*l), tensor, *distance)
+        }
+        Move::Annotate(l) => annotate(nest, &pick(*l), "for (;;) // \"x\" * 2"),
         Move::FuseInner(level) => fuse_inner(nest, &LoopRef::Level(*level as i64)),
         Move::UnrollAndFuse(l) => {
             let LoopRef::Level(level) = pick(*l | 1) else {

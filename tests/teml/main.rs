@@ -13,6 +13,7 @@ mod random_text;
 mod rearranged;
 mod refusals;
 mod refused_expressions;
+mod refused_hints;
 mod refused_inits;
 mod refused_loops;
 mod refused_nests;

@@ -2,6 +2,7 @@
 //! blames. That no variant is missing is a test, too.
 
 use crate::refused_expressions::expressions;
+use crate::refused_hints::hints;
 use crate::refused_inits::inits;
 use crate::refused_loops::loops;
 use crate::refused_nests::nests;
@@ -55,10 +56,17 @@ impl Case {
 }
 
 fn cases() -> Vec<Case> {
-    [expressions(), operands(), nests(), loops(), inits()]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        expressions(),
+        operands(),
+        nests(),
+        loops(),
+        hints(),
+        inits(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 #[test]
@@ -121,6 +129,7 @@ fn every_refusal_has_a_case() {
         K::Loop(NoLoop::Ambiguous { .. }) => "Loop::Ambiguous",
         K::Loop(NoLoop::NoName { .. }) => "Loop::NoName",
         K::Invalid(Invalid::InsideVector { .. }) => "Invalid::InsideVector",
+        K::Invalid(Invalid::PrefetchInVector { .. }) => "Invalid::PrefetchInVector",
         K::Invalid(Invalid::NotCollapsible { .. }) => "Invalid::NotCollapsible",
         K::Invalid(Invalid::TooDeep) => "Invalid::TooDeep",
         K::Invalid(Invalid::TooLarge { .. }) => "Invalid::TooLarge",
@@ -153,6 +162,9 @@ fn every_refusal_has_a_case() {
         K::NoNest(NoNest::Shape(_)) => "NoNest::Shape",
         K::NotPositive { .. } => "NotPositive",
         K::NotPerfect { .. } => "NotPerfect",
+        K::NotLanes { .. } => "NotLanes",
+        K::NothingToPrefetch { .. } => "NothingToPrefetch",
+        K::NotARemark { .. } => "NotARemark",
         K::NotNested { .. } => "NotNested",
         K::BoundsDepend { .. } => "BoundsDepend",
         K::NeedsDivision(_) => "NeedsDivision",
