@@ -48,8 +48,7 @@ pub enum Invalid {
     /// Invariant 7.
     #[error(
         "`{name}` cannot collapse {collapse} loops: they must be nested perfectly, with bounds \
-         that do not depend on each other, `{name}` alone may be parallel or vector, and only \
-         the last one prefetches"
+         that do not depend on each other, and `{name}` alone may be parallel or vector"
     )]
     NotCollapsible {
         /// The outermost of the loops.

@@ -217,7 +217,7 @@ pub enum ErrorKind {
     },
     /// A loop would move inside of one whose bounds hold a multiple of its iterator.
     #[error(
-        "the bounds of `{}` hold {}*{}, so those of `{}` inside of it would need division",
+        "the bounds of `{}` hold {}*{}: with `{}` inside of it, new bounds would need division",
         .0.of, .0.factor, .0.by, .0.by
     )]
     NeedsDivision(Division),
@@ -467,7 +467,8 @@ impl ErrorKind {
             }
             K::FillConflict { .. } => "keep the nests apart and pass both to codegen",
             K::Invalid(Invalid::NotCollapsible { .. }) => {
-                "parallelize when the loops inside are in place, and vectorize further in"
+                "parallelize when the loops inside are in place, vectorize further in, and prefetch \
+                 in the last of them"
             }
             K::Invalid(Invalid::InsideVector { .. }) => {
                 "vectorize the innermost loops and parallelize outer ones"

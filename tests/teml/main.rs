@@ -7,6 +7,7 @@ mod expressions;
 mod figures;
 mod functions;
 mod fusion;
+mod hints;
 mod loops;
 mod parts;
 mod random_text;
