@@ -8,6 +8,7 @@
 //!
 //! Of a vector loop with a number of lanes only so many iterations run at a time, and those
 //! further apart may depend on each other.
+//! Local tensors of the loop's body are no reason for a race: each iteration has its own.
 //!
 //! The answer "independent" is a proof. The answer "race" names two iterations that the test
 //! could not keep apart; indices that couple several iterators can make it too careful.
@@ -100,8 +101,10 @@ fn collect<'a>(
     bounds: &Bounds,
     found: &mut Vec<Access<'a>>,
 ) {
+    let before = found.len();
     for tree in trees {
         match tree {
+            Tree::Local(_) => {}
             Tree::Loop(l) => {
                 let mut inside = bounds.clone();
                 inside.enter(l);
@@ -126,6 +129,13 @@ fn collect<'a>(
             }
         }
     }
+    // Each iteration has local tensors of its own.
+    let declared = |access: &Access| {
+        let local = |t: &Tree| matches!(t, Tree::Local(l) if l.name() == access.tensor.name());
+        trees.iter().any(local)
+    };
+    let own = found.split_off(before);
+    found.extend(own.into_iter().filter(|access| !declared(access)));
 }
 
 fn collect_stmt<'a>(s: &'a Stmt, inner: &[Inner], found: &mut Vec<Access<'a>>) {

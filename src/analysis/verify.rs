@@ -14,7 +14,11 @@
 //! 8. Nests have at most [`MAX_DEPTH`] levels and [`MAX_TREES`] loops and statements, and
 //!    coefficients stay in the limits of `Affine`.
 //!
-//! 6 to 8 depend on what the user asked for and are refused; the others would be bugs.
+//! 9. A local tensor has a name that nothing else has, is declared once in a sequence and what is
+//!    in it, used only in the rest of the sequence, and has at most [`MAX_LOCAL`] bytes. Sequences
+//!    that are not in each other may declare the same one.
+//!
+//! 6 to 9 depend on what the user asked for and are refused; the others would be bugs.
 
 use crate::ir::{Affine, Expr, Index, Loop, Name, Nest, Node, Sharing, Tensor, Tree};
 use std::collections::HashSet;
@@ -23,6 +27,8 @@ use std::collections::HashSet;
 pub const MAX_DEPTH: usize = 128;
 /// The most loops, statements and fills of a nest.
 pub const MAX_TREES: usize = 65_536;
+/// The most bytes of a local tensor: 1 GiB.
+pub const MAX_LOCAL: u64 = 1 << 30;
 
 /// What a nest violates.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -71,6 +77,26 @@ pub enum Invalid {
         /// The index.
         index: Affine,
     },
+    /// Invariant 9: scope.
+    #[error("the local tensor {tensor} would be used where it is not declared")]
+    OutOfScope {
+        /// The tensor.
+        tensor: String,
+    },
+    /// Invariant 9: names.
+    #[error("two tensors would be named {tensor}, one of them local")]
+    LocalClash {
+        /// The name.
+        tensor: String,
+    },
+    /// Invariant 9: size.
+    #[error("the local tensor {tensor} would have {bytes} bytes; the limit is 1 GiB")]
+    LocalTooLarge {
+        /// The tensor.
+        tensor: String,
+        /// Its size.
+        bytes: u64,
+    },
     /// Invariants 1 to 5.
     #[error("{0}")]
     Malformed(String),
@@ -100,25 +126,73 @@ pub fn verify(nest: &Nest) -> Result<(), Invalid> {
     let mut walk = Walk {
         names: nest.context().iter().map(|l| &l.name).collect(),
         outer: nest.context().iter().collect(),
+        locals: nest.locals(),
+        scope: Vec::new(),
     };
-    nest.trees().iter().try_for_each(|tree| walk.tree(tree))
+    walk.check_locals(nest)?;
+    walk.sequence(nest.trees())
 }
 
 struct Walk<'a> {
     names: HashSet<&'a Name>,
     outer: Vec<&'a Loop>,
+    /// All local tensors, wherever they are declared.
+    locals: Vec<&'a Tensor>,
+    /// Those that are declared here.
+    scope: Vec<&'a Tensor>,
 }
 
 impl<'a> Walk<'a> {
+    /// That local tensors of one name are the same and that no other tensor has it.
+    fn check_locals(&self, nest: &Nest) -> Result<(), Invalid> {
+        if self.locals.is_empty() {
+            return Ok(());
+        }
+        let others = nest.tensors();
+        for (k, local) in self.locals.iter().enumerate() {
+            let tensor = local.label().to_owned();
+            let elements = local.shape().elements();
+            let bytes = elements.saturating_mul(local.elem().size() as u64);
+            if bytes > MAX_LOCAL {
+                return Err(Invalid::LocalTooLarge { tensor, bytes });
+            }
+            let named = |t: &Tensor| t.name() == local.name();
+            if others.iter().any(named) || self.locals[..k].iter().any(|t| named(t)) {
+                return Err(Invalid::LocalClash { tensor });
+            }
+        }
+        Ok(())
+    }
+
+    fn sequence(&mut self, trees: &'a [Tree]) -> Result<(), Invalid> {
+        let outside = self.scope.len();
+        let result = trees.iter().try_for_each(|t| self.tree(t));
+        self.scope.truncate(outside);
+        result
+    }
+
+    fn declare(&mut self, local: &'a Tensor) -> Result<(), Invalid> {
+        if local.name().is_none() {
+            return malformed("a local tensor has no name".to_owned());
+        }
+        if self.scope.contains(&local) {
+            let tensor = local.label().to_owned();
+            return Err(Invalid::LocalClash { tensor });
+        }
+        self.scope.push(local);
+        Ok(())
+    }
+
     fn tree(&mut self, tree: &'a Tree) -> Result<(), Invalid> {
         match tree {
             Tree::Loop(l) => {
                 self.enter(l)?;
                 self.outer.push(l);
-                let result = l.body.iter().try_for_each(|t| self.tree(t));
+                let result = self.sequence(&l.body);
                 self.outer.pop();
                 result
             }
+            Tree::Local(tensor) => self.declare(tensor),
             Tree::Stmt(s) => {
                 self.access(&s.target, &s.index)?;
                 self.value(&s.value)
@@ -128,6 +202,7 @@ impl<'a> Walk<'a> {
                 if rank.0 != rank.1 || fill.target.name().is_none() {
                     return malformed(format!("a fill of {} does not fit it", fill.target.label()));
                 }
+                self.in_scope(&fill.target)?;
                 fill.region.iter().try_for_each(|(low, _)| self.index(low))
             }
         }
@@ -195,7 +270,18 @@ impl<'a> Walk<'a> {
         if tensor.name().is_none() || tensor.shape().rank() != index.len() {
             return malformed(format!("an access to {} does not fit it", tensor.label()));
         }
+        self.in_scope(tensor)?;
         index.iter().try_for_each(|a| self.index(a))
+    }
+
+    fn in_scope(&self, tensor: &Tensor) -> Result<(), Invalid> {
+        let local = self.locals.iter().any(|l| l.name() == tensor.name());
+        match local && !self.scope.contains(&tensor) {
+            false => Ok(()),
+            true => Err(Invalid::OutOfScope {
+                tensor: tensor.label().to_owned(),
+            }),
+        }
     }
 
     fn index(&self, index: &Affine) -> Result<(), Invalid> {

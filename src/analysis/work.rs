@@ -11,7 +11,7 @@ pub fn flops(nest: &Nest) -> Option<f64> {
 
 fn of_tree(tree: &Tree) -> Option<f64> {
     match tree {
-        Tree::Fill(_) => Some(0.0),
+        Tree::Fill(_) | Tree::Local(_) => Some(0.0),
         Tree::Stmt(s) => Some(operations(&s.value) + f64::from(u8::from(s.update.is_some()))),
         Tree::Loop(l) => {
             let (lower, upper) = l.range.as_constant()?;

@@ -4,7 +4,7 @@ use super::kernel::{ALIGNMENT, Header};
 use super::value::{Values, index_text};
 use crate::analysis::ahead::{Touch, ahead};
 use crate::analysis::bounds::Bounds;
-use crate::ir::{Affine, BinaryOp, Fill, Loop, Nest, Stmt, Tree};
+use crate::ir::{Affine, BinaryOp, Fill, Loop, Nest, Stmt, Tensor, Tree};
 use std::fmt::Write;
 
 #[derive(Default)]
@@ -13,7 +13,13 @@ pub(super) struct Emitter {
     depth: usize,
     values: Values,
     bounds: Bounds,
+    /// The bytes of the local tensors that are variables.
+    stack: u64,
 }
+
+/// The most bytes of local tensors that are variables, in all: 128 KiB, of stacks that are seldom
+/// smaller than 2 MiB.
+const MAX_STACK: u64 = 1 << 17;
 
 impl Emitter {
     /// The text, and what it needs.
@@ -25,7 +31,17 @@ impl Emitter {
     pub(super) fn nest(&mut self, nest: &Nest) {
         self.depth = 1;
         self.bounds = Bounds::default();
+        // Another nest may have a tensor of that name.
+        let scoped = nest.trees().iter().any(|t| matches!(t, Tree::Local(_)));
+        if scoped {
+            self.line("{");
+            self.depth += 1;
+        }
         nest.trees().iter().for_each(|tree| self.tree(tree));
+        if scoped {
+            self.depth -= 1;
+            self.line("}");
+        }
     }
 
     fn line(&mut self, text: &str) {
@@ -37,7 +53,39 @@ impl Emitter {
             Tree::Loop(l) => self.emit_loop(l),
             Tree::Stmt(s) => self.stmt(s),
             Tree::Fill(fill) => self.fill(fill),
+            Tree::Local(tensor) => self.local(tensor),
         }
+    }
+
+    /// Small tensors are variables, which registers may hold. Others have one place for each
+    /// thread, which is allocated once: the stack is small.
+    fn local(&mut self, tensor: &Tensor) {
+        let (name, elem) = (tensor.label(), tensor.elem());
+        let (first, rest) = match tensor.shape().extents() {
+            [] => (1, &[][..]),
+            [first, rest @ ..] => (*first, rest),
+        };
+        let rest: String = rest.iter().map(|e| format!("[{e}]")).collect();
+        let c_name = elem.c_name();
+        if !elem.is_float() {
+            self.values.headers.insert(Header::Integers);
+        }
+        let bytes = tensor.shape().elements().saturating_mul(elem.size() as u64);
+        if self.stack.saturating_add(bytes) <= MAX_STACK {
+            self.stack += bytes;
+            self.line(&format!(
+                "_Alignas({ALIGNMENT}) {c_name} {name}[{first}]{rest};"
+            ));
+            return;
+        }
+        self.line(&format!(
+            "static _Thread_local _Alignas({ALIGNMENT}) {c_name} teml_{name}_space[{first}]{rest};"
+        ));
+        let pointer = match rest.is_empty() {
+            true => format!("{c_name} *restrict const {name}"),
+            false => format!("{c_name} (*restrict const {name}){rest}"),
+        };
+        self.line(&format!("{pointer} = teml_{name}_space;"));
     }
 
     fn emit_loop(&mut self, l: &Loop) {
@@ -278,6 +326,7 @@ fn tensors(trees: &[Tree]) -> Vec<String> {
         for tree in trees {
             match tree {
                 Tree::Loop(l) => collect(&l.body, found),
+                Tree::Local(_) => {}
                 Tree::Fill(fill) => add(found, fill.target.label()),
                 Tree::Stmt(s) => {
                     add(found, s.target.label());

@@ -86,7 +86,7 @@ impl NoCode {
 
 /// The C function `symbol` that runs `nests` in order.
 ///
-/// The function allocates nothing: every tensor is a parameter, results first. It is C11 with
+/// The function allocates nothing: every tensor that is not local is a parameter, results first. It is C11 with
 /// OpenMP pragmas, and compiles without warnings under `-Wall -Wextra`.
 ///
 /// # Errors
@@ -108,11 +108,16 @@ pub fn generate(nests: &[Nest], symbol: &str) -> Result<Kernel, NoCode> {
     }
     let params = params(nests)?;
     for nest in nests {
-        for (_, l) in nest.loops() {
-            if params.iter().any(|p| p.tensor.name() == Some(&l.name)) {
-                let name = l.name.clone();
-                return Err(NoCode::NameClash { name });
-            }
+        let locals = nest.locals();
+        let names: Vec<&Name> = params
+            .iter()
+            .map(|p| &p.tensor)
+            .chain(locals)
+            .filter_map(Tensor::name)
+            .collect();
+        if let Some((_, l)) = nest.loops().iter().find(|(_, l)| names.contains(&&l.name)) {
+            let name = l.name.clone();
+            return Err(NoCode::NameClash { name });
         }
     }
 
@@ -122,11 +127,9 @@ pub fn generate(nests: &[Nest], symbol: &str) -> Result<Kernel, NoCode> {
     }
     let (text, values) = body.finish();
     let loops = nests.iter().flat_map(Nest::loops).map(|(_, l)| &l.name);
-    let local: Vec<&Name> = params
-        .iter()
-        .filter_map(|p| p.tensor.name())
-        .chain(loops)
-        .collect();
+    let declared = nests.iter().flat_map(Nest::locals);
+    let tensors = params.iter().map(|p| &p.tensor).chain(declared);
+    let local: Vec<&Name> = tensors.filter_map(Tensor::name).chain(loops).collect();
     let hidden = |call: &&String| local.iter().any(|name| name.as_str() == call.as_str());
     if let Some(name) = values.calls.iter().find(hidden) {
         let name = name.clone();

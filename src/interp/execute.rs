@@ -1,7 +1,7 @@
 //! Executes nests in order, one iteration after the other.
 
 use super::Fault;
-use super::store::{Number, Store, elements};
+use super::store::{Data, Number, Store, elements};
 use crate::ir::{Affine, Elem, Expr, Index, Infix, Loop, Name, Nest, Node, Tensor, Tree};
 
 /// Runs `nest` on `store`.
@@ -13,7 +13,7 @@ pub fn run(nest: &Nest, store: &mut Store<'_>) -> Result<(), Fault> {
         store,
         point: Vec::new(),
     };
-    nest.trees().iter().try_for_each(|tree| machine.tree(tree))
+    machine.sequence(nest.trees())
 }
 
 struct Machine<'m, 'a> {
@@ -22,6 +22,34 @@ struct Machine<'m, 'a> {
 }
 
 impl Machine<'_, '_> {
+    /// Runs siblings in order. Local tensors end with them.
+    fn sequence(&mut self, trees: &[Tree]) -> Result<(), Fault> {
+        let result = trees.iter().try_for_each(|tree| self.tree(tree));
+        for tree in trees {
+            if let Tree::Local(tensor) = tree
+                && let Some(name) = tensor.name()
+            {
+                self.store.remove(name);
+            }
+        }
+        result
+    }
+
+    /// Nothing depends on what a local tensor holds at first: conspicuous numbers, so that what
+    /// does is found.
+    fn declare(&mut self, tensor: &Tensor) -> Result<(), Fault> {
+        let name = tensor.name();
+        let name = name.ok_or_else(|| Fault::Meaningless(tensor.to_string()))?;
+        let undefined = if tensor.elem().is_float() {
+            f64::NAN
+        } else {
+            -2_023_406_815.0
+        };
+        self.store
+            .insert(name.clone(), Data::generate(tensor, |_| undefined));
+        Ok(())
+    }
+
     fn tree(&mut self, tree: &Tree) -> Result<(), Fault> {
         match tree {
             Tree::Loop(l) => self.run_loop(l),
@@ -37,6 +65,7 @@ impl Machine<'_, '_> {
                 Elem::I32 => self.fill::<i32>(fill),
                 Elem::I64 => self.fill::<i64>(fill),
             },
+            Tree::Local(tensor) => self.declare(tensor),
         }
     }
 
@@ -46,7 +75,7 @@ impl Machine<'_, '_> {
         let mut value = lower;
         while value < upper {
             self.point.push((l.name.clone(), value));
-            let result = l.body.iter().try_for_each(|tree| self.tree(tree));
+            let result = self.sequence(&l.body);
             self.point.pop();
             result?;
             value += l.range.step;

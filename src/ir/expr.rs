@@ -194,6 +194,38 @@ impl Expr {
         }
     }
 
+    /// An element-wise value with accesses replaced where `map` says so.
+    #[must_use]
+    pub fn map_accesses(&self, map: &dyn Fn(&Tensor, &Index) -> Option<Expr>) -> Expr {
+        match self.node() {
+            Node::Access { tensor, index } => map(tensor, index).unwrap_or_else(|| self.clone()),
+            Node::Binary {
+                op,
+                shape,
+                left,
+                right,
+            } => Expr::new(Node::Binary {
+                op: *op,
+                shape: shape.clone(),
+                left: left.map_accesses(map),
+                right: right.map_accesses(map),
+            }),
+            Node::Apply {
+                function,
+                shape,
+                args,
+            } => Expr::new(Node::Apply {
+                function: *function,
+                shape: shape.clone(),
+                args: args.iter().map(|a| a.map_accesses(map)).collect(),
+            }),
+            Node::Constant(_)
+            | Node::Reduce { .. }
+            | Node::Virtual { .. }
+            | Node::Assign { .. } => self.clone(),
+        }
+    }
+
     /// The free iterators, in order of first appearance, left to right.
     pub fn iterators(&self) -> Vec<Name> {
         let mut found = Vec::new();

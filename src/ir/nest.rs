@@ -1,9 +1,11 @@
 //! Loop nests: the trees of TeML eqs. 2 and 3.
 //!
 //! A nest is a sequence of trees (`⟨•, xs⟩` of eq. 3; one tree for a nest with one outermost
-//! loop). A tree is a loop over further trees, a statement, or a fill: the initialisation of
-//! part of a tensor, placed explicitly because a reduction must not rely on what its target
-//! held before.
+//! loop). A tree is a loop over further trees, a statement, a fill, or a local tensor. A fill is
+//! the initialisation of part of a tensor, placed explicitly because a reduction must not rely on
+//! what its target held before. A local tensor lives from its declaration to the end of the
+//! sequence that it stands in: each iteration of the loop around it has one of its own, whose
+//! elements are undefined until they are set.
 
 use super::affine::Affine;
 use super::constant::Constant;
@@ -25,6 +27,8 @@ pub struct Nest(Arc<Data>);
 struct Data {
     trees: Vec<Tree>,
     definition: Arc<[Expr]>,
+    /// The trees that `build` made for each assignment of the definition.
+    built: Arc<[Arc<[Tree]>]>,
     path: Path,
     label: Option<Name>,
     /// Where the nest is a part of another one: the loops around it, without their bodies.
@@ -40,6 +44,8 @@ pub enum Tree {
     Stmt(Arc<Stmt>),
     /// An initialisation.
     Fill(Arc<Fill>),
+    /// The declaration of a tensor for the rest of the sequence; it has a name.
+    Local(Tensor),
 }
 
 /// A loop: its iterator is its name.
@@ -85,7 +91,7 @@ impl Loop {
 }
 
 /// `target op= value`, or `target = value` without an operation.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Stmt {
     /// The tensor written; it has a name.
     pub target: Tensor,
@@ -95,10 +101,33 @@ pub struct Stmt {
     pub update: Option<BinaryOp>,
     /// The value: accesses, numbers and element-wise operations only.
     pub value: Expr,
+    /// What it executes of the definition; `None` for copies between tensors that a
+    /// transformation adds, and for nests that were read. No part of equality.
+    pub origin: Option<Origin>,
+}
+
+impl PartialEq for Stmt {
+    fn eq(&self, other: &Stmt) -> bool {
+        let place = (&self.target, &self.index) == (&other.target, &other.index);
+        place && self.update == other.update && self.value == other.value
+    }
+}
+
+impl Eq for Stmt {}
+
+/// Which instance of the definition a statement executes. It is substituted along with the
+/// statement, so that it holds whatever loops become of those that `build` made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// The assignment, counted from 0.
+    pub assignment: usize,
+    /// The iterators of the loops that `build` made for it, outermost first, in terms of the
+    /// loops around the statement.
+    pub point: Vec<Affine>,
 }
 
 /// `tensor[region] = value`: sets a box of elements.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Fill {
     /// The tensor written; it has a name.
     pub target: Tensor,
@@ -106,7 +135,19 @@ pub struct Fill {
     pub region: Vec<(Affine, u64)>,
     /// The identity of the reduction.
     pub value: Constant,
+    /// The assignment of the definition that it begins, counted from 0; `None` for what a
+    /// transformation adds, and for nests that were read. No part of equality.
+    pub assignment: Option<usize>,
 }
+
+impl PartialEq for Fill {
+    fn eq(&self, other: &Fill) -> bool {
+        let place = (&self.target, &self.region) == (&other.target, &other.region);
+        place && self.value == other.value
+    }
+}
+
+impl Eq for Fill {}
 
 impl PartialEq for Nest {
     fn eq(&self, other: &Nest) -> bool {
@@ -117,12 +158,23 @@ impl PartialEq for Nest {
 impl Eq for Nest {}
 
 impl Nest {
-    /// The nest that `build` makes for the assignments of `definition`.
-    pub fn new(trees: Vec<Tree>, definition: Arc<[Expr]>) -> Nest {
+    /// The nest that `build` makes for an assignment.
+    pub fn built(trees: Vec<Tree>, assignment: Expr) -> Nest {
+        let built: Arc<[Tree]> = trees.clone().into();
+        Nest::new(trees, Arc::new([assignment]), Arc::new([built]))
+    }
+
+    /// Trees of which nothing else is known.
+    pub fn of_trees(trees: Vec<Tree>) -> Nest {
+        Nest::new(trees, Arc::new([]), Arc::new([]))
+    }
+
+    fn new(trees: Vec<Tree>, definition: Arc<[Expr]>, built: Arc<[Arc<[Tree]>]>) -> Nest {
         let (path, label) = (Path::default(), None);
         Nest(Arc::new(Data {
             trees,
             definition,
+            built,
             path,
             label,
             context: Arc::new([]),
@@ -140,6 +192,7 @@ impl Nest {
         Nest(Arc::new(Data {
             trees,
             definition: self.0.definition.clone(),
+            built: self.0.built.clone(),
             path: Path::default(),
             label: None,
             context: self.0.context.iter().cloned().chain(outer).collect(),
@@ -161,6 +214,11 @@ impl Nest {
         &self.0.definition
     }
 
+    /// The trees that `build` made for each assignment of the definition: what origins speak of.
+    pub fn originals(&self) -> &[Arc<[Tree]>] {
+        &self.0.built
+    }
+
     /// The steps that made the nest.
     pub fn path(&self) -> &Path {
         &self.0.path
@@ -177,19 +235,32 @@ impl Nest {
         Nest(Arc::new(Data {
             trees,
             definition: self.0.definition.clone(),
+            built: self.0.built.clone(),
             path: self.0.path.clone(),
             label: None,
             context: self.0.context.clone(),
         }))
     }
 
-    /// The nest of two nests' trees that computes what both compute, `self` first.
+    /// The nest with its assignments counted from `first` on, as its part of a joined nest.
+    #[must_use]
+    pub fn counted_from(&self, first: usize) -> Nest {
+        let trees = self.trees().iter().map(|t| t.counted_from(first));
+        let mut data = (*self.0).clone();
+        data.trees = trees.collect();
+        Nest(Arc::new(data))
+    }
+
+    /// The nest of two nests' trees that computes what both compute, `self` first. The
+    /// statements of `other` are [counted from](Nest::counted_from) the end of `self`.
     #[must_use]
     pub fn joined(&self, other: &Nest, trees: Vec<Tree>) -> Nest {
         let definition = self.0.definition.iter().chain(other.0.definition.iter());
+        let built = self.0.built.iter().chain(other.0.built.iter());
         Nest(Arc::new(Data {
             trees,
             definition: definition.cloned().collect(),
+            built: built.cloned().collect(),
             path: self.0.path.clone(),
             label: None,
             context: self.0.context.clone(),
@@ -271,6 +342,24 @@ fn has_uncredited(tree: &Tree) -> bool {
     }
 }
 
+impl Stmt {
+    /// The statement with iterators replaced, all at once.
+    #[must_use]
+    pub fn substitute(&self, map: &dyn Fn(&Name) -> Option<Affine>) -> Stmt {
+        let replace = |index: &[Affine]| index.iter().map(|a| a.substitute(map)).collect();
+        Stmt {
+            target: self.target.clone(),
+            index: replace(&self.index),
+            update: self.update,
+            value: self.value.substitute(map),
+            origin: self.origin.as_ref().map(|origin| Origin {
+                assignment: origin.assignment,
+                point: replace(&origin.point),
+            }),
+        }
+    }
+}
+
 impl Tree {
     /// A loop as a tree.
     pub fn of_loop(l: Loop) -> Tree {
@@ -285,7 +374,7 @@ impl Tree {
         }
     }
 
-    /// The number of loops, statements and fills.
+    /// The number of loops, statements, fills and local tensors.
     pub fn size(&self) -> usize {
         match self {
             Tree::Loop(l) => 1 + l.body.iter().map(Tree::size).sum::<usize>(),
@@ -304,12 +393,8 @@ impl Tree {
                 body: l.body.iter().map(|t| t.substitute(map)).collect(),
                 ..(**l).clone()
             }),
-            Tree::Stmt(s) => Tree::Stmt(Arc::new(Stmt {
-                target: s.target.clone(),
-                index: s.index.iter().map(|a| a.substitute(map)).collect(),
-                update: s.update,
-                value: s.value.substitute(map),
-            })),
+            Tree::Stmt(s) => Tree::Stmt(Arc::new(s.substitute(map))),
+            Tree::Local(_) => self.clone(),
             Tree::Fill(fill) => Tree::Fill(Arc::new(Fill {
                 region: fill
                     .region
@@ -318,6 +403,66 @@ impl Tree {
                     .collect(),
                 ..(**fill).clone()
             })),
+        }
+    }
+
+    /// The tree with local tensors renamed where they are declared and used.
+    #[must_use]
+    pub fn rename_locals(&self, rename: &dyn Fn(&Name) -> Option<Name>) -> Tree {
+        let renamed = |tensor: &Tensor| match tensor.name().and_then(rename) {
+            Some(name) => tensor.named(name),
+            None => tensor.clone(),
+        };
+        match self {
+            Tree::Loop(l) => Tree::of_loop(Loop {
+                hints: l.hints.renamed(rename),
+                body: l.body.iter().map(|t| t.rename_locals(rename)).collect(),
+                ..(**l).clone()
+            }),
+            Tree::Stmt(s) => Tree::Stmt(Arc::new(Stmt {
+                target: renamed(&s.target),
+                value: s.value.map_accesses(&|tensor, index| {
+                    Some(Expr::access(renamed(tensor), index.clone()))
+                }),
+                ..(**s).clone()
+            })),
+            Tree::Fill(fill) => Tree::Fill(Arc::new(Fill {
+                target: renamed(&fill.target),
+                ..(**fill).clone()
+            })),
+            Tree::Local(tensor) => Tree::Local(renamed(tensor)),
+        }
+    }
+
+    /// The local tensors that are declared in the tree.
+    pub fn locals(&self) -> Vec<&Tensor> {
+        match self {
+            Tree::Loop(l) => l.body.iter().flat_map(Tree::locals).collect(),
+            Tree::Local(tensor) => vec![tensor],
+            Tree::Stmt(_) | Tree::Fill(_) => Vec::new(),
+        }
+    }
+
+    /// The tree with the assignments of its statements counted from `first` on.
+    fn counted_from(&self, first: usize) -> Tree {
+        match self {
+            Tree::Loop(l) => Tree::of_loop(Loop {
+                body: l.body.iter().map(|t| t.counted_from(first)).collect(),
+                ..(**l).clone()
+            }),
+            Tree::Stmt(s) => {
+                let mut s = (**s).clone();
+                if let Some(origin) = &mut s.origin {
+                    origin.assignment += first;
+                }
+                Tree::Stmt(Arc::new(s))
+            }
+            Tree::Fill(fill) => {
+                let assignment = fill.assignment.map(|a| a + first);
+                let fill = Fill::clone(fill);
+                Tree::Fill(Arc::new(Fill { assignment, ..fill }))
+            }
+            Tree::Local(_) => self.clone(),
         }
     }
 

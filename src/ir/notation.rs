@@ -115,6 +115,7 @@ fn trees<'a>(siblings: &'a [Tree], outer: &mut Vec<&'a Loop>) -> String {
         }
         Tree::Stmt(s) => stmt(s, outer),
         Tree::Fill(f) => fill(f),
+        Tree::Local(tensor) => node("(local, •, •)", &[leaf(tensor, "ε")]),
     });
     texts.collect::<Vec<_>>().join(", ")
 }

@@ -127,6 +127,17 @@ pub struct Hints {
 }
 
 impl Hints {
+    /// The hints with tensors renamed.
+    #[must_use]
+    pub fn renamed(&self, rename: &dyn Fn(&Name) -> Option<Name>) -> Hints {
+        let renamed = |name: &Name| rename(name).unwrap_or_else(|| name.clone());
+        let prefetch = self.prefetch.iter().map(|(name, by)| (renamed(name), *by));
+        Hints {
+            prefetch: prefetch.collect(),
+            remark: self.remark.clone(),
+        }
+    }
+
     /// Whether `text` may stand in a comment of C, in a line of its own, and is no more than that:
     /// letters, digits, spaces and punctuation, but nothing that C reads even there.
     pub fn is_remark(text: &str) -> bool {

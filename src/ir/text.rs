@@ -60,6 +60,7 @@ impl Display for Line<'_> {
             Tree::Loop(l) => write!(f, "{l}"),
             Tree::Stmt(s) => write!(f, "{s}"),
             Tree::Fill(fill) => write!(f, "{fill}"),
+            Tree::Local(tensor) => write!(f, "local {} {tensor}", tensor.elem()),
         }
     }
 }
@@ -80,25 +81,58 @@ impl Nest {
         lines
     }
 
-    /// The tensors that occur, by first appearance in the definition (targets first), then in
-    /// the trees.
+    /// The tensors that the nest does not declare itself, by first appearance in the definition
+    /// (targets first), then in the trees. What one assignment computes for a later one is left
+    /// out where only local tensors hold it.
     pub fn tensors(&self) -> Vec<Tensor> {
+        let locals = self.locals();
+        let mut used = Vec::new();
+        let mut add_used = |tensor: &Tensor| {
+            if !locals.iter().any(|l| l.name() == tensor.name()) {
+                add(&mut used, tensor);
+            }
+        };
+        for line in self.lines() {
+            match line.tree {
+                Tree::Loop(_) | Tree::Local(_) => {}
+                Tree::Fill(fill) => add_used(&fill.target),
+                Tree::Stmt(s) => {
+                    add_used(&s.target);
+                    s.value.for_each_access(&mut |tensor, _| add_used(tensor));
+                }
+            }
+        }
         let mut found = Vec::new();
         for expr in self.definition().iter() {
             expr.for_each_access(&mut |tensor, _| add(&mut found, tensor));
         }
-        for line in self.lines() {
-            match line.tree {
-                Tree::Loop(_) => {}
-                Tree::Fill(fill) => add(&mut found, &fill.target),
-                Tree::Stmt(s) => {
-                    add(&mut found, &s.target);
-                    s.value
-                        .for_each_access(&mut |tensor, _| add(&mut found, tensor));
-                }
+        found.retain(|tensor| used.contains(tensor) || !self.is_passed_on(tensor));
+        used.iter().for_each(|tensor| add(&mut found, tensor));
+        found
+    }
+
+    /// The tensors that the nest declares itself.
+    pub fn locals(&self) -> Vec<&Tensor> {
+        let mut found: Vec<&Tensor> = Vec::new();
+        for tensor in self.trees().iter().flat_map(Tree::locals) {
+            if !found.contains(&tensor) {
+                found.push(tensor);
             }
         }
         found
+    }
+
+    /// Whether an assignment of the definition computes `tensor` for a later one.
+    fn is_passed_on(&self, tensor: &Tensor) -> bool {
+        let of = |e: &Expr| e.tensor().is_some_and(|t| t.name() == tensor.name());
+        let mut rest = self.definition().iter().skip_while(|e| !of(e)).skip(1);
+        rest.any(|e| {
+            let mut reads = false;
+            if let Node::Assign { value, .. } = e.node() {
+                value.for_each_access(&mut |t, _| reads |= t.name() == tensor.name());
+            }
+            reads
+        })
     }
 }
 

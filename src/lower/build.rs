@@ -31,8 +31,8 @@
 use super::flatten::{Flat, Stuck, flatten};
 use crate::analysis::shape::{self, IteratorRange};
 use crate::ir::{
-    Affine, BinaryOp, Expr, Fill, Hints, Index, Infix, Loop, Name, Nest, Node, Range, Reduction,
-    Sharing, Stmt, Tensor, Tree,
+    Affine, BinaryOp, Expr, Fill, Hints, Index, Infix, Loop, Name, Nest, Node, Origin, Range,
+    Reduction, Sharing, Stmt, Tensor, Tree,
 };
 use std::sync::Arc;
 
@@ -151,6 +151,10 @@ pub fn build(assignment: &Expr) -> Result<Nest, NoNest> {
         index: index.clone(),
         update,
         value: body,
+        origin: Some(Origin {
+            assignment: 0,
+            point: order.iter().cloned().map(Affine::iterator).collect(),
+        }),
     };
     let ranges = statement_ranges(&stmt)?;
     let fill = match reduction {
@@ -182,7 +186,7 @@ pub fn build(assignment: &Expr) -> Result<Nest, NoNest> {
     }
     let fill = fill.map(|f| Tree::Fill(Arc::new(f)));
     let trees = fill.into_iter().chain([tree]).collect();
-    Ok(Nest::new(trees, Arc::new([assignment.clone()])))
+    Ok(Nest::built(trees, assignment.clone()))
 }
 
 /// Whether `old op (all values reduced)` equals `old op value op value …`.
@@ -299,6 +303,7 @@ impl Target<'_> {
             target,
             region,
             value,
+            assignment: Some(0),
         })
     }
 }

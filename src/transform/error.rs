@@ -368,13 +368,14 @@ impl ErrorKind {
         match self {
             K::Misdeclared | K::Invalid(Invalid::Malformed(_)) => Class::Bug,
             K::Invalid(Invalid::TooDeep | Invalid::TooLarge { .. })
-            | K::Invalid(Invalid::IndexTooLarge { .. })
+            | K::Invalid(Invalid::IndexTooLarge { .. } | Invalid::LocalTooLarge { .. })
             | K::TooComplex
             | K::NoNest(NoNest::NotLinear { .. } | NoNest::ReadsTarget { .. })
             | K::NoNest(NoNest::Scattered { .. }) => Class::Limitation,
             K::Loop(NoLoop::TooDeep { .. } | NoLoop::Ambiguous { .. })
             | K::Invalid(Invalid::InsideVector { .. } | Invalid::NotCollapsible { .. })
             | K::Invalid(Invalid::PrefetchInVector { .. })
+            | K::Invalid(Invalid::OutOfScope { .. } | Invalid::LocalClash { .. })
             | K::NotPerfect { .. }
             | K::NotNested { .. }
             | K::NothingToPrefetch { .. }
@@ -482,6 +483,9 @@ impl ErrorKind {
                  backslashes, `/*`, `*/` and `??`"
             }
             K::Invalid(Invalid::TooLarge { .. }) => "stripmine first and unroll the inner loop",
+            K::Invalid(Invalid::OutOfScope { .. } | Invalid::LocalClash { .. }) => {
+                "rearrange the loops first, and introduce local tensors at the end"
+            }
             K::Misdeclared | K::Invalid(Invalid::Malformed(_)) => "please report this",
             _ => return None,
         };

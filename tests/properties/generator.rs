@@ -389,7 +389,7 @@ fn initializes_inside(trees: &[Tree], depth: usize) -> bool {
     trees.iter().any(|tree| match tree {
         Tree::Loop(l) => initializes_inside(&l.body, depth + 1),
         Tree::Fill(_) => depth > 0,
-        Tree::Stmt(_) => false,
+        Tree::Stmt(_) | Tree::Local(_) => false,
     })
 }
 

@@ -69,6 +69,7 @@ impl Walk {
         for tree in trees {
             match tree {
                 Tree::Fill(fill) => self.fill(fill, footprint),
+                Tree::Local(_) => {}
                 Tree::Stmt(s) => {
                     s.value.for_each_access(&mut |tensor, index| {
                         if let Index::At(index) = index {

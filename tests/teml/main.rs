@@ -8,6 +8,7 @@ mod figures;
 mod functions;
 mod fusion;
 mod hints;
+mod locals;
 mod loops;
 mod parts;
 mod random_text;

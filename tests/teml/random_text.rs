@@ -132,6 +132,7 @@ fn trees() -> impl Strategy<Value = Tree> {
             index,
             update,
             value,
+            origin: None,
         }))
     });
     let part = access().prop_flat_map(|(tensor, low)| {
@@ -145,6 +146,7 @@ fn trees() -> impl Strategy<Value = Tree> {
             target,
             region,
             value,
+            assignment: None,
         }))
     });
     let range = (
@@ -155,7 +157,9 @@ fn trees() -> impl Strategy<Value = Tree> {
     let range = range
         .prop_map(|(lower, upper, step)| Range { lower, upper, step })
         .boxed();
-    let leaf = prop_oneof![3 => stmt, 1 => fill];
+    let local = Shape::new(&[3, 2], Elem::F32).unwrap();
+    let local = Tensor::new(local, Elem::F32).named(Name::new("own").unwrap());
+    let leaf = prop_oneof![6 => stmt, 2 => fill, 1 => Just(Tree::Local(local))];
     leaf.prop_recursive(4, 12, 3, move |inner| {
         let body = prop::collection::vec(inner, 1..4);
         let parts = (
@@ -222,7 +226,7 @@ fn modes() -> impl Strategy<Value = (bool, Sharing)> {
 }
 
 fn nests() -> impl Strategy<Value = Nest> {
-    prop::collection::vec(trees(), 1..4).prop_map(|trees| Nest::new(trees, Arc::new([])))
+    prop::collection::vec(trees(), 1..4).prop_map(Nest::of_trees)
 }
 
 /// A change at some place of a text.

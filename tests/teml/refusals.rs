@@ -1,6 +1,7 @@
 //! Every refusal: what provokes it, what it says is wrong, and which argument and loops it
 //! blames. That no variant is missing is a test, too.
 
+use crate::locals::locals;
 use crate::refused_expressions::expressions;
 use crate::refused_hints::hints;
 use crate::refused_inits::inits;
@@ -63,6 +64,7 @@ fn cases() -> Vec<Case> {
         loops(),
         hints(),
         inits(),
+        locals(),
     ]
     .into_iter()
     .flatten()
@@ -134,6 +136,9 @@ fn every_refusal_has_a_case() {
         K::Invalid(Invalid::TooDeep) => "Invalid::TooDeep",
         K::Invalid(Invalid::TooLarge { .. }) => "Invalid::TooLarge",
         K::Invalid(Invalid::IndexTooLarge { .. }) => "Invalid::IndexTooLarge",
+        K::Invalid(Invalid::OutOfScope { .. }) => "Invalid::OutOfScope",
+        K::Invalid(Invalid::LocalClash { .. }) => "Invalid::LocalClash",
+        K::Invalid(Invalid::LocalTooLarge { .. }) => "Invalid::LocalTooLarge",
         K::Invalid(Invalid::Malformed(_)) => "Invalid::Malformed",
         K::Unnamed => "Unnamed",
         K::IteratorsMissing { .. } => "IteratorsMissing",

@@ -105,6 +105,13 @@ impl<'a> Cursor<'a> {
         Ok(tensors)
     }
 
+    pub(super) fn local(&mut self) -> Result<Tensor, String> {
+        self.word()?;
+        let word = self.word()?;
+        let elem = Elem::from_name(&word).ok_or_else(|| format!("`{word}` is no element type"))?;
+        self.declaration(elem)
+    }
+
     fn declaration(&mut self, elem: Elem) -> Result<Tensor, String> {
         let name = self.name()?;
         let mut extents = Vec::new();
@@ -321,6 +328,7 @@ impl<'a> Cursor<'a> {
             target,
             region,
             value: self.number()?,
+            assignment: None,
         })
     }
 
@@ -335,6 +343,7 @@ impl<'a> Cursor<'a> {
             index,
             update,
             value: self.value(1)?,
+            origin: None,
         })
     }
 }

@@ -30,7 +30,7 @@ pub fn parse_nest(text: &str) -> Result<Nest, ParseError> {
     let (tensors, lines) = split(text)?;
     let (trees, rest) = block(&lines, 0, &tensors)?;
     match rest.first() {
-        None => Ok(Nest::new(trees, Arc::new([]))),
+        None => Ok(Nest::of_trees(trees)),
         Some((line, ..)) => Err(ParseError {
             line: *line,
             what: "the indentation fits no loop".to_owned(),
@@ -58,7 +58,10 @@ pub fn parse_expr(text: &str) -> Result<Expr, ParseError> {
     }
 }
 
-/// The tensors that the first lines declare, and the lines after them.
+/// The keyword of a local tensor's declaration.
+const LOCAL: &str = "local";
+
+/// The tensors that the text declares, and the lines after the declarations at its start.
 fn split(text: &str) -> Result<(Vec<Tensor>, Vec<Line<'_>>), ParseError> {
     let mut tensors = Vec::new();
     let mut lines = Vec::new();
@@ -71,6 +74,9 @@ fn split(text: &str) -> Result<(Vec<Tensor>, Vec<Line<'_>>), ParseError> {
         if declares && lines.is_empty() {
             declarations(trimmed, &mut tensors).map_err(|what| ParseError { line: k + 1, what })?;
         } else {
+            if starts_with(trimmed, LOCAL) {
+                local(trimmed, &mut tensors).map_err(|what| ParseError { line: k + 1, what })?;
+            }
             lines.push((k + 1, line.len() - trimmed.len(), trimmed));
         }
     }
@@ -112,6 +118,8 @@ fn block<'a, 'l>(
         let is = |keyword: &&str| starts_with(text, keyword);
         let tree = if is(&"fill") {
             Tree::Fill(Arc::new(whole(text, tensors, Cursor::fill).map_err(at)?))
+        } else if is(&LOCAL) {
+            Tree::Local(whole(text, &[], Cursor::local).map_err(at)?)
         } else if ["for", "parallel", "vector"].iter().any(is) {
             let mut l = whole(text, tensors, Cursor::head).map_err(at)?;
             (l.body, lines) = block(lines, depth + 1, tensors)?;
@@ -138,6 +146,21 @@ fn whole<'a, T>(
     let result = parse(&mut cursor)?;
     cursor.end()?;
     Ok(result)
+}
+
+/// Adds the local tensor that a line declares. Parts of a loop may each declare the same one.
+fn local(text: &str, tensors: &mut Vec<Tensor>) -> Result<(), String> {
+    let tensor = whole(text, &[], Cursor::local)?;
+    match tensors.iter().find(|t| t.name() == tensor.name()) {
+        Some(known) if *known != tensor => {
+            Err(format!("tensor {} is declared twice", tensor.label()))
+        }
+        Some(_) => Ok(()),
+        None => {
+            tensors.push(tensor);
+            Ok(())
+        }
+    }
 }
 
 /// Adds the tensors that a line declares.

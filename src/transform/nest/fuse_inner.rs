@@ -66,7 +66,7 @@ pub fn fuse_inner(nest: &Nest, level: &LoopRef) -> Result<Nest, Error> {
     }
     let fills = siblings
         .iter()
-        .take_while(|t| matches!(t, Tree::Fill(_)))
+        .take_while(|t| matches!(t, Tree::Fill(_) | Tree::Local(_)))
         .count();
     let mut loops: Vec<&Arc<Loop>> = Vec::with_capacity(siblings.len());
     for tree in &siblings[fills..] {
@@ -143,5 +143,6 @@ fn one_line(tree: &Tree) -> String {
         Tree::Loop(l) => l.to_string(),
         Tree::Stmt(s) => s.to_string(),
         Tree::Fill(fill) => fill.to_string(),
+        Tree::Local(tensor) => format!("local {tensor}"),
     }
 }

@@ -28,7 +28,7 @@
 //!
 //! Source: TeML eq. 22.
 
-use crate::ir::{Affine, Fill, Loop, Name, Nest, Range, Tree};
+use crate::ir::{Affine, Fill, Loop, Name, Nest, Range, Tensor, Tree};
 use crate::transform::{Arg, Error, ErrorKind, Kind, Op, Param, Returns, Value};
 use std::sync::Arc;
 
@@ -65,8 +65,9 @@ pub fn fuse_outer(first: &Nest, second: &Nest, level: i64) -> Result<Nest, Error
     }
     let one =
         Outer::of(first, levels).map_err(|found| not_perfect(first, "first", level, found))?;
-    let two =
-        Outer::of(second, levels).map_err(|found| not_perfect(second, "second", level, found))?;
+    let follower = following(first, second);
+    let two = Outer::of(&follower, levels)
+        .map_err(|found| not_perfect(second, "second", level, found))?;
     check_fills(first, second, &two)?;
 
     let renamed = rename_second(first, &one, second, &two);
@@ -101,12 +102,29 @@ pub fn fuse_outer(first: &Nest, second: &Nest, level: i64) -> Result<Nest, Error
             ..(***l).clone()
         })];
     }
-    let fills = one.fills.iter().chain(&two.fills);
-    let trees = fills
-        .map(|f| Tree::Fill((*f).clone()))
-        .chain(body)
-        .collect();
+    let before = one.before.iter().chain(two.before);
+    let trees = before.cloned().chain(body).collect();
     Ok(first.joined(second, trees))
+}
+
+/// The second nest as it stands after the first one: its statements execute later assignments,
+/// and its local tensors have names of their own.
+fn following(first: &Nest, second: &Nest) -> Nest {
+    let second = second.counted_from(first.definition().len());
+    let tensors = first.tensors();
+    let mut taken: Vec<&Name> = tensors.iter().filter_map(Tensor::name).collect();
+    taken.extend(first.locals().iter().filter_map(|t| t.name()));
+    let locals = second.locals();
+    let rename = |name: &Name| {
+        let own = locals.iter().any(|t| t.name() == Some(name));
+        let numbered = (2..).map(|number| name.derived(number));
+        let free = |n: &Name| !taken.contains(&n) && locals.iter().all(|t| t.name() != Some(n));
+        (own && taken.contains(&name))
+            .then(|| numbered.into_iter().find(free))
+            .flatten()
+    };
+    let trees = second.trees().iter().map(|t| t.rename_locals(&rename));
+    second.with_trees(trees.collect())
 }
 
 /// Why two loops do not fuse; `range` is the second one's in terms of the first one's iterators.
@@ -131,21 +149,18 @@ pub(super) fn check_modes(first: &Loop, second: &Loop) -> Result<(), ErrorKind> 
     Ok(())
 }
 
-/// The fills and the perfectly nested outer loops of a nest.
+/// The fills and local tensors of a nest, and its perfectly nested outer loops.
 struct Outer<'a> {
-    fills: Vec<&'a Arc<Fill>>,
+    before: &'a [Tree],
     loops: Vec<&'a Arc<Loop>>,
 }
 
 impl Outer<'_> {
     /// The error says what is found in place of a loop.
     fn of(nest: &Nest, levels: usize) -> Result<Outer<'_>, String> {
-        let mut trees = nest.trees();
-        let mut fills = Vec::new();
-        while let [Tree::Fill(fill), rest @ ..] = trees {
-            fills.push(fill);
-            trees = rest;
-        }
+        let is_before = |t: &&Tree| matches!(t, Tree::Fill(_) | Tree::Local(_));
+        let before = nest.trees().iter().take_while(is_before).count();
+        let (before, mut trees) = nest.trees().split_at(before);
         let mut loops = Vec::with_capacity(levels);
         while loops.len() < levels {
             match trees {
@@ -161,7 +176,7 @@ impl Outer<'_> {
                 }
             }
         }
-        Ok(Outer { fills, loops })
+        Ok(Outer { before, loops })
     }
 }
 
@@ -180,7 +195,7 @@ fn check_fills(first: &Nest, second: &Nest, two: &Outer) -> Result<(), Error> {
     let mut used = Vec::new();
     for line in first.lines() {
         match line.tree {
-            Tree::Loop(_) => {}
+            Tree::Loop(_) | Tree::Local(_) => {}
             Tree::Fill(fill) => used.push(fill.target.clone()),
             Tree::Stmt(s) => {
                 used.push(s.target.clone());
@@ -188,8 +203,12 @@ fn check_fills(first: &Nest, second: &Nest, two: &Outer) -> Result<(), Error> {
             }
         }
     }
-    let names = |f: &&&Arc<Fill>| used.iter().any(|t| t.name() == f.target.name());
-    match two.fills.iter().find(names) {
+    let names = |f: &&Arc<Fill>| used.iter().any(|t| t.name() == f.target.name());
+    let fills = two.before.iter().filter_map(|t| match t {
+        Tree::Fill(fill) => Some(fill),
+        _ => None,
+    });
+    match fills.into_iter().find(names) {
         None => Ok(()),
         Some(fill) => {
             let tensor = fill.target.label().to_owned();

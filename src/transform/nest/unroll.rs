@@ -50,7 +50,7 @@ use super::stripmine::{Tail, stripmine};
 use crate::analysis::bounds;
 use crate::analysis::position::splice;
 use crate::analysis::verify::{Invalid, MAX_TREES};
-use crate::ir::{Name, Nest, Tree};
+use crate::ir::{Name, Nest, Tensor, Tree};
 use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
 
 /// `unroll(nest, loop, factor?)`.
@@ -90,6 +90,7 @@ pub fn unroll(nest: &Nest, reference: &LoopRef) -> Result<Nest, Error> {
     }
 
     let inner: Vec<&Name> = l.body.iter().flat_map(names).collect();
+    let locals = declared(&l.body);
     let mut unrolled = Vec::with_capacity(trees);
     for (copy, value) in values.enumerate() {
         let renamed = |name: &Name| {
@@ -103,13 +104,30 @@ pub fn unroll(nest: &Nest, reference: &LoopRef) -> Result<Nest, Error> {
             return Err(refuse(ErrorKind::NameClash { name: clash }));
         }
         let fixed = |name: &Name| (*name == l.name).then(|| lower.plus_constant(value));
-        let copy = l
-            .body
-            .iter()
-            .map(|tree| tree.substitute(&fixed).rename_loops(&renamed));
+        let copy = l.body.iter().map(|tree| {
+            let tree = tree.substitute(&fixed).rename_loops(&renamed);
+            tree.rename_locals(&|name| copied_local(&locals, name, copy, copies))
+        });
         unrolled.extend(copy);
     }
     Ok(nest.with_trees(splice(nest.trees(), &position, unrolled)))
+}
+
+/// The names of the local tensors that are declared in trees.
+pub(super) fn declared(trees: &[Tree]) -> Vec<&Name> {
+    let locals = trees.iter().flat_map(Tree::locals);
+    locals.filter_map(Tensor::name).collect()
+}
+
+/// The name of a local tensor in one of several copies of what declares it.
+pub(super) fn copied_local(
+    locals: &[&Name],
+    name: &Name,
+    copy: usize,
+    copies: usize,
+) -> Option<Name> {
+    let renamed = copies > 1 && locals.contains(&name);
+    renamed.then(|| name.derived(format!("u{copy}")))
 }
 
 /// The nest with blocks of `factor` iterations of a loop unrolled.

@@ -35,6 +35,7 @@
 
 use super::resolve::{chain, find};
 use super::stripmine::{Tail, stripmine};
+use super::unroll::{copied_local, declared};
 use crate::analysis::bounds;
 use crate::analysis::position::{self, splice};
 use crate::analysis::verify::{Invalid, MAX_TREES};
@@ -84,7 +85,7 @@ pub fn unroll_and_jam(nest: &Nest, reference: &LoopRef, factor: i64) -> Result<N
     }
     let first = bounds::extent(&l.range).map_or(Affine::constant(0), |(lower, _)| lower);
     let values: Vec<Affine> = (0..factor).map(|k| first.plus_constant(k)).collect();
-    match jam(&l.body, &l.name, &values) {
+    match jam(&l.body, &l.name, &values, &declared(&l.body)) {
         Ok(body) => Ok(cut.with_trees(splice(cut.trees(), &position, body))),
         Err(inner) => {
             let outer = unrolled.clone();
@@ -96,18 +97,24 @@ pub fn unroll_and_jam(nest: &Nest, reference: &LoopRef, factor: i64) -> Result<N
 
 /// The trees with each statement and fill repeated for all values of `iterator`. The error is
 /// the loop whose bounds depend on it.
-fn jam(trees: &[Tree], iterator: &Name, values: &[Affine]) -> Result<Vec<Tree>, Name> {
+fn jam(
+    trees: &[Tree],
+    iterator: &Name,
+    values: &[Affine],
+    locals: &[&Name],
+) -> Result<Vec<Tree>, Name> {
     let mut jammed = Vec::new();
     for tree in trees {
         match tree {
             Tree::Loop(l) if l.range.mentions(iterator) => return Err(l.name.clone()),
             Tree::Loop(l) => jammed.push(Tree::of_loop(Loop {
-                body: jam(&l.body, iterator, values)?,
+                body: jam(&l.body, iterator, values, locals)?,
                 ..(**l).clone()
             })),
-            Tree::Stmt(_) | Tree::Fill(_) => {
-                jammed.extend(values.iter().map(|value| {
-                    tree.substitute(&|name| (name == iterator).then(|| value.clone()))
+            Tree::Stmt(_) | Tree::Fill(_) | Tree::Local(_) => {
+                jammed.extend(values.iter().enumerate().map(|(copy, value)| {
+                    let tree = tree.substitute(&|name| (name == iterator).then(|| value.clone()));
+                    tree.rename_locals(&|name| copied_local(locals, name, copy, values.len()))
                 }))
             }
         }

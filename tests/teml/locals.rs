@@ -1,0 +1,196 @@
+//! Local tensors: what they hold, where they may stand, and what transformations make of them.
+
+use crate::refusals::Case;
+use crate::trees::{becomes, level, named, nest, results};
+use teml::analysis::verify::{Invalid, verify};
+use teml::ir::Nest;
+use teml::lower::build::build;
+use teml::transform::nest::distribute::DISTRIBUTE;
+use teml::transform::nest::fuse_inner::FUSE_INNER;
+use teml::transform::nest::fuse_outer::fuse_outer;
+use teml::transform::nest::mode::{PARALLELIZE, VECTORIZE};
+use teml::transform::nest::stripmine::STRIPMINE;
+use teml::transform::nest::unroll::UNROLL;
+use teml::transform::nest::unroll_and_jam::UNROLL_AND_JAM;
+use teml::transform::{Arg, ErrorKind};
+
+/// Squares of rows, by way of a tensor of one row.
+const ROWS: &[&str] = &[
+    "f64 A[6][5], B[6][5]",
+    "for i in 0..6",
+    "  local f64 t[5]",
+    "  for j in 0..5",
+    "    t[j] = A[i][j] * A[i][j]",
+    "  for k in 0..5",
+    "    B[i][k] = t[k]",
+];
+
+#[test]
+fn they_are_no_argument_of_the_nest() {
+    let nest = nest(ROWS);
+    let names: Vec<String> = nest
+        .tensors()
+        .iter()
+        .map(|t| t.label().to_owned())
+        .collect();
+    assert_eq!(names, ["A", "B"]);
+    assert_eq!(nest.locals().len(), 1);
+    assert_eq!(nest.to_string(), ROWS.join("\n"));
+    assert!(nest.notation().contains("(local, •, •)"));
+}
+
+#[test]
+fn what_is_not_set_before_it_is_read_shows() {
+    let unset = nest(&[
+        "f64 B[2]",
+        "for i in 0..2",
+        "  local f64 t[]",
+        "  B[i] = t[]",
+    ]);
+    let results = format!("{:?}", results(&unset));
+    assert!(results.contains("NaN"), "{results}");
+}
+
+#[test]
+fn blocks_keep_them_inside() {
+    becomes(
+        &STRIPMINE,
+        ROWS,
+        &[named("i"), Arg::Int(4)],
+        &[
+            "for i_o in 0..2",
+            "  for i_i in 4*i_o..min(4*i_o + 4, 6)",
+            "    local f64 t[5]",
+            "    for j in 0..5",
+            "      t[j] = A[i_i][j] * A[i_i][j]",
+            "    for k in 0..5",
+            "      B[i_i][k] = t[k]",
+        ],
+    );
+}
+
+#[test]
+fn copies_have_their_own() {
+    let before = [
+        "f64 B[2], A[2]",
+        "for i in 0..2",
+        "  local f64 t[]",
+        "  t[] = A[i]",
+        "  B[i] = t[]",
+    ];
+    becomes(
+        &UNROLL,
+        &before,
+        &[level(1)],
+        &[
+            "local f64 t_u0[]",
+            "t_u0[] = A[0]",
+            "B[0] = t_u0[]",
+            "local f64 t_u1[]",
+            "t_u1[] = A[1]",
+            "B[1] = t_u1[]",
+        ],
+    );
+    becomes(
+        &UNROLL_AND_JAM,
+        &before,
+        &[level(1), Arg::Int(2)],
+        &[
+            "for i_o in 0..1",
+            "  local f64 t_u0[]",
+            "  local f64 t_u1[]",
+            "  t_u0[] = A[2*i_o]",
+            "  t_u1[] = A[2*i_o + 1]",
+            "  B[2*i_o] = t_u0[]",
+            "  B[2*i_o + 1] = t_u1[]",
+        ],
+    );
+}
+
+#[test]
+fn iterations_with_their_own_are_independent() {
+    let parallel = |lines: &[&str], l: &str| {
+        let args = [Arg::Nest(nest(lines)), named(l)];
+        let nest = crate::trees::transform(&PARALLELIZE, &args).unwrap();
+        teml::analysis::legality::race(&nest).is_none()
+    };
+    assert!(parallel(ROWS, "i"));
+    // One for all of them is shared.
+    let mut shared = ROWS.to_vec();
+    shared.swap(1, 2);
+    shared[1] = "local f64 t[5]";
+    assert!(!parallel(&shared, "i"));
+}
+
+#[test]
+fn nests_that_are_fused_have_names_apart() {
+    let a = build(&crate::trees::eq(
+        "B",
+        &crate::trees::tensor("A", &[2]),
+        "i",
+        "i",
+    ))
+    .unwrap();
+    let with = |nest: &Nest| {
+        let local = teml::ir::parse_nest("local f64 t[3]").unwrap();
+        let trees = local.trees().iter().chain(nest.trees()).cloned();
+        nest.with_trees(trees.collect())
+    };
+    let fused = fuse_outer(&with(&a), &with(&a), 1).unwrap();
+    assert_eq!(verify(&fused), Ok(()));
+    let lines = [
+        "f64 B[2], A[2]",
+        "local f64 t[3]",
+        "local f64 t_2[3]",
+        "for i in 0..2",
+        "  B[i] = A[i]",
+        "  B[i] = A[i]",
+    ];
+    assert_eq!(fused.to_string(), lines.join("\n"));
+}
+
+pub fn locals() -> Vec<Case> {
+    let rows = nest(ROWS);
+    let scope = Invalid::OutOfScope {
+        tensor: "t".to_owned(),
+    };
+    let clash = Invalid::LocalClash {
+        tensor: "t".to_owned(),
+    };
+    let twins = nest(&[
+        "f64 B[2]",
+        "for i in 0..2",
+        "  local f64 t[]",
+        "  t[] = 1",
+        "for j in 0..2",
+        "  local f64 t[]",
+        "  B[j] = t[]",
+    ]);
+    let huge = nest(&[
+        "f64 B[2]",
+        "local f64 t[200000000]",
+        "for i in 0..2",
+        "  B[i] = 1",
+    ]);
+    let too_large = Invalid::LocalTooLarge {
+        tensor: "t".to_owned(),
+        bytes: 1_600_000_000,
+    };
+    vec![
+        Case::new(
+            &DISTRIBUTE,
+            vec![Arg::Nest(rows), named("i")],
+            ErrorKind::from(scope),
+        ),
+        Case::new(
+            &FUSE_INNER,
+            vec![Arg::Nest(twins), level(1)],
+            ErrorKind::from(clash),
+        ),
+        Case::new(
+            &VECTORIZE,
+            vec![Arg::Nest(huge), level(1)],
+            ErrorKind::from(too_large),
+        ),
+    ]
+}
