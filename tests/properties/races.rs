@@ -1,12 +1,12 @@
 //! Legality of parallel and vector loops against brute force: every iteration's accesses listed.
 
-use super::generator::{Move, moves, recipe, step};
+use super::generator::recipe;
+use super::moves::{Move, built, moves, step};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use teml::analysis::legality::race;
 use teml::analysis::verify::verify;
 use teml::ir::{Affine, Fill, Index, Name, Nest, Sharing, Tree, parse_nest};
-use teml::lower::build::build;
 use teml::transform::LoopRef;
 use teml::transform::nest::mode::parallelize;
 
@@ -252,15 +252,15 @@ proptest! {
     #[test]
     fn what_is_called_independent_is(
         recipe in recipe(),
-        moves in moves(4),
+        moves in moves(1..=4),
         chosen in 0..8usize,
         collapse in 1..3usize,
     ) {
-        let mut nest = build(&recipe.assignment("")).expect("recipes build");
+        let mut nest = built(&recipe.assignment(""));
         for m in moves.iter().filter(|m| !matches!(m, Move::Parallelize(..) | Move::Vectorize(..))) {
             match step(&nest, m) {
-                Ok(after) if verify(&after).is_ok() => nest = after,
-                _ => {}
+                Ok(after) => nest = after,
+                Err(_) => {}
             }
         }
         let names: Vec<String> = nest.loops().iter().map(|(_, l)| l.name.to_string()).collect();
