@@ -2,7 +2,7 @@
 //! definition says, by two interpreters that know nothing of each other, and by the C.
 
 // What recipes and the machine must provide for the test to say anything.
-#![allow(clippy::expect_used)]
+#![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
 
 mod compiled;
 mod functions;
@@ -115,7 +115,7 @@ fn check_expression_text(expr: &Expr) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(config(1000))]
+    #![proptest_config(config(500))]
 
     #[test]
     fn every_accepted_step_keeps_the_meaning(recipe in recipe(), moves in moves(24)) {
@@ -135,7 +135,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(config(500))]
+    #![proptest_config(config(150))]
 
     /// A statement, one that reads its result element by element, and a stencil of that.
     #[test]
@@ -166,6 +166,10 @@ proptest! {
             })?;
         }
     }
+}
+
+proptest! {
+    #![proptest_config(config(300))]
 
     #[test]
     fn independent_nests_fuse(

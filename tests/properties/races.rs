@@ -258,10 +258,7 @@ proptest! {
     ) {
         let mut nest = built(&recipe.assignment(""));
         for m in moves.iter().filter(|m| !matches!(m, Move::Parallelize(..) | Move::Vectorize(..))) {
-            match step(&nest, m) {
-                Ok(after) => nest = after,
-                Err(_) => {}
-            }
+            nest = step(&nest, m).unwrap_or(nest);
         }
         let names: Vec<String> = nest.loops().iter().map(|(_, l)| l.name.to_string()).collect();
         if names.is_empty() {
