@@ -1,18 +1,28 @@
 //! The body of a kernel: loops, statements, fills.
 
-use super::kernel::{ALIGNMENT, Header};
+use super::kernel::{ALIGNMENT, Header, Param, Role, parameter};
+use super::used::Used;
 use super::value::{Values, index_text};
 use crate::analysis::ahead::{Touch, ahead};
 use crate::analysis::bounds::Bounds;
-use crate::ir::{Affine, BinaryOp, Fill, Loop, Nest, Stmt, Tensor, Tree};
+use crate::analysis::work::executions;
+use crate::ir::{Affine, BinaryOp, Fill, Loop, Name, Nest, Stmt, Tensor, Tree};
 use std::fmt::Write;
+use std::mem::{replace, take};
 
-#[derive(Default)]
-pub(super) struct Emitter {
+pub(super) struct Emitter<'a> {
+    symbol: &'a str,
+    params: &'a [Param],
+    /// The functions that the text calls, each before those that call it.
+    functions: Vec<String>,
     text: String,
     depth: usize,
-    values: Values,
+    pub(super) values: Values,
     bounds: Bounds,
+    /// The iterators of the loops around, outermost first, and their types.
+    iterators: Vec<(Name, &'static str)>,
+    /// How many loops, from the next one on, share their iterations among threads all together.
+    band: usize,
     /// The bytes of the local tensors that are variables.
     stack: u64,
 }
@@ -21,10 +31,29 @@ pub(super) struct Emitter {
 /// smaller than 2 MiB.
 const MAX_STACK: u64 = 1 << 17;
 
-impl Emitter {
-    /// The text, and what it needs.
-    pub(super) fn finish(self) -> (String, Values) {
-        (self.text, self.values)
+/// How many statements an iteration executes at least if it is a function: a call costs about as
+/// much as a few of them.
+const WORTH_A_CALL: i64 = 32;
+
+impl Emitter<'_> {
+    pub(super) fn new<'a>(symbol: &'a str, params: &'a [Param]) -> Emitter<'a> {
+        Emitter {
+            symbol,
+            params,
+            functions: Vec::new(),
+            text: String::new(),
+            depth: 1,
+            values: Values::default(),
+            bounds: Bounds::default(),
+            iterators: Vec::new(),
+            band: 0,
+            stack: 0,
+        }
+    }
+
+    /// The functions that the text calls, the text, and what it needs.
+    pub(super) fn finish(self) -> (Vec<String>, String, Values) {
+        (self.functions, self.text, self.values)
     }
 
     /// Appends the statements of a nest.
@@ -92,21 +121,11 @@ impl Emitter {
         let outside = self.bounds.clone();
         self.bounds.enter(l);
         let wide = self.is_wide(l);
-        let parallel = if l.parallel { " parallel for" } else { "" };
-        let vector = match l.vector {
-            true => format!(
-                " simd aligned({}: {ALIGNMENT}){}",
-                tensors(&l.body).join(", "),
-                lanes(l)
-            ),
-            false => String::new(),
-        };
         if let Some(remark) = &l.hints.remark {
             self.line(&format!("// {remark}"));
         }
-        if l.parallel || l.vector {
-            let sharing = self.sharing(l);
-            self.line(&format!("#pragma omp{parallel}{vector}{sharing}"));
+        if let Some(pragma) = self.pragma(l) {
+            self.line(&pragma);
         }
         let name = &l.name;
         let (lower, upper) = (
@@ -126,14 +145,74 @@ impl Emitter {
             "for ({kind} {name} = {lower}; {name} < {upper}; {step}) {{{origin}"
         ));
         self.depth += 1;
+        self.iterators.push((name.clone(), kind));
+        let band = match l.parallel {
+            true => l.sharing.collapse,
+            false => take(&mut self.band),
+        };
+        // The lanes of a vector loop are no calls.
+        if band == 1 && !l.vector && executions(&l.body, &self.bounds) >= WORTH_A_CALL {
+            self.iteration_as_function(l);
+        } else {
+            self.band = band.saturating_sub(1);
+            self.iteration(l);
+        }
+        self.iterators.pop();
+        self.depth -= 1;
+        self.line("}");
+        self.bounds = outside;
+    }
+
+    fn iteration(&mut self, l: &Loop) {
         for (tensor, distance) in &l.hints.prefetch {
             let touched = ahead(l, tensor, *distance);
             touched.iter().for_each(|touch| self.prefetch(touch));
         }
         l.body.iter().for_each(|tree| self.tree(tree));
-        self.depth -= 1;
-        self.line("}");
-        self.bounds = outside;
+    }
+
+    /// What an iteration of a parallel loop runs, as a function, which is called. In parallel
+    /// regions gcc forgets `restrict`, and that of variables; it believes parameters.
+    fn iteration_as_function(&mut self, l: &Loop) {
+        let (outer, depth) = (take(&mut self.text), replace(&mut self.depth, 1));
+        self.iteration(l);
+        let body = replace(&mut self.text, outer);
+        self.depth = depth;
+
+        let mut used = Used::by(&l.body);
+        let own: Vec<&Tensor> = l.body.iter().flat_map(Tree::locals).collect();
+        used.tensors
+            .retain(|t| !own.iter().any(|o| o.name() == t.name()));
+        let iterators = self
+            .iterators
+            .iter()
+            .filter(|(name, _)| used.mentions(name));
+        let iterators: Vec<(&Name, &str)> = iterators.map(|(name, kind)| (name, *kind)).collect();
+        let constant = |tensor: &Tensor| {
+            let param = self
+                .params
+                .iter()
+                .find(|p| p.tensor.name() == tensor.name());
+            param.is_some_and(|p| p.role == Role::In)
+        };
+        let numbers = iterators
+            .iter()
+            .map(|(name, kind)| format!("{kind} {name}"));
+        let tensors = used.tensors.iter().map(|t| parameter(t, constant(t)));
+        let params: Vec<String> = numbers.chain(tensors).collect();
+        let args = iterators.iter().map(|(name, _)| name.as_str());
+        let args: Vec<&str> = args.chain(used.names()).collect();
+        // No script can give this name to anything else.
+        let function = format!("teml_{}_{}", self.symbol, self.functions.len() + 1);
+        let call = format!("{function}({});", args.join(", "));
+        let definition = format!(
+            "// An iteration of {}: of a function, compilers know that tensors do not overlap.\n\
+             static __attribute__((noinline)) void {function}(\n    {})\n{{\n{body}}}\n",
+            l.name,
+            params.join(",\n    ")
+        );
+        self.functions.push(definition);
+        self.line(&call);
     }
 
     /// Fetches an element, or where there is none the one of the tensor that comes closest.
@@ -165,69 +244,6 @@ impl Emitter {
         self.line(&format!("__builtin_prefetch(&{text}{write});"));
     }
 
-    /// How a parallel loop is shared among threads, as clauses of its pragma.
-    fn sharing(&mut self, l: &Loop) -> String {
-        let mut text = String::new();
-        if l.sharing.collapse > 1 {
-            let _ = write!(text, " collapse({})", l.sharing.collapse);
-        }
-        if let Some(schedule) = l.sharing.schedule {
-            let chunk = l.sharing.chunk.map(|n| format!(", {n}"));
-            let _ = write!(
-                text,
-                " schedule({}{})",
-                schedule.word(),
-                chunk.unwrap_or_default()
-            );
-        }
-        if let Some(threshold) = l.sharing.threshold {
-            let iterations = self.iterations(l);
-            let _ = write!(text, " if(parallel: {iterations} >= {threshold})");
-        }
-        text
-    }
-
-    /// The number of iterations that a parallel loop shares among threads.
-    fn iterations(&mut self, l: &Loop) -> String {
-        let band = std::iter::successors(Some(l), |l| Some(&**l.body.first()?.as_loop()?));
-        let (mut constant, mut factors) = (1i64, Vec::new());
-        for l in band.take(l.sharing.collapse) {
-            let step = l.range.step;
-            if let Some((low, high)) = l.range.as_constant() {
-                let extent = high.saturating_sub(low).max(0);
-                let count = extent / step + i64::from(extent % step != 0);
-                constant = constant.saturating_mul(count);
-                continue;
-            }
-            let extent = self.extent(l);
-            factors.push(match step {
-                1 => extent,
-                _ => format!("({extent} + {}) / {step}", step - 1),
-            });
-        }
-        match factors.as_slice() {
-            [] => constant.to_string(),
-            [one] if constant == 1 => one.clone(),
-            several => {
-                self.values.headers.insert(Header::Integers);
-                format!("INT64_C({constant}) * ({})", several.join(") * ("))
-            }
-        }
-    }
-
-    /// The distance between the bounds of a loop.
-    fn extent(&mut self, l: &Loop) -> String {
-        if let ([lower], [upper]) = (l.range.lower.as_slice(), l.range.upper.as_slice()) {
-            return upper.minus(lower).to_string();
-        }
-        let upper = self.bound("min", &l.range.upper, true);
-        let lower = self.bound("max", &l.range.lower, true);
-        match l.range.lower.len() {
-            1 => format!("{upper} - ({lower})"),
-            _ => format!("{upper} - {lower}"),
-        }
-    }
-
     /// Whether 32 bits may not hold the iterator or a bound on the way to it.
     fn is_wide(&self, l: &Loop) -> bool {
         let fits = |b: &Affine| self.bounds.interval(b).is_some_and(is_narrow);
@@ -235,7 +251,7 @@ impl Emitter {
         !l.range.bounds().all(fits) || terms.into_iter().any(|(_, c)| c.abs() >= NARROW)
     }
 
-    fn bound(&mut self, function: &str, bounds: &[Affine], wide: bool) -> String {
+    pub(super) fn bound(&mut self, function: &str, bounds: &[Affine], wide: bool) -> String {
         let Some((first, rest)) = bounds.split_first() else {
             return "0".to_owned();
         };
@@ -312,37 +328,6 @@ const NARROW: i64 = 1 << 30;
 /// Whether 32 bits hold all of these values, and sums of two.
 fn is_narrow((low, high): (i64, i64)) -> bool {
     low > -NARROW && high < NARROW
-}
-
-/// How many iterations of a vector loop run at a time, as clauses of its pragma.
-fn lanes(l: &Loop) -> String {
-    l.lanes
-        .map_or(String::new(), |n| format!(" safelen({n}) simdlen({n})"))
-}
-
-/// The names of the tensors that `trees` access, by first appearance.
-fn tensors(trees: &[Tree]) -> Vec<String> {
-    fn collect(trees: &[Tree], found: &mut Vec<String>) {
-        for tree in trees {
-            match tree {
-                Tree::Loop(l) => collect(&l.body, found),
-                Tree::Local(_) => {}
-                Tree::Fill(fill) => add(found, fill.target.label()),
-                Tree::Stmt(s) => {
-                    add(found, s.target.label());
-                    s.value.for_each_access(&mut |t, _| add(found, t.label()));
-                }
-            }
-        }
-    }
-    fn add(found: &mut Vec<String>, name: &str) {
-        if !found.iter().any(|n| n == name) {
-            found.push(name.to_owned());
-        }
-    }
-    let mut found = Vec::new();
-    collect(trees, &mut found);
-    found
 }
 
 /// The step and the script line that made a loop, as a comment.
