@@ -206,7 +206,7 @@ impl Emitter<'_> {
         let function = format!("teml_{}_{}", self.symbol, self.functions.len() + 1);
         let call = format!("{function}({});", args.join(", "));
         let definition = format!(
-            "// An iteration of {}: of a function, compilers know that tensors do not overlap.\n\
+            "// One iteration of {}. Compilers lose `restrict` in parallel regions, and keep it here.\n\
              static __attribute__((noinline)) void {function}(\n    {})\n{{\n{body}}}\n",
             l.name,
             params.join(",\n    ")

@@ -3,7 +3,7 @@
 use super::emit::Emitter;
 use super::kernel::{ALIGNMENT, Header};
 use super::used::Used;
-use crate::ir::{Loop, Tree};
+use crate::ir::Loop;
 use std::fmt::Write;
 
 impl Emitter<'_> {
