@@ -5,17 +5,19 @@
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
 
 mod compiled;
+mod config;
 mod functions;
 mod generator;
 mod moves;
 mod orders;
 mod races;
 
+use config::config;
 use generator::{consumer, recipe, stencil, store};
 use moves::{Move, built, fused, moves, reproduction, step};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
-use proptest::test_runner::{RngSeed, TestRunner};
+use proptest::test_runner::TestRunner;
 use std::collections::BTreeSet;
 use teml::analysis::verify::verify;
 use teml::codegen::{self, NoCode};
@@ -24,22 +26,6 @@ use teml::interp::{definition, execute};
 use teml::ir::{Expr, Nest, parse_expr, parse_nest};
 use teml::transform::tensor::with_shapes;
 use teml::transform::{OPS, Returns};
-
-/// The same programs every time, so that a failure is of the change; `PROPTEST_RNG_SEED` names
-/// another seed, and `TEML_RANDOM=1` takes a new one each time.
-fn config(cases: u32) -> ProptestConfig {
-    let default = ProptestConfig::default();
-    let rng_seed = match (default.rng_seed, std::env::var_os("TEML_RANDOM")) {
-        (RngSeed::Random, None) => RngSeed::Fixed(20_181_105),
-        (seed, _) => seed,
-    };
-    ProptestConfig {
-        cases,
-        rng_seed,
-        failure_persistence: None,
-        ..default
-    }
-}
 
 /// The elements as text, which compares NaN with NaN, and 0 with -0: of zeros of both signs the
 /// least is the one that comes last.

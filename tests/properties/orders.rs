@@ -1,7 +1,7 @@
 //! Loops whose bounds depend on each other, in other orders: every iteration is executed exactly
 //! once.
 
-use crate::config;
+use crate::config::config;
 use proptest::prelude::*;
 use teml::interp::execute;
 use teml::interp::store::{Data, Store};

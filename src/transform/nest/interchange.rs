@@ -14,7 +14,7 @@
 //! ```
 //!
 //! The loops between the two stay where they are. The order in which the arguments are given
-//! does not matter.
+//! does not matter, and both can stand in a list: `interchange(nest, [2, 3])`.
 //!
 //! Where bounds depend on a loop that moves inside, all loops from the outer one down to the
 //! inner one get new bounds, so that each iteration is executed exactly once. Thus a skewed nest
@@ -40,8 +40,8 @@
 //! those of blocks do, for the new ones would need division; bounds that depend on such a loop
 //! where one of the loops has another step than 1.
 //!
-//! Source: TeML eq. 21; the bounds: Fourier–Motzkin elimination, Ancourt and Irigoin, Scanning
-//! Polyhedra with DO Loops, 1991.
+//! Source: TeML eq. 21, §5.3; the bounds: Fourier–Motzkin elimination, Ancourt and Irigoin,
+//! Scanning Polyhedra with DO Loops, 1991.
 
 use super::permute::permuted;
 use super::resolve::{chain, find};
