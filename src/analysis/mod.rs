@@ -3,6 +3,7 @@
 
 pub mod ahead;
 pub mod bounds;
+pub mod digits;
 pub mod legality;
 pub mod position;
 pub mod project;

@@ -3,6 +3,7 @@
 use super::emit::{Emitter, comment};
 use super::kernel::{Header, Kernel, Param, Role, parameter};
 use super::symbol;
+use crate::analysis::digits;
 use crate::analysis::legality::{self, Race};
 use crate::analysis::shape;
 use crate::analysis::verify::{self, Invalid};
@@ -226,13 +227,10 @@ fn covers(assignment: &Expr) -> bool {
         .iter()
         .zip(tensor.shape().extents())
         .all(|(index, &extent)| {
-            let Some(name) = index.as_iterator() else {
-                return extent == 1 && index.as_constant() == Some(0);
-            };
-            let fresh = !seen.contains(&name);
-            seen.push(name);
-            let range = ranges.iter().find(|r| r.name == *name);
-            fresh && range.is_some_and(|r| r.low == 0 && r.high.unsigned_abs() == extent)
+            let names = index.terms().iter().map(|(name, _)| name);
+            let fresh = !names.clone().any(|name| seen.contains(&name));
+            seen.extend(names);
+            fresh && digits::without_holes(index.terms(), &ranges) == Some(extent)
         })
 }
 

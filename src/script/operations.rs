@@ -72,6 +72,8 @@ fn apply(op: &'static Op, call: &Call, args: &[Arg]) -> Result<Dynamic, Failure>
 
 const OPERAND: &str = "a tensor or a number";
 const LISTS: &str = "a list of iterator lists such as `[[i, k], [k, j]]`";
+const ITERATORS: &str = "a list of iterators such as `[i, j]`";
+const OVER: &str = "a list of iterators such as `[i, j]`, or of dimensions such as `[1, 2]`";
 const ARROW: &str = "`[i, j] -> [j, i]`, or a list of iterators alone";
 const LISTS_ARROW: &str = "an arrow such as `[[i, k], [k, j]] -> [i, j]`";
 
@@ -148,8 +150,12 @@ fn convert(call: &Call, k: usize, kind: Kind) -> Result<Arg, Failure> {
                 .ok_or_else(|| call.expected(k, &expected))
         }
         Kind::Iters => {
-            let value = value(call, k, "a list of iterators such as `[i, j]`")?;
-            iters(call, k, &value).map(Arg::Iters)
+            let value = value(call, k, ITERATORS)?;
+            iters(call, k, &value, ITERATORS).map(Arg::Iters)
+        }
+        Kind::Over => {
+            let value = value(call, k, OVER)?;
+            iters(call, k, &value, OVER).map(Arg::Iters)
         }
         Kind::IterLists => {
             let value = value(call, k, LISTS)?;
@@ -161,12 +167,12 @@ fn convert(call: &Call, k: usize, kind: Kind) -> Result<Arg, Failure> {
                 if !value.is_array() {
                     return Err(call.expected(k, ARROW));
                 }
-                let to = iters(call, k, &value)?;
+                let to = iters(call, k, &value, ITERATORS)?;
                 let from = vec![None];
                 return Ok(Arg::Arrow(Arrow { from, to }));
             };
             let from = vec![optional_iters(call, k, &arrow.from)?];
-            let to = iters(call, k, &arrow.to)?;
+            let to = iters(call, k, &arrow.to, ITERATORS)?;
             Ok(Arg::Arrow(Arrow { from, to }))
         }
         Kind::ListsArrow => {
@@ -177,7 +183,7 @@ fn convert(call: &Call, k: usize, kind: Kind) -> Result<Arg, Failure> {
                     .help("the list after `->` says how the result is indexed"));
             };
             let from = iter_lists(call, k, &arrow.from, LISTS_ARROW)?;
-            let to = iters(call, k, &arrow.to)?;
+            let to = iters(call, k, &arrow.to, ITERATORS)?;
             Ok(Arg::Arrow(Arrow { from, to }))
         }
         Kind::Dimensions => {
@@ -303,8 +309,7 @@ fn steps(call: &Call, k: usize) -> Result<Path, Failure> {
 }
 
 /// A list of iterators; integers are constant indices.
-fn iters(call: &Call, k: usize, value: &Dynamic) -> Result<Vec<Affine>, Failure> {
-    let expected = "a list of iterators such as `[i, j]`";
+fn iters(call: &Call, k: usize, value: &Dynamic, expected: &str) -> Result<Vec<Affine>, Failure> {
     let value = value.flatten_clone();
     let Ok(list) = value.as_array_ref() else {
         return Err(match value.read_lock::<Index>() {
@@ -339,7 +344,7 @@ fn iters(call: &Call, k: usize, value: &Dynamic) -> Result<Vec<Affine>, Failure>
 fn optional_iters(call: &Call, k: usize, value: &Dynamic) -> Result<Iters, Failure> {
     match value.is_unit() {
         true => Ok(None),
-        false => iters(call, k, value).map(Some),
+        false => iters(call, k, value, ITERATORS).map(Some),
     }
 }
 

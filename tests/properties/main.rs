@@ -127,7 +127,7 @@ proptest! {
     #[test]
     fn programs_keep_their_meaning(
         mut recipe in recipe(),
-        level in 1..5i64,
+        level in 0..5i64,
         moves in prop::collection::vec(moves(16), 3),
     ) {
         recipe.rotation = 0;
@@ -160,7 +160,7 @@ proptest! {
     #[test]
     fn independent_nests_fuse(
         recipe in recipe(),
-        level in 1..5i64,
+        level in 0..5i64,
         first in moves(0..=2),
         moves in moves(0..=8),
     ) {

@@ -166,6 +166,7 @@ fn every_refusal_has_a_case() {
         K::NoNest(NoNest::Scattered { .. }) => "NoNest::Scattered",
         K::NoNest(NoNest::Shape(_)) => "NoNest::Shape",
         K::NotPositive { .. } => "NotPositive",
+        K::Negative { .. } => "Negative",
         K::NotPerfect { .. } => "NotPerfect",
         K::NotLanes { .. } => "NotLanes",
         K::NothingToPrefetch { .. } => "NothingToPrefetch",
