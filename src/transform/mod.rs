@@ -83,6 +83,7 @@ pub static OPS: &[&Op] = &[
     &nest::mode::VECTORIZE,
     &nest::prefetch::PREFETCH,
     &nest::annotate::ANNOTATE,
+    &nest::assume::ASSUME,
     &nest::at::AT,
 ];
 

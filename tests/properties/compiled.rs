@@ -9,6 +9,7 @@ use teml::codegen::{self, Kernel, NoCode};
 use teml::interp::definition;
 use teml::interp::store::{Data as Values, Store};
 use teml::ir::{Elem, Expr, Tensor};
+use teml::legality::Reductions;
 use teml::runtime::{self, Control, Data, Options, View};
 
 /// The elements as `f64`, which holds the small integers of the tests exactly.
@@ -98,7 +99,7 @@ proptest! {
                 nest = after;
             }
         }
-        match codegen::generate(std::slice::from_ref(&nest), "kernel") {
+        match codegen::generate(std::slice::from_ref(&nest), "kernel", Reductions::Reassociate) {
             Ok(kernel) => {
                 compiles_without_warnings(&kernel)?;
                 let rounding = |tensor: &Tensor| match tensor.elem() {

@@ -24,6 +24,7 @@ use teml::codegen::{self, NoCode};
 use teml::interp::store::Data;
 use teml::interp::{definition, execute};
 use teml::ir::{Expr, Nest, parse_expr, parse_nest};
+use teml::legality::Reductions;
 use teml::transform::tensor::with_shapes;
 use teml::transform::{OPS, Returns};
 
@@ -113,7 +114,7 @@ proptest! {
             check(std::slice::from_ref(after))?;
             check_text(after)
         })?;
-        match codegen::generate(std::slice::from_ref(&nest), "kernel") {
+        match codegen::generate(std::slice::from_ref(&nest), "kernel", Reductions::Reassociate) {
             Ok(_) | Err(NoCode::Race { .. }) => {}
             Err(e) => return Err(TestCaseError::fail(format!("{e}\n{}", reproduction(&nest)))),
         }

@@ -4,12 +4,13 @@ use crate::trees::*;
 use teml::codegen::generate;
 use teml::ir::BinaryOp::{Add, Mul};
 use teml::ir::{Expr, Nest};
+use teml::legality::Reductions;
 use teml::lower::build::build;
 use teml::transform::tensor::eq::retarget;
 
 /// The lines between the braces of the generated function.
 fn body(nest: &Nest) -> Vec<String> {
-    let c = generate(std::slice::from_ref(nest), "kernel")
+    let c = generate(std::slice::from_ref(nest), "kernel", Reductions::Strict)
         .unwrap()
         .source();
     let (_, after) = c.split_once("\n{\n").unwrap();

@@ -2,6 +2,7 @@
 
 use crate::trees::{becomes, level, nest};
 use teml::codegen::generate;
+use teml::legality::Reductions;
 use teml::transform::Arg;
 use teml::transform::nest::reverse::REVERSE;
 use teml::transform::nest::stripmine::STRIPMINE;
@@ -10,7 +11,7 @@ use teml::transform::nest::stripmine::STRIPMINE;
 fn lines(start: &str, loops: &[&str]) -> Vec<String> {
     let declared = ["f64 A[9][20], B[9][20], R[100]"];
     let nest = nest(&[&declared, loops].concat());
-    let kernel = generate(&[nest], "kernel").unwrap_or_else(|e| panic!("{e}"));
+    let kernel = generate(&[nest], "kernel", Reductions::Strict).unwrap_or_else(|e| panic!("{e}"));
     let lines = kernel.function.lines().map(str::trim);
     let lines = lines.filter(|l| l.starts_with(start));
     lines.map(str::to_owned).collect()

@@ -13,12 +13,16 @@ use teml::analysis::position::NoLoop;
 use teml::analysis::shape::Mismatch;
 use teml::analysis::verify::Invalid;
 use teml::codegen::{NoCode, generate};
-use teml::ir::{Elem, Name, NameError, Nest, ShapeError};
-use teml::lower::build::NoNest;
+use teml::ir::BinaryOp::Mul;
+use teml::ir::{Elem, Name, NameError, Nest, Reduction, ShapeError};
+use teml::legality::{Reductions, Verdict, check};
+use teml::lower::build::{NoNest, build};
 use teml::transform::nest::at::focus;
 use teml::transform::nest::place_init::NoInit;
-use teml::transform::tensor::eq::retarget;
-use teml::transform::{Arg, Class, ErrorKind, Op, apply};
+use teml::transform::nest::reverse::reverse;
+use teml::transform::tensor::eq::{self, retarget};
+use teml::transform::tensor::vreduce::vreduce;
+use teml::transform::{Arg, Class, ErrorKind, LoopRef, Op, apply};
 
 /// A call that is refused.
 pub struct Case {
@@ -230,7 +234,17 @@ fn codes() -> Vec<(Vec<Nest>, &'static str, NoCode)> {
     let broken = nest(&["f64 A[4]", "A[k] = A[k]"]);
     let inner = teml::transform::LoopRef::Level(2);
     let part = focus(&self::copy("B", "A", &[4, 5], "i j"), &inner).unwrap();
+    let x = tensor("x", &[5]);
+    let squares = vop(Mul, &x, &x, ["i", "i"]);
+    let sum = vreduce(Reduction::Sum, &squares, &list("i")).unwrap();
+    let reversed = build(&bind("s", eq::eq(&sum, &arrow(["ε"], "")).unwrap())).unwrap();
+    let reversed = reverse(&reversed, &LoopRef::Level(1)).unwrap();
+    let Verdict::Illegal(violation) = check(std::slice::from_ref(&reversed), Reductions::Strict)
+    else {
+        panic!("a reversed sum is not in order")
+    };
     vec![
+        (vec![reversed], "kernel", NoCode::Illegal(violation)),
         (vec![], "kernel", NoCode::Nothing),
         (
             vec![copy.clone(), carried],
@@ -284,7 +298,7 @@ fn codes() -> Vec<(Vec<Nest>, &'static str, NoCode)> {
 #[test]
 fn codegen_says_why_there_is_no_c() {
     for (nests, symbol, why) in codes() {
-        assert_eq!(generate(&nests, symbol), Err(why));
+        assert_eq!(generate(&nests, symbol, Reductions::Strict), Err(why));
     }
 }
 
@@ -294,6 +308,7 @@ fn every_reason_for_no_c_has_a_case() {
         NoCode::Nothing => "Nothing",
         NoCode::Part { .. } => "Part",
         NoCode::Race { .. } => "Race",
+        NoCode::Illegal(_) => "Illegal",
         NoCode::TensorsDiffer { .. } => "TensorsDiffer",
         NoCode::NameClash { .. } => "NameClash",
         NoCode::FunctionClash { .. } => "FunctionClash",

@@ -1,6 +1,7 @@
 //! Transformations of loop nests: TeML Fig. 9 and §3.3.3.
 
 pub mod annotate;
+pub mod assume;
 pub mod at;
 pub mod build;
 pub mod distribute;
