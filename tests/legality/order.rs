@@ -43,11 +43,6 @@ fn matrix_multiplication_takes_any_order_that_keeps_its_sums() {
             "the first one at i1 = 0, i2 = 0, i3 = 22, and the second one at i1 = 0, i2 = 0, i3 = 21",
         ],
     );
-    illegal(
-        MATMUL,
-        "l.stripmine(3, 4).skew(\"i3_i\", \"i3_o\", -4).interchange(\"i3_o\", \"i3_i\")",
-        &["loop `i3_i` reverses two statements"],
-    );
 }
 
 #[test]
