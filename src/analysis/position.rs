@@ -158,6 +158,36 @@ pub fn splice(trees: &[Tree], position: &[usize], with: Vec<Tree>) -> Vec<Tree> 
     result
 }
 
+/// Visits all trees in the order of the text, with their positions and the loops around them.
+pub fn walk<'a>(trees: &'a [Tree], visit: &mut dyn FnMut(&[usize], &[&'a Arc<Loop>], &'a Tree)) {
+    struct Walk<'a, 'v> {
+        position: Position,
+        loops: Vec<&'a Arc<Loop>>,
+        visit: &'v mut dyn FnMut(&[usize], &[&'a Arc<Loop>], &'a Tree),
+    }
+    impl<'a> Walk<'a, '_> {
+        fn sequence(&mut self, trees: &'a [Tree]) {
+            for (k, tree) in trees.iter().enumerate() {
+                self.position.push(k);
+                (self.visit)(&self.position, &self.loops, tree);
+                if let Tree::Loop(l) = tree {
+                    self.loops.push(l);
+                    self.sequence(&l.body);
+                    self.loops.pop();
+                }
+                self.position.pop();
+            }
+        }
+    }
+    let (position, loops) = (Position::new(), Vec::new());
+    Walk {
+        position,
+        loops,
+        visit,
+    }
+    .sequence(trees);
+}
+
 fn loops_of(trees: &[Tree]) -> Vec<(usize, &Arc<Loop>)> {
     let loops = trees.iter().enumerate();
     loops.filter_map(|(k, t)| Some((k, t.as_loop()?))).collect()

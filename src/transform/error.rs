@@ -1,5 +1,6 @@
 //! What can be wrong with what was asked of an operation: values, rendered in one place (`diag`).
 
+use super::nest::buffer::NoBuffer;
 use super::nest::place_init::NoInit;
 use crate::analysis::position::NoLoop;
 use crate::analysis::shape::{Mismatch, Place};
@@ -316,6 +317,9 @@ pub enum ErrorKind {
     /// An initialization that stays where it is.
     #[error(transparent)]
     Init(#[from] NoInit),
+    /// A tensor that is not kept in a buffer.
+    #[error(transparent)]
+    Buffer(#[from] NoBuffer),
     /// A bug in the table of operations.
     #[error("arguments do not match the declared parameters")]
     Misdeclared,
@@ -362,6 +366,13 @@ impl ErrorKind {
             | K::NotAdjacent { .. }
             | K::NothingToDistribute { .. }
             | K::Init(_)
+            | K::Buffer(
+                NoBuffer::NotUsed { .. }
+                | NoBuffer::Written { .. }
+                | NoBuffer::OnlyRead { .. }
+                | NoBuffer::NotTemporary { .. }
+                | NoBuffer::Unset { .. },
+            )
             | K::NothingToFuse => Class::Refusal,
             _ => Class::Mistake,
         }
@@ -419,6 +430,15 @@ impl ErrorKind {
             }
             K::Init(NoInit::NoBox { .. }) => {
                 "choose factors that divide the extents, or a loop further in or out"
+            }
+            K::Buffer(NoBuffer::Written { .. }) => "`stage` keeps what is written in a buffer",
+            K::Buffer(NoBuffer::OnlyRead { .. }) => "`pack` keeps what is read in a buffer",
+            K::Buffer(NoBuffer::NoOrder { .. }) => "dimensions count from 1, as in `[2, 1]`",
+            K::Buffer(NoBuffer::NotTemporary { .. }) => {
+                "join the nest that computes it and the one that reads it with fuse_outer"
+            }
+            K::Buffer(NoBuffer::Unset { .. }) => {
+                "move what sets it into the same iteration: fuse the loops, or use place_init"
             }
             K::NotAdjacent { .. } => "fuse_outer brings loops of two nests side by side",
             K::NameClash { .. } => "transform the loop of that name first, or name iterators apart",

@@ -60,6 +60,8 @@ pub enum Kind {
     Nest,
     /// A tensor expression.
     Expr,
+    /// A tensor by its name, or a tensor expression that has one. Local tensors have only names.
+    Tensor,
     /// A tensor expression, or a number.
     Operand,
     /// A comparison: `"<"`, `"<="`, `">"`, `">="`, `"=="`, `"!="`.
@@ -86,6 +88,8 @@ pub enum Kind {
     ListsArrow,
     /// Two dimensions, counted from 1, such as `[3, 1]`, or a list of such pairs.
     Dimensions,
+    /// All dimensions of a tensor in some order, counted from 1, such as `[2, 1]`.
+    Order,
     /// Steps on the loop that the parameter before names: a function of a nest, or a path.
     Steps,
 }

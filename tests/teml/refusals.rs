@@ -1,6 +1,7 @@
 //! Every refusal: what provokes it, what it says is wrong, and which argument and loops it
 //! blames. That no variant is missing is a test, too.
 
+use crate::buffers::buffers;
 use crate::locals::locals;
 use crate::refused_expressions::expressions;
 use crate::refused_inits::inits;
@@ -15,11 +16,13 @@ use teml::codegen::{NoCode, generate};
 use teml::ir::{Elem, Name, NameError, Nest, ShapeError};
 use teml::lower::build::NoNest;
 use teml::transform::nest::at::focus;
+use teml::transform::nest::buffer::NoBuffer;
 use teml::transform::nest::place_init::NoInit;
 use teml::transform::tensor::eq::retarget;
 use teml::transform::{Arg, Class, ErrorKind, Op, apply};
 
 /// A call that is refused.
+#[derive(Clone)]
 pub struct Case {
     pub op: &'static Op,
     pub args: Vec<Arg>,
@@ -63,6 +66,7 @@ fn cases() -> Vec<Case> {
         loops(),
         inits(),
         locals(),
+        buffers(),
     ]
     .into_iter()
     .flatten()
@@ -179,6 +183,12 @@ fn every_refusal_has_a_case() {
         K::Init(NoInit::UsedElsewhere { .. }) => "Init::UsedElsewhere",
         K::Init(NoInit::Repeats { .. }) => "Init::Repeats",
         K::Init(NoInit::NoBox { .. }) => "Init::NoBox",
+        K::Buffer(NoBuffer::NotUsed { .. }) => "Buffer::NotUsed",
+        K::Buffer(NoBuffer::Written { .. }) => "Buffer::Written",
+        K::Buffer(NoBuffer::OnlyRead { .. }) => "Buffer::OnlyRead",
+        K::Buffer(NoBuffer::NoOrder { .. }) => "Buffer::NoOrder",
+        K::Buffer(NoBuffer::NotTemporary { .. }) => "Buffer::NotTemporary",
+        K::Buffer(NoBuffer::Unset { .. }) => "Buffer::Unset",
         K::NotOneOf { .. } => "NotOneOf",
         K::NotDivisible { .. } => "NotDivisible",
         K::NotInside { .. } => "NotInside",

@@ -1,13 +1,16 @@
 //! Transformations of loop nests: TeML Fig. 9 and §3.3.3.
 
 pub mod at;
+pub mod buffer;
 pub mod build;
 pub mod distribute;
 pub mod fuse;
 pub mod fuse_inner;
 pub mod fuse_outer;
 pub mod interchange;
+pub mod localize;
 pub mod mode;
+pub mod pack;
 mod parts;
 pub mod peel;
 pub mod place_init;
@@ -16,6 +19,7 @@ mod resolve;
 pub mod reverse;
 pub mod shift;
 pub mod skew;
+pub mod stage;
 pub mod stripmine;
 pub mod unroll;
 pub mod unroll_and_jam;
