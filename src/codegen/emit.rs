@@ -221,7 +221,7 @@ fn sharing(l: &Loop) -> String {
     text
 }
 
-/// The names of the tensors that `trees` access, by first appearance.
+/// The names of the tensors that `trees` access and do not declare, by first appearance.
 fn tensors(trees: &[Tree]) -> Vec<String> {
     fn collect(trees: &[Tree], found: &mut Vec<String>) {
         for tree in trees {
@@ -243,6 +243,8 @@ fn tensors(trees: &[Tree]) -> Vec<String> {
     }
     let mut found = Vec::new();
     collect(trees, &mut found);
+    let own: Vec<&Tensor> = trees.iter().flat_map(Tree::locals).collect();
+    found.retain(|name| own.iter().all(|t| t.label() != name));
     found
 }
 

@@ -2,6 +2,8 @@
 
 use super::nest::buffer::NoBuffer;
 use super::nest::place_init::NoInit;
+use super::nest::producer::NoProducer;
+use super::nest::rfactor::NoPartials;
 use crate::analysis::position::NoLoop;
 use crate::analysis::shape::{Mismatch, Place};
 use crate::analysis::verify::Invalid;
@@ -317,6 +319,12 @@ pub enum ErrorKind {
     /// An initialization that stays where it is.
     #[error(transparent)]
     Init(#[from] NoInit),
+    /// A tensor that is not computed where it is read.
+    #[error(transparent)]
+    Producer(#[from] NoProducer),
+    /// A reduction without partial results.
+    #[error(transparent)]
+    Partials(#[from] NoPartials),
     /// A tensor that is not kept in a buffer.
     #[error(transparent)]
     Buffer(#[from] NoBuffer),
@@ -366,6 +374,8 @@ impl ErrorKind {
             | K::NotAdjacent { .. }
             | K::NothingToDistribute { .. }
             | K::Init(_)
+            | K::Producer(_)
+            | K::Partials(_)
             | K::Buffer(
                 NoBuffer::NotUsed { .. }
                 | NoBuffer::Written { .. }

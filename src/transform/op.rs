@@ -159,11 +159,9 @@ pub fn apply(op: &'static Op, args: &[Arg], site: Option<Site>) -> Result<Value,
         return Ok(value);
     };
     if let Err(invalid) = verify(&nest) {
-        let given = args.iter().find_map(|arg| match arg {
-            Arg::Nest(nest) => Some(nest),
-            _ => None,
-        });
         let culprits = invalid.culprits();
+        let has_all = |nest: &&Nest| culprits.iter().all(|name| nest.has_loop(name));
+        let given = args.iter().filter_map(Arg::as_nest).find(has_all);
         let error = Error::new(invalid.into()).in_op(op.name);
         return Err(error.on(given.unwrap_or(&nest), culprits));
     }

@@ -3,6 +3,8 @@
 
 use crate::buffers::buffers;
 use crate::locals::locals;
+use crate::partials::partials;
+use crate::producers::producers;
 use crate::refused_expressions::expressions;
 use crate::refused_inits::inits;
 use crate::refused_loops::loops;
@@ -18,6 +20,8 @@ use teml::lower::build::NoNest;
 use teml::transform::nest::at::focus;
 use teml::transform::nest::buffer::NoBuffer;
 use teml::transform::nest::place_init::NoInit;
+use teml::transform::nest::producer::NoProducer;
+use teml::transform::nest::rfactor::NoPartials;
 use teml::transform::tensor::eq::retarget;
 use teml::transform::{Arg, Class, ErrorKind, Op, apply};
 
@@ -66,6 +70,8 @@ fn cases() -> Vec<Case> {
         loops(),
         inits(),
         locals(),
+        partials(),
+        producers(),
         buffers(),
     ]
     .into_iter()
@@ -189,6 +195,17 @@ fn every_refusal_has_a_case() {
         K::Buffer(NoBuffer::NoOrder { .. }) => "Buffer::NoOrder",
         K::Buffer(NoBuffer::NotTemporary { .. }) => "Buffer::NotTemporary",
         K::Buffer(NoBuffer::Unset { .. }) => "Buffer::Unset",
+        K::Producer(NoProducer::NotPlain { .. }) => "Producer::NotPlain",
+        K::Producer(NoProducer::Reduces { .. }) => "Producer::Reduces",
+        K::Producer(NoProducer::ReadsTarget { .. }) => "Producer::ReadsTarget",
+        K::Producer(NoProducer::NotRead { .. }) => "Producer::NotRead",
+        K::Producer(NoProducer::Overwritten { .. }) => "Producer::Overwritten",
+        K::Producer(NoProducer::NotSet { .. }) => "Producer::NotSet",
+        K::Producer(NoProducer::ReadElsewhere { .. }) => "Producer::ReadElsewhere",
+        K::Partials(NoPartials::NoUpdate { .. }) => "Partials::NoUpdate",
+        K::Partials(NoPartials::Several { .. }) => "Partials::Several",
+        K::Partials(NoPartials::Operation { .. }) => "Partials::Operation",
+        K::Partials(NoPartials::UsedElsewhere { .. }) => "Partials::UsedElsewhere",
         K::NotOneOf { .. } => "NotOneOf",
         K::NotDivisible { .. } => "NotDivisible",
         K::NotInside { .. } => "NotInside",

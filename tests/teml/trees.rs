@@ -114,16 +114,22 @@ pub fn transformed(op: &'static Op, nest: &Nest, args: &[Arg]) -> Nest {
     result
 }
 
-/// The contents of all tensors after the nest ran. Every element starts out different, and
-/// in the same way for all nests.
+/// The contents of all tensors after the nest ran.
 pub fn results(nest: &Nest) -> Store<'static> {
+    let mut store = initial(nest);
+    execute::run(nest, &mut store).unwrap();
+    store
+}
+
+/// The contents of all tensors of a nest before it runs. Every element starts out different, and
+/// in the same way for all nests.
+pub fn initial(nest: &Nest) -> Store<'static> {
     let mut store = Store::new();
     for tensor in nest.tensors() {
         let first: u32 = tensor.label().bytes().map(|b| 1000 * u32::from(b)).sum();
         let data = Data::generate(&tensor, |element| f64::from(first) + element as f64);
         store.insert(name(tensor.label()), data);
     }
-    execute::run(nest, &mut store).unwrap();
     store
 }
 

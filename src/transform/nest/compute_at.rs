@@ -1,0 +1,230 @@
+//! `compute_at` computes what one nest produces in each iteration of a loop of the nest that
+//! reads it, and there only what that iteration reads.
+//!
+//! ```rhai
+//! let A = tensor([10, 12]);
+//! let B = mul(A, A, [[y, x], [y, x]] -> [y, x]);
+//! let C = add(B, B, [[y - 1, x], [y + 1, x]] -> [y, x]);
+//! print(build(B).compute_at(build(C), "y"));
+//! ```
+//!
+//! ```text
+//! f64 A[10][12], C[9][12]
+//! for y in 1..9
+//!   local f64 B[3][12]
+//!   for y_2 in y - 1..y + 2
+//!     for x_2 in 0..12
+//!       B[y_2 - y + 1][x_2] = A[y_2][x_2] * A[y_2][x_2]
+//!   for x in 0..12
+//!     C[y][x] = B[0][x] + B[2][x]
+//! ```
+//!
+//! `compute_at(producer, consumer, loop)`: the producer's tensor becomes a local one of the loop's
+//! iterations, as large as the box of elements that an iteration reads. The producer's loops run
+//! over that box, as far as the producer sets it, before the rest of the loop's body. They keep
+//! their order and modes; those whose names the consumer has get the first numbers that are free.
+//! What several iterations read is computed by each of them. Where no box of constant size smaller
+//! than the tensor holds what an iteration reads in a dimension, it computes all of that dimension.
+//! The initialization of a reduction moves along. The level 0 stands for no loop: the tensor is a
+//! local one of the whole nest.
+//!
+//! In blocks, where the last one is smaller:
+//!
+//! ```rhai
+//! let A = tensor([11]);
+//! let B = vmul(A, 2, [[i], ]);
+//! let B = eq(B, [i]);
+//! let C = add(B, B, [[i - 1], [i + 1]] -> [i]);
+//! print(build(B).compute_at(build(C).stripmine("i", 4), "i_o"));
+//! ```
+//!
+//! ```text
+//! f64 A[11], C[10]
+//! for i_o in 0..3
+//!   local f64 B[6]
+//!   for i in 4*i_o..min(4*i_o + 6, 11)
+//!     B[i - 4*i_o] = A[i] * 2
+//!   for i_i in 4*i_o + 1..min(4*i_o + 5, 10)
+//!     C[i_i] = B[i_i - 4*i_o - 1] + B[i_i - 4*i_o + 1]
+//! ```
+//!
+//! Legal when nothing but the consumer reads the tensor, which is no argument of the nest any
+//! more; the rest is checked.
+//!
+//! Refuses: a producer that is not one assignment in perfectly nested loops with constant bounds,
+//! whose target has an iterator of its own, or none, in each dimension, or that needs what the
+//! target held before; a consumer that does not read the tensor, that reads it outside of the
+//! loop or reads elements that the producer does not set, or that writes the tensor or what it is
+//! computed from.
+//!
+//! Source: Halide's `compute_at`, with `store_at` at the same loop (Ragan-Kelley et al., PLDI
+//! 2013).
+
+use super::fuse_outer::following;
+use super::parts::Names;
+use super::producer::{NoProducer, Producer, replace_reads};
+use super::resolve::{body_of, chain, find_scope, with_body_of};
+use crate::analysis::bounds::Bounds;
+use crate::analysis::footprint::{Use, footprint};
+use crate::ir::{Affine, Expr, Fill, Index, Loop, Name, Nest, Range, Shape, Stmt, Tensor, Tree};
+use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
+use std::sync::Arc;
+
+/// `compute_at(producer, consumer, loop)`.
+pub static COMPUTE_AT: Op = Op {
+    name: "compute_at",
+    params: &[
+        Param::new("producer", Kind::Nest),
+        Param::new("consumer", Kind::Nest),
+        Param::new("loop", Kind::Loop),
+    ],
+    returns: Returns::Nest,
+    file: include_str!("compute_at.rs"),
+    call: |args| match args {
+        [Arg::Nest(producer), Arg::Nest(consumer), Arg::Loop(l)] => {
+            compute_at(producer, consumer, l).map(Value::Nest)
+        }
+        _ => Err(ErrorKind::Misdeclared.into()),
+    },
+};
+
+/// The consumer with the producer in each iteration of a loop.
+///
+/// # Errors
+/// As the header says.
+pub fn compute_at(nest: &Nest, consumer: &Nest, reference: &LoopRef) -> Result<Nest, Error> {
+    let producer = Producer::of(nest)?;
+    let consumer = &following(nest, consumer);
+    let position = find_scope(consumer, reference, 2)?;
+    producer.check_consumer(consumer)?;
+    let tensor = producer.tensor();
+    let loops = chain(consumer, &position);
+    let reads = producer.reads_in(consumer);
+    let outside = |used: &Use| !used.position.starts_with(&position);
+    if let (Some(l), true) = (loops.last(), reads.iter().any(outside)) {
+        let (tensor, name) = (tensor.label().to_owned(), l.name.clone());
+        let error = Error::from(NoProducer::ReadElsewhere { tensor, name });
+        return Err(error.at_argument(2).on(consumer, [l.name.clone()]));
+    }
+    let part = Part::of(&producer, consumer, &reads, &loops);
+
+    let mut body = vec![Tree::Local(part.local.clone())];
+    body.extend(producer.fill.map(|fill| part.fill(fill)));
+    body.push(part.loops(&producer, Names::of(consumer)));
+    let read = |index: &[Affine]| part.access(index);
+    let old = body_of(consumer, &position).iter();
+    body.extend(old.map(|t| replace_reads(t, tensor, &read)));
+    let placed = with_body_of(consumer, &position, body);
+    Ok(nest.joined(consumer, placed.trees().to_vec()))
+}
+
+/// What an iteration reads of the tensor.
+struct Part {
+    local: Tensor,
+    /// For each dimension where the local tensor begins, and what of it is read.
+    sides: Vec<(Affine, Range)>,
+}
+
+impl Part {
+    fn of(producer: &Producer, consumer: &Nest, reads: &[Use], loops: &[&Arc<Loop>]) -> Part {
+        let around = Bounds::around(consumer, loops.iter().map(|l| &***l));
+        let mut extents = Vec::with_capacity(producer.region.len());
+        let mut sides = Vec::with_capacity(producer.region.len());
+        let read = footprint(consumer, reads, loops.len()).unwrap_or_default();
+        for (side, (low, extent)) in read.iter().zip(&producer.region) {
+            extents.push(side.extent.min(*extent));
+            let range = side.offsets.shifted(&side.low);
+            let range = within(range, (*low, *extent), &around);
+            // No box is larger than what is set.
+            let low = match side.extent < *extent {
+                true => side.low.clone(),
+                false => Affine::constant(*low),
+            };
+            sides.push((low, range));
+        }
+        let tensor = producer.tensor();
+        let local = match (tensor.is_scalar(), tensor.name()) {
+            (false, Some(name)) => {
+                let shape = Shape::of_extents(extents);
+                Tensor::new(shape, tensor.elem()).named(name.clone())
+            }
+            _ => tensor.clone(),
+        };
+        Part { local, sides }
+    }
+
+    /// Indices of the tensor as those of the local one.
+    fn index(&self, index: &[Affine]) -> Vec<Affine> {
+        let sides = index.iter().zip(&self.sides);
+        sides.map(|(index, (low, _))| index.minus(low)).collect()
+    }
+
+    fn access(&self, index: &[Affine]) -> Expr {
+        let index = match self.local.is_scalar() {
+            true => Index::Forbidden,
+            false => Index::At(self.index(index)),
+        };
+        Expr::access(self.local.clone(), index)
+    }
+
+    fn fill(&self, fill: &Fill) -> Tree {
+        let extents = self.local.shape().extents().iter();
+        Tree::Fill(Arc::new(Fill {
+            target: self.local.clone(),
+            region: extents.map(|n| (Affine::constant(0), *n)).collect(),
+            ..fill.clone()
+        }))
+    }
+
+    /// The producer's loops over what is read.
+    fn loops(&self, producer: &Producer, mut names: Names) -> Tree {
+        let loops = producer.loops.iter();
+        let renamed: Vec<(Name, Name)> = loops
+            .map(|l| (l.name.clone(), names.free(&l.name)))
+            .collect();
+        let rename = |name: &Name| {
+            let (_, new) = renamed.iter().find(|(old, _)| old == name)?;
+            Some(Affine::iterator(new.clone()))
+        };
+        let stmt = producer.stmt.substitute(&rename);
+        let mut tree = Tree::Stmt(Arc::new(Stmt {
+            target: self.local.clone(),
+            index: self.index(&stmt.index),
+            ..stmt
+        }));
+        for (l, (_, name)) in producer.loops.iter().zip(&renamed).rev() {
+            let mut dimensions = producer.stmt.index.iter().zip(&self.sides);
+            let range = match dimensions.find(|(index, _)| index.mentions(&l.name)) {
+                // target[… i + 2 …] is read at x: i is x - 2.
+                Some((index, (_, read))) => read.shifted(&Affine::constant(-index.offset())),
+                None => l.range.clone(),
+            };
+            tree = Tree::of_loop(Loop {
+                name: name.clone(),
+                range,
+                body: vec![tree],
+                made_by: None,
+                ..(***l).clone()
+            });
+        }
+        tree
+    }
+}
+
+/// The range without what lies outside of a box's side; `around` knows the iterators in it.
+fn within(mut range: Range, (low, extent): (i64, u64), around: &Bounds) -> Range {
+    let least = |a: &Affine| around.interval(a).map_or(i64::MIN, |(least, _)| least);
+    let greatest = |a: &Affine| {
+        around
+            .interval(a)
+            .map_or(i64::MAX, |(_, greatest)| greatest)
+    };
+    let end = low.saturating_add_unsigned(extent);
+    if !range.lower.iter().any(|bound| least(bound) >= low) {
+        range.lower.push(Affine::constant(low));
+    }
+    if !range.upper.iter().any(|bound| greatest(bound) <= end) {
+        range.upper.push(Affine::constant(end));
+    }
+    range
+}
