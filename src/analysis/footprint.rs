@@ -153,7 +153,8 @@ impl Ends {
                         1.. => rising,
                         _ => falling,
                     };
-                    let with = |v: &Affine| index.substitute(&|n| (*n == l.name).then(|| v.clone()));
+                    let with =
+                        |v: &Affine| index.substitute(&|n| (*n == l.name).then(|| v.clone()));
                     values.iter().map(with).collect()
                 };
                 of.iter().flat_map(image).collect()

@@ -394,13 +394,7 @@ pub fn buffers() -> Vec<Case> {
                 .at(2)
                 .because_of(&["i"]),
             pack(&copy, level(0), word(""), not_used("", None).into()).at(2),
-            pack(
-                &own,
-                level(1),
-                word("A"),
-                written("A[i] = A[i - 1]").into(),
-            )
-            .because_of(&["i"]),
+            pack(&own, level(1), word("A"), written("A[i] = A[i - 1]").into()).because_of(&["i"]),
             pack(&huge, level(0), word("A"), too_large.into()),
             ordered(&[1]),
             ordered(&[1, 1]),

@@ -182,7 +182,11 @@ pub fn place_init(nest: &Nest, reference: &LoopRef, tensor: Option<&str>) -> Res
         None => goal,
     };
     let body = body_of(&rest, &goal).iter().cloned();
-    Ok(with_body_of(&rest, &goal, [fill].into_iter().chain(body).collect()))
+    Ok(with_body_of(
+        &rest,
+        &goal,
+        [fill].into_iter().chain(body).collect(),
+    ))
 }
 
 /// The fills of `tensor`, or all, with their positions.
