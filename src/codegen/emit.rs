@@ -69,9 +69,8 @@ impl Emitter {
         if !elem.is_float() {
             self.values.headers.insert(Header::Integers);
         }
-        let bytes = tensor.shape().elements().saturating_mul(elem.size() as u64);
-        if self.stack.saturating_add(bytes) <= MAX_STACK {
-            self.stack += bytes;
+        if self.stack.saturating_add(bytes(tensor)) <= MAX_STACK {
+            self.stack += bytes(tensor);
             self.line(&format!(
                 "_Alignas({ALIGNMENT}) {c_name} {name}[{first}]{rest};"
             ));
@@ -92,15 +91,18 @@ impl Emitter {
         self.bounds.enter(l);
         let wide = self.is_wide(l);
         let parallel = if l.parallel { " parallel for" } else { "" };
-        let vector = match l.vector {
+        // Lanes share what has one place for each thread.
+        let locals: u64 = l.body.iter().flat_map(Tree::locals).map(bytes).sum();
+        let vector = l.vector && self.stack.saturating_add(locals) <= MAX_STACK;
+        let lanes = match vector {
             true => format!(
                 " simd aligned({}: {ALIGNMENT})",
                 tensors(&l.body).join(", ")
             ),
             false => String::new(),
         };
-        if l.parallel || l.vector {
-            self.line(&format!("#pragma omp{parallel}{vector}{}", sharing(l)));
+        if l.parallel || vector {
+            self.line(&format!("#pragma omp{parallel}{lanes}{}", sharing(l)));
         }
         let name = &l.name;
         let (lower, upper) = (
@@ -209,6 +211,12 @@ impl Emitter {
     }
 }
 
+/// The size of a tensor; local ones have at most 1 GiB.
+fn bytes(tensor: &Tensor) -> u64 {
+    let elements = tensor.shape().elements();
+    elements.saturating_mul(tensor.elem().size() as u64)
+}
+
 /// How a parallel loop is shared among threads, as clauses of its pragma.
 fn sharing(l: &Loop) -> String {
     let mut text = String::new();
@@ -221,30 +229,31 @@ fn sharing(l: &Loop) -> String {
     text
 }
 
-/// The names of the tensors that `trees` access and do not declare, by first appearance.
+/// The names of the tensors from outside that `trees` access, by first appearance.
 fn tensors(trees: &[Tree]) -> Vec<String> {
-    fn collect(trees: &[Tree], found: &mut Vec<String>) {
-        for tree in trees {
-            match tree {
-                Tree::Loop(l) => collect(&l.body, found),
-                Tree::Local(_) => {}
-                Tree::Fill(fill) => add(found, fill.target.label()),
-                Tree::Stmt(s) => {
-                    add(found, s.target.label());
-                    s.value.for_each_access(&mut |t, _| add(found, t.label()));
-                }
-            }
-        }
-    }
-    fn add(found: &mut Vec<String>, name: &str) {
+    let mut found: Vec<String> = Vec::new();
+    let mut add = |name: &str| {
         if !found.iter().any(|n| n == name) {
             found.push(name.to_owned());
         }
+    };
+    for tree in trees {
+        match tree {
+            Tree::Loop(l) => tensors(&l.body).iter().for_each(|name| add(name)),
+            Tree::Local(_) => {}
+            Tree::Fill(fill) => add(fill.target.label()),
+            Tree::Stmt(s) => {
+                add(s.target.label());
+                s.value.for_each_access(&mut |t, _| add(t.label()));
+            }
+        }
     }
-    let mut found = Vec::new();
-    collect(trees, &mut found);
-    let own: Vec<&Tensor> = trees.iter().flat_map(Tree::locals).collect();
-    found.retain(|name| own.iter().all(|t| t.label() != name));
+    let local = |name: &String| {
+        trees
+            .iter()
+            .any(|t| matches!(t, Tree::Local(l) if l.label() == name))
+    };
+    found.retain(|name| !local(name));
     found
 }
 

@@ -19,12 +19,14 @@ use teml::transform::nest::{
     fuse_outer::fuse_outer,
     interchange::interchange,
     mode,
+    pack::pack,
     peel::{End, peel},
     place_init::place_init,
     reorder::reorder,
     reverse::reverse,
     shift::shift,
     skew::skew,
+    stage::stage,
     stripmine::{Tail, stripmine},
     unroll::{unroll, unroll_by},
     unroll_and_jam::unroll_and_jam,
@@ -261,6 +263,10 @@ pub enum Move {
     UnrollBy(usize, i64),
     /// Into a loop, or before all of them.
     PlaceInit(Option<usize>),
+    /// In a loop, or in the nest; which tensor, and how its dimensions are rotated.
+    Pack(Option<usize>, usize, usize),
+    /// In a loop, or in the nest; which tensor.
+    Stage(Option<usize>, usize),
     Parallelize(usize),
     /// Several loops all together.
     Share(usize, i64, Option<Schedule>),
@@ -291,6 +297,10 @@ pub fn moves(count: usize) -> impl Strategy<Value = Vec<Move>> {
         2 => (l.clone(), 1..5i64).prop_map(|(l, f)| Move::UnrollBy(l, f)),
         2 => (l.clone(), 1..5i64).prop_map(|(l, f)| Move::UnrollAndJam(l, f)),
         3 => prop::option::weighted(0.8, l.clone()).prop_map(Move::PlaceInit),
+        4 => (prop::option::weighted(0.9, l.clone()), 0..6usize, 0..3usize)
+            .prop_map(|(l, t, by)| Move::Pack(l, t, by)),
+        4 => (prop::option::weighted(0.9, l.clone()), 0..6usize)
+            .prop_map(|(l, t)| Move::Stage(l, t)),
         1 => l.clone().prop_map(Move::Parallelize),
         1 => (l.clone(), 1..4i64, schedule).prop_map(|(l, n, s)| Move::Share(l, n, s)),
         1 => l.clone().prop_map(Move::Vectorize),
@@ -310,7 +320,30 @@ pub fn step(nest: &Nest, chosen: &Move) -> Result<Nest, Error> {
             n => LoopRef::Level((k / 2 % n) as i64 + 1),
         }
     };
+    let scope = |l: &Option<usize>| l.map_or(LoopRef::Level(0), pick);
+    let tensor = |k: usize| {
+        let locals = nest.locals().into_iter().cloned();
+        let tensors: Vec<Tensor> = nest.tensors().into_iter().chain(locals).collect();
+        tensors[k % tensors.len()].clone()
+    };
     match chosen {
+        // What is loaded and stored has to stay in order.
+        Move::Fuse(..) | Move::FuseInner(_) | Move::Distribute(_) if !nest.locals().is_empty() => {
+            Ok(nest.clone())
+        }
+        Move::UnrollAndJam(..) | Move::UnrollAndFuse(_) if !nest.locals().is_empty() => {
+            Ok(nest.clone())
+        }
+        Move::Pack(l, t, by) => {
+            let tensor = tensor(*t);
+            let mut order: Vec<i64> = (1..=tensor.shape().rank() as i64).collect();
+            if !order.is_empty() {
+                let by = by % order.len();
+                order.rotate_left(by);
+            }
+            pack(nest, &scope(l), tensor.label(), Some(&order))
+        }
+        Move::Stage(l, t) => stage(nest, &scope(l), tensor(*t).label()),
         Move::Stripmine(l, factor, tail) => stripmine(nest, &pick(*l), *factor, *tail),
         Move::Interchange(a, b) => interchange(nest, &pick(*a), &pick(*b)),
         Move::Reorder(order) => {
