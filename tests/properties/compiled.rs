@@ -8,7 +8,7 @@ use teml::analysis::verify::verify;
 use teml::codegen::{self, Kernel, NoCode};
 use teml::interp::definition;
 use teml::interp::store::{Data as Values, Store};
-use teml::ir::{Elem, Expr, Tensor};
+use teml::ir::{Elem, Expr, Nest, Tensor};
 use teml::lower::build::build;
 use teml::runtime::{self, Control, Data, Options, View};
 
@@ -107,20 +107,23 @@ proptest! {
                 nest = after;
             }
         }
-        match codegen::generate(std::slice::from_ref(&nest), "kernel") {
-            Ok(kernel) => {
-                compiles_without_warnings(&kernel)?;
-                let rounding = |tensor: &Tensor| match tensor.elem() {
-                    Elem::F32 => 1e-6,
-                    _ => 1e-12,
-                };
-                let old = store(nest.definition());
-                runs_as_defined(nest.definition(), kernel, old, rounding)?;
-            }
-            Err(NoCode::Race { race, .. }) => {
-                return Err(TestCaseError::fail(format!("{race}\n{nest}")));
-            }
-            Err(e) => return Err(TestCaseError::fail(e.to_string())),
+        compiles_and_runs(&nest)?;
+    }
+}
+
+/// The C of a nest without races.
+pub fn compiles_and_runs(nest: &Nest) -> Result<(), TestCaseError> {
+    match codegen::generate(std::slice::from_ref(nest), "kernel") {
+        Ok(kernel) => {
+            compiles_without_warnings(&kernel)?;
+            let rounding = |tensor: &Tensor| match tensor.elem() {
+                Elem::F32 => 1e-6,
+                _ => 1e-12,
+            };
+            let old = store(nest.definition());
+            runs_as_defined(nest.definition(), kernel, old, rounding)
         }
+        Err(NoCode::Race { race, .. }) => Err(TestCaseError::fail(format!("{race}\n{nest}"))),
+        Err(e) => Err(TestCaseError::fail(e.to_string())),
     }
 }

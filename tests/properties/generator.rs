@@ -24,6 +24,7 @@ use teml::transform::nest::{
     place_init::place_init,
     reorder::reorder,
     reverse::reverse,
+    rfactor::rfactor,
     shift::shift,
     skew::skew,
     stage::stage,
@@ -267,6 +268,8 @@ pub enum Move {
     Pack(Option<usize>, usize, usize),
     /// In a loop, or in the nest; which tensor.
     Stage(Option<usize>, usize),
+    /// Partial results of a reduction.
+    Rfactor(usize),
     Parallelize(usize),
     /// Several loops all together.
     Share(usize, i64, Option<Schedule>),
@@ -301,6 +304,7 @@ pub fn moves(count: usize) -> impl Strategy<Value = Vec<Move>> {
             .prop_map(|(l, t, by)| Move::Pack(l, t, by)),
         4 => (prop::option::weighted(0.9, l.clone()), 0..6usize)
             .prop_map(|(l, t)| Move::Stage(l, t)),
+        4 => l.clone().prop_map(Move::Rfactor),
         1 => l.clone().prop_map(Move::Parallelize),
         1 => (l.clone(), 1..4i64, schedule).prop_map(|(l, n, s)| Move::Share(l, n, s)),
         1 => l.clone().prop_map(Move::Vectorize),
@@ -344,6 +348,7 @@ pub fn step(nest: &Nest, chosen: &Move) -> Result<Nest, Error> {
             pack(nest, &scope(l), tensor.label(), Some(&order))
         }
         Move::Stage(l, t) => stage(nest, &scope(l), tensor(*t).label()),
+        Move::Rfactor(l) => rfactor(nest, &pick(*l)),
         Move::Stripmine(l, factor, tail) => stripmine(nest, &pick(*l), *factor, *tail),
         Move::Interchange(a, b) => interchange(nest, &pick(*a), &pick(*b)),
         Move::Reorder(order) => {
@@ -434,6 +439,36 @@ pub fn consumer(first: &Expr, tag: &str) -> Expr {
     };
     let name = Name::new(&format!("S{tag}")).expect("a name");
     eq::eq(&doubled, &arrow)
+        .expect("an assignment")
+        .fill_placeholder(&name)
+}
+
+/// A program that reads the first one's result at two distances in each dimension, adds what it
+/// reads, and takes the greatest in the last `reduced` dimensions.
+pub fn stencil(first: &Expr, tag: &str, distances: [i64; 2], reduced: usize) -> Expr {
+    let result = first.tensor().expect("an assignment").clone();
+    let extents = result.shape().extents();
+    let names: Vec<Affine> = (0..extents.len())
+        .map(|k| iterator(&format!("y{tag}{k}")))
+        .collect();
+    let reads = distances.map(|distance| {
+        let index = names.iter().zip(extents).map(|(name, extent)| {
+            // What is too short has no place for distances.
+            name.plus_constant(if *extent > 2 { distance } else { 0 })
+        });
+        Expr::access(result.clone(), Index::At(index.collect()))
+    });
+    let [left, right] = &reads;
+    let sum = vop(BinaryOp::Add, left, right, &[]).expect("operands fit");
+    let (to, reduced) = names.split_at(names.len() - reduced.min(names.len()));
+    let value = vreduce(Reduction::Max, &sum, reduced).expect("iterators are free");
+    // Targets begin at 0.
+    let first = distances[0].min(distances[1]);
+    let to = to.iter().zip(extents);
+    let to = to.map(|(name, extent)| name.plus_constant(if *extent > 2 { first } else { 0 }));
+    let (from, to) = (vec![], to.collect());
+    let name = Name::new(&format!("S{tag}")).expect("a name");
+    eq::eq(&value, &Arrow { from, to })
         .expect("an assignment")
         .fill_placeholder(&name)
 }
