@@ -450,6 +450,8 @@ impl ErrorKind {
             K::Buffer(NoBuffer::Unset { .. }) => {
                 "move what sets it into the same iteration: fuse the loops, or use place_init"
             }
+            K::Producer(why) => return why.help().map(str::to_owned),
+            K::Partials(why) => return why.help().map(str::to_owned),
             K::NotAdjacent { .. } => "fuse_outer brings loops of two nests side by side",
             K::NameClash { .. } => "transform the loop of that name first, or name iterators apart",
             K::RangesDiffer { .. } => {

@@ -21,6 +21,7 @@ mod refused_inits;
 mod refused_loops;
 mod refused_nests;
 mod refused_operands;
+mod refused_producers;
 mod script;
 mod text;
 mod trees;

@@ -1,20 +1,14 @@
 //! Producers that are computed where they are read: what becomes of indices, tails and names.
 
-use crate::refusals::Case;
-use crate::trees::{
-    bind, eq, initial, it, level, lists, name, named, nest, results, tensor, transform,
-};
-use teml::analysis::position::NoLoop;
-use teml::analysis::verify::Invalid;
+use crate::trees::{bind, eq, initial, it, level, lists, named, nest, results, tensor, transform};
 use teml::interp::execute;
 use teml::ir::BinaryOp::Add;
-use teml::ir::{Expr, Nest};
+use teml::ir::Expr;
 use teml::lower::build::build;
 use teml::transform::nest::compute_at::COMPUTE_AT;
 use teml::transform::nest::inline::INLINE;
-use teml::transform::nest::producer::NoProducer;
 use teml::transform::tensor::{eq as assign, vop};
-use teml::transform::{Arg, Arrow, ErrorKind, Op};
+use teml::transform::{Arg, Arrow, Op};
 
 /// Applies `op` to two nests, checks that the result computes what they do one after the other,
 /// and compares it as it prints.
@@ -235,16 +229,15 @@ fn reductions_begin_in_the_loop() {
         Some("k"),
         &[
             "for k in 1..6",
-            "  local f64 T[6][1]",
-            "  fill T[0..6][0..1] = 0",
+            "  local f64 T[6]",
+            "  fill T[0..6] = 0",
             "  for i_2 in max(-k + 2, 0)..6",
-            "    parallel for j in 0..1",
-            "      for k_2 in 0..7",
-            "        T[i_2][j] += A[i_2][k_2]",
-            "  B[k] = T[k][0]",
+            "    for k_2 in 0..7",
+            "      T[i_2] += A[i_2][k_2]",
+            "  B[k] = T[k]",
             "  for i in 0..1",
-            "    C[k] = T[-k + 6][i]",
-            "    C[k] += T[-k + 5][0]",
+            "    C[k] = T[-k + 6]",
+            "    C[k] += T[-k + 5]",
         ],
     );
 }
@@ -293,191 +286,15 @@ fn three_stages_share_a_loop() {
         "f64 A[20], V[18]",
         "for i in 0..18",
         "  local f64 T[3]",
-        "  for i_3 in i..i + 3",
-        "    T[i_3 - i] = A[i_3] + A[i_3]",
-        "  local f64 U[1]",
-        "  for i_2 in i + 1..i + 2",
-        "    U[i_2 - i - 1] = T[i_2 - i - 1] + T[i_2 - i + 1]",
-        "  V[i] = U[0] + U[0]",
+        "  for i_2 in i..i + 3",
+        "    T[i_2 - i] = A[i_2] + A[i_2]",
+        "  local f64 U[]",
+        "  U[] = T[0] + T[2]",
+        "  V[i] = U[] + U[]",
     ];
     assert_eq!(all.to_string(), lines.join("\n"));
     assert_eq!(all.definition().len(), 3);
     let merged = transform(&INLINE, &[first, second]).unwrap();
     let merged = transform(&INLINE, &[Arg::Nest(merged), third]).unwrap();
     assert_eq!(results(&merged), results(&all));
-}
-
-pub fn producers() -> Vec<Case> {
-    let doubled = nest(DOUBLED);
-    let reader = nest(&["f64 B[12], T[12]", "for i in 0..12", "  B[i] = T[i]"]);
-    let merge = |producer: &Nest, consumer: &Nest, kind: NoProducer| {
-        let nests = [producer, consumer].map(|nest| Arg::Nest(nest.clone()));
-        Case::new(&INLINE, nests.to_vec(), kind)
-    };
-    let place = |producer: &Nest, consumer: &Nest, at: Arg, kind: ErrorKind| {
-        let nests = [producer, consumer].map(|nest| Arg::Nest(nest.clone()));
-        let args = nests.into_iter().chain([at]).collect();
-        Case::new(&COMPUTE_AT, args, kind)
-    };
-    let not_plain = |lines: &[&str], found: &str| {
-        let found = found.to_owned();
-        merge(&nest(lines), &reader, NoProducer::NotPlain { found }).at(0)
-    };
-    let tensor = || "T".to_owned();
-    let reads_target = |lines: &[&str]| {
-        let kind = NoProducer::ReadsTarget { tensor: tensor() };
-        place(&nest(lines), &reader, level(1), kind.into()).at(0)
-    };
-    let overwritten = |line: &str, written: &str| {
-        let consumer = [
-            "f64 B[12], T[12], A[12]",
-            "for i in 0..12",
-            "  B[i] = T[i]",
-            line,
-        ];
-        let (written, tensor) = (written.to_owned(), tensor());
-        let kind = NoProducer::Overwritten { written, tensor };
-        merge(&doubled, &nest(&consumer), kind).at(1)
-    };
-    let not_set = |index: &str, read: &str| {
-        let line = format!("  B[i] = T[{index}]");
-        let consumer = nest(&["f64 B[12], T[12]", "for i in 0..11", &line]);
-        let producer = nest(&["f64 A[12], T[12]", "for i in 1..11", "  T[i] = A[i]"]);
-        let (read, set) = (read.to_owned(), "T[1..11]".to_owned());
-        let kind = NoProducer::NotSet { read, set };
-        place(&producer, &consumer, level(1), kind.into()).at(1)
-    };
-    let other_shape = nest(&["f64 B[12], T[13]", "for i in 0..12", "  B[i] = T[i]"]);
-    let not_read = |consumer: &Nest| {
-        let kind = NoProducer::NotRead { tensor: tensor() };
-        merge(&doubled, consumer, kind).at(1)
-    };
-    let twice = [
-        "f64 B[12], T[12]",
-        "for i in 0..12",
-        "  B[i] = T[i]",
-        "for j in 0..12",
-        "  B[j] += T[j]",
-    ];
-    let elsewhere = NoProducer::ReadElsewhere {
-        tensor: tensor(),
-        name: name("i"),
-    };
-    let reduction = [
-        "f64 A[12][3], T[12]",
-        "fill T[0..12] = 0",
-        "for i in 0..12",
-        "  for k in 0..3",
-        "    T[i] += A[i][k]",
-    ];
-    let reduces = NoProducer::Reduces { tensor: tensor() };
-    let partly = [&[reduction[0], "fill T[0..11] = 0"], &reduction[2..]].concat();
-    let have = vec![name("i")];
-    let no_loop = NoLoop::NoName {
-        name: "k".to_owned(),
-        have,
-    };
-    let vector = nest(&["f64 B[12], T[12]", "vector for o in 0..12", "  B[o] = T[o]"]);
-    let modes = Invalid::InsideVector {
-        outer: name("o"),
-        inner: name("i"),
-        mode: "vector",
-    };
-    let marked = nest(&["f64 A[12], T[12]", "vector for i in 0..12", "  T[i] = A[i]"]);
-    vec![
-        not_plain(
-            &[
-                "f64 A[12], T[12]",
-                "for o in 0..3",
-                "  for i in 5*o..min(5*o + 5, 12)",
-                "    T[i] = A[i]",
-            ],
-            "`i` runs over 5*o..min(5*o + 5, 12)",
-        )
-        .because_of(&["i"]),
-        not_plain(
-            &["f64 A[12], T[12]", "T[0] = A[0]", "T[1] = A[1]"],
-            "2 loops or statements are side by side",
-        ),
-        not_plain(
-            &["f64 T[12]", "for i in 0..12", "  T[i] = 1", "  T[i] = 2"],
-            "2 loops or statements are side by side",
-        )
-        .because_of(&["i"]),
-        not_plain(
-            &["f64 T[12]", "fill T[0..12] = 0"],
-            "there is no assignment",
-        ),
-        not_plain(
-            &["f64 T[12]", "for i in 0..6", "  T[2*i] = 1"],
-            "T is indexed by `2*i`",
-        ),
-        not_plain(
-            &["f64 T[12][12]", "for i in 0..12", "  T[i][i] = 1"],
-            "`i` indexes several dimensions",
-        ),
-        not_plain(
-            &[
-                "f64 A[3], T[12]",
-                "for i in 0..12",
-                "  for k in 0..3",
-                "    T[i] = A[k]",
-            ],
-            "`k` indexes the value alone",
-        ),
-        Case::new(
-            &INLINE,
-            vec![
-                Arg::Nest(nest(&["f64 T[12]", "for i in 0..12 step 2", "  T[i] = 1"])),
-                Arg::Nest(reader.clone()),
-            ],
-            ErrorKind::Stepped {
-                name: name("i"),
-                step: 2,
-            },
-        )
-        .at(0)
-        .because_of(&["i"]),
-        merge(&nest(&reduction), &reader, reduces).at(0),
-        reads_target(&[&reduction[..1], &reduction[2..]].concat()),
-        reads_target(&partly),
-        reads_target(&["f64 T[12]", "for i in 0..12", "  T[i] = T[i]"]),
-        not_read(&nest(&[
-            "f64 B[12], A[12]",
-            "for i in 0..12",
-            "  B[i] = A[i]",
-        ])),
-        not_read(&other_shape),
-        overwritten("  A[i] = 0", "A"),
-        overwritten("  T[i] = 0", "T"),
-        overwritten("fill A[0..12] = 0", "A"),
-        not_set("i", "T[0..11]"),
-        not_set("i + 1", "T[1..12]"),
-        not_set("11", "T[11..12]"),
-        place(&doubled, &nest(&twice), named("i"), elsewhere.into())
-            .at(2)
-            .because_of(&["i"]),
-        place(&doubled, &reader, named("k"), no_loop.into()).at(2),
-        place(&marked, &vector, level(1), modes.into()).because_of(&["o", "i"]),
-        too_complex(),
-    ]
-}
-
-/// Sums of sums, of which the sixth would have a million operands.
-fn too_complex() -> Case {
-    let stage = |k: usize| {
-        let (target, source) = (format!("T{k}"), format!("T{}", k.max(1) - 1));
-        let terms = vec![format!("{source}[i]"); 10].join(" + ");
-        nest(&[
-            &format!("f64 {target}[2], {source}[2]"),
-            "for i in 0..2",
-            &format!("  {target}[i] = {terms}"),
-        ])
-    };
-    let all = (2..5).fold(stage(1), |producer, k| {
-        let args = [Arg::Nest(producer), Arg::Nest(stage(k))];
-        transform(&INLINE, &args).unwrap()
-    });
-    let args = vec![Arg::Nest(all), Arg::Nest(stage(5))];
-    Case::new(&INLINE, args, ErrorKind::TooComplex).at(1)
 }

@@ -4,12 +4,12 @@
 use crate::buffers::buffers;
 use crate::locals::locals;
 use crate::partials::partials;
-use crate::producers::producers;
 use crate::refused_expressions::expressions;
 use crate::refused_inits::inits;
 use crate::refused_loops::loops;
 use crate::refused_nests::nests;
 use crate::refused_operands::operands;
+use crate::refused_producers::producers;
 use crate::trees::*;
 use teml::analysis::position::NoLoop;
 use teml::analysis::shape::Mismatch;

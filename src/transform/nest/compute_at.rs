@@ -22,11 +22,12 @@
 //! `compute_at(producer, consumer, loop)`: the producer's tensor becomes a local one of the loop's
 //! iterations, as large as the box of elements that an iteration reads. The producer's loops run
 //! over that box, as far as the producer sets it, before the rest of the loop's body. They keep
-//! their order and modes; those whose names the consumer has get the first numbers that are free.
-//! What several iterations read is computed by each of them. Where no box of constant size smaller
-//! than the tensor holds what an iteration reads in a dimension, it computes all of that dimension.
-//! The initialization of a reduction moves along. The level 0 stands for no loop: the tensor is a
-//! local one of the whole nest.
+//! their order and modes; those whose names the consumer has get the first numbers that are free,
+//! and loops and dimensions with a single element disappear. What several iterations read is
+//! computed by each of them. Where no box of constant size smaller than the tensor holds what an
+//! iteration reads in a dimension, it computes all of that dimension. The initialization of a
+//! reduction moves along. The level 0 stands for no loop: the tensor is a local one of the whole
+//! nest.
 //!
 //! In blocks, where the last one is smaller:
 //!
@@ -64,8 +65,8 @@ use super::fuse_outer::following;
 use super::parts::Names;
 use super::producer::{NoProducer, Producer, replace_reads};
 use super::resolve::{body_of, chain, find_scope, with_body_of};
-use crate::analysis::bounds::Bounds;
-use crate::analysis::footprint::{Use, footprint};
+use crate::analysis::bounds::{Bounds, extent};
+use crate::analysis::footprint::{Side, Use, footprint};
 use crate::ir::{Affine, Expr, Fill, Index, Loop, Name, Nest, Range, Shape, Stmt, Tensor, Tree};
 use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
 use std::sync::Arc;
@@ -120,34 +121,22 @@ pub fn compute_at(nest: &Nest, consumer: &Nest, reference: &LoopRef) -> Result<N
 
 /// What an iteration reads of the tensor.
 struct Part {
+    /// It has the dimensions in which more than one element is read.
     local: Tensor,
-    /// For each dimension where the local tensor begins, and what of it is read.
-    sides: Vec<(Affine, Range)>,
+    sides: Vec<Side>,
 }
 
 impl Part {
     fn of(producer: &Producer, consumer: &Nest, reads: &[Use], loops: &[&Arc<Loop>]) -> Part {
         let around = Bounds::around(consumer, loops.iter().map(|l| &***l));
-        let mut extents = Vec::with_capacity(producer.region.len());
-        let mut sides = Vec::with_capacity(producer.region.len());
         let read = footprint(consumer, reads, loops.len()).unwrap_or_default();
-        for (side, (low, extent)) in read.iter().zip(&producer.region) {
-            extents.push(side.extent.min(*extent));
-            let range = side.offsets.shifted(&side.low);
-            let range = within(range, (*low, *extent), &around);
-            // No box is larger than what is set.
-            let low = match side.extent < *extent {
-                true => side.low.clone(),
-                false => Affine::constant(*low),
-            };
-            sides.push((low, range));
-        }
+        let clip = |(side, set): (Side, &(i64, u64))| clipped(side, *set, &around);
+        let sides: Vec<Side> = read.into_iter().zip(&producer.region).map(clip).collect();
         let tensor = producer.tensor();
+        let extents = sides.iter().map(|side| side.extent);
+        let shape = Shape::of_extents(extents.filter(|extent| *extent > 1));
         let local = match (tensor.is_scalar(), tensor.name()) {
-            (false, Some(name)) => {
-                let shape = Shape::of_extents(extents);
-                Tensor::new(shape, tensor.elem()).named(name.clone())
-            }
+            (false, Some(name)) => Tensor::new(shape, tensor.elem()).named(name.clone()),
             _ => tensor.clone(),
         };
         Part { local, sides }
@@ -156,7 +145,8 @@ impl Part {
     /// Indices of the tensor as those of the local one.
     fn index(&self, index: &[Affine]) -> Vec<Affine> {
         let sides = index.iter().zip(&self.sides);
-        sides.map(|(index, (low, _))| index.minus(low)).collect()
+        let kept = sides.filter(|(_, side)| side.extent > 1);
+        kept.map(|(index, side)| index.minus(&side.low)).collect()
     }
 
     fn access(&self, index: &[Affine]) -> Expr {
@@ -176,55 +166,72 @@ impl Part {
         }))
     }
 
-    /// The producer's loops over what is read.
+    /// The producer's loops over what is read; one element needs none.
     fn loops(&self, producer: &Producer, mut names: Names) -> Tree {
-        let loops = producer.loops.iter();
-        let renamed: Vec<(Name, Name)> = loops
-            .map(|l| (l.name.clone(), names.free(&l.name)))
-            .collect();
-        let rename = |name: &Name| {
-            let (_, new) = renamed.iter().find(|(old, _)| old == name)?;
-            Some(Affine::iterator(new.clone()))
-        };
-        let stmt = producer.stmt.substitute(&rename);
-        let mut tree = Tree::Stmt(Arc::new(Stmt {
+        let mut loops: Vec<(&Arc<Loop>, Name, Range)> = Vec::new();
+        let mut images: Vec<(&Name, Affine)> = Vec::new();
+        for l in &producer.loops {
+            let mut dimensions = producer.stmt.index.iter().zip(&self.sides);
+            let range = match dimensions.find(|(index, _)| index.mentions(&l.name)) {
+                // target[… i + 2 …] is read at x: i is x - 2.
+                Some((index, side)) => side
+                    .offsets
+                    .shifted(&side.low.plus_constant(-index.offset())),
+                None => l.range.clone(),
+            };
+            if let Some((only, 1)) = extent(&range) {
+                images.push((&l.name, only));
+                continue;
+            }
+            let name = names.free(&l.name);
+            images.push((&l.name, Affine::iterator(name.clone())));
+            loops.push((l, name, range));
+        }
+        let stmt = producer.stmt.substitute(&|name| {
+            let image = images.iter().find(|(old, _)| *old == name);
+            image.map(|(_, image)| image.clone())
+        });
+        let stmt = Tree::Stmt(Arc::new(Stmt {
             target: self.local.clone(),
             index: self.index(&stmt.index),
             ..stmt
         }));
-        for (l, (_, name)) in producer.loops.iter().zip(&renamed).rev() {
-            let mut dimensions = producer.stmt.index.iter().zip(&self.sides);
-            let range = match dimensions.find(|(index, _)| index.mentions(&l.name)) {
-                // target[… i + 2 …] is read at x: i is x - 2.
-                Some((index, (_, read))) => read.shifted(&Affine::constant(-index.offset())),
-                None => l.range.clone(),
-            };
-            tree = Tree::of_loop(Loop {
-                name: name.clone(),
-                range,
-                body: vec![tree],
-                made_by: None,
-                ..(***l).clone()
-            });
-        }
-        tree
+        loops
+            .into_iter()
+            .rev()
+            .fold(stmt, |inside, (l, name, range)| {
+                Tree::of_loop(Loop {
+                    name,
+                    range,
+                    body: vec![inside],
+                    made_by: None,
+                    ..(**l).clone()
+                })
+            })
     }
 }
 
-/// The range without what lies outside of a box's side; `around` knows the iterators in it.
-fn within(mut range: Range, (low, extent): (i64, u64), around: &Bounds) -> Range {
-    let least = |a: &Affine| around.interval(a).map_or(i64::MIN, |(least, _)| least);
-    let greatest = |a: &Affine| {
-        around
-            .interval(a)
-            .map_or(i64::MAX, |(_, greatest)| greatest)
+/// The side of a box without what lies outside of the indices that are set, the first of which
+/// is given and their number; `around` knows the iterators in it.
+fn clipped(side: Side, (first, count): (i64, u64), around: &Bounds) -> Side {
+    let interval = |a: &Affine| around.interval(a);
+    let least = |a: &Affine| interval(a).map_or(i64::MIN, |(least, _)| least);
+    let greatest = |a: &Affine| interval(a).map_or(i64::MAX, |(_, greatest)| greatest);
+    let end = first.saturating_add_unsigned(count);
+    let mut read = side.offsets.shifted(&side.low);
+    if !read.lower.iter().any(|bound| least(bound) >= first) {
+        read.lower.push(Affine::constant(first));
+    }
+    if !read.upper.iter().any(|bound| greatest(bound) <= end) {
+        read.upper.push(Affine::constant(end));
+    }
+    let low = match side.extent < count {
+        true => side.low,
+        false => Affine::constant(first),
     };
-    let end = low.saturating_add_unsigned(extent);
-    if !range.lower.iter().any(|bound| least(bound) >= low) {
-        range.lower.push(Affine::constant(low));
+    Side {
+        offsets: read.shifted(&low.times(-1)),
+        extent: side.extent.min(count),
+        low,
     }
-    if !range.upper.iter().any(|bound| greatest(bound) <= end) {
-        range.upper.push(Affine::constant(end));
-    }
-    range
 }

@@ -60,6 +60,27 @@ pub enum NoProducer {
     },
 }
 
+impl NoProducer {
+    /// What would be legal instead.
+    pub fn help(&self) -> Option<&'static str> {
+        match self {
+            NoProducer::NotPlain { .. } => {
+                Some("take the producer as `build` makes it, and transform what comes out")
+            }
+            NoProducer::Reduces { .. } => Some("compute_at computes reductions in a loop"),
+            NoProducer::NotSet { .. } => {
+                Some("assign all that is read, or let the consumer read less")
+            }
+            NoProducer::ReadElsewhere { .. } => {
+                Some("choose a loop around all reads, or the level 0 for the whole nest")
+            }
+            NoProducer::ReadsTarget { .. }
+            | NoProducer::NotRead { .. }
+            | NoProducer::Overwritten { .. } => None,
+        }
+    }
+}
+
 /// One assignment in loops with constant bounds, each dimension of whose target has an iterator of
 /// its own.
 pub(super) struct Producer<'a> {

@@ -120,6 +120,19 @@ pub enum NoPartials {
     },
 }
 
+impl NoPartials {
+    /// What would be legal instead.
+    pub fn help(&self) -> Option<&'static str> {
+        match self {
+            NoPartials::NoUpdate { .. } => {
+                Some("choose a loop whose iterator does not index the target of an update")
+            }
+            NoPartials::Several { .. } => Some("distribute the loop first"),
+            NoPartials::Operation { .. } | NoPartials::UsedElsewhere { .. } => None,
+        }
+    }
+}
+
 /// The nest with partial results for each iteration of a loop.
 ///
 /// # Errors
