@@ -116,7 +116,7 @@ pub struct Origin {
 }
 
 /// `tensor[region] = value`: sets a box of elements.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Fill {
     /// The tensor written; it has a name.
     pub target: Tensor,
@@ -124,7 +124,19 @@ pub struct Fill {
     pub region: Vec<(Affine, u64)>,
     /// The identity of the reduction.
     pub value: Constant,
+    /// The assignment of the definition that it begins, counted from 0; `None` for what a
+    /// transformation adds, and for nests that were read. No part of equality.
+    pub assignment: Option<usize>,
 }
+
+impl PartialEq for Fill {
+    fn eq(&self, other: &Fill) -> bool {
+        let place = (&self.target, &self.region) == (&other.target, &other.region);
+        place && self.value == other.value
+    }
+}
+
+impl Eq for Fill {}
 
 impl PartialEq for Nest {
     fn eq(&self, other: &Nest) -> bool {
@@ -433,7 +445,12 @@ impl Tree {
                 }
                 Tree::Stmt(Arc::new(s))
             }
-            Tree::Fill(_) | Tree::Local(_) => self.clone(),
+            Tree::Fill(fill) => {
+                let assignment = fill.assignment.map(|a| a + first);
+                let fill = Fill::clone(fill);
+                Tree::Fill(Arc::new(Fill { assignment, ..fill }))
+            }
+            Tree::Local(_) => self.clone(),
         }
     }
 

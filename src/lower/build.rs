@@ -301,6 +301,7 @@ impl Target<'_> {
             target,
             region,
             value,
+            assignment: Some(0),
         })
     }
 }

@@ -146,6 +146,7 @@ fn trees() -> impl Strategy<Value = Tree> {
             target,
             region,
             value,
+            assignment: None,
         }))
     });
     let range = (

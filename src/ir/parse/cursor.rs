@@ -280,6 +280,7 @@ impl<'a> Cursor<'a> {
             target,
             region,
             value: self.number()?,
+            assignment: None,
         })
     }
 
