@@ -17,6 +17,10 @@ pub(super) struct Emitter {
     stack: u64,
 }
 
+/// The most bytes of a local tensor that is a variable: 16 KiB. Larger ones do not fit into
+/// registers anyway, and should leave the place to those that do.
+const MAX_VARIABLE: u64 = 1 << 14;
+
 /// The most bytes of local tensors that are variables, in all: 128 KiB, of stacks that are seldom
 /// smaller than 2 MiB.
 const MAX_STACK: u64 = 1 << 17;
@@ -69,7 +73,7 @@ impl Emitter {
         if !elem.is_float() {
             self.values.headers.insert(Header::Integers);
         }
-        if self.stack.saturating_add(bytes(tensor)) <= MAX_STACK {
+        if self.fit_variables([tensor]) {
             self.stack += bytes(tensor);
             self.line(&format!(
                 "_Alignas({ALIGNMENT}) {c_name} {name}[{first}]{rest};"
@@ -89,8 +93,7 @@ impl Emitter {
     fn emit_loop(&mut self, l: &Loop) {
         let parallel = if l.parallel { " parallel for" } else { "" };
         // Lanes share what has one place for each thread.
-        let locals: u64 = l.body.iter().flat_map(Tree::locals).map(bytes).sum();
-        let vector = l.vector && self.stack.saturating_add(locals) <= MAX_STACK;
+        let vector = l.vector && self.fit_variables(l.body.iter().flat_map(Tree::locals));
         let lanes = match vector {
             true => format!(
                 " simd aligned({}: {ALIGNMENT})",
@@ -119,6 +122,15 @@ impl Emitter {
         l.body.iter().for_each(|tree| self.tree(tree));
         self.depth -= 1;
         self.line("}");
+    }
+
+    /// Whether all of some local tensors can be variables.
+    fn fit_variables<'a>(&self, locals: impl IntoIterator<Item = &'a Tensor>) -> bool {
+        let mut stack = self.stack;
+        locals.into_iter().map(bytes).all(|bytes| {
+            stack = stack.saturating_add(bytes);
+            bytes <= MAX_VARIABLE && stack <= MAX_STACK
+        })
     }
 
     fn bound(&mut self, function: &str, bounds: &[Affine]) -> String {
