@@ -1,8 +1,10 @@
 //! The body of a kernel: loops, statements, fills.
+//!
+//! Iterators are as wide as addresses: 32 bits may wrap (`-fwrapv`), so that a compiler could not
+//! see that `A[i - 4*o]` moves through neighbors along with `i`.
 
 use super::kernel::{ALIGNMENT, Header};
 use super::value::{Values, index_text};
-use crate::analysis::bounds::Bounds;
 use crate::ir::{Affine, BinaryOp, Fill, Loop, Nest, Stmt, Tensor, Tree};
 use std::fmt::Write;
 
@@ -11,10 +13,13 @@ pub(super) struct Emitter {
     text: String,
     depth: usize,
     values: Values,
-    bounds: Bounds,
     /// The bytes of the local tensors that are variables.
     stack: u64,
 }
+
+/// The most bytes of a local tensor that is a variable: 16 KiB. Larger ones do not fit into
+/// registers anyway, and should leave the place to those that do.
+const MAX_VARIABLE: u64 = 1 << 14;
 
 /// The most bytes of local tensors that are variables, in all: 128 KiB, of stacks that are seldom
 /// smaller than 2 MiB.
@@ -29,7 +34,6 @@ impl Emitter {
     /// Appends the statements of a nest.
     pub(super) fn nest(&mut self, nest: &Nest) {
         self.depth = 1;
-        self.bounds = Bounds::default();
         // Another nest may have a tensor of that name.
         let scoped = nest.trees().iter().any(|t| matches!(t, Tree::Local(_)));
         if scoped {
@@ -69,7 +73,7 @@ impl Emitter {
         if !elem.is_float() {
             self.values.headers.insert(Header::Integers);
         }
-        if self.stack.saturating_add(bytes(tensor)) <= MAX_STACK {
+        if self.fit_variables([tensor]) {
             self.stack += bytes(tensor);
             self.line(&format!(
                 "_Alignas({ALIGNMENT}) {c_name} {name}[{first}]{rest};"
@@ -87,13 +91,9 @@ impl Emitter {
     }
 
     fn emit_loop(&mut self, l: &Loop) {
-        let outside = self.bounds.clone();
-        self.bounds.enter(l);
-        let wide = self.is_wide(l);
         let parallel = if l.parallel { " parallel for" } else { "" };
         // Lanes share what has one place for each thread.
-        let locals: u64 = l.body.iter().flat_map(Tree::locals).map(bytes).sum();
-        let vector = l.vector && self.stack.saturating_add(locals) <= MAX_STACK;
+        let vector = l.vector && self.fit_variables(l.body.iter().flat_map(Tree::locals));
         let lanes = match vector {
             true => format!(
                 " simd aligned({}: {ALIGNMENT})",
@@ -106,51 +106,42 @@ impl Emitter {
         }
         let name = &l.name;
         let (lower, upper) = (
-            self.bound("max", &l.range.lower, wide),
-            self.bound("min", &l.range.upper, wide),
+            self.bound("max", &l.range.lower),
+            self.bound("min", &l.range.upper),
         );
         let step = match l.range.step {
             1 => format!("{name}++"),
             step => format!("{name} += {step}"),
         };
-        let kind = if wide { "int64_t" } else { "int" };
-        if wide {
-            self.values.headers.insert(Header::Integers);
-        }
+        self.values.headers.insert(Header::Integers);
         let origin = origin(l);
         self.line(&format!(
-            "for ({kind} {name} = {lower}; {name} < {upper}; {step}) {{{origin}"
+            "for (int64_t {name} = {lower}; {name} < {upper}; {step}) {{{origin}"
         ));
         self.depth += 1;
         l.body.iter().for_each(|tree| self.tree(tree));
         self.depth -= 1;
         self.line("}");
-        self.bounds = outside;
     }
 
-    /// Whether 32 bits may not hold the iterator or a bound on the way to it.
-    fn is_wide(&self, l: &Loop) -> bool {
-        const NARROW: i64 = 1 << 30;
-        let fits = |b: &Affine| {
-            let interval = self.bounds.interval(b);
-            interval.is_some_and(|(low, high)| low > -NARROW && high < NARROW)
-        };
-        let terms = l.range.bounds().flat_map(Affine::terms);
-        !l.range.bounds().all(fits) || terms.into_iter().any(|(_, c)| c.abs() >= NARROW)
+    /// Whether all of some local tensors can be variables.
+    fn fit_variables<'a>(&self, locals: impl IntoIterator<Item = &'a Tensor>) -> bool {
+        let mut stack = self.stack;
+        locals.into_iter().map(bytes).all(|bytes| {
+            stack = stack.saturating_add(bytes);
+            bytes <= MAX_VARIABLE && stack <= MAX_STACK
+        })
     }
 
-    fn bound(&mut self, function: &str, bounds: &[Affine], wide: bool) -> String {
+    fn bound(&mut self, function: &str, bounds: &[Affine]) -> String {
         let Some((first, rest)) = bounds.split_first() else {
             return "0".to_owned();
         };
         if !rest.is_empty() {
-            self.values
-                .headers
-                .extend([Header::Support, Header::Integers]);
+            self.values.headers.insert(Header::Support);
         }
-        let suffix = if wide { "64" } else { "" };
         rest.iter().fold(first.to_string(), |text, bound| {
-            format!("teml_{function}{suffix}({text}, {bound})")
+            format!("teml_{function}({text}, {bound})")
         })
     }
 

@@ -251,7 +251,7 @@ impl<'a> Buffer<'a> {
                     let (low, extent) = &fill.region[d];
                     (low.minus(&side.low), *extent)
                 }),
-                ..Fill::clone(fill)
+                ..(**fill).clone()
             })),
             Tree::Fill(_) | Tree::Local(_) => tree.clone(),
         }
