@@ -5,7 +5,8 @@
 
 use super::kernel::{ALIGNMENT, Header};
 use super::value::{Values, index_text};
-use crate::ir::{Affine, BinaryOp, Fill, Loop, Nest, Stmt, Tensor, Tree};
+use crate::ir::{Affine, BinaryOp, Fill, Loop, Name, Nest, Stmt, Tensor, Tree};
+use std::collections::HashSet;
 use std::fmt::Write;
 
 #[derive(Default)]
@@ -15,6 +16,8 @@ pub(super) struct Emitter {
     values: Values,
     /// The bytes of the local tensors that are variables.
     stack: u64,
+    /// The names of the tensors that the nest reads.
+    read: HashSet<Name>,
 }
 
 /// The most bytes of a local tensor that is a variable: 16 KiB. Larger ones do not fit into
@@ -34,6 +37,12 @@ impl Emitter {
     /// Appends the statements of a nest.
     pub(super) fn nest(&mut self, nest: &Nest) {
         self.depth = 1;
+        for line in nest.lines() {
+            if let Tree::Stmt(s) = line.tree {
+                let mut add = |t: &Tensor| self.read.extend(t.name().cloned());
+                s.value.for_each_access(&mut |t, _| add(t));
+            }
+        }
         // Another nest may have a tensor of that name.
         let scoped = nest.trees().iter().any(|t| matches!(t, Tree::Local(_)));
         if scoped {
@@ -56,7 +65,13 @@ impl Emitter {
             Tree::Loop(l) => self.emit_loop(l),
             Tree::Stmt(s) => self.stmt(s),
             Tree::Fill(fill) => self.fill(fill),
-            Tree::Local(tensor) => self.local(tensor),
+            Tree::Local(tensor) => {
+                self.local(tensor);
+                // Compilers warn of variables that are only set.
+                if tensor.name().is_some_and(|name| !self.read.contains(name)) {
+                    self.line(&format!("(void){};", tensor.label()));
+                }
+            }
         }
     }
 

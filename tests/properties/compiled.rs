@@ -8,7 +8,7 @@ use teml::analysis::verify::verify;
 use teml::codegen::{self, Kernel, NoCode};
 use teml::interp::definition;
 use teml::interp::store::{Data as Values, Store};
-use teml::ir::{Elem, Expr, Nest, Tensor};
+use teml::ir::{Elem, Expr, Nest, Tensor, parse_nest};
 use teml::lower::build::build;
 use teml::runtime::{self, Control, Data, Options, View};
 
@@ -109,6 +109,20 @@ proptest! {
         }
         compiles_and_runs(&nest)?;
     }
+}
+
+#[test]
+fn local_tensors_that_nothing_reads_are_no_reason_for_warnings() {
+    let lines = [
+        "local f64 t[3]",
+        "for i in 0..3",
+        "  local i32 u[]",
+        "  t[i] = 1",
+        "  u[] = 2",
+    ];
+    let nest = parse_nest(&lines.join("\n")).expect("a nest");
+    let kernel = codegen::generate(&[nest], "kernel").expect("code");
+    compiles_without_warnings(&kernel).expect("no warnings");
 }
 
 /// The C of a nest without races.
