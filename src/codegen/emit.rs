@@ -156,7 +156,7 @@ impl Emitter {
             self.values.headers.insert(Header::Support);
         }
         rest.iter().fold(first.to_string(), |text, bound| {
-            format!("teml_{function}({text}, {bound})")
+            format!("teml_{function}64({text}, {bound})")
         })
     }
 

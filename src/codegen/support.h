@@ -1,2 +1,4 @@
-static inline int64_t teml_min(int64_t a, int64_t b) { return a < b ? a : b; }
-static inline int64_t teml_max(int64_t a, int64_t b) { return a > b ? a : b; }
+static inline int teml_min(int a, int b) { return a < b ? a : b; }
+static inline int teml_max(int a, int b) { return a > b ? a : b; }
+static inline int64_t teml_min64(int64_t a, int64_t b) { return a < b ? a : b; }
+static inline int64_t teml_max64(int64_t a, int64_t b) { return a > b ? a : b; }
