@@ -158,12 +158,15 @@ pub fn splice(trees: &[Tree], position: &[usize], with: Vec<Tree>) -> Vec<Tree> 
     result
 }
 
+/// What is told of a tree: its position, the loops around it, and itself.
+type Visit<'a, 'v> = &'v mut dyn FnMut(&[usize], &[&'a Arc<Loop>], &'a Tree);
+
 /// Visits all trees in the order of the text, with their positions and the loops around them.
-pub fn walk<'a>(trees: &'a [Tree], visit: &mut dyn FnMut(&[usize], &[&'a Arc<Loop>], &'a Tree)) {
+pub fn walk<'a>(trees: &'a [Tree], visit: Visit<'a, '_>) {
     struct Walk<'a, 'v> {
         position: Position,
         loops: Vec<&'a Arc<Loop>>,
-        visit: &'v mut dyn FnMut(&[usize], &[&'a Arc<Loop>], &'a Tree),
+        visit: Visit<'a, 'v>,
     }
     impl<'a> Walk<'a, '_> {
         fn sequence(&mut self, trees: &'a [Tree]) {
