@@ -90,8 +90,11 @@ impl Emitter {
         }
         if self.fit_variables([tensor]) {
             self.stack += bytes(tensor);
+            // Where loops set a single element, compilers warn that it may be none.
+            let single = tensor.shape().elements() == 1;
+            let value = if single { " = {0}" } else { "" };
             self.line(&format!(
-                "_Alignas({ALIGNMENT}) {c_name} {name}[{first}]{rest};"
+                "_Alignas({ALIGNMENT}) {c_name} {name}[{first}]{rest}{value};"
             ));
             return;
         }

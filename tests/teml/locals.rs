@@ -141,7 +141,7 @@ fn small_ones_are_variables_whatever_large_ones_there_are() {
         "  B[i] = small[]",
     ]);
     assert!(text.contains("static _Thread_local _Alignas(64) double teml_large_space[16384];"));
-    assert!(text.contains("_Alignas(64) double small[1];"));
+    assert!(text.contains("_Alignas(64) double small[1] = {0};"));
 }
 
 #[test]
