@@ -77,10 +77,12 @@ let greatest = build(top).interchange(1, 2);
 let low = tensor([10]);
 low = minimum(low, vpow(D, 2, [[i, j], ]), [[i], ()] -> [i]);
 let lowest = build(low).stripmine("i", 3);
+let buffered = build(A).pack(0, D, [2, 1]).pack("k", "D_pack").stage("i", A).parallelize("i");
+let local = fuse_outer(build(one), build(two), 2).localize(one).stage("i", two);
 let out = "";
 "#;
 
-const NESTS: [&str; 12] = [
+const NESTS: [&str; 14] = [
     "inner",
     "plan",
     "copy",
@@ -93,6 +95,8 @@ const NESTS: [&str; 12] = [
     "activation",
     "greatest",
     "lowest",
+    "buffered",
+    "local",
 ];
 
 #[test]
@@ -131,6 +135,9 @@ fn a_path_is_written_as_the_paper_does() {
     let moved = "reorder(l, [3, 1])\nreverse(l, 4)\nplace_init(l, 0, A)\n\
                  stripmine(l, 3, 4, \"cut\")\nskew(l, 2, 1, 1)\nunroll(l, \"l\", 3)";
     assert_eq!(text(&mut session, "paper(moved)"), moved);
+    let buffered = "pack(l, 0, D, [2, 1])\npack(l, \"k\", \"D_pack\")\n\
+                    stage(l, \"i\", A)\nparallelize(l, \"i\")";
+    assert_eq!(text(&mut session, "paper(buffered)"), buffered);
 }
 
 #[test]
