@@ -4,6 +4,7 @@
 // What recipes and the machine must provide for the test to say anything.
 #![allow(clippy::expect_used)]
 
+mod buffers;
 mod compiled;
 mod functions;
 mod generator;
