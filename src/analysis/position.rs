@@ -158,37 +158,31 @@ pub fn splice(trees: &[Tree], position: &[usize], with: Vec<Tree>) -> Vec<Tree> 
     result
 }
 
-/// What is told of a tree: its position, the loops around it, and itself.
-type Visit<'a, 'v> = &'v mut dyn FnMut(&[usize], &[&'a Arc<Loop>], &'a Tree);
-
 /// Visits all trees in the order of the text, with their positions and the loops around them.
-pub fn walk<'a>(trees: &'a [Tree], visit: Visit<'a, '_>) {
-    struct Walk<'a, 'v> {
-        position: Position,
-        loops: Vec<&'a Arc<Loop>>,
-        visit: Visit<'a, 'v>,
-    }
-    impl<'a> Walk<'a, '_> {
-        fn sequence(&mut self, trees: &'a [Tree]) {
-            for (k, tree) in trees.iter().enumerate() {
-                self.position.push(k);
-                (self.visit)(&self.position, &self.loops, tree);
-                if let Tree::Loop(l) = tree {
-                    self.loops.push(l);
-                    self.sequence(&l.body);
-                    self.loops.pop();
-                }
-                self.position.pop();
+pub fn walk<'a, V>(trees: &'a [Tree], visit: &mut V)
+where
+    V: FnMut(&[usize], &[&'a Arc<Loop>], &'a Tree),
+{
+    fn sequence<'a, V>(
+        trees: &'a [Tree],
+        position: &mut Position,
+        loops: &mut Vec<&'a Arc<Loop>>,
+        visit: &mut V,
+    ) where
+        V: FnMut(&[usize], &[&'a Arc<Loop>], &'a Tree),
+    {
+        for (k, tree) in trees.iter().enumerate() {
+            position.push(k);
+            visit(position, loops, tree);
+            if let Tree::Loop(l) = tree {
+                loops.push(l);
+                sequence(&l.body, position, loops, visit);
+                loops.pop();
             }
+            position.pop();
         }
     }
-    let (position, loops) = (Position::new(), Vec::new());
-    Walk {
-        position,
-        loops,
-        visit,
-    }
-    .sequence(trees);
+    sequence(trees, &mut Position::new(), &mut Vec::new(), visit);
 }
 
 fn loops_of(trees: &[Tree]) -> Vec<(usize, &Arc<Loop>)> {

@@ -13,10 +13,17 @@ use std::sync::Arc;
 /// The first of `uses`, which have the `depth` outermost loops in common, that may read an
 /// element before it is set in the same iteration of those loops.
 pub fn first_unset<'u, 'a>(nest: &Nest, uses: &'u [Use<'a>], depth: usize) -> Option<&'u Use<'a>> {
-    uses.iter().enumerate().find_map(|(k, read)| {
-        let reads = matches!(read.access, Access::Read | Access::Update);
-        let set = || uses[..k].iter().rev().any(|w| sets(nest, w, read, depth));
-        (reads && !set()).then_some(read)
+    let mut before: Vec<&Use> = Vec::new();
+    uses.iter().find(|used| match used.access {
+        Access::Set | Access::Fill => {
+            before.push(used);
+            false
+        }
+        // What sets a value is likely close.
+        Access::Read | Access::Update => {
+            let mut before = before.iter().rev();
+            !before.any(|write| sets(nest, write, used, depth))
+        }
     })
 }
 

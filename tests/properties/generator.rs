@@ -280,6 +280,20 @@ pub enum Move {
     UnrollAndFuse(usize),
 }
 
+impl Move {
+    /// Whether statements move past those of other loops.
+    pub fn brings_together(&self) -> bool {
+        matches!(
+            self,
+            Move::Fuse(..)
+                | Move::FuseInner(_)
+                | Move::Distribute(_)
+                | Move::UnrollAndJam(..)
+                | Move::UnrollAndFuse(_)
+        )
+    }
+}
+
 pub fn moves(count: usize) -> impl Strategy<Value = Vec<Move>> {
     let tail = prop_oneof![Just(Tail::Guard), Just(Tail::Cut), Just(Tail::Exact)];
     let end = prop_oneof![Just(End::Front), Just(End::Back)];
@@ -332,12 +346,7 @@ pub fn step(nest: &Nest, chosen: &Move) -> Result<Nest, Error> {
     };
     match chosen {
         // What is loaded and stored has to stay in order.
-        Move::Fuse(..) | Move::FuseInner(_) | Move::Distribute(_) if !nest.locals().is_empty() => {
-            Ok(nest.clone())
-        }
-        Move::UnrollAndJam(..) | Move::UnrollAndFuse(_) if !nest.locals().is_empty() => {
-            Ok(nest.clone())
-        }
+        moved if moved.brings_together() && !nest.locals().is_empty() => Ok(nest.clone()),
         Move::Pack(l, t, by) => {
             let tensor = tensor(*t);
             let mut order: Vec<i64> = (1..=tensor.shape().rank() as i64).collect();

@@ -4,6 +4,7 @@
 // What recipes and the machine must provide for the test to say anything.
 #![allow(clippy::expect_used)]
 
+mod buffers;
 mod compiled;
 mod config;
 mod functions;
@@ -20,6 +21,7 @@ use teml::interp::store::Data;
 use teml::interp::{definition, execute};
 use teml::ir::{Expr, Name, Nest, parse_expr, parse_nest};
 use teml::lower::build::build;
+use teml::transform::Error;
 use teml::transform::nest::localize::localize;
 use teml::transform::tensor::with_shapes;
 
@@ -53,6 +55,14 @@ fn check(nest: &Nest) -> Result<(), TestCaseError> {
         );
     }
     Ok(())
+}
+
+/// What `apply` does with a result.
+fn verified(nest: Nest) -> Result<Nest, Error> {
+    match verify(&nest) {
+        Ok(()) => Ok(nest),
+        Err(invalid) => Err(invalid.into()),
+    }
 }
 
 fn check_text(nest: &Nest) -> Result<(), TestCaseError> {
@@ -159,10 +169,18 @@ proptest! {
             let local = local.map_err(|e| TestCaseError::fail(format!("{}\n{nest}", e.kind)))?;
             check(&local)?;
             check_text(&local)?;
-            for chosen in &moves {
-                match step(&local, chosen) {
-                    Ok(after) if verify(&after).is_ok() => check(&after)?,
-                    _ => {}
+            let (mut nest, mut local) = (nest, local);
+            for chosen in moves.iter().filter(|m| !m.brings_together()) {
+                if let Ok(after) = step(&local, chosen).and_then(verified) {
+                    check(&after)?;
+                    local = after;
+                }
+                // After a move it may be refused.
+                if let Ok(after) = step(&nest, chosen).and_then(verified) {
+                    if let Ok(local) = localize(&after, "Ra").and_then(verified) {
+                        check(&local)?;
+                    }
+                    nest = after;
                 }
             }
         }
