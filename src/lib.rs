@@ -6,6 +6,7 @@ pub mod diag;
 pub mod interp;
 pub mod ir;
 pub mod lower;
+pub mod poly;
 pub mod repl;
 pub mod report;
 pub mod runtime;

@@ -7,6 +7,8 @@ use super::values::{self, Index, RawArrow};
 use crate::analysis::position::{self, Position};
 use crate::ir::{Affine, Comparison, Elem, Expr, Nest, Number, Path};
 use crate::transform::nest::at::focus;
+use crate::transform::nest::interchange::INTERCHANGE;
+use crate::transform::tensor::declare::TENSOR;
 use crate::transform::{self, Arg, Arrow, Iters, Kind, LoopRef, Op, Value};
 use rhai::{Array, Dynamic, Engine, FnPtr, ImmutableString};
 
@@ -19,18 +21,49 @@ pub fn register(engine: &mut Engine, shared: &Shared) {
             signature: op.signature(),
         };
         call::register_raw(engine, shared, callee, op.required(), |call| {
-            apply(op, call)
+            apply(op, call, &args(op, call)?)
         });
     }
+    // The paper gives both loops in a list.
+    let callee = Callee {
+        name: INTERCHANGE.name,
+        params: vec!["nest", "loops"],
+        signature: "interchange(nest, [first, second]) -> nest".to_owned(),
+    };
+    call::register_raw(engine, shared, callee, 2, |call| {
+        let nest = call.nest(0)?;
+        let wrong = || {
+            let failure = call.expected(1, "a list of two loops such as `[2, 3]`");
+            failure.help("without a list, each loop is an argument: interchange(nest, 2, 3)")
+        };
+        let list: Array = call.get(1, "").map_err(|_| wrong())?;
+        let loops: Option<Vec<LoopRef>> = list.iter().map(as_loop).collect();
+        let Some([first, second]) = loops.as_deref() else {
+            return Err(wrong());
+        };
+        let [first, second] = [first, second].map(|l| Arg::Loop(l.clone()));
+        apply(&INTERCHANGE, call, &[Arg::Nest(nest), first, second])
+    });
 }
 
-fn apply(op: &'static Op, call: &Call) -> Result<Dynamic, Failure> {
-    let args: Vec<Arg> = op.params[..call.count()]
-        .iter()
-        .enumerate()
+/// The arguments of a call, in the order of the parameters.
+fn args(op: &'static Op, call: &Call) -> Result<Vec<Arg>, Failure> {
+    let is_list = |k: usize| call.value(k).is_some_and(|value| value.is_array());
+    if op.name == TENSOR.name && is_list(1) && !is_list(0) {
+        // The paper has the element type first.
+        return Ok(vec![
+            convert(call, 1, Kind::Extents)?,
+            convert(call, 0, Kind::Elem)?,
+        ]);
+    }
+    let params = op.params[..call.count()].iter().enumerate();
+    params
         .map(|(k, param)| convert(call, k, param.kind))
-        .collect::<Result<_, _>>()?;
-    match transform::apply(op, &args, call.site()) {
+        .collect()
+}
+
+fn apply(op: &'static Op, call: &Call, args: &[Arg]) -> Result<Dynamic, Failure> {
+    match transform::apply(op, args, call.site()) {
         Ok(Value::Nest(nest)) => Ok(Dynamic::from(nest)),
         Ok(Value::Expr(expr)) => Ok(Dynamic::from(expr)),
         Err(error) => Err(Failure::operation(error)),

@@ -6,13 +6,14 @@
 
 mod buffers;
 mod compiled;
+mod config;
 mod functions;
 mod generator;
 mod races;
 
+use config::config;
 use generator::{consumer, fused, moves, recipe, step, store};
 use proptest::prelude::*;
-use proptest::test_runner::RngSeed;
 use teml::analysis::verify::verify;
 use teml::codegen::{self, NoCode};
 use teml::interp::store::Data;
@@ -22,22 +23,6 @@ use teml::lower::build::build;
 use teml::transform::Error;
 use teml::transform::nest::localize::localize;
 use teml::transform::tensor::with_shapes;
-
-/// The same programs every time, so that a failure is of the change; `PROPTEST_RNG_SEED` names
-/// another seed, and `TEML_RANDOM=1` takes a new one each time.
-fn config(cases: u32) -> ProptestConfig {
-    let default = ProptestConfig::default();
-    let rng_seed = match (default.rng_seed, std::env::var_os("TEML_RANDOM")) {
-        (RngSeed::Random, None) => RngSeed::Fixed(20_181_105),
-        (seed, _) => seed,
-    };
-    ProptestConfig {
-        cases,
-        rng_seed,
-        failure_persistence: None,
-        ..default
-    }
-}
 
 /// The elements as text, which compares NaN with NaN, and 0 with -0: of zeros of both signs the
 /// least is the one that comes last.

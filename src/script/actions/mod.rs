@@ -2,10 +2,12 @@
 
 mod code;
 mod compare;
+mod data;
 mod export;
 mod init;
 mod look;
 mod paths;
+mod run;
 mod strategy;
 
 pub use code::Code;
@@ -16,6 +18,7 @@ use super::call::Function;
 /// How the values of these functions print.
 pub(super) fn register(engine: &mut rhai::Engine) {
     code::register(engine);
+    data::register(engine);
     paths::register(engine);
 }
 
@@ -24,8 +27,13 @@ pub static ACTIONS: &[&Function] = &[
     &code::CODEGEN,
     &code::SAVE,
     &compare::COMPARE,
+    &compare::MEASURE,
+    &compare::NAMED,
+    &run::RUN,
     &export::EXPORT,
     &init::INIT,
+    &data::LOAD,
+    &data::RANDOM,
     &look::NOTATION,
     &look::SHAPE,
     &look::ITERATORS,
