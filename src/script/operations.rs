@@ -70,7 +70,7 @@ fn apply(op: &'static Op, call: &Call, args: &[Arg]) -> Result<Dynamic, Failure>
     }
 }
 
-const TENSOR: &str = "a tensor, or the name of one such as `\"A\"`";
+const TENSOR_OR_NAME: &str = "a tensor, or the name of one such as `\"A\"`";
 const OPERAND: &str = "a tensor or a number";
 const LISTS: &str = "a list of iterator lists such as `[[i, k], [k, j]]`";
 const ARROW: &str = "`[i, j] -> [j, i]`, or a list of iterators alone";
@@ -83,7 +83,7 @@ fn convert(call: &Call, k: usize, kind: Kind) -> Result<Arg, Failure> {
         Kind::Expr => call.expr(k).map(Arg::Expr),
         Kind::Tensor => match call.get::<ImmutableString>(k, "") {
             Ok(name) => Ok(Arg::Word(name.to_string())),
-            Err(_) => call.get::<Expr>(k, TENSOR).map(Arg::Expr),
+            Err(_) => call.get::<Expr>(k, TENSOR_OR_NAME).map(Arg::Expr),
         },
         Kind::Operand => {
             let value = value(call, k, OPERAND)?;
