@@ -11,7 +11,9 @@ use teml::transform::trace;
 
 /// Each script with its sizes.
 const SCRIPTS: &[(&str, &[&str])] = &[
+    ("blur", &["h=29", "w=31"]),
     ("bmm", &["b=5", "m=9", "n=11", "k=7"]),
+    ("coars", &["h=29", "w=31"]),
     (
         "gconv",
         &["n=2", "g=3", "f=2", "c=3", "h=5", "w=6", "kh=3", "kw=3"],

@@ -247,13 +247,18 @@ pub(super) fn least(index: &Affine, bounds: &Bounds) -> Option<i64> {
     Some(bounds.interval(index)?.0)
 }
 
-/// Keeps one of those that say the same, and none that another one implies.
+/// Keeps one of those that say the same, a constant if there is one, and none that another one
+/// implies.
 fn keep_tightest(bounds: &mut Vec<Affine>, implies: &dyn Fn(&Affine, &Affine) -> bool) {
     let mut kept: Vec<Affine> = Vec::with_capacity(bounds.len());
     for bound in bounds.drain(..) {
-        if !kept.iter().any(|k| implies(k, &bound)) {
-            kept.retain(|k| !implies(&bound, k));
-            kept.push(bound);
+        match kept.iter_mut().find(|k| implies(k, &bound)) {
+            Some(k) if bound.as_constant().is_some() && implies(&bound, k) => *k = bound,
+            Some(_) => {}
+            None => {
+                kept.retain(|k| !implies(&bound, k));
+                kept.push(bound);
+            }
         }
     }
     *bounds = kept;

@@ -3,17 +3,30 @@
 //! Iterators are as wide as addresses: 32 bits may wrap (`-fwrapv`), so that a compiler could not
 //! see that `A[i - 4*o]` moves through neighbors along with `i`.
 
-use super::kernel::{ALIGNMENT, Header};
+use super::kernel::{ALIGNMENT, Header, Param, Role, parameter};
+use super::used::Used;
 use super::value::{Values, index_text};
+use crate::analysis::ahead::{Touch, ahead};
+use crate::analysis::bounds::Bounds;
+use crate::analysis::work::executions;
 use crate::ir::{Affine, BinaryOp, Fill, Loop, Name, Nest, Stmt, Tensor, Tree};
 use std::collections::HashSet;
 use std::fmt::Write;
+use std::mem::{replace, take};
 
-#[derive(Default)]
-pub(super) struct Emitter {
+pub(super) struct Emitter<'a> {
+    symbol: &'a str,
+    params: &'a [Param],
+    /// The functions that the text calls, each before those that call it.
+    functions: Vec<String>,
     text: String,
     depth: usize,
-    values: Values,
+    pub(super) values: Values,
+    bounds: Bounds,
+    /// The iterators of the loops around, outermost first.
+    iterators: Vec<Name>,
+    /// How many loops, from the next one on, share their iterations among threads all together.
+    band: usize,
     /// The bytes of the local tensors that are variables.
     stack: u64,
     /// The names of the tensors that the nest reads.
@@ -28,15 +41,36 @@ const MAX_VARIABLE: u64 = 1 << 14;
 /// smaller than 2 MiB.
 const MAX_STACK: u64 = 1 << 17;
 
-impl Emitter {
-    /// The text, and what it needs.
-    pub(super) fn finish(self) -> (String, Values) {
-        (self.text, self.values)
+/// How many statements an iteration executes at least if it is a function: a call costs about as
+/// much as a few of them.
+const WORTH_A_CALL: i64 = 32;
+
+impl Emitter<'_> {
+    pub(super) fn new<'a>(symbol: &'a str, params: &'a [Param]) -> Emitter<'a> {
+        Emitter {
+            symbol,
+            params,
+            functions: Vec::new(),
+            text: String::new(),
+            depth: 1,
+            values: Values::default(),
+            bounds: Bounds::default(),
+            iterators: Vec::new(),
+            band: 0,
+            stack: 0,
+            read: HashSet::new(),
+        }
+    }
+
+    /// The functions that the text calls, the text, and what it needs.
+    pub(super) fn finish(self) -> (Vec<String>, String, Values) {
+        (self.functions, self.text, self.values)
     }
 
     /// Appends the statements of a nest.
     pub(super) fn nest(&mut self, nest: &Nest) {
         self.depth = 1;
+        self.bounds = Bounds::default();
         for line in nest.lines() {
             if let Tree::Stmt(s) = line.tree {
                 let mut add = |t: &Tensor| self.read.extend(t.name().cloned());
@@ -109,18 +143,13 @@ impl Emitter {
     }
 
     fn emit_loop(&mut self, l: &Loop) {
-        let parallel = if l.parallel { " parallel for" } else { "" };
-        // Lanes share what has one place for each thread.
-        let vector = l.vector && self.fit_variables(l.body.iter().flat_map(Tree::locals));
-        let lanes = match vector {
-            true => format!(
-                " simd aligned({}: {ALIGNMENT})",
-                tensors(&l.body).join(", ")
-            ),
-            false => String::new(),
-        };
-        if l.parallel || vector {
-            self.line(&format!("#pragma omp{parallel}{lanes}{}", sharing(l)));
+        let outside = self.bounds.clone();
+        self.bounds.enter(l);
+        if let Some(remark) = &l.hints.remark {
+            self.line(&format!("// {remark}"));
+        }
+        if let Some(pragma) = self.pragma(l) {
+            self.line(&pragma);
         }
         let name = &l.name;
         let (lower, upper) = (
@@ -137,13 +166,94 @@ impl Emitter {
             "for (int64_t {name} = {lower}; {name} < {upper}; {step}) {{{origin}"
         ));
         self.depth += 1;
-        l.body.iter().for_each(|tree| self.tree(tree));
+        self.iterators.push(name.clone());
+        let band = match l.parallel {
+            true => l.sharing.collapse,
+            false => take(&mut self.band),
+        };
+        // The lanes of a vector loop are no calls.
+        if band == 1 && !l.vector && executions(&l.body, &self.bounds) >= WORTH_A_CALL {
+            self.iteration_as_function(l);
+        } else {
+            self.band = band.saturating_sub(1);
+            self.iteration(l);
+        }
+        self.iterators.pop();
         self.depth -= 1;
         self.line("}");
+        self.bounds = outside;
+    }
+
+    fn iteration(&mut self, l: &Loop) {
+        for (tensor, distance) in &l.hints.prefetch {
+            let touched = ahead(l, tensor, *distance);
+            touched.iter().for_each(|touch| self.prefetch(touch));
+        }
+        l.body.iter().for_each(|tree| self.tree(tree));
+    }
+
+    /// What an iteration of a parallel loop runs, as a function, which is called. In parallel
+    /// regions gcc forgets `restrict`, and that of variables; it believes parameters.
+    fn iteration_as_function(&mut self, l: &Loop) {
+        let (outer, depth) = (take(&mut self.text), replace(&mut self.depth, 1));
+        self.iteration(l);
+        let body = replace(&mut self.text, outer);
+        self.depth = depth;
+
+        let used = Used::by(&l.body);
+        let iterators = self.iterators.iter().filter(|name| used.mentions(name));
+        let iterators: Vec<&str> = iterators.map(Name::as_str).collect();
+        let constant = |tensor: &Tensor| {
+            let param = self
+                .params
+                .iter()
+                .find(|p| p.tensor.name() == tensor.name());
+            param.is_some_and(|p| p.role == Role::In)
+        };
+        let numbers = iterators.iter().map(|name| format!("int64_t {name}"));
+        let tensors = used.tensors.iter().map(|t| parameter(t, constant(t)));
+        let params: Vec<String> = numbers.chain(tensors).collect();
+        let args: Vec<&str> = iterators.into_iter().chain(used.names()).collect();
+        // No script can give this name to anything else.
+        let function = format!("teml_{}_{}", self.symbol, self.functions.len() + 1);
+        let call = format!("{function}({});", args.join(", "));
+        let definition = format!(
+            "// One iteration of {}. Compilers lose `restrict` in parallel regions, and keep it here.\n\
+             static __attribute__((noinline)) void {function}(\n    {})\n{{\n{body}}}\n",
+            l.name,
+            params.join(",\n    ")
+        );
+        self.functions.push(definition);
+        self.line(&call);
+    }
+
+    /// Fetches an element, or where there is none the one of the tensor that comes closest.
+    fn prefetch(&mut self, touch: &Touch) {
+        let Touch { tensor, index, .. } = touch;
+        if !index.iter().all(Affine::is_in_limits) {
+            return;
+        }
+        let mut text = tensor.label().to_owned();
+        for (at, extent) in index.iter().zip(tensor.shape().extents()) {
+            let last = i64::try_from(extent - 1).unwrap_or(i64::MAX);
+            let (low, high) = self.bounds.interval(at).unwrap_or((i64::MIN, i64::MAX));
+            let mut at = vec![at.clone()];
+            if high > last {
+                at.push(Affine::constant(last));
+            }
+            let mut inside = self.bound("min", &at);
+            if low < 0 {
+                self.values.headers.insert(Header::Support);
+                inside = format!("teml_max64({inside}, 0)");
+            }
+            let _ = write!(text, "[{inside}]");
+        }
+        let write = if touch.write { ", 1" } else { "" };
+        self.line(&format!("__builtin_prefetch(&{text}{write});"));
     }
 
     /// Whether all of some local tensors can be variables.
-    fn fit_variables<'a>(&self, locals: impl IntoIterator<Item = &'a Tensor>) -> bool {
+    pub(super) fn fit_variables<'a>(&self, locals: impl IntoIterator<Item = &'a Tensor>) -> bool {
         let mut stack = self.stack;
         locals.into_iter().map(bytes).all(|bytes| {
             stack = stack.saturating_add(bytes);
@@ -151,7 +261,7 @@ impl Emitter {
         })
     }
 
-    fn bound(&mut self, function: &str, bounds: &[Affine]) -> String {
+    pub(super) fn bound(&mut self, function: &str, bounds: &[Affine]) -> String {
         let Some((first, rest)) = bounds.split_first() else {
             return "0".to_owned();
         };
@@ -224,46 +334,6 @@ impl Emitter {
 fn bytes(tensor: &Tensor) -> u64 {
     let elements = tensor.shape().elements();
     elements.saturating_mul(tensor.elem().size() as u64)
-}
-
-/// How a parallel loop is shared among threads, as clauses of its pragma.
-fn sharing(l: &Loop) -> String {
-    let mut text = String::new();
-    if l.sharing.collapse > 1 {
-        let _ = write!(text, " collapse({})", l.sharing.collapse);
-    }
-    if let Some(schedule) = l.sharing.schedule {
-        let _ = write!(text, " schedule({})", schedule.word());
-    }
-    text
-}
-
-/// The names of the tensors from outside that `trees` access, by first appearance.
-fn tensors(trees: &[Tree]) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
-    let mut add = |name: &str| {
-        if !found.iter().any(|n| n == name) {
-            found.push(name.to_owned());
-        }
-    };
-    for tree in trees {
-        match tree {
-            Tree::Loop(l) => tensors(&l.body).iter().for_each(|name| add(name)),
-            Tree::Local(_) => {}
-            Tree::Fill(fill) => add(fill.target.label()),
-            Tree::Stmt(s) => {
-                add(s.target.label());
-                s.value.for_each_access(&mut |t, _| add(t.label()));
-            }
-        }
-    }
-    let local = |name: &String| {
-        trees
-            .iter()
-            .any(|t| matches!(t, Tree::Local(l) if l.label() == name))
-    };
-    found.retain(|name| !local(name));
-    found
 }
 
 /// The step and the script line that made a loop, as a comment.

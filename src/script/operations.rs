@@ -9,8 +9,8 @@ use crate::ir::{Affine, Comparison, Elem, Expr, Nest, Number, Path};
 use crate::transform::nest::at::focus;
 use crate::transform::nest::interchange::INTERCHANGE;
 use crate::transform::tensor::declare::TENSOR;
-use crate::transform::{self, Arg, Arrow, Iters, Kind, LoopRef, Op, Value};
-use rhai::{Array, Dynamic, Engine, FnPtr, ImmutableString};
+use crate::transform::{self, Arg, Arrow, Iters, Kind, LoopRef, Op, Param, Value};
+use rhai::{Array, Dynamic, Engine, FnPtr, ImmutableString, Map};
 
 /// Registers every operation.
 pub fn register(engine: &mut Engine, shared: &Shared) {
@@ -73,6 +73,8 @@ fn apply(op: &'static Op, call: &Call, args: &[Arg]) -> Result<Dynamic, Failure>
 const TENSOR_OR_NAME: &str = "a tensor, or the name of one such as `\"A\"`";
 const OPERAND: &str = "a tensor or a number";
 const LISTS: &str = "a list of iterator lists such as `[[i, k], [k, j]]`";
+const ITERATORS: &str = "a list of iterators such as `[i, j]`";
+const OVER: &str = "a list of iterators such as `[i, j]`, or of dimensions such as `[1, 2]`";
 const ARROW: &str = "`[i, j] -> [j, i]`, or a list of iterators alone";
 const LISTS_ARROW: &str = "an arrow such as `[[i, k], [k, j]] -> [i, j]`";
 
@@ -115,6 +117,11 @@ fn convert(call: &Call, k: usize, kind: Kind) -> Result<Arg, Failure> {
             let word: ImmutableString = call.get(k, &expected)?;
             Ok(Arg::Word(word.to_string()))
         }
+        Kind::Text => {
+            let text: ImmutableString = call.get(k, "a text")?;
+            Ok(Arg::Word(text.to_string()))
+        }
+        Kind::Options(known) => options(call, k, known).map(Arg::Options),
         Kind::Int => call.int(k).map(Arg::Int),
         Kind::Steps => steps(call, k).map(Arg::Steps),
         Kind::Extents => {
@@ -158,8 +165,12 @@ fn convert(call: &Call, k: usize, kind: Kind) -> Result<Arg, Failure> {
                 .ok_or_else(|| call.expected(k, &expected))
         }
         Kind::Iters => {
-            let value = value(call, k, "a list of iterators such as `[i, j]`")?;
-            iters(call, k, &value).map(Arg::Iters)
+            let value = value(call, k, ITERATORS)?;
+            iters(call, k, &value, ITERATORS).map(Arg::Iters)
+        }
+        Kind::Over => {
+            let value = value(call, k, OVER)?;
+            iters(call, k, &value, OVER).map(Arg::Iters)
         }
         Kind::IterLists => {
             let value = value(call, k, LISTS)?;
@@ -171,12 +182,12 @@ fn convert(call: &Call, k: usize, kind: Kind) -> Result<Arg, Failure> {
                 if !value.is_array() {
                     return Err(call.expected(k, ARROW));
                 }
-                let to = iters(call, k, &value)?;
+                let to = iters(call, k, &value, ITERATORS)?;
                 let from = vec![None];
                 return Ok(Arg::Arrow(Arrow { from, to }));
             };
             let from = vec![optional_iters(call, k, &arrow.from)?];
-            let to = iters(call, k, &arrow.to)?;
+            let to = iters(call, k, &arrow.to, ITERATORS)?;
             Ok(Arg::Arrow(Arrow { from, to }))
         }
         Kind::ListsArrow => {
@@ -187,7 +198,7 @@ fn convert(call: &Call, k: usize, kind: Kind) -> Result<Arg, Failure> {
                     .help("the list after `->` says how the result is indexed"));
             };
             let from = iter_lists(call, k, &arrow.from, LISTS_ARROW)?;
-            let to = iters(call, k, &arrow.to)?;
+            let to = iters(call, k, &arrow.to, ITERATORS)?;
             Ok(Arg::Arrow(Arrow { from, to }))
         }
         Kind::Dimensions => {
@@ -202,6 +213,41 @@ fn convert(call: &Call, k: usize, kind: Kind) -> Result<Arg, Failure> {
             pairs.ok_or_else(|| call.expected(k, expected))
         }
     }
+}
+
+/// The options of a map, in the order in which they are declared.
+fn options(call: &Call, k: usize, known: &[Param]) -> Result<Vec<(String, Arg)>, Failure> {
+    let names: Vec<String> = known.iter().map(|p| format!("`{}`", p.name)).collect();
+    let expected = format!("a map such as `#{{…}}` with some of {}", names.join(", "));
+    let map: Map = call.get(k, &expected)?;
+    let is_known = |name: &str| known.iter().any(|p| p.name == name);
+    if let Some(name) = map.keys().find(|name| !is_known(name)) {
+        let what = format!("must be {expected}; `{name}` is none of them");
+        return Err(call.fail(k, &what));
+    }
+    let given = known.iter().filter_map(|p| Some((p, map.get(p.name)?)));
+    given
+        .map(|(param, value)| {
+            let value = value.flatten_clone();
+            let (arg, wanted) = match param.kind {
+                Kind::Word(words) => {
+                    let words: Vec<String> = words.iter().map(|w| format!("{w:?}")).collect();
+                    let word = value.clone().into_string().ok().map(Arg::Word);
+                    (word, format!("one of {}", words.join(", ")))
+                }
+                _ => (value.as_int().ok().map(Arg::Int), "an integer".to_owned()),
+            };
+            let arg = arg.ok_or_else(|| {
+                let given = values::describe(&value);
+                let what = format!(
+                    "has `{}`, which must be {wanted} and is {given}",
+                    param.name
+                );
+                call.fail(k, &what)
+            })?;
+            Ok((param.name.to_owned(), arg))
+        })
+        .collect()
 }
 
 /// A list of two integers.
@@ -278,8 +324,7 @@ fn steps(call: &Call, k: usize) -> Result<Path, Failure> {
 }
 
 /// A list of iterators; integers are constant indices.
-fn iters(call: &Call, k: usize, value: &Dynamic) -> Result<Vec<Affine>, Failure> {
-    let expected = "a list of iterators such as `[i, j]`";
+fn iters(call: &Call, k: usize, value: &Dynamic, expected: &str) -> Result<Vec<Affine>, Failure> {
     let value = value.flatten_clone();
     let Ok(list) = value.as_array_ref() else {
         return Err(match value.read_lock::<Index>() {
@@ -314,7 +359,7 @@ fn iters(call: &Call, k: usize, value: &Dynamic) -> Result<Vec<Affine>, Failure>
 fn optional_iters(call: &Call, k: usize, value: &Dynamic) -> Result<Iters, Failure> {
     match value.is_unit() {
         true => Ok(None),
-        false => iters(call, k, value).map(Some),
+        false => iters(call, k, value, ITERATORS).map(Some),
     }
 }
 

@@ -59,6 +59,11 @@ pub static OPS: &[&Op] = &[
     &tensor::vreduce::VMIN,
     &tensor::vreduce::VMAX,
     &tensor::vreduce::VMEAN,
+    &tensor::reduce::SUM,
+    &tensor::reduce::PROD,
+    &tensor::reduce::MIN,
+    &tensor::reduce::MAX,
+    &tensor::reduce::MEAN,
     &nest::build::BUILD,
     &nest::stripmine::STRIPMINE,
     &nest::interchange::INTERCHANGE,
@@ -82,6 +87,8 @@ pub static OPS: &[&Op] = &[
     &nest::localize::LOCALIZE,
     &nest::mode::PARALLELIZE,
     &nest::mode::VECTORIZE,
+    &nest::prefetch::PREFETCH,
+    &nest::annotate::ANNOTATE,
     &nest::at::AT,
 ];
 

@@ -23,7 +23,7 @@ pub struct Op {
 }
 
 /// A parameter.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct Param {
     /// The name in signatures and messages.
     pub name: &'static str,
@@ -80,6 +80,8 @@ pub enum Kind {
     Elem,
     /// A list of iterators such as `[i, j]`.
     Iters,
+    /// A list of iterators such as `[i, j]`, or of dimensions, counted from 1, such as `[1, 2]`.
+    Over,
     /// Two lists of iterators, `[[i, k], [k, j]]`, each of which may be absent.
     IterLists,
     /// `[i, j] -> [j, i]`, or `[j, i]` alone: TeML's `iters? -> iters`.
@@ -92,6 +94,10 @@ pub enum Kind {
     Order,
     /// Steps on the loop that the parameter before names: a function of a nest, or a path.
     Steps,
+    /// Options by name, such as `#{collapse: 2}`: integers and words.
+    Options(&'static [Param]),
+    /// A text.
+    Text,
 }
 
 /// What an operation returns.

@@ -1,5 +1,6 @@
 //! Buffers against loops with awkward bounds: what is not loaded was set, and copies stay inside.
 
+use super::config::config;
 use proptest::prelude::*;
 use teml::analysis::verify::verify;
 use teml::interp::execute;
@@ -88,7 +89,7 @@ fn results(nest: &Nest) -> Result<Vec<String>, TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(super::config(1000))]
+    #![proptest_config(config(1000))]
 
     #[test]
     fn buffers_change_nothing_whatever_the_bounds(text in nest(), depth in 0..3usize) {

@@ -1,16 +1,17 @@
 //! Random producers, inlined into random stencils that read them or computed in their loops.
 
 use super::compiled::compiles_and_runs;
-use super::generator::{Move, Recipe, moves, recipe, stencil, step};
+use super::generator::{Recipe, recipe, windows};
+use super::moves::{Move, built, moves, step};
 use super::{check, check_text};
 use proptest::prelude::*;
+use std::slice::from_ref;
 use teml::analysis::legality::race;
 use teml::analysis::verify::verify;
 use teml::ir::Nest;
-use teml::lower::build::build;
-use teml::transform::nest::compute_at::compute_at;
-use teml::transform::nest::inline::inline;
-use teml::transform::{Error, LoopRef};
+use teml::transform::nest::compute_at::COMPUTE_AT;
+use teml::transform::nest::inline::INLINE;
+use teml::transform::{Arg, Error, ErrorKind, LoopRef, Value, apply};
 
 /// A program of two statements.
 #[derive(Clone, Debug)]
@@ -37,22 +38,29 @@ fn program() -> impl Strategy<Value = Program> {
 impl Program {
     fn nests(&self) -> [Nest; 2] {
         let producer = self.producer.assignment("a");
-        let consumer = stencil(&producer, "b", self.distances, self.reduced);
-        [producer, consumer].map(|e| build(&e).expect("builds"))
+        let consumer = windows(&producer, "b", self.distances, self.reduced);
+        [producer, consumer].map(|e| built(&e))
     }
 }
 
 /// Without a place inlined, or in a loop of the consumer, of which 0 is none.
 fn combine([producer, consumer]: &[Nest; 2], place: Option<usize>) -> Result<Nest, Error> {
-    let Some(place) = place else {
-        return inline(producer, consumer);
-    };
     let loops = consumer.loops();
-    let reference = match place % (loops.len() + 1) {
+    let reference = place.map(|place| match place % (loops.len() + 1) {
         0 => LoopRef::Level(0),
         k => LoopRef::Name(loops[k - 1].1.name.to_string()),
+    });
+    let op = if place.is_some() {
+        &COMPUTE_AT
+    } else {
+        &INLINE
     };
-    compute_at(producer, consumer, &reference)
+    let nests = [producer, consumer].map(|nest| Arg::Nest(nest.clone()));
+    let args: Vec<Arg> = nests.into_iter().chain(reference.map(Arg::Loop)).collect();
+    match apply(op, &args, None)? {
+        Value::Nest(nest) => Ok(nest),
+        Value::Expr(_) => Err(ErrorKind::Misdeclared.into()),
+    }
 }
 
 /// The nest after those moves that are accepted; with `marks` none that races.
@@ -60,7 +68,7 @@ fn moved(nest: Nest, moves: &[Move], marks: bool) -> Result<Nest, TestCaseError>
     moves.iter().try_fold(nest, |nest, chosen| {
         Ok(match step(&nest, chosen) {
             Ok(after) if verify(&after).is_ok() && !(marks && race(&after).is_some()) => {
-                check(&after)?;
+                check(from_ref(&after))?;
                 after
             }
             _ => nest,
@@ -81,7 +89,7 @@ proptest! {
         let reduces = !program.producer.summed.is_empty();
         match combine(&nests, place) {
             Ok(nest) => {
-                check(&nest)?;
+                check(from_ref(&nest))?;
                 check_text(&nest)?;
             }
             Err(error) => prop_assert!(reduces && place.is_none(), "{}", error.kind),
@@ -92,8 +100,8 @@ proptest! {
     fn steps_before_and_after_keep_the_meaning(
         program in program(),
         place in place(),
-        before in moves(4),
-        after in moves(5),
+        before in moves(1..=4),
+        after in moves(1..=5),
     ) {
         let mut nests = program.nests();
         for chosen in &before {
@@ -103,7 +111,7 @@ proptest! {
             }
         }
         if let Some(nest) = combine(&nests, place).ok().filter(|nest| verify(nest).is_ok()) {
-            check(&nest)?;
+            check(from_ref(&nest))?;
             check_text(&nest)?;
             moved(nest, &after, false)?;
         }
@@ -117,8 +125,8 @@ proptest! {
     fn the_c_computes_the_definition(
         program in program(),
         place in place(),
-        before in moves(3),
-        after in moves(4),
+        before in moves(1..=3),
+        after in moves(1..=4),
     ) {
         let mut nests = program.nests();
         for chosen in &before {

@@ -3,11 +3,13 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod buffers;
+mod digits;
 mod domains;
 mod expressions;
 mod figures;
 mod functions;
 mod fusion;
+mod hints;
 mod locals;
 mod loops;
 mod partials;
@@ -17,6 +19,7 @@ mod random_text;
 mod rearranged;
 mod refusals;
 mod refused_expressions;
+mod refused_hints;
 mod refused_inits;
 mod refused_loops;
 mod refused_nests;

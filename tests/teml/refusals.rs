@@ -5,6 +5,7 @@ use crate::buffers::buffers;
 use crate::locals::locals;
 use crate::partials::partials;
 use crate::refused_expressions::expressions;
+use crate::refused_hints::hints;
 use crate::refused_inits::inits;
 use crate::refused_loops::loops;
 use crate::refused_nests::nests;
@@ -68,6 +69,7 @@ fn cases() -> Vec<Case> {
         operands(),
         nests(),
         loops(),
+        hints(),
         inits(),
         locals(),
         partials(),
@@ -139,6 +141,7 @@ fn every_refusal_has_a_case() {
         K::Loop(NoLoop::Ambiguous { .. }) => "Loop::Ambiguous",
         K::Loop(NoLoop::NoName { .. }) => "Loop::NoName",
         K::Invalid(Invalid::InsideVector { .. }) => "Invalid::InsideVector",
+        K::Invalid(Invalid::PrefetchInVector { .. }) => "Invalid::PrefetchInVector",
         K::Invalid(Invalid::NotCollapsible { .. }) => "Invalid::NotCollapsible",
         K::Invalid(Invalid::TooDeep) => "Invalid::TooDeep",
         K::Invalid(Invalid::TooLarge { .. }) => "Invalid::TooLarge",
@@ -173,9 +176,14 @@ fn every_refusal_has_a_case() {
         K::NoNest(NoNest::Scattered { .. }) => "NoNest::Scattered",
         K::NoNest(NoNest::Shape(_)) => "NoNest::Shape",
         K::NotPositive { .. } => "NotPositive",
+        K::Negative { .. } => "Negative",
         K::NotPerfect { .. } => "NotPerfect",
+        K::NotLanes { .. } => "NotLanes",
+        K::NothingToPrefetch { .. } => "NothingToPrefetch",
+        K::NotARemark { .. } => "NotARemark",
         K::NotNested { .. } => "NotNested",
         K::BoundsDepend { .. } => "BoundsDepend",
+        K::NeedsDivision(_) => "NeedsDivision",
         K::Stepped { .. } => "Stepped",
         K::NotConstant { .. } => "NotConstant",
         K::NameClash { .. } => "NameClash",

@@ -5,7 +5,7 @@ use super::resolve::{body_of, chain, find_scope};
 use crate::analysis::footprint::{Side, Use, footprint, uses};
 use crate::analysis::position::Position;
 use crate::ir::{
-    Affine, Expr, Fill, Index, Loop, Name, Nest, Range, Shape, Sharing, Stmt, Tensor, Tree,
+    Affine, Expr, Fill, Hints, Index, Loop, Name, Nest, Range, Shape, Sharing, Stmt, Tensor, Tree,
 };
 use crate::transform::{Error, LoopRef};
 use std::collections::HashSet;
@@ -300,6 +300,8 @@ impl<'a> Buffer<'a> {
                 parallel: false,
                 sharing: Sharing::default(),
                 vector: false,
+                lanes: None,
+                hints: Hints::default(),
                 body: vec![inside],
                 made_by: None,
             })

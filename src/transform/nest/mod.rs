@@ -1,5 +1,6 @@
 //! Transformations of loop nests: TeML Fig. 9 and §3.3.3.
 
+pub mod annotate;
 pub mod at;
 pub mod buffer;
 pub mod build;
@@ -15,7 +16,9 @@ pub mod mode;
 pub mod pack;
 mod parts;
 pub mod peel;
+mod permute;
 pub mod place_init;
+pub mod prefetch;
 pub mod producer;
 pub mod reorder;
 mod resolve;

@@ -66,8 +66,8 @@ use crate::analysis::position::{splice, walk};
 use crate::analysis::relative::offset_form;
 use crate::analysis::verify::Invalid;
 use crate::ir::{
-    Affine, BinaryOp, Expr, Fill, Index, Loop, Name, Nest, Range, Reduction, Shape, Sharing, Stmt,
-    Tensor, Tree,
+    Affine, BinaryOp, Expr, Fill, Hints, Index, Loop, Name, Nest, Range, Reduction, Shape, Sharing,
+    Stmt, Tensor, Tree,
 };
 use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
 use std::sync::Arc;
@@ -340,6 +340,8 @@ impl Partials {
                 parallel: false,
                 sharing: Sharing::default(),
                 vector: false,
+                lanes: None,
+                hints: Hints::default(),
                 body: vec![tree],
                 made_by: None,
             });
