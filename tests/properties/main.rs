@@ -192,7 +192,8 @@ fn every_operation_on_nests_has_a_move() {
     let strategy = (recipe(), moves(40));
     for case in 0..300 {
         let (recipe, moves) = strategy.new_tree(&mut runner).expect("a value").current();
-        let [one, two] = ["a", "b"].map(|tag| built(&recipe.assignment(tag)));
+        let one = recipe.assignment("a");
+        let [one, two] = [&one, &consumer(&one, "b")].map(built);
         let mut nest = match fused(&one, &two, 1) {
             Ok(nest) if case % 2 == 0 => nest,
             _ => one,
