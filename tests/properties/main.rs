@@ -17,6 +17,7 @@ mod races;
 use config::config;
 use generator::{consumer, recipe, stencil, store};
 use moves::{Move, built, fused, moves, reproduction, step};
+use producers::combine;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
@@ -193,11 +194,15 @@ fn every_operation_on_nests_has_a_move() {
     let strategy = (recipe(), moves(40));
     for case in 0..300 {
         let (recipe, moves) = strategy.new_tree(&mut runner).expect("a value").current();
-        let [one, two] = ["a", "b"].map(|tag| built(&recipe.assignment(tag)));
-        let mut nest = match fused(&one, &two, 1) {
-            Ok(nest) if case % 2 == 0 => nest,
-            _ => one,
+        let one = recipe.assignment("a");
+        let nests = [&one, &consumer(&one, "b")].map(built);
+        let both = match case % 4 {
+            0 => fused(&nests[0], &nests[1], 1),
+            1 => combine(&nests, None),
+            2 => combine(&nests, Some(case)),
+            _ => Ok(nests[0].clone()),
         };
+        let mut nest = both.unwrap_or_else(|_| nests[0].clone());
         for chosen in &moves {
             nest = step(&nest, chosen).unwrap_or(nest);
         }

@@ -27,6 +27,7 @@ fn program() -> impl Strategy<Value = Program> {
     let distances = prop::sample::select(distances.to_vec());
     (recipe(), distances, 0..=1usize).prop_map(|(mut producer, distances, reduced)| {
         producer.accumulates = false;
+        producer.joined = false;
         Program {
             producer,
             distances,
@@ -44,7 +45,7 @@ impl Program {
 }
 
 /// Without a place inlined, or in a loop of the consumer, of which 0 is none.
-fn combine([producer, consumer]: &[Nest; 2], place: Option<usize>) -> Result<Nest, Error> {
+pub fn combine([producer, consumer]: &[Nest; 2], place: Option<usize>) -> Result<Nest, Error> {
     let loops = consumer.loops();
     let reference = place.map(|place| match place % (loops.len() + 1) {
         0 => LoopRef::Level(0),

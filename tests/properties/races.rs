@@ -284,8 +284,10 @@ proptest! {
         }
         match (race(&marked), conflicts(&marked)) {
             (None, conflict) => prop_assert!(!conflict, "a race was missed:\n{}", marked),
-            // These programs couple no iterators, so the test is exact on them.
-            (Some(race), conflict) => prop_assert!(conflict, "needless: {}\n{}", race, marked),
+            // Without several iterators in one index the test is exact.
+            (Some(race), conflict) => {
+                prop_assert!(conflict || recipe.joined, "needless: {}\n{}", race, marked);
+            }
         }
     }
 }

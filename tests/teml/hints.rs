@@ -27,7 +27,7 @@ fn fetched_elements_exist() {
     };
     assert_eq!(
         fetched("for i in 0..9 prefetch(A, 2)", "B[i][j] = A[i][j]"),
-        "__builtin_prefetch(&A[teml_min(i + 2, 8)][3]);"
+        "__builtin_prefetch(&A[teml_min64(i + 2, 8)][3]);"
     );
     // In range, so that nothing is cut off.
     assert_eq!(
@@ -40,11 +40,11 @@ fn fetched_elements_exist() {
             "for i in 0..9 step 2 prefetch(B, 3)",
             "B[-i + 8][j] = A[i][j]"
         ),
-        "__builtin_prefetch(&B[teml_max(-i + 2, 0)][3], 1);"
+        "__builtin_prefetch(&B[teml_max64(-i + 2, 0)][3], 1);"
     );
     assert_eq!(
         fetched("for i in 0..9 prefetch(B, 99)", "B[8 - i][j] = A[i][j]"),
-        "__builtin_prefetch(&B[teml_max(-i - 91, 0)][3], 1);"
+        "__builtin_prefetch(&B[teml_max64(-i - 91, 0)][3], 1);"
     );
     // Each element once, and only those that move.
     assert_eq!(
@@ -146,4 +146,51 @@ fn stripmine_hands_on_what_is_said_of_a_loop() {
         "  R[-i + 99] = S[-i + 99]",
     ];
     becomes(&REVERSE, &before, &[level(1)], &after);
+}
+
+#[test]
+fn a_local_tensor_of_an_iteration_is_not_fetched_before_it() {
+    let own = [
+        "for i in 0..9 prefetch(t, 1)",
+        "  local f64 t[9]",
+        "  t[i] = A[i][0]",
+        "  B[i][0] = t[i]",
+    ];
+    assert_eq!(lines("__builtin", &own), [] as [&str; 0]);
+}
+
+#[test]
+fn iterations_worth_a_call_are_functions() {
+    let calls = |head: &str, inner: &str| {
+        let statement = "      B[i][j] = A[i][k] * R[k]";
+        let loops = [
+            "for i in 0..9",
+            &format!("  {head}"),
+            &format!("    {inner}"),
+            statement,
+        ];
+        lines("teml_kernel_1(", &loops)
+    };
+    let columns = "parallel for j in 0..20";
+    // Too little to do.
+    assert_eq!(calls(columns, "for k in 0..20"), [] as [&str; 0]);
+    // The iterators and tensors that an iteration mentions.
+    let called = ["teml_kernel_1(i, j, B, A, R);"];
+    assert_eq!(calls(columns, "for k in 0..40"), called);
+    assert_eq!(calls(columns, "for k in i..i + 40"), called);
+    assert_eq!(
+        calls("parallel vector for j in 0..20", "for k in 0..40"),
+        [] as [&str; 0]
+    );
+    // All loops that share their iterations are around the call.
+    let shared = [
+        "parallel collapse(2) for i in 0..9",
+        "  for j in 0..20",
+        "    for k in 0..50",
+        "      B[i][j] = R[k]",
+    ];
+    assert_eq!(
+        lines("teml_kernel_1(", &shared),
+        ["teml_kernel_1(i, j, B, R);"]
+    );
 }
