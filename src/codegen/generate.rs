@@ -71,7 +71,7 @@ impl NoCode {
             NoCode::Race { race, .. } if race.reduction.is_some() => {
                 return Some(format!(
                     "`{}` carries a reduction, whose order is kept; parallelize or vectorize a \
-                     loop that indexes the target",
+                     loop that indexes the target, or regroup the reduction with rfactor",
                     race.name
                 ));
             }

@@ -22,8 +22,8 @@ fn body(nest: &Nest) -> Vec<String> {
 fn loops(extents: [u64; 2], statement: &str) -> Vec<String> {
     let [n1, n2] = extents;
     vec![
-        format!("    for (int i1 = 0; i1 < {n1}; i1++) {{"),
-        format!("        for (int i2 = 0; i2 < {n2}; i2++) {{"),
+        format!("    for (int64_t i1 = 0; i1 < {n1}; i1++) {{"),
+        format!("        for (int64_t i2 = 0; i2 < {n2}; i2++) {{"),
         format!("            {statement}"),
         "        }".to_owned(),
         "    }".to_owned(),

@@ -28,7 +28,7 @@ fn fetched_elements_exist() {
     };
     assert_eq!(
         fetched("for i in 0..9 prefetch(A, 2)", "B[i][j] = A[i][j]"),
-        "__builtin_prefetch(&A[teml_min(i + 2, 8)][3]);"
+        "__builtin_prefetch(&A[teml_min64(i + 2, 8)][3]);"
     );
     // In range, so that nothing is cut off.
     assert_eq!(
@@ -41,11 +41,11 @@ fn fetched_elements_exist() {
             "for i in 0..9 step 2 prefetch(B, 3)",
             "B[-i + 8][j] = A[i][j]"
         ),
-        "__builtin_prefetch(&B[teml_max(-i + 2, 0)][3], 1);"
+        "__builtin_prefetch(&B[teml_max64(-i + 2, 0)][3], 1);"
     );
     assert_eq!(
         fetched("for i in 0..9 prefetch(B, 99)", "B[8 - i][j] = A[i][j]"),
-        "__builtin_prefetch(&B[teml_max(-i - 91, 0)][3], 1);"
+        "__builtin_prefetch(&B[teml_max64(-i - 91, 0)][3], 1);"
     );
     // Each element once, and only those that move.
     assert_eq!(
