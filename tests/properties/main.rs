@@ -7,6 +7,7 @@
 mod compiled;
 mod functions;
 mod generator;
+mod oracle;
 mod races;
 
 use generator::{consumer, fused, moves, recipe, step, store};
