@@ -34,6 +34,14 @@ pub enum Fault {
     /// Whoever asked for the value does not want it any more.
     #[error("stopped")]
     Stopped,
+    /// A tensor with more elements than are looked at one by one.
+    #[error("{tensor} has more than {limit} elements, which are too many to follow one by one")]
+    TooLarge {
+        /// The tensor.
+        tensor: String,
+        /// The most elements.
+        limit: u64,
+    },
     /// A nest that was read, or made by hand, has nothing to be compared with.
     #[error("what this nest should compute is not known:\n{0}")]
     Unknown(String),

@@ -18,9 +18,10 @@ pub(super) type Pair<'a> = [(i64, Rc<Executed<'a>>); 2];
 /// What touched an element, for each loop around it whose iterations may run at the same time,
 /// outermost first. As long as there is no conflict, an element that is written is touched by one
 /// iteration alone, and any number may read it otherwise.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Touches<'a>(Vec<Touch<'a>>);
 
+#[derive(Clone)]
 struct Touch<'a> {
     execution: u64,
     first: (i64, Rc<Executed<'a>>),

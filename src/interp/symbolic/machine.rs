@@ -1,10 +1,10 @@
 //! Executes trees in order over symbolic values.
 
 use super::conflict::{Iteration, Touches};
-use super::value::Value;
+use super::value::{Initial, Value};
 use super::{Answer, Conflict, Fault, Instance, Policy};
 use crate::ir::{Affine, Expr, Fill, Index, Infix, Loop, Name, Node, Stmt, Tensor, Tree};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 /// Why trees were not executed to the end.
@@ -56,22 +56,26 @@ impl Executed<'_> {
     }
 }
 
-/// What was touched of a tensor, by flat index.
+/// The most elements of a tensor.
+const MAX_ELEMENTS: u64 = 1 << 20;
+
+/// The elements of a tensor, row-major.
 struct Elements<'a> {
     tensor: &'a Tensor,
-    local: bool,
-    cells: HashMap<u64, Cell<'a>>,
+    /// What the elements of a tensor that is not local hold in the beginning.
+    initial: Option<Initial>,
+    cells: Vec<Cell<'a>>,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Cell<'a> {
     /// What it was set to, and by what.
     set: Option<(Value, Rc<Executed<'a>>)>,
     touches: Touches<'a>,
 }
 
-/// The tensors that were touched.
-pub(super) struct Tensors<'a>(HashMap<&'a Name, Elements<'a>>);
+/// The tensors that were touched, local ones as long as they live.
+pub(super) struct Tensors<'a>(Vec<Elements<'a>>);
 
 /// An element in the end.
 pub(super) struct Element {
@@ -80,20 +84,25 @@ pub(super) struct Element {
     pub(super) text: String,
 }
 
-impl Tensors<'_> {
+impl<'a> Tensors<'a> {
+    fn get(&self, name: &Name) -> Option<&Elements<'a>> {
+        self.0.iter().find(|e| e.tensor.name() == Some(name))
+    }
+
     /// The elements of a tensor that were set.
-    pub(super) fn set(&self, name: &Name) -> BTreeSet<u64> {
-        let cells = self.0.get(name).into_iter().flat_map(|e| &e.cells);
-        let set = cells.filter(|(_, cell)| cell.set.is_some());
-        set.map(|(k, _)| *k).collect()
+    pub(super) fn set(&self, name: &Name) -> BTreeSet<usize> {
+        let cells = self.get(name).into_iter().flat_map(|e| &e.cells);
+        let set = cells.enumerate().filter(|(_, cell)| cell.set.is_some());
+        set.map(|(k, _)| k).collect()
     }
 
     /// An element that is not local.
-    pub(super) fn element(&self, name: &Name, k: u64) -> Element {
-        let elements = self.0.get(name);
-        let set = elements.and_then(|e| e.cells.get(&k)?.set.as_ref());
+    pub(super) fn element(&self, name: &Name, k: usize) -> Element {
+        let elements = self.get(name);
+        let set = elements.and_then(|e| e.cells.get(k)?.set.as_ref());
+        let initial = || Initial::of(name.as_str()).element(k);
         Element {
-            value: set.map_or_else(|| Value::initial(name.as_str(), k), |(value, _)| *value),
+            value: set.map_or_else(initial, |(value, _)| *value),
             writer: set.map(|(_, writer)| writer.instance()),
             text: elements.map_or_else(|| name.to_string(), |e| text(e.tensor, k)),
         }
@@ -101,8 +110,8 @@ impl Tensors<'_> {
 }
 
 /// An element as C writes it.
-fn text(tensor: &Tensor, flat: u64) -> String {
-    let mut rest = flat;
+fn text(tensor: &Tensor, flat: usize) -> String {
+    let mut rest = flat as u64;
     let mut index: Vec<String> = Vec::new();
     for extent in tensor.shape().extents().iter().rev() {
         index.insert(0, format!("[{}]", rest % extent));
@@ -133,7 +142,7 @@ impl<'a, 's> Machine<'a, 's> {
         let mut machine = Machine {
             policy,
             stop,
-            tensors: Tensors(HashMap::new()),
+            tensors: Tensors(Vec::new()),
             point: Vec::new(),
             marked: Vec::new(),
             shared: 0,
@@ -152,18 +161,13 @@ impl<'a, 's> Machine<'a, 's> {
                 Tree::Loop(l) => self.run_loop(l)?,
                 Tree::Stmt(s) => self.assign(s)?,
                 Tree::Fill(fill) => self.fill(fill)?,
-                Tree::Local(tensor) => {
-                    if let Some(name) = tensor.name() {
-                        self.tensors.0.insert(name, Elements::new(tensor, true));
-                    }
-                }
+                Tree::Local(tensor) => self.tensors.0.push(Elements::new(tensor, true)?),
             }
         }
         for tree in trees {
-            if let Tree::Local(tensor) = tree
-                && let Some(name) = tensor.name()
-            {
-                self.tensors.0.remove(name);
+            if let Tree::Local(local) = tree {
+                let is_other = |e: &Elements| e.tensor.name() != local.name();
+                self.tensors.0.retain(is_other);
             }
         }
         Ok(())
@@ -262,28 +266,30 @@ impl<'a, 's> Machine<'a, 's> {
         }
     }
 
-    fn read(&mut self, tensor: &'a Tensor, k: u64, by: &Rc<Executed<'a>>) -> Result<Value, Stopped> {
+    fn read(&mut self, tensor: &'a Tensor, k: usize, by: &Rc<Executed<'a>>) -> Result<Value, Stopped> {
         let elements = self.touch(tensor, k, by, false)?;
-        let set = elements.cells.get(&k).and_then(|cell| cell.set.as_ref());
-        match set {
-            Some((value, _)) => Ok(*value),
-            None if elements.local => Err(Stopped::Found(Answer::Undefined {
+        let set = elements.cells.get(k).and_then(|cell| cell.set.as_ref());
+        match (set, elements.initial) {
+            (Some((value, _)), _) => Ok(*value),
+            (None, Some(initial)) => Ok(initial.element(k)),
+            (None, None) => Err(Stopped::Found(Answer::Undefined {
                 element: text(tensor, k),
                 reader: Box::new(by.instance()),
             })),
-            None => Ok(Value::initial(tensor.label(), k)),
         }
     }
 
     fn write(
         &mut self,
         tensor: &'a Tensor,
-        k: u64,
+        k: usize,
         value: Value,
         by: &Rc<Executed<'a>>,
     ) -> Result<(), Stopped> {
         let elements = self.touch(tensor, k, by, true)?;
-        elements.cells.entry(k).or_default().set = Some((value, by.clone()));
+        if let Some(cell) = elements.cells.get_mut(k) {
+            cell.set = Some((value, by.clone()));
+        }
         Ok(())
     }
 
@@ -291,15 +297,21 @@ impl<'a, 's> Machine<'a, 's> {
     fn touch(
         &mut self,
         tensor: &'a Tensor,
-        k: u64,
+        k: usize,
         by: &Rc<Executed<'a>>,
         writes: bool,
     ) -> Result<&mut Elements<'a>, Stopped> {
-        let unnamed = || Fault::Meaningless(tensor.to_string());
-        let name = tensor.name().ok_or_else(unnamed)?;
-        let elements = self.tensors.0.entry(name);
-        let elements = elements.or_insert_with(|| Elements::new(tensor, false));
-        let cell = elements.cells.entry(k).or_default();
+        let tensors = &mut self.tensors.0;
+        let known = tensors.iter().position(|e| e.tensor.name() == tensor.name());
+        let position = known.unwrap_or(tensors.len());
+        if known.is_none() {
+            tensors.push(Elements::new(tensor, false)?);
+        }
+        let elements = &mut tensors[position];
+        let no_data = || Fault::NoData {
+            tensor: tensor.label().to_owned(),
+        };
+        let cell = elements.cells.get_mut(k).ok_or_else(no_data)?;
         match cell.touches.touch(&self.marked, by, writes) {
             Ok(()) => Ok(elements),
             Err((l, [first, second])) => {
@@ -328,7 +340,7 @@ impl<'a, 's> Machine<'a, 's> {
         index.evaluate(&value).ok_or_else(unknown)
     }
 
-    fn flat(&self, tensor: &Tensor, index: &[Affine]) -> Result<u64, Fault> {
+    fn flat(&self, tensor: &Tensor, index: &[Affine]) -> Result<usize, Fault> {
         let mut flat = 0;
         for (index, &extent) in index.iter().zip(tensor.shape().extents()) {
             let value = self.index(index)?;
@@ -340,17 +352,25 @@ impl<'a, 's> Machine<'a, 's> {
                 }
             }
         }
-        Ok(flat)
+        Ok(usize::try_from(flat).unwrap_or(usize::MAX))
     }
 }
 
 impl<'a> Elements<'a> {
-    fn new(tensor: &'a Tensor, local: bool) -> Elements<'a> {
-        let cells = HashMap::new();
-        Elements {
-            tensor,
-            local,
-            cells,
+    fn new(tensor: &'a Tensor, local: bool) -> Result<Elements<'a>, Fault> {
+        let unnamed = || Fault::Meaningless(tensor.to_string());
+        let name = tensor.name().ok_or_else(unnamed)?;
+        let count = tensor.shape().elements();
+        if count > MAX_ELEMENTS {
+            return Err(Fault::TooLarge {
+                tensor: tensor.to_string(),
+                limit: MAX_ELEMENTS,
+            });
         }
+        Ok(Elements {
+            tensor,
+            initial: (!local).then(|| Initial::of(name.as_str())),
+            cells: vec![Cell::default(); usize::try_from(count).unwrap_or(usize::MAX)],
+        })
     }
 }

@@ -22,11 +22,6 @@ pub(super) enum Value {
 }
 
 impl Value {
-    /// What an element holds before anything is executed.
-    pub(super) fn initial(tensor: &str, element: u64) -> Value {
-        Value::Plain(Mixer::of("initial").text(tensor).word(element.into()).0)
-    }
-
     /// A number.
     pub(super) fn constant(constant: Constant) -> Value {
         let bits = match constant {
@@ -35,20 +30,22 @@ impl Value {
             Constant::I32(x) => x as u128,
             Constant::I64(x) => x as u128,
         };
-        Value::Plain(Mixer::of(constant.elem().name()).word(bits).0)
+        let mixer = Mixer::of(Kind::Constant).word(constant.elem() as u128);
+        Value::Plain(mixer.word(bits).0)
     }
 
     /// An element-wise operation.
     pub(super) fn binary(op: BinaryOp, left: Value, right: Value) -> Value {
-        let mixer = Mixer::of(op.symbol());
+        let mixer = Mixer::of(Kind::Binary).word(op as u128);
         Value::Plain(mixer.word(left.bits()).word(right.bits()).0)
     }
 
     /// An element-wise function.
     pub(super) fn apply(function: Function, args: &[Value]) -> Value {
+        let mixer = Mixer::of(Kind::Apply).text(function.name());
         let mixer = match function {
-            Function::Select(comparison) => Mixer::of(function.name()).text(comparison.symbol()),
-            _ => Mixer::of(function.name()),
+            Function::Select(comparison) => mixer.word(comparison as u128),
+            _ => mixer,
         };
         let mixer = args.iter().fold(mixer, |mixer, x| mixer.word(x.bits()));
         Value::Plain(mixer.0)
@@ -101,7 +98,7 @@ impl Value {
                 taken,
                 subtracted,
             } => {
-                let mixer = Mixer::of("bag").text(op.symbol());
+                let mixer = Mixer::of(Kind::Bag).word(op as u128);
                 mixer.word(taken).word(subtracted).0
             }
         }
@@ -116,8 +113,23 @@ impl Value {
                 taken,
                 subtracted,
             } if op == operation => (taken, subtracted),
-            _ => (Mixer::of("operand").word(self.bits()).0, 0),
+            _ => (Mixer::of(Kind::Operand).word(self.bits()).0, 0),
         }
+    }
+}
+
+/// What the elements of a tensor hold before anything is executed.
+#[derive(Clone, Copy)]
+pub(super) struct Initial(Mixer);
+
+impl Initial {
+    /// Of the tensor with this name.
+    pub(super) fn of(tensor: &str) -> Initial {
+        Initial(Mixer::of(Kind::Initial).text(tensor))
+    }
+
+    pub(super) fn element(self, k: usize) -> Value {
+        Value::Plain(self.0.word(k as u128).0)
     }
 }
 
@@ -125,6 +137,17 @@ impl Value {
 fn identity(op: BinaryOp, elem: Elem) -> Option<Value> {
     let reduction = Reduction::ALL.into_iter().find(|r| r.op() == op)?;
     Some(Value::constant(reduction.identity(elem)))
+}
+
+/// What is mixed: no two kinds have the same bits.
+#[derive(Clone, Copy)]
+enum Kind {
+    Initial,
+    Constant,
+    Binary,
+    Apply,
+    Bag,
+    Operand,
 }
 
 /// Mixes words, in order, into 128 bits.
@@ -139,8 +162,8 @@ const ODD: [u128; 2] = [
 ];
 
 impl Mixer {
-    fn of(kind: &str) -> Mixer {
-        Mixer(0).text(kind)
+    fn of(kind: Kind) -> Mixer {
+        Mixer(0).word(kind as u128)
     }
 
     fn word(self, word: u128) -> Mixer {
@@ -172,7 +195,7 @@ mod tests {
     #[test]
     fn order_matters_where_it_may_not_change() {
         let zero = Value::constant(Constant::F64(0.0));
-        let [a, b] = [0, 1].map(|k| Value::initial("A", k));
+        let [a, b] = [0, 1].map(|k| Initial::of("A").element(k));
         let [ab, ba] = [[a, b], [b, a]].map(|operands| operands.map(|x| (SUM.0, x)));
         for (policy, equal) in [(Policy::Strict, false), (Policy::Reassociate, true)] {
             let sums = [&ab, &ba].map(|operands| fold(zero, operands, policy));
@@ -191,7 +214,7 @@ mod tests {
         use BinaryOp::{Add, Mul, Sub};
         let all = |first, operands: &[_]| fold(first, operands, Policy::Reassociate);
         let zero = Value::constant(Constant::F64(0.0));
-        let [a, b, c] = [0, 1, 2].map(|k| Value::initial("A", k));
+        let [a, b, c] = [0, 1, 2].map(|k| Initial::of("A").element(k));
         let whole = all(a, &[(Add, b), (Add, c), (Add, a)]);
         let partial = all(zero, &[(Add, c), (Add, a)]);
         assert_eq!(all(zero, &[(Add, b), (Add, partial), (Add, a)]), whole);
@@ -209,7 +232,7 @@ mod tests {
     fn bits_are_mixed_well() {
         let mut seen = std::collections::HashSet::new();
         for k in 0..10_000 {
-            let Value::Plain(bits) = Value::initial("A", k) else {
+            let Value::Plain(bits) = Initial::of("A").element(k) else {
                 panic!("an initial value is plain")
             };
             // Either half alone is enough to tell all of them apart.
