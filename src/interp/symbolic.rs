@@ -149,11 +149,7 @@ impl fmt::Display for Answer {
 /// # Errors
 /// An index that leaves its tensor; a nest of which it is not known what it should compute;
 /// [`Fault::Stopped`] once `stop` says so.
-pub fn compare(
-    nests: &[Nest],
-    policy: Policy,
-    stop: &dyn Fn() -> bool,
-) -> Result<Answer, Fault> {
+pub fn compare(nests: &[Nest], policy: Policy, stop: &dyn Fn() -> bool) -> Result<Answer, Fault> {
     if let Some(nest) = nests.iter().find(|n| n.originals().is_empty()) {
         return Err(Fault::Unknown(nest.to_string()));
     }

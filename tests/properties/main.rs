@@ -8,6 +8,7 @@ mod compiled;
 mod functions;
 mod generator;
 mod oracle;
+mod programs;
 mod races;
 
 use generator::{consumer, fused, moves, recipe, step, store};

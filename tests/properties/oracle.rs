@@ -79,7 +79,7 @@ proptest! {
 
 /// A way to break a nest; the number chooses where.
 #[derive(Clone, Copy, Debug)]
-enum Damage {
+pub enum Damage {
     /// A statement or fill is left out.
     Drop,
     /// It is there twice.
@@ -92,7 +92,7 @@ enum Damage {
     Short,
 }
 
-const DAMAGES: [Damage; 5] = [
+pub const DAMAGES: [Damage; 5] = [
     Damage::Drop,
     Damage::Double,
     Damage::Later,
@@ -101,7 +101,7 @@ const DAMAGES: [Damage; 5] = [
 ];
 
 /// The trees with damage done to the tree whose number `countdown` reaches 0 at.
-fn broken(trees: &[Tree], damage: Damage, countdown: &Cell<usize>) -> Vec<Tree> {
+pub fn broken(trees: &[Tree], damage: Damage, countdown: &Cell<usize>) -> Vec<Tree> {
     let mut result: Vec<Tree> = Vec::new();
     let mut rest = trees.iter();
     while let Some(tree) = rest.next() {
@@ -146,9 +146,14 @@ fn random(definition: &[Expr], seed: u64) -> Store<'static> {
     for expr in definition {
         expr.for_each_access(&mut |tensor, _| {
             let name = tensor.name().expect("a name");
-            let salt = name.as_str().bytes().fold(seed, |h, b| h ^ u64::from(b) << 7);
+            let salt = name
+                .as_str()
+                .bytes()
+                .fold(seed, |h, b| h ^ u64::from(b) << 7);
             let value = |k: u64| {
-                let mixed = (k ^ salt).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+                let mixed = (k ^ salt)
+                    .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+                    .rotate_left(29);
                 let mixed = mixed.wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 40;
                 let sign = if mixed & 1 == 0 { 1.0 } else { -1.0 };
                 sign * (1 + (mixed >> 1) % 6) as f64
@@ -165,7 +170,8 @@ fn computes(nest: &Nest, seed: u64) -> bool {
     let mut actual = expected.clone();
     definition::run(nest.definition(), &mut expected).expect("a value");
     let ran = execute::run(nest, &mut actual).is_ok();
-    let same = |(name, data): (_, &Data)| super::comparable(data) == super::comparable(&actual[name]);
+    let same =
+        |(name, data): (_, &Data)| super::comparable(data) == super::comparable(&actual[name]);
     ran && expected.iter().all(same)
 }
 
@@ -174,7 +180,7 @@ fn what_is_broken_is_found_whenever_numbers_show_it() {
     let (found, confirmed) = (Cell::new(0), Cell::new(0));
     let damage = prop::sample::select(DAMAGES.to_vec());
     let cases = (recipe(), moves(5), damage, 0..20usize, any::<u64>());
-    let mut runner = proptest::test_runner::TestRunner::new(super::config(1000));
+    let mut runner = proptest::test_runner::TestRunner::new(super::config(600));
     let result = runner.run(&cases, |(recipe, moves, damage, place, seed)| {
         let mut nest = build(&recipe.assignment("")).expect("recipes build");
         for chosen in &moves {
@@ -202,5 +208,5 @@ fn what_is_broken_is_found_whenever_numbers_show_it() {
     println!("{found} nests were found broken; numbers show it for {confirmed}");
     assert!(result.is_ok(), "{result:?}");
     // Numbers are lost in minima, or multiplied by 0; most are not.
-    assert!(found > 300 && 10 * confirmed > 8 * found);
+    assert!(found > 200 && 10 * confirmed > 8 * found);
 }

@@ -21,3 +21,4 @@ mod refused_operands;
 mod script;
 mod text;
 mod trees;
+mod validation;

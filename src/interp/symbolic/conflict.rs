@@ -42,7 +42,9 @@ impl<'a> Touches<'a> {
             let own = (iteration.value, by.clone());
             match self.0.get_mut(level) {
                 Some(touch) if touch.execution == iteration.execution => {
-                    touch.add(own, writes).map_err(|pair| (iteration.of, pair))?;
+                    touch
+                        .add(own, writes)
+                        .map_err(|pair| (iteration.of, pair))?;
                 }
                 _ => {
                     // What is further in belongs to another iteration.

@@ -266,7 +266,12 @@ impl<'a, 's> Machine<'a, 's> {
         }
     }
 
-    fn read(&mut self, tensor: &'a Tensor, k: usize, by: &Rc<Executed<'a>>) -> Result<Value, Stopped> {
+    fn read(
+        &mut self,
+        tensor: &'a Tensor,
+        k: usize,
+        by: &Rc<Executed<'a>>,
+    ) -> Result<Value, Stopped> {
         let elements = self.touch(tensor, k, by, false)?;
         let set = elements.cells.get(k).and_then(|cell| cell.set.as_ref());
         match (set, elements.initial) {
@@ -302,7 +307,9 @@ impl<'a, 's> Machine<'a, 's> {
         writes: bool,
     ) -> Result<&mut Elements<'a>, Stopped> {
         let tensors = &mut self.tensors.0;
-        let known = tensors.iter().position(|e| e.tensor.name() == tensor.name());
+        let known = tensors
+            .iter()
+            .position(|e| e.tensor.name() == tensor.name());
         let position = known.unwrap_or(tensors.len());
         if known.is_none() {
             tensors.push(Elements::new(tensor, false)?);

@@ -167,12 +167,12 @@ impl Mixer {
     }
 
     fn word(self, word: u128) -> Mixer {
-        let mut x = self.0 ^ word;
-        for odd in ODD {
-            x = x.wrapping_mul(odd);
-            x ^= x >> 67;
-        }
-        Mixer(x.wrapping_add(ODD[0]))
+        let step = |x: u128, odd| {
+            let product = x.wrapping_mul(odd);
+            product ^ (product >> 67)
+        };
+        let mixed = step(step(self.0 ^ word, ODD[0]), ODD[1]);
+        Mixer(mixed.wrapping_add(ODD[0]))
     }
 
     fn text(self, text: &str) -> Mixer {
@@ -222,8 +222,14 @@ mod tests {
         assert_ne!(all(a, &[(Add, b), (Add, c)]), whole);
         assert_ne!(all(a, &[(Add, b), (Add, c), (Add, b)]), whole);
         let difference = all(a, &[(Sub, b), (Sub, c)]);
-        assert_eq!(all(a, &[(Sub, all(zero, &[(Add, c), (Add, b)]))]), difference);
-        assert_eq!(all(a, &[(Add, all(zero, &[(Sub, c), (Sub, b)]))]), difference);
+        assert_eq!(
+            all(a, &[(Sub, all(zero, &[(Add, c), (Add, b)]))]),
+            difference
+        );
+        assert_eq!(
+            all(a, &[(Add, all(zero, &[(Sub, c), (Sub, b)]))]),
+            difference
+        );
         assert_ne!(all(a, &[(Add, b), (Sub, c)]), difference);
         assert_ne!(all(a, &[(Mul, b), (Add, c)]), all(a, &[(Add, c), (Mul, b)]));
     }

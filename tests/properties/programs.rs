@@ -1,0 +1,198 @@
+//! Random programs of several statements that read each other's results at offsets, transposed,
+//! and under sums, and steps on them that are legal or not.
+
+use super::generator::{Move, fused, moves, step};
+use proptest::prelude::*;
+use teml::analysis::verify::verify;
+use teml::ir::{Elem, Expr, Nest, parse_expr};
+use teml::lower::build::build;
+use teml::transform::tensor::with_shapes;
+
+/// What a program is made from: plain numbers, so that failures shrink. Tensors P0, P1 … have a
+/// margin around the elements that statements assign, so that they can be read at any offset.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// The values of each iterator.
+    extent: i64,
+    two_dimensions: bool,
+    elem: Elem,
+    statements: Vec<Statement>,
+}
+
+#[derive(Clone, Debug)]
+struct Statement {
+    kind: Kind,
+    /// Which tensor is assigned.
+    target: usize,
+    /// Whether the value is put onto the old one.
+    onto: bool,
+    /// Which tensors are read, how far after the element that is assigned, and whether
+    /// turned around: transposed, or from the end of the only dimension.
+    operands: [(usize, [i64; 2], bool); 2],
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Pointwise,
+    /// Over a row or column of both operands.
+    Reduced(&'static str),
+}
+
+/// The tensors that are assigned and read.
+const TENSORS: usize = 3;
+/// How far away from the element that is assigned others are read.
+const REACH: i64 = 2;
+/// What an index that is an iterator alone reads in full, none of these is.
+const MARGIN: i64 = REACH + 1;
+
+pub fn program() -> impl Strategy<Value = Program> {
+    let offset = || prop_oneof![2 => Just(0), 1 => -REACH..=REACH];
+    let offsets = (offset(), offset()).prop_map(|(a, b)| [a, b]);
+    let operand = (0..TENSORS, offsets, prop::bool::weighted(0.2));
+    let kind = prop_oneof![
+        4 => Just(Kind::Pointwise),
+        2 => Just(Kind::Reduced("sum")),
+        1 => Just(Kind::Reduced("max")),
+    ];
+    let onto = prop::bool::weighted(0.3);
+    let statement = (kind, 0..TENSORS, onto, operand.clone(), operand);
+    let statement = statement.prop_map(|(kind, target, onto, first, second)| Statement {
+        kind,
+        target,
+        onto,
+        operands: [first, second],
+    });
+    let elem = prop_oneof![3 => Just(Elem::F64), 1 => Just(Elem::I64)];
+    let statements = prop::collection::vec(statement, 1..=3);
+    (1..=4i64, any::<bool>(), elem, statements).prop_map(
+        |(extent, two_dimensions, elem, statements)| Program {
+            extent,
+            two_dimensions,
+            elem,
+            statements,
+        },
+    )
+}
+
+impl Program {
+    /// The assignments.
+    pub fn definition(&self) -> Vec<Expr> {
+        let assignments = self.statements.iter().map(|s| self.assignment(s));
+        assignments.collect()
+    }
+
+    fn assignment(&self, s: &Statement) -> Expr {
+        let target = self.element(s.target, ["i", "j"], [0, 0], false);
+        // Other elements of the target cannot be read while it is assigned.
+        let read = |k: usize, names: [&str; 2]| {
+            let (tensor, offsets, turned) = s.operands[k];
+            let tensor = match tensor == s.target {
+                true => (tensor + 1) % TENSORS,
+                false => tensor,
+            };
+            self.element(tensor, names, offsets, turned)
+        };
+        // What has no margin bounds each iterator exactly.
+        let value = match s.kind {
+            Kind::Pointwise => {
+                let (first, second) = (read(0, ["i", "j"]), read(1, ["i", "j"]));
+                format!("({first} + {second}) * {}", self.plain(["i", "j"]))
+            }
+            Kind::Reduced(reduction) => {
+                let (first, second) = (read(0, ["k", "j"]), self.plain(["i", "k"]));
+                let all = match self.two_dimensions {
+                    true => self.plain(["k", "j"]),
+                    false => format!("{} * {}", self.plain(["i", ""]), self.plain(["k", ""])),
+                };
+                let value = format!("{first} * {second} * {all}");
+                match s.onto && reduction != "sum" {
+                    true => {
+                        return self.parsed(&format!("{target} = max({target}, max(k: {value}))"));
+                    }
+                    false => format!("{reduction}(k: {value})"),
+                }
+            }
+        };
+        match s.onto {
+            true => self.parsed(&format!("{target} = {target} + {value}")),
+            false => self.parsed(&format!("{target} = {value}")),
+        }
+    }
+
+    fn element(&self, tensor: usize, names: [&str; 2], offsets: [i64; 2], turned: bool) -> String {
+        let [first, second] = names;
+        let [a, b] = offsets.map(|o| MARGIN + o);
+        match (self.two_dimensions, turned) {
+            (true, false) => format!("P{tensor}[{first} + {a}][{second} + {b}]"),
+            (true, true) => format!("P{tensor}[{second} + {a}][{first} + {b}]"),
+            (false, false) => format!("P{tensor}[{first} + {a}]"),
+            (false, true) => format!("P{tensor}[-{first} + {}]", self.extent - 1 + a),
+        }
+    }
+
+    fn plain(&self, [first, second]: [&str; 2]) -> String {
+        match self.two_dimensions {
+            true => format!("E[{first}][{second}]"),
+            false => format!("E[{first}]"),
+        }
+    }
+
+    fn parsed(&self, text: &str) -> Expr {
+        let declare = |name: String, extent: i64| match self.two_dimensions {
+            true => format!("{name}[{extent}][{extent}]"),
+            false => format!("{name}[{extent}]"),
+        };
+        let size = self.extent + 2 * MARGIN;
+        let mut tensors: Vec<String> = (0..TENSORS)
+            .map(|k| declare(format!("P{k}"), size))
+            .collect();
+        tensors.push(declare("E".to_owned(), self.extent));
+        let text = format!("{} {}\n{text}", self.elem, tensors.join(", "));
+        let parsed = parse_expr(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        with_shapes(&parsed).unwrap_or_else(|e| panic!("{e}\n{text}"))
+    }
+}
+
+/// A step on one of several nests, or what makes one of two.
+#[derive(Clone, Debug)]
+pub enum ProgramMove {
+    /// Of the nest with this number.
+    Step(usize, Move),
+    /// Of the nest with this number and the next one, at a level.
+    Fuse(usize, i64),
+}
+
+pub fn program_moves(count: usize) -> impl Strategy<Value = Vec<ProgramMove>> {
+    let steps = (0..3usize, moves(1))
+        .prop_map(|(nest, mut moves)| ProgramMove::Step(nest, moves.swap_remove(0)));
+    let fuse = (0..2usize, 1..4i64).prop_map(|(nest, level)| ProgramMove::Fuse(nest, level));
+    prop::collection::vec(prop_oneof![3 => steps, 1 => fuse], 1..=count)
+}
+
+/// The nests after all moves that are accepted, and those moves.
+pub fn transformed(program: &Program, moves: &[ProgramMove]) -> (Vec<Nest>, Vec<String>) {
+    let build = |e: &Expr| build(e).unwrap_or_else(|error| panic!("{error}\n{e}"));
+    let mut nests: Vec<Nest> = program.definition().iter().map(build).collect();
+    let mut taken = Vec::new();
+    for chosen in moves {
+        let after = match chosen {
+            ProgramMove::Step(k, chosen) => {
+                let k = k % nests.len();
+                step(&nests[k], chosen).ok().map(|after| (k..k + 1, after))
+            }
+            ProgramMove::Fuse(k, level) if *k + 1 < nests.len() => {
+                let after = fused(&nests[*k], &nests[k + 1], *level).ok();
+                after.map(|after| (*k..k + 2, after))
+            }
+            ProgramMove::Fuse(..) => None,
+        };
+        if let Some((replaced, after)) = after
+            && verify(&after).is_ok()
+            && !(replaced.len() == 1 && after == nests[replaced.start])
+        {
+            taken.push(format!("{chosen:?}"));
+            nests.splice(replaced, [after]);
+        }
+    }
+    (nests, taken)
+}
