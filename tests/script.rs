@@ -426,8 +426,12 @@ fn functions_of_the_library_can_call_each_other_in_any_order() {
         let g = A.contract(A, [[1, 2], [2, 1]]);
         let h = trace(A);
         let o = outerproduct(a, a, a);
+        let p = stencil(A, [[0, 0], [0, 1]], [1, -1]);
+        let q = conv(T, T, #{stride: 2});
+        let r = sum(A, [1]);
         let l = build(d).tile(2).tile(["i1_i"], [1]).interchange_n(1, 2);"#;
-    let script = format!("let A = tensor([4, 4]);\n{calls}\n{calls}\n{calls}\nprint(l)");
+    let tensors = "let A = tensor([4, 4]); let T = tensor([2, 2, 4]);";
+    let script = format!("{tensors}\n{calls}\n{calls}\n{calls}\nprint(l)");
     assert!(printed(&script).contains("i1_i_o"));
 }
 

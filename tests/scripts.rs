@@ -5,10 +5,15 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use teml::ir::Nest;
+use teml::script::{Mode, Session, Workbench};
+use teml::transform::trace;
 
 /// Each script with its sizes.
 const SCRIPTS: &[(&str, &[&str])] = &[
+    ("blur", &["h=29", "w=31"]),
     ("bmm", &["b=5", "m=9", "n=11", "k=7"]),
+    ("coars", &["h=29", "w=31"]),
     (
         "gconv",
         &["n=2", "g=3", "f=2", "c=3", "h=5", "w=6", "kh=3", "kw=3"],
@@ -19,6 +24,7 @@ const SCRIPTS: &[(&str, &[&str])] = &[
     ("mttkrp", &["i=7", "j=11", "k=9", "l=13"]),
     ("optimize_mttkrp", &["n=9"]),
     ("sddmm", &["m=17", "n=19", "k=23"]),
+    ("tune_tiles", &["m=12", "n=70", "k=64"]),
     ("tmm", &["m=17", "n=19", "k=23"]),
 ];
 
@@ -77,5 +83,54 @@ fn what_every_script_emits_compiles_without_warnings() {
             .unwrap();
         let shown = String::from_utf8_lossy(&compiled.stderr).into_owned();
         assert!(compiled.status.success(), "{script}: {shown}");
+    }
+}
+
+/// The nests that a script compares, and those from which they were made.
+fn nests(script: &str, sizes: &[&str]) -> Vec<Nest> {
+    let sizes = sizes.iter().filter_map(|size| size.split_once('='));
+    let sizes: Vec<_> = sizes.map(|(n, v)| (n.to_owned(), v.to_owned())).collect();
+    let workbench = Workbench {
+        mode: Mode::Emit,
+        parameters: sizes.into(),
+        ..Workbench::default()
+    };
+    let mut session = Session::new(Box::new(std::io::sink()), workbench)
+        .ok()
+        .unwrap();
+    if let Err(error) = session.run_file(&path(script)) {
+        panic!("{}", error.render(false));
+    }
+    let mut found: Vec<Nest> = Vec::new();
+    for nest in session.shared().lock().workbench.nests.drain(..) {
+        let before = (1..).map_while(|steps| trace::undo(&nest, steps).ok());
+        let all = before.chain([nest.clone()]);
+        found.extend(all.filter(|n| !found.contains(n)).collect::<Vec<_>>());
+    }
+    found
+}
+
+#[test]
+fn every_path_of_every_script_makes_its_nest_again() {
+    for (script, sizes) in SCRIPTS {
+        let nests = nests(script, sizes);
+        assert!(nests.len() > 1, "{script}");
+        for nest in nests {
+            let path = trace::script(&nest).unwrap();
+            let mut session = Session::new(Box::new(std::io::sink()), Workbench::default())
+                .ok()
+                .unwrap();
+            match session.eval_line(&path) {
+                Ok(shown) => assert_eq!(shown, Some(nest.to_string()), "{script}\n{path}"),
+                Err(error) => panic!("{script}\n{path}\n{}", error.render(false)),
+            }
+            let json = trace::to_json(&nest).unwrap();
+            assert_eq!(trace::from_json(&json).unwrap(), nest, "{script}\n{json}");
+            let built = (1..)
+                .map_while(|steps| trace::undo(&nest, steps).ok())
+                .last();
+            let again = trace::replay(nest.path(), &built.unwrap_or(nest.clone())).unwrap();
+            assert_eq!(again, nest, "{script}\n{path}");
+        }
     }
 }

@@ -252,3 +252,28 @@ fn coars() {
         ["i1, i2", "parallel i1_o, i2_o, i1_i, vector i2_i"]
     );
 }
+
+/// The program of §5.3, with the paper's `tensor(double, ..)` and its list of two loops.
+#[test]
+fn the_program_of_the_performance_comparison() {
+    let script = r#"
+        B = tensor(double, [4, 4, 4])
+        C = tensor(double, [4, 4])
+        D = tensor(double, [4, 4])
+        Dt = transpose(D, [[1, 2]])
+        tmp = vcontract(B, Dt, [3, 1])
+        A = contract(tmp, C, [2, 1])
+        ld = build(Dt)
+        l = build(A)
+        l1 = parallelize(l, 1)
+        l2 = interchange(l1, [2, 3])
+        print(ld)
+        print(l2)
+        print(l2 == interchange(l1, 2, 3) && l2 == l1.interchange([3, 2]))
+        print(tensor(float, [2]).shape() == tensor([2], "f32").shape())
+        compare([[ld, l], [ld, l2]])"#;
+    let found = loops(script);
+    assert_eq!(found, ["i1, i2", "parallel i1, i3, i2, i4, i5"]);
+    let printed = run(script).unwrap();
+    assert_eq!(printed.matches("true\n").count(), 2, "{printed}");
+}

@@ -2,7 +2,7 @@
 //! races, well-formedness, counted work. Trees are only read here.
 
 pub mod bounds;
-pub mod legality;
+pub mod digits;
 pub mod position;
 pub mod relative;
 pub mod shape;

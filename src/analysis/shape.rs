@@ -143,6 +143,8 @@ pub struct IteratorRange {
     pub low: i64,
     /// One past the last value.
     pub high: i64,
+    /// The extent of the dimensions in which the iterator stands alone, if it does in any.
+    pub alone: Option<u64>,
 }
 
 impl IteratorRange {
@@ -169,6 +171,7 @@ pub fn ranges(expr: &Expr) -> Result<Vec<IteratorRange>, Mismatch> {
             name: v.name,
             low: v.low,
             high: v.high,
+            alone: v.alone.map(|place| place.extent),
         })
         .collect())
 }
@@ -270,7 +273,9 @@ impl Solver {
                 .iter()
                 .map(|(name, _)| self.lookup(name, scope));
             let vars = vars.collect();
-            let (tensor, dimension) = (tensor.label().to_owned(), d + 1);
+            // Operands have names, targets can be without.
+            let tensor = tensor.name().map_or("the target", Name::as_str).to_owned();
+            let dimension = d + 1;
             let place = Place {
                 tensor,
                 dimension,

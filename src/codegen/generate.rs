@@ -3,10 +3,11 @@
 use super::emit::{Emitter, comment};
 use super::kernel::{Header, Kernel, Param, Role};
 use super::symbol;
-use crate::analysis::legality::{self, Race};
+use crate::analysis::digits;
 use crate::analysis::shape;
 use crate::analysis::verify::{self, Invalid};
 use crate::ir::{Expr, Index, Infix, Name, NameError, Nest, Node, Tensor};
+use crate::legality::race::{Race, race};
 use std::fmt::Write;
 
 /// Why there is no C for some nests.
@@ -102,7 +103,7 @@ pub fn generate(nests: &[Nest], symbol: &str) -> Result<Kernel, NoCode> {
             return Err(NoCode::Part { outer });
         }
         verify::verify(nest)?;
-        if let Some(race) = legality::race(nest) {
+        if let Some(race) = race(nest) {
             return Err(NoCode::Race { nest: k, race });
         }
     }
@@ -226,13 +227,10 @@ fn covers(assignment: &Expr) -> bool {
         .iter()
         .zip(tensor.shape().extents())
         .all(|(index, &extent)| {
-            let Some(name) = index.as_iterator() else {
-                return extent == 1 && index.as_constant() == Some(0);
-            };
-            let fresh = !seen.contains(&name);
-            seen.push(name);
-            let range = ranges.iter().find(|r| r.name == *name);
-            fresh && range.is_some_and(|r| r.low == 0 && r.high.unsigned_abs() == extent)
+            let names = index.terms().iter().map(|(name, _)| name);
+            let fresh = !names.clone().any(|name| seen.contains(&name));
+            seen.extend(names);
+            fresh && digits::without_holes(index.terms(), &ranges) == Some(extent)
         })
 }
 

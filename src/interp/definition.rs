@@ -336,7 +336,7 @@ impl<T: Number> Compiler<'_, '_, T> {
                 ..
             } => {
                 let first = self.scope.len();
-                let domains = Domains::under(body, over)?;
+                let domains = Domains::under(body, over, &self.scope)?;
                 let ranges: Vec<(i64, i64)> = over.iter().map(|n| domains.get(n)).collect();
                 self.scope.extend(over.iter().cloned().zip(ranges.clone()));
                 let identity = T::constant(reduction.identity(body.elem()));

@@ -24,11 +24,13 @@
 //! Refuses: virtual expressions; an iterator that occurs in the value alone, unless the target
 //! accumulates onto itself; a sum below anything but `*`, `neg` and the dividend of a
 //! floating-point quotient; another reduction below any operation; a value that reads other
-//! elements of the target; several iterations that assign one element.
+//! elements of the target; several iterations that assign one element, or for all that the
+//! indices tell could do so.
 //!
 //! Source: TeML eq. 19; initialization: §4.2.3.
 
 use super::flatten::{Flat, Stuck, flatten};
+use crate::analysis::digits;
 use crate::analysis::shape::{self, IteratorRange};
 use crate::ir::{
     Affine, BinaryOp, Expr, Fill, Index, Infix, Loop, Name, Nest, Node, Origin, Range, Reduction,
@@ -143,9 +145,9 @@ pub fn build(assignment: &Expr) -> Result<Nest, NoNest> {
     };
     let repeats = reduction.is_some() || !extra.is_empty();
     access.check_reads(&body, repeats)?;
-    access.check_injective(&of_target)?;
 
-    let order = loop_order(of_target, extra.into_iter().chain(over).collect());
+    let reduced = extra.into_iter().chain(over).collect();
+    let order = loop_order(of_target.clone(), reduced);
     let stmt = Stmt {
         target: target.clone(),
         index: index.clone(),
@@ -157,6 +159,7 @@ pub fn build(assignment: &Expr) -> Result<Nest, NoNest> {
         }),
     };
     let ranges = statement_ranges(&stmt)?;
+    access.check_injective(&of_target, &ranges)?;
     let fill = match reduction {
         Some(reduction) if onto_old.is_none() => Some(access.fill(&ranges, reduction)?),
         _ => None,
@@ -255,13 +258,23 @@ impl Target<'_> {
         read.map_or(Ok(()), |read| Err(NoNest::ReadsTarget { read, target }))
     }
 
-    /// Each iterator must be the only one of some index.
-    fn check_injective(&self, iterators: &[Name]) -> Result<(), NoNest> {
-        let alone = |name: &Name| {
-            let terms = self.index.iter().map(Affine::terms);
-            terms.into_iter().any(|t| t.len() == 1 && t[0].0 == *name)
-        };
-        match iterators.iter().find(|name| !alone(name)) {
+    /// The indices must tell the iterations apart: each iterator is the only one of an index or
+    /// a digit of one, beside others that are known by then.
+    fn check_injective(&self, iterators: &[Name], ranges: &[IteratorRange]) -> Result<(), NoNest> {
+        let mut known: Vec<Name> = Vec::new();
+        let mut more = true;
+        while more {
+            more = false;
+            for index in self.index {
+                let mut open = index.terms().to_vec();
+                open.retain(|(name, _)| !known.contains(name));
+                if !open.is_empty() && digits::tell_apart(&open, ranges) {
+                    known.extend(open.into_iter().map(|(name, _)| name));
+                    more = true;
+                }
+            }
+        }
+        match iterators.iter().find(|name| !known.contains(name)) {
             None => Ok(()),
             Some(name) => Err(NoNest::NotInjective {
                 target: self.shown.clone(),
@@ -275,25 +288,21 @@ impl Target<'_> {
         let scattered = || NoNest::Scattered {
             target: self.shown.clone(),
         };
+        let bounds = |name: &Name| {
+            let range = ranges.iter().find(|r| r.name == *name)?;
+            Some((range.low, range.high - 1))
+        };
         let mut seen: Vec<&Name> = Vec::new();
         let mut region = Vec::with_capacity(self.index.len());
         for index in self.index {
-            let (low, extent) = match index.terms() {
-                [] => (index.offset(), 1),
-                [(name, 1)] if !seen.contains(&name) => {
-                    seen.push(name);
-                    let range = ranges
-                        .iter()
-                        .find(|r| r.name == *name)
-                        .ok_or_else(scattered)?;
-                    (
-                        range.low + index.offset(),
-                        (range.high - range.low).unsigned_abs(),
-                    )
-                }
-                _ => return Err(scattered()),
-            };
-            region.push((Affine::constant(low), extent));
+            let names = index.terms().iter().map(|(name, _)| name);
+            if names.clone().any(|name| seen.contains(&name)) {
+                return Err(scattered());
+            }
+            seen.extend(names);
+            let extent = digits::without_holes(index.terms(), ranges);
+            let (low, _) = index.interval(&bounds).ok_or_else(scattered)?;
+            region.push((Affine::constant(low), extent.ok_or_else(scattered)?));
         }
         let target = self.tensor.clone();
         let value = reduction.identity(target.elem());
@@ -306,11 +315,17 @@ impl Target<'_> {
     }
 }
 
+/// The iterators in order of appearance; of those in one index the one that moves it most first,
+/// so that loops walk through it in order.
 fn names_in(index: &[Affine]) -> Vec<Name> {
     let mut names: Vec<Name> = Vec::new();
-    for (name, _) in index.iter().flat_map(Affine::terms) {
-        if !names.contains(name) {
-            names.push(name.clone());
+    for index in index {
+        let mut terms: Vec<&(Name, i64)> = index.terms().iter().collect();
+        terms.sort_by_key(|(_, c)| std::cmp::Reverse(c.unsigned_abs()));
+        for (name, _) in terms {
+            if !names.contains(name) {
+                names.push(name.clone());
+            }
         }
     }
     names

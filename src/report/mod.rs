@@ -1,4 +1,8 @@
-//! What people read: tables of results.
+//! What people read: tables of results, and how far a run is.
+
+mod progress;
+
+pub use progress::Bar;
 
 use crate::trial::{Outcome, Row};
 use comfy_table::{CellAlignment, Table, presets};

@@ -55,6 +55,28 @@ pub enum Scalar {
     Integer(i64),
 }
 
+impl Scalar {
+    /// Whether both are the same number of the same kind, to the last bit.
+    pub(super) fn same(self, other: Scalar) -> bool {
+        match (self, other) {
+            (Scalar::Float(a), Scalar::Float(b)) => a.to_bits() == b.to_bits(),
+            (a, b) => a == b,
+        }
+    }
+}
+
+impl From<f64> for Scalar {
+    fn from(value: f64) -> Scalar {
+        Scalar::Float(value)
+    }
+}
+
+impl From<i64> for Scalar {
+    fn from(value: i64) -> Scalar {
+        Scalar::Integer(value)
+    }
+}
+
 impl fmt::Display for Scalar {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -106,7 +128,7 @@ impl Buffer {
     ///
     /// # Errors
     /// [`RuntimeError::Allocation`] when there is not that much memory, and
-    /// [`RuntimeError::DataLength`] or [`RuntimeError::NotAnElement`] when the data do not fit.
+    /// what [`Data::check`] says when the data do not fit.
     pub fn filled(tensor: &Tensor, data: &Data) -> Result<Buffer, RuntimeError> {
         let size = tensor.elem().size() as u64;
         let bytes = tensor.shape().extents().iter();

@@ -1,8 +1,11 @@
-//! The cache of shared objects: named by what they were made from, sealed by what they are.
+//! The cache of shared objects: named by what they were made from, sealed by what they are, and
+//! removed when there are too many, what was not used for the longest time first.
 
 use super::control::Control;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Once;
+use std::time::{Duration, SystemTime};
 
 /// The name of what `source` compiles to with these flags, this compiler and, because the flags
 /// say "native", this processor.
@@ -54,8 +57,17 @@ pub(super) fn seal(object: &Path) -> io::Result<()> {
     file.write_all(hash.as_bytes())
 }
 
-/// Whether the cache holds this file, whole.
-pub(super) fn is_whole(object: &Path) -> bool {
+/// Whether the cache holds this file, whole; then it counts as used now.
+pub(super) fn holds(object: &Path) -> bool {
+    let whole = is_whole(object);
+    if whole {
+        // Where the time cannot be set, the file is removed early and made anew.
+        let _ = std::fs::File::open(object).and_then(|f| f.set_modified(SystemTime::now()));
+    }
+    whole
+}
+
+fn is_whole(object: &Path) -> bool {
     let Ok(bytes) = std::fs::read(object) else {
         return false;
     };
@@ -63,4 +75,92 @@ pub(super) fn is_whole(object: &Path) -> bool {
         return false;
     };
     blake3::hash(body).as_bytes() == hash
+}
+
+/// The cache may take this many bytes.
+const MAX_BYTES: u64 = 512 << 20;
+
+/// What was used in this time may be in use now, by this process or another one, and stays.
+const IN_USE: Duration = Duration::from_secs(24 * HOUR);
+
+const HOUR: u64 = 60 * 60;
+
+/// Makes room for what is stored from now on. Once per process, since that looks at every file.
+pub(super) fn make_room(cache: &Path) {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| prune(cache, MAX_BYTES, SystemTime::now() - IN_USE));
+}
+
+/// Removes shared objects that were last used before `until`, the oldest first, as long as all of
+/// them take more than `max` bytes; and what was left behind where a process was killed.
+fn prune(cache: &Path, max: u64, until: SystemTime) {
+    let Ok(entries) = std::fs::read_dir(cache) else {
+        return;
+    };
+    let (mut objects, mut total) = (Vec::new(), 0);
+    for entry in entries.flatten() {
+        let (path, name) = (entry.path(), entry.file_name());
+        let Ok(data) = entry.metadata() else { continue };
+        let Ok(used) = data.modified() else { continue };
+        if data.is_file() && path.extension().is_some_and(|e| e == "so") {
+            total += data.len();
+            objects.push((used, data.len(), path));
+        } else if data.is_dir() && name.to_string_lossy().starts_with(BUILD) && used < until {
+            // What cannot be removed is another user's.
+            let _ = std::fs::remove_dir_all(path);
+        }
+    }
+    objects.sort();
+    for (used, bytes, path) in objects {
+        if total <= max || used >= until {
+            return;
+        }
+        if std::fs::remove_file(path).is_ok() {
+            total -= bytes;
+        }
+    }
+}
+
+/// How the names of directories begin in which the compiler works.
+pub(super) const BUILD: &str = "build-";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_used_long_ago_goes_first_and_what_may_be_in_use_stays() {
+        let cache = tempfile::tempdir().unwrap();
+        let now = SystemTime::now();
+        let aged = |name: &str, hours: u64| {
+            let file = std::fs::File::create(cache.path().join(name)).unwrap();
+            file.set_len(100).unwrap();
+            file.set_modified(now - Duration::from_secs(hours * HOUR))
+                .unwrap();
+        };
+        for (name, hours) in [
+            ("a.so", 40),
+            ("b.so", 50),
+            ("c.so", 30),
+            ("d.so", 1),
+            ("e.txt", 90),
+        ] {
+            aged(name, hours);
+        }
+        std::fs::create_dir(cache.path().join("build-x")).unwrap();
+        let left = |max, hours| {
+            prune(cache.path(), max, now - Duration::from_secs(hours * HOUR));
+            let entries = std::fs::read_dir(cache.path()).unwrap();
+            let names = entries.map(|e| e.unwrap().file_name().into_string().unwrap());
+            let mut names: Vec<String> = names.collect();
+            names.sort();
+            names.join(" ")
+        };
+        assert_eq!(left(400, 24), "a.so b.so build-x c.so d.so e.txt");
+        assert_eq!(left(399, 24), "a.so build-x c.so d.so e.txt");
+        assert_eq!(left(0, 35), "build-x c.so d.so e.txt");
+        assert_eq!(left(0, 24), "build-x d.so e.txt");
+        prune(cache.path(), 0, now + Duration::from_secs(HOUR));
+        assert_eq!(left(0, 24), "e.txt");
+    }
 }

@@ -135,14 +135,15 @@ impl Compiler {
         let mut tried = Vec::new();
         if let Some(cache) = cache::directory(control) {
             let path = cache.join(format!("{key}.so"));
-            if cache::is_whole(&path) {
+            if cache::holds(&path) {
                 return Ok(compiled(path, true, None));
             }
             let build = || -> Result<(), Stopped> {
                 std::fs::create_dir_all(&cache)?;
+                cache::make_room(&cache);
                 // Inside the cache: renaming is atomic on one file system only.
                 let directory = tempfile::Builder::new()
-                    .prefix("build-")
+                    .prefix(cache::BUILD)
                     .tempdir_in(&cache)?;
                 let object = self.build(kernel, &source, &flags, directory.path(), control)?;
                 cache::seal(&object)?;

@@ -1,7 +1,8 @@
 //! The contents of a tensor before a kernel runs.
 
-use super::buffer::{Buffer, Contents};
+use super::buffer::{Buffer, Contents, Scalar, View};
 use super::error::RuntimeError;
+use super::random::Random;
 use crate::ir::{Elem, Tensor};
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -13,13 +14,76 @@ pub enum Data {
     /// `((x*7 + k*13) % 101) / 101.0 - 0.5`, and `((x*7 + k*13) % 101) - 50` where its elements
     /// are integers.
     Pattern(u64),
+    /// Numbers that follow from a seed.
+    Random(Random),
     /// The same value everywhere.
-    Constant(f64),
+    Constant(Scalar),
     /// One value per element, in row-major order.
-    Values(Arc<Vec<f64>>),
+    Values(Arc<Values>),
     /// Nothing: every element is a NaN, or a large negative number where elements are integers,
     /// so that reading it before writing it shows.
     Unset,
+}
+
+/// The elements of a tensor, owned.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Values {
+    /// C `double`.
+    F64(Vec<f64>),
+    /// C `float`.
+    F32(Vec<f32>),
+    /// C `int32_t`.
+    I32(Vec<i32>),
+    /// C `int64_t`.
+    I64(Vec<i64>),
+}
+
+impl Values {
+    /// `numbers` as elements of `tensor`.
+    ///
+    /// # Errors
+    /// [`RuntimeError::NotAnElement`] when the elements are integers and a number is none of them.
+    pub fn new(tensor: &Tensor, numbers: &[Scalar]) -> Result<Values, RuntimeError> {
+        numbers.iter().try_for_each(|n| check(tensor, *n))?;
+        let numbers = numbers.iter().copied();
+        Ok(match tensor.elem() {
+            Elem::F64 => Values::F64(numbers.map(to_f64).collect()),
+            Elem::F32 => Values::F32(numbers.map(to_f32).collect()),
+            Elem::I32 => Values::I32(numbers.map(to_i32).collect()),
+            Elem::I64 => Values::I64(numbers.map(to_i64).collect()),
+        })
+    }
+
+    /// No elements.
+    pub fn none(elem: Elem) -> Values {
+        match elem {
+            Elem::F64 => Values::F64(Vec::new()),
+            Elem::F32 => Values::F32(Vec::new()),
+            Elem::I32 => Values::I32(Vec::new()),
+            Elem::I64 => Values::I64(Vec::new()),
+        }
+    }
+
+    /// The elements, borrowed.
+    pub fn view(&self) -> View<'_> {
+        match self {
+            Values::F64(v) => View::F64(v),
+            Values::F32(v) => View::F32(v),
+            Values::I32(v) => View::I32(v),
+            Values::I64(v) => View::I64(v),
+        }
+    }
+}
+
+impl From<View<'_>> for Values {
+    fn from(view: View<'_>) -> Values {
+        match view {
+            View::F64(v) => Values::F64(v.to_vec()),
+            View::F32(v) => Values::F32(v.to_vec()),
+            View::I32(v) => Values::I32(v.to_vec()),
+            View::I64(v) => Values::I64(v.to_vec()),
+        }
+    }
 }
 
 /// [`Data::Values`] are equal when they are the same list in memory.
@@ -27,7 +91,8 @@ impl PartialEq for Data {
     fn eq(&self, other: &Data) -> bool {
         match (self, other) {
             (Data::Pattern(a), Data::Pattern(b)) => a == b,
-            (Data::Constant(a), Data::Constant(b)) => a.to_bits() == b.to_bits(),
+            (Data::Random(a), Data::Random(b)) => a == b,
+            (Data::Constant(a), Data::Constant(b)) => a.same(*b),
             (Data::Values(a), Data::Values(b)) => Arc::ptr_eq(a, b),
             (Data::Unset, Data::Unset) => true,
             _ => false,
@@ -44,19 +109,54 @@ const CHUNK: usize = PERIOD as usize * 512;
 impl Data {
     /// The value at flat index `x` of a tensor with elements of type `elem`; `None` for
     /// [`Data::Unset`] and behind the end of [`Data::Values`].
-    pub fn value(&self, elem: Elem, x: u64) -> Option<f64> {
+    pub fn value(&self, elem: Elem, x: u64) -> Option<Scalar> {
         match self {
             Data::Pattern(k) => {
                 let step = ((x % PERIOD) * 7 + (k % PERIOD) * 13) % PERIOD;
                 Some(if elem.is_float() {
-                    step as f64 / 101.0 - 0.5
+                    Scalar::Float(step as f64 / 101.0 - 0.5)
                 } else {
-                    step as f64 - 50.0
+                    Scalar::Integer(step.cast_signed() - 50)
                 })
             }
+            Data::Random(random) => Some(random.value(elem, x)),
             Data::Constant(value) => Some(*value),
-            Data::Values(values) => values.get(usize::try_from(x).ok()?).copied(),
+            Data::Values(values) => values.view().get(usize::try_from(x).ok()?),
             Data::Unset => None,
+        }
+    }
+
+    /// That the data can be the elements of `tensor`.
+    ///
+    /// # Errors
+    /// [`RuntimeError::DataLength`], [`RuntimeError::DataType`], [`RuntimeError::NotAnElement`]
+    /// or [`RuntimeError::NoRange`].
+    pub fn check(&self, tensor: &Tensor) -> Result<(), RuntimeError> {
+        let label = || tensor.label().to_owned();
+        match self {
+            Data::Pattern(_) | Data::Unset => Ok(()),
+            Data::Random(random) => random.check(tensor),
+            Data::Constant(value) => check(tensor, *value),
+            Data::Values(values) => {
+                let (elem, given) = (values.view().elem(), values.view().len() as u64);
+                let expected = tensor.shape().elements();
+                if expected != given {
+                    let tensor = label();
+                    return Err(RuntimeError::DataLength {
+                        tensor,
+                        expected,
+                        given,
+                    });
+                }
+                match elem == tensor.elem() {
+                    true => Ok(()),
+                    false => Err(RuntimeError::DataType {
+                        tensor: label(),
+                        expected: tensor.elem(),
+                        given: elem,
+                    }),
+                }
+            }
         }
     }
 
@@ -64,74 +164,88 @@ impl Data {
     pub(super) fn fill(&self, tensor: &Tensor, buffer: &mut Buffer) -> Result<(), RuntimeError> {
         self.check(tensor)?;
         let elem = tensor.elem();
-        match buffer.contents() {
-            Contents::F64(out) => self.write(elem, out, |v| v),
-            Contents::F32(out) => self.write(elem, out, |v| v as f32),
-            Contents::I32(out) => self.write(elem, out, |v| v as i32),
-            Contents::I64(out) => self.write(elem, out, |v| v as i64),
+        match (buffer.contents(), self) {
+            (_, Data::Unset) => {}
+            (Contents::F64(out), data) => data.write(elem, out, to_f64),
+            (Contents::F32(out), data) => data.write(elem, out, to_f32),
+            (Contents::I32(out), data) => data.write(elem, out, to_i32),
+            (Contents::I64(out), data) => data.write(elem, out, to_i64),
         }
         Ok(())
     }
 
-    fn check(&self, tensor: &Tensor) -> Result<(), RuntimeError> {
-        let elem = tensor.elem();
-        let values: &[f64] = match self {
-            Data::Constant(value) => std::slice::from_ref(value),
-            Data::Values(values) => values,
-            Data::Pattern(_) | Data::Unset => return Ok(()),
-        };
-        let (expected, given) = (tensor.shape().elements(), values.len() as u64);
-        if expected != given && matches!(self, Data::Values(_)) {
-            let tensor = tensor.label().to_owned();
-            return Err(RuntimeError::DataLength {
-                tensor,
-                expected,
-                given,
+    fn write<T: Copy + Send + Sync>(&self, elem: Elem, out: &mut [T], cast: fn(Scalar) -> T) {
+        let chunks = out.par_chunks_mut(CHUNK);
+        if let Data::Pattern(_) | Data::Constant(_) = self {
+            let period = (0..PERIOD).filter_map(|x| self.value(elem, x));
+            let period: Vec<T> = period.map(cast).collect();
+            chunks.for_each(|out| {
+                for piece in out.chunks_mut(period.len()) {
+                    piece.copy_from_slice(&period[..piece.len()]);
+                }
             });
+            return;
         }
-        match values.iter().find(|v| !is_element(elem, **v)) {
-            None => Ok(()),
-            Some(&value) => Err(RuntimeError::NotAnElement {
-                tensor: tensor.label().to_owned(),
-                elem,
-                value,
-            }),
-        }
-    }
-
-    fn write<T: Copy + Send + Sync>(&self, elem: Elem, out: &mut [T], cast: fn(f64) -> T) {
-        match self {
-            Data::Unset => {}
-            Data::Values(values) => {
-                let chunks = out.par_chunks_mut(CHUNK).zip(values.par_chunks(CHUNK));
-                chunks.for_each(|(out, values)| {
-                    for (x, v) in out.iter_mut().zip(values) {
-                        *x = cast(*v);
-                    }
-                });
+        chunks.enumerate().for_each(|(k, out)| {
+            for (x, element) in (k * CHUNK..).zip(out) {
+                if let Some(value) = self.value(elem, x as u64) {
+                    *element = cast(value);
+                }
             }
-            Data::Pattern(_) | Data::Constant(_) => {
-                let period: Vec<T> = (0..PERIOD)
-                    .filter_map(|x| self.value(elem, x))
-                    .map(cast)
-                    .collect();
-                out.par_chunks_mut(CHUNK).for_each(|out| {
-                    for piece in out.chunks_mut(period.len()) {
-                        piece.copy_from_slice(&period[..piece.len()]);
-                    }
-                });
-            }
-        }
+        });
     }
 }
 
-fn is_element(elem: Elem, value: f64) -> bool {
-    let (low, high) = match elem {
-        Elem::F64 | Elem::F32 => return true,
-        Elem::I32 => (-2f64.powi(31), 2f64.powi(31)),
-        Elem::I64 => (-2f64.powi(63), 2f64.powi(63)),
-    };
-    value.fract() == 0.0 && (low..high).contains(&value)
+fn check(tensor: &Tensor, value: Scalar) -> Result<(), RuntimeError> {
+    let elem = tensor.elem();
+    match is_element(elem, value) {
+        true => Ok(()),
+        false => Err(RuntimeError::NotAnElement {
+            tensor: tensor.label().to_owned(),
+            elem,
+            value,
+        }),
+    }
+}
+
+pub(super) fn is_element(elem: Elem, value: Scalar) -> bool {
+    match (elem, value) {
+        (Elem::F64 | Elem::F32, _) | (Elem::I64, Scalar::Integer(_)) => true,
+        (Elem::I32, Scalar::Integer(value)) => i32::try_from(value).is_ok(),
+        (Elem::I32, Scalar::Float(value)) => is_whole(value, 31),
+        (Elem::I64, Scalar::Float(value)) => is_whole(value, 63),
+    }
+}
+
+/// Whether `value` is a whole number from `-2^bits` to below `2^bits`.
+fn is_whole(value: f64, bits: i32) -> bool {
+    let limit = 2f64.powi(bits);
+    value.fract() == 0.0 && (-limit..limit).contains(&value)
+}
+
+pub(super) fn to_f64(value: Scalar) -> f64 {
+    match value {
+        Scalar::Float(value) => value,
+        Scalar::Integer(value) => value as f64,
+    }
+}
+
+fn to_f32(value: Scalar) -> f32 {
+    match value {
+        Scalar::Float(value) => value as f32,
+        Scalar::Integer(value) => value as f32,
+    }
+}
+
+fn to_i32(value: Scalar) -> i32 {
+    to_i64(value) as i32
+}
+
+pub(super) fn to_i64(value: Scalar) -> i64 {
+    match value {
+        Scalar::Float(value) => value as i64,
+        Scalar::Integer(value) => value,
+    }
 }
 
 #[cfg(test)]
@@ -144,17 +258,22 @@ mod tests {
             let step = (x * 7 + k * 13) % 101;
             let pattern = Data::Pattern(k);
             let float = step as f64 / 101.0 - 0.5;
-            assert_eq!(pattern.value(Elem::F64, x), Some(float));
-            assert_eq!(pattern.value(Elem::I32, x), Some(step as f64 - 50.0));
+            let integer = step.cast_signed() - 50;
+            assert_eq!(pattern.value(Elem::F64, x), Some(Scalar::Float(float)));
+            assert_eq!(pattern.value(Elem::I32, x), Some(Scalar::Integer(integer)));
         }
     }
 
     #[test]
     fn only_whole_numbers_in_range_are_integers() {
-        assert!(is_element(Elem::I32, -2_147_483_648.0));
-        assert!(!is_element(Elem::I32, 2_147_483_648.0));
-        assert!(!is_element(Elem::I64, 0.5));
-        assert!(!is_element(Elem::I64, f64::NAN));
-        assert!(is_element(Elem::F32, f64::NAN));
+        use Scalar::{Float, Integer};
+        assert!(is_element(Elem::I32, Float(-2_147_483_648.0)));
+        assert!(!is_element(Elem::I32, Float(2_147_483_648.0)));
+        assert!(!is_element(Elem::I32, Integer(2_147_483_648)));
+        assert!(is_element(Elem::I64, Integer(i64::MAX)));
+        assert!(!is_element(Elem::I64, Float(i64::MAX as f64)));
+        assert!(!is_element(Elem::I64, Float(0.5)));
+        assert!(!is_element(Elem::I64, Float(f64::NAN)));
+        assert!(is_element(Elem::F32, Float(f64::NAN)));
     }
 }

@@ -1,5 +1,6 @@
 //! What can go wrong between C text and a result.
 
+use super::buffer::Scalar;
 use super::compare::Comparison;
 use crate::ir::Elem;
 use std::path::PathBuf;
@@ -100,7 +101,40 @@ pub enum RuntimeError {
         /// Its element type.
         elem: Elem,
         /// The value.
-        value: f64,
+        value: Scalar,
+    },
+    /// Values of another type than the tensor's elements.
+    #[error("tensor `{tensor}` has elements of type {expected}, and {given} values were given")]
+    DataType {
+        /// The tensor's name.
+        tensor: String,
+        /// The type of its elements.
+        expected: Elem,
+        /// The type of the values.
+        given: Elem,
+    },
+    /// Random numbers that are to lie between bounds that bound nothing.
+    #[error(
+        "there are no random numbers from {low} to {high} for tensor `{tensor}`, whose elements \
+         are {elem}"
+    )]
+    NoRange {
+        /// The tensor's name.
+        tensor: String,
+        /// Its element type.
+        elem: Elem,
+        /// The lower bound.
+        low: Scalar,
+        /// The upper bound.
+        high: Scalar,
+    },
+    /// A file does not hold an array.
+    #[error("cannot read `{}`: {reason}", file.display())]
+    NoArray {
+        /// The file.
+        file: PathBuf,
+        /// Why not.
+        reason: String,
     },
     /// The number of data sources is not the number of arguments.
     #[error("kernel `{kernel}` takes {expected} arguments, and data for {given} were given")]

@@ -1,5 +1,5 @@
 //! From C text to numbers: compile a kernel, call it in a worker process, compare what it wrote,
-//! measure how long it took.
+//! measure how long it took. Also: arrays in files.
 //!
 //! The only room with `unsafe`: `sys` wraps the system calls, `buffer` the shared memory,
 //! `serve` the call of foreign code. Every error is a [`RuntimeError`]; kernels run in a
@@ -14,8 +14,11 @@ mod control;
 mod data;
 mod diagnostics;
 mod error;
+mod header;
 mod measure;
+mod npy;
 mod protocol;
+mod random;
 mod run;
 mod serve;
 mod sys;
@@ -26,8 +29,10 @@ pub use compare::{Comparison, Difference, compare, default_tolerance};
 pub use compile::{Compiled, Options, compile};
 pub use compiler::Compiler;
 pub use control::Control;
-pub use data::Data;
+pub use data::{Data, Values};
 pub use error::RuntimeError;
 pub use measure::{Budget, Timing, Variant, measure};
+pub use npy::Array;
+pub use random::Random;
 pub use run::{Outputs, Run, run_once};
 pub use serve::serve;

@@ -80,9 +80,9 @@ impl Snapshot {
     }
 }
 
-/// What a dialog shows for a value: nothing for `()`.
+/// What a dialog shows for a value: nothing for `()`, and for what was printed already.
 fn display(value: &Dynamic) -> Option<String> {
-    if value.is_unit() {
+    if value.is_unit() || value.tag() == values::SHOWN {
         return None;
     }
     if let Some(expr) = value.read_lock::<Expr>() {

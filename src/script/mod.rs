@@ -7,6 +7,7 @@
 //! * **Iterators** need no declaration. A name that nobody declared is an iterator if it is one
 //!   or two lowercase letters, then digits, then suffixes such as `_o`: `i`, `j2`, `kh`, `i_o`.
 //!   A variable of that name goes before. `iter("name")` makes an iterator of any name.
+//!   Likewise, `double` and `float` are element types where nobody declared them.
 //! * **`from -> to`** is an arrow, for operations to interpret. A list may be left out at the
 //!   end, or be `()`: TeML's ε.
 //! * **Names**: a tensor without one takes that of the variable it is first bound to, with `let`,

@@ -4,7 +4,7 @@
 use super::fail::Failure;
 use super::rewrite::{BIND, IS_METHOD, SET};
 use super::values::{self, Index};
-use crate::ir::{Expr, Name, Nest, Tensor};
+use crate::ir::{Elem, Expr, Name, Nest, Tensor};
 use crate::transform::tensor::eq::retarget;
 use rhai::{Dynamic, Engine, EvalAltResult, EvalContext, Expression, ParseError, Position};
 
@@ -24,8 +24,11 @@ pub fn register(engine: &mut Engine) -> std::result::Result<(), ParseError> {
     // Rhai marks callbacks as deprecated to say that their form may change.
     #[allow(deprecated)]
     engine.on_var(|name, index, context| {
+        // C's `double` and `float` are element types, as the paper writes them.
+        let elem = Elem::ALL.into_iter().find(|e| e.c_name() == name);
+        let means_something = elem.is_some() || values::is_iterator_name(name);
         // An index means that the compiler saw the declaration.
-        if index > 0 || !values::is_iterator_name(name) || context.scope().contains(name) {
+        if index > 0 || !means_something || context.scope().contains(name) {
             return Ok(None);
         }
         let is_function = context
@@ -33,6 +36,9 @@ pub fn register(engine: &mut Engine) -> std::result::Result<(), ParseError> {
             .any(|m| m.iter_script_fn_info().any(|(_, _, f, _, _)| f == name));
         if is_function {
             return Ok(None);
+        }
+        if let Some(elem) = elem {
+            return Ok(Some(elem.to_string().into()));
         }
         let iterator = Name::new(name).ok();
         Ok(iterator.map(|name| Dynamic::from(Index::iterator(name, true))))
@@ -123,7 +129,10 @@ fn assign_to(context: &mut EvalContext, inputs: &[Expression]) -> Result<Dynamic
 }
 
 /// The value under the name, if it has none yet.
-fn named(value: Dynamic, name: &str, position: Position) -> Result<Dynamic> {
+fn named(mut value: Dynamic, name: &str, position: Position) -> Result<Dynamic> {
+    if value.tag() == values::SHOWN {
+        value.set_tag(0);
+    }
     if let Some(expr) = value.read_lock::<Expr>() {
         if is_unnamed(&expr) {
             let name = Name::new(name).map_err(|error| {

@@ -7,6 +7,8 @@ use super::values::{self, Index, RawArrow};
 use crate::analysis::position::{self, Position};
 use crate::ir::{Affine, Comparison, Elem, Expr, Nest, Number, Path};
 use crate::transform::nest::at::focus;
+use crate::transform::nest::interchange::INTERCHANGE;
+use crate::transform::tensor::declare::TENSOR;
 use crate::transform::{self, Arg, Arrow, Iters, Kind, LoopRef, Op, Value};
 use rhai::{Array, Dynamic, Engine, FnPtr, ImmutableString};
 
@@ -19,18 +21,49 @@ pub fn register(engine: &mut Engine, shared: &Shared) {
             signature: op.signature(),
         };
         call::register_raw(engine, shared, callee, op.required(), |call| {
-            apply(op, call)
+            apply(op, call, &args(op, call)?)
         });
     }
+    // The paper gives both loops in a list.
+    let callee = Callee {
+        name: INTERCHANGE.name,
+        params: vec!["nest", "loops"],
+        signature: "interchange(nest, [first, second]) -> nest".to_owned(),
+    };
+    call::register_raw(engine, shared, callee, 2, |call| {
+        let nest = call.nest(0)?;
+        let wrong = || {
+            let failure = call.expected(1, "a list of two loops such as `[2, 3]`");
+            failure.help("without a list, each loop is an argument: interchange(nest, 2, 3)")
+        };
+        let list: Array = call.get(1, "").map_err(|_| wrong())?;
+        let loops: Option<Vec<LoopRef>> = list.iter().map(as_loop).collect();
+        let Some([first, second]) = loops.as_deref() else {
+            return Err(wrong());
+        };
+        let [first, second] = [first, second].map(|l| Arg::Loop(l.clone()));
+        apply(&INTERCHANGE, call, &[Arg::Nest(nest), first, second])
+    });
 }
 
-fn apply(op: &'static Op, call: &Call) -> Result<Dynamic, Failure> {
-    let args: Vec<Arg> = op.params[..call.count()]
-        .iter()
-        .enumerate()
+/// The arguments of a call, in the order of the parameters.
+fn args(op: &'static Op, call: &Call) -> Result<Vec<Arg>, Failure> {
+    let is_list = |k: usize| call.value(k).is_some_and(|value| value.is_array());
+    if op.name == TENSOR.name && is_list(1) && !is_list(0) {
+        // The paper has the element type first.
+        return Ok(vec![
+            convert(call, 1, Kind::Extents)?,
+            convert(call, 0, Kind::Elem)?,
+        ]);
+    }
+    let params = op.params[..call.count()].iter().enumerate();
+    params
         .map(|(k, param)| convert(call, k, param.kind))
-        .collect::<Result<_, _>>()?;
-    match transform::apply(op, &args, call.site()) {
+        .collect()
+}
+
+fn apply(op: &'static Op, call: &Call, args: &[Arg]) -> Result<Dynamic, Failure> {
+    match transform::apply(op, args, call.site()) {
         Ok(Value::Nest(nest)) => Ok(Dynamic::from(nest)),
         Ok(Value::Expr(expr)) => Ok(Dynamic::from(expr)),
         Err(error) => Err(Failure::operation(error)),
@@ -39,6 +72,8 @@ fn apply(op: &'static Op, call: &Call) -> Result<Dynamic, Failure> {
 
 const OPERAND: &str = "a tensor or a number";
 const LISTS: &str = "a list of iterator lists such as `[[i, k], [k, j]]`";
+const ITERATORS: &str = "a list of iterators such as `[i, j]`";
+const OVER: &str = "a list of iterators such as `[i, j]`, or of dimensions such as `[1, 2]`";
 const ARROW: &str = "`[i, j] -> [j, i]`, or a list of iterators alone";
 const LISTS_ARROW: &str = "an arrow such as `[[i, k], [k, j]] -> [i, j]`";
 
@@ -110,8 +145,12 @@ fn convert(call: &Call, k: usize, kind: Kind) -> Result<Arg, Failure> {
                 .ok_or_else(|| call.expected(k, &expected))
         }
         Kind::Iters => {
-            let value = value(call, k, "a list of iterators such as `[i, j]`")?;
-            iters(call, k, &value).map(Arg::Iters)
+            let value = value(call, k, ITERATORS)?;
+            iters(call, k, &value, ITERATORS).map(Arg::Iters)
+        }
+        Kind::Over => {
+            let value = value(call, k, OVER)?;
+            iters(call, k, &value, OVER).map(Arg::Iters)
         }
         Kind::IterLists => {
             let value = value(call, k, LISTS)?;
@@ -123,12 +162,12 @@ fn convert(call: &Call, k: usize, kind: Kind) -> Result<Arg, Failure> {
                 if !value.is_array() {
                     return Err(call.expected(k, ARROW));
                 }
-                let to = iters(call, k, &value)?;
+                let to = iters(call, k, &value, ITERATORS)?;
                 let from = vec![None];
                 return Ok(Arg::Arrow(Arrow { from, to }));
             };
             let from = vec![optional_iters(call, k, &arrow.from)?];
-            let to = iters(call, k, &arrow.to)?;
+            let to = iters(call, k, &arrow.to, ITERATORS)?;
             Ok(Arg::Arrow(Arrow { from, to }))
         }
         Kind::ListsArrow => {
@@ -139,7 +178,7 @@ fn convert(call: &Call, k: usize, kind: Kind) -> Result<Arg, Failure> {
                     .help("the list after `->` says how the result is indexed"));
             };
             let from = iter_lists(call, k, &arrow.from, LISTS_ARROW)?;
-            let to = iters(call, k, &arrow.to)?;
+            let to = iters(call, k, &arrow.to, ITERATORS)?;
             Ok(Arg::Arrow(Arrow { from, to }))
         }
         Kind::Dimensions => {
@@ -230,8 +269,7 @@ fn steps(call: &Call, k: usize) -> Result<Path, Failure> {
 }
 
 /// A list of iterators; integers are constant indices.
-fn iters(call: &Call, k: usize, value: &Dynamic) -> Result<Vec<Affine>, Failure> {
-    let expected = "a list of iterators such as `[i, j]`";
+fn iters(call: &Call, k: usize, value: &Dynamic, expected: &str) -> Result<Vec<Affine>, Failure> {
     let value = value.flatten_clone();
     let Ok(list) = value.as_array_ref() else {
         return Err(match value.read_lock::<Index>() {
@@ -266,7 +304,7 @@ fn iters(call: &Call, k: usize, value: &Dynamic) -> Result<Vec<Affine>, Failure>
 fn optional_iters(call: &Call, k: usize, value: &Dynamic) -> Result<Iters, Failure> {
     match value.is_unit() {
         true => Ok(None),
-        false => iters(call, k, value).map(Some),
+        false => iters(call, k, value, ITERATORS).map(Some),
     }
 }
 

@@ -32,6 +32,9 @@ impl fmt::Display for Index {
     }
 }
 
+/// Marks a value whose contents were printed already: a dialog shows it only by its name.
+pub const SHOWN: i32 = 1;
+
 /// `from -> to`, not interpreted before an operation takes it.
 #[derive(Clone, Debug)]
 pub struct RawArrow {
@@ -105,6 +108,8 @@ pub fn type_in_words(name: &str) -> String {
         "iterator" => "an iterator",
         "arrow" => "an arrow `.. -> ..`",
         "error" => "an error",
+        "numbers" => "an array of numbers",
+        "random numbers" => "random numbers",
         name if name.ends_with("Expr") => "a tensor",
         name if name.ends_with("Nest") => "a nest",
         name if name.ends_with("Index") => "an iterator",

@@ -1,6 +1,7 @@
 //! What `codegen`, `compare` and `init` of a session need and leave behind.
 
 use crate::codegen::Kernel;
+use crate::ir::Nest;
 use crate::runtime::Control;
 use crate::trial::{Inputs, Settings};
 
@@ -63,8 +64,10 @@ pub struct Workbench {
     pub inputs: Inputs,
     /// What `codegen` made, in order.
     pub generated: Vec<Kernel>,
-    /// What `compare` was given, in order; collected in [`Mode::Emit`].
+    /// What `compare`, `measure` and `run` were given, in order; collected in [`Mode::Emit`].
     pub compared: Vec<Kernel>,
+    /// The nests of `compared`.
+    pub nests: Vec<Nest>,
     /// Whether to say on standard error what a long run is doing.
     pub shows_progress: bool,
 }

@@ -111,8 +111,8 @@ pub enum ErrorKind {
         /// The dimension asked for.
         dimension: i64,
     },
-    /// A dimension is in two pairs of a contraction.
-    #[error("dimension {dimension} of {what} is contracted twice")]
+    /// A dimension is in two pairs of a contraction, or twice in a list.
+    #[error("dimension {dimension} of {what} is listed twice")]
     DimensionTwice {
         /// The operand.
         what: String,
@@ -161,6 +161,14 @@ pub enum ErrorKind {
     /// A number that must be positive.
     #[error("`{parameter}` must be at least 1, and {value} is not")]
     NotPositive {
+        /// The parameter.
+        parameter: &'static str,
+        /// The value given.
+        value: i64,
+    },
+    /// A number that must not be negative.
+    #[error("`{parameter}` must be at least 0, and {value} is not")]
+    Negative {
         /// The parameter.
         parameter: &'static str,
         /// The value given.

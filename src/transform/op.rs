@@ -78,6 +78,8 @@ pub enum Kind {
     Elem,
     /// A list of iterators such as `[i, j]`.
     Iters,
+    /// A list of iterators such as `[i, j]`, or of dimensions, counted from 1, such as `[1, 2]`.
+    Over,
     /// Two lists of iterators, `[[i, k], [k, j]]`, each of which may be absent.
     IterLists,
     /// `[i, j] -> [j, i]`, or `[j, i]` alone: TeML's `iters? -> iters`.

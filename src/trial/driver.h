@@ -1,3 +1,4 @@
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,6 +31,15 @@ static inline void teml_read(const char *file, void *memory, size_t elements, si
         exit(2);
     }
     fclose(in);
+}
+
+// Output number x of the generator SplitMix64 that starts with the seed.
+static inline uint64_t teml_random(uint64_t seed, uint64_t x)
+{
+    uint64_t z = seed + (x + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
 }
 
 static inline double teml_now(void)

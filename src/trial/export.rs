@@ -1,10 +1,11 @@
 //! A trial as files: C, a driver that checks and times, data, and a Makefile, which reproduce it
 //! without teml.
 
-use super::{Candidate, Inputs, TrialError, all_tensors, check_results, generate, naive, results};
+use super::check::all_tensors;
+use super::{Candidate, Inputs, TrialError, check_results, generate, naive, results};
 use crate::codegen::{Kernel, Role, unit};
-use crate::ir::{Elem, Tensor};
-use crate::runtime::{Data, Options, default_tolerance};
+use crate::ir::Tensor;
+use crate::runtime::{Data, Options, Scalar, View, default_tolerance};
 use std::fmt::Write;
 
 /// A file to be written: its name and contents.
@@ -34,7 +35,7 @@ pub fn export(
     }
     let mut kernels: Vec<Kernel> = candidates.iter().map(generate).collect::<Result<_, _>>()?;
     // Numbered as in a comparison, so that inputs are the same.
-    let tensors = all_tensors(&kernels);
+    let tensors = all_tensors(&kernels.iter().collect::<Vec<_>>());
     let mut candidates = candidates.to_vec();
     let mut reference = naive(first)?;
     let first = match candidates.iter().position(|c| c.nests == reference.nests) {
@@ -62,7 +63,7 @@ pub fn export(
         let data = inputs.data(tensor, &tensors);
         let _ = write!(fills, "{}", fill(tensor, &data));
         if let Data::Values(values) = &data {
-            let contents = bytes(tensor.elem(), values);
+            let contents = bytes(values.view());
             let name = format!("{}.bin", tensor.label());
             files.push(ExportedFile { name, contents });
         }
@@ -114,7 +115,25 @@ fn fill(tensor: &Tensor, data: &Data) -> String {
             let _ = writeln!(c, "{every}{value};");
         }
         Data::Constant(value) => {
-            let _ = writeln!(c, "{every}({elem}){value:?};");
+            let _ = writeln!(c, "{every}({elem}){};", literal(*value));
+        }
+        Data::Random(random) => {
+            let bits = format!("teml_random(UINT64_C({}), (uint64_t)x)", random.seed());
+            let value = match tensor.elem().is_float() {
+                true => {
+                    let (low, width) = random.floats();
+                    format!("fma((double)({bits} >> 11) * 0x1p-53, {width:?}, {low:?})")
+                }
+                false => {
+                    let (low, count) = random.integers();
+                    let offset = match count {
+                        0 => bits,
+                        _ => format!("{bits} % UINT64_C({count})"),
+                    };
+                    format!("((uint64_t){} + {offset})", literal(Scalar::Integer(low)))
+                }
+            };
+            let _ = writeln!(c, "{every}({elem}){value};");
         }
         Data::Values(_) => {
             let _ = writeln!(
@@ -128,14 +147,25 @@ fn fill(tensor: &Tensor, data: &Data) -> String {
 }
 
 /// The elements as they lie in memory on the machines that teml runs on (little-endian).
-fn bytes(elem: Elem, values: &[f64]) -> Vec<u8> {
-    let each = |value: &f64| match elem {
-        Elem::F64 => value.to_le_bytes().to_vec(),
-        Elem::F32 => (*value as f32).to_le_bytes().to_vec(),
-        Elem::I32 => (*value as i32).to_le_bytes().to_vec(),
-        Elem::I64 => (*value as i64).to_le_bytes().to_vec(),
-    };
-    values.iter().flat_map(each).collect()
+fn bytes(elements: View<'_>) -> Vec<u8> {
+    match elements {
+        View::F64(v) => v.iter().flat_map(|x| x.to_le_bytes()).collect(),
+        View::F32(v) => v.iter().flat_map(|x| x.to_le_bytes()).collect(),
+        View::I32(v) => v.iter().flat_map(|x| x.to_le_bytes()).collect(),
+        View::I64(v) => v.iter().flat_map(|x| x.to_le_bytes()).collect(),
+    }
+}
+
+/// A number as C, of any size and kind.
+fn literal(value: Scalar) -> String {
+    match value {
+        Scalar::Float(x) if x.is_nan() => "NAN".to_owned(),
+        Scalar::Float(x) if x.is_infinite() && x > 0.0 => "INFINITY".to_owned(),
+        Scalar::Float(x) if x.is_infinite() => "(-INFINITY)".to_owned(),
+        Scalar::Integer(i64::MIN) => "INT64_MIN".to_owned(),
+        Scalar::Integer(x) => format!("INT64_C({x})"),
+        Scalar::Float(_) => value.to_string(),
+    }
 }
 
 fn driver(candidates: &[Candidate], kernels: &[Kernel], fills: &str, checked: &[String]) -> String {

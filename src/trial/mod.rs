@@ -5,27 +5,29 @@
 //! untransformed nest must agree with them and then stands for the reference. Every element of
 //! every variant's results is compared with it. Only then is anything timed.
 
+mod check;
 mod export;
 mod inputs;
 mod reference;
+mod sweep;
 
+pub use check::{Progress, run};
 pub use export::{ExportedFile, export};
 pub use inputs::Inputs;
 pub use reference::Evidence;
+pub use sweep::{Sweep, sweep};
 
 use crate::analysis::work::flops;
-use crate::codegen::{self, Kernel, NoCode, Role};
+use crate::codegen::{self, Kernel, NoCode};
 use crate::interp::Fault;
-use crate::ir::{Expr, Nest, Node, Tensor};
+use crate::ir::{Expr, Nest, Node};
 use crate::lower::build::{NoNest, build};
 use crate::runtime::{
-    self, Budget, Comparison, Compiled, Control, Data, Options, Outputs, RuntimeError, Timing,
-    Variant,
+    self, Budget, Comparison, Compiled, Control, Options, Outputs, RuntimeError, Timing,
 };
+use check::Trial;
 use rayon::prelude::*;
 use reference::Reference;
-use std::collections::HashSet;
-use std::sync::Arc;
 
 /// One way to compute something: nests that run in order.
 #[derive(Clone, Debug)]
@@ -150,7 +152,7 @@ pub fn compare(
     inputs: &Inputs,
     settings: &Settings,
     control: &Control,
-    progress: &dyn Fn(&str),
+    progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<Outcome, TrialError> {
     let [first, others @ ..] = candidates else {
         return Err(TrialError::Nothing);
@@ -161,68 +163,37 @@ pub fn compare(
     let kernels: Vec<Kernel> = candidates.iter().map(generate).collect::<Result<_, _>>()?;
     let naive = naive(first)?;
     let work = naive.nests.iter().filter_map(flops).sum();
+    let naive = match naive.nests == first.nests {
+        true => None,
+        false => Some(generate(&naive)?),
+    };
+    let all: Vec<&Kernel> = kernels.iter().chain(&naive).collect();
 
-    let tensors = all_tensors(&kernels);
-    let data = |kernel: &Kernel| -> Vec<Data> {
-        let of = |p: &codegen::Param| match p.role {
-            Role::Out => Data::Unset,
-            Role::In | Role::InOut => inputs.data(&p.tensor, &tensors),
-        };
-        kernel.params.iter().map(of).collect()
-    };
-    progress("compiling");
-    let compile = |kernel: &Kernel| runtime::compile(kernel, &settings.options, control);
-    let compiled: Vec<Compiled> = kernels.par_iter().map(compile).collect::<Result<_, _>>()?;
-    let run = |kernel: &Kernel, compiled: &Compiled| -> Result<Arc<Outputs>, RuntimeError> {
-        Ok(Arc::new(
-            runtime::run_once(compiled, &data(kernel), control)?.outputs,
-        ))
-    };
-
-    progress(&format!("checking {} by definition", first.label));
-    let is_naive = naive.nests == first.nests;
-    let outputs = match is_naive {
-        true => run(&kernels[0], &compiled[0])?,
-        false => {
-            let kernel = generate(&naive)?;
-            run(&kernel, &compile(&kernel)?)?
-        }
-    };
-    let checked = Reference {
-        candidate: first,
-        inputs,
-        tensors: &tensors,
-        control,
-    };
-    let evidence = checked.check(&outputs, settings.reference_loads)?;
+    let total = all.len() + candidates.len() + 1;
+    let trial = Trial::new(&all, inputs, settings, control, (progress, total));
+    trial.begin("compiling");
+    let compile = |kernel: &&Kernel| trial.compile(kernel);
+    let compiled: Vec<Compiled> = all.par_iter().map(compile).collect::<Result<_, _>>()?;
+    let plain = &compiled[if naive.is_some() { kernels.len() } else { 0 }];
+    let expected = trial.expected(first, plain)?;
 
     let mut variants = Vec::with_capacity(candidates.len());
     let mut errors = Vec::with_capacity(candidates.len());
-    for (k, (candidate, kernel)) in candidates.iter().zip(&kernels).enumerate() {
-        let own = match k == 0 && is_naive {
-            true => outputs.clone(),
+    for (k, (candidate, compiled)) in candidates.iter().zip(&compiled).enumerate() {
+        let (own, error) = match k == 0 && naive.is_none() {
+            true => (expected.outputs.clone(), 0.0),
             false => {
-                progress(&format!("checking {}", candidate.label));
-                run(kernel, &compiled[k])?
+                trial.begin(&format!("checking {}", candidate.label));
+                trial.check(candidate, compiled, &expected)?
             }
         };
-        errors.push(check_outputs(
-            candidate,
-            &results(candidate),
-            &outputs,
-            &own,
-        )?);
-        variants.push(Variant {
-            label: candidate.label.clone(),
-            data: data(kernel),
-            kernel: compiled[k].clone(),
-            threads: control.threads,
-            checked: Some(own),
-        });
+        trial.finish();
+        errors.push(error);
+        variants.push(trial.variant(candidate, compiled, own));
     }
 
-    progress("measuring");
-    let timings = runtime::measure(&variants, &settings.budget, control)?;
+    trial.begin("measuring");
+    let timings = trial.measure(&variants)?;
     let rows = timings.into_iter().zip(errors).map(|(timing, error)| Row {
         label: timing.label.clone(),
         timing,
@@ -231,7 +202,7 @@ pub fn compare(
     let rows = rows.collect();
     Ok(Outcome {
         rows,
-        evidence,
+        evidence: expected.evidence,
         flops: work,
         threads: control.threads,
     })
@@ -264,15 +235,6 @@ fn naive(candidate: &Candidate) -> Result<Candidate, TrialError> {
 
 fn definition(candidate: &Candidate) -> impl Iterator<Item = &Expr> {
     candidate.nests.iter().flat_map(|n| n.definition().iter())
-}
-
-/// The tensors of all kernels in order of appearance: their numbers decide the default inputs.
-fn all_tensors(kernels: &[Kernel]) -> Vec<Tensor> {
-    let mut seen = HashSet::new();
-    let tensors = kernels
-        .iter()
-        .flat_map(|k| k.params.iter().map(|p| p.tensor.clone()));
-    tensors.filter(|t| seen.insert(t.name().cloned())).collect()
 }
 
 /// The tensors that a candidate assigns and that nothing reads afterwards. The last statement's

@@ -13,15 +13,6 @@ use teml::lower::build::build;
 use teml::runtime::{self, Control, Data, Options, View};
 
 /// The elements as `f64`, which holds the small integers of the tests exactly.
-fn numbers(values: &Values) -> Vec<f64> {
-    match values {
-        Values::F64(d) => d.to_vec(),
-        Values::F32(d) => d.iter().map(|x| f64::from(*x)).collect(),
-        Values::I32(d) => d.iter().map(|x| f64::from(*x)).collect(),
-        Values::I64(d) => d.iter().map(|x| *x as f64).collect(),
-    }
-}
-
 fn view<'a>(values: &'a Values<'a>) -> View<'a> {
     match values {
         Values::F64(d) => View::F64(d),
@@ -72,7 +63,9 @@ pub fn runs_as_defined(
         .iter()
         .map(|p| match p.role {
             codegen::Role::Out => Data::Unset,
-            _ => Data::Values(Arc::new(numbers(&old[p.tensor.name().expect("a name")]))),
+            _ => Data::Values(Arc::new(
+                view(&old[p.tensor.name().expect("a name")]).into(),
+            )),
         })
         .collect();
     let control = control();
@@ -102,7 +95,7 @@ proptest! {
             // Loops that would race are not marked, so that most nests have code.
             if let Ok(after) = step(&nest, chosen)
                 && verify(&after).is_ok()
-                && teml::analysis::legality::race(&after).is_none()
+                && teml::legality::race::race(&after).is_none()
             {
                 nest = after;
             }

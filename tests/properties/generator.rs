@@ -54,6 +54,8 @@ pub struct Recipe {
     pub accumulates: bool,
     /// How the target's dimensions are rotated.
     pub rotation: usize,
+    /// Whether the first two of them are one dimension, in which two iterators count like digits.
+    pub joined: bool,
 }
 
 /// Something done with a value element by element, exact for small integers.
@@ -116,9 +118,21 @@ pub fn recipe() -> impl Strategy<Value = Recipe> {
         0..6usize,
         prop::sample::select(Reduction::ALL.to_vec()),
         prop::collection::vec((prop::sample::select(TOUCHES.to_vec()), -3..=3i64), 3),
+        prop::bool::weighted(0.2),
     )
         .prop_map(
-            |(elem, extents, summed, operands, ops, accumulates, rotation, reduction, touches)| {
+            |(
+                elem,
+                extents,
+                summed,
+                operands,
+                ops,
+                accumulates,
+                rotation,
+                reduction,
+                touches,
+                joined,
+            )| {
                 Recipe {
                     elem,
                     extents,
@@ -129,6 +143,7 @@ pub fn recipe() -> impl Strategy<Value = Recipe> {
                     ops,
                     accumulates,
                     rotation,
+                    joined,
                 }
             },
         )
@@ -207,9 +222,14 @@ impl Recipe {
             let by = self.rotation % to.len();
             to.rotate_left(by);
         }
-        let extents: Vec<i64> = to.iter().map(|d| all[*d]).collect();
+        let mut extents: Vec<i64> = to.iter().map(|d| all[*d]).collect();
+        let mut to: Vec<Affine> = to.iter().map(|d| names[*d].clone()).collect();
+        if self.joined && to.len() >= 2 {
+            let index = to[0].times(extents[1]).plus(&to[1]);
+            to.splice(..2, [index]);
+            extents.splice(..2, [extents[0] * extents[1]]);
+        }
         let target = tensor(&format!("R{tag}"), &extents, self.elem);
-        let to: Vec<Affine> = to.iter().map(|d| names[*d].clone()).collect();
         if self.accumulates {
             let old = Expr::access(target.clone(), Index::At(to.clone()));
             let op = match self.summed.is_empty() {

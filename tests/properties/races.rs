@@ -3,9 +3,9 @@
 use super::generator::{Move, moves, recipe, step};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
-use teml::analysis::legality::race;
 use teml::analysis::verify::verify;
 use teml::ir::{Affine, Fill, Index, Name, Nest, Tree, parse_nest};
+use teml::legality::race::race;
 use teml::lower::build::build;
 use teml::transform::LoopRef;
 use teml::transform::nest::mode::share;

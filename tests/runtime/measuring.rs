@@ -33,7 +33,7 @@ fn logging(letter: char, log: &Path) -> teml::codegen::Kernel {
 fn variants_take_turns_on_restored_outputs() {
     let directory = tempfile::tempdir().unwrap();
     let log = directory.path().join("log");
-    let ones = [Data::Constant(1.0)];
+    let ones = [Data::Constant(1.0.into())];
     let variants = [
         variant("first", &logging('a', &log), &ones, 1),
         variant("second", &logging('b', &log), &ones, 2),
@@ -89,7 +89,7 @@ fn an_output_that_changes_is_an_error() {
         mark.display()
     );
     let fickle = on_x("fickle", "#include <stdio.h>", &body);
-    let mut variant = variant("fickle", &fickle, &[Data::Constant(1.0)], 1);
+    let mut variant = variant("fickle", &fickle, &[Data::Constant(1.0.into())], 1);
     let run = run_once(&variant.kernel, &variant.data, &control()).unwrap();
     variant.checked = Some(Arc::new(run.outputs));
     let budget = Budget::default();
@@ -119,7 +119,10 @@ fn parallel_kernels_are_right() {
     ];
     let dot = kernel("dot", source, params);
     let data = [Data::Pattern(0), Data::Pattern(1), Data::Unset];
-    let at = |n: usize, k: u64| data[n].value(Elem::F64, k).unwrap();
+    let at = |n: usize, k: u64| match data[n].value(Elem::F64, k) {
+        Some(Scalar::Float(value)) => value,
+        other => panic!("{other:?}"),
+    };
     let expected: f64 = (0..100_000).map(|k| at(0, k) * at(1, k)).sum();
     let run = run_once(&compiled(&dot), &data, &control()).unwrap();
     let y = run.outputs.get("y").unwrap();

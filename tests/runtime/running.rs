@@ -3,7 +3,7 @@
 use crate::workshop::*;
 use teml::codegen::Role;
 use teml::ir::Elem;
-use teml::runtime::{Data, RuntimeError, Scalar, View, compare, run_once};
+use teml::runtime::{Data, RuntimeError, Scalar, Values, View, compare, run_once};
 
 /// y = 2 x + y, for every element type.
 #[test]
@@ -24,11 +24,12 @@ fn every_element_type() {
         let y = run.outputs.get("y").unwrap();
         assert_eq!(y.view().elem(), elem);
         for k in 0..1000 {
-            let [x, old] = [0, 1].map(|n| data[n].value(elem, k).unwrap());
-            let actual = match y.view().get(k as usize).unwrap() {
+            let float = |value: Scalar| match value {
                 Scalar::Float(value) => value,
                 Scalar::Integer(value) => value as f64,
             };
+            let [x, old] = [0, 1].map(|n| float(data[n].value(elem, k).unwrap()));
+            let actual = float(y.view().get(k as usize).unwrap());
             assert!((actual - (2.0 * x + old)).abs() < 1e-6, "{elem} {k}");
         }
     }
@@ -44,8 +45,8 @@ fn integers_wrap_and_values_arrive() {
         param("c", &[3], Elem::I64, Role::InOut),
     ];
     let kernel = compiled(&kernel("inc", source, params));
-    let a = Data::Values(vec![2_147_483_647.0, -5.0, 0.0].into());
-    let c = Data::Constant(-2f64.powi(63));
+    let a = Data::Values(Values::I32(vec![i32::MAX, -5, 0]).into());
+    let c = Data::Constant(i64::MIN.into());
     let run = run_once(&kernel, &[a, Data::Unset, c], &control()).unwrap();
     let b = run.outputs.get("b").unwrap();
     assert_eq!(b.view(), View::I32(&[i32::MIN, -4, 1]));
@@ -76,7 +77,12 @@ fn a_scalar_is_a_tensor_of_one_element() {
         param("y", &[], Elem::F64, Role::Out),
     ];
     let kernel = compiled(&kernel("s", source, params));
-    let run = run_once(&kernel, &[Data::Constant(41.0), Data::Unset], &control()).unwrap();
+    let run = run_once(
+        &kernel,
+        &[Data::Constant(Scalar::Float(41.0)), Data::Unset],
+        &control(),
+    )
+    .unwrap();
     assert_eq!(run.outputs.get("y").unwrap().view(), View::F64(&[42.0]));
 }
 
@@ -133,7 +139,7 @@ fn data_must_fit() {
             ..
         }
     ));
-    let error = run(&[Data::Values(vec![1.0; 3].into())]);
+    let error = run(&[Data::Values(Values::I32(vec![1; 3]).into())]);
     assert!(matches!(
         error,
         RuntimeError::DataLength {
@@ -142,10 +148,12 @@ fn data_must_fit() {
             ..
         }
     ));
-    let error = run(&[Data::Constant(0.5)]);
+    let error = run(&[Data::Values(Values::I64(vec![1; 4]).into())]);
+    assert!(error.to_string().contains("i32, and i64 values"), "{error}");
+    let error = run(&[Data::Constant(Scalar::Float(0.5))]);
     assert!(error.to_string().contains("whole numbers"), "{error}");
     assert!(matches!(
-        run(&[Data::Constant(3e9)]),
+        run(&[Data::Constant(Scalar::Float(3e9))]),
         RuntimeError::NotAnElement { .. }
     ));
 }
@@ -184,7 +192,7 @@ fn minima_of_selected_values_are_right() {
     let kernel = kernel("kernel", include_str!("choosing.c"), params);
     let numbers = |count: u64, salt: u64| {
         let value = |x: u64| ((x * 7 + salt) % 11) as f64 - 5.0;
-        Data::Values((0..count).map(value).collect::<Vec<f64>>().into())
+        Data::Values(Values::F64((0..count).map(value).collect()).into())
     };
     let data = [
         Data::Unset,

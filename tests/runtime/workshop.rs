@@ -52,7 +52,7 @@ pub fn compiled(kernel: &Kernel) -> Compiled {
 
 /// What becomes of a kernel of [`on_x`] when `x` is all ones.
 pub fn run_on_x(kernel: &Kernel, control: &Control) -> Result<Run, RuntimeError> {
-    run_once(&compiled(kernel), &[Data::Constant(1.0)], control)
+    run_once(&compiled(kernel), &[Data::Constant(1.0.into())], control)
 }
 
 /// A C loop that never ends.

@@ -112,7 +112,7 @@ fn iterations_with_their_own_are_independent() {
     let parallel = |lines: &[&str], l: &str| {
         let args = [Arg::Nest(nest(lines)), named(l)];
         let nest = crate::trees::transform(&PARALLELIZE, &args).unwrap();
-        teml::analysis::legality::race(&nest).is_none()
+        teml::legality::race::race(&nest).is_none()
     };
     assert!(parallel(ROWS, "i"));
     // One for all of them is shared.

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod digits;
 mod domains;
 mod expressions;
 mod figures;

@@ -163,6 +163,7 @@ fn every_refusal_has_a_case() {
         K::NoNest(NoNest::Scattered { .. }) => "NoNest::Scattered",
         K::NoNest(NoNest::Shape(_)) => "NoNest::Shape",
         K::NotPositive { .. } => "NotPositive",
+        K::Negative { .. } => "Negative",
         K::NotPerfect { .. } => "NotPerfect",
         K::NotNested { .. } => "NotNested",
         K::BoundsDepend { .. } => "BoundsDepend",
@@ -211,7 +212,7 @@ fn a_declared_target_of_another_element_type_is_refused() {
 fn codes() -> Vec<(Vec<Nest>, &'static str, NoCode)> {
     let copy = copy("B", "A", &[4], "i");
     let carried = nest(&["f64 A[4]", "parallel for i in 1..4", "  A[i] = A[i - 1]"]);
-    let race = teml::analysis::legality::race(&carried).unwrap();
+    let race = teml::legality::race::race(&carried).unwrap();
     let other = nest(&["f64 A[5]", "for i in 0..5", "  A[i] = A[i]"]);
     let named = nest(&[
         "f64 i[4], B[4]",

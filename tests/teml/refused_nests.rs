@@ -240,9 +240,9 @@ fn fusion_cases() -> Vec<Case> {
     let not_a_loop = ErrorKind::NotALoop {
         text: "B[i] = A[i]".to_owned(),
     };
-    let level_0 = ErrorKind::NotPositive {
+    let negative = ErrorKind::Negative {
         parameter: "level",
-        value: 0,
+        value: -1,
     };
     vec![
         Case::new(&FUSE_OUTER, both(&nest, &longer, 2), ranges("l"))
@@ -254,7 +254,7 @@ fn fusion_cases() -> Vec<Case> {
             .because_of(&["k"]),
         Case::new(&FUSE_INNER, on(&vector, [level(2)]), modes("j", "j_2"))
             .because_of(&["j", "j_2"]),
-        Case::new(&FUSE_OUTER, both(&nest, &longer, 0), level_0).at(2),
+        Case::new(&FUSE_OUTER, both(&nest, &longer, -1), negative).at(2),
         Case::new(
             &FUSE_OUTER,
             both(&nest, &longer, 3),

@@ -117,13 +117,19 @@ pub fn transformed(op: &'static Op, nest: &Nest, args: &[Arg]) -> Nest {
 /// The contents of all tensors after the nest ran. Every element starts out different, and
 /// in the same way for all nests.
 pub fn results(nest: &Nest) -> Store<'static> {
+    let mut store = initial(nest);
+    execute::run(nest, &mut store).unwrap();
+    store
+}
+
+/// What tensors hold before.
+pub fn initial(nest: &Nest) -> Store<'static> {
     let mut store = Store::new();
     for tensor in nest.tensors() {
         let first: u32 = tensor.label().bytes().map(|b| 1000 * u32::from(b)).sum();
         let data = Data::generate(&tensor, |element| f64::from(first) + element as f64);
         store.insert(name(tensor.label()), data);
     }
-    execute::run(nest, &mut store).unwrap();
     store
 }
 

@@ -1,12 +1,15 @@
-//! `codegen` and `save`: C as a value.
+//! `codegen` and `save`: C as a value, and results as files.
 
+use super::compare::label;
+use super::data::Numbers;
 use crate::codegen::{self, Kernel, NoCode};
 use crate::diag;
-use crate::ir::{Name, Nest};
+use crate::ir::Nest;
 use crate::script::call::{Call, Function, Parameter};
 use crate::script::fail::Failure;
 use crate::script::workbench::Mode;
 use rhai::{Dynamic, ImmutableString};
+use std::path::Path;
 use std::sync::Arc;
 
 /// The C of a kernel, as scripts see it.
@@ -34,12 +37,7 @@ vector loops are proved to have independent iterations, or refused. Printing the
 the C; `save(code, path)` writes it. Source: TeML §2.",
     call: |call| {
         let (nests, name) = nests_and_name(call)?;
-        let label = nests
-            .iter()
-            .rev()
-            .find_map(Nest::label)
-            .map(Name::to_string);
-        let label = label.map_or("kernel".to_owned(), |l| codegen::symbol::from_label(&l));
+        let label = label(&nests).map_or("kernel".to_owned(), |l| codegen::symbol::from_label(&l));
         let symbol = name.unwrap_or(label);
         let symbol = unused(symbol, &call.state().workbench.generated);
         let kernel = codegen::generate(&nests, &symbol).map_err(|e| no_code(call, e, &nests))?;
@@ -56,7 +54,7 @@ pub(super) fn unused(symbol: String, kernels: &[Kernel]) -> String {
     names.find(|name| !taken(name)).unwrap_or(symbol)
 }
 
-fn nests_and_name(call: &Call) -> Result<(Vec<Nest>, Option<String>), Failure> {
+pub(super) fn nests_and_name(call: &Call) -> Result<(Vec<Nest>, Option<String>), Failure> {
     let mut nests = Vec::new();
     let mut name = None;
     for k in 0..call.count() {
@@ -87,16 +85,30 @@ pub(super) fn no_code(call: &Call, error: NoCode, nests: &[Nest]) -> Failure {
 
 pub(super) static SAVE: Function = Function {
     name: "save",
-    params: &[Parameter::new("code"), Parameter::new("path")],
+    params: &[Parameter::new("what"), Parameter::new("path")],
     returns: "",
-    doc: "Writes the C of `codegen` to a file, relative to the current directory.",
+    doc: "\
+Writes the C of `codegen`, or a tensor that `run` computed as an `.npy` file:
+`save(codegen(plan), \"plan.c\")`, `save(run(plan).C, \"c.npy\")`. Paths are relative to the
+current directory.",
     call: |call| {
-        let code: Code = call.get(0, "the result of codegen")?;
         let path = call.text(1)?;
-        if call.state().workbench.mode == Mode::Emit {
-            return Ok(Dynamic::UNIT);
-        }
-        match std::fs::write(&path, code.0.source()) {
+        let emits = call.state().workbench.mode == Mode::Emit;
+        let written = match call.get::<Numbers>(0, "") {
+            Ok(_) if !path.ends_with(".npy") => {
+                return Err(call.fail(1, "must end with `.npy`, the format of numbers"));
+            }
+            Ok(_) if emits => Ok(()),
+            Ok(numbers) => numbers.save(Path::new(&path)),
+            Err(_) => {
+                let code: Code = call.get(0, "the result of codegen, or a tensor of run")?;
+                match emits {
+                    true => Ok(()),
+                    false => std::fs::write(&path, code.0.source()),
+                }
+            }
+        };
+        match written {
             Ok(()) => Ok(Dynamic::UNIT),
             Err(error) => Err(call.fail(1, &format!("cannot be written: {path}: {error}"))),
         }

@@ -1,66 +1,190 @@
-//! `compare`: variants checked, then timed.
+//! `compare` and `measure`: variants checked, then timed.
 
 use super::code::{no_code, unused};
-use crate::codegen::{self, NoCode};
+use crate::codegen::{self, Kernel, NoCode};
 use crate::ir::{Name, Nest};
 use crate::report;
+use crate::runtime::Control;
 use crate::script::call::{Call, Function, Parameter};
 use crate::script::fail::Failure;
+use crate::script::values;
 use crate::script::workbench::Mode;
-use crate::trial::{self, Candidate, TrialError};
-use rhai::{Array, Dynamic};
+use crate::trial::{self, Candidate, Inputs, Progress, Row, Settings, TrialError};
+use rhai::{Array, Dynamic, Map};
 
 pub(super) static COMPARE: Function = Function {
     name: "compare",
     params: &[Parameter::new("variants")],
-    returns: "",
+    returns: "rows",
     doc: "\
 Checks and times variants of a computation: `compare([naive, plan])`.
 
 A variant is a nest, or a list of nests that run in order; its name is that of the variable that
-holds its last nest. All variants must compute the same tensors. Every element of every result is
-compared with the reference before anything is timed; a wrong one is shown with its indices, and
-no times. Then all variants are timed in turn, in one run. Inputs are a pattern of numbers unless
-`init` says otherwise. The table shows speed-ups over the first variant.",
+holds its last nest, or what `named` says. All variants must compute the same tensors. Every
+element of every result is compared with the reference before anything is timed; a wrong one is
+shown with its indices, and no times. Then all variants are timed in turn, in one run. Inputs are
+a pattern of numbers unless `init` says otherwise. The table shows speed-ups over the first
+variant.
+
+The result is a list with a map per variant: `name`, `min` and `median` in seconds, `spread` (the
+interquartile range over the median), `gflops` (of the median), `error` (the largest difference
+over the largest value), and `ok`, which is `true`.",
     call: |call| {
         let candidates = candidates(call)?;
-        let (mode, inputs, settings, control, shows_progress) = {
-            let state = call.state();
-            let bench = &state.workbench;
-            (
-                bench.mode,
-                bench.inputs.clone(),
-                bench.settings.clone(),
-                bench.control.clone(),
-                bench.shows_progress,
-            )
-        };
-        if mode == Mode::Emit {
+        if call.state().workbench.mode == Mode::Emit {
             for candidate in &candidates {
-                let nests = &candidate.nests;
-                let symbol = codegen::symbol::from_label(&candidate.label);
-                let symbol = unused(symbol, &call.state().workbench.compared);
-                let kernel = codegen::generate(nests, &symbol);
-                let kernel = kernel.map_err(|e| no_code(call, e, nests))?;
-                call.state().workbench.compared.push(kernel);
+                emit(call, candidate).map_err(|e| no_code(call, e, &candidate.nests))?;
             }
-            return Ok(Dynamic::UNIT);
+            return Ok(Dynamic::from_array(not_run(&candidates)));
         }
-        let progress = |text: &str| {
-            if shows_progress {
-                // The line is overwritten by the next one.
-                eprint!("\r\x1b[K{text} …");
-            }
-        };
-        let outcome = trial::compare(&candidates, &inputs, &settings, &control, &progress);
-        if shows_progress {
-            eprint!("\r\x1b[K");
-        }
+        let outcome = at_bench(call, |inputs, settings, control, progress| {
+            trial::compare(&candidates, inputs, settings, control, progress)
+        });
         let outcome = outcome.map_err(|error| failed_trial(call, error))?;
         call.state().print(&report::table(&outcome));
-        Ok(Dynamic::UNIT)
+        let rows = outcome.rows.iter().map(|row| measured(row, outcome.flops));
+        let mut rows = Dynamic::from_array(rows.collect());
+        rows.set_tag(values::SHOWN);
+        Ok(rows)
     },
 };
+
+pub(super) static MEASURE: Function = Function {
+    name: "measure",
+    params: &[Parameter::new("variants")],
+    returns: "rows",
+    doc: "\
+Checks and times many variants of a computation, for choosing among them: `measure(variants)`.
+
+Variants and the result are those of `compare`, but no table is printed, and each variant runs by
+itself 3 to 10 times, about half a second in all: `compare` tells more precisely which of the best
+ones is the best. They are compiled in parallel. A variant that has no code, does not compile,
+fails or computes something wrong is reported in a line, and the others go on: its row has `ok`
+false and `why`, and no numbers.",
+    call: |call| {
+        let candidates = candidates(call)?;
+        if call.state().workbench.mode == Mode::Emit {
+            for candidate in &candidates {
+                if let Err(error) = emit(call, candidate) {
+                    skip(call, &candidate.label, &error.to_string());
+                }
+            }
+            return Ok(Dynamic::from_array(not_run(&candidates)));
+        }
+        let swept = at_bench(call, |inputs, settings, control, progress| {
+            trial::sweep(&candidates, inputs, settings, control, progress)
+        });
+        let swept = swept.map_err(|error| failed_trial(call, error))?;
+        let mut rows = Array::with_capacity(candidates.len());
+        for (candidate, tried) in candidates.iter().zip(&swept.tried) {
+            rows.push(match tried {
+                Ok(row) => measured(row, swept.flops),
+                Err(error) => {
+                    let why = error.to_string();
+                    skip(call, &candidate.label, &why);
+                    failed(&candidate.label, &why)
+                }
+            });
+        }
+        Ok(Dynamic::from_array(rows))
+    },
+};
+
+pub(super) static NAMED: Function = Function {
+    name: "named",
+    params: &[Parameter::new("nest"), Parameter::new("name")],
+    returns: "nest",
+    doc: "\
+The nest under another name, which tables and C show: `variants.push(named(plan, `tile_${n}`))`.
+It is made of letters, digits and underscores.",
+    call: |call| {
+        let (nest, name) = (call.nest(0)?, call.text(1)?);
+        match Name::new(&name) {
+            Ok(name) => Ok(Dynamic::from(nest.labelled(name))),
+            Err(error) => Err(call.refuse(&error.to_string()).argument(1)),
+        }
+    },
+};
+
+/// Runs a trial with what `init` and the command line say, and shows how far it is.
+pub(super) fn at_bench<T>(
+    call: &Call,
+    trial: impl FnOnce(
+        &Inputs,
+        &Settings,
+        &Control,
+        &(dyn Fn(Progress) + Sync),
+    ) -> Result<T, TrialError>,
+) -> Result<T, TrialError> {
+    let (inputs, settings, control, visible) = {
+        let state = call.state();
+        let bench = &state.workbench;
+        (
+            bench.inputs.clone(),
+            bench.settings.clone(),
+            bench.control.clone(),
+            bench.shows_progress,
+        )
+    };
+    let bar = report::Bar::new(visible);
+    trial(&inputs, &settings, &control, &|progress| bar.show(progress))
+}
+
+/// Collects the C of a candidate.
+pub(super) fn emit(call: &Call, candidate: &Candidate) -> Result<Kernel, NoCode> {
+    let symbol = codegen::symbol::from_label(&candidate.label);
+    let symbol = unused(symbol, &call.state().workbench.compared);
+    let kernel = codegen::generate(&candidate.nests, &symbol)?;
+    let mut state = call.state();
+    state.workbench.compared.push(kernel.clone());
+    state.workbench.nests.extend_from_slice(&candidate.nests);
+    Ok(kernel)
+}
+
+fn skip(call: &Call, label: &str, why: &str) {
+    let first = why.lines().next().unwrap_or_default();
+    call.state().print(&format!("skipped {label}: {first}"));
+}
+
+fn measured(row: &Row, flops: f64) -> Dynamic {
+    let (min, median) = (
+        row.timing.min.as_secs_f64(),
+        row.timing.median.as_secs_f64(),
+    );
+    let gflops = if median > 0.0 {
+        flops / median / 1e9
+    } else {
+        0.0
+    };
+    let mut map = Map::new();
+    let numbers = [
+        ("min", min),
+        ("median", median),
+        ("spread", row.timing.spread),
+        ("gflops", gflops),
+        ("error", row.error),
+    ];
+    for (key, number) in numbers {
+        map.insert(key.into(), Dynamic::from_float(number));
+    }
+    map.insert("name".into(), row.label.as_str().into());
+    map.insert("ok".into(), true.into());
+    map.into()
+}
+
+fn failed(label: &str, why: &str) -> Dynamic {
+    let mut map = Map::new();
+    map.insert("name".into(), label.into());
+    map.insert("ok".into(), false.into());
+    map.insert("why".into(), why.into());
+    map.into()
+}
+
+fn not_run(candidates: &[Candidate]) -> Array {
+    let rows = candidates.iter();
+    rows.map(|c| failed(&c.label, "C is written, and nothing runs"))
+        .collect()
+}
 
 pub(super) fn candidates(call: &Call) -> Result<Vec<Candidate>, Failure> {
     let expected = "a nest or a list of variants, each a nest or a list of nests";
@@ -78,12 +202,8 @@ pub(super) fn candidates(call: &Call) -> Result<Vec<Candidate>, Failure> {
         if nests.is_empty() || nests.len() != count {
             return Err(call.expected_but(0, expected, item));
         }
-        let label = nests
-            .iter()
-            .rev()
-            .find_map(Nest::label)
-            .map(Name::to_string);
-        let mut label = label.unwrap_or_else(|| format!("variant_{}", candidates.len() + 1));
+        let mut label =
+            label(&nests).unwrap_or_else(|| format!("variant_{}", candidates.len() + 1));
         if candidates.iter().any(|c| c.label == label) {
             label = format!("{label}_{}", candidates.len() + 1);
         }
@@ -93,6 +213,15 @@ pub(super) fn candidates(call: &Call) -> Result<Vec<Candidate>, Failure> {
         true => Err(call.expected(0, expected)),
         false => Ok(candidates),
     }
+}
+
+/// The name of nests that run in order is that of the last one that has a name.
+pub(super) fn label(nests: &[Nest]) -> Option<String> {
+    nests
+        .iter()
+        .rev()
+        .find_map(Nest::label)
+        .map(Name::to_string)
 }
 
 fn nest_of(value: &Dynamic) -> Option<Nest> {

@@ -1,10 +1,12 @@
 //! `init`: what tensors hold before anything runs.
 
+use super::data::{Numbers, number};
 use crate::ir::{Expr, Name, Tensor};
-use crate::runtime::Data;
+use crate::runtime::{Data, Random, Scalar, Values};
 use crate::script::call::{Call, Function, Parameter};
 use crate::script::fail::Failure;
 use crate::script::values;
+use crate::script::workbench::Mode;
 use rhai::{Array, Dynamic, FnPtr};
 use std::sync::Arc;
 
@@ -20,7 +22,8 @@ pub(super) static INIT: Function = Function {
 Sets what a tensor holds before `compare` runs anything.
 
 `init(A, 2.0)`: the same value everywhere. `init(A, |i, j| i + 0.5 * j)`: computed from the
-indices, counted from 0. `init(A, [[1, 2], [3, 4]])`: listed. `init(A, [0, 1], 2.0)`: one element;
+indices, counted from 0. `init(A, [[1, 2], [3, 4]])`: listed. `init(A, load(\"a.npy\"))`: what a file
+holds. `init(A, random(42))`: numbers that follow from a seed. `init(A, [0, 1], 2.0)`: one element;
 the others keep what they hold. Source: TeML §2, Fig. 1.",
     call: |call| {
         let expr = call.expr(0)?;
@@ -31,6 +34,10 @@ the others keep what they hold. Source: TeML §2, Fig. 1.",
             3 => one_element(call, tensor, &name)?,
             _ => whole(call, tensor)?,
         };
+        let emits = call.state().workbench.mode == Mode::Emit;
+        if !emits {
+            data.check(tensor).map_err(|error| call.refuse(&error.to_string()))?;
+        }
         call.state().workbench.inputs.set(name, data);
         Ok(Dynamic::UNIT)
     },
@@ -39,13 +46,6 @@ the others keep what they hold. Source: TeML §2, Fig. 1.",
 fn named_tensor(expr: &Expr) -> Option<(&Tensor, Name)> {
     let tensor = expr.tensor()?;
     Some((tensor, tensor.name()?.clone()))
-}
-
-fn number(value: &Dynamic) -> Option<f64> {
-    value
-        .as_float()
-        .ok()
-        .or_else(|| Some(value.as_int().ok()? as f64))
 }
 
 /// Tensors that scripts fill element by element stay below this many elements.
@@ -63,8 +63,15 @@ fn elements(call: &Call, tensor: &Tensor) -> Result<usize, Failure> {
 }
 
 fn whole(call: &Call, tensor: &Tensor) -> Result<Data, Failure> {
-    let expected = "a number, a function of the indices, or a list of numbers";
+    let expected = "a number, a function of the indices, a list of numbers, or what `load` or \
+                    `random` gives";
     let value = call.value(1).unwrap_or(Dynamic::UNIT);
+    if let Ok(array) = call.get::<Numbers>(1, "") {
+        return held(call, tensor, &array);
+    }
+    if let Ok(random) = call.get::<Random>(1, "") {
+        return Ok(Data::Random(random));
+    }
     if let Some(number) = number(&value) {
         return Ok(Data::Constant(number));
     }
@@ -76,6 +83,26 @@ fn whole(call: &Call, tensor: &Tensor) -> Result<Data, Failure> {
     };
     let mut values = Vec::new();
     flatten(call, &list, tensor.shape().extents(), &mut values)?;
+    listed(call, tensor, &values)
+}
+
+/// The elements of an array that has the shape and the type of the tensor.
+fn held(call: &Call, tensor: &Tensor, array: &Numbers) -> Result<Data, Failure> {
+    let (shape, elem) = (tensor.shape().extents(), tensor.elem());
+    match array.shape() == shape && array.elem() == elem {
+        true => Ok(Data::Values(array.values())),
+        false => {
+            let extents: String = shape.iter().map(|e| format!("[{e}]")).collect();
+            let what = format!("is {array}, and `{}` is {elem}{extents}", tensor.label());
+            let fits =
+                "`let a = load(..); let A = tensor(a.shape, a.elem);` makes a tensor that fits";
+            Err(call.fail(1, &what).help(fits))
+        }
+    }
+}
+
+fn listed(call: &Call, tensor: &Tensor, values: &[Scalar]) -> Result<Data, Failure> {
+    let values = Values::new(tensor, values).map_err(|error| call.refuse(&error.to_string()))?;
     Ok(Data::Values(Arc::new(values)))
 }
 
@@ -106,14 +133,14 @@ fn computed(call: &Call, tensor: &Tensor, closure: &FnPtr) -> Result<Data, Failu
             }
         }
     }
-    Ok(Data::Values(Arc::new(values)))
+    listed(call, tensor, &values)
 }
 
 fn flatten(
     call: &Call,
     list: &Array,
     extents: &[u64],
-    values: &mut Vec<f64>,
+    values: &mut Vec<Scalar>,
 ) -> Result<(), Failure> {
     let (extent, inner) = match extents {
         [] => (1, [].as_slice()),
@@ -140,6 +167,8 @@ fn flatten(
     }
     Ok(())
 }
+
+const ZERO: Scalar = Scalar::Integer(0);
 
 fn one_element(call: &Call, tensor: &Tensor, name: &Name) -> Result<Data, Failure> {
     let expected = "a list of indices such as `[0, 1]`, counted from 0";
@@ -169,13 +198,13 @@ fn one_element(call: &Call, tensor: &Tensor, name: &Name) -> Result<Data, Failur
         }
     }
     let old = call.state().workbench.inputs.get(name).cloned();
-    let old = old.unwrap_or(Data::Constant(0.0));
+    let old = old.unwrap_or(Data::Constant(ZERO));
     let elem = tensor.elem();
-    let mut values: Vec<f64> = (0..count as u64)
-        .map(|x| old.value(elem, x).unwrap_or(0.0))
+    let mut values: Vec<Scalar> = (0..count as u64)
+        .map(|x| old.value(elem, x).unwrap_or(ZERO))
         .collect();
     if let Some(place) = usize::try_from(flat).ok().and_then(|k| values.get_mut(k)) {
         *place = value;
     }
-    Ok(Data::Values(Arc::new(values)))
+    listed(call, tensor, &values)
 }

@@ -1,11 +1,14 @@
 //! Functions that act on trees rather than transform them.
 
+mod check;
 mod code;
 mod compare;
+mod data;
 mod export;
 mod init;
 mod look;
 mod paths;
+mod run;
 mod strategy;
 
 pub use code::Code;
@@ -15,17 +18,25 @@ use super::call::Function;
 
 /// How the values of these functions print.
 pub(super) fn register(engine: &mut rhai::Engine) {
+    check::register(engine);
     code::register(engine);
+    data::register(engine);
     paths::register(engine);
 }
 
 /// All of them.
 pub static ACTIONS: &[&Function] = &[
+    &check::CHECK,
     &code::CODEGEN,
     &code::SAVE,
     &compare::COMPARE,
+    &compare::MEASURE,
+    &compare::NAMED,
+    &run::RUN,
     &export::EXPORT,
     &init::INIT,
+    &data::LOAD,
+    &data::RANDOM,
     &look::NOTATION,
     &look::SHAPE,
     &look::ITERATORS,

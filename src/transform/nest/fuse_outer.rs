@@ -18,12 +18,14 @@
 //!
 //! `fuse_outer(first, second, level)` fuses levels 1 to `level`, which must have the same
 //! ranges. The fused loops keep the names of the first nest; loops of the second that remain
-//! and whose names are in use get a number. Initializations of both come first.
+//! and whose names are in use get a number. Initializations of both come first. At level 0 the
+//! nests share nothing and stand one after the other, where `fuse` finds loops whose ranges
+//! differ.
 //!
 //! Legal when nothing in the second nest needs what a later iteration of the first computes;
 //! the compared results tell.
 //!
-//! Refuses: levels that are not perfectly nested; ranges that differ; loops that are parallel
+//! Refuses: negative levels; levels that are not perfectly nested; ranges that differ; loops that are parallel
 //! or vector in one nest only; a second nest that initializes what the first one uses.
 //!
 //! Source: TeML eq. 22.
@@ -55,13 +57,15 @@ pub static FUSE_OUTER: Op = Op {
 /// # Errors
 /// As the header says.
 pub fn fuse_outer(first: &Nest, second: &Nest, level: i64) -> Result<Nest, Error> {
-    let levels = usize::try_from(level).unwrap_or(0);
-    if levels == 0 {
-        let kind = ErrorKind::NotPositive {
+    let Ok(levels) = usize::try_from(level) else {
+        let kind = ErrorKind::Negative {
             parameter: "level",
             value: level,
         };
         return Err(Error::from(kind).at_argument(2));
+    };
+    if levels == 0 {
+        return Ok(sequence(first, second));
     }
     let one =
         Outer::of(first, levels).map_err(|found| not_perfect(first, "first", level, found))?;
@@ -105,6 +109,23 @@ pub fn fuse_outer(first: &Nest, second: &Nest, level: i64) -> Result<Nest, Error
     let before = one.before.iter().chain(two.before);
     let trees = before.cloned().chain(body).collect();
     Ok(first.joined(second, trees))
+}
+
+/// Both nests, one after the other.
+fn sequence(first: &Nest, second: &Nest) -> Nest {
+    let nothing = Outer {
+        before: &[],
+        loops: Vec::new(),
+    };
+    let follower = following(first, second);
+    let renamed = rename_second(first, &nothing, second, &nothing);
+    let rename = |name: &Name| {
+        let (_, new) = renamed.iter().find(|(old, _)| old == name)?;
+        Some(new.clone())
+    };
+    let tail = follower.trees().iter().map(|t| t.rename_loops(&rename));
+    let trees = first.trees().iter().cloned().chain(tail).collect();
+    first.joined(second, trees)
 }
 
 /// The second nest as it stands after the first one: its statements execute later assignments,

@@ -14,14 +14,14 @@
 //! ```
 //!
 //! The loops between the two stay where they are. The order in which the arguments are given
-//! does not matter.
+//! does not matter, and both can stand in a list: `interchange(nest, [2, 3])`.
 //!
 //! Legal when no dependence is carried against its direction; the compared results tell.
 //!
 //! Refuses: loops of which neither is inside the other; anything beside the loops from the
 //! outer one down to the inner one; bounds that depend on a loop that would move inside.
 //!
-//! Source: TeML eq. 21.
+//! Source: TeML eq. 21, §5.3.
 
 use super::resolve::{chain, find};
 use crate::analysis::position::splice;

@@ -30,10 +30,10 @@
 
 use super::resolve::{chain, find};
 use crate::analysis::bounds::Bounds;
-use crate::analysis::legality::race;
 use crate::analysis::position::{self, Position, splice};
 use crate::analysis::relative::{Inner, Relative, offset_form, relative};
 use crate::ir::{Affine, Fill, Index, Loop, Name, Nest, Tensor, Tree};
+use crate::legality::race::race;
 use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
 use std::sync::Arc;
 

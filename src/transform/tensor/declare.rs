@@ -16,9 +16,12 @@
 //! list of iterators; a scalar takes none. Both take the name of the variable that they are
 //! bound to.
 //!
+//! The paper's form, with C's name of the element type first, means the same:
+//! `tensor(double, [2, 3])`.
+//!
 //! Refuses: extents below 1; a size beyond the address space.
 //!
-//! Source: TeML eqs. 12 and 13.
+//! Source: TeML eqs. 12 and 13, §5.3.
 
 use crate::ir::{Elem, Expr, Shape, Tensor};
 use crate::transform::{Arg, Error, ErrorKind, Kind, Op, Param, Returns, Value};

@@ -3,28 +3,34 @@
 //! ```rhai
 //! let A = tensor([4, 5]);
 //! let B = eq(A, [i, j] -> [j, i]);
-//! print(B);
+//! let C = eq(A, [i, j] -> [i + 1, j + 1], [6, 7]);
+//! print(B); print(C);
 //! ```
 //!
 //! ```text
 //! f64 B[5][4], A[4][5]
 //! B[j][i] = A[i][j]
+//! f64 C[6][7], A[4][5]
+//! C[i + 1][j + 1] = A[i][j]
 //! ```
 //!
-//! `eq(value, I0 -> I1)`: `I0` indexes the value, `I1` the target. `I0` is left out, as in
+//! `eq(value, I0 -> I1, extents?)`: `I0` indexes the value, `I1` the target. `I0` is left out, as in
 //! `eq(value, [j, i])` or `() -> [j, i]`, where the value has iterators. The target takes the
 //! name of the variable that the assignment is bound to, or the name in `@name:`. If that
-//! variable holds a tensor, its shape is kept and must fit; otherwise the shape is inferred.
-//! Every element denotes the value over the tensors before the assignment.
+//! variable holds a tensor, its shape is kept and must fit; otherwise the target has the extents
+//! given, or the least ones that its indices fit in, but those of the value where an iterator is
+//! alone in a dimension of both. Every element assigned denotes the value over
+//! the tensors before the assignment; elements that no iteration assigns keep what they held.
 //!
-//! Refuses: as `vadd` does; a target index that could be negative.
+//! Refuses: as `vadd` does; a target index that could be negative; extents given that disagree
+//! with those of the value.
 //!
 //! Source: TeML eqs. 14, 17, 18.
 
 use super::operand::indexed;
 use crate::analysis::bounds::Bounds;
 use crate::analysis::shape::{self, Mismatch, Place};
-use crate::ir::{Affine, Expr, Index, Loop, Node, Range, Shape, Tensor};
+use crate::ir::{Affine, Expr, Index, Loop, Name, Node, Range, Shape, Tensor};
 use crate::transform::{Arg, Arrow, Error, ErrorKind, Iters, Kind, Op, Param, Returns, Value};
 
 /// `eq(value, iterators)`.
@@ -33,11 +39,15 @@ pub static EQ: Op = Op {
     params: &[
         Param::new("value", Kind::Expr),
         Param::new("iterators", Kind::Arrow),
+        Param::optional("extents", Kind::Extents),
     ],
     returns: Returns::Expr,
     file: include_str!("eq.rs"),
     call: |args| match args {
         [Arg::Expr(value), Arg::Arrow(arrow)] => eq(value, arrow).map(Value::Expr),
+        [Arg::Expr(value), Arg::Arrow(arrow), Arg::Extents(extents)] => {
+            eq_within(value, arrow, extents).map(Value::Expr)
+        }
         _ => Err(ErrorKind::Misdeclared.into()),
     },
 };
@@ -60,9 +70,23 @@ pub(super) fn only_list(arrow: &Arrow) -> Result<Iters, Error> {
 /// # Errors
 /// As the header says.
 pub fn eq(value: &Expr, arrow: &Arrow) -> Result<Expr, Error> {
+    assign(assigned(value, arrow)?, &arrow.to, 1)
+}
+
+/// The assignment of `value` to a tensor named □ of these extents.
+fn eq_within(value: &Expr, arrow: &Arrow, extents: &[i64]) -> Result<Expr, Error> {
+    let value = assigned(value, arrow)?;
+    let target = Shape::new(extents, value.elem())
+        .map_err(Error::from)
+        .map(|shape| Tensor::new(shape, value.elem()));
+    let assignment = target.and_then(|target| assign_onto(&value, &arrow.to, &target));
+    assignment.map_err(|e| e.at_argument(2))
+}
+
+/// The value with the iterators on the left of the arrow.
+fn assigned(value: &Expr, arrow: &Arrow) -> Result<Expr, Error> {
     let given = only_list(arrow)?;
-    let value = indexed(value, &given).map_err(|kind| Error::from(kind).at_argument(0))?;
-    assign(value, &arrow.to, 1)
+    indexed(value, &given).map_err(|kind| Error::from(kind).at_argument(0))
 }
 
 /// `□[to] = value` with the target's shape inferred; `argument` is the one that holds `to`.
@@ -77,13 +101,14 @@ pub(super) fn assign(value: Expr, to: &[Affine], argument: usize) -> Result<Expr
     }
 }
 
-/// The smallest shape that the indices fit in.
+/// The smallest shape that the indices fit in. An iterator that stands alone in the target and in
+/// the value has one extent in both, even where other indices narrow it.
 fn infer_target(value: &Expr, to: &[Affine]) -> Result<Shape, Error> {
     let ranges = shape::ranges(value)?;
     let loops: Vec<Loop> = ranges
-        .into_iter()
+        .iter()
         .map(|r| Loop {
-            name: r.name,
+            name: r.name.clone(),
             range: Range::constant(r.low, r.high),
             parallel: false,
             sharing: crate::ir::Sharing::default(),
@@ -122,7 +147,11 @@ fn infer_target(value: &Expr, to: &[Affine]) -> Result<Shape, Error> {
                 }
                 .into());
             }
-            Some((_, high)) => extents.push(high + 1),
+            Some((_, high)) => {
+                let range = ranges.iter().find(|r| index.as_iterator() == Some(&r.name));
+                let alone = range.and_then(|r| i64::try_from(r.alone?).ok());
+                extents.push(alone.unwrap_or(high + 1));
+            }
         }
     }
     Ok(Shape::new(&extents, value.elem())?)
@@ -143,10 +172,16 @@ pub fn retarget(assignment: &Expr, tensor: &Tensor) -> Result<Expr, Error> {
     else {
         return Ok(assignment.clone());
     };
-    shape::check_rank(tensor.label(), tensor.shape().rank(), index)?;
+    assign_onto(value, index, tensor)
+}
+
+/// `tensor[index] = value`.
+fn assign_onto(value: &Expr, index: &[Affine], tensor: &Tensor) -> Result<Expr, Error> {
+    let label = tensor.name().map_or("the target", Name::as_str);
+    shape::check_rank(label, tensor.shape().rank(), index)?;
     if tensor.elem() != value.elem() {
         return Err(Mismatch::Elems {
-            left: tensor.label().to_owned(),
+            left: label.to_owned(),
             left_elem: tensor.elem(),
             right: "the assigned value".to_owned(),
             right_elem: value.elem(),
@@ -155,13 +190,16 @@ pub fn retarget(assignment: &Expr, tensor: &Tensor) -> Result<Expr, Error> {
     }
     let index = match tensor.is_scalar() {
         true => Index::Forbidden,
-        false => Index::At(index.clone()),
+        false => Index::At(index.to_vec()),
     };
     let target = Expr::access(tensor.clone(), index);
     let assignment = Expr::new(Node::Assign {
         target,
         value: value.clone(),
     });
+    if !assignment.is_in_limits() {
+        return Err(ErrorKind::TooComplex.into());
+    }
     shape::ranges(&assignment)?;
     Ok(assignment)
 }

@@ -7,6 +7,7 @@ pub mod function;
 mod infer;
 pub mod op;
 mod operand;
+pub mod reduce;
 pub mod select;
 pub mod vat;
 pub mod vcontract;

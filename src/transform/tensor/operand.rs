@@ -161,11 +161,11 @@ pub(super) fn indexed(expr: &Expr, given: &Iters) -> Result<Expr, ErrorKind> {
                 Some(list[k].clone())
             }))
         }
-        _ => match given {
-            Some(_) => Err(ErrorKind::IteratorsGiven {
-                has: expr.iterators(),
-            }),
-            None => Ok(expr.clone()),
+        _ => match (given, expr.iterators()) {
+            (Some(list), has) if !(list.is_empty() && has.is_empty()) => {
+                Err(ErrorKind::IteratorsGiven { has })
+            }
+            _ => Ok(expr.clone()),
         },
     }
 }

@@ -1,13 +1,14 @@
-//! `vsum`, `vprod`, `vmin`, `vmax`, `vmean` reduce an expression over some of its iterators,
-//! without storing the result.
+//! `vsum`, `vprod`, `vmin`, `vmax`, `vmean` reduce an expression over some of its iterators, or
+//! a tensor over some of its dimensions, without storing the result.
 //!
 //! ```rhai
 //! let A = tensor([4, 5]);
 //! let x = tensor([5]);
 //! let y = eq(vsum(vmul(A, x, [[i, j], [j]]), [j]), [i]);
 //! let m = eq(vmax(vabs(A, [i, j]), [j]), [i]);
-//! let mean = eq(vmean(vat(A, [i, j]), [i, j]), []);
+//! let mean = eq(vmean(A), []);
 //! print(y); print(build(m)); print(mean);
+//! print(vsum(A, [1]));
 //! ```
 //!
 //! ```text
@@ -19,22 +20,30 @@
 //!   for j in 0..5
 //!     m[i] max= abs(A[i][j])
 //! f64 mean[], A[4][5]
-//! mean[] = sum(i, j: A[i][j]) / 20
+//! mean[] = sum(_1, _2: A[_1][_2]) / 20
+//! f64 A[4][5]
+//! [_2] -> sum(_1: A[_1][_2])
 //! ```
+//!
+//! `vsum(values, [j])` reduces over iterators that the values carry, and the result carries the
+//! others. `vsum(t, [1, 3])` reduces over dimensions, counted from 1; the result has the other
+//! dimensions and no iterators yet. `vsum(t)` reduces over all of them. The dimensions of values
+//! that carry iterators are these, in order of first appearance.
 //!
 //! The result denotes the sum, product, least or greatest value, or the mean, whatever the target
 //! held before: `build` starts from 0, from 1, and from ∞ or -∞ (for integers the greatest or the
-//! least one). Values are taken in the order of the iterators listed, the last one fastest. The
-//! least and the greatest value pass over NaN. The mean is the sum, divided by the number of
-//! values; `build` moves the sum out of the quotient, so that each value is divided, and cannot do
-//! that with integers.
+//! least one). Values are taken in the order of the iterators or dimensions listed, the last one
+//! fastest. The least and the greatest value pass over NaN. The mean is the sum, divided by the
+//! number of values; `build` moves the sum out of the quotient, so that each value is divided, and
+//! cannot do that with integers.
 //!
-//! Refuses: names that are no iterators of the expression, or listed twice.
+//! Refuses: names that are no iterators of the expression; dimensions that it does not have; one
+//! listed twice.
 //!
 //! Source: the reduction behind TeML's `vcontract` (§4.2.3: "other reduction operations").
 
-use super::infer::{binary, reduce};
-use super::operand::{constant, indexed};
+use super::infer::{abstraction, binary, reduce};
+use super::operand::{constant, describe, fresh_iterators, indexed, positional, rank};
 use crate::analysis::shape;
 use crate::ir::{Affine, BinaryOp, Expr, Name, Reduction};
 use crate::transform::{Arg, Error, ErrorKind, Kind, Number, Op, Param, Returns, Value};
@@ -43,32 +52,46 @@ macro_rules! vreduce {
     ($name:literal, $call:expr) => {
         Op {
             name: $name,
-            params: &[
-                Param::new("values", Kind::Expr),
-                Param::new("over", Kind::Iters),
-            ],
+            params: PARAMS,
             returns: Returns::Expr,
             file: include_str!("vreduce.rs"),
-            call: |args| match args {
-                [Arg::Expr(values), Arg::Iters(over)] => $call(values, over).map(Value::Expr),
-                _ => Err(ErrorKind::Misdeclared.into()),
+            call: |args| {
+                let (values, over) = arguments(args)?;
+                $call(values, &over).map(Value::Expr)
             },
         }
     };
 }
 
-/// `vsum(values, over)`.
+pub(super) const PARAMS: &[Param] = &[
+    Param::new("values", Kind::Expr),
+    Param::optional("over", Kind::Over),
+];
+
+/// `vsum(values, over?)`.
 pub static VSUM: Op = vreduce!("vsum", vsum);
-/// `vprod(values, over)`.
+/// `vprod(values, over?)`.
 pub static VPROD: Op = vreduce!("vprod", |v, over| vreduce(Reduction::Prod, v, over));
-/// `vmin(values, over)`.
+/// `vmin(values, over?)`.
 pub static VMIN: Op = vreduce!("vmin", |v, over| vreduce(Reduction::Min, v, over));
-/// `vmax(values, over)`.
+/// `vmax(values, over?)`.
 pub static VMAX: Op = vreduce!("vmax", |v, over| vreduce(Reduction::Max, v, over));
-/// `vmean(values, over)`.
+/// `vmean(values, over?)`.
 pub static VMEAN: Op = vreduce!("vmean", vmean);
 
-/// The virtual sum of `values` over the iterators `over`.
+/// What is reduced over which iterators or dimensions: all of them where none are listed.
+pub(super) fn arguments(args: &[Arg]) -> Result<(&Expr, Vec<Affine>), Error> {
+    match args {
+        [Arg::Expr(values), Arg::Iters(over)] => Ok((values, over.clone())),
+        [Arg::Expr(values)] => {
+            let dimensions = (1i64..).take(rank(values)).map(Affine::constant);
+            Ok((values, dimensions.collect()))
+        }
+        _ => Err(ErrorKind::Misdeclared.into()),
+    }
+}
+
+/// The virtual sum of `values` over `over`.
 ///
 /// # Errors
 /// As the header says.
@@ -76,51 +99,128 @@ pub fn vsum(values: &Expr, over: &[Affine]) -> Result<Expr, Error> {
     vreduce(Reduction::Sum, values, over)
 }
 
-/// The virtual mean of `values` over the iterators `over`.
+/// The virtual mean of `values` over `over`.
 ///
 /// # Errors
 /// As the header says.
 pub fn vmean(values: &Expr, over: &[Affine]) -> Result<Expr, Error> {
-    let sum = vsum(values, over)?;
-    let ranges = shape::ranges(&indexed(values, &None)?)?;
-    let listed = ranges
-        .iter()
-        .filter(|r| over.iter().any(|o| o.mentions(&r.name)));
+    let terms = Terms::of(values, over)?;
+    let ranges = shape::ranges(&terms.body)?;
+    let listed = ranges.iter().filter(|r| terms.over.contains(&r.name));
     let count: u64 = listed.map(shape::IteratorRange::extent).product();
-    let count = match sum.elem().is_float() {
+    let count = match terms.body.elem().is_float() {
         true => Number::Float(count as f64),
         false => Number::Int(i64::try_from(count).unwrap_or(i64::MAX)),
     };
-    let count = constant(count, sum.elem())?;
-    Ok(binary(BinaryOp::Div, sum, count)?)
+    let count = constant(count, terms.body.elem())?;
+    terms.reduced(Reduction::Sum, |sum| binary(BinaryOp::Div, sum, count))
 }
 
-/// The virtual reduction of `values` over the iterators `over`.
+/// The virtual reduction of `values` over `over`: iterators that they carry, or dimensions.
 ///
 /// # Errors
 /// As the header says.
 pub fn vreduce(reduction: Reduction, values: &Expr, over: &[Affine]) -> Result<Expr, Error> {
-    let body = indexed(values, &None).map_err(|kind| Error::from(kind).at_argument(0))?;
-    let has = body.iterators();
-    let mut names: Vec<Name> = Vec::with_capacity(over.len());
-    for iterator in over {
-        let Some(name) = iterator.as_iterator().filter(|n| has.contains(n)) else {
-            let kind = ErrorKind::NotFree {
-                iterator: iterator.to_string(),
-                has,
-            };
-            return Err(Error::from(kind).at_argument(1));
-        };
-        if names.contains(name) {
-            let kind = ErrorKind::Repeated {
-                iterator: name.clone(),
+    Terms::of(values, over)?.reduced(reduction, Ok)
+}
+
+/// What is reduced.
+struct Terms {
+    body: Expr,
+    over: Vec<Name>,
+    /// The dimensions of the result, if the values do not carry iterators.
+    formals: Vec<Name>,
+}
+
+impl Terms {
+    fn of(values: &Expr, over: &[Affine]) -> Result<Terms, Error> {
+        let body = indexed(values, &None);
+        let dimensions: Option<Vec<i64>> = over.iter().map(Affine::as_constant).collect();
+        match dimensions {
+            Some(listed) if !listed.is_empty() || body.is_err() => {
+                Terms::of_dimensions(values, &listed)
+            }
+            _ => {
+                let body = body.map_err(|kind| Error::from(kind).at_argument(0))?;
+                Terms::of_iterators(body, over)
+            }
+        }
+    }
+
+    fn of_iterators(body: Expr, listed: &[Affine]) -> Result<Terms, Error> {
+        let has = body.iterators();
+        let mut over: Vec<Name> = Vec::with_capacity(listed.len());
+        for index in listed {
+            let kind = match index.as_iterator().filter(|n| has.contains(n)) {
+                None => ErrorKind::NotFree {
+                    iterator: index.to_string(),
+                    has,
+                },
+                Some(name) if over.contains(name) => ErrorKind::Repeated {
+                    iterator: name.clone(),
+                },
+                Some(name) => {
+                    over.push(name.clone());
+                    continue;
+                }
             };
             return Err(Error::from(kind).at_argument(1));
         }
-        names.push(name.clone());
+        let formals = Vec::new();
+        Ok(Terms {
+            body,
+            over,
+            formals,
+        })
     }
-    if names.is_empty() {
-        return Ok(body);
+
+    fn of_dimensions(values: &Expr, listed: &[i64]) -> Result<Terms, Error> {
+        let rank = rank(values);
+        let mut formals = fresh_iterators(rank, &[values]);
+        let at: Vec<Affine> = formals.iter().cloned().map(Affine::iterator).collect();
+        let body = positional(values, &at).map_err(|kind| Error::from(kind).at_argument(0))?;
+        let mut over: Vec<Name> = Vec::with_capacity(listed.len());
+        for &dimension in listed {
+            let what = describe(values);
+            let d = usize::try_from(dimension)
+                .ok()
+                .and_then(|d| d.checked_sub(1));
+            let kind = match d.and_then(|d| at.get(d)).and_then(Affine::as_iterator) {
+                None => ErrorKind::NoDimension {
+                    what,
+                    rank,
+                    dimension,
+                },
+                Some(name) if over.contains(name) => ErrorKind::DimensionTwice { what, dimension },
+                Some(name) => {
+                    over.push(name.clone());
+                    continue;
+                }
+            };
+            return Err(Error::from(kind).at_argument(1));
+        }
+        formals.retain(|name| !over.contains(name));
+        Ok(Terms {
+            body,
+            over,
+            formals,
+        })
     }
-    Ok(reduce(reduction, names, body)?)
+
+    /// The reduction of the terms, of which `finish` makes the result.
+    fn reduced(
+        self,
+        reduction: Reduction,
+        finish: impl FnOnce(Expr) -> Result<Expr, ErrorKind>,
+    ) -> Result<Expr, Error> {
+        let value = match self.over.is_empty() {
+            true => self.body,
+            false => reduce(reduction, self.over, self.body)?,
+        };
+        let value = finish(value)?;
+        match self.formals.is_empty() {
+            true => Ok(value),
+            false => Ok(abstraction(self.formals, value)?),
+        }
+    }
 }

@@ -11,8 +11,8 @@
 //! The answer "independent" is a proof. The answer "race" names two iterations that the test
 //! could not keep apart; indices that couple several iterators can make it too careful.
 
-use super::bounds::Bounds;
-use super::relative::{Inner, Relative, offset_form, relative};
+use crate::analysis::bounds::Bounds;
+use crate::analysis::relative::{Inner, Relative, offset_form, relative};
 use crate::ir::{Affine, BinaryOp, Index, Loop, Name, Nest, Stmt, Tensor, Tree};
 
 /// Two iterations of a parallel or vector loop that touch one element.

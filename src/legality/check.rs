@@ -1,0 +1,154 @@
+//! The proof that nests execute what their definition says, in an order that keeps its meaning.
+//!
+//! Where statements are only reordered, their order is what can be wrong, and what is wrong is
+//! told as a dependence ([`super::order`]). Where values pass through local tensors, are computed
+//! again, or where partial results are combined, it is decided where each operand has its value
+//! from ([`super::equal`]). No parallel or vector loop may run two iterations at the same time that
+//! touch one element ([`super::concurrent`]). All these are questions about relations between
+//! integer points and are decided exactly.
+
+use super::concurrent::conflict;
+use super::equal::{self, Operands};
+use super::program::{Original, Program, What, definition};
+use super::reroll::Reroll;
+use super::violation::Violation;
+use super::{find, order};
+use crate::ir::{BinaryOp, Name, Nest, Tree};
+use crate::poly::{self, Error};
+
+/// What may become of the order of a reduction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reductions {
+    /// It is kept.
+    #[default]
+    Strict,
+    /// The updates of one element by one reduction may be executed in any order.
+    Reassociate,
+}
+
+/// The answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The nests compute what their definition says.
+    Legal,
+    /// They do not.
+    Illegal(Box<Violation>),
+    /// That is not known.
+    Undecided(Undecided),
+}
+
+/// Why nothing is known.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Undecided {
+    /// A nest was read, or made by hand.
+    #[error("what `{statement}` executes of the definition is not known")]
+    Unknown {
+        /// A statement.
+        statement: String,
+    },
+    /// A statement computes something else than the definition says.
+    #[error("`{statement}` is not what the definition says: `{original}`")]
+    Rewritten {
+        /// The statement.
+        statement: String,
+        /// The original at the same place.
+        original: String,
+    },
+    /// A loop's iterations are not affine.
+    #[error("loop `{name}` has a step and several lower bounds")]
+    Stepped {
+        /// The loop.
+        name: Name,
+    },
+    /// The polyhedral library has no answer.
+    #[error(transparent)]
+    Library(#[from] Error),
+}
+
+/// How much a proof may take of the polyhedral library.
+const OPERATIONS: u64 = 20_000_000;
+
+/// Whether `nests`, in order, compute what their definition says.
+pub fn check(nests: &[Nest], reductions: Reductions) -> Verdict {
+    let trees: Vec<Vec<Tree>> = nests.iter().map(|n| n.trees().to_vec()).collect();
+    if let Err(undecided) = known(&Program::of(nests, &trees)) {
+        return Verdict::Undecided(undecided);
+    }
+    let mut reroll = Reroll::default();
+    let rolled: Vec<Vec<Tree>> = trees.iter().map(|t| reroll.sequence(t)).collect();
+    let program = Program::of(nests, &rolled);
+    let reassociates = |a: usize| reassociates(&program, a, reductions);
+    let operands = match is_reordered(&program) {
+        true => None,
+        false => match Operands::of(&program) {
+            Ok(operands) => Some(operands),
+            Err(undecided) => return Verdict::Undecided(undecided),
+        },
+    };
+    let violation = poly::bounded(OPERATIONS, || {
+        let wrong = match &operands {
+            None => order::violation(&program, &reassociates)?,
+            Some(operands) => {
+                let definition = definition(nests);
+                let wrong = equal::wrong(&program, operands, &definition, &reassociates)?;
+                wrong.map(|wrong| find::wrong(&program, &wrong))
+            }
+        };
+        match wrong {
+            Some(violation) => Ok(Some(violation)),
+            None => Ok(conflict(&program)?.map(|c| find::concurrent(&program, &c))),
+        }
+    });
+    match violation {
+        Ok(None) => Verdict::Legal,
+        Ok(Some(violation)) => Verdict::Illegal(Box::new(violation)),
+        Err(error) => Verdict::Undecided(error.into()),
+    }
+}
+
+/// That it is known what each loop and each fill executes.
+fn known(program: &Program) -> Result<(), Undecided> {
+    for leaf in &program.leaves {
+        let stepped = |l: &&&crate::ir::Loop| l.range.step != 1 && l.range.lower.len() != 1;
+        if let Some(l) = leaf.loops.iter().find(stepped) {
+            let name = l.name.clone();
+            return Err(Undecided::Stepped { name });
+        }
+    }
+    Ok(())
+}
+
+/// Whether all statements and fills are those of the definition, on its own tensors, so that only
+/// their order can be wrong.
+fn is_reordered(program: &Program) -> bool {
+    program.leaves.iter().all(|leaf| {
+        let original = leaf.assignment.and_then(|a| program.originals.get(a));
+        match (leaf.what, original) {
+            (What::Stmt(s), Some(original)) => {
+                let point = s.origin.as_ref().map_or(&[][..], |o| &o.point);
+                original.at(point) == *s
+            }
+            (What::Fill(fill), Some(original)) => original
+                .fill
+                .is_some_and(|f| (&f.target, f.value) == (&fill.target, fill.value)),
+            _ => false,
+        }
+    })
+}
+
+/// Whether the order of the updates of an assignment does not matter: not for integers, minima
+/// and maxima, and for others if the policy says so.
+fn reassociates(program: &Program, a: usize, reductions: Reductions) -> bool {
+    let Some(Original { stmt, .. }) = program.originals.get(a) else {
+        return false;
+    };
+    let exact = !stmt.target.elem().is_float();
+    match stmt.update {
+        Some(BinaryOp::Min | BinaryOp::Max) => true,
+        // A difference of sums is one, too: all of its terms are subtracted.
+        Some(BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul) => {
+            exact || reductions == Reductions::Reassociate
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,115 @@
+//! Whether parallel and vector loops run iterations at the same time that touch one element.
+
+use super::memory::{read, written};
+use super::program::{Leaf, Program};
+use crate::ir::{Loop, Name};
+use crate::poly::{Error, Piece, Point, UnionMap, UnionSet};
+
+/// Two executions that a loop runs at the same time although they touch one element, which at
+/// least one of them writes.
+pub(super) struct Conflict<'a> {
+    pub(super) by: &'a Loop,
+    pub(super) pair: (Point, Point),
+}
+
+/// The first conflict.
+pub(super) fn conflict<'a>(program: &Program<'a>) -> Result<Option<Conflict<'a>>, Error> {
+    let mut seen: Vec<(usize, &Name)> = Vec::new();
+    for leaf in &program.leaves {
+        for (depth, l) in leaf.loops.iter().enumerate() {
+            let collapsed = (0..depth).any(|d| leaf.loops[d].sharing.collapse > depth - d);
+            let marked = l.parallel || l.vector || collapsed;
+            if !marked || seen.contains(&(leaf.place[0], &l.name)) {
+                continue;
+            }
+            seen.push((leaf.place[0], &l.name));
+            let numbered = program.leaves.iter().enumerate();
+            let inside: Vec<(usize, &Leaf)> = numbered
+                .filter(|(_, other)| is_inside(other, leaf, depth))
+                .collect();
+            if let Some(pair) = carried(&inside, depth)? {
+                return Ok(Some(Conflict { by: l, pair }));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// Whether a leaf is in the loop at `depth` around another one.
+fn is_inside(leaf: &Leaf, other: &Leaf, depth: usize) -> bool {
+    let name = |l: &Leaf| l.loops.get(depth).map(|l| l.name.clone());
+    leaf.place[0] == other.place[0] && name(leaf) == name(other)
+}
+
+/// Two accesses, the first one a write, in different iterations of the loop at `depth` around
+/// `leaves`, and in one iteration of the loops further out.
+fn carried(leaves: &[(usize, &Leaf)], depth: usize) -> Result<Option<(Point, Point)>, Error> {
+    let writes = UnionMap::new(&all(leaves, |k, leaf| vec![leaf.write(k)]))?;
+    let reads = all(leaves, |k, leaf| {
+        leaf.reads(k).into_iter().map(|(_, piece)| piece).collect()
+    });
+    let touched = writes.union(&UnionMap::new(&reads)?)?;
+    let conflicts = writes.apply_range(&touched.reverse()?)?;
+    if conflicts.is_empty()? {
+        return Ok(None);
+    }
+    let iterations = |count: usize| {
+        let pieces = all(leaves, |k, leaf| {
+            let reads = leaf.reads(k);
+            let tuples = reads.iter().map(|(r, _)| read(k, *r)).chain([written(k)]);
+            let values = leaf.iterators()[..count].to_vec();
+            let maps = tuples.map(|t| leaf.domain(&t).to("", values.clone()));
+            maps.collect()
+        });
+        UnionMap::new(&pieces)
+    };
+    let (outer, all) = (iterations(depth)?, iterations(depth + 1)?);
+    let together = outer.apply_range(&outer.reverse()?)?;
+    let same = all.apply_range(&all.reverse()?)?;
+    let carried = conflicts.intersect(&together)?.subtract(&same)?;
+    first(&carried)
+}
+
+fn all(leaves: &[(usize, &Leaf)], pieces: impl Fn(usize, &Leaf) -> Vec<Piece>) -> Vec<Piece> {
+    let pieces = leaves.iter().flat_map(|(k, leaf)| pieces(*k, leaf));
+    pieces.collect()
+}
+
+/// The lexicographically first pair of the first tuples.
+fn first(pairs: &UnionMap) -> Result<Option<(Point, Point)>, Error> {
+    let mut found: Option<(Point, Point)> = None;
+    for map in pairs.maps()? {
+        let Some(source) = map.domain()?.lexmin()?.sample()? else {
+            continue;
+        };
+        let from = UnionSet::new(&[at(&source)])?;
+        let sinks = map.to_union()?.intersect_domain(&from)?.range()?;
+        let sink = sinks.lexmin()?.sample()?;
+        let pair = sink.map(|sink| (source, sink));
+        let earlier = |p: &(Point, Point)| {
+            let key = |p: &(Point, Point)| (p.0.coordinates.clone(), p.1.coordinates.clone());
+            found.as_ref().is_none_or(|f| key(p) < key(f))
+        };
+        if let Some(pair) = pair.filter(earlier) {
+            found = Some(pair);
+        }
+    }
+    Ok(found)
+}
+
+/// A single point.
+pub(super) fn at(point: &Point) -> Piece {
+    let variables: Vec<String> = (0..point.coordinates.len())
+        .map(|k| format!("x{k}"))
+        .collect();
+    let tuple = point.tuple.as_deref().unwrap_or_default();
+    let piece = Piece::set(tuple, variables.iter().map(String::as_str));
+    let coordinates = variables.iter().zip(&point.coordinates);
+    coordinates.fold(piece, |piece, (x, value)| {
+        piece.constrain(
+            x.as_str(),
+            crate::poly::Relation::Equal,
+            crate::poly::Linear::from(*value),
+        )
+    })
+}

@@ -1,0 +1,329 @@
+//! Whether every statement computes the value that the definition says, wherever operands are
+//! kept in the meantime.
+//!
+//! A statement that executes an instance of the definition has the definition's expression, but
+//! may read operands from local tensors, or have the expression of another assignment in place
+//! of an operand. It computes the right value if each operand has the value that it has in the
+//! definition; then all results are right, too. Partial results of a reduction may be combined
+//! in any tree, if the reduction may be reassociated.
+
+use super::check::Undecided;
+use super::dataflow::{Values, result};
+use super::memory::{leaf_of, read, written};
+use super::program::{Leaf, Program, What};
+use super::reduction::Trees;
+use super::relations::{instances, statement};
+use crate::ir::{Expr, Node, Tensor};
+use crate::poly::{Error, Piece, Point, UnionMap};
+
+/// An operand with another value than in the definition.
+pub(super) struct Wrong {
+    /// What reads it, or where it is in the end.
+    pub(super) reader: Point,
+    /// The value that it has.
+    pub(super) found: Option<Point>,
+    /// The value that it should have.
+    pub(super) expected: Option<Point>,
+}
+
+/// What an operand of a statement stands for: accesses of assignments, each the operand of the
+/// one before.
+type Chain = Vec<(usize, usize)>;
+
+/// The operands of each leaf that executes an instance of the definition: the number of the
+/// access, and what it stands for.
+pub(super) struct Operands(Vec<(usize, usize, Chain)>);
+
+impl Operands {
+    /// # Errors
+    /// [`Undecided`] where a statement is not the definition's.
+    pub(super) fn of(program: &Program) -> Result<Operands, Undecided> {
+        let mut operands = Vec::new();
+        for (k, leaf) in program.leaves.iter().enumerate() {
+            let What::Stmt(s) = leaf.what else {
+                continue;
+            };
+            let Some(a) = leaf.assignment else {
+                if leaf.copies() || leaf.combines() {
+                    continue;
+                }
+                let statement = s.to_string();
+                return Err(Undecided::Unknown { statement });
+            };
+            let rewritten = |original: String| Undecided::Rewritten {
+                statement: s.to_string(),
+                original,
+            };
+            let Some(original) = program.originals.get(a) else {
+                let statement = s.to_string();
+                return Err(Undecided::Unknown { statement });
+            };
+            let mut matching = Matching {
+                program,
+                next: 1,
+                found: Vec::new(),
+            };
+            let same = s.update == original.stmt.update
+                && matching.walk(&s.value, &original.stmt.value, &mut Vec::new(), a, &mut 1);
+            if !same {
+                return Err(rewritten(original.stmt.to_string()));
+            }
+            if s.update.is_some() {
+                operands.push((k, 0, vec![(a, 0)]));
+            }
+            let found = matching.found.into_iter().map(|(r, chain)| (k, r, chain));
+            operands.extend(found);
+        }
+        Ok(Operands(operands))
+    }
+}
+
+struct Matching<'p, 'a> {
+    program: &'p Program<'a>,
+    /// The number of the statement's next access.
+    next: usize,
+    found: Vec<(usize, Chain)>,
+}
+
+impl Matching<'_, '_> {
+    /// Whether a value is the one of assignment `a`, whose next access has the number `access`.
+    fn walk(
+        &mut self,
+        value: &Expr,
+        original: &Expr,
+        around: &mut Chain,
+        a: usize,
+        access: &mut usize,
+    ) -> bool {
+        match (value.node(), original.node()) {
+            (Node::Access { .. }, Node::Access { .. }) => {
+                let chain = around.iter().copied().chain([(a, *access)]);
+                self.found.push((self.next, chain.collect()));
+                self.next += 1;
+                *access += 1;
+                true
+            }
+            (_, Node::Access { tensor, .. }) => {
+                // The expression of the assignment that computes the operand.
+                let of = |o: &super::program::Original| o.stmt.target.name() == tensor.name();
+                let Some(b) = self.program.originals[..a].iter().rposition(of) else {
+                    return false;
+                };
+                around.push((a, *access));
+                let producer = self.program.originals[b].stmt;
+                let same = producer.update.is_none()
+                    && self.walk(value, &producer.value, around, b, &mut 1);
+                around.pop();
+                *access += 1;
+                same
+            }
+            (Node::Constant(x), Node::Constant(y)) => x == y,
+            (
+                Node::Binary {
+                    op, left, right, ..
+                },
+                Node::Binary {
+                    op: other,
+                    left: l,
+                    right: r,
+                    ..
+                },
+            ) => {
+                op == other
+                    && self.walk(left, l, around, a, access)
+                    && self.walk(right, r, around, a, access)
+            }
+            (
+                Node::Apply { function, args, .. },
+                Node::Apply {
+                    function: other,
+                    args: originals,
+                    ..
+                },
+            ) => {
+                let mut both = args.iter().zip(originals);
+                function == other
+                    && args.len() == originals.len()
+                    && both.all(|(x, y)| self.walk(x, y, around, a, access))
+            }
+            _ => false,
+        }
+    }
+}
+
+/// The first operand or result that has another value than in the definition. `reassociates`
+/// says of which assignments partial results may be combined in any order.
+pub(super) fn wrong(
+    program: &Program,
+    operands: &Operands,
+    definition: &[Leaf],
+    reassociates: &dyn Fn(usize) -> bool,
+) -> Result<Option<Wrong>, Error> {
+    let first = program.leaves.len();
+    let results = results(program);
+    let found = Values::of(&program.leaves, 0, &results)?.0;
+    let meant = Values::of(definition, first, &results)?.0;
+    let definition = Definition {
+        leaves: definition,
+        first,
+    };
+    let mismatch = |found: &UnionMap, meant: &UnionMap, skips: &dyn Fn(usize, usize) -> bool| {
+        let expected = expected(program, operands, &definition, meant, &results, skips)?;
+        let read = UnionMap::new(&reads(program, operands, &results, skips))?;
+        let found = found.intersect_domain(&read.domain()?)?;
+        let unresolved = read.domain()?.subtract(&found.domain()?)?;
+        let wrong = found.subtract(&expected)?;
+        Ok::<_, Error>((wrong, expected, unresolved))
+    };
+    let (wrong, expected, unresolved) = mismatch(&found, &meant, &|_, _| false)?;
+    if wrong.is_empty()? && unresolved.is_empty()? {
+        return Ok(None);
+    }
+    let trees = Trees::of(program, &definition, &found, &meant, reassociates)?;
+    if !trees.is_empty() {
+        let skips = |k: usize, r: usize| r == 0 && trees.covers(&program.leaves[k]);
+        let (again, _, open) = mismatch(&trees.rooted(&found)?, &trees.rooted(&meant)?, &skips)?;
+        if again.is_empty()? && open.is_empty()? {
+            return Ok(None);
+        }
+    }
+    let Some(reader) = earliest(program, &wrong.domain()?.union(&unresolved)?)? else {
+        return Ok(None);
+    };
+    let at = crate::poly::UnionSet::new(&[super::concurrent::at(&reader)])?;
+    let value = |values: &UnionMap| values.intersect_domain(&at)?.range()?.sample();
+    Ok(Some(Wrong {
+        found: value(&found)?,
+        expected: value(&expected)?,
+        reader,
+    }))
+}
+
+/// The leaves of the definition, numbered from `first` on.
+pub(super) struct Definition<'p, 'a> {
+    pub(super) leaves: &'p [Leaf<'a>],
+    pub(super) first: usize,
+}
+
+impl Definition<'_, '_> {
+    /// The number of the leaf that is the statement of an assignment.
+    pub(super) fn statement(&self, a: usize) -> Option<usize> {
+        let is = |l: &Leaf| l.assignment == Some(a) && matches!(l.what, What::Stmt(_));
+        Some(self.first + self.leaves.iter().position(is)?)
+    }
+}
+
+/// The tensors that hold something in the end: all that the nests write, but local ones, and all
+/// that the definition computes for nothing of its own.
+fn results<'a>(program: &Program<'a>) -> Vec<&'a Tensor> {
+    let mut found: Vec<&Tensor> = Vec::new();
+    let mut add = |tensor: &'a Tensor| {
+        if !found.contains(&tensor) {
+            found.push(tensor);
+        }
+    };
+    for leaf in &program.leaves {
+        let target = match leaf.what {
+            What::Stmt(s) => &s.target,
+            What::Fill(fill) => &fill.target,
+        };
+        if !leaf.locals.iter().any(|(name, _)| *name == target.label()) {
+            add(target);
+        }
+    }
+    for (a, original) in program.originals.iter().enumerate() {
+        let target = &original.stmt.target;
+        let later = program.originals[a + 1..].iter();
+        let read = later.flat_map(|o| super::program::accesses(o.stmt));
+        if !read.into_iter().any(|r| r.tensor.name() == target.name()) {
+            add(target);
+        }
+    }
+    found
+}
+
+/// All reads of operands, and all results, as maps to nothing.
+fn reads(
+    program: &Program,
+    operands: &Operands,
+    results: &[&Tensor],
+    skips: &dyn Fn(usize, usize) -> bool,
+) -> Vec<Piece> {
+    let kept = operands.0.iter().filter(|(k, r, _)| !skips(*k, *r));
+    let reads = kept.map(|(k, r, _)| program.leaves[*k].domain(&read(*k, *r)).to("", []));
+    let results = results.iter().map(|t| super::dataflow::whole(t).to("", []));
+    reads.chain(results).collect()
+}
+
+/// The values that operands and results have in the definition.
+fn expected(
+    program: &Program,
+    operands: &Operands,
+    definition: &Definition,
+    meant: &UnionMap,
+    results: &[&Tensor],
+    skips: &dyn Fn(usize, usize) -> bool,
+) -> Result<UnionMap, Error> {
+    let ends: Vec<Piece> = results
+        .iter()
+        .map(|t| {
+            let elements = (0..t.shape().rank()).map(|d| format!("e{d}").as_str().into());
+            super::dataflow::whole(t).to(&result(t), elements)
+        })
+        .collect();
+    let mut all = UnionMap::new(&ends)?.apply_range(meant)?;
+    for (k, r, chain) in operands.0.iter().filter(|(k, r, _)| !skips(*k, *r)) {
+        let leaf = &program.leaves[*k];
+        let Some((_, point)) = leaf.instance() else {
+            continue;
+        };
+        let mut steps = chain.iter();
+        let Some((a, access)) = steps.next() else {
+            continue;
+        };
+        let Some(of) = definition.statement(*a) else {
+            continue;
+        };
+        let direct = leaf.domain(&read(*k, *r)).to(&read(of, *access), point);
+        let mut values = UnionMap::new(&[direct])?.apply_range(meant)?;
+        for (b, access) in steps {
+            let Some(of) = definition.statement(*b) else {
+                continue;
+            };
+            let original = &program.originals[*b];
+            let coordinates = (0..original.loops.len()).map(|d| format!("x{d}").as_str().into());
+            let into = instances(*b, original).to(&read(of, *access), coordinates);
+            values = values
+                .apply_range(&UnionMap::new(&[into])?)?
+                .apply_range(meant)?;
+        }
+        all = all.union(&values)?;
+    }
+    Ok(all)
+}
+
+/// The reader that is executed first; results come last.
+fn earliest(program: &Program, readers: &crate::poly::UnionSet) -> Result<Option<Point>, Error> {
+    let mut found: Option<(Vec<i64>, Point)> = None;
+    for set in readers.sets()? {
+        let Some(point) = set.lexmin()?.sample()? else {
+            continue;
+        };
+        let time = match leaf_of(point.tuple.as_deref()) {
+            Some((k, _)) => program.leaves[k].time_of(&point.coordinates),
+            None => vec![i64::MAX],
+        };
+        if found.as_ref().is_none_or(|(earlier, _)| time < *earlier) {
+            found = Some((time, point));
+        }
+    }
+    Ok(found.map(|(_, point)| point))
+}
+
+/// The tuple of the executions of a leaf, as values name them.
+pub(super) fn node(leaf: &Leaf, k: usize) -> String {
+    match leaf.assignment {
+        Some(a) => statement(a),
+        None => written(k),
+    }
+}

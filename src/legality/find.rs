@@ -1,0 +1,426 @@
+//! From sets of what is wrong to the first example, with numbers.
+
+use super::concurrent::{Conflict, at};
+use super::equal::Wrong;
+use super::memory::{leaf_of, read_accesses};
+use super::program::{Access, Leaf, Program, What, accesses};
+use super::relations::{assignment_of, iterations};
+use super::violation::{Dependence, DependenceKind, Instance, Place, Violation};
+use crate::ir::{Affine, Name};
+use crate::poly::{Error, Point, UnionMap, UnionSet};
+use std::collections::HashMap;
+
+/// When the definition executes an instance: points compare like times.
+fn order(point: &Point) -> Option<(usize, bool, &[i64])> {
+    let (assignment, fill) = assignment_of(point.tuple.as_deref())?;
+    Some((assignment, !fill, &point.coordinates))
+}
+
+/// The first of the instances.
+pub(super) fn first(instances: &UnionSet) -> Result<Option<Point>, Error> {
+    let mut found: Option<Point> = None;
+    for set in instances.sets()? {
+        let first = set.lexmin()?.sample()?;
+        let earlier = |p: &Point| found.as_ref().is_none_or(|f| order(p) < order(f));
+        if let Some(point) = first.filter(earlier) {
+            found = Some(point);
+        }
+    }
+    Ok(found)
+}
+
+/// The pair with the first source, and of these the one with the first sink.
+pub(super) fn first_pair(pairs: &UnionMap) -> Result<Option<(Point, Point)>, Error> {
+    let Some(source) = first(&pairs.domain()?)? else {
+        return Ok(None);
+    };
+    let sinks = pairs.intersect_domain(&singleton(&source)?)?.range()?;
+    Ok(first(&sinks)?.map(|sink| (source, sink)))
+}
+
+fn singleton(point: &Point) -> Result<UnionSet, Error> {
+    UnionSet::new(&[at(point)])
+}
+
+/// Where an instance is executed: the leaf and the iteration of the loops around it.
+struct Execution<'p, 'a> {
+    leaf: &'p Leaf<'a>,
+    iteration: Vec<i64>,
+}
+
+impl Execution<'_, '_> {
+    fn place(&self) -> Place {
+        // Loops that were rolled up are none that a user knows.
+        let names = self.leaf.loops.iter().map(|l| l.name.clone());
+        let values = names.zip(self.iteration.iter().copied());
+        Place {
+            nest: self.leaf.place[0],
+            iteration: values.filter(|(name, _)| !name.is_generated()).collect(),
+        }
+    }
+
+    /// Numbers of sequences and values of iterators in turn.
+    fn time(&self) -> Vec<(i64, Option<&Name>)> {
+        let mut time = vec![(self.leaf.place[0] as i64, None)];
+        for (k, place) in self.leaf.place[1..].iter().enumerate() {
+            time.push((*place as i64, None));
+            if let (Some(value), Some(l)) = (self.iteration.get(k), self.leaf.loops.get(k)) {
+                time.push((*value, Some(&l.name)));
+            }
+        }
+        time
+    }
+}
+
+/// All executions of an instance, in order.
+fn executions<'p, 'a>(
+    program: &'p Program<'a>,
+    point: &Point,
+) -> Result<Vec<Execution<'p, 'a>>, Error> {
+    let instance = assignment_of(point.tuple.as_deref());
+    let singleton = singleton(point)?;
+    let mut found = Vec::new();
+    for leaf in &program.leaves {
+        let fill = matches!(leaf.what, What::Fill(_));
+        if leaf.assignment.map(|a| (a, fill)) != instance {
+            continue;
+        }
+        let Some(piece) = iterations(leaf, leaf.loops.len()) else {
+            continue;
+        };
+        let iterations = UnionMap::new(&[piece])?;
+        let here = iterations.intersect_domain(&singleton)?.range()?;
+        for set in here.sets()? {
+            // Two are enough to show that there are several.
+            let first = set.lexmin()?.sample()?;
+            let last = set.lexmax()?.sample()?;
+            let mut points: Vec<Point> = first.into_iter().chain(last).collect();
+            points.dedup();
+            found.extend(points.into_iter().map(|p| Execution {
+                leaf,
+                iteration: p.coordinates,
+            }));
+        }
+    }
+    found.sort_by_key(|e| e.time().iter().map(|(t, _)| *t).collect::<Vec<_>>());
+    Ok(found)
+}
+
+/// The statement of an instance of the definition, with numbers.
+fn text(program: &Program, point: &Point) -> String {
+    let Some((assignment, fill)) = assignment_of(point.tuple.as_deref()) else {
+        return String::new();
+    };
+    let Some(original) = program.originals.get(assignment) else {
+        return String::new();
+    };
+    match original.fill.filter(|_| fill) {
+        Some(f) => {
+            let element = indexed(f.target.label(), &point.coordinates);
+            format!("{element} = {}", f.value)
+        }
+        None => {
+            let point = point.coordinates.iter().map(|x| Affine::constant(*x));
+            original.at(&point.collect::<Vec<_>>()).to_string()
+        }
+    }
+}
+
+pub(super) fn missing(program: &Program, instance: &Point) -> Violation {
+    let instance = text(program, instance);
+    Violation::Missing { instance }
+}
+
+pub(super) fn extra(program: &Program, instance: &Point) -> Violation {
+    let instance = text(program, instance);
+    Violation::Extra { instance }
+}
+
+/// An instance that is executed twice, if there is one.
+pub(super) fn twice(program: &Program, time: &UnionMap) -> Result<Option<Violation>, Error> {
+    // Two different times of one instance.
+    let several = time.reverse()?.apply_range(time)?;
+    let times = time.range()?.identity()?;
+    let Some((at, _)) = several.subtract(&times)?.sample()? else {
+        return Ok(None);
+    };
+    let there = time.reverse()?.intersect_domain(&singleton(&at)?)?;
+    let Some(instance) = first(&there.range()?)? else {
+        return Ok(None);
+    };
+    let executions = executions(program, &instance)?;
+    let [one, .., two] = executions.as_slice() else {
+        return Ok(None);
+    };
+    Ok(Some(Violation::Twice {
+        instance: text(program, &instance),
+        at: [one.place(), two.place()],
+    }))
+}
+
+/// A dependence, with where its two instances are executed, and the first loop in which they
+/// differ, if they do not differ by their places before.
+fn dependence(
+    program: &Program,
+    (source, sink): &(Point, Point),
+) -> Result<(Dependence, Option<Name>), Error> {
+    let first_of = |point| Ok(executions(program, point)?.into_iter().next());
+    let ends = [first_of(source)?, first_of(sink)?];
+    let by = match &ends {
+        [Some(a), Some(b)] => {
+            let (a, b) = (a.time(), b.time());
+            let differs = a.iter().zip(&b).find(|(a, b)| a.0 != b.0);
+            differs.and_then(|(a, _)| a.1.filter(|name| !name.is_generated()).cloned())
+        }
+        _ => None,
+    };
+    let [at, sink_at] = ends.map(|e| {
+        e.map_or_else(
+            || Place {
+                nest: 0,
+                iteration: Vec::new(),
+            },
+            |e| e.place(),
+        )
+    });
+    let (kind, element) = shared(program, source, sink);
+    let instance = |point, at| Instance {
+        text: text(program, point),
+        at,
+    };
+    let dependence = Dependence {
+        kind,
+        element,
+        source: instance(source, at),
+        sink: instance(sink, sink_at),
+    };
+    Ok((dependence, by))
+}
+
+pub(super) fn reversed(program: &Program, pair: &(Point, Point)) -> Result<Violation, Error> {
+    let (dependence, by) = dependence(program, pair)?;
+    Ok(Violation::Reversed { dependence, by })
+}
+
+/// The conflict of two executions, told as the dependence between them.
+pub(super) fn concurrent(program: &Program, conflict: &Conflict) -> Violation {
+    let (source, sink) = &conflict.pair;
+    let access = |point: &Point| leaf_of(point.tuple.as_deref());
+    let (first, second) = (access(source), access(sink));
+    let instance = |of: Option<(usize, Option<usize>)>, point: &Point| {
+        let leaf = of.and_then(|(k, _)| program.leaves.get(k));
+        leaf.map_or_else(Instance::unknown, |leaf| Instance {
+            text: leaf.at(&point.coordinates),
+            at: leaf.place_at(&point.coordinates),
+        })
+    };
+    let writes = matches!(second, Some((_, None)));
+    let (kind, element) = match first.and_then(|(k, _)| program.leaves.get(k)) {
+        Some(leaf) => {
+            let updates = matches!(leaf.what, What::Stmt(s) if s.update.is_some());
+            let same = first.map(|(k, _)| k) == second.map(|(k, _)| k);
+            let kind = match (updates && same, writes) {
+                (true, _) => DependenceKind::Reduction,
+                (false, true) => DependenceKind::Output,
+                (false, false) => DependenceKind::Flow,
+            };
+            (kind, leaf.written_at(&source.coordinates))
+        }
+        None => (DependenceKind::Output, String::new()),
+    };
+    Violation::Concurrent {
+        dependence: Dependence {
+            kind,
+            element,
+            source: instance(first, source),
+            sink: instance(second, sink),
+        },
+        by: conflict.by.name.clone(),
+        parallel: conflict.by.parallel || !conflict.by.vector,
+    }
+}
+
+/// The wrong value of an operand or a result.
+pub(super) fn wrong(program: &Program, wrong: &Wrong) -> Violation {
+    let value = |point: &Option<Point>| match point {
+        Some(point) => value(program, point),
+        None => "nothing".to_owned(),
+    };
+    let (found, expected) = (value(&wrong.found), value(&wrong.expected));
+    let point = &wrong.reader;
+    match leaf_of(point.tuple.as_deref()) {
+        Some((k, access)) => {
+            let leaf = program.leaves.get(k);
+            let reader = leaf.map_or_else(Instance::unknown, |leaf| Instance {
+                text: leaf.at(&point.coordinates),
+                at: leaf.place_at(&point.coordinates),
+            });
+            let element = leaf.map_or_else(String::new, |leaf| {
+                leaf.read_at(access.unwrap_or_default(), &point.coordinates)
+            });
+            Violation::Operand {
+                reader,
+                element,
+                found,
+                expected,
+            }
+        }
+        None => {
+            let tensor = point.tuple.as_deref().unwrap_or_default();
+            let tensor = tensor.strip_prefix("O_").unwrap_or(tensor);
+            Violation::Result {
+                element: indexed(tensor, &point.coordinates),
+                found,
+                expected,
+            }
+        }
+    }
+}
+
+fn indexed(tensor: &str, index: &[i64]) -> String {
+    let index: String = index.iter().map(|x| format!("[{x}]")).collect();
+    format!("{tensor}{index}")
+}
+
+/// A value in words.
+fn value(program: &Program, point: &Point) -> String {
+    let tuple = point.tuple.as_deref().unwrap_or_default();
+    if let Some(number) = tuple.strip_prefix('C') {
+        return format!("the initial {number}");
+    }
+    if let Some(tensor) = tuple.strip_prefix("m_") {
+        let element = indexed(tensor, &point.coordinates);
+        return format!("what {element} held at the start");
+    }
+    if tuple.starts_with("l_") {
+        return "nothing: it is not set before".to_owned();
+    }
+    match leaf_of(point.tuple.as_deref()) {
+        Some((k, _)) => match program.leaves.get(k) {
+            Some(leaf) => format!("the result of `{}`", leaf.at(&point.coordinates)),
+            None => "a partial result".to_owned(),
+        },
+        None => format!("the result of `{}`", text(program, point)),
+    }
+}
+
+impl Leaf<'_> {
+    /// The values of the iterators around the leaf, by name.
+    fn values(&self, iteration: &[i64]) -> HashMap<&Name, i64> {
+        let names = self.loops.iter().map(|l| &l.name);
+        names.zip(iteration.iter().copied()).collect()
+    }
+
+    /// The text with numbers for iterators.
+    fn at(&self, iteration: &[i64]) -> String {
+        let values = self.values(iteration);
+        let map = |name: &Name| values.get(name).map(|v| Affine::constant(*v));
+        match self.what {
+            What::Stmt(s) => s.substitute(&map).to_string(),
+            What::Fill(fill) => {
+                let element = iteration.get(self.loops.len()..).unwrap_or_default();
+                format!("{} = {}", indexed(fill.target.label(), element), fill.value)
+            }
+        }
+    }
+
+    fn place_at(&self, iteration: &[i64]) -> Place {
+        let iteration = iteration.iter().copied().take(self.loops.len()).collect();
+        Execution {
+            leaf: self,
+            iteration,
+        }
+        .place()
+    }
+
+    /// The element that is written.
+    fn written_at(&self, iteration: &[i64]) -> String {
+        match self.what {
+            What::Stmt(s) => self.element(&accesses(s)[0], iteration),
+            What::Fill(fill) => {
+                let element = iteration.get(self.loops.len()..).unwrap_or_default();
+                indexed(fill.target.label(), element)
+            }
+        }
+    }
+
+    /// The element that is read by an access.
+    fn read_at(&self, access: usize, iteration: &[i64]) -> String {
+        let What::Stmt(s) = self.what else {
+            return String::new();
+        };
+        let reads = read_accesses(s);
+        let read = reads.iter().find(|(r, _)| *r == access);
+        read.map_or_else(String::new, |(_, access)| self.element(access, iteration))
+    }
+
+    fn element(&self, access: &Access, iteration: &[i64]) -> String {
+        let values = self.values(iteration);
+        let value = |name: &Name| values.get(name).copied();
+        let index = access
+            .index
+            .iter()
+            .map(|a| a.evaluate(&value).unwrap_or_default());
+        indexed(access.tensor.label(), &index.collect::<Vec<_>>())
+    }
+}
+
+/// The elements that an instance touches, and whether it writes them.
+fn touched(program: &Program, point: &Point) -> Vec<(String, bool)> {
+    let Some((assignment, fill)) = assignment_of(point.tuple.as_deref()) else {
+        return Vec::new();
+    };
+    let Some(original) = program.originals.get(assignment) else {
+        return Vec::new();
+    };
+    if let Some(f) = original.fill.filter(|_| fill) {
+        return vec![(indexed(f.target.label(), &point.coordinates), true)];
+    }
+    let values: HashMap<&Name, i64> = original
+        .loops
+        .iter()
+        .map(|l| &l.name)
+        .zip(point.coordinates.iter().copied())
+        .collect();
+    let value = |name: &Name| values.get(name).copied();
+    accesses(original.stmt)
+        .iter()
+        .map(|access| {
+            let index: Vec<i64> = access
+                .index
+                .iter()
+                .map(|a| a.evaluate(&value).unwrap_or_default())
+                .collect();
+            (indexed(access.tensor.label(), &index), access.write)
+        })
+        .collect()
+}
+
+/// The element that makes one instance depend on another one, and how.
+fn shared(program: &Program, source: &Point, sink: &Point) -> (DependenceKind, String) {
+    let (first, later) = (touched(program, source), touched(program, sink));
+    let pairs = |writes: (bool, bool)| {
+        let matching = first.iter().filter(|a| a.1 == writes.0);
+        matching
+            .filter(|a| later.iter().any(|b| b.1 == writes.1 && a.0 == b.0))
+            .map(|a| a.0.clone())
+            .next()
+    };
+    let reduction = source.tuple == sink.tuple
+        && assignment_of(source.tuple.as_deref())
+            .and_then(|(a, _)| program.originals.get(a))
+            .is_some_and(|o| o.stmt.update.is_some());
+    let kinds = [
+        (DependenceKind::Flow, (true, false)),
+        (DependenceKind::Anti, (false, true)),
+        (DependenceKind::Output, (true, true)),
+    ];
+    let both = pairs((true, true));
+    if let (true, Some(element)) = (reduction, both) {
+        return (DependenceKind::Reduction, element);
+    }
+    let found = kinds
+        .into_iter()
+        .find_map(|(kind, writes)| Some((kind, pairs(writes)?)));
+    found.unwrap_or((DependenceKind::Output, String::new()))
+}

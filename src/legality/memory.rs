@@ -1,0 +1,142 @@
+//! A sequence of leaves as accesses to memory: what each execution reads and writes, and when.
+//!
+//! Leaf k is executed at the points `W⟨k⟩[…]` of the iterators around it, for a fill those and the
+//! elements that it sets; its access number r reads at the points `R⟨k⟩_⟨r⟩[…]`. The elements of
+//! tensor A are the points `m_A[…]`; a local tensor has elements for each iteration of the loops
+//! around its declaration.
+
+use super::program::{Access, Leaf, What, accesses};
+use super::relations::{bounded, linear};
+use crate::ir::{Name, Stmt};
+use crate::poly::{Linear, Piece, Relation};
+
+/// The point of an execution of a leaf.
+pub(super) fn written(leaf: usize) -> String {
+    format!("W{leaf}")
+}
+
+/// The point of a read; 0 is what an update reads of its target, the others are the accesses of
+/// the value, from left to right.
+pub(super) fn read(leaf: usize, access: usize) -> String {
+    format!("R{leaf}_{access}")
+}
+
+/// The leaf of a point, if it is one of an execution or a read, and the number of the read.
+pub(super) fn leaf_of(tuple: Option<&str>) -> Option<(usize, Option<usize>)> {
+    let tuple = tuple?;
+    if let Some(rest) = tuple.strip_prefix('W') {
+        return Some((rest.parse().ok()?, None));
+    }
+    let (leaf, access) = tuple.strip_prefix('R')?.split_once('_')?;
+    Some((leaf.parse().ok()?, Some(access.parse().ok()?)))
+}
+
+/// The iterator of the loop at `depth` around a leaf.
+pub(super) fn iterator(depth: usize) -> String {
+    format!("t{depth}")
+}
+
+impl Leaf<'_> {
+    /// The variable for an iterator around the leaf.
+    pub(super) fn variable(&self, name: &Name) -> Option<String> {
+        let depth = self.loops.iter().position(|l| l.name == *name)?;
+        Some(iterator(depth))
+    }
+
+    /// All iterations of the loops around the leaf, as points of a tuple; those of a fill with
+    /// the elements that it sets.
+    pub(super) fn domain(&self, tuple: &str) -> Piece {
+        let mut variables: Vec<String> = (0..self.loops.len()).map(iterator).collect();
+        let region = match self.what {
+            What::Fill(fill) => fill.region.as_slice(),
+            What::Stmt(_) => &[],
+        };
+        variables.extend((0..region.len()).map(element));
+        let piece = Piece::set(tuple, variables.iter().map(String::as_str));
+        let variable = |name: &Name| self.variable(name);
+        let piece = self.loops.iter().enumerate().fold(piece, |piece, (d, l)| {
+            bounded(piece, l, &iterator(d), &variable)
+        });
+        region.iter().enumerate().fold(piece, |piece, (d, part)| {
+            let (low, extent) = part;
+            let end = low.plus_constant(i64::try_from(*extent).unwrap_or(i64::MAX));
+            let e = element(d);
+            piece
+                .constrain(linear(low, &variable), Relation::LessOrEqual, e.as_str())
+                .constrain(e.as_str(), Relation::Less, linear(&end, &variable))
+        })
+    }
+
+    /// What the leaf writes.
+    pub(super) fn write(&self, k: usize) -> Piece {
+        let domain = self.domain(&written(k));
+        match self.what {
+            What::Stmt(s) => self.touches(domain, &accesses(s)[0]),
+            What::Fill(fill) => {
+                let (tuple, mut values) = self.place_of(fill.target.label());
+                let elements = (0..fill.region.len()).map(|d| element(d).as_str().into());
+                values.extend(elements);
+                domain.to(&tuple, values)
+            }
+        }
+    }
+
+    /// What the leaf reads, by number.
+    pub(super) fn reads(&self, k: usize) -> Vec<(usize, Piece)> {
+        let What::Stmt(s) = self.what else {
+            return Vec::new();
+        };
+        let numbered = read_accesses(s);
+        let pieces = numbered
+            .iter()
+            .map(|(r, access)| (*r, self.touches(self.domain(&read(k, *r)), access)));
+        pieces.collect()
+    }
+
+    fn touches(&self, domain: Piece, access: &Access) -> Piece {
+        let (tuple, mut values) = self.place_of(access.tensor.label());
+        let variable = |name: &Name| self.variable(name);
+        values.extend(access.index.iter().map(|a| linear(a, &variable)));
+        domain.to(&tuple, values)
+    }
+
+    /// Where a tensor's elements are: for a local one, with the iteration that has it.
+    fn place_of(&self, tensor: &str) -> (String, Vec<Linear>) {
+        match self.locals.iter().find(|(name, _)| *name == tensor) {
+            None => (format!("m_{tensor}"), Vec::new()),
+            Some((_, scope)) => {
+                let loops = scope.len() - 1;
+                let around = (0..loops).map(|d| iterator(d).as_str().into());
+                // The sequence that declares it tells it from others of that name.
+                let places: Vec<String> = scope.iter().map(usize::to_string).collect();
+                (format!("l_{tensor} {}", places.join(" ")), around.collect())
+            }
+        }
+    }
+
+    /// When the leaf is executed: numbers of sequences and values of iterators in turn, then
+    /// `last`.
+    pub(super) fn time(&self, domain: Piece, depth: usize, last: i64) -> Piece {
+        let mut time = vec![Linear::from(self.place[0] as i64)];
+        for (d, place) in self.place[1..].iter().enumerate() {
+            time.push(Linear::from(*place as i64));
+            if d < self.loops.len() {
+                time.push(Linear::from(iterator(d).as_str()));
+            }
+        }
+        time.resize(depth, Linear::from(0));
+        time.push(Linear::from(last));
+        domain.to("", time)
+    }
+}
+
+/// What a statement reads, by number.
+pub(super) fn read_accesses(s: &Stmt) -> Vec<(usize, Access<'_>)> {
+    let first = usize::from(s.update.is_none());
+    let reads = accesses(s).into_iter().filter(|a| !a.write);
+    reads.enumerate().map(|(r, a)| (r + first, a)).collect()
+}
+
+fn element(dimension: usize) -> String {
+    format!("e{dimension}")
+}

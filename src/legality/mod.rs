@@ -1,0 +1,21 @@
+//! Whether nests compute what their definition says: the one authority.
+//!
+//! [`check`] proves it or shows what is wrong. [`race`] is a quick test for parallel loops that
+//! needs no polyhedral library, and may refuse too much.
+
+mod check;
+mod concurrent;
+mod dataflow;
+mod equal;
+mod find;
+mod memory;
+mod order;
+mod program;
+pub mod race;
+mod reduction;
+mod relations;
+mod reroll;
+mod violation;
+
+pub use check::{Reductions, Undecided, Verdict, check};
+pub use violation::{Dependence, DependenceKind, Instance, Place, Violation};

@@ -1,0 +1,201 @@
+//! Nests as instances: what the definition executes in which order, and where a nest does.
+
+use crate::ir::{Affine, Fill, Index, Loop, Nest, Stmt, Tensor, Tree};
+
+/// The nests that run in order, taken apart.
+pub(super) struct Program<'a> {
+    /// The assignments, as `build` makes them, in order.
+    pub(super) originals: Vec<Original<'a>>,
+    /// The statements and fills of the nests, in textual order.
+    pub(super) leaves: Vec<Leaf<'a>>,
+}
+
+/// An assignment as `build` makes it.
+pub(super) struct Original<'a> {
+    pub(super) fill: Option<&'a Fill>,
+    /// Outermost first.
+    pub(super) loops: Vec<&'a Loop>,
+    pub(super) stmt: &'a Stmt,
+}
+
+/// A statement or a fill of a nest.
+pub(super) struct Leaf<'a> {
+    pub(super) what: What<'a>,
+    /// The loops around it, outermost first.
+    pub(super) loops: Vec<&'a Loop>,
+    /// The nest among the nests; then, for each loop and the leaf itself, its number in the
+    /// sequence that it stands in.
+    pub(super) place: Vec<usize>,
+    /// The assignment that it executes, among those of all nests.
+    pub(super) assignment: Option<usize>,
+    /// The local tensors that are declared around it: their names, and the beginning of `place`
+    /// that says in which sequence.
+    pub(super) locals: Vec<(&'a str, Vec<usize>)>,
+}
+
+#[derive(Clone, Copy)]
+pub(super) enum What<'a> {
+    Stmt(&'a Stmt),
+    Fill(&'a Fill),
+}
+
+/// An access to a tensor.
+pub(super) struct Access<'a> {
+    pub(super) tensor: &'a Tensor,
+    pub(super) index: Vec<Affine>,
+    pub(super) write: bool,
+}
+
+impl<'a> Program<'a> {
+    /// The program whose nest number k has the trees `trees[k]`, its own or the same rolled up.
+    pub(super) fn of(nests: &'a [Nest], trees: &'a [Vec<Tree>]) -> Program<'a> {
+        let mut program = Program {
+            originals: Vec::new(),
+            leaves: Vec::new(),
+        };
+        for (k, (nest, trees)) in nests.iter().zip(trees).enumerate() {
+            let first = program.originals.len();
+            let originals = nest.originals().iter().filter_map(|t| Original::of(t));
+            program.originals.extend(originals);
+            let mut walk = Walk {
+                first,
+                loops: Vec::new(),
+                place: vec![k],
+                locals: Vec::new(),
+                leaves: &mut program.leaves,
+            };
+            walk.sequence(trees);
+        }
+        program
+    }
+
+    /// The length of the points in time that leaves are executed at.
+    pub(super) fn depth(&self) -> usize {
+        let lengths = self.leaves.iter().map(|l| l.place.len() + l.loops.len());
+        lengths.max().unwrap_or(0)
+    }
+
+    /// The greatest number of loops around an assignment.
+    pub(super) fn original_depth(&self) -> usize {
+        let depths = self.originals.iter().map(|o| o.loops.len());
+        depths.max().unwrap_or(0)
+    }
+}
+
+/// The leaves of the definition, in its own order.
+pub(super) fn definition(nests: &[Nest]) -> Vec<Leaf<'_>> {
+    let mut leaves = Vec::new();
+    for (a, trees) in nests.iter().flat_map(Nest::originals).enumerate() {
+        let mut walk = Walk {
+            first: a,
+            loops: Vec::new(),
+            place: vec![a],
+            locals: Vec::new(),
+            leaves: &mut leaves,
+        };
+        walk.sequence(trees);
+    }
+    leaves
+}
+
+impl Leaf<'_> {
+    /// When an iteration is executed: numbers of sequences and values of iterators in turn.
+    pub(super) fn time_of(&self, iteration: &[i64]) -> Vec<i64> {
+        let mut time = vec![self.place[0] as i64];
+        for (k, place) in self.place[1..].iter().enumerate() {
+            time.push(*place as i64);
+            time.extend(iteration.get(k).filter(|_| k < self.loops.len()));
+        }
+        time
+    }
+}
+
+impl<'a> Original<'a> {
+    fn of(trees: &'a [Tree]) -> Option<Original<'a>> {
+        let mut original = (None, Vec::new(), trees);
+        loop {
+            original = match original {
+                (None, loops, [Tree::Fill(fill), rest @ ..]) => (Some(&**fill), loops, rest),
+                (fill, mut loops, [Tree::Loop(l)]) => {
+                    loops.push(&**l);
+                    (fill, loops, &l.body[..])
+                }
+                (fill, loops, [Tree::Stmt(stmt)]) => {
+                    return Some(Original { fill, loops, stmt });
+                }
+                _ => return None,
+            };
+        }
+    }
+
+    /// The statement that executes the instance `point`.
+    pub(super) fn at(&self, point: &[Affine]) -> Stmt {
+        self.stmt.substitute(&|name| {
+            let k = self.loops.iter().position(|l| l.name == *name)?;
+            point.get(k).cloned()
+        })
+    }
+}
+
+struct Walk<'a, 'p> {
+    first: usize,
+    loops: Vec<&'a Loop>,
+    place: Vec<usize>,
+    locals: Vec<(&'a str, Vec<usize>)>,
+    leaves: &'p mut Vec<Leaf<'a>>,
+}
+
+impl<'a> Walk<'a, '_> {
+    fn sequence(&mut self, trees: &'a [Tree]) {
+        let outside = self.locals.len();
+        for (k, tree) in trees.iter().enumerate() {
+            self.place.push(k);
+            let (what, assignment) = match tree {
+                Tree::Loop(l) => {
+                    self.loops.push(l);
+                    self.sequence(&l.body);
+                    self.loops.pop();
+                    self.place.pop();
+                    continue;
+                }
+                Tree::Local(tensor) => {
+                    self.place.pop();
+                    self.locals.push((tensor.label(), self.place.clone()));
+                    continue;
+                }
+                Tree::Stmt(s) => (What::Stmt(s), s.origin.as_ref().map(|o| o.assignment)),
+                Tree::Fill(fill) => (What::Fill(fill), fill.assignment),
+            };
+            self.leaves.push(Leaf {
+                what,
+                loops: self.loops.clone(),
+                place: self.place.clone(),
+                assignment: assignment.map(|a| a + self.first),
+                locals: self.locals.clone(),
+            });
+            self.place.pop();
+        }
+        self.locals.truncate(outside);
+    }
+}
+
+/// What a statement reads and writes, the target first, an update reading it, too.
+pub(super) fn accesses(s: &Stmt) -> Vec<Access<'_>> {
+    let access = |tensor, index: &[Affine], write| Access {
+        tensor,
+        index: index.to_vec(),
+        write,
+    };
+    let mut found = vec![access(&s.target, &s.index, true)];
+    if s.update.is_some() {
+        found.push(access(&s.target, &s.index, false));
+    }
+    s.value.for_each_access(&mut |tensor, index| {
+        let index = match index {
+            Index::At(index) => index.as_slice(),
+            _ => &[],
+        };
+        found.push(access(tensor, index, false));
+    });
+    found
+}

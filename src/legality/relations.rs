@@ -1,0 +1,252 @@
+//! Programs as relations between integer points.
+//!
+//! An instance of assignment a is the point `S⟨a⟩[…]` of the iterators that `build` made for it,
+//! and its initialization of an element is the point `F⟨a⟩[…]` of that element. The elements of
+//! tensor A are the points `m_A[…]`.
+
+use super::program::{Access, Leaf, Original, Program, What, accesses};
+use crate::ir::{Affine, Loop, Name};
+use crate::poly::{Error, Linear, Piece, Relation, UnionMap, UnionSet};
+
+/// What the definition executes.
+pub(super) struct Meaning {
+    /// All instances.
+    pub(super) instances: UnionSet,
+    /// From instances to the elements that they read.
+    pub(super) reads: UnionMap,
+    /// From instances to the elements that they write.
+    pub(super) writes: UnionMap,
+    /// From instances to the points in time at which the definition executes them.
+    pub(super) order: UnionMap,
+}
+
+/// The tuple of the instances of an assignment.
+pub(super) fn statement(assignment: usize) -> String {
+    format!("S{assignment}")
+}
+
+/// The tuple of the initializations of an assignment.
+pub(super) fn fill(assignment: usize) -> String {
+    format!("F{assignment}")
+}
+
+/// The assignment of an instance, and whether it is an initialization.
+pub(super) fn assignment_of(tuple: Option<&str>) -> Option<(usize, bool)> {
+    let tuple = tuple?;
+    let number = tuple.get(1..)?.parse().ok()?;
+    Some((number, tuple.starts_with('F')))
+}
+
+impl Meaning {
+    pub(super) fn of(program: &Program) -> Result<Meaning, Error> {
+        let depth = program.original_depth();
+        let (mut reads, mut writes) = (Vec::new(), Vec::new());
+        let (mut order, mut all) = (Vec::new(), Vec::new());
+        for (a, original) in program.originals.iter().enumerate() {
+            let domain = instances(a, original);
+            let coordinate = |k: usize| match k < original.loops.len() {
+                true => Linear::from(point_variable(k).as_str()),
+                false => Linear::from(0),
+            };
+            let time = [Linear::from(2 * a as i64 + 1)].into_iter();
+            order.push(
+                domain
+                    .clone()
+                    .to("", time.chain((0..depth).map(coordinate))),
+            );
+            for access in accesses(original.stmt) {
+                let piece = element(domain.clone(), &access, &original_variable(original));
+                if access.write {
+                    writes.push(piece);
+                } else {
+                    reads.push(piece);
+                }
+            }
+            all.push(domain);
+            if let Some(f) = original.fill {
+                let domain = fill_domain(a, f.region.len(), f, &|_| None, "x");
+                let time = [Linear::from(2 * a as i64)].into_iter();
+                let rest = (0..depth).map(|_| Linear::from(0));
+                order.push(domain.clone().to("", time.chain(rest)));
+                let tuple = memory(f.target.label());
+                let values = (0..f.region.len()).map(|k| point_variable(k).as_str().into());
+                writes.push(domain.clone().to(&tuple, values));
+                all.push(domain);
+            }
+        }
+        Ok(Meaning {
+            instances: UnionSet::new(&all)?,
+            reads: UnionMap::new(&reads)?,
+            writes: UnionMap::new(&writes)?,
+            order: UnionMap::new(&order)?,
+        })
+    }
+
+    /// From each instance to all later ones that touch an element that one of them writes.
+    pub(super) fn dependences(&self) -> Result<UnionMap, Error> {
+        let readers = self.reads.reverse()?;
+        let writers = self.writes.reverse()?;
+        let flow = self.writes.apply_range(&readers)?;
+        let anti = self.reads.apply_range(&writers)?;
+        let output = self.writes.apply_range(&writers)?;
+        let touching = flow.union(&anti)?.union(&output)?;
+        in_order(&touching, &self.order, UnionMap::lex_lt)
+    }
+}
+
+/// The pairs whose points in time compare in a certain way. Only instances that are in pairs are
+/// compared, since most statements have nothing to do with each other.
+pub(super) fn in_order(
+    pairs: &UnionMap,
+    time: &UnionMap,
+    compares: fn(&UnionMap, &UnionMap) -> Result<UnionMap, Error>,
+) -> Result<UnionMap, Error> {
+    let mut found = UnionMap::new(&[])?;
+    for map in pairs.maps()? {
+        let from = time.intersect_domain(&map.domain()?.to_union()?)?;
+        let to = time.intersect_domain(&map.range()?.to_union()?)?;
+        let some = map.to_union()?.intersect(&compares(&from, &to)?)?;
+        found = found.union(&some)?;
+    }
+    Ok(found)
+}
+
+/// All instances of an assignment.
+pub(super) fn instances(a: usize, original: &Original) -> Piece {
+    let variables: Vec<String> = (0..original.loops.len()).map(point_variable).collect();
+    let piece = Piece::set(&statement(a), variables.iter().map(String::as_str));
+    let variable = original_variable(original);
+    original
+        .loops
+        .iter()
+        .zip(&variables)
+        .fold(piece, |piece, (l, x)| bounded(piece, l, x, &variable))
+}
+
+/// The iterators of an original, by the coordinates of its instances.
+fn original_variable<'o>(original: &'o Original) -> impl Fn(&Name) -> Option<String> + 'o {
+    |name| {
+        let k = original.loops.iter().position(|l| l.name == *name)?;
+        Some(point_variable(k))
+    }
+}
+
+/// The initializations of elements by a fill; `outer` knows the iterators around it.
+fn fill_domain(
+    a: usize,
+    rank: usize,
+    f: &crate::ir::Fill,
+    outer: &dyn Fn(&Name) -> Option<String>,
+    prefix: &str,
+) -> Piece {
+    let variables: Vec<String> = (0..rank).map(|k| format!("{prefix}{k}")).collect();
+    let piece = Piece::set(&fill(a), variables.iter().map(String::as_str));
+    f.region
+        .iter()
+        .zip(&variables)
+        .fold(piece, |piece, ((low, extent), x)| {
+            let end = low.plus_constant(i64::try_from(*extent).unwrap_or(i64::MAX));
+            piece
+                .constrain(linear(low, outer), Relation::LessOrEqual, x.as_str())
+                .constrain(x.as_str(), Relation::Less, linear(&end, outer))
+        })
+}
+
+/// The bounds of a loop, for its iterator `x`.
+pub(super) fn bounded(
+    piece: Piece,
+    l: &Loop,
+    x: &str,
+    variable: &dyn Fn(&Name) -> Option<String>,
+) -> Piece {
+    let lower = l.range.lower.iter().fold(piece, |piece, bound| {
+        piece.constrain(linear(bound, variable), Relation::LessOrEqual, x)
+    });
+    let upper = l.range.upper.iter().fold(lower, |piece, bound| {
+        piece.constrain(x, Relation::Less, linear(bound, variable))
+    });
+    match (l.range.step, l.range.lower.as_slice()) {
+        (1, _) => upper,
+        (step, lower) => {
+            // x = lower + step*k; a step with several lower bounds is not decided: see `check`.
+            let (count, first) = (format!("{x} count"), lower.first());
+            let first = first.map_or_else(|| Linear::from(0), |a| linear(a, variable));
+            let start = format!("{x} start");
+            upper
+                .exists(&count)
+                .exists(&start)
+                .constrain(start.as_str(), Relation::Equal, first)
+                .constrain(
+                    x,
+                    Relation::Equal,
+                    Linear::new([(1, start.as_str()), (step, count.as_str())], 0),
+                )
+        }
+    }
+}
+
+/// The map from a domain to the element that an access touches.
+fn element(domain: Piece, access: &Access, variable: &dyn Fn(&Name) -> Option<String>) -> Piece {
+    let tuple = memory(access.tensor.label());
+    domain.to(&tuple, access.index.iter().map(|a| linear(a, variable)))
+}
+
+fn memory(tensor: &str) -> String {
+    format!("m_{tensor}")
+}
+
+fn point_variable(k: usize) -> String {
+    format!("x{k}")
+}
+
+pub(super) fn linear(a: &Affine, variable: &dyn Fn(&Name) -> Option<String>) -> Linear {
+    let terms = a.terms().iter();
+    let named = |name: &Name| variable(name).unwrap_or_else(|| name.to_string());
+    Linear::new(terms.map(|(name, c)| (*c, named(name))), a.offset())
+}
+
+/// A leaf's instances of the definition, as a piece that says which iterations execute them.
+/// The iterators of the loops around are the hidden variables `t0`, `t1` …
+pub(super) fn executed(leaf: &Leaf) -> Option<Piece> {
+    let assignment = leaf.assignment?;
+    let variable = |name: &Name| {
+        let k = leaf.loops.iter().position(|l| l.name == *name)?;
+        Some(format!("t{k}"))
+    };
+    let piece = match leaf.what {
+        What::Fill(f) => fill_domain(assignment, f.region.len(), f, &variable, "x"),
+        What::Stmt(s) => {
+            let point = &s.origin.as_ref()?.point;
+            let variables: Vec<String> = (0..point.len()).map(point_variable).collect();
+            let tuple = statement(assignment);
+            let piece = Piece::set(&tuple, variables.iter().map(String::as_str));
+            point.iter().zip(&variables).fold(piece, |piece, (a, x)| {
+                piece.constrain(x.as_str(), Relation::Equal, linear(a, &variable))
+            })
+        }
+    };
+    let piece = leaf.loops.iter().enumerate().fold(piece, |piece, (k, l)| {
+        let t = format!("t{k}");
+        bounded(piece.exists(&t), l, &t, &variable)
+    });
+    Some(piece)
+}
+
+/// The map from a leaf's instances to the points in time at which the nests execute them.
+pub(super) fn time(leaf: &Leaf, depth: usize) -> Option<Piece> {
+    let mut time = vec![Linear::from(leaf.place[0] as i64)];
+    for (k, place) in leaf.place[1..].iter().enumerate() {
+        time.push(Linear::from(*place as i64));
+        if k < leaf.loops.len() {
+            time.push(Linear::from(format!("t{k}").as_str()));
+        }
+    }
+    time.resize(depth, Linear::from(0));
+    Some(executed(leaf)?.to("", time))
+}
+
+/// The map from a leaf's instances to the values of the outermost `count` iterators around it.
+pub(super) fn iterations(leaf: &Leaf, count: usize) -> Option<Piece> {
+    let values = (0..count).map(|k| Linear::from(format!("t{k}").as_str()));
+    Some(executed(leaf)?.to("", values))
+}

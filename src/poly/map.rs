@@ -1,0 +1,263 @@
+//! Relations between integer points.
+
+use super::error::Error;
+use super::handle::{self, Handle, notation, operations};
+use super::library::{RawBasicMap, RawMap, RawUnionMap};
+use super::notation::{self, Piece};
+use super::point::{DOMAIN, Point, RANGE, tuple_name};
+use super::set::{Set, UnionSet, range, whole};
+use std::ffi::c_uint;
+use std::fmt;
+use std::ops::Range;
+
+/// A relation from one tuple to another, as in `{ S[i, j] -> A[i, j + 1] : 0 <= i < 4 }`.
+pub struct Map(pub(super) Handle<RawMap>);
+
+/// A relation between any tuples.
+pub struct UnionMap(pub(super) Handle<RawUnionMap>);
+
+notation!(Map, map_read_from_str, map_to_str);
+notation!(UnionMap, union_map_read_from_str, union_map_to_str);
+
+impl Map {
+    operations! {
+        /// The pairs in both.
+        intersect(other: Map) -> Map = map_intersect;
+        /// The pairs in either.
+        union(other: Map) -> Map = map_union;
+        /// The pairs that are not in `other`.
+        subtract(other: Map) -> Map = map_subtract;
+        /// The same within `context`, said more simply.
+        gist(context: Map) -> Map = map_gist;
+        /// The pairs from points of the set.
+        intersect_domain(set: Set) -> Map = map_intersect_domain;
+        /// The pairs to points of the set.
+        intersect_range(set: Set) -> Map = map_intersect_range;
+        /// From what `other` makes of the first points, to the second.
+        apply_domain(other: Map) -> Map = map_apply_domain;
+        /// From the first points to what `other` makes of the second.
+        apply_range(other: Map) -> Map = map_apply_range;
+        /// The other way round.
+        reverse() -> Map = map_reverse;
+        /// From each point to the lexicographically first of those that it is related to.
+        lexmin() -> Map = map_lexmin;
+        /// From each point to the lexicographically last of those that it is related to.
+        lexmax() -> Map = map_lexmax;
+        /// The first points of all pairs.
+        domain() -> Set = map_domain;
+        /// The second points of all pairs.
+        range() -> Set = map_range;
+        /// The differences of all pairs, the second point minus the first.
+        deltas() -> Set = map_deltas;
+        /// The pairs as points of a nested tuple.
+        wrap() -> Set = map_wrap;
+        /// The same as a relation between any tuples.
+        to_union() -> UnionMap = union_map_from_map;
+        /// Whether there is no pair.
+        is_empty() -> bool = map_is_empty;
+        /// Whether every pair is in `other`.
+        is_subset(other: Map) -> bool = map_is_subset;
+        /// Whether the pairs are the same.
+        is_equal(other: Map) -> bool = map_is_equal;
+        /// Whether no point is related to two.
+        is_single_valued() -> bool = map_is_single_valued;
+        /// Whether no two points are related to the same one.
+        is_injective() -> bool = map_is_injective;
+        /// Whether it is single-valued and injective.
+        is_bijective() -> bool = map_is_bijective;
+    }
+
+    /// The relation with some coordinates of the first points left out; their tuple loses its
+    /// name.
+    ///
+    /// Source: `isl_map_project_out`.
+    pub fn project_out_domain(&self, coordinates: Range<usize>) -> Result<Map, Error> {
+        self.project_out(DOMAIN, coordinates)
+    }
+
+    /// The relation with some coordinates of the second points left out; their tuple loses its
+    /// name.
+    ///
+    /// Source: `isl_map_project_out`.
+    pub fn project_out_range(&self, coordinates: Range<usize>) -> Result<Map, Error> {
+        self.project_out(RANGE, coordinates)
+    }
+
+    fn project_out(&self, side: c_uint, coordinates: Range<usize>) -> Result<Map, Error> {
+        let context = &self.0.context;
+        let (first, count) = range(coordinates);
+        // SAFETY: the object is alive; the function takes a reference and gives its result, and
+        // checks the range.
+        unsafe {
+            let raw = (context.library.map_project_out)(self.0.take(), side, first, count);
+            Handle::own(context, "map_project_out", raw).map(Map)
+        }
+    }
+
+    /// Maps without alternatives (basic maps) whose union this is. They may overlap.
+    ///
+    /// Source: `isl_map_foreach_basic_map`.
+    pub fn parts(&self) -> Result<Vec<Map>, Error> {
+        let mut parts = Vec::new();
+        let context = &self.0.context;
+        let visit = context.library.map_foreach_basic_map;
+        let step = |part: Handle<RawBasicMap>| {
+            // SAFETY: the function takes a reference to the part and gives its result.
+            let part = unsafe {
+                let raw = (context.library.map_from_basic_map)(part.take());
+                Handle::own(context, "map_from_basic_map", raw)?
+            };
+            parts.push(Map(part));
+            Ok(())
+        };
+        // SAFETY: the function keeps its argument and gives the parts.
+        unsafe { self.0.each("map_foreach_basic_map", visit, step) }?;
+        Ok(parts)
+    }
+
+    /// One of the pairs, or `None` if there is none.
+    pub fn sample(&self) -> Result<Option<(Point, Point)>, Error> {
+        let split = self.splitter()?;
+        Ok(self.wrap()?.sample()?.map(split))
+    }
+
+    /// All pairs in lexicographic order, of which there are `limit` at most.
+    pub fn pairs(&self, limit: usize) -> Result<Vec<(Point, Point)>, Error> {
+        let split = self.splitter()?;
+        let pairs = self.wrap()?.points(limit)?;
+        Ok(pairs.into_iter().map(split).collect())
+    }
+
+    /// How many pairs there are, which is `limit` at most. They are counted one by one.
+    pub fn count(&self, limit: usize) -> Result<usize, Error> {
+        self.wrap()?.count(limit)
+    }
+
+    /// Makes pairs of the points of [`Map::wrap`].
+    fn splitter(&self) -> Result<impl Fn(Point) -> (Point, Point) + use<>, Error> {
+        let (context, raw) = (&self.0.context, self.0.keep());
+        // SAFETY: the object is alive and keeps its names alive; the functions keep it.
+        let (count, first, second) = unsafe {
+            let name = |side| tuple_name((context.library.map_get_tuple_name)(raw, side));
+            (
+                (context.library.map_dim)(raw, DOMAIN),
+                name(DOMAIN),
+                name(RANGE),
+            )
+        };
+        let count = context.number("map_dim", count)?;
+        Ok(move |pair: Point| {
+            let (one, two) = pair.coordinates.split_at(count);
+            let point = |tuple: &Option<String>, coordinates: &[i64]| Point {
+                tuple: tuple.clone(),
+                coordinates: coordinates.to_vec(),
+            };
+            (point(&first, one), point(&second, two))
+        })
+    }
+}
+
+impl UnionMap {
+    operations! {
+        /// The pairs in both.
+        intersect(other: UnionMap) -> UnionMap = union_map_intersect;
+        /// The pairs in either.
+        union(other: UnionMap) -> UnionMap = union_map_union;
+        /// The pairs that are not in `other`.
+        subtract(other: UnionMap) -> UnionMap = union_map_subtract;
+        /// The same within `context`, said more simply.
+        gist(context: UnionMap) -> UnionMap = union_map_gist;
+        /// The pairs from points of the set.
+        intersect_domain(set: UnionSet) -> UnionMap = union_map_intersect_domain;
+        /// The pairs to points of the set.
+        intersect_range(set: UnionSet) -> UnionMap = union_map_intersect_range;
+        /// From what `other` makes of the first points, to the second.
+        apply_domain(other: UnionMap) -> UnionMap = union_map_apply_domain;
+        /// From the first points to what `other` makes of the second.
+        apply_range(other: UnionMap) -> UnionMap = union_map_apply_range;
+        /// The other way round.
+        reverse() -> UnionMap = union_map_reverse;
+        /// From each point to the lexicographically first of each tuple that it is related to.
+        lexmin() -> UnionMap = union_map_lexmin;
+        /// From each point to the lexicographically last of each tuple that it is related to.
+        lexmax() -> UnionMap = union_map_lexmax;
+        /// From the points that this map sends before those of `other`: of two schedules, what
+        /// runs before what.
+        lex_lt(other: UnionMap) -> UnionMap = union_map_lex_lt_union_map;
+        /// From the points that this map sends before those of `other`, or to the same.
+        lex_le(other: UnionMap) -> UnionMap = union_map_lex_le_union_map;
+        /// From the points that this map sends behind those of `other`.
+        lex_gt(other: UnionMap) -> UnionMap = union_map_lex_gt_union_map;
+        /// From the points that this map sends behind those of `other`, or to the same. A
+        /// dependence among these, both maps being the schedule, is violated. With many tuples
+        /// it is cheaper to send the dependences through the schedule first, and to intersect
+        /// what comes out with the `lex_ge` of the identity.
+        lex_ge(other: UnionMap) -> UnionMap = union_map_lex_ge_union_map;
+        /// The first points of all pairs.
+        domain() -> UnionSet = union_map_domain;
+        /// The second points of all pairs.
+        range() -> UnionSet = union_map_range;
+        /// The differences of all pairs within a tuple, the second point minus the first.
+        deltas() -> UnionSet = union_map_deltas;
+        /// The map of the pairs, if they are between two tuples. Of no pairs isl may not know which.
+        to_map() -> Map = map_from_union_map;
+        /// Whether there is no pair.
+        is_empty() -> bool = union_map_is_empty;
+        /// Whether every pair is in `other`.
+        is_subset(other: UnionMap) -> bool = union_map_is_subset;
+        /// Whether the pairs are the same.
+        is_equal(other: UnionMap) -> bool = union_map_is_equal;
+        /// Whether no point is related to two.
+        is_single_valued() -> bool = union_map_is_single_valued;
+        /// Whether no two points are related to the same one.
+        is_injective() -> bool = union_map_is_injective;
+        /// Whether it is single-valued and injective.
+        is_bijective() -> bool = union_map_is_bijective;
+    }
+
+    /// The maps between its tuples, in no order that means anything.
+    ///
+    /// Source: `isl_union_map_foreach_map`.
+    pub fn maps(&self) -> Result<Vec<Map>, Error> {
+        let mut maps = Vec::new();
+        let visit = self.0.context.library.union_map_foreach_map;
+        let step = |map: Handle<RawMap>| {
+            maps.push(Map(map));
+            Ok(())
+        };
+        // SAFETY: the function keeps its argument and gives the parts.
+        unsafe { self.0.each("union_map_foreach_map", visit, step) }?;
+        Ok(maps)
+    }
+
+    /// One of the pairs, or `None` if there is none.
+    pub fn sample(&self) -> Result<Option<(Point, Point)>, Error> {
+        for map in self.maps()? {
+            if let Some(pair) = map.sample()? {
+                return Ok(Some(pair));
+            }
+        }
+        Ok(None)
+    }
+
+    /// All pairs, of which there are `limit` at most, by tuple and in lexicographic order.
+    pub fn pairs(&self, limit: usize) -> Result<Vec<(Point, Point)>, Error> {
+        let mut pairs = Vec::new();
+        for map in self.maps()? {
+            pairs.extend(
+                map.pairs(limit - pairs.len())
+                    .map_err(|e| whole(e, limit))?,
+            );
+        }
+        pairs.sort_unstable();
+        Ok(pairs)
+    }
+
+    /// How many pairs there are, which is `limit` at most. They are counted one by one.
+    pub fn count(&self, limit: usize) -> Result<usize, Error> {
+        self.maps()?.iter().try_fold(0, |count, map| {
+            let more = map.count(limit - count).map_err(|e| whole(e, limit))?;
+            Ok(count + more)
+        })
+    }
+}

@@ -1,0 +1,60 @@
+//! Integer sets and relations, exact: a thin safe layer over isl, loaded at run time. Knows no
+//! loops.
+//!
+//! isl is the library that this field uses (Verdoolaege, *isl: An Integer Set Library for the
+//! Polyhedral Model*, ICMS 2010). Sets and maps are written in its notation, by hand or by
+//! [`Piece`], which gets names and signs right:
+//!
+//! ```
+//! use teml::poly::{Error, Piece, Relation::Less, Set, bounded};
+//! # fn main() -> Result<(), Error> {
+//! # if teml::poly::available().is_err() { return Ok(()); }
+//! let even = Set::read("{ S[i] : 0 <= i < 8 and i mod 2 = 0 }")?;
+//! let small = Set::new(&[Piece::set("S", ["i"]).constrain("i", Less, 5)])?;
+//! let both = bounded(10_000, || even.intersect(&small))?;
+//! assert_eq!(both.points(10)?.len(), 3);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # What holds
+//!
+//! - **Everything that can go wrong is a value**: a missing library ([`Error::Missing`] names
+//!   the package), text that is none, sets that do not fit together, a computation that takes
+//!   more than [`bounded`] gives it.
+//! - **Safe code cannot misuse isl.** Each thread has one context; sets and maps cannot leave
+//!   their thread and keep its context alive; what isl frees, it was given.
+//!
+//! ```compile_fail
+//! let set = teml::poly::Set::read("{ [i] }").unwrap();
+//! std::thread::spawn(move || set.is_empty()); // a set stays in its thread
+//! ```
+//!
+//! There is no `coalesce`: in isl 0.25 it adds points to some unions with divisibility in them (to
+//! `{ [i, j] : 2 <= i < 4 and -2 <= j < 0 and i + j < 2 }` with
+//! `{ [i, j] : 1 <= i < 5 and -1 <= j < 1 and (i + j) mod 3 = 0 }`, say), and sets that share
+//! their representation with the argument change, too.
+//!
+//! Every method names the function of isl that it calls; the manual of isl is its reference.
+
+mod context;
+mod error;
+mod flow;
+mod handle;
+mod library;
+mod map;
+mod notation;
+mod point;
+mod set;
+
+pub use context::bounded;
+pub use error::Error;
+pub use flow::{Accesses, Flow};
+pub use library::available;
+pub use map::{Map, UnionMap};
+pub use notation::{Linear, Piece, Relation};
+pub use point::Point;
+pub use set::{Set, UnionSet};
+
+#[cfg(test)]
+mod ownership;

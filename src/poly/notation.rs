@@ -1,0 +1,291 @@
+//! Sets and maps in isl's notation, written so that every name and every sign is right.
+
+use std::fmt;
+
+/// An integer expression: multiples of variables, and a constant.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Linear {
+    terms: Vec<(i64, String)>,
+    constant: i64,
+}
+
+impl Linear {
+    /// The sum of the terms (a coefficient and a variable each) and of the constant.
+    pub fn new<N: Into<String>>(
+        terms: impl IntoIterator<Item = (i64, N)>,
+        constant: i64,
+    ) -> Linear {
+        let terms = terms.into_iter().map(|(c, name)| (c, name.into()));
+        Linear {
+            terms: terms.collect(),
+            constant,
+        }
+    }
+}
+
+/// A variable.
+impl From<&str> for Linear {
+    fn from(name: &str) -> Linear {
+        Linear::new([(1, name)], 0)
+    }
+}
+
+/// A constant.
+impl From<i64> for Linear {
+    fn from(constant: i64) -> Linear {
+        Linear {
+            terms: Vec::new(),
+            constant,
+        }
+    }
+}
+
+impl fmt::Display for Linear {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let signed =
+            |f: &mut fmt::Formatter<'_>, first: bool, negative: bool| match (first, negative) {
+                (true, false) => Ok(()),
+                (true, true) => f.write_str("-"),
+                (false, false) => f.write_str(" + "),
+                (false, true) => f.write_str(" - "),
+            };
+        for (k, (coefficient, name)) in self.terms.iter().enumerate() {
+            signed(f, k == 0, *coefficient < 0)?;
+            // A variable that is alone in an entry of a tuple may be a new one.
+            if *coefficient != 1 {
+                write!(f, "{}*", coefficient.unsigned_abs())?;
+            }
+            f.write_str(&escape(name))?;
+        }
+        if self.constant == 0 && !self.terms.is_empty() {
+            return Ok(());
+        }
+        signed(f, self.terms.is_empty(), self.constant < 0)?;
+        write!(f, "{}", self.constant.unsigned_abs())
+    }
+}
+
+/// How two expressions compare.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Relation {
+    /// `=`
+    Equal,
+    /// `<=`
+    LessOrEqual,
+    /// `<`
+    Less,
+}
+
+impl fmt::Display for Relation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Relation::Equal => "=",
+            Relation::LessOrEqual => "<=",
+            Relation::Less => "<",
+        })
+    }
+}
+
+/// A part of a set or map: tuples, and the constraints that all hold in it.
+///
+/// `Piece::set("S", ["i", "j"]).to("A", ["i".into(), Linear::new([(1, "j")], 1)])` with
+/// `.constrain(0, LessOrEqual, "i")` says `S[i, j] -> A[i, j + 1] : 0 <= i`. Names may be anything:
+/// what is no identifier to isl is escaped, and comes back from [`Point::tuple`].
+///
+/// [`Point::tuple`]: super::Point::tuple
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Piece {
+    tuple: (String, Vec<Linear>),
+    range: Option<(String, Vec<Linear>)>,
+    hidden: Vec<String>,
+    constraints: Vec<(Linear, Relation, Linear)>,
+}
+
+impl Piece {
+    /// All points of the tuple. An empty name is a tuple without a name.
+    pub fn set<'a>(tuple: &str, variables: impl IntoIterator<Item = &'a str>) -> Piece {
+        let variables = variables.into_iter().map(Linear::from).collect();
+        Piece {
+            tuple: (tuple.to_owned(), variables),
+            range: None,
+            hidden: Vec::new(),
+            constraints: Vec::new(),
+        }
+    }
+
+    /// The map to these values. A variable that is not yet known, alone in an entry, is a new
+    /// one, which stands for any value.
+    #[must_use]
+    pub fn to(mut self, tuple: &str, values: impl IntoIterator<Item = Linear>) -> Piece {
+        self.range = Some((tuple.to_owned(), values.into_iter().collect()));
+        self
+    }
+
+    /// The same for some value of the variable, which constraints and values may use.
+    #[must_use]
+    pub fn exists(mut self, variable: &str) -> Piece {
+        self.hidden.push(variable.to_owned());
+        self
+    }
+
+    /// Only where this holds, too.
+    #[must_use]
+    pub fn constrain(
+        mut self,
+        left: impl Into<Linear>,
+        relation: Relation,
+        right: impl Into<Linear>,
+    ) -> Piece {
+        self.constraints.push((left.into(), relation, right.into()));
+        self
+    }
+}
+
+fn list<T: fmt::Display>(items: &[T], separator: &str) -> String {
+    let texts: Vec<String> = items.iter().map(T::to_string).collect();
+    texts.join(separator)
+}
+
+fn tuple(name: &str, values: &[Linear]) -> String {
+    let name = match name {
+        "" => String::new(),
+        name => escape(name),
+    };
+    format!("{name}[{}]", list(values, ", "))
+}
+
+impl fmt::Display for Piece {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&tuple(&self.tuple.0, &self.tuple.1))?;
+        let mut constraints = self.constraints.clone();
+        if let Some((name, values)) = &self.range {
+            // A hidden variable is known only behind the colon: the value gets a name instead.
+            let values = values.iter().enumerate().map(|(k, value)| {
+                let hides = |(_, name): &(i64, String)| self.hidden.contains(name);
+                if !value.terms.iter().any(hides) {
+                    return value.clone();
+                }
+                let entry = Linear::from(format!("value {k}").as_str());
+                constraints.push((entry.clone(), Relation::Equal, value.clone()));
+                entry
+            });
+            let values: Vec<Linear> = values.collect();
+            write!(f, " -> {}", tuple(name, &values))?;
+        }
+        let constraints: Vec<String> = constraints
+            .iter()
+            .map(|(left, relation, right)| format!("{left} {relation} {right}"))
+            .collect();
+        let constraints = match constraints.is_empty() {
+            true => "true".to_owned(),
+            false => constraints.join(" and "),
+        };
+        if self.hidden.is_empty() {
+            return write!(f, " : {constraints}");
+        }
+        let hidden: Vec<String> = self.hidden.iter().map(|name| escape(name)).collect();
+        write!(f, " : exists ({} : {constraints})", hidden.join(", "))
+    }
+}
+
+/// The union of the pieces.
+pub(super) fn text(pieces: &[Piece]) -> String {
+    format!("{{ {} }}", list(pieces, "; "))
+}
+
+/// Words that isl reads as something else than a name, whatever their case.
+const KEYWORDS: [&str; 18] = [
+    "and", "ceil", "ceild", "exists", "false", "floor", "floord", "implies", "infinity", "infty",
+    "max", "min", "mod", "nan", "not", "or", "rat", "true",
+];
+
+/// An identifier of isl that stands for this name and for no other.
+///
+/// Names that are identifiers stand for themselves, unless they start with `_`, which all others
+/// get, with the rest of their characters but letters and digits in hexadecimal.
+pub(super) fn escape(name: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric();
+    if name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && name.chars().all(|c| plain(c) || c == '_')
+        && !KEYWORDS.iter().any(|k| k.eq_ignore_ascii_case(name))
+    {
+        return name.to_owned();
+    }
+    let mut escaped = "_".to_owned();
+    for c in name.chars() {
+        match plain(c) {
+            true => escaped.push(c),
+            false => escaped.push_str(&format!("_{:x}_", u32::from(c))),
+        }
+    }
+    escaped
+}
+
+/// The name for which an identifier stands; itself where [`escape`] did not make it.
+pub(super) fn unescape(identifier: &str) -> String {
+    let Some(rest) = identifier.strip_prefix('_') else {
+        return identifier.to_owned();
+    };
+    let parts = rest.split('_').enumerate().map(|(k, part)| match k % 2 {
+        0 => part.to_owned(),
+        _ => u32::from_str_radix(part, 16)
+            .ok()
+            .and_then(char::from_u32)
+            .map(String::from)
+            .unwrap_or_default(),
+    });
+    let name: String = parts.collect();
+    match escape(&name) == identifier {
+        true => name,
+        false => identifier.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_text_is_what_isl_reads() {
+        let piece = Piece::set("S", ["i", "j"])
+            .to("A", ["i".into(), Linear::new([(-2, "j"), (1, "i")], -1)])
+            .constrain(0, Relation::LessOrEqual, "i")
+            .constrain("i", Relation::Less, 4);
+        let other = Piece::set("", [])
+            .exists("or")
+            .constrain("or", Relation::Equal, -3);
+        assert_eq!(
+            text(&[piece, other]),
+            "{ S[i, j] -> A[i, -2*j + i - 1] : 0 <= i and i < 4; [] : exists (_or : _or = -3) }"
+        );
+    }
+
+    #[test]
+    fn values_of_hidden_variables_are_equations() {
+        let piece = Piece::set("S", ["i"]).to("T", ["k".into()]).exists("k");
+        assert_eq!(
+            piece.to_string(),
+            "S[i] -> T[_value_20_0] : exists (k : _value_20_0 = k)"
+        );
+    }
+
+    #[test]
+    fn identifiers_that_were_not_escaped_stand_for_themselves() {
+        for name in ["A", "_A", "_a_20", "__", "_or", "a'"] {
+            let expected = if name == "_or" { "or" } else { name };
+            assert_eq!(unescape(name), expected);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_name_comes_back(name in "[a-zA-Z_0-9 äé.'\\[]{1,6}|or|MIN|_or") {
+            let identifier = escape(&name);
+            let fits = |c: char| c.is_ascii_alphanumeric() || c == '_';
+            prop_assert!(identifier.chars().all(fits));
+            prop_assert!(!identifier.starts_with(|c: char| c.is_ascii_digit()));
+            prop_assert_eq!(unescape(&identifier), name);
+        }
+    }
+}

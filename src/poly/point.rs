@@ -1,0 +1,67 @@
+//! Integer points, read out of isl.
+
+use super::error::Error;
+use super::handle::Handle;
+use super::library::RawPoint;
+use super::notation::unescape;
+use std::ffi::{CStr, c_char, c_int, c_uint};
+
+/// `isl_dim_param`, `isl_dim_in` and `isl_dim_out`, which is `isl_dim_set`, too.
+pub(super) const PARAMETERS: c_uint = 1;
+pub(super) const DOMAIN: c_uint = 2;
+pub(super) const RANGE: c_uint = 3;
+
+/// An integer point.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Point {
+    /// The name of its tuple, if that has one.
+    pub tuple: Option<String>,
+    /// Its coordinates, those of nested tuples one after the other.
+    pub coordinates: Vec<i64>,
+}
+
+/// The name of a tuple, as it was before it was escaped.
+///
+/// # Safety
+///
+/// `name` is null or text that is alive.
+pub(super) unsafe fn tuple_name(name: *const c_char) -> Option<String> {
+    if name.is_null() {
+        return None;
+    }
+    // SAFETY: as the caller says.
+    let name = unsafe { CStr::from_ptr(name) };
+    Some(unescape(&name.to_string_lossy()))
+}
+
+/// The first `count` coordinates; `None` where the point is that of an empty set.
+pub(super) fn coordinates(
+    point: &Handle<RawPoint>,
+    count: usize,
+) -> Result<Option<Vec<i64>>, Error> {
+    let context = &point.context;
+    let library = context.library;
+    // SAFETY: the point is alive; the function keeps it.
+    let void = unsafe { (library.point_is_void)(point.keep()) };
+    if context.number("point_is_void", void)? != 0 {
+        return Ok(None);
+    }
+    let coordinate = |k: usize| {
+        let k = c_int::try_from(k).unwrap_or(c_int::MAX);
+        let function = "point_get_coordinate_val";
+        // SAFETY: the function keeps the point and gives the value; isl checks `k`.
+        let value = unsafe {
+            let raw = (library.point_get_coordinate_val)(point.keep(), RANGE, k);
+            Handle::own(context, function, raw)?
+        };
+        // SAFETY: the value is alive; the function keeps it. Of one that is too large it returns
+        // zero and says so in the context.
+        context.checked("val_get_num_si", || unsafe {
+            (library.val_get_num_si)(value.keep())
+        })
+    };
+    (0..count)
+        .map(coordinate)
+        .collect::<Result<_, _>>()
+        .map(Some)
+}

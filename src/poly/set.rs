@@ -1,0 +1,261 @@
+//! Sets of integer points.
+
+use super::error::Error;
+use super::handle::{self, Handle, notation, operations};
+use super::library::{RawBasicSet, RawPoint, RawSet, RawUnionSet};
+use super::map::{Map, UnionMap};
+use super::notation::{self, Piece};
+use super::point::{PARAMETERS, Point, RANGE, coordinates, tuple_name};
+use std::ffi::c_uint;
+use std::fmt;
+use std::ops::Range;
+
+/// A set of points of one tuple, as in `{ S[i, j] : 0 <= i < j < 10 }`.
+pub struct Set(pub(super) Handle<RawSet>);
+
+/// A set of points of any tuples, as in `{ S[i] : 0 <= i < 10; T[i, j] : 0 <= i < j < 10 }`.
+pub struct UnionSet(pub(super) Handle<RawUnionSet>);
+
+notation!(Set, set_read_from_str, set_to_str);
+notation!(UnionSet, union_set_read_from_str, union_set_to_str);
+
+impl Set {
+    operations! {
+        /// The points in both.
+        intersect(other: Set) -> Set = set_intersect;
+        /// The points in either.
+        union(other: Set) -> Set = set_union;
+        /// The points that are not in `other`.
+        subtract(other: Set) -> Set = set_subtract;
+        /// The same within `context`, said more simply.
+        gist(context: Set) -> Set = set_gist;
+        /// What the map makes of the points.
+        apply(map: Map) -> Set = set_apply;
+        /// The lexicographically first point, by itself. A set that goes on forever that way has
+        /// none, which is an error.
+        lexmin() -> Set = set_lexmin;
+        /// The lexicographically last point, by itself.
+        lexmax() -> Set = set_lexmax;
+        /// From each point to itself.
+        identity() -> Map = set_identity;
+        /// The same as a set of any tuples.
+        to_union() -> UnionSet = union_set_from_set;
+        /// Whether there is no point.
+        is_empty() -> bool = set_is_empty;
+        /// Whether there are finitely many points for given parameters.
+        is_bounded() -> bool = set_is_bounded;
+        /// Whether every point is in `other`.
+        is_subset(other: Set) -> bool = set_is_subset;
+        /// Whether the points are the same.
+        is_equal(other: Set) -> bool = set_is_equal;
+    }
+
+    /// The set with some of its coordinates left out: those for which they can be filled in. The
+    /// tuple loses its name.
+    ///
+    /// Source: `isl_set_project_out`.
+    pub fn project_out(&self, coordinates: Range<usize>) -> Result<Set, Error> {
+        let context = &self.0.context;
+        let (first, count) = range(coordinates);
+        // SAFETY: the object is alive; the function takes a reference and gives its result, and
+        // checks the range.
+        unsafe {
+            let raw = (context.library.set_project_out)(self.0.take(), RANGE, first, count);
+            Handle::own(context, "set_project_out", raw).map(Set)
+        }
+    }
+
+    /// Sets without alternatives (basic sets) whose union this is. They may overlap.
+    ///
+    /// Source: `isl_set_foreach_basic_set`.
+    pub fn parts(&self) -> Result<Vec<Set>, Error> {
+        let mut parts = Vec::new();
+        let context = &self.0.context;
+        let visit = context.library.set_foreach_basic_set;
+        let step = |part: Handle<RawBasicSet>| {
+            // SAFETY: the function takes a reference to the part and gives its result.
+            let part = unsafe {
+                let raw = (context.library.set_from_basic_set)(part.take());
+                Handle::own(context, "set_from_basic_set", raw)?
+            };
+            parts.push(Set(part));
+            Ok(())
+        };
+        // SAFETY: the function keeps its argument and gives the parts.
+        unsafe { self.0.each("set_foreach_basic_set", visit, step) }?;
+        Ok(parts)
+    }
+
+    /// One of the points, or `None` if there is none.
+    ///
+    /// Source: `isl_set_sample_point`.
+    pub fn sample(&self) -> Result<Option<Point>, Error> {
+        let count = self.dimensions()?;
+        let context = &self.0.context;
+        // SAFETY: the object is alive; the function takes a reference and gives its result.
+        let point = unsafe {
+            let raw = (context.library.set_sample_point)(self.0.take());
+            Handle::own(context, "set_sample_point", raw)?
+        };
+        let coordinates = coordinates(&point, count)?;
+        let tuple = self.tuple();
+        Ok(coordinates.map(|coordinates| Point { tuple, coordinates }))
+    }
+
+    /// All points in lexicographic order, of which there are `limit` at most.
+    ///
+    /// Source: `isl_set_foreach_point`.
+    pub fn points(&self, limit: usize) -> Result<Vec<Point>, Error> {
+        let count = self.dimensions()?;
+        let tuple = self.tuple();
+        let mut points = Vec::new();
+        self.each_point(limit, |point| {
+            let tuple = tuple.clone();
+            let coordinates = coordinates(point, count)?;
+            points.extend(coordinates.map(|coordinates| Point { tuple, coordinates }));
+            Ok(())
+        })?;
+        points.sort_unstable();
+        Ok(points)
+    }
+
+    /// How many points there are, which is `limit` at most. They are counted one by one.
+    ///
+    /// Source: `isl_set_foreach_point`.
+    pub fn count(&self, limit: usize) -> Result<usize, Error> {
+        self.dimensions()?;
+        self.each_point(limit, |_| Ok(()))
+    }
+
+    /// How many points there were.
+    fn each_point(
+        &self,
+        limit: usize,
+        mut each: impl FnMut(&Handle<RawPoint>) -> Result<(), Error>,
+    ) -> Result<usize, Error> {
+        if !self.is_bounded()? {
+            return Err(Error::Unbounded);
+        }
+        let mut count = 0;
+        let visit = self.0.context.library.set_foreach_point;
+        let step = |point: Handle<RawPoint>| {
+            if count == limit {
+                return Err(Error::TooMany { limit });
+            }
+            count += 1;
+            each(&point)
+        };
+        // SAFETY: the function keeps its argument and gives the parts.
+        unsafe { self.0.each("set_foreach_point", visit, step) }?;
+        Ok(count)
+    }
+
+    /// How many coordinates the points have, provided that there are no parameters.
+    fn dimensions(&self) -> Result<usize, Error> {
+        let context = &self.0.context;
+        let count = |kind: c_uint| {
+            // SAFETY: the object is alive; the function keeps it.
+            let count = unsafe { (context.library.set_dim)(self.0.keep(), kind) };
+            context.number("set_dim", count)
+        };
+        match count(PARAMETERS)? {
+            0 => count(RANGE),
+            _ => Err(Error::Parameters),
+        }
+    }
+
+    /// The name of the tuple, if it has one.
+    pub fn tuple(&self) -> Option<String> {
+        // SAFETY: the object is alive and keeps the name alive.
+        unsafe { tuple_name((self.0.context.library.set_get_tuple_name)(self.0.keep())) }
+    }
+}
+
+impl UnionSet {
+    operations! {
+        /// The points in both.
+        intersect(other: UnionSet) -> UnionSet = union_set_intersect;
+        /// The points in either.
+        union(other: UnionSet) -> UnionSet = union_set_union;
+        /// The points that are not in `other`.
+        subtract(other: UnionSet) -> UnionSet = union_set_subtract;
+        /// The same within `context`, said more simply.
+        gist(context: UnionSet) -> UnionSet = union_set_gist;
+        /// What the map makes of the points.
+        apply(map: UnionMap) -> UnionSet = union_set_apply;
+        /// The lexicographically first point of each tuple.
+        lexmin() -> UnionSet = union_set_lexmin;
+        /// The lexicographically last point of each tuple.
+        lexmax() -> UnionSet = union_set_lexmax;
+        /// From each point to itself.
+        identity() -> UnionMap = union_set_identity;
+        /// The set of points, if they have one tuple. Of no points isl may not know which.
+        to_set() -> Set = set_from_union_set;
+        /// Whether there is no point.
+        is_empty() -> bool = union_set_is_empty;
+        /// Whether every point is in `other`.
+        is_subset(other: UnionSet) -> bool = union_set_is_subset;
+        /// Whether the points are the same.
+        is_equal(other: UnionSet) -> bool = union_set_is_equal;
+    }
+
+    /// The sets of its tuples, in no order that means anything.
+    ///
+    /// Source: `isl_union_set_foreach_set`.
+    pub fn sets(&self) -> Result<Vec<Set>, Error> {
+        let mut sets = Vec::new();
+        let visit = self.0.context.library.union_set_foreach_set;
+        let step = |set: Handle<RawSet>| {
+            sets.push(Set(set));
+            Ok(())
+        };
+        // SAFETY: the function keeps its argument and gives the parts.
+        unsafe { self.0.each("union_set_foreach_set", visit, step) }?;
+        Ok(sets)
+    }
+
+    /// One of the points, or `None` if there is none.
+    pub fn sample(&self) -> Result<Option<Point>, Error> {
+        for set in self.sets()? {
+            if let Some(point) = set.sample()? {
+                return Ok(Some(point));
+            }
+        }
+        Ok(None)
+    }
+
+    /// All points, of which there are `limit` at most, by tuple and in lexicographic order.
+    pub fn points(&self, limit: usize) -> Result<Vec<Point>, Error> {
+        let mut points = Vec::new();
+        for set in self.sets()? {
+            points.extend(
+                set.points(limit - points.len())
+                    .map_err(|e| whole(e, limit))?,
+            );
+        }
+        points.sort_unstable();
+        Ok(points)
+    }
+
+    /// How many points there are, which is `limit` at most. They are counted one by one.
+    pub fn count(&self, limit: usize) -> Result<usize, Error> {
+        self.sets()?.iter().try_fold(0, |count, set| {
+            let more = set.count(limit - count).map_err(|e| whole(e, limit))?;
+            Ok(count + more)
+        })
+    }
+}
+
+/// The limit of all parts together, where what is left of it was not enough for one.
+pub(super) fn whole(error: Error, limit: usize) -> Error {
+    match error {
+        Error::TooMany { .. } => Error::TooMany { limit },
+        other => other,
+    }
+}
+
+/// A range as isl wants it: the first and how many. What is too large stays too large.
+pub(super) fn range(range: Range<usize>) -> (c_uint, c_uint) {
+    let number = |n: usize| c_uint::try_from(n).unwrap_or(c_uint::MAX);
+    (number(range.start), number(range.len()))
+}

@@ -1,0 +1,34 @@
+//! The bar that shows how far a long run is.
+
+use crate::trial::Progress;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// A bar on standard error, which goes away with the value.
+pub struct Bar(ProgressBar);
+
+impl Bar {
+    /// A bar that is drawn or, where nobody would see it, is not.
+    pub fn new(visible: bool) -> Bar {
+        let target = match visible {
+            true => ProgressDrawTarget::stderr(),
+            false => ProgressDrawTarget::hidden(),
+        };
+        let style = ProgressStyle::with_template("[{bar:24}] {pos}/{len} {wide_msg}");
+        let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
+        let bar = ProgressBar::with_draw_target(None, target);
+        Bar(bar.with_style(style.progress_chars("=> ")))
+    }
+
+    /// Draws it anew.
+    pub fn show(&self, progress: Progress) {
+        self.0.set_length(progress.total as u64);
+        self.0.set_position(progress.done as u64);
+        self.0.set_message(progress.what);
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}

@@ -1,0 +1,165 @@
+//! What `compare` and `measure` return, and sweeps in which some variants fail.
+
+// A test that cannot go on has failed.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+use teml::runtime::Control;
+use teml::script::{Session, Workbench};
+
+const CACHE: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/cache");
+
+fn teml(directory: &Path, script: &str, command: &str) -> Command {
+    let file = directory.join("script.rhai");
+    std::fs::write(&file, script).unwrap();
+    let mut teml = Command::new(env!("CARGO_BIN_EXE_teml"));
+    teml.arg(command).arg(file).env("TEML_CACHE_DIR", CACHE);
+    teml
+}
+
+/// Row sums, and the matrix times its row sums: fused at level 2, the second nest reads sums
+/// that are not finished.
+const PROGRAM: &str = "let A = tensor([6, 7]);
+let s = eq(vsum(vat(A, [i, k]), [k]), [i]);
+let P = mul(A, s, [[i, k], [i]] -> [i, k]);
+let first = build(s);
+let second = build(P);
+let racing = first.parallelize(2);
+let early = first.fuse_outer(second, 2);
+let fused = first.fuse_outer(second.interchange(1, 2).interchange(1, 2), 1);
+let variants = [[first, second], [racing, second], early, fused.named(\"good\")];
+";
+
+#[test]
+fn variants_that_fail_are_named_and_the_others_go_on() {
+    let directory = tempfile::tempdir().unwrap();
+    let script = PROGRAM.to_owned()
+        + "let rows = measure(variants);
+           for row in rows { print(`${row.name} ${row.ok} ${row.len()}`); }
+           print(rows[2].why);
+           let good = rows.filter(|r| r.ok);
+           good.sort(|a, b| a.median < b.median);
+           print(good[0].median <= good[1].median && good[0].gflops > 0.0);";
+    let output = teml(directory.path(), &script, "run").output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    // The bar is for terminals.
+    assert!(output.status.success() && errors.is_empty(), "{errors}");
+    let shown = String::from_utf8(output.stdout).unwrap();
+    let lines: Vec<&str> = shown.lines().collect();
+    assert!(
+        lines[0].starts_with("skipped second_2: `second_2` has no code: "),
+        "{shown}"
+    );
+    assert!(lines[0].contains("cannot be parallel"), "{shown}");
+    assert!(
+        lines[1].starts_with("skipped early: `early` computes a wrong P: "),
+        "{shown}"
+    );
+    let rows = ["second true 7", "second_2 false 3", "early false 3"];
+    assert_eq!(lines[2..5], rows, "{shown}");
+    assert_eq!(lines[5], "good true 7");
+    assert!(lines[6].contains("nothing was timed"), "{shown}");
+    assert_eq!(lines[7], "true");
+}
+
+#[test]
+fn what_all_variants_share_ends_the_sweep() {
+    let directory = tempfile::tempdir().unwrap();
+    let script = PROGRAM.to_owned() + "measure([first, second]);";
+    let output = teml(directory.path(), &script, "run").output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        errors.contains("`first` computes s, but `second` computes P"),
+        "{errors}"
+    );
+}
+
+#[test]
+fn a_sweep_that_is_emitted_leaves_out_what_has_no_code() {
+    let directory = tempfile::tempdir().unwrap();
+    let script = PROGRAM.to_owned() + "if measure(variants).some(|r| r.ok) { throw \"it ran\" }";
+    let output = teml(directory.path(), &script, "emit").output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{errors}");
+    assert!(
+        errors.contains("skipped second_2: loop `k` cannot be parallel"),
+        "{errors}"
+    );
+    let c = String::from_utf8(output.stdout).unwrap();
+    for symbol in ["void second(", "void early(", "void good("] {
+        assert!(c.contains(symbol), "{c}");
+    }
+    assert!(!c.contains("second_2"), "{c}");
+}
+
+#[test]
+fn a_sweep_stops_on_ctrl_c() {
+    let directory = tempfile::tempdir().unwrap();
+    let script = "let n = 700; let A = tensor([n, n]); let C = contract(A, A, [2, 1]);
+                  let l = build(C); let all = [];
+                  for f in 2..400 { all.push(l.stripmine(1, f)) }
+                  print(\"started\");
+                  measure(all);
+                  print(\"ended\");";
+    let mut child = teml(directory.path(), script, "run")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(Duration::from_secs(3));
+    let id = child.id().to_string();
+    assert!(
+        Command::new("kill")
+            .args(["-INT", &id])
+            .status()
+            .unwrap()
+            .success()
+    );
+    let pressed = std::time::Instant::now();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(pressed.elapsed() < Duration::from_secs(30));
+    let output = child.wait_with_output().unwrap();
+    let (shown, errors) = (
+        output.stdout,
+        String::from_utf8_lossy(&output.stderr).into_owned(),
+    );
+    assert_eq!(shown, b"started\n", "{errors}");
+    assert!(errors.contains("interrupted while "), "{errors}");
+}
+
+#[test]
+fn a_comparison_is_a_table_and_a_value() {
+    let control = Control {
+        worker: PathBuf::from(env!("CARGO_BIN_EXE_teml")),
+        cache_dir: Some(PathBuf::from(CACHE)),
+        ..Control::default()
+    };
+    let workbench = Workbench {
+        control,
+        ..Workbench::default()
+    };
+    let mut session = Session::new(Box::new(std::io::sink()), workbench)
+        .ok()
+        .unwrap();
+    let mut line = |text: &str| match session.eval_line(text) {
+        Ok(shown) => shown,
+        Err(error) => panic!("{}", error.render(false)),
+    };
+    line(PROGRAM);
+    // The table was printed: there is nothing more to show.
+    assert_eq!(line("compare([variants[0], fused])"), None);
+    line("let rows = compare([variants[0], fused])");
+    assert_eq!(line("rows.len()").as_deref(), Some("=> 2"));
+    assert_eq!(
+        line("rows.map(|r| r.name)").as_deref(),
+        Some("=> [\"second\", \"fused\"]")
+    );
+    assert_eq!(
+        line("rows.all(|r| r.ok && r.min > 0.0 && r.min <= r.median)").as_deref(),
+        Some("=> true")
+    );
+    assert_eq!(line("rows[0].error").as_deref(), Some("=> 0.0"));
+    assert!(line("rows").unwrap().contains("median"));
+}
