@@ -11,6 +11,7 @@ mod generator;
 mod oracle;
 mod programs;
 mod races;
+mod verdicts;
 
 use config::config;
 use generator::{consumer, fused, moves, recipe, step, store};

@@ -26,6 +26,8 @@ struct Statement {
     target: usize,
     /// Whether the value is put onto the old one.
     onto: bool,
+    /// Whether a value that was assigned before may be lost.
+    overwrites: bool,
     /// Which tensors are read, how far after the element that is assigned, and whether
     /// turned around: transposed, or from the end of the only dimension.
     operands: [(usize, [i64; 2], bool); 2],
@@ -55,15 +57,25 @@ pub fn program() -> impl Strategy<Value = Program> {
         1 => Just(Kind::Reduced("max")),
     ];
     let onto = prop::bool::weighted(0.3);
-    let statement = (kind, 0..TENSORS, onto, operand.clone(), operand);
-    let statement = statement.prop_map(|(kind, target, onto, first, second)| Statement {
+    let overwrites = prop::bool::weighted(0.2);
+    let statement = (
+        kind,
+        0..TENSORS,
+        (onto, overwrites),
+        [operand.clone(), operand],
+    );
+    let statement = statement.prop_map(|(kind, target, (onto, overwrites), operands)| Statement {
         kind,
         target,
         onto,
-        operands: [first, second],
+        overwrites,
+        operands,
     });
     let elem = prop_oneof![3 => Just(Elem::F64), 1 => Just(Elem::I64)];
-    let statements = prop::collection::vec(statement, 1..=3);
+    let statements = prop_oneof![
+        1 => prop::collection::vec(statement.clone(), 1),
+        5 => prop::collection::vec(statement, 2..=3),
+    ];
     (1..=4i64, any::<bool>(), elem, statements).prop_map(
         |(extent, two_dimensions, elem, statements)| Program {
             extent,
@@ -77,11 +89,28 @@ pub fn program() -> impl Strategy<Value = Program> {
 impl Program {
     /// The assignments.
     pub fn definition(&self) -> Vec<Expr> {
-        let assignments = self.statements.iter().map(|s| self.assignment(s));
-        assignments.collect()
+        let number = 0..self.statements.len();
+        number
+            .map(|k| self.assignment(&self.statements[k], self.puts_onto(k)))
+            .collect()
     }
 
-    fn assignment(&self, s: &Statement) -> Expr {
+    /// Whether every value that is assigned has a part in the results.
+    pub fn loses_nothing(&self) -> bool {
+        (0..self.statements.len()).all(|k| self.puts_onto(k) || !self.is_assigned_before(k))
+    }
+
+    fn is_assigned_before(&self, k: usize) -> bool {
+        let target = self.statements[k].target;
+        self.statements[..k].iter().any(|s| s.target == target)
+    }
+
+    fn puts_onto(&self, k: usize) -> bool {
+        let s = &self.statements[k];
+        s.onto || (self.is_assigned_before(k) && !s.overwrites)
+    }
+
+    fn assignment(&self, s: &Statement, onto: bool) -> Expr {
         let target = self.element(s.target, ["i", "j"], [0, 0], false);
         // Other elements of the target cannot be read while it is assigned.
         let read = |k: usize, names: [&str; 2]| {
@@ -105,7 +134,7 @@ impl Program {
                     false => format!("{} * {}", self.plain(["i", ""]), self.plain(["k", ""])),
                 };
                 let value = format!("{first} * {second} * {all}");
-                match s.onto && reduction != "sum" {
+                match onto && reduction != "sum" {
                     true => {
                         return self.parsed(&format!("{target} = max({target}, max(k: {value}))"));
                     }
@@ -113,7 +142,7 @@ impl Program {
                 }
             }
         };
-        match s.onto {
+        match onto {
             true => self.parsed(&format!("{target} = {target} + {value}")),
             false => self.parsed(&format!("{target} = {value}")),
         }
@@ -162,11 +191,14 @@ pub enum ProgramMove {
     Fuse(usize, i64),
 }
 
+/// At first nests are fused, so that statements have something to do with each other.
 pub fn program_moves(count: usize) -> impl Strategy<Value = Vec<ProgramMove>> {
+    let fuse = || (0..2usize, 1..=2i64).prop_map(|(nest, level)| ProgramMove::Fuse(nest, level));
     let steps = (0..3usize, moves(1))
         .prop_map(|(nest, mut moves)| ProgramMove::Step(nest, moves.swap_remove(0)));
-    let fuse = (0..2usize, 1..4i64).prop_map(|(nest, level)| ProgramMove::Fuse(nest, level));
-    prop::collection::vec(prop_oneof![3 => steps, 1 => fuse], 1..=count)
+    let first = prop::collection::vec(fuse(), 0..=3);
+    let rest = prop::collection::vec(prop_oneof![6 => steps, 1 => fuse()], 0..=count);
+    (first, rest).prop_map(|(first, rest)| first.into_iter().chain(rest).collect())
 }
 
 /// The nests after all moves that are accepted, and those moves.
