@@ -1,9 +1,11 @@
 //! Questions about trees, each answered in one place: shapes and ranges, positions, bounds,
-//! races, well-formedness, counted work. Trees are only read here.
+//! what comes later, races, well-formedness, counted work. Trees are only read here.
 
+pub mod ahead;
 pub mod bounds;
 pub mod digits;
 pub mod position;
+pub mod project;
 pub mod relative;
 pub mod shape;
 pub mod verify;

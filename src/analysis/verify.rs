@@ -6,9 +6,11 @@
 //!    one index per dimension.
 //! 4. Every tensor has a name; values consist of accesses, numbers and element-wise operations.
 //! 5. Lower and upper bounds are not empty lists; steps are at least 1.
-//! 6. Nothing inside a vector loop is parallel or vector (OpenMP forbids it).
+//! 6. Nothing inside a vector loop is parallel or vector (OpenMP forbids it), and neither it nor
+//!    anything inside prefetches (compilers do not vectorize it then).
 //! 7. A loop that collapses n loops is parallel, and the others are nested in it perfectly, with
-//!    bounds that do not depend on each other, and neither parallel nor vector.
+//!    bounds that do not depend on each other, and neither parallel nor vector; only the last one
+//!    prefetches.
 //! 8. Nests have at most [`MAX_DEPTH`] levels and [`MAX_TREES`] loops and statements, and
 //!    coefficients stay in the limits of `Affine`.
 //!
@@ -40,6 +42,14 @@ pub enum Invalid {
         inner: Name,
         /// `parallel` or `vector`.
         mode: &'static str,
+    },
+    /// Invariant 6: hints.
+    #[error("loop `{inner}` prefetches in the vector loop `{outer}`, which would be none then")]
+    PrefetchInVector {
+        /// The vector loop.
+        outer: Name,
+        /// The loop inside, or the same one.
+        inner: Name,
     },
     /// Invariant 7.
     #[error(
@@ -96,7 +106,8 @@ impl Invalid {
     /// The loops at fault.
     pub fn culprits(&self) -> Vec<Name> {
         match self {
-            Invalid::InsideVector { outer, inner, .. } => vec![outer.clone(), inner.clone()],
+            Invalid::InsideVector { outer, inner, .. }
+            | Invalid::PrefetchInVector { outer, inner } => vec![outer.clone(), inner.clone()],
             Invalid::NotCollapsible { name, .. } => vec![name.clone()],
             _ => Vec::new(),
         }
@@ -209,6 +220,15 @@ impl<'a> Walk<'a> {
         }
         l.range.bounds().try_for_each(|b| self.index(b))?;
         check_collapsible(l)?;
+        for (_, distance) in &l.hints.prefetch {
+            self.index(&Affine::constant(*distance))?;
+        }
+        let mut around = [l].into_iter().chain(self.outer.iter().copied());
+        let vector = around.find(|o| o.vector);
+        if let (Some(outer), [_, ..]) = (vector, l.hints.prefetch.as_slice()) {
+            let (outer, inner) = (outer.name.clone(), l.name.clone());
+            return Err(Invalid::PrefetchInVector { outer, inner });
+        }
         let mode = match (l.parallel, l.vector) {
             (true, _) => "parallel",
             (_, true) => "vector",
@@ -286,7 +306,8 @@ fn check_collapsible(l: &Loop) -> Result<(), Invalid> {
             _ => break,
         };
         let depends = band.iter().any(|o| inner.range.mentions(&o.name));
-        if depends || inner.parallel || inner.vector {
+        let prefetches = !band[band.len() - 1].hints.prefetch.is_empty();
+        if depends || prefetches || inner.parallel || inner.vector {
             break;
         }
         band.push(inner);

@@ -1,5 +1,7 @@
 //! Counted work.
 
+use super::bounds::Bounds;
+use super::relative::offset_form;
 use crate::ir::{Expr, Nest, Node, Tree};
 
 /// The arithmetic operations that a nest with constant bounds executes, as `build` makes them:
@@ -23,6 +25,21 @@ fn of_tree(tree: &Tree) -> Option<f64> {
             Some(trips as f64 * body?)
         }
     }
+}
+
+/// How many statements trees execute at most; `around` knows the bounds of all loops around them.
+pub fn executions(trees: &[Tree], around: &Bounds) -> i64 {
+    let each = trees.iter().map(|tree| match tree {
+        Tree::Fill(_) | Tree::Local(_) => 0,
+        Tree::Stmt(_) => 1,
+        Tree::Loop(l) => {
+            let trips = offset_form(l, around).map_or(1, |(_, rest)| rest / l.range.step + 1);
+            let mut inside = around.clone();
+            inside.enter(l);
+            trips.saturating_mul(executions(&l.body, &inside))
+        }
+    });
+    each.fold(0, i64::saturating_add)
 }
 
 fn operations(expr: &Expr) -> f64 {

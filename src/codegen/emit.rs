@@ -1,17 +1,28 @@
 //! The body of a kernel: loops, statements, fills.
 
-use super::kernel::{ALIGNMENT, Header};
+use super::kernel::{ALIGNMENT, Header, Param, Role, parameter};
+use super::used::Used;
 use super::value::{Values, index_text};
+use crate::analysis::ahead::{Touch, ahead};
 use crate::analysis::bounds::Bounds;
-use crate::ir::{Affine, BinaryOp, Fill, Loop, Nest, Stmt, Tensor, Tree};
+use crate::analysis::work::executions;
+use crate::ir::{Affine, BinaryOp, Fill, Loop, Name, Nest, Stmt, Tensor, Tree};
 use std::fmt::Write;
+use std::mem::{replace, take};
 
-#[derive(Default)]
-pub(super) struct Emitter {
+pub(super) struct Emitter<'a> {
+    symbol: &'a str,
+    params: &'a [Param],
+    /// The functions that the text calls, each before those that call it.
+    functions: Vec<String>,
     text: String,
     depth: usize,
-    values: Values,
+    pub(super) values: Values,
     bounds: Bounds,
+    /// The iterators of the loops around, outermost first, and their types.
+    iterators: Vec<(Name, &'static str)>,
+    /// How many loops, from the next one on, share their iterations among threads all together.
+    band: usize,
     /// The bytes of the local tensors that are variables.
     stack: u64,
 }
@@ -20,10 +31,29 @@ pub(super) struct Emitter {
 /// smaller than 2 MiB.
 const MAX_STACK: u64 = 1 << 17;
 
-impl Emitter {
-    /// The text, and what it needs.
-    pub(super) fn finish(self) -> (String, Values) {
-        (self.text, self.values)
+/// How many statements an iteration executes at least if it is a function: a call costs about as
+/// much as a few of them.
+const WORTH_A_CALL: i64 = 32;
+
+impl Emitter<'_> {
+    pub(super) fn new<'a>(symbol: &'a str, params: &'a [Param]) -> Emitter<'a> {
+        Emitter {
+            symbol,
+            params,
+            functions: Vec::new(),
+            text: String::new(),
+            depth: 1,
+            values: Values::default(),
+            bounds: Bounds::default(),
+            iterators: Vec::new(),
+            band: 0,
+            stack: 0,
+        }
+    }
+
+    /// The functions that the text calls, the text, and what it needs.
+    pub(super) fn finish(self) -> (Vec<String>, String, Values) {
+        (self.functions, self.text, self.values)
     }
 
     /// Appends the statements of a nest.
@@ -91,16 +121,11 @@ impl Emitter {
         let outside = self.bounds.clone();
         self.bounds.enter(l);
         let wide = self.is_wide(l);
-        let parallel = if l.parallel { " parallel for" } else { "" };
-        let vector = match l.vector {
-            true => format!(
-                " simd aligned({}: {ALIGNMENT})",
-                tensors(&l.body).join(", ")
-            ),
-            false => String::new(),
-        };
-        if l.parallel || l.vector {
-            self.line(&format!("#pragma omp{parallel}{vector}{}", sharing(l)));
+        if let Some(remark) = &l.hints.remark {
+            self.line(&format!("// {remark}"));
+        }
+        if let Some(pragma) = self.pragma(l) {
+            self.line(&pragma);
         }
         let name = &l.name;
         let (lower, upper) = (
@@ -120,24 +145,113 @@ impl Emitter {
             "for ({kind} {name} = {lower}; {name} < {upper}; {step}) {{{origin}"
         ));
         self.depth += 1;
-        l.body.iter().for_each(|tree| self.tree(tree));
+        self.iterators.push((name.clone(), kind));
+        let band = match l.parallel {
+            true => l.sharing.collapse,
+            false => take(&mut self.band),
+        };
+        // The lanes of a vector loop are no calls.
+        if band == 1 && !l.vector && executions(&l.body, &self.bounds) >= WORTH_A_CALL {
+            self.iteration_as_function(l);
+        } else {
+            self.band = band.saturating_sub(1);
+            self.iteration(l);
+        }
+        self.iterators.pop();
         self.depth -= 1;
         self.line("}");
         self.bounds = outside;
     }
 
+    fn iteration(&mut self, l: &Loop) {
+        for (tensor, distance) in &l.hints.prefetch {
+            let touched = ahead(l, tensor, *distance);
+            touched.iter().for_each(|touch| self.prefetch(touch));
+        }
+        l.body.iter().for_each(|tree| self.tree(tree));
+    }
+
+    /// What an iteration of a parallel loop runs, as a function, which is called. In parallel
+    /// regions gcc forgets `restrict`, and that of variables; it believes parameters.
+    fn iteration_as_function(&mut self, l: &Loop) {
+        let (outer, depth) = (take(&mut self.text), replace(&mut self.depth, 1));
+        self.iteration(l);
+        let body = replace(&mut self.text, outer);
+        self.depth = depth;
+
+        let mut used = Used::by(&l.body);
+        let own: Vec<&Tensor> = l.body.iter().flat_map(Tree::locals).collect();
+        used.tensors
+            .retain(|t| !own.iter().any(|o| o.name() == t.name()));
+        let iterators = self
+            .iterators
+            .iter()
+            .filter(|(name, _)| used.mentions(name));
+        let iterators: Vec<(&Name, &str)> = iterators.map(|(name, kind)| (name, *kind)).collect();
+        let constant = |tensor: &Tensor| {
+            let param = self
+                .params
+                .iter()
+                .find(|p| p.tensor.name() == tensor.name());
+            param.is_some_and(|p| p.role == Role::In)
+        };
+        let numbers = iterators
+            .iter()
+            .map(|(name, kind)| format!("{kind} {name}"));
+        let tensors = used.tensors.iter().map(|t| parameter(t, constant(t)));
+        let params: Vec<String> = numbers.chain(tensors).collect();
+        let args = iterators.iter().map(|(name, _)| name.as_str());
+        let args: Vec<&str> = args.chain(used.names()).collect();
+        // No script can give this name to anything else.
+        let function = format!("teml_{}_{}", self.symbol, self.functions.len() + 1);
+        let call = format!("{function}({});", args.join(", "));
+        let definition = format!(
+            "// One iteration of {}. Compilers lose `restrict` in parallel regions, and keep it here.\n\
+             static __attribute__((noinline)) void {function}(\n    {})\n{{\n{body}}}\n",
+            l.name,
+            params.join(",\n    ")
+        );
+        self.functions.push(definition);
+        self.line(&call);
+    }
+
+    /// Fetches an element, or where there is none the one of the tensor that comes closest.
+    fn prefetch(&mut self, touch: &Touch) {
+        let Touch { tensor, index, .. } = touch;
+        if !index.iter().all(Affine::is_in_limits) {
+            return;
+        }
+        let mut text = tensor.label().to_owned();
+        for (at, extent) in index.iter().zip(tensor.shape().extents()) {
+            let last = i64::try_from(extent - 1).unwrap_or(i64::MAX);
+            let (low, high) = self.bounds.interval(at).unwrap_or((i64::MIN, i64::MAX));
+            let mut at = vec![at.clone()];
+            let wide = !is_narrow((low, high)) || !is_narrow((0, last));
+            if high > last {
+                at.push(Affine::constant(last));
+            }
+            let mut inside = self.bound("min", &at, wide);
+            if low < 0 {
+                let suffix = if wide { "64" } else { "" };
+                self.values
+                    .headers
+                    .extend([Header::Support, Header::Integers]);
+                inside = format!("teml_max{suffix}({inside}, 0)");
+            }
+            let _ = write!(text, "[{inside}]");
+        }
+        let write = if touch.write { ", 1" } else { "" };
+        self.line(&format!("__builtin_prefetch(&{text}{write});"));
+    }
+
     /// Whether 32 bits may not hold the iterator or a bound on the way to it.
     fn is_wide(&self, l: &Loop) -> bool {
-        const NARROW: i64 = 1 << 30;
-        let fits = |b: &Affine| {
-            let interval = self.bounds.interval(b);
-            interval.is_some_and(|(low, high)| low > -NARROW && high < NARROW)
-        };
+        let fits = |b: &Affine| self.bounds.interval(b).is_some_and(is_narrow);
         let terms = l.range.bounds().flat_map(Affine::terms);
         !l.range.bounds().all(fits) || terms.into_iter().any(|(_, c)| c.abs() >= NARROW)
     }
 
-    fn bound(&mut self, function: &str, bounds: &[Affine], wide: bool) -> String {
+    pub(super) fn bound(&mut self, function: &str, bounds: &[Affine], wide: bool) -> String {
         let Some((first, rest)) = bounds.split_first() else {
             return "0".to_owned();
         };
@@ -209,41 +323,11 @@ impl Emitter {
     }
 }
 
-/// How a parallel loop is shared among threads, as clauses of its pragma.
-fn sharing(l: &Loop) -> String {
-    let mut text = String::new();
-    if l.sharing.collapse > 1 {
-        let _ = write!(text, " collapse({})", l.sharing.collapse);
-    }
-    if let Some(schedule) = l.sharing.schedule {
-        let _ = write!(text, " schedule({})", schedule.word());
-    }
-    text
-}
+const NARROW: i64 = 1 << 30;
 
-/// The names of the tensors that `trees` access, by first appearance.
-fn tensors(trees: &[Tree]) -> Vec<String> {
-    fn collect(trees: &[Tree], found: &mut Vec<String>) {
-        for tree in trees {
-            match tree {
-                Tree::Loop(l) => collect(&l.body, found),
-                Tree::Local(_) => {}
-                Tree::Fill(fill) => add(found, fill.target.label()),
-                Tree::Stmt(s) => {
-                    add(found, s.target.label());
-                    s.value.for_each_access(&mut |t, _| add(found, t.label()));
-                }
-            }
-        }
-    }
-    fn add(found: &mut Vec<String>, name: &str) {
-        if !found.iter().any(|n| n == name) {
-            found.push(name.to_owned());
-        }
-    }
-    let mut found = Vec::new();
-    collect(trees, &mut found);
-    found
+/// Whether 32 bits hold all of these values, and sums of two.
+fn is_narrow((low, high): (i64, i64)) -> bool {
+    low > -NARROW && high < NARROW
 }
 
 /// The step and the script line that made a loop, as a comment.

@@ -1,7 +1,7 @@
 //! `codegen`: from nests to one C function.
 
 use super::emit::{Emitter, comment};
-use super::kernel::{Header, Kernel, Param, Role};
+use super::kernel::{Header, Kernel, Param, Role, parameter};
 use super::symbol;
 use crate::analysis::digits;
 use crate::analysis::shape;
@@ -122,11 +122,11 @@ pub fn generate(nests: &[Nest], symbol: &str) -> Result<Kernel, NoCode> {
         }
     }
 
-    let mut body = Emitter::default();
+    let mut body = Emitter::new(symbol, &params);
     for nest in nests {
         body.nest(nest);
     }
-    let (text, values) = body.finish();
+    let (functions, text, values) = body.finish();
     let loops = nests.iter().flat_map(Nest::loops).map(|(_, l)| &l.name);
     let declared = nests.iter().flat_map(Nest::locals);
     let tensors = params.iter().map(|p| &p.tensor).chain(declared);
@@ -143,7 +143,7 @@ pub fn generate(nests: &[Nest], symbol: &str) -> Result<Kernel, NoCode> {
     Ok(Kernel {
         symbol: symbol.to_owned(),
         headers,
-        function: function(nests, symbol, &params, &text),
+        function: function(nests, symbol, &params, &functions, &text),
         params,
     })
 }
@@ -234,8 +234,15 @@ fn covers(assignment: &Expr) -> bool {
         })
 }
 
-/// The function: what it computes and by which steps, its parameters, its body.
-fn function(nests: &[Nest], symbol: &str, params: &[Param], body: &str) -> String {
+/// The function: what it computes and by which steps, the functions that it calls, its
+/// parameters, its body.
+fn function(
+    nests: &[Nest],
+    symbol: &str,
+    params: &[Param],
+    functions: &[String],
+    body: &str,
+) -> String {
     let mut c = format!("// {symbol} computes\n");
     for assignment in nests.iter().flat_map(|n| n.definition().iter()) {
         let _ = writeln!(c, "//   {}", Infix(assignment));
@@ -244,27 +251,16 @@ fn function(nests: &[Nest], symbol: &str, params: &[Param], body: &str) -> Strin
     for step in nests.iter().flat_map(path_lines) {
         let _ = writeln!(c, "//   {step}");
     }
-    let _ = write!(c, "void {symbol}(");
-    for (k, param) in params.iter().enumerate() {
-        let constant = if param.role == Role::In { "const " } else { "" };
-        let elem = param.tensor.elem().c_name();
-        let separator = if k == 0 { "" } else { "," };
-        let parameter = parameter(&param.tensor);
-        let _ = write!(c, "{separator}\n    {constant}{elem} {parameter}");
+    for function in functions {
+        let _ = write!(c, "\n{function}\n");
     }
-    let _ = write!(c, ")\n{{\n{body}}}\n");
+    let params = params.iter();
+    let params: Vec<String> = params
+        .map(|p| parameter(&p.tensor, p.role == Role::In))
+        .collect();
+    let params = params.join(",\n    ");
+    let _ = write!(c, "void {symbol}(\n    {params})\n{{\n{body}}}\n");
     c
-}
-
-/// `A[restrict 4][5]`; one element for rank 0.
-fn parameter(tensor: &Tensor) -> String {
-    let mut text = tensor.label().to_owned();
-    let extents = tensor.shape().extents();
-    let _ = write!(text, "[restrict {}]", extents.first().unwrap_or(&1));
-    for extent in extents.iter().skip(1) {
-        let _ = write!(text, "[{extent}]");
-    }
-    text
 }
 
 /// The most steps of a path that the C spells out.

@@ -72,8 +72,8 @@ impl Kernel {
     /// written as [`generate`](fn@super::generate) does.
     pub fn prototype(&self) -> Option<&str> {
         let start = self.function.find(&format!("void {}(", self.symbol))?;
-        let end = self.function.find(")\n{")?;
-        self.function.get(start..=end)
+        let rest = self.function.get(start..)?;
+        rest.get(..=rest.find(")\n{")?)
     }
 
     /// Whether the function chooses between values: minima, maxima, selections.
@@ -85,6 +85,16 @@ impl Kernel {
     pub fn source(&self) -> String {
         unit(std::slice::from_ref(self))
     }
+}
+
+/// `const double A[restrict 4][5]`; one element for rank 0.
+pub(super) fn parameter(tensor: &Tensor, constant: bool) -> String {
+    let constant = if constant { "const " } else { "" };
+    let extents = tensor.shape().extents();
+    let first = extents.first().unwrap_or(&1);
+    let rest: String = extents.iter().skip(1).map(|e| format!("[{e}]")).collect();
+    let (elem, name) = (tensor.elem().c_name(), tensor.label());
+    format!("{constant}{elem} {name}[restrict {first}]{rest}")
 }
 
 /// A translation unit that defines all of `kernels`.

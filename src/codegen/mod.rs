@@ -3,7 +3,9 @@
 mod emit;
 mod generate;
 mod kernel;
+mod pragma;
 pub mod symbol;
+mod used;
 mod value;
 
 pub use generate::{NoCode, generate};

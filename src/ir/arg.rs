@@ -41,6 +41,8 @@ pub enum Arg {
     Dimensions(Vec<[i64; 2]>),
     /// Steps on a part of a nest.
     Steps(Path),
+    /// Options by name: integers and words.
+    Options(Vec<(String, Arg)>),
 }
 
 /// Nests in arguments remember the steps that made them up to this depth, so that walks over
@@ -113,6 +115,13 @@ impl Arg {
             Arg::Steps(path) => {
                 let steps: Vec<String> = path.steps().iter().map(|s| format!(".{s}")).collect();
                 format!("|sub| sub{}", steps.concat())
+            }
+            Arg::Options(options) => {
+                let options = options.iter();
+                let texts: Vec<String> = options
+                    .map(|(name, value)| format!("{name}: {}", value.script()))
+                    .collect();
+                format!("#{{{}}}", texts.join(", "))
             }
         }
     }

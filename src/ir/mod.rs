@@ -27,6 +27,6 @@ pub use name::{Name, NameError};
 pub use nest::{Fill, Loop, Nest, Origin, Stmt, Tree};
 pub use parse::{ParseError, parse_expr, parse_nest};
 pub use path::{Path, Site, Step};
-pub use range::{Range, Schedule, Sharing};
+pub use range::{Hints, Range, Schedule, Sharing};
 pub use tensor::{Shape, ShapeError, Tensor};
 pub use text::{Infix, Line};

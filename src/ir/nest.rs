@@ -13,7 +13,7 @@ use super::expr::Expr;
 use super::function::BinaryOp;
 use super::name::Name;
 use super::path::{Path, Step};
-use super::range::{Range, Sharing};
+use super::range::{Hints, Range, Sharing};
 use super::tensor::Tensor;
 use std::sync::Arc;
 
@@ -61,6 +61,10 @@ pub struct Loop {
     pub sharing: Sharing,
     /// Iterations may run in vector lanes.
     pub vector: bool,
+    /// The number of lanes, if it is a vector loop; `None` leaves it to the compiler.
+    pub lanes: Option<i64>,
+    /// What is said to the machine and to readers, and changes no result.
+    pub hints: Hints,
     /// What each iteration executes, in order.
     pub body: Vec<Tree>,
     /// The step that made the loop; `None` until the step is known. No part of equality.
@@ -69,15 +73,22 @@ pub struct Loop {
 
 impl PartialEq for Loop {
     fn eq(&self, other: &Loop) -> bool {
-        let key = |l: &Loop| (l.parallel, l.sharing, l.vector);
         self.name == other.name
             && self.range == other.range
-            && key(self) == key(other)
+            && self.mode() == other.mode()
             && self.body == other.body
     }
 }
 
 impl Eq for Loop {}
+
+impl Loop {
+    /// How the iterations are run.
+    pub fn mode(&self) -> (bool, Sharing, bool, Option<i64>, &Hints) {
+        let Loop { sharing, lanes, .. } = *self;
+        (self.parallel, sharing, self.vector, lanes, &self.hints)
+    }
+}
 
 /// `target op= value`, or `target = value` without an operation.
 #[derive(Clone, Debug)]
@@ -404,6 +415,7 @@ impl Tree {
         };
         match self {
             Tree::Loop(l) => Tree::of_loop(Loop {
+                hints: l.hints.renamed(rename),
                 body: l.body.iter().map(|t| t.rename_locals(rename)).collect(),
                 ..(**l).clone()
             }),

@@ -1,7 +1,8 @@
-//! What is said of a loop's iterations: which there are, and who runs them.
+//! What is said of a loop's iterations: which there are, who runs them, and how.
 
 use super::affine::Affine;
 use super::name::Name;
+use std::sync::Arc;
 
 /// Lower bound, upper bound and step: (lb, ub, st) of TeML §3.1, the upper bound exclusive.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,6 +100,10 @@ pub struct Sharing {
     pub collapse: usize,
     /// Which iterations a thread gets; `None` leaves it to OpenMP.
     pub schedule: Option<Schedule>,
+    /// How many a thread gets at a time, if there is a schedule; `None` leaves it to OpenMP.
+    pub chunk: Option<i64>,
+    /// How many iterations there have to be; with fewer, one thread runs all.
+    pub threshold: Option<i64>,
 }
 
 impl Default for Sharing {
@@ -106,7 +111,42 @@ impl Default for Sharing {
         Sharing {
             collapse: 1,
             schedule: None,
+            chunk: None,
+            threshold: None,
         }
+    }
+}
+
+/// What is said of a loop to the machine and to readers, and changes no result.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Hints {
+    /// Tensors whose elements are fetched so many iterations ahead.
+    pub prefetch: Vec<(Name, i64)>,
+    /// A remark.
+    pub remark: Option<Arc<str>>,
+}
+
+impl Hints {
+    /// The hints with tensors renamed.
+    #[must_use]
+    pub fn renamed(&self, rename: &dyn Fn(&Name) -> Option<Name>) -> Hints {
+        let renamed = |name: &Name| rename(name).unwrap_or_else(|| name.clone());
+        let prefetch = self.prefetch.iter().map(|(name, by)| (renamed(name), *by));
+        Hints {
+            prefetch: prefetch.collect(),
+            remark: self.remark.clone(),
+        }
+    }
+
+    /// Whether `text` may stand in a comment of C, in a line of its own, and is no more than that:
+    /// letters, digits, spaces and punctuation, but nothing that C reads even there.
+    pub fn is_remark(text: &str) -> bool {
+        let plain = |c: char| c.is_alphanumeric() || c == ' ' || c.is_ascii_punctuation();
+        let read = ["\\", "*/", "/*", "??"];
+        text.chars().all(plain)
+            && !read.iter().any(|token| text.contains(token))
+            && !text.is_empty()
+            && text.trim() == text
     }
 }
 

@@ -178,13 +178,30 @@ impl Display for Loop {
                 write!(f, "collapse({}) ", self.sharing.collapse)?;
             }
             if let Some(schedule) = self.sharing.schedule {
-                write!(f, "{} ", schedule.word())?;
+                f.write_str(schedule.word())?;
+                if let Some(chunk) = self.sharing.chunk {
+                    write!(f, "({chunk})")?;
+                }
+                f.write_str(" ")?;
+            }
+            if let Some(threshold) = self.sharing.threshold {
+                write!(f, "from({threshold}) ")?;
             }
         }
         if self.vector {
             f.write_str("vector ")?;
+            if let Some(lanes) = self.lanes {
+                write!(f, "lanes({lanes}) ")?;
+            }
         }
-        write!(f, "for {} in {}", self.name, self.range)
+        write!(f, "for {} in {}", self.name, self.range)?;
+        for (tensor, distance) in &self.hints.prefetch {
+            write!(f, " prefetch({tensor}, {distance})")?;
+        }
+        match &self.hints.remark {
+            Some(remark) => write!(f, " // {remark}"),
+            None => Ok(()),
+        }
     }
 }
 

@@ -1,9 +1,9 @@
 //! Whether parallel and vector loops run iterations at the same time that touch one element.
 
-use super::memory::{read, written};
+use super::memory::{iterator, read, written};
 use super::program::{Leaf, Program};
 use crate::ir::{Loop, Name};
-use crate::poly::{Error, Piece, Point, UnionMap, UnionSet};
+use crate::poly::{Error, Linear, Piece, Point, Relation, UnionMap, UnionSet};
 
 /// Two executions that a loop runs at the same time although they touch one element, which at
 /// least one of them writes.
@@ -27,7 +27,8 @@ pub(super) fn conflict<'a>(program: &Program<'a>) -> Result<Option<Conflict<'a>>
             let inside: Vec<(usize, &Leaf)> = numbered
                 .filter(|(_, other)| is_inside(other, leaf, depth))
                 .collect();
-            if let Some(pair) = carried(&inside, depth)? {
+            let lanes = l.lanes.filter(|_| l.vector && !l.parallel && !collapsed);
+            if let Some(pair) = carried(&inside, depth, lanes)? {
                 return Ok(Some(Conflict { by: l, pair }));
             }
         }
@@ -43,7 +44,11 @@ fn is_inside(leaf: &Leaf, other: &Leaf, depth: usize) -> bool {
 
 /// Two accesses, the first one a write, in different iterations of the loop at `depth` around
 /// `leaves`, and in one iteration of the loops further out.
-fn carried(leaves: &[(usize, &Leaf)], depth: usize) -> Result<Option<(Point, Point)>, Error> {
+fn carried(
+    leaves: &[(usize, &Leaf)],
+    depth: usize,
+    lanes: Option<i64>,
+) -> Result<Option<(Point, Point)>, Error> {
     let writes = UnionMap::new(&all(leaves, |k, leaf| vec![leaf.write(k)]))?;
     let reads = all(leaves, |k, leaf| {
         leaf.reads(k).into_iter().map(|(_, piece)| piece).collect()
@@ -53,21 +58,40 @@ fn carried(leaves: &[(usize, &Leaf)], depth: usize) -> Result<Option<(Point, Poi
     if conflicts.is_empty()? {
         return Ok(None);
     }
-    let iterations = |count: usize| {
-        let pieces = all(leaves, |k, leaf| {
-            let reads = leaf.reads(k);
-            let tuples = reads.iter().map(|(r, _)| read(k, *r)).chain([written(k)]);
-            let values = leaf.iterators()[..count].to_vec();
-            let maps = tuples.map(|t| leaf.domain(&t).to("", values.clone()));
-            maps.collect()
-        });
-        UnionMap::new(&pieces)
-    };
-    let (outer, all) = (iterations(depth)?, iterations(depth + 1)?);
-    let together = outer.apply_range(&outer.reverse()?)?;
-    let same = all.apply_range(&all.reverse()?)?;
-    let carried = conflicts.intersect(&together)?.subtract(&same)?;
+    let pieces = all(leaves, |k, leaf| {
+        let reads = leaf.reads(k);
+        let tuples = reads.iter().map(|(r, _)| read(k, *r)).chain([written(k)]);
+        let values = leaf.iterators()[..=depth].to_vec();
+        let maps = tuples.map(|t| leaf.domain(&t).to("", values.clone()));
+        maps.collect()
+    });
+    let iterations = UnionMap::new(&pieces)?;
+    let at_once = UnionMap::new(&[false, true].map(|back| concurrently(depth, lanes, back)))?;
+    let at_once = iterations
+        .apply_range(&at_once)?
+        .apply_range(&iterations.reverse()?)?;
+    let carried = conflicts.intersect(&at_once)?;
     first(&carried)
+}
+
+/// From an iteration of the loop at `depth` to those that run at the same time: all later ones, or
+/// all earlier ones, of the same iteration of the loops further out, with `lanes` only the nearest.
+fn concurrently(depth: usize, lanes: Option<i64>, back: bool) -> Piece {
+    let variables: Vec<String> = (0..=depth).map(iterator).collect();
+    let last = variables[depth].as_str();
+    let other = format!("{last} other");
+    let outer = variables[..depth].iter().map(|t| Linear::from(t.as_str()));
+    let values = outer.chain([Linear::from(other.as_str())]);
+    let (low, high) = match back {
+        true => (other.as_str(), last),
+        false => (last, other.as_str()),
+    };
+    let piece = Piece::set("", variables.iter().map(String::as_str)).to("", values);
+    let piece = piece.constrain(low, Relation::Less, high);
+    match lanes {
+        Some(lanes) => piece.constrain(high, Relation::Less, Linear::new([(1, low)], lanes)),
+        None => piece,
+    }
 }
 
 fn all(leaves: &[(usize, &Leaf)], pieces: impl Fn(usize, &Leaf) -> Vec<Piece>) -> Vec<Piece> {
@@ -106,10 +130,6 @@ pub(super) fn at(point: &Point) -> Piece {
     let piece = Piece::set(tuple, variables.iter().map(String::as_str));
     let coordinates = variables.iter().zip(&point.coordinates);
     coordinates.fold(piece, |piece, (x, value)| {
-        piece.constrain(
-            x.as_str(),
-            crate::poly::Relation::Equal,
-            crate::poly::Linear::from(*value),
-        )
+        piece.constrain(x.as_str(), Relation::Equal, Linear::from(*value))
     })
 }

@@ -6,6 +6,8 @@
 //! (what varies inside); inner iterators stand as their lower bound plus a bounded rest, so that
 //! the blocks of a stripmined loop come out disjoint.
 //!
+//! Of a vector loop with a number of lanes only so many iterations run at a time, and those
+//! further apart may depend on each other.
 //! Local tensors of the loop's body are no reason for a race: each iteration has its own.
 //!
 //! The answer "independent" is a proof. The answer "race" names two iterations that the test
@@ -67,6 +69,10 @@ pub fn race(nest: &Nest) -> Option<Race> {
             collect(&l.body, &mut Vec::new(), &inside, &mut accesses);
             let (low, high) = inside.get(&l.name)?;
             let span = offset_form(l, &outside).map_or(high - low, |(_, rest)| rest);
+            // Of a loop that is only vector, so many iterations run at a time.
+            let alone = !l.parallel && !is_collapsed(&outer);
+            let at_a_time = l.lanes.filter(|_| alone).unwrap_or(i64::MAX);
+            let span = span.min((at_a_time - 1).saturating_mul(l.range.step));
             pair_race(l, span, low, &accesses)
         })
 }

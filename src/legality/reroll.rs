@@ -5,7 +5,7 @@
 //! with such statements in them.
 
 use crate::ir::{
-    Affine, Expr, Fill, Index, Infix, Loop, Name, Origin, Range, Sharing, Stmt, Tensor, Tree,
+    Affine, Expr, Fill, Hints, Index, Infix, Loop, Name, Origin, Range, Sharing, Stmt, Tensor, Tree,
 };
 use std::cell::RefCell;
 use std::fmt::Write;
@@ -88,6 +88,8 @@ impl Reroll {
             parallel: false,
             sharing: Sharing::default(),
             vector: false,
+            lanes: None,
+            hints: Hints::default(),
             made_by: None,
         }))
     }

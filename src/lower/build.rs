@@ -33,8 +33,8 @@ use super::flatten::{Flat, Stuck, flatten};
 use crate::analysis::digits;
 use crate::analysis::shape::{self, IteratorRange};
 use crate::ir::{
-    Affine, BinaryOp, Expr, Fill, Index, Infix, Loop, Name, Nest, Node, Origin, Range, Reduction,
-    Sharing, Stmt, Tensor, Tree,
+    Affine, BinaryOp, Expr, Fill, Hints, Index, Infix, Loop, Name, Nest, Node, Origin, Range,
+    Reduction, Sharing, Stmt, Tensor, Tree,
 };
 use std::sync::Arc;
 
@@ -181,6 +181,8 @@ pub fn build(assignment: &Expr) -> Result<Nest, NoNest> {
             parallel: false,
             sharing: Sharing::default(),
             vector: false,
+            lanes: None,
+            hints: Hints::default(),
             body: vec![tree],
             made_by: None,
         });

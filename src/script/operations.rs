@@ -9,8 +9,8 @@ use crate::ir::{Affine, Comparison, Elem, Expr, Nest, Number, Path};
 use crate::transform::nest::at::focus;
 use crate::transform::nest::interchange::INTERCHANGE;
 use crate::transform::tensor::declare::TENSOR;
-use crate::transform::{self, Arg, Arrow, Iters, Kind, LoopRef, Op, Value};
-use rhai::{Array, Dynamic, Engine, FnPtr, ImmutableString};
+use crate::transform::{self, Arg, Arrow, Iters, Kind, LoopRef, Op, Param, Value};
+use rhai::{Array, Dynamic, Engine, FnPtr, ImmutableString, Map};
 
 /// Registers every operation.
 pub fn register(engine: &mut Engine, shared: &Shared) {
@@ -112,6 +112,11 @@ fn convert(call: &Call, k: usize, kind: Kind) -> Result<Arg, Failure> {
             let word: ImmutableString = call.get(k, &expected)?;
             Ok(Arg::Word(word.to_string()))
         }
+        Kind::Text => {
+            let text: ImmutableString = call.get(k, "a text")?;
+            Ok(Arg::Word(text.to_string()))
+        }
+        Kind::Options(known) => options(call, k, known).map(Arg::Options),
         Kind::Int => call.int(k).map(Arg::Int),
         Kind::Steps => steps(call, k).map(Arg::Steps),
         Kind::Extents => {
@@ -193,6 +198,41 @@ fn convert(call: &Call, k: usize, kind: Kind) -> Result<Arg, Failure> {
             pairs.ok_or_else(|| call.expected(k, expected))
         }
     }
+}
+
+/// The options of a map, in the order in which they are declared.
+fn options(call: &Call, k: usize, known: &[Param]) -> Result<Vec<(String, Arg)>, Failure> {
+    let names: Vec<String> = known.iter().map(|p| format!("`{}`", p.name)).collect();
+    let expected = format!("a map such as `#{{…}}` with some of {}", names.join(", "));
+    let map: Map = call.get(k, &expected)?;
+    let is_known = |name: &str| known.iter().any(|p| p.name == name);
+    if let Some(name) = map.keys().find(|name| !is_known(name)) {
+        let what = format!("must be {expected}; `{name}` is none of them");
+        return Err(call.fail(k, &what));
+    }
+    let given = known.iter().filter_map(|p| Some((p, map.get(p.name)?)));
+    given
+        .map(|(param, value)| {
+            let value = value.flatten_clone();
+            let (arg, wanted) = match param.kind {
+                Kind::Word(words) => {
+                    let words: Vec<String> = words.iter().map(|w| format!("{w:?}")).collect();
+                    let word = value.clone().into_string().ok().map(Arg::Word);
+                    (word, format!("one of {}", words.join(", ")))
+                }
+                _ => (value.as_int().ok().map(Arg::Int), "an integer".to_owned()),
+            };
+            let arg = arg.ok_or_else(|| {
+                let given = values::describe(&value);
+                let what = format!(
+                    "has `{}`, which must be {wanted} and is {given}",
+                    param.name
+                );
+                call.fail(k, &what)
+            })?;
+            Ok((param.name.to_owned(), arg))
+        })
+        .collect()
 }
 
 /// A list of two integers.

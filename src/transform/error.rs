@@ -2,6 +2,7 @@
 
 use super::nest::place_init::NoInit;
 use crate::analysis::position::NoLoop;
+use crate::analysis::project::Division;
 use crate::analysis::shape::{Mismatch, Place};
 use crate::analysis::verify::Invalid;
 use crate::ir::{Affine, Elem, MAX_DEPTH, MAX_SIZE, Name, Shape, ShapeError};
@@ -186,6 +187,26 @@ pub enum ErrorKind {
         /// The loop with more than one child.
         culprit: Name,
     },
+    /// A number of lanes that no vector has.
+    #[error("`lanes` is 2, 4, 8, 16, 32 or 64, and {value} is none of them")]
+    NotLanes {
+        /// The number given.
+        value: i64,
+    },
+    /// No access to a tensor moves with a loop.
+    #[error("no access to {tensor} in `{name}` moves from one iteration of it to the next")]
+    NothingToPrefetch {
+        /// The loop.
+        name: Name,
+        /// The tensor.
+        tensor: String,
+    },
+    /// A text that cannot stand in a comment.
+    #[error("{text:?} is no remark")]
+    NotARemark {
+        /// The text.
+        text: String,
+    },
     /// Loops of which neither is inside the other.
     #[error("neither of `{first}` and `{second}` is inside the other")]
     NotNested {
@@ -202,6 +223,12 @@ pub enum ErrorKind {
         /// The loop that they mention.
         outer: Name,
     },
+    /// A loop would move inside of one whose bounds hold a multiple of its iterator.
+    #[error(
+        "the bounds of `{}` hold {}*{}: with `{}` inside of it, new bounds would need division",
+        .0.of, .0.factor, .0.by, .0.by
+    )]
+    NeedsDivision(Division),
     /// A loop whose step is not 1.
     #[error("`{name}` has the step {step}, and this is for loops of step 1")]
     Stepped {
@@ -236,8 +263,11 @@ pub enum ErrorKind {
         /// Its range.
         second_range: String,
     },
-    /// Loops to be fused differ in being parallel or vector.
-    #[error("`{first}` and `{second}` are not parallel or vector in the same way")]
+    /// Loops to be fused differ in how they are run.
+    #[error(
+        "`{first}` and `{second}` are not parallel or vector in the same way, or have different \
+         hints"
+    )]
     ModesDiffer {
         /// The first loop.
         first: Name,
@@ -352,10 +382,13 @@ impl ErrorKind {
             | K::NoNest(NoNest::Scattered { .. }) => Class::Limitation,
             K::Loop(NoLoop::TooDeep { .. } | NoLoop::Ambiguous { .. })
             | K::Invalid(Invalid::InsideVector { .. } | Invalid::NotCollapsible { .. })
+            | K::Invalid(Invalid::PrefetchInVector { .. })
             | K::Invalid(Invalid::OutOfScope { .. } | Invalid::LocalClash { .. })
             | K::NotPerfect { .. }
             | K::NotNested { .. }
+            | K::NothingToPrefetch { .. }
             | K::BoundsDepend { .. }
+            | K::NeedsDivision(_)
             | K::Stepped { .. }
             | K::NotConstant { .. }
             | K::NameClash { .. }
@@ -416,6 +449,10 @@ impl ErrorKind {
             }
             K::Loop(NoLoop::Ambiguous { .. }) => "name the loop instead of giving its level",
             K::NotPerfect { .. } => "only loops with nothing beside them change places",
+            K::NeedsDivision(_) => {
+                "blocks stay inside of the loop over blocks; skew by 1 or -1, and change the \
+                 order before stripmine"
+            }
             K::Stepped { .. } => "transform the loop before its step changes",
             K::NotConstant { .. } => {
                 "choose factors that divide the extents, or stripmine with the tail \"cut\", or \
@@ -434,13 +471,24 @@ impl ErrorKind {
                 "only loops over the same range fuse; `fuse` peels what does not coincide where \
                  bounds differ by constants and overlap"
             }
-            K::ModesDiffer { .. } => "fuse first, then parallelize and vectorize",
+            K::ModesDiffer { .. } => {
+                "fuse first, then parallelize, vectorize, prefetch and annotate"
+            }
             K::FillConflict { .. } => "keep the nests apart and pass both to codegen",
             K::Invalid(Invalid::NotCollapsible { .. }) => {
-                "parallelize when the loops inside are in place, and vectorize further in"
+                "parallelize when the loops inside are in place, vectorize further in, and prefetch \
+                 in the last of them"
             }
             K::Invalid(Invalid::InsideVector { .. }) => {
                 "vectorize the innermost loops and parallelize outer ones"
+            }
+            K::Invalid(Invalid::PrefetchInVector { .. }) => {
+                "stripmine the loop and prefetch in the loop over blocks"
+            }
+            K::NothingToPrefetch { .. } => "prefetch in a loop whose iterator indexes the tensor",
+            K::NotARemark { .. } => {
+                "a remark is one line of letters, digits, spaces and punctuation, without \
+                 backslashes, `/*`, `*/` and `??`"
             }
             K::Invalid(Invalid::TooLarge { .. }) => "stripmine first and unroll the inner loop",
             K::Invalid(Invalid::OutOfScope { .. } | Invalid::LocalClash { .. }) => {

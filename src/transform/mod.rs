@@ -81,6 +81,8 @@ pub static OPS: &[&Op] = &[
     &nest::place_init::PLACE_INIT,
     &nest::mode::PARALLELIZE,
     &nest::mode::VECTORIZE,
+    &nest::prefetch::PREFETCH,
+    &nest::annotate::ANNOTATE,
     &nest::at::AT,
 ];
 

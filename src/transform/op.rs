@@ -23,7 +23,7 @@ pub struct Op {
 }
 
 /// A parameter.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct Param {
     /// The name in signatures and messages.
     pub name: &'static str,
@@ -90,6 +90,10 @@ pub enum Kind {
     Dimensions,
     /// Steps on the loop that the parameter before names: a function of a nest, or a path.
     Steps,
+    /// Options by name, such as `#{collapse: 2}`: integers and words.
+    Options(&'static [Param]),
+    /// A text.
+    Text,
 }
 
 /// What an operation returns.

@@ -1,38 +1,19 @@
-//! Random programs and random steps.
+//! Random programs.
 //!
 //! Data are small integers, so that sums are exact in every element type and reassociating a
-//! reduction changes nothing. Programs are such that every step that is accepted is legal:
-//! targets are written through distinct indices, and nothing reads what another iteration
-//! writes.
+//! reduction changes nothing. Targets are written through distinct indices, and nothing reads what
+//! another iteration writes; consumers read what another statement writes.
 
 use proptest::prelude::*;
-use teml::analysis::bounds::extent;
 use teml::interp::store::{Data, Store};
 use teml::ir::{
-    Affine, BinaryOp, Comparison, Elem, Expr, Function, Index, Loop, Name, Nest, Number, Reduction,
-    Schedule, Shape, Tensor, Tree,
+    Affine, BinaryOp, Comparison, Elem, Expr, Function, Index, Name, Number, Reduction, Shape,
+    Tensor,
 };
-use teml::transform::nest::{
-    distribute::distribute,
-    fuse::fuse,
-    fuse_inner::fuse_inner,
-    fuse_outer::fuse_outer,
-    interchange::interchange,
-    mode,
-    peel::{End, peel},
-    place_init::place_init,
-    reorder::reorder,
-    reverse::reverse,
-    shift::shift,
-    skew::skew,
-    stripmine::{Tail, stripmine},
-    unroll::{unroll, unroll_by},
-    unroll_and_jam::unroll_and_jam,
-};
+use teml::transform::Arrow;
 use teml::transform::tensor::select::vselect;
 use teml::transform::tensor::vfunction::{Unary, vfunction};
 use teml::transform::tensor::{eq, vop::vop, vreduce::vreduce};
-use teml::transform::{Arrow, Error, LoopRef};
 
 /// What a program is made from: plain numbers, so that failures shrink.
 #[derive(Clone, Debug)]
@@ -264,168 +245,54 @@ pub fn store(definition: &[Expr]) -> Store<'static> {
     store
 }
 
-/// A step, as numbers that are fitted to whatever nest it meets.
-#[derive(Clone, Debug)]
-pub enum Move {
-    Stripmine(usize, i64, Tail),
-    Interchange(usize, usize),
-    Reorder(Vec<usize>),
-    Reverse(usize),
-    Shift(usize, i64),
-    Skew(usize, usize, i64),
-    Peel(usize, i64, End),
-    Distribute(usize),
-    /// A loop and the one after it, which is shifted to start so much later.
-    Fuse(usize, i64),
-    Unroll(usize),
-    UnrollBy(usize, i64),
-    /// Into a loop, or before all of them.
-    PlaceInit(Option<usize>),
-    Parallelize(usize),
-    /// Several loops all together.
-    Share(usize, i64, Option<Schedule>),
-    Vectorize(usize),
-    FuseInner(usize),
-    UnrollAndJam(usize, i64),
-    /// Unrolls in full, and fuses the copies of the loops inside.
-    UnrollAndFuse(usize),
-}
-
-pub fn moves(count: usize) -> impl Strategy<Value = Vec<Move>> {
-    let tail = prop_oneof![Just(Tail::Guard), Just(Tail::Cut), Just(Tail::Exact)];
-    let end = prop_oneof![Just(End::Front), Just(End::Back)];
-    let order = prop::collection::vec(0..12usize, 0..4);
-    let l = 0..12usize;
-    let schedule = prop::sample::select(vec![None, Some(Schedule::Dynamic)]);
-    let one = prop_oneof![
-        3 => (l.clone(), 1..6i64, tail).prop_map(|(l, f, t)| Move::Stripmine(l, f, t)),
-        2 => (l.clone(), l.clone()).prop_map(|(a, b)| Move::Interchange(a, b)),
-        2 => order.prop_map(Move::Reorder),
-        2 => l.clone().prop_map(Move::Reverse),
-        1 => (l.clone(), -3..4i64).prop_map(|(l, by)| Move::Shift(l, by)),
-        2 => (l.clone(), l.clone(), -2..3i64).prop_map(|(a, b, by)| Move::Skew(a, b, by)),
-        2 => (l.clone(), 1..4i64, end).prop_map(|(l, n, e)| Move::Peel(l, n, e)),
-        2 => l.clone().prop_map(Move::Distribute),
-        4 => (l.clone(), -2..3i64).prop_map(|(l, by)| Move::Fuse(l, by)),
-        1 => l.clone().prop_map(Move::Unroll),
-        2 => (l.clone(), 1..5i64).prop_map(|(l, f)| Move::UnrollBy(l, f)),
-        2 => (l.clone(), 1..5i64).prop_map(|(l, f)| Move::UnrollAndJam(l, f)),
-        3 => prop::option::weighted(0.8, l.clone()).prop_map(Move::PlaceInit),
-        1 => l.clone().prop_map(Move::Parallelize),
-        1 => (l.clone(), 1..4i64, schedule).prop_map(|(l, n, s)| Move::Share(l, n, s)),
-        1 => l.clone().prop_map(Move::Vectorize),
-        1 => (0..6usize).prop_map(Move::FuseInner),
-        1 => l.prop_map(Move::UnrollAndFuse),
-    ];
-    prop::collection::vec(one, 1..=count)
-}
-
-/// Applies a move. Loops are chosen by name and, every other time, by level.
-pub fn step(nest: &Nest, chosen: &Move) -> Result<Nest, Error> {
-    let loops = nest.loops();
-    let pick = |k: usize| -> LoopRef {
-        match loops.len() {
-            0 => LoopRef::Level(1),
-            n if k.is_multiple_of(2) => LoopRef::Name(loops[k / 2 % n].1.name.to_string()),
-            n => LoopRef::Level((k / 2 % n) as i64 + 1),
-        }
-    };
-    match chosen {
-        Move::Stripmine(l, factor, tail) => stripmine(nest, &pick(*l), *factor, *tail),
-        Move::Interchange(a, b) => interchange(nest, &pick(*a), &pick(*b)),
-        Move::Reorder(order) => {
-            let order: Vec<LoopRef> = order.iter().map(|l| pick(*l)).collect();
-            reorder(nest, &order)
-        }
-        Move::Reverse(l) => reverse(nest, &pick(*l)),
-        Move::Shift(l, amount) => shift(nest, &pick(*l), *amount),
-        Move::Skew(inner, outer, factor) => skew(nest, &pick(*inner), &pick(*outer), *factor),
-        Move::Peel(l, count, end) => peel(nest, &pick(*l), *count, *end),
-        Move::Distribute(l) => {
-            let several: Vec<&Loop> = loops.iter().map(|(_, l)| *l).collect();
-            let several = several
-                .into_iter()
-                .filter(|l| l.body.len() > 1)
-                .collect::<Vec<_>>();
-            match several.get(l % several.len().max(1)) {
-                Some(chosen) => distribute(nest, &LoopRef::Name(chosen.name.to_string())),
-                None => distribute(nest, &pick(*l)),
-            }
-        }
-        // An iteration that is shifted past another one's initialization loses what it wrote.
-        Move::Fuse(..) if initializes_inside(nest.trees(), 0) => Ok(nest.clone()),
-        Move::Fuse(l, later) => match neighbors(nest, *l) {
-            Some([first, second]) => {
-                let start = |l: &Loop| Some(extent(&l.range)?.0);
-                let apart = start(first).zip(start(second)).map(|(a, b)| a.minus(&b));
-                let by = apart.and_then(|a| a.as_constant()).unwrap_or(0) + later;
-                let [first, second] = [first, second].map(|l| LoopRef::Name(l.name.to_string()));
-                fuse(&shift(nest, &second, by)?, &first, &second)
-            }
-            None => fuse(nest, &pick(*l), &pick(l + 2)),
-        },
-        Move::Unroll(l) => unroll(nest, &pick(*l)),
-        Move::UnrollBy(l, factor) => unroll_by(nest, &pick(*l), *factor),
-        Move::PlaceInit(Some(l)) => place_init(nest, &pick(*l), None),
-        Move::PlaceInit(None) => place_init(nest, &LoopRef::Level(0), None),
-        Move::UnrollAndJam(l, factor) => unroll_and_jam(nest, &pick(*l), *factor),
-        Move::Parallelize(l) => mode::parallelize(nest, &pick(*l)),
-        Move::Share(l, collapse, schedule) => mode::share(nest, &pick(*l), *collapse, *schedule),
-        Move::Vectorize(l) => mode::vectorize(nest, &pick(*l)),
-        Move::FuseInner(level) => fuse_inner(nest, &LoopRef::Level(*level as i64)),
-        Move::UnrollAndFuse(l) => {
-            let LoopRef::Level(level) = pick(*l | 1) else {
-                return unroll(nest, &pick(*l));
-            };
-            let unrolled = unroll(nest, &LoopRef::Level(level))?;
-            fuse_inner(&unrolled, &LoopRef::Level(level))
-        }
-    }
-}
-
-/// Whether a loop holds an initialization.
-fn initializes_inside(trees: &[Tree], depth: usize) -> bool {
-    trees.iter().any(|tree| match tree {
-        Tree::Loop(l) => initializes_inside(&l.body, depth + 1),
-        Tree::Fill(_) => depth > 0,
-        Tree::Stmt(_) | Tree::Local(_) => false,
-    })
-}
-
-/// Two loops next to each other, if there are such.
-fn neighbors(nest: &Nest, chosen: usize) -> Option<[&Loop; 2]> {
-    fn collect<'a>(trees: &'a [Tree], found: &mut Vec<[&'a Loop; 2]>) {
-        for pair in trees.windows(2) {
-            if let [Tree::Loop(a), Tree::Loop(b)] = pair {
-                found.push([&**a, &**b]);
-            }
-        }
-        let loops = trees.iter().filter_map(Tree::as_loop);
-        loops.for_each(|l| collect(&l.body, found));
-    }
-    let mut found = Vec::new();
-    collect(nest.trees(), &mut found);
-    found.get(chosen % found.len().max(1)).copied()
-}
-
-/// Two programs side by side: the second one reads the first one's result element by element.
+/// A program that adds the elements of another one's result to themselves.
 pub fn consumer(first: &Expr, tag: &str) -> Expr {
-    let result = first.tensor().expect("an assignment").clone();
-    let rank = result.shape().rank();
-    let names: Vec<Affine> = (0..rank).map(|k| iterator(&format!("y{tag}{k}"))).collect();
-    let old = Expr::access(result.clone(), Index::At(names.clone()));
+    let (old, names) = reader(first, 0, tag);
     let doubled = vop(BinaryOp::Add, &old, &old, &[]).expect("operands fit");
-    let arrow = Arrow {
-        from: vec![],
-        to: names,
-    };
+    assignment(&doubled, names, tag)
+}
+
+/// A program that adds neighbors in the result of another one, in the dimensions that have room.
+pub fn stencil(first: &Expr, tag: &str) -> Expr {
+    let [(left, names), (right, _), (far, _)] = [1, 2, 3].map(|by| reader(first, by, tag));
+    let sum = [right, far].iter().fold(left, |sum, old| {
+        vop(BinaryOp::Add, &sum, old, &[]).expect("operands fit")
+    });
+    // A plain access bounds each iterator exactly.
+    let extents = first.tensor().expect("an assignment").shape().extents();
+    let extents: Vec<i64> = extents.iter().map(|n| room(*n as i64)).collect();
+    let exact = tensor(&format!("E{tag}"), &extents, first.elem());
+    let exact = Expr::access(exact, Index::At(names.clone()));
+    let value = vop(BinaryOp::Sub, &sum, &exact, &[]).expect("operands fit");
+    assignment(&value, names, tag)
+}
+
+/// How many elements of so many have three that come after.
+fn room(extent: i64) -> i64 {
+    if extent > 3 { extent - 3 } else { extent }
+}
+
+/// The result of a program, read so many elements later where there is room, and its iterators.
+fn reader(first: &Expr, by: i64, tag: &str) -> (Expr, Vec<Affine>) {
+    let result = first.tensor().expect("an assignment").clone();
+    let extents = result.shape().extents().to_vec();
+    let names: Vec<Affine> = (0..extents.len())
+        .map(|k| iterator(&format!("y{tag}{k}")))
+        .collect();
+    let index = names
+        .iter()
+        .zip(extents)
+        .map(|(name, extent)| match extent {
+            4.. => name.plus_constant(by),
+            _ => name.clone(),
+        });
+    (Expr::access(result, Index::At(index.collect())), names)
+}
+
+fn assignment(value: &Expr, to: Vec<Affine>, tag: &str) -> Expr {
+    let arrow = Arrow { from: vec![], to };
     let name = Name::new(&format!("S{tag}")).expect("a name");
-    eq::eq(&doubled, &arrow)
+    eq::eq(value, &arrow)
         .expect("an assignment")
         .fill_placeholder(&name)
-}
-
-/// Fuses two nests at `level`.
-pub fn fused(first: &Nest, second: &Nest, level: i64) -> Result<Nest, Error> {
-    fuse_outer(first, second, level)
 }

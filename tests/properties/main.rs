@@ -2,27 +2,33 @@
 //! definition says, by two interpreters that know nothing of each other, and by the C.
 
 // What recipes and the machine must provide for the test to say anything.
-#![allow(clippy::expect_used)]
+#![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
 
 mod compiled;
 mod config;
 mod functions;
 mod generator;
+mod moves;
 mod oracle;
+mod orders;
 mod programs;
 mod races;
 mod verdicts;
 
 use config::config;
-use generator::{consumer, fused, moves, recipe, step, store};
+use generator::{consumer, recipe, stencil, store};
+use moves::{Move, built, fused, moves, reproduction, step};
 use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
+use std::collections::BTreeSet;
 use teml::analysis::verify::verify;
 use teml::codegen::{self, NoCode};
 use teml::interp::store::Data;
 use teml::interp::{definition, execute};
 use teml::ir::{Expr, Nest, parse_expr, parse_nest};
-use teml::lower::build::build;
 use teml::transform::tensor::with_shapes;
+use teml::transform::{OPS, Returns};
 
 /// The elements as text, which compares NaN with NaN, and 0 with -0: of zeros of both signs the
 /// least is the one that comes last.
@@ -34,24 +40,53 @@ fn comparable(data: &Data<'_>) -> String {
     }
 }
 
-/// Runs a nest and compares every tensor with the definition.
-fn check(nest: &Nest) -> Result<(), TestCaseError> {
-    verify(nest).map_err(|e| TestCaseError::fail(format!("{e}\n{nest}")))?;
-    let mut expected = store(nest.definition());
+/// Runs nests in order and compares every tensor with the definition. A failure shows the scripts
+/// that make the nests.
+fn check(nests: &[Nest]) -> Result<(), TestCaseError> {
+    let fail = |what: String| {
+        let nests: Vec<String> = nests.iter().map(reproduction).collect();
+        TestCaseError::fail(format!("{what}\n{}", nests.join("\n\n")))
+    };
+    let definition: Vec<Expr> = nests.iter().flat_map(|n| n.definition().to_vec()).collect();
+    let mut expected = store(&definition);
     let mut actual = expected.clone();
-    let fail = |e: teml::interp::Fault| TestCaseError::fail(format!("{e}\n{nest}"));
-    definition::run(nest.definition(), &mut expected).map_err(fail)?;
-    execute::run(nest, &mut actual).map_err(fail)?;
+    definition::run(&definition, &mut expected).map_err(|e| fail(e.to_string()))?;
+    for nest in nests {
+        verify(nest).map_err(|e| fail(e.to_string()))?;
+        execute::run(nest, &mut actual).map_err(|e| fail(e.to_string()))?;
+    }
     for (name, data) in &expected {
-        prop_assert_eq!(
-            comparable(data),
-            comparable(&actual[name]),
-            "{}\n{}",
-            name,
-            nest
-        );
+        let [expected, actual] = [data, &actual[name]].map(comparable);
+        if expected != actual {
+            return Err(fail(format!(
+                "{name} is\n  {actual}\nand not\n  {expected}"
+            )));
+        }
     }
     Ok(())
+}
+
+/// Applies moves until so many are accepted, with a check after each.
+fn advance(
+    mut nest: Nest,
+    moves: &[Move],
+    accepted: usize,
+    check: impl Fn(&Nest) -> Result<(), TestCaseError>,
+) -> Result<Nest, TestCaseError> {
+    let mut taken = 0;
+    for chosen in moves {
+        if taken == accepted {
+            break;
+        }
+        let before = nest.to_string();
+        if let Ok(after) = step(&nest, chosen) {
+            check(&after)?;
+            prop_assert_eq!(before, nest.to_string(), "an argument was changed");
+            nest = after;
+            taken += 1;
+        }
+    }
+    Ok(nest)
 }
 
 fn check_text(nest: &Nest) -> Result<(), TestCaseError> {
@@ -69,78 +104,104 @@ fn check_expression_text(expr: &Expr) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(config(1000))]
+    #![proptest_config(config(500))]
 
     #[test]
-    fn every_accepted_step_keeps_the_meaning(recipe in recipe(), moves in moves(8)) {
+    fn every_accepted_step_keeps_the_meaning(recipe in recipe(), moves in moves(24)) {
         let assignment = recipe.assignment("");
         check_expression_text(&assignment)?;
-        let mut nest = build(&assignment).expect("recipes build");
-        check(&nest)?;
-        for chosen in &moves {
-            let before = nest.to_string();
-            if let Ok(after) = step(&nest, chosen) {
-                // A refusal by `verify` is the door's business, as in `apply`.
-                if verify(&after).is_ok() {
-                    check(&after)?;
-                    check_text(&after)?;
-                    prop_assert_eq!(before, nest.to_string(), "an argument was changed");
-                    nest = after;
-                }
-            }
-        }
+        let nest = built(&assignment);
+        check(std::slice::from_ref(&nest))?;
+        let nest = advance(nest, &moves, 8, |after| {
+            check(std::slice::from_ref(after))?;
+            check_text(after)
+        })?;
         match codegen::generate(std::slice::from_ref(&nest), "kernel") {
             Ok(_) | Err(NoCode::Race { .. }) => {}
-            Err(e) => return Err(TestCaseError::fail(format!("{e}\n{nest}"))),
+            Err(e) => return Err(TestCaseError::fail(format!("{e}\n{}", reproduction(&nest)))),
         }
     }
 }
 
 proptest! {
-    #![proptest_config(config(500))]
+    #![proptest_config(config(150))]
+
+    /// A statement, one that reads its result element by element, and a stencil of that.
+    #[test]
+    fn programs_keep_their_meaning(
+        mut recipe in recipe(),
+        level in 0..5i64,
+        moves in prop::collection::vec(moves(16), 3),
+    ) {
+        recipe.rotation = 0;
+        let one = recipe.assignment("a");
+        let two = consumer(&one, "b");
+        let three = stencil(&two, "c");
+        let [one, two, three] = [one, two, three].map(|assignment| built(&assignment));
+        // Loops that reduce are inside of those that both have.
+        let shared = usize::try_from(level).is_ok_and(|level| level <= recipe.extents.len());
+        let mut program = match fused(&one, &two, level) {
+            Ok(nest) if shared => vec![nest, three],
+            _ => vec![one, two, three],
+        };
+        check(&program)?;
+        for (k, moves) in moves.iter().enumerate().take(program.len()) {
+            let moves: Vec<Move> = moves.iter().filter(|m| !m.fuses()).cloned().collect();
+            let nest = program[k].clone();
+            program[k] = advance(nest, &moves, 8, |after| {
+                let mut program = program.clone();
+                program[k] = after.clone();
+                check(&program)
+            })?;
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(config(300))]
 
     #[test]
     fn independent_nests_fuse(
         recipe in recipe(),
         level in 0..5i64,
-        first in moves(2),
-        moves in moves(3),
+        first in moves(0..=2),
+        moves in moves(0..=8),
     ) {
         // The same extents, other tensors.
-        let (one, two) = (recipe.assignment("a"), recipe.assignment("b"));
-        let mut nests = [build(&one).expect("builds"), build(&two).expect("builds")];
-        for nest in &mut nests {
-            for chosen in &first {
-                match step(nest, chosen) {
-                    Ok(after) if verify(&after).is_ok() => *nest = after,
-                    _ => {}
-                }
-            }
+        let assignments = [recipe.assignment("a"), recipe.assignment("b")];
+        let mut nests = Vec::new();
+        for assignment in &assignments {
+            nests.push(advance(built(assignment), &first, 2, |_| Ok(()))?);
         }
-        let fused = fused(&nests[0], &nests[1], level);
-        if let Some(mut nest) = fused.ok().filter(|nest| verify(nest).is_ok()) {
-            check(&nest)?;
-            for chosen in &moves {
-                match step(&nest, chosen) {
-                    Ok(after) if verify(&after).is_ok() => {
-                        check(&after)?;
-                        nest = after;
-                    }
-                    _ => {}
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn a_pointwise_consumer_fuses(mut recipe in recipe(), level in 0..5i64) {
-        recipe.summed.clear();
-        recipe.rotation = 0;
-        let one = recipe.assignment("a");
-        let two = consumer(&one, "b");
-        let nests = [build(&one).expect("builds"), build(&two).expect("builds")];
         if let Ok(nest) = fused(&nests[0], &nests[1], level) {
-            check(&nest)?;
+            check(std::slice::from_ref(&nest))?;
+            advance(nest, &moves, 8, |after| check(std::slice::from_ref(after)))?;
         }
     }
+}
+
+/// Without a move of its own, no random sequence takes an operation.
+#[test]
+fn every_operation_on_nests_has_a_move() {
+    let mut runner = TestRunner::new(config(1));
+    let mut taken = BTreeSet::new();
+    let strategy = (recipe(), moves(40));
+    for case in 0..300 {
+        let (recipe, moves) = strategy.new_tree(&mut runner).expect("a value").current();
+        let [one, two] = ["a", "b"].map(|tag| built(&recipe.assignment(tag)));
+        let mut nest = match fused(&one, &two, 1) {
+            Ok(nest) if case % 2 == 0 => nest,
+            _ => one,
+        };
+        for chosen in &moves {
+            nest = step(&nest, chosen).unwrap_or(nest);
+        }
+        taken.extend(nest.path().steps().iter().map(|step| step.op));
+    }
+    let on_nests = OPS.iter().filter(|op| op.returns == Returns::Nest);
+    let missing: Vec<&str> = on_nests
+        .map(|op| op.name)
+        .filter(|n| !taken.contains(n))
+        .collect();
+    assert_eq!(missing, [] as [&str; 0]);
 }

@@ -6,6 +6,7 @@
 //! compiled and run, too; otherwise the interpreter executes it.
 
 use super::compiled::runs_as_defined;
+use super::moves::reproduction;
 use super::oracle::{DAMAGES, Damage, broken};
 use super::programs::{program, program_moves, transformed};
 use proptest::prelude::*;
@@ -41,11 +42,10 @@ fn more(count: &Cell<u32>) {
     count.set(count.get() + 1);
 }
 
-fn text(nests: &[Nest], moves: &[String]) -> String {
-    let definition = nests.iter().flat_map(|n| n.definition().iter());
-    let parts = definition.map(Expr::to_string);
-    let parts: Vec<String> = parts.chain(nests.iter().map(Nest::to_string)).collect();
-    format!("{}\n{}", moves.join(", "), parts.join("\n"))
+/// The scripts that make the nests, and the nests.
+fn text(nests: &[Nest]) -> String {
+    let scripts: Vec<String> = nests.iter().map(reproduction).collect();
+    scripts.join("\n\n")
 }
 
 /// The results of running the nests equal those of their definition, in numbers.
@@ -97,10 +97,9 @@ fn proofs_and_instances_agree() {
     let cases = (program(), program_moves(8), damage, orders);
     let mut runner = TestRunner::new(super::config(number));
     let result = runner.run(&cases, |(program, moves, damage, (reductions, policy))| {
-        let (mut nests, mut moves) = transformed(&program, &moves);
+        let mut nests = transformed(&program, &moves);
         if let Some((damage, which, place)) = damage {
             let which = which % nests.len();
-            moves.push(format!("{damage:?}"));
             nests[which] = damaged(&nests[which], damage, place);
         }
         let answer = compare(&nests, policy, &|| false);
@@ -113,10 +112,10 @@ fn proofs_and_instances_agree() {
                     "proved legal, but {:?}\n{:?}\n{}",
                     answer,
                     policy,
-                    text(&nests, &moves)
+                    text(&nests)
                 );
                 let definition = program.definition();
-                prop_assert!(computes(&nests, &definition), "{}", text(&nests, &moves));
+                prop_assert!(computes(&nests, &definition), "{}", text(&nests));
                 if compiles {
                     runs(&nests, &definition)?;
                 }
@@ -130,13 +129,13 @@ fn proofs_and_instances_agree() {
                 }
                 if is_equal && counts_all {
                     more(&counts.harmless);
-                    let text = text(&nests, &moves);
+                    let text = text(&nests);
                     counts.sample(&nests, format!("harmless: {violation}\n{policy:?} {text}"));
                 }
             }
             Verdict::Undecided(why) => {
                 more(&counts.undecided);
-                let text = text(&nests, &moves);
+                let text = text(&nests);
                 counts.sample(&nests, format!("undecided: {why}\n{policy:?} {text}"));
             }
         }

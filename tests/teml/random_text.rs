@@ -6,8 +6,8 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use std::sync::Arc;
 use teml::ir::{
-    Affine, BinaryOp, Comparison, Constant, Elem, Expr, Fill, Function, Index, Loop, Name, Nest,
-    Node, Range, Schedule, Shape, Sharing, Stmt, Tensor, Tree, parse_nest,
+    Affine, BinaryOp, Comparison, Constant, Elem, Expr, Fill, Function, Hints, Index, Loop, Name,
+    Nest, Node, Range, Schedule, Shape, Sharing, Stmt, Tensor, Tree, parse_nest,
 };
 
 fn names() -> impl Strategy<Value = Name> {
@@ -162,18 +162,45 @@ fn trees() -> impl Strategy<Value = Tree> {
     let leaf = prop_oneof![6 => stmt, 2 => fill, 1 => Just(Tree::Local(local))];
     leaf.prop_recursive(4, 12, 3, move |inner| {
         let body = prop::collection::vec(inner, 1..4);
-        let parts = (names(), range.clone(), modes(), any::<bool>(), body);
-        parts.prop_map(|(name, range, (parallel, sharing), vector, body)| {
+        let parts = (
+            names(),
+            range.clone(),
+            modes(),
+            any::<bool>(),
+            hints(),
+            body,
+        );
+        parts.prop_map(|(name, range, (parallel, sharing), vector, hints, body)| {
             Tree::of_loop(Loop {
                 name,
                 range,
                 parallel,
                 sharing,
                 vector,
+                lanes: hints.0.filter(|_| vector),
+                hints: hints.1,
                 body,
                 made_by: None,
             })
         })
+    })
+}
+
+/// A number of lanes, and hints.
+fn hints() -> impl Strategy<Value = (Option<i64>, Hints)> {
+    let prefetch = prop::collection::vec((tensors(), 1..9i64), 0..2);
+    let remark = prop::option::of(prop::sample::select(vec![
+        "hot",
+        "for i in 0..4",
+        "a \"b\" // c",
+    ]));
+    (prop::option::of(1..9i64), prefetch, remark).prop_map(|(lanes, prefetch, remark)| {
+        let named = |(tensor, distance): (Tensor, i64)| Some((tensor.name()?.clone(), distance));
+        let hints = Hints {
+            prefetch: prefetch.into_iter().filter_map(named).collect(),
+            remark: remark.map(Into::into),
+        };
+        (lanes, hints)
     })
 }
 
@@ -184,8 +211,14 @@ fn modes() -> impl Strategy<Value = (bool, Sharing)> {
         .map(|w| Schedule::from_word(w))
         .collect();
     let schedule = prop_oneof![Just(None), prop::sample::select(schedules)];
-    let sharing = (1..4usize, schedule);
-    let sharing = sharing.prop_map(|(collapse, schedule)| Sharing { collapse, schedule });
+    let number = || prop::option::of(1..9i64);
+    let sharing = (1..4usize, schedule, number(), number());
+    let sharing = sharing.prop_map(|(collapse, schedule, chunk, threshold)| Sharing {
+        collapse,
+        schedule,
+        chunk: chunk.filter(|_| schedule.is_some()),
+        threshold,
+    });
     prop_oneof![
         Just((false, Sharing::default())),
         sharing.prop_map(|sharing| (true, sharing)),

@@ -2,9 +2,13 @@
 //! that vary, parts that do not coincide, nests that are not perfect. Every result still computes
 //! the same numbers.
 
-use crate::trees::{becomes, level, line_becomes, named, nest, transform};
+use crate::trees::{becomes, level, line_becomes, named, nest, transform, transformed};
+use teml::codegen::{NoCode, generate};
+use teml::ir::Nest;
 use teml::transform::nest::distribute::DISTRIBUTE;
 use teml::transform::nest::fuse::FUSE;
+use teml::transform::nest::interchange::INTERCHANGE;
+use teml::transform::nest::mode::PARALLELIZE;
 use teml::transform::nest::place_init::PLACE_INIT;
 use teml::transform::nest::reorder::REORDER;
 use teml::transform::nest::reverse::REVERSE;
@@ -50,6 +54,68 @@ fn reorder_keeps_what_is_not_listed() {
     check(&[name("i"), name("l")], ["i", "j", "k", "l"]);
     check(&[name("k")], ["i", "j", "k", "l"]);
     check(&[], ["i", "j", "k", "l"]);
+}
+
+#[test]
+fn reorder_turns_bounds_around() {
+    let swap = |range: [&str; 2], after: [&str; 2]| {
+        let [i, j] = range.map(str::to_owned);
+        let before = [
+            "f64 A[20], B[20]",
+            &format!("for i in {i}"),
+            &format!("  for j in {j}"),
+            "    A[i] += B[j]",
+        ];
+        let [j, i] = after;
+        let after = [
+            &format!("for j in {j}"),
+            &format!("  for i in {i}"),
+            before[3],
+        ];
+        let listed = Arg::Loops(["j", "i"].map(|l| LoopRef::Name(l.to_owned())).to_vec());
+        becomes(&REORDER, &before, &[listed], &after);
+    };
+    swap(["0..9", "i..9"], ["0..9", "0..j + 1"]);
+    swap(["0..9", "0..i"], ["0..8", "j + 1..9"]);
+    swap(
+        ["0..9", "i..i + 5"],
+        ["0..13", "max(j - 4, 0)..min(j + 1, 9)"],
+    );
+    swap(
+        ["0..9", "max(0, i - 1)..min(i + 2, 9)"],
+        ["0..9", "max(j - 1, 0)..min(j + 2, 9)"],
+    );
+    swap(
+        ["0..9", "-i + 8..-i + 10"],
+        ["0..10", "max(-j + 8, 0)..min(-j + 10, 9)"],
+    );
+    // One iteration, and none.
+    swap(["3..4", "i..i + 1"], ["3..4", "j..j + 1"]);
+    swap(["5..2", "i..9"], ["5..9", "5..2"]);
+}
+
+/// Each element needs the ones before it in both directions, so no loop runs in parallel until
+/// skewing collects those that are independent.
+#[test]
+fn a_skewed_stencil_becomes_a_wavefront() {
+    let stencil = nest(&[
+        "f64 A[9][9]",
+        "for i in 1..9",
+        "  for j in 1..9",
+        "    A[i][j] = A[i - 1][j] + A[i][j - 1]",
+    ]);
+    let refused = |nest: &Nest, l| {
+        let nest = transformed(&PARALLELIZE, nest, &[level(l)]);
+        matches!(generate(&[nest], "k"), Err(NoCode::Race { .. }))
+    };
+    assert!(refused(&stencil, 1) && refused(&stencil, 2));
+    let skewed = transformed(&SKEW, &stencil, &[level(2), level(1), Arg::Int(1)]);
+    assert!(refused(&skewed, 1) && refused(&skewed, 2));
+    let wavefront = transformed(&INTERCHANGE, &skewed, &[level(1), level(2)]);
+    assert!(
+        refused(&wavefront, 1) && !refused(&wavefront, 2),
+        "{wavefront}"
+    );
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 use crate::locals::locals;
 use crate::refused_expressions::expressions;
+use crate::refused_hints::hints;
 use crate::refused_inits::inits;
 use crate::refused_loops::loops;
 use crate::refused_nests::nests;
@@ -61,6 +62,7 @@ fn cases() -> Vec<Case> {
         operands(),
         nests(),
         loops(),
+        hints(),
         inits(),
         locals(),
     ]
@@ -129,6 +131,7 @@ fn every_refusal_has_a_case() {
         K::Loop(NoLoop::Ambiguous { .. }) => "Loop::Ambiguous",
         K::Loop(NoLoop::NoName { .. }) => "Loop::NoName",
         K::Invalid(Invalid::InsideVector { .. }) => "Invalid::InsideVector",
+        K::Invalid(Invalid::PrefetchInVector { .. }) => "Invalid::PrefetchInVector",
         K::Invalid(Invalid::NotCollapsible { .. }) => "Invalid::NotCollapsible",
         K::Invalid(Invalid::TooDeep) => "Invalid::TooDeep",
         K::Invalid(Invalid::TooLarge { .. }) => "Invalid::TooLarge",
@@ -165,8 +168,12 @@ fn every_refusal_has_a_case() {
         K::NotPositive { .. } => "NotPositive",
         K::Negative { .. } => "Negative",
         K::NotPerfect { .. } => "NotPerfect",
+        K::NotLanes { .. } => "NotLanes",
+        K::NothingToPrefetch { .. } => "NothingToPrefetch",
+        K::NotARemark { .. } => "NotARemark",
         K::NotNested { .. } => "NotNested",
         K::BoundsDepend { .. } => "BoundsDepend",
+        K::NeedsDivision(_) => "NeedsDivision",
         K::Stepped { .. } => "Stepped",
         K::NotConstant { .. } => "NotConstant",
         K::NameClash { .. } => "NameClash",

@@ -3,6 +3,7 @@
 use crate::refusals::Case;
 use crate::trees::{self, copy, it, level, name, named};
 use teml::analysis::position::NoLoop;
+use teml::analysis::project::Division;
 use teml::analysis::verify::Invalid;
 use teml::ir::{Affine, Nest};
 use teml::transform::nest::distribute::DISTRIBUTE;
@@ -186,6 +187,16 @@ fn order_cases() -> Vec<Case> {
         inner: name("j"),
         outer: name("i"),
     };
+    let division = ErrorKind::NeedsDivision(Division {
+        of: name("j"),
+        by: name("i"),
+        factor: 3,
+    });
+    let moved = |range: &str| {
+        let head = format!("  for j in {range}");
+        trees::nest(&["f64 A[9]", "for i in 0..9", &head, "    A[i] = A[i]"])
+    };
+    let (stepped, sheared) = (moved("i..9 step 2"), moved("-3*i..9"));
     let no_name = NoLoop::NoName {
         name: "k".to_owned(),
         have: vec![name("i"), name("j")],
@@ -205,8 +216,8 @@ fn order_cases() -> Vec<Case> {
         Case::new(&REORDER, on(&imperfect, [listed(&["j", "k"])]), not_nested)
             .because_of(&["j", "k"]),
         Case::new(&REORDER, on(&imperfect, [listed(&["j", "i"])]), not_perfect).because_of(&["i"]),
-        Case::new(&REORDER, on(&triangle(), [listed(&["j", "i"])]), depends)
-            .because_of(&["i", "j"]),
+        Case::new(&REORDER, on(&stepped, [listed(&["j", "i"])]), depends).because_of(&["i", "j"]),
+        Case::new(&REORDER, on(&sheared, [listed(&["j", "i"])]), division).because_of(&["i", "j"]),
         Case::new(
             &SKEW,
             skew(&nest, named("i"), named("j")),

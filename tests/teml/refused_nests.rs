@@ -3,15 +3,16 @@
 use crate::refusals::Case;
 use crate::trees::*;
 use teml::analysis::position::NoLoop;
+use teml::analysis::project::Division;
 use teml::analysis::verify::Invalid;
 use teml::ir::BinaryOp::Mul;
-use teml::ir::Nest;
+use teml::ir::{Nest, Sharing};
 use teml::lower::build::build;
 use teml::transform::nest::build::BUILD;
 use teml::transform::nest::fuse_inner::FUSE_INNER;
 use teml::transform::nest::fuse_outer::{FUSE_OUTER, fuse_outer};
 use teml::transform::nest::interchange::INTERCHANGE;
-use teml::transform::nest::mode::{PARALLELIZE, VECTORIZE, parallelize, share, vectorize};
+use teml::transform::nest::mode::{PARALLELIZE, VECTORIZE, parallelize, vectorize};
 use teml::transform::nest::stripmine::{STRIPMINE, Tail, stripmine};
 use teml::transform::nest::unroll::UNROLL;
 use teml::transform::tensor::vreduce::vsum;
@@ -23,6 +24,14 @@ fn by_name(text: &str) -> LoopRef {
 
 fn on<const N: usize>(nest: &Nest, args: [Arg; N]) -> Vec<Arg> {
     [Arg::Nest(nest.clone())].into_iter().chain(args).collect()
+}
+
+fn parallel(nest: &Nest, l: &str, collapse: usize) -> Nest {
+    let sharing = Sharing {
+        collapse,
+        ..Sharing::default()
+    };
+    parallelize(nest, &by_name(l), sharing).unwrap()
 }
 
 fn both(first: &Nest, second: &Nest, level: i64) -> Vec<Arg> {
@@ -107,9 +116,22 @@ fn order_cases() -> Vec<Case> {
         first: name("j"),
         second: name("j_2"),
     };
-    let depends = || ErrorKind::BoundsDepend {
-        inner: name("i_i"),
-        outer: name("i_o"),
+    let division = || {
+        ErrorKind::NeedsDivision(Division {
+            of: name("i_i"),
+            by: name("i_o"),
+            factor: 2,
+        })
+    };
+    let stepped = nest(&[
+        "f64 A[9][9]",
+        "for i in 0..9",
+        "  for j in 0..i step 2",
+        "    A[i][j] = A[i][j]",
+    ]);
+    let depends = ErrorKind::BoundsDepend {
+        inner: name("j"),
+        outer: name("i"),
     };
     vec![
         Case::new(
@@ -124,14 +146,16 @@ fn order_cases() -> Vec<Case> {
             not_nested,
         )
         .because_of(&["j", "j_2"]),
-        // The inner loop would leave the loop that it depends on ...
-        Case::new(&INTERCHANGE, on(&mined, [level(1), level(2)]), depends())
+        Case::new(&INTERCHANGE, on(&stepped, [level(1), level(2)]), depends)
+            .because_of(&["i", "j"]),
+        // The inner loop would leave the loop over its blocks ...
+        Case::new(&INTERCHANGE, on(&mined, [level(1), level(2)]), division())
             .because_of(&["i_o", "i_i"]),
-        // ... or that loop would move inside of one that depends on it.
+        // ... or that loop would move inside of it.
         Case::new(
             &INTERCHANGE,
             on(&mined, [named("i_o"), named("j")]),
-            depends(),
+            division(),
         )
         .because_of(&["i_o", "i_i"]),
     ]
@@ -217,8 +241,8 @@ fn fusion_cases() -> Vec<Case> {
         first: name(first),
         second: name(second),
     };
-    let parallel = parallelize(&copy("D", "C", &[4, 4], "k l"), &by_name("k")).unwrap();
-    let vector = vectorize(&branching(), &by_name("j_2")).unwrap();
+    let parallel = parallel(&copy("D", "C", &[4, 4], "k l"), "k", 1);
+    let vector = vectorize(&branching(), &by_name("j_2"), None).unwrap();
     let not_perfect = |which, level, found: &str| ErrorKind::NotPerfectTo {
         which,
         level,
@@ -310,30 +334,37 @@ fn invalid_cases() -> Vec<Case> {
         inner: name("j"),
         mode,
     };
-    let outer = vectorize(&nest, &by_name("i")).unwrap();
-    let inner = parallelize(&nest, &by_name("j")).unwrap();
-    let shared = |nest: &Nest, n| on(nest, [level(1), Arg::Int(n)]);
+    let outer = vectorize(&nest, &by_name("i"), None).unwrap();
+    let inner = parallel(&nest, "j", 1);
+    let how = |nest: &Nest, option: &str, value| {
+        let options = Arg::Options(vec![(option.to_owned(), value)]);
+        on(nest, [level(1), options])
+    };
+    let shared = |nest: &Nest, n| how(nest, "collapse", Arg::Int(n));
     let collapse = |of: &str, collapse| Invalid::NotCollapsible {
         name: name(of),
         collapse,
     };
-    let collapsed = share(&nest, &by_name("i"), 2, None).unwrap();
+    let collapsed = parallel(&nest, "i", 2);
     let triangle = crate::trees::nest(&[
         "f64 A[4][4]",
         "for i in 0..4",
         "  for j in 0..i",
         "    A[i][j] = A[i][j]",
     ]);
-    let no_loops = ErrorKind::NotPositive {
-        parameter: "collapse",
-        value: 0,
+    let below_1 = |parameter| {
+        let kind = ErrorKind::NotPositive {
+            parameter,
+            value: 0,
+        };
+        Case::new(&PARALLELIZE, how(&nest, parameter, Arg::Int(0)), kind).at(2)
     };
     let no_schedule = ErrorKind::NotOneOf {
         parameter: "schedule",
         word: "fair".to_owned(),
         allowed: &["static", "dynamic", "guided"],
     };
-    let with_schedule = on(&nest, [level(1), Arg::Int(1), Arg::Word("fair".to_owned())]);
+    let fair = how(&nest, "schedule", word("fair"));
     let huge = |extent| copy("B", "A", &[extent], "i");
     let start = it("i_o").times(1 << 40);
     let names: Vec<String> = (0..129).map(|k| format!("l{k}")).collect();
@@ -361,8 +392,16 @@ fn invalid_cases() -> Vec<Case> {
         Case::new(&PARALLELIZE, shared(&inner, 2), collapse("i", 2)).because_of(&["i"]),
         Case::new(&VECTORIZE, on(&collapsed, [named("j")]), collapse("i", 2)).because_of(&["i"]),
         Case::new(&UNROLL, on(&collapsed, [named("j")]), collapse("i", 2)).because_of(&["i"]),
-        Case::new(&PARALLELIZE, shared(&nest, 0), no_loops).at(2),
-        Case::new(&PARALLELIZE, with_schedule, no_schedule).at(3),
+        below_1("collapse"),
+        below_1("chunk"),
+        below_1("threshold"),
+        Case::new(&PARALLELIZE, fair, no_schedule).at(2),
+        Case::new(
+            &VECTORIZE,
+            on(&nest, [level(2), Arg::Int(3)]),
+            ErrorKind::NotLanes { value: 3 },
+        )
+        .at(2),
         Case::new(&BUILD, vec![Arg::Expr(deep)], Invalid::TooDeep),
         Case::new(
             &PARALLELIZE,

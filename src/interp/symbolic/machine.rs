@@ -179,6 +179,8 @@ impl<'a, 's> Machine<'a, 's> {
         let shared = self.shared;
         let is_marked = l.parallel || l.vector || shared > 0;
         self.shared = shared.max(l.sharing.collapse).saturating_sub(1);
+        // Lanes alone run so many iterations at a time, threads any.
+        let at_a_time = l.lanes.filter(|_| !l.parallel && shared == 0);
         self.executions += 1;
         let execution = self.executions;
         let mut value = lower;
@@ -192,6 +194,7 @@ impl<'a, 's> Machine<'a, 's> {
                     of: l,
                     execution,
                     value,
+                    at_a_time,
                 });
             }
             self.sequence(&l.body)?;

@@ -6,7 +6,7 @@ use crate::ir::elem::Elem;
 use crate::ir::function::BinaryOp;
 use crate::ir::name::Name;
 use crate::ir::nest::{Fill, Loop, Stmt};
-use crate::ir::range::{Range, Schedule, Sharing};
+use crate::ir::range::{Hints, Range, Schedule, Sharing};
 use crate::ir::tensor::{Shape, Tensor};
 
 /// A place in a line.
@@ -185,6 +185,10 @@ impl<'a> Cursor<'a> {
             false => Sharing::default(),
         };
         let vector = self.eat("vector ");
+        let lanes = match vector {
+            true => self.count("lanes")?,
+            false => None,
+        };
         self.expect("for ")?;
         let name = self.name()?;
         self.expect("in ")?;
@@ -199,12 +203,15 @@ impl<'a> Cursor<'a> {
             return Err(format!("the step {step} is not positive"));
         }
         let range = Range { lower, upper, step };
+        let hints = self.hints()?;
         Ok(Loop {
             name,
             range,
             parallel,
             sharing,
             vector,
+            lanes,
+            hints,
             body: Vec::new(),
             made_by: None,
         })
@@ -212,16 +219,57 @@ impl<'a> Cursor<'a> {
 
     fn sharing(&mut self) -> Result<Sharing, String> {
         let mut sharing = Sharing::default();
-        if self.eat("collapse(") {
-            let number = self.integer()?;
-            let collapse = usize::try_from(number).ok().filter(|n| *n > 0);
-            sharing.collapse = collapse.ok_or_else(|| format!("{number} loops do not collapse"))?;
-            self.expect(") ")?;
+        if let Some(number) = self.count("collapse")? {
+            let collapse = usize::try_from(number).map_err(|e| e.to_string())?;
+            sharing.collapse = collapse;
         }
-        let mut words = Schedule::WORDS.iter();
-        let word = words.find(|w| self.eat(&format!("{w} ")));
-        sharing.schedule = word.and_then(|w| Schedule::from_word(w));
+        for word in Schedule::WORDS {
+            let plain = self.eat(&format!("{word} "));
+            let chunk = if plain { None } else { self.count(word)? };
+            if plain || chunk.is_some() {
+                sharing.schedule = Schedule::from_word(word);
+                sharing.chunk = chunk;
+            }
+        }
+        sharing.threshold = self.count("from")?;
         Ok(sharing)
+    }
+
+    /// `keyword(n) `, with n at least 1, if it is there.
+    fn count(&mut self, keyword: &str) -> Result<Option<i64>, String> {
+        if !self.eat(&format!("{keyword}(")) {
+            return Ok(None);
+        }
+        let number = self.integer()?;
+        if number < 1 {
+            return Err(format!(
+                "`{keyword}` takes a positive number, and {number} is none"
+            ));
+        }
+        self.expect(") ")?;
+        Ok(Some(number))
+    }
+
+    fn hints(&mut self) -> Result<Hints, String> {
+        let mut hints = Hints::default();
+        while self.eat("prefetch(") {
+            let tensor = self.name()?;
+            self.expect(",")?;
+            let distance = self.integer()?;
+            if distance < 1 {
+                return Err(format!("{distance} iterations ahead is no later one"));
+            }
+            self.expect(")")?;
+            hints.prefetch.push((tensor, distance));
+        }
+        if self.eat("// ") {
+            let remark = std::mem::take(&mut self.rest);
+            if !Hints::is_remark(remark) {
+                return Err(format!("`{remark}` is no remark"));
+            }
+            hints.remark = Some(remark.into());
+        }
+        Ok(hints)
     }
 
     fn bounds(&mut self, function: &str) -> Result<Vec<Affine>, String> {

@@ -163,8 +163,7 @@ pub(super) fn check_same(first: &Loop, second: &Loop, range: &Range) -> Result<(
 
 /// That two loops are parallel and vector in the same way.
 pub(super) fn check_modes(first: &Loop, second: &Loop) -> Result<(), ErrorKind> {
-    let mode = |l: &Loop| (l.parallel, l.sharing, l.vector);
-    if mode(first) != mode(second) {
+    if first.mode() != second.mode() {
         let (first, second) = (first.name.clone(), second.name.clone());
         return Err(ErrorKind::ModesDiffer { first, second });
     }

@@ -16,16 +16,36 @@
 //! The loops between the two stay where they are. The order in which the arguments are given
 //! does not matter, and both can stand in a list: `interchange(nest, [2, 3])`.
 //!
+//! Where bounds depend on a loop that moves inside, all loops from the outer one down to the
+//! inner one get new bounds, so that each iteration is executed exactly once. Thus a skewed nest
+//! becomes a wavefront:
+//!
+//! ```rhai
+//! let A = tensor([4, 5]);
+//! let B = eq(A, [i, j] -> [i, j]);
+//! print(build(B).skew("j", "i", 1).interchange("i", "j"));
+//! ```
+//!
+//! ```text
+//! f64 B[4][5], A[4][5]
+//! for j in 0..8
+//!   for i in max(j - 4, 0)..min(j + 1, 4)
+//!     B[i][j - i] = A[i][j - i]
+//! ```
+//!
 //! Legal when no dependence is carried against its direction; the compared results tell.
 //!
 //! Refuses: loops of which neither is inside the other; anything beside the loops from the
-//! outer one down to the inner one; bounds that depend on a loop that would move inside.
+//! outer one down to the inner one; bounds that hold a multiple of a loop that moves inside, as
+//! those of blocks do, for the new ones would need division; bounds that depend on such a loop
+//! where one of the loops has another step than 1.
 //!
-//! Source: TeML eq. 21, §5.3.
+//! Source: TeML eq. 21, §5.3; the bounds: Fourier–Motzkin elimination, Ancourt and Irigoin,
+//! Scanning Polyhedra with DO Loops, 1991.
 
+use super::permute::permuted;
 use super::resolve::{chain, find};
-use crate::analysis::position::splice;
-use crate::ir::{Loop, Nest, Tree};
+use crate::ir::{Loop, Nest};
 use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
 use std::sync::Arc;
 
@@ -58,7 +78,6 @@ pub fn interchange(nest: &Nest, first: &LoopRef, second: &LoopRef) -> Result<Nes
         std::mem::swap(&mut outer, &mut inner);
     }
     let loops = chain(nest, &inner);
-    let names = || [outer.len() - 1, inner.len() - 1].map(|k| loops[k].name.clone());
     if !inner.starts_with(&outer) {
         let first = chain(nest, &outer)[outer.len() - 1].name.clone();
         let second = loops[inner.len() - 1].name.clone();
@@ -70,19 +89,11 @@ pub fn interchange(nest: &Nest, first: &LoopRef, second: &LoopRef) -> Result<Nes
     }
     let band = &loops[outer.len() - 1..];
     check_perfect(nest, band)?;
-    check_bounds(nest, band, &names())?;
 
     let last = band.len() - 1;
     let mut order: Vec<&Arc<Loop>> = band.to_vec();
     order.swap(0, last);
-    let mut body = band[last].body.clone();
-    for l in order.into_iter().rev() {
-        body = vec![Tree::of_loop(Loop {
-            body,
-            ..(**l).clone()
-        })];
-    }
-    Ok(nest.with_trees(splice(nest.trees(), &outer, body)))
+    permuted(nest, &outer, &loops, &order)
 }
 
 /// That the loops of `band` have nothing in them but the next one.
@@ -101,27 +112,4 @@ pub(super) fn check_perfect(nest: &Nest, band: &[&Arc<Loop>]) -> Result<(), Erro
             Err(Error::from(kind).on(nest, [culprit.name.clone()]))
         }
     }
-}
-
-/// The inner loop moves out of the whole band, and the whole band moves out of the outer loop.
-fn check_bounds(
-    nest: &Nest,
-    band: &[&Arc<Loop>],
-    names: &[crate::ir::Name; 2],
-) -> Result<(), Error> {
-    let [outer, _] = names;
-    let last = band.len() - 1;
-    let moves_out = band[..last].iter().map(|o| (band[last], &o.name));
-    let loses_outer = band[1..].iter().map(|l| (*l, outer));
-    for (l, on) in moves_out.chain(loses_outer) {
-        if l.range.mentions(on) {
-            let (inner, outer) = (l.name.clone(), on.clone());
-            let kind = ErrorKind::BoundsDepend {
-                inner: inner.clone(),
-                outer: outer.clone(),
-            };
-            return Err(Error::from(kind).on(nest, [outer, inner]));
-        }
-    }
-    Ok(())
 }

@@ -1,5 +1,6 @@
 //! Transformations of loop nests: TeML Fig. 9 and §3.3.3.
 
+pub mod annotate;
 pub mod at;
 pub mod build;
 pub mod distribute;
@@ -10,7 +11,9 @@ pub mod interchange;
 pub mod mode;
 mod parts;
 pub mod peel;
+mod permute;
 pub mod place_init;
+pub mod prefetch;
 pub mod reorder;
 mod resolve;
 pub mod reverse;

@@ -15,22 +15,41 @@
 //!
 //! In C they become `#pragma omp parallel for` and `#pragma omp simd`. A loop may be both.
 //!
-//! `parallelize(nest, loop, collapse, schedule)` shares the iterations of `collapse` perfectly
-//! nested loops all together, from this one on (1 is the loop alone), and says which of them a
-//! thread gets: `"static"` parts that are decided beforehand, `"dynamic"`ally the next one, or
-//! `"guided"`, the next ones, of which there are fewer and fewer. Loops are not joined into one,
+//! `parallelize(nest, loop, how)` takes options: `collapse` perfectly nested loops, from this one
+//! on, share their iterations all together (1 is the loop alone); the `schedule` says which of
+//! them a thread gets: `"static"` parts that are decided beforehand, `"dynamic"`ally the next
+//! one, or `"guided"`, the next ones, of which there are fewer and fewer; it gets `chunk` of them
+//! at a time, dealt out beforehand without a schedule; and below a `threshold` of iterations one
+//! thread runs all, since threads cost more than they gain. Loops are not joined into one,
 //! because indices would need division; OpenMP does that at run time.
 //!
 //! ```rhai
 //! let A = tensor([4, 5]);
 //! let B = eq(A, [i, j] -> [i, j]);
-//! print(build(B).parallelize("i", 2, "dynamic"));
+//! let how = #{collapse: 2, schedule: "dynamic", chunk: 4, threshold: 1000};
+//! print(build(B).parallelize("i", how));
 //! ```
 //!
 //! ```text
 //! f64 B[4][5], A[4][5]
-//! parallel collapse(2) dynamic for i in 0..4
+//! parallel collapse(2) dynamic(4) from(1000) for i in 0..4
 //!   for j in 0..5
+//!     B[i][j] = A[i][j]
+//! ```
+//!
+//! `vectorize(nest, loop, lanes)` runs so many iterations at a time, and never more, so that
+//! iterations that are further apart may depend on each other.
+//!
+//! ```rhai
+//! let A = tensor([4, 5]);
+//! let B = eq(A, [i, j] -> [i, j]);
+//! print(build(B).vectorize("j", 4));
+//! ```
+//!
+//! ```text
+//! f64 B[4][5], A[4][5]
+//! for i in 0..4
+//!   vector lanes(4) for j in 0..5
 //!     B[i][j] = A[i][j]
 //! ```
 //!
@@ -39,40 +58,66 @@
 //!
 //! Refuses: a parallel or vector loop inside a vector loop; collapsed loops that are not nested
 //! perfectly, whose bounds depend on each other, or of which others are parallel or vector; other
-//! schedules; a `collapse` below 1.
+//! schedules; options below 1; numbers of lanes other than 2, 4, 8, 16, 32 and 64.
 //!
-//! Source: TeML §3.3.3; OpenMP 4.5, §2.7.1.
+//! Source: TeML §3.3.3 and §7; OpenMP 4.5, §2.5, §2.7.1 and §2.8.1.
 
 use super::resolve::{chain, check_positive, find};
 use crate::analysis::position::splice;
 use crate::ir::{Loop, Nest, Schedule, Sharing, Tree};
 use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
 
-/// `parallelize(nest, loop, collapse?, schedule?)`.
+/// `parallelize(nest, loop, how?)`.
 pub static PARALLELIZE: Op = Op {
     name: "parallelize",
     params: &[
         Param::new("nest", Kind::Nest),
         Param::new("loop", Kind::Loop),
-        Param::optional("collapse", Kind::Int),
-        Param::optional("schedule", Kind::Word(Schedule::WORDS)),
+        Param::optional("how", Kind::Options(HOW)),
     ],
     returns: Returns::Nest,
     file: include_str!("mode.rs"),
     call: |args| match args {
-        [Arg::Nest(nest), Arg::Loop(l)] => parallelize(nest, l).map(Value::Nest),
-        [Arg::Nest(nest), Arg::Loop(l), Arg::Int(collapse)] => {
-            share(nest, l, *collapse, None).map(Value::Nest)
+        [Arg::Nest(nest), Arg::Loop(l)] => {
+            parallelize(nest, l, Sharing::default()).map(Value::Nest)
         }
-        [
-            Arg::Nest(nest),
-            Arg::Loop(l),
-            Arg::Int(collapse),
-            Arg::Word(schedule),
-        ] => share(nest, l, *collapse, Some(from_word(schedule)?)).map(Value::Nest),
+        [Arg::Nest(nest), Arg::Loop(l), Arg::Options(how)] => {
+            parallelize(nest, l, sharing(how)?).map(Value::Nest)
+        }
         _ => Err(ErrorKind::Misdeclared.into()),
     },
 };
+
+const HOW: &[Param] = &[
+    Param::optional("collapse", Kind::Int),
+    Param::optional("schedule", Kind::Word(Schedule::WORDS)),
+    Param::optional("chunk", Kind::Int),
+    Param::optional("threshold", Kind::Int),
+];
+
+fn sharing(how: &[(String, Arg)]) -> Result<Sharing, Error> {
+    let mut sharing = Sharing::default();
+    for (name, value) in how {
+        match (name.as_str(), value) {
+            ("collapse", Arg::Int(collapse)) => {
+                check_positive("collapse", *collapse, 2)?;
+                sharing.collapse = usize::try_from(*collapse).unwrap_or(usize::MAX);
+            }
+            ("schedule", Arg::Word(word)) => sharing.schedule = Some(from_word(word)?),
+            ("chunk", Arg::Int(chunk)) => {
+                check_positive("chunk", *chunk, 2)?;
+                sharing.chunk = Some(*chunk);
+                sharing.schedule.get_or_insert(Schedule::Static);
+            }
+            ("threshold", Arg::Int(threshold)) => {
+                check_positive("threshold", *threshold, 2)?;
+                sharing.threshold = Some(*threshold);
+            }
+            _ => return Err(ErrorKind::Misdeclared.into()),
+        }
+    }
+    Ok(sharing)
+}
 
 fn from_word(word: &str) -> Result<Schedule, Error> {
     Schedule::from_word(word).ok_or_else(|| {
@@ -81,52 +126,34 @@ fn from_word(word: &str) -> Result<Schedule, Error> {
             word: word.to_owned(),
             allowed: Schedule::WORDS,
         };
-        Error::from(kind).at_argument(3)
+        Error::from(kind).at_argument(2)
     })
 }
 
-/// `vectorize(nest, loop)`.
+/// `vectorize(nest, loop, lanes?)`.
 pub static VECTORIZE: Op = Op {
     name: "vectorize",
     params: &[
         Param::new("nest", Kind::Nest),
         Param::new("loop", Kind::Loop),
+        Param::optional("lanes", Kind::Int),
     ],
     returns: Returns::Nest,
     file: include_str!("mode.rs"),
     call: |args| match args {
-        [Arg::Nest(nest), Arg::Loop(l)] => vectorize(nest, l).map(Value::Nest),
+        [Arg::Nest(nest), Arg::Loop(l)] => vectorize(nest, l, None).map(Value::Nest),
+        [Arg::Nest(nest), Arg::Loop(l), Arg::Int(lanes)] => {
+            vectorize(nest, l, Some(*lanes)).map(Value::Nest)
+        }
         _ => Err(ErrorKind::Misdeclared.into()),
     },
 };
 
-/// The nest with a loop marked parallel.
+/// The nest with a loop marked parallel, and how its iterations are shared.
 ///
 /// # Errors
 /// A loop that does not exist.
-pub fn parallelize(nest: &Nest, reference: &LoopRef) -> Result<Nest, Error> {
-    mark(nest, reference, |l| Loop {
-        parallel: true,
-        ..l
-    })
-}
-
-/// The nest with a loop marked parallel, and how `collapse` loops from it on are shared.
-///
-/// # Errors
-/// A loop that does not exist, or a `collapse` below 1.
-pub fn share(
-    nest: &Nest,
-    reference: &LoopRef,
-    collapse: i64,
-    schedule: Option<Schedule>,
-) -> Result<Nest, Error> {
-    find(nest, reference, 1)?;
-    check_positive("collapse", collapse, 2)?;
-    let sharing = Sharing {
-        collapse: usize::try_from(collapse).unwrap_or(usize::MAX),
-        schedule,
-    };
+pub fn parallelize(nest: &Nest, reference: &LoopRef, sharing: Sharing) -> Result<Nest, Error> {
     mark(nest, reference, |l| Loop {
         parallel: true,
         sharing,
@@ -134,15 +161,28 @@ pub fn share(
     })
 }
 
-/// The nest with a loop marked vector.
+/// The nest with a loop marked vector, with a number of lanes or what the compiler chooses.
 ///
 /// # Errors
-/// A loop that does not exist.
-pub fn vectorize(nest: &Nest, reference: &LoopRef) -> Result<Nest, Error> {
-    mark(nest, reference, |l| Loop { vector: true, ..l })
+/// A loop that does not exist; numbers of lanes that no vector has.
+pub fn vectorize(nest: &Nest, reference: &LoopRef, lanes: Option<i64>) -> Result<Nest, Error> {
+    find(nest, reference, 1)?;
+    if let Some(value) = lanes.filter(|n| ![2, 4, 8, 16, 32, 64].contains(n)) {
+        return Err(Error::from(ErrorKind::NotLanes { value }).at_argument(2));
+    }
+    mark(nest, reference, |l| Loop {
+        vector: true,
+        lanes,
+        ..l
+    })
 }
 
-fn mark(nest: &Nest, reference: &LoopRef, with: impl Fn(Loop) -> Loop) -> Result<Nest, Error> {
+/// The nest with a loop changed, other than in what it runs.
+pub(super) fn mark(
+    nest: &Nest,
+    reference: &LoopRef,
+    with: impl Fn(Loop) -> Loop,
+) -> Result<Nest, Error> {
     let position = find(nest, reference, 1)?;
     let l = chain(nest, &position)[position.len() - 1];
     let marked = Tree::of_loop(with((**l).clone()));

@@ -340,6 +340,7 @@ fn repeats(nest: &Nest, fill: &Fill, loops: &[&Arc<Loop>], outer: &[&Arc<Loop>])
         tree = Tree::of_loop(Loop {
             parallel,
             vector: false,
+            lanes: None,
             body: vec![tree],
             ..(***l).clone()
         });

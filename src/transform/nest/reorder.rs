@@ -17,19 +17,20 @@
 //! ```
 //!
 //! The listed loops share the places that they have; loops that are not listed keep theirs.
+//! Where bounds depend on a loop that moves inside, there are new bounds, as for `interchange`.
 //!
 //! Legal when no dependence is carried against its direction; the compared results tell.
 //!
 //! Refuses: a loop listed twice; loops of which neither is inside the other; anything beside the
-//! loops from the outermost one listed down to the innermost; bounds that depend on a loop that
-//! would move inside.
+//! loops from the outermost one listed down to the innermost; bounds that `interchange` refuses.
 //!
 //! Source: what TeML composes from interchanges (eqs. 21 and 28), at once.
 
 use super::interchange::check_perfect;
+use super::permute::permuted;
 use super::resolve::{chain, find};
-use crate::analysis::position::{Position, splice};
-use crate::ir::{Loop, Nest, Tree};
+use crate::analysis::position::Position;
+use crate::ir::{Loop, Nest};
 use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
 use std::sync::Arc;
 
@@ -88,27 +89,5 @@ pub fn reorder(nest: &Nest, listed: &[LoopRef]) -> Result<Nest, Error> {
     for (place, l) in places.into_iter().zip(chosen) {
         order[place] = l;
     }
-    check_order(nest, &order)?;
-
-    let mut body = band[band.len() - 1].body.clone();
-    for l in order.into_iter().rev() {
-        body = vec![Tree::of_loop(Loop {
-            body,
-            ..(**l).clone()
-        })];
-    }
-    Ok(nest.with_trees(splice(nest.trees(), outermost, body)))
-}
-
-/// No loop's bounds mention a loop further in.
-fn check_order(nest: &Nest, order: &[&Arc<Loop>]) -> Result<(), Error> {
-    for (k, l) in order.iter().enumerate() {
-        if let Some(on) = order[k..].iter().find(|o| l.range.mentions(&o.name)) {
-            let (inner, outer) = (l.name.clone(), on.name.clone());
-            let culprits = [outer.clone(), inner.clone()];
-            let kind = ErrorKind::BoundsDepend { inner, outer };
-            return Err(Error::from(kind).on(nest, culprits));
-        }
-    }
-    Ok(())
+    permuted(nest, outermost, &loops, &order)
 }

@@ -113,6 +113,8 @@ fn infer_target(value: &Expr, to: &[Affine]) -> Result<Shape, Error> {
             parallel: false,
             sharing: crate::ir::Sharing::default(),
             vector: false,
+            lanes: None,
+            hints: crate::ir::Hints::default(),
             body: Vec::new(),
             made_by: None,
         })

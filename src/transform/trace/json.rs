@@ -2,15 +2,15 @@
 //!
 //! A path is a list of steps `{"op": …, "args": […], "at": "FILE:LINE"}`. Arguments are
 //! numbers, `{"loop": "i"}` or `{"level": 1}`, `{"loops": […]}`, `{"word": "cut"}`,
-//! `{"expr": TEXT}` with the canonical text of an expression, `{"nest": PATH}` and
-//! `{"steps": PATH}`; all others are texts as scripts write them.
+//! `{"expr": TEXT}` with the canonical text of an expression, `{"nest": PATH}`,
+//! `{"steps": PATH}` and `{"options": {…}}`; all others are texts as scripts write them.
 
 use super::NoTrace;
 use super::replay::one_step;
 use crate::ir::{Arg, LoopRef, Nest, Path, Step, parse_expr};
 use crate::transform::OPS;
 use crate::transform::tensor::with_shapes;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
 /// The path of `nest`.
@@ -49,6 +49,13 @@ fn arg_value(arg: &Arg) -> Result<Value, NoTrace> {
         Arg::Expr(expr) => json!({ "expr": expr.to_string() }),
         Arg::Nest(nest) => json!({ "nest": path_value(nest.path())? }),
         Arg::Steps(path) => json!({ "steps": path_value(path)? }),
+        Arg::Options(options) => {
+            let options = options.iter();
+            let values: Result<Map<String, Value>, NoTrace> = options
+                .map(|(name, value)| Ok((name.clone(), arg_value(value)?)))
+                .collect();
+            json!({ "options": values? })
+        }
         other => json!(other.script()),
     })
 }
@@ -128,6 +135,11 @@ fn arg_of(value: &Value) -> Result<Arg, NoTrace> {
                 step.map(|step| path.then(step))
             });
         return path.map(Arg::Steps);
+    }
+    if let Some(options) = value["options"].as_object() {
+        let options = options.iter();
+        let values = options.map(|(name, value)| Ok((name.clone(), arg_of(value)?)));
+        return values.collect::<Result<_, _>>().map(Arg::Options);
     }
     match value.get("nest") {
         Some(path) => Ok(Arg::Nest(nest_of(path)?)),

@@ -1,0 +1,94 @@
+//! What later iterations of a loop touch.
+
+use crate::ir::{Affine, Index, Loop, Name, Tensor, Tree};
+
+/// An element that a later iteration touches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Touch {
+    /// The tensor.
+    pub tensor: Tensor,
+    /// The element, which may lie outside of the tensor when there is no such iteration.
+    pub index: Vec<Affine>,
+    /// Whether it is written there.
+    pub write: bool,
+}
+
+/// For each access to `tensor` in `l` whose element moves with it the one that it touches first
+/// `distance` iterations later; loops inside start at the first of their lower bounds. A local
+/// tensor of the loop's body is another one in each iteration, so none of it is known before.
+pub fn ahead(l: &Loop, tensor: &Name, distance: i64) -> Vec<Touch> {
+    let is_own = |own: &Tensor| own.name() == Some(tensor);
+    if l.body.iter().flat_map(Tree::locals).any(is_own) {
+        return Vec::new();
+    }
+    let by = distance.saturating_mul(l.range.step);
+    let later = Affine::iterator(l.name.clone()).plus_constant(by);
+    let mut walk = Walk {
+        tensor,
+        start: vec![(l.name.clone(), later)],
+        found: Vec::new(),
+    };
+    walk.trees(&l.body);
+    let moves = |touch: &Touch| touch.index.iter().any(|a| a.mentions(&l.name));
+    let mut found = walk.found;
+    found.retain(moves);
+    found
+}
+
+struct Walk<'a> {
+    tensor: &'a Name,
+    /// The values of the iterators at the start of that iteration.
+    start: Vec<(Name, Affine)>,
+    found: Vec<Touch>,
+}
+
+impl Walk<'_> {
+    fn trees(&mut self, trees: &[Tree]) {
+        for tree in trees {
+            match tree {
+                Tree::Loop(l) => {
+                    let first = l.range.lower.first().map(|b| self.at_start(b));
+                    self.start.push((l.name.clone(), first.unwrap_or_default()));
+                    self.trees(&l.body);
+                    self.start.pop();
+                }
+                Tree::Stmt(s) => {
+                    self.touch(&s.target, &s.index, true);
+                    s.value.for_each_access(&mut |tensor, index| {
+                        if let Index::At(index) = index {
+                            self.touch(tensor, index, false);
+                        }
+                    });
+                }
+                Tree::Local(_) => {}
+                Tree::Fill(fill) => {
+                    let index: Vec<Affine> =
+                        fill.region.iter().map(|(low, _)| low.clone()).collect();
+                    self.touch(&fill.target, &index, true);
+                }
+            }
+        }
+    }
+
+    fn touch(&mut self, tensor: &Tensor, index: &[Affine], write: bool) {
+        if tensor.name() != Some(self.tensor) {
+            return;
+        }
+        let index: Vec<Affine> = index.iter().map(|a| self.at_start(a)).collect();
+        match self.found.iter_mut().find(|t| t.index == index) {
+            Some(known) => known.write |= write,
+            None => self.found.push(Touch {
+                tensor: tensor.clone(),
+                index,
+                write,
+            }),
+        }
+    }
+
+    fn at_start(&self, index: &Affine) -> Affine {
+        index.substitute(&|name| {
+            let known = self.start.iter().find(|(n, _)| n == name);
+            known.map(|(_, value)| value.clone())
+        })
+    }
+}

@@ -1,0 +1,153 @@
+//! Bounds of loops in another order, by Fourier–Motzkin elimination.
+//!
+//! The bounds of a perfect band of loops are affine inequalities, and its iterations the integer
+//! points that satisfy all of them, in whatever order the loops stand. A loop is bounded by the
+//! inequalities that mention no loop further in; eliminating a loop leaves what they imply for
+//! those further out. Each inequality of the band is kept as a bound of the innermost loop in it,
+//! so the iterations are exactly the same; what elimination adds only spares empty iterations
+//! outside, and may be left out where it is not affine.
+
+use super::bounds::Bounds;
+use crate::ir::{Affine, Loop, Name, Range};
+
+/// Where a bound would need division.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Division {
+    /// The loop whose bound it is.
+    pub of: Name,
+    /// The loop that the bound holds a multiple of, which would be bounded by it.
+    pub by: Name,
+    /// Its factor.
+    pub factor: i64,
+}
+
+/// What a value that is at least 0 says about loops.
+struct Inequality {
+    value: Affine,
+    /// The loop that it bounds in the order that is given up; `None` for what elimination adds.
+    of: Option<Name>,
+}
+
+/// The most inequalities that elimination adds at a time; those beyond are left out.
+const MAX_ADDED: usize = 256;
+
+/// The ranges of the loops `order`, outermost first, each of which has the step 1 and its range
+/// from another order. `boxes` bounds them and all loops around.
+///
+/// # Errors
+/// A bound that would need division.
+pub fn ranges(order: &[&Loop], boxes: &Bounds) -> Result<Vec<Range>, Division> {
+    let mut known: Vec<Inequality> = order.iter().flat_map(|l| inequalities(l)).collect();
+    let mut ranges = Vec::with_capacity(order.len());
+    for l in order.iter().rev() {
+        let (about, rest): (Vec<_>, Vec<_>) =
+            known.into_iter().partition(|q| q.value.mentions(&l.name));
+        ranges.push(range(&l.name, &about, boxes)?);
+        known = rest;
+        eliminate(&l.name, &about, boxes, &mut known);
+    }
+    ranges.reverse();
+    Ok(ranges)
+}
+
+fn inequalities(l: &Loop) -> Vec<Inequality> {
+    let iterator = Affine::iterator(l.name.clone());
+    let above = l.range.lower.iter().map(|b| iterator.minus(b));
+    let below = l.range.upper.iter();
+    let below = below.map(|b| b.minus(&iterator).plus_constant(-1));
+    let of = Some(l.name.clone());
+    let all = above.chain(below);
+    all.map(|value| Inequality {
+        value,
+        of: of.clone(),
+    })
+    .collect()
+}
+
+/// The range that the inequalities `about` a loop give it.
+fn range(name: &Name, about: &[Inequality], boxes: &Bounds) -> Result<Range, Division> {
+    let iterator = Affine::iterator(name.clone());
+    let (mut lower, mut upper) = (Vec::new(), Vec::new());
+    for q in about {
+        match (q.value.coefficient(name), &q.of) {
+            (1, _) => lower.push(iterator.minus(&q.value)),
+            (-1, _) => upper.push(q.value.plus(&iterator).plus_constant(1)),
+            (_, None) => {}
+            (factor, Some(of)) => {
+                return Err(Division {
+                    of: of.clone(),
+                    by: name.clone(),
+                    factor: factor.abs(),
+                });
+            }
+        }
+    }
+    if let Some((low, high)) = boxes.get(name) {
+        lower.push(Affine::constant(low));
+        upper.push(Affine::constant(high.saturating_add(1)));
+    }
+    let never_less = |a: &Affine, b: &Affine| {
+        let least = boxes.interval(&a.minus(b)).map(|(low, _)| low);
+        least.is_some_and(|least| least >= 0)
+    };
+    keep_tightest(&mut lower, &never_less);
+    keep_tightest(&mut upper, &|a, b| never_less(b, a));
+    Ok(Range {
+        lower,
+        upper,
+        step: 1,
+    })
+}
+
+/// Removes bounds than which another one is always at least as tight, later ones first.
+fn keep_tightest(bounds: &mut Vec<Affine>, tighter: &dyn Fn(&Affine, &Affine) -> bool) {
+    for k in (0..bounds.len()).rev() {
+        let others = bounds.iter().enumerate().filter(|(m, _)| *m != k);
+        if others.map(|(_, b)| b).any(|b| tighter(b, &bounds[k])) {
+            bounds.remove(k);
+        }
+    }
+}
+
+/// Adds what the inequalities `about` a loop imply for the others, and `boxes` does not.
+fn eliminate(name: &Name, about: &[Inequality], boxes: &Bounds, known: &mut Vec<Inequality>) {
+    let from = |sign: i64| {
+        let all = about.iter().map(|q| (&q.value, q.value.coefficient(name)));
+        all.filter(move |(_, c)| c.signum() == sign)
+    };
+    let pairs = from(1).flat_map(|low| from(-1).map(move |high| (low, high)));
+    let sums = pairs.map(|((low, a), (high, b))| reduced(&low.times(-b).plus(&high.times(a))));
+    let says_more = |value: &Affine| {
+        let least = boxes.interval(value).map_or(0, |(low, _)| low);
+        value.as_constant().is_none() && value.is_in_limits() && least < 0
+    };
+    let mut added: Vec<Affine> = Vec::new();
+    for value in sums.filter(says_more).take(MAX_ADDED) {
+        let is_known = known.iter().any(|q| q.value == value);
+        if !is_known && !added.contains(&value) {
+            added.push(value);
+        }
+    }
+    let added = added.into_iter();
+    known.extend(added.map(|value| Inequality { value, of: None }));
+}
+
+/// The inequality divided by what divides its coefficients; the constant is rounded down, which
+/// loses no integer point.
+fn reduced(value: &Affine) -> Affine {
+    let divisor = value.terms().iter().fold(0, |d, (_, c)| gcd(d, c.abs()));
+    if divisor <= 1 {
+        return value.clone();
+    }
+    let constant = Affine::constant(value.offset().div_euclid(divisor));
+    value.terms().iter().fold(constant, |sum, (name, c)| {
+        sum.plus(&Affine::iterator(name.clone()).times(c / divisor))
+    })
+}
+
+fn gcd(a: i64, b: i64) -> i64 {
+    match b {
+        0 => a,
+        _ => gcd(b, a % b),
+    }
+}

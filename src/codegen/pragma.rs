@@ -1,0 +1,89 @@
+//! What OpenMP is told of a loop.
+
+use super::emit::Emitter;
+use super::kernel::{ALIGNMENT, Header};
+use super::used::Used;
+use crate::ir::Loop;
+use std::fmt::Write;
+
+impl Emitter<'_> {
+    /// The pragma of a parallel or vector loop.
+    pub(super) fn pragma(&mut self, l: &Loop) -> Option<String> {
+        let mut text = "#pragma omp".to_owned();
+        if l.parallel {
+            text.push_str(" parallel for");
+        }
+        if l.vector {
+            let tensors = Used::by(&l.body).names().join(", ");
+            let _ = write!(text, " simd aligned({tensors}: {ALIGNMENT})");
+        }
+        if let Some(lanes) = l.lanes {
+            let _ = write!(text, " safelen({lanes}) simdlen({lanes})");
+        }
+        text.push_str(&self.sharing(l));
+        (l.parallel || l.vector).then_some(text)
+    }
+
+    /// How a parallel loop is shared among threads, as clauses of its pragma.
+    fn sharing(&mut self, l: &Loop) -> String {
+        let mut text = String::new();
+        if l.sharing.collapse > 1 {
+            let _ = write!(text, " collapse({})", l.sharing.collapse);
+        }
+        if let Some(schedule) = l.sharing.schedule {
+            let chunk = l.sharing.chunk.map(|n| format!(", {n}"));
+            let _ = write!(
+                text,
+                " schedule({}{})",
+                schedule.word(),
+                chunk.unwrap_or_default()
+            );
+        }
+        if let Some(threshold) = l.sharing.threshold {
+            let iterations = self.iterations(l);
+            let _ = write!(text, " if(parallel: {iterations} >= {threshold})");
+        }
+        text
+    }
+
+    /// The number of iterations that a parallel loop shares among threads.
+    fn iterations(&mut self, l: &Loop) -> String {
+        let band = std::iter::successors(Some(l), |l| Some(&**l.body.first()?.as_loop()?));
+        let (mut constant, mut factors) = (1i64, Vec::new());
+        for l in band.take(l.sharing.collapse) {
+            let step = l.range.step;
+            if let Some((low, high)) = l.range.as_constant() {
+                let extent = high.saturating_sub(low).max(0);
+                let count = extent / step + i64::from(extent % step != 0);
+                constant = constant.saturating_mul(count);
+                continue;
+            }
+            let extent = self.extent(l);
+            factors.push(match step {
+                1 => extent,
+                _ => format!("({extent} + {}) / {step}", step - 1),
+            });
+        }
+        match factors.as_slice() {
+            [] => constant.to_string(),
+            [one] if constant == 1 => one.clone(),
+            several => {
+                self.values.headers.insert(Header::Integers);
+                format!("INT64_C({constant}) * ({})", several.join(") * ("))
+            }
+        }
+    }
+
+    /// The distance between the bounds of a loop.
+    fn extent(&mut self, l: &Loop) -> String {
+        if let ([lower], [upper]) = (l.range.lower.as_slice(), l.range.upper.as_slice()) {
+            return upper.minus(lower).to_string();
+        }
+        let upper = self.bound("min", &l.range.upper, true);
+        let lower = self.bound("max", &l.range.lower, true);
+        match l.range.lower.len() {
+            1 => format!("{upper} - ({lower})"),
+            _ => format!("{upper} - {lower}"),
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! `annotate` writes a remark beside a loop, in printed trees and in the C.
+//!
+//! ```rhai
+//! let A = tensor([4, 5]);
+//! let B = eq(A, [i, j] -> [i, j]);
+//! print(build(B).annotate("i", "one row at a time"));
+//! ```
+//!
+//! ```text
+//! f64 B[4][5], A[4][5]
+//! for i in 0..4 // one row at a time
+//!   for j in 0..5
+//!     B[i][j] = A[i][j]
+//! ```
+//!
+//! A second remark on the same loop replaces the first. In the C it stays a comment.
+//!
+//! Always legal: it changes nothing.
+//!
+//! Refuses: texts other than letters, digits, spaces and punctuation in one line, and those with
+//! a backslash, `/*`, `*/` or `??`, which C reads even in comments; empty texts and spaces at
+//! their ends.
+//!
+//! Source: `annotate` of TVM's schedules.
+
+use super::mode::mark;
+use super::resolve::find;
+use crate::ir::{Hints, Nest};
+use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
+
+/// `annotate(nest, loop, text)`.
+pub static ANNOTATE: Op = Op {
+    name: "annotate",
+    params: &[
+        Param::new("nest", Kind::Nest),
+        Param::new("loop", Kind::Loop),
+        Param::new("text", Kind::Text),
+    ],
+    returns: Returns::Nest,
+    file: include_str!("annotate.rs"),
+    call: |args| match args {
+        [Arg::Nest(nest), Arg::Loop(l), Arg::Word(text)] => {
+            annotate(nest, l, text).map(Value::Nest)
+        }
+        _ => Err(ErrorKind::Misdeclared.into()),
+    },
+};
+
+/// The nest with a remark beside a loop.
+///
+/// # Errors
+/// As the header says.
+pub fn annotate(nest: &Nest, reference: &LoopRef, text: &str) -> Result<Nest, Error> {
+    find(nest, reference, 1)?;
+    if !Hints::is_remark(text) {
+        let text = text.to_owned();
+        return Err(Error::from(ErrorKind::NotARemark { text }).at_argument(2));
+    }
+    mark(nest, reference, |mut l| {
+        l.hints.remark = Some(text.into());
+        l
+    })
+}

@@ -1,0 +1,51 @@
+//! Puts the loops of a perfect band into another order.
+
+use crate::analysis::bounds::Bounds;
+use crate::analysis::position::splice;
+use crate::analysis::project;
+use crate::ir::{Loop, Nest, Range, Tree};
+use crate::transform::{Error, ErrorKind};
+use std::sync::Arc;
+
+/// The nest with the last loops of `chain`, which leads from the root to the innermost loop of a
+/// perfect band, in this order; the outermost of them is at the position `outermost`.
+pub(super) fn permuted(
+    nest: &Nest,
+    outermost: &[usize],
+    chain: &[&Arc<Loop>],
+    order: &[&Arc<Loop>],
+) -> Result<Nest, Error> {
+    let ranges = ranges(nest, chain, order)?;
+    let mut trees = chain.last().map_or(Vec::new(), |l| l.body.clone());
+    for (l, range) in order.iter().zip(ranges).rev() {
+        trees = vec![Tree::of_loop(Loop {
+            body: trees,
+            range,
+            ..(***l).clone()
+        })];
+    }
+    Ok(nest.with_trees(splice(nest.trees(), outermost, trees)))
+}
+
+/// The ranges in the new order: those that the loops have, unless bounds mention a loop that is
+/// further in now.
+fn ranges(nest: &Nest, chain: &[&Arc<Loop>], order: &[&Arc<Loop>]) -> Result<Vec<Range>, Error> {
+    let mut pairs = order.iter().enumerate().flat_map(|(k, l)| {
+        let further_in = order[k..].iter();
+        further_in.map(move |inner| (*l, *inner))
+    });
+    let Some((l, on)) = pairs.find(|(l, inner)| l.range.mentions(&inner.name)) else {
+        return Ok(order.iter().map(|l| l.range.clone()).collect());
+    };
+    if order.iter().any(|l| l.range.step != 1) {
+        let (inner, outer) = (l.name.clone(), on.name.clone());
+        let culprits = [outer.clone(), inner.clone()];
+        return Err(Error::from(ErrorKind::BoundsDepend { inner, outer }).on(nest, culprits));
+    }
+    let boxes = Bounds::around(nest, chain.iter().map(|l| &***l));
+    let loops: Vec<&Loop> = order.iter().map(|l| &***l).collect();
+    project::ranges(&loops, &boxes).map_err(|division| {
+        let culprits = [division.by.clone(), division.of.clone()];
+        Error::from(ErrorKind::NeedsDivision(division)).on(nest, culprits)
+    })
+}

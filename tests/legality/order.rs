@@ -1,0 +1,127 @@
+//! Statements in another order.
+
+use super::{illegal, legal};
+
+const MATMUL: &str = "
+    let A = tensor([17, 23]);
+    let B = tensor([23, 19]);
+    let C = contract(A, B, [2, 1]);
+    let l = build(C);
+";
+
+#[test]
+fn matrix_multiplication_takes_any_order_that_keeps_its_sums() {
+    legal(
+        MATMUL,
+        &[
+            "l",
+            "l.interchange(1, 2)",
+            "l.interchange(2, 3)",
+            "l.reorder([\"i3\", \"i2\", \"i1\"])",
+            "l.tile(4)",
+            "l.tile(4).reorder([\"i3_o\", \"i1_o\", \"i2_o\", \"i3_i\"])",
+            "l.reverse(1).reverse(2)",
+            "l.unroll(\"i3\", 5)",
+            "l.stripmine(\"i1\", 4, \"cut\").unroll(\"i1_i\")",
+            "l.unroll_and_jam(\"i1\", 4)",
+            "l.place_init(1)",
+            "l.place_init(2).parallelize(1).vectorize(2)",
+            "l.skew(3, 1, 2)",
+            "l.skew(2, 1, 1).interchange(1, 2)",
+            "l.shift(2, -7)",
+            "l.peel(2, 3, \"front\").peel(\"i2\", 2, \"back\")",
+            "l.at(2, |sub| sub.stripmine(2, 5).unroll(2))",
+        ],
+    );
+    illegal(
+        MATMUL,
+        "l.reverse(\"i3\")",
+        &[
+            "loop `i3` reverses a dependence",
+            "`C[0][0] += A[0][0] * B[0][0]` at i1 = 0, i2 = 0, i3 = 22",
+            "`C[0][0] += A[0][1] * B[1][0]` at i1 = 0, i2 = 0, i3 = 21",
+        ],
+    );
+    illegal(
+        MATMUL,
+        "l.stripmine(3, 4).skew(\"i3_i\", \"i3_o\", -4).interchange(\"i3_o\", \"i3_i\")",
+        &["loop `i3_i` reverses a dependence"],
+    );
+}
+
+#[test]
+fn the_order_of_sums_of_integers_does_not_matter() {
+    let script = "
+        let a = tensor([9, 7], \"i32\");
+        let s = sum(a, [2]);
+        let l = build(s);
+        let f = tensor([9, 7]);
+        let greatest = max(f, [2]);
+        let m = build(greatest);
+    ";
+    legal(script, &["l.reverse(2)", "m.reverse(2)"]);
+}
+
+/// Two passes: each needs what lies above and to the right of it.
+const PASSES: &str = "
+    let A = tensor([12, 11]);
+    let B = eq(vadd(A, A, [[i - 1, j], [i, j + 1]]), [i, j]);
+    let C = eq(vadd(B, B, [[i - 1, j], [i, j + 1]]), [i, j]);
+    let passes = fuse_outer(build(B), build(C), 0);
+";
+
+#[test]
+fn producers_and_consumers_fuse_where_the_distance_allows() {
+    legal(
+        PASSES,
+        &[
+            "passes",
+            "passes.fuse(\"i\", \"i_2\")",
+            "passes.shift(\"i_2\", 1).fuse(\"i\", \"i_2\")",
+        ],
+    );
+    illegal(
+        PASSES,
+        "passes.fuse(\"i\", \"i_2\").fuse(\"j\", \"j_2\")",
+        &["the order of statements reverses a dependence", "needs B["],
+    );
+    illegal(
+        PASSES,
+        "passes.shift(\"i\", 3).fuse(\"i\", \"i_2\")",
+        &["reverses a dependence", "needs B["],
+    );
+}
+
+#[test]
+fn nests_of_a_program_stay_in_order() {
+    let script = "
+        let A = tensor([6]);
+        let B = eq(vadd(A, 1, [[i], ]), [i]);
+        let b = build(B);
+        let B = eq(vmul(A, 2, [[i], ]), [i]);
+        let again = build(B);
+        let both = fuse_outer(b, again, 0);
+    ";
+    legal(script, &["[b, again]", "both", "both.fuse(\"i\", \"i_2\")"]);
+    illegal(
+        script,
+        "both.shift(\"i\", 2).fuse(\"i\", \"i_2\")",
+        &["sets B[0] before"],
+    );
+}
+
+#[test]
+fn unrolled_loops_take_no_longer() {
+    let script = "
+        let A = tensor([64, 64]);
+        let B = tensor([64, 64]);
+        let C = contract(A, B, [2, 1]);
+        let l = build(C).tile([16, 16, 16]).reorder([\"i2_i\", \"i1_i\", \"i3_i\"]);
+    ";
+    legal(script, &["l.unroll(\"i3_i\").unroll(\"i1_i\")"]);
+    illegal(
+        script,
+        "l.reverse(\"i3_i\").unroll(\"i3_i\").unroll(\"i1_i\")",
+        &["the order of statements reverses a dependence"],
+    );
+}

@@ -1,0 +1,56 @@
+//! Iterations at the same time.
+
+use super::{illegal, legal};
+
+const SUMS: &str = "
+    let A = tensor([9, 8]);
+    let x = tensor([8]);
+    let y = eq(vsum(vmul(A, x, [[i, j], [j]]), [j]), [i]);
+    let l = build(y);
+    let s = sum(x, [1]);
+    let total = build(s);
+";
+
+#[test]
+fn reductions_are_carried() {
+    legal(
+        SUMS,
+        &[
+            "l.parallelize(1)",
+            "l.parallelize(1).interchange(1, 2)",
+            "l.interchange(1, 2).vectorize(2)",
+        ],
+    );
+    illegal(
+        SUMS,
+        "l.parallelize(2)",
+        &[
+            "the parallel loop `j` carries a dependence",
+            "`y[0] += A[0][0] * x[0]` at i = 0, j = 0",
+            "`y[0] += A[0][1] * x[1]` at i = 0, j = 1",
+        ],
+    );
+    illegal(SUMS, "total.parallelize(1)", &["updates s"]);
+    illegal(
+        SUMS,
+        "l.parallelize(1, #{collapse: 2})",
+        &["the parallel loop `j`"],
+    );
+}
+
+#[test]
+fn blocks_are_apart() {
+    let script = "
+        let A = tensor([50]);
+        let B = eq(A, [i] -> [i]);
+        let l = build(B);
+    ";
+    legal(
+        script,
+        &[
+            "l.stripmine(1, 7).parallelize(1).vectorize(2)",
+            "l.stripmine(1, 7, \"cut\").parallelize(\"i_o\").vectorize(\"i_i\").parallelize(\"i_r\")",
+            "l.unroll(1, 4).parallelize(\"i_o\")",
+        ],
+    );
+}

@@ -1,0 +1,267 @@
+//! Random steps.
+//!
+//! Legality is proved nowhere yet but for parallel and vector loops, so sequences are legal by
+//! construction: programs are such that any order of the iterations of one statement computes the
+//! same, and moves that bring loops together are left out where one statement reads what another
+//! one writes. All other moves keep the order of statements in an iteration, and consumers read
+//! what the same iteration, or a nest before, has written.
+
+use proptest::prelude::*;
+use teml::analysis::bounds::extent;
+use teml::ir::{Expr, Loop, Nest, Schedule, Tree};
+use teml::transform::nest::annotate::ANNOTATE;
+use teml::transform::nest::at::{AT, focus};
+use teml::transform::nest::build::BUILD;
+use teml::transform::nest::distribute::DISTRIBUTE;
+use teml::transform::nest::fuse::FUSE;
+use teml::transform::nest::fuse_inner::FUSE_INNER;
+use teml::transform::nest::fuse_outer::FUSE_OUTER;
+use teml::transform::nest::interchange::INTERCHANGE;
+use teml::transform::nest::mode::{PARALLELIZE, VECTORIZE};
+use teml::transform::nest::peel::PEEL;
+use teml::transform::nest::place_init::PLACE_INIT;
+use teml::transform::nest::prefetch::PREFETCH;
+use teml::transform::nest::reorder::REORDER;
+use teml::transform::nest::reverse::REVERSE;
+use teml::transform::nest::shift::SHIFT;
+use teml::transform::nest::skew::SKEW;
+use teml::transform::nest::stripmine::STRIPMINE;
+use teml::transform::nest::unroll::UNROLL;
+use teml::transform::nest::unroll_and_jam::UNROLL_AND_JAM;
+use teml::transform::trace::script;
+use teml::transform::{Arg, Class, Error, LoopRef, Op, Value, apply};
+
+/// A step, as numbers that are fitted to whatever nest it meets.
+#[derive(Clone, Debug)]
+pub enum Move {
+    Stripmine(usize, i64, &'static str),
+    Interchange(usize, usize),
+    Reorder(Vec<usize>),
+    Reverse(usize),
+    Shift(usize, i64),
+    Skew(usize, usize, i64),
+    Peel(usize, i64, &'static str),
+    Distribute(usize),
+    /// A loop and the one after it, which is shifted to start so much later.
+    Fuse(usize, i64),
+    Unroll(usize),
+    UnrollBy(usize, i64),
+    /// Into a loop, or before all of them.
+    PlaceInit(Option<usize>),
+    Parallelize(usize, Vec<(&'static str, Arg)>),
+    Vectorize(usize, Option<i64>),
+    /// One of the tensors.
+    Prefetch(usize, usize, i64),
+    Annotate(usize),
+    FuseInner(usize),
+    UnrollAndJam(usize, i64),
+    /// Unrolls in full, and fuses the copies of the loops inside.
+    UnrollAndFuse(usize),
+    /// A move on one loop as if it were a nest.
+    At(usize, Box<Move>),
+}
+
+/// So many moves.
+pub fn moves(count: impl Into<prop::collection::SizeRange>) -> impl Strategy<Value = Vec<Move>> {
+    let tail = prop::sample::select(vec!["guard", "cut", "exact"]);
+    let end = prop::sample::select(vec!["front", "back"]);
+    let order = prop::collection::vec(0..12usize, 0..4);
+    let l = 0..12usize;
+    let how = |collapse| {
+        vec![
+            ("collapse", Arg::Int(collapse)),
+            ("schedule", word(Schedule::Dynamic.word())),
+            ("chunk", Arg::Int(3)),
+            ("threshold", Arg::Int(5)),
+        ]
+    };
+    let how = (1..4i64).prop_flat_map(move |n| prop::sample::subsequence(how(n), 0..=4));
+    let lanes = prop::sample::select(vec![None, Some(2), Some(8)]);
+    let one = prop_oneof![
+        3 => (l.clone(), 1..6i64, tail).prop_map(|(l, f, t)| Move::Stripmine(l, f, t)),
+        2 => (l.clone(), l.clone()).prop_map(|(a, b)| Move::Interchange(a, b)),
+        2 => order.prop_map(Move::Reorder),
+        2 => l.clone().prop_map(Move::Reverse),
+        1 => (l.clone(), -3..4i64).prop_map(|(l, by)| Move::Shift(l, by)),
+        2 => (l.clone(), l.clone(), -2..3i64).prop_map(|(a, b, by)| Move::Skew(a, b, by)),
+        2 => (l.clone(), 1..4i64, end).prop_map(|(l, n, e)| Move::Peel(l, n, e)),
+        2 => l.clone().prop_map(Move::Distribute),
+        4 => (l.clone(), -2..3i64).prop_map(|(l, by)| Move::Fuse(l, by)),
+        1 => l.clone().prop_map(Move::Unroll),
+        2 => (l.clone(), 1..5i64).prop_map(|(l, f)| Move::UnrollBy(l, f)),
+        2 => (l.clone(), 1..5i64).prop_map(|(l, f)| Move::UnrollAndJam(l, f)),
+        3 => prop::option::weighted(0.8, l.clone()).prop_map(Move::PlaceInit),
+        2 => (l.clone(), how).prop_map(|(l, how)| Move::Parallelize(l, how)),
+        1 => (l.clone(), lanes).prop_map(|(l, n)| Move::Vectorize(l, n)),
+        1 => (l.clone(), 0..9usize, 1..9i64).prop_map(|(l, t, by)| Move::Prefetch(l, t, by)),
+        1 => l.clone().prop_map(Move::Annotate),
+        1 => (0..6usize).prop_map(Move::FuseInner),
+        1 => l.prop_map(Move::UnrollAndFuse),
+    ];
+    let at = (0..12usize, one.clone()).prop_map(|(l, inner)| Move::At(l, Box::new(inner)));
+    prop::collection::vec(prop_oneof![9 => one, 1 => at], count)
+}
+
+impl Move {
+    /// Whether it may bring together iterations of different statements.
+    pub fn fuses(&self) -> bool {
+        match self {
+            Move::Fuse(..) | Move::FuseInner(_) | Move::UnrollAndFuse(_) => true,
+            Move::At(_, inner) => inner.fuses(),
+            _ => false,
+        }
+    }
+}
+
+fn word(text: &str) -> Arg {
+    Arg::Word(text.to_owned())
+}
+
+/// What scripts write as `nest.op(args)`.
+fn call<const N: usize>(nest: &Nest, op: &'static Op, args: [Arg; N]) -> Result<Nest, Error> {
+    let args: Vec<Arg> = [Arg::Nest(nest.clone())].into_iter().chain(args).collect();
+    as_nest(apply(op, &args, None))
+}
+
+fn as_nest(result: Result<Value, Error>) -> Result<Nest, Error> {
+    match result {
+        Ok(Value::Nest(nest)) => Ok(nest),
+        Ok(Value::Expr(_)) => panic!("an expression"),
+        Err(e) => {
+            assert!(e.kind.class() != Class::Bug, "{}", e.kind);
+            Err(e)
+        }
+    }
+}
+
+/// `build(assignment)`.
+pub fn built(assignment: &Expr) -> Nest {
+    as_nest(apply(&BUILD, &[Arg::Expr(assignment.clone())], None)).expect("recipes build")
+}
+
+/// `fuse_outer(first, second, level)`.
+pub fn fused(first: &Nest, second: &Nest, level: i64) -> Result<Nest, Error> {
+    call(
+        first,
+        &FUSE_OUTER,
+        [Arg::Nest(second.clone()), Arg::Int(level)],
+    )
+}
+
+/// The script that makes a nest, and the nest.
+pub fn reproduction(nest: &Nest) -> String {
+    let script = script(nest).unwrap_or_else(|e| e.to_string());
+    format!("{script}\n\n{nest}")
+}
+
+/// Applies a move. Loops are chosen by name and, every other time, by level.
+pub fn step(nest: &Nest, chosen: &Move) -> Result<Nest, Error> {
+    let loops = nest.loops();
+    let reference = |k: usize| -> LoopRef {
+        match loops.len() {
+            0 => LoopRef::Level(1),
+            n if k.is_multiple_of(2) => LoopRef::Name(loops[k / 2 % n].1.name.to_string()),
+            n => LoopRef::Level((k / 2 % n) as i64 + 1),
+        }
+    };
+    let pick = |k: &usize| Arg::Loop(reference(*k));
+    let int = |n: &i64| Arg::Int(*n);
+    match chosen {
+        Move::Stripmine(l, factor, tail) => {
+            call(nest, &STRIPMINE, [pick(l), int(factor), word(tail)])
+        }
+        Move::Interchange(a, b) => call(nest, &INTERCHANGE, [pick(a), pick(b)]),
+        Move::Reorder(order) => {
+            let order = order.iter().map(|l| reference(*l)).collect();
+            call(nest, &REORDER, [Arg::Loops(order)])
+        }
+        Move::Reverse(l) => call(nest, &REVERSE, [pick(l)]),
+        Move::Shift(l, amount) => call(nest, &SHIFT, [pick(l), int(amount)]),
+        Move::Skew(inner, outer, by) => call(nest, &SKEW, [pick(inner), pick(outer), int(by)]),
+        Move::Peel(l, count, end) => call(nest, &PEEL, [pick(l), int(count), word(end)]),
+        Move::Distribute(l) => {
+            let several: Vec<&Loop> = loops.iter().map(|(_, l)| *l).collect();
+            let several: Vec<&Loop> = several.into_iter().filter(|l| l.body.len() > 1).collect();
+            match several.get(l % several.len().max(1)) {
+                Some(chosen) => call(nest, &DISTRIBUTE, [by_name(chosen)]),
+                None => call(nest, &DISTRIBUTE, [pick(l)]),
+            }
+        }
+        // An iteration that is shifted past another one's initialization loses what it wrote.
+        Move::Fuse(..) if initializes_inside(nest.trees(), 0) => Ok(nest.clone()),
+        Move::Fuse(l, later) => match neighbors(nest, *l) {
+            Some([first, second]) => {
+                let start = |l: &Loop| Some(extent(&l.range)?.0);
+                let apart = start(first).zip(start(second)).map(|(a, b)| a.minus(&b));
+                let by = apart.and_then(|a| a.as_constant()).unwrap_or(0) + later;
+                let shifted = call(nest, &SHIFT, [by_name(second), Arg::Int(by)])?;
+                call(&shifted, &FUSE, [by_name(first), by_name(second)])
+            }
+            None => call(nest, &FUSE, [pick(l), pick(&(l + 2))]),
+        },
+        Move::Unroll(l) => call(nest, &UNROLL, [pick(l)]),
+        Move::UnrollBy(l, factor) => call(nest, &UNROLL, [pick(l), int(factor)]),
+        Move::PlaceInit(Some(l)) => call(nest, &PLACE_INIT, [pick(l)]),
+        Move::PlaceInit(None) => call(nest, &PLACE_INIT, [Arg::Loop(LoopRef::Level(0))]),
+        Move::UnrollAndJam(l, factor) => call(nest, &UNROLL_AND_JAM, [pick(l), int(factor)]),
+        Move::Parallelize(l, how) if how.is_empty() => call(nest, &PARALLELIZE, [pick(l)]),
+        Move::Parallelize(l, how) => {
+            let how = how
+                .iter()
+                .map(|(name, arg)| ((*name).to_owned(), arg.clone()));
+            call(nest, &PARALLELIZE, [pick(l), Arg::Options(how.collect())])
+        }
+        Move::Vectorize(l, None) => call(nest, &VECTORIZE, [pick(l)]),
+        Move::Vectorize(l, Some(lanes)) => call(nest, &VECTORIZE, [pick(l), int(lanes)]),
+        Move::Prefetch(l, tensor, distance) => {
+            let tensors = nest.tensors();
+            let tensor = Expr::of_tensor(tensors[tensor % tensors.len()].clone());
+            call(nest, &PREFETCH, [pick(l), Arg::Expr(tensor), int(distance)])
+        }
+        Move::Annotate(l) => call(nest, &ANNOTATE, [pick(l), word("for (;;) // \"x\" * 2")]),
+        Move::FuseInner(level) => call(
+            nest,
+            &FUSE_INNER,
+            [Arg::Loop(LoopRef::Level(*level as i64))],
+        ),
+        Move::UnrollAndFuse(l) => {
+            let level = pick(&(l | 1));
+            let unrolled = call(nest, &UNROLL, [level.clone()])?;
+            call(&unrolled, &FUSE_INNER, [level])
+        }
+        Move::At(l, inner) => {
+            let part = step(&focus(nest, &reference(*l))?, inner)?;
+            let steps = Arg::Steps(part.path().clone());
+            call(nest, &AT, [pick(l), steps])
+        }
+    }
+}
+
+fn by_name(l: &Loop) -> Arg {
+    Arg::Loop(LoopRef::Name(l.name.to_string()))
+}
+
+/// Whether a loop holds an initialization.
+fn initializes_inside(trees: &[Tree], depth: usize) -> bool {
+    trees.iter().any(|tree| match tree {
+        Tree::Loop(l) => initializes_inside(&l.body, depth + 1),
+        Tree::Fill(_) => depth > 0,
+        Tree::Stmt(_) | Tree::Local(_) => false,
+    })
+}
+
+/// Two loops next to each other, if there are such.
+fn neighbors(nest: &Nest, chosen: usize) -> Option<[&Loop; 2]> {
+    fn collect<'a>(trees: &'a [Tree], found: &mut Vec<[&'a Loop; 2]>) {
+        for pair in trees.windows(2) {
+            if let [Tree::Loop(a), Tree::Loop(b)] = pair {
+                found.push([&**a, &**b]);
+            }
+        }
+        let loops = trees.iter().filter_map(Tree::as_loop);
+        loops.for_each(|l| collect(&l.body, found));
+    }
+    let mut found = Vec::new();
+    collect(nest.trees(), &mut found);
+    found.get(chosen % found.len().max(1)).copied()
+}

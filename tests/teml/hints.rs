@@ -1,0 +1,196 @@
+//! What the C says of loops: prefetches, remarks, lanes, thresholds.
+
+use crate::trees::{becomes, level, nest};
+use teml::codegen::generate;
+use teml::transform::Arg;
+use teml::transform::nest::reverse::REVERSE;
+use teml::transform::nest::stripmine::STRIPMINE;
+
+/// The lines of the C that start like this, of a nest whose tensors are declared here.
+fn lines(start: &str, loops: &[&str]) -> Vec<String> {
+    let declared = ["f64 A[9][20], B[9][20], R[100]"];
+    let nest = nest(&[&declared, loops].concat());
+    let kernel = generate(&[nest], "kernel").unwrap_or_else(|e| panic!("{e}"));
+    let lines = kernel.function.lines().map(str::trim);
+    let lines = lines.filter(|l| l.starts_with(start));
+    lines.map(str::to_owned).collect()
+}
+
+#[test]
+fn fetched_elements_exist() {
+    let fetched = |head: &str, statement: &str| {
+        let lines = lines(
+            "__builtin",
+            &[head, "  for j in 3..9", &format!("    {statement}")],
+        );
+        lines.join(" ")
+    };
+    assert_eq!(
+        fetched("for i in 0..9 prefetch(A, 2)", "B[i][j] = A[i][j]"),
+        "__builtin_prefetch(&A[teml_min(i + 2, 8)][3]);"
+    );
+    // In range, so that nothing is cut off.
+    assert_eq!(
+        fetched("for i in 0..7 prefetch(A, 2)", "B[i][j] = A[i][j]"),
+        "__builtin_prefetch(&A[i + 2][3]);"
+    );
+    // Written, backwards, in steps.
+    assert_eq!(
+        fetched(
+            "for i in 0..9 step 2 prefetch(B, 3)",
+            "B[-i + 8][j] = A[i][j]"
+        ),
+        "__builtin_prefetch(&B[teml_max(-i + 2, 0)][3], 1);"
+    );
+    assert_eq!(
+        fetched("for i in 0..9 prefetch(B, 99)", "B[8 - i][j] = A[i][j]"),
+        "__builtin_prefetch(&B[teml_max(-i - 91, 0)][3], 1);"
+    );
+    // Each element once, and only those that move.
+    assert_eq!(
+        fetched(
+            "for i in 0..9 prefetch(R, 1)",
+            "B[i][j] = R[i] + R[i] + R[j] + R[50 + i - j]"
+        ),
+        "__builtin_prefetch(&R[i + 1]); __builtin_prefetch(&R[i + 48]);"
+    );
+    // Loops inside start where their bounds say.
+    let skewed = [
+        "for i in 0..9 prefetch(R, 4)",
+        "  for j in 2*i..2*i + 5",
+        "    for k in max(j, i)..j + 3",
+        "      R[k] = A[i][0]",
+    ];
+    assert_eq!(
+        lines("__builtin", &skewed),
+        ["__builtin_prefetch(&R[2*i + 8], 1);"]
+    );
+    // Beyond 32 bits nothing wraps around.
+    let far = 1i64 << 39;
+    let head = format!("for i in 0..9 prefetch(A, {far})");
+    assert_eq!(
+        fetched(&head, "B[i][j] = A[i][j]"),
+        format!("__builtin_prefetch(&A[teml_min64(i + {far}, 8)][3]);")
+    );
+}
+
+#[test]
+fn thresholds_count_what_is_shared() {
+    let pragma = |heads: [&str; 2]| {
+        let statement = "    B[i][j] = A[i][j]";
+        let lines = lines(
+            "#pragma",
+            &[heads[0], &format!("  {}", heads[1]), statement],
+        );
+        lines.join(" ").replace("#pragma omp ", "")
+    };
+    assert_eq!(
+        pragma(["parallel from(7) for i in 2..9", "for j in 0..20"]),
+        "parallel for if(parallel: 7 >= 7)"
+    );
+    assert_eq!(
+        pragma([
+            "parallel collapse(2) dynamic(4) from(7) for i in 0..9 step 2",
+            "for j in 0..20"
+        ]),
+        "parallel for collapse(2) schedule(dynamic, 4) if(parallel: 100 >= 7)"
+    );
+    assert_eq!(
+        pragma(["for i in 0..9", "parallel guided from(7) for j in i..20"]),
+        "parallel for schedule(guided) if(parallel: -i + 20 >= 7)"
+    );
+    assert_eq!(
+        pragma([
+            "for i in 0..9",
+            "parallel from(7) for j in i..min(20, 2*i) step 3"
+        ]),
+        "parallel for if(parallel: (teml_min64(20, 2*i) - (i) + 2) / 3 >= 7)"
+    );
+    assert_eq!(
+        pragma([
+            "for i in 0..9",
+            "parallel from(7) vector lanes(4) for j in max(i, 3)..20"
+        ]),
+        "parallel for simd aligned(B, A: 64) safelen(4) simdlen(4) \
+         if(parallel: 20 - teml_max64(i, 3) >= 7)"
+    );
+}
+
+#[test]
+fn remarks_are_comments() {
+    let loops = ["for i in 0..9 // rows; \"A\" // B", "  B[i][0] = A[i][0]"];
+    assert_eq!(lines("//", &loops)[2..], ["// rows; \"A\" // B"]);
+}
+
+#[test]
+fn stripmine_hands_on_what_is_said_of_a_loop() {
+    let (tensors, statement) = ("f64 R[100], S[100]", "  R[i] = S[i]");
+    becomes(
+        &STRIPMINE,
+        &[
+            tensors,
+            "parallel dynamic(9) from(50) vector lanes(4) for i in 0..100 // hot",
+            statement,
+        ],
+        &[level(1), Arg::Int(8)],
+        &[
+            "parallel dynamic(2) from(7) for i_o in 0..13",
+            "  vector lanes(4) for i_i in 8*i_o..min(8*i_o + 8, 100) // hot",
+            "    R[i_i] = S[i_i]",
+        ],
+    );
+    // What lies ahead of a reversed loop are lower indices.
+    let before = [tensors, "for i in 0..100 prefetch(S, 8)", statement];
+    let after = [
+        "for i in 0..100 prefetch(S, 8)",
+        "  R[-i + 99] = S[-i + 99]",
+    ];
+    becomes(&REVERSE, &before, &[level(1)], &after);
+}
+
+#[test]
+fn a_local_tensor_of_an_iteration_is_not_fetched_before_it() {
+    let own = [
+        "for i in 0..9 prefetch(t, 1)",
+        "  local f64 t[9]",
+        "  t[i] = A[i][0]",
+        "  B[i][0] = t[i]",
+    ];
+    assert_eq!(lines("__builtin", &own), [] as [&str; 0]);
+}
+
+#[test]
+fn iterations_worth_a_call_are_functions() {
+    let calls = |head: &str, inner: &str| {
+        let statement = "      B[i][j] = A[i][k] * R[k]";
+        let loops = [
+            "for i in 0..9",
+            &format!("  {head}"),
+            &format!("    {inner}"),
+            statement,
+        ];
+        lines("teml_kernel_1(", &loops)
+    };
+    let columns = "parallel for j in 0..20";
+    // Too little to do.
+    assert_eq!(calls(columns, "for k in 0..20"), [] as [&str; 0]);
+    // The iterators and tensors that an iteration mentions.
+    let called = ["teml_kernel_1(i, j, B, A, R);"];
+    assert_eq!(calls(columns, "for k in 0..40"), called);
+    assert_eq!(calls(columns, "for k in i..i + 40"), called);
+    assert_eq!(
+        calls("parallel vector for j in 0..20", "for k in 0..40"),
+        [] as [&str; 0]
+    );
+    // All loops that share their iterations are around the call.
+    let shared = [
+        "parallel collapse(2) for i in 0..9",
+        "  for j in 0..20",
+        "    for k in 0..50",
+        "      B[i][j] = R[k]",
+    ];
+    assert_eq!(
+        lines("teml_kernel_1(", &shared),
+        ["teml_kernel_1(i, j, B, R);"]
+    );
+}

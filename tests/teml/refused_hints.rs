@@ -1,0 +1,127 @@
+//! Prefetches and remarks that are refused.
+
+use crate::refusals::Case;
+use crate::trees::{self, eq, level, name, tensor, word};
+use teml::analysis::position::NoLoop;
+use teml::analysis::verify::Invalid;
+use teml::ir::{Affine, Elem, Expr, Nest, Sharing};
+use teml::lower::build::build;
+use teml::transform::nest::annotate::ANNOTATE;
+use teml::transform::nest::mode::{VECTORIZE, parallelize, vectorize};
+use teml::transform::nest::prefetch::{PREFETCH, prefetch};
+use teml::transform::tensor::declare;
+use teml::transform::{Arg, ErrorKind, LoopRef};
+
+fn by_name(text: &str) -> LoopRef {
+    LoopRef::Name(text.to_owned())
+}
+
+fn on<const N: usize>(nest: &Nest, args: [Arg; N]) -> Vec<Arg> {
+    [Arg::Nest(nest.clone())].into_iter().chain(args).collect()
+}
+
+fn collapsed(nest: &Nest) -> Nest {
+    let sharing = Sharing {
+        collapse: 2,
+        ..Sharing::default()
+    };
+    parallelize(nest, &by_name("i"), sharing).unwrap()
+}
+
+pub fn hints() -> Vec<Case> {
+    let a = tensor("A", &[4, 4]);
+    let nest = build(&eq("B", &a, "i j", "i j")).unwrap();
+    let unnamed = declare::tensor(&[4], Elem::F64).unwrap();
+    let ahead = |nest: &Nest, l, tensor: &Expr, distance| {
+        on(nest, [l, Arg::Expr(tensor.clone()), Arg::Int(distance)])
+    };
+    let nothing = |tensor: &str| ErrorKind::NothingToPrefetch {
+        name: name("j"),
+        tensor: tensor.to_owned(),
+    };
+    let still = trees::nest(&[
+        "f64 A[4][4]",
+        "for i in 0..4",
+        "  for j in 0..4",
+        "    A[i][0] += A[i][1]",
+    ]);
+    let not_positive = ErrorKind::NotPositive {
+        parameter: "distance",
+        value: 0,
+    };
+    let far = 1 << 40;
+    let in_vector = |outer: &str, inner: &str| Invalid::PrefetchInVector {
+        outer: name(outer),
+        inner: name(inner),
+    };
+    let collapsed = collapsed(&nest);
+    let not_collapsible = Invalid::NotCollapsible {
+        name: name("i"),
+        collapse: 2,
+    };
+    let prefetching = prefetch(&nest, &by_name("j"), &name("A"), 2).unwrap();
+    let vector = |l: &str| vectorize(&nest, &by_name(l), None).unwrap();
+    let remark = |text: &str| {
+        let kind = ErrorKind::NotARemark {
+            text: text.to_owned(),
+        };
+        Case::new(&ANNOTATE, on(&nest, [level(1), word(text)]), kind).at(2)
+    };
+    let two_levels = NoLoop::TooDeep { level: 3, depth: 2 };
+    let prefetch_in = |args, kind: Invalid, culprits: &'static [&'static str]| {
+        Case::new(&PREFETCH, args, kind).because_of(culprits)
+    };
+    vec![
+        Case::new(&PREFETCH, ahead(&nest, level(3), &a, 1), two_levels.clone()).at(1),
+        Case::new(
+            &PREFETCH,
+            ahead(&nest, level(1), &unnamed, 1),
+            ErrorKind::Unnamed,
+        )
+        .at(2),
+        Case::new(&PREFETCH, ahead(&nest, level(1), &a, 0), not_positive).at(3),
+        Case::new(&PREFETCH, ahead(&still, level(2), &a, 1), nothing("A"))
+            .at(2)
+            .because_of(&["j"]),
+        Case::new(
+            &PREFETCH,
+            ahead(&nest, level(2), &tensor("C", &[4]), 1),
+            nothing("C"),
+        )
+        .at(2)
+        .because_of(&["j"]),
+        Case::new(
+            &PREFETCH,
+            ahead(&nest, level(1), &a, far),
+            Invalid::IndexTooLarge {
+                index: Affine::constant(far),
+            },
+        ),
+        prefetch_in(
+            ahead(&vector("j"), level(2), &a, 1),
+            in_vector("j", "j"),
+            &["j", "j"],
+        ),
+        prefetch_in(
+            ahead(&vector("i"), level(2), &a, 1),
+            in_vector("i", "j"),
+            &["i", "j"],
+        ),
+        Case::new(
+            &VECTORIZE,
+            on(&prefetching, [level(1)]),
+            in_vector("i", "j"),
+        )
+        .because_of(&["i", "j"]),
+        prefetch_in(ahead(&collapsed, level(1), &a, 1), not_collapsible, &["i"]),
+        Case::new(&ANNOTATE, on(&nest, [level(3), word("hot")]), two_levels).at(1),
+        remark(""),
+        remark(" indented"),
+        remark("goes on \\"),
+        remark("ends */ int x; /*"),
+        remark("a trigraph ??/"),
+        remark("one line\nsystem(0);"),
+        remark("tab\there"),
+        remark("turned \u{202e} around"),
+    ]
+}
