@@ -201,8 +201,8 @@ pub fn program_moves(count: usize) -> impl Strategy<Value = Vec<ProgramMove>> {
 }
 
 /// The nests after all moves that are accepted.
-pub fn transformed(program: &Program, moves: &[ProgramMove]) -> Vec<Nest> {
-    let mut nests: Vec<Nest> = program.definition().iter().map(built).collect();
+pub fn transformed(definition: &[Expr], moves: &[ProgramMove]) -> Vec<Nest> {
+    let mut nests: Vec<Nest> = definition.iter().map(built).collect();
     for chosen in moves {
         let (replaced, after) = match chosen {
             ProgramMove::Step(k, chosen) => {

@@ -6,9 +6,10 @@
 //! compiled and run, too; otherwise the interpreter executes it.
 
 use super::compiled::runs_as_defined;
+use super::generator::{Recipe, recipe, store};
 use super::moves::reproduction;
 use super::oracle::{DAMAGES, Damage, broken};
-use super::programs::{program, program_moves, transformed};
+use super::programs::{Program, program, program_moves, transformed};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use std::cell::{Cell, RefCell};
@@ -17,6 +18,31 @@ use teml::interp::symbolic::{Answer, Policy, compare};
 use teml::interp::{definition, execute};
 use teml::ir::{Elem, Expr, Nest, Tree};
 use teml::legality::{self, Reductions, Verdict};
+
+/// What a case computes.
+#[derive(Clone, Debug)]
+enum Source {
+    Several(Program),
+    /// One statement, of any element type and up to six loops and two sums.
+    One(Recipe),
+}
+
+impl Source {
+    fn definition(&self) -> Vec<Expr> {
+        match self {
+            Source::Several(program) => program.definition(),
+            Source::One(recipe) => vec![recipe.assignment("")],
+        }
+    }
+
+    /// Whether all that is computed has a part in the results.
+    fn loses_nothing(&self) -> bool {
+        match self {
+            Source::Several(program) => program.loses_nothing(),
+            Source::One(_) => true,
+        }
+    }
+}
 
 /// How many cases of each kind there were.
 #[derive(Default)]
@@ -50,7 +76,7 @@ fn text(nests: &[Nest]) -> String {
 
 /// The results of running the nests equal those of their definition, in numbers.
 fn computes(nests: &[Nest], definition: &[Expr]) -> bool {
-    let mut expected = super::generator::store(definition);
+    let mut expected = store(definition);
     let mut actual = expected.clone();
     definition::run(definition, &mut expected).expect("a value");
     let ran = nests.iter().all(|n| execute::run(n, &mut actual).is_ok());
@@ -70,12 +96,7 @@ fn runs(nests: &[Nest], definition: &[Expr]) -> Result<(), TestCaseError> {
         Elem::F32 => 1e-6,
         _ => 1e-12,
     };
-    runs_as_defined(
-        definition,
-        kernel,
-        super::generator::store(definition),
-        rounding,
-    )
+    runs_as_defined(definition, kernel, store(definition), rounding)
 }
 
 #[test]
@@ -94,10 +115,15 @@ fn proofs_and_instances_agree() {
         (Reductions::Strict, Policy::Strict),
         (Reductions::Reassociate, Policy::Reassociate),
     ]);
-    let cases = (program(), program_moves(8), damage, orders);
+    let source = prop_oneof![
+        4 => program().prop_map(Source::Several),
+        1 => recipe().prop_map(Source::One),
+    ];
+    let cases = (source, program_moves(8), damage, orders);
     let mut runner = TestRunner::new(super::config(number));
-    let result = runner.run(&cases, |(program, moves, damage, (reductions, policy))| {
-        let mut nests = transformed(&program, &moves);
+    let result = runner.run(&cases, |(source, moves, damage, (reductions, policy))| {
+        let definition = source.definition();
+        let mut nests = transformed(&definition, &moves);
         if let Some((damage, which, place)) = damage {
             let which = which % nests.len();
             nests[which] = damaged(&nests[which], damage, place);
@@ -114,7 +140,6 @@ fn proofs_and_instances_agree() {
                     policy,
                     text(&nests)
                 );
-                let definition = program.definition();
                 prop_assert!(computes(&nests, &definition), "{}", text(&nests));
                 if compiles {
                     runs(&nests, &definition)?;
@@ -123,7 +148,7 @@ fn proofs_and_instances_agree() {
             Verdict::Illegal(violation) => {
                 more(&counts.illegal);
                 // What nobody needs can be computed wrongly without harm.
-                let counts_all = damage.is_none() && program.loses_nothing();
+                let counts_all = damage.is_none() && source.loses_nothing();
                 if counts_all {
                     more(&counts.refused);
                 }
