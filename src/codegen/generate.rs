@@ -26,7 +26,7 @@ pub enum NoCode {
         race: Race,
     },
     /// The nests do not compute what their definition says.
-    #[error("{0}")]
+    #[error("{}", .0.summary())]
     Illegal(Box<Violation>),
     /// Two tensors share a name.
     #[error("two tensors are named {name}: {first} and {second}")]

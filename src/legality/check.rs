@@ -101,7 +101,14 @@ pub fn check(nests: &[Nest], reductions: Reductions) -> Verdict {
     });
     match violation {
         Ok(None) => Verdict::Legal,
-        Ok(Some(violation)) => Verdict::Illegal(Box::new(violation)),
+        Ok(Some(violation)) => {
+            let other = Reductions::Reassociate;
+            let allowed = reductions != other && check(nests, other) == Verdict::Legal;
+            Verdict::Illegal(Box::new(match allowed {
+                true => Violation::Reassociated(Box::new(violation)),
+                false => violation,
+            }))
+        }
         Err(error) => Verdict::Undecided(error.into()),
     }
 }

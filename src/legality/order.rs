@@ -7,10 +7,11 @@
 //! Source: Kelly and Pugh, A Unifying Framework for Iteration Reordering Transformations, 1995.
 
 use super::find;
-use super::program::Program;
+use super::program::{Original, Program};
 use super::relations::{Meaning, in_order, instances, time};
 use super::violation::Violation;
-use crate::poly::{Error, UnionMap, UnionSet};
+use crate::ir::{BinaryOp, Name, Tensor};
+use crate::poly::{Error, Piece, UnionMap, UnionSet};
 
 /// The first instance that is not executed, executed twice or executed in the wrong order.
 pub(super) fn violation(
@@ -47,20 +48,47 @@ pub(super) fn violation(
     Ok(None)
 }
 
-/// The dependences among the updates of reductions whose order does not matter.
+/// The dependences among updates whose order does not matter: those of one reduction, and of
+/// several ones that add to the same tensor.
 fn within_reductions(
     program: &Program,
     dependences: &UnionMap,
     reassociates: &dyn Fn(usize) -> bool,
 ) -> Result<UnionMap, Error> {
-    let mut within = UnionMap::new(&[])?;
+    let mut groups: Vec<((&Name, BinaryOp), Vec<Piece>)> = Vec::new();
     for (a, original) in program.originals.iter().enumerate() {
-        if !reassociates(a) {
+        let Some(accumulator) = accumulator(original).filter(|_| reassociates(a)) else {
             continue;
+        };
+        let piece = instances(a, original);
+        match groups.iter_mut().find(|(key, _)| *key == accumulator) {
+            Some((_, pieces)) => pieces.push(piece),
+            None => groups.push((accumulator, vec![piece])),
         }
-        let one = UnionSet::new(&[instances(a, original)])?;
-        let own = dependences.intersect_domain(&one)?.intersect_range(&one)?;
+    }
+    let mut within = UnionMap::new(&[])?;
+    for (_, pieces) in groups {
+        let group = UnionSet::new(&pieces)?;
+        let own = dependences
+            .intersect_domain(&group)?
+            .intersect_range(&group)?;
         within = within.union(&own)?;
     }
     Ok(within)
+}
+
+/// What an assignment updates, and how, if its value does not depend on that.
+fn accumulator<'a>(original: &Original<'a>) -> Option<(&'a Name, BinaryOp)> {
+    let target = original.stmt.target.name()?;
+    let op = match original.stmt.update? {
+        BinaryOp::Sub => BinaryOp::Add,
+        op => op,
+    };
+    let mut reads = false;
+    let mut visit = |tensor: &Tensor| reads |= tensor.name() == Some(target);
+    original
+        .stmt
+        .value
+        .for_each_access(&mut |tensor, _| visit(tensor));
+    (!reads).then_some((target, op))
 }

@@ -50,6 +50,8 @@ pub enum Violation {
         /// What it should hold.
         expected: String,
     },
+    /// Only the order of a reduction is another one: this shows it.
+    Reassociated(Box<Violation>),
     /// Two iterations that depend on each other run at the same time.
     Concurrent {
         /// What the definition orders.
@@ -144,6 +146,7 @@ impl Violation {
                 .iter()
                 .map(|(name, _)| name.clone())
                 .collect(),
+            Violation::Reassociated(violation) => violation.culprits(),
             Violation::Reversed { by, .. } => by.iter().cloned().collect(),
             Violation::Concurrent { by, .. } => vec![by.clone()],
         }
@@ -153,6 +156,7 @@ impl Violation {
     pub fn nest(&self) -> Option<usize> {
         match self {
             Violation::Missing { .. } | Violation::Extra { .. } | Violation::Result { .. } => None,
+            Violation::Reassociated(violation) => violation.nest(),
             Violation::Operand { reader, .. } => Some(reader.at.nest),
             Violation::Twice { at: [first, _], .. } => Some(first.nest),
             Violation::Reversed { dependence, .. } | Violation::Concurrent { dependence, .. } => {
@@ -178,6 +182,9 @@ impl Violation {
                 };
                 format!("{by} reverses two statements that depend on each other")
             }
+            Violation::Reassociated(_) => {
+                "the terms of a floating-point reduction are combined in another order".to_owned()
+            }
             Violation::Operand {
                 reader, element, ..
             } => format!("`{}` gets a wrong value from {element}", reader.text),
@@ -198,6 +205,7 @@ impl Violation {
     pub fn explanation(&self) -> Vec<String> {
         match self {
             Violation::Missing { .. } | Violation::Extra { .. } => Vec::new(),
+            Violation::Reassociated(violation) => violation.explanation(),
             Violation::Twice {
                 at: [first, again], ..
             } => vec![format!("first {first}, and again {again}")],
@@ -241,11 +249,9 @@ impl Violation {
     /// What would be legal, as far as that is known.
     pub fn help(&self) -> Option<String> {
         let help = match self {
-            Violation::Reversed { dependence, .. }
-                if dependence.kind == DependenceKind::Reduction =>
-            {
-                "the order of a floating-point reduction is kept, unless the script allows \
-                 another one with `reductions(\"reassoc\")`"
+            Violation::Reassociated(_) => {
+                "the order is kept unless the script allows any with `reductions(\"reassoc\")`; \
+                 comparisons then show the deviation"
                     .to_owned()
             }
             Violation::Concurrent { by, dependence, .. }

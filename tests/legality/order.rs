@@ -37,7 +37,7 @@ fn matrix_multiplication_takes_any_order_that_keeps_its_sums() {
         MATMUL,
         "l.reverse(\"i3\")",
         &[
-            "loop `i3` reverses two statements",
+            "the terms of a floating-point reduction are combined in another order",
             "first `C[0][0] += A[0][0] * B[0][0]` then `C[0][0] += A[0][1] * B[1][0]`",
             "because both update C[0][0]",
             "the first one at i1 = 0, i2 = 0, i3 = 22, and the second one at i1 = 0, i2 = 0, i3 = 21",
@@ -124,6 +124,9 @@ fn unrolled_loops_take_no_longer() {
     illegal(
         script,
         "l.reverse(\"i3_i\").unroll(\"i3_i\").unroll(\"i1_i\")",
-        &["the order of statements reverses two statements"],
+        &[
+            "the terms of a floating-point reduction",
+            "because both update C[0][0]",
+        ],
     );
 }

@@ -10,9 +10,12 @@ mod config;
 mod functions;
 mod generator;
 mod moves;
+mod oracle;
 mod orders;
 mod producers;
+mod programs;
 mod races;
+mod verdicts;
 
 use config::config;
 use generator::{consumer, recipe, stencil, store};

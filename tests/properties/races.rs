@@ -130,7 +130,7 @@ impl Walk {
     }
 }
 
-fn conflicts(nest: &Nest) -> bool {
+pub fn conflicts(nest: &Nest) -> bool {
     let mut walk = Walk {
         shared: 0,
         point: BTreeMap::new(),

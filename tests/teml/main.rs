@@ -28,3 +28,4 @@ mod refused_producers;
 mod script;
 mod text;
 mod trees;
+mod validation;

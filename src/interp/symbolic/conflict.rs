@@ -1,0 +1,95 @@
+//! Which iterations of parallel and vector loops touched an element.
+
+use super::machine::Executed;
+use crate::ir::Loop;
+use std::rc::Rc;
+
+/// An iteration of a loop whose iterations may run at the same time.
+pub(super) struct Iteration<'a> {
+    pub(super) of: &'a Loop,
+    /// Which execution of the loop: each one, of whatever loop, has another number.
+    pub(super) execution: u64,
+    pub(super) value: i64,
+    /// How many of them run at a time; `None` for any number.
+    pub(super) at_a_time: Option<i64>,
+}
+
+impl Iteration<'_> {
+    /// Whether it may run at the same time as an earlier one.
+    fn meets(&self, earlier: i64) -> bool {
+        let apart = (self.value - earlier) / self.of.range.step;
+        self.at_a_time.is_none_or(|n| apart < n)
+    }
+}
+
+/// An iteration, and what touches the element in it.
+pub(super) type Access<'a> = (i64, Rc<Executed<'a>>);
+
+/// What touched an element, for each loop around it whose iterations may run at the same time,
+/// outermost first.
+#[derive(Clone, Default)]
+pub(super) struct Touches<'a>(Vec<Touch<'a>>);
+
+#[derive(Clone)]
+struct Touch<'a> {
+    execution: u64,
+    writes: Latest<'a>,
+    reads: Latest<'a>,
+}
+
+/// The accesses of the latest two iterations, the latest one first.
+#[derive(Clone, Default)]
+struct Latest<'a>([Option<Access<'a>>; 2]);
+
+impl<'a> Latest<'a> {
+    /// The latest access by another iteration than this one.
+    fn before(&self, value: i64) -> Option<&Access<'a>> {
+        self.0.iter().flatten().find(|(other, _)| *other != value)
+    }
+
+    fn add(&mut self, access: Access<'a>) {
+        let [latest, before] = &mut self.0;
+        if latest.as_ref().is_some_and(|(value, _)| *value != access.0) {
+            *before = latest.take();
+        }
+        *latest = Some(access);
+    }
+}
+
+impl<'a> Touches<'a> {
+    /// Adds an access; on a conflict, the loop that has it, and the two iterations.
+    pub(super) fn touch(
+        &mut self,
+        around: &[Iteration<'a>],
+        by: &Rc<Executed<'a>>,
+        writes: bool,
+    ) -> Result<(), (&'a Loop, [Access<'a>; 2])> {
+        for (level, iteration) in around.iter().enumerate() {
+            let is_same = |t: &Touch| t.execution == iteration.execution;
+            if !self.0.get(level).is_some_and(is_same) {
+                // What is further in belongs to another iteration.
+                self.0.truncate(level);
+                self.0.push(Touch {
+                    execution: iteration.execution,
+                    writes: Latest::default(),
+                    reads: Latest::default(),
+                });
+            }
+            let Some(touch) = self.0.get_mut(level) else {
+                continue;
+            };
+            let own = (iteration.value, by.clone());
+            let written = touch.writes.before(iteration.value);
+            let read = touch.reads.before(iteration.value).filter(|_| writes);
+            let mut earlier = written.into_iter().chain(read);
+            if let Some(other) = earlier.find(|(value, _)| iteration.meets(*value)) {
+                return Err((iteration.of, [other.clone(), own]));
+            }
+            match writes {
+                true => touch.writes.add(own),
+                false => touch.reads.add(own),
+            }
+        }
+        Ok(())
+    }
+}

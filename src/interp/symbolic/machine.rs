@@ -1,0 +1,386 @@
+//! Executes trees in order over symbolic values.
+
+use super::conflict::{Iteration, Touches};
+use super::value::{Initial, Value};
+use super::{Answer, Conflict, Fault, Instance, Policy};
+use crate::ir::{Affine, Expr, Fill, Index, Infix, Loop, Name, Node, Stmt, Tensor, Tree};
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+/// Why trees were not executed to the end.
+pub(super) enum Stopped {
+    Fault(Fault),
+    Found(Answer),
+}
+
+impl From<Fault> for Stopped {
+    fn from(fault: Fault) -> Stopped {
+        Stopped::Fault(fault)
+    }
+}
+
+/// A statement or fill as it was executed once.
+pub(super) struct Executed<'a> {
+    what: What<'a>,
+    point: Vec<(&'a Name, i64)>,
+}
+
+#[derive(Clone, Copy)]
+enum What<'a> {
+    Stmt(&'a Stmt),
+    Fill(&'a Fill),
+}
+
+impl Executed<'_> {
+    fn instance(&self) -> Instance {
+        let value = |name: &Name| {
+            let known = self.point.iter().find(|(n, _)| *n == name);
+            known.map(|(_, value)| Affine::constant(*value))
+        };
+        let statement = match self.what {
+            What::Stmt(s) => s.substitute(&value).to_string(),
+            What::Fill(fill) => Fill {
+                region: fill
+                    .region
+                    .iter()
+                    .map(|(low, n)| (low.substitute(&value), *n))
+                    .collect(),
+                ..fill.clone()
+            }
+            .to_string(),
+        };
+        Instance {
+            statement,
+            iteration: self.point.iter().map(|(n, v)| ((*n).clone(), *v)).collect(),
+        }
+    }
+}
+
+/// The most elements of a tensor.
+const MAX_ELEMENTS: u64 = 1 << 20;
+
+/// The elements of a tensor, row-major.
+struct Elements<'a> {
+    tensor: &'a Tensor,
+    /// What the elements of a tensor that is not local hold in the beginning.
+    initial: Option<Initial>,
+    cells: Vec<Cell<'a>>,
+}
+
+#[derive(Clone, Default)]
+struct Cell<'a> {
+    /// What it was set to, and by what.
+    set: Option<(Value, Rc<Executed<'a>>)>,
+    touches: Touches<'a>,
+}
+
+/// The tensors that were touched, local ones as long as they live.
+pub(super) struct Tensors<'a>(Vec<Elements<'a>>);
+
+/// An element in the end.
+pub(super) struct Element {
+    pub(super) value: Value,
+    pub(super) writer: Option<Instance>,
+    pub(super) text: String,
+}
+
+impl<'a> Tensors<'a> {
+    fn get(&self, name: &Name) -> Option<&Elements<'a>> {
+        self.0.iter().find(|e| e.tensor.name() == Some(name))
+    }
+
+    /// The elements of a tensor that were set.
+    pub(super) fn set(&self, name: &Name) -> BTreeSet<usize> {
+        let cells = self.get(name).into_iter().flat_map(|e| &e.cells);
+        let set = cells.enumerate().filter(|(_, cell)| cell.set.is_some());
+        set.map(|(k, _)| k).collect()
+    }
+
+    /// An element that is not local.
+    pub(super) fn element(&self, name: &Name, k: usize) -> Element {
+        let elements = self.get(name);
+        let set = elements.and_then(|e| e.cells.get(k)?.set.as_ref());
+        let initial = || Initial::of(name.as_str()).element(k);
+        Element {
+            value: set.map_or_else(initial, |(value, _)| *value),
+            writer: set.map(|(_, writer)| writer.instance()),
+            text: elements.map_or_else(|| name.to_string(), |e| text(e.tensor, k)),
+        }
+    }
+}
+
+/// An element as C writes it.
+fn text(tensor: &Tensor, flat: usize) -> String {
+    let mut rest = flat as u64;
+    let mut index: Vec<String> = Vec::new();
+    for extent in tensor.shape().extents().iter().rev() {
+        index.insert(0, format!("[{}]", rest % extent));
+        rest /= extent;
+    }
+    format!("{}{}", tensor.label(), index.concat())
+}
+
+pub(super) struct Machine<'a, 's> {
+    policy: Policy,
+    stop: &'s dyn Fn() -> bool,
+    tensors: Tensors<'a>,
+    point: Vec<(&'a Name, i64)>,
+    /// The loops around whose iterations may run at the same time.
+    marked: Vec<Iteration<'a>>,
+    /// How many loops further in are shared among threads by one around them.
+    shared: usize,
+    executions: u64,
+}
+
+impl<'a, 's> Machine<'a, 's> {
+    /// Executes sequences, one after the other.
+    pub(super) fn run(
+        sequences: &[&'a [Tree]],
+        policy: Policy,
+        stop: &'s dyn Fn() -> bool,
+    ) -> Result<Tensors<'a>, Stopped> {
+        let mut machine = Machine {
+            policy,
+            stop,
+            tensors: Tensors(Vec::new()),
+            point: Vec::new(),
+            marked: Vec::new(),
+            shared: 0,
+            executions: 0,
+        };
+        for trees in sequences {
+            machine.sequence(trees)?;
+        }
+        Ok(machine.tensors)
+    }
+
+    /// Runs siblings in order. Local tensors end with them.
+    fn sequence(&mut self, trees: &'a [Tree]) -> Result<(), Stopped> {
+        for tree in trees {
+            match tree {
+                Tree::Loop(l) => self.run_loop(l)?,
+                Tree::Stmt(s) => self.assign(s)?,
+                Tree::Fill(fill) => self.fill(fill)?,
+                Tree::Local(tensor) => self.tensors.0.push(Elements::new(tensor, true)?),
+            }
+        }
+        for tree in trees {
+            if let Tree::Local(local) = tree {
+                let is_other = |e: &Elements| e.tensor.name() != local.name();
+                self.tensors.0.retain(is_other);
+            }
+        }
+        Ok(())
+    }
+
+    fn run_loop(&mut self, l: &'a Loop) -> Result<(), Stopped> {
+        let lower = self.values(&l.range.lower)?.into_iter().max().unwrap_or(0);
+        let upper = self.values(&l.range.upper)?.into_iter().min().unwrap_or(0);
+        let shared = self.shared;
+        let is_marked = l.parallel || l.vector || shared > 0;
+        self.shared = shared.max(l.sharing.collapse).saturating_sub(1);
+        // Lanes alone run so many iterations at a time, threads any.
+        let at_a_time = l.lanes.filter(|_| !l.parallel && shared == 0);
+        self.executions += 1;
+        let execution = self.executions;
+        let mut value = lower;
+        while value < upper {
+            if (self.stop)() {
+                return Err(Fault::Stopped.into());
+            }
+            self.point.push((&l.name, value));
+            if is_marked {
+                self.marked.push(Iteration {
+                    of: l,
+                    execution,
+                    value,
+                    at_a_time,
+                });
+            }
+            self.sequence(&l.body)?;
+            if is_marked {
+                self.marked.pop();
+            }
+            self.point.pop();
+            value += l.range.step;
+        }
+        self.shared = shared;
+        Ok(())
+    }
+
+    fn assign(&mut self, s: &'a Stmt) -> Result<(), Stopped> {
+        let by = self.executed(What::Stmt(s));
+        let k = self.flat(&s.target, &s.index)?;
+        let mut value = self.value(&s.value, &by)?;
+        if let Some(op) = s.update {
+            let old = self.read(&s.target, k, &by)?;
+            value = old.updated(op, value, s.target.elem(), self.policy);
+        }
+        self.write(&s.target, k, value, &by)
+    }
+
+    fn fill(&mut self, fill: &'a Fill) -> Result<(), Stopped> {
+        let by = self.executed(What::Fill(fill));
+        let mut points: Vec<Vec<Affine>> = vec![Vec::new()];
+        for (low, extent) in &fill.region {
+            let steps = 0..i64::try_from(*extent).unwrap_or(0);
+            let longer = |p: &Vec<Affine>| {
+                let p = p.clone();
+                let next = steps.clone().map(|k| low.plus_constant(k));
+                next.map(move |a| p.iter().cloned().chain([a]).collect())
+                    .collect::<Vec<_>>()
+            };
+            points = points.iter().flat_map(longer).collect();
+        }
+        for point in points {
+            let k = self.flat(&fill.target, &point)?;
+            self.write(&fill.target, k, Value::constant(fill.value), &by)?;
+        }
+        Ok(())
+    }
+
+    fn executed(&self, what: What<'a>) -> Rc<Executed<'a>> {
+        let point = self.point.clone();
+        Rc::new(Executed { what, point })
+    }
+
+    fn value(&mut self, expr: &'a Expr, by: &Rc<Executed<'a>>) -> Result<Value, Stopped> {
+        match expr.node() {
+            Node::Access { tensor, index } => {
+                let k = match index {
+                    Index::At(index) => self.flat(tensor, index)?,
+                    _ => 0,
+                };
+                self.read(tensor, k, by)
+            }
+            Node::Binary {
+                op, left, right, ..
+            } => {
+                let left = self.value(left, by)?;
+                Ok(Value::binary(*op, left, self.value(right, by)?))
+            }
+            Node::Constant(value) => Ok(Value::constant(*value)),
+            Node::Apply { function, args, .. } => {
+                let args: Result<Vec<Value>, Stopped> =
+                    args.iter().map(|a| self.value(a, by)).collect();
+                Ok(Value::apply(*function, &args?))
+            }
+            _ => Err(Fault::Meaningless(Infix(expr).to_string()).into()),
+        }
+    }
+
+    fn read(
+        &mut self,
+        tensor: &'a Tensor,
+        k: usize,
+        by: &Rc<Executed<'a>>,
+    ) -> Result<Value, Stopped> {
+        let elements = self.touch(tensor, k, by, false)?;
+        let set = elements.cells.get(k).and_then(|cell| cell.set.as_ref());
+        match (set, elements.initial) {
+            (Some((value, _)), _) => Ok(*value),
+            (None, Some(initial)) => Ok(initial.element(k)),
+            (None, None) => Err(Stopped::Found(Answer::Undefined {
+                element: text(tensor, k),
+                reader: Box::new(by.instance()),
+            })),
+        }
+    }
+
+    fn write(
+        &mut self,
+        tensor: &'a Tensor,
+        k: usize,
+        value: Value,
+        by: &Rc<Executed<'a>>,
+    ) -> Result<(), Stopped> {
+        let elements = self.touch(tensor, k, by, true)?;
+        if let Some(cell) = elements.cells.get_mut(k) {
+            cell.set = Some((value, by.clone()));
+        }
+        Ok(())
+    }
+
+    /// The elements of a tensor of which one is touched, unless that is a conflict.
+    fn touch(
+        &mut self,
+        tensor: &'a Tensor,
+        k: usize,
+        by: &Rc<Executed<'a>>,
+        writes: bool,
+    ) -> Result<&mut Elements<'a>, Stopped> {
+        let tensors = &mut self.tensors.0;
+        let known = tensors
+            .iter()
+            .position(|e| e.tensor.name() == tensor.name());
+        let position = known.unwrap_or(tensors.len());
+        if known.is_none() {
+            tensors.push(Elements::new(tensor, false)?);
+        }
+        let elements = &mut tensors[position];
+        let no_data = || Fault::NoData {
+            tensor: tensor.label().to_owned(),
+        };
+        let cell = elements.cells.get_mut(k).ok_or_else(no_data)?;
+        match cell.touches.touch(&self.marked, by, writes) {
+            Ok(()) => Ok(elements),
+            Err((l, [first, second])) => {
+                Err(Stopped::Found(Answer::Conflict(Box::new(Conflict {
+                    by: l.name.clone(),
+                    // A collapsed loop is marked by the one that it is collapsed into.
+                    parallel: l.parallel || !l.vector,
+                    element: text(tensor, k),
+                    iterations: [first.0, second.0],
+                    instances: [first.1.instance(), second.1.instance()],
+                }))))
+            }
+        }
+    }
+
+    fn values(&self, bounds: &[Affine]) -> Result<Vec<i64>, Fault> {
+        bounds.iter().map(|b| self.index(b)).collect()
+    }
+
+    fn index(&self, index: &Affine) -> Result<i64, Fault> {
+        let value = |name: &Name| {
+            let known = self.point.iter().rev().find(|(n, _)| *n == name);
+            known.map(|(_, value)| *value)
+        };
+        let unknown = || Fault::Meaningless(index.to_string());
+        index.evaluate(&value).ok_or_else(unknown)
+    }
+
+    fn flat(&self, tensor: &Tensor, index: &[Affine]) -> Result<usize, Fault> {
+        let mut flat = 0;
+        for (index, &extent) in index.iter().zip(tensor.shape().extents()) {
+            let value = self.index(index)?;
+            match u64::try_from(value) {
+                Ok(value) if value < extent => flat = flat * extent + value,
+                _ => {
+                    let (tensor, index) = (tensor.label().to_owned(), value.to_string());
+                    return Err(Fault::OutOfBounds { tensor, index });
+                }
+            }
+        }
+        Ok(usize::try_from(flat).unwrap_or(usize::MAX))
+    }
+}
+
+impl<'a> Elements<'a> {
+    fn new(tensor: &'a Tensor, local: bool) -> Result<Elements<'a>, Fault> {
+        let unnamed = || Fault::Meaningless(tensor.to_string());
+        let name = tensor.name().ok_or_else(unnamed)?;
+        let count = tensor.shape().elements();
+        if count > MAX_ELEMENTS {
+            return Err(Fault::TooLarge {
+                tensor: tensor.to_string(),
+                limit: MAX_ELEMENTS,
+            });
+        }
+        Ok(Elements {
+            tensor,
+            initial: (!local).then(|| Initial::of(name.as_str())),
+            cells: vec![Cell::default(); usize::try_from(count).unwrap_or(usize::MAX)],
+        })
+    }
+}
