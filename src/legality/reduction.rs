@@ -138,7 +138,7 @@ fn roots(
     if !links.is_injective()? || !same_element || !elements.is_single_valued()? {
         return Ok(None);
     }
-    if !begins(a, program, definition, &starts, meant)? {
+    if !begins(a, program, definition, (&starts, &elements), meant)? {
         return Ok(None);
     }
     let left = nodes.subtract(&links.range()?)?;
@@ -210,7 +210,7 @@ fn begins(
     a: usize,
     program: &Program,
     definition: &Definition,
-    starts: &UnionMap,
+    (starts, elements): (&UnionMap, &UnionMap),
     meant: &UnionMap,
 ) -> Result<bool, Error> {
     let original = &program.originals[a];
@@ -226,9 +226,8 @@ fn begins(
     }
     // Each element's tree begins once with what the element held, the others with the identity.
     let old = starts.apply_range(&starts.range()?.subtract(&identity)?.identity()?)?;
-    let at = |map: &UnionMap| -> Result<UnionMap, Error> {
-        map.reverse()?
-            .apply_range(&UnionMap::new(&[element(a, program)])?)
-    };
-    Ok(old.is_injective()? && at(&old)?.is_equal(&at(&meant_starts)?)?)
+    let meant_elements = UnionMap::new(&[element(a, program)])?;
+    let of_old = old.reverse()?.apply_range(elements)?;
+    let of_meant = meant_starts.reverse()?.apply_range(&meant_elements)?;
+    Ok(old.is_injective()? && of_old.is_equal(&of_meant)?)
 }
