@@ -293,14 +293,14 @@ impl Dependence {
         let element = &self.element;
         match self.kind {
             DependenceKind::Flow => {
-                format!("because the second one reads {element}, which the first one sets;")
+                format!("because the second one reads {element}, which the first one sets")
             }
             DependenceKind::Anti => {
-                format!("because the first one reads {element} before the second one sets it;")
+                format!("because the first one reads {element} before the second one sets it")
             }
-            DependenceKind::Output => format!("because both set {element};"),
+            DependenceKind::Output => format!("because both set {element}"),
             DependenceKind::Reduction => {
-                format!("because both update {element};")
+                format!("because both update {element}")
             }
         }
     }

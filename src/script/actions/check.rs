@@ -42,8 +42,8 @@ pub(super) fn illegal(failure: Failure, violation: &Violation, nests: &[Nest]) -
     let failure = failure.note(diag::in_nest(nest, &violation.culprits()));
     match blamed(nest) {
         Some(step) => failure.note(match &step.site {
-            Some(site) => format!("legal up to the step `{step}` at {site}"),
-            None => format!("legal up to the step `{step}`"),
+            Some(site) => format!("legal before the step `{step}` at {site}"),
+            None => format!("legal before the step `{step}`"),
         }),
         None => failure,
     }
