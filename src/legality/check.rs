@@ -69,7 +69,7 @@ pub enum Undecided {
 }
 
 /// How much a proof may take of the polyhedral library.
-const OPERATIONS: u64 = 20_000_000;
+pub(super) const OPERATIONS: u64 = 20_000_000;
 
 /// Whether `nests`, in order, compute what their definition says.
 pub fn check(nests: &[Nest], reductions: Reductions) -> Verdict {
@@ -120,7 +120,7 @@ pub fn check(nests: &[Nest], reductions: Reductions) -> Verdict {
 }
 
 /// That it is known what each loop and each fill executes.
-fn known(program: &Program) -> Result<(), Undecided> {
+pub(super) fn known(program: &Program) -> Result<(), Undecided> {
     for leaf in &program.leaves {
         let stepped = |l: &&&crate::ir::Loop| l.range.step != 1 && l.range.lower.len() != 1;
         if let Some(l) = leaf.loops.iter().find(stepped) {
@@ -133,7 +133,7 @@ fn known(program: &Program) -> Result<(), Undecided> {
 
 /// Whether all statements and fills are those of the definition, on its own tensors, so that only
 /// their order can be wrong.
-fn is_reordered(program: &Program) -> bool {
+pub(super) fn is_reordered(program: &Program) -> bool {
     program.leaves.iter().all(|leaf| {
         let original = leaf.assignment.and_then(|a| program.originals.get(a));
         match (leaf.what, original) {
@@ -151,7 +151,7 @@ fn is_reordered(program: &Program) -> bool {
 
 /// Whether the order of the updates of an assignment does not matter: not for integers, minima
 /// and maxima, and for others if the policy says so.
-fn reassociates(program: &Program, a: usize, reductions: Reductions) -> bool {
+pub(super) fn reassociates(program: &Program, a: usize, reductions: Reductions) -> bool {
     let Some(Original { stmt, .. }) = program.originals.get(a) else {
         return false;
     };

@@ -12,28 +12,62 @@ pub(super) struct Conflict<'a> {
     pub(super) pair: (Point, Point),
 }
 
-/// The first conflict.
-pub(super) fn conflict<'a>(program: &Program<'a>) -> Result<Option<Conflict<'a>>, Error> {
-    let mut seen: Vec<(usize, &Name)> = Vec::new();
+/// A loop that runs iterations at the same time.
+pub(super) struct Marked<'p, 'a> {
+    by: &'a Loop,
+    /// One of the leaves in it.
+    leaf: &'p Leaf<'a>,
+    /// How many loops are around it.
+    depth: usize,
+    /// How many iterations run at the same time, if not all of them.
+    pub(super) lanes: Option<i64>,
+}
+
+impl<'a> Marked<'_, 'a> {
+    pub(super) fn name(&self) -> &'a Name {
+        &self.by.name
+    }
+}
+
+/// The loops that run iterations at the same time.
+pub(super) fn marked<'p, 'a>(program: &'p Program<'a>) -> Vec<Marked<'p, 'a>> {
+    let mut found: Vec<Marked> = Vec::new();
     for leaf in &program.leaves {
-        for (depth, l) in leaf.loops.iter().enumerate() {
+        for (depth, by) in leaf.loops.iter().enumerate() {
             let collapsed = (0..depth).any(|d| leaf.loops[d].sharing.collapse > depth - d);
-            let marked = l.parallel || l.vector || collapsed;
-            if !marked || seen.contains(&(leaf.place[0], &l.name)) {
+            let is_marked = by.parallel || by.vector || collapsed;
+            let same = |m: &Marked| (m.leaf.place[0], m.name()) == (leaf.place[0], &by.name);
+            if !is_marked || found.iter().any(same) {
                 continue;
             }
-            seen.push((leaf.place[0], &l.name));
-            let numbered = program.leaves.iter().enumerate();
-            let inside: Vec<(usize, &Leaf)> = numbered
-                .filter(|(_, other)| is_inside(other, leaf, depth))
-                .collect();
-            let lanes = l.lanes.filter(|_| l.vector && !l.parallel && !collapsed);
-            if let Some(pair) = carried(&inside, depth, lanes)? {
-                return Ok(Some(Conflict { by: l, pair }));
-            }
+            let lanes = by.lanes.filter(|_| by.vector && !by.parallel && !collapsed);
+            found.push(Marked {
+                by,
+                leaf,
+                depth,
+                lanes,
+            });
+        }
+    }
+    found
+}
+
+/// The first conflict.
+pub(super) fn conflict<'a>(program: &Program<'a>) -> Result<Option<Conflict<'a>>, Error> {
+    for marked in marked(program) {
+        if let Some(pair) = first(&carried(program, &marked)?)? {
+            return Ok(Some(Conflict {
+                by: marked.by,
+                pair,
+            }));
         }
     }
     Ok(None)
+}
+
+/// Whether no two of the iterations that a loop runs at the same time conflict.
+pub(super) fn is_independent(program: &Program, marked: &Marked) -> Result<bool, Error> {
+    carried(program, marked)?.is_empty()
 }
 
 /// Whether a leaf is in the loop at `depth` around another one.
@@ -42,13 +76,15 @@ fn is_inside(leaf: &Leaf, other: &Leaf, depth: usize) -> bool {
     leaf.place[0] == other.place[0] && name(leaf) == name(other)
 }
 
-/// Two accesses, the first one a write, in different iterations of the loop at `depth` around
-/// `leaves`, and in one iteration of the loops further out.
-fn carried(
-    leaves: &[(usize, &Leaf)],
-    depth: usize,
-    lanes: Option<i64>,
-) -> Result<Option<(Point, Point)>, Error> {
+/// Pairs of accesses, the first one a write, in different iterations of a loop that run at the same
+/// time, and in one iteration of the loops further out.
+fn carried(program: &Program, marked: &Marked) -> Result<UnionMap, Error> {
+    let (depth, lanes) = (marked.depth, marked.lanes);
+    let numbered = program.leaves.iter().enumerate();
+    let leaves: Vec<(usize, &Leaf)> = numbered
+        .filter(|(_, other)| is_inside(other, marked.leaf, depth))
+        .collect();
+    let leaves = leaves.as_slice();
     let writes = UnionMap::new(&all(leaves, |k, leaf| vec![leaf.write(k)]))?;
     let reads = all(leaves, |k, leaf| {
         leaf.reads(k).into_iter().map(|(_, piece)| piece).collect()
@@ -56,7 +92,7 @@ fn carried(
     let touched = writes.union(&UnionMap::new(&reads)?)?;
     let conflicts = writes.apply_range(&touched.reverse()?)?;
     if conflicts.is_empty()? {
-        return Ok(None);
+        return Ok(conflicts);
     }
     let pieces = all(leaves, |k, leaf| {
         let reads = leaf.reads(k);
@@ -70,8 +106,7 @@ fn carried(
     let at_once = iterations
         .apply_range(&at_once)?
         .apply_range(&iterations.reverse()?)?;
-    let carried = conflicts.intersect(&at_once)?;
-    first(&carried)
+    conflicts.intersect(&at_once)
 }
 
 /// From an iteration of the loop at `depth` to those that run at the same time: all later ones, or

@@ -1,13 +1,15 @@
 //! Whether nests compute what their definition says: the one authority.
 //!
-//! [`check`] proves it or shows what is wrong; [`prove`] is what code needs. [`race`] is a quick test for parallel loops that
-//! needs no polyhedral library, and may refuse too much.
+//! [`check`] proves it or shows what is wrong; [`prove`] is what code needs; [`Judge`] answers it for
+//! many variants of one nest. [`race`] is a quick test for parallel loops that needs no polyhedral
+//! library, and may refuse too much.
 
 mod check;
 mod concurrent;
 mod dataflow;
 mod equal;
 mod find;
+mod judge;
 mod memory;
 mod order;
 mod program;
@@ -19,5 +21,6 @@ mod reroll;
 mod violation;
 
 pub use check::{Reductions, Undecided, Verdict, check};
+pub use judge::Judge;
 pub use proof::{Proof, Refused, prove};
 pub use violation::{Dependence, DependenceKind, Instance, Place, Violation};
