@@ -1,5 +1,6 @@
 #![doc = include_str!("README.md")]
 
+pub mod advice;
 pub mod analysis;
 pub mod codegen;
 pub mod diag;

@@ -32,6 +32,8 @@ const HELP: &str = "\
 :help           this text
 :help NAME      what a function does
 :vars           the variables
+:moves          the steps that are legal next on the nest that was declared last
+:moves NEST     those on another one, a name or any expression
 :quit           leave (Ctrl-D does too)
 
 Anything else is a line of a script. A line goes on while a bracket or a string is open.";
@@ -62,6 +64,12 @@ impl Repl {
     }
 
     fn command(&mut self, command: &str) -> Outcome {
+        if let Some(nest) = command
+            .strip_prefix("moves")
+            .filter(|c| !c.starts_with(is_part))
+        {
+            return self.moves(nest.trim());
+        }
         let mut words = command.split_whitespace();
         match (words.next().unwrap_or(""), words.next()) {
             ("quit" | "q" | "exit", None) => Outcome::Leave,
@@ -72,6 +80,15 @@ impl Repl {
             },
             ("vars", None) => Outcome::Text(self.variables()),
             _ => failed(format!("`:{command}` is no command; :help lists them")),
+        }
+    }
+
+    fn moves(&mut self, nest: &str) -> Outcome {
+        let last = || self.session.last_nest();
+        match (nest, last()) {
+            ("", None) => failed("no variable holds a nest".to_owned()),
+            ("", Some(last)) => self.handle_line(&format!("moves({last})")),
+            (nest, _) => self.handle_line(&format!("moves({nest})")),
         }
     }
 
@@ -120,6 +137,11 @@ impl Repl {
         names.dedup();
         names
     }
+}
+
+/// Whether a character goes on with a word.
+fn is_part(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
 }
 
 fn failed(message: String) -> Outcome {

@@ -1,7 +1,9 @@
-//! What people read: tables of results, and how far a run is.
+//! What people read: tables of results and of next steps, and how far a run is.
 
+mod moves;
 mod progress;
 
+pub use moves::moves;
 pub use progress::Bar;
 
 use crate::legality::Proof;

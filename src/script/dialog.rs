@@ -1,6 +1,6 @@
 //! Lines of a dialog: what they define persists, and a line that fails leaves no trace.
 
-use super::actions::Code;
+use super::actions::{Code, Listed};
 use super::errors::ScriptError;
 use super::session::Session;
 use super::stack::on_large_stack;
@@ -38,6 +38,12 @@ impl Session {
                 self.imports.push_str(&import);
             }
         }
+    }
+
+    /// The variable that was declared last of those that hold a nest.
+    pub fn last_nest(&self) -> Option<String> {
+        let nests = self.scope.iter().filter(|(_, _, value)| value.is::<Nest>());
+        nests.last().map(|(name, ..)| name.to_owned())
     }
 
     /// The value of a variable on one line.
@@ -93,6 +99,9 @@ fn display(value: &Dynamic) -> Option<String> {
     }
     if let Some(code) = value.read_lock::<Code>() {
         return Some(code.0.source());
+    }
+    if let Some(moves) = value.read_lock::<Listed>() {
+        return Some(moves.table());
     }
     Some(format!("=> {}", values::show(value)))
 }

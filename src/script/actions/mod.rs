@@ -7,11 +7,13 @@ mod data;
 mod export;
 mod init;
 mod look;
+mod moves;
 mod paths;
 mod run;
 mod strategy;
 
 pub use code::Code;
+pub use moves::Listed;
 pub use paths::Path;
 
 use super::call::Function;
@@ -21,6 +23,7 @@ pub(super) fn register(engine: &mut rhai::Engine) {
     check::register(engine);
     code::register(engine);
     data::register(engine);
+    moves::register(engine);
     paths::register(engine);
 }
 
@@ -45,6 +48,8 @@ pub static ACTIONS: &[&Function] = &[
     &look::DEPTH,
     &look::PARAM,
     &look::WRONG,
+    &moves::MOVES,
+    &moves::APPLY,
     &paths::PATH,
     &paths::PAPER,
     &paths::JSON,

@@ -1,0 +1,75 @@
+//! The candidates that are legal.
+
+use super::candidates::Candidates;
+use crate::ir::{Arg, Name, Nest, Site};
+use crate::legality::{Judge, Reductions, Undecided};
+use crate::transform::{Error, ErrorKind, Op, Value, apply};
+use std::sync::Arc;
+
+/// A step, or several that belong together.
+#[derive(Clone)]
+pub struct Move {
+    /// What scripts call: an operation, or a function of the library.
+    pub op: &'static str,
+    /// The loop that it is about.
+    pub at: Name,
+    /// What else it is about, for tables: other loops, or a number of lanes.
+    pub with: Option<String>,
+    /// The call in method form, such as `interchange("i", "j")`.
+    pub call: String,
+    /// The steps: operations and their arguments after the nest.
+    pub(super) steps: Arc<[(&'static Op, Vec<Arg>)]>,
+}
+
+/// What is legal next.
+#[derive(Clone)]
+pub struct Moves {
+    /// The nest that is asked about.
+    pub nest: Nest,
+    /// Whether it is legal itself. If it is not, the moves make it so.
+    pub legal: bool,
+    /// By loop, in the order in which loops are printed.
+    pub list: Vec<Move>,
+}
+
+impl Move {
+    /// What the move makes of a nest; `site` says where it was asked for.
+    ///
+    /// # Errors
+    /// Those of its steps, on a nest that it was not made for.
+    pub fn apply(&self, nest: &Nest, site: Option<&Site>) -> Result<Nest, Error> {
+        self.steps
+            .iter()
+            .try_fold(nest.clone(), |nest, (op, args)| {
+                let args: Vec<Arg> = [Arg::Nest(nest)].into_iter().chain(args.clone()).collect();
+                match apply(op, &args, site.cloned())? {
+                    Value::Nest(nest) => Ok(nest),
+                    Value::Expr(_) => Err(ErrorKind::Misdeclared.into()),
+                }
+            })
+    }
+}
+
+/// The moves that are legal now.
+///
+/// # Errors
+/// Nothing is known of the nest: it has no definition, or there is no proof.
+pub fn moves(nest: &Nest, reductions: Reductions) -> Result<Moves, Undecided> {
+    let mut judge = Judge::of(nest, reductions);
+    let legal = judge.is_legal(nest)?;
+    let mut candidates = Candidates {
+        nest,
+        judge,
+        banded: Vec::new(),
+    };
+    let loops = nest.loops();
+    let mut list: Vec<Move> = Vec::new();
+    for (outer, l) in &loops {
+        list.extend(candidates.at(outer, l));
+    }
+    Ok(Moves {
+        nest: nest.clone(),
+        legal,
+        list,
+    })
+}

@@ -1,0 +1,136 @@
+//! `moves`: which steps are legal next, as a value.
+
+use crate::advice::{self, Move, Moves};
+use crate::report;
+use crate::script::call::{Function, Parameter};
+use crate::script::fail::Failure;
+use rhai::{Dynamic, Engine, EvalAltResult, FnPtr, ImmutableString, NativeCallContext};
+use std::sync::Arc;
+
+/// Moves of a nest, as scripts see them.
+#[derive(Clone)]
+pub struct Listed {
+    of: Arc<Moves>,
+    /// Which of them.
+    kept: Vec<usize>,
+}
+
+/// One of them.
+#[derive(Clone)]
+struct One {
+    of: Arc<Moves>,
+    number: usize,
+}
+
+pub(super) static MOVES: Function = Function {
+    name: "moves",
+    params: &[Parameter::new("nest")],
+    returns: "moves",
+    doc: "\
+The steps that are legal next, at each loop: those that apply and after which `check` says that the
+nest is legal. Vector loops have as many lanes as are legal; `tile` stands for bands whose loops may
+have any order. Nothing is listed for what has no proof.
+
+Printed, it is a table. `for m in moves(l)` goes through them, `filter(|m| …)` takes some, `len`
+counts them, `[k]` is number k, from 0, and `list` all as a list. Of one, `m.op` is the operation,
+`m.at` the loop, `m.text` the call as text, and `m.apply(l)` takes the step.",
+    call: |call| {
+        let nest = call.nest(0)?;
+        let reductions = call.state().workbench.settings.reductions;
+        let of = advice::moves(&nest, reductions);
+        let of = of.map_err(|why| call.refuse(&format!("not decided: {why}")).argument(0))?;
+        let kept = (0..of.list.len()).collect();
+        let of = Arc::new(of);
+        Ok(Dynamic::from(Listed { of, kept }))
+    },
+};
+
+pub(super) static APPLY: Function = Function {
+    name: "apply",
+    params: &[Parameter::new("move"), Parameter::new("nest")],
+    returns: "nest",
+    doc: "What one of the `moves` of a nest makes of that nest, or of another one.",
+    call: |call| {
+        let one: One = call.get(0, "one of the moves that `moves` lists")?;
+        let after = one.step().apply(&call.nest(1)?, call.site().as_ref());
+        after.map(Dynamic::from).map_err(Failure::operation)
+    },
+};
+
+impl One {
+    fn step(&self) -> &Move {
+        &self.of.list[self.number]
+    }
+}
+
+impl Listed {
+    fn one(&self, number: usize) -> One {
+        let of = self.of.clone();
+        One { of, number }
+    }
+
+    fn all(&self) -> Vec<Dynamic> {
+        let all = self.kept.iter().map(|k| Dynamic::from(self.one(*k)));
+        all.collect()
+    }
+
+    /// One row per loop.
+    pub fn table(&self) -> String {
+        let list: Vec<&Move> = self.kept.iter().map(|k| &self.of.list[*k]).collect();
+        report::moves(&self.of, &list)
+    }
+}
+
+/// How moves print, and what they know.
+pub fn register(engine: &mut Engine) {
+    type Result<T> = std::result::Result<T, Box<EvalAltResult>>;
+    engine
+        .register_type_with_name::<One>("move")
+        .register_get("op", |m: &mut One| m.step().op)
+        .register_get("at", |m: &mut One| m.step().at.to_string())
+        .register_get("text", |m: &mut One| m.step().call.clone())
+        .register_fn("to_string", |m: &mut One| m.step().call.clone())
+        .register_fn("to_debug", |m: &mut One| m.step().call.clone());
+    engine
+        .register_type_with_name::<Listed>("moves")
+        .register_iterator::<Listed>()
+        .register_get("list", |m: &mut Listed| m.all())
+        .register_get("len", |m: &mut Listed| m.kept.len() as i64)
+        .register_fn("len", |m: &mut Listed| m.kept.len() as i64)
+        .register_fn("to_string", |m: &mut Listed| m.table())
+        .register_fn("to_debug", |m: &mut Listed| {
+            ImmutableString::from(format!("{} moves", m.kept.len()))
+        })
+        .register_indexer_get(|m: &mut Listed, k: i64| -> Result<One> {
+            let kept = usize::try_from(k).ok().and_then(|k| m.kept.get(k));
+            let outside = || EvalAltResult::ErrorArrayBounds(m.kept.len(), k, rhai::Position::NONE);
+            kept.map(|k| m.one(*k)).ok_or_else(|| outside().into())
+        })
+        .register_fn(
+            "filter",
+            |context: NativeCallContext, m: &mut Listed, keep: FnPtr| -> Result<Listed> {
+                let mut kept = Vec::new();
+                for k in &m.kept {
+                    let one = Dynamic::from(m.one(*k));
+                    if keep
+                        .call_raw(&context, None, [one])?
+                        .as_bool()
+                        .unwrap_or(false)
+                    {
+                        kept.push(*k);
+                    }
+                }
+                let of = m.of.clone();
+                Ok(Listed { of, kept })
+            },
+        );
+}
+
+impl IntoIterator for Listed {
+    type Item = Dynamic;
+    type IntoIter = std::vec::IntoIter<Dynamic>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.all().into_iter()
+    }
+}
