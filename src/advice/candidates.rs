@@ -1,6 +1,7 @@
 //! What could be done next at a loop, and whether it is legal.
 
 use super::moves::Move;
+use crate::analysis::bounds;
 use crate::ir::{Arg, Loop, LoopRef, Name, Nest, Tree};
 use crate::legality::Judge;
 use crate::transform::Op;
@@ -17,9 +18,9 @@ use crate::transform::nest::unroll_and_jam::UNROLL_AND_JAM;
 /// The numbers of lanes that are tried where a loop cannot be vector in full.
 const LANES: [i64; 6] = [2, 4, 8, 16, 32, 64];
 
-/// The factor for which `unroll_and_jam` is tried; those that are legal do not depend on it but
-/// for loops that carry dependences over more than so many iterations.
-const FACTOR: i64 = 4;
+/// The factors for which `unroll_and_jam` is tried: the first that divides the number of
+/// iterations, since proofs take longer where there is a tail, or else the first.
+const FACTORS: [i64; 3] = [4, 3, 2];
 
 /// The size of the tiles; what is legal does not depend on it.
 const TILE: i64 = 32;
@@ -57,7 +58,7 @@ impl Candidates<'_> {
         }
         found.extend(self.one(l, &REVERSE, None, vec![]));
         if holds_loop {
-            found.extend(self.one(l, &UNROLL_AND_JAM, None, vec![Arg::Int(FACTOR)]));
+            found.extend(self.one(l, &UNROLL_AND_JAM, None, vec![Arg::Int(factor(l))]));
         }
         found.extend(self.one(l, &RFACTOR, None, vec![]));
         found
@@ -147,6 +148,12 @@ impl Candidates<'_> {
         let legal = self.judge.is_legal(&after).unwrap_or(false);
         legal.then_some(candidate)
     }
+}
+
+fn factor(l: &Loop) -> i64 {
+    let iterations = bounds::extent(&l.range).map(|(_, iterations)| iterations);
+    let divides = |f: &i64| iterations.is_some_and(|n| n % f == 0);
+    FACTORS.into_iter().find(divides).unwrap_or(FACTORS[0])
 }
 
 fn reference(name: &Name) -> LoopRef {

@@ -1,7 +1,7 @@
 //! The candidates that are legal.
 
 use super::candidates::Candidates;
-use crate::ir::{Arg, Name, Nest, Site};
+use crate::ir::{Arg, Loop, Name, Nest, Site};
 use crate::legality::{Judge, Reductions, Undecided};
 use crate::transform::{Error, ErrorKind, Op, Value, apply};
 use std::sync::Arc;
@@ -26,6 +26,8 @@ pub struct Move {
 pub struct Moves {
     /// The nest that is asked about.
     pub nest: Nest,
+    /// The loop that is asked about; `None` for all of them.
+    pub at: Option<Name>,
     /// Whether it is legal itself. If it is not, the moves make it so.
     pub legal: bool,
     /// By loop, in the order in which loops are printed.
@@ -50,11 +52,11 @@ impl Move {
     }
 }
 
-/// The moves that are legal now.
+/// The moves that are legal now, at all loops or at one, which is quicker.
 ///
 /// # Errors
 /// Nothing is known of the nest: it has no definition, or there is no proof.
-pub fn moves(nest: &Nest, reductions: Reductions) -> Result<Moves, Undecided> {
+pub fn moves(nest: &Nest, at: Option<&Name>, reductions: Reductions) -> Result<Moves, Undecided> {
     let mut judge = Judge::of(nest, reductions);
     let legal = judge.is_legal(nest)?;
     let mut candidates = Candidates {
@@ -64,11 +66,13 @@ pub fn moves(nest: &Nest, reductions: Reductions) -> Result<Moves, Undecided> {
     };
     let loops = nest.loops();
     let mut list: Vec<Move> = Vec::new();
-    for (outer, l) in &loops {
+    let asked = |l: &Loop| at.is_none_or(|name| l.name == *name);
+    for (outer, l) in loops.iter().filter(|(_, l)| asked(l)) {
         list.extend(candidates.at(outer, l));
     }
     Ok(Moves {
         nest: nest.clone(),
+        at: at.cloned(),
         legal,
         list,
     })

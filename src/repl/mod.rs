@@ -33,7 +33,7 @@ const HELP: &str = "\
 :help NAME      what a function does
 :vars           the variables
 :moves          the steps that are legal next on the nest that was declared last
-:moves NEST     those on another one, a name or any expression
+:moves NEST     those on another one; `:moves NEST, "i"` those at one loop
 :quit           leave (Ctrl-D does too)
 
 Anything else is a line of a script. A line goes on while a bracket or a string is open.";
@@ -240,6 +240,28 @@ mod tests {
     }
 
     #[test]
+    fn what_is_legal_next() {
+        let mut repl = repl();
+        text(&mut repl, "let A = tensor([4, 5]); let B = tensor([4])");
+        text(&mut repl, "let B = eq(vsum(vat(A, [i, j]), [j]), [i])");
+        text(&mut repl, "let l = build(B)");
+        let table = text(&mut repl, ":moves");
+        assert_eq!(text(&mut repl, ":moves l"), table);
+        assert_eq!(text(&mut repl, "moves(l)"), table);
+        let expected = "\
+| loop | parallelize | vectorize | interchange | tile | reverse | unroll_and_jam |
+|------|-------------|-----------|-------------|------|---------|----------------|
+| i    | yes         | yes       | j           | i, j | yes     | yes            |
+| · j  |             |           | i           |      |         |                |";
+        assert_eq!(table, expected);
+        let one = text(&mut repl, ":moves l, \"j\"");
+        assert!(one.contains("| · j") && !one.contains("| i "), "{one}");
+        assert!(failure(&mut repl, ":moves l, \"k\"").contains("`k`"));
+        assert!(failure(&mut repl, ":moves A").contains("must be a nest"));
+        assert!(failure(&mut repl, ":movesl").contains("no command"));
+    }
+
+    #[test]
     fn commands() {
         let mut repl = repl();
         assert!(text(&mut repl, ":help").contains("interchange"));
@@ -247,6 +269,7 @@ mod tests {
         assert!(failure(&mut repl, ":help nothing").contains("no help"));
         assert!(failure(&mut repl, ":x").contains("no command"));
         assert_eq!(text(&mut repl, ":vars"), "no variables yet");
+        assert!(failure(&mut repl, ":moves").contains("no variable holds a nest"));
         assert_eq!(text(&mut repl, ":quit"), "leave");
         assert!(
             repl.completions("interch")

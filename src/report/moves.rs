@@ -3,7 +3,7 @@
 use crate::advice::{Move, Moves};
 use comfy_table::{Table, presets};
 
-/// Some of the moves of a nest, `list`, as a table of all of its loops.
+/// Some of the moves of a nest, `list`, as a table of the loops that were asked about.
 pub fn moves(moves: &Moves, list: &[&Move]) -> String {
     let mut columns: Vec<&str> = Vec::new();
     for m in list {
@@ -25,6 +25,9 @@ pub fn moves(moves: &Moves, list: &[&Move]) -> String {
     table.load_style(presets::ASCII_MARKDOWN);
     table.set_header(["loop"].iter().chain(&columns));
     for (outer, l) in moves.nest.loops() {
+        if moves.at.as_ref().is_some_and(|at| *at != l.name) {
+            continue;
+        }
         let cell = |op: &&str| -> String {
             let here = list.iter().filter(|m| m.op == *op && m.at == l.name);
             let words = here.map(|m| m.with.as_deref().unwrap_or("yes"));

@@ -1,9 +1,11 @@
 //! `moves`: which steps are legal next, as a value.
 
 use crate::advice::{self, Move, Moves};
+use crate::analysis::position;
 use crate::report;
 use crate::script::call::{Function, Parameter};
 use crate::script::fail::Failure;
+use crate::script::operations;
 use rhai::{Dynamic, Engine, EvalAltResult, FnPtr, ImmutableString, NativeCallContext};
 use std::sync::Arc;
 
@@ -24,10 +26,10 @@ struct One {
 
 pub(super) static MOVES: Function = Function {
     name: "moves",
-    params: &[Parameter::new("nest")],
+    params: &[Parameter::new("nest"), Parameter::optional("loop")],
     returns: "moves",
     doc: "\
-The steps that are legal next, at each loop: those that apply and after which `check` says that the
+The steps that are legal next, at each loop, or at one by level or name: those that apply and after which `check` says that the
 nest is legal. Vector loops have as many lanes as are legal; `tile` stands for bands whose loops may
 have any order. Nothing is listed for what has no proof.
 
@@ -37,7 +39,15 @@ counts them, `[k]` is number k, from 0, and `list` all as a list. Of one, `m.op`
     call: |call| {
         let nest = call.nest(0)?;
         let reductions = call.state().workbench.settings.reductions;
-        let of = advice::moves(&nest, reductions);
+        let at = match call.count() {
+            1 => None,
+            _ => {
+                let position = operations::position(call, &nest, 1)?;
+                let chain = position::chain(&nest, &position);
+                chain.last().map(|l| l.name.clone())
+            }
+        };
+        let of = advice::moves(&nest, at.as_ref(), reductions);
         let of = of.map_err(|why| call.refuse(&format!("not decided: {why}")).argument(0))?;
         let kept = (0..of.list.len()).collect();
         let of = Arc::new(of);
