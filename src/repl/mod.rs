@@ -33,7 +33,7 @@ const HELP: &str = "\
 :help NAME      what a function does
 :vars           the variables
 :moves          the steps that are legal next on the nest that was declared last
-:moves NEST     those on another one; `:moves NEST, "i"` those at one loop
+:moves NEST     those on another one; `:moves NEST, 2` those at one loop
 :quit           leave (Ctrl-D does too)
 
 Anything else is a line of a script. A line goes on while a bracket or a string is open.";

@@ -1,7 +1,7 @@
 //! The values that scripts compute with, beside Rhai's own: tensors, nests, index expressions
 //! and arrows.
 
-use super::actions::Code;
+use super::actions::{Code, Listed, One};
 use super::fail::Failure;
 use crate::ir::{Affine, Expr, Name, Nest};
 use rhai::{Dynamic, Engine, EvalAltResult, ImmutableString, NativeCallContext};
@@ -110,6 +110,8 @@ pub fn type_in_words(name: &str) -> String {
         "error" => "an error",
         "numbers" => "an array of numbers",
         "random numbers" => "random numbers",
+        "move" => "a move",
+        "moves" => "a list of moves",
         name if name.ends_with("Expr") => "a tensor",
         name if name.ends_with("Nest") => "a nest",
         name if name.ends_with("Index") => "an iterator",
@@ -181,6 +183,12 @@ fn simple(value: &Dynamic) -> String {
     }
     if let Some(code) = value.read_lock::<Code>() {
         return format!("code {}", code.0.symbol);
+    }
+    if let Some(moves) = value.read_lock::<Listed>() {
+        return moves.summary();
+    }
+    if let Some(one) = value.read_lock::<One>() {
+        return one.text();
     }
     if let Some(failure) = value.read_lock::<Failure>() {
         return failure.message();

@@ -13,7 +13,7 @@ mod run;
 mod strategy;
 
 pub use code::Code;
-pub use moves::Listed;
+pub use moves::{Listed, One};
 pub use paths::Path;
 
 use super::call::Function;

@@ -6,7 +6,7 @@ use crate::report;
 use crate::script::call::{Function, Parameter};
 use crate::script::fail::Failure;
 use crate::script::operations;
-use rhai::{Dynamic, Engine, EvalAltResult, FnPtr, ImmutableString, NativeCallContext};
+use rhai::{Dynamic, Engine, EvalAltResult, FnPtr, NativeCallContext};
 use std::sync::Arc;
 
 /// Moves of a nest, as scripts see them.
@@ -19,7 +19,7 @@ pub struct Listed {
 
 /// One of them.
 #[derive(Clone)]
-struct One {
+pub struct One {
     of: Arc<Moves>,
     number: usize,
 }
@@ -68,6 +68,11 @@ pub(super) static APPLY: Function = Function {
 };
 
 impl One {
+    /// The call.
+    pub fn text(&self) -> String {
+        self.step().call.clone()
+    }
+
     fn step(&self) -> &Move {
         &self.of.list[self.number]
     }
@@ -84,6 +89,14 @@ impl Listed {
         all.collect()
     }
 
+    /// How many there are, in words.
+    pub fn summary(&self) -> String {
+        match self.kept.len() {
+            1 => "1 move".to_owned(),
+            count => format!("{count} moves"),
+        }
+    }
+
     /// One row per loop.
     pub fn table(&self) -> String {
         let list: Vec<&Move> = self.kept.iter().map(|k| &self.of.list[*k]).collect();
@@ -98,9 +111,9 @@ pub fn register(engine: &mut Engine) {
         .register_type_with_name::<One>("move")
         .register_get("op", |m: &mut One| m.step().op)
         .register_get("at", |m: &mut One| m.step().at.to_string())
-        .register_get("text", |m: &mut One| m.step().call.clone())
-        .register_fn("to_string", |m: &mut One| m.step().call.clone())
-        .register_fn("to_debug", |m: &mut One| m.step().call.clone());
+        .register_get("text", |m: &mut One| m.text())
+        .register_fn("to_string", |m: &mut One| m.text())
+        .register_fn("to_debug", |m: &mut One| m.text());
     engine
         .register_type_with_name::<Listed>("moves")
         .register_iterator::<Listed>()
@@ -108,9 +121,7 @@ pub fn register(engine: &mut Engine) {
         .register_get("len", |m: &mut Listed| m.kept.len() as i64)
         .register_fn("len", |m: &mut Listed| m.kept.len() as i64)
         .register_fn("to_string", |m: &mut Listed| m.table())
-        .register_fn("to_debug", |m: &mut Listed| {
-            ImmutableString::from(format!("{} moves", m.kept.len()))
-        })
+        .register_fn("to_debug", |m: &mut Listed| m.summary())
         .register_indexer_get(|m: &mut Listed, k: i64| -> Result<One> {
             let kept = usize::try_from(k).ok().and_then(|k| m.kept.get(k));
             let outside = || EvalAltResult::ErrorArrayBounds(m.kept.len(), k, rhai::Position::NONE);

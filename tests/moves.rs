@@ -1,0 +1,127 @@
+//! What `moves` lists, as scripts see it.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use teml::script::{Session, Workbench};
+
+struct Dialog(Session);
+
+impl Dialog {
+    fn new(script: &str) -> Dialog {
+        let output = Box::new(std::io::sink());
+        let mut dialog = Dialog(Session::new(output, Workbench::default()).unwrap());
+        dialog.show(script);
+        dialog
+    }
+
+    fn show(&mut self, line: &str) -> String {
+        match self.0.eval_line(line) {
+            Ok(text) => text.unwrap_or_default(),
+            Err(error) => panic!("{}", error.render(false)),
+        }
+    }
+
+    fn fails(&mut self, line: &str) -> String {
+        self.0.eval_line(line).unwrap_err().render(false)
+    }
+}
+
+const PRODUCT: &str = "
+    let A = tensor([8, 6]);
+    let B = tensor([6, 9]);
+    let C = eq(vsum(vmul(A, B, [[i, k], [k, j]]), [k]), [i, j]);
+    let l = build(C);
+";
+
+/// A copy of y that lags `by` iterations behind.
+fn lagging(by: i64) -> String {
+    format!(
+        "let x = tensor([20]);
+         let y = eq(x, [i] -> [i]);
+         let z = eq(y, [i] -> [i]);
+         let apart = fuse_outer(build(y), build(z), 0);
+         let l = apart.shift(\"i_2\", {by}).fuse(\"i\", \"i_2\");"
+    )
+}
+
+/// The call of each move, as text, does what the move does.
+#[test]
+fn calls_do_what_moves_do() {
+    for script in [
+        PRODUCT,
+        &format!("{PRODUCT} reductions(\"reassoc\");"),
+        &lagging(0),
+    ] {
+        let mut dialog = Dialog::new(script);
+        let count: usize = dialog.show("moves(l).len")[3..].parse().unwrap();
+        assert!(count > 3, "{count}");
+        for k in 0..count {
+            let shown = dialog.show(&format!("moves(l)[{k}].text"));
+            let text = shown[4..shown.len() - 1].replace('\\', "");
+            let applied = dialog.show(&format!("moves(l)[{k}].apply(l)"));
+            assert_eq!(applied, dialog.show(&format!("l.{text}")), "{text}");
+        }
+    }
+}
+
+#[test]
+fn vector_loops_have_as_many_lanes_as_are_legal() {
+    for (by, text) in [
+        (0, "[vectorize(\"i\")]"),
+        (1, "[]"),
+        (3, "[vectorize(\"i\", 2)]"),
+        (4, "[vectorize(\"i\", 4)]"),
+        (7, "[vectorize(\"i\", 4)]"),
+    ] {
+        let mut dialog = Dialog::new(&lagging(by));
+        let line = "moves(l, \"i\").filter(|m| m.op == \"vectorize\").list";
+        assert_eq!(dialog.show(line), format!("=> {text}"), "{by}");
+        let parallel = dialog.show("moves(l, \"i\").filter(|m| m.op == \"parallelize\").len");
+        assert_eq!(parallel, format!("=> {}", i64::from(by == 0)));
+    }
+}
+
+#[test]
+fn the_policy_decides_on_reductions() {
+    let mut dialog = Dialog::new(PRODUCT);
+    let of_k = "let ops = []; for m in moves(l, \"k\") { ops.push(m.op); } ops";
+    assert_eq!(dialog.show(of_k), "=> [\"interchange\", \"interchange\"]");
+    dialog.show("reductions(\"reassoc\")");
+    let ops = dialog.show(of_k);
+    assert!(ops.contains("rfactor") && ops.contains("reverse"), "{ops}");
+    assert!(!ops.contains("parallelize"), "{ops}");
+}
+
+#[test]
+fn what_is_illegal_can_be_made_legal() {
+    let mut dialog = Dialog::new(PRODUCT);
+    dialog.show("let wrong = l.reverse(\"k\");");
+    let table = dialog.show("moves(wrong)");
+    assert!(
+        table.starts_with("the nest is not legal as it is"),
+        "{table}"
+    );
+    let only = "moves(wrong).list";
+    assert_eq!(dialog.show(only), "=> [reverse(\"k\")]");
+    let again = dialog.show("check(moves(wrong)[0].apply(wrong)).legal");
+    assert_eq!(again, "=> true");
+}
+
+#[test]
+fn mistakes_are_told() {
+    let mut dialog = Dialog::new(PRODUCT);
+    for (line, part) in [
+        ("moves(C)", "`build` wraps an assignment"),
+        ("moves(l, \"m\")", "`m`"),
+        ("moves(l)[99]", "99"),
+        ("apply(1, l)", "one of the moves"),
+        ("moves(l)[0].apply(A)", "must be a nest"),
+        (
+            "let T = eq(A, [r, s] -> [s, r]); moves(l)[0].apply(build(T))",
+            "`i`",
+        ),
+    ] {
+        let shown = dialog.fails(line);
+        assert!(shown.contains(part), "{line}: {shown}");
+    }
+}
