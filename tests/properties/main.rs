@@ -4,6 +4,7 @@
 // What recipes and the machine must provide for the test to say anything.
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
 
+mod buffers;
 mod compiled;
 mod config;
 mod functions;

@@ -5,6 +5,7 @@
 //! `TEML_CASES` sets the number of cases. With `TEML_COMPILED=1` the C of all that is legal is
 //! compiled and run, too; otherwise the interpreter executes it.
 
+use super::buffers::{buffer, buffered};
 use super::compiled::runs_as_defined;
 use super::generator::{Recipe, recipe, store};
 use super::moves::reproduction;
@@ -119,53 +120,63 @@ fn proofs_and_instances_agree() {
         4 => program().prop_map(Source::Several),
         1 => recipe().prop_map(Source::One),
     ];
-    let cases = (source, program_moves(8), damage, orders);
+    let buffers = prop_oneof![2 => prop::collection::vec((0..3usize, buffer()), 0), 1 => prop::collection::vec((0..3usize, buffer()), 1..=2)];
+    let cases = (source, program_moves(8), (buffers, damage), orders);
     let mut runner = TestRunner::new(super::config(number));
-    let result = runner.run(&cases, |(source, moves, damage, (reductions, policy))| {
-        let definition = source.definition();
-        let mut nests = transformed(&definition, &moves);
-        if let Some((damage, which, place)) = damage {
-            let which = which % nests.len();
-            nests[which] = damaged(&nests[which], damage, place);
-        }
-        let answer = compare(&nests, policy, &|| false);
-        let is_equal = matches!(answer, Ok(Answer::Equal { .. }));
-        match legality::check(&nests, reductions) {
-            Verdict::Legal => {
-                more(&counts.legal);
-                prop_assert!(
-                    is_equal,
-                    "proved legal, but {:?}\n{:?}\n{}",
-                    answer,
-                    policy,
-                    text(&nests)
-                );
-                prop_assert!(computes(&nests, &definition), "{}", text(&nests));
-                if compiles {
-                    runs(&nests, &definition)?;
+    let result = runner.run(
+        &cases,
+        |(source, moves, (buffers, damage), (reductions, policy))| {
+            let definition = source.definition();
+            let mut nests = transformed(&definition, &moves);
+            for (which, buffer) in &buffers {
+                let which = which % nests.len();
+                if let Some(with) = buffered(&nests[which], buffer) {
+                    nests[which] = with;
                 }
             }
-            Verdict::Illegal(violation) => {
-                more(&counts.illegal);
-                // What nobody needs can be computed wrongly without harm.
-                let counts_all = damage.is_none() && source.loses_nothing();
-                if counts_all {
-                    more(&counts.refused);
+            if let Some((damage, which, place)) = damage {
+                let which = which % nests.len();
+                nests[which] = damaged(&nests[which], damage, place);
+            }
+            let answer = compare(&nests, policy, &|| false);
+            let is_equal = matches!(answer, Ok(Answer::Equal { .. }));
+            match legality::check(&nests, reductions) {
+                Verdict::Legal => {
+                    more(&counts.legal);
+                    prop_assert!(
+                        is_equal,
+                        "proved legal, but {:?}\n{:?}\n{}",
+                        answer,
+                        policy,
+                        text(&nests)
+                    );
+                    prop_assert!(computes(&nests, &definition), "{}", text(&nests));
+                    if compiles {
+                        runs(&nests, &definition)?;
+                    }
                 }
-                if is_equal && counts_all {
-                    more(&counts.harmless);
+                Verdict::Illegal(violation) => {
+                    more(&counts.illegal);
+                    // What nobody needs can be computed wrongly without harm.
+                    let counts_all = damage.is_none() && source.loses_nothing();
+                    if counts_all {
+                        more(&counts.refused);
+                    }
+                    if is_equal && counts_all {
+                        more(&counts.harmless);
+                        let text = text(&nests);
+                        counts.sample(&nests, format!("harmless: {violation}\n{policy:?} {text}"));
+                    }
+                }
+                Verdict::Undecided(why) => {
+                    more(&counts.undecided);
                     let text = text(&nests);
-                    counts.sample(&nests, format!("harmless: {violation}\n{policy:?} {text}"));
+                    counts.sample(&nests, format!("undecided: {why}\n{policy:?} {text}"));
                 }
             }
-            Verdict::Undecided(why) => {
-                more(&counts.undecided);
-                let text = text(&nests);
-                counts.sample(&nests, format!("undecided: {why}\n{policy:?} {text}"));
-            }
-        }
-        Ok(())
-    });
+            Ok(())
+        },
+    );
     let (legal, illegal): (u32, u32) = (counts.legal.get(), counts.illegal.get());
     let (refused, harmless) = (counts.refused.get(), counts.harmless.get());
     let undecided = counts.undecided.get();
