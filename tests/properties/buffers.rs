@@ -10,6 +10,9 @@ use teml::ir::{
     parse_nest,
 };
 
+/// Copying more of them again and again takes long.
+const MAX_ELEMENTS: u64 = 100;
+
 /// A buffer, as numbers that are fitted to whatever nest it meets.
 #[derive(Clone, Debug)]
 pub struct Buffer {
@@ -98,6 +101,7 @@ fn buffering(trees: &[Tree], buffer: &Buffer, locals: &[Name]) -> Option<Vec<Tre
         .tensors()
         .into_iter()
         .filter(|t| t.name().is_some_and(|n| !locals.contains(n)))
+        .filter(|t| t.shape().elements() <= MAX_ELEMENTS)
         .collect();
     let tensor = used.get(buffer.tensor % used.len().max(1))?;
     let name = format!("buffer{}", locals.len());
