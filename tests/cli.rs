@@ -220,10 +220,31 @@ let b = eq(a, [i] -> [i]);
 let c = eq(b, [i] -> [7 - i]);
 let d = eq(c, [i] -> [i]);
 let apart = [build(c), build(d)];
-let wrong = fuse_outer(build(c), build(d), 1);
+let wrong = fuse_outer(build(c), build(d), 1).assume(\"not so\");
 compare([apart, wrong]);
 ";
     fails_with(script, &[], &[], "`wrong` computes a wrong d");
+}
+
+#[test]
+fn what_is_assumed_says_so() {
+    let script = "
+let a = tensor([8]);
+let s = sum(a, [1]);
+let plain = build(s);
+let assumed = plain.reverse(1).assume(\"the order does not matter here\");
+compare([plain, assumed]);
+print(codegen(assumed));
+";
+    let directory = tempfile::tempdir().unwrap();
+    let path = write(directory.path(), "script.rhai", script);
+    let mut command = teml(&["run", path.to_str().unwrap()]);
+    command.env("TEML_CACHE_DIR", directory.path().join("cache"));
+    let output = command.output().unwrap();
+    let shown = String::from_utf8(output.stdout).unwrap();
+    let said = "assumed, not proved, to be correct: the order does not matter here";
+    assert!(shown.contains(&format!("\nassumed: {said}\n")), "{shown}");
+    assert!(shown.contains(&format!("\n// {said}\n")), "{shown}");
 }
 
 #[test]
@@ -234,7 +255,7 @@ let a = tensor([8]);
 let b = eq(a, [i] -> [7 - i]);
 a = eq(b, [i] -> [i]);
 let apart = [build(b), build(a)];
-let wrong = fuse_outer(build(b), build(a), 1);
+let wrong = fuse_outer(build(b), build(a), 1).assume(\"not so\");
 compare([apart, wrong]);
 ";
     fails_with(script, &[], &[], "`wrong` computes a wrong a");

@@ -77,10 +77,19 @@ let greatest = build(top).interchange(1, 2);
 let low = tensor([10]);
 low = minimum(low, vpow(D, 2, [[i, j], ]), [[i], ()] -> [i]);
 let lowest = build(low).stripmine("i", 3);
+let buffered = build(A).pack(0, D, [2, 1]).pack("k", "D_pack").stage("i", A).parallelize("i");
+let local = fuse_outer(build(one), build(two), 2).localize(one).stage("i", two);
+let T = eq(vsum(vmul(B, D, [[i, k, l], [l, j]]), [k, l]), [i, j]);
+let U = add(T, T, [[i - 1, j], [i + 1, j]] -> [i, j]);
+let parts = build(T).stripmine("k", 4).rfactor("k_i").vectorize("k_i");
+let placed = build(T).interchange(1, 2).compute_at(build(U).stripmine("i", 3), "i_o").unroll("k", 5);
+let V = eq(vneg(C, [i, j]), [i, j]);
+let W = sub(V, V, [[i - 1, j], [j, i + 1]] -> [i, j]);
+let merged = build(V).inline(build(W).interchange(1, 2)).parallelize(1);
 let out = "";
 "#;
 
-const NESTS: [&str; 12] = [
+const NESTS: [&str; 17] = [
     "inner",
     "plan",
     "copy",
@@ -93,6 +102,11 @@ const NESTS: [&str; 12] = [
     "activation",
     "greatest",
     "lowest",
+    "buffered",
+    "local",
+    "parts",
+    "placed",
+    "merged",
 ];
 
 #[test]
@@ -131,6 +145,13 @@ fn a_path_is_written_as_the_paper_does() {
     let moved = "reorder(l, [3, 1])\nreverse(l, 4)\nplace_init(l, 0, A)\n\
                  stripmine(l, 3, 4, \"cut\")\nskew(l, 2, 1, 1)\nunroll(l, \"l\", 3)";
     assert_eq!(text(&mut session, "paper(moved)"), moved);
+    let buffered = "pack(l, 0, D, [2, 1])\npack(l, \"k\", \"D_pack\")\n\
+                    stage(l, \"i\", A)\nparallelize(l, \"i\")";
+    assert_eq!(text(&mut session, "paper(buffered)"), buffered);
+    // The loop is the consumer's.
+    let placed = "interchange(l, 1, 2)\nstripmine(l2, 1, 3)\ncompute_at(l, l2, 1)\n\
+                  unroll(l, \"k\", 5)";
+    assert_eq!(text(&mut session, "paper(placed)"), placed);
 }
 
 #[test]

@@ -27,7 +27,7 @@ let P = mul(A, s, [[i, k], [i]] -> [i, k]);
 let first = build(s);
 let second = build(P);
 let racing = first.parallelize(2);
-let early = first.fuse_outer(second, 2);
+let early = first.fuse_outer(second, 2).assume(\"not so\");
 let fused = first.fuse_outer(second.interchange(1, 2).interchange(1, 2), 1);
 let variants = [[first, second], [racing, second], early, fused.named(\"good\")];
 ";

@@ -1,12 +1,15 @@
 //! Questions about trees, each answered in one place: shapes and ranges, positions, bounds,
-//! what comes later, races, well-formedness, counted work. Trees are only read here.
+//! what comes later, what is touched and what is set before it is read, races, well-formedness,
+//! counted work. Trees are only read here.
 
 pub mod ahead;
 pub mod bounds;
 pub mod digits;
+pub mod footprint;
 pub mod position;
 pub mod project;
 pub mod relative;
+pub mod setting;
 pub mod shape;
 pub mod verify;
 pub mod work;

@@ -158,6 +158,33 @@ pub fn splice(trees: &[Tree], position: &[usize], with: Vec<Tree>) -> Vec<Tree> 
     result
 }
 
+/// Visits all trees in the order of the text, with their positions and the loops around them.
+pub fn walk<'a, V>(trees: &'a [Tree], visit: &mut V)
+where
+    V: FnMut(&[usize], &[&'a Arc<Loop>], &'a Tree),
+{
+    fn sequence<'a, V>(
+        trees: &'a [Tree],
+        position: &mut Position,
+        loops: &mut Vec<&'a Arc<Loop>>,
+        visit: &mut V,
+    ) where
+        V: FnMut(&[usize], &[&'a Arc<Loop>], &'a Tree),
+    {
+        for (k, tree) in trees.iter().enumerate() {
+            position.push(k);
+            visit(position, loops, tree);
+            if let Tree::Loop(l) = tree {
+                loops.push(l);
+                sequence(&l.body, position, loops, visit);
+                loops.pop();
+            }
+            position.pop();
+        }
+    }
+    sequence(trees, &mut Position::new(), &mut Vec::new(), visit);
+}
+
 fn loops_of(trees: &[Tree]) -> Vec<(usize, &Arc<Loop>)> {
     let loops = trees.iter().enumerate();
     loops.filter_map(|(k, t)| Some((k, t.as_loop()?))).collect()

@@ -1,4 +1,7 @@
 //! The body of a kernel: loops, statements, fills.
+//!
+//! Iterators are as wide as addresses: 32 bits may wrap (`-fwrapv`), so that a compiler could not
+//! see that `A[i - 4*o]` moves through neighbors along with `i`.
 
 use super::kernel::{ALIGNMENT, Header, Param, Role, parameter};
 use super::used::Used;
@@ -7,6 +10,7 @@ use crate::analysis::ahead::{Touch, ahead};
 use crate::analysis::bounds::Bounds;
 use crate::analysis::work::executions;
 use crate::ir::{Affine, BinaryOp, Fill, Loop, Name, Nest, Stmt, Tensor, Tree};
+use std::collections::HashSet;
 use std::fmt::Write;
 use std::mem::{replace, take};
 
@@ -19,13 +23,19 @@ pub(super) struct Emitter<'a> {
     depth: usize,
     pub(super) values: Values,
     bounds: Bounds,
-    /// The iterators of the loops around, outermost first, and their types.
-    iterators: Vec<(Name, &'static str)>,
+    /// The iterators of the loops around, outermost first.
+    iterators: Vec<Name>,
     /// How many loops, from the next one on, share their iterations among threads all together.
     band: usize,
     /// The bytes of the local tensors that are variables.
     stack: u64,
+    /// The names of the tensors that the nest reads.
+    read: HashSet<Name>,
 }
+
+/// The most bytes of a local tensor that is a variable: 16 KiB. Larger ones do not fit into
+/// registers anyway, and should leave the place to those that do.
+const MAX_VARIABLE: u64 = 1 << 14;
 
 /// The most bytes of local tensors that are variables, in all: 128 KiB, of stacks that are seldom
 /// smaller than 2 MiB.
@@ -48,6 +58,7 @@ impl Emitter<'_> {
             iterators: Vec::new(),
             band: 0,
             stack: 0,
+            read: HashSet::new(),
         }
     }
 
@@ -60,6 +71,12 @@ impl Emitter<'_> {
     pub(super) fn nest(&mut self, nest: &Nest) {
         self.depth = 1;
         self.bounds = Bounds::default();
+        for line in nest.lines() {
+            if let Tree::Stmt(s) = line.tree {
+                let mut add = |t: &Tensor| self.read.extend(t.name().cloned());
+                s.value.for_each_access(&mut |t, _| add(t));
+            }
+        }
         // Another nest may have a tensor of that name.
         let scoped = nest.trees().iter().any(|t| matches!(t, Tree::Local(_)));
         if scoped {
@@ -82,7 +99,13 @@ impl Emitter<'_> {
             Tree::Loop(l) => self.emit_loop(l),
             Tree::Stmt(s) => self.stmt(s),
             Tree::Fill(fill) => self.fill(fill),
-            Tree::Local(tensor) => self.local(tensor),
+            Tree::Local(tensor) => {
+                self.local(tensor);
+                // Compilers warn of variables that are only set.
+                if tensor.name().is_some_and(|name| !self.read.contains(name)) {
+                    self.line(&format!("(void){};", tensor.label()));
+                }
+            }
         }
     }
 
@@ -99,11 +122,13 @@ impl Emitter<'_> {
         if !elem.is_float() {
             self.values.headers.insert(Header::Integers);
         }
-        let bytes = tensor.shape().elements().saturating_mul(elem.size() as u64);
-        if self.stack.saturating_add(bytes) <= MAX_STACK {
-            self.stack += bytes;
+        if self.fit_variables([tensor]) {
+            self.stack += bytes(tensor);
+            // Where loops set a single element, compilers warn that it may be none.
+            let single = tensor.shape().elements() == 1;
+            let value = if single { " = {0}" } else { "" };
             self.line(&format!(
-                "_Alignas({ALIGNMENT}) {c_name} {name}[{first}]{rest};"
+                "_Alignas({ALIGNMENT}) {c_name} {name}[{first}]{rest}{value};"
             ));
             return;
         }
@@ -120,7 +145,6 @@ impl Emitter<'_> {
     fn emit_loop(&mut self, l: &Loop) {
         let outside = self.bounds.clone();
         self.bounds.enter(l);
-        let wide = self.is_wide(l);
         if let Some(remark) = &l.hints.remark {
             self.line(&format!("// {remark}"));
         }
@@ -129,23 +153,20 @@ impl Emitter<'_> {
         }
         let name = &l.name;
         let (lower, upper) = (
-            self.bound("max", &l.range.lower, wide),
-            self.bound("min", &l.range.upper, wide),
+            self.bound("max", &l.range.lower),
+            self.bound("min", &l.range.upper),
         );
         let step = match l.range.step {
             1 => format!("{name}++"),
             step => format!("{name} += {step}"),
         };
-        let kind = if wide { "int64_t" } else { "int" };
-        if wide {
-            self.values.headers.insert(Header::Integers);
-        }
+        self.values.headers.insert(Header::Integers);
         let origin = origin(l);
         self.line(&format!(
-            "for ({kind} {name} = {lower}; {name} < {upper}; {step}) {{{origin}"
+            "for (int64_t {name} = {lower}; {name} < {upper}; {step}) {{{origin}"
         ));
         self.depth += 1;
-        self.iterators.push((name.clone(), kind));
+        self.iterators.push(name.clone());
         let band = match l.parallel {
             true => l.sharing.collapse,
             false => take(&mut self.band),
@@ -179,15 +200,9 @@ impl Emitter<'_> {
         let body = replace(&mut self.text, outer);
         self.depth = depth;
 
-        let mut used = Used::by(&l.body);
-        let own: Vec<&Tensor> = l.body.iter().flat_map(Tree::locals).collect();
-        used.tensors
-            .retain(|t| !own.iter().any(|o| o.name() == t.name()));
-        let iterators = self
-            .iterators
-            .iter()
-            .filter(|(name, _)| used.mentions(name));
-        let iterators: Vec<(&Name, &str)> = iterators.map(|(name, kind)| (name, *kind)).collect();
+        let used = Used::by(&l.body);
+        let iterators = self.iterators.iter().filter(|name| used.mentions(name));
+        let iterators: Vec<&str> = iterators.map(Name::as_str).collect();
         let constant = |tensor: &Tensor| {
             let param = self
                 .params
@@ -195,13 +210,10 @@ impl Emitter<'_> {
                 .find(|p| p.tensor.name() == tensor.name());
             param.is_some_and(|p| p.role == Role::In)
         };
-        let numbers = iterators
-            .iter()
-            .map(|(name, kind)| format!("{kind} {name}"));
+        let numbers = iterators.iter().map(|name| format!("int64_t {name}"));
         let tensors = used.tensors.iter().map(|t| parameter(t, constant(t)));
         let params: Vec<String> = numbers.chain(tensors).collect();
-        let args = iterators.iter().map(|(name, _)| name.as_str());
-        let args: Vec<&str> = args.chain(used.names()).collect();
+        let args: Vec<&str> = iterators.into_iter().chain(used.names()).collect();
         // No script can give this name to anything else.
         let function = format!("teml_{}_{}", self.symbol, self.functions.len() + 1);
         let call = format!("{function}({});", args.join(", "));
@@ -226,17 +238,13 @@ impl Emitter<'_> {
             let last = i64::try_from(extent - 1).unwrap_or(i64::MAX);
             let (low, high) = self.bounds.interval(at).unwrap_or((i64::MIN, i64::MAX));
             let mut at = vec![at.clone()];
-            let wide = !is_narrow((low, high)) || !is_narrow((0, last));
             if high > last {
                 at.push(Affine::constant(last));
             }
-            let mut inside = self.bound("min", &at, wide);
+            let mut inside = self.bound("min", &at);
             if low < 0 {
-                let suffix = if wide { "64" } else { "" };
-                self.values
-                    .headers
-                    .extend([Header::Support, Header::Integers]);
-                inside = format!("teml_max{suffix}({inside}, 0)");
+                self.values.headers.insert(Header::Support);
+                inside = format!("teml_max64({inside}, 0)");
             }
             let _ = write!(text, "[{inside}]");
         }
@@ -244,25 +252,24 @@ impl Emitter<'_> {
         self.line(&format!("__builtin_prefetch(&{text}{write});"));
     }
 
-    /// Whether 32 bits may not hold the iterator or a bound on the way to it.
-    fn is_wide(&self, l: &Loop) -> bool {
-        let fits = |b: &Affine| self.bounds.interval(b).is_some_and(is_narrow);
-        let terms = l.range.bounds().flat_map(Affine::terms);
-        !l.range.bounds().all(fits) || terms.into_iter().any(|(_, c)| c.abs() >= NARROW)
+    /// Whether all of some local tensors can be variables.
+    pub(super) fn fit_variables<'a>(&self, locals: impl IntoIterator<Item = &'a Tensor>) -> bool {
+        let mut stack = self.stack;
+        locals.into_iter().map(bytes).all(|bytes| {
+            stack = stack.saturating_add(bytes);
+            bytes <= MAX_VARIABLE && stack <= MAX_STACK
+        })
     }
 
-    pub(super) fn bound(&mut self, function: &str, bounds: &[Affine], wide: bool) -> String {
+    pub(super) fn bound(&mut self, function: &str, bounds: &[Affine]) -> String {
         let Some((first, rest)) = bounds.split_first() else {
             return "0".to_owned();
         };
         if !rest.is_empty() {
-            self.values
-                .headers
-                .extend([Header::Support, Header::Integers]);
+            self.values.headers.insert(Header::Support);
         }
-        let suffix = if wide { "64" } else { "" };
         rest.iter().fold(first.to_string(), |text, bound| {
-            format!("teml_{function}{suffix}({text}, {bound})")
+            format!("teml_{function}64({text}, {bound})")
         })
     }
 
@@ -323,11 +330,10 @@ impl Emitter<'_> {
     }
 }
 
-const NARROW: i64 = 1 << 30;
-
-/// Whether 32 bits hold all of these values, and sums of two.
-fn is_narrow((low, high): (i64, i64)) -> bool {
-    low > -NARROW && high < NARROW
+/// The size of a tensor; local ones have at most 1 GiB.
+fn bytes(tensor: &Tensor) -> u64 {
+    let elements = tensor.shape().elements();
+    elements.saturating_mul(tensor.elem().size() as u64)
 }
 
 /// The step and the script line that made a loop, as a comment.

@@ -7,7 +7,8 @@ use crate::analysis::digits;
 use crate::analysis::shape;
 use crate::analysis::verify::{self, Invalid};
 use crate::ir::{Expr, Index, Infix, Name, NameError, Nest, Node, Tensor};
-use crate::legality::race::{Race, race};
+use crate::legality::race::Race;
+use crate::legality::{self, Proof, Reductions, Refused, Violation};
 use std::fmt::Write;
 
 /// Why there is no C for some nests.
@@ -24,6 +25,9 @@ pub enum NoCode {
         /// The iterations.
         race: Race,
     },
+    /// The nests do not compute what their definition says.
+    #[error("{}", .0.summary())]
+    Illegal(Box<Violation>),
     /// Two tensors share a name.
     #[error("two tensors are named {name}: {first} and {second}")]
     TensorsDiffer {
@@ -67,7 +71,7 @@ impl NoCode {
             NoCode::Race { race, .. } if race.reduction.is_some() => {
                 return Some(format!(
                     "`{}` carries a reduction, whose order is kept; parallelize or vectorize a \
-                     loop that indexes the target",
+                     loop that indexes the target, or regroup the reduction with rfactor",
                     race.name
                 ));
             }
@@ -75,6 +79,7 @@ impl NoCode {
             NoCode::TensorsDiffer { .. } => {
                 "give one of them another name, for example with `@name:`"
             }
+            NoCode::Illegal(violation) => return violation.help(),
             NoCode::Part { .. } => "generate the whole nest",
             NoCode::NameClash { .. } | NoCode::FunctionClash { .. } => {
                 "rename the tensor or the iterator"
@@ -87,26 +92,27 @@ impl NoCode {
 
 /// The C function `symbol` that runs `nests` in order.
 ///
-/// The function allocates nothing: every tensor that is not local is a parameter, results first. It is C11 with
-/// OpenMP pragmas, and compiles without warnings under `-Wall -Wextra`.
+/// The function allocates nothing: every tensor that is not local is a parameter, results first.
+/// It is C11 with OpenMP pragmas, and compiles without warnings under `-Wall -Wextra`.
 ///
 /// # Errors
-/// [`NoCode`]; parallel and vector loops must be proved independent.
-pub fn generate(nests: &[Nest], symbol: &str) -> Result<Kernel, NoCode> {
+/// [`NoCode`]; the nests must be proved to compute what their definition says, or assumed to.
+pub fn generate(nests: &[Nest], symbol: &str, reductions: Reductions) -> Result<Kernel, NoCode> {
     if nests.is_empty() {
         return Err(NoCode::Nothing);
     }
     symbol::check(symbol).map_err(NoCode::Symbol)?;
-    for (k, nest) in nests.iter().enumerate() {
+    for nest in nests {
         if let Some(l) = nest.context().last() {
             let outer = l.name.clone();
             return Err(NoCode::Part { outer });
         }
         verify::verify(nest)?;
-        if let Some(race) = race(nest) {
-            return Err(NoCode::Race { nest: k, race });
-        }
     }
+    let proof = legality::prove(nests, reductions).map_err(|refused| match refused {
+        Refused::Violation(violation) => NoCode::Illegal(violation),
+        Refused::Race(nest, race) => NoCode::Race { nest, race },
+    })?;
     let params = params(nests)?;
     for nest in nests {
         let locals = nest.locals();
@@ -143,8 +149,9 @@ pub fn generate(nests: &[Nest], symbol: &str) -> Result<Kernel, NoCode> {
     Ok(Kernel {
         symbol: symbol.to_owned(),
         headers,
-        function: function(nests, symbol, &params, &functions, &text),
+        function: function(nests, symbol, &params, &functions, &text, &proof),
         params,
+        proof,
     })
 }
 
@@ -242,6 +249,7 @@ fn function(
     params: &[Param],
     functions: &[String],
     body: &str,
+    proof: &Proof,
 ) -> String {
     let mut c = format!("// {symbol} computes\n");
     for assignment in nests.iter().flat_map(|n| n.definition().iter()) {
@@ -250,6 +258,9 @@ fn function(
     c.push_str("// by\n");
     for step in nests.iter().flat_map(path_lines) {
         let _ = writeln!(c, "//   {step}");
+    }
+    if *proof != Proof::Proved {
+        let _ = writeln!(c, "// {}", comment(&proof.to_string()));
     }
     for function in functions {
         let _ = write!(c, "\n{function}\n");

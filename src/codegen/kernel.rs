@@ -1,6 +1,7 @@
 //! A kernel: C text and what is needed to call it.
 
 use crate::ir::Tensor;
+use crate::legality::Proof;
 use std::collections::BTreeSet;
 
 /// How a kernel uses one of its arguments.
@@ -65,6 +66,8 @@ pub struct Kernel {
     pub function: String,
     /// The arguments, in order.
     pub params: Vec<Param>,
+    /// Why it may stand for its definition.
+    pub proof: Proof,
 }
 
 impl Kernel {

@@ -3,7 +3,7 @@
 use super::emit::Emitter;
 use super::kernel::{ALIGNMENT, Header};
 use super::used::Used;
-use crate::ir::Loop;
+use crate::ir::{Loop, Tree};
 use std::fmt::Write;
 
 impl Emitter<'_> {
@@ -13,15 +13,17 @@ impl Emitter<'_> {
         if l.parallel {
             text.push_str(" parallel for");
         }
-        if l.vector {
+        // Lanes share what has one place for each thread.
+        let vector = l.vector && self.fit_variables(l.body.iter().flat_map(Tree::locals));
+        if vector {
             let tensors = Used::by(&l.body).names().join(", ");
             let _ = write!(text, " simd aligned({tensors}: {ALIGNMENT})");
         }
-        if let Some(lanes) = l.lanes {
+        if let Some(lanes) = l.lanes.filter(|_| vector) {
             let _ = write!(text, " safelen({lanes}) simdlen({lanes})");
         }
         text.push_str(&self.sharing(l));
-        (l.parallel || l.vector).then_some(text)
+        (l.parallel || vector).then_some(text)
     }
 
     /// How a parallel loop is shared among threads, as clauses of its pragma.
@@ -79,8 +81,8 @@ impl Emitter<'_> {
         if let ([lower], [upper]) = (l.range.lower.as_slice(), l.range.upper.as_slice()) {
             return upper.minus(lower).to_string();
         }
-        let upper = self.bound("min", &l.range.upper, true);
-        let lower = self.bound("max", &l.range.lower, true);
+        let upper = self.bound("min", &l.range.upper);
+        let lower = self.bound("max", &l.range.lower);
         match l.range.lower.len() {
             1 => format!("{upper} - ({lower})"),
             _ => format!("{upper} - {lower}"),

@@ -1,4 +1,4 @@
-//! What the C of trees mentions.
+//! What the C of trees mentions that is not declared in them.
 
 use crate::ir::{Affine, Index, Name, Tensor, Tree};
 
@@ -26,6 +26,7 @@ impl Used {
     }
 
     fn trees(&mut self, trees: &[Tree]) {
+        let outside = self.tensors.len();
         for tree in trees {
             match tree {
                 Tree::Loop(l) => {
@@ -49,6 +50,13 @@ impl Used {
                 }
             }
         }
+        let local = |tensor: &Tensor| {
+            let mut trees = trees.iter();
+            trees.any(|t| matches!(t, Tree::Local(local) if local.name() == tensor.name()))
+        };
+        let mut found = self.tensors.split_off(outside);
+        found.retain(|tensor| !local(tensor));
+        self.tensors.append(&mut found);
     }
 
     fn tensor(&mut self, tensor: &Tensor) {

@@ -209,8 +209,14 @@ fn difference(compared: &BTreeSet<Name>, meant: &Tensors, found: &Tensors) -> An
         for k in meant.set(name).union(&found.set(name)) {
             let (original, nests) = (meant.element(name, *k), found.element(name, *k));
             if original.value != nests.value {
+                // Whoever sets the element knows the tensor's shape.
+                let known = if original.writer.is_some() {
+                    &original
+                } else {
+                    &nests
+                };
                 return Answer::Differs(Box::new(Difference {
-                    element: original.text,
+                    element: known.text.clone(),
                     original: original.writer,
                     nests: nests.writer,
                 }));

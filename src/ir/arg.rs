@@ -23,7 +23,7 @@ pub enum Arg {
     Loop(LoopRef),
     /// Several loops.
     Loops(Vec<LoopRef>),
-    /// One of a few words.
+    /// One of a few words, or the name of a tensor.
     Word(String),
     /// An integer.
     Int(i64),
@@ -39,6 +39,8 @@ pub enum Arg {
     Arrow(Arrow),
     /// Pairs of dimensions, counted from 1.
     Dimensions(Vec<[i64; 2]>),
+    /// Dimensions in some order, counted from 1.
+    Order(Vec<i64>),
     /// Steps on a part of a nest.
     Steps(Path),
     /// Options by name: integers and words.
@@ -100,7 +102,7 @@ impl Arg {
             Arg::Number(number) => number.to_string(),
             Arg::Comparison(comparison) => format!("\"{}\"", comparison.symbol()),
             Arg::Int(value) => value.to_string(),
-            Arg::Extents(extents) => format!("{extents:?}"),
+            Arg::Extents(list) | Arg::Order(list) => format!("{list:?}"),
             Arg::Elem(elem) => format!("\"{elem}\""),
             Arg::Iters(list) => iterators(list),
             Arg::IterLists(lists) => iterator_lists(lists),

@@ -139,6 +139,11 @@ impl Expr {
         children(&self.0.node)
     }
 
+    /// The number of nodes, shared parts counted every time.
+    pub fn size(&self) -> u64 {
+        self.0.size
+    }
+
     /// Whether walks over the expression stay within bounds of stack and time.
     pub fn is_in_limits(&self) -> bool {
         self.0.depth <= MAX_DEPTH && self.0.size <= MAX_SIZE

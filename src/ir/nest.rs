@@ -31,6 +31,8 @@ struct Data {
     built: Arc<[Arc<[Tree]>]>,
     path: Path,
     label: Option<Name>,
+    /// Why it is correct, according to its author.
+    assumption: Option<Arc<str>>,
     /// Where the nest is a part of another one: the loops around it, without their bodies.
     context: Arc<[Loop]>,
 }
@@ -177,6 +179,7 @@ impl Nest {
             built,
             path,
             label,
+            assumption: None,
             context: Arc::new([]),
         }))
     }
@@ -195,6 +198,7 @@ impl Nest {
             built: self.0.built.clone(),
             path: Path::default(),
             label: None,
+            assumption: self.0.assumption.clone(),
             context: self.0.context.iter().cloned().chain(outer).collect(),
         }))
     }
@@ -232,14 +236,22 @@ impl Nest {
     /// The same computation with other trees; the label belongs to the old ones.
     #[must_use]
     pub fn with_trees(&self, trees: Vec<Tree>) -> Nest {
-        Nest(Arc::new(Data {
-            trees,
-            definition: self.0.definition.clone(),
-            built: self.0.built.clone(),
-            path: self.0.path.clone(),
-            label: None,
-            context: self.0.context.clone(),
-        }))
+        let mut data = (*self.0).clone();
+        (data.trees, data.label) = (trees, None);
+        Nest(Arc::new(data))
+    }
+
+    /// Why the nest is correct, according to its author, whatever can be proved.
+    pub fn assumption(&self) -> Option<&str> {
+        self.0.assumption.as_deref()
+    }
+
+    /// The nest with the assumption that it is correct.
+    #[must_use]
+    pub fn assumed(&self, reason: &str) -> Nest {
+        let mut data = (*self.0).clone();
+        (data.assumption, data.label) = (Some(reason.into()), None);
+        Nest(Arc::new(data))
     }
 
     /// The nest with its assignments counted from `first` on, as its part of a joined nest.
@@ -263,6 +275,7 @@ impl Nest {
             built: built.cloned().collect(),
             path: self.0.path.clone(),
             label: None,
+            assumption: self.0.assumption.clone().or(other.0.assumption.clone()),
             context: self.0.context.clone(),
         }))
     }

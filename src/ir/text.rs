@@ -122,11 +122,13 @@ impl Nest {
         found
     }
 
-    /// Whether an assignment of the definition computes `tensor` for a later one.
-    fn is_passed_on(&self, tensor: &Tensor) -> bool {
+    /// Whether the last value that the definition gives to `tensor` is for a later assignment.
+    pub fn is_passed_on(&self, tensor: &Tensor) -> bool {
         let of = |e: &Expr| e.tensor().is_some_and(|t| t.name() == tensor.name());
-        let mut rest = self.definition().iter().skip_while(|e| !of(e)).skip(1);
-        rest.any(|e| {
+        let Some(last) = self.definition().iter().rposition(of) else {
+            return false;
+        };
+        self.definition()[last + 1..].iter().any(|e| {
             let mut reads = false;
             if let Node::Assign { value, .. } = e.node() {
                 value.for_each_access(&mut |t, _| reads |= t.name() == tensor.name());

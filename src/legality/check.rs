@@ -40,7 +40,10 @@ pub enum Verdict {
 /// Why nothing is known.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Undecided {
-    /// A nest was read, or made by hand.
+    /// A nest was read: nothing says what it should compute.
+    #[error("nothing says what the nest should compute")]
+    NoDefinition,
+    /// A statement was made by hand.
     #[error("what `{statement}` executes of the definition is not known")]
     Unknown {
         /// A statement.
@@ -70,6 +73,9 @@ const OPERATIONS: u64 = 20_000_000;
 
 /// Whether `nests`, in order, compute what their definition says.
 pub fn check(nests: &[Nest], reductions: Reductions) -> Verdict {
+    if nests.iter().any(|n| n.originals().is_empty()) {
+        return Verdict::Undecided(Undecided::NoDefinition);
+    }
     let trees: Vec<Vec<Tree>> = nests.iter().map(|n| n.trees().to_vec()).collect();
     if let Err(undecided) = known(&Program::of(nests, &trees)) {
         return Verdict::Undecided(undecided);
@@ -101,7 +107,14 @@ pub fn check(nests: &[Nest], reductions: Reductions) -> Verdict {
     });
     match violation {
         Ok(None) => Verdict::Legal,
-        Ok(Some(violation)) => Verdict::Illegal(Box::new(violation)),
+        Ok(Some(violation)) => {
+            let other = Reductions::Reassociate;
+            let allowed = reductions != other && check(nests, other) == Verdict::Legal;
+            Verdict::Illegal(Box::new(match allowed {
+                true => Violation::Reassociated(Box::new(violation)),
+                false => violation,
+            }))
+        }
         Err(error) => Verdict::Undecided(error.into()),
     }
 }

@@ -11,7 +11,7 @@ use super::equal::{Definition, node};
 use super::memory::{read, written};
 use super::program::{Leaf, Program, What};
 use super::relations::{instances, linear};
-use crate::ir::{Name, Reduction};
+use crate::ir::{Name, Reduction, Stmt};
 use crate::poly::{Error, Piece, UnionMap, UnionSet};
 
 /// The reductions that nests execute as such trees.
@@ -95,57 +95,50 @@ fn roots(
         return Ok(None);
     }
 
-    // The links of the updates, then those of what combines them, level by level.
-    let mut links = UnionMap::new(&[])?;
-    let mut starts = UnionMap::new(&[])?;
-    for (k, leaf) in &own {
-        let (nodes, others) = linked(*k, leaf, 0, found, &all)?;
-        links = links.union(&nodes)?;
-        starts = starts.union(&others)?;
-    }
+    // The nodes and their elements, level by level: what combines nodes is a node.
     let mut nodes = all.clone();
     let mut elements = UnionMap::new(&[element(a, program)])?;
-    let combining: Vec<(usize, &Leaf)> = numbered(program).filter(|(_, l)| l.combines()).collect();
-    let mut open = combining;
+    let mut combining = Vec::new();
+    let mut open: Vec<(usize, &Leaf)> = numbered(program).filter(|(_, l)| l.combines()).collect();
+    let identity = identity(original.stmt)?;
     for _ in 0..MAX_LEVELS {
         let mut waiting = Vec::new();
         for (k, leaf) in open {
-            let (operands, rest) = linked(k, leaf, 1, found, &nodes)?;
-            if operands.is_empty()? || !rest.is_empty()? {
+            let (operands, others) = linked(k, leaf, 1, found, &nodes)?;
+            if operands.is_empty()? || !others.range()?.is_subset(&identity)? {
                 waiting.push((k, leaf));
                 continue;
             }
-            let same_update = matches!(leaf.what, What::Stmt(s) if combines_for(s, original.stmt));
-            if !same_update {
+            if !matches!(leaf.what, What::Stmt(s) if s.update == original.stmt.update) {
                 return Ok(None);
             }
-            nodes = nodes.union(&operands.domain()?)?;
-            elements = elements.union(&operands.apply_range(&elements)?)?;
-            links = links.union(&operands)?;
+            // Slots that hold nothing belong to the element that the others are combined for.
+            let places = UnionMap::new(&[leaf.write(k)])?;
+            let of_places = places
+                .reverse()?
+                .apply_range(&operands.apply_range(&elements)?)?;
+            elements = elements.union(&places.apply_range(&of_places)?)?;
+            nodes = nodes.union(&UnionSet::new(&[leaf.domain(&written(k))])?)?;
+            combining.push((k, leaf));
         }
         open = waiting;
     }
-    // What a combination adds to is a node, too, or a start.
-    for (k, leaf) in numbered(program).filter(|(_, l)| l.combines()) {
-        let itself = UnionSet::new(&[leaf.domain(&written(k))])?;
-        if itself.is_subset(&nodes)? {
-            let (more, others) = linked(k, leaf, 0, found, &nodes)?;
-            links = links.union(&more)?;
-            starts = starts.union(&others)?;
-        }
+    let mut links = UnionMap::new(&[])?;
+    let mut starts = UnionMap::new(&[])?;
+    for (k, leaf) in own.iter().chain(&combining) {
+        let (before, others) = linked(*k, leaf, 0, found, &nodes)?;
+        links = links.union(&before)?;
+        starts = starts.union(&others)?;
     }
-    // Links among the updates themselves may lead to combinations.
-    for (k, leaf) in &own {
-        let (more, _) = linked(*k, leaf, 0, found, &nodes)?;
-        links = links.union(&more)?;
+    for (k, leaf) in &combining {
+        links = links.union(&linked(*k, leaf, 1, found, &nodes)?.0)?;
     }
-    let starts = starts.subtract(&links)?;
 
     let same_element = links.apply_range(&elements)?.is_subset(&elements)?;
     if !links.is_injective()? || !same_element || !elements.is_single_valued()? {
         return Ok(None);
     }
-    if !begins(a, program, definition, &starts, meant)? {
+    if !begins(a, program, definition, (&starts, &elements), meant)? {
         return Ok(None);
     }
     let left = nodes.subtract(&links.range()?)?;
@@ -170,11 +163,6 @@ fn roots(
 
 fn numbered<'p, 'a>(program: &'p Program<'a>) -> impl Iterator<Item = (usize, &'p Leaf<'a>)> {
     program.leaves.iter().enumerate()
-}
-
-/// Whether a combination of partial results continues the updates of a reduction.
-fn combines_for(s: &crate::ir::Stmt, original: &crate::ir::Stmt) -> bool {
-    s.update == original.update
 }
 
 /// What the nodes of a leaf read with an access: nodes, and other values.
@@ -208,20 +196,25 @@ fn element(a: usize, program: &Program) -> Piece {
     instances(a, original).to(&format!("E{a}"), index)
 }
 
+/// What changes nothing when a statement updates its target by it.
+fn identity(s: &Stmt) -> Result<UnionSet, Error> {
+    let reduction = |r: &Reduction| Some(r.op()) == s.update;
+    let reduction = Reduction::ALL.into_iter().find(reduction);
+    let identity = reduction.unwrap_or(Reduction::Sum);
+    let identity = dataflow::constant(identity.identity(s.target.elem()));
+    UnionSet::new(&[Piece::set(&identity, [])])
+}
+
 /// Whether trees begin as the definition does, and partial results with the identity.
 fn begins(
     a: usize,
     program: &Program,
     definition: &Definition,
-    starts: &UnionMap,
+    (starts, elements): (&UnionMap, &UnionMap),
     meant: &UnionMap,
 ) -> Result<bool, Error> {
     let original = &program.originals[a];
-    let (update, elem) = (original.stmt.update, original.stmt.target.elem());
-    let sum = |r: &Reduction| Some(r.op()) == update;
-    let identity = Reduction::ALL.into_iter().find(sum);
-    let identity = identity.unwrap_or(Reduction::Sum).identity(elem);
-    let identity = UnionSet::new(&[Piece::set(&dataflow::constant(identity), [])])?;
+    let identity = identity(original.stmt)?;
     let Some(of) = definition.statement(a) else {
         return Ok(false);
     };
@@ -233,9 +226,8 @@ fn begins(
     }
     // Each element's tree begins once with what the element held, the others with the identity.
     let old = starts.apply_range(&starts.range()?.subtract(&identity)?.identity()?)?;
-    let at = |map: &UnionMap| -> Result<UnionMap, Error> {
-        map.reverse()?
-            .apply_range(&UnionMap::new(&[element(a, program)])?)
-    };
-    Ok(old.is_injective()? && at(&old)?.is_equal(&at(&meant_starts)?)?)
+    let meant_elements = UnionMap::new(&[element(a, program)])?;
+    let of_old = old.reverse()?.apply_range(elements)?;
+    let of_meant = meant_starts.reverse()?.apply_range(&meant_elements)?;
+    Ok(old.is_injective()? && of_old.is_equal(&of_meant)?)
 }

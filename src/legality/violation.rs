@@ -50,6 +50,8 @@ pub enum Violation {
         /// What it should hold.
         expected: String,
     },
+    /// Only the order of a reduction is another one: this shows it.
+    Reassociated(Box<Violation>),
     /// Two iterations that depend on each other run at the same time.
     Concurrent {
         /// What the definition orders.
@@ -131,12 +133,6 @@ impl Instance {
     }
 }
 
-impl fmt::Display for Instance {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` {}", self.text, self.at)
-    }
-}
-
 impl Violation {
     /// The loops at fault.
     pub fn culprits(&self) -> Vec<Name> {
@@ -150,6 +146,7 @@ impl Violation {
                 .iter()
                 .map(|(name, _)| name.clone())
                 .collect(),
+            Violation::Reassociated(violation) => violation.culprits(),
             Violation::Reversed { by, .. } => by.iter().cloned().collect(),
             Violation::Concurrent { by, .. } => vec![by.clone()],
         }
@@ -159,6 +156,7 @@ impl Violation {
     pub fn nest(&self) -> Option<usize> {
         match self {
             Violation::Missing { .. } | Violation::Extra { .. } | Violation::Result { .. } => None,
+            Violation::Reassociated(violation) => violation.nest(),
             Violation::Operand { reader, .. } => Some(reader.at.nest),
             Violation::Twice { at: [first, _], .. } => Some(first.nest),
             Violation::Reversed { dependence, .. } | Violation::Concurrent { dependence, .. } => {
@@ -168,79 +166,141 @@ impl Violation {
     }
 }
 
-impl fmt::Display for Violation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Violation {
+    /// What is wrong, in one sentence.
+    pub fn summary(&self) -> String {
         match self {
-            Violation::Missing { instance } => {
-                write!(f, "`{instance}` is never executed")
-            }
+            Violation::Missing { instance } => format!("`{instance}` is never executed"),
             Violation::Extra { instance } => {
-                write!(
-                    f,
-                    "`{instance}` is executed, which the definition does not have"
-                )
+                format!("`{instance}` is executed, and the definition has no such statement")
             }
+            Violation::Twice { instance, .. } => format!("`{instance}` is executed twice"),
+            Violation::Reversed { by, .. } => {
+                let by = match by {
+                    Some(name) => format!("loop `{name}`"),
+                    None => "the order of statements".to_owned(),
+                };
+                format!("{by} reverses two statements that depend on each other")
+            }
+            Violation::Reassociated(_) => {
+                "the terms of a floating-point reduction are combined in another order".to_owned()
+            }
+            Violation::Operand {
+                reader, element, ..
+            } => format!("`{}` gets a wrong value from {element}", reader.text),
+            Violation::Result { element, .. } => format!("{element} is wrong in the end"),
+            Violation::Concurrent {
+                by,
+                parallel,
+                dependence,
+            } => {
+                let mode = if *parallel { "parallel" } else { "vector" };
+                let element = &dependence.element;
+                format!("loop `{by}` cannot be {mode}: its iterations share {element}")
+            }
+        }
+    }
+
+    /// The two statements that show it, on lines of their own.
+    pub fn explanation(&self) -> Vec<String> {
+        match self {
+            Violation::Missing { .. } | Violation::Extra { .. } => Vec::new(),
+            Violation::Reassociated(violation) => violation.explanation(),
             Violation::Twice {
-                instance,
-                at: [first, again],
-            } => write!(f, "`{instance}` is executed twice, {first} and {again}"),
-            Violation::Reversed { dependence, by } => {
-                match by {
-                    Some(name) => write!(f, "loop `{name}` reverses a dependence: ")?,
-                    None => f.write_str("the order of statements reverses a dependence: ")?,
-                }
-                write!(f, "{dependence}, but is executed later")
+                at: [first, again], ..
+            } => vec![format!("first {first}, and again {again}")],
+            Violation::Reversed { dependence, .. } => {
+                let Dependence { source, sink, .. } = dependence;
+                vec![
+                    format!("by definition first   `{}`", source.text),
+                    format!("               then   `{}`,", sink.text),
+                    dependence.reason(),
+                    format!("the nest executes the first one {},", source.at),
+                    format!("           and the second one {}", sink.at),
+                ]
+            }
+            Violation::Concurrent { dependence, .. } => {
+                let Dependence { source, sink, .. } = dependence;
+                vec![
+                    format!("{}   `{}`", source.at, source.text),
+                    format!("{}   `{}`", sink.at, sink.text),
+                    dependence.reason(),
+                ]
             }
             Violation::Operand {
                 reader,
                 element,
                 found,
                 expected,
-            } => write!(
-                f,
-                "{reader} reads {element}, which is {found}, and should be {expected}"
-            ),
+            } => vec![
+                format!("{} it reads {element}", reader.at),
+                format!("which is         {found}"),
+                format!("and should be    {expected}"),
+            ],
             Violation::Result {
-                element,
-                found,
-                expected,
-            } => write!(
-                f,
-                "{element} is {found} in the end, and should be {expected}"
-            ),
-            Violation::Concurrent {
-                dependence,
-                by,
-                parallel,
-            } => {
-                let mode = if *parallel { "parallel" } else { "vector" };
-                write!(
-                    f,
-                    "the {mode} loop `{by}` carries a dependence: {dependence}"
+                found, expected, ..
+            } => vec![
+                format!("it is            {found}"),
+                format!("and should be    {expected}"),
+            ],
+        }
+    }
+
+    /// What would be legal, as far as that is known.
+    pub fn help(&self) -> Option<String> {
+        let help = match self {
+            Violation::Reassociated(_) => {
+                "the order is kept unless the script allows any with `reductions(\"reassoc\")`; \
+                 comparisons then show the deviation"
+                    .to_owned()
+            }
+            Violation::Concurrent { by, dependence, .. }
+                if dependence.kind == DependenceKind::Reduction =>
+            {
+                format!(
+                    "`{by}` carries a reduction; choose a loop that indexes the target, or give \
+                     its iterations partial results with `rfactor(\"{by}\")`"
                 )
             }
-        }
+            Violation::Concurrent { .. } => {
+                "choose a loop whose iterations touch different elements".to_owned()
+            }
+            Violation::Twice { .. } | Violation::Extra { .. } => {
+                "a step that peels or cuts a loop made parts that overlap".to_owned()
+            }
+            _ => return None,
+        };
+        Some(help)
     }
 }
 
-impl fmt::Display for Dependence {
+/// All of it in one line.
+impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Dependence {
-            kind,
-            element,
-            source,
-            sink,
-        } = self;
-        match kind {
-            DependenceKind::Flow => write!(f, "{sink} needs {element}, which {source} sets before"),
+        f.write_str(&self.summary())?;
+        let lines = self.explanation();
+        if !lines.is_empty() {
+            let words: Vec<&str> = lines.iter().flat_map(|l| l.split_whitespace()).collect();
+            write!(f, ": {}", words.join(" "))?;
+        }
+        Ok(())
+    }
+}
+
+impl Dependence {
+    /// Why the order of the two matters.
+    fn reason(&self) -> String {
+        let element = &self.element;
+        match self.kind {
+            DependenceKind::Flow => {
+                format!("because the second one reads {element}, which the first one sets")
+            }
             DependenceKind::Anti => {
-                write!(f, "{source} needs {element} before {sink} overwrites it")
+                format!("because the first one reads {element} before the second one sets it")
             }
-            DependenceKind::Output => {
-                write!(f, "{source} sets {element} before {sink} does")
-            }
+            DependenceKind::Output => format!("because both set {element}"),
             DependenceKind::Reduction => {
-                write!(f, "{source} updates {element} before {sink} does")
+                format!("because both update {element}")
             }
         }
     }

@@ -4,6 +4,7 @@ mod progress;
 
 pub use progress::Bar;
 
+use crate::legality::Proof;
 use crate::trial::{Outcome, Row};
 use comfy_table::{CellAlignment, Table, presets};
 use std::fmt::Write;
@@ -36,6 +37,9 @@ pub fn table(outcome: &Outcome) -> String {
         "\nchecked: {}\ntimed: {runs} interleaved runs each, {} thread{plural} in parallel loops",
         outcome.evidence, outcome.threads,
     );
+    for row in outcome.rows.iter().filter(|r| r.proof != Proof::Proved) {
+        let _ = write!(text, "\n{}: {}", row.label, row.proof);
+    }
     text
 }
 

@@ -70,6 +70,7 @@ fn apply(op: &'static Op, call: &Call, args: &[Arg]) -> Result<Dynamic, Failure>
     }
 }
 
+const TENSOR_OR_NAME: &str = "a tensor, or the name of one such as `\"A\"`";
 const OPERAND: &str = "a tensor or a number";
 const LISTS: &str = "a list of iterator lists such as `[[i, k], [k, j]]`";
 const ITERATORS: &str = "a list of iterators such as `[i, j]`";
@@ -82,6 +83,10 @@ fn convert(call: &Call, k: usize, kind: Kind) -> Result<Arg, Failure> {
     match kind {
         Kind::Nest => call.nest(k).map(Arg::Nest),
         Kind::Expr => call.expr(k).map(Arg::Expr),
+        Kind::Tensor => match call.get::<ImmutableString>(k, "") {
+            Ok(name) => Ok(Arg::Word(name.to_string())),
+            Err(_) => call.get::<Expr>(k, TENSOR_OR_NAME).map(Arg::Expr),
+        },
         Kind::Operand => {
             let value = value(call, k, OPERAND)?;
             if let Some(number) = number(&value) {
@@ -134,6 +139,16 @@ fn convert(call: &Call, k: usize, kind: Kind) -> Result<Arg, Failure> {
                 .map(extent)
                 .collect::<Result<_, _>>()
                 .map(Arg::Extents)
+        }
+        Kind::Order => {
+            let expected = "a list of dimensions, counted from 1, such as `[2, 1]`";
+            let list: Array = call.get(k, expected)?;
+            let dimension = |item: &Dynamic| {
+                let number = item.flatten_clone().as_int();
+                number.map_err(|_| call.expected_but(k, "a list of integers", item))
+            };
+            let order = list.iter().map(dimension).collect::<Result<_, _>>();
+            order.map(Arg::Order)
         }
         Kind::Elem => {
             let names = Elem::ALL.map(|e| format!("\"{e}\"")).join(", ");

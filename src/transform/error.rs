@@ -1,6 +1,9 @@
 //! What can be wrong with what was asked of an operation: values, rendered in one place (`diag`).
 
+use super::nest::buffer::NoBuffer;
 use super::nest::place_init::NoInit;
+use super::nest::producer::NoProducer;
+use super::nest::rfactor::NoPartials;
 use crate::analysis::position::NoLoop;
 use crate::analysis::project::Division;
 use crate::analysis::shape::{Mismatch, Place};
@@ -354,6 +357,15 @@ pub enum ErrorKind {
     /// An initialization that stays where it is.
     #[error(transparent)]
     Init(#[from] NoInit),
+    /// A tensor that is not computed where it is read.
+    #[error(transparent)]
+    Producer(#[from] NoProducer),
+    /// A reduction without partial results.
+    #[error(transparent)]
+    Partials(#[from] NoPartials),
+    /// A tensor that is not kept in a buffer.
+    #[error(transparent)]
+    Buffer(#[from] NoBuffer),
     /// A bug in the table of operations.
     #[error("arguments do not match the declared parameters")]
     Misdeclared,
@@ -403,6 +415,15 @@ impl ErrorKind {
             | K::NotAdjacent { .. }
             | K::NothingToDistribute { .. }
             | K::Init(_)
+            | K::Producer(_)
+            | K::Partials(_)
+            | K::Buffer(
+                NoBuffer::NotUsed { .. }
+                | NoBuffer::Written { .. }
+                | NoBuffer::OnlyRead { .. }
+                | NoBuffer::NotTemporary { .. }
+                | NoBuffer::Unset { .. },
+            )
             | K::NothingToFuse => Class::Refusal,
             _ => Class::Mistake,
         }
@@ -465,6 +486,17 @@ impl ErrorKind {
             K::Init(NoInit::NoBox { .. }) => {
                 "choose factors that divide the extents, or a loop further in or out"
             }
+            K::Buffer(NoBuffer::Written { .. }) => "`stage` keeps what is written in a buffer",
+            K::Buffer(NoBuffer::OnlyRead { .. }) => "`pack` keeps what is read in a buffer",
+            K::Buffer(NoBuffer::NoOrder { .. }) => "dimensions count from 1, as in `[2, 1]`",
+            K::Buffer(NoBuffer::NotTemporary { .. }) => {
+                "join the nest that computes it and the one that reads it with fuse_outer"
+            }
+            K::Buffer(NoBuffer::Unset { .. }) => {
+                "move what sets it into the same iteration: fuse the loops, or use place_init"
+            }
+            K::Producer(why) => return why.help().map(str::to_owned),
+            K::Partials(why) => return why.help().map(str::to_owned),
             K::NotAdjacent { .. } => "fuse_outer brings loops of two nests side by side",
             K::NameClash { .. } => "transform the loop of that name first, or name iterators apart",
             K::RangesDiffer { .. } => {

@@ -79,10 +79,17 @@ pub static OPS: &[&Op] = &[
     &nest::unroll::UNROLL,
     &nest::unroll_and_jam::UNROLL_AND_JAM,
     &nest::place_init::PLACE_INIT,
+    &nest::rfactor::RFACTOR,
+    &nest::inline::INLINE,
+    &nest::compute_at::COMPUTE_AT,
+    &nest::pack::PACK,
+    &nest::stage::STAGE,
+    &nest::localize::LOCALIZE,
     &nest::mode::PARALLELIZE,
     &nest::mode::VECTORIZE,
     &nest::prefetch::PREFETCH,
     &nest::annotate::ANNOTATE,
+    &nest::assume::ASSUME,
     &nest::at::AT,
 ];
 

@@ -60,6 +60,8 @@ pub enum Kind {
     Nest,
     /// A tensor expression.
     Expr,
+    /// A tensor by its name, or a tensor expression that has one. Local tensors have only names.
+    Tensor,
     /// A tensor expression, or a number.
     Operand,
     /// A comparison: `"<"`, `"<="`, `">"`, `">="`, `"=="`, `"!="`.
@@ -88,6 +90,8 @@ pub enum Kind {
     ListsArrow,
     /// Two dimensions, counted from 1, such as `[3, 1]`, or a list of such pairs.
     Dimensions,
+    /// All dimensions of a tensor in some order, counted from 1, such as `[2, 1]`.
+    Order,
     /// Steps on the loop that the parameter before names: a function of a nest, or a path.
     Steps,
     /// Options by name, such as `#{collapse: 2}`: integers and words.
@@ -161,11 +165,9 @@ pub fn apply(op: &'static Op, args: &[Arg], site: Option<Site>) -> Result<Value,
         return Ok(value);
     };
     if let Err(invalid) = verify(&nest) {
-        let given = args.iter().find_map(|arg| match arg {
-            Arg::Nest(nest) => Some(nest),
-            _ => None,
-        });
         let culprits = invalid.culprits();
+        let has_all = |nest: &&Nest| culprits.iter().all(|name| nest.has_loop(name));
+        let given = args.iter().filter_map(Arg::as_nest).find(has_all);
         let error = Error::new(invalid.into()).in_op(op.name);
         return Err(error.on(given.unwrap_or(&nest), culprits));
     }

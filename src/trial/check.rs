@@ -166,14 +166,14 @@ pub fn run(
     control: &Control,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<Arc<Outputs>, TrialError> {
-    let kernel = generate(candidate)?;
+    let kernel = generate(candidate, settings.reductions)?;
     let plain = naive(candidate)?;
     let trial = Trial::new(&[&kernel], inputs, settings, control, (progress, 3));
     trial.begin("compiling");
     let compiled = trial.compile(&kernel)?;
     let plain = match plain.nests == candidate.nests {
         true => compiled.clone(),
-        false => trial.compile(&generate(&plain)?)?,
+        false => trial.compile(&generate(&plain, settings.reductions)?)?,
     };
     let expected = trial.expected(candidate, &plain)?;
     trial.begin(&format!("running {}", candidate.label));

@@ -1,6 +1,7 @@
 //! A trial as files: C, a driver that checks and times, data, and a Makefile, which reproduce it
 //! without teml.
 
+use super::Settings;
 use super::check::all_tensors;
 use super::{Candidate, Inputs, TrialError, check_results, generate, naive, results};
 use crate::codegen::{Kernel, Role, unit};
@@ -25,7 +26,7 @@ pub struct ExportedFile {
 pub fn export(
     candidates: &[Candidate],
     inputs: &Inputs,
-    options: &Options,
+    settings: &Settings,
 ) -> Result<Vec<ExportedFile>, TrialError> {
     let [first, others @ ..] = candidates else {
         return Err(TrialError::Nothing);
@@ -33,7 +34,10 @@ pub fn export(
     for other in others {
         check_results(first, other)?;
     }
-    let mut kernels: Vec<Kernel> = candidates.iter().map(generate).collect::<Result<_, _>>()?;
+    let mut kernels: Vec<Kernel> = candidates
+        .iter()
+        .map(|c| generate(c, settings.reductions))
+        .collect::<Result<_, _>>()?;
     // Numbered as in a comparison, so that inputs are the same.
     let tensors = all_tensors(&kernels.iter().collect::<Vec<_>>());
     let mut candidates = candidates.to_vec();
@@ -42,7 +46,7 @@ pub fn export(
         Some(k) => (candidates.remove(k), kernels.remove(k)),
         None => {
             reference.label = "reference".to_owned();
-            let kernel = generate(&reference)?;
+            let kernel = generate(&reference, settings.reductions)?;
             (reference, kernel)
         }
     };
@@ -75,7 +79,7 @@ pub fn export(
     ));
     files.push(text_file(
         "Makefile",
-        makefile(options, kernels.iter().any(Kernel::chooses)),
+        makefile(&settings.options, kernels.iter().any(Kernel::chooses)),
     ));
     Ok(files)
 }

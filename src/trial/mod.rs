@@ -21,6 +21,7 @@ use crate::analysis::work::flops;
 use crate::codegen::{self, Kernel, NoCode};
 use crate::interp::Fault;
 use crate::ir::{Expr, Nest, Node};
+use crate::legality::{Proof, Reductions};
 use crate::lower::build::{NoNest, build};
 use crate::runtime::{
     self, Budget, Comparison, Compiled, Control, Options, Outputs, RuntimeError, Timing,
@@ -45,6 +46,8 @@ pub struct Settings {
     pub budget: Budget,
     /// How the C is compiled.
     pub options: Options,
+    /// What may become of the order of reductions.
+    pub reductions: Reductions,
     /// How many tensor elements the reference may look at before it samples.
     pub reference_loads: f64,
 }
@@ -55,6 +58,7 @@ impl Default for Settings {
         Settings {
             budget,
             options,
+            reductions: Reductions::default(),
             reference_loads: 5e7,
         }
     }
@@ -82,6 +86,8 @@ pub struct Row {
     pub timing: Timing,
     /// The largest relative error of its results against the reference.
     pub error: f64,
+    /// Why it may stand for the computation.
+    pub proof: Proof,
 }
 
 /// Why a trial ended without times.
@@ -160,7 +166,11 @@ pub fn compare(
     for other in others {
         check_results(first, other)?;
     }
-    let kernels: Vec<Kernel> = candidates.iter().map(generate).collect::<Result<_, _>>()?;
+    let generate = |candidate: &Candidate| generate(candidate, settings.reductions);
+    let kernels: Vec<Kernel> = candidates
+        .par_iter()
+        .map(generate)
+        .collect::<Result<_, _>>()?;
     let naive = naive(first)?;
     let work = naive.nests.iter().filter_map(flops).sum();
     let naive = match naive.nests == first.nests {
@@ -194,10 +204,12 @@ pub fn compare(
 
     trial.begin("measuring");
     let timings = trial.measure(&variants)?;
-    let rows = timings.into_iter().zip(errors).map(|(timing, error)| Row {
+    let rows = timings.into_iter().zip(errors).zip(&kernels);
+    let rows = rows.map(|((timing, error), kernel)| Row {
         label: timing.label.clone(),
         timing,
         error,
+        proof: kernel.proof.clone(),
     });
     let rows = rows.collect();
     Ok(Outcome {
@@ -208,11 +220,15 @@ pub fn compare(
     })
 }
 
-fn generate(candidate: &Candidate) -> Result<Kernel, TrialError> {
+fn generate(candidate: &Candidate, reductions: Reductions) -> Result<Kernel, TrialError> {
     let symbol = codegen::symbol::from_label(&candidate.label);
-    codegen::generate(&candidate.nests, &symbol).map_err(|error| {
+    codegen::generate(&candidate.nests, &symbol, reductions).map_err(|error| {
         let nest = match &error {
             NoCode::Race { nest, .. } => candidate.nests.get(*nest).cloned(),
+            NoCode::Illegal(violation) => {
+                let nest = violation.nest();
+                nest.and_then(|k| candidate.nests.get(k)).cloned()
+            }
             _ => None,
         };
         TrialError::Code {

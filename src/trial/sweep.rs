@@ -46,11 +46,11 @@ pub fn sweep(
     };
     let plain = naive(first)?;
     let work = plain.nests.iter().filter_map(flops).sum();
-    let plain = generate(&plain)?;
+    let plain = generate(&plain, settings.reductions)?;
     let total = 2 * candidates.len() + 2;
     let trial = Trial::new(&[&plain], inputs, &settings, control, (progress, total));
     trial.begin("compiling");
-    let compile = |candidate: &Candidate| trial.compile(&generate(candidate)?);
+    let compile = |candidate: &Candidate| trial.compile(&generate(candidate, settings.reductions)?);
     let compiled: Vec<Result<Compiled, TrialError>> = candidates.par_iter().map(compile).collect();
     let expected = trial.expected(first, &trial.compile(&plain)?)?;
     trial.finish();
@@ -90,6 +90,7 @@ fn measured(
         label: timing.label.clone(),
         timing,
         error,
+        proof: compiled.kernel().proof.clone(),
     })
 }
 

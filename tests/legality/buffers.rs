@@ -1,11 +1,112 @@
-//! Values that pass through local tensors.
+//! Values that pass through local tensors, are computed again, or are combined of partial results.
 
-use super::legal;
+use super::{illegal, legal, verdict};
+
+const MATMUL: &str = "
+    let A = tensor([17, 23]);
+    let B = tensor([23, 19]);
+    let C = contract(A, B, [2, 1]);
+    let l = build(C);
+    let tiles = l.tile([4, 8, 5]).reorder([\"i3_o\", \"i3_i\", \"i1_i\", \"i2_i\"]);
+";
 
 #[test]
-fn sums_in_place_of_partial_sums() {
+fn packed_and_staged_blocks_hold_what_the_tensors_do() {
     legal(
-        "let A = tensor([4]); let B = eq(A, [i] -> [i]);",
-        &["build(B)"],
+        MATMUL,
+        &[
+            "l.pack(0, B, [2, 1])",
+            "l.pack(1, A)",
+            "tiles.pack(\"i2_o\", A).pack(\"i3_o\", B, [2, 1])",
+            "tiles.stage(\"i2_o\", C)",
+            "tiles.pack(\"i2_o\", A).stage(\"i2_o\", C).parallelize(\"i1_o\").vectorize(\"i2_i\")",
+            "l.reorder([\"i1\", \"i2\", \"i3\"]).place_init(\"i2\").stage(\"i2\", C)",
+            "l.pack(0, B).pack(\"i1\", \"B_pack\")",
+        ],
+    );
+}
+
+#[test]
+fn what_is_done_to_buffers_later_can_be_wrong() {
+    // The copy has to be done before it is read.
+    illegal(
+        MATMUL,
+        "l.pack(0, B).skew(\"B_pack_2\", \"B_pack_1\", 1).shift(\"B_pack_1\", 0).peel(\"B_pack_1\", 1, \"front\").reverse(\"i3\")",
+        &["reads C[0][0]"],
+    );
+}
+
+const PASSES: &str = "
+    let A = tensor([12, 11]);
+    let B = eq(vadd(A, A, [[i - 1, j], [i, j + 1]]), [i, j]);
+    let C = eq(vadd(B, B, [[i - 1, j], [i, j + 1]]), [i, j]);
+    let b = build(B);
+    let c = build(C);
+";
+
+#[test]
+fn producers_are_computed_where_they_are_read() {
+    legal(
+        "
+        let A = tensor([12, 11]);
+        let B = eq(vmul(A, 2, [[i, j], ]), [i, j]);
+        let C = eq(vadd(B, B, [[i - 1, j], [i, j + 1]]), [i, j]);
+        let b = build(B);
+        let c = build(C);
+        ",
+        &[
+            "b.inline(c)",
+            "b.inline(c).tile(4).parallelize(1)",
+            "b.compute_at(c, \"i\")",
+            "b.compute_at(c.tile(4), \"j_o\").parallelize(\"i_o\")",
+            "fuse_outer(b, c, 0).shift(\"i_2\", 1)",
+        ],
+    );
+    assert_eq!(verdict(PASSES, "[b, c]"), "legal");
+}
+
+const SUMS: &str = "
+    let A = tensor([9, 30]);
+    let y = sum(A, [2]);
+    let l = build(y).stripmine(2, 8);
+";
+
+#[test]
+fn partial_results_need_a_policy() {
+    let factored = "l.rfactor(\"i2_i\")";
+    illegal(
+        SUMS,
+        factored,
+        &["the terms of a floating-point reduction are combined in another order"],
+    );
+    let allowed = format!("{SUMS} reductions(\"reassoc\");");
+    legal(
+        &allowed,
+        &[
+            factored,
+            "l.rfactor(\"i2_i\").vectorize(\"i2_i\")",
+            "l.reorder([\"i2_o\", \"i1\"]).rfactor(\"i2_o\").parallelize(\"i2_o\")",
+            "l.reverse(\"i2_o\")",
+            "l.rfactor(\"i2_o\").rfactor(\"i2_i\")",
+        ],
+    );
+    let integers = SUMS.replace("[9, 30]", "[9, 30], \"i64\"");
+    legal(&integers, &[factored]);
+}
+
+#[test]
+fn temporaries_shrink() {
+    let script = "
+        let A = tensor([12, 11]);
+        let D = eq(vmul(A, 2, [[i, j], ]), [i, j]);
+        let E = eq(vadd(D, A, [[i, j], [i, j]]), [i, j]);
+        let both = fuse_outer(build(D), build(E), 2);
+    ";
+    legal(
+        script,
+        &[
+            "both.localize(D)",
+            "both.localize(D).tile(4).parallelize(1).vectorize(\"j_i\")",
+        ],
     );
 }

@@ -25,16 +25,16 @@ fn reductions_are_carried() {
         SUMS,
         "l.parallelize(2)",
         &[
-            "the parallel loop `j` carries a dependence",
-            "`y[0] += A[0][0] * x[0]` at i = 0, j = 0",
-            "`y[0] += A[0][1] * x[1]` at i = 0, j = 1",
+            "loop `j` cannot be parallel: its iterations share y[0]",
+            "at i = 0, j = 0 `y[0] += A[0][0] * x[0]`",
+            "at i = 0, j = 1 `y[0] += A[0][1] * x[1]`",
         ],
     );
-    illegal(SUMS, "total.parallelize(1)", &["updates s"]);
+    illegal(SUMS, "total.parallelize(1)", &["both update s"]);
     illegal(
         SUMS,
         "l.parallelize(1, #{collapse: 2})",
-        &["the parallel loop `j`"],
+        &["loop `j` cannot be parallel"],
     );
 }
 

@@ -1,211 +1,112 @@
-//! Local tensors put between statements and what they read and write, rightly or not: the copy
-//! can be stale, too small, or not stored back.
+//! Buffers against loops with awkward bounds: what is not loaded was set, and copies stay inside.
 
+use super::config::config;
 use proptest::prelude::*;
-use std::cell::Cell;
-use std::sync::Arc;
 use teml::analysis::verify::verify;
-use teml::ir::{
-    Affine, BinaryOp, Expr, Fill, Index, Loop, Name, Nest, Range, Reduction, Stmt, Tensor, Tree,
-    parse_nest,
-};
+use teml::interp::execute;
+use teml::interp::store::{Data, Store};
+use teml::ir::{Nest, parse_nest};
+use teml::transform::nest::pack::pack;
+use teml::transform::nest::stage::stage;
+use teml::transform::{Error, LoopRef};
 
-/// Copying more of them again and again takes long.
-const MAX_ELEMENTS: u64 = 100;
-
-/// A buffer, as numbers that are fitted to whatever nest it meets.
-#[derive(Clone, Debug)]
-pub struct Buffer {
-    /// Before which tree.
-    place: usize,
-    /// Of which tensor.
-    tensor: usize,
-    purpose: Purpose,
-    /// How many elements are left out at the end of the first dimension.
-    missing: u64,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Purpose {
-    /// Statements read it instead.
-    Read,
-    /// They write it, too, and it is copied back.
-    Write,
-    /// They write it, too, and that is forgotten.
-    Forget,
-    /// It begins with the identity of this reduction, and is combined with the tensor.
-    Combine(Reduction),
-}
-
-pub fn buffer() -> impl Strategy<Value = Buffer> {
-    let purpose = prop_oneof![
-        4 => Just(Purpose::Read),
-        4 => Just(Purpose::Write),
-        1 => Just(Purpose::Forget),
-        3 => Just(Purpose::Combine(Reduction::Sum)),
-        1 => Just(Purpose::Combine(Reduction::Max)),
+/// The bounds of two loops, `I` and `J`, inside of a loop over `t`: skewed, clipped, those of
+/// blocks that meet, overlap or leave gaps.
+fn bounds() -> impl Strategy<Value = [&'static str; 2]> {
+    let outer = vec!["0..4", "1..3", "t..3", "0..t + 1", "-1..2 step 2"];
+    let inner = vec![
+        "0..3",
+        "3*I..3*I + 3",
+        "3*I..min(3*I + 3, 8)",
+        "3*I..min(3*I + 3, 2*I + 4)",
+        "max(3*I, 1)..3*I + 3",
+        "2*I..2*I + 3",
+        "4*I..4*I + 3",
+        "-3*I..-3*I + 3",
+        "0..min(3, t + 1)",
+        "t..t + 3",
+        "I..4",
+        "0..4 step 2",
     ];
-    let missing = prop_oneof![5 => Just(0), 1 => 1..4u64];
-    (0..12usize, 0..4usize, purpose, missing).prop_map(|(place, tensor, purpose, missing)| Buffer {
-        place,
-        tensor,
-        purpose,
-        missing,
-    })
+    let [outer, inner] = [outer, inner].map(prop::sample::select);
+    (outer, inner).prop_map(|(outer, inner)| [outer, inner])
 }
 
-/// The nest with the buffer, if it has a place for it.
-pub fn buffered(nest: &Nest, buffer: &Buffer) -> Option<Nest> {
-    let size: usize = nest.trees().iter().map(Tree::size).sum();
-    let countdown = Cell::new(buffer.place % size.max(1));
-    let locals: Vec<Name> = nest
-        .locals()
-        .into_iter()
-        .filter_map(Tensor::name)
-        .cloned()
-        .collect();
-    let trees = insert(nest.trees(), buffer, &countdown, &locals)?;
-    let nest = nest.with_trees(trees);
-    verify(&nest).is_ok().then_some(nest)
+/// An element of `R`; indices lie between 0 and 60.
+fn place() -> impl Strategy<Value = String> {
+    let index = prop::sample::select(vec![
+        "[J + 20]",
+        "[-J + 20]",
+        "[I + 20]",
+        "[3*I + J + 20]",
+        "[2*J + 20]",
+        "[2*I + J + 20]",
+        "[t + 20]",
+        "[5]",
+    ]);
+    (index.clone(), index).prop_map(|(a, b)| format!("R{a}{b}"))
 }
 
-fn insert(
-    trees: &[Tree],
-    buffer: &Buffer,
-    countdown: &Cell<usize>,
-    locals: &[Name],
-) -> Option<Vec<Tree>> {
-    let mut result: Vec<Tree> = Vec::new();
-    for (k, tree) in trees.iter().enumerate() {
-        if countdown.get() == 0 {
-            countdown.set(usize::MAX);
-            result.extend(buffering(&trees[k..], buffer, locals)?);
-            return Some(result);
-        }
-        countdown.set(countdown.get() - 1);
-        result.push(match tree {
-            Tree::Loop(l) => Tree::of_loop(Loop {
-                body: insert(&l.body, buffer, countdown, locals)?,
-                ..(**l).clone()
-            }),
-            other => other.clone(),
-        });
+/// A nest that sets elements of `R`, and then reads or changes some, often the same.
+fn nest() -> impl Strategy<Value = String> {
+    let again = (any::<bool>(), any::<bool>(), any::<bool>());
+    (bounds(), bounds(), place(), place(), again).prop_map(
+        |(first, second, to, from, (same_loops, same_place, changes))| {
+            let second = if same_loops { first } else { second };
+            let from = if same_place { to.clone() } else { from };
+            let loops = |[outer, inner]: [&str; 2], statement: String| {
+                format!("\n  for I in {outer}\n    for J in {inner}\n      {statement}")
+            };
+            let first = loops(first, format!("{to} = A[I + 20][J + 20]"));
+            let second = loops(
+                second,
+                match changes {
+                    true => format!("{from} += 1"),
+                    false => format!("S[I + 20][J + 20] = {from}"),
+                },
+            );
+            let first = first.replace('I', "i").replace('J', "j");
+            let second = second.replace('I', "k").replace('J', "l");
+            let head = "f64 R[61][61], S[61][61], A[61][61]\nfor t in 0..2";
+            format!("{head}{first}{second}")
+        },
+    )
+}
+
+/// What is in all tensors afterwards, as text, which compares NaN with NaN.
+fn results(nest: &Nest) -> Result<Vec<String>, TestCaseError> {
+    let mut store = Store::new();
+    for tensor in &nest.tensors() {
+        let name = tensor.name().expect("a name").clone();
+        let letter = u64::from(name.as_str().as_bytes()[0]);
+        let data = Data::generate(tensor, |element| (element * 7 + letter) as f64);
+        store.insert(name, data);
     }
-    Some(result)
+    execute::run(nest, &mut store).map_err(|e| TestCaseError::fail(format!("{e}\n{nest}")))?;
+    let mut texts: Vec<String> = store.iter().map(|(n, d)| format!("{n}: {d:?}")).collect();
+    texts.sort();
+    Ok(texts)
 }
 
-/// The trees with the buffer around them.
-fn buffering(trees: &[Tree], buffer: &Buffer, locals: &[Name]) -> Option<Vec<Tree>> {
-    let part = Nest::of_trees(trees.to_vec());
-    let used: Vec<Tensor> = part
-        .tensors()
-        .into_iter()
-        .filter(|t| t.name().is_some_and(|n| !locals.contains(n)))
-        .filter(|t| t.shape().elements() <= MAX_ELEMENTS)
-        .collect();
-    let tensor = used.get(buffer.tensor % used.len().max(1))?;
-    let name = format!("buffer{}", locals.len());
-    let own = tensor.named(Name::new(&name).ok()?);
-    let mut result = vec![Tree::Local(own.clone())];
-    match buffer.purpose {
-        Purpose::Combine(reduction) => {
-            let whole = |n: &u64| (Affine::constant(0), *n);
-            result.push(Tree::Fill(Arc::new(Fill {
-                target: own.clone(),
-                region: own.shape().extents().iter().map(whole).collect(),
-                value: reduction.identity(own.elem()),
-                assignment: None,
-            })));
-        }
-        _ => result.push(copy(
-            &own,
-            tensor,
-            None,
-            &format!("{name}_in"),
-            buffer.missing,
-        )),
-    }
-    let writes = !matches!(buffer.purpose, Purpose::Read);
-    result.extend(trees.iter().map(|t| replaced(t, tensor, &own, writes)));
-    match buffer.purpose {
-        Purpose::Read | Purpose::Forget => {}
-        Purpose::Write => result.push(copy(tensor, &own, None, &format!("{name}_out"), 0)),
-        Purpose::Combine(reduction) => {
-            let op = Some(reduction.op());
-            result.push(copy(
-                tensor,
-                &own,
-                op,
-                &format!("{name}_out"),
-                buffer.missing,
-            ));
-        }
-    }
-    Some(result)
-}
+proptest! {
+    #![proptest_config(config(1000))]
 
-/// Loops that copy one tensor into another one of the same shape.
-fn copy(to: &Tensor, from: &Tensor, update: Option<BinaryOp>, tag: &str, missing: u64) -> Tree {
-    let rank = to.shape().rank();
-    let names: Vec<Name> = (0..rank)
-        .map(|d| Name::new(&format!("{tag}{d}")).expect("a name"))
-        .collect();
-    let index: Vec<Affine> = names.iter().cloned().map(Affine::iterator).collect();
-    let stmt = Tree::Stmt(Arc::new(Stmt {
-        target: to.clone(),
-        index: index.clone(),
-        update,
-        value: Expr::access(from.clone(), Index::At(index)),
-        origin: None,
-    }));
-    let extents = to.shape().extents().iter().enumerate();
-    let ranges = extents.map(|(d, n)| {
-        if d == 0 {
-            n.saturating_sub(missing)
-        } else {
-            *n
+    #[test]
+    fn buffers_change_nothing_whatever_the_bounds(text in nest(), depth in 0..3usize) {
+        let nest = parse_nest(&text).map_err(|e| TestCaseError::fail(format!("{e}\n{text}")))?;
+        let before = results(&nest)?;
+        // The second loops read `R`, at most.
+        let [outermost, set, used] = ["t", "i", "k"].map(|l| LoopRef::Name(l.to_owned()));
+        let scope = [&outermost, &set, &used][depth];
+        let attempts: [Result<Nest, Error>; 4] = [
+            stage(&nest, scope, "R"),
+            stage(&nest, &LoopRef::Level(0), "R"),
+            pack(&nest, scope, "A", Some(&[2, 1])),
+            pack(&nest, &used, "R", None),
+        ];
+        for after in attempts.into_iter().flatten() {
+            prop_assert_eq!(verify(&after), Ok(()));
+            prop_assert!(results(&after)? == before, "{}\nbecomes\n{}", nest, after);
         }
-    });
-    let loops = names.into_iter().zip(ranges.collect::<Vec<_>>()).rev();
-    loops.fold(stmt, |body, (name, n)| {
-        // A loop like any other one, under another name.
-        let plain = parse_nest("f64 A[1]\nfor i in 0..1\n  A[i] = 0").expect("a nest");
-        let l = plain.trees()[0].as_loop().expect("a loop");
-        Tree::of_loop(Loop {
-            name,
-            range: Range::constant(0, i64::try_from(n).expect("a small extent")),
-            body: vec![body],
-            ..(**l).clone()
-        })
-    })
-}
-
-/// The tree with one tensor read, and perhaps written, in place of another one.
-fn replaced(tree: &Tree, old: &Tensor, new: &Tensor, writes: bool) -> Tree {
-    let target = |t: &Tensor| match writes && t == old {
-        true => new.clone(),
-        false => t.clone(),
-    };
-    match tree {
-        Tree::Loop(l) => Tree::of_loop(Loop {
-            body: l
-                .body
-                .iter()
-                .map(|t| replaced(t, old, new, writes))
-                .collect(),
-            ..(**l).clone()
-        }),
-        Tree::Stmt(s) => Tree::Stmt(Arc::new(Stmt {
-            target: target(&s.target),
-            value: s.value.map_accesses(&|t, index| {
-                (t == old).then(|| Expr::access(new.clone(), index.clone()))
-            }),
-            ..(**s).clone()
-        })),
-        Tree::Fill(fill) => Tree::Fill(Arc::new(Fill {
-            target: target(&fill.target),
-            ..(**fill).clone()
-        })),
-        Tree::Local(_) => tree.clone(),
     }
 }

@@ -5,10 +5,11 @@ use super::moves::{built, moves, reproduction, step};
 use proptest::prelude::*;
 use std::process::Command;
 use std::sync::Arc;
-use teml::codegen::{self, Kernel, NoCode};
+use teml::codegen::{self, Kernel};
 use teml::interp::definition;
 use teml::interp::store::{Data as Values, Store};
-use teml::ir::{Elem, Expr, Tensor};
+use teml::ir::{Elem, Expr, Nest, Tensor, parse_nest};
+use teml::legality::Reductions;
 use teml::runtime::{self, Control, Data, Options, View};
 
 /// The elements as `f64`, which holds the small integers of the tests exactly.
@@ -98,20 +99,43 @@ proptest! {
                 nest = after;
             }
         }
-        match codegen::generate(std::slice::from_ref(&nest), "kernel") {
-            Ok(kernel) => {
-                compiles_without_warnings(&kernel)?;
-                let rounding = |tensor: &Tensor| match tensor.elem() {
-                    Elem::F32 => 1e-6,
-                    _ => 1e-12,
-                };
-                let old = store(nest.definition());
-                runs_as_defined(nest.definition(), kernel, old, rounding)?;
-            }
-            Err(NoCode::Race { race, .. }) => {
-                return Err(TestCaseError::fail(format!("{race}\n{}", reproduction(&nest))));
-            }
-            Err(e) => return Err(TestCaseError::fail(e.to_string())),
+        compiles_and_runs(&nest)?;
+    }
+}
+
+/// The C of a nest without races.
+pub fn compiles_and_runs(nest: &Nest) -> Result<(), TestCaseError> {
+    match codegen::generate(
+        std::slice::from_ref(nest),
+        "kernel",
+        Reductions::Reassociate,
+    ) {
+        Ok(kernel) => {
+            compiles_without_warnings(&kernel)?;
+            let rounding = |tensor: &Tensor| match tensor.elem() {
+                Elem::F32 => 1e-6,
+                _ => 1e-12,
+            };
+            let old = store(nest.definition());
+            runs_as_defined(nest.definition(), kernel, old, rounding)
+        }
+        Err(why) => {
+            let script = reproduction(nest);
+            Err(TestCaseError::fail(format!("{why}\n{script}")))
         }
     }
+}
+
+#[test]
+fn local_tensors_that_nothing_reads_are_no_reason_for_warnings() {
+    let lines = [
+        "local f64 t[3]",
+        "for i in 0..3",
+        "  local i32 u[]",
+        "  t[i] = 1",
+        "  u[] = 2",
+    ];
+    let nest = parse_nest(&lines.join("\n")).expect("a nest");
+    let kernel = codegen::generate(&[nest], "kernel", Reductions::Strict).expect("code");
+    compiles_without_warnings(&kernel).expect("no warnings");
 }

@@ -7,6 +7,7 @@ use teml::codegen;
 use teml::interp::execute;
 use teml::interp::store::{Data, Store};
 use teml::ir::{Elem, Expr, Nest, Tensor, parse_expr, parse_nest};
+use teml::legality::Reductions;
 use teml::lower::build::build;
 use teml::transform::tensor::with_shapes;
 
@@ -76,7 +77,7 @@ fn computes(elem: Elem, values: &[&str], tolerance: f64) -> Result<(), TestCaseE
         .iter()
         .map(|d| build(d).expect("builds"))
         .collect();
-    let kernel = codegen::generate(&nests, "kernel").expect("code");
+    let kernel = codegen::generate(&nests, "kernel", Reductions::Reassociate).expect("code");
     compiles_without_warnings(&kernel)?;
     let mut old = store(elem);
     for definition in &definitions {

@@ -296,3 +296,33 @@ fn assignment(value: &Expr, to: Vec<Affine>, tag: &str) -> Expr {
         .expect("an assignment")
         .fill_placeholder(&name)
 }
+
+/// A program that reads the first one's result at two distances in each dimension, adds what it
+/// reads, and takes the greatest in the last `reduced` dimensions.
+pub fn windows(first: &Expr, tag: &str, distances: [i64; 2], reduced: usize) -> Expr {
+    let result = first.tensor().expect("an assignment").clone();
+    let extents = result.shape().extents();
+    let names: Vec<Affine> = (0..extents.len())
+        .map(|k| iterator(&format!("y{tag}{k}")))
+        .collect();
+    let reads = distances.map(|distance| {
+        let index = names.iter().zip(extents).map(|(name, extent)| {
+            // What is too short has no place for distances.
+            name.plus_constant(if *extent > 2 { distance } else { 0 })
+        });
+        Expr::access(result.clone(), Index::At(index.collect()))
+    });
+    let [left, right] = &reads;
+    let sum = vop(BinaryOp::Add, left, right, &[]).expect("operands fit");
+    let (to, reduced) = names.split_at(names.len() - reduced.min(names.len()));
+    let value = vreduce(Reduction::Max, &sum, reduced).expect("iterators are free");
+    // Targets begin at 0.
+    let first = distances[0].min(distances[1]);
+    let to = to.iter().zip(extents);
+    let to = to.map(|(name, extent)| name.plus_constant(if *extent > 2 { first } else { 0 }));
+    let (from, to) = (vec![], to.collect());
+    let name = Name::new(&format!("S{tag}")).expect("a name");
+    eq::eq(&value, &Arrow { from, to })
+        .expect("an assignment")
+        .fill_placeholder(&name)
+}

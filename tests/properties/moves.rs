@@ -8,7 +8,7 @@
 
 use proptest::prelude::*;
 use teml::analysis::bounds::extent;
-use teml::ir::{Expr, Loop, Nest, Schedule, Tree};
+use teml::ir::{Expr, Loop, Nest, Schedule, Tensor, Tree};
 use teml::transform::nest::annotate::ANNOTATE;
 use teml::transform::nest::at::{AT, focus};
 use teml::transform::nest::build::BUILD;
@@ -17,14 +17,18 @@ use teml::transform::nest::fuse::FUSE;
 use teml::transform::nest::fuse_inner::FUSE_INNER;
 use teml::transform::nest::fuse_outer::FUSE_OUTER;
 use teml::transform::nest::interchange::INTERCHANGE;
+use teml::transform::nest::localize::LOCALIZE;
 use teml::transform::nest::mode::{PARALLELIZE, VECTORIZE};
+use teml::transform::nest::pack::PACK;
 use teml::transform::nest::peel::PEEL;
 use teml::transform::nest::place_init::PLACE_INIT;
 use teml::transform::nest::prefetch::PREFETCH;
 use teml::transform::nest::reorder::REORDER;
 use teml::transform::nest::reverse::REVERSE;
+use teml::transform::nest::rfactor::RFACTOR;
 use teml::transform::nest::shift::SHIFT;
 use teml::transform::nest::skew::SKEW;
+use teml::transform::nest::stage::STAGE;
 use teml::transform::nest::stripmine::STRIPMINE;
 use teml::transform::nest::unroll::UNROLL;
 use teml::transform::nest::unroll_and_jam::UNROLL_AND_JAM;
@@ -48,6 +52,14 @@ pub enum Move {
     UnrollBy(usize, i64),
     /// Into a loop, or before all of them.
     PlaceInit(Option<usize>),
+    /// In a loop, or in the nest; which tensor, and how its dimensions are rotated.
+    Pack(Option<usize>, usize, usize),
+    /// In a loop, or in the nest; which tensor.
+    Stage(Option<usize>, usize),
+    /// Which tensor.
+    Localize(usize),
+    /// Partial results of a reduction.
+    Rfactor(usize),
     Parallelize(usize, Vec<(&'static str, Arg)>),
     Vectorize(usize, Option<i64>),
     /// One of the tensors.
@@ -91,6 +103,12 @@ pub fn moves(count: impl Into<prop::collection::SizeRange>) -> impl Strategy<Val
         2 => (l.clone(), 1..5i64).prop_map(|(l, f)| Move::UnrollBy(l, f)),
         2 => (l.clone(), 1..5i64).prop_map(|(l, f)| Move::UnrollAndJam(l, f)),
         3 => prop::option::weighted(0.8, l.clone()).prop_map(Move::PlaceInit),
+        4 => (prop::option::weighted(0.9, l.clone()), 0..6usize, 0..3usize)
+            .prop_map(|(l, t, by)| Move::Pack(l, t, by)),
+        4 => (prop::option::weighted(0.9, l.clone()), 0..6usize)
+            .prop_map(|(l, t)| Move::Stage(l, t)),
+        2 => (0..6usize).prop_map(Move::Localize),
+        3 => l.clone().prop_map(Move::Rfactor),
         2 => (l.clone(), how).prop_map(|(l, how)| Move::Parallelize(l, how)),
         1 => (l.clone(), lanes).prop_map(|(l, n)| Move::Vectorize(l, n)),
         1 => (l.clone(), 0..9usize, 1..9i64).prop_map(|(l, t, by)| Move::Prefetch(l, t, by)),
@@ -109,6 +127,17 @@ impl Move {
             Move::Fuse(..) | Move::FuseInner(_) | Move::UnrollAndFuse(_) => true,
             Move::At(_, inner) => inner.fuses(),
             _ => false,
+        }
+    }
+}
+
+impl Move {
+    /// Whether statements change places.
+    fn reorders_statements(&self) -> bool {
+        match self {
+            Move::Distribute(_) | Move::UnrollAndJam(..) => true,
+            Move::At(_, inner) => inner.reorders_statements(),
+            other => other.fuses(),
         }
     }
 }
@@ -166,7 +195,26 @@ pub fn step(nest: &Nest, chosen: &Move) -> Result<Nest, Error> {
     };
     let pick = |k: &usize| Arg::Loop(reference(*k));
     let int = |n: &i64| Arg::Int(*n);
+    let scope = |l: &Option<usize>| Arg::Loop(l.map_or(LoopRef::Level(0), reference));
+    let tensor = |k: &usize| -> Tensor {
+        let locals = nest.locals().into_iter().cloned();
+        let tensors: Vec<Tensor> = nest.tensors().into_iter().chain(locals).collect();
+        tensors[k % tensors.len()].clone()
+    };
     match chosen {
+        // What is loaded and stored has to stay in order.
+        moved if moved.reorders_statements() && !nest.locals().is_empty() => Ok(nest.clone()),
+        Move::Pack(l, t, by) => {
+            let tensor = tensor(t);
+            let mut order: Vec<i64> = (1..=tensor.shape().rank() as i64).collect();
+            let by = by % order.len().max(1);
+            order.rotate_left(by);
+            let args = [scope(l), word(tensor.label()), Arg::Order(order)];
+            call(nest, &PACK, args)
+        }
+        Move::Stage(l, t) => call(nest, &STAGE, [scope(l), word(tensor(t).label())]),
+        Move::Rfactor(l) => call(nest, &RFACTOR, [pick(l)]),
+        Move::Localize(t) => call(nest, &LOCALIZE, [word(tensor(t).label())]),
         Move::Stripmine(l, factor, tail) => {
             call(nest, &STRIPMINE, [pick(l), int(factor), word(tail)])
         }

@@ -118,6 +118,15 @@ impl Walk {
                 }
             }
         }
+        // Local tensors end here.
+        let locals = trees.iter().filter_map(|tree| match tree {
+            Tree::Local(tensor) => Some(tensor.label()),
+            _ => None,
+        });
+        for local in locals {
+            footprint.reads.retain(|(tensor, _)| tensor != local);
+            footprint.writes.retain(|(tensor, _)| tensor != local);
+        }
     }
 }
 

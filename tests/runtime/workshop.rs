@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use teml::codegen::{Kernel, Param, Role};
 use teml::ir::{Elem, Name, Shape, Tensor};
+use teml::legality::Proof;
 use teml::runtime::{Compiled, Control, Data, Options, Run, RuntimeError, compile, run_once};
 
 /// Limits under which nothing waits long, workers of this build, and a cache that all tests of
@@ -33,6 +34,7 @@ pub fn kernel(symbol: &str, source: &str, params: Vec<Param>) -> Kernel {
         headers: Default::default(),
         function: source.to_owned(),
         params,
+        proof: Proof::Proved,
     }
 }
 

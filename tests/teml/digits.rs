@@ -6,6 +6,7 @@ use teml::codegen::{Role, generate};
 use teml::interp::definition;
 use teml::ir::BinaryOp::Mul;
 use teml::ir::{Affine, Expr};
+use teml::legality::Reductions;
 use teml::lower::build::{NoNest, build};
 use teml::transform::Arrow;
 use teml::transform::tensor::{eq, vop::vop as combined, vreduce::vsum};
@@ -75,7 +76,7 @@ fn groups_are_found_from_the_channels_of_a_filter() {
         ]
     );
     // The whole result is set, so the kernel need not know what it held.
-    let kernel = generate(&[build(&assignment).unwrap()], "kernel").unwrap();
+    let kernel = generate(&[build(&assignment).unwrap()], "kernel", Reductions::Strict).unwrap();
     assert_eq!(kernel.params[0].role, Role::Out);
 }
 

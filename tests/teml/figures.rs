@@ -4,12 +4,13 @@ use crate::trees::*;
 use teml::codegen::generate;
 use teml::ir::BinaryOp::{Add, Mul};
 use teml::ir::{Expr, Nest};
+use teml::legality::Reductions;
 use teml::lower::build::build;
 use teml::transform::tensor::eq::retarget;
 
 /// The lines between the braces of the generated function.
 fn body(nest: &Nest) -> Vec<String> {
-    let c = generate(std::slice::from_ref(nest), "kernel")
+    let c = generate(std::slice::from_ref(nest), "kernel", Reductions::Strict)
         .unwrap()
         .source();
     let (_, after) = c.split_once("\n{\n").unwrap();
@@ -21,8 +22,8 @@ fn body(nest: &Nest) -> Vec<String> {
 fn loops(extents: [u64; 2], statement: &str) -> Vec<String> {
     let [n1, n2] = extents;
     vec![
-        format!("    for (int i1 = 0; i1 < {n1}; i1++) {{"),
-        format!("        for (int i2 = 0; i2 < {n2}; i2++) {{"),
+        format!("    for (int64_t i1 = 0; i1 < {n1}; i1++) {{"),
+        format!("        for (int64_t i2 = 0; i2 < {n2}; i2++) {{"),
         format!("            {statement}"),
         "        }".to_owned(),
         "    }".to_owned(),

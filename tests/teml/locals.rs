@@ -3,7 +3,9 @@
 use crate::refusals::Case;
 use crate::trees::{becomes, level, named, nest, results};
 use teml::analysis::verify::{Invalid, verify};
+use teml::codegen::generate;
 use teml::ir::Nest;
+use teml::legality::Reductions;
 use teml::lower::build::build;
 use teml::transform::nest::distribute::DISTRIBUTE;
 use teml::transform::nest::fuse_inner::FUSE_INNER;
@@ -120,6 +122,48 @@ fn iterations_with_their_own_are_independent() {
     shared.swap(1, 2);
     shared[1] = "local f64 t[5]";
     assert!(!parallel(&shared, "i"));
+}
+
+/// The C of a nest with these lines.
+fn c(lines: &[&str]) -> String {
+    let kernel = generate(
+        std::slice::from_ref(&nest(lines)),
+        "kernel",
+        Reductions::Strict,
+    );
+    kernel.unwrap().source()
+}
+
+#[test]
+fn small_ones_are_variables_whatever_large_ones_there_are() {
+    let text = c(&[
+        "f64 B[8]",
+        "local f64 large[16384]",
+        "large[0] = 1",
+        "for i in 0..8",
+        "  local f64 small[]",
+        "  small[] = large[0]",
+        "  B[i] = small[]",
+    ]);
+    assert!(text.contains("static _Thread_local _Alignas(64) double teml_large_space[16384];"));
+    assert!(text.contains("_Alignas(64) double small[1] = {0};"));
+}
+
+#[test]
+fn lanes_share_nothing() {
+    let lanes = |declaration: &str| {
+        let text = c(&[
+            "f64 B[8]",
+            "vector for i in 0..8",
+            declaration,
+            "  t[0] = 1",
+            "  B[i] = t[0]",
+        ]);
+        text.contains("#pragma omp simd aligned(B: 64)")
+    };
+    assert!(lanes("  local f64 t[4]"));
+    // One place for each thread.
+    assert!(!lanes("  local f64 t[16384]"));
 }
 
 #[test]

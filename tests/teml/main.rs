@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod buffers;
 mod digits;
 mod domains;
 mod expressions;
@@ -11,7 +12,9 @@ mod fusion;
 mod hints;
 mod locals;
 mod loops;
+mod partials;
 mod parts;
+mod producers;
 mod random_text;
 mod rearranged;
 mod refusals;
@@ -21,6 +24,7 @@ mod refused_inits;
 mod refused_loops;
 mod refused_nests;
 mod refused_operands;
+mod refused_producers;
 mod script;
 mod text;
 mod trees;

@@ -3,6 +3,7 @@
 
 use crate::trees::{becomes, level, line_becomes, named, nest, transform, word};
 use teml::codegen::generate;
+use teml::legality::Reductions;
 use teml::transform::nest::at::focus;
 use teml::transform::nest::peel::PEEL;
 use teml::transform::nest::stripmine::STRIPMINE;
@@ -276,7 +277,9 @@ fn sharing_is_said_in_the_pragma() {
             "  for j in 0..8",
             "    B[i][j] = A[i][j]",
         ]);
-        let source = generate(&[nest], "kernel").unwrap().source();
+        let source = generate(&[nest], "kernel", Reductions::Strict)
+            .unwrap()
+            .source();
         let mut lines = source.lines().filter(|l| l.contains("#pragma omp"));
         lines.next().unwrap().trim().to_owned()
     };

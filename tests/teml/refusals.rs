@@ -1,26 +1,37 @@
 //! Every refusal: what provokes it, what it says is wrong, and which argument and loops it
 //! blames. That no variant is missing is a test, too.
 
+use crate::buffers::buffers;
 use crate::locals::locals;
+use crate::partials::partials;
 use crate::refused_expressions::expressions;
 use crate::refused_hints::hints;
 use crate::refused_inits::inits;
 use crate::refused_loops::loops;
 use crate::refused_nests::nests;
 use crate::refused_operands::operands;
+use crate::refused_producers::producers;
 use crate::trees::*;
 use teml::analysis::position::NoLoop;
 use teml::analysis::shape::Mismatch;
 use teml::analysis::verify::Invalid;
 use teml::codegen::{NoCode, generate};
-use teml::ir::{Elem, Name, NameError, Nest, ShapeError};
-use teml::lower::build::NoNest;
+use teml::ir::BinaryOp::Mul;
+use teml::ir::{Elem, Name, NameError, Nest, Reduction, ShapeError};
+use teml::legality::{Reductions, Verdict, check};
+use teml::lower::build::{NoNest, build};
 use teml::transform::nest::at::focus;
+use teml::transform::nest::buffer::NoBuffer;
 use teml::transform::nest::place_init::NoInit;
-use teml::transform::tensor::eq::retarget;
-use teml::transform::{Arg, Class, ErrorKind, Op, apply};
+use teml::transform::nest::producer::NoProducer;
+use teml::transform::nest::reverse::reverse;
+use teml::transform::nest::rfactor::NoPartials;
+use teml::transform::tensor::eq::{self, retarget};
+use teml::transform::tensor::vreduce::vreduce;
+use teml::transform::{Arg, Class, ErrorKind, LoopRef, Op, apply};
 
 /// A call that is refused.
+#[derive(Clone)]
 pub struct Case {
     pub op: &'static Op,
     pub args: Vec<Arg>,
@@ -65,6 +76,9 @@ fn cases() -> Vec<Case> {
         hints(),
         inits(),
         locals(),
+        partials(),
+        producers(),
+        buffers(),
     ]
     .into_iter()
     .flatten()
@@ -187,6 +201,23 @@ fn every_refusal_has_a_case() {
         K::Init(NoInit::UsedElsewhere { .. }) => "Init::UsedElsewhere",
         K::Init(NoInit::Repeats { .. }) => "Init::Repeats",
         K::Init(NoInit::NoBox { .. }) => "Init::NoBox",
+        K::Buffer(NoBuffer::NotUsed { .. }) => "Buffer::NotUsed",
+        K::Buffer(NoBuffer::Written { .. }) => "Buffer::Written",
+        K::Buffer(NoBuffer::OnlyRead { .. }) => "Buffer::OnlyRead",
+        K::Buffer(NoBuffer::NoOrder { .. }) => "Buffer::NoOrder",
+        K::Buffer(NoBuffer::NotTemporary { .. }) => "Buffer::NotTemporary",
+        K::Buffer(NoBuffer::Unset { .. }) => "Buffer::Unset",
+        K::Producer(NoProducer::NotPlain { .. }) => "Producer::NotPlain",
+        K::Producer(NoProducer::Reduces { .. }) => "Producer::Reduces",
+        K::Producer(NoProducer::ReadsTarget { .. }) => "Producer::ReadsTarget",
+        K::Producer(NoProducer::NotRead { .. }) => "Producer::NotRead",
+        K::Producer(NoProducer::Overwritten { .. }) => "Producer::Overwritten",
+        K::Producer(NoProducer::NotSet { .. }) => "Producer::NotSet",
+        K::Producer(NoProducer::ReadElsewhere { .. }) => "Producer::ReadElsewhere",
+        K::Partials(NoPartials::NoUpdate { .. }) => "Partials::NoUpdate",
+        K::Partials(NoPartials::Several { .. }) => "Partials::Several",
+        K::Partials(NoPartials::Operation { .. }) => "Partials::Operation",
+        K::Partials(NoPartials::UsedElsewhere { .. }) => "Partials::UsedElsewhere",
         K::NotOneOf { .. } => "NotOneOf",
         K::NotDivisible { .. } => "NotDivisible",
         K::NotInside { .. } => "NotInside",
@@ -230,7 +261,17 @@ fn codes() -> Vec<(Vec<Nest>, &'static str, NoCode)> {
     let broken = nest(&["f64 A[4]", "A[k] = A[k]"]);
     let inner = teml::transform::LoopRef::Level(2);
     let part = focus(&self::copy("B", "A", &[4, 5], "i j"), &inner).unwrap();
+    let x = tensor("x", &[5]);
+    let squares = vop(Mul, &x, &x, ["i", "i"]);
+    let sum = vreduce(Reduction::Sum, &squares, &list("i")).unwrap();
+    let reversed = build(&bind("s", eq::eq(&sum, &arrow(["ε"], "")).unwrap())).unwrap();
+    let reversed = reverse(&reversed, &LoopRef::Level(1)).unwrap();
+    let Verdict::Illegal(violation) = check(std::slice::from_ref(&reversed), Reductions::Strict)
+    else {
+        panic!("a reversed sum is not in order")
+    };
     vec![
+        (vec![reversed], "kernel", NoCode::Illegal(violation)),
         (vec![], "kernel", NoCode::Nothing),
         (
             vec![copy.clone(), carried],
@@ -284,7 +325,7 @@ fn codes() -> Vec<(Vec<Nest>, &'static str, NoCode)> {
 #[test]
 fn codegen_says_why_there_is_no_c() {
     for (nests, symbol, why) in codes() {
-        assert_eq!(generate(&nests, symbol), Err(why));
+        assert_eq!(generate(&nests, symbol, Reductions::Strict), Err(why));
     }
 }
 
@@ -294,6 +335,7 @@ fn every_reason_for_no_c_has_a_case() {
         NoCode::Nothing => "Nothing",
         NoCode::Part { .. } => "Part",
         NoCode::Race { .. } => "Race",
+        NoCode::Illegal(_) => "Illegal",
         NoCode::TensorsDiffer { .. } => "TensorsDiffer",
         NoCode::NameClash { .. } => "NameClash",
         NoCode::FunctionClash { .. } => "FunctionClash",

@@ -114,15 +114,15 @@ pub fn transformed(op: &'static Op, nest: &Nest, args: &[Arg]) -> Nest {
     result
 }
 
-/// The contents of all tensors after the nest ran. Every element starts out different, and
-/// in the same way for all nests.
+/// The contents of all tensors after the nest ran.
 pub fn results(nest: &Nest) -> Store<'static> {
     let mut store = initial(nest);
     execute::run(nest, &mut store).unwrap();
     store
 }
 
-/// What tensors hold before.
+/// The contents of all tensors of a nest before it runs. Every element starts out different, and
+/// in the same way for all nests.
 pub fn initial(nest: &Nest) -> Store<'static> {
     let mut store = Store::new();
     for tensor in nest.tensors() {

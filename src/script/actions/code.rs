@@ -1,5 +1,6 @@
 //! `codegen` and `save`: C as a value, and results as files.
 
+use super::check::illegal;
 use super::compare::label;
 use super::data::Numbers;
 use crate::codegen::{self, Kernel, NoCode};
@@ -32,15 +33,18 @@ pub(super) static CODEGEN: Function = Function {
     doc: "\
 The C function that runs nests in order: `codegen(l)`, `codegen(l1, l2)`, `codegen([l1, l2])`.
 
-A string at the end names the function; otherwise it has the name of the last nest. Parallel and
-vector loops are proved to have independent iterations, or refused. Printing the result shows
+A string at the end names the function; otherwise it has the name of the last nest. The nests are
+proved to compute what their definition says, in full or, where the proof is beyond reach, as far
+as parallel and vector loops go; what is wrong is refused (see `check`, `assume`). Printing the result shows
 the C; `save(code, path)` writes it. Source: TeML §2.",
     call: |call| {
         let (nests, name) = nests_and_name(call)?;
         let label = label(&nests).map_or("kernel".to_owned(), |l| codegen::symbol::from_label(&l));
         let symbol = name.unwrap_or(label);
         let symbol = unused(symbol, &call.state().workbench.generated);
-        let kernel = codegen::generate(&nests, &symbol).map_err(|e| no_code(call, e, &nests))?;
+        let reductions = call.state().workbench.settings.reductions;
+        let kernel = codegen::generate(&nests, &symbol, reductions);
+        let kernel = kernel.map_err(|e| no_code(call, e, &nests))?;
         call.state().workbench.generated.push(kernel.clone());
         Ok(Dynamic::from(Code(Arc::new(kernel))))
     },
@@ -75,6 +79,7 @@ pub(super) fn no_code(call: &Call, error: NoCode, nests: &[Nest]) -> Failure {
             Some(nest) => failure.note(diag::in_nest(nest, std::slice::from_ref(&race.name))),
             None => failure,
         },
+        NoCode::Illegal(violation) => illegal(failure, violation, nests),
         _ => failure,
     };
     match help {

@@ -134,7 +134,8 @@ pub(super) fn at_bench<T>(
 pub(super) fn emit(call: &Call, candidate: &Candidate) -> Result<Kernel, NoCode> {
     let symbol = codegen::symbol::from_label(&candidate.label);
     let symbol = unused(symbol, &call.state().workbench.compared);
-    let kernel = codegen::generate(&candidate.nests, &symbol)?;
+    let reductions = call.state().workbench.settings.reductions;
+    let kernel = codegen::generate(&candidate.nests, &symbol, reductions)?;
     let mut state = call.state();
     state.workbench.compared.push(kernel.clone());
     state.workbench.nests.extend_from_slice(&candidate.nests);

@@ -18,19 +18,15 @@ there reproduces `compare(variants)` without teml.",
     call: |call| {
         let candidates = candidates(call)?;
         let directory = call.text(1)?;
-        let (mode, inputs, options) = {
+        let (mode, inputs, settings) = {
             let state = call.state();
             let bench = &state.workbench;
-            (
-                bench.mode,
-                bench.inputs.clone(),
-                bench.settings.options.clone(),
-            )
+            (bench.mode, bench.inputs.clone(), bench.settings.clone())
         };
         if mode == Mode::Emit {
             return Ok(Dynamic::UNIT);
         }
-        let files = trial::export(&candidates, &inputs, &options);
+        let files = trial::export(&candidates, &inputs, &settings);
         let files = files.map_err(|error| failed_trial(call, error))?;
         let write = || -> std::io::Result<()> {
             std::fs::create_dir_all(&directory)?;

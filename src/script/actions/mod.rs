@@ -27,6 +27,7 @@ pub(super) fn register(engine: &mut rhai::Engine) {
 /// All of them.
 pub static ACTIONS: &[&Function] = &[
     &check::CHECK,
+    &check::REDUCTIONS,
     &code::CODEGEN,
     &code::SAVE,
     &compare::COMPARE,

@@ -1,24 +1,33 @@
 //! Transformations of loop nests: TeML Fig. 9 and §3.3.3.
 
 pub mod annotate;
+pub mod assume;
 pub mod at;
+pub mod buffer;
 pub mod build;
+pub mod compute_at;
 pub mod distribute;
 pub mod fuse;
 pub mod fuse_inner;
 pub mod fuse_outer;
+pub mod inline;
 pub mod interchange;
+pub mod localize;
 pub mod mode;
+pub mod pack;
 mod parts;
 pub mod peel;
 mod permute;
 pub mod place_init;
 pub mod prefetch;
+pub mod producer;
 pub mod reorder;
 mod resolve;
 pub mod reverse;
+pub mod rfactor;
 pub mod shift;
 pub mod skew;
+pub mod stage;
 pub mod stripmine;
 pub mod unroll;
 pub mod unroll_and_jam;

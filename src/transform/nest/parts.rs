@@ -34,6 +34,14 @@ impl Names<'_> {
         }
     }
 
+    /// The name `of`, if it is free, or with the first number that is.
+    pub(super) fn free(&mut self, of: &Name) -> Name {
+        match self.taken.insert(of.clone()) {
+            true => of.clone(),
+            false => self.number(of),
+        }
+    }
+
     /// The name `of` with the first number that is free.
     pub(super) fn number(&mut self, of: &Name) -> Name {
         let mut number = 2;

@@ -28,11 +28,12 @@
 //!
 //! Source: TeML §4.2.3 for the initialization; TVM moves it with `decompose_reduction`.
 
-use super::resolve::{chain, find};
+use super::resolve::{body_of, chain, find_scope, tensor_name, with_body_of};
 use crate::analysis::bounds::Bounds;
+use crate::analysis::footprint::{Access, Use, footprint, uses};
 use crate::analysis::position::{self, Position, splice};
 use crate::analysis::relative::{Inner, Relative, offset_form, relative};
-use crate::ir::{Affine, Fill, Index, Loop, Name, Nest, Tensor, Tree};
+use crate::ir::{Affine, Fill, Loop, Name, Nest, Tree};
 use crate::legality::race::race;
 use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
 use std::sync::Arc;
@@ -43,16 +44,14 @@ pub static PLACE_INIT: Op = Op {
     params: &[
         Param::new("nest", Kind::Nest),
         Param::new("loop", Kind::Loop),
-        Param::optional("tensor", Kind::Expr),
+        Param::optional("tensor", Kind::Tensor),
     ],
     returns: Returns::Nest,
     file: include_str!("place_init.rs"),
     call: |args| match args {
         [Arg::Nest(nest), Arg::Loop(l)] => place_init(nest, l, None).map(Value::Nest),
-        [Arg::Nest(nest), Arg::Loop(l), Arg::Expr(expr)] => {
-            let tensor = expr.tensor().and_then(Tensor::name);
-            let tensor = tensor.ok_or_else(|| Error::from(ErrorKind::Unnamed).at_argument(2))?;
-            place_init(nest, l, Some(tensor)).map(Value::Nest)
+        [Arg::Nest(nest), Arg::Loop(l), tensor] => {
+            place_init(nest, l, Some(tensor_name(tensor, 2)?)).map(Value::Nest)
         }
         _ => Err(ErrorKind::Misdeclared.into()),
     },
@@ -105,11 +104,8 @@ pub enum NoInit {
 ///
 /// # Errors
 /// As the header says.
-pub fn place_init(nest: &Nest, reference: &LoopRef, tensor: Option<&Name>) -> Result<Nest, Error> {
-    let goal = match reference {
-        LoopRef::Level(0) => Position::new(),
-        _ => find(nest, reference, 1)?,
-    };
+pub fn place_init(nest: &Nest, reference: &LoopRef, tensor: Option<&str>) -> Result<Nest, Error> {
+    let goal = find_scope(nest, reference, 1)?;
     let loops = chain(nest, &goal);
     let name = loops.last().map(|l| l.name.clone());
     let refuse = |kind: NoInit, culprits: Vec<Name>| Err(Error::from(kind).on(nest, culprits));
@@ -122,7 +118,8 @@ pub fn place_init(nest: &Nest, reference: &LoopRef, tensor: Option<&Name>) -> Re
     };
     let label = || fill.target.label().to_owned();
     let around = chain(nest, &from[..from.len() - 1]);
-    let uses = uses(nest, &fill.target);
+    let mut uses = uses(nest, fill.target.label());
+    uses.retain(|u| u.access != Access::Fill);
     if uses.iter().any(|u| u.position < *from) {
         let (tensor, name) = (label(), None);
         return refuse(NoInit::UsedElsewhere { tensor, name }, vec![]);
@@ -179,25 +176,25 @@ pub fn place_init(nest: &Nest, reference: &LoopRef, tensor: Option<&Name>) -> Re
 
     let fill = Tree::Fill(Arc::new(placed));
     let rest = nest.with_trees(splice(nest.trees(), from, Vec::new()));
-    let Some(name) = name else {
-        let trees = [fill].into_iter().chain(rest.trees().iter().cloned());
-        return Ok(nest.with_trees(trees.collect()));
+    // What stands before the loop may be gone.
+    let goal = match name {
+        Some(name) => position::named(&rest, name.as_str()).map_err(Error::from)?,
+        None => goal,
     };
-    let goal = position::named(&rest, name.as_str()).map_err(Error::from)?;
-    let l = chain(&rest, &goal)[goal.len() - 1];
-    let filled = Tree::of_loop(Loop {
-        body: [fill].into_iter().chain(l.body.iter().cloned()).collect(),
-        ..(**l).clone()
-    });
-    Ok(nest.with_trees(splice(rest.trees(), &goal, vec![filled])))
+    let body = body_of(&rest, &goal).iter().cloned();
+    Ok(with_body_of(
+        &rest,
+        &goal,
+        [fill].into_iter().chain(body).collect(),
+    ))
 }
 
 /// The fills of `tensor`, or all, with their positions.
-fn fills<'a>(nest: &'a Nest, tensor: Option<&Name>) -> Vec<(Position, &'a Arc<Fill>)> {
+fn fills<'a>(nest: &'a Nest, tensor: Option<&str>) -> Vec<(Position, &'a Arc<Fill>)> {
     let mut found = Vec::new();
-    walk(nest.trees(), &mut Vec::new(), &mut |position, tree| {
+    position::walk(nest.trees(), &mut |position, _, tree| {
         if let Tree::Fill(fill) = tree
-            && tensor.is_none_or(|name| fill.target.name() == Some(name))
+            && tensor.is_none_or(|name| fill.target.label() == name)
         {
             found.push((position.to_vec(), fill));
         }
@@ -205,76 +202,11 @@ fn fills<'a>(nest: &'a Nest, tensor: Option<&Name>) -> Vec<(Position, &'a Arc<Fi
     found
 }
 
-/// An access in a statement, and the loops around it.
-struct Use<'a> {
-    position: Position,
-    loops: Vec<&'a Arc<Loop>>,
-    index: Vec<Affine>,
-}
-
-fn uses<'a>(nest: &'a Nest, tensor: &Tensor) -> Vec<Use<'a>> {
-    let mut found = Vec::new();
-    walk(nest.trees(), &mut Vec::new(), &mut |position, tree| {
-        let Tree::Stmt(s) = tree else {
-            return;
-        };
-        let mut add = |accessed: &Tensor, index: &[Affine]| {
-            if accessed.name() == tensor.name() {
-                found.push(Use {
-                    position: position.to_vec(),
-                    loops: position::chain(nest, &position[..position.len() - 1]),
-                    index: index.to_vec(),
-                });
-            }
-        };
-        add(&s.target, &s.index);
-        s.value.for_each_access(&mut |accessed, index| match index {
-            Index::At(index) => add(accessed, index),
-            _ => add(accessed, &[]),
-        });
-    });
-    found
-}
-
-fn walk<'a>(trees: &'a [Tree], at: &mut Position, visit: &mut impl FnMut(&[usize], &'a Tree)) {
-    for (k, tree) in trees.iter().enumerate() {
-        at.push(k);
-        visit(at, tree);
-        if let Tree::Loop(l) = tree {
-            walk(&l.body, at, visit);
-        }
-        at.pop();
-    }
-}
-
 /// The box of elements that one iteration of the last of `outer` uses, in terms of their
 /// iterators.
 fn used_box(nest: &Nest, uses: &[Use], outer: &[&Arc<Loop>]) -> Option<Vec<(Affine, u64)>> {
-    let mut region: Option<Vec<Relative>> = None;
-    for used in uses {
-        let inner = inner(nest, &used.loops, outer.len());
-        let index: Vec<Relative> = used.index.iter().map(|a| relative(a, &inner)).collect();
-        region = Some(match region {
-            None => index,
-            Some(known) => known
-                .into_iter()
-                .zip(index)
-                .map(|(a, b)| {
-                    let apart = b.base.minus(&a.base).as_constant()?;
-                    Some(Relative {
-                        low: a.low.min(b.low.saturating_add(apart)),
-                        high: a.high.max(b.high.saturating_add(apart)),
-                        base: a.base,
-                    })
-                })
-                .collect::<Option<_>>()?,
-        });
-    }
-    let as_box = |r: Relative| {
-        let extent = r.high.checked_sub(r.low)?.checked_add(1)?;
-        Some((r.base.plus_constant(r.low), u64::try_from(extent).ok()?))
-    };
-    region?.into_iter().map(as_box).collect()
+    let sides = footprint(nest, uses, outer.len())?;
+    Some(sides.into_iter().map(|s| (s.low, s.extent)).collect())
 }
 
 /// The iterators of the loops from number `from` on.

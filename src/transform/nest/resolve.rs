@@ -1,8 +1,8 @@
 //! Finds the loops that a script refers to, and names the argument where it cannot.
 
 use crate::analysis::position::{self, Position};
-use crate::ir::{Loop, Nest};
-use crate::transform::{Error, ErrorKind, LoopRef};
+use crate::ir::{Loop, Nest, Tensor, Tree};
+use crate::transform::{Arg, Error, ErrorKind, LoopRef};
 use std::sync::Arc;
 
 /// The position of the loop `reference`, which is parameter number `argument` (from 0).
@@ -12,6 +12,54 @@ pub(super) fn find(nest: &Nest, reference: &LoopRef, argument: usize) -> Result<
         LoopRef::Name(name) => position::named(nest, name),
     };
     found.map_err(|e| Error::from(e).at_argument(argument).on(nest, []))
+}
+
+/// As [`find`], where the level 0 stands for the whole nest: a position without steps.
+pub(super) fn find_scope(
+    nest: &Nest,
+    reference: &LoopRef,
+    argument: usize,
+) -> Result<Position, Error> {
+    match reference {
+        LoopRef::Level(0) => Ok(Position::new()),
+        _ => find(nest, reference, argument),
+    }
+}
+
+/// What the loop at a position executes; for no position the trees of the nest.
+pub(super) fn body_of<'a>(nest: &'a Nest, scope: &[usize]) -> &'a [Tree] {
+    match position::chain(nest, scope).last() {
+        Some(l) => &l.body,
+        None => nest.trees(),
+    }
+}
+
+/// The nest with another [body](body_of) there.
+pub(super) fn with_body_of(nest: &Nest, scope: &[usize], body: Vec<Tree>) -> Nest {
+    let trees = match position::chain(nest, scope).last() {
+        None => body,
+        Some(l) => {
+            let l = Loop {
+                body,
+                ..(***l).clone()
+            };
+            position::splice(nest.trees(), scope, vec![Tree::of_loop(l)])
+        }
+    };
+    nest.with_trees(trees)
+}
+
+/// The name of a tensor, which is parameter number `argument` (from 0).
+pub(super) fn tensor_name(tensor: &Arg, argument: usize) -> Result<&str, Error> {
+    let kind = match tensor {
+        Arg::Word(name) => return Ok(name),
+        Arg::Expr(expr) => match expr.tensor().and_then(Tensor::name) {
+            Some(name) => return Ok(name.as_str()),
+            None => ErrorKind::Unnamed,
+        },
+        _ => ErrorKind::Misdeclared,
+    };
+    Err(Error::from(kind).at_argument(argument))
 }
 
 /// The loops from the root down to the one at `position`, which `find` returned.

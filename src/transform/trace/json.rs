@@ -2,7 +2,7 @@
 //!
 //! A path is a list of steps `{"op": …, "args": […], "at": "FILE:LINE"}`. Arguments are
 //! numbers, `{"loop": "i"}` or `{"level": 1}`, `{"loops": […]}`, `{"word": "cut"}`,
-//! `{"expr": TEXT}` with the canonical text of an expression, `{"nest": PATH}`,
+//! `{"order": [2, 1]}`, `{"expr": TEXT}` with the canonical text of an expression, `{"nest": PATH}`,
 //! `{"steps": PATH}` and `{"options": {…}}`; all others are texts as scripts write them.
 
 use super::NoTrace;
@@ -46,6 +46,7 @@ fn arg_value(arg: &Arg) -> Result<Value, NoTrace> {
             json!({ "loops": loops })
         }
         Arg::Word(word) => json!({ "word": word }),
+        Arg::Order(order) => json!({ "order": order }),
         Arg::Expr(expr) => json!({ "expr": expr.to_string() }),
         Arg::Nest(nest) => json!({ "nest": path_value(nest.path())? }),
         Arg::Steps(path) => json!({ "steps": path_value(path)? }),
@@ -121,6 +122,11 @@ fn arg_of(value: &Value) -> Result<Arg, NoTrace> {
     }
     if let Some(word) = value["word"].as_str() {
         return Ok(Arg::Word(word.to_owned()));
+    }
+    if let Some(order) = value["order"].as_array() {
+        let order: Option<Vec<i64>> = order.iter().map(Value::as_i64).collect();
+        let order = order.ok_or_else(|| unreadable("an order lists dimensions", value));
+        return order.map(Arg::Order);
     }
     if let Some(text) = value["expr"].as_str() {
         let expr = parse_expr(text).map_err(|e| NoTrace::Unreadable(e.to_string()))?;

@@ -281,17 +281,20 @@ fn paper_lines(
     let mut current = one_step(None, 1, first)?;
     for (k, step) in rest.iter().enumerate() {
         let mut args = vec![name.to_owned()];
+        // Loops are those of the nest that was named last.
+        let mut of = &current;
         for arg in &step.args {
             args.push(match arg {
                 Arg::Nest(other) => {
                     *count += 1;
                     let other_name = format!("l{}", *count + 1);
                     paper_lines(other, &other_name, count, lines)?;
+                    of = other;
                     other_name
                 }
-                Arg::Loop(l) => by_level(&current, l),
+                Arg::Loop(l) => by_level(of, l),
                 Arg::Loops(loops) => {
-                    let texts: Vec<String> = loops.iter().map(|l| by_level(&current, l)).collect();
+                    let texts: Vec<String> = loops.iter().map(|l| by_level(of, l)).collect();
                     format!("[{}]", texts.join(", "))
                 }
                 other => other.script(),

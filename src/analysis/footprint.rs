@@ -1,0 +1,278 @@
+//! The part of a tensor that a subnest touches: a box that moves with the loops around it.
+//!
+//! Each dimension of the box begins at an index that is affine in the iterators of the loops
+//! around the subnest, and has a constant extent. Where tails make the touched part smaller, the
+//! offsets from that beginning say so exactly: block `4*o..min(4*o + 4, 10)` of a dimension is 4
+//! elements from `4*o` on, at the offsets `0..min(4, -4*o + 10)`.
+//!
+//! A box is never too small and never leaves the tensor. It can be too large: it has no holes
+//! and no slanted sides.
+
+use super::bounds::Bounds;
+use super::position::{Position, walk};
+use crate::ir::{Affine, Index, Loop, Nest, Range, Tensor, Tree};
+use std::sync::Arc;
+
+/// What is done with the elements that a [`Use`] is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// A statement reads them.
+    Read,
+    /// A statement sets them, whatever they were.
+    Set,
+    /// A statement reads and changes them: `+=`.
+    Update,
+    /// A fill sets them.
+    Fill,
+}
+
+/// A use of a tensor in a statement or a fill.
+#[derive(Clone, Debug)]
+pub struct Use<'a> {
+    /// Where the statement is.
+    pub position: Position,
+    /// The loops around it, outermost first.
+    pub loops: Vec<&'a Arc<Loop>>,
+    /// The tensor.
+    pub tensor: &'a Tensor,
+    /// For each dimension the first index and the number of elements; 1 in statements.
+    pub region: Vec<(Affine, u64)>,
+    /// What is done with them.
+    pub access: Access,
+}
+
+/// All uses of the tensor that is called `name`, in the order of the text; what a statement
+/// reads comes before what it writes.
+pub fn uses<'a>(nest: &'a Nest, name: &str) -> Vec<Use<'a>> {
+    let mut found = Vec::new();
+    walk(nest.trees(), &mut |position, loops, tree| {
+        let mut add = |tensor: &'a Tensor, region: Vec<(Affine, u64)>, access| {
+            if tensor.label() == name {
+                found.push(Use {
+                    position: position.to_vec(),
+                    loops: loops.to_vec(),
+                    tensor,
+                    region,
+                    access,
+                });
+            }
+        };
+        let point = |index: &[Affine]| index.iter().map(|a| (a.clone(), 1)).collect();
+        match tree {
+            Tree::Stmt(s) => {
+                s.value.for_each_access(&mut |tensor, index| match index {
+                    Index::At(index) => add(tensor, point(index), Access::Read),
+                    _ => add(tensor, Vec::new(), Access::Read),
+                });
+                let access = match s.update {
+                    Some(_) => Access::Update,
+                    None => Access::Set,
+                };
+                add(&s.target, point(&s.index), access);
+            }
+            Tree::Fill(fill) => add(&fill.target, fill.region.clone(), Access::Fill),
+            Tree::Loop(_) | Tree::Local(_) => {}
+        }
+    });
+    found
+}
+
+/// One dimension of a box.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Side {
+    /// Where the box begins.
+    pub low: Affine,
+    /// How many elements it has, at most.
+    pub extent: u64,
+    /// Which elements it has, counted from `low`.
+    pub offsets: Range,
+}
+
+/// The box that `uses` touch in one iteration of the `depth` outermost loops, which they have in
+/// common; `None` if there are no uses.
+pub fn footprint(nest: &Nest, uses: &[Use], depth: usize) -> Option<Vec<Side>> {
+    let first = uses.first()?;
+    let around = Bounds::around(nest, first.loops[..depth].iter().map(|l| &***l));
+    let mut sides: Option<Vec<Ends>> = None;
+    for used in uses {
+        let new = touched(nest, used, depth);
+        sides = Some(match sides {
+            None => new,
+            Some(known) => known
+                .iter()
+                .zip(&new)
+                .map(|(a, b)| a.union(b, &around))
+                .collect(),
+        });
+    }
+    let extents = first.tensor.shape().extents();
+    let sides = sides?.into_iter().zip(extents);
+    Some(
+        sides
+            .map(|(ends, extent)| ends.side(*extent, &around))
+            .collect(),
+    )
+}
+
+/// The ranges of indices that a use is of in one iteration of the outermost loops.
+pub(super) fn touched(nest: &Nest, used: &Use, depth: usize) -> Vec<Ends> {
+    let bounds = Bounds::around(nest, used.loops.iter().map(|l| &***l));
+    let region = used.region.iter();
+    region
+        .map(|(low, extent)| Ends::of(low, *extent, &used.loops[depth..], &bounds))
+        .collect()
+}
+
+/// The bounds of an index: at least all of `lower`, and less than all of `upper`.
+#[derive(Clone, Debug)]
+pub(super) struct Ends {
+    pub(super) lower: Vec<Affine>,
+    pub(super) upper: Vec<Affine>,
+    /// Whether no bound was left out.
+    pub(super) complete: bool,
+}
+
+/// The most bounds that are kept of one end.
+const MAX_BOUNDS: usize = 16;
+
+impl Ends {
+    /// Of `extent` indices from `low` on, in all iterations of the loops `inner`.
+    fn of(low: &Affine, extent: u64, inner: &[&Arc<Loop>], bounds: &Bounds) -> Ends {
+        let end = low.plus_constant(i64::try_from(extent).unwrap_or(i64::MAX));
+        let mut ends = Ends {
+            lower: vec![low.clone()],
+            upper: vec![end],
+            complete: true,
+        };
+        for l in inner.iter().rev() {
+            let last = last_values(&l.range);
+            let replace = |of: &[Affine], [rising, falling]: [&[Affine]; 2]| -> Vec<Affine> {
+                let image = |index: &Affine| {
+                    let values = match index.coefficient(&l.name) {
+                        0 => return vec![index.clone()],
+                        1.. => rising,
+                        _ => falling,
+                    };
+                    let with =
+                        |v: &Affine| index.substitute(&|n| (*n == l.name).then(|| v.clone()));
+                    values.iter().map(with).collect()
+                };
+                of.iter().flat_map(image).collect()
+            };
+            ends.lower = replace(&ends.lower, [&l.range.lower, &last]);
+            ends.upper = replace(&ends.upper, [&last, &l.range.lower]);
+            ends.prune(bounds);
+        }
+        ends
+    }
+
+    /// Drops bounds that others imply.
+    fn prune(&mut self, bounds: &Bounds) {
+        let at_least = |a: &Affine, b: &Affine| least(&a.minus(b), bounds).is_some_and(|d| d >= 0);
+        keep_tightest(&mut self.lower, &at_least);
+        keep_tightest(&mut self.upper, &|a, b| at_least(b, a));
+        for end in [&mut self.lower, &mut self.upper] {
+            self.complete &= end.len() <= MAX_BOUNDS;
+            end.truncate(MAX_BOUNDS);
+        }
+    }
+
+    /// What holds both.
+    fn union(&self, other: &Ends, around: &Bounds) -> Ends {
+        // The bound `a` of one holds for the other, too, if lowered to the best bound of that.
+        let lowered = |a: &Affine, others: &[Affine], sign: i64| {
+            let above = others
+                .iter()
+                .filter_map(|b| least(&b.minus(a).times(sign), around));
+            above.max().map(|d| a.plus_constant(sign * d.min(0)))
+        };
+        let both = |a: &[Affine], b: &[Affine], sign: i64| -> Vec<Affine> {
+            let from_a = a.iter().filter_map(|x| lowered(x, b, sign));
+            let from_b = b.iter().filter_map(|x| lowered(x, a, sign));
+            from_a.chain(from_b).collect()
+        };
+        let mut union = Ends {
+            lower: both(&self.lower, &other.lower, 1),
+            upper: both(&self.upper, &other.upper, -1),
+            complete: false,
+        };
+        union.prune(around);
+        union
+    }
+
+    /// The side of a box in a dimension of `extent` elements.
+    fn side(mut self, extent: u64, around: &Bounds) -> Side {
+        let extent = i64::try_from(extent).unwrap_or(i64::MAX);
+        self.lower.push(Affine::constant(0));
+        self.upper.push(Affine::constant(extent));
+        self.prune(around);
+        let greatest = |a: &Affine, b: &Affine| {
+            let interval = around.interval(&b.minus(a));
+            interval.map_or(i64::MAX, |(_, high)| high)
+        };
+        let mut best = (Affine::constant(0), extent);
+        for low in &self.lower {
+            for high in &self.upper {
+                let size = greatest(low, high).max(1);
+                if size < best.1 {
+                    best = (low.clone(), size);
+                }
+            }
+        }
+        let (low, size) = best;
+        let from_low = |end: &[Affine]| end.iter().map(|a| a.minus(&low)).collect();
+        let mut offsets = Ends {
+            lower: from_low(&self.lower),
+            upper: from_low(&self.upper),
+            complete: true,
+        };
+        // A box of elements that are never touched still has one.
+        offsets.lower.push(Affine::constant(0));
+        offsets.upper.push(Affine::constant(size));
+        offsets.prune(around);
+        Side {
+            low,
+            extent: size.unsigned_abs(),
+            offsets: Range {
+                lower: offsets.lower,
+                upper: offsets.upper,
+                step: 1,
+            },
+        }
+    }
+}
+
+/// The least value of an index where it is known.
+pub(super) fn least(index: &Affine, bounds: &Bounds) -> Option<i64> {
+    Some(bounds.interval(index)?.0)
+}
+
+/// Keeps one of those that say the same, a constant if there is one, and none that another one
+/// implies.
+fn keep_tightest(bounds: &mut Vec<Affine>, implies: &dyn Fn(&Affine, &Affine) -> bool) {
+    let mut kept: Vec<Affine> = Vec::with_capacity(bounds.len());
+    for bound in bounds.drain(..) {
+        match kept.iter_mut().find(|k| implies(k, &bound)) {
+            Some(k) if bound.as_constant().is_some() && implies(&bound, k) => *k = bound,
+            Some(_) => {}
+            None => {
+                kept.retain(|k| !implies(&bound, k));
+                kept.push(bound);
+            }
+        }
+    }
+    *bounds = kept;
+}
+
+/// Bounds of the last value of an iterator, from above.
+fn last_values(range: &Range) -> Vec<Affine> {
+    let before = |u: &Affine| {
+        let to_here = |low: &Affine| u.minus(low).as_constant();
+        let beyond = match range.lower.as_slice() {
+            [low] => to_here(low).map_or(0, |extent| (extent.max(1) - 1) % range.step),
+            _ => 0,
+        };
+        u.plus_constant(-1 - beyond)
+    };
+    range.upper.iter().map(before).collect()
+}

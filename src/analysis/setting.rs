@@ -1,0 +1,148 @@
+//! Whether what is read was set before, in the same iteration of the loops around.
+//!
+//! A use is certainly set by a fill or an assignment further up in the text, if that runs through
+//! a box without holes that holds all of what the use touches. What several statements set
+//! together is not seen, so the answer "yes" is a proof, and "no" can be too careful.
+
+use super::bounds::Bounds;
+use super::footprint::{Access, Ends, Use, least, touched};
+use crate::ir::{Affine, Loop, Name, Nest};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The first of `uses`, which have the `depth` outermost loops in common, that may read an
+/// element before it is set in the same iteration of those loops.
+pub fn first_unset<'u, 'a>(nest: &Nest, uses: &'u [Use<'a>], depth: usize) -> Option<&'u Use<'a>> {
+    let mut before: Vec<&Use> = Vec::new();
+    uses.iter().find(|used| match used.access {
+        Access::Set | Access::Fill => {
+            before.push(used);
+            false
+        }
+        // What sets a value is likely close.
+        Access::Read | Access::Update => {
+            let mut before = before.iter().rev();
+            !before.any(|write| sets(nest, write, used, depth))
+        }
+    })
+}
+
+/// Whether one of `uses` sets all elements that they touch, in each iteration of the `depth`
+/// outermost loops.
+pub fn sets_all(nest: &Nest, uses: &[Use], depth: usize) -> bool {
+    uses.iter().any(|write| {
+        let Some(set) = set_by(nest, write, depth) else {
+            return false;
+        };
+        uses.iter().all(|used| covers(nest, &set, used, depth))
+    })
+}
+
+/// Whether `write` sets all that `read` touches before it does.
+fn sets(nest: &Nest, write: &Use, read: &Use, depth: usize) -> bool {
+    let pairs = write.position.iter().zip(&read.position);
+    let common = pairs.take_while(|(a, b)| a == b).count();
+    // What a statement sets comes after what it reads.
+    if common >= write.position.len() || common < depth {
+        return false;
+    }
+    let set = set_by(nest, write, common);
+    set.is_some_and(|set| covers(nest, &set, read, common))
+}
+
+/// Whether all that `used` touches in one iteration of the `depth` outermost loops lies in `set`.
+fn covers(nest: &Nest, set: &[Ends], used: &Use, depth: usize) -> bool {
+    let around = Bounds::around(nest, used.loops[..depth].iter().map(|l| &***l));
+    let at_least = |a: &Affine, b: &Affine| least(&a.minus(b), &around).is_some_and(|d| d >= 0);
+    let touched = touched(nest, used, depth);
+    set.iter().zip(&touched).all(|(set, used)| {
+        let mut lower = set.lower.iter();
+        let mut upper = set.upper.iter();
+        lower.all(|s| used.lower.iter().any(|u| at_least(u, s)))
+            && upper.all(|s| used.upper.iter().any(|u| at_least(s, u)))
+    })
+}
+
+/// The box that a use sets in one iteration of the `depth` outermost loops: every element of it,
+/// whatever the iterators of those are. `None` if there may be holes.
+fn set_by(nest: &Nest, write: &Use, depth: usize) -> Option<Vec<Ends>> {
+    if !matches!(write.access, Access::Set | Access::Fill) {
+        return None;
+    }
+    let inner = &write.loops[depth..];
+    let bounds = Bounds::around(nest, write.loops.iter().map(|l| &***l));
+    let mut moves: HashMap<&Name, usize> = HashMap::new();
+    for (dimension, (low, extent)) in write.region.iter().enumerate() {
+        let (mut low, mut extent) = (low.clone(), i64::try_from(*extent).ok()?);
+        for l in inner.iter().rev() {
+            let c = low.coefficient(&l.name);
+            if c == 0 {
+                continue;
+            }
+            // A loop that moves two dimensions runs along a diagonal.
+            let again = moves.insert(&l.name, dimension).is_some();
+            let by = c.checked_abs()?;
+            if again || l.range.step != 1 || by > extent {
+                return None;
+            }
+            let rest = low.minus(&Affine::iterator(l.name.clone()).times(c));
+            let Some((lower, count)) = run(l, &rest, inner, &bounds)? else {
+                break;
+            };
+            low = rest.plus(&lower.times(c));
+            extent = extent.checked_add(by.checked_mul(count - 1)?)?;
+        }
+    }
+    // A loop that moves nothing has to run, and so do the statements in it.
+    let idle = |l: &&&Arc<Loop>| !moves.contains_key(&l.name);
+    if !inner.iter().filter(idle).all(|l| runs(l, &bounds)) {
+        return None;
+    }
+    let set = touched(nest, write, depth);
+    set.iter().all(|ends| ends.complete).then_some(set)
+}
+
+/// Where a loop begins and how many iterations follow each other from there on, for an index that
+/// consists of its iterator and a `rest`. `Some(None)` where no other loop of `inner` moves the
+/// index, so that nothing has to follow on; `None` where that cannot be told.
+///
+/// Blocks may be cut off by a bound that is the same for all of them, which leaves no holes
+/// unless something else moves the blocks.
+fn run(
+    l: &Loop,
+    rest: &Affine,
+    inner: &[&Arc<Loop>],
+    bounds: &Bounds,
+) -> Option<Option<(Affine, i64)>> {
+    let depends = |a: &Affine| inner.iter().any(|l| a.mentions(&l.name));
+    if !depends(rest) && !l.range.bounds().any(depends) {
+        return Some(None);
+    }
+    let is_cut = l.range.lower.len() + l.range.upper.len() > 2;
+    if is_cut && depends(rest) {
+        return None;
+    }
+    let fixed = |end: &[Affine], but: &Affine| end.iter().all(|a| a == but || !depends(a));
+    for lower in l.range.lower.iter().filter(|b| fixed(&l.range.lower, b)) {
+        for upper in l.range.upper.iter().filter(|b| fixed(&l.range.upper, b)) {
+            let extent = upper.minus(lower);
+            let count = match depends(lower) || depends(upper) {
+                true => extent.as_constant(),
+                false => least(&extent, bounds),
+            };
+            if let Some(count @ 1..) = count {
+                return Some(Some((lower.clone(), count)));
+            }
+        }
+    }
+    None
+}
+
+/// Whether a loop certainly runs.
+fn runs(l: &Loop, bounds: &Bounds) -> bool {
+    let mut lower = l.range.lower.iter();
+    lower.all(|low| {
+        let mut upper = l.range.upper.iter();
+        upper.all(|up| least(&up.minus(low), bounds).is_some_and(|n| n >= 1))
+    })
+}

@@ -1,0 +1,54 @@
+//! `assume` takes the responsibility for a nest whose correctness is not proved.
+//!
+//! ```rhai
+//! let A = tensor([4]);
+//! let s = sum(A, [1]);
+//! print(build(s).reverse("i1").assume("these sums are exact"));
+//! ```
+//!
+//! ```text
+//! f64 s[], A[4]
+//! fill s[] = 0
+//! for i1 in 0..4
+//!   s[] += A[-i1 + 3]
+//! ```
+//!
+//! The code of a nest is proved to compute what its definition says, or refused. A nest that is
+//! assumed to be correct, and every nest that is made of it, has code all the same. The reason
+//! stands in the C and below every table; results are compared with the reference as ever.
+//!
+//! Always legal.
+//!
+//! Refuses: the reasons that `annotate` refuses as texts.
+//!
+//! Source: the opt-out of schedules that cannot be proved, as Pluto's and Halide's pragmas.
+
+use crate::ir::{Hints, Nest};
+use crate::transform::{Arg, Error, ErrorKind, Kind, Op, Param, Returns, Value};
+
+/// `assume(nest, reason)`.
+pub static ASSUME: Op = Op {
+    name: "assume",
+    params: &[
+        Param::new("nest", Kind::Nest),
+        Param::new("reason", Kind::Text),
+    ],
+    returns: Returns::Nest,
+    file: include_str!("assume.rs"),
+    call: |args| match args {
+        [Arg::Nest(nest), Arg::Word(reason)] => assume(nest, reason).map(Value::Nest),
+        _ => Err(ErrorKind::Misdeclared.into()),
+    },
+};
+
+/// The nest with the assumption that it is correct.
+///
+/// # Errors
+/// As the header says.
+pub fn assume(nest: &Nest, reason: &str) -> Result<Nest, Error> {
+    if !Hints::is_remark(reason) {
+        let text = reason.to_owned();
+        return Err(Error::from(ErrorKind::NotARemark { text }).at_argument(1));
+    }
+    Ok(nest.assumed(reason))
+}

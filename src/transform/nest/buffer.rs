@@ -1,0 +1,313 @@
+//! Local buffers that hold a part of a tensor: their names, their place in a loop, copies between
+//! the two, and statements that use the one instead of the other.
+
+use super::resolve::{body_of, chain, find_scope};
+use crate::analysis::footprint::{Side, Use, footprint, uses};
+use crate::analysis::position::Position;
+use crate::ir::{
+    Affine, Expr, Fill, Hints, Index, Loop, Name, Nest, Range, Shape, Sharing, Stmt, Tensor, Tree,
+};
+use crate::transform::{Error, LoopRef};
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// Why a tensor is not kept in a buffer.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoBuffer {
+    /// Nothing there uses the tensor.
+    #[error("{} does not use {tensor}: it uses {}", place(.name), .have.join(", "))]
+    NotUsed {
+        /// The tensor.
+        tensor: String,
+        /// The loop; `None` for the whole nest.
+        name: Option<Name>,
+        /// What is used there.
+        have: Vec<String>,
+    },
+    /// What should be packed changes in the meantime.
+    #[error("{} writes {tensor}, of which it would read a copy: {text}", place(.name))]
+    Written {
+        /// The tensor.
+        tensor: String,
+        /// The loop; `None` for the whole nest.
+        name: Option<Name>,
+        /// What writes it.
+        text: String,
+    },
+    /// What should be staged does not change.
+    #[error("{} only reads {tensor}", place(.name))]
+    OnlyRead {
+        /// The tensor.
+        tensor: String,
+        /// The loop; `None` for the whole nest.
+        name: Option<Name>,
+    },
+    /// A list that is no order of a tensor's dimensions.
+    #[error("{order:?} does not list each of the {rank} dimensions of {tensor} once")]
+    NoOrder {
+        /// The tensor.
+        tensor: String,
+        /// Its rank.
+        rank: usize,
+        /// The list.
+        order: Vec<i64>,
+    },
+    /// What should be localized is needed outside.
+    #[error("{tensor} is not computed for a later assignment of the nest alone")]
+    NotTemporary {
+        /// The tensor.
+        tensor: String,
+    },
+    /// What is read may not have been set by then.
+    #[error("`{text}` may use what {}", match .name {
+        Some(name) => format!("another iteration of `{name}` sets"),
+        None => "nothing has set before".to_owned(),
+    })]
+    Unset {
+        /// What reads.
+        text: String,
+        /// The loop around all uses, if there is one.
+        name: Option<Name>,
+    },
+}
+
+fn place(name: &Option<Name>) -> String {
+    match name {
+        Some(name) => format!("loop `{name}`"),
+        None => "the nest".to_owned(),
+    }
+}
+
+/// A loop, or the whole nest, and what it uses of a tensor.
+pub(super) struct Scope<'a> {
+    pub(super) position: Position,
+    /// The loop; `None` for the whole nest.
+    pub(super) name: Option<Name>,
+    /// At least one.
+    pub(super) uses: Vec<Use<'a>>,
+    pub(super) tensor: &'a Tensor,
+}
+
+impl<'a> Scope<'a> {
+    /// The loop `reference` (parameter 1), which has to use `tensor` (parameter 2).
+    pub(super) fn find(nest: &'a Nest, reference: &LoopRef, tensor: &str) -> Result<Self, Error> {
+        let position = find_scope(nest, reference, 1)?;
+        let name = chain(nest, &position).last().map(|l| l.name.clone());
+        let mut uses = uses(nest, tensor);
+        uses.retain(|u| u.position.starts_with(&position));
+        let Some(tensor) = uses.first().map(|u| u.tensor) else {
+            let have = nest.with_trees(body_of(nest, &position).to_vec());
+            let have = have.lines().into_iter().flat_map(|line| labels(line.tree));
+            let mut listed = Vec::new();
+            have.for_each(|label| match listed.contains(&label) {
+                true => {}
+                false => listed.push(label),
+            });
+            let kind = NoBuffer::NotUsed {
+                tensor: tensor.to_owned(),
+                name: name.clone(),
+                have: listed,
+            };
+            return Err(Error::from(kind).at_argument(2).on(nest, name));
+        };
+        Ok(Scope {
+            position,
+            name,
+            uses,
+            tensor,
+        })
+    }
+
+    /// The box that one iteration uses.
+    pub(super) fn footprint(&self, nest: &Nest) -> Vec<Side> {
+        footprint(nest, &self.uses, self.position.len()).unwrap_or_default()
+    }
+}
+
+/// The tensors that a statement or a fill uses.
+fn labels(tree: &Tree) -> Vec<String> {
+    let mut found = Vec::new();
+    match tree {
+        Tree::Stmt(s) => {
+            found.push(s.target.label().to_owned());
+            s.value
+                .for_each_access(&mut |t, _| found.push(t.label().to_owned()));
+        }
+        Tree::Fill(fill) => found.push(fill.target.label().to_owned()),
+        Tree::Loop(_) | Tree::Local(_) => {}
+    }
+    found
+}
+
+/// A statement or fill as a text.
+pub(super) fn text_at(nest: &Nest, used: &Use) -> String {
+    let (last, around) = match used.position.split_last() {
+        Some((last, around)) => (*last, around),
+        None => (0, &[][..]),
+    };
+    match body_of(nest, around).get(last) {
+        Some(Tree::Stmt(s)) => s.to_string(),
+        Some(Tree::Fill(fill)) => fill.to_string(),
+        _ => String::new(),
+    }
+}
+
+/// Names derived from a tensor's with each of `words`, and with each of those and a number up to
+/// `rank` those of loops. All are free; if need be, the words are numbered from 2 on.
+pub(super) fn free_names(nest: &Nest, of: &Name, words: &[&str], rank: usize) -> Vec<Name> {
+    let loops = nest.loops().into_iter().map(|(_, l)| l.name.clone());
+    let around = nest.context().iter().map(|l| l.name.clone());
+    let tensors = nest.tensors().into_iter();
+    let tensors = tensors.chain(nest.locals().into_iter().cloned());
+    let tensors = tensors.filter_map(|t| t.name().cloned());
+    let taken: HashSet<Name> = loops.chain(around).chain(tensors).collect();
+    let is_free = |name: &Name| {
+        let mut loops = (1..=rank).map(|d| name.derived(d));
+        !taken.contains(name) && !loops.any(|l| taken.contains(&l))
+    };
+    let mut number = 1;
+    loop {
+        let suffix = |word: &str| match number {
+            1 => word.to_owned(),
+            number => format!("{word}{number}"),
+        };
+        let names: Vec<Name> = words.iter().map(|w| of.derived(suffix(w))).collect();
+        if names.iter().all(is_free) {
+            return names;
+        }
+        number += 1;
+    }
+}
+
+/// A local tensor in place of a box of another one.
+pub(super) struct Buffer<'a> {
+    local: Tensor,
+    source: &'a Tensor,
+    sides: Vec<Side>,
+    /// The dimensions of the source in the order of the buffer.
+    order: Vec<usize>,
+}
+
+impl<'a> Buffer<'a> {
+    /// Its dimensions are those of the box in `order` that have more than one element.
+    pub(super) fn new(name: Name, source: &'a Tensor, sides: Vec<Side>, order: &[usize]) -> Self {
+        let extents = order.iter().map(|d| sides[*d].extent);
+        let shape = Shape::of_extents(extents.filter(|extent| *extent > 1));
+        Buffer {
+            local: Tensor::new(shape, source.elem()).named(name),
+            source,
+            sides,
+            order: order.to_vec(),
+        }
+    }
+
+    /// Its declaration.
+    pub(super) fn declaration(&self) -> Tree {
+        Tree::Local(self.local.clone())
+    }
+
+    /// The entries of a list with one for each of the source's dimensions, as the buffer has them.
+    fn arrange<T>(&self, of: impl Fn(usize, &Side) -> T) -> Vec<T> {
+        let sides = self.order.iter().map(|d| (*d, &self.sides[*d]));
+        let kept = sides.filter(|(_, side)| side.extent > 1);
+        kept.map(|(d, side)| of(d, side)).collect()
+    }
+
+    fn index(&self, index: &[Affine]) -> Vec<Affine> {
+        self.arrange(|d, side| index[d].minus(&side.low))
+    }
+
+    /// The trees with the buffer in place of the tensor.
+    pub(super) fn redirect(&self, trees: &[Tree]) -> Vec<Tree> {
+        trees.iter().map(|tree| self.redirect_tree(tree)).collect()
+    }
+
+    fn redirect_tree(&self, tree: &Tree) -> Tree {
+        let is_source = |tensor: &Tensor| tensor.name() == self.source.name();
+        match tree {
+            Tree::Loop(l) => Tree::of_loop(Loop {
+                body: self.redirect(&l.body),
+                ..(**l).clone()
+            }),
+            Tree::Stmt(s) => {
+                let mut s: Stmt = (**s).clone();
+                if is_source(&s.target) {
+                    s.index = self.index(&s.index);
+                    s.target = self.local.clone();
+                }
+                s.value = s.value.map_accesses(&|tensor, index| {
+                    let index = match index {
+                        _ if !is_source(tensor) => return None,
+                        Index::At(index) => self.index(index),
+                        _ => Vec::new(),
+                    };
+                    Some(Expr::access(self.local.clone(), Index::At(index)))
+                });
+                Tree::Stmt(Arc::new(s))
+            }
+            Tree::Fill(fill) if is_source(&fill.target) => Tree::Fill(Arc::new(Fill {
+                target: self.local.clone(),
+                region: self.arrange(|d, side| {
+                    let (low, extent) = &fill.region[d];
+                    (low.minus(&side.low), *extent)
+                }),
+                ..(**fill).clone()
+            })),
+            Tree::Fill(_) | Tree::Local(_) => tree.clone(),
+        }
+    }
+
+    /// Loops that copy the box into the buffer.
+    pub(super) fn load(&self, name: &Name) -> Tree {
+        self.copy(name, |part, whole| (part, whole))
+    }
+
+    /// Loops that copy the buffer into the box.
+    pub(super) fn store(&self, name: &Name) -> Tree {
+        self.copy(name, |part, whole| (whole, part))
+    }
+
+    /// Loops over the dimensions in the order of the buffer, which are called after `name`, and
+    /// the statement that copies an element: to the first from the second.
+    fn copy(&self, name: &Name, direct: impl Fn(Place, Place) -> (Place, Place)) -> Tree {
+        let once = Range::constant(0, 1);
+        let iterator = |d: usize| name.derived(d + 1);
+        let offset = |d: usize, side: &Side| match side.offsets == once {
+            true => Affine::constant(0),
+            false => Affine::iterator(iterator(d)),
+        };
+        let whole = self.sides.iter().enumerate();
+        let whole = whole.map(|(d, side)| side.low.plus(&offset(d, side)));
+        let part = (self.local.clone(), self.arrange(offset));
+        let ((target, index), from) = direct(part, (self.source.clone(), whole.collect()));
+        let from_index = match from.0.is_scalar() {
+            true => Index::Forbidden,
+            false => Index::At(from.1),
+        };
+        let copy = Tree::Stmt(Arc::new(Stmt {
+            target,
+            index,
+            update: None,
+            value: Expr::access(from.0, from_index),
+            origin: None,
+        }));
+        let dimensions = self.order.iter().rev();
+        let loops = dimensions.filter(|d| self.sides[**d].offsets != once);
+        loops.fold(copy, |inside, d| {
+            Tree::of_loop(Loop {
+                name: iterator(*d),
+                range: self.sides[*d].offsets.clone(),
+                parallel: false,
+                sharing: Sharing::default(),
+                vector: false,
+                lanes: None,
+                hints: Hints::default(),
+                body: vec![inside],
+                made_by: None,
+            })
+        })
+    }
+}
+
+/// A tensor and an index of it.
+type Place = (Tensor, Vec<Affine>);

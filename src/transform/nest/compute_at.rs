@@ -1,0 +1,237 @@
+//! `compute_at` computes what one nest produces in each iteration of a loop of the nest that
+//! reads it, and there only what that iteration reads.
+//!
+//! ```rhai
+//! let A = tensor([10, 12]);
+//! let B = mul(A, A, [[y, x], [y, x]] -> [y, x]);
+//! let C = add(B, B, [[y - 1, x], [y + 1, x]] -> [y, x]);
+//! print(build(B).compute_at(build(C), "y"));
+//! ```
+//!
+//! ```text
+//! f64 A[10][12], C[9][12]
+//! for y in 1..9
+//!   local f64 B[3][12]
+//!   for y_2 in y - 1..y + 2
+//!     for x_2 in 0..12
+//!       B[y_2 - y + 1][x_2] = A[y_2][x_2] * A[y_2][x_2]
+//!   for x in 0..12
+//!     C[y][x] = B[0][x] + B[2][x]
+//! ```
+//!
+//! `compute_at(producer, consumer, loop)`: the producer's tensor becomes a local one of the loop's
+//! iterations, as large as the box of elements that an iteration reads. The producer's loops run
+//! over that box, as far as the producer sets it, before the rest of the loop's body. They keep
+//! their order and modes; those whose names the consumer has get the first numbers that are free,
+//! and loops and dimensions with a single element disappear. What several iterations read is
+//! computed by each of them. Where no box of constant size smaller than the tensor holds what an
+//! iteration reads in a dimension, it computes all of that dimension. The initialization of a
+//! reduction moves along. The level 0 stands for no loop: the tensor is a local one of the whole
+//! nest.
+//!
+//! In blocks, where the last one is smaller:
+//!
+//! ```rhai
+//! let A = tensor([11]);
+//! let B = vmul(A, 2, [[i], ]);
+//! let B = eq(B, [i]);
+//! let C = add(B, B, [[i - 1], [i + 1]] -> [i]);
+//! print(build(B).compute_at(build(C).stripmine("i", 4), "i_o"));
+//! ```
+//!
+//! ```text
+//! f64 A[11], C[10]
+//! for i_o in 0..3
+//!   local f64 B[6]
+//!   for i in 4*i_o..min(4*i_o + 6, 11)
+//!     B[i - 4*i_o] = A[i] * 2
+//!   for i_i in 4*i_o + 1..min(4*i_o + 5, 10)
+//!     C[i_i] = B[i_i - 4*i_o - 1] + B[i_i - 4*i_o + 1]
+//! ```
+//!
+//! Legal when nothing but the consumer reads the tensor, which is no argument of the nest any
+//! more; the rest is checked.
+//!
+//! Refuses: a producer that is not one assignment in perfectly nested loops with constant bounds,
+//! whose target has an iterator of its own, or none, in each dimension, or that needs what the
+//! target held before; a consumer that does not read the tensor, that reads it outside of the
+//! loop or reads elements that the producer does not set, or that writes the tensor or what it is
+//! computed from.
+//!
+//! Source: Halide's `compute_at`, with `store_at` at the same loop (Ragan-Kelley et al., PLDI
+//! 2013).
+
+use super::fuse_outer::following;
+use super::parts::Names;
+use super::producer::{NoProducer, Producer, replace_reads};
+use super::resolve::{body_of, chain, find_scope, with_body_of};
+use crate::analysis::bounds::{Bounds, extent};
+use crate::analysis::footprint::{Side, Use, footprint};
+use crate::ir::{Affine, Expr, Fill, Index, Loop, Name, Nest, Range, Shape, Stmt, Tensor, Tree};
+use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
+use std::sync::Arc;
+
+/// `compute_at(producer, consumer, loop)`.
+pub static COMPUTE_AT: Op = Op {
+    name: "compute_at",
+    params: &[
+        Param::new("producer", Kind::Nest),
+        Param::new("consumer", Kind::Nest),
+        Param::new("loop", Kind::Loop),
+    ],
+    returns: Returns::Nest,
+    file: include_str!("compute_at.rs"),
+    call: |args| match args {
+        [Arg::Nest(producer), Arg::Nest(consumer), Arg::Loop(l)] => {
+            compute_at(producer, consumer, l).map(Value::Nest)
+        }
+        _ => Err(ErrorKind::Misdeclared.into()),
+    },
+};
+
+/// The consumer with the producer in each iteration of a loop.
+///
+/// # Errors
+/// As the header says.
+pub fn compute_at(nest: &Nest, consumer: &Nest, reference: &LoopRef) -> Result<Nest, Error> {
+    let producer = Producer::of(nest)?;
+    let consumer = &following(nest, consumer);
+    let position = find_scope(consumer, reference, 2)?;
+    producer.check_consumer(consumer)?;
+    let tensor = producer.tensor();
+    let loops = chain(consumer, &position);
+    let reads = producer.reads_in(consumer);
+    let outside = |used: &Use| !used.position.starts_with(&position);
+    if let (Some(l), true) = (loops.last(), reads.iter().any(outside)) {
+        let (tensor, name) = (tensor.label().to_owned(), l.name.clone());
+        let error = Error::from(NoProducer::ReadElsewhere { tensor, name });
+        return Err(error.at_argument(2).on(consumer, [l.name.clone()]));
+    }
+    let part = Part::of(&producer, consumer, &reads, &loops);
+
+    let mut body = vec![Tree::Local(part.local.clone())];
+    body.extend(producer.fill.map(|fill| part.fill(fill)));
+    body.push(part.loops(&producer, Names::of(consumer)));
+    let read = |index: &[Affine]| part.access(index);
+    let old = body_of(consumer, &position).iter();
+    body.extend(old.map(|t| replace_reads(t, tensor, &read)));
+    let placed = with_body_of(consumer, &position, body);
+    Ok(nest.joined(consumer, placed.trees().to_vec()))
+}
+
+/// What an iteration reads of the tensor.
+struct Part {
+    /// It has the dimensions in which more than one element is read.
+    local: Tensor,
+    sides: Vec<Side>,
+}
+
+impl Part {
+    fn of(producer: &Producer, consumer: &Nest, reads: &[Use], loops: &[&Arc<Loop>]) -> Part {
+        let around = Bounds::around(consumer, loops.iter().map(|l| &***l));
+        let read = footprint(consumer, reads, loops.len()).unwrap_or_default();
+        let clip = |(side, set): (Side, &(i64, u64))| clipped(side, *set, &around);
+        let sides: Vec<Side> = read.into_iter().zip(&producer.region).map(clip).collect();
+        let tensor = producer.tensor();
+        let extents = sides.iter().map(|side| side.extent);
+        let shape = Shape::of_extents(extents.filter(|extent| *extent > 1));
+        let local = match (tensor.is_scalar(), tensor.name()) {
+            (false, Some(name)) => Tensor::new(shape, tensor.elem()).named(name.clone()),
+            _ => tensor.clone(),
+        };
+        Part { local, sides }
+    }
+
+    /// Indices of the tensor as those of the local one.
+    fn index(&self, index: &[Affine]) -> Vec<Affine> {
+        let sides = index.iter().zip(&self.sides);
+        let kept = sides.filter(|(_, side)| side.extent > 1);
+        kept.map(|(index, side)| index.minus(&side.low)).collect()
+    }
+
+    fn access(&self, index: &[Affine]) -> Expr {
+        let index = match self.local.is_scalar() {
+            true => Index::Forbidden,
+            false => Index::At(self.index(index)),
+        };
+        Expr::access(self.local.clone(), index)
+    }
+
+    fn fill(&self, fill: &Fill) -> Tree {
+        let extents = self.local.shape().extents().iter();
+        Tree::Fill(Arc::new(Fill {
+            target: self.local.clone(),
+            region: extents.map(|n| (Affine::constant(0), *n)).collect(),
+            ..fill.clone()
+        }))
+    }
+
+    /// The producer's loops over what is read; one element needs none.
+    fn loops(&self, producer: &Producer, mut names: Names) -> Tree {
+        let mut loops: Vec<(&Arc<Loop>, Name, Range)> = Vec::new();
+        let mut images: Vec<(&Name, Affine)> = Vec::new();
+        for l in &producer.loops {
+            let mut dimensions = producer.stmt.index.iter().zip(&self.sides);
+            let range = match dimensions.find(|(index, _)| index.mentions(&l.name)) {
+                // target[… i + 2 …] is read at x: i is x - 2.
+                Some((index, side)) => side
+                    .offsets
+                    .shifted(&side.low.plus_constant(-index.offset())),
+                None => l.range.clone(),
+            };
+            if let Some((only, 1)) = extent(&range) {
+                images.push((&l.name, only));
+                continue;
+            }
+            let name = names.free(&l.name);
+            images.push((&l.name, Affine::iterator(name.clone())));
+            loops.push((l, name, range));
+        }
+        let stmt = producer.stmt.substitute(&|name| {
+            let image = images.iter().find(|(old, _)| *old == name);
+            image.map(|(_, image)| image.clone())
+        });
+        let stmt = Tree::Stmt(Arc::new(Stmt {
+            target: self.local.clone(),
+            index: self.index(&stmt.index),
+            ..stmt
+        }));
+        loops
+            .into_iter()
+            .rev()
+            .fold(stmt, |inside, (l, name, range)| {
+                Tree::of_loop(Loop {
+                    name,
+                    range,
+                    body: vec![inside],
+                    made_by: None,
+                    ..(**l).clone()
+                })
+            })
+    }
+}
+
+/// The side of a box without what lies outside of the indices that are set, the first of which
+/// is given and their number; `around` knows the iterators in it.
+fn clipped(side: Side, (first, count): (i64, u64), around: &Bounds) -> Side {
+    let interval = |a: &Affine| around.interval(a);
+    let least = |a: &Affine| interval(a).map_or(i64::MIN, |(least, _)| least);
+    let greatest = |a: &Affine| interval(a).map_or(i64::MAX, |(_, greatest)| greatest);
+    let end = first.saturating_add_unsigned(count);
+    let mut read = side.offsets.shifted(&side.low);
+    if !read.lower.iter().any(|bound| least(bound) >= first) {
+        read.lower.push(Affine::constant(first));
+    }
+    if !read.upper.iter().any(|bound| greatest(bound) <= end) {
+        read.upper.push(Affine::constant(end));
+    }
+    let low = match side.extent < count {
+        true => side.low,
+        false => Affine::constant(first),
+    };
+    Side {
+        offsets: read.shifted(&low.times(-1)),
+        extent: side.extent.min(count),
+        low,
+    }
+}

@@ -1,0 +1,108 @@
+//! `inline` puts what one nest computes element by element in the place where another reads it.
+//!
+//! ```rhai
+//! let A = tensor([10]);
+//! let B = vmul(A, 2, [[i], ]);
+//! let B = eq(B, [i]);
+//! let C = add(B, B, [[i - 1], [i + 1]] -> [i]);
+//! print(build(B).inline(build(C)));
+//! ```
+//!
+//! ```text
+//! f64 A[10], C[9]
+//! for i in 1..9
+//!   C[i] = A[i - 1] * 2 + A[i + 1] * 2
+//! ```
+//!
+//! `inline(producer, consumer)`: the consumer keeps its loops, and each read of the producer's
+//! tensor becomes the value, computed anew. The producer's loops disappear, and the tensor is
+//! no argument of the nest any more.
+//!
+//! Legal when nothing but the consumer reads the tensor, since it is not stored; the rest is
+//! checked.
+//!
+//! Refuses: a producer that is not one assignment in perfectly nested loops with constant bounds,
+//! whose target has an iterator of its own, or none, in each dimension; reductions, and whatever
+//! needs what the target held before; a consumer that does not read the tensor, that reads
+//! elements that the producer does not set, or that writes the tensor or what it is computed from.
+//!
+//! Source: inlining of producers, Halide's `compute_inline` (Ragan-Kelley et al., PLDI 2013).
+
+use super::fuse_outer::following;
+use super::producer::{NoProducer, Producer, replace_reads};
+use crate::ir::{Affine, Expr, MAX_SIZE, Name, Nest, Tensor, Tree};
+use crate::transform::{Arg, Error, ErrorKind, Kind, Op, Param, Returns, Value};
+
+/// `inline(producer, consumer)`.
+pub static INLINE: Op = Op {
+    name: "inline",
+    params: &[
+        Param::new("producer", Kind::Nest),
+        Param::new("consumer", Kind::Nest),
+    ],
+    returns: Returns::Nest,
+    file: include_str!("inline.rs"),
+    call: |args| match args {
+        [Arg::Nest(producer), Arg::Nest(consumer)] => inline(producer, consumer).map(Value::Nest),
+        _ => Err(ErrorKind::Misdeclared.into()),
+    },
+};
+
+/// The consumer with the producer's value wherever it reads the producer's tensor.
+///
+/// # Errors
+/// As the header says.
+pub fn inline(nest: &Nest, consumer: &Nest) -> Result<Nest, Error> {
+    let producer = Producer::of(nest)?;
+    let refuse = |kind: NoProducer| Error::from(kind).at_argument(0).on(nest, []);
+    let stmt = producer.stmt;
+    if stmt.update.is_some() {
+        let tensor = stmt.target.label().to_owned();
+        return Err(refuse(NoProducer::Reduces { tensor }));
+    }
+    let alone = |name: &Name| !stmt.index.iter().any(|a| a.mentions(name));
+    if let Some(name) = stmt.value.iterators().into_iter().find(alone) {
+        let found = format!("`{name}` indexes the value alone");
+        return Err(refuse(NoProducer::NotPlain { found }));
+    }
+    let consumer = &following(nest, consumer);
+    producer.check_consumer(consumer)?;
+
+    let value = |read: &[Affine]| -> Expr {
+        stmt.value.substitute(&|name| {
+            // target[… i + 2 …] is read as target[… x …]: i is x - 2.
+            let mut dimensions = stmt.index.iter().zip(read);
+            let (index, read) = dimensions.find(|(index, _)| index.mentions(name))?;
+            Some(read.plus_constant(-index.offset()))
+        })
+    };
+    let too_complex = || Error::from(ErrorKind::TooComplex).at_argument(1);
+    let size = |reads: u64| reads.saturating_mul(stmt.value.size());
+    if reads(consumer, producer.tensor()).any(|n| size(n) > MAX_SIZE) {
+        return Err(too_complex());
+    }
+    let inlined = |t: &Tree| replace_reads(t, producer.tensor(), &value);
+    let trees: Vec<Tree> = consumer.trees().iter().map(inlined).collect();
+    let result = nest.joined(consumer, trees);
+    if values(&result).all(Expr::is_in_limits) {
+        return Ok(result);
+    }
+    Err(too_complex())
+}
+
+/// The values of all statements.
+fn values(nest: &Nest) -> impl Iterator<Item = &Expr> {
+    nest.lines().into_iter().filter_map(|line| match line.tree {
+        Tree::Stmt(s) => Some(&s.value),
+        _ => None,
+    })
+}
+
+/// How often each statement reads the tensor.
+fn reads(nest: &Nest, tensor: &Tensor) -> impl Iterator<Item = u64> {
+    values(nest).map(move |value| {
+        let mut count = 0;
+        value.for_each_access(&mut |t, _| count += u64::from(t == tensor));
+        count
+    })
+}

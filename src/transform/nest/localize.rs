@@ -1,0 +1,94 @@
+//! `localize` makes a tensor that one assignment computes for a later one local to the loop that
+//! uses it.
+//!
+//! ```rhai
+//! let A = tensor([40, 50]);
+//! let D = eq(A * A, [i, j] -> [i, j]);
+//! let E = eq(D + A, [i, j] -> [i, j]);
+//! let both = fuse_outer(build(D), build(E), 2);
+//! print(both.localize(D));
+//! ```
+//!
+//! ```text
+//! f64 A[40][50], E[40][50]
+//! for i in 0..40
+//!   for j in 0..50
+//!     local f64 D[]
+//!     D[] = A[i][j] * A[i][j]
+//!     E[i][j] = D[] + A[i][j]
+//! ```
+//!
+//! It becomes local to the innermost loop around all of its uses, with as many elements as one
+//! iteration of that uses; dimensions of which one element is used are left out. It is no
+//! argument of the kernel any more.
+//!
+//! Legal when each iteration sets what it reads, which is checked.
+//!
+//! Refuses: a tensor that the nest does not use; one that is a result or that comes from outside;
+//! values that may live from one iteration to the next; uses before the value is set; more than
+//! 1 GiB. A statement or an initialization is seen to set what is read if it does so alone and
+//! without holes.
+//!
+//! Source: array contraction; Lewis, Lin and Snyder, The Implementation and Evaluation of Fusion
+//! and Contraction in Array Languages, 1998; Halide's `store_at`.
+
+use super::buffer::{Buffer, NoBuffer, Scope, text_at};
+use super::resolve::{body_of, chain, tensor_name, with_body_of};
+use crate::analysis::footprint::footprint;
+use crate::analysis::setting::first_unset;
+use crate::ir::Nest;
+use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
+
+/// `localize(nest, tensor)`.
+pub static LOCALIZE: Op = Op {
+    name: "localize",
+    params: &[
+        Param::new("nest", Kind::Nest),
+        Param::new("tensor", Kind::Tensor),
+    ],
+    returns: Returns::Nest,
+    file: include_str!("localize.rs"),
+    call: |args| match args {
+        [Arg::Nest(nest), tensor] => localize(nest, tensor_name(tensor, 1)?).map(Value::Nest),
+        _ => Err(ErrorKind::Misdeclared.into()),
+    },
+};
+
+/// The nest with `tensor` local to the innermost loop around its uses.
+///
+/// # Errors
+/// As the header says.
+pub fn localize(nest: &Nest, tensor: &str) -> Result<Nest, Error> {
+    let whole = Scope::find(nest, &LoopRef::Level(0), tensor).map_err(|mut error| {
+        error.argument = Some(1);
+        error
+    })?;
+    let (tensor, uses) = (whole.tensor, whole.uses);
+    if !nest.is_passed_on(tensor) {
+        let tensor = tensor.label().to_owned();
+        let kind = NoBuffer::NotTemporary { tensor };
+        return Err(Error::from(kind).at_argument(1).on(nest, []));
+    }
+    let first = &uses[0].position;
+    let shared = |other: &[usize]| first.iter().zip(other).take_while(|(a, b)| a == b).count();
+    // A statement is no loop, even where it has all uses.
+    let around = uses.iter().map(|u| shared(&u.position)).min().unwrap_or(0);
+    let depth = around.min(first.len() - 1);
+    let scope = &first[..depth];
+    if let Some(read) = first_unset(nest, &uses, depth) {
+        let name = chain(nest, scope).last().map(|l| l.name.clone());
+        let text = text_at(nest, read);
+        let kind = NoBuffer::Unset {
+            text,
+            name: name.clone(),
+        };
+        return Err(Error::from(kind).on(nest, name));
+    }
+    let sides = footprint(nest, &uses, depth).unwrap_or_default();
+    let order: Vec<usize> = (0..sides.len()).collect();
+    let name = tensor.name().ok_or(ErrorKind::Misdeclared)?;
+    let buffer = Buffer::new(name.clone(), tensor, sides, &order);
+    let mut body = buffer.redirect(body_of(nest, scope));
+    body.insert(first[depth], buffer.declaration());
+    Ok(with_body_of(nest, scope, body))
+}

@@ -1,0 +1,116 @@
+//! `pack` copies what one iteration of a loop reads of a tensor into a contiguous local buffer.
+//!
+//! ```rhai
+//! let A = tensor([64, 100]);
+//! let B = eq(A, [i, j] -> [j, i]);
+//! print(build(B).tile(["j", "i"], [32, 16]).pack("i_o", A, [2, 1]));
+//! ```
+//!
+//! ```text
+//! f64 B[100][64], A[64][100]
+//! for j_o in 0..4
+//!   for i_o in 0..4
+//!     local f64 A_pack[32][16]
+//!     for A_pack_2 in 0..min(32, -32*j_o + 100)
+//!       for A_pack_1 in 0..16
+//!         A_pack[A_pack_2][A_pack_1] = A[A_pack_1 + 16*i_o][A_pack_2 + 32*j_o]
+//!     for j_i in 32*j_o..min(32*j_o + 32, 100)
+//!       for i_i in 16*i_o..16*i_o + 16
+//!         B[j_i][i_i] = A_pack[j_i - 32*j_o][i_i - 16*i_o]
+//! ```
+//!
+//! The buffer holds the smallest box of constant size that the iteration reads. The last argument
+//! is the order of its dimensions, those of the tensor counted from 1; without it they keep their
+//! order. Dimensions of which one element is read are left out. The tensor may be a buffer, by
+//! its name: `pack("k", "A_pack")`. Where a name is taken, the next buffer is `A_pack2`.
+//!
+//! The level 0 stands for the whole nest: `pack(0, A, [2, 1])` changes the layout of `A` once,
+//! before all loops. The loops that copy are called after the buffer and the dimension of the
+//! tensor, so that they can be transformed like others.
+//!
+//! Always legal: an iteration has a buffer of its own, and what is in it does not change.
+//!
+//! Refuses: a tensor that the loop does not use; one that it writes; a list that is no order of
+//! the tensor's dimensions; a buffer of more than 1 GiB.
+//!
+//! Source: packing, Goto and van de Geijn, Anatomy of High-Performance Matrix Multiplication,
+//! 2008; Halide calls it `in`, TVM `cache_read`, Exo `stage_mem`.
+
+use super::buffer::{Buffer, NoBuffer, Scope, free_names, text_at};
+use super::resolve::{body_of, tensor_name, with_body_of};
+use crate::analysis::footprint::Access;
+use crate::ir::{Nest, Tensor};
+use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
+
+/// `pack(nest, loop, tensor, order?)`.
+pub static PACK: Op = Op {
+    name: "pack",
+    params: &[
+        Param::new("nest", Kind::Nest),
+        Param::new("loop", Kind::Loop),
+        Param::new("tensor", Kind::Tensor),
+        Param::optional("order", Kind::Order),
+    ],
+    returns: Returns::Nest,
+    file: include_str!("pack.rs"),
+    call: |args| match args {
+        [Arg::Nest(nest), Arg::Loop(l), tensor] => {
+            pack(nest, l, tensor_name(tensor, 2)?, None).map(Value::Nest)
+        }
+        [Arg::Nest(nest), Arg::Loop(l), tensor, Arg::Order(order)] => {
+            pack(nest, l, tensor_name(tensor, 2)?, Some(order)).map(Value::Nest)
+        }
+        _ => Err(ErrorKind::Misdeclared.into()),
+    },
+};
+
+/// The nest in which each iteration of a loop reads `tensor` from a buffer.
+///
+/// # Errors
+/// As the header says.
+pub fn pack(
+    nest: &Nest,
+    reference: &LoopRef,
+    tensor: &str,
+    order: Option<&[i64]>,
+) -> Result<Nest, Error> {
+    let scope = Scope::find(nest, reference, tensor)?;
+    if let Some(write) = scope.uses.iter().find(|u| u.access != Access::Read) {
+        let kind = NoBuffer::Written {
+            tensor: tensor.to_owned(),
+            name: scope.name.clone(),
+            text: text_at(nest, write),
+        };
+        return Err(Error::from(kind).on(nest, scope.name));
+    }
+    let order = dimensions(scope.tensor, order)?;
+    let sides = scope.footprint(nest);
+    let name = scope.tensor.name().ok_or(ErrorKind::Misdeclared)?;
+    let names = free_names(nest, name, &["pack"], order.len());
+    let [name] = names.as_slice() else {
+        return Err(ErrorKind::Misdeclared.into());
+    };
+    let buffer = Buffer::new(name.clone(), scope.tensor, sides, &order);
+    let mut body = vec![buffer.declaration(), buffer.load(name)];
+    body.extend(buffer.redirect(body_of(nest, &scope.position)));
+    Ok(with_body_of(nest, &scope.position, body))
+}
+
+/// The dimensions of a tensor, counted from 0, in a given order (parameter 3) or their own.
+fn dimensions(tensor: &Tensor, order: Option<&[i64]>) -> Result<Vec<usize>, Error> {
+    let rank = tensor.shape().rank();
+    let Some(order) = order else {
+        return Ok((0..rank).collect());
+    };
+    let listed = |d: usize| order.iter().position(|o| usize::try_from(*o) == Ok(d + 1));
+    if order.len() != rank || !(0..rank).all(|d| listed(d).is_some()) {
+        let kind = NoBuffer::NoOrder {
+            tensor: tensor.label().to_owned(),
+            rank,
+            order: order.to_vec(),
+        };
+        return Err(Error::from(kind).at_argument(3));
+    }
+    let counted = order.iter().filter_map(|d| usize::try_from(d - 1).ok());
+    Ok(counted.collect())
+}

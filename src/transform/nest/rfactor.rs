@@ -1,0 +1,351 @@
+//! `rfactor` gives each iteration of a reduction's loop a partial result of its own.
+//!
+//! ```rhai
+//! let A = tensor([4, 50]);
+//! let y = eq(vsum(vat(A, [i, k]), [k]), [i]);
+//! print(build(y).stripmine("k", 16).rfactor("k_i"));
+//! ```
+//!
+//! ```text
+//! f64 y[4], A[4][50]
+//! fill y[0..4] = 0
+//! for i in 0..4
+//!   local f64 y_k_i[16]
+//!   fill y_k_i[0..16] = 0
+//!   for k_o in 0..4
+//!     for k_i in 16*k_o..min(16*k_o + 16, 50)
+//!       y_k_i[k_i - 16*k_o] += A[i][k_i]
+//!   for k_i_2 in 0..16
+//!     y[i] += y_k_i[k_i_2]
+//! ```
+//!
+//! The partial results are a local tensor, `y_k_i` for the loop `k_i` and the target `y`, filled
+//! with the identity of the reduction. Afterwards they are combined in the order of the loop. They
+//! live as long as the same elements of the target are updated: outside of all loops around
+//! `k_i` that do not change which these are. Where loops inside change it, each iteration has a
+//! partial result for each of these elements:
+//!
+//! ```rhai
+//! let A = tensor([4, 50]);
+//! let y = eq(vsum(vat(A, [i, k]), [k]), [i]);
+//! print(build(y).stripmine("k", 16).reorder(["k_o", "i"]).rfactor("k_o").parallelize("k_o"));
+//! ```
+//!
+//! ```text
+//! f64 y[4], A[4][50]
+//! fill y[0..4] = 0
+//! local f64 y_k_o[4][4]
+//! fill y_k_o[0..4][0..4] = 0
+//! parallel for k_o in 0..4
+//!   for i in 0..4
+//!     for k_i in 16*k_o..min(16*k_o + 16, 50)
+//!       y_k_o[k_o][i] += A[i][k_i]
+//! for k_o_2 in 0..4
+//!   for i_2 in 0..4
+//!     y[i_2] += y_k_o[k_o_2][i_2]
+//! ```
+//!
+//! Iterations of the loop are independent then, as far as the reduction goes, so that it can be
+//! parallel or vector.
+//!
+//! Legal when the operands of the reduction may be grouped in another way. That is so for
+//! integers, minima and maxima; floating-point sums and products round in other places, and their
+//! deviation is reported by comparisons.
+//!
+//! Refuses: loops that carry no reduction, or more than one statement of it; updates other than
+//! `+=`, `-=`, `*=`, minima and maxima; other uses of the target in the loop; steps other than 1; a
+//! name of the partial results that is in use.
+//!
+//! Source: `rfactor` of Halide (Suriana, Adams, Kamil, CGO 2017) and TVM.
+
+use super::parts::Names;
+use super::resolve::{chain, check_step, find, not_constant};
+use crate::analysis::bounds::Bounds;
+use crate::analysis::footprint::{Access, Side, Use, footprint, uses};
+use crate::analysis::position::{splice, walk};
+use crate::analysis::relative::offset_form;
+use crate::analysis::verify::Invalid;
+use crate::ir::{
+    Affine, BinaryOp, Expr, Fill, Hints, Index, Loop, Name, Nest, Range, Reduction, Shape, Sharing,
+    Stmt, Tensor, Tree,
+};
+use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
+use std::sync::Arc;
+
+/// `rfactor(nest, loop)`.
+pub static RFACTOR: Op = Op {
+    name: "rfactor",
+    params: &[
+        Param::new("nest", Kind::Nest),
+        Param::new("loop", Kind::Loop),
+    ],
+    returns: Returns::Nest,
+    file: include_str!("rfactor.rs"),
+    call: |args| match args {
+        [Arg::Nest(nest), Arg::Loop(l)] => rfactor(nest, l).map(Value::Nest),
+        _ => Err(ErrorKind::Misdeclared.into()),
+    },
+};
+
+/// Why a loop has no partial results.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoPartials {
+    /// All updates are of other elements in each iteration.
+    #[error("`{name}` carries no reduction: no update is of the same elements in all iterations")]
+    NoUpdate {
+        /// The loop.
+        name: Name,
+    },
+    /// Several updates are of the same elements in all iterations.
+    #[error("`{name}` carries {count} updates, and partial results are those of one")]
+    Several {
+        /// The loop.
+        name: Name,
+        /// How many.
+        count: usize,
+    },
+    /// The operation does not combine partial results.
+    #[error("partial results of `{op}=` cannot be combined")]
+    Operation {
+        /// The operation.
+        op: &'static str,
+    },
+    /// The target is not only updated.
+    #[error("{tensor} is used in `{name}` by more than its update")]
+    UsedElsewhere {
+        /// The tensor.
+        tensor: String,
+        /// The loop.
+        name: Name,
+    },
+}
+
+impl NoPartials {
+    /// What would be legal instead.
+    pub fn help(&self) -> Option<&'static str> {
+        match self {
+            NoPartials::NoUpdate { .. } => {
+                Some("choose a loop whose iterator does not index the target of an update")
+            }
+            NoPartials::Several { .. } => Some("distribute the loop first"),
+            NoPartials::Operation { .. } | NoPartials::UsedElsewhere { .. } => None,
+        }
+    }
+}
+
+/// The nest with partial results for each iteration of a loop.
+///
+/// # Errors
+/// As the header says.
+pub fn rfactor(nest: &Nest, reference: &LoopRef) -> Result<Nest, Error> {
+    let position = find(nest, reference, 1)?;
+    let loops = chain(nest, &position);
+    let l = loops[position.len() - 1];
+    check_step(nest, l)?;
+    let refuse = |kind: NoPartials| Error::from(kind).on(nest, [l.name.clone()]);
+    let (stmt, update) = update_in(nest, l, &position).map_err(refuse)?;
+    let op = stmt.update.unwrap_or(BinaryOp::Add);
+    let reduction =
+        reduction(op).ok_or_else(|| refuse(NoPartials::Operation { op: op.symbol() }))?;
+
+    let (depth, sides) = scope(nest, &update, position.len() - 1).ok_or_else(|| {
+        let (tensor, name) = (stmt.target.label().to_owned(), l.name.clone());
+        refuse(NoPartials::UsedElsewhere { tensor, name })
+    })?;
+    let around = Bounds::around(nest, loops[..loops.len() - 1].iter().map(|l| &***l));
+    let (first, rest) = offset_form(l, &around).ok_or_else(|| not_constant(nest, l))?;
+    let partials = Partials::of(stmt, l, rest.saturating_add(1), sides)?;
+    if !uses(nest, partials.local.label()).is_empty() {
+        let tensor = partials.local.label().to_owned();
+        return Err(Error::from(Invalid::LocalClash { tensor }).on(nest, []));
+    }
+
+    let slot = Affine::iterator(l.name.clone()).minus(&first);
+    let partial = Tree::Stmt(Arc::new(Stmt {
+        target: partials.local.clone(),
+        index: partials.index(slot, &stmt.index),
+        update: Some(reduction.op()),
+        ..stmt.clone()
+    }));
+    let place = &update.position[..=depth];
+    let factored = splice(nest.trees(), &update.position, vec![partial]);
+    let inner = chain(&nest.with_trees(factored.clone()), place)[depth].clone();
+    let combined = partials.combine(stmt, op, l, &update.loops, Names::of(nest));
+    let trees = vec![
+        Tree::Local(partials.local.clone()),
+        partials.fill(reduction),
+        Tree::Loop(inner),
+        combined,
+    ];
+    Ok(nest.with_trees(splice(&factored, place, trees)))
+}
+
+/// The reduction whose partial results `op` combines.
+fn reduction(op: BinaryOp) -> Option<Reduction> {
+    match op {
+        // a - b - c is a - (b + c).
+        BinaryOp::Sub => Some(Reduction::Sum),
+        op => Reduction::ALL.into_iter().find(|r| r.op() == op),
+    }
+}
+
+/// The only statement in the loop at `position` that updates the same elements in all of its
+/// iterations.
+fn update_in<'a>(
+    nest: &'a Nest,
+    l: &Loop,
+    position: &[usize],
+) -> Result<(&'a Stmt, Use<'a>), NoPartials> {
+    let mut found: Vec<(&Stmt, Use)> = Vec::new();
+    walk(nest.trees(), &mut |at, loops, tree| {
+        let Tree::Stmt(s) = tree else { return };
+        if s.update.is_none() || !at.starts_with(position) {
+            return;
+        }
+        let update = Use {
+            position: at.to_vec(),
+            loops: loops.to_vec(),
+            tensor: &s.target,
+            region: s.index.iter().map(|a| (a.clone(), 1)).collect(),
+            access: Access::Update,
+        };
+        let sides = footprint(nest, std::slice::from_ref(&update), position.len());
+        if sides.is_some_and(|sides| !moves(&sides, &l.name)) {
+            found.push((s, update));
+        }
+    });
+    let (name, count) = (l.name.clone(), found.len());
+    match found.pop() {
+        Some(update) if count == 1 => Ok(update),
+        Some(_) => Err(NoPartials::Several { name, count }),
+        None => Err(NoPartials::NoUpdate { name }),
+    }
+}
+
+/// Whether a box moves with a loop.
+fn moves(sides: &[Side], l: &Name) -> bool {
+    let mut sides = sides.iter();
+    sides.any(|side| side.low.mentions(l) || side.offsets.mentions(l))
+}
+
+/// How many loops there are around the place where partial results live, at most `depth`, and the
+/// box that they are of; `None` if the loop that is `depth` deep uses the target otherwise.
+fn scope(nest: &Nest, update: &Use, depth: usize) -> Option<(usize, Vec<Side>)> {
+    let name = update.tensor.label();
+    let uses = uses(nest, name);
+    // The update, and nothing else, in the loop that is `depth` deep.
+    let alone = |depth: usize| {
+        let place = &update.position[..=depth];
+        let inside = uses.iter().filter(|u| u.position.starts_with(place));
+        let declared = update.loops[depth].body.iter().any(|t| match t {
+            Tree::Local(local) => local.label() == name,
+            _ => false,
+        });
+        !declared && inside.count() == 1
+    };
+    let sides = |depth: usize| footprint(nest, std::slice::from_ref(update), depth);
+    let (mut depth, mut region) = (depth, sides(depth).filter(|_| alone(depth))?);
+    while depth > 0 && alone(depth - 1) && !moves(&region, &update.loops[depth - 1].name) {
+        depth -= 1;
+        region = sides(depth)?;
+    }
+    Some((depth, region))
+}
+
+/// The local tensor of partial results.
+struct Partials {
+    local: Tensor,
+    /// The number of iterations.
+    slots: i64,
+    /// The box of the target's elements that they are of.
+    sides: Vec<Side>,
+}
+
+/// Whether a side of a box is a single element.
+fn is_single(side: &Side) -> bool {
+    side.offsets.as_constant() == Some((0, 1))
+}
+
+impl Partials {
+    fn of(stmt: &Stmt, l: &Loop, slots: i64, sides: Vec<Side>) -> Result<Partials, Error> {
+        let several = sides.iter().filter(|side| !is_single(side));
+        let extents = several.map(|side| i64::try_from(side.extent).unwrap_or(i64::MAX));
+        let extents: Vec<i64> = [slots].into_iter().chain(extents).collect();
+        let elem = stmt.target.elem();
+        let local = Tensor::new(Shape::new(&extents, elem)?, elem);
+        let name = stmt.target.name().map(|name| name.derived(&l.name));
+        let name = name.ok_or(ErrorKind::Unnamed)?;
+        let local = local.named(name);
+        Ok(Partials {
+            local,
+            slots,
+            sides,
+        })
+    }
+
+    /// The element of an iteration that belongs to an element of the target.
+    fn index(&self, slot: Affine, index: &[Affine]) -> Vec<Affine> {
+        let dimensions = index.iter().zip(&self.sides);
+        let several = dimensions.filter(|(_, side)| !is_single(side));
+        let own = several.map(|(index, side)| index.minus(&side.low));
+        [slot].into_iter().chain(own).collect()
+    }
+
+    fn fill(&self, reduction: Reduction) -> Tree {
+        let extents = self.local.shape().extents().iter();
+        Tree::Fill(Arc::new(Fill {
+            target: self.local.clone(),
+            region: extents.map(|n| (Affine::constant(0), *n)).collect(),
+            value: reduction.identity(self.local.elem()),
+            assignment: None,
+        }))
+    }
+
+    /// The loops that combine the partial results with the target, whose update in `loops`
+    /// `stmt` is.
+    fn combine(
+        &self,
+        stmt: &Stmt,
+        op: BinaryOp,
+        l: &Loop,
+        loops: &[&Arc<Loop>],
+        mut names: Names,
+    ) -> Tree {
+        let slot = names.number(&l.name);
+        let mut ranges = vec![(slot.clone(), Range::constant(0, self.slots))];
+        let mut index = Vec::with_capacity(self.sides.len());
+        for (side, own) in self.sides.iter().zip(&stmt.index) {
+            if is_single(side) {
+                index.push(side.low.clone());
+                continue;
+            }
+            // The innermost loop that moves in this dimension names the new one.
+            let of = loops.iter().rev().find(|l| own.mentions(&l.name));
+            let name = names.number(of.map_or(&l.name, |l| &l.name));
+            index.push(Affine::iterator(name.clone()));
+            ranges.push((name, side.offsets.shifted(&side.low)));
+        }
+        let own = self.index(Affine::iterator(slot), &index);
+        let mut tree = Tree::Stmt(Arc::new(Stmt {
+            target: stmt.target.clone(),
+            index,
+            update: Some(op),
+            value: Expr::access(self.local.clone(), Index::At(own)),
+            origin: None,
+        }));
+        for (name, range) in ranges.into_iter().rev() {
+            tree = Tree::of_loop(Loop {
+                name,
+                range,
+                parallel: false,
+                sharing: Sharing::default(),
+                vector: false,
+                lanes: None,
+                hints: Hints::default(),
+                body: vec![tree],
+                made_by: None,
+            });
+        }
+        tree
+    }
+}

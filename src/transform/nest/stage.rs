@@ -1,0 +1,99 @@
+//! `stage` keeps what one iteration of a loop writes of a tensor in a local buffer meanwhile.
+//!
+//! ```rhai
+//! let A = tensor([40, 50]);
+//! let B = tensor([50, 60]);
+//! let C = contract(A, B, [2, 1]);
+//! let tiles = build(C).tile(["i1", "i2"], [4, 16]).reorder(["i3", "i1_i", "i2_i"]);
+//! print(tiles.stage("i2_o", C));
+//! ```
+//!
+//! ```text
+//! f64 C[40][60], A[40][50], B[50][60]
+//! fill C[0..40][0..60] = 0
+//! for i1_o in 0..10
+//!   for i2_o in 0..4
+//!     local f64 C_tile[4][16]
+//!     for C_load_1 in 0..4
+//!       for C_load_2 in 0..min(16, -16*i2_o + 60)
+//!         C_tile[C_load_1][C_load_2] = C[C_load_1 + 4*i1_o][C_load_2 + 16*i2_o]
+//!     for i3 in 0..50
+//!       for i1_i in 4*i1_o..4*i1_o + 4
+//!         for i2_i in 16*i2_o..min(16*i2_o + 16, 60)
+//!           C_tile[i1_i - 4*i1_o][i2_i - 16*i2_o] += A[i1_i][i3] * B[i3][i2_i]
+//!     for C_store_1 in 0..4
+//!       for C_store_2 in 0..min(16, -16*i2_o + 60)
+//!         C[C_store_1 + 4*i1_o][C_store_2 + 16*i2_o] = C_tile[C_store_1][C_store_2]
+//! ```
+//!
+//! All uses in the loop are of the buffer, which is loaded before and stored after. It is not
+//! loaded if the loop sets all of it before it reads it: place the initialization into the loop
+//! first (`place_init`), and it moves onto the buffer. Dimensions of which one element is used
+//! are left out. With the loops over the tile unrolled, the compiler keeps it in registers.
+//!
+//! The level 0 stands for the whole nest. The loops that copy are called after the tensor and its
+//! dimensions. Where a name is taken, the next buffer is `C_tile2`.
+//!
+//! Always legal: nothing else uses the tensor while an iteration runs. Iterations that run in
+//! parallel must not share a part of it, as before.
+//!
+//! Refuses: a tensor that the loop does not use, or only reads; a buffer of more than 1 GiB.
+//!
+//! Source: register tiles, Goto and van de Geijn, Anatomy of High-Performance Matrix
+//! Multiplication, 2008; TVM calls it `cache_write`, Exo `stage_mem`.
+
+use super::buffer::{Buffer, NoBuffer, Scope, free_names};
+use super::resolve::{body_of, tensor_name, with_body_of};
+use crate::analysis::footprint::Access;
+use crate::analysis::setting::{first_unset, sets_all};
+use crate::ir::Nest;
+use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
+
+/// `stage(nest, loop, tensor)`.
+pub static STAGE: Op = Op {
+    name: "stage",
+    params: &[
+        Param::new("nest", Kind::Nest),
+        Param::new("loop", Kind::Loop),
+        Param::new("tensor", Kind::Tensor),
+    ],
+    returns: Returns::Nest,
+    file: include_str!("stage.rs"),
+    call: |args| match args {
+        [Arg::Nest(nest), Arg::Loop(l), tensor] => {
+            stage(nest, l, tensor_name(tensor, 2)?).map(Value::Nest)
+        }
+        _ => Err(ErrorKind::Misdeclared.into()),
+    },
+};
+
+/// The nest in which each iteration of a loop works on a buffer in place of `tensor`.
+///
+/// # Errors
+/// As the header says.
+pub fn stage(nest: &Nest, reference: &LoopRef, tensor: &str) -> Result<Nest, Error> {
+    let scope = Scope::find(nest, reference, tensor)?;
+    if scope.uses.iter().all(|u| u.access == Access::Read) {
+        let (tensor, name) = (tensor.to_owned(), scope.name.clone());
+        let kind = NoBuffer::OnlyRead { tensor, name };
+        return Err(Error::from(kind).on(nest, scope.name));
+    }
+    let depth = scope.position.len();
+    let sets = sets_all(nest, &scope.uses, depth);
+    let is_set = sets && first_unset(nest, &scope.uses, depth).is_none();
+    let sides = scope.footprint(nest);
+    let order: Vec<usize> = (0..sides.len()).collect();
+    let name = scope.tensor.name().ok_or(ErrorKind::Misdeclared)?;
+    let names = free_names(nest, name, &["tile", "load", "store"], order.len());
+    let [tile, load, store] = names.as_slice() else {
+        return Err(ErrorKind::Misdeclared.into());
+    };
+    let buffer = Buffer::new(tile.clone(), scope.tensor, sides, &order);
+    let mut body = vec![buffer.declaration()];
+    if !is_set {
+        body.push(buffer.load(load));
+    }
+    body.extend(buffer.redirect(body_of(nest, &scope.position)));
+    body.push(buffer.store(store));
+    Ok(with_body_of(nest, &scope.position, body))
+}

@@ -1,0 +1,501 @@
+//! Buffers: what is copied into them, what becomes of tails and odd indices, and what is refused.
+
+use crate::refusals::Case;
+use crate::trees::{becomes, eq, level, name, named, nest, results, tensor, transform, vop, word};
+use teml::analysis::verify::Invalid;
+use teml::ir::BinaryOp::{Add, Mul};
+use teml::ir::{Elem, Nest};
+use teml::lower::build::build;
+use teml::transform::nest::buffer::NoBuffer;
+use teml::transform::nest::fuse_outer::fuse_outer;
+use teml::transform::nest::localize::{LOCALIZE, localize};
+use teml::transform::nest::pack::PACK;
+use teml::transform::nest::stage::STAGE;
+use teml::transform::tensor::declare;
+use teml::transform::{Arg, ErrorKind};
+
+/// A copy with a stencil: windows of 3 elements, the first of which begins before 0.
+const WINDOWS: &[&str] = &[
+    "f64 B[10], A[10]",
+    "for h_o in 0..3",
+    "  for h in max(4*h_o, 1)..min(4*h_o + 4, 9)",
+    "    for k in 0..3",
+    "      B[h] += A[h + k - 1]",
+];
+
+#[test]
+fn windows_of_tails_stay_inside_of_the_tensor() {
+    becomes(
+        &PACK,
+        WINDOWS,
+        &[named("h_o"), word("A")],
+        &[
+            "for h_o in 0..3",
+            "  local f64 A_pack[6]",
+            "  for A_pack_1 in max(0, -4*h_o + 1)..min(6, -4*h_o + 11)",
+            "    A_pack[A_pack_1] = A[A_pack_1 + 4*h_o - 1]",
+            "  for h in max(4*h_o, 1)..min(4*h_o + 4, 9)",
+            "    for k in 0..3",
+            "      B[h] += A_pack[h + k - 4*h_o]",
+        ],
+    );
+}
+
+#[test]
+fn one_buffer_holds_all_accesses_of_an_iteration() {
+    becomes(
+        &PACK,
+        &[
+            "f64 B[4], A[9]",
+            "for i in 0..4",
+            "  B[i] = A[2*i] + A[2*i + 2] * A[-2*i + 8]",
+        ],
+        &[named("i"), word("A")],
+        &[
+            "for i in 0..4",
+            "  local f64 A_pack[9]",
+            "  for A_pack_1 in max(2*i - 4, 0)..9",
+            "    A_pack[A_pack_1] = A[A_pack_1]",
+            "  B[i] = A_pack[2*i] + A_pack[2*i + 2] * A_pack[-2*i + 8]",
+        ],
+    );
+    becomes(
+        &PACK,
+        &[
+            "f64 B[4], A[9]",
+            "for i in 0..4",
+            "  B[i] = A[2*i] + A[2*i + 2]",
+        ],
+        &[named("i"), word("A")],
+        &[
+            "for i in 0..4",
+            "  local f64 A_pack[3]",
+            "  for A_pack_1 in 0..3",
+            "    A_pack[A_pack_1] = A[A_pack_1 + 2*i]",
+            "  B[i] = A_pack[0] + A_pack[2]",
+        ],
+    );
+}
+
+#[test]
+fn single_elements_need_no_loop_but_where_there_may_be_none() {
+    becomes(
+        &PACK,
+        &[
+            "f64 B[3][4], A[3][1]",
+            "for i in 0..3",
+            "  for j in 0..4",
+            "    B[i][j] = A[i][0]",
+        ],
+        &[named("i"), word("A")],
+        &[
+            "for i in 0..3",
+            "  local f64 A_pack[]",
+            "  A_pack[] = A[i][0]",
+            "  for j in 0..4",
+            "    B[i][j] = A_pack[]",
+        ],
+    );
+    becomes(
+        &PACK,
+        &[
+            "f64 B[5], A[3]",
+            "for i in 0..5",
+            "  for j in i..min(i + 1, 3)",
+            "    B[i] = A[j]",
+        ],
+        &[named("i"), word("A")],
+        &[
+            "for i in 0..5",
+            "  local f64 A_pack[]",
+            "  for A_pack_1 in 0..min(1, -i + 3)",
+            "    A_pack[] = A[A_pack_1 + i]",
+            "  for j in i..min(i + 1, 3)",
+            "    B[i] = A_pack[]",
+        ],
+    );
+}
+
+#[test]
+fn buffers_are_packed_again() {
+    let before = [
+        "f64 B[6][5], A[6][5]",
+        "for i in 0..6",
+        "  for j in 0..5",
+        "    B[i][j] = A[i][j]",
+    ];
+    let once = crate::trees::transformed(&PACK, &nest(&before), &[level(0), word("A")]);
+    let again = [named("i"), word("A_pack")];
+    let twice = crate::trees::transformed(&PACK, &once, &again);
+    let lines: Vec<String> = twice.lines().iter().map(ToString::to_string).collect();
+    assert_eq!(
+        lines[4..],
+        [
+            "for i in 0..6",
+            "  local f64 A_pack_pack[5]",
+            "  for A_pack_pack_2 in 0..5",
+            "    A_pack_pack[A_pack_pack_2] = A_pack[i][A_pack_pack_2]",
+            "  for j in 0..5",
+            "    B[i][j] = A_pack_pack[j]",
+        ]
+    );
+}
+
+#[test]
+fn names_that_are_taken_are_counted_on() {
+    let lines = [
+        "f64 B[4], A[4], A_pack[1]",
+        "for A_pack2_1 in 0..4",
+        "  B[A_pack2_1] = A[A_pack2_1]",
+        "A_pack[0] = A[0]",
+    ];
+    becomes(
+        &PACK,
+        &lines,
+        &[level(1), word("A")],
+        &[
+            "for A_pack2_1 in 0..4",
+            "  local f64 A_pack3[]",
+            "  A_pack3[] = A[A_pack2_1]",
+            "  B[A_pack2_1] = A_pack3[]",
+            "A_pack[0] = A[0]",
+        ],
+    );
+}
+
+#[test]
+fn what_is_set_first_is_not_loaded() {
+    let stage = |head: &str, middle: &[&str], after: &[&str]| {
+        let before = [&["f64 y[4], A[4][5]", head], middle].concat();
+        becomes(&STAGE, &before, &[level(1), word("y")], after);
+    };
+    stage(
+        "for i in 0..4",
+        &[
+            "  fill y[i..+1] = 0",
+            "  for j in 0..5",
+            "    y[i] += A[i][j]",
+        ],
+        &[
+            "for i in 0..4",
+            "  local f64 y_tile[]",
+            "  fill y_tile[] = 0",
+            "  for j in 0..5",
+            "    y_tile[] += A[i][j]",
+            "  y[i] = y_tile[]",
+        ],
+    );
+    stage(
+        "for o in 0..2",
+        &[
+            "  for i in 3*o..min(3*o + 3, 4)",
+            "    y[i] = A[i][0]",
+            "  for j in 3*o..min(3*o + 3, 4)",
+            "    y[j] += A[j][1]",
+        ],
+        &[
+            "for o in 0..2",
+            "  local f64 y_tile[3]",
+            "  for i in 3*o..min(3*o + 3, 4)",
+            "    y_tile[i - 3*o] = A[i][0]",
+            "  for j in 3*o..min(3*o + 3, 4)",
+            "    y_tile[j - 3*o] += A[j][1]",
+            "  for y_store_1 in 0..min(3, -3*o + 4)",
+            "    y[3*o + y_store_1] = y_tile[y_store_1]",
+        ],
+    );
+}
+
+/// Whether `stage` in the outermost loop loads what `lines` leave of `y`.
+fn loads(lines: &[&str]) -> bool {
+    let before = nest(&[&["f64 y[12], A[12]"], lines].concat());
+    let after = crate::trees::transformed(&STAGE, &before, &[level(1), word("y")]);
+    after.has_loop(&name("y_load_1"))
+}
+
+#[test]
+fn what_may_not_be_set_is_loaded() {
+    // All of it, in one loop, in blocks, backwards, and in blocks of which the last one is cut.
+    for whole in [
+        &["for t in 0..2", "  for i in 0..12", "    y[i] = A[i]"][..],
+        &["for t in 0..2", "  for i in 0..12", "    y[-i + 11] = A[i]"],
+        &[
+            "for t in 0..2",
+            "  for o in 0..3",
+            "    for i in 0..4",
+            "      y[4*o + i] = A[i]",
+        ],
+        &[
+            "for t in 0..2",
+            "  for o in 0..3",
+            "    for i in 5*o..min(5*o + 5, 12)",
+            "      y[i] = A[i]",
+        ],
+    ] {
+        assert!(!loads(whole), "{whole:?}");
+    }
+    // Holes, a diagonal, blocks that do not touch, loops that may not run, a value from before.
+    for part in [
+        &["for t in 0..2", "  for i in 0..6", "    y[2*i] = A[i]"][..],
+        &[
+            "for t in 0..2",
+            "  for i in 0..12 step 2",
+            "    y[i] = A[i]",
+        ],
+        &[
+            "for t in 0..2",
+            "  for o in 0..3",
+            "    for i in 4*o..min(4*o + 4, 3*o + 2)",
+            "      y[i] = A[i]",
+        ],
+        &[
+            "for t in 0..2",
+            "  for o in 0..3",
+            "    for i in 0..min(4, t + 2)",
+            "      y[4*o + i] = A[i]",
+        ],
+        &[
+            "for t in 0..2",
+            "  for k in 0..t",
+            "    for i in 0..12",
+            "      y[i] = A[i]",
+        ],
+        &["for t in 0..2", "  for i in 0..12", "    y[i] += A[i]"],
+        &[
+            "for t in 0..2",
+            "  for i in 0..6",
+            "    y[i] = A[i]",
+            "  for j in 6..12",
+            "    y[j] = A[j]",
+        ],
+    ] {
+        assert!(loads(part), "{part:?}");
+    }
+    let diagonal = nest(&[
+        "f64 y[4][4], A[4]",
+        "for t in 0..2",
+        "  for i in 0..4",
+        "    y[i][i] = A[i]",
+    ]);
+    let staged = crate::trees::transformed(&STAGE, &diagonal, &[level(1), word("y")]);
+    assert!(staged.has_loop(&name("y_load_1")));
+}
+
+#[test]
+fn threads_have_their_own() {
+    let lines = [
+        "f64 y[8], A[8][5]",
+        "parallel for o in 0..2",
+        "  for j in 0..5",
+        "    for i in 4*o..4*o + 4",
+        "      y[i] += A[i][j]",
+    ];
+    let staged = crate::trees::transformed(&STAGE, &nest(&lines), &[named("o"), word("y")]);
+    let packed = crate::trees::transformed(&PACK, &staged, &[named("o"), word("A")]);
+    assert_eq!(teml::legality::race::race(&packed), None);
+}
+
+/// `D = A * A`, `E = D + A` in common loops down to `level`.
+fn squares(level: i64) -> Nest {
+    let a = tensor("A", &[6, 5]);
+    let lists = ["i j", "i j"];
+    let d = eq("D", &vop(Mul, &a, &a, lists), "ε", "i j");
+    let e = eq("E", &vop(Add, &d, &a, lists), "ε", "i j");
+    fuse_outer(&build(&d).unwrap(), &build(&e).unwrap(), level).unwrap()
+}
+
+#[test]
+fn temporaries_are_as_small_as_the_loops_in_common_allow() {
+    let all = |level: i64| {
+        let before = squares(level);
+        let after = localize(&before, "D").unwrap();
+        let names: Vec<String> = after
+            .tensors()
+            .iter()
+            .map(|t| t.label().to_owned())
+            .collect();
+        assert_eq!(names, ["A", "E"]);
+        assert_eq!(results(&after)["E"], results(&before)["E"]);
+        let locals = after.locals();
+        locals[0].to_string()
+    };
+    assert_eq!([1, 2].map(all), ["D[5]", "D[]"]);
+}
+
+#[test]
+fn a_value_that_is_assigned_once_more_is_a_result() {
+    let a = tensor("A", &[6]);
+    let d = eq("D", &a, "i", "i");
+    let e = eq("E", &d, "i", "i");
+    let again = eq("D", &e, "i", "i");
+    let nests = [d, e, again].map(|x| build(&x).unwrap());
+    let [first, second, third] = &nests;
+    let joined = fuse_outer(&fuse_outer(first, second, 1).unwrap(), third, 1).unwrap();
+    let error = localize(&joined, "D").unwrap_err();
+    let tensor = "D".to_owned();
+    assert_eq!(error.kind, NoBuffer::NotTemporary { tensor }.into());
+}
+
+pub fn buffers() -> Vec<Case> {
+    let copy = nest(&[
+        "f64 B[4][5], A[4][5]",
+        "for i in 0..4",
+        "  for j in 0..5",
+        "    B[i][j] = A[i][j]",
+    ]);
+    let own = nest(&["f64 A[4]", "for i in 1..4", "  A[i] = A[i - 1]"]);
+    let huge = nest(&[
+        "f64 B[200000000], A[200000000]",
+        "for i in 0..200000000",
+        "  B[i] = A[i]",
+    ]);
+    let too_large = Invalid::LocalTooLarge {
+        tensor: "A_pack".to_owned(),
+        bytes: 1_600_000_000,
+    };
+    let unnamed = Arg::Expr(declare::tensor(&[4], Elem::F64).unwrap());
+    let not_used = |tensor: &str, l: Option<&str>| NoBuffer::NotUsed {
+        tensor: tensor.to_owned(),
+        name: l.map(name),
+        have: vec!["B".to_owned(), "A".to_owned()],
+    };
+    let written = |text: &str| NoBuffer::Written {
+        tensor: "A".to_owned(),
+        name: Some(name("i")),
+        text: text.to_owned(),
+    };
+    let only_read = NoBuffer::OnlyRead {
+        tensor: "A".to_owned(),
+        name: None,
+    };
+    let no_order = |order: &[i64]| NoBuffer::NoOrder {
+        tensor: "A".to_owned(),
+        rank: 2,
+        order: order.to_vec(),
+    };
+    let pack = |nest: &Nest, l: Arg, tensor: Arg, kind: ErrorKind| {
+        Case::new(&PACK, vec![Arg::Nest(nest.clone()), l, tensor], kind)
+    };
+    let ordered = |order: &[i64]| {
+        let order_arg = Arg::Order(order.to_vec());
+        let args = vec![Arg::Nest(copy.clone()), level(0), word("A"), order_arg];
+        Case::new(&PACK, args, no_order(order)).at(3)
+    };
+    let stage = |nest: &Nest, l: Arg, kind: NoBuffer| {
+        Case::new(&STAGE, vec![Arg::Nest(nest.clone()), l, word("A")], kind)
+    };
+    let local = |nest: &Nest, tensor: &str, kind: NoBuffer| {
+        Case::new(&LOCALIZE, vec![Arg::Nest(nest.clone()), word(tensor)], kind)
+    };
+    [
+        vec![
+            pack(&copy, level(1), unnamed, ErrorKind::Unnamed).at(2),
+            pack(&copy, level(1), word("X"), not_used("X", Some("i")).into())
+                .at(2)
+                .because_of(&["i"]),
+            pack(&copy, level(0), word(""), not_used("", None).into()).at(2),
+            pack(&own, level(1), word("A"), written("A[i] = A[i - 1]").into()).because_of(&["i"]),
+            pack(&huge, level(0), word("A"), too_large.into()),
+            ordered(&[1]),
+            ordered(&[1, 1]),
+            ordered(&[0, 1]),
+            ordered(&[3, 2]),
+            ordered(&[2, 1, 2]),
+            ordered(&[i64::MIN, i64::MAX]),
+            stage(&copy, level(0), only_read),
+        ],
+        temporaries(&copy, &local),
+    ]
+    .concat()
+}
+
+fn temporaries(copy: &Nest, local: &dyn Fn(&Nest, &str, NoBuffer) -> Case) -> Vec<Case> {
+    // E[i] = D[i] + A[i] in the iteration of another D[i].
+    let shifted = |by: i64| {
+        let a = tensor("A", &[6]);
+        let d = eq("D", &a, "i", "i");
+        let e = eq("E", &d, "i", "i");
+        let nests = [&d, &e].map(|x| build(x).unwrap());
+        let joined = fuse_outer(&nests[0], &nests[1], 1).unwrap();
+        let trees = joined.trees().iter().map(|t| {
+            let teml::ir::Tree::Loop(l) = t else {
+                panic!("a loop")
+            };
+            let mut l = (**l).clone();
+            let later = |n: &teml::ir::Name| {
+                (n.as_str() == "i").then(|| crate::trees::it("i").plus_constant(by))
+            };
+            l.body[1] = l.body[1].substitute(&later);
+            l.range = teml::ir::Range::constant(1, 5);
+            teml::ir::Tree::of_loop(l)
+        });
+        joined.with_trees(trees.collect())
+    };
+    let not_temporary = |tensor: &str| NoBuffer::NotTemporary {
+        tensor: tensor.to_owned(),
+    };
+    let carried = |text: &str| NoBuffer::Unset {
+        text: text.to_owned(),
+        name: Some(name("i")),
+    };
+    // The fusion of a nest of its own: the second one's loop runs first.
+    let early = {
+        let nest = squares(1);
+        let teml::ir::Tree::Loop(l) = &nest.trees()[0] else {
+            panic!("a loop")
+        };
+        let trees = l.body.iter().rev().map(|t| {
+            let teml::ir::Tree::Loop(inner) = t else {
+                panic!("a loop")
+            };
+            teml::ir::Tree::of_loop(teml::ir::Loop {
+                body: vec![t.clone()],
+                name: name(&format!("{}_i", inner.name)),
+                ..(**l).clone()
+            })
+        });
+        let trees = trees.map(|t| {
+            let teml::ir::Tree::Loop(outer) = &t else {
+                panic!("a loop")
+            };
+            let outer = outer.name.clone();
+            t.substitute(&|n| {
+                (n.as_str() == "i").then(|| teml::ir::Affine::iterator(outer.clone()))
+            })
+        });
+        nest.with_trees(trees.collect())
+    };
+    let unset = NoBuffer::Unset {
+        text: "E[j_2_i][j_2] = D[j_2_i][j_2] + A[j_2_i][j_2]".to_owned(),
+        name: None,
+    };
+    vec![
+        local(copy, "A", not_temporary("A")).at(1),
+        local(&squares(1), "E", not_temporary("E")).at(1),
+        local(&squares(1), "A", not_temporary("A")).at(1),
+        local(
+            copy,
+            "X",
+            NoBuffer::NotUsed {
+                tensor: "X".to_owned(),
+                name: None,
+                have: vec!["B".to_owned(), "A".to_owned()],
+            },
+        )
+        .at(1),
+        local(&shifted(1), "D", carried("E[i + 1] = D[i + 1]")).because_of(&["i"]),
+        local(&shifted(-1), "D", carried("E[i - 1] = D[i - 1]")).because_of(&["i"]),
+        local(&early, "D", unset),
+    ]
+}
+
+#[test]
+fn refusals_name_the_place() {
+    let lines = ["f64 A[4]", "for i in 0..4", "  A[i] = 1"];
+    let args = [Arg::Nest(nest(&lines)), level(1), word("A")];
+    let error = transform(&PACK, &args).unwrap_err();
+    assert_eq!(
+        error.kind.to_string(),
+        "loop `i` writes A, of which it would read a copy: A[i] = 1"
+    );
+}

@@ -1,0 +1,300 @@
+//! Producers that are computed where they are read: what becomes of indices, tails and names.
+
+use crate::trees::{bind, eq, initial, it, level, lists, named, nest, results, tensor, transform};
+use teml::interp::execute;
+use teml::ir::BinaryOp::Add;
+use teml::ir::Expr;
+use teml::lower::build::build;
+use teml::transform::nest::compute_at::COMPUTE_AT;
+use teml::transform::nest::inline::INLINE;
+use teml::transform::tensor::{eq as assign, vop};
+use teml::transform::{Arg, Arrow, Op};
+
+/// Applies `op` to two nests, checks that the result computes what they do one after the other,
+/// and compares it as it prints.
+fn becomes(op: &'static Op, nests: [&[&str]; 2], place: Option<&str>, after: &[&str]) {
+    let [producer, consumer] = nests.map(nest);
+    let args = [Arg::Nest(producer.clone()), Arg::Nest(consumer.clone())];
+    let place = place.map(|place| match place {
+        "" => level(0),
+        place => named(place),
+    });
+    let args: Vec<Arg> = args.into_iter().chain(place).collect();
+    let result = transform(op, &args).unwrap_or_else(|e| panic!("{}: {}", op.name, e.kind));
+    let lines: Vec<String> = result.lines().iter().map(ToString::to_string).collect();
+    assert_eq!(lines, after);
+
+    let mut expected = initial(&consumer);
+    expected.extend(initial(&producer));
+    execute::run(&producer, &mut expected).unwrap();
+    // Local tensors of the consumer are gone afterwards, and so is what has their names.
+    let mut after = expected.clone();
+    execute::run(&consumer, &mut after).unwrap();
+    expected.extend(after);
+    let found = results(&result);
+    expected.retain(|name, _| found.contains_key(name));
+    assert_eq!(found, expected, "{result}");
+}
+
+const DOUBLED: &[&str] = &["f64 A[12], T[12]", "for i in 0..12", "  T[i] = A[i] + A[i]"];
+
+#[test]
+fn inline_substitutes_indices() {
+    becomes(
+        &INLINE,
+        [
+            &[
+                "f64 A[12][5], T[14][5], x[5]",
+                "for j in 0..5",
+                "  for i in 1..12",
+                "    T[i + 2][j] = A[i - 1][j] * x[j]",
+            ],
+            &[
+                "f64 B[5], T[14][5]",
+                "for i in 0..5",
+                "  B[i] = T[-2*i + 12][i] + T[3][0]",
+                "B[0] += T[13][4]",
+            ],
+        ],
+        None,
+        &[
+            "for i in 0..5",
+            "  B[i] = A[-2*i + 9][i] * x[i] + A[0][0] * x[0]",
+            "B[0] += A[10][4] * x[4]",
+        ],
+    );
+}
+
+#[test]
+fn inline_inserts_scalars_and_constants() {
+    let read = ["f64 B[3], T[2][3]", "for j in 0..3", "  B[j] = T[1][j]"];
+    let set = ["f64 T[2][3]", "for i in 0..3", "  T[1][i] = 7"];
+    becomes(
+        &INLINE,
+        [&set, &read],
+        None,
+        &["for j in 0..3", "  B[j] = 7"],
+    );
+    let read = ["f64 B[3], t", "for j in 0..3", "  B[j] = t * t"];
+    let after = ["for j in 0..3", "  B[j] = A[2] * A[2]"];
+    becomes(&INLINE, [&["f64 t, A[3]", "t = A[2]"], &read], None, &after);
+}
+
+#[test]
+fn local_tensors_of_the_consumer_keep_out_of_the_way() {
+    becomes(
+        &INLINE,
+        [
+            DOUBLED,
+            &[
+                "f64 B[12], T[12]",
+                "for i in 0..12",
+                "  local f64 A[]",
+                "  A[] = T[i]",
+                "  B[i] = A[]",
+            ],
+        ],
+        None,
+        &[
+            "for i in 0..12",
+            "  local f64 A_2[]",
+            "  A_2[] = A[i] + A[i]",
+            "  B[i] = A_2[]",
+        ],
+    );
+}
+
+#[test]
+fn the_last_block_computes_less() {
+    becomes(
+        &COMPUTE_AT,
+        [
+            DOUBLED,
+            &[
+                "f64 B[12], T[12]",
+                "for o in 0..3",
+                "  for i in 5*o + 1..min(5*o + 6, 11)",
+                "    B[i] = T[i + 1] + T[i - 1]",
+            ],
+        ],
+        Some("o"),
+        &[
+            "for o in 0..3",
+            "  local f64 T[7]",
+            "  for i_2 in 5*o..min(5*o + 7, 12)",
+            "    T[i_2 - 5*o] = A[i_2] + A[i_2]",
+            "  for i in 5*o + 1..min(5*o + 6, 11)",
+            "    B[i] = T[i - 5*o + 1] + T[i - 5*o - 1]",
+        ],
+    );
+}
+
+#[test]
+fn no_more_is_computed_than_the_producer_sets() {
+    // An iteration reads 8 of the 9 elements that are set, or all of them.
+    let set = [
+        "f64 A[12], T[12]",
+        "for i in 2..11",
+        "  T[i + 1] = A[i - 2]",
+    ];
+    becomes(
+        &COMPUTE_AT,
+        [
+            &set,
+            &[
+                "f64 B[12], T[12]",
+                "for o in 3..5",
+                "  for i in o..o + 8",
+                "    B[i] = T[i]",
+            ],
+        ],
+        Some("o"),
+        &[
+            "for o in 3..5",
+            "  local f64 T[8]",
+            "  for i_2 in o - 1..o + 7",
+            "    T[i_2 - o + 1] = A[i_2 - 2]",
+            "  for i in o..o + 8",
+            "    B[i] = T[i - o]",
+        ],
+    );
+    becomes(
+        &COMPUTE_AT,
+        [
+            &set,
+            &[
+                "f64 B[12], T[12]",
+                "for o in 3..4",
+                "  for i in o..o + 9",
+                "    B[i] = T[-i + 14]",
+            ],
+        ],
+        Some("o"),
+        &[
+            "for o in 3..4",
+            "  local f64 T[9]",
+            "  for i_2 in -o + 5..-o + 14",
+            "    T[i_2 - 2] = A[i_2 - 2]",
+            "  for i in o..o + 9",
+            "    B[i] = T[-i + 11]",
+        ],
+    );
+}
+
+#[test]
+fn reads_in_both_directions_need_all() {
+    becomes(
+        &COMPUTE_AT,
+        [
+            DOUBLED,
+            &[
+                "f64 B[5], T[12]",
+                "for i in 0..5",
+                "  B[i] = T[2*i] + T[-2*i + 11]",
+            ],
+        ],
+        Some("i"),
+        &[
+            "for i in 0..5",
+            "  local f64 T[12]",
+            "  for i_2 in max(2*i - 5, 0)..min(-2*i + 17, 12)",
+            "    T[i_2] = A[i_2] + A[i_2]",
+            "  B[i] = T[2*i] + T[-2*i + 11]",
+        ],
+    );
+}
+
+#[test]
+fn reductions_begin_in_the_loop() {
+    becomes(
+        &COMPUTE_AT,
+        [
+            &[
+                "f64 A[6][7], T[6][1]",
+                "fill T[0..6][0..1] = 0",
+                "for i in 0..6",
+                "  parallel for j in 0..1",
+                "    for k in 0..7",
+                "      T[i][j] += A[i][k]",
+            ],
+            &[
+                "f64 B[6], C[6], T[6][1]",
+                "for k in 1..6",
+                "  B[k] = T[k][0]",
+                "  for i in 0..1",
+                "    C[k] = T[-k + 6][i]",
+                "    C[k] += T[-k + 5][0]",
+            ],
+        ],
+        Some("k"),
+        &[
+            "for k in 1..6",
+            "  local f64 T[6]",
+            "  fill T[0..6] = 0",
+            "  for i_2 in max(-k + 2, 0)..6",
+            "    for k_2 in 0..7",
+            "      T[i_2] += A[i_2][k_2]",
+            "  B[k] = T[k]",
+            "  for i in 0..1",
+            "    C[k] = T[-k + 6]",
+            "    C[k] += T[-k + 5]",
+        ],
+    );
+}
+
+#[test]
+fn the_whole_nest_can_hold_it() {
+    becomes(
+        &COMPUTE_AT,
+        [
+            &["f64 A[12], t", "t = A[3]"],
+            &["f64 B[4], t", "B[0] = t", "for i in 1..4", "  B[i] = t"],
+        ],
+        Some(""),
+        &[
+            "local f64 t",
+            "t = A[3]",
+            "B[0] = t",
+            "for i in 1..4",
+            "  B[i] = t",
+        ],
+    );
+}
+
+#[test]
+fn three_stages_share_a_loop() {
+    let stage = |name: &str, of: &Expr| {
+        let [left, right] = [it("i").plus_constant(-1), it("i").plus_constant(1)];
+        let value = vop::vop(Add, of, of, &[Some(vec![left]), Some(vec![right])]).unwrap();
+        let to = vec![it("i").plus_constant(-1)];
+        bind(
+            name,
+            assign::eq(&value, &Arrow { from: vec![], to }).unwrap(),
+        )
+    };
+    let middle = |name: &str, of: &Expr| {
+        let twice = vop::vop(Add, of, of, &lists(["i", "i"])).unwrap();
+        eq(name, &twice, "ε", "i")
+    };
+    let first = middle("T", &tensor("A", &[20]));
+    let second = stage("U", &first);
+    let third = middle("V", &second);
+    let [first, second, third] = [&first, &second, &third].map(|e| Arg::Nest(build(e).unwrap()));
+    let both = transform(&COMPUTE_AT, &[second.clone(), third.clone(), named("i")]).unwrap();
+    let all = transform(&COMPUTE_AT, &[first.clone(), Arg::Nest(both), named("i")]).unwrap();
+    let lines = [
+        "f64 A[20], V[18]",
+        "for i in 0..18",
+        "  local f64 T[3]",
+        "  for i_2 in i..i + 3",
+        "    T[i_2 - i] = A[i_2] + A[i_2]",
+        "  local f64 U[]",
+        "  U[] = T[0] + T[2]",
+        "  V[i] = U[] + U[]",
+    ];
+    assert_eq!(all.to_string(), lines.join("\n"));
+    assert_eq!(all.definition().len(), 3);
+    let merged = transform(&INLINE, &[first, second]).unwrap();
+    let merged = transform(&INLINE, &[Arg::Nest(merged), third]).unwrap();
+    assert_eq!(results(&merged), results(&all));
+}
