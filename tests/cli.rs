@@ -248,6 +248,32 @@ print(codegen(assumed));
 }
 
 #[test]
+fn without_the_polyhedral_library_all_but_proofs_works() {
+    let script = "
+let a = tensor([8]);
+let b = eq(a, [i] -> [i]);
+let plain = build(b);
+let turned = plain.reverse(1);
+let racing = build(sum(a, [1])).parallelize(1);
+compare([plain, turned, turned.stripmine(1, 3)]);
+print(check(turned).legal == ());
+codegen(racing);
+";
+    let directory = tempfile::tempdir().unwrap();
+    let path = write(directory.path(), "script.rhai", script);
+    let mut command = teml(&["run", path.to_str().unwrap()]);
+    command.env("TEML_CACHE_DIR", directory.path().join("cache"));
+    let output = command.env("TEML_ISL", "/no/such/file").output().unwrap();
+    let shown = text(&output.stdout);
+    let footnote = "\nturned, variant_3: not proved to be correct: the polyhedral library isl was \
+                    not found: install it (`apt install libisl23`";
+    assert!(shown.contains(footnote), "{shown}");
+    assert!(shown.ends_with("\ntrue\n"), "{shown}");
+    let errors = text(&output.stderr);
+    assert!(errors.contains("cannot be parallel"), "{errors}");
+}
+
+#[test]
 fn tensors_that_read_each_other_are_compared() {
     // Each is read by the other's assignment; what is left in `a` at the end is the result.
     let script = "
