@@ -7,6 +7,7 @@
 //! Source: Kelly and Pugh, A Unifying Framework for Iteration Reordering Transformations, 1995.
 
 use super::find;
+use super::memory::Clock;
 use super::program::{Original, Program};
 use super::relations::{Meaning, in_order, instances, time};
 use super::violation::Violation;
@@ -18,8 +19,20 @@ pub(super) fn violation(
     program: &Program,
     reassociates: &dyn Fn(usize) -> bool,
 ) -> Result<Option<Violation>, Error> {
+<<<<<<< HEAD
     let order = Order::of(program, reassociates)?;
     let time = times(program)?;
+=======
+    let meaning = Meaning::of(program)?;
+    let clock = Clock::of(&program.leaves);
+    let pieces: Vec<_> = program
+        .leaves
+        .iter()
+        .filter_map(|l| time(l, &clock))
+        .collect();
+    let time = UnionMap::new(&pieces)?;
+
+>>>>>>> main
     let executed = time.domain()?;
     if let Some(instance) = find::first(&order.instances.subtract(&executed)?)? {
         return Ok(Some(find::missing(program, &instance)));

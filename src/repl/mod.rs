@@ -255,7 +255,7 @@ mod tests {
 | · j  |             |           | i           |      |         |                |";
         assert_eq!(table, expected);
         let one = text(&mut repl, ":moves l, \"j\"");
-        assert!(one.contains("| · j") && !one.contains("| i "), "{one}");
+        assert!(one.contains("| · j") && !one.contains("\n| i "), "{one}");
         assert!(failure(&mut repl, ":moves l, \"k\"").contains("`k`"));
         assert!(failure(&mut repl, ":moves A").contains("must be a nest"));
         assert!(failure(&mut repl, ":movesl").contains("no command"));

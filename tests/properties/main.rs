@@ -8,6 +8,7 @@ mod advice;
 mod buffers;
 mod compiled;
 mod config;
+mod detours;
 mod functions;
 mod generator;
 mod moves;

@@ -9,6 +9,7 @@ mod init;
 mod look;
 mod moves;
 mod paths;
+mod prove;
 mod run;
 mod strategy;
 
