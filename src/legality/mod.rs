@@ -1,13 +1,8 @@
 //! Whether nests compute what their definition says: the one authority.
 //!
-<<<<<<< HEAD
-//! [`check`] proves it or shows what is wrong; [`prove`] is what code needs; [`Judge`] answers it for
+//! [`check()`] proves it or shows what is wrong; [`prove`] is what code needs; [`Judge`] answers it for
 //! many variants of one nest. [`race`] is a quick test for parallel loops that needs no polyhedral
 //! library, and may refuse too much.
-=======
-//! [`check()`] proves it or shows what is wrong; [`prove`] is what code needs. [`race`] is a quick
-//! test for parallel loops that needs no polyhedral library, and may refuse too much.
->>>>>>> main
 
 mod check;
 mod concurrent;

@@ -19,20 +19,8 @@ pub(super) fn violation(
     program: &Program,
     reassociates: &dyn Fn(usize) -> bool,
 ) -> Result<Option<Violation>, Error> {
-<<<<<<< HEAD
     let order = Order::of(program, reassociates)?;
     let time = times(program)?;
-=======
-    let meaning = Meaning::of(program)?;
-    let clock = Clock::of(&program.leaves);
-    let pieces: Vec<_> = program
-        .leaves
-        .iter()
-        .filter_map(|l| time(l, &clock))
-        .collect();
-    let time = UnionMap::new(&pieces)?;
-
->>>>>>> main
     let executed = time.domain()?;
     if let Some(instance) = find::first(&order.instances.subtract(&executed)?)? {
         return Ok(Some(find::missing(program, &instance)));
@@ -83,9 +71,9 @@ impl Order {
 
 /// When each instance is executed.
 fn times(program: &Program) -> Result<UnionMap, Error> {
-    let depth = program.depth();
+    let clock = Clock::of(&program.leaves);
     let leaves = program.leaves.iter();
-    let pieces: Vec<_> = leaves.filter_map(|l| time(l, depth)).collect();
+    let pieces: Vec<_> = leaves.filter_map(|l| time(l, &clock)).collect();
     UnionMap::new(&pieces)
 }
 
