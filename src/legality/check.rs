@@ -73,6 +73,25 @@ const OPERATIONS: u64 = 20_000_000;
 
 /// Whether `nests`, in order, compute what their definition says.
 pub fn check(nests: &[Nest], reductions: Reductions) -> Verdict {
+    match decide(nests, reductions, OPERATIONS) {
+        Verdict::Illegal(violation) if reductions == Reductions::Strict => {
+            let allowed = is_legal(nests, Reductions::Reassociate, OPERATIONS);
+            Verdict::Illegal(match allowed {
+                true => Box::new(Violation::Reassociated(violation)),
+                false => violation,
+            })
+        }
+        verdict => verdict,
+    }
+}
+
+/// Whether `nests` are proved to compute what their definition says, with at most `operations` of
+/// the polyhedral library.
+pub fn is_legal(nests: &[Nest], reductions: Reductions, operations: u64) -> bool {
+    decide(nests, reductions, operations) == Verdict::Legal
+}
+
+fn decide(nests: &[Nest], reductions: Reductions, operations: u64) -> Verdict {
     if nests.iter().any(|n| n.originals().is_empty()) {
         return Verdict::Undecided(Undecided::NoDefinition);
     }
@@ -91,7 +110,7 @@ pub fn check(nests: &[Nest], reductions: Reductions) -> Verdict {
             Err(undecided) => return Verdict::Undecided(undecided),
         },
     };
-    let violation = poly::bounded(OPERATIONS, || {
+    let violation = poly::bounded(operations, || {
         let wrong = match &operands {
             None => order::violation(&program, &reassociates)?,
             Some(operands) => {
@@ -107,14 +126,7 @@ pub fn check(nests: &[Nest], reductions: Reductions) -> Verdict {
     });
     match violation {
         Ok(None) => Verdict::Legal,
-        Ok(Some(violation)) => {
-            let other = Reductions::Reassociate;
-            let allowed = reductions != other && check(nests, other) == Verdict::Legal;
-            Verdict::Illegal(Box::new(match allowed {
-                true => Violation::Reassociated(Box::new(violation)),
-                false => violation,
-            }))
-        }
+        Ok(Some(violation)) => Verdict::Illegal(Box::new(violation)),
         Err(error) => Verdict::Undecided(error.into()),
     }
 }

@@ -1,5 +1,6 @@
 //! Transformations: one file each, one pure function each, and one table of them all.
 
+mod advice;
 mod error;
 mod failure;
 pub mod nest;
@@ -8,6 +9,7 @@ pub mod tensor;
 pub mod trace;
 
 pub use crate::ir::{Arg, Arrow, Iters, LoopRef, Number};
+pub use advice::{Advice, advice};
 pub use error::{Class, ErrorKind};
 pub use failure::Error;
 pub use op::{Kind, Op, Param, Returns, Value, apply};
