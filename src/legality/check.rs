@@ -73,9 +73,9 @@ const OPERATIONS: u64 = 20_000_000;
 
 /// Whether `nests`, in order, compute what their definition says.
 pub fn check(nests: &[Nest], reductions: Reductions) -> Verdict {
-    match decide(nests, reductions, OPERATIONS) {
+    match decide(nests, reductions) {
         Verdict::Illegal(violation) if reductions == Reductions::Strict => {
-            let allowed = is_legal(nests, Reductions::Reassociate, OPERATIONS);
+            let allowed = is_legal(nests, Reductions::Reassociate);
             Verdict::Illegal(match allowed {
                 true => Box::new(Violation::Reassociated(violation)),
                 false => violation,
@@ -85,13 +85,27 @@ pub fn check(nests: &[Nest], reductions: Reductions) -> Verdict {
     }
 }
 
-/// Whether `nests` are proved to compute what their definition says, with at most `operations` of
-/// the polyhedral library.
-pub fn is_legal(nests: &[Nest], reductions: Reductions, operations: u64) -> bool {
-    decide(nests, reductions, operations) == Verdict::Legal
+/// Whether `nests` are proved to compute what their definition says.
+pub fn is_legal(nests: &[Nest], reductions: Reductions) -> bool {
+    decide(nests, reductions) == Verdict::Legal
 }
 
-fn decide(nests: &[Nest], reductions: Reductions, operations: u64) -> Verdict {
+/// Whether parallel and vector loops are proved to run no iterations at the same time that touch
+/// one element; everything else may be wrong.
+pub fn is_independent(nests: &[Nest]) -> bool {
+    let trees: Vec<Vec<Tree>> = nests.iter().map(|n| n.trees().to_vec()).collect();
+    let program = Program::of(nests, &trees);
+    let independent = || Ok(conflict(&program)?.is_none());
+    known(&program).is_ok() && poly::bounded(OPERATIONS, independent) == Ok(true)
+}
+
+/// What `questions` returns, all of whose answers may take so many operations of the polyhedral
+/// library together; what is asked after that is not proved.
+pub fn within<T>(operations: u64, questions: impl FnOnce() -> T) -> Option<T> {
+    poly::bounded(operations, || Ok(questions())).ok()
+}
+
+fn decide(nests: &[Nest], reductions: Reductions) -> Verdict {
     if nests.iter().any(|n| n.originals().is_empty()) {
         return Verdict::Undecided(Undecided::NoDefinition);
     }
@@ -110,7 +124,7 @@ fn decide(nests: &[Nest], reductions: Reductions, operations: u64) -> Verdict {
             Err(undecided) => return Verdict::Undecided(undecided),
         },
     };
-    let violation = poly::bounded(operations, || {
+    let violation = poly::bounded(OPERATIONS, || {
         let wrong = match &operands {
             None => order::violation(&program, &reassociates)?,
             Some(operands) => {

@@ -18,6 +18,6 @@ mod relations;
 mod reroll;
 mod violation;
 
-pub use check::{Reductions, Undecided, Verdict, check, is_legal};
+pub use check::{Reductions, Undecided, Verdict, check, is_independent, is_legal, within};
 pub use proof::{Proof, Refused, prove};
 pub use violation::{Dependence, DependenceKind, Instance, Place, Violation};

@@ -239,8 +239,8 @@ impl Violation {
                 found,
                 expected,
             } => vec![
-                format!("{},", reader.at),
-                format!("{element} holds {found}"),
+                format!("`{}` runs {},", reader.text, reader.at),
+                format!("where {element} holds {found}"),
                 format!("and should hold {expected}"),
             ],
             Violation::Result {

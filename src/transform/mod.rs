@@ -1,18 +1,18 @@
 //! Transformations: one file each, one pure function each, and one table of them all.
 
-mod advice;
 mod error;
 mod failure;
 pub mod nest;
 mod op;
+mod repair;
 pub mod tensor;
 pub mod trace;
 
 pub use crate::ir::{Arg, Arrow, Iters, LoopRef, Number};
-pub use advice::{Advice, advice};
 pub use error::{Class, ErrorKind};
 pub use failure::Error;
 pub use op::{Kind, Op, Param, Returns, Value, apply};
+pub use repair::{Repair, repair};
 
 /// All operations, in the order in which help lists them.
 pub static OPS: &[&Op] = &[

@@ -23,8 +23,8 @@ fn loops_with_a_dependence_from_the_upper_right_keep_their_order() {
         "band.interchange(1, 2)",
         &[
             "loop `j` reverses two statements",
-            "then `C[2][0] = B[1][1] + B[2][0]`",
-            "the first one at j = 1, i = 1, and the second one at j = 0, i = 2",
+            "and then `C[2][0] = B[1][1] + B[2][0]`",
+            "the first one runs at j = 1, i = 1, and the second one, before it, at j = 0, i = 2",
         ],
     );
     illegal(
@@ -238,12 +238,18 @@ fn buffers_are_filled_before_they_are_read() {
     illegal(
         MATMUL,
         "l.pack(\"i1\", A).fuse(\"A_pack_2\", \"i2\")",
-        &["gets a wrong value from A_pack[1]", "it is not set before"],
+        &[
+            "gets a wrong value from A_pack[1]",
+            "it is set later or never",
+        ],
     );
     illegal(
         MATMUL,
         "late.fuse(\"A_pack_2\", \"i3\")",
-        &["gets a wrong value from A_pack[0]", "it is not set before"],
+        &[
+            "gets a wrong value from A_pack[0]",
+            "it is set later or never",
+        ],
     );
     legal(
         MATMUL,

@@ -6,7 +6,8 @@ use crate::ir::Nest;
 use crate::legality::{self, Reductions, Verdict, Violation};
 use crate::script::call::{Function, Parameter};
 use crate::script::fail::Failure;
-use crate::transform::{Advice, advice};
+use crate::script::places::LIBRARY;
+use crate::transform::{Repair, repair};
 use rhai::{Dynamic, Engine, ImmutableString};
 use std::sync::Arc;
 
@@ -37,16 +38,16 @@ pub(super) fn illegal(
     nests: &[Nest],
     reductions: Reductions,
 ) -> Failure {
-    let advice = advice(nests, violation, reductions);
-    let notes = notes(violation, nests, &advice);
+    let repair = repair(nests, violation, reductions);
+    let notes = notes(violation, nests, &repair);
     let failure = notes.into_iter().fold(failure, Failure::note);
-    match help(violation, &advice) {
+    match help(violation, &repair) {
         Some(help) => failure.help(help),
         None => failure,
     }
 }
 
-fn notes(violation: &Violation, nests: &[Nest], advice: &Advice) -> Vec<String> {
+fn notes(violation: &Violation, nests: &[Nest], repair: &Repair) -> Vec<String> {
     let lines = violation.explanation();
     let mut notes: Vec<String> = (!lines.is_empty())
         .then(|| lines.join("\n"))
@@ -55,7 +56,10 @@ fn notes(violation: &Violation, nests: &[Nest], advice: &Advice) -> Vec<String> 
     let nest = violation.nest().and_then(|k| nests.get(k));
     let nest = nest.or(nests.first().filter(|_| nests.len() == 1));
     notes.extend(nest.map(|nest| diag::in_nest(nest, &violation.culprits())));
-    notes.extend(advice.step.as_ref().map(|step| match &step.site {
+    notes.extend(repair.step.as_ref().map(|step| match &step.site {
+        Some(site) if site.source.starts_with(LIBRARY) => {
+            format!("the nest was legal before `{step}` in a function of the library")
+        }
         Some(site) => format!("the nest was legal before `{step}` at {site}"),
         None => format!("the nest was legal before `{step}`"),
     }));
@@ -63,10 +67,10 @@ fn notes(violation: &Violation, nests: &[Nest], advice: &Advice) -> Vec<String> 
 }
 
 /// What is legal instead, or else what generally helps.
-fn help(violation: &Violation, advice: &Advice) -> Option<String> {
-    match advice.suggestions.is_empty() {
+fn help(violation: &Violation, repair: &Repair) -> Option<String> {
+    match repair.suggestions.is_empty() {
         true => violation.help(),
-        false => Some(advice.suggestions.join("; ")),
+        false => Some(repair.suggestions.join("; ")),
     }
 }
 
@@ -118,16 +122,16 @@ impl Checked {
     }
 
     /// What can be done, where that is known.
-    fn advice(&self) -> Advice {
+    fn repair(&self) -> Repair {
         match &*self.verdict {
-            Verdict::Illegal(violation) => advice(&self.nests, violation, self.reductions),
-            Verdict::Legal | Verdict::Undecided(_) => Advice::default(),
+            Verdict::Illegal(violation) => repair(&self.nests, violation, self.reductions),
+            Verdict::Legal | Verdict::Undecided(_) => Repair::default(),
         }
     }
 
     /// What was tried and is legal instead.
     fn suggestions(&self) -> rhai::Array {
-        let suggestions = self.advice().suggestions.into_iter();
+        let suggestions = self.repair().suggestions.into_iter();
         suggestions.map(Dynamic::from).collect()
     }
 
@@ -136,16 +140,16 @@ impl Checked {
         let Verdict::Illegal(violation) = &*self.verdict else {
             return self.message();
         };
-        let advice = self.advice();
+        let repair = self.repair();
         let mut lines = vec![format!("illegal: {}", violation.summary())];
-        let notes = notes(violation, &self.nests, &advice);
+        let notes = notes(violation, &self.nests, &repair);
         lines.extend(
             notes
                 .iter()
                 .flat_map(|n| n.lines())
                 .map(|line| format!("  {line}")),
         );
-        lines.extend(help(violation, &advice).map(|help| format!("  help: {help}")));
+        lines.extend(help(violation, &repair).map(|help| format!("  help: {help}")));
         lines.join("\n")
     }
 }
