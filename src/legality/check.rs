@@ -74,6 +74,40 @@ pub(super) const OPERATIONS: u64 = 20_000_000;
 
 /// Whether `nests`, in order, compute what their definition says.
 pub fn check(nests: &[Nest], reductions: Reductions) -> Verdict {
+    match decide(nests, reductions) {
+        Verdict::Illegal(violation) if reductions == Reductions::Strict => {
+            let allowed = is_legal(nests, Reductions::Reassociate);
+            Verdict::Illegal(match allowed {
+                true => Box::new(Violation::Reassociated(violation)),
+                false => violation,
+            })
+        }
+        verdict => verdict,
+    }
+}
+
+/// Whether `nests` are proved to compute what their definition says.
+pub fn is_legal(nests: &[Nest], reductions: Reductions) -> bool {
+    decide(nests, reductions) == Verdict::Legal
+}
+
+/// Whether parallel and vector loops are proved to run no iterations at the same time that touch
+/// one element; everything else may be wrong.
+pub fn is_independent(nests: &[Nest]) -> bool {
+    let trees: Vec<Vec<Tree>> = nests.iter().map(|n| n.trees().to_vec()).collect();
+    let program = Program::of(nests, &trees);
+    let independent = || Ok(conflict(&program)?.is_none());
+    nests.iter().all(|n| race(n).is_none())
+        || known(&program).is_ok() && poly::bounded(OPERATIONS, independent) == Ok(true)
+}
+
+/// What `questions` returns, all of whose answers may take so many operations of the polyhedral
+/// library together; what is asked after that is not proved.
+pub fn within<T>(operations: u64, questions: impl FnOnce() -> T) -> Option<T> {
+    poly::bounded(operations, || Ok(questions())).ok()
+}
+
+fn decide(nests: &[Nest], reductions: Reductions) -> Verdict {
     if nests.iter().any(|n| n.originals().is_empty()) {
         return Verdict::Undecided(Undecided::NoDefinition);
     }
@@ -110,14 +144,7 @@ pub fn check(nests: &[Nest], reductions: Reductions) -> Verdict {
     });
     match violation {
         Ok(None) => Verdict::Legal,
-        Ok(Some(violation)) => {
-            let other = Reductions::Reassociate;
-            let allowed = reductions != other && check(nests, other) == Verdict::Legal;
-            Verdict::Illegal(Box::new(match allowed {
-                true => Violation::Reassociated(Box::new(violation)),
-                false => violation,
-            }))
-        }
+        Ok(Some(violation)) => Verdict::Illegal(Box::new(violation)),
         Err(error) => Verdict::Undecided(error.into()),
     }
 }

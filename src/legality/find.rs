@@ -293,7 +293,7 @@ fn value(program: &Program, point: &Point) -> String {
         return format!("what {element} held at the start");
     }
     if tuple.starts_with("l_") {
-        return "nothing: it is not set before".to_owned();
+        return "nothing, since it is set later or never".to_owned();
     }
     match leaf_of(point.tuple.as_deref()) {
         Some((k, _)) => match program.leaves.get(k) {

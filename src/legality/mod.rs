@@ -20,7 +20,7 @@ mod relations;
 mod reroll;
 mod violation;
 
-pub use check::{Reductions, Undecided, Verdict, check};
+pub use check::{Reductions, Undecided, Verdict, check, is_independent, is_legal, within};
 pub use judge::Judge;
 pub use proof::{Proof, Refused, prove};
 pub use violation::{Dependence, DependenceKind, Instance, Place, Violation};

@@ -7,12 +7,13 @@
 //! Source: Kelly and Pugh, A Unifying Framework for Iteration Reordering Transformations, 1995.
 
 use super::find;
-use super::memory::Clock;
-use super::program::{Original, Program};
-use super::relations::{Meaning, in_order, instances, time};
+use super::memory::{Clock, iterator};
+use super::program::{Leaf, Original, Program};
+use super::relations::{Meaning, instances, iterations, time};
 use super::violation::Violation;
 use crate::ir::{BinaryOp, Name, Tensor};
-use crate::poly::{Error, Piece, UnionMap, UnionSet};
+use crate::poly::{Error, Linear, Piece, Relation, UnionMap, UnionSet};
+use std::cmp::Ordering;
 
 /// The first instance that is not executed, executed twice or executed in the wrong order.
 pub(super) fn violation(
@@ -31,8 +32,7 @@ pub(super) fn violation(
     if !time.is_single_valued()? {
         return find::twice(program, &time);
     }
-    let reversed = in_order(&order.dependences, &time, UnionMap::lex_ge)?;
-    if let Some(pair) = find::first_pair(&reversed)? {
+    if let Some(pair) = find::first_pair(&reversed(program, &order.dependences)?)? {
         return find::reversed(program, &pair).map(Some);
     }
     Ok(None)
@@ -65,7 +65,7 @@ impl Order {
         let time = times(program)?;
         Ok(time.domain()?.is_equal(&self.instances)?
             && time.is_single_valued()?
-            && in_order(&self.dependences, &time, UnionMap::lex_ge)?.is_empty()?)
+            && reversed(program, &self.dependences)?.is_empty()?)
     }
 }
 
@@ -75,6 +75,83 @@ fn times(program: &Program) -> Result<UnionMap, Error> {
     let leaves = program.leaves.iter();
     let pieces: Vec<_> = leaves.filter_map(|l| time(l, &clock)).collect();
     UnionMap::new(&pieces)
+}
+
+/// The dependences whose sink the nests execute first. Each two leaves are compared by
+/// themselves: where they stand decides for most of them, and so no relation between all points in
+/// time is needed, which is large.
+fn reversed(program: &Program, dependences: &UnionMap) -> Result<UnionMap, Error> {
+    let mut found = UnionMap::new(&[])?;
+    let mut leaves = Vec::new();
+    for leaf in &program.leaves {
+        if let Some(piece) = iterations(leaf, leaf.loops.len()) {
+            leaves.push((leaf, UnionMap::new(&[piece])?));
+        }
+    }
+    for (first, from) in &leaves {
+        let sinks = from.reverse()?.apply_range(dependences)?;
+        if sinks.is_empty()? {
+            continue;
+        }
+        for (later, to) in &leaves {
+            let not_before = not_before(first, later);
+            if not_before.is_empty() {
+                continue;
+            }
+            let pairs = sinks.apply_range(to)?;
+            if pairs.is_empty()? {
+                continue;
+            }
+            let wrong = pairs.intersect(&UnionMap::new(&not_before)?)?;
+            if wrong.is_empty()? {
+                continue;
+            }
+            let wrong = from.apply_range(&wrong)?.apply_range(&to.reverse()?)?;
+            found = found.union(&wrong.intersect(dependences)?)?;
+        }
+    }
+    Ok(found)
+}
+
+/// From iterations of the loops around `first` to those of the loops around `later` in which
+/// `later` is executed no later than `first`.
+fn not_before(first: &Leaf, later: &Leaf) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    let places = first.place.iter().zip(&later.place);
+    for (k, (a, b)) in places.enumerate() {
+        // The loops further out, in all of which the iterations are the same.
+        let common = k.saturating_sub(1);
+        let is_loop = k > 0 && common < first.loops.len() && common < later.loops.len();
+        match a.cmp(b) {
+            Ordering::Less => return pieces,
+            Ordering::Equal if k == 0 => {}
+            Ordering::Equal if is_loop => {
+                let (last, other) = (iterator(common), other(common));
+                let piece = same(first, later, common);
+                pieces.push(piece.constrain(other.as_str(), Relation::Less, last.as_str()));
+            }
+            Ordering::Equal | Ordering::Greater => {
+                pieces.push(same(first, later, common));
+                return pieces;
+            }
+        }
+    }
+    pieces
+}
+
+/// From iterations around `first` to those around `later` that are the same in the outermost
+/// `common` loops.
+fn same(first: &Leaf, later: &Leaf, common: usize) -> Piece {
+    let variables: Vec<String> = (0..first.loops.len()).map(iterator).collect();
+    let values = (0..later.loops.len()).map(|d| match d < common {
+        true => Linear::from(iterator(d).as_str()),
+        false => Linear::from(other(d).as_str()),
+    });
+    Piece::set("", variables.iter().map(String::as_str)).to("", values)
+}
+
+fn other(depth: usize) -> String {
+    format!("{} other", iterator(depth))
 }
 
 /// The dependences among updates whose order does not matter: those of one reduction, and of

@@ -91,22 +91,18 @@ impl Meaning {
         let anti = self.reads.apply_range(&writers)?;
         let output = self.writes.apply_range(&writers)?;
         let touching = flow.union(&anti)?.union(&output)?;
-        in_order(&touching, &self.order, UnionMap::lex_lt)
+        in_order(&touching, &self.order)
     }
 }
 
-/// The pairs whose points in time compare in a certain way. Only instances that are in pairs are
-/// compared, since most statements have nothing to do with each other.
-pub(super) fn in_order(
-    pairs: &UnionMap,
-    time: &UnionMap,
-    compares: fn(&UnionMap, &UnionMap) -> Result<UnionMap, Error>,
-) -> Result<UnionMap, Error> {
+/// The pairs of which the first one is earlier. Only instances that are in pairs are compared,
+/// since most statements have nothing to do with each other.
+fn in_order(pairs: &UnionMap, time: &UnionMap) -> Result<UnionMap, Error> {
     let mut found = UnionMap::new(&[])?;
     for map in pairs.maps()? {
         let from = time.intersect_domain(&map.domain()?.to_union()?)?;
         let to = time.intersect_domain(&map.range()?.to_union()?)?;
-        let some = map.to_union()?.intersect(&compares(&from, &to)?)?;
+        let some = map.to_union()?.intersect(&from.lex_lt(&to)?)?;
         found = found.union(&some)?;
     }
     Ok(found)

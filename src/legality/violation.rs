@@ -175,13 +175,12 @@ impl Violation {
                 format!("`{instance}` is executed, and the definition has no such statement")
             }
             Violation::Twice { instance, .. } => format!("`{instance}` is executed twice"),
-            Violation::Reversed { by, .. } => {
-                let by = match by {
-                    Some(name) => format!("loop `{name}`"),
-                    None => "the order of statements".to_owned(),
-                };
-                format!("{by} reverses two statements that depend on each other")
-            }
+            Violation::Reversed { by, .. } => match by {
+                Some(name) => {
+                    format!("loop `{name}` reverses two statements that depend on each other")
+                }
+                None => "two statements that depend on each other are reversed".to_owned(),
+            },
             Violation::Reassociated(_) => {
                 "the terms of a floating-point reduction are combined in another order".to_owned()
             }
@@ -208,24 +207,31 @@ impl Violation {
             Violation::Reassociated(violation) => violation.explanation(),
             Violation::Twice {
                 at: [first, again], ..
-            } => vec![format!("first {first}, and again {again}")],
+            } => vec![format!("first {first},"), format!("and again {again}")],
             Violation::Reversed { dependence, .. } => {
                 let Dependence { source, sink, .. } = dependence;
-                vec![
-                    format!("by definition first   `{}`", source.text),
-                    format!("               then   `{}`,", sink.text),
-                    dependence.reason(),
-                    format!("the nest executes the first one {},", source.at),
-                    format!("           and the second one {}", sink.at),
-                ]
+                let mut lines =
+                    columns([["first has to run", &source.text], ["and then", &sink.text]]);
+                lines.push(format!("because {};", dependence.reason()));
+                lines.push(format!("but the first one runs {},", source.at));
+                lines.push(format!("and the second one, before it, {}", sink.at));
+                lines
             }
-            Violation::Concurrent { dependence, .. } => {
+            Violation::Concurrent {
+                dependence,
+                parallel,
+                ..
+            } => {
                 let Dependence { source, sink, .. } = dependence;
-                vec![
-                    format!("{}   `{}`", source.at, source.text),
-                    format!("{}   `{}`", sink.at, sink.text),
-                    dependence.reason(),
-                ]
+                let who = if *parallel { "one thread" } else { "one lane" };
+                let mut lines = columns([
+                    [&format!("{who} runs"), &source.text],
+                    ["while another one runs", &sink.text],
+                ]);
+                lines.push(format!("the first one {},", source.at));
+                lines.push(format!("and the second one {};", sink.at));
+                lines.push(dependence.reason());
+                lines
             }
             Violation::Operand {
                 reader,
@@ -233,15 +239,15 @@ impl Violation {
                 found,
                 expected,
             } => vec![
-                format!("{} it reads {element}", reader.at),
-                format!("which is         {found}"),
-                format!("and should be    {expected}"),
+                format!("`{}` runs {},", reader.text, reader.at),
+                format!("where {element} holds {found}"),
+                format!("and should hold {expected}"),
             ],
             Violation::Result {
                 found, expected, ..
             } => vec![
-                format!("it is            {found}"),
-                format!("and should be    {expected}"),
+                format!("it holds        {found}"),
+                format!("and should hold {expected}"),
             ],
         }
     }
@@ -257,10 +263,7 @@ impl Violation {
             Violation::Concurrent { by, dependence, .. }
                 if dependence.kind == DependenceKind::Reduction =>
             {
-                format!(
-                    "`{by}` carries a reduction; choose a loop that indexes the target, or give \
-                     its iterations partial results with `rfactor(\"{by}\")`"
-                )
+                format!("`{by}` carries a reduction; choose a loop that indexes the target")
             }
             Violation::Concurrent { .. } => {
                 "choose a loop whose iterations touch different elements".to_owned()
@@ -293,15 +296,21 @@ impl Dependence {
         let element = &self.element;
         match self.kind {
             DependenceKind::Flow => {
-                format!("because the second one reads {element}, which the first one sets")
+                format!("the second one reads {element}, which the first one sets")
             }
             DependenceKind::Anti => {
-                format!("because the first one reads {element} before the second one sets it")
+                format!("the first one reads {element} before the second one sets it")
             }
-            DependenceKind::Output => format!("because both set {element}"),
-            DependenceKind::Reduction => {
-                format!("because both update {element}")
-            }
+            DependenceKind::Output => format!("both set {element}"),
+            DependenceKind::Reduction => format!("both update {element}"),
         }
     }
+}
+
+/// Statements in one column, with what is said of them in another.
+fn columns(lines: [[&str; 2]; 2]) -> Vec<String> {
+    let width = lines.iter().map(|[words, _]| words.len()).max();
+    let width = width.unwrap_or_default();
+    let line = |[words, statement]: [&str; 2]| format!("{words:width$}   `{statement}`");
+    lines.map(line).to_vec()
 }

@@ -4,6 +4,7 @@ mod error;
 mod failure;
 pub mod nest;
 mod op;
+mod repair;
 pub mod tensor;
 pub mod trace;
 
@@ -11,6 +12,7 @@ pub use crate::ir::{Arg, Arrow, Iters, LoopRef, Number};
 pub use error::{Class, ErrorKind};
 pub use failure::Error;
 pub use op::{Kind, Op, Param, Returns, Value, apply};
+pub use repair::{Repair, repair};
 
 /// All operations, in the order in which help lists them.
 pub static OPS: &[&Op] = &[

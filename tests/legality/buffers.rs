@@ -32,7 +32,7 @@ fn what_is_done_to_buffers_later_can_be_wrong() {
     illegal(
         MATMUL,
         "l.pack(0, B).skew(\"B_pack_2\", \"B_pack_1\", 1).shift(\"B_pack_1\", 0).peel(\"B_pack_1\", 1, \"front\").reverse(\"i3\")",
-        &["reads C[0][0]"],
+        &["where C[0][0] holds the initial 0"],
     );
 }
 

@@ -38,9 +38,9 @@ fn matrix_multiplication_takes_any_order_that_keeps_its_sums() {
         "l.reverse(\"i3\")",
         &[
             "the terms of a floating-point reduction are combined in another order",
-            "first `C[0][0] += A[0][0] * B[0][0]` then `C[0][0] += A[0][1] * B[1][0]`",
+            "first has to run `C[0][0] += A[0][0] * B[0][0]` and then `C[0][0] += A[0][1] * B[1][0]`",
             "because both update C[0][0]",
-            "the first one at i1 = 0, i2 = 0, i3 = 22, and the second one at i1 = 0, i2 = 0, i3 = 21",
+            "the first one runs at i1 = 0, i2 = 0, i3 = 22, and the second one, before it, at i1 = 0, i2 = 0, i3 = 21",
         ],
     );
 }
@@ -88,7 +88,7 @@ fn producers_and_consumers_fuse_where_the_distance_allows() {
         PASSES,
         "passes.shift(\"i\", 3).fuse(\"i\", \"i_2\")",
         &[
-            "the order of statements reverses",
+            "two statements that depend on each other are reversed",
             "because the second one reads B[",
         ],
     );

@@ -26,8 +26,9 @@ fn reductions_are_carried() {
         "l.parallelize(2)",
         &[
             "loop `j` cannot be parallel: its iterations share y[0]",
-            "at i = 0, j = 0 `y[0] += A[0][0] * x[0]`",
-            "at i = 0, j = 1 `y[0] += A[0][1] * x[1]`",
+            "one thread runs `y[0] += A[0][0] * x[0]`",
+            "while another one runs `y[0] += A[0][1] * x[1]`",
+            "the first one at i = 0, j = 0, and the second one at i = 0, j = 1",
         ],
     );
     illegal(SUMS, "total.parallelize(1)", &["both update s"]);

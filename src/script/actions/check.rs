@@ -2,11 +2,12 @@
 
 use super::code::nests_and_name;
 use crate::diag;
-use crate::ir::{Nest, Step};
+use crate::ir::Nest;
 use crate::legality::{self, Reductions, Verdict, Violation};
 use crate::script::call::{Function, Parameter};
 use crate::script::fail::Failure;
-use crate::transform::trace;
+use crate::script::places::LIBRARY;
+use crate::transform::{Repair, repair};
 use rhai::{Dynamic, Engine, ImmutableString};
 use std::sync::Arc;
 
@@ -29,49 +30,48 @@ deviation. The order of integers, minima and maxima never matters.",
     },
 };
 
-/// The two statements that show a violation, the nest, and the step that brought it in.
-pub(super) fn illegal(failure: Failure, violation: &Violation, nests: &[Nest]) -> Failure {
-    let failure = match violation.explanation().join("\n") {
-        lines if lines.is_empty() => failure,
-        lines => failure.note(lines),
-    };
-    let nest = violation.nest().and_then(|k| nests.get(k));
-    let Some(nest) = nest.or(nests.first().filter(|_| nests.len() == 1)) else {
-        return failure;
-    };
-    let failure = failure.note(diag::in_nest(nest, &violation.culprits()));
-    match blamed(nest) {
-        Some(step) => failure.note(match &step.site {
-            Some(site) => format!("legal before the step `{step}` at {site}"),
-            None => format!("legal before the step `{step}`"),
-        }),
+/// The two statements that show a violation, the nest, the step that brought it in, and what is
+/// legal instead.
+pub(super) fn illegal(
+    failure: Failure,
+    violation: &Violation,
+    nests: &[Nest],
+    reductions: Reductions,
+) -> Failure {
+    let repair = repair(nests, violation, reductions);
+    let notes = notes(violation, nests, &repair);
+    let failure = notes.into_iter().fold(failure, Failure::note);
+    match help(violation, &repair) {
+        Some(help) => failure.help(help),
         None => failure,
     }
 }
 
-/// The last step of a nest's path before which the nest is legal by itself; `None` where that is
-/// not known.
-fn blamed(nest: &Nest) -> Option<Arc<Step>> {
-    let steps = nest.path().steps();
-    let is_legal = |taken: usize| {
-        let back = i64::try_from(steps.len() - taken).unwrap_or(i64::MAX);
-        let before = trace::undo(nest, back).ok()?;
-        let verdict = legality::check(&[before], Reductions::Strict);
-        Some(verdict == Verdict::Legal)
-    };
-    // Legal after `low` steps, not after `high`.
-    let (mut low, mut high) = (1, steps.len());
-    if high <= low || is_legal(low) != Some(true) || is_legal(high) != Some(false) {
-        return None;
-    }
-    while high - low > 1 {
-        let middle = low.midpoint(high);
-        match is_legal(middle)? {
-            true => low = middle,
-            false => high = middle,
+fn notes(violation: &Violation, nests: &[Nest], repair: &Repair) -> Vec<String> {
+    let lines = violation.explanation();
+    let mut notes: Vec<String> = (!lines.is_empty())
+        .then(|| lines.join("\n"))
+        .into_iter()
+        .collect();
+    let nest = violation.nest().and_then(|k| nests.get(k));
+    let nest = nest.or(nests.first().filter(|_| nests.len() == 1));
+    notes.extend(nest.map(|nest| diag::in_nest(nest, &violation.culprits())));
+    notes.extend(repair.step.as_ref().map(|step| match &step.site {
+        Some(site) if site.source.starts_with(LIBRARY) => {
+            format!("the nest was legal before `{step}` in a function of the library")
         }
+        Some(site) => format!("the nest was legal before `{step}` at {site}"),
+        None => format!("the nest was legal before `{step}`"),
+    }));
+    notes
+}
+
+/// What is legal instead, or else what generally helps.
+fn help(violation: &Violation, repair: &Repair) -> Option<String> {
+    match repair.suggestions.is_empty() {
+        true => violation.help(),
+        false => Some(repair.suggestions.join("; ")),
     }
-    steps.get(low).cloned()
 }
 
 /// A verdict, as scripts see it, and the nests that it is about.
@@ -79,6 +79,7 @@ fn blamed(nest: &Nest) -> Option<Arc<Step>> {
 pub struct Checked {
     nests: Arc<[Nest]>,
     verdict: Arc<Verdict>,
+    reductions: Reductions,
 }
 
 pub(super) static CHECK: Function = Function {
@@ -89,7 +90,8 @@ pub(super) static CHECK: Function = Function {
 Whether nests, in order, compute what their definition says: `check(plan)`, `check([first, second])`.
 
 The answer is a value. Its `legal` is true, false, or `()` where nothing is known; its `message`
-says why, with two iterations that show it.",
+says why, with two iterations that show it; its `suggestions` were tried and are legal. Printed, it
+also shows the nest and the step before which it was legal.",
     call: |call| {
         let (nests, _) = nests_and_name(call)?;
         let reductions = call.state().workbench.settings.reductions;
@@ -97,6 +99,7 @@ says why, with two iterations that show it.",
         Ok(Dynamic::from(Checked {
             nests: nests.into(),
             verdict: Arc::new(verdict),
+            reductions,
         }))
     },
 };
@@ -118,21 +121,35 @@ impl Checked {
         }
     }
 
+    /// What can be done, where that is known.
+    fn repair(&self) -> Repair {
+        match &*self.verdict {
+            Verdict::Illegal(violation) => repair(&self.nests, violation, self.reductions),
+            Verdict::Legal | Verdict::Undecided(_) => Repair::default(),
+        }
+    }
+
+    /// What was tried and is legal instead.
+    fn suggestions(&self) -> rhai::Array {
+        let suggestions = self.repair().suggestions.into_iter();
+        suggestions.map(Dynamic::from).collect()
+    }
+
     /// The message on several lines, with the nest.
     fn text(&self) -> String {
         let Verdict::Illegal(violation) = &*self.verdict else {
             return self.message();
         };
+        let repair = self.repair();
         let mut lines = vec![format!("illegal: {}", violation.summary())];
+        let notes = notes(violation, &self.nests, &repair);
         lines.extend(
-            violation
-                .explanation()
+            notes
                 .iter()
+                .flat_map(|n| n.lines())
                 .map(|line| format!("  {line}")),
         );
-        let nest = violation.nest().and_then(|k| self.nests.get(k));
-        lines.extend(nest.map(|nest| diag::in_nest(nest, &violation.culprits())));
-        lines.extend(violation.help().map(|help| format!("help: {help}")));
+        lines.extend(help(violation, &repair).map(|help| format!("  help: {help}")));
         lines.join("\n")
     }
 }
@@ -143,6 +160,7 @@ pub fn register(engine: &mut Engine) {
         .register_type_with_name::<Checked>("verdict")
         .register_get("legal", |c: &mut Checked| c.legal())
         .register_get("message", |c: &mut Checked| c.message())
+        .register_get("suggestions", |c: &mut Checked| c.suggestions())
         .register_fn("to_string", |c: &mut Checked| c.text())
         .register_fn("to_debug", |c: &mut Checked| {
             ImmutableString::from(c.message())

@@ -81,7 +81,10 @@ pub(super) fn no_code(call: &Call, error: NoCode, nests: &[Nest]) -> Failure {
             Some(nest) => failure.note(diag::in_nest(nest, std::slice::from_ref(&race.name))),
             None => failure,
         },
-        NoCode::Illegal(violation) => illegal(failure, violation, nests),
+        NoCode::Illegal(violation) => {
+            let reductions = call.state().workbench.settings.reductions;
+            return illegal(failure, violation, nests, reductions);
+        }
         _ => failure,
     };
     match help {

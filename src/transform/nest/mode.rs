@@ -178,7 +178,7 @@ pub fn vectorize(nest: &Nest, reference: &LoopRef, lanes: Option<i64>) -> Result
 }
 
 /// The nest with a loop changed, other than in what it runs.
-pub(super) fn mark(
+pub(in crate::transform) fn mark(
     nest: &Nest,
     reference: &LoopRef,
     with: impl Fn(Loop) -> Loop,

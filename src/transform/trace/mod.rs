@@ -8,6 +8,7 @@ mod replay;
 pub use json::{from_json, to_json};
 pub use program::{paper, script};
 pub use replay::{diff, replay, undo};
+pub(super) use replay::{one_step, steps_on};
 
 /// Why a path cannot be written down or replayed.
 #[derive(Clone, Debug, thiserror::Error)]

@@ -96,7 +96,7 @@ pub(super) fn builds(step: &Step) -> bool {
     step.op == "build"
 }
 
-pub(super) fn steps_on<'s>(
+pub(in crate::transform) fn steps_on<'s>(
     base: Nest,
     steps: impl Iterator<Item = &'s Arc<Step>>,
 ) -> Result<Nest, NoTrace> {
@@ -105,7 +105,11 @@ pub(super) fn steps_on<'s>(
 }
 
 /// Applies one step; without a nest, one that builds.
-pub(super) fn one_step(nest: Option<Nest>, number: usize, step: &Step) -> Result<Nest, NoTrace> {
+pub(in crate::transform) fn one_step(
+    nest: Option<Nest>,
+    number: usize,
+    step: &Step,
+) -> Result<Nest, NoTrace> {
     let fail = |error: crate::transform::Error| NoTrace::Step {
         number,
         step: step.to_string(),

@@ -1,0 +1,253 @@
+//! What can be done about nests that do not compute what their definition says.
+//!
+//! The step at fault is found by replaying a part of the path. Whatever is suggested was tried
+//! before.
+
+use super::nest::mode::mark;
+use super::trace::{one_step, steps_on, undo};
+use crate::ir::{Arg, Loop, LoopRef, Name, Nest, Sharing, Step};
+use crate::legality::{
+    Dependence, DependenceKind, Reductions, Violation, is_independent, is_legal, within,
+};
+use std::sync::Arc;
+
+/// What can be done.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Repair {
+    /// The last step of the nest's path before which it was legal by itself.
+    pub step: Option<Arc<Step>>,
+    /// What is legal instead, each in a few words.
+    pub suggestions: Vec<String>,
+}
+
+/// How much the search for the step at fault and the trials may take of the polyhedral library:
+/// nobody wants to wait for them.
+const SEARCH: u64 = 2_000_000;
+const TRIALS: u64 = 400_000;
+
+/// What can be done about `violation`, which is what is wrong with `nests`.
+pub fn repair(nests: &[Nest], violation: &Violation, reductions: Reductions) -> Repair {
+    let fault = violation.nest().or((nests.len() == 1).then_some(0));
+    let Some((at, nest)) = fault.and_then(|k| Some((k, nests.get(k)?))) else {
+        return Repair::default();
+    };
+    let trials = Trials {
+        nests,
+        at,
+        reductions,
+    };
+    let fault = within(SEARCH, || blamed(nest, reductions, nests.len() == 1)).flatten();
+    let suggestions = within(TRIALS, || {
+        let mut suggestions = match violation {
+            Violation::Concurrent {
+                dependence,
+                by,
+                parallel,
+            } => trials.concurrent(nest, by, *parallel, dependence),
+            _ => Vec::new(),
+        };
+        suggestions.extend(fault.as_ref().and_then(|fault| trials.before(fault)));
+        suggestions
+    });
+    Repair {
+        step: fault.map(|f| f.step),
+        suggestions: suggestions.unwrap_or_default(),
+    }
+}
+
+/// The step at fault and the nest before it.
+struct Fault {
+    before: Nest,
+    step: Arc<Step>,
+}
+
+/// The step before which a nest was legal by itself, found by bisection; `alone` says that it is
+/// known not to be.
+fn blamed(nest: &Nest, reductions: Reductions, alone: bool) -> Option<Fault> {
+    let steps = nest.path().steps();
+    let after = |taken: usize| undo(nest, i64::try_from(steps.len() - taken).ok()?).ok();
+    let legal = |taken: usize| {
+        let nest = after(taken)?;
+        Some(is_legal(&[nest], reductions))
+    };
+    // Legal after `low` steps, not after `high`.
+    let (mut low, mut high) = (1, steps.len());
+    if high <= low || legal(low) != Some(true) || !alone && legal(high) != Some(false) {
+        return None;
+    }
+    while high - low > 1 {
+        let middle = low.midpoint(high);
+        match legal(middle)? {
+            true => low = middle,
+            false => high = middle,
+        }
+    }
+    Some(Fault {
+        before: after(low)?,
+        step: steps.get(low)?.clone(),
+    })
+}
+
+fn step(op: &'static str, args: impl IntoIterator<Item = Arg>) -> Arc<Step> {
+    let args = args.into_iter().collect();
+    let site = None;
+    Arc::new(Step { op, args, site })
+}
+
+fn named(name: &Name) -> Arg {
+    Arg::Loop(LoopRef::Name(name.to_string()))
+}
+
+/// Nests in which one is replaced by others, to see which of them are legal.
+struct Trials<'a> {
+    nests: &'a [Nest],
+    at: usize,
+    reductions: Reductions,
+}
+
+impl Trials<'_> {
+    fn nests(&self, nest: Nest) -> Vec<Nest> {
+        let mut nests = self.nests.to_vec();
+        nests[self.at] = nest;
+        nests
+    }
+
+    fn is_legal(&self, nest: Nest) -> bool {
+        is_legal(&self.nests(nest), self.reductions)
+    }
+
+    /// What else can be done where only the iterations of the loop `by` keep nests from being
+    /// legal.
+    fn concurrent(
+        &self,
+        nest: &Nest,
+        by: &Name,
+        parallel: bool,
+        dependence: &Dependence,
+    ) -> Vec<String> {
+        let Some(plain) = unmarked(nest, by) else {
+            return Vec::new();
+        };
+        let around = &dependence.sink.at.iteration;
+        let around: Vec<&Name> = around.iter().map(|(name, _)| name).collect();
+        let mut suggestions = Vec::new();
+        suggestions.extend(self.lanes(&plain, by, parallel));
+        suggestions.extend(self.other_loops(&plain, by, parallel, &around));
+        if dependence.kind == DependenceKind::Reduction {
+            suggestions.extend(self.partial_results(&plain, by, parallel));
+        }
+        suggestions
+    }
+
+    /// Fewer iterations at a time.
+    fn lanes(&self, plain: &Nest, by: &Name, parallel: bool) -> Option<String> {
+        let steps = [8, 4, 2].map(|lanes| step("vectorize", [named(by), Arg::Int(lanes)]));
+        let step = steps.iter().filter(|_| !parallel).find(|step| {
+            let nest = one_step(Some(plain.clone()), 1, step);
+            nest.is_ok_and(|nest| is_independent(&self.nests(nest)))
+        })?;
+        let what = "runs only iterations at the same time that are independent";
+        Some(format!("`{step}` {what}"))
+    }
+
+    /// Loops among those called `around` that can be parallel or vector in place of `by`.
+    fn other_loops(
+        &self,
+        plain: &Nest,
+        by: &Name,
+        parallel: bool,
+        around: &[&Name],
+    ) -> Option<String> {
+        let (op, mode) = match parallel {
+            true => ("parallelize", "parallel"),
+            false => ("vectorize", "vector"),
+        };
+        let holds_none = |l: &Loop| !l.body.iter().any(|t| t.as_loop().is_some());
+        let fits = |l: &Loop| l.name != *by && !l.parallel && !l.vector;
+        let loops = plain.loops().into_iter().map(|(_, l)| l);
+        let loops = loops.filter(|l| fits(l) && around.contains(&&l.name));
+        let found: Vec<String> = loops
+            .filter(|l| parallel || holds_none(l))
+            .filter(|l| {
+                let marked = one_step(Some(plain.clone()), 1, &step(op, [named(&l.name)]));
+                marked.is_ok_and(|nest| is_independent(&self.nests(nest)))
+            })
+            .map(|l| format!("`{}`", l.name))
+            .collect();
+        (!found.is_empty()).then(|| format!("loops that can be {mode}: {}", found.join(", ")))
+    }
+
+    /// Partial results for the iterations of the loop `by`, which carries a reduction.
+    fn partial_results(&self, plain: &Nest, by: &Name, parallel: bool) -> Option<String> {
+        let op = if parallel { "parallelize" } else { "vectorize" };
+        let factored = one_step(Some(plain.clone()), 1, &step("rfactor", [named(by)])).ok()?;
+        let nest = one_step(Some(factored), 2, &step(op, [named(by)])).ok()?;
+        let nests = self.nests(nest);
+        let policy = match is_legal(&nests, self.reductions) {
+            true => "",
+            false if is_legal(&nests, Reductions::Reassociate) => {
+                ", which needs `reductions(\"reassoc\")`"
+            }
+            false => return None,
+        };
+        let what = "gives its iterations partial results of their own";
+        Some(format!("`rfactor(\"{by}\")` before it {what}{policy}"))
+    }
+
+    /// What makes the step at fault legal, or is legal in place of it.
+    fn before(&self, fault: &Fault) -> Option<String> {
+        let Fault { before, step: at } = fault;
+        let (firsts, instead) = match (at.op, at.args.as_slice()) {
+            ("interchange" | "reorder", _) => (skews(before), None),
+            ("unroll_and_jam", _) => (skews(before), Some(step("unroll", at.args.clone()))),
+            ("fuse", [_, second]) => {
+                let by = |k| step("shift", [second.clone(), Arg::Int(k)]);
+                ((1..=4).map(by).collect(), None)
+            }
+            ("parallelize", [l, _]) => (Vec::new(), Some(step("parallelize", [l.clone()]))),
+            _ => return None,
+        };
+        let legal = |steps: &[&Arc<Step>]| {
+            let nest = steps_on(before.clone(), steps.iter().copied());
+            nest.is_ok_and(|nest| self.is_legal(nest))
+        };
+        if let Some(first) = firsts.iter().find(|first| legal(&[first, at])) {
+            return Some(format!("`{at}` is legal after `{first}`"));
+        }
+        let instead = instead.filter(|other| legal(&[other]))?;
+        Some(format!("`{instead}` is legal in its place"))
+    }
+}
+
+/// The nest without the mark of a loop that is parallel or vector.
+fn unmarked(nest: &Nest, by: &Name) -> Option<Nest> {
+    let loops = nest.loops();
+    let marked = |l: &Loop| l.name == *by && (l.parallel || l.vector);
+    loops.iter().find(|(_, l)| marked(l))?;
+    let reference = LoopRef::Name(by.to_string());
+    let plain = mark(nest, &reference, |l| Loop {
+        parallel: false,
+        vector: false,
+        lanes: None,
+        sharing: Sharing::default(),
+        ..l
+    });
+    plain.ok()
+}
+
+/// Skewing each loop by the one around it, by 1 and by 2.
+fn skews(nest: &Nest) -> Vec<Arc<Step>> {
+    let loops = nest.loops();
+    let pairs = loops
+        .iter()
+        .filter_map(|(outer, l)| Some((outer.last()?, l)));
+    let skewed = pairs.flat_map(|(outer, inner)| {
+        [1, 2].map(|k| {
+            step(
+                "skew",
+                [named(&inner.name), named(&outer.name), Arg::Int(k)],
+            )
+        })
+    });
+    skewed.take(6).collect()
+}

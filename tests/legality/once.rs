@@ -1,0 +1,129 @@
+//! Every instance of the definition is executed exactly once: tails and initializations.
+
+use super::{legal, nest, not_done};
+use teml::ir::{Affine, Nest, Tree};
+use teml::legality::{Reductions, Verdict, Violation, check};
+
+const MATMUL: &str = "
+    let A = tensor([17, 23]);
+    let B = tensor([23, 19]);
+    let C = contract(A, B, [2, 1]);
+    let l = build(C);
+";
+
+#[test]
+fn sums_begin_once() {
+    let script = "
+        let A = tensor([17, 23]);
+        let y = sum(A, [2]);
+        let l = build(y);
+    ";
+    not_done(
+        script,
+        "l.stripmine(\"i2\", 4).place_init(2)",
+        "which are initialized once",
+    );
+    legal(
+        script,
+        &[
+            "l.place_init(\"i1\").distribute(\"i1\")",
+            "l.place_init(\"i1\").stripmine(\"i1\", 4).parallelize(\"i1_o\")",
+        ],
+    );
+    // Zero again after some of the terms.
+    let placed = nest(script, "l.place_init(\"i1\")");
+    let [Tree::Loop(rows)] = placed.trees() else {
+        panic!("{placed}");
+    };
+    let [fill, Tree::Loop(terms)] = &rows.body[..] else {
+        panic!("{placed}");
+    };
+    let late = |body: Vec<Tree>| {
+        let mut rows = (**rows).clone();
+        rows.body = body;
+        placed.with_trees(vec![Tree::of_loop(rows)])
+    };
+    let terms = Tree::Loop(terms.clone());
+    let after = late(vec![terms.clone(), fill.clone()]);
+    let reversed = violation(&after);
+    assert!(
+        matches!(&reversed, Violation::Reversed { by: None, .. }),
+        "{reversed}"
+    );
+    let again = late(vec![fill.clone(), terms, fill.clone()]);
+    let twice = violation(&again);
+    assert!(matches!(&twice, Violation::Twice { .. }), "{twice}");
+}
+
+#[track_caller]
+fn violation(nest: &Nest) -> Violation {
+    match check(std::slice::from_ref(nest), Reductions::Strict) {
+        Verdict::Illegal(violation) => *violation,
+        other => panic!("{other:?}\n{nest}"),
+    }
+}
+
+#[test]
+fn tails_run_once() {
+    legal(
+        MATMUL,
+        &[
+            "l.stripmine(\"i1\", 4, \"cut\")",
+            "l.stripmine(\"i3\", 4, \"cut\").stripmine(\"i3_r\", 2)",
+            "l.peel(\"i1\", 1, \"back\").stripmine(\"i1\", 4)",
+            "l.unroll(\"i3\", 4)",
+            "l.stripmine(\"i3\", 30)",
+            "l.stripmine(\"i3\", 23, \"cut\")",
+        ],
+    );
+    let cut = nest(MATMUL, "l.stripmine(\"i1\", 4, \"cut\")");
+    let [fill, blocks, rest] = cut.trees() else {
+        panic!("{cut}");
+    };
+    let twice = cut.with_trees(vec![
+        fill.clone(),
+        blocks.clone(),
+        rest.clone(),
+        rest.clone(),
+    ]);
+    let twice = violation(&twice);
+    assert!(
+        matches!(&twice, Violation::Twice { instance, .. } if instance.contains("C[16][0]")),
+        "{twice}"
+    );
+    let never = violation(&cut.with_trees(vec![fill.clone(), blocks.clone()]));
+    assert!(
+        matches!(&never, Violation::Missing { instance } if instance.contains("C[16][0]")),
+        "{never}"
+    );
+    // One iteration too many: no such row.
+    let Tree::Loop(last) = rest else {
+        panic!("{cut}");
+    };
+    let mut longer = (**last).clone();
+    longer.range.upper = vec![Affine::constant(18)];
+    let extra =
+        violation(&cut.with_trees(vec![fill.clone(), blocks.clone(), Tree::of_loop(longer)]));
+    assert!(
+        matches!(&extra, Violation::Extra { instance } if instance.contains("C[17][0]")),
+        "{extra}"
+    );
+    // Blocks that begin one iteration early overlap with nothing but themselves.
+    let Tree::Loop(outer) = blocks else {
+        panic!("{cut}");
+    };
+    let Some(inner) = outer.body.first().and_then(Tree::as_loop) else {
+        panic!("{cut}");
+    };
+    let mut overlapping = (**inner).clone();
+    let last = overlapping.range.upper[0].plus_constant(1);
+    overlapping.range.upper = vec![last];
+    let mut outer = (**outer).clone();
+    outer.body = vec![Tree::of_loop(overlapping)];
+    let overlap =
+        violation(&cut.with_trees(vec![fill.clone(), Tree::of_loop(outer), rest.clone()]));
+    assert!(
+        matches!(&overlap, Violation::Twice { at: [first, _], .. } if first.iteration.iter().any(|(name, _)| name.as_str() == "i1_o")),
+        "{overlap}"
+    );
+}
