@@ -15,7 +15,8 @@
 //!     y[i] += A[i][j] * x[j]
 //! ```
 //!
-//! The nest is perfect, but for the initialization of a reduction, which is a fill before it.
+//! The nest is perfect, but for the initialization of a reduction, which is a fill before it, as
+//! is what elements get that the loops do not reach (`elsewhere`).
 //! Loops are named after their iterators: first those of the target, then those that are summed
 //! over, each in order of appearance. Iterators that are all called i1, i2 … (one letter and a
 //! number) are ordered by number, as TeML numbers them by level; an iterator that no script
@@ -25,7 +26,8 @@
 //! accumulates onto itself; a sum below anything but `*`, `neg` and the dividend of a
 //! floating-point quotient; another reduction below any operation; a value that reads other
 //! elements of the target; several iterations that assign one element, or for all that the
-//! indices tell could do so.
+//! indices tell could do so; a number elsewhere in a target that is read, or that a reduction
+//! begins from another one.
 //!
 //! Source: TeML eq. 19; initialization: §4.2.3.
 
@@ -33,8 +35,8 @@ use super::flatten::{Flat, Stuck, flatten};
 use crate::analysis::digits;
 use crate::analysis::shape::{self, IteratorRange};
 use crate::ir::{
-    Affine, BinaryOp, Expr, Fill, Hints, Index, Infix, Loop, Name, Nest, Node, Origin, Range,
-    Reduction, Sharing, Stmt, Tensor, Tree,
+    Affine, BinaryOp, Constant, Expr, Fill, Hints, Index, Infix, Loop, Name, Nest, Node, Origin,
+    Range, Reduction, Sharing, Stmt, Tensor, Tree,
 };
 use std::sync::Arc;
 
@@ -92,6 +94,20 @@ pub enum NoNest {
         /// The target, indexed.
         target: String,
     },
+    /// A reduction into a target whose other elements get another number than it begins from.
+    #[error(
+        "the reduction `{reduction}` begins from {identity}, and {target} is {elsewhere} elsewhere"
+    )]
+    TwoConstants {
+        /// The reduction.
+        reduction: &'static str,
+        /// What it begins from.
+        identity: Constant,
+        /// The target, indexed.
+        target: String,
+        /// What other elements get.
+        elsewhere: Constant,
+    },
     /// Extents that do not fit.
     #[error(transparent)]
     Shape(#[from] shape::Mismatch),
@@ -102,7 +118,12 @@ pub enum NoNest {
 /// # Errors
 /// As the header says.
 pub fn build(assignment: &Expr) -> Result<Nest, NoNest> {
-    let (target, index, value) = parts(assignment)?;
+    let Parts {
+        target,
+        index,
+        value,
+        elsewhere,
+    } = parts(assignment)?;
     let shown = Infix(assignment.children()[0]).to_string();
     let access = Target {
         tensor: target,
@@ -144,7 +165,11 @@ pub fn build(assignment: &Expr) -> Result<Nest, NoNest> {
         }
     };
     let repeats = reduction.is_some() || !extra.is_empty();
-    access.check_reads(&body, repeats)?;
+    if onto_old.is_some() && elsewhere.is_some() {
+        let (read, target) = (access.shown.clone(), access.shown);
+        return Err(NoNest::ReadsTarget { read, target });
+    }
+    access.check_reads(&body, repeats || elsewhere.is_some())?;
 
     let reduced = extra.into_iter().chain(over).collect();
     let order = loop_order(of_target.clone(), reduced);
@@ -158,12 +183,10 @@ pub fn build(assignment: &Expr) -> Result<Nest, NoNest> {
             point: order.iter().cloned().map(Affine::iterator).collect(),
         }),
     };
-    let ranges = statement_ranges(&stmt)?;
+    let ranges = statement_ranges(&stmt, elsewhere)?;
     access.check_injective(&of_target, &ranges)?;
-    let fill = match reduction {
-        Some(reduction) if onto_old.is_none() => Some(access.fill(&ranges, reduction)?),
-        _ => None,
-    };
+    let begins = reduction.filter(|_| onto_old.is_none());
+    let fill = access.fill(&ranges, begins, elsewhere)?;
 
     let names = readable(&order);
     let rename = |name: &Name| -> Option<Affine> {
@@ -197,17 +220,34 @@ fn continues(op: BinaryOp, reduction: Reduction) -> bool {
     op == reduction.op() || (op, reduction) == (BinaryOp::Sub, Reduction::Sum)
 }
 
-fn parts(assignment: &Expr) -> Result<(&Tensor, Vec<Affine>, &Expr), NoNest> {
+/// What an assignment consists of.
+struct Parts<'e> {
+    target: &'e Tensor,
+    index: Vec<Affine>,
+    value: &'e Expr,
+    elsewhere: Option<Constant>,
+}
+
+fn parts(assignment: &Expr) -> Result<Parts<'_>, NoNest> {
     let what = match assignment.node() {
-        Node::Assign { target, value } => match target.node() {
+        Node::Assign {
+            target,
+            value,
+            elsewhere,
+        } => match target.node() {
             Node::Access { tensor, .. } if tensor.name().is_none() => return Err(NoNest::Unnamed),
-            Node::Access {
-                tensor,
-                index: Index::At(index),
-            } => {
-                return Ok((tensor, index.clone(), value));
+            Node::Access { tensor, index } => {
+                let index = match index {
+                    Index::At(index) => index.clone(),
+                    Index::Unset | Index::Forbidden => Vec::new(),
+                };
+                return Ok(Parts {
+                    target: tensor,
+                    index,
+                    value,
+                    elsewhere: *elsewhere,
+                });
             }
-            Node::Access { tensor, .. } => return Ok((tensor, Vec::new(), value)),
             _ => "malformed",
         },
         Node::Access { .. } => "a tensor without a value",
@@ -285,8 +325,42 @@ impl Target<'_> {
         }
     }
 
-    /// The fill of the box that is written, which must have no holes.
-    fn fill(&self, ranges: &[IteratorRange], reduction: Reduction) -> Result<Fill, NoNest> {
+    /// What is set before the loops: what a reduction begins from, or the number that elements
+    /// elsewhere get, if there are any.
+    fn fill(
+        &self,
+        ranges: &[IteratorRange],
+        begins: Option<Reduction>,
+        elsewhere: Option<Constant>,
+    ) -> Result<Option<Fill>, NoNest> {
+        let elem = self.tensor.elem();
+        let extents = self.tensor.shape().extents().iter();
+        let whole: Vec<_> = extents.map(|n| (Affine::constant(0), *n)).collect();
+        let region = self.region(ranges);
+        let elsewhere = elsewhere.filter(|_| region.as_ref() != Ok(&whole));
+        let (region, value) = match (begins, elsewhere) {
+            (None, None) => return Ok(None),
+            (Some(reduction), None) => (region?, reduction.identity(elem)),
+            (Some(reduction), Some(elsewhere)) if reduction.identity(elem) != elsewhere => {
+                return Err(NoNest::TwoConstants {
+                    reduction: reduction.name(),
+                    identity: reduction.identity(elem),
+                    target: self.shown.clone(),
+                    elsewhere,
+                });
+            }
+            (_, Some(elsewhere)) => (whole, elsewhere),
+        };
+        Ok(Some(Fill {
+            target: self.tensor.clone(),
+            region,
+            value,
+            assignment: Some(0),
+        }))
+    }
+
+    /// The box that is written, which must have no holes.
+    fn region(&self, ranges: &[IteratorRange]) -> Result<Vec<(Affine, u64)>, NoNest> {
         let scattered = || NoNest::Scattered {
             target: self.shown.clone(),
         };
@@ -306,14 +380,7 @@ impl Target<'_> {
             let (low, _) = index.interval(&bounds).ok_or_else(scattered)?;
             region.push((Affine::constant(low), extent.ok_or_else(scattered)?));
         }
-        let target = self.tensor.clone();
-        let value = reduction.identity(target.elem());
-        Ok(Fill {
-            target,
-            region,
-            value,
-            assignment: Some(0),
-        })
+        Ok(region)
     }
 }
 
@@ -333,14 +400,20 @@ fn names_in(index: &[Affine]) -> Vec<Name> {
     names
 }
 
-fn statement_ranges(stmt: &Stmt) -> Result<Vec<IteratorRange>, NoNest> {
+fn statement_ranges(
+    stmt: &Stmt,
+    elsewhere: Option<Constant>,
+) -> Result<Vec<IteratorRange>, NoNest> {
     let index = match stmt.target.is_scalar() {
         true => Index::Forbidden,
         false => Index::At(stmt.index.clone()),
     };
-    let target = Expr::access(stmt.target.clone(), index);
-    let value = stmt.value.clone();
-    Ok(shape::ranges(&Expr::new(Node::Assign { target, value }))?)
+    let assignment = Expr::new(Node::Assign {
+        target: Expr::access(stmt.target.clone(), index),
+        value: stmt.value.clone(),
+        elsewhere,
+    });
+    Ok(shape::ranges(&assignment)?)
 }
 
 /// TeML numbers iterators by level: where all are one letter and a number, the number decides.

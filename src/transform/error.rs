@@ -391,7 +391,9 @@ impl ErrorKind {
             | K::Invalid(Invalid::IndexTooLarge { .. } | Invalid::LocalTooLarge { .. })
             | K::TooComplex
             | K::NoNest(NoNest::NotLinear { .. } | NoNest::ReadsTarget { .. })
-            | K::NoNest(NoNest::Scattered { .. }) => Class::Limitation,
+            | K::NoNest(NoNest::Scattered { .. } | NoNest::TwoConstants { .. }) => {
+                Class::Limitation
+            }
             K::Loop(NoLoop::TooDeep { .. } | NoLoop::Ambiguous { .. })
             | K::Invalid(Invalid::InsideVector { .. } | Invalid::NotCollapsible { .. })
             | K::Invalid(Invalid::PrefetchInVector { .. })
@@ -465,7 +467,7 @@ impl ErrorKind {
             K::NoNest(NoNest::NotInjective { .. }) => {
                 "give each iterator a dimension of its own in the target"
             }
-            K::NoNest(NoNest::Scattered { .. }) => {
+            K::NoNest(NoNest::Scattered { .. } | NoNest::TwoConstants { .. }) => {
                 "reduce into a tensor of its own, then assign that"
             }
             K::Loop(NoLoop::Ambiguous { .. }) => "name the loop instead of giving its level",

@@ -178,6 +178,7 @@ fn every_refusal_has_a_case() {
         K::NoNest(NoNest::ReadsTarget { .. }) => "NoNest::ReadsTarget",
         K::NoNest(NoNest::NotInjective { .. }) => "NoNest::NotInjective",
         K::NoNest(NoNest::Scattered { .. }) => "NoNest::Scattered",
+        K::NoNest(NoNest::TwoConstants { .. }) => "NoNest::TwoConstants",
         K::NoNest(NoNest::Shape(_)) => "NoNest::Shape",
         K::NotPositive { .. } => "NotPositive",
         K::Negative { .. } => "Negative",
