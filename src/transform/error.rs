@@ -423,6 +423,8 @@ impl ErrorKind {
                 NoBuffer::NotUsed { .. }
                 | NoBuffer::Written { .. }
                 | NoBuffer::OnlyRead { .. }
+                | NoBuffer::NotLocal { .. }
+                | NoBuffer::NoRows { .. }
                 | NoBuffer::NotTemporary { .. }
                 | NoBuffer::Unset { .. },
             )
@@ -491,6 +493,9 @@ impl ErrorKind {
             K::Buffer(NoBuffer::Written { .. }) => "`stage` keeps what is written in a buffer",
             K::Buffer(NoBuffer::OnlyRead { .. }) => "`pack` keeps what is read in a buffer",
             K::Buffer(NoBuffer::NoOrder { .. }) => "dimensions count from 1, as in `[2, 1]`",
+            K::Buffer(NoBuffer::NotLocal { .. }) => {
+                "`pack`, `stage` and `localize` make local tensors; `padded` stores a larger copy"
+            }
             K::Buffer(NoBuffer::NotTemporary { .. }) => {
                 "join the nest that computes it and the one that reads it with fuse_outer"
             }

@@ -206,6 +206,8 @@ fn every_refusal_has_a_case() {
         K::Buffer(NoBuffer::Written { .. }) => "Buffer::Written",
         K::Buffer(NoBuffer::OnlyRead { .. }) => "Buffer::OnlyRead",
         K::Buffer(NoBuffer::NoOrder { .. }) => "Buffer::NoOrder",
+        K::Buffer(NoBuffer::NotLocal { .. }) => "Buffer::NotLocal",
+        K::Buffer(NoBuffer::NoRows { .. }) => "Buffer::NoRows",
         K::Buffer(NoBuffer::NotTemporary { .. }) => "Buffer::NotTemporary",
         K::Buffer(NoBuffer::Unset { .. }) => "Buffer::Unset",
         K::Producer(NoProducer::NotPlain { .. }) => "Producer::NotPlain",
