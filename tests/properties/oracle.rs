@@ -63,9 +63,8 @@ proptest! {
     fn legal_steps_change_no_value(recipe in recipe(), moves in moves(0..=12)) {
         let mut nest = built(&recipe.assignment(""));
         for chosen in &moves {
-            match step(&nest, chosen) {
-                Ok(after) => nest = after,
-                _ => {}
+            if let Ok(after) = step(&nest, chosen) {
+                nest = after;
             }
         }
         is_equal(&nest)?;
@@ -195,9 +194,8 @@ fn what_is_broken_is_found_whenever_numbers_show_it() {
     let result = runner.run(&cases, |(recipe, moves, damage, place, seed)| {
         let mut nest = built(&recipe.assignment(""));
         for chosen in &moves {
-            match step(&nest, chosen) {
-                Ok(after) => nest = after,
-                _ => {}
+            if let Ok(after) = step(&nest, chosen) {
+                nest = after;
             }
         }
         let size: usize = nest.trees().iter().map(Tree::size).sum();
