@@ -45,6 +45,19 @@ enum Command {
         #[command(flatten)]
         settings: Settings,
     },
+    /// Prove that each variant of a script computes what its definition says, and time nothing
+    ///
+    /// A line for every variant that the script gives to compare, measure, run or codegen.
+    Check {
+        /// The script
+        file: PathBuf,
+        /// Execute every instance of every statement, too, and compare all elements: for small
+        /// sizes, which --set chooses
+        #[arg(long)]
+        exhaustive: bool,
+        #[command(flatten)]
+        settings: Settings,
+    },
     /// Explore step by step, line by line
     Repl {
         #[command(flatten)]
@@ -91,6 +104,11 @@ fn main() -> ExitCode {
             output,
             settings,
         } => emit(&file, output.as_deref(), settings),
+        Command::Check {
+            file,
+            exhaustive,
+            settings,
+        } => check(&file, exhaustive, settings),
         Command::Repl { limits } => repl(&limits),
         Command::Worker => teml::runtime::serve(),
     }
@@ -181,6 +199,32 @@ fn emit(file: &Path, output: Option<&Path>, settings: Settings) -> ExitCode {
             say(&format!("error: cannot write the C: {reason}"));
             ExitCode::FAILURE
         }
+    }
+}
+
+fn check(file: &Path, exhaustive: bool, settings: Settings) -> ExitCode {
+    let workbench = Workbench {
+        mode: Mode::Check { exhaustive },
+        parameters: settings.set.into(),
+        ..Workbench::default()
+    };
+    let mut session = match session(Box::new(std::io::stdout()), workbench) {
+        Ok(session) => session,
+        Err(code) => return code,
+    };
+    if let Err(error) = session.run_file(file) {
+        return fail(&error);
+    }
+    match session.checked() {
+        (0, _) => {
+            let file = file.display();
+            say(&format!(
+                "error: {file} gives no variant to compare, measure, run or codegen"
+            ));
+            ExitCode::FAILURE
+        }
+        (_, 0) => finish(&session),
+        (_, _) => ExitCode::FAILURE,
     }
 }
 

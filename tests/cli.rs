@@ -248,6 +248,32 @@ print(codegen(assumed));
 }
 
 #[test]
+fn without_the_polyhedral_library_all_but_proofs_works() {
+    let script = "
+let a = tensor([8]);
+let b = eq(a, [i] -> [i]);
+let plain = build(b);
+let turned = plain.reverse(1);
+let racing = build(sum(a, [1])).parallelize(1);
+compare([plain, turned, turned.stripmine(1, 3)]);
+print(check(turned).legal == ());
+codegen(racing);
+";
+    let directory = tempfile::tempdir().unwrap();
+    let path = write(directory.path(), "script.rhai", script);
+    let mut command = teml(&["run", path.to_str().unwrap()]);
+    command.env("TEML_CACHE_DIR", directory.path().join("cache"));
+    let output = command.env("TEML_ISL", "/no/such/file").output().unwrap();
+    let shown = text(&output.stdout);
+    let footnote = "\nturned, variant_3: not proved to be correct: the polyhedral library isl was \
+                    not found: install it (`apt install libisl23`";
+    assert!(shown.contains(footnote), "{shown}");
+    assert!(shown.ends_with("\ntrue\n"), "{shown}");
+    let errors = text(&output.stderr);
+    assert!(errors.contains("cannot be parallel"), "{errors}");
+}
+
+#[test]
 fn tensors_that_read_each_other_are_compared() {
     // Each is read by the other's assignment; what is left in `a` at the end is the result.
     let script = "
@@ -398,4 +424,53 @@ print(\"started\");
 compare(variants);
 ";
     is_interrupted(&interrupt(script, &[]));
+}
+
+#[test]
+fn variants_are_checked_without_running_them() {
+    let directory = tempfile::tempdir().unwrap();
+    let check = |script: &str, arguments: &[&str]| {
+        let path = write(directory.path(), "script.rhai", script);
+        let mut command = teml(&["check", path.to_str().unwrap()]);
+        command.args(arguments).env("CC", "/nonexistent/cc");
+        let output = command.output().unwrap();
+        let shown = (text(&output.stdout), text(&output.stderr));
+        (output.status.code(), shown.0, shown.1)
+    };
+    let row_sums = "let n = param(\"n\", 400);\nlet A = tensor([n, n]);\nlet x = tensor([n]);\n\
+         let s = eq(vsum(vmul(A, x, [[i, j], [j]]), [j]), [i]);\nlet naive = build(s);\n";
+    let legal =
+        format!("{row_sums}let plan = naive.interchange(\"i\", \"j\");\ncompare([naive, plan]);");
+    let (code, shown, errors) = check(&legal, &[]);
+    assert_eq!(
+        (code, shown.as_str()),
+        (Some(0), "naive: legal\nplan: legal\n"),
+        "{errors}"
+    );
+    let (code, shown, errors) = check(&legal, &["--exhaustive", "--set", "n=5"]);
+    let expected =
+        "naive: legal; all 5 elements are equal\nplan: legal; all 5 elements are equal\n";
+    assert_eq!((code, shown.as_str()), (Some(0), expected), "{errors}");
+
+    let illegal = format!("{row_sums}let plan = naive.reverse(\"j\");\nmeasure([naive, plan]);");
+    let (code, shown, errors) = check(&illegal, &["--exhaustive", "--set", "n=3"]);
+    assert_eq!(code, Some(1), "{shown}{errors}");
+    assert!(shown.contains("plan: illegal: "), "{shown}");
+    assert!(
+        shown.contains("; s[0] has another value than in the definition"),
+        "{shown}"
+    );
+    let relaxed = format!("reductions(\"reassoc\");\n{illegal}");
+    let (code, shown, _) = check(&relaxed, &["--exhaustive", "--set", "n=3"]);
+    assert_eq!(code, Some(0), "{shown}");
+    let assumed = illegal.replace("measure([", "plan = plan.assume(\"exact\");\nmeasure([");
+    let (code, shown, _) = check(&assumed, &[]);
+    assert_eq!(code, Some(0), "{shown}");
+    assert!(shown.contains("plan: assumed, not proved"), "{shown}");
+
+    let (code, _, errors) = check(&legal, &["--exhaustive", "--set", "n=2000"]);
+    assert_eq!(code, Some(1), "{errors}");
+    let (code, _, errors) = check(row_sums, &[]);
+    assert_eq!(code, Some(1));
+    assert!(errors.contains("gives no variant"), "{errors}");
 }

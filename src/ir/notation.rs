@@ -20,10 +20,11 @@ use super::affine::Affine;
 use super::expr::{Expr, Index, Node};
 use super::function::{BinaryOp, Function};
 use super::name::Name;
-use super::nest::{Fill, Loop, Nest, Stmt, Tree};
+use super::nest::Nest;
 use super::range::Range;
 use super::tensor::Tensor;
 use super::text::region_texts;
+use super::tree::{Fill, Loop, Stmt, Tree};
 
 impl Expr {
     /// The tree as TeML eq. 1 writes it.

@@ -14,9 +14,10 @@ use super::affine::Affine;
 use super::elem::Elem;
 use super::expr::{Expr, Index, Node};
 use super::function::{BinaryOp, Function};
-use super::nest::{Fill, Loop, Nest, Stmt, Tree};
+use super::nest::Nest;
 use super::range::Range;
 use super::tensor::Tensor;
+use super::tree::{Fill, Loop, Stmt, Tree};
 use std::fmt::{self, Display, Formatter};
 
 impl Display for Expr {

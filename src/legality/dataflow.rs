@@ -8,7 +8,7 @@
 //! Source: Feautrier, Dataflow Analysis of Array and Scalar References, 1991; Verdoolaege,
 //! Janssens and Bruynooghe, Equivalence Checking of Static Affine Programs, 2009.
 
-use super::memory::{read, written};
+use super::memory::{Clock, read, written};
 use super::program::{Leaf, What};
 use super::relations::{linear, statement};
 use crate::ir::{Constant, Name, Node, Tensor};
@@ -28,30 +28,34 @@ const MAX_COPIES: usize = 16;
 impl Values {
     /// The values in the order of `leaves`, which are numbered from `first` on.
     pub(super) fn of(leaves: &[Leaf], first: usize, results: &[&Tensor]) -> Result<Values, Error> {
-        let lengths = leaves.iter().map(|l| l.place.len() + l.loops.len());
-        let depth = lengths.max().unwrap_or(1);
+        // Results are read in the end, and a statement reads before it writes.
+        let clock = Clock::of(leaves);
+        let at = |leaf: &Leaf, domain: Piece, writes: i64| {
+            let (start, end) = (Linear::from(0), Linear::from(writes));
+            let moment = clock.moment(leaf);
+            domain.to("", [start].into_iter().chain(moment).chain([end]))
+        };
         let (mut sinks, mut sources, mut schedule) = (Vec::new(), Vec::new(), Vec::new());
         let (mut own, mut copies) = (Vec::new(), Vec::new());
         for (leaf, k) in leaves.iter().zip(first..) {
             for (r, piece) in leaf.reads(k) {
                 sinks.push(piece);
-                schedule.push(leaf.time(leaf.domain(&read(k, r)), depth, 0));
+                schedule.push(at(leaf, leaf.domain(&read(k, r)), 0));
             }
             sources.push(leaf.write(k));
-            schedule.push(leaf.time(leaf.domain(&written(k)), depth, 1));
+            schedule.push(at(leaf, leaf.domain(&written(k)), 1));
             match leaf.copies() {
                 true => copies.push(leaf.domain(&written(k)).to(&read(k, 1), leaf.iterators())),
                 false => own.push(leaf.value(k)),
             }
         }
-        let end = leaves.iter().map(|l| l.place[0]).max().unwrap_or(0) + 1;
         for tensor in results {
             let piece = whole(tensor);
             let elements = (0..tensor.shape().rank()).map(|d| element(d).as_str().into());
             sinks.push(piece.clone().to(&format!("m_{}", tensor.label()), elements));
-            let mut time = vec![Linear::from(end as i64)];
-            time.resize(depth + 1, Linear::from(0));
-            schedule.push(piece.to("", time));
+            let mut end = vec![Linear::from(1)];
+            end.resize(clock.coordinates() + 2, Linear::from(0));
+            schedule.push(piece.to("", end));
         }
 
         let (sinks, sources) = (UnionMap::new(&sinks)?, UnionMap::new(&sources)?);

@@ -1,7 +1,7 @@
 //! Whether nests compute what their definition says: the one authority.
 //!
-//! [`check`] proves it or shows what is wrong; [`prove`] is what code needs. [`race`] is a quick test for parallel loops that
-//! needs no polyhedral library, and may refuse too much.
+//! [`check()`] proves it or shows what is wrong; [`prove`] is what code needs. [`race`] is a quick
+//! test for parallel loops that needs no polyhedral library, and may refuse too much.
 
 mod check;
 mod concurrent;

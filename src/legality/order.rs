@@ -7,6 +7,7 @@
 //! Source: Kelly and Pugh, A Unifying Framework for Iteration Reordering Transformations, 1995.
 
 use super::find;
+use super::memory::Clock;
 use super::program::{Original, Program};
 use super::relations::{Meaning, in_order, instances, time};
 use super::violation::Violation;
@@ -19,11 +20,11 @@ pub(super) fn violation(
     reassociates: &dyn Fn(usize) -> bool,
 ) -> Result<Option<Violation>, Error> {
     let meaning = Meaning::of(program)?;
-    let depth = program.depth();
+    let clock = Clock::of(&program.leaves);
     let pieces: Vec<_> = program
         .leaves
         .iter()
-        .filter_map(|l| time(l, depth))
+        .filter_map(|l| time(l, &clock))
         .collect();
     let time = UnionMap::new(&pieces)?;
 

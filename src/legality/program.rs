@@ -69,12 +69,6 @@ impl<'a> Program<'a> {
         program
     }
 
-    /// The length of the points in time that leaves are executed at.
-    pub(super) fn depth(&self) -> usize {
-        let lengths = self.leaves.iter().map(|l| l.place.len() + l.loops.len());
-        lengths.max().unwrap_or(0)
-    }
-
     /// The greatest number of loops around an assignment.
     pub(super) fn original_depth(&self) -> usize {
         let depths = self.originals.iter().map(|o| o.loops.len());

@@ -4,6 +4,7 @@
 //! and its initialization of an element is the point `F⟨a⟩[…]` of that element. The elements of
 //! tensor A are the points `m_A[…]`.
 
+use super::memory::Clock;
 use super::program::{Access, Leaf, Original, Program, What, accesses};
 use crate::ir::{Affine, Loop, Name};
 use crate::poly::{Error, Linear, Piece, Relation, UnionMap, UnionSet};
@@ -233,16 +234,8 @@ pub(super) fn executed(leaf: &Leaf) -> Option<Piece> {
 }
 
 /// The map from a leaf's instances to the points in time at which the nests execute them.
-pub(super) fn time(leaf: &Leaf, depth: usize) -> Option<Piece> {
-    let mut time = vec![Linear::from(leaf.place[0] as i64)];
-    for (k, place) in leaf.place[1..].iter().enumerate() {
-        time.push(Linear::from(*place as i64));
-        if k < leaf.loops.len() {
-            time.push(Linear::from(format!("t{k}").as_str()));
-        }
-    }
-    time.resize(depth, Linear::from(0));
-    Some(executed(leaf)?.to("", time))
+pub(super) fn time(leaf: &Leaf, clock: &Clock) -> Option<Piece> {
+    Some(executed(leaf)?.to("", clock.moment(leaf)))
 }
 
 /// The map from a leaf's instances to the values of the outermost `count` iterators around it.

@@ -23,6 +23,13 @@ impl Linear {
     }
 }
 
+impl Linear {
+    /// Whether no variable occurs.
+    pub fn is_constant(&self) -> bool {
+        self.terms.is_empty()
+    }
+}
+
 /// A variable.
 impl From<&str> for Linear {
     fn from(name: &str) -> Linear {

@@ -37,10 +37,23 @@ pub fn table(outcome: &Outcome) -> String {
         "\nchecked: {}\ntimed: {runs} interleaved runs each, {} thread{plural} in parallel loops",
         outcome.evidence, outcome.threads,
     );
-    for row in outcome.rows.iter().filter(|r| r.proof != Proof::Proved) {
-        let _ = write!(text, "\n{}: {}", row.label, row.proof);
-    }
+    text.push_str(&unproved(&outcome.rows));
     text
+}
+
+/// The variants that are not proved to be correct, and why not, a line for each reason.
+fn unproved(rows: &[Row]) -> String {
+    let mut reasons: Vec<(&Proof, Vec<&str>)> = Vec::new();
+    for row in rows.iter().filter(|r| r.proof != Proof::Proved) {
+        match reasons.iter_mut().find(|(proof, _)| *proof == &row.proof) {
+            Some((_, labels)) => labels.push(&row.label),
+            None => reasons.push((&row.proof, vec![&row.label])),
+        }
+    }
+    let lines = reasons
+        .iter()
+        .map(|(proof, labels)| format!("\n{}: {proof}", labels.join(", ")));
+    lines.collect()
 }
 
 fn cells(row: &Row, outcome: &Outcome) -> [String; 7] {

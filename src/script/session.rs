@@ -275,6 +275,13 @@ impl Session {
         state.workbench.parameters.unused().map(str::to_owned)
     }
 
+    /// How many variants were checked, and how many of those are wrong, in
+    /// [`Mode::Check`](super::Mode::Check).
+    pub fn checked(&self) -> (usize, usize) {
+        let state = self.shared.lock();
+        (state.workbench.checked, state.workbench.wrong)
+    }
+
     /// The C that was generated: one translation unit with every kernel of `codegen`, or else of
     /// `compare`; `None` if there is neither.
     pub fn emitted(&self) -> Option<String> {

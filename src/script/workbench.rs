@@ -13,6 +13,12 @@ pub enum Mode {
     Run,
     /// It is only collected: `compare` and `save` do nothing else.
     Emit,
+    /// It is not generated where it would only be compiled: each variant is checked and told in a
+    /// line.
+    Check {
+        /// Whether its instances are executed, too, one by one.
+        exhaustive: bool,
+    },
 }
 
 /// What `param` gives: settings by name, and which of them were asked for.
@@ -68,6 +74,10 @@ pub struct Workbench {
     pub compared: Vec<Kernel>,
     /// The nests of `compared`.
     pub nests: Vec<Nest>,
+    /// How many variants were checked in [`Mode::Check`].
+    pub checked: usize,
+    /// How many of those are wrong.
+    pub wrong: usize,
     /// Whether to say on standard error what a long run is doing.
     pub shows_progress: bool,
 }

@@ -7,6 +7,7 @@
 mod buffers;
 mod compiled;
 mod config;
+mod detours;
 mod functions;
 mod generator;
 mod moves;

@@ -202,7 +202,6 @@ fn what_is_broken_is_found_whenever_numbers_show_it() {
         let countdown = Cell::new(place % size);
         let trees = broken(&unmarked(nest.trees()), damage, &countdown);
         let nest = nest.with_trees(trees);
-        // What damage leaves malformed means nothing.
         if verify(&nest).is_err() {
             return Ok(());
         }

@@ -6,6 +6,7 @@
 //! compiled and run, too; otherwise the interpreter executes it.
 
 use super::compiled::runs_as_defined;
+use super::detours::{Detour, by_way, detours};
 use super::generator::{Recipe, recipe, store};
 use super::moves::reproduction;
 use super::oracle::{DAMAGES, Damage, broken};
@@ -16,7 +17,7 @@ use std::cell::{Cell, RefCell};
 use teml::codegen::{self, NoCode};
 use teml::interp::symbolic::{Answer, Policy, compare};
 use teml::interp::{definition, execute};
-use teml::ir::{Elem, Expr, Nest, Tree};
+use teml::ir::{Elem, Expr, Name, Nest, Tree};
 use teml::legality::{self, Reductions, Verdict};
 
 /// What a case computes.
@@ -58,6 +59,21 @@ struct Counts {
 }
 
 impl Counts {
+    fn show(&self) {
+        println!(
+            "{} legal; {} illegal, {} of them where all matters, {} of those harmless; {} undecided",
+            self.legal.get(),
+            self.illegal.get(),
+            self.refused.get(),
+            self.harmless.get(),
+            self.undecided.get(),
+        );
+        let mut samples = self.samples.take();
+        samples.sort();
+        let smallest = samples.iter().take(5);
+        smallest.for_each(|(_, text)| println!("{text}\n"));
+    }
+
     fn sample(&self, nests: &[Nest], text: String) {
         let size = nests.iter().flat_map(|n| n.trees()).map(Tree::size).sum();
         self.samples.borrow_mut().push((size, text));
@@ -74,17 +90,27 @@ fn text(nests: &[Nest]) -> String {
     scripts.join("\n\n")
 }
 
-/// The results of running the nests equal those of their definition, in numbers.
+/// What the nests write equals what their definition says, in numbers.
 fn computes(nests: &[Nest], definition: &[Expr]) -> bool {
     let mut expected = store(definition);
     let mut actual = expected.clone();
     definition::run(definition, &mut expected).expect("a value");
     let ran = nests.iter().all(|n| execute::run(n, &mut actual).is_ok());
-    // What became local is in no store.
-    let mut kept = expected
+    // What one assignment computes for a later one may be in local tensors only.
+    let lines: Vec<_> = nests.iter().flat_map(Nest::lines).collect();
+    let written = |name: &Name| {
+        lines.iter().any(|line| match line.tree {
+            Tree::Stmt(s) => s.target.name() == Some(name),
+            Tree::Fill(fill) => fill.target.name() == Some(name),
+            Tree::Loop(_) | Tree::Local(_) => false,
+        })
+    };
+    // A local tensor of that name is gone.
+    let both = expected
         .iter()
-        .filter_map(|(name, data)| Some((data, actual.get(name)?)));
-    ran && kept.all(|(a, b)| super::comparable(a) == super::comparable(b))
+        .filter_map(|(n, data)| Some((n, data, actual.get(n)?)));
+    let mut both = both.filter(|(n, ..)| written(n));
+    ran && both.all(|(_, a, b)| super::comparable(a) == super::comparable(b))
 }
 
 fn runs(nests: &[Nest], definition: &[Expr]) -> Result<(), TestCaseError> {
@@ -101,10 +127,8 @@ fn runs(nests: &[Nest], definition: &[Expr]) -> Result<(), TestCaseError> {
     runs_as_defined(definition, kernel, store(definition), rounding)
 }
 
-#[test]
-fn proofs_and_instances_agree() {
-    let number = std::env::var("TEML_CASES").ok();
-    let number = number.map_or(500, |n| n.parse().expect("a number of cases"));
+/// So many cases, with local tensors put into nests.
+fn count(number: u32, detours: impl Strategy<Value = Vec<(usize, Detour)>>) -> Counts {
     let compiles = std::env::var_os("TEML_COMPILED").is_some();
     let counts = Counts::default();
     let damage = (
@@ -121,79 +145,97 @@ fn proofs_and_instances_agree() {
         4 => program().prop_map(Source::Several),
         1 => recipe().prop_map(Source::One),
     ];
-    let cases = (source, program_moves(8), damage, orders);
+    let cases = (source, program_moves(8), (detours, damage), orders);
     let mut runner = TestRunner::new(super::config(number));
-    let result = runner.run(&cases, |(source, moves, damage, (reductions, policy))| {
-        let definition = source.definition();
-        let mut nests = transformed(&definition, &moves);
-        if let Some((damage, which, place)) = damage {
-            let which = which % nests.len();
-            nests[which] = damaged(&nests[which], damage, place);
-        }
-        let answer = compare(&nests, policy, &|| false);
-        let is_equal = matches!(answer, Ok(Answer::Equal { .. }));
-        match legality::check(&nests, reductions) {
-            Verdict::Legal => {
-                more(&counts.legal);
-                prop_assert!(
-                    is_equal,
-                    "proved legal, but {:?}\n{:?}\n{}",
-                    answer,
-                    policy,
-                    text(&nests)
-                );
-                prop_assert!(computes(&nests, &definition), "{}", text(&nests));
-                if compiles {
-                    runs(&nests, &definition)?;
+    let result = runner.run(
+        &cases,
+        |(source, moves, (detours, damage), (reductions, policy))| {
+            let definition = source.definition();
+            let mut nests = transformed(&definition, &moves);
+            for (which, detour) in &detours {
+                let which = which % nests.len();
+                if let Some(with) = by_way(&nests[which], detour) {
+                    nests[which] = with;
                 }
             }
-            Verdict::Illegal(violation) => {
-                more(&counts.illegal);
-                // What nobody needs can be computed wrongly without harm.
-                let counts_all = damage.is_none() && source.loses_nothing();
-                if counts_all {
-                    more(&counts.refused);
+            if let Some((damage, which, place)) = damage {
+                let which = which % nests.len();
+                nests[which] = damaged(&nests[which], damage, place);
+            }
+            let answer = compare(&nests, policy, &|| false);
+            let is_equal = matches!(answer, Ok(Answer::Equal { .. }));
+            match legality::check(&nests, reductions) {
+                Verdict::Legal => {
+                    more(&counts.legal);
+                    prop_assert!(
+                        is_equal,
+                        "proved legal, but {:?}\n{:?}\n{}",
+                        answer,
+                        policy,
+                        text(&nests)
+                    );
+                    prop_assert!(computes(&nests, &definition), "{}", text(&nests));
+                    if compiles {
+                        runs(&nests, &definition)?;
+                    }
                 }
-                if is_equal && counts_all {
-                    more(&counts.harmless);
+                Verdict::Illegal(violation) => {
+                    more(&counts.illegal);
+                    // What nobody needs can be computed wrongly without harm.
+                    let counts_all = damage.is_none() && source.loses_nothing();
+                    if counts_all {
+                        more(&counts.refused);
+                    }
+                    if is_equal && counts_all {
+                        more(&counts.harmless);
+                        let text = text(&nests);
+                        counts.sample(&nests, format!("harmless: {violation}\n{policy:?} {text}"));
+                    }
+                }
+                Verdict::Undecided(why) => {
+                    more(&counts.undecided);
                     let text = text(&nests);
-                    counts.sample(&nests, format!("harmless: {violation}\n{policy:?} {text}"));
+                    counts.sample(&nests, format!("undecided: {why}\n{policy:?} {text}"));
                 }
             }
-            Verdict::Undecided(why) => {
-                more(&counts.undecided);
-                let text = text(&nests);
-                counts.sample(&nests, format!("undecided: {why}\n{policy:?} {text}"));
-            }
-        }
-        Ok(())
-    });
-    let (legal, illegal): (u32, u32) = (counts.legal.get(), counts.illegal.get());
-    let (refused, harmless) = (counts.refused.get(), counts.harmless.get());
-    let undecided = counts.undecided.get();
-    println!(
-        "{legal} legal; {illegal} illegal, {refused} of them where all matters, {harmless} of \
-         those harmless; {undecided} undecided"
+            Ok(())
+        },
     );
-    let mut samples = counts.samples.take();
-    samples.sort();
-    samples
-        .iter()
-        .take(5)
-        .for_each(|(_, text)| println!("{text}\n"));
     assert!(
         result.is_ok(),
         "{}",
         result.err().map_or(String::new(), |e| e.to_string())
     );
+    counts.show();
+    counts
+}
+
+/// The number of cases that the environment asks for.
+fn cases(default: u32) -> u32 {
+    let number = std::env::var("TEML_CASES").ok();
+    number.map_or(default, |n| n.parse().expect("a number of cases"))
+}
+
+#[test]
+fn proofs_and_instances_agree() {
+    let number = cases(500);
+    let counts = count(number, Just(Vec::new()));
+    let (legal, refused) = (counts.legal.get(), counts.refused.get());
     assert!(
         10 * legal > number && 20 * refused > number,
         "the cases are lopsided"
     );
     assert!(
-        50 * harmless < refused,
+        50 * counts.harmless.get() < refused,
         "too much is refused that does no harm"
     );
+}
+
+#[test]
+fn proofs_follow_values_through_local_tensors() {
+    let number = cases(150);
+    let counts = count(number, detours());
+    assert!(10 * counts.legal.get() > number, "the cases are lopsided");
 }
 
 fn damaged(nest: &Nest, damage: Damage, place: usize) -> Nest {

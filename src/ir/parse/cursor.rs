@@ -5,9 +5,9 @@ use crate::ir::constant::Constant;
 use crate::ir::elem::Elem;
 use crate::ir::function::BinaryOp;
 use crate::ir::name::Name;
-use crate::ir::nest::{Fill, Loop, Stmt};
 use crate::ir::range::{Hints, Range, Schedule, Sharing};
 use crate::ir::tensor::{Shape, Tensor};
+use crate::ir::tree::{Fill, Loop, Stmt};
 
 /// A place in a line.
 pub(super) struct Cursor<'a> {

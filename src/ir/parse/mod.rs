@@ -6,8 +6,9 @@ mod value;
 use super::elem::Elem;
 use super::expr::{Expr, MAX_DEPTH};
 use super::function::BinaryOp;
-use super::nest::{Nest, Tree};
+use super::nest::Nest;
 use super::tensor::Tensor;
+use super::tree::Tree;
 use cursor::Cursor;
 use std::sync::Arc;
 

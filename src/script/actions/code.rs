@@ -3,6 +3,7 @@
 use super::check::illegal;
 use super::compare::label;
 use super::data::Numbers;
+use super::prove;
 use crate::codegen::{self, Kernel, NoCode};
 use crate::diag;
 use crate::ir::Nest;
@@ -42,6 +43,7 @@ the C; `save(code, path)` writes it. Source: TeML §2.",
         let label = label(&nests).map_or("kernel".to_owned(), |l| codegen::symbol::from_label(&l));
         let symbol = name.unwrap_or(label);
         let symbol = unused(symbol, &call.state().workbench.generated);
+        prove::report(call, &symbol, &nests);
         let reductions = call.state().workbench.settings.reductions;
         let kernel = codegen::generate(&nests, &symbol, reductions);
         let kernel = kernel.map_err(|e| no_code(call, e, &nests))?;
@@ -98,7 +100,7 @@ Writes the C of `codegen`, or a tensor that `run` computed as an `.npy` file:
 current directory.",
     call: |call| {
         let path = call.text(1)?;
-        let emits = call.state().workbench.mode == Mode::Emit;
+        let emits = call.state().workbench.mode != Mode::Run;
         let written = match call.get::<Numbers>(0, "") {
             Ok(_) if !path.ends_with(".npy") => {
                 return Err(call.fail(1, "must end with `.npy`, the format of numbers"));

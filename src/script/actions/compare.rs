@@ -1,6 +1,7 @@
 //! `compare` and `measure`: variants checked, then timed.
 
 use super::code::{no_code, unused};
+use super::prove;
 use crate::codegen::{self, Kernel, NoCode};
 use crate::ir::{Name, Nest};
 use crate::report;
@@ -31,7 +32,14 @@ interquartile range over the median), `gflops` (of the median), `error` (the lar
 over the largest value), and `ok`, which is `true`.",
     call: |call| {
         let candidates = candidates(call)?;
-        if call.state().workbench.mode == Mode::Emit {
+        let mode = call.state().workbench.mode;
+        if let Mode::Check { .. } = mode {
+            candidates
+                .iter()
+                .for_each(|c| prove::report(call, &c.label, &c.nests));
+            return Ok(Dynamic::from_array(not_run(&candidates)));
+        }
+        if mode == Mode::Emit {
             for candidate in &candidates {
                 emit(call, candidate).map_err(|e| no_code(call, e, &candidate.nests))?;
             }
@@ -63,7 +71,14 @@ fails or computes something wrong is reported in a line, and the others go on: i
 false and `why`, and no numbers.",
     call: |call| {
         let candidates = candidates(call)?;
-        if call.state().workbench.mode == Mode::Emit {
+        let mode = call.state().workbench.mode;
+        if let Mode::Check { .. } = mode {
+            candidates
+                .iter()
+                .for_each(|c| prove::report(call, &c.label, &c.nests));
+            return Ok(Dynamic::from_array(not_run(&candidates)));
+        }
+        if mode == Mode::Emit {
             for candidate in &candidates {
                 if let Err(error) = emit(call, candidate) {
                     skip(call, &candidate.label, &error.to_string());

@@ -23,7 +23,7 @@ there reproduces `compare(variants)` without teml.",
             let bench = &state.workbench;
             (bench.mode, bench.inputs.clone(), bench.settings.clone())
         };
-        if mode == Mode::Emit {
+        if mode != Mode::Run {
             return Ok(Dynamic::UNIT);
         }
         let files = trial::export(&candidates, &inputs, &settings);

@@ -34,7 +34,7 @@ the others keep what they hold. Source: TeML §2, Fig. 1.",
             3 => one_element(call, tensor, &name)?,
             _ => whole(call, tensor)?,
         };
-        let emits = call.state().workbench.mode == Mode::Emit;
+        let emits = call.state().workbench.mode != Mode::Run;
         if !emits {
             data.check(tensor).map_err(|error| call.refuse(&error.to_string()))?;
         }

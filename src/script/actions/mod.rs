@@ -8,6 +8,7 @@ mod export;
 mod init;
 mod look;
 mod paths;
+mod prove;
 mod run;
 mod strategy;
 

@@ -3,6 +3,7 @@
 use super::code::no_code;
 use super::compare::{at_bench, emit, failed_trial, label};
 use super::data::Numbers;
+use super::prove;
 use crate::codegen::Role;
 use crate::ir::Tensor;
 use crate::runtime::{Array, Values};
@@ -37,7 +38,8 @@ of numbers unless `init` says otherwise. `teml emit` runs nothing: there, result
             let numbers = Numbers::of_result(Array { shape, values });
             results.insert(tensor.label().into(), Dynamic::from(numbers));
         };
-        if call.state().workbench.mode == Mode::Emit {
+        prove::report(call, &candidate.label, &candidate.nests);
+        if call.state().workbench.mode != Mode::Run {
             let kernel = emit(call, &candidate).map_err(|e| no_code(call, e, &candidate.nests))?;
             for param in kernel.params.iter().filter(|p| p.role != Role::In) {
                 add(&param.tensor, Values::none(param.tensor.elem()));
