@@ -86,10 +86,14 @@ let placed = build(T).interchange(1, 2).compute_at(build(U).stripmine("i", 3), "
 let V = eq(vneg(C, [i, j]), [i, j]);
 let W = sub(V, V, [[i - 1, j], [j, i + 1]] -> [i, j]);
 let merged = build(V).inline(build(W).interchange(1, 2)).parallelize(1);
+let border = padded(g, [1, [0, 2]], -0.1);
+let bordered = build(border).stripmine(1, 4);
+let rows = eq(vsum(vat(D, [i, j]), [j]), [i + 1], [12], 0);
+let summed = build(rows).pack(0, D).pad_buffer("D_pack", #{multiple: 8, extra: 1}).reverse("i");
 let out = "";
 "#;
 
-const NESTS: [&str; 17] = [
+const NESTS: [&str; 19] = [
     "inner",
     "plan",
     "copy",
@@ -107,6 +111,8 @@ const NESTS: [&str; 17] = [
     "parts",
     "placed",
     "merged",
+    "bordered",
+    "summed",
 ];
 
 #[test]

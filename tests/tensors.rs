@@ -145,14 +145,45 @@ fn stencils_leave_the_border_alone() {
     }
 }
 
-/// The copy that the message for `padding` shows.
 #[test]
-fn a_padded_copy_has_a_border_of_zeros() {
+fn a_convolution_takes_a_padded_input() {
     let script = "let input = tensor([1, 2, 5]); let W = tensor([3, 2, 3]);
-        let P = eq(input, [n, c, x1] -> [n, c, x1 + 1], [1, 2, 7]); init(P, 0.0);
+        let P = padded(input, [0, 0, 1]);
         let O = conv(P, W); print(shape(O));
         compare([[build(P), build(O)]]);";
     let shown = printed(script);
     assert!(shown.starts_with("[1, 3, 5]\n"), "{shown}");
     assert!(shown.contains("equal the definition"), "{shown}");
+}
+
+/// What was in the border before does not matter, and the C agrees with the definition.
+#[test]
+fn padding_sets_every_element() {
+    for (padded, shape) in [
+        ("padded(A, [1, [0, 3]])", "[6, 8]"),
+        ("padded(A, [0, 0])", "[4, 5]"),
+        ("padded(A, [[2, 0], 0], -1.5)", "[6, 5]"),
+        ("padded(2 * A + A, [1, 1], 7)", "[6, 7]"),
+        ("padded(vcontract(A, B, [2, 1]), [0, 1])", "[4, 5]"),
+        ("padded(s, [])", "[]"),
+        ("padded(n, [1], 3)", "[3]"),
+        ("eq(A, [i, j] -> [2*i, j + 1], [9, 8], 1)", "[9, 8]"),
+    ] {
+        let script = format!(
+            "let A = tensor([4, 5]); let B = tensor([5, 3]); let s = scalar();
+             let n = tensor([1], \"i32\");
+             let P = {padded}; print(shape(P)); init(P, 99);
+             let nest = build(P);
+             let plans = [nest];
+             if shape(P).len() == 2 {{
+                 plans.push(nest.stripmine(1, 3).parallelize(1));
+                 plans.push(nest.interchange(1, 2).reverse(1));
+             }}
+             compare(plans);"
+        );
+        let shown = printed(&script);
+        let first = shown.lines().next();
+        assert_eq!(first, Some(shape), "{padded}");
+        assert!(shown.contains("equal the definition"), "{padded}: {shown}");
+    }
 }

@@ -10,6 +10,8 @@
 //! 3. In an index of several iterators (`h + kh`) of which a single one has no range from the
 //!    first two rules, that one takes the values that stay inside whatever the others are: the
 //!    windows that fit. Otherwise such an index narrows nothing and must stay inside.
+//! 4. A target that is set elsewhere, too, may be larger than the value: there an iterator that
+//!    stands alone is narrowed, as in rule 2, and takes its range from the value.
 //!
 //! What these rules accept never reads or writes out of bounds.
 
@@ -224,6 +226,8 @@ struct Use {
     index: Affine,
     vars: Vec<usize>,
     place: Place,
+    /// Whether an iterator that stands alone in it takes all values.
+    whole: bool,
 }
 
 impl Solver {
@@ -234,6 +238,17 @@ impl Solver {
                 tensor,
                 index: Index::At(index),
             } => self.access(tensor, index, scope),
+            Node::Assign {
+                target,
+                value,
+                elsewhere: Some(_),
+            } => {
+                let first = self.uses.len();
+                self.collect(target, scope);
+                self.uses[first..].iter_mut().for_each(|u| u.whole = false);
+                self.collect(value, scope);
+                return;
+            }
             Node::Reduce { over, .. } => {
                 for name in over {
                     scope.push(self.declare(name, false));
@@ -285,6 +300,7 @@ impl Solver {
                 index: index.clone(),
                 vars,
                 place,
+                whole: true,
             });
         }
     }
@@ -306,7 +322,7 @@ impl Solver {
             }
         }
         for u in &self.uses {
-            if u.index.as_iterator().is_some() {
+            if u.whole && u.index.as_iterator().is_some() {
                 self.vars[u.vars[0]].stands_alone(&u.place)?;
             }
         }

@@ -187,7 +187,7 @@ fn params(nests: &[Nest]) -> Result<Vec<Param>, NoCode> {
 fn role(tensor: &Tensor, definition: &[&Expr]) -> Role {
     let mut written = false;
     for assignment in definition {
-        let Node::Assign { target, value } = assignment.node() else {
+        let Node::Assign { target, value, .. } = assignment.node() else {
             continue;
         };
         let mut read = false;
@@ -219,11 +219,17 @@ fn writes_later(tensor: &Tensor, definition: &[&Expr]) -> bool {
 
 /// Whether an assignment sets every element of its target.
 fn covers(assignment: &Expr) -> bool {
-    let (Node::Assign { target, .. }, Ok(ranges)) = (assignment.node(), shape::ranges(assignment))
+    let Node::Assign {
+        target, elsewhere, ..
+    } = assignment.node()
     else {
         return false;
     };
-    let Node::Access { tensor, index } = target.node() else {
+    if elsewhere.is_some() {
+        return true;
+    }
+    let (Node::Access { tensor, index }, Ok(ranges)) = (target.node(), shape::ranges(assignment))
+    else {
         return false;
     };
     let Index::At(index) = index else {

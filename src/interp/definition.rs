@@ -28,7 +28,10 @@ fn assigned<T: Number>(
     store: &Store<'_>,
 ) -> Result<(Name, Data<'static>), Fault> {
     let statement = Statement::<T>::new(assignment, store)?;
-    let mut result = statement.old.to_vec();
+    let mut result = match statement.elsewhere {
+        Some(value) => vec![value; statement.old.len()],
+        None => statement.old.to_vec(),
+    };
     let mut point = statement.first();
     let mut more = statement.domain.iter().all(|(low, high)| low < high);
     while more {
@@ -46,6 +49,8 @@ pub struct Statement<'s, T> {
     /// The half-open range of each iterator of the target.
     pub domain: Vec<(i64, i64)>,
     old: &'s [T],
+    /// What elements are set to that no point of the domain assigns.
+    elsewhere: Option<T>,
     target: Linear,
     fold: Option<(BinaryOp, Vec<(i64, i64)>)>,
     value: Code<T>,
@@ -95,7 +100,12 @@ impl<'s, T: Number> Statement<'s, T> {
     /// Tensors without data, indices that leave their tensor, or no assignment at all.
     pub fn new(assignment: &Expr, store: &'s Store<'_>) -> Result<Statement<'s, T>, Fault> {
         let meaningless = || Fault::Meaningless(Infix(assignment).to_string());
-        let Node::Assign { target, value } = assignment.node() else {
+        let Node::Assign {
+            target,
+            value,
+            elsewhere,
+        } = assignment.node()
+        else {
             return Err(meaningless());
         };
         let Node::Access { tensor, index } = target.node() else {
@@ -147,6 +157,10 @@ impl<'s, T: Number> Statement<'s, T> {
             name: tensor.name().cloned().ok_or_else(meaningless)?,
             domain: ranges(&own),
             old: elements(store, tensor)?,
+            elsewhere: match elsewhere {
+                Some(constant) => Some(T::constant(*constant).ok_or_else(meaningless)?),
+                None => None,
+            },
             target: compiler.linear(tensor, index)?,
             fold: fold.map(|op| (op, ranges(&extra))),
             value: compiler.compile(value)?,

@@ -93,6 +93,9 @@ pub enum Node {
         target: Expr,
         /// The value of every element, over the store before the assignment.
         value: Expr,
+        /// The value of the elements that the target's indices do not reach. Without it, they
+        /// keep what they hold.
+        elsewhere: Option<Constant>,
     },
 }
 
@@ -354,9 +357,14 @@ impl Expr {
                     body,
                 })
             }
-            Node::Assign { target, value } => Expr::new(Node::Assign {
+            Node::Assign {
+                target,
+                value,
+                elsewhere,
+            } => Expr::new(Node::Assign {
                 target: target.substitute(map),
                 value: value.substitute(map),
+                elsewhere: *elsewhere,
             }),
         }
     }
@@ -368,9 +376,14 @@ impl Expr {
             Node::Access { tensor, index } if tensor.name().is_none() => {
                 Expr::access(tensor.named(name.clone()), index.clone())
             }
-            Node::Assign { target, value } => Expr::new(Node::Assign {
+            Node::Assign {
+                target,
+                value,
+                elsewhere,
+            } => Expr::new(Node::Assign {
                 target: target.fill_placeholder(name),
                 value: value.clone(),
+                elsewhere: *elsewhere,
             }),
             _ => self.clone(),
         }
@@ -383,7 +396,7 @@ fn children(node: &Node) -> Vec<&Expr> {
         Node::Binary { left, right, .. } => vec![left, right],
         Node::Apply { args, .. } => args.iter().collect(),
         Node::Reduce { body, .. } | Node::Virtual { body, .. } => vec![body],
-        Node::Assign { target, value } => vec![target, value],
+        Node::Assign { target, value, .. } => vec![target, value],
     }
 }
 

@@ -85,6 +85,10 @@ fn expr(e: &Expr, shape: &dyn Fn(&Expr) -> String) -> String {
             format!("({name} [{over}], {}, •)", shape(e))
         }
         Node::Virtual { formals, .. } => format!("(λ [{}], {}, ε)", list(formals), shape(e)),
+        Node::Assign {
+            elsewhere: Some(value),
+            ..
+        } => format!("(= elsewhere {value}, •, •)"),
         Node::Assign { .. } => "(=, •, •)".to_owned(),
     };
     let subtrees: Vec<String> = e.children().into_iter().map(|c| expr(c, shape)).collect();

@@ -315,7 +315,17 @@ impl Display for Infix<'_> {
             Node::Virtual { formals, body, .. } => {
                 write!(f, "[{}] -> {}", list(formals), Infix(body))
             }
-            Node::Assign { target, value } => write!(f, "{} = {}", Infix(target), Infix(value)),
+            Node::Assign {
+                target,
+                value,
+                elsewhere,
+            } => {
+                write!(f, "{} = {}", Infix(target), Infix(value))?;
+                match elsewhere {
+                    Some(constant) => write!(f, " elsewhere {constant}"),
+                    None => Ok(()),
+                }
+            }
         }
     }
 }

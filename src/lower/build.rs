@@ -15,7 +15,8 @@
 //!     y[i] += A[i][j] * x[j]
 //! ```
 //!
-//! The nest is perfect, but for the initialization of a reduction, which is a fill before it.
+//! The nest is perfect, but for the initialization of a reduction, which is a fill before it, as
+//! is what elements get that the loops do not reach (`elsewhere`).
 //! Loops are named after their iterators: first those of the target, then those that are summed
 //! over, each in order of appearance. Iterators that are all called i1, i2 … (one letter and a
 //! number) are ordered by number, as TeML numbers them by level; an iterator that no script
@@ -25,15 +26,16 @@
 //! accumulates onto itself; a sum below anything but `*`, `neg` and the dividend of a
 //! floating-point quotient; another reduction below any operation; a value that reads other
 //! elements of the target; several iterations that assign one element, or for all that the
-//! indices tell could do so.
+//! indices tell could do so; a number elsewhere in a target that is read, or that a reduction
+//! begins from another one.
 //!
 //! Source: TeML eq. 19; initialization: §4.2.3.
 
 use super::flatten::{Flat, Stuck, flatten};
-use crate::analysis::digits;
+use super::target::Target;
 use crate::analysis::shape::{self, IteratorRange};
 use crate::ir::{
-    Affine, BinaryOp, Expr, Fill, Hints, Index, Infix, Loop, Name, Nest, Node, Origin, Range,
+    Affine, BinaryOp, Constant, Expr, Hints, Index, Infix, Loop, Name, Nest, Node, Origin, Range,
     Reduction, Sharing, Stmt, Tensor, Tree,
 };
 use std::sync::Arc;
@@ -92,6 +94,20 @@ pub enum NoNest {
         /// The target, indexed.
         target: String,
     },
+    /// A reduction into a target whose other elements get another number than it begins from.
+    #[error(
+        "the reduction `{reduction}` begins from {identity}, and {target} is {elsewhere} elsewhere"
+    )]
+    TwoConstants {
+        /// The reduction.
+        reduction: &'static str,
+        /// What it begins from.
+        identity: Constant,
+        /// The target, indexed.
+        target: String,
+        /// What other elements get.
+        elsewhere: Constant,
+    },
     /// Extents that do not fit.
     #[error(transparent)]
     Shape(#[from] shape::Mismatch),
@@ -102,7 +118,12 @@ pub enum NoNest {
 /// # Errors
 /// As the header says.
 pub fn build(assignment: &Expr) -> Result<Nest, NoNest> {
-    let (target, index, value) = parts(assignment)?;
+    let Parts {
+        target,
+        index,
+        value,
+        elsewhere,
+    } = parts(assignment)?;
     let shown = Infix(assignment.children()[0]).to_string();
     let access = Target {
         tensor: target,
@@ -144,7 +165,11 @@ pub fn build(assignment: &Expr) -> Result<Nest, NoNest> {
         }
     };
     let repeats = reduction.is_some() || !extra.is_empty();
-    access.check_reads(&body, repeats)?;
+    if onto_old.is_some() && elsewhere.is_some() {
+        let (read, target) = (access.shown.clone(), access.shown);
+        return Err(NoNest::ReadsTarget { read, target });
+    }
+    access.check_reads(&body, repeats || elsewhere.is_some())?;
 
     let reduced = extra.into_iter().chain(over).collect();
     let order = loop_order(of_target.clone(), reduced);
@@ -158,12 +183,10 @@ pub fn build(assignment: &Expr) -> Result<Nest, NoNest> {
             point: order.iter().cloned().map(Affine::iterator).collect(),
         }),
     };
-    let ranges = statement_ranges(&stmt)?;
+    let ranges = statement_ranges(&stmt, elsewhere)?;
     access.check_injective(&of_target, &ranges)?;
-    let fill = match reduction {
-        Some(reduction) if onto_old.is_none() => Some(access.fill(&ranges, reduction)?),
-        _ => None,
-    };
+    let begins = reduction.filter(|_| onto_old.is_none());
+    let fill = access.fill(&ranges, begins, elsewhere)?;
 
     let names = readable(&order);
     let rename = |name: &Name| -> Option<Affine> {
@@ -197,124 +220,40 @@ fn continues(op: BinaryOp, reduction: Reduction) -> bool {
     op == reduction.op() || (op, reduction) == (BinaryOp::Sub, Reduction::Sum)
 }
 
-fn parts(assignment: &Expr) -> Result<(&Tensor, Vec<Affine>, &Expr), NoNest> {
+/// What an assignment consists of.
+struct Parts<'e> {
+    target: &'e Tensor,
+    index: Vec<Affine>,
+    value: &'e Expr,
+    elsewhere: Option<Constant>,
+}
+
+fn parts(assignment: &Expr) -> Result<Parts<'_>, NoNest> {
     let what = match assignment.node() {
-        Node::Assign { target, value } => match target.node() {
+        Node::Assign {
+            target,
+            value,
+            elsewhere,
+        } => match target.node() {
             Node::Access { tensor, .. } if tensor.name().is_none() => return Err(NoNest::Unnamed),
-            Node::Access {
-                tensor,
-                index: Index::At(index),
-            } => {
-                return Ok((tensor, index.clone(), value));
+            Node::Access { tensor, index } => {
+                let index = match index {
+                    Index::At(index) => index.clone(),
+                    Index::Unset | Index::Forbidden => Vec::new(),
+                };
+                return Ok(Parts {
+                    target: tensor,
+                    index,
+                    value,
+                    elsewhere: *elsewhere,
+                });
             }
-            Node::Access { tensor, .. } => return Ok((tensor, Vec::new(), value)),
             _ => "malformed",
         },
         Node::Access { .. } => "a tensor without a value",
         _ => "a virtual expression",
     };
     Err(NoNest::NotAnAssignment { what })
-}
-
-struct Target<'a> {
-    tensor: &'a Tensor,
-    index: &'a [Affine],
-    shown: String,
-}
-
-impl Target<'_> {
-    /// Whether `expr` reads exactly the element that is assigned.
-    fn is(&self, expr: &Expr) -> bool {
-        match expr.node() {
-            Node::Access {
-                tensor,
-                index: Index::At(index),
-            } => tensor == self.tensor && index == self.index,
-            Node::Access { tensor, .. } => tensor == self.tensor,
-            _ => false,
-        }
-    }
-
-    /// Splits `target op rest` into the update and the rest.
-    fn split_update<'e>(&self, value: &'e Expr) -> (Option<BinaryOp>, &'e Expr) {
-        match value.node() {
-            Node::Binary {
-                op, left, right, ..
-            } if self.is(left) => (Some(*op), right),
-            Node::Binary {
-                op, left, right, ..
-            } if op.commutes() && self.is(right) => (Some(*op), left),
-            _ => (None, value),
-        }
-    }
-
-    fn check_reads(&self, body: &Expr, repeats: bool) -> Result<(), NoNest> {
-        let mut read = None;
-        body.for_each_access(&mut |tensor, index| {
-            let access = Expr::access(tensor.clone(), index.clone());
-            if tensor.name() == self.tensor.name() && (repeats || !self.is(&access)) {
-                read.get_or_insert_with(|| Infix(&access).to_string());
-            }
-        });
-        let target = self.shown.clone();
-        read.map_or(Ok(()), |read| Err(NoNest::ReadsTarget { read, target }))
-    }
-
-    /// The indices must tell the iterations apart: each iterator is the only one of an index or
-    /// a digit of one, beside others that are known by then.
-    fn check_injective(&self, iterators: &[Name], ranges: &[IteratorRange]) -> Result<(), NoNest> {
-        let mut known: Vec<Name> = Vec::new();
-        let mut more = true;
-        while more {
-            more = false;
-            for index in self.index {
-                let mut open = index.terms().to_vec();
-                open.retain(|(name, _)| !known.contains(name));
-                if !open.is_empty() && digits::tell_apart(&open, ranges) {
-                    known.extend(open.into_iter().map(|(name, _)| name));
-                    more = true;
-                }
-            }
-        }
-        match iterators.iter().find(|name| !known.contains(name)) {
-            None => Ok(()),
-            Some(name) => Err(NoNest::NotInjective {
-                target: self.shown.clone(),
-                iterator: name.clone(),
-            }),
-        }
-    }
-
-    /// The fill of the box that is written, which must have no holes.
-    fn fill(&self, ranges: &[IteratorRange], reduction: Reduction) -> Result<Fill, NoNest> {
-        let scattered = || NoNest::Scattered {
-            target: self.shown.clone(),
-        };
-        let bounds = |name: &Name| {
-            let range = ranges.iter().find(|r| r.name == *name)?;
-            Some((range.low, range.high - 1))
-        };
-        let mut seen: Vec<&Name> = Vec::new();
-        let mut region = Vec::with_capacity(self.index.len());
-        for index in self.index {
-            let names = index.terms().iter().map(|(name, _)| name);
-            if names.clone().any(|name| seen.contains(&name)) {
-                return Err(scattered());
-            }
-            seen.extend(names);
-            let extent = digits::without_holes(index.terms(), ranges);
-            let (low, _) = index.interval(&bounds).ok_or_else(scattered)?;
-            region.push((Affine::constant(low), extent.ok_or_else(scattered)?));
-        }
-        let target = self.tensor.clone();
-        let value = reduction.identity(target.elem());
-        Ok(Fill {
-            target,
-            region,
-            value,
-            assignment: Some(0),
-        })
-    }
 }
 
 /// The iterators in order of appearance; of those in one index the one that moves it most first,
@@ -333,14 +272,20 @@ fn names_in(index: &[Affine]) -> Vec<Name> {
     names
 }
 
-fn statement_ranges(stmt: &Stmt) -> Result<Vec<IteratorRange>, NoNest> {
+fn statement_ranges(
+    stmt: &Stmt,
+    elsewhere: Option<Constant>,
+) -> Result<Vec<IteratorRange>, NoNest> {
     let index = match stmt.target.is_scalar() {
         true => Index::Forbidden,
         false => Index::At(stmt.index.clone()),
     };
-    let target = Expr::access(stmt.target.clone(), index);
-    let value = stmt.value.clone();
-    Ok(shape::ranges(&Expr::new(Node::Assign { target, value }))?)
+    let assignment = Expr::new(Node::Assign {
+        target: Expr::access(stmt.target.clone(), index),
+        value: stmt.value.clone(),
+        elsewhere,
+    });
+    Ok(shape::ranges(&assignment)?)
 }
 
 /// TeML numbers iterators by level: where all are one letter and a number, the number decides.

@@ -2,3 +2,4 @@
 
 pub mod build;
 mod flatten;
+mod target;

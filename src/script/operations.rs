@@ -94,6 +94,11 @@ fn convert(call: &Call, k: usize, kind: Kind) -> Result<Arg, Failure> {
             }
             call.get::<Expr>(k, OPERAND).map(Arg::Expr)
         }
+        Kind::Number => {
+            let given = call.value(k).and_then(|value| number(&value));
+            let number = given.ok_or_else(|| call.expected(k, "a number"))?;
+            Ok(Arg::Number(number))
+        }
         Kind::Comparison => {
             let symbols = Comparison::ALL.map(|c| format!("\"{}\"", c.symbol()));
             let expected = format!("a comparison: {}", symbols.join(", "));

@@ -131,6 +131,8 @@ fn insertions(
             found.push((after_equals, format!(" {SET} {this} :"), name));
         }
     }
+    // What a function starts with was found before what stands in its parameters.
+    found.sort_by_key(|(at, ..)| *at);
     found
 }
 

@@ -391,7 +391,9 @@ impl ErrorKind {
             | K::Invalid(Invalid::IndexTooLarge { .. } | Invalid::LocalTooLarge { .. })
             | K::TooComplex
             | K::NoNest(NoNest::NotLinear { .. } | NoNest::ReadsTarget { .. })
-            | K::NoNest(NoNest::Scattered { .. }) => Class::Limitation,
+            | K::NoNest(NoNest::Scattered { .. } | NoNest::TwoConstants { .. }) => {
+                Class::Limitation
+            }
             K::Loop(NoLoop::TooDeep { .. } | NoLoop::Ambiguous { .. })
             | K::Invalid(Invalid::InsideVector { .. } | Invalid::NotCollapsible { .. })
             | K::Invalid(Invalid::PrefetchInVector { .. })
@@ -421,6 +423,8 @@ impl ErrorKind {
                 NoBuffer::NotUsed { .. }
                 | NoBuffer::Written { .. }
                 | NoBuffer::OnlyRead { .. }
+                | NoBuffer::NotLocal { .. }
+                | NoBuffer::NoRows { .. }
                 | NoBuffer::NotTemporary { .. }
                 | NoBuffer::Unset { .. },
             )
@@ -465,7 +469,7 @@ impl ErrorKind {
             K::NoNest(NoNest::NotInjective { .. }) => {
                 "give each iterator a dimension of its own in the target"
             }
-            K::NoNest(NoNest::Scattered { .. }) => {
+            K::NoNest(NoNest::Scattered { .. } | NoNest::TwoConstants { .. }) => {
                 "reduce into a tensor of its own, then assign that"
             }
             K::Loop(NoLoop::Ambiguous { .. }) => "name the loop instead of giving its level",
@@ -489,6 +493,9 @@ impl ErrorKind {
             K::Buffer(NoBuffer::Written { .. }) => "`stage` keeps what is written in a buffer",
             K::Buffer(NoBuffer::OnlyRead { .. }) => "`pack` keeps what is read in a buffer",
             K::Buffer(NoBuffer::NoOrder { .. }) => "dimensions count from 1, as in `[2, 1]`",
+            K::Buffer(NoBuffer::NotLocal { .. }) => {
+                "`pack`, `stage` and `localize` make local tensors; `padded` stores a larger copy"
+            }
             K::Buffer(NoBuffer::NotTemporary { .. }) => {
                 "join the nest that computes it and the one that reads it with fuse_outer"
             }

@@ -87,6 +87,7 @@ pub static OPS: &[&Op] = &[
     &nest::pack::PACK,
     &nest::stage::STAGE,
     &nest::localize::LOCALIZE,
+    &nest::pad_buffer::PAD_BUFFER,
     &nest::mode::PARALLELIZE,
     &nest::mode::VECTORIZE,
     &nest::prefetch::PREFETCH,

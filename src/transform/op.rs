@@ -64,6 +64,8 @@ pub enum Kind {
     Tensor,
     /// A tensor expression, or a number.
     Operand,
+    /// A number.
+    Number,
     /// A comparison: `"<"`, `"<="`, `">"`, `">="`, `"=="`, `"!="`.
     Comparison,
     /// A loop, by level (counted from 1) or by name.

@@ -130,3 +130,34 @@ fn unrolled_loops_take_no_longer() {
         ],
     );
 }
+
+/// Sums of neighbors at two distances in a tensor with a border.
+const PADDED: &str = "
+    let A = tensor([14]);
+    let P = padded(A, [1]);
+    let B = eq(vadd(P, P, [[i], [i + 1]]), [i]);
+    let near = fuse_outer(build(P), build(B), 0);
+    let C = eq(vadd(P, P, [[i], [i + 2]]), [i]);
+    let far = fuse_outer(build(P), build(C), 0);
+";
+
+#[test]
+fn borders_are_set_before_what_they_surround() {
+    legal(
+        PADDED,
+        &[
+            "near",
+            "near.reverse(\"i1\").stripmine(\"i1\", 4).vectorize(\"i1_i\")",
+            "near.peel(\"i\", 1, \"back\").fuse(\"i1\", \"i\")",
+            "far.shift(\"i1\", 1).shift(\"i\", 1)",
+        ],
+    );
+    illegal(
+        PADDED,
+        "far.fuse(\"i1\", \"i\")",
+        &[
+            "first `P[2] = A[1]` then `C[0] = P[0] + P[2]`",
+            "because the second one reads P[2], which the first one sets",
+        ],
+    );
+}

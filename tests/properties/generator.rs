@@ -37,6 +37,9 @@ pub struct Recipe {
     pub rotation: usize,
     /// Whether the first two of them are one dimension, in which two iterators count like digits.
     pub joined: bool,
+    /// How many elements of the target lie before and after those that are assigned, in each
+    /// dimension, and get a number of their own.
+    pub border: Option<[i64; 2]>,
 }
 
 /// Something done with a value element by element, exact for small integers.
@@ -100,6 +103,7 @@ pub fn recipe() -> impl Strategy<Value = Recipe> {
         prop::sample::select(Reduction::ALL.to_vec()),
         prop::collection::vec((prop::sample::select(TOUCHES.to_vec()), -3..=3i64), 3),
         prop::bool::weighted(0.2),
+        prop::option::weighted(0.2, [0..=2i64, 0..=2i64]),
     )
         .prop_map(
             |(
@@ -113,6 +117,7 @@ pub fn recipe() -> impl Strategy<Value = Recipe> {
                 reduction,
                 touches,
                 joined,
+                border,
             )| {
                 Recipe {
                     elem,
@@ -125,6 +130,7 @@ pub fn recipe() -> impl Strategy<Value = Recipe> {
                     accumulates,
                     rotation,
                     joined,
+                    border,
                 }
             },
         )
@@ -210,7 +216,17 @@ impl Recipe {
             to.splice(..2, [index]);
             extents.splice(..2, [extents[0] * extents[1]]);
         }
-        let target = tensor(&format!("R{tag}"), &extents, self.elem);
+        let label = format!("R{tag}");
+        if let Some([before, after]) = self.border.filter(|_| self.can_have_a_border()) {
+            to = to.iter().map(|a| a.plus_constant(before)).collect();
+            extents = extents.iter().map(|n| before + n + after).collect();
+            let number = if self.summed.is_empty() { 7 } else { 0 };
+            let (from, number) = (vec![], Some(Number::Int(number)));
+            return eq::eq_within(&value, &Arrow { from, to }, &extents, number)
+                .expect("an assignment")
+                .fill_placeholder(&Name::new(&label).expect("a name"));
+        }
+        let target = tensor(&label, &extents, self.elem);
         if self.accumulates {
             let old = Expr::access(target.clone(), Index::At(to.clone()));
             let op = match self.summed.is_empty() {
@@ -221,6 +237,15 @@ impl Recipe {
         }
         let assignment = eq::eq(&value, &Arrow { from: vec![], to }).expect("an assignment");
         eq::retarget(&assignment, &target).expect("the target fits")
+    }
+}
+
+impl Recipe {
+    /// Nothing may need what the target held, and other reductions than sums begin from numbers
+    /// that no border has.
+    fn can_have_a_border(&self) -> bool {
+        let sums = self.summed.is_empty() || self.reduction == Reduction::Sum;
+        !self.accumulates && sums
     }
 }
 

@@ -20,6 +20,7 @@ use teml::transform::nest::interchange::INTERCHANGE;
 use teml::transform::nest::localize::LOCALIZE;
 use teml::transform::nest::mode::{PARALLELIZE, VECTORIZE};
 use teml::transform::nest::pack::PACK;
+use teml::transform::nest::pad_buffer::PAD_BUFFER;
 use teml::transform::nest::peel::PEEL;
 use teml::transform::nest::place_init::PLACE_INIT;
 use teml::transform::nest::prefetch::PREFETCH;
@@ -58,6 +59,8 @@ pub enum Move {
     Stage(Option<usize>, usize),
     /// Which tensor.
     Localize(usize),
+    /// Which of the local tensors, the multiple and the extra elements of its rows.
+    PadBuffer(usize, i64, i64),
     /// Partial results of a reduction.
     Rfactor(usize),
     Parallelize(usize, Vec<(&'static str, Arg)>),
@@ -108,6 +111,7 @@ pub fn moves(count: impl Into<prop::collection::SizeRange>) -> impl Strategy<Val
         4 => (prop::option::weighted(0.9, l.clone()), 0..6usize)
             .prop_map(|(l, t)| Move::Stage(l, t)),
         2 => (0..6usize).prop_map(Move::Localize),
+        2 => (0..6usize, 1..6i64, 0..4i64).prop_map(|(t, n, by)| Move::PadBuffer(t, n, by)),
         3 => l.clone().prop_map(Move::Rfactor),
         2 => (l.clone(), how).prop_map(|(l, how)| Move::Parallelize(l, how)),
         1 => (l.clone(), lanes).prop_map(|(l, n)| Move::Vectorize(l, n)),
@@ -214,6 +218,16 @@ pub fn step(nest: &Nest, chosen: &Move) -> Result<Nest, Error> {
         }
         Move::Stage(l, t) => call(nest, &STAGE, [scope(l), word(tensor(t).label())]),
         Move::Rfactor(l) => call(nest, &RFACTOR, [pick(l)]),
+        Move::PadBuffer(t, multiple, extra) => {
+            let locals = nest.locals();
+            // Without any, it is refused.
+            let label = locals
+                .get(t % locals.len().max(1))
+                .map_or("", |t| t.label());
+            let how = [("multiple", *multiple), ("extra", *extra)];
+            let how = how.map(|(name, value)| (name.to_owned(), Arg::Int(value)));
+            call(nest, &PAD_BUFFER, [word(label), Arg::Options(how.to_vec())])
+        }
         Move::Localize(t) => call(nest, &LOCALIZE, [word(tensor(t).label())]),
         Move::Stripmine(l, factor, tail) => {
             call(nest, &STRIPMINE, [pick(l), int(factor), word(tail)])

@@ -28,6 +28,7 @@ fn program() -> impl Strategy<Value = Program> {
     (recipe(), distances, 0..=1usize).prop_map(|(mut producer, distances, reduced)| {
         producer.accumulates = false;
         producer.joined = false;
+        producer.border = None;
         Program {
             producer,
             distances,

@@ -10,6 +10,7 @@ use teml::transform::nest::buffer::NoBuffer;
 use teml::transform::nest::fuse_outer::fuse_outer;
 use teml::transform::nest::localize::{LOCALIZE, localize};
 use teml::transform::nest::pack::PACK;
+use teml::transform::nest::pad_buffer::PAD_BUFFER;
 use teml::transform::nest::stage::STAGE;
 use teml::transform::tensor::declare;
 use teml::transform::{Arg, ErrorKind};
@@ -404,9 +405,90 @@ pub fn buffers() -> Vec<Case> {
             ordered(&[i64::MIN, i64::MAX]),
             stage(&copy, level(0), only_read),
         ],
+        rows(&copy),
         temporaries(&copy, &local),
     ]
     .concat()
+}
+
+fn how(options: &[(&str, i64)]) -> Arg {
+    let option = |(name, value): &(&str, i64)| ((*name).to_owned(), Arg::Int(*value));
+    Arg::Options(options.iter().map(option).collect())
+}
+
+fn rows(copy: &Nest) -> Vec<Case> {
+    let buffered = nest(&[
+        "f64 B[4], A[4]",
+        "local f64 t[4]",
+        "local f64 s[]",
+        "for i in 0..4",
+        "  t[i] = A[i]",
+        "s[] = t[0]",
+        "for j in 0..4",
+        "  B[j] = t[j] + s[]",
+    ]);
+    let pad = |nest: &Nest, tensor: &str, options: &[(&str, i64)], kind: ErrorKind| {
+        let args = vec![Arg::Nest(nest.clone()), word(tensor), how(options)];
+        Case::new(&PAD_BUFFER, args, kind)
+    };
+    let not_local = |tensor: &str, have: &[&str]| {
+        let (tensor, have) = (tensor.to_owned(), have.iter().map(|t| (*t).to_owned()));
+        let have = have.collect();
+        NoBuffer::NotLocal { tensor, have }.into()
+    };
+    let no_rows = NoBuffer::NoRows {
+        tensor: "s".to_owned(),
+    };
+    let (parameter, value) = ("multiple", 0);
+    let not_positive = ErrorKind::NotPositive { parameter, value };
+    let (parameter, value) = ("extra", -1);
+    let negative = ErrorKind::Negative { parameter, value };
+    let too_large = Invalid::LocalTooLarge {
+        tensor: "t".to_owned(),
+        bytes: 1_600_000_000,
+    };
+    vec![
+        pad(copy, "A", &[], not_local("A", &[])).at(1),
+        pad(&buffered, "A", &[("extra", 1)], not_local("A", &["t", "s"])).at(1),
+        pad(&buffered, "s", &[("extra", 1)], no_rows.into()).at(1),
+        pad(&buffered, "t", &[("multiple", 0)], not_positive).at(2),
+        pad(&buffered, "t", &[("extra", -1)], negative).at(2),
+        pad(
+            &buffered,
+            "t",
+            &[("multiple", 200_000_000)],
+            too_large.into(),
+        ),
+    ]
+}
+
+#[test]
+fn rows_become_longer_and_indices_stay() {
+    let lines = |row: &str| {
+        [
+            "f64 A[6], B[6]".to_owned(),
+            "for i in 0..2".to_owned(),
+            format!("  local f64 t[1]{row}"),
+            "  fill t[0..1][0..3] = 0".to_owned(),
+            "  for j in 0..3".to_owned(),
+            "    t[0][j] += A[3*i + j]".to_owned(),
+            "  for k in 0..3".to_owned(),
+            "    B[3*i + k] = t[0][k] * t[0][2]".to_owned(),
+        ]
+    };
+    let before = lines("[3]");
+    let before: Vec<&str> = before.iter().map(String::as_str).collect();
+    for (options, row) in [
+        (&[][..], "[3]"),
+        (&[("multiple", 4)], "[4]"),
+        (&[("multiple", 3)], "[3]"),
+        (&[("extra", 2)], "[5]"),
+        (&[("multiple", 8), ("extra", 1)], "[9]"),
+    ] {
+        let after = lines(row);
+        let after: Vec<&str> = after[1..].iter().map(String::as_str).collect();
+        becomes(&PAD_BUFFER, &before, &[word("t"), how(options)], &after);
+    }
 }
 
 fn temporaries(copy: &Nest, local: &dyn Fn(&Nest, &str, NoBuffer) -> Case) -> Vec<Case> {

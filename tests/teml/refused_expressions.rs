@@ -4,7 +4,7 @@ use crate::refusals::Case;
 use crate::trees::*;
 use teml::analysis::shape::{Mismatch, Place};
 use teml::ir::BinaryOp::{Add, Mul};
-use teml::ir::{Affine, Elem, Expr, Index, Node, ShapeError};
+use teml::ir::{Affine, Constant, Elem, Expr, Index, Node, ShapeError};
 use teml::lower::build::NoNest;
 use teml::transform::nest::build::BUILD;
 use teml::transform::tensor::declare::{self, TENSOR};
@@ -15,7 +15,7 @@ use teml::transform::tensor::vcontract::{VCONTRACT, vcontract};
 use teml::transform::tensor::veq::VEQ;
 use teml::transform::tensor::vop::{VADD, VMUL};
 use teml::transform::tensor::vreduce::{VSUM, vsum};
-use teml::transform::{Arg, Arrow, ErrorKind};
+use teml::transform::{Arg, Arrow, ErrorKind, Number};
 
 fn place(tensor: &str, dimension: usize, extent: u64) -> Place {
     Place {
@@ -65,6 +65,16 @@ fn operand_cases() -> Vec<Case> {
     };
     let has = vec![name("i"), name("j")];
     let product = vcontract(&a, &tensor("B", &[5, 6]), &[[2, 1]]).unwrap();
+    let elsewhere = vec![
+        expr(&a),
+        Arg::Arrow(arrow(["i j"], "i j")),
+        Arg::Extents(vec![4, 5]),
+        Arg::Number(Number::Float(f64::NAN)),
+    ];
+    let no_value = ErrorKind::NotRepresentable {
+        number: "NaN".to_owned(),
+        elem: Elem::F64,
+    };
     vec![
         Case::new(
             &EQ,
@@ -147,6 +157,7 @@ fn operand_cases() -> Vec<Case> {
             ErrorKind::TooComplex,
         ),
         Case::new(&EQ, vec![expr(&a)], ErrorKind::Misdeclared),
+        Case::new(&EQ, elsewhere, no_value).at(3),
     ]
 }
 
@@ -342,6 +353,15 @@ fn build_cases() -> Vec<Case> {
         &vop(Add, &a, &a, ["i j", "i j"]),
         vec![it("i").plus(&it("j"))],
     );
+    let within = |value: &Expr, extent, elsewhere| {
+        let to = arrow(["ε"], "i");
+        let elsewhere = Some(Number::Int(elsewhere));
+        bind(
+            "y",
+            eq::eq_within(value, &to, &[extent], elsewhere).unwrap(),
+        )
+    };
+    let onto_itself = within(&vop(Add, &tensor("y", &[5]), &x, ["i", "i"]), 5, 0);
     // No operation makes such a tree: they infer the target's shape or check it.
     let misshapen = Expr::new(Node::Assign {
         target: Expr::access(
@@ -349,6 +369,7 @@ fn build_cases() -> Vec<Case> {
             Index::At(list("i")),
         ),
         value: Expr::access(x.tensor().unwrap().clone(), Index::At(list("i"))),
+        elsewhere: None,
     });
     let extents = Mismatch::Extents {
         iterator: name("i"),
@@ -403,6 +424,22 @@ fn build_cases() -> Vec<Case> {
             &to(&rows, vec![it("i").times(2)]),
             NoNest::Scattered {
                 target: "y[2*i]".to_owned(),
+            },
+        ),
+        build(
+            &within(&rows, 6, 1),
+            NoNest::TwoConstants {
+                reduction: "sum",
+                identity: Constant::F64(0.0),
+                target: "y[i]".to_owned(),
+                elsewhere: Constant::F64(1.0),
+            },
+        ),
+        build(
+            &onto_itself,
+            NoNest::ReadsTarget {
+                read: "y[i]".to_owned(),
+                target: "y[i]".to_owned(),
             },
         ),
         build(&misshapen, NoNest::Shape(extents)),

@@ -112,6 +112,15 @@ pub fn producers() -> Vec<Case> {
         )
         .because_of(&["i"]),
         not_plain(
+            &[
+                "f64 A[10], T[12]",
+                "fill T[0..12] = 0",
+                "for i in 0..10",
+                "  T[i + 1] = A[i]",
+            ],
+            "`fill T[0..12] = 0` sets more than the loops do",
+        ),
+        not_plain(
             &["f64 T[12]", "fill T[0..12] = 0"],
             "there is no assignment",
         ),

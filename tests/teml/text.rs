@@ -207,6 +207,9 @@ const EXPRESSIONS: &[&str] = &[
     "f64 A[4]\npow(A[i], 2) + tanh(log(sqrt(sin(cos(A[i])))))",
     "f64 A[4]\nselect(A[i] <= 0 - A[i], select(A[i] != 1, 1, 2), A[i])",
     "f64 b[3], A[3][4]\nb[i] = sum(j: A[i][j]) / 4",
+    "f64 P[6], A[4]\nP[i + 1] = A[i] elsewhere 0",
+    "i32 P[9], A[4]\nP[2*i] = A[i] * A[i] elsewhere -3",
+    "f64 elsewhere\nelsewhere = elsewhere elsewhere -∞",
 ];
 
 #[test]
@@ -254,6 +257,10 @@ fn what_is_no_expression_is_refused() {
         "f64 A[4]\nselect(A[i], 1, 2)",
         "f64 A[4]\nselect(A[i] < 1, 2)",
         "f64 A[4]\nsum(A[i], A[i])",
+        "f64 P[6], A[4]\nP[i] = A[i] elsewhere",
+        "f64 P[6], A[4]\nP[i] = A[i] elsewhere A[0]",
+        "f64 A[4]\nA[i] elsewhere 0",
+        "i32 P[6], A[4]\nP[i] = A[i] elsewhere 0.5",
     ] {
         assert!(parse_expr(text).is_err(), "{text}");
     }

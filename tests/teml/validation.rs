@@ -309,3 +309,34 @@ fn nests_are_compared_one_after_the_other() {
         "A[2000000] has more than 1048576 elements, which are too many to follow one by one"
     );
 }
+
+const PADDED: &str = "f64 P[6], A[4]\nP[i + 1] = A[i] elsewhere 0";
+
+#[test]
+fn a_border_is_part_of_what_is_computed() {
+    let head = "f64 P[6], A[4]";
+    let reversed = [
+        head,
+        "fill P[0..6] = 0",
+        "for i in -3..1",
+        "  P[-i + 1] = A[-i]",
+    ];
+    accepts(&[PADDED], &reversed, Policy::Strict);
+    finds(
+        &[PADDED],
+        &[head, "for i in 0..4", "  P[i + 1] = A[i]"],
+        "P[0] has another value than in the definition: there it is last set by \
+         `fill P[0..6] = 0`; here it is never set",
+    );
+    finds(
+        &[PADDED],
+        &[
+            head,
+            "for i in 0..4",
+            "  P[i + 1] = A[i]",
+            "fill P[0..6] = 0",
+        ],
+        "P[1] has another value than in the definition: there it is last set by \
+         `P[1] = A[0]` at i = 0; here it is last set by `fill P[0..6] = 0`",
+    );
+}

@@ -164,10 +164,18 @@ impl Cursor<'_> {
         let target = self.value(1)?;
         match self.eat("=") {
             false => Ok(target),
-            true => Ok(Expr::new(Node::Assign {
-                target,
-                value: self.value(1)?,
-            })),
+            true => {
+                let value = self.value(1)?;
+                let elsewhere = match self.eat("elsewhere") {
+                    true => Some(self.number()?),
+                    false => None,
+                };
+                Ok(Expr::new(Node::Assign {
+                    target,
+                    value,
+                    elsewhere,
+                }))
+            }
         }
     }
 }

@@ -52,6 +52,23 @@ pub enum NoBuffer {
         /// The list.
         order: Vec<i64>,
     },
+    /// What is no local tensor.
+    #[error("{tensor} is no local tensor of the nest{}", match .have.as_slice() {
+        [] => ", which has none".to_owned(),
+        have => format!(": those are {}", have.join(", ")),
+    })]
+    NotLocal {
+        /// The tensor.
+        tensor: String,
+        /// The local ones.
+        have: Vec<String>,
+    },
+    /// A local tensor of a single element.
+    #[error("{tensor} has no dimensions, and so no rows")]
+    NoRows {
+        /// The tensor.
+        tensor: String,
+    },
     /// What should be localized is needed outside.
     #[error("{tensor} is not computed for a later assignment of the nest alone")]
     NotTemporary {

@@ -15,6 +15,7 @@ pub mod interchange;
 pub mod localize;
 pub mod mode;
 pub mod pack;
+pub mod pad_buffer;
 mod parts;
 pub mod peel;
 mod permute;

@@ -127,11 +127,23 @@ impl<'a> Producer<'a> {
         };
         let region = region(stmt, &loops).map_err(|found| plain(found, None))?;
         let tensor = stmt.target.label().to_owned();
-        let begins = fill.is_some_and(|fill| {
+        let filled = fill.filter(|fill| fill.target == stmt.target);
+        let filled = filled.and_then(|fill| {
             let as_region = |(low, n): &(Affine, u64)| Some((low.as_constant()?, *n));
             let filled: Option<Vec<_>> = fill.region.iter().map(as_region).collect();
-            fill.target == stmt.target && filled.is_some_and(|filled| filled == region)
+            Some((fill, filled?))
         });
+        let begins = filled.as_ref().is_some_and(|(_, filled)| *filled == region);
+        if let Some((fill, filled)) = &filled
+            && !begins
+            && filled
+                .iter()
+                .zip(&region)
+                .all(|(all, own)| contains(*all, *own))
+        {
+            let found = format!("`{fill}` sets more than the loops do");
+            return Err(plain(found, None));
+        }
         if (stmt.update.is_some() || fill.is_some()) && !begins || reads(&stmt.value, &stmt.target)
         {
             return Err(refuse(NoProducer::ReadsTarget { tensor }, None));
@@ -193,6 +205,12 @@ impl<'a> Producer<'a> {
         let ranges: String = ranges.map(|range| format!("[{range}]")).collect();
         format!("{}{ranges}", self.tensor().label())
     }
+}
+
+/// Whether one side of a box contains another one.
+fn contains((low, extent): (i64, u64), (inner, inner_extent): (i64, u64)) -> bool {
+    let end = |low: i64, extent| low.saturating_add_unsigned(extent);
+    low <= inner && end(inner, inner_extent) <= end(low, extent)
 }
 
 /// The `extent` indices from `low` on.

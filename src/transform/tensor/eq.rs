@@ -4,7 +4,8 @@
 //! let A = tensor([4, 5]);
 //! let B = eq(A, [i, j] -> [j, i]);
 //! let C = eq(A, [i, j] -> [i + 1, j + 1], [6, 7]);
-//! print(B); print(C);
+//! let D = eq(A, [i, j] -> [i + 1, j + 1], [6, 7], 0);
+//! print(B); print(C); print(D);
 //! ```
 //!
 //! ```text
@@ -12,26 +13,32 @@
 //! B[j][i] = A[i][j]
 //! f64 C[6][7], A[4][5]
 //! C[i + 1][j + 1] = A[i][j]
+//! f64 D[6][7], A[4][5]
+//! D[i + 1][j + 1] = A[i][j] elsewhere 0
 //! ```
 //!
-//! `eq(value, I0 -> I1, extents?)`: `I0` indexes the value, `I1` the target. `I0` is left out, as in
+//! `eq(value, I0 -> I1, extents?, elsewhere?)`: `I0` indexes the value, `I1` the target. `I0` is left out, as in
 //! `eq(value, [j, i])` or `() -> [j, i]`, where the value has iterators. The target takes the
 //! name of the variable that the assignment is bound to, or the name in `@name:`. If that
 //! variable holds a tensor, its shape is kept and must fit; otherwise the target has the extents
 //! given, or the least ones that its indices fit in, but those of the value where an iterator is
 //! alone in a dimension of both. Every element assigned denotes the value over
-//! the tensors before the assignment; elements that no iteration assigns keep what they held.
+//! the tensors before the assignment; elements that no iteration assigns keep what they held, or
+//! get the number `elsewhere`.
 //!
 //! Refuses: as `vadd` does; a target index that could be negative; extents given that disagree
-//! with those of the value.
+//! with those of the value, unless there is a number for the elements elsewhere; a number that is
+//! no value of the element type.
 //!
-//! Source: TeML eqs. 14, 17, 18.
+//! Source: TeML eqs. 14, 17, 18; a number elsewhere: beyond the paper.
 
-use super::operand::indexed;
+use super::operand::{indexed, typed};
 use crate::analysis::bounds::Bounds;
 use crate::analysis::shape::{self, Mismatch, Place};
-use crate::ir::{Affine, Expr, Index, Loop, Name, Node, Range, Shape, Tensor};
-use crate::transform::{Arg, Arrow, Error, ErrorKind, Iters, Kind, Op, Param, Returns, Value};
+use crate::ir::{Affine, Constant, Expr, Index, Loop, Name, Node, Range, Shape, Tensor};
+use crate::transform::{
+    Arg, Arrow, Error, ErrorKind, Iters, Kind, Number, Op, Param, Returns, Value,
+};
 
 /// `eq(value, iterators)`.
 pub static EQ: Op = Op {
@@ -40,14 +47,21 @@ pub static EQ: Op = Op {
         Param::new("value", Kind::Expr),
         Param::new("iterators", Kind::Arrow),
         Param::optional("extents", Kind::Extents),
+        Param::optional("elsewhere", Kind::Number),
     ],
     returns: Returns::Expr,
     file: include_str!("eq.rs"),
     call: |args| match args {
         [Arg::Expr(value), Arg::Arrow(arrow)] => eq(value, arrow).map(Value::Expr),
         [Arg::Expr(value), Arg::Arrow(arrow), Arg::Extents(extents)] => {
-            eq_within(value, arrow, extents).map(Value::Expr)
+            eq_within(value, arrow, extents, None).map(Value::Expr)
         }
+        [
+            Arg::Expr(value),
+            Arg::Arrow(arrow),
+            Arg::Extents(extents),
+            Arg::Number(elsewhere),
+        ] => eq_within(value, arrow, extents, Some(*elsewhere)).map(Value::Expr),
         _ => Err(ErrorKind::Misdeclared.into()),
     },
 };
@@ -73,13 +87,26 @@ pub fn eq(value: &Expr, arrow: &Arrow) -> Result<Expr, Error> {
     assign(assigned(value, arrow)?, &arrow.to, 1)
 }
 
-/// The assignment of `value` to a tensor named □ of these extents.
-fn eq_within(value: &Expr, arrow: &Arrow, extents: &[i64]) -> Result<Expr, Error> {
+/// The assignment of `value` to a tensor named □ of these extents, whose other elements get a
+/// number or keep what they hold.
+///
+/// # Errors
+/// As the header says.
+pub fn eq_within(
+    value: &Expr,
+    arrow: &Arrow,
+    extents: &[i64],
+    elsewhere: Option<Number>,
+) -> Result<Expr, Error> {
     let value = assigned(value, arrow)?;
+    let elsewhere = elsewhere.map(|number| typed(number, value.elem()));
+    let elsewhere = elsewhere
+        .transpose()
+        .map_err(|kind| Error::from(kind).at_argument(3))?;
     let target = Shape::new(extents, value.elem())
         .map_err(Error::from)
         .map(|shape| Tensor::new(shape, value.elem()));
-    let assignment = target.and_then(|target| assign_onto(&value, &arrow.to, &target));
+    let assignment = target.and_then(|target| assign_onto(&value, &arrow.to, &target, elsewhere));
     assignment.map_err(|e| e.at_argument(2))
 }
 
@@ -94,7 +121,11 @@ pub(super) fn assign(value: Expr, to: &[Affine], argument: usize) -> Result<Expr
     let shape = infer_target(&value, to).map_err(|e| e.at_argument(argument))?;
     let target = Tensor::new(shape, value.elem());
     let target = Expr::access(target, Index::At(to.to_vec()));
-    let assignment = Expr::new(Node::Assign { target, value });
+    let assignment = Expr::new(Node::Assign {
+        target,
+        value,
+        elsewhere: None,
+    });
     match assignment.is_in_limits() {
         true => Ok(assignment),
         false => Err(ErrorKind::TooComplex.into()),
@@ -164,7 +195,12 @@ fn infer_target(value: &Expr, to: &[Affine]) -> Result<Shape, Error> {
 /// # Errors
 /// Ranks, extents or element types that disagree.
 pub fn retarget(assignment: &Expr, tensor: &Tensor) -> Result<Expr, Error> {
-    let Node::Assign { target, value } = assignment.node() else {
+    let Node::Assign {
+        target,
+        value,
+        elsewhere,
+    } = assignment.node()
+    else {
         return Ok(assignment.clone());
     };
     let Node::Access {
@@ -174,11 +210,16 @@ pub fn retarget(assignment: &Expr, tensor: &Tensor) -> Result<Expr, Error> {
     else {
         return Ok(assignment.clone());
     };
-    assign_onto(value, index, tensor)
+    assign_onto(value, index, tensor, *elsewhere)
 }
 
-/// `tensor[index] = value`.
-fn assign_onto(value: &Expr, index: &[Affine], tensor: &Tensor) -> Result<Expr, Error> {
+/// `tensor[index] = value`, and perhaps a constant elsewhere.
+fn assign_onto(
+    value: &Expr,
+    index: &[Affine],
+    tensor: &Tensor,
+    elsewhere: Option<Constant>,
+) -> Result<Expr, Error> {
     let label = tensor.name().map_or("the target", Name::as_str);
     shape::check_rank(label, tensor.shape().rank(), index)?;
     if tensor.elem() != value.elem() {
@@ -198,6 +239,7 @@ fn assign_onto(value: &Expr, index: &[Affine], tensor: &Tensor) -> Result<Expr, 
     let assignment = Expr::new(Node::Assign {
         target,
         value: value.clone(),
+        elsewhere,
     });
     if !assignment.is_in_limits() {
         return Err(ErrorKind::TooComplex.into());

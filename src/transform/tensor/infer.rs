@@ -114,9 +114,16 @@ pub fn with_shapes(expr: &Expr) -> Result<Expr, ErrorKind> {
             ..
         } => reduce(*reduction, over.clone(), with_shapes(body)?),
         Node::Virtual { formals, body, .. } => abstraction(formals.clone(), with_shapes(body)?),
-        Node::Assign { target, value } => {
-            let (target, value) = (target.clone(), with_shapes(value)?);
-            let assignment = Expr::new(Node::Assign { target, value });
+        Node::Assign {
+            target,
+            value,
+            elsewhere,
+        } => {
+            let assignment = Expr::new(Node::Assign {
+                target: target.clone(),
+                value: with_shapes(value)?,
+                elsewhere: *elsewhere,
+            });
             shape::ranges(&assignment)?;
             Ok(assignment)
         }

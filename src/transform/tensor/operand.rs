@@ -108,6 +108,11 @@ fn with_iterators(operand: Operand<'_>, given: &Iters, elem: Elem) -> Result<Exp
 
 /// The number as an expression of this element type.
 pub(super) fn constant(number: Number, elem: Elem) -> Result<Expr, ErrorKind> {
+    Ok(Expr::new(Node::Constant(typed(number, elem)?)))
+}
+
+/// The number as a value of this element type.
+pub(super) fn typed(number: Number, elem: Elem) -> Result<Constant, ErrorKind> {
     let value = match number {
         Number::Int(value) => Constant::of_integer(elem, value),
         Number::Float(value) => Constant::of_float(elem, value),
@@ -116,8 +121,7 @@ pub(super) fn constant(number: Number, elem: Elem) -> Result<Expr, ErrorKind> {
         number: number.to_string(),
         elem,
     };
-    let value = value.ok_or_else(not_representable)?;
-    Ok(Expr::new(Node::Constant(value)))
+    value.ok_or_else(not_representable)
 }
 
 /// `expr` with iterators, ready to stand in an operation.

@@ -132,15 +132,28 @@ fn assignment_text(assignment: &Expr) -> Result<String, NoTrace> {
         })
         .collect();
     let fills = matches!(nest.trees(), [Tree::Fill(_), ..]);
-    Ok(statement_text(&s, &reduced, fills))
+    let elsewhere = match assignment.node() {
+        Node::Assign { elsewhere, .. } => *elsewhere,
+        _ => None,
+    };
+    Ok(statement_text(&s, &reduced, fills, elsewhere))
 }
 
-fn statement_text(s: &Arc<Stmt>, reduced: &[&str], fills: bool) -> String {
+fn statement_text(
+    s: &Arc<Stmt>,
+    reduced: &[&str],
+    fills: bool,
+    elsewhere: Option<Constant>,
+) -> String {
     let name = s.target.label();
     let to = match s.target.is_scalar() {
         true => "[]".to_owned(),
         false => Arg::Iters(s.index.clone()).script(),
     };
+    let rest = elsewhere.map_or(String::new(), |value| {
+        let extents = s.target.shape().extents();
+        format!(", {extents:?}, {}", number(value))
+    });
     let value = operand(&s.value);
     let reduction = |reduction: Reduction| {
         let value = match &value {
@@ -154,12 +167,12 @@ fn statement_text(s: &Arc<Stmt>, reduced: &[&str], fills: bool) -> String {
         .find(|r| fills && Some(r.op()) == s.update);
     match s.update {
         None => match value {
-            (text, None) => format!("{name} = eq({text}, {to});"),
-            (text, Some(from)) => format!("{name} = eq({text}, {from} -> {to});"),
+            (text, None) => format!("{name} = eq({text}, {to}{rest});"),
+            (text, Some(from)) => format!("{name} = eq({text}, {from} -> {to}{rest});"),
         },
         Some(op) => {
             if let Some(filled) = filled {
-                return format!("{name} = eq({}, {to});", reduction(filled));
+                return format!("{name} = eq({}, {to}{rest});", reduction(filled));
             }
             let adds = matches!(op, BinaryOp::Add | BinaryOp::Sub);
             let (text, list) = match adds && !reduced.is_empty() {

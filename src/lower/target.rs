@@ -1,0 +1,143 @@
+//! The target of an assignment: what may be read of it, that iterations assign different
+//! elements, and what is set before the loops.
+
+use super::build::NoNest;
+use crate::analysis::digits;
+use crate::analysis::shape::IteratorRange;
+use crate::ir::{
+    Affine, BinaryOp, Constant, Expr, Fill, Index, Infix, Name, Node, Reduction, Tensor,
+};
+
+/// A target and its indices.
+pub(super) struct Target<'a> {
+    pub(super) tensor: &'a Tensor,
+    pub(super) index: &'a [Affine],
+    /// As messages show it.
+    pub(super) shown: String,
+}
+
+impl Target<'_> {
+    /// Whether `expr` reads exactly the element that is assigned.
+    fn is(&self, expr: &Expr) -> bool {
+        match expr.node() {
+            Node::Access {
+                tensor,
+                index: Index::At(index),
+            } => tensor == self.tensor && index == self.index,
+            Node::Access { tensor, .. } => tensor == self.tensor,
+            _ => false,
+        }
+    }
+
+    /// Splits `target op rest` into the update and the rest.
+    pub(super) fn split_update<'e>(&self, value: &'e Expr) -> (Option<BinaryOp>, &'e Expr) {
+        match value.node() {
+            Node::Binary {
+                op, left, right, ..
+            } if self.is(left) => (Some(*op), right),
+            Node::Binary {
+                op, left, right, ..
+            } if op.commutes() && self.is(right) => (Some(*op), left),
+            _ => (None, value),
+        }
+    }
+
+    pub(super) fn check_reads(&self, body: &Expr, repeats: bool) -> Result<(), NoNest> {
+        let mut read = None;
+        body.for_each_access(&mut |tensor, index| {
+            let access = Expr::access(tensor.clone(), index.clone());
+            if tensor.name() == self.tensor.name() && (repeats || !self.is(&access)) {
+                read.get_or_insert_with(|| Infix(&access).to_string());
+            }
+        });
+        let target = self.shown.clone();
+        read.map_or(Ok(()), |read| Err(NoNest::ReadsTarget { read, target }))
+    }
+
+    /// The indices must tell the iterations apart: each iterator is the only one of an index or
+    /// a digit of one, beside others that are known by then.
+    pub(super) fn check_injective(
+        &self,
+        iterators: &[Name],
+        ranges: &[IteratorRange],
+    ) -> Result<(), NoNest> {
+        let mut known: Vec<Name> = Vec::new();
+        let mut more = true;
+        while more {
+            more = false;
+            for index in self.index {
+                let mut open = index.terms().to_vec();
+                open.retain(|(name, _)| !known.contains(name));
+                if !open.is_empty() && digits::tell_apart(&open, ranges) {
+                    known.extend(open.into_iter().map(|(name, _)| name));
+                    more = true;
+                }
+            }
+        }
+        match iterators.iter().find(|name| !known.contains(name)) {
+            None => Ok(()),
+            Some(name) => Err(NoNest::NotInjective {
+                target: self.shown.clone(),
+                iterator: name.clone(),
+            }),
+        }
+    }
+
+    /// What is set before the loops: what a reduction begins from, or the number that elements
+    /// elsewhere get, if there are any.
+    pub(super) fn fill(
+        &self,
+        ranges: &[IteratorRange],
+        begins: Option<Reduction>,
+        elsewhere: Option<Constant>,
+    ) -> Result<Option<Fill>, NoNest> {
+        let elem = self.tensor.elem();
+        let extents = self.tensor.shape().extents().iter();
+        let whole: Vec<_> = extents.map(|n| (Affine::constant(0), *n)).collect();
+        let region = self.region(ranges);
+        let elsewhere = elsewhere.filter(|_| region.as_ref() != Ok(&whole));
+        let (region, value) = match (begins, elsewhere) {
+            (None, None) => return Ok(None),
+            (Some(reduction), None) => (region?, reduction.identity(elem)),
+            (Some(reduction), Some(elsewhere)) if reduction.identity(elem) != elsewhere => {
+                return Err(NoNest::TwoConstants {
+                    reduction: reduction.name(),
+                    identity: reduction.identity(elem),
+                    target: self.shown.clone(),
+                    elsewhere,
+                });
+            }
+            (_, Some(elsewhere)) => (whole, elsewhere),
+        };
+        Ok(Some(Fill {
+            target: self.tensor.clone(),
+            region,
+            value,
+            assignment: Some(0),
+        }))
+    }
+
+    /// The box that is written, which must have no holes.
+    fn region(&self, ranges: &[IteratorRange]) -> Result<Vec<(Affine, u64)>, NoNest> {
+        let scattered = || NoNest::Scattered {
+            target: self.shown.clone(),
+        };
+        let bounds = |name: &Name| {
+            let range = ranges.iter().find(|r| r.name == *name)?;
+            Some((range.low, range.high - 1))
+        };
+        let mut seen: Vec<&Name> = Vec::new();
+        let mut region = Vec::with_capacity(self.index.len());
+        for index in self.index {
+            let names = index.terms().iter().map(|(name, _)| name);
+            if names.clone().any(|name| seen.contains(&name)) {
+                return Err(scattered());
+            }
+            seen.extend(names);
+            let extent = digits::without_holes(index.terms(), ranges);
+            let (low, _) = index.interval(&bounds).ok_or_else(scattered)?;
+            region.push((Affine::constant(low), extent.ok_or_else(scattered)?));
+        }
+        Ok(region)
+    }
+}

@@ -1,0 +1,141 @@
+//! `pad_buffer` makes the rows of a local tensor longer than what is used of them.
+//!
+//! ```rhai
+//! let A = tensor([64, 100]);
+//! let B = eq(A, [i, j] -> [j, i]);
+//! let packed = build(B).tile(["j", "i"], [32, 16]).pack("i_o", A, [2, 1]);
+//! print(packed.pad_buffer("A_pack", #{extra: 1}));
+//! ```
+//!
+//! ```text
+//! f64 B[100][64], A[64][100]
+//! for j_o in 0..4
+//!   for i_o in 0..4
+//!     local f64 A_pack[32][17]
+//!     for A_pack_2 in 0..min(32, -32*j_o + 100)
+//!       for A_pack_1 in 0..16
+//!         A_pack[A_pack_2][A_pack_1] = A[A_pack_1 + 16*i_o][A_pack_2 + 32*j_o]
+//!     for j_i in 32*j_o..min(32*j_o + 32, 100)
+//!       for i_i in 16*i_o..16*i_o + 16
+//!         B[j_i][i_i] = A_pack[j_i - 32*j_o][i_i - 16*i_o]
+//! ```
+//!
+//! A row is what the last dimension counts. Its extent is rounded up to a multiple of `multiple`,
+//! so that all rows begin at the same place of a vector or cache line; then come `extra` more
+//! elements, so that rows are no power of two apart and columns use all sets of the cache.
+//!
+//! Always legal: nothing uses the elements that are added.
+//!
+//! Refuses: what is no local tensor of the nest; one without dimensions; a `multiple` below 1 and
+//! an `extra` below 0; a buffer of more than 1 GiB.
+//!
+//! Source: padding of arrays, Rivera and Tseng, Data Transformations for Eliminating Conflict
+//! Misses, PLDI 1998.
+
+use super::buffer::NoBuffer;
+use super::resolve::{check_positive, tensor_name};
+use crate::ir::{Expr, Fill, Loop, Nest, Shape, Stmt, Tensor, Tree};
+use crate::transform::{Arg, Error, ErrorKind, Kind, Op, Param, Returns, Value};
+use std::sync::Arc;
+
+/// `pad_buffer(nest, tensor, how)`.
+pub static PAD_BUFFER: Op = Op {
+    name: "pad_buffer",
+    params: &[
+        Param::new("nest", Kind::Nest),
+        Param::new("tensor", Kind::Tensor),
+        Param::new("how", Kind::Options(HOW)),
+    ],
+    returns: Returns::Nest,
+    file: include_str!("pad_buffer.rs"),
+    call: |args| match args {
+        [Arg::Nest(nest), tensor, Arg::Options(how)] => {
+            let [multiple, extra] = amounts(how)?;
+            pad_buffer(nest, tensor_name(tensor, 1)?, multiple, extra).map(Value::Nest)
+        }
+        _ => Err(ErrorKind::Misdeclared.into()),
+    },
+};
+
+const HOW: &[Param] = &[
+    Param::optional("multiple", Kind::Int),
+    Param::optional("extra", Kind::Int),
+];
+
+/// `multiple` and `extra`.
+fn amounts(how: &[(String, Arg)]) -> Result<[u64; 2], Error> {
+    let (mut multiple, mut extra) = (1, 0);
+    for (name, value) in how {
+        match (name.as_str(), value) {
+            ("multiple", Arg::Int(value)) => {
+                check_positive("multiple", *value, 2)?;
+                multiple = value.unsigned_abs();
+            }
+            ("extra", Arg::Int(value)) => {
+                let parameter = "extra";
+                let negative = |_| ErrorKind::Negative {
+                    parameter,
+                    value: *value,
+                };
+                let positive = u64::try_from(*value).map_err(negative);
+                extra = positive.map_err(|kind| Error::from(kind).at_argument(2))?;
+            }
+            _ => return Err(ErrorKind::Misdeclared.into()),
+        }
+    }
+    Ok([multiple, extra])
+}
+
+/// The nest with the rows of the local tensor `label` rounded up to a multiple, and longer by so
+/// many elements.
+///
+/// # Errors
+/// As the header says.
+pub fn pad_buffer(nest: &Nest, label: &str, multiple: u64, extra: u64) -> Result<Nest, Error> {
+    let refuse = |kind: NoBuffer| Error::from(kind).at_argument(1).on(nest, []);
+    let locals = nest.locals();
+    let Some(narrow) = locals.iter().find(|t| t.label() == label) else {
+        return Err(refuse(NoBuffer::NotLocal {
+            tensor: label.to_owned(),
+            have: locals.iter().map(|t| t.label().to_owned()).collect(),
+        }));
+    };
+    let Some((row, rest)) = narrow.shape().extents().split_last() else {
+        let tensor = label.to_owned();
+        return Err(refuse(NoBuffer::NoRows { tensor }));
+    };
+    let row = row.div_ceil(multiple).saturating_mul(multiple);
+    let extents = rest.iter().copied().chain([row.saturating_add(extra)]);
+    let wide = Tensor::new(Shape::of_extents(extents), narrow.elem());
+    let wide = narrow
+        .name()
+        .map_or(wide.clone(), |n| wide.named(n.clone()));
+    let trees = nest.trees().iter().map(|t| widened(t, narrow, &wide));
+    Ok(nest.with_trees(trees.collect()))
+}
+
+/// The tree with a wider tensor in place of the narrow one.
+fn widened(tree: &Tree, narrow: &Tensor, wide: &Tensor) -> Tree {
+    let of = |tensor: &Tensor| match tensor == narrow {
+        true => wide.clone(),
+        false => tensor.clone(),
+    };
+    match tree {
+        Tree::Loop(l) => Tree::of_loop(Loop {
+            body: l.body.iter().map(|t| widened(t, narrow, wide)).collect(),
+            ..(**l).clone()
+        }),
+        Tree::Stmt(s) => Tree::Stmt(Arc::new(Stmt {
+            target: of(&s.target),
+            value: s
+                .value
+                .map_accesses(&|t, index| Some(Expr::access(of(t), index.clone()))),
+            ..(**s).clone()
+        })),
+        Tree::Fill(fill) => Tree::Fill(Arc::new(Fill {
+            target: of(&fill.target),
+            ..(**fill).clone()
+        })),
+        Tree::Local(tensor) => Tree::Local(of(tensor)),
+    }
+}
