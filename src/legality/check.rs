@@ -8,7 +8,7 @@
 //! integer points and are decided exactly.
 
 use super::concurrent::conflict;
-use super::equal::{self, Operands};
+use super::equal::{self, Operands, Unequal};
 use super::program::{Original, Program, What, definition};
 use super::race::race;
 use super::reroll::Reroll;
@@ -64,6 +64,9 @@ pub enum Undecided {
         /// The loop.
         name: Name,
     },
+    /// Values pass through too many copies.
+    #[error("a value is copied more often than is followed")]
+    Copied,
     /// The polyhedral library has no answer.
     #[error(transparent)]
     Library(#[from] Error),
@@ -126,27 +129,32 @@ fn decide(nests: &[Nest], reductions: Reductions) -> Verdict {
             Err(undecided) => return Verdict::Undecided(undecided),
         },
     };
-    let violation = poly::bounded(OPERATIONS, || {
+    let verdict = poly::bounded(OPERATIONS, || {
         let wrong = match &operands {
             None => order::violation(&program, &reassociates)?,
             Some(operands) => {
                 let definition = definition(nests);
-                let wrong = equal::wrong(&program, operands, &definition, &reassociates)?;
-                wrong.map(|wrong| find::wrong(&program, &wrong))
+                match equal::wrong(&program, operands, &definition, &reassociates)? {
+                    Some(Unequal::Unresolved) => {
+                        return Ok(Verdict::Undecided(Undecided::Copied));
+                    }
+                    Some(Unequal::Wrong(wrong)) => Some(find::wrong(&program, &wrong)),
+                    None => None,
+                }
             }
         };
-        match wrong {
-            Some(violation) => Ok(Some(violation)),
+        let violation = match wrong {
+            Some(violation) => Some(violation),
             // The quick test mostly sees that there is no conflict.
-            None if nests.iter().all(|n| race(n).is_none()) => Ok(None),
-            None => Ok(conflict(&program)?.map(|c| find::concurrent(&program, &c))),
-        }
+            None if nests.iter().all(|n| race(n).is_none()) => None,
+            None => conflict(&program)?.map(|c| find::concurrent(&program, &c)),
+        };
+        Ok(match violation {
+            Some(violation) => Verdict::Illegal(Box::new(violation)),
+            None => Verdict::Legal,
+        })
     });
-    match violation {
-        Ok(None) => Verdict::Legal,
-        Ok(Some(violation)) => Verdict::Illegal(Box::new(violation)),
-        Err(error) => Verdict::Undecided(error.into()),
-    }
+    verdict.unwrap_or_else(|error| Verdict::Undecided(error.into()))
 }
 
 /// That it is known what each loop and each fill executes.

@@ -26,6 +26,14 @@ pub(super) struct Wrong {
     pub(super) expected: Option<Point>,
 }
 
+/// Why nests are not known to compute the right values.
+pub(super) enum Unequal {
+    /// They do not.
+    Wrong(Wrong),
+    /// A value is copied more often than is followed.
+    Unresolved,
+}
+
 /// What an operand of a statement stands for: accesses of assignments, each the operand of the
 /// one before.
 type Chain = Vec<(usize, usize)>;
@@ -158,7 +166,7 @@ pub(super) fn wrong(
     operands: &Operands,
     definition: &[Leaf],
     reassociates: &dyn Fn(usize) -> bool,
-) -> Result<Option<Wrong>, Error> {
+) -> Result<Option<Unequal>, Error> {
     let first = program.leaves.len();
     let results = results(program);
     let found = Values::of(&program.leaves, 0, &results)?.0;
@@ -183,20 +191,21 @@ pub(super) fn wrong(
     if !trees.is_empty() {
         let skips = |k: usize, r: usize| r == 0 && trees.covers(&program.leaves[k]);
         let (again, _, open) = mismatch(&trees.rooted(&found)?, &trees.rooted(&meant)?, &skips)?;
-        if again.is_empty()? && open.is_empty()? {
-            return Ok(None);
+        if again.is_empty()? {
+            let resolved = open.is_empty()?;
+            return Ok((!resolved).then_some(Unequal::Unresolved));
         }
     }
-    let Some(reader) = earliest(program, &wrong.domain()?.union(&unresolved)?)? else {
-        return Ok(None);
+    let Some(reader) = earliest(program, &wrong.domain()?)? else {
+        return Ok(Some(Unequal::Unresolved));
     };
     let at = crate::poly::UnionSet::new(&[super::concurrent::at(&reader)])?;
     let value = |values: &UnionMap| values.intersect_domain(&at)?.range()?.sample();
-    Ok(Some(Wrong {
+    Ok(Some(Unequal::Wrong(Wrong {
         found: value(&found)?,
         expected: value(&expected)?,
         reader,
-    }))
+    })))
 }
 
 /// The leaves of the definition, numbered from `first` on.
