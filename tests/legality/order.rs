@@ -156,7 +156,7 @@ fn borders_are_set_before_what_they_surround() {
         PADDED,
         "far.fuse(\"i1\", \"i\")",
         &[
-            "first `P[2] = A[1]` then `C[0] = P[0] + P[2]`",
+            "first has to run `P[2] = A[1]` and then `C[0] = P[0] + P[2]`",
             "because the second one reads P[2], which the first one sets",
         ],
     );
