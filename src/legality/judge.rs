@@ -13,7 +13,7 @@ use super::reroll::Reroll;
 use crate::ir::{Loop, Name, Nest, Origin, Sharing, Tree};
 use crate::poly::{self, Error};
 
-/// Answers for variants of a nest what [`check`](super::check) answers for one.
+/// Answers for variants of a nest what [`check`](fn@super::check) answers for one.
 pub struct Judge<'a> {
     nest: &'a Nest,
     reductions: Reductions,
