@@ -21,23 +21,30 @@ struct Machine<'m, 'a> {
     point: Vec<(Name, i64)>,
 }
 
-impl Machine<'_, '_> {
-    /// Runs siblings in order. Local tensors end with them.
+impl<'a> Machine<'_, 'a> {
+    /// Runs siblings in order. Local tensors end with them; what another nest keeps under the
+    /// same name is there again.
     fn sequence(&mut self, trees: &[Tree]) -> Result<(), Fault> {
-        let result = trees.iter().try_for_each(|tree| self.tree(tree));
-        for tree in trees {
-            if let Tree::Local(tensor) = tree
-                && let Some(name) = tensor.name()
-            {
-                self.store.remove(name);
+        let mut hidden = Vec::new();
+        let result = trees.iter().try_for_each(|tree| match tree {
+            Tree::Local(tensor) => {
+                hidden.push(self.declare(tensor)?);
+                Ok(())
             }
+            tree => self.tree(tree),
+        });
+        for (name, before) in hidden {
+            match before {
+                Some(data) => self.store.insert(name, data),
+                None => self.store.remove(&name),
+            };
         }
         result
     }
 
     /// Nothing depends on what a local tensor holds at first: conspicuous numbers, so that what
-    /// does is found.
-    fn declare(&mut self, tensor: &Tensor) -> Result<(), Fault> {
+    /// does is found. Returns what had its name.
+    fn declare(&mut self, tensor: &Tensor) -> Result<(Name, Option<Data<'a>>), Fault> {
         let name = tensor.name();
         let name = name.ok_or_else(|| Fault::Meaningless(tensor.to_string()))?;
         let undefined = if tensor.elem().is_float() {
@@ -45,9 +52,8 @@ impl Machine<'_, '_> {
         } else {
             -2_023_406_815.0
         };
-        self.store
-            .insert(name.clone(), Data::generate(tensor, |_| undefined));
-        Ok(())
+        let data = Data::generate(tensor, |_| undefined);
+        Ok((name.clone(), self.store.insert(name.clone(), data)))
     }
 
     fn tree(&mut self, tree: &Tree) -> Result<(), Fault> {
@@ -65,7 +71,7 @@ impl Machine<'_, '_> {
                 Elem::I32 => self.fill::<i32>(fill),
                 Elem::I64 => self.fill::<i64>(fill),
             },
-            Tree::Local(tensor) => self.declare(tensor),
+            Tree::Local(_) => Ok(()),
         }
     }
 

@@ -54,6 +54,21 @@ fn what_is_not_set_before_it_is_read_shows() {
 }
 
 #[test]
+fn other_nests_keep_what_has_their_name() {
+    let other = nest(&["f64 t[2]", "for i in 0..2", "  t[i] = 7"]);
+    let mut store = results(&other);
+    let rows = nest(ROWS);
+    store.extend(results(&rows));
+    let before = store.clone();
+    teml::interp::execute::run(&rows, &mut store).unwrap();
+    assert_eq!(
+        store.get(&crate::trees::name("t")),
+        before.get(&crate::trees::name("t"))
+    );
+    assert!(store.contains_key(&crate::trees::name("t")));
+}
+
+#[test]
 fn blocks_keep_them_inside() {
     becomes(
         &STRIPMINE,
