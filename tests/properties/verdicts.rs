@@ -97,19 +97,19 @@ fn computes(nests: &[Nest], definition: &[Expr]) -> bool {
     definition::run(definition, &mut expected).expect("a value");
     let ran = nests.iter().all(|n| execute::run(n, &mut actual).is_ok());
     // What one assignment computes for a later one may be in local tensors only.
-    let lines: Vec<_> = nests.iter().flat_map(Nest::lines).collect();
-    let written = |name: &Name| {
-        lines.iter().any(|line| match line.tree {
-            Tree::Stmt(s) => s.target.name() == Some(name),
-            Tree::Fill(fill) => fill.target.name() == Some(name),
-            Tree::Loop(_) | Tree::Local(_) => false,
-        })
+    let writes = |nest: &Nest, name: &Name| {
+        let is_local = nest.locals().iter().any(|t| t.name() == Some(name));
+        let mut targets = nest.lines().into_iter().filter_map(|line| match line.tree {
+            Tree::Stmt(s) => s.target.name(),
+            Tree::Fill(fill) => fill.target.name(),
+            Tree::Loop(_) | Tree::Local(_) => None,
+        });
+        !is_local && targets.any(|target| target == name)
     };
-    // A local tensor of that name is gone.
     let both = expected
         .iter()
-        .filter_map(|(n, data)| Some((n, data, actual.get(n)?)));
-    let mut both = both.filter(|(n, ..)| written(n));
+        .filter_map(|(n, a)| Some((n, a, actual.get(n)?)));
+    let mut both = both.filter(|(name, ..)| nests.iter().any(|nest| writes(nest, name)));
     ran && both.all(|(_, a, b)| super::comparable(a) == super::comparable(b))
 }
 
