@@ -1,6 +1,6 @@
 //! Nests as instances: what the definition executes in which order, and where a nest does.
 
-use crate::ir::{Affine, Fill, Index, Loop, Nest, Stmt, Tensor, Tree};
+use crate::ir::{Affine, Fill, Index, Loop, Name, Nest, Stmt, Tensor, Tree};
 
 /// The nests that run in order, taken apart.
 pub(super) struct Program<'a> {
@@ -16,6 +16,8 @@ pub(super) struct Original<'a> {
     /// Outermost first.
     pub(super) loops: Vec<&'a Loop>,
     pub(super) stmt: &'a Stmt,
+    /// Numbers that are not known, in bounds of loops.
+    pub(super) parameters: &'a [Name],
 }
 
 /// A statement or a fill of a nest.
@@ -55,8 +57,7 @@ impl<'a> Program<'a> {
         };
         for (k, (nest, trees)) in nests.iter().zip(trees).enumerate() {
             let first = program.originals.len();
-            let originals = nest.originals().iter().filter_map(|t| Original::of(t));
-            program.originals.extend(originals);
+            program.originals.extend(originals(std::slice::from_ref(nest)));
             let mut walk = Walk {
                 first,
                 loops: Vec::new(),
@@ -74,6 +75,12 @@ impl<'a> Program<'a> {
         let depths = self.originals.iter().map(|o| o.loops.len());
         depths.max().unwrap_or(0)
     }
+}
+
+/// The assignments of all nests, as `build` makes them.
+pub(super) fn originals(nests: &[Nest]) -> Vec<Original<'_>> {
+    let trees = nests.iter().flat_map(Nest::originals);
+    trees.filter_map(|t| Original::of(t)).collect()
 }
 
 /// The leaves of the definition, in its own order.
@@ -115,7 +122,12 @@ impl<'a> Original<'a> {
                     (fill, loops, &l.body[..])
                 }
                 (fill, loops, [Tree::Stmt(stmt)]) => {
-                    return Some(Original { fill, loops, stmt });
+                    return Some(Original {
+                        fill,
+                        loops,
+                        stmt,
+                        parameters: &[],
+                    });
                 }
                 _ => return None,
             };

@@ -112,6 +112,8 @@ fn in_order(pairs: &UnionMap, time: &UnionMap) -> Result<UnionMap, Error> {
 pub(super) fn instances(a: usize, original: &Original) -> Piece {
     let variables: Vec<String> = (0..original.loops.len()).map(point_variable).collect();
     let piece = Piece::set(&statement(a), variables.iter().map(String::as_str));
+    let parameters = original.parameters.iter();
+    let piece = parameters.fold(piece, |piece, name| piece.parameter(name.as_str()));
     let variable = original_variable(original);
     original
         .loops

@@ -1,0 +1,231 @@
+//! What becomes of the loops of a schedule: tiles, the order within them, threads and vectors.
+
+use super::error::NoSchedule;
+use super::options::Options;
+use super::problem::Problem;
+use super::schedule::{Band, Level, Schedule};
+use super::vector::Strides;
+use super::work::{Work, named};
+use crate::ir::{Arg, Name};
+use crate::transform::nest::mode::{PARALLELIZE, VECTORIZE};
+use crate::transform::nest::skew::SKEW;
+use crate::transform::nest::stripmine::STRIPMINE;
+
+/// Finishes the loops of a schedule, all of which the nest has.
+pub(super) struct Finish<'a> {
+    pub(super) work: &'a mut Work,
+    pub(super) problem: &'a Problem,
+    pub(super) schedule: &'a Schedule,
+    pub(super) options: &'a Options,
+}
+
+/// A loop of a band, with nothing beside it but the loops of the bands around and inside.
+struct One {
+    name: Name,
+    /// Where it stands in the band.
+    place: usize,
+    /// Whether it is parallel wherever it stands.
+    coincident: bool,
+    /// Whether it is parallel where it stands.
+    parallel: bool,
+    strides: Strides,
+    /// The loops over its blocks, those over blocks of blocks first.
+    blocks: Vec<Name>,
+}
+
+impl Finish<'_> {
+    /// Finishes a part of the schedule that is inside of `depth` loops; `on_threads` says whether
+    /// one of them is parallel.
+    pub(super) fn part(
+        &mut self,
+        part: &Schedule,
+        depth: usize,
+        on_threads: bool,
+    ) -> Result<(), NoSchedule> {
+        match part {
+            Schedule::Statement(_) => Ok(()),
+            Schedule::Sequence(parts) => parts
+                .iter()
+                .try_for_each(|part| self.part(part, depth, on_threads)),
+            Schedule::Band(band) => self.bands(band, depth, on_threads),
+        }
+    }
+
+    fn bands(&mut self, band: &Band, depth: usize, on_threads: bool) -> Result<(), NoSchedule> {
+        let mut bands: Vec<Vec<One>> = Vec::new();
+        let (mut next, mut at) = (Some(band), depth);
+        let mut inside: &Schedule = &band.inside;
+        while let Some(band) = next {
+            bands.push(self.loops(band, at));
+            at += band.levels.len();
+            inside = &band.inside;
+            next = match inside {
+                Schedule::Band(band) => Some(band),
+                _ => None,
+            };
+        }
+        let mut now: Vec<Name> = bands.iter().flatten().map(|l| l.name.clone()).collect();
+        if self.options.tile {
+            for band in bands.iter_mut().filter(|band| band.len() > 1) {
+                self.tile(band, &mut now)?;
+            }
+        }
+        let is_leaf = match inside {
+            Schedule::Sequence(parts) => {
+                let is_statement = |p: &Schedule| matches!(p, Schedule::Statement(_));
+                parts.iter().all(is_statement)
+            }
+            _ => true,
+        };
+        let wave = self.options.parallel
+            && !on_threads
+            && bands[0].iter().all(|l| !l.coincident && !l.blocks.is_empty());
+        let vector = self.arrange(&mut bands, is_leaf);
+        let mut then: Vec<Name> = Vec::with_capacity(now.len());
+        for band in &mut bands {
+            let mut of_blocks: Vec<(usize, &[Name])> =
+                band.iter().map(|l| (l.place, l.blocks.as_slice())).collect();
+            of_blocks.sort_unstable_by_key(|(place, _)| *place);
+            let levels = of_blocks.first().map_or(0, |(_, blocks)| blocks.len());
+            for level in 0..levels {
+                then.extend(of_blocks.iter().map(|(_, blocks)| blocks[level].clone()));
+            }
+            then.extend(band.iter().map(|l| l.name.clone()));
+        }
+        if let Some(vector) = &vector {
+            then.retain(|name| name != vector);
+            then.push(vector.clone());
+        }
+        self.work.order(&now, &then)?;
+        let mut threads = on_threads;
+        if self.options.parallel && !on_threads {
+            threads = match wave {
+                true => self.wavefront(&then)?,
+                false => self.threads(&bands, &then)?,
+            };
+        }
+        if let Some(vector) = &vector {
+            self.work.step(&VECTORIZE, vec![named(vector)])?;
+        }
+        match inside {
+            Schedule::Sequence(parts) if !is_leaf => {
+                parts.iter().try_for_each(|part| self.part(part, at, threads))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The loops of a band inside of `depth` others.
+    fn loops(&self, band: &Band, depth: usize) -> Vec<One> {
+        let of_first = &self.work.loops[band.statements[0]];
+        let levels = band.levels.iter().enumerate();
+        let one = |(place, level): (usize, &Level)| One {
+            name: of_first[depth + place].clone(),
+            place,
+            coincident: level.coincident,
+            parallel: level.parallel,
+            strides: Strides::of(
+                self.problem,
+                self.schedule,
+                &band.statements,
+                depth + place,
+            ),
+            blocks: Vec::new(),
+        };
+        levels.map(one).collect()
+    }
+
+    /// Splits the loops of a band into blocks; `now` is the order in which all loops stand.
+    fn tile(&mut self, band: &mut [One], now: &mut Vec<Name>) -> Result<(), NoSchedule> {
+        for (k, l) in band.iter_mut().enumerate() {
+            self.split(l, self.options.tile_size(k), now)?;
+        }
+        if self.options.l2tile {
+            for (k, l) in band.iter_mut().enumerate() {
+                let within = l.name.clone();
+                let blocks = std::mem::take(&mut l.blocks);
+                l.name = blocks[0].clone();
+                self.split(l, self.options.l2tile_size(k), now)?;
+                l.blocks.push(l.name.clone());
+                l.name = within;
+            }
+        }
+        Ok(())
+    }
+
+    fn split(&mut self, l: &mut One, size: i64, now: &mut Vec<Name>) -> Result<(), NoSchedule> {
+        let mut args = vec![named(&l.name), Arg::Int(size)];
+        // Blocks of one loop that are beside each other must not depend on where others are.
+        let range = self.work.range(&l.name);
+        if range.is_some_and(|range| range.as_constant().is_none()) {
+            args.push(Arg::Word("aligned".to_owned()));
+        }
+        self.work.step(&STRIPMINE, args)?;
+        let (outer, inner) = (l.name.derived("o"), l.name.derived("i"));
+        if let Some(k) = now.iter().position(|name| *name == l.name) {
+            now.splice(k..=k, [outer.clone(), inner.clone()]);
+        }
+        l.name = inner;
+        l.blocks.push(outer);
+        Ok(())
+    }
+
+    /// Brings the loops within tiles into their order; the one that becomes a vector loop, if there
+    /// is one, is innermost.
+    fn arrange(&self, bands: &mut [Vec<One>], is_leaf: bool) -> Option<Name> {
+        let score = |l: &One| l.strides.score(l.parallel);
+        if self.options.intratileopt {
+            for band in bands.iter_mut() {
+                // Of equally good ones the innermost, which stays there.
+                let best = (0..band.len()).max_by_key(|k| score(&band[*k]));
+                if let Some(best) = best.filter(|k| k + 1 < band.len()) {
+                    let l = band.remove(best);
+                    band.push(l);
+                    // The others were parallel with another order around them.
+                    band.iter_mut().for_each(|l| l.parallel = l.coincident);
+                }
+            }
+        }
+        if !self.options.prevector || !is_leaf {
+            return None;
+        }
+        let innermost = bands.last()?.last()?.name.clone();
+        let fits = |l: &&One| {
+            let anywhere = l.coincident || l.name == innermost;
+            l.parallel && anywhere && l.strides.all_near()
+        };
+        let best = bands.iter().flatten().filter(fits).max_by_key(|l| score(l))?;
+        Some(best.name.clone())
+    }
+
+    /// Marks the outermost loop that is parallel; the answer is whether there is one.
+    fn threads(&mut self, bands: &[Vec<One>], order: &[Name]) -> Result<bool, NoSchedule> {
+        let is_parallel = |name: &Name| {
+            let mut loops = bands.iter().flatten();
+            loops.any(|l| match l.blocks.contains(name) {
+                true => l.coincident,
+                false => l.name == *name && (l.coincident || l.parallel),
+            })
+        };
+        let Some(name) = order.iter().find(|name| is_parallel(name)) else {
+            return Ok(false);
+        };
+        self.work.step(&PARALLELIZE, vec![named(name)])?;
+        Ok(true)
+    }
+
+    /// Tiles along a diagonal, one diagonal after the other, in parallel: the outer two loops over
+    /// blocks, each of which depends on those before.
+    fn wavefront(&mut self, order: &[Name]) -> Result<bool, NoSchedule> {
+        let [first, second, ..] = order else {
+            return Ok(false);
+        };
+        self.work
+            .step(&SKEW, vec![named(second), named(first), Arg::Int(1)])?;
+        let now = [first.clone(), second.clone()];
+        let then = [second.clone(), first.clone()];
+        self.work.order(&now, &then)?;
+        self.work.step(&PARALLELIZE, vec![named(first)])?;
+        Ok(true)
+    }
+}
