@@ -20,6 +20,7 @@ pub(super) struct Finish<'a> {
 }
 
 /// A loop of a band, with nothing beside it but the loops of the bands around and inside.
+#[derive(Clone)]
 struct One {
     name: Name,
     /// Where it stands in the band.
@@ -79,24 +80,26 @@ impl Finish<'_> {
         };
         let wave = self.options.parallel
             && !on_threads
-            && bands[0].iter().all(|l| !l.coincident && !l.blocks.is_empty());
-        let vector = self.arrange(&mut bands, is_leaf);
-        let mut then: Vec<Name> = Vec::with_capacity(now.len());
-        for band in &mut bands {
-            let mut of_blocks: Vec<(usize, &[Name])> =
-                band.iter().map(|l| (l.place, l.blocks.as_slice())).collect();
-            of_blocks.sort_unstable_by_key(|(place, _)| *place);
-            let levels = of_blocks.first().map_or(0, |(_, blocks)| blocks.len());
-            for level in 0..levels {
-                then.extend(of_blocks.iter().map(|(_, blocks)| blocks[level].clone()));
+            && bands[0]
+                .iter()
+                .all(|l| !l.coincident && !l.blocks.is_empty());
+        let plain = order(&bands, None);
+        let rearranged = self.rearranged(&bands);
+        let vector = self.vector(&rearranged, is_leaf);
+        let mut then = order(&rearranged, vector.as_ref());
+        // Bounds of skewed loops may forbid that one moves inward; then all keep their order.
+        let vector = match self.work.order(&now, &then) {
+            Ok(()) => {
+                bands = rearranged;
+                vector
             }
-            then.extend(band.iter().map(|l| l.name.clone()));
-        }
-        if let Some(vector) = &vector {
-            then.retain(|name| name != vector);
-            then.push(vector.clone());
-        }
-        self.work.order(&now, &then)?;
+            Err(_) => {
+                self.work.order(&now, &plain)?;
+                then = plain;
+                let kept = self.vector(&bands, is_leaf);
+                kept.filter(|name| then.last() == Some(name))
+            }
+        };
         let mut threads = on_threads;
         if self.options.parallel && !on_threads {
             threads = match wave {
@@ -108,9 +111,9 @@ impl Finish<'_> {
             self.work.step(&VECTORIZE, vec![named(vector)])?;
         }
         match inside {
-            Schedule::Sequence(parts) if !is_leaf => {
-                parts.iter().try_for_each(|part| self.part(part, at, threads))
-            }
+            Schedule::Sequence(parts) if !is_leaf => parts
+                .iter()
+                .try_for_each(|part| self.part(part, at, threads)),
             _ => Ok(()),
         }
     }
@@ -124,12 +127,7 @@ impl Finish<'_> {
             place,
             coincident: level.coincident,
             parallel: level.parallel,
-            strides: Strides::of(
-                self.problem,
-                self.schedule,
-                &band.statements,
-                depth + place,
-            ),
+            strides: Strides::of(self.problem, self.schedule, &band.statements, depth + place),
             blocks: Vec::new(),
         };
         levels.map(one).collect()
@@ -170,31 +168,38 @@ impl Finish<'_> {
         Ok(())
     }
 
-    /// Brings the loops within tiles into their order; the one that becomes a vector loop, if there
-    /// is one, is innermost.
-    fn arrange(&self, bands: &mut [Vec<One>], is_leaf: bool) -> Option<Name> {
-        let score = |l: &One| l.strides.score(l.parallel);
-        if self.options.intratileopt {
-            for band in bands.iter_mut() {
-                // Of equally good ones the innermost, which stays there.
-                let best = (0..band.len()).max_by_key(|k| score(&band[*k]));
-                if let Some(best) = best.filter(|k| k + 1 < band.len()) {
-                    let l = band.remove(best);
-                    band.push(l);
-                    // The others were parallel with another order around them.
-                    band.iter_mut().for_each(|l| l.parallel = l.coincident);
-                }
+    /// The bands with the best loop of each innermost.
+    fn rearranged(&self, bands: &[Vec<One>]) -> Vec<Vec<One>> {
+        let mut bands = bands.to_vec();
+        if !self.options.intratileopt {
+            return bands;
+        }
+        for band in &mut bands {
+            // Of equally good ones the innermost, which stays there.
+            let score = |l: &One| l.strides.score(l.parallel);
+            let best = (0..band.len()).max_by_key(|k| score(&band[*k]));
+            if let Some(best) = best.filter(|k| k + 1 < band.len()) {
+                let l = band.remove(best);
+                band.push(l);
+                // The others were parallel with another order around them.
+                band.iter_mut().for_each(|l| l.parallel = l.coincident);
             }
         }
+        bands
+    }
+
+    /// The loop that is to be innermost, and a vector loop.
+    fn vector(&self, bands: &[Vec<One>], is_leaf: bool) -> Option<Name> {
         if !self.options.prevector || !is_leaf {
             return None;
         }
-        let innermost = bands.last()?.last()?.name.clone();
+        let innermost = &bands.last()?.last()?.name;
         let fits = |l: &&One| {
-            let anywhere = l.coincident || l.name == innermost;
+            let anywhere = l.coincident || l.name == *innermost;
             l.parallel && anywhere && l.strides.all_near()
         };
-        let best = bands.iter().flatten().filter(fits).max_by_key(|l| score(l))?;
+        let loops = bands.iter().flatten().filter(fits);
+        let best = loops.max_by_key(|l| l.strides.score(l.parallel))?;
         Some(best.name.clone())
     }
 
@@ -228,4 +233,22 @@ impl Finish<'_> {
         self.work.step(&PARALLELIZE, vec![named(first)])?;
         Ok(true)
     }
+}
+
+/// The names of all loops of bands: of each band those over blocks, in the order in which they were
+/// found, and then those within; `innermost` comes last.
+fn order(bands: &[Vec<One>], innermost: Option<&Name>) -> Vec<Name> {
+    let mut names: Vec<Name> = Vec::new();
+    for band in bands {
+        let mut found: Vec<&One> = band.iter().collect();
+        found.sort_unstable_by_key(|l| l.place);
+        let levels = found.first().map_or(0, |l| l.blocks.len());
+        for level in 0..levels {
+            names.extend(found.iter().map(|l| l.blocks[level].clone()));
+        }
+        names.extend(band.iter().map(|l| l.name.clone()));
+    }
+    names.retain(|name| Some(name) != innermost);
+    names.extend(innermost.cloned());
+    names
 }

@@ -71,9 +71,8 @@ pub(super) fn solved(matrix: &[Vec<i64>], right: &[i64]) -> Option<Vec<i64>> {
             *row = reduced(next);
         }
     }
-    let whole = |(k, row): (usize, &Vec<i64>)| {
-        (row[count] % row[k] == 0).then(|| row[count] / row[k])
-    };
+    let whole =
+        |(k, row): (usize, &Vec<i64>)| (row[count] % row[k] == 0).then(|| row[count] / row[k]);
     rows.iter().enumerate().map(whole).collect()
 }
 

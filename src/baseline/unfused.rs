@@ -63,10 +63,7 @@ pub(super) fn transform(
         work.order(&now, &order)?;
         now = order;
         for (q, by) in &m.raw {
-            work.step(
-                &SKEW,
-                vec![named(pivot), named(&own[*q]), Arg::Int(*by)],
-            )?;
+            work.step(&SKEW, vec![named(pivot), named(&own[*q]), Arg::Int(*by)])?;
         }
     }
     work.order(&now, &then)?;
@@ -120,6 +117,9 @@ fn pivots(rows: &[Row]) -> Option<Vec<Made>> {
 }
 
 fn texts(rows: &[Row]) -> String {
-    let rows: Vec<String> = rows.iter().map(|r| format!("{:?}", r.coefficients)).collect();
+    let rows: Vec<String> = rows
+        .iter()
+        .map(|r| format!("{:?}", r.coefficients))
+        .collect();
     rows.join(", ")
 }

@@ -96,7 +96,9 @@ impl Work {
     /// A loop by name.
     pub(super) fn find(&self, name: &Name) -> Option<Arc<Loop>> {
         let position = position::named(&self.nest, name.as_str()).ok()?;
-        position::chain(&self.nest, &position).last().map(|l| (*l).clone())
+        position::chain(&self.nest, &position)
+            .last()
+            .map(|l| (*l).clone())
     }
 
     /// The range of a loop.

@@ -97,7 +97,8 @@ fn digits(originals: &[Original]) -> BTreeSet<Name> {
         }
         for index in &access.index {
             let terms = index.terms();
-            if terms.len() > 1 && terms.iter().any(|(_, c)| c.abs() != 1) {
+            let counts = access.write || terms.iter().any(|(_, c)| c.abs() != 1);
+            if terms.len() > 1 && counts {
                 digits.extend(terms.iter().map(|(name, _)| name.clone()));
             }
         }

@@ -57,7 +57,9 @@ impl<'a> Program<'a> {
         };
         for (k, (nest, trees)) in nests.iter().zip(trees).enumerate() {
             let first = program.originals.len();
-            program.originals.extend(originals(std::slice::from_ref(nest)));
+            program
+                .originals
+                .extend(originals(std::slice::from_ref(nest)));
             let mut walk = Walk {
                 first,
                 loops: Vec::new(),

@@ -50,11 +50,7 @@ pub(super) fn hull(around: &Bounds, a: &Range, b: &Range) -> Option<Range> {
 
 /// The loop over `range`, which is called like the first one and executes both: each one where its
 /// own range, unless that is the same, has the iteration.
-pub(super) fn guarded(
-    names: &mut Names,
-    [a, b]: [&Loop; 2],
-    range: Range,
-) -> Tree {
+pub(super) fn guarded(names: &mut Names, [a, b]: [&Loop; 2], range: Range) -> Tree {
     let iterator = Affine::iterator(a.name.clone());
     let rename = |name: &Name| (*name == b.name).then(|| iterator.clone());
     let second: Vec<Tree> = b.body.iter().map(|t| t.substitute(&rename)).collect();

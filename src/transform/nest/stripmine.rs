@@ -41,10 +41,29 @@
 //!     B[i_r][j_2] = A[i_r][j_2]
 //! ```
 //!
+//! `"aligned"` is for loops whose bounds depend on others, as those of skewed loops do: blocks
+//! start at multiples of the factor wherever the loop does, so that they are the same for all
+//! iterations of the loops around, and the loops over blocks can move outward. Some blocks have no
+//! iterations then.
+//!
+//! ```rhai
+//! let A = tensor([10, 5]);
+//! let B = eq(A, [i, j] -> [i, j]);
+//! print(build(B).skew("j", "i", 1).stripmine("j", 4, "aligned"));
+//! ```
+//!
+//! ```text
+//! f64 B[10][5], A[10][5]
+//! for i in 0..10
+//!   for j_o in 0..4
+//!     for j_i in max(4*j_o, i)..min(4*j_o + 4, i + 5)
+//!       B[i][-i + j_i] = A[i][-i + j_i]
+//! ```
+//!
 //! Always legal: iterations keep their order.
 //!
 //! Refuses: factors below 1; steps other than 1; new names that are in use; other tails; with
-//! `"cut"` and `"exact"` a number of iterations that depends on outer loops, with `"exact"` one
+//! `"guard"` several lower bounds; with `"cut"` and `"exact"` a number of iterations that depends on outer loops, with `"exact"` one
 //! that the factor does not divide.
 //!
 //! Source: TeML eq. 20, for extents that the factor divides.
@@ -90,9 +109,11 @@ pub enum Tail {
     Cut,
     /// There must be none.
     Exact,
+    /// Blocks start at multiples of the factor, and bounds cut the first and the last one.
+    Aligned,
 }
 
-const TAILS: &[&str] = &["guard", "cut", "exact"];
+const TAILS: &[&str] = &["guard", "cut", "exact", "aligned"];
 
 impl Tail {
     fn from_word(word: &str) -> Result<Tail, Error> {
@@ -100,6 +121,7 @@ impl Tail {
             "guard" => Ok(Tail::Guard),
             "cut" => Ok(Tail::Cut),
             "exact" => Ok(Tail::Exact),
+            "aligned" => Ok(Tail::Aligned),
             _ => Err(Error::from(ErrorKind::NotOneOf {
                 parameter: "tail",
                 word: word.to_owned(),
@@ -132,6 +154,13 @@ pub fn stripmine(nest: &Nest, reference: &LoopRef, factor: i64, tail: Tail) -> R
             let count = (extent / factor) + i64::from(extent % factor != 0);
             let upper = |full: Affine| block_end(full, l, lower, factor, count);
             vec![blocks(l, new, (lower, count, factor), upper)]
+        }
+        Tail::Aligned => {
+            let mut around =
+                Bounds::around(nest, loops[..position.len() - 1].iter().map(|l| &***l));
+            around.enter(l);
+            let (low, high) = around.get(&l.name).ok_or_else(|| not_constant(nest, l))?;
+            vec![aligned(l, new, (low, high), factor)]
         }
         Tail::Cut | Tail::Exact => {
             let (lower, extent) = bounds::extent(&l.range).ok_or_else(|| not_constant(nest, l))?;
@@ -169,21 +198,60 @@ fn blocks(
     upper: impl Fn(Affine) -> Vec<Affine>,
 ) -> Tree {
     let start = lower.plus(&Affine::iterator(outer.clone()).times(factor));
-    let range = Range {
+    let within = Range {
         upper: upper(start.plus_constant(factor)),
         lower: vec![start],
         step: 1,
     };
+    split(
+        l,
+        [outer, inner],
+        [Range::constant(0, count), within],
+        factor,
+    )
+}
+
+/// The loop over blocks that start at multiples of `factor`, and the loop within one; the iterator
+/// takes no values beyond `low` and `high`.
+fn aligned(l: &Loop, [outer, inner]: [Name; 2], (low, high): (i64, i64), factor: i64) -> Tree {
+    let (first, last) = (low.div_euclid(factor), high.div_euclid(factor));
+    let last = last.max(first - 1);
+    let start = Affine::iterator(outer.clone()).times(factor);
+    // Constants that no block reaches beyond cut nothing.
+    let (least, end) = (
+        first.saturating_mul(factor),
+        last.saturating_add(1).saturating_mul(factor),
+    );
+    let own = |bounds: &[Affine], cuts: &dyn Fn(i64) -> bool| -> Vec<Affine> {
+        let bounds = bounds.iter().filter(|b| b.as_constant().is_none_or(cuts));
+        bounds.cloned().collect()
+    };
+    let lower = own(&l.range.lower, &|c| c > least);
+    let upper = own(&l.range.upper, &|c| c < end);
+    let within = Range {
+        upper: [start.plus_constant(factor)]
+            .into_iter()
+            .chain(upper)
+            .collect(),
+        lower: [start].into_iter().chain(lower).collect(),
+        step: 1,
+    };
+    let blocks = Range::constant(first, last.saturating_add(1));
+    split(l, [outer, inner], [blocks, within], factor)
+}
+
+/// The loop over the `blocks` of `factor` iterations, and the loop `within` one.
+fn split(l: &Loop, [outer, inner]: [Name; 2], [blocks, within]: [Range; 2], factor: i64) -> Tree {
     let serial = Loop {
         parallel: false,
         sharing: Sharing::default(),
         ..l.clone()
     };
-    let within = with_body(&serial, inner, range, l.body.clone());
+    let within = with_body(&serial, inner, within, l.body.clone());
     let in_blocks = |iterations: i64| iterations / factor + i64::from(iterations % factor != 0);
     Tree::of_loop(Loop {
         name: outer,
-        range: Range::constant(0, count),
+        range: blocks,
         parallel: l.parallel,
         sharing: Sharing {
             collapse: 1,
