@@ -8,8 +8,13 @@ use crate::transform;
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum NoSchedule {
     /// Nothing says what a nest computes, or it is not what `build` makes.
-    #[error("it is not known what the nest computes: only nests that `build` made are scheduled")]
+    #[error("only nests that `build`, `sweep` and `repeat` made of them are scheduled")]
     Unknown,
+    /// Loops that are executed as they stand were joined with others.
+    #[error(
+        "sweeps and repeated nests are scheduled as they were before they were joined: pass a list"
+    )]
+    Joined,
     /// No legal hyperplane with coefficients that are not negative.
     #[error(
         "outside of what Pluto's algorithm finds: no further loop over {} keeps all dependences, \

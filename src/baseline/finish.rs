@@ -156,7 +156,7 @@ impl Finish<'_> {
         // Blocks of one loop that are beside each other must not depend on where others are.
         let range = self.work.range(&l.name);
         if range.is_some_and(|range| range.as_constant().is_none()) {
-            args.push(Arg::Word("aligned".to_owned()));
+            args.push(Arg::Word("grid".to_owned()));
         }
         self.work.step(&STRIPMINE, args)?;
         let (outer, inner) = (l.name.derived("o"), l.name.derived("i"));

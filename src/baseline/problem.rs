@@ -1,9 +1,11 @@
 //! What is to be scheduled: statements, and which of their instances have to stay in order.
 
 use super::error::NoSchedule;
+use crate::analysis::position;
 use crate::ir::{Affine, Index, Loop, Nest, Stmt, Tree};
 use crate::legality;
 use crate::poly::{Condition, Error, Linear, Map, Piece, Relation};
+use std::sync::Arc;
 
 /// An affine function of the iterators around a statement, as they were built.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -136,61 +138,68 @@ impl Dependence {
 }
 
 fn statements(nest: &Nest) -> Result<Vec<Statement>, NoSchedule> {
+    let filled = fills(nest.trees());
     let mut statements: Vec<Statement> = Vec::new();
     let mut touched: Vec<String> = Vec::new();
-    let filled: Vec<&str> = fills(nest);
-    for trees in nest.originals() {
-        let mut loops: Vec<&Loop> = Vec::new();
-        let (mut fill, mut trees) = (None, &trees[..]);
-        let stmt: &Stmt = loop {
-            match trees {
-                [Tree::Fill(f), rest @ ..] if loops.is_empty() => {
-                    fill = Some(f.target.label().to_owned());
-                    trees = rest;
-                }
-                [Tree::Loop(l)] => {
-                    loops.push(l);
-                    trees = &l.body;
-                }
-                [Tree::Stmt(stmt)] => break stmt,
-                _ => return Err(NoSchedule::Unknown),
-            }
-        };
-        if loops.iter().any(|l| l.range.step != 1) {
-            return Err(NoSchedule::Unknown);
+    let mut fill: Option<String> = None;
+    let mut known = true;
+    position::walk(nest.trees(), &mut |_, loops, tree| match tree {
+        Tree::Fill(f) => {
+            // One that is repeated has no place in a schedule of statements.
+            known &= loops.is_empty() && fill.is_none();
+            fill = Some(f.target.label().to_owned());
         }
-        let begins_anew = fill.as_ref().is_some_and(|name| {
-            touched.contains(name) || filled.iter().filter(|f| *f == name).count() > 1
-        });
-        let moves = |a: &Affine| loops.iter().map(|l| a.coefficient(&l.name)).collect();
-        let matrix = |index: &[Affine]| -> Vec<Vec<i64>> { index.iter().map(moves).collect() };
-        let mut accesses = vec![matrix(&stmt.index)];
-        if stmt.update.is_some() {
-            accesses.push(matrix(&stmt.index));
-        }
-        touched.push(stmt.target.label().to_owned());
-        stmt.value.for_each_access(&mut |tensor, index| {
-            touched.push(tensor.label().to_owned());
-            accesses.push(match index {
-                Index::At(index) => matrix(index),
-                _ => Vec::new(),
+        Tree::Stmt(stmt) => {
+            known &=
+                loops.iter().all(|l| l.range.step == 1) && is_plain(stmt, statements.len(), loops);
+            let begins = fill.take();
+            let begins_anew = begins.as_ref().is_some_and(|name| {
+                touched.contains(name) || filled.iter().filter(|f| *f == name).count() > 1
             });
-        });
-        statements.push(Statement {
-            depth: loops.len(),
-            accesses,
-            begins_anew,
-            fills: fill.is_some(),
-            target: stmt.target.label().to_owned(),
-        });
+            let moves = |a: &Affine| loops.iter().map(|l| a.coefficient(&l.name)).collect();
+            let matrix = |index: &[Affine]| -> Vec<Vec<i64>> { index.iter().map(moves).collect() };
+            let mut accesses = vec![matrix(&stmt.index)];
+            if stmt.update.is_some() {
+                accesses.push(matrix(&stmt.index));
+            }
+            touched.push(stmt.target.label().to_owned());
+            stmt.value.for_each_access(&mut |tensor, index| {
+                touched.push(tensor.label().to_owned());
+                accesses.push(match index {
+                    Index::At(index) => matrix(index),
+                    _ => Vec::new(),
+                });
+            });
+            statements.push(Statement {
+                depth: loops.len(),
+                accesses,
+                begins_anew,
+                fills: begins.is_some(),
+                target: stmt.target.label().to_owned(),
+            });
+        }
+        Tree::Local(_) => known = false,
+        Tree::Loop(_) => {}
+    });
+    match known && statements.len() == nest.definition().len() {
+        true => Ok(statements),
+        false => Err(NoSchedule::Unknown),
     }
-    Ok(statements)
+}
+
+/// Whether a statement executes assignment number `k`, and the loops around it are those that its
+/// instances are told by.
+fn is_plain(stmt: &Stmt, k: usize, loops: &[&Arc<Loop>]) -> bool {
+    let Some(origin) = &stmt.origin else {
+        return false;
+    };
+    let point = origin.point.iter().map(Affine::as_iterator);
+    origin.assignment == k && point.eq(loops.iter().map(|l| Some(&l.name)))
 }
 
 /// The tensors that are initialized, as often as they are.
-fn fills(nest: &Nest) -> Vec<&str> {
-    let first = nest.originals().iter().filter_map(|trees| trees.first());
-    let fills = first.filter_map(|tree| match tree {
+fn fills(trees: &[Tree]) -> Vec<&str> {
+    let fills = trees.iter().filter_map(|tree| match tree {
         Tree::Fill(f) => Some(f.target.label()),
         _ => None,
     });

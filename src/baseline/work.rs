@@ -2,14 +2,14 @@
 
 use super::error::NoSchedule;
 use crate::analysis::position;
-use crate::ir::{Arg, Loop, LoopRef, Name, Nest, Range, Tree};
+use crate::ir::{Arg, Expr, Loop, LoopRef, Name, Nest, Range, Tree};
 use crate::transform::nest::build::BUILD;
 use crate::transform::nest::distribute::DISTRIBUTE;
 use crate::transform::nest::fuse_outer::FUSE_OUTER;
 use crate::transform::nest::interchange::INTERCHANGE;
 use crate::transform::nest::place_init::PLACE_INIT;
 use crate::transform::nest::reorder::REORDER;
-use crate::transform::{ErrorKind, Op, Value, apply};
+use crate::transform::{ErrorKind, Op, Value, apply, trace};
 use std::sync::Arc;
 
 /// A nest, and the loops around each statement of its definition.
@@ -19,15 +19,11 @@ pub(super) struct Work {
     pub(super) loops: Vec<Vec<Name>>,
 }
 
-/// The nest of all definitions, one after the other, as `build` makes them.
+/// The nest of all definitions, one after the other, as they were before any step.
 pub(super) fn built(nests: &[Nest]) -> Result<Nest, NoSchedule> {
     let mut joined: Option<Nest> = None;
     for nest in nests {
-        if nest.definition().is_empty() {
-            return Err(NoSchedule::Unknown);
-        }
-        for assignment in nest.definition().iter() {
-            let next = done(&BUILD, vec![Arg::Expr(assignment.clone())])?;
+        for next in plain(nest)? {
             joined = Some(match joined {
                 None => next,
                 Some(before) => done(
@@ -38,6 +34,26 @@ pub(super) fn built(nests: &[Nest]) -> Result<Nest, NoSchedule> {
         }
     }
     joined.ok_or(NoSchedule::Unknown)
+}
+
+/// The nests of a nest's definition without the steps that it has taken since.
+fn plain(nest: &Nest) -> Result<Vec<Nest>, NoSchedule> {
+    if nest.definition().is_empty() {
+        return Err(NoSchedule::Unknown);
+    }
+    if nest.originals().iter().all(|part| !part.in_order) {
+        let build = |assignment: &Expr| done(&BUILD, vec![Arg::Expr(assignment.clone())]);
+        return nest.definition().iter().map(build).collect();
+    }
+    // Loops that are executed as they stand are what a beginning of the path has made.
+    let [part] = nest.originals() else {
+        return Err(NoSchedule::Joined);
+    };
+    let same = |n: &Nest| matches!(n.originals(), [other] if other == part);
+    let steps = i64::try_from(nest.path().len()).unwrap_or(i64::MAX);
+    let mut earlier = (0..steps).rev().map(|count| trace::undo(nest, count));
+    let written = earlier.find_map(|n| n.ok().filter(same));
+    Ok(vec![written.ok_or(NoSchedule::Unknown)?])
 }
 
 fn done(op: &'static Op, args: Vec<Arg>) -> Result<Nest, NoSchedule> {

@@ -1,6 +1,6 @@
 //! What a definition asks of every order of its instances, for whoever looks for one.
 
-use super::program::{Original, Program, accesses, originals};
+use super::program::{Leaf, Program, What, accesses, definition};
 use super::relations::{Meaning, assignment_of};
 use crate::ir::{Affine, Loop, Name, Nest, Range};
 use crate::poly::{Error, Map};
@@ -12,8 +12,8 @@ pub struct Asked {
     pub first: usize,
     /// The assignment of those that come later.
     pub later: usize,
-    /// The pairs. The coordinates of an instance are the iterators of the loops that `build` made
-    /// for the assignment, outermost first.
+    /// The pairs. The coordinates of an instance are the iterators of the loops around the
+    /// assignment in the definition, outermost first.
     pub pairs: Map,
 }
 
@@ -26,39 +26,37 @@ pub struct Asked {
 /// # Errors
 /// The polyhedral library has no answer.
 pub fn asked(nests: &[Nest]) -> Result<Vec<Asked>, Error> {
-    let exact = originals(nests);
+    let mut exact = definition(nests);
+    exact.retain(|leaf| matches!(leaf.what, What::Stmt(_)));
     let digits = digits(&exact);
     let mut ends: Vec<i64> = Vec::new();
-    let mut ranges: Vec<Vec<Loop>> = Vec::new();
-    for original in &exact {
-        let mut of_one = Vec::new();
-        for l in &original.loops {
-            let bare = Loop {
-                body: Vec::new(),
-                ..(*l).clone()
-            };
-            of_one.push(match l.range.as_constant() {
-                Some((_, end)) if !digits.contains(&l.name) => Loop {
-                    range: Range {
-                        upper: vec![Affine::iterator(parameter(end, &mut ends))],
-                        ..l.range.clone()
-                    },
-                    ..bare
-                },
-                _ => bare,
-            });
+    let mut symbolic = |l: &Loop| {
+        let range = match l.range.as_constant() {
+            Some((_, end)) if !digits.contains(&l.name) => Range {
+                upper: vec![Affine::iterator(parameter(end, &mut ends))],
+                ..l.range.clone()
+            },
+            _ => l.range.clone(),
+        };
+        Loop {
+            range,
+            body: Vec::new(),
+            ..l.clone()
         }
-        ranges.push(of_one);
-    }
+    };
+    let loops = exact.iter().map(|leaf| &leaf.loops);
+    let loops: Vec<Vec<Loop>> = loops
+        .map(|loops| loops.iter().map(|l| symbolic(l)).collect())
+        .collect();
     let parameters: Vec<Name> = (1..=ends.len()).map(Name::generated).collect();
-    let symbolic = exact.iter().zip(&ranges).map(|(original, loops)| Original {
-        fill: None,
+    let definition = exact.into_iter().zip(&loops).map(|(leaf, loops)| Leaf {
         loops: loops.iter().collect(),
-        stmt: original.stmt,
         parameters: &parameters,
+        ..leaf
     });
     let program = Program {
-        originals: symbolic.collect(),
+        originals: Vec::new(),
+        definition: definition.collect(),
         leaves: Vec::new(),
     };
     let mut asked = Vec::new();
@@ -88,10 +86,15 @@ fn parameter(end: i64, ends: &mut Vec<i64>) -> Name {
 }
 
 /// The iterators that count like digits where something is written that is used.
-fn digits(originals: &[Original]) -> BTreeSet<Name> {
-    let written: Vec<&str> = originals.iter().map(|o| o.stmt.target.label()).collect();
+fn digits(definition: &[Leaf]) -> BTreeSet<Name> {
+    let statements = definition.iter().filter_map(|leaf| match leaf.what {
+        What::Stmt(s) => Some(s),
+        What::Fill(_) => None,
+    });
+    let statements: Vec<_> = statements.collect();
+    let written: Vec<&str> = statements.iter().map(|s| s.target.label()).collect();
     let mut digits = BTreeSet::new();
-    for access in originals.iter().flat_map(|o| accesses(o.stmt)) {
+    for access in statements.iter().flat_map(|s| accesses(s)) {
         if !written.contains(&access.tensor.label()) {
             continue;
         }

@@ -6,6 +6,8 @@ use crate::ir::{Affine, Fill, Index, Loop, Name, Nest, Stmt, Tensor, Tree};
 pub(super) struct Program<'a> {
     /// The assignments, as `build` makes them, in order.
     pub(super) originals: Vec<Original<'a>>,
+    /// The statements and fills of the definition, in its own order.
+    pub(super) definition: Vec<Leaf<'a>>,
     /// The statements and fills of the nests, in textual order.
     pub(super) leaves: Vec<Leaf<'a>>,
 }
@@ -16,8 +18,6 @@ pub(super) struct Original<'a> {
     /// Outermost first.
     pub(super) loops: Vec<&'a Loop>,
     pub(super) stmt: &'a Stmt,
-    /// Numbers that are not known, in bounds of loops.
-    pub(super) parameters: &'a [Name],
 }
 
 /// A statement or a fill of a nest.
@@ -33,6 +33,8 @@ pub(super) struct Leaf<'a> {
     /// The local tensors that are declared around it: their names, and the beginning of `place`
     /// that says in which sequence.
     pub(super) locals: Vec<(&'a str, Vec<usize>)>,
+    /// Numbers that are not known, in bounds of loops.
+    pub(super) parameters: &'a [Name],
 }
 
 #[derive(Clone, Copy)]
@@ -51,52 +53,37 @@ pub(super) struct Access<'a> {
 impl<'a> Program<'a> {
     /// The program whose nest number k has the trees `trees[k]`, its own or the same rolled up.
     pub(super) fn of(nests: &'a [Nest], trees: &'a [Vec<Tree>]) -> Program<'a> {
-        let mut program = Program {
-            originals: Vec::new(),
-            leaves: Vec::new(),
-        };
+        let definition = definition(nests);
+        let mut leaves = Vec::new();
+        let mut first = 0;
         for (k, (nest, trees)) in nests.iter().zip(trees).enumerate() {
-            let first = program.originals.len();
-            program
-                .originals
-                .extend(originals(std::slice::from_ref(nest)));
-            let mut walk = Walk {
-                first,
-                loops: Vec::new(),
-                place: vec![k],
-                locals: Vec::new(),
-                leaves: &mut program.leaves,
-            };
-            walk.sequence(trees);
+            Walk::from(first, k, &mut leaves).sequence(trees);
+            let assignments = nest.originals().iter().map(|part| part.assignments);
+            first += assignments.sum::<usize>();
         }
-        program
+        Program {
+            originals: Original::all(&definition),
+            definition,
+            leaves,
+        }
     }
 
-    /// The greatest number of loops around an assignment.
-    pub(super) fn original_depth(&self) -> usize {
-        let depths = self.originals.iter().map(|o| o.loops.len());
-        depths.max().unwrap_or(0)
+    /// The leaf of the definition that has the instances of `tuple`.
+    pub(super) fn original_leaf(&self, assignment: usize, fill: bool) -> Option<&Leaf<'a>> {
+        let is =
+            |l: &&Leaf| l.assignment == Some(assignment) && fill == matches!(l.what, What::Fill(_));
+        self.definition.iter().find(is)
     }
 }
 
-/// The assignments of all nests, as `build` makes them.
-pub(super) fn originals(nests: &[Nest]) -> Vec<Original<'_>> {
-    let trees = nests.iter().flat_map(Nest::originals);
-    trees.filter_map(|t| Original::of(t)).collect()
-}
-
-/// The leaves of the definition, in its own order.
+/// The statements and fills of the definition of all nests, in its own order.
 pub(super) fn definition(nests: &[Nest]) -> Vec<Leaf<'_>> {
     let mut leaves = Vec::new();
-    for (a, trees) in nests.iter().flat_map(Nest::originals).enumerate() {
-        let mut walk = Walk {
-            first: a,
-            loops: Vec::new(),
-            place: vec![a],
-            locals: Vec::new(),
-            leaves: &mut leaves,
-        };
-        walk.sequence(trees);
+    let mut first = 0;
+    let parts = nests.iter().flat_map(Nest::originals).enumerate();
+    for (place, part) in parts {
+        Walk::from(first, place, &mut leaves).sequence(&part.trees);
+        first += part.assignments;
     }
     leaves
 }
@@ -109,31 +96,29 @@ impl Leaf<'_> {
             time.push(*place as i64);
             time.extend(iteration.get(k).filter(|_| k < self.loops.len()));
         }
+        time.extend(iteration.get(self.loops.len()..).unwrap_or_default());
         time
     }
 }
 
 impl<'a> Original<'a> {
-    fn of(trees: &'a [Tree]) -> Option<Original<'a>> {
-        let mut original = (None, Vec::new(), trees);
-        loop {
-            original = match original {
-                (None, loops, [Tree::Fill(fill), rest @ ..]) => (Some(&**fill), loops, rest),
-                (fill, mut loops, [Tree::Loop(l)]) => {
-                    loops.push(&**l);
-                    (fill, loops, &l.body[..])
-                }
-                (fill, loops, [Tree::Stmt(stmt)]) => {
-                    return Some(Original {
-                        fill,
-                        loops,
-                        stmt,
-                        parameters: &[],
-                    });
-                }
-                _ => return None,
-            };
-        }
+    /// The assignments whose statements and fills are `leaves`, in order.
+    fn all(leaves: &[Leaf<'a>]) -> Vec<Original<'a>> {
+        let fill_of = |assignment| {
+            leaves.iter().find_map(|leaf| match leaf.what {
+                What::Fill(fill) if leaf.assignment == assignment => Some(fill),
+                _ => None,
+            })
+        };
+        let originals = leaves.iter().filter_map(|leaf| match leaf.what {
+            What::Stmt(stmt) => Some(Original {
+                fill: fill_of(leaf.assignment),
+                loops: leaf.loops.clone(),
+                stmt,
+            }),
+            What::Fill(_) => None,
+        });
+        originals.collect()
     }
 
     /// The statement that executes the instance `point`.
@@ -153,7 +138,18 @@ struct Walk<'a, 'p> {
     leaves: &'p mut Vec<Leaf<'a>>,
 }
 
-impl<'a> Walk<'a, '_> {
+impl<'a, 'p> Walk<'a, 'p> {
+    /// A walk through tree sequence number `place`, whose first assignment is number `first`.
+    fn from(first: usize, place: usize, leaves: &'p mut Vec<Leaf<'a>>) -> Walk<'a, 'p> {
+        Walk {
+            first,
+            loops: Vec::new(),
+            place: vec![place],
+            locals: Vec::new(),
+            leaves,
+        }
+    }
+
     fn sequence(&mut self, trees: &'a [Tree]) {
         let outside = self.locals.len();
         for (k, tree) in trees.iter().enumerate() {
@@ -172,7 +168,7 @@ impl<'a> Walk<'a, '_> {
                     continue;
                 }
                 Tree::Stmt(s) => (What::Stmt(s), s.origin.as_ref().map(|o| o.assignment)),
-                Tree::Fill(fill) => (What::Fill(fill), fill.assignment),
+                Tree::Fill(fill) => (What::Fill(fill), fill.origin.as_ref().map(|o| o.assignment)),
             };
             self.leaves.push(Leaf {
                 what,
@@ -180,6 +176,7 @@ impl<'a> Walk<'a, '_> {
                 place: self.place.clone(),
                 assignment: assignment.map(|a| a + self.first),
                 locals: self.locals.clone(),
+                parameters: &[],
             });
             self.place.pop();
         }

@@ -48,6 +48,7 @@ pub static ACTIONS: &[&Function] = &[
     &look::ITERATORS,
     &look::LOOPS,
     &look::DEPTH,
+    &look::BOUNDS,
     &look::PARAM,
     &look::WRONG,
     &moves::MOVES,

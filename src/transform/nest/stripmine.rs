@@ -41,29 +41,28 @@
 //!     B[i_r][j_2] = A[i_r][j_2]
 //! ```
 //!
-//! `"aligned"` is for loops whose bounds depend on others, as those of skewed loops do: blocks
-//! start at multiples of the factor wherever the loop does, so that they are the same for all
-//! iterations of the loops around, and the loops over blocks can move outward. Some blocks have no
-//! iterations then.
+//! `"grid"` lets blocks begin at the same values whatever the outer loops are, where `"guard"`
+//! counts them from the loop's first iteration: the loop over blocks has constant bounds, so that
+//! it can go outside of all others, and some blocks are empty. That is how skewed loops are tiled.
 //!
 //! ```rhai
-//! let A = tensor([10, 5]);
+//! let A = tensor([4, 5]);
 //! let B = eq(A, [i, j] -> [i, j]);
-//! print(build(B).skew("j", "i", 1).stripmine("j", 4, "aligned"));
+//! print(build(B).skew("j", "i", 1).stripmine("j", 3, "grid"));
 //! ```
 //!
 //! ```text
-//! f64 B[10][5], A[10][5]
-//! for i in 0..10
-//!   for j_o in 0..4
-//!     for j_i in max(4*j_o, i)..min(4*j_o + 4, i + 5)
-//!       B[i][-i + j_i] = A[i][-i + j_i]
+//! f64 B[4][5], A[4][5]
+//! for i in 0..4
+//!   for j_o in 0..3
+//!     for j_i in max(3*j_o, i)..min(3*j_o + 3, i + 5)
+//!       B[i][j_i - i] = A[i][j_i - i]
 //! ```
 //!
 //! Always legal: iterations keep their order.
 //!
 //! Refuses: factors below 1; steps other than 1; new names that are in use; other tails; with
-//! `"guard"` several lower bounds; with `"cut"` and `"exact"` a number of iterations that depends on outer loops, with `"exact"` one
+//! `"cut"` and `"exact"` a number of iterations that depends on outer loops, with `"exact"` one
 //! that the factor does not divide.
 //!
 //! Source: TeML eq. 20, for extents that the factor divides.
@@ -74,6 +73,7 @@ use crate::analysis::bounds::{self, Bounds};
 use crate::analysis::position::splice;
 use crate::ir::{Affine, Hints, Loop, Name, Nest, Range, Sharing, Tree};
 use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
+use std::sync::Arc;
 
 /// `stripmine(nest, loop, factor, tail?)`.
 pub static STRIPMINE: Op = Op {
@@ -105,23 +105,23 @@ pub static STRIPMINE: Op = Op {
 pub enum Tail {
     /// They are a block that a `min` bounds.
     Guard,
+    /// Likewise, and blocks begin at the same values whatever the outer loops are.
+    Grid,
     /// They are a loop of their own.
     Cut,
     /// There must be none.
     Exact,
-    /// Blocks start at multiples of the factor, and bounds cut the first and the last one.
-    Aligned,
 }
 
-const TAILS: &[&str] = &["guard", "cut", "exact", "aligned"];
+const TAILS: &[&str] = &["guard", "grid", "cut", "exact"];
 
 impl Tail {
     fn from_word(word: &str) -> Result<Tail, Error> {
         match word {
             "guard" => Ok(Tail::Guard),
+            "grid" => Ok(Tail::Grid),
             "cut" => Ok(Tail::Cut),
             "exact" => Ok(Tail::Exact),
-            "aligned" => Ok(Tail::Aligned),
             _ => Err(Error::from(ErrorKind::NotOneOf {
                 parameter: "tail",
                 word: word.to_owned(),
@@ -155,12 +155,21 @@ pub fn stripmine(nest: &Nest, reference: &LoopRef, factor: i64, tail: Tail) -> R
             let upper = |full: Affine| block_end(full, l, lower, factor, count);
             vec![blocks(l, new, (lower, count, factor), upper)]
         }
-        Tail::Aligned => {
-            let mut around =
-                Bounds::around(nest, loops[..position.len() - 1].iter().map(|l| &***l));
-            around.enter(l);
-            let (low, high) = around.get(&l.name).ok_or_else(|| not_constant(nest, l))?;
-            vec![aligned(l, new, (low, high), factor)]
+        Tail::Grid => {
+            let around = Bounds::around(nest, loops[..position.len() - 1].iter().map(|l| &***l));
+            let (origin, extent) = grid(l, factor, &around).ok_or_else(|| not_constant(nest, l))?;
+            let count = (extent / factor) + i64::from(extent % factor != 0);
+            let upper = |full: Affine| block_end(full, l, &origin, factor, count);
+            let mut tree = blocks(l, new, (&origin, count, factor), upper);
+            // A bound that no block lies below cuts nothing.
+            let cuts = |b: &&Affine| b.minus(&origin).as_constant().is_none_or(|d| d > 0);
+            let begins: Vec<Affine> = l.range.lower.iter().filter(cuts).cloned().collect();
+            if let Tree::Loop(outer) = &mut tree
+                && let [Tree::Loop(within)] = &mut Arc::make_mut(outer).body[..]
+            {
+                Arc::make_mut(within).range.lower.extend(begins);
+            }
+            vec![tree]
         }
         Tail::Cut | Tail::Exact => {
             let (lower, extent) = bounds::extent(&l.range).ok_or_else(|| not_constant(nest, l))?;
@@ -189,6 +198,23 @@ pub fn stripmine(nest: &Nest, reference: &LoopRef, factor: i64, tail: Tail) -> R
     Ok(nest.with_trees(splice(nest.trees(), &position, trees)))
 }
 
+/// Where blocks begin that stand at the same values, modulo the factor, for all values of the
+/// loops around: at a lower bound, or at the least value of all. With the most iterations from
+/// there on, which are as few as possible.
+fn grid(l: &Loop, factor: i64, around: &Bounds) -> Option<(Affine, i64)> {
+    let mut within = around.clone();
+    within.enter(l);
+    let (low, _) = within.get(&l.name)?;
+    let fixed = |b: &&Affine| b.terms().iter().all(|(_, c)| c % factor == 0);
+    let bounds = l.range.lower.iter().filter(fixed).cloned();
+    let origins = [Affine::constant(low)].into_iter().chain(bounds);
+    let extents = origins.map(|origin| {
+        let extent = largest_extent(&origin, &l.range.upper, around);
+        (origin, extent)
+    });
+    extents.min_by_key(|(_, extent)| *extent)
+}
+
 /// The loops over `count` blocks of `factor` iterations from `lower` on, and within one, where
 /// `upper` makes the bounds from the end of a whole block.
 fn blocks(
@@ -198,60 +224,21 @@ fn blocks(
     upper: impl Fn(Affine) -> Vec<Affine>,
 ) -> Tree {
     let start = lower.plus(&Affine::iterator(outer.clone()).times(factor));
-    let within = Range {
+    let range = Range {
         upper: upper(start.plus_constant(factor)),
         lower: vec![start],
         step: 1,
     };
-    split(
-        l,
-        [outer, inner],
-        [Range::constant(0, count), within],
-        factor,
-    )
-}
-
-/// The loop over blocks that start at multiples of `factor`, and the loop within one; the iterator
-/// takes no values beyond `low` and `high`.
-fn aligned(l: &Loop, [outer, inner]: [Name; 2], (low, high): (i64, i64), factor: i64) -> Tree {
-    let (first, last) = (low.div_euclid(factor), high.div_euclid(factor));
-    let last = last.max(first - 1);
-    let start = Affine::iterator(outer.clone()).times(factor);
-    // Constants that no block reaches beyond cut nothing.
-    let (least, end) = (
-        first.saturating_mul(factor),
-        last.saturating_add(1).saturating_mul(factor),
-    );
-    let own = |bounds: &[Affine], cuts: &dyn Fn(i64) -> bool| -> Vec<Affine> {
-        let bounds = bounds.iter().filter(|b| b.as_constant().is_none_or(cuts));
-        bounds.cloned().collect()
-    };
-    let lower = own(&l.range.lower, &|c| c > least);
-    let upper = own(&l.range.upper, &|c| c < end);
-    let within = Range {
-        upper: [start.plus_constant(factor)]
-            .into_iter()
-            .chain(upper)
-            .collect(),
-        lower: [start].into_iter().chain(lower).collect(),
-        step: 1,
-    };
-    let blocks = Range::constant(first, last.saturating_add(1));
-    split(l, [outer, inner], [blocks, within], factor)
-}
-
-/// The loop over the `blocks` of `factor` iterations, and the loop `within` one.
-fn split(l: &Loop, [outer, inner]: [Name; 2], [blocks, within]: [Range; 2], factor: i64) -> Tree {
     let serial = Loop {
         parallel: false,
         sharing: Sharing::default(),
         ..l.clone()
     };
-    let within = with_body(&serial, inner, within, l.body.clone());
+    let within = with_body(&serial, inner, range, l.body.clone());
     let in_blocks = |iterations: i64| iterations / factor + i64::from(iterations % factor != 0);
     Tree::of_loop(Loop {
         name: outer,
-        range: blocks,
+        range: Range::constant(0, count),
         parallel: l.parallel,
         sharing: Sharing {
             collapse: 1,
