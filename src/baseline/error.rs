@@ -15,6 +15,15 @@ pub enum NoSchedule {
         "sweeps and repeated nests are scheduled as they were before they were joined: pass a list"
     )]
     Joined,
+    /// An initialization is part of a loop of the definition.
+    #[error(
+        "outside of what is scheduled: {tensor} is initialized in each iteration of a loop that the \
+         definition has, and initializations stand before all loops"
+    )]
+    Initialized {
+        /// The tensor.
+        tensor: String,
+    },
     /// No legal hyperplane with coefficients that are not negative.
     #[error(
         "outside of what Pluto's algorithm finds: no further loop over {} keeps all dependences, \

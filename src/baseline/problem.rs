@@ -143,11 +143,15 @@ fn statements(nest: &Nest) -> Result<Vec<Statement>, NoSchedule> {
     let mut touched: Vec<String> = Vec::new();
     let mut fill: Option<String> = None;
     let mut known = true;
+    let mut repeated: Option<String> = None;
     position::walk(nest.trees(), &mut |_, loops, tree| match tree {
         Tree::Fill(f) => {
-            // One that is repeated has no place in a schedule of statements.
-            known &= loops.is_empty() && fill.is_none();
-            fill = Some(f.target.label().to_owned());
+            let target = f.target.label().to_owned();
+            match loops.is_empty() {
+                true => known &= fill.is_none(),
+                false => repeated = Some(target.clone()),
+            }
+            fill = Some(target);
         }
         Tree::Stmt(stmt) => {
             known &=
@@ -181,6 +185,9 @@ fn statements(nest: &Nest) -> Result<Vec<Statement>, NoSchedule> {
         Tree::Local(_) => known = false,
         Tree::Loop(_) => {}
     });
+    if let Some(tensor) = repeated {
+        return Err(NoSchedule::Initialized { tensor });
+    }
     match known && statements.len() == nest.definition().len() {
         true => Ok(statements),
         false => Err(NoSchedule::Unknown),
