@@ -19,17 +19,31 @@ pub(super) struct Finish<'a> {
     pub(super) options: &'a Options,
 }
 
+/// Bands of loops, with nothing beside any of them but the innermost one's body.
+#[derive(Clone)]
+pub(super) struct Chain {
+    pub(super) bands: Vec<Vec<One>>,
+    /// The order in which the loops stand.
+    pub(super) now: Vec<Name>,
+    /// How many statements they share.
+    pub(super) statements: usize,
+    /// Whether there are no loops inside.
+    is_leaf: bool,
+}
+
 /// A loop of a band, with nothing beside it but the loops of the bands around and inside.
 #[derive(Clone)]
-struct One {
-    name: Name,
+pub(super) struct One {
+    pub(super) name: Name,
     /// Where it stands in the band.
     place: usize,
     /// Whether it is parallel wherever it stands.
-    coincident: bool,
+    pub(super) coincident: bool,
     /// Whether it is parallel where it stands.
     parallel: bool,
     strides: Strides,
+    /// How many iterations of the schedule's loop one of its iterations executes.
+    pub(super) jammed: i64,
     /// The loops over its blocks, those over blocks of blocks first.
     blocks: Vec<Name>,
 }
@@ -65,12 +79,6 @@ impl Finish<'_> {
                 _ => None,
             };
         }
-        let mut now: Vec<Name> = bands.iter().flatten().map(|l| l.name.clone()).collect();
-        if self.options.tile {
-            for band in bands.iter_mut().filter(|band| band.len() > 1) {
-                self.tile(band, &mut now)?;
-            }
-        }
         let is_leaf = match inside {
             Schedule::Sequence(parts) => {
                 let is_statement = |p: &Schedule| matches!(p, Schedule::Statement(_));
@@ -78,6 +86,39 @@ impl Finish<'_> {
             }
             _ => true,
         };
+        let chain = Chain {
+            now: bands.iter().flatten().map(|l| l.name.clone()).collect(),
+            bands,
+            statements: band.statements.len(),
+            is_leaf,
+        };
+        let threads = self.chain(chain, on_threads)?;
+        match inside {
+            Schedule::Sequence(parts) if !is_leaf => parts
+                .iter()
+                .try_for_each(|part| self.part(part, at, threads)),
+            _ => Ok(()),
+        }
+    }
+
+    /// The answer is whether iterations run on several threads, in these loops or around them.
+    fn chain(&mut self, mut chain: Chain, on_threads: bool) -> Result<bool, NoSchedule> {
+        if self.options.unrolljam && chain.is_leaf {
+            for rest in self.jam(&mut chain)? {
+                self.chain(rest, on_threads)?;
+            }
+        }
+        let Chain {
+            mut bands,
+            mut now,
+            is_leaf,
+            ..
+        } = chain;
+        if self.options.tile {
+            for band in bands.iter_mut().filter(|band| band.len() > 1) {
+                self.tile(band, &mut now)?;
+            }
+        }
         let wave = self.options.parallel
             && !on_threads
             && bands[0]
@@ -110,12 +151,7 @@ impl Finish<'_> {
         if let Some(vector) = &vector {
             self.work.step(&VECTORIZE, vec![named(vector)])?;
         }
-        match inside {
-            Schedule::Sequence(parts) if !is_leaf => parts
-                .iter()
-                .try_for_each(|part| self.part(part, at, threads)),
-            _ => Ok(()),
-        }
+        Ok(threads)
     }
 
     /// The loops of a band inside of `depth` others.
@@ -128,6 +164,7 @@ impl Finish<'_> {
             coincident: level.coincident,
             parallel: level.parallel,
             strides: Strides::of(self.problem, self.schedule, &band.statements, depth + place),
+            jammed: 1,
             blocks: Vec::new(),
         };
         levels.map(one).collect()
@@ -136,7 +173,8 @@ impl Finish<'_> {
     /// Splits the loops of a band into blocks; `now` is the order in which all loops stand.
     fn tile(&mut self, band: &mut [One], now: &mut Vec<Name>) -> Result<(), NoSchedule> {
         for (k, l) in band.iter_mut().enumerate() {
-            self.split(l, self.options.tile_size(k), now)?;
+            let size = (self.options.tile_size(k) / l.jammed).max(1);
+            self.split(l, size, now)?;
         }
         if self.options.l2tile {
             for (k, l) in band.iter_mut().enumerate() {
@@ -169,7 +207,7 @@ impl Finish<'_> {
     }
 
     /// The bands with the best loop of each innermost.
-    fn rearranged(&self, bands: &[Vec<One>]) -> Vec<Vec<One>> {
+    pub(super) fn rearranged(&self, bands: &[Vec<One>]) -> Vec<Vec<One>> {
         let mut bands = bands.to_vec();
         if !self.options.intratileopt {
             return bands;
@@ -177,7 +215,9 @@ impl Finish<'_> {
         for band in &mut bands {
             // Of equally good ones the innermost, which stays there.
             let score = |l: &One| l.strides.score(l.parallel);
-            let best = (0..band.len()).max_by_key(|k| score(&band[*k]));
+            // One that is jammed has no neighbors left.
+            let best = (0..band.len()).filter(|k| band[*k].jammed == 1);
+            let best = best.max_by_key(|k| score(&band[*k]));
             if let Some(best) = best.filter(|k| k + 1 < band.len()) {
                 let l = band.remove(best);
                 band.push(l);
@@ -189,14 +229,14 @@ impl Finish<'_> {
     }
 
     /// The loop that is to be innermost, and a vector loop.
-    fn vector(&self, bands: &[Vec<One>], is_leaf: bool) -> Option<Name> {
+    pub(super) fn vector(&self, bands: &[Vec<One>], is_leaf: bool) -> Option<Name> {
         if !self.options.prevector || !is_leaf {
             return None;
         }
         let innermost = &bands.last()?.last()?.name;
         let fits = |l: &&One| {
             let anywhere = l.coincident || l.name == *innermost;
-            l.parallel && anywhere && l.strides.all_near()
+            l.parallel && anywhere && l.jammed == 1 && l.strides.all_near()
         };
         let loops = bands.iter().flatten().filter(fits);
         let best = loops.max_by_key(|l| l.strides.score(l.parallel))?;
@@ -237,7 +277,7 @@ impl Finish<'_> {
 
 /// The names of all loops of bands: of each band those over blocks, in the order in which they were
 /// found, and then those within; `innermost` comes last.
-fn order(bands: &[Vec<One>], innermost: Option<&Name>) -> Vec<Name> {
+pub(super) fn order(bands: &[Vec<One>], innermost: Option<&Name>) -> Vec<Name> {
     let mut names: Vec<Name> = Vec::new();
     for band in bands {
         let mut found: Vec<&One> = band.iter().collect();

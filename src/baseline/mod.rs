@@ -1,8 +1,36 @@
-//! The baseline: what Pluto's algorithm makes of a nest, as a path of our own operations.
+//! The baseline: what Pluto's algorithm makes of nests, as a nest with a path of operations, which
+//! prints as a script, is checked, edited and timed like any other.
+//!
+//! 1. `problem`: the statements of the definition, and of each two which instances of the one have
+//!    to come before which of the other. `legality` answers that, as for proofs; extents of loops
+//!    are parameters here, so that the same loops are found for all sizes. All dependences count:
+//!    Pluto knows no associativity.
+//! 2. `hyperplane`: one loop for several statements, by Farkas' lemma and an integer program: legal
+//!    for all dependences, with the least bound on their distances, and linearly independent of
+//!    the loops that there are. `schedule`: as many of them as there are make a band of permutable
+//!    loops; where there is none, statements are cut apart as `nofuse`, `smartfuse` and `maxfuse`
+//!    say.
+//! 3. `unfused`: the hyperplanes as steps, for each statement by itself: `reorder`, `skew`,
+//!    `shift`. Then `fuse`, with guards where ranges differ, so that bands stay perfect.
+//! 4. `jam`, `finish`: unroll and jam, tiles, the order within tiles, threads on the outermost
+//!    parallel loop or else on a wavefront of tiles, vectors. `vector` counts accesses as Pluto does.
+//!
+//! Every step goes through `transform::apply`, and the result through `legality::check`.
+//!
+//! What differs from Pluto. Initializations stand before all loops (`smartfuse` would leave them
+//! there, being of fewer dimensions), so that those in a loop of the definition are refused. Loops
+//! whose bounds hold multiples of others have no steps, and are refused. There is no unroll and jam
+//! where ranges depend on other loops, none that reverses statements, and no diamond tiling.
+//!
+//! Source: Bondhugula, Hartono, Ramanujam and Sadayappan, A Practical Automatic Polyhedral
+//! Parallelizer and Locality Optimizer, PLDI 2008; Bondhugula et al., Automatic Transformations for
+//! Communication-Minimized Parallelization and Locality Optimization in the Polyhedral Model, CC
+//! 2008; for what is done after tiling, Pluto's code.
 
 mod error;
 mod finish;
 mod hyperplane;
+mod jam;
 mod linear;
 mod options;
 mod problem;
@@ -30,7 +58,7 @@ const OPERATIONS: u64 = 200_000_000;
 /// The hyperplanes that Pluto's algorithm finds for what `nests`, in order, compute.
 ///
 /// # Errors
-/// As the header says.
+/// [`NoSchedule`].
 pub fn schedule(nests: &[Nest], fuse: Fuse) -> Result<Schedule, NoSchedule> {
     let nest = built(nests)?;
     scheduled(Problem::of(&nest)?, fuse)
@@ -60,7 +88,7 @@ fn scheduled(problem: Problem, fuse: Fuse) -> Result<Schedule, NoSchedule> {
 /// The nest that Pluto's algorithm makes of what `nests`, in order, compute.
 ///
 /// # Errors
-/// As the header says.
+/// [`NoSchedule`].
 pub fn pluto(nests: &[Nest], options: &Options) -> Result<Nest, NoSchedule> {
     let nest = built(nests)?;
     let problem = Problem::of(&nest)?;

@@ -228,11 +228,11 @@ impl Scheduler {
             let crosses = |d: &Dependence| before.contains(&d.first) != before.contains(&d.later);
             dependences.iter().any(crosses)
         };
-        let places = (1..components.len()).filter(crossed);
+        let mut places = (1..components.len()).filter(crossed);
         let center = components.len().div_ceil(2);
         let place = match self.fuse {
             Fuse::Smart => places.min_by_key(|k| k.abs_diff(center)),
-            Fuse::Max | Fuse::No => places.last(),
+            Fuse::Max | Fuse::No => places.next_back(),
         };
         match place {
             Some(k) => vec![components[..k].concat(), components[k..].concat()],

@@ -23,15 +23,19 @@ pub struct Condition {
 impl Set {
     /// The affine expressions that are nowhere negative on the set: all conditions on their
     /// constant, the coefficients of the parameters and those of the coordinates, in this order.
+    /// What is divisible is not considered, nor that points are integer: some expressions that are
+    /// nowhere negative do not satisfy the conditions.
     ///
-    /// Source: `isl_set_coefficients`; Feautrier, *Some Efficient Solutions to the Affine
+    /// Source: `isl_set_remove_divs`, `isl_set_coefficients`; Feautrier, *Some Efficient Solutions to the Affine
     /// Scheduling Problem*, 1992.
     pub fn nowhere_negative(&self) -> Result<Vec<Condition>, Error> {
         let context = &self.0.context;
         let library = context.library;
-        // SAFETY: the set is alive; the function takes a reference and gives its result.
+        // SAFETY: the set is alive; the functions take a reference and give their result, and of
+        // null they make null.
         let cone: Handle<RawBasicSet> = unsafe {
-            let raw = (library.set_coefficients)(self.0.take());
+            let raw = (library.set_remove_divs)(self.0.take());
+            let raw = (library.set_coefficients)(raw);
             Handle::own(context, "set_coefficients", raw)?
         };
         let mut conditions = Vec::new();
@@ -54,7 +58,7 @@ impl Set {
             };
             let rows = rows(&matrix)?.into_iter();
             conditions.extend(rows.map(|mut coefficients| {
-                // The last column is that of the constant, which a cone has none of.
+                // The last column is that of constants, which a cone has none of.
                 coefficients.pop();
                 Condition {
                     coefficients,

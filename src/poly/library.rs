@@ -86,6 +86,7 @@ functions! {
     set_sample_point(*mut RawSet) -> *mut RawPoint;
     set_foreach_point(*mut RawSet, Visitor<RawPoint>, *mut c_void) -> Answer;
     set_foreach_basic_set(*mut RawSet, Visitor<RawBasicSet>, *mut c_void) -> Answer;
+    set_remove_divs(*mut RawSet) -> *mut RawSet;
     set_coefficients(*mut RawSet) -> *mut RawBasicSet;
     basic_set_copy(*mut RawBasicSet) -> *mut RawBasicSet; // keeps
     basic_set_free(*mut RawBasicSet) -> *mut RawBasicSet;
