@@ -9,6 +9,7 @@ mod init;
 mod look;
 mod moves;
 mod paths;
+mod pluto;
 mod prove;
 mod run;
 mod strategy;
@@ -112,6 +113,7 @@ pub static ACTIONS: &[&Function] = &[
     &look::WRONG,
     &moves::MOVES,
     &moves::APPLY,
+    &pluto::PLUTO,
     &paths::PATH,
     &paths::PAPER,
     &paths::JSON,
