@@ -8,6 +8,7 @@ pub mod interp;
 pub mod ir;
 pub mod legality;
 pub mod lower;
+pub mod machine;
 pub mod poly;
 pub mod repl;
 pub mod report;

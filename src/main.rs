@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use teml::runtime::Control;
+use teml::machine::{Machine, Speed};
+use teml::runtime::{Control, RuntimeError};
 use teml::script::{Mode, ScriptError, Session, Workbench};
 
 /// Builds, transforms, checks and times tensor kernels by script.
@@ -63,6 +64,17 @@ enum Command {
         #[command(flatten)]
         limits: Limits,
     },
+    /// Say what this machine is, and how fast it is at best
+    ///
+    /// What is measured, in some seconds, is remembered for this processor and this compiler.
+    Machine {
+        /// Measure again what is remembered
+        #[arg(long)]
+        again: bool,
+        /// Measure with this number of threads, too
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+        threads: Option<u16>,
+    },
     /// Run kernels for another teml process
     #[command(hide = true)]
     Worker,
@@ -110,6 +122,7 @@ fn main() -> ExitCode {
             settings,
         } => check(&file, exhaustive, settings),
         Command::Repl { limits } => repl(&limits),
+        Command::Machine { again, threads } => machine(again, threads),
         Command::Worker => teml::runtime::serve(),
     }
 }
@@ -131,15 +144,18 @@ fn workbench(limits: &Limits) -> Workbench {
 
 /// The session of a command, stopped by Ctrl-C; the exit code where there is none.
 fn session(output: Box<dyn Write + Send>, workbench: Workbench) -> Result<Session, ExitCode> {
-    let session = Session::new(output, workbench).map_err(|e| fail(&e))?;
-    let interrupt = session.interrupt_flag();
+    stop_on_ctrl_c(&workbench.control);
+    Session::new(output, workbench).map_err(|e| fail(&e))
+}
+
+fn stop_on_ctrl_c(control: &Control) {
+    let interrupt = control.interrupt.clone();
     let handler = ctrlc::set_handler(move || interrupt.store(true, Ordering::Relaxed));
     if let Err(error) = handler {
         say(&format!(
             "warning: Ctrl-C will not stop kernels cleanly: {error}"
         ));
     }
-    Ok(session)
 }
 
 fn run(file: &Path, settings: Settings, limits: &Limits) -> ExitCode {
@@ -251,6 +267,38 @@ fn repl(limits: &Limits) -> ExitCode {
         Err(error) => {
             say(&format!("error: {error}"));
             ExitCode::FAILURE
+        }
+    }
+}
+
+fn machine(again: bool, threads: Option<u16>) -> ExitCode {
+    let control = Control::default();
+    stop_on_ctrl_c(&control);
+    let mut counts = vec![1, control.threads];
+    counts.extend(threads.map(usize::from));
+    counts.sort_unstable();
+    counts.dedup();
+    let measure = || -> Result<Vec<Speed>, RuntimeError> {
+        if again {
+            teml::machine::forget(&control)?;
+        }
+        let speeds = counts.into_iter();
+        speeds
+            .map(|threads| teml::machine::speed(threads, &control))
+            .collect()
+    };
+    match measure() {
+        Ok(speeds) => {
+            let text = teml::report::machine(&Machine::this(), &speeds);
+            let _ = writeln!(std::io::stdout(), "{text}");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            say(&format!("error: {error}"));
+            match control.interrupted() {
+                true => ExitCode::from(130),
+                false => ExitCode::FAILURE,
+            }
         }
     }
 }

@@ -1,8 +1,10 @@
 //! What people read: tables of results and of next steps, and how far a run is.
 
+mod machine;
 mod moves;
 mod progress;
 
+pub use machine::machine;
 pub use moves::moves;
 pub use progress::Bar;
 

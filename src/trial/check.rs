@@ -140,6 +140,7 @@ impl<'a> Trial<'a> {
             data: self.data(compiled.kernel()),
             kernel: compiled.clone(),
             threads: self.control.threads,
+            apart: false,
             checked: Some(checked),
         }
     }

@@ -7,6 +7,7 @@ mod data;
 mod export;
 mod init;
 mod look;
+mod machine;
 mod moves;
 mod paths;
 mod prove;
@@ -49,6 +50,7 @@ pub static ACTIONS: &[&Function] = &[
     &look::DEPTH,
     &look::PARAM,
     &look::WRONG,
+    &machine::MACHINE,
     &moves::MOVES,
     &moves::APPLY,
     &paths::PATH,
