@@ -2,6 +2,7 @@
 
 pub mod advice;
 pub mod analysis;
+pub mod bench;
 pub mod codegen;
 pub mod diag;
 pub mod interp;

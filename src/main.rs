@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
+use teml::bench::{self, Choice, Script};
 use teml::machine::{Machine, Speed};
 use teml::runtime::{Control, RuntimeError};
-use teml::script::{Mode, ScriptError, Session, Workbench};
+use teml::script::{Mode, ScriptError, Session, Size, Workbench};
 
 /// Builds, transforms, checks and times tensor kernels by script.
 #[derive(Parser)]
@@ -59,6 +60,11 @@ enum Command {
         #[command(flatten)]
         settings: Settings,
     },
+    /// Measure kernels: each variant that their scripts compare, and what others make of them
+    ///
+    /// Without a script and without --kernel, the ten kernels that come with the tool. Writes a
+    /// table for each kernel and a summary; what was measured before Ctrl-C is written, too.
+    Bench(Bench),
     /// Explore step by step, line by line
     Repl {
         #[command(flatten)]
@@ -85,12 +91,58 @@ struct Settings {
     /// What `param("NAME", default)` gives in the script; can be repeated
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = setting)]
     set: Vec<(String, String)>,
+    /// Which default holds for what is not set: the first of `param("NAME", default, mini)`, or the
+    /// second one, which takes no time
+    #[arg(long, value_name = "SIZE", default_value = "bench", value_parser = size)]
+    size: Size,
+}
+
+fn size(text: &str) -> Result<Size, String> {
+    match text {
+        "bench" => Ok(Size::Bench),
+        "mini" => Ok(Size::Mini),
+        _ => Err("expected bench or mini".to_owned()),
+    }
 }
 
 fn setting(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
         _ => Err("expected NAME=VALUE, such as n=100".to_owned()),
+    }
+}
+
+#[derive(Args)]
+struct Bench {
+    /// Scripts that compare variants of a kernel
+    files: Vec<PathBuf>,
+    /// A kernel that comes with the tool; can be repeated
+    #[arg(long = "kernel", value_name = "NAME", value_parser = kernel)]
+    kernels: Vec<Script>,
+    /// Compare with openblas, openblas=/PATH/libopenblas.so, cc (-ffast-math) or polly, where
+    /// they are installed; can be repeated
+    #[arg(long = "peer", value_name = "PEER")]
+    peers: Vec<Choice>,
+    /// Write the results to a file, too
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Write results, a page with charts and C, and the charts to a directory, too
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    settings: Settings,
+    #[command(flatten)]
+    limits: Limits,
+}
+
+fn kernel(name: &str) -> Result<Script, String> {
+    let mut scripts = bench::scripts();
+    match scripts.iter().position(|script| script.name == name) {
+        Some(k) => Ok(scripts.swap_remove(k)),
+        None => {
+            let names: Vec<&str> = scripts.iter().map(|s| s.name.as_str()).collect();
+            Err(format!("expected one of {}", names.join(", ")))
+        }
     }
 }
 
@@ -121,6 +173,7 @@ fn main() -> ExitCode {
             exhaustive,
             settings,
         } => check(&file, exhaustive, settings),
+        Command::Bench(arguments) => measure(arguments),
         Command::Repl { limits } => repl(&limits),
         Command::Machine { again, threads } => machine(again, threads),
         Command::Worker => teml::runtime::serve(),
@@ -161,6 +214,7 @@ fn stop_on_ctrl_c(control: &Control) {
 fn run(file: &Path, settings: Settings, limits: &Limits) -> ExitCode {
     let workbench = Workbench {
         parameters: settings.set.into(),
+        size: settings.size,
         ..workbench(limits)
     };
     let mut session = match session(Box::new(std::io::stdout()), workbench) {
@@ -174,10 +228,10 @@ fn run(file: &Path, settings: Settings, limits: &Limits) -> ExitCode {
 }
 
 fn emit(file: &Path, output: Option<&Path>, settings: Settings) -> ExitCode {
-    let parameters = settings.set.into();
     let workbench = Workbench {
         mode: Mode::Emit,
-        parameters,
+        parameters: settings.set.into(),
+        size: settings.size,
         ..Workbench::default()
     };
     // Standard output is for C alone.
@@ -222,6 +276,7 @@ fn check(file: &Path, exhaustive: bool, settings: Settings) -> ExitCode {
     let workbench = Workbench {
         mode: Mode::Check { exhaustive },
         parameters: settings.set.into(),
+        size: settings.size,
         ..Workbench::default()
     };
     let mut session = match session(Box::new(std::io::stdout()), workbench) {
@@ -271,6 +326,65 @@ fn repl(limits: &Limits) -> ExitCode {
     }
 }
 
+fn measure(arguments: Bench) -> ExitCode {
+    let control = workbench(&arguments.limits).control;
+    stop_on_ctrl_c(&control);
+    let files = arguments.files.into_iter().map(Script::of_file);
+    let mut scripts: Vec<Script> = files.chain(arguments.kernels).collect();
+    if scripts.is_empty() {
+        scripts = bench::scripts();
+    }
+    let plan = bench::Plan {
+        scripts,
+        parameters: arguments.settings.set,
+        size: arguments.settings.size,
+        peers: arguments.peers,
+    };
+    let bar = teml::report::Bar::new(std::io::stderr().is_terminal());
+    let mut out = std::io::stdout();
+    let mut unwritten = None;
+    let mut show = |results: &bench::Results| {
+        if let Some(group) = results.groups.last() {
+            bar.hidden(|| {
+                let _ = writeln!(out, "{}\n", bench::table(group));
+            });
+        }
+        let written = bench::write(results, arguments.json.as_deref(), arguments.out.as_deref());
+        unwritten = written.err();
+    };
+    let measured = bench::run(&plan, &control, &|progress| bar.show(progress), &mut show);
+    drop(bar);
+    let code = match measured {
+        Ok(results) => {
+            let summary = bench::summary(&results);
+            let _ = writeln!(
+                std::io::stdout(),
+                "speed-ups over the untransformed nests:\n{summary}"
+            );
+            match results.failed() {
+                true => ExitCode::FAILURE,
+                false => ExitCode::SUCCESS,
+            }
+        }
+        Err(error) => failed(&error, &control),
+    };
+    match unwritten {
+        Some(error) => {
+            say(&format!("error: cannot write the results: {error}"));
+            ExitCode::FAILURE
+        }
+        None => code,
+    }
+}
+
+fn failed(error: &RuntimeError, control: &Control) -> ExitCode {
+    say(&format!("error: {error}"));
+    match control.interrupted() {
+        true => ExitCode::from(130),
+        false => ExitCode::FAILURE,
+    }
+}
+
 fn machine(again: bool, threads: Option<u16>) -> ExitCode {
     let control = Control::default();
     stop_on_ctrl_c(&control);
@@ -293,13 +407,7 @@ fn machine(again: bool, threads: Option<u16>) -> ExitCode {
             let _ = writeln!(std::io::stdout(), "{text}");
             ExitCode::SUCCESS
         }
-        Err(error) => {
-            say(&format!("error: {error}"));
-            match control.interrupted() {
-                true => ExitCode::from(130),
-                false => ExitCode::FAILURE,
-            }
-        }
+        Err(error) => failed(&error, &control),
     }
 }
 

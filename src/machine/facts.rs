@@ -237,8 +237,8 @@ mod tests {
     #[test]
     fn caches_are_those_of_data_and_counted() {
         let system = tempfile::tempdir().unwrap();
-        let shared = [["0", "1"], ["0", "1"], ["0-1", "0-1"]];
-        for cpu in 0..2 {
+        let shared = [["0", "0", "0-1"], ["1", "1", "0-1"]];
+        for (cpu, shared) in shared.into_iter().enumerate() {
             let kinds = [("Instruction", "1"), ("Data", "1"), ("Unified", "2")];
             for (k, (kind, level)) in kinds.into_iter().enumerate() {
                 let directory = system.path().join(format!("cpu{cpu}/cache/index{k}"));
@@ -249,7 +249,7 @@ mod tests {
                 write("type", kind);
                 write("level", level);
                 write("size", "64K");
-                write("shared_cpu_list", shared[k][cpu]);
+                write("shared_cpu_list", shared[k]);
             }
         }
         let of = |level, count| Cache {
