@@ -36,28 +36,22 @@ def pattern(number, shape):
     return ((x * 7 + number * 13) % 101 / 101.0 - 0.5).reshape(shape)
 
 
-def windows(xp, image, extents, rows, columns):
-    height, width = extents
-    return [
-        [image[..., kh : kh + height, kw : kw + width] for kw in range(columns)]
-        for kh in range(rows)
-    ]
-
-
 def gconv(xp, image, weights):
-    rows, columns = weights.shape[-2:]
-    extents = (image.shape[-2] - rows + 1, image.shape[-1] - columns + 1)
-    shifted = windows(xp, image, extents, rows, columns)
-    return sum(
-        xp.einsum("ngchw,gfc->ngfhw", shifted[kh][kw], weights[..., kh, kw])
-        for kh in range(rows)
-        for kw in range(columns)
-    )
+    images, groups, channels, height, width = image.shape
+    _, filters, _, rows, columns = weights.shape
+    height, width = height - rows + 1, width - columns + 1
+    windows = [
+        image[..., kh : kh + height, kw : kw + width] for kh in range(rows) for kw in range(columns)
+    ]
+    windows = xp.stack(windows, 3).reshape(images, groups, -1, height * width)
+    product = weights.reshape(groups, filters, -1) @ windows
+    return product.reshape(images, groups, filters, height, width)
 
 
 def along_axes(xp, a, u):
-    t = xp.einsum("il,elmn->eimn", a, u)
-    return xp.einsum("kn,eijn->eijk", a, xp.einsum("jm,eimn->eijn", a, t))
+    elements, n = u.shape[:2]
+    t = (a @ u.reshape(elements, n, n * n)).reshape(u.shape)
+    return (a @ t) @ a.T
 
 
 def blur(xp, image):
@@ -70,7 +64,7 @@ def coars(xp, xx, yy, xy):
 
 
 def mttkrp(xp, b, c, d):
-    return xp.einsum("ikj,kj->ij", b @ d, c)
+    return ((b @ d) * c).sum(1)
 
 
 # Each with its sizes, the shapes of its inputs, their numbers among the tensors of the script, the
