@@ -277,7 +277,7 @@ mod tests {
     fn the_larger_time_limits() {
         assert_eq!(of(1e9, 1e9, Elem::F64), Some((2e10, "memory")));
         assert_eq!(of(4e9, 1e9, Elem::F64), Some((4e10, "arithmetic")));
-        assert_eq!(of(4e9, 1e9, Elem::F32), Some((2e10, "arithmetic")));
+        assert_eq!(of(8e9, 1e9, Elem::F32), Some((4e10, "arithmetic")));
     }
 
     #[test]

@@ -19,14 +19,27 @@ pub struct Nest(Arc<Data>);
 struct Data {
     trees: Vec<Tree>,
     definition: Arc<[Expr]>,
-    /// The trees that `build` made for each assignment of the definition.
-    built: Arc<[Arc<[Tree]>]>,
+    /// The definition, part by part.
+    parts: Arc<[Part]>,
     path: Path,
     label: Option<Name>,
     /// Why it is correct, according to its author.
     assumption: Option<Arc<str>>,
     /// Where the nest is a part of another one: the loops around it, without their bodies.
     context: Arc<[Loop]>,
+}
+
+/// A part of a definition: assignments that follow each other, and the loops that `build` made for
+/// them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// How many assignments of the definition it has.
+    pub assignments: usize,
+    /// The loops; their statements count the assignments of this part from 0.
+    pub trees: Arc<[Tree]>,
+    /// Whether the loops are executed as they stand. Otherwise there is one assignment, which gives
+    /// all elements their values over the old store.
+    pub in_order: bool,
 }
 
 impl PartialEq for Nest {
@@ -40,8 +53,22 @@ impl Eq for Nest {}
 impl Nest {
     /// The nest that `build` makes for an assignment.
     pub fn built(trees: Vec<Tree>, assignment: Expr) -> Nest {
-        let built: Arc<[Tree]> = trees.clone().into();
-        Nest::new(trees, Arc::new([assignment]), Arc::new([built]))
+        Nest::defined(trees, assignment, false)
+    }
+
+    /// The nest of an assignment whose elements are assigned one after the other, in the order of
+    /// the loops.
+    pub fn in_order(trees: Vec<Tree>, assignment: Expr) -> Nest {
+        Nest::defined(trees, assignment, true)
+    }
+
+    fn defined(trees: Vec<Tree>, assignment: Expr, in_order: bool) -> Nest {
+        let part = Part {
+            assignments: 1,
+            trees: trees.clone().into(),
+            in_order,
+        };
+        Nest::new(trees, Arc::new([assignment]), Arc::new([part]))
     }
 
     /// Trees of which nothing else is known.
@@ -49,12 +76,12 @@ impl Nest {
         Nest::new(trees, Arc::new([]), Arc::new([]))
     }
 
-    fn new(trees: Vec<Tree>, definition: Arc<[Expr]>, built: Arc<[Arc<[Tree]>]>) -> Nest {
+    fn new(trees: Vec<Tree>, definition: Arc<[Expr]>, parts: Arc<[Part]>) -> Nest {
         let (path, label) = (Path::default(), None);
         Nest(Arc::new(Data {
             trees,
             definition,
-            built,
+            parts,
             path,
             label,
             assumption: None,
@@ -73,7 +100,7 @@ impl Nest {
         Nest(Arc::new(Data {
             trees,
             definition: self.0.definition.clone(),
-            built: self.0.built.clone(),
+            parts: self.0.parts.clone(),
             path: Path::default(),
             label: None,
             assumption: self.0.assumption.clone(),
@@ -96,9 +123,50 @@ impl Nest {
         &self.0.definition
     }
 
-    /// The trees that `build` made for each assignment of the definition: what origins speak of.
-    pub fn originals(&self) -> &[Arc<[Tree]>] {
-        &self.0.built
+    /// The definition, part by part, as the loops that origins speak of.
+    pub fn originals(&self) -> &[Part] {
+        &self.0.parts
+    }
+
+    /// The nests of the parts of the definition, in order, as they were before any step.
+    pub fn untransformed(&self) -> Vec<Nest> {
+        let mut first = 0;
+        let nests = self.0.parts.iter().map(|part| {
+            let end = first + part.assignments;
+            let definition = self.0.definition.get(first..end).unwrap_or_default();
+            first = end;
+            let (trees, parts) = (part.trees.to_vec(), Arc::new([part.clone()]));
+            Nest::new(trees, definition.into(), parts)
+        });
+        nests.collect()
+    }
+
+    /// The nest whose definition, executed in order for each iteration of `around`, is that of
+    /// this nest, and whose trees are repeated likewise.
+    #[must_use]
+    pub fn repeated(&self, around: &Loop) -> Nest {
+        let repeat = |trees: &[Tree]| {
+            let body = trees.iter().map(|t| t.repeated(&around.name)).collect();
+            vec![Tree::of_loop(Loop {
+                body,
+                ..around.clone()
+            })]
+        };
+        let mut first = 0;
+        let mut originals = Vec::new();
+        for part in self.0.parts.iter() {
+            originals.extend(part.trees.iter().map(|t| t.counted_from(first)));
+            first += part.assignments;
+        }
+        let part = Part {
+            assignments: first,
+            trees: repeat(&originals).into(),
+            in_order: true,
+        };
+        let mut data = (*self.0).clone();
+        (data.trees, data.label) = (repeat(&data.trees), None);
+        data.parts = Arc::new([part]);
+        Nest(Arc::new(data))
     }
 
     /// The steps that made the nest.
@@ -146,11 +214,11 @@ impl Nest {
     #[must_use]
     pub fn joined(&self, other: &Nest, trees: Vec<Tree>) -> Nest {
         let definition = self.0.definition.iter().chain(other.0.definition.iter());
-        let built = self.0.built.iter().chain(other.0.built.iter());
+        let parts = self.0.parts.iter().chain(other.0.parts.iter());
         Nest(Arc::new(Data {
             trees,
             definition: definition.cloned().collect(),
-            built: built.cloned().collect(),
+            parts: parts.cloned().collect(),
             path: self.0.path.clone(),
             label: None,
             assumption: self.0.assumption.clone().or(other.0.assumption.clone()),

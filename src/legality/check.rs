@@ -9,7 +9,7 @@
 
 use super::concurrent::conflict;
 use super::equal::{self, Operands, Unequal};
-use super::program::{Original, Program, What, definition};
+use super::program::{Original, Program, What};
 use super::race::race;
 use super::reroll::Reroll;
 use super::violation::Violation;
@@ -132,16 +132,13 @@ fn decide(nests: &[Nest], reductions: Reductions) -> Verdict {
     let verdict = poly::bounded(OPERATIONS, || {
         let wrong = match &operands {
             None => order::violation(&program, &reassociates)?,
-            Some(operands) => {
-                let definition = definition(nests);
-                match equal::wrong(&program, operands, &definition, &reassociates)? {
-                    Some(Unequal::Unresolved) => {
-                        return Ok(Verdict::Undecided(Undecided::Copied));
-                    }
-                    Some(Unequal::Wrong(wrong)) => Some(find::wrong(&program, &wrong)),
-                    None => None,
+            Some(operands) => match equal::wrong(&program, operands, &reassociates)? {
+                Some(Unequal::Unresolved) => {
+                    return Ok(Verdict::Undecided(Undecided::Copied));
                 }
-            }
+                Some(Unequal::Wrong(wrong)) => Some(find::wrong(&program, &wrong)),
+                None => None,
+            },
         };
         let violation = match wrong {
             Some(violation) => Some(violation),

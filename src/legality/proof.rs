@@ -74,5 +74,5 @@ pub fn prove(nests: &[Nest], reductions: Reductions) -> Result<Proof, Refused> {
 
 /// Whether a nest is what `build` made of one assignment.
 fn is_as_built(nest: &Nest) -> bool {
-    matches!(nest.originals(), [built] if **built == *nest.trees())
+    matches!(nest.originals(), [part] if *part.trees == *nest.trees())
 }

@@ -118,6 +118,19 @@ pub enum NoNest {
 /// # Errors
 /// As the header says.
 pub fn build(assignment: &Expr) -> Result<Nest, NoNest> {
+    Ok(Nest::built(lower(assignment, false)?, assignment.clone()))
+}
+
+/// The loop nest of an assignment whose elements are assigned one after the other, and may be read
+/// by those that follow.
+///
+/// # Errors
+/// As the header says; reading other elements of the target is none.
+pub fn sweep(assignment: &Expr) -> Result<Nest, NoNest> {
+    Ok(Nest::in_order(lower(assignment, true)?, assignment.clone()))
+}
+
+fn lower(assignment: &Expr, in_order: bool) -> Result<Vec<Tree>, NoNest> {
     let Parts {
         target,
         index,
@@ -169,7 +182,10 @@ pub fn build(assignment: &Expr) -> Result<Nest, NoNest> {
         let (read, target) = (access.shown.clone(), access.shown);
         return Err(NoNest::ReadsTarget { read, target });
     }
-    access.check_reads(&body, repeats || elsewhere.is_some())?;
+    let overwritten = repeats || elsewhere.is_some();
+    if !in_order || overwritten {
+        access.check_reads(&body, overwritten)?;
+    }
 
     let reduced = extra.into_iter().chain(over).collect();
     let order = loop_order(of_target.clone(), reduced);
@@ -211,8 +227,7 @@ pub fn build(assignment: &Expr) -> Result<Nest, NoNest> {
         });
     }
     let fill = fill.map(|f| Tree::Fill(Arc::new(f)));
-    let trees = fill.into_iter().chain([tree]).collect();
-    Ok(Nest::built(trees, assignment.clone()))
+    Ok(fill.into_iter().chain([tree]).collect())
 }
 
 /// Whether `old op (all values reduced)` equals `old op value op value …`.

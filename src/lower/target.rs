@@ -5,7 +5,7 @@ use super::build::NoNest;
 use crate::analysis::digits;
 use crate::analysis::shape::IteratorRange;
 use crate::ir::{
-    Affine, BinaryOp, Constant, Expr, Fill, Index, Infix, Name, Node, Reduction, Tensor,
+    Affine, BinaryOp, Constant, Expr, Fill, Index, Infix, Name, Node, Origin, Reduction, Tensor,
 };
 
 /// A target and its indices.
@@ -113,7 +113,10 @@ impl Target<'_> {
             target: self.tensor.clone(),
             region,
             value,
-            assignment: Some(0),
+            origin: Some(Origin {
+                assignment: 0,
+                point: Vec::new(),
+            }),
         }))
     }
 

@@ -77,7 +77,7 @@ impl Contest {
     /// There is no variant, or no C.
     pub fn reference(&self) -> Result<Kernel, TrialError> {
         let first = self.candidates.first().ok_or(TrialError::Nothing)?;
-        generate(&naive(first)?, self.settings.reductions)
+        generate(&naive(first), self.settings.reductions)
     }
 
     /// Checks and times all variants and peers. Those that fail are out, and the others go on.
@@ -114,7 +114,7 @@ pub(super) fn hold(
         .par_iter()
         .map(|candidate| tolerate(generate(candidate, settings.reductions), all_must_do))
         .collect::<Result<_, _>>()?;
-    let plain = naive(first)?;
+    let plain = naive(first);
     let is_plain = plain.nests == first.nests;
     let plain_kernel = generate(&plain, settings.reductions)?;
     let known: Vec<&Kernel> = kernels.iter().flatten().chain([&plain_kernel]).collect();
@@ -200,7 +200,7 @@ fn tolerate<T>(
 
 fn work_of(contest: &Contest, plain: &Candidate) -> Work {
     let flops = |plain: &Candidate| -> f64 { plain.nests.iter().filter_map(work::flops).sum() };
-    let all = contest.candidates.iter().filter_map(|c| naive(c).ok());
+    let all = contest.candidates.iter().map(naive);
     let least = all.map(|plain| flops(&plain)).fold(f64::INFINITY, f64::min);
     let last = plain.nests.last().and_then(|n| n.definition().last());
     Work {

@@ -23,7 +23,6 @@ use crate::codegen::{self, Kernel, NoCode};
 use crate::interp::Fault;
 use crate::ir::{Expr, Nest, Node};
 use crate::legality::Reductions;
-use crate::lower::build::{NoNest, build};
 use crate::runtime::{self, Budget, Comparison, Control, Options, Outputs, RuntimeError, Timing};
 use reference::Reference;
 
@@ -102,14 +101,6 @@ pub enum TrialError {
         nest: Option<Nest>,
         /// Why.
         error: NoCode,
-    },
-    /// The definition has no nest.
-    #[error("`{label}` has no reference: {error}")]
-    Definition {
-        /// The candidate.
-        label: String,
-        /// Why.
-        error: NoNest,
     },
     /// The definition has no value.
     #[error("`{label}` has no reference: {fault}")]
@@ -193,12 +184,11 @@ fn generate(candidate: &Candidate, reductions: Reductions) -> Result<Kernel, Tri
 }
 
 /// The untransformed nests of a candidate's definition.
-fn naive(candidate: &Candidate) -> Result<Candidate, TrialError> {
-    let label = candidate.label.clone();
-    let built: Result<Vec<Nest>, NoNest> = definition(candidate).map(build).collect();
-    match built {
-        Ok(nests) => Ok(Candidate { label, nests }),
-        Err(error) => Err(TrialError::Definition { label, error }),
+fn naive(candidate: &Candidate) -> Candidate {
+    let nests = candidate.nests.iter().flat_map(Nest::untransformed);
+    Candidate {
+        label: candidate.label.clone(),
+        nests: nests.collect(),
     }
 }
 

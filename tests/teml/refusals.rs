@@ -180,6 +180,7 @@ fn every_refusal_has_a_case() {
         K::NoNest(NoNest::Scattered { .. }) => "NoNest::Scattered",
         K::NoNest(NoNest::TwoConstants { .. }) => "NoNest::TwoConstants",
         K::NoNest(NoNest::Shape(_)) => "NoNest::Shape",
+        K::Name(_) => "Name",
         K::NotPositive { .. } => "NotPositive",
         K::Negative { .. } => "Negative",
         K::NotPerfect { .. } => "NotPerfect",
