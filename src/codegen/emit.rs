@@ -5,6 +5,7 @@
 
 use super::kernel::{ALIGNMENT, Header, Param, Role, parameter};
 use super::lanes::{Chosen, from_zero, is_uniform, trips};
+use super::settle::settled;
 use super::used::Used;
 use super::value::{ATOM, Values};
 use crate::analysis::ahead::{Touch, ahead};
@@ -74,7 +75,8 @@ impl Emitter<'_> {
     pub(super) fn nest(&mut self, nest: &Nest) {
         self.depth = 1;
         self.bounds = Bounds::default();
-        self.chosen = Chosen::of(nest.trees());
+        let trees = settled(nest);
+        self.chosen = Chosen::of(&trees);
         for line in nest.lines() {
             if let Tree::Stmt(s) = line.tree {
                 let mut add = |t: &Tensor| self.read.extend(t.name().cloned());
@@ -87,7 +89,7 @@ impl Emitter<'_> {
             self.line("{");
             self.depth += 1;
         }
-        nest.trees().iter().for_each(|tree| self.tree(tree));
+        trees.iter().for_each(|tree| self.tree(tree));
         if scoped {
             self.depth -= 1;
             self.line("}");

@@ -118,11 +118,7 @@ impl Chosen {
 
     /// The loops in the scope of a tensor that index it.
     fn tile(&mut self, tensor: &Tensor, scope: &[Tree]) {
-        let bytes = tensor
-            .shape()
-            .elements()
-            .saturating_mul(tensor.elem().size() as u64);
-        if bytes > MAX_REGISTERS || !tensor.elem().is_float() {
+        if !may_be_registers(tensor) {
             return;
         }
         let mut found = Vec::new();
@@ -179,6 +175,13 @@ impl Chosen {
             Tree::Local(_) => true,
         })
     }
+}
+
+/// Whether a local tensor is small enough for registers.
+pub(super) fn may_be_registers(tensor: &Tensor) -> bool {
+    let elements = tensor.shape().elements();
+    let bytes = elements.saturating_mul(tensor.elem().size() as u64);
+    bytes <= MAX_REGISTERS && tensor.elem().is_float()
 }
 
 /// The number of iterations, where it is the same whatever the outer iterators are.

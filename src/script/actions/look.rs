@@ -2,7 +2,7 @@
 
 use crate::analysis::position;
 use crate::analysis::shape::virtual_shape;
-use crate::ir::{Affine, Expr, Index, Name, Nest, Node, Tensor};
+use crate::ir::{Affine, Expr, Index, Name, Nest, Node, Tensor, Tree};
 use crate::script::call::{Function, Parameter};
 use crate::script::fail::Failure;
 use crate::script::workbench::Size;
@@ -137,6 +137,53 @@ and the least count, its `step`, and in `iterators` the loops that the bounds de
         Ok(map.into())
     },
 };
+
+pub(super) static ACCESSES: Function = Function {
+    name: "accesses",
+    params: &[Parameter::new("nest")],
+    returns: "list",
+    doc: "\
+Where a nest reads and writes, statement by statement, what is written first: a map for each
+access, with the name of the `tensor`, the `bytes` of an element, for each dimension the list of
+the loops that move the index (`loops`), and whether it is a `write`.",
+    call: |call| {
+        let nest = call.nest(0)?;
+        let mut found = Array::new();
+        collect(nest.trees(), &mut found);
+        Ok(found.into())
+    },
+};
+
+fn collect(trees: &[Tree], found: &mut Array) {
+    for tree in trees {
+        match tree {
+            Tree::Loop(l) => collect(&l.body, found),
+            Tree::Stmt(s) => {
+                found.push(access(&s.target, &s.index, true));
+                s.value.for_each_access(&mut |tensor, index| {
+                    if let Index::At(index) = index {
+                        found.push(access(tensor, index, false));
+                    }
+                });
+            }
+            Tree::Fill(_) | Tree::Local(_) => {}
+        }
+    }
+}
+
+fn access(tensor: &Tensor, index: &[Affine], write: bool) -> Dynamic {
+    let loops = index.iter().map(|one| -> Dynamic {
+        let names = one.terms().iter().map(|(name, _)| Dynamic::from(name.to_string()));
+        names.collect::<Array>().into()
+    });
+    let mut map = Map::new();
+    let name = tensor.name().map(ToString::to_string).unwrap_or_default();
+    map.insert("tensor".into(), name.into());
+    map.insert("bytes".into(), (tensor.elem().size() as i64).into());
+    map.insert("loops".into(), loops.collect::<Array>().into());
+    map.insert("write".into(), write.into());
+    map.into()
+}
 
 pub(super) static WRONG: Function = Function {
     name: "wrong",

@@ -110,6 +110,7 @@ pub static ACTIONS: &[&Function] = &[
     &look::LOOPS,
     &look::DEPTH,
     &look::BOUNDS,
+    &look::ACCESSES,
     &look::PARAM,
     &look::WRONG,
     &machine::MACHINE,

@@ -1,0 +1,150 @@
+//! What is the same in all iterations is settled before C is written: bounds that never count are
+//! left out, loops that run once dissolve, and tiles in registers are initialized by loops.
+//!
+//! Registers have no index, so that loops around a tile are unrolled, and only loops whose numbers
+//! of iterations are known can be.
+
+use super::lanes::may_be_registers;
+use crate::analysis::bounds::Bounds;
+use crate::ir::{Affine, Expr, Fill, Hints, Loop, Name, Nest, Node, Range, Sharing, Stmt, Tree};
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// The trees of a nest, settled.
+pub(super) fn settled(nest: &Nest) -> Vec<Tree> {
+    let loops = nest.loops().into_iter().map(|(_, l)| l.name.clone());
+    let tensors = nest.tensors().into_iter().filter_map(|t| t.name().cloned());
+    let names = loops.chain(tensors).collect();
+    let mut settle = Settle {
+        names,
+        locals: HashSet::new(),
+    };
+    settle.trees(nest.trees(), &Bounds::default())
+}
+
+struct Settle {
+    /// The names of all loops and tensors.
+    names: HashSet<Name>,
+    /// The local tensors around that registers may hold.
+    locals: HashSet<Name>,
+}
+
+impl Settle {
+    fn trees(&mut self, trees: &[Tree], around: &Bounds) -> Vec<Tree> {
+        let outside = self.locals.clone();
+        let mut result = Vec::with_capacity(trees.len());
+        for tree in trees {
+            match tree {
+                Tree::Loop(l) => result.extend(self.of_loop(l, around)),
+                Tree::Fill(fill) if self.is_tile(fill) => result.push(self.fill(fill)),
+                Tree::Local(tensor) => {
+                    if may_be_registers(tensor) {
+                        self.locals.extend(tensor.name().cloned());
+                    }
+                    result.push(tree.clone());
+                }
+                Tree::Stmt(_) | Tree::Fill(_) => result.push(tree.clone()),
+            }
+        }
+        self.locals = outside;
+        result
+    }
+
+    fn of_loop(&mut self, l: &Loop, around: &Bounds) -> Vec<Tree> {
+        let range = Range {
+            lower: needed(&l.range.lower, around, |a, b| a >= b),
+            upper: needed(&l.range.upper, around, |a, b| a <= b),
+            step: l.range.step,
+        };
+        let once = range.as_constant().filter(|(lower, upper)| upper - lower == 1);
+        let mut l = Loop { range, ..l.clone() };
+        if let (Some((lower, _)), false) = (once, l.vector) {
+            let map = |name: &Name| (*name == l.name).then(|| Affine::constant(lower));
+            l.body = l.body.iter().map(|t| t.substitute(&map)).collect();
+            // What is declared in it keeps a scope of its own.
+            let scoped = l.body.iter().any(|t| matches!(t, Tree::Local(_)));
+            if !l.parallel && !scoped && l.hints == Hints::default() {
+                return self.trees(&l.body, around);
+            }
+        }
+        let mut inside = around.clone();
+        inside.enter(&l);
+        let body = self.trees(&l.body, &inside);
+        vec![Tree::of_loop(Loop { body, ..l })]
+    }
+
+    fn is_tile(&self, fill: &Fill) -> bool {
+        let name = fill.target.name();
+        !fill.region.is_empty() && name.is_some_and(|name| self.locals.contains(name))
+    }
+
+    /// Loops that set a box, the innermost one in vector lanes.
+    fn fill(&mut self, fill: &Fill) -> Tree {
+        let target = fill.target.label();
+        let mut index = Vec::new();
+        let mut loops = Vec::new();
+        for (d, (low, extent)) in fill.region.iter().enumerate() {
+            let name = self.fresh(&format!("{target}_set_{}", d + 1));
+            index.push(Affine::iterator(name.clone()));
+            let extent = i64::try_from(*extent).unwrap_or(i64::MAX);
+            loops.push((name, Range::of_extent(low, extent)));
+        }
+        let mut tree = Tree::Stmt(Arc::new(Stmt {
+            target: fill.target.clone(),
+            index,
+            update: None,
+            value: Expr::new(Node::Constant(fill.value)),
+            origin: fill.origin.clone(),
+        }));
+        for (k, (name, range)) in loops.into_iter().rev().enumerate() {
+            let body = vec![tree];
+            tree = Tree::of_loop(Loop {
+                name,
+                range,
+                parallel: false,
+                sharing: Sharing::default(),
+                vector: k == 0,
+                lanes: None,
+                hints: Hints::default(),
+                body,
+                made_by: None,
+            });
+        }
+        tree
+    }
+
+    fn fresh(&mut self, text: &str) -> Name {
+        let numbered = (2..).map(|k| format!("{text}_{k}"));
+        let mut texts = std::iter::once(text.to_owned()).chain(numbered);
+        loop {
+            let name = texts.next().and_then(|t| Name::new(&t).ok());
+            if let Some(name) = name
+                && self.names.insert(name.clone())
+            {
+                return name;
+            }
+        }
+    }
+}
+
+/// The bounds without those that another one is at least as tight as, wherever the iterators are.
+fn needed(bounds: &[Affine], around: &Bounds, tighter: fn(i64, i64) -> bool) -> Vec<Affine> {
+    let mut left = bounds.to_vec();
+    let mut at = 0;
+    while at < left.len() {
+        let one = &left[at];
+        let idle = left.iter().enumerate().any(|(k, other)| {
+            k != at
+                && around
+                    .interval(&other.minus(one))
+                    .is_some_and(|(low, high)| tighter(low, 0) && tighter(high, 0))
+        });
+        match idle {
+            true => {
+                left.remove(at);
+            }
+            false => at += 1,
+        }
+    }
+    left
+}
