@@ -19,7 +19,8 @@ pub struct Nest(Arc<Data>);
 struct Data {
     trees: Vec<Tree>,
     definition: Arc<[Expr]>,
-    /// The trees that `build` made for each assignment of the definition.
+    /// The trees that `build` made for each assignment of the definition, or for each of its
+    /// steps.
     built: Arc<[Arc<[Tree]>]>,
     path: Path,
     label: Option<Name>,
@@ -38,10 +39,11 @@ impl PartialEq for Nest {
 impl Eq for Nest {}
 
 impl Nest {
-    /// The nest that `build` makes for an assignment.
-    pub fn built(trees: Vec<Tree>, assignment: Expr) -> Nest {
-        let built: Arc<[Tree]> = trees.clone().into();
-        Nest::new(trees, Arc::new([assignment]), Arc::new([built]))
+    /// The nest that `build` makes for an assignment, and the trees of the steps in which it
+    /// executes that: one, or more where the value goes through a temporary.
+    pub fn built(trees: Vec<Tree>, assignment: Expr, steps: Vec<Vec<Tree>>) -> Nest {
+        let built = steps.into_iter().map(Arc::from).collect();
+        Nest::new(trees, Arc::new([assignment]), built)
     }
 
     /// Trees of which nothing else is known.
@@ -96,7 +98,8 @@ impl Nest {
         &self.0.definition
     }
 
-    /// The trees that `build` made for each assignment of the definition: what origins speak of.
+    /// The trees that `build` made for each assignment of the definition, or for each of its
+    /// steps: what origins speak of.
     pub fn originals(&self) -> &[Arc<[Tree]>] {
         &self.0.built
     }

@@ -32,13 +32,12 @@
 //! Source: TeML eq. 19; initialization: §4.2.3.
 
 use super::flatten::{Flat, Stuck, flatten};
+use super::overwrite::{Assignment, Built};
 use super::target::Target;
 use crate::analysis::shape::{self, IteratorRange};
 use crate::ir::{
-    Affine, BinaryOp, Constant, Expr, Hints, Index, Infix, Loop, Name, Nest, Node, Origin, Range,
-    Reduction, Sharing, Stmt, Tensor, Tree,
+    Affine, BinaryOp, Constant, Expr, Index, Infix, Name, Nest, Node, Reduction, Stmt, Tensor,
 };
-use std::sync::Arc;
 
 /// Why an expression has no nest.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -69,14 +68,6 @@ pub enum NoNest {
         reduction: &'static str,
         /// The operation.
         op: &'static str,
-    },
-    /// The value reads elements of the target that the assignment overwrites.
-    #[error("the value reads {read} while {target} is being assigned")]
-    ReadsTarget {
-        /// The access in the value.
-        read: String,
-        /// The target, indexed.
-        target: String,
     },
     /// Several iterations write one element.
     #[error("{target} does not name a different element for each value of `{iterator}`")]
@@ -131,17 +122,26 @@ pub fn build(assignment: &Expr) -> Result<Nest, NoNest> {
         shown,
     };
 
-    let (onto_old, rest) = access.split_update(value);
-    let mut taken = assignment.iterators();
-    let stuck = |Stuck { reduction, inside }| NoNest::NotLinear {
-        reduction: reduction.name(),
-        op: inside,
+    let flat = |value: &Expr| {
+        let mut taken = assignment.iterators();
+        flatten(value, &mut taken).map_err(|Stuck { reduction, inside }| NoNest::NotLinear {
+            reduction: reduction.name(),
+            op: inside,
+        })
     };
+    let (mut onto_old, rest) = access.split_update(value);
+    let mut flattened = flat(rest)?;
+    if let (Some(op), Some(reduction)) = (onto_old, flattened.reduction)
+        && !continues(op, reduction)
+    {
+        // The old elements are operands like others.
+        (onto_old, flattened) = (None, flat(value)?);
+    }
     let Flat {
         reduction,
         over,
         body,
-    } = flatten(rest, &mut taken).map_err(stuck)?;
+    } = flattened;
     let of_target = names_in(&index);
     let extra: Vec<Name> = body
         .iterators()
@@ -152,25 +152,12 @@ pub fn build(assignment: &Expr) -> Result<Nest, NoNest> {
     let update = match (onto_old, reduction, extra.first()) {
         // What is reduced is put onto the target: onto the old one, or onto the fill.
         (None, Some(reduction), None) => Some(reduction.op()),
-        (Some(op), Some(reduction), _) if continues(op, reduction) => Some(op),
-        (Some(op), Some(reduction), _) => {
-            let inside = op.symbol();
-            return Err(stuck(Stuck { reduction, inside }));
-        }
-        (update, None, None) => update,
-        (Some(op), None, Some(_)) => Some(op),
         (None, _, Some(iterator)) => {
             let (iterator, target) = (iterator.clone(), access.shown);
             return Err(NoNest::UnassignedIterator { iterator, target });
         }
+        (update, _, _) => update,
     };
-    let repeats = reduction.is_some() || !extra.is_empty();
-    if onto_old.is_some() && elsewhere.is_some() {
-        let (read, target) = (access.shown.clone(), access.shown);
-        return Err(NoNest::ReadsTarget { read, target });
-    }
-    access.check_reads(&body, repeats || elsewhere.is_some())?;
-
     let reduced = extra.into_iter().chain(over).collect();
     let order = loop_order(of_target.clone(), reduced);
     let stmt = Stmt {
@@ -178,10 +165,7 @@ pub fn build(assignment: &Expr) -> Result<Nest, NoNest> {
         index: index.clone(),
         update,
         value: body,
-        origin: Some(Origin {
-            assignment: 0,
-            point: order.iter().cloned().map(Affine::iterator).collect(),
-        }),
+        origin: None,
     };
     let ranges = statement_ranges(&stmt, elsewhere)?;
     access.check_injective(&of_target, &ranges)?;
@@ -189,30 +173,25 @@ pub fn build(assignment: &Expr) -> Result<Nest, NoNest> {
     let fill = access.fill(&ranges, begins, elsewhere)?;
 
     let names = readable(&order);
-    let rename = |name: &Name| -> Option<Affine> {
+    let readable = |name: &Name| -> Option<Name> {
         let k = order.iter().position(|n| n == name)?;
-        Some(Affine::iterator(names[k].clone()))
+        Some(names[k].clone())
     };
-    let mut tree = Tree::Stmt(Arc::new(stmt)).substitute(&rename);
-    for (name, new) in order.iter().zip(&names).rev() {
-        let Some(range) = ranges.iter().find(|r| r.name == *name) else {
-            continue;
-        };
-        tree = Tree::of_loop(Loop {
-            name: new.clone(),
-            range: Range::constant(range.low, range.high),
-            parallel: false,
-            sharing: Sharing::default(),
-            vector: false,
-            lanes: None,
-            hints: Hints::default(),
-            body: vec![tree],
-            made_by: None,
-        });
-    }
-    let fill = fill.map(|f| Tree::Fill(Arc::new(f)));
-    let trees = fill.into_iter().chain([tree]).collect();
-    Ok(Nest::built(trees, assignment.clone()))
+    let range = |name: &Name| -> Option<IteratorRange> {
+        let range = ranges.iter().find(|r| r.name == *name)?.clone();
+        let name = readable(name)?;
+        Some(IteratorRange { name, ..range })
+    };
+    let built = Assignment {
+        stmt: stmt.substitute(&|name| readable(name).map(Affine::iterator)),
+        fill,
+        begins: begins.is_some(),
+        elsewhere: elsewhere.is_some(),
+        loops: order.iter().filter_map(range).collect(),
+        own: of_target.iter().filter_map(readable).collect(),
+    };
+    let Built { trees, steps } = built.build();
+    Ok(Nest::built(trees, assignment.clone(), steps))
 }
 
 /// Whether `old op (all values reduced)` equals `old op value op value …`.

@@ -2,4 +2,5 @@
 
 pub mod build;
 mod flatten;
+mod overwrite;
 mod target;

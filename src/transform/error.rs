@@ -390,7 +390,7 @@ impl ErrorKind {
             K::Invalid(Invalid::TooDeep | Invalid::TooLarge { .. })
             | K::Invalid(Invalid::IndexTooLarge { .. } | Invalid::LocalTooLarge { .. })
             | K::TooComplex
-            | K::NoNest(NoNest::NotLinear { .. } | NoNest::ReadsTarget { .. })
+            | K::NoNest(NoNest::NotLinear { .. })
             | K::NoNest(NoNest::Scattered { .. } | NoNest::TwoConstants { .. }) => {
                 Class::Limitation
             }
@@ -465,7 +465,6 @@ impl ErrorKind {
             K::NoNest(NoNest::NotLinear { .. }) => {
                 "assign the reduction to a tensor of its own and build that first"
             }
-            K::NoNest(NoNest::ReadsTarget { .. }) => "assign to another tensor",
             K::NoNest(NoNest::NotInjective { .. }) => {
                 "give each iterator a dimension of its own in the target"
             }

@@ -1,0 +1,375 @@
+//! Loops for an assignment, which may read what it overwrites: it does so in place where that is
+//! right, and through a temporary otherwise.
+//!
+//! The temporary is a local tensor of the target's shape. What is assigned goes there first, and
+//! is copied once all of it is known; what accumulates onto the target begins with a copy of
+//! that. In place, loops may have to run in another order, and a reduction needs a number beside
+//! the elements that it reads: the temporary again, of which each iteration has one element.
+
+use crate::analysis::shape::IteratorRange;
+use crate::ir::{
+    Affine, Expr, Fill, Hints, Index, Loop, Name, Node, Origin, Range, Shape, Sharing, Stmt,
+    Tensor, Tree,
+};
+use crate::legality::{InPlace, Run, in_place};
+use std::sync::Arc;
+
+/// An assignment without its loops.
+pub(super) struct Assignment {
+    /// The target, the update and the value.
+    pub(super) stmt: Stmt,
+    /// What is set before the loops.
+    pub(super) fill: Option<Fill>,
+    /// Whether a reduction begins from what is set before the loops, not from the target.
+    pub(super) begins: bool,
+    /// Whether elements that no iteration reaches are set, too.
+    pub(super) elsewhere: bool,
+    /// The loops, outermost first, as they are if nothing is in the way.
+    pub(super) loops: Vec<IteratorRange>,
+    /// Those whose iterators index the target.
+    pub(super) own: Vec<Name>,
+}
+
+/// Trees, and the steps in which they execute an assignment: what origins speak of.
+pub(super) struct Built {
+    pub(super) trees: Vec<Tree>,
+    /// Each by itself, as if there were no others.
+    pub(super) steps: Vec<Vec<Tree>>,
+}
+
+impl Assignment {
+    /// The trees of the assignment.
+    pub(super) fn build(&self) -> Built {
+        let repeats = self.own.len() < self.loops.len();
+        match self.way() {
+            InPlace::Compatible { reads_own } if reads_own && (repeats || self.begins) => {
+                let own = self.own_loops().map(|l| (l, false)).collect();
+                self.with_one_element(own)
+            }
+            InPlace::Compatible { .. } => self.in_one_step(&self.loops, &self.stmt),
+            InPlace::Ordered { loops, reads_own } => {
+                let own = self.ranges(&loops);
+                if self.begins || reads_own && repeats {
+                    return self.with_one_element(own);
+                }
+                let stmt = mirrored(&self.stmt, &own);
+                let loops = own.into_iter().map(|(l, _)| l).chain(self.other_loops());
+                self.in_one_step(&loops.collect::<Vec<_>>(), &stmt)
+            }
+            InPlace::Never => self.through_temporary(),
+        }
+    }
+
+    fn way(&self) -> InPlace {
+        let Stmt {
+            target,
+            index,
+            value,
+            update,
+            ..
+        } = &self.stmt;
+        let mut reads = update.is_some() && !self.begins;
+        value.for_each_access(&mut |tensor, _| reads |= tensor.name() == target.name());
+        if reads && self.elsewhere {
+            // All of the target is set before the loops.
+            return InPlace::Never;
+        }
+        let own: Vec<IteratorRange> = self.own_loops().collect();
+        let others: Vec<IteratorRange> = self.other_loops().collect();
+        // Where that is not known, the temporary is right, as it always is.
+        in_place(target, index, value, &own, &others).unwrap_or(InPlace::Never)
+    }
+
+    fn own_loops(&self) -> impl Iterator<Item = IteratorRange> {
+        let own = self.loops.iter().filter(|l| self.own.contains(&l.name));
+        own.cloned()
+    }
+
+    fn other_loops(&self) -> impl Iterator<Item = IteratorRange> {
+        let others = self.loops.iter().filter(|l| !self.own.contains(&l.name));
+        others.cloned()
+    }
+
+    /// Loops, and whether they run backwards.
+    fn ranges(&self, runs: &[Run]) -> Vec<(IteratorRange, bool)> {
+        let range = |run: &Run| {
+            let l = self.loops.iter().find(|l| l.name == run.iterator)?;
+            Some((l.clone(), run.backwards))
+        };
+        runs.iter().filter_map(range).collect()
+    }
+
+    fn in_one_step(&self, loops: &[IteratorRange], stmt: &Stmt) -> Built {
+        let step = Step {
+            fill: self.fill.clone(),
+            loops: loops.to_vec(),
+            stmt: stmt.clone(),
+        };
+        let trees = step.trees(0);
+        let steps = vec![trees.clone()];
+        Built { trees, steps }
+    }
+
+    /// All of the temporary first, and then the target.
+    fn through_temporary(&self) -> Built {
+        let tensor = self.temporary();
+        let steps = self.steps(&tensor);
+        let numbered = separate(&steps, |k| k).into_iter().flatten();
+        Built {
+            trees: std::iter::once(Tree::Local(tensor)).chain(numbered).collect(),
+            steps: separate(&steps, |_| 0),
+        }
+    }
+
+    /// One element of the temporary in each iteration of `own`, which are loops, and whether they
+    /// run backwards.
+    fn with_one_element(&self, own: Vec<(IteratorRange, bool)>) -> Built {
+        let tensor = self.temporary();
+        let element = Tensor::new(Shape::of_extents([]), tensor.elem());
+        let element = tensor
+            .name()
+            .map_or(element.clone(), |n| element.named(n.clone()));
+        let steps = self.steps(&tensor);
+        let mut body = vec![Tree::Local(element.clone())];
+        for (k, step) in steps.iter().enumerate() {
+            body.extend(step.fill.iter().map(|fill| {
+                Tree::Fill(Arc::new(Fill {
+                    target: element.clone(),
+                    region: Vec::new(),
+                    value: fill.value,
+                    assignment: Some(k),
+                }))
+            }));
+            let mut stmt = mirrored(&step.stmt(k), &own);
+            if stmt.target == tensor {
+                (stmt.target, stmt.index) = (element.clone(), Vec::new());
+            }
+            let of_element = |read: &Tensor, _: &Index| {
+                let index = Index::At(Vec::new());
+                (*read == tensor).then(|| Expr::access(element.clone(), index))
+            };
+            stmt.value = stmt.value.map_accesses(&of_element);
+            let inner = step.loops.iter().filter(|l| !self.own.contains(&l.name));
+            body.push(around(inner, Tree::Stmt(Arc::new(stmt))));
+        }
+        for (l, _) in own.iter().rev() {
+            body = vec![one_loop(l, body)];
+        }
+        Built {
+            trees: body,
+            steps: separate(&steps, |_| 0),
+        }
+    }
+
+    /// The assignment in steps that write the temporary before they write the target.
+    fn steps(&self, temporary: &Tensor) -> Vec<Step> {
+        let Stmt {
+            target,
+            index,
+            update,
+            value,
+            ..
+        } = &self.stmt;
+        let own: Vec<IteratorRange> = self.own_loops().collect();
+        let assign = |value: Expr| Stmt {
+            target: temporary.clone(),
+            index: index.clone(),
+            update: None,
+            value,
+            origin: None,
+        };
+        let first = |loops: &[IteratorRange], stmt: Stmt| Step {
+            fill: self.fill.clone().map(|fill| Fill {
+                target: temporary.clone(),
+                ..fill
+            }),
+            loops: loops.to_vec(),
+            stmt,
+        };
+        let old = || access(target, index.clone());
+        let mut steps = Vec::new();
+        match update {
+            Some(op) if !self.begins && own.len() == self.loops.len() => {
+                let sum = Node::Binary {
+                    op: *op,
+                    shape: Shape::of_extents([]),
+                    left: old(),
+                    right: value.clone(),
+                };
+                steps.push(first(&own, assign(Expr::new(sum))));
+            }
+            update => {
+                let mut stmt = assign(value.clone());
+                stmt.update = *update;
+                if update.is_some() && !self.begins {
+                    steps.push(first(&own, assign(old())));
+                    steps.push(Step {
+                        fill: None,
+                        loops: self.loops.clone(),
+                        stmt,
+                    });
+                } else {
+                    steps.push(first(&self.loops, stmt));
+                }
+            }
+        }
+        let (loops, index) = match self.elsewhere {
+            true => whole(temporary),
+            false => (own, index.clone()),
+        };
+        steps.push(Step {
+            fill: None,
+            loops,
+            stmt: Stmt {
+                target: target.clone(),
+                value: access(temporary, index.clone()),
+                index,
+                update: None,
+                origin: None,
+            },
+        });
+        steps
+    }
+
+    /// A tensor like the target, with the first name that is free, as are those of loops over it.
+    fn temporary(&self) -> Tensor {
+        let Stmt { target, value, .. } = &self.stmt;
+        let tensor = Tensor::new(target.shape().clone(), target.elem());
+        let Some(own) = target.name() else {
+            return tensor;
+        };
+        let mut taken: Vec<Name> = self.loops.iter().map(|l| l.name.clone()).collect();
+        value.for_each_access(&mut |tensor, _| taken.extend(tensor.name().cloned()));
+        let is_free = |name: &Name| {
+            let mut loops = (1..=target.shape().rank()).map(|d| name.derived(d));
+            !taken.contains(name) && !loops.any(|l| taken.contains(&l))
+        };
+        let mut name = own.derived("tmp");
+        let mut number = 2;
+        while !is_free(&name) {
+            name = own.derived(format!("tmp{number}"));
+            number += 1;
+        }
+        tensor.named(name)
+    }
+}
+
+/// An assignment that is a part of one.
+struct Step {
+    fill: Option<Fill>,
+    loops: Vec<IteratorRange>,
+    stmt: Stmt,
+}
+
+impl Step {
+    /// The statement of step number `k`.
+    fn stmt(&self, k: usize) -> Stmt {
+        let iterators = self.loops.iter().map(|l| l.name.clone());
+        Stmt {
+            origin: Some(Origin {
+                assignment: k,
+                point: iterators.map(Affine::iterator).collect(),
+            }),
+            ..self.stmt.clone()
+        }
+    }
+
+    fn trees(&self, k: usize) -> Vec<Tree> {
+        let fill = self.fill.clone().map(|fill| Fill {
+            assignment: Some(k),
+            ..fill
+        });
+        let fill = fill.map(|fill| Tree::Fill(Arc::new(fill)));
+        let stmt = Tree::Stmt(Arc::new(self.stmt(k)));
+        fill.into_iter().chain([around(&self.loops, stmt)]).collect()
+    }
+}
+
+/// Steps that follow each other in a nest, with a number for each: loops whose names are in use
+/// get one, too.
+fn separate(steps: &[Step], number: impl Fn(usize) -> usize) -> Vec<Vec<Tree>> {
+    let all: Vec<Name> = steps
+        .iter()
+        .flat_map(|s| s.loops.iter().map(|l| l.name.clone()))
+        .collect();
+    let mut taken: Vec<Name> = Vec::new();
+    let mut separated = Vec::with_capacity(steps.len());
+    for (k, step) in steps.iter().enumerate() {
+        let mut renamed: Vec<(Name, Name)> = Vec::new();
+        for l in &step.loops {
+            let mut name = l.name.clone();
+            let mut next = 2;
+            while taken.contains(&name) || name != l.name && all.contains(&name) {
+                name = l.name.derived(next);
+                next += 1;
+            }
+            taken.push(name.clone());
+            renamed.push((l.name.clone(), name));
+        }
+        let rename = |name: &Name| {
+            let (_, new) = renamed.iter().find(|(old, _)| old == name)?;
+            Some(new.clone())
+        };
+        let trees = step.trees(number(k));
+        separated.push(trees.iter().map(|t| t.rename_loops(&rename)).collect());
+    }
+    separated
+}
+
+/// The statement in loops some of which run backwards.
+fn mirrored(stmt: &Stmt, loops: &[(IteratorRange, bool)]) -> Stmt {
+    stmt.substitute(&|name| {
+        let (l, _) = loops.iter().find(|(l, backwards)| *backwards && l.name == *name)?;
+        let turn = Affine::constant(l.low + l.high - 1);
+        Some(turn.minus(&Affine::iterator(name.clone())))
+    })
+}
+
+/// Loops over all elements of a tensor, called after it and its dimensions, and their iterators.
+fn whole(tensor: &Tensor) -> (Vec<IteratorRange>, Vec<Affine>) {
+    let name = |d: usize| tensor.name().map(|name| name.derived(d + 1));
+    let extents = tensor.shape().extents().iter().enumerate();
+    let loops: Vec<IteratorRange> = extents
+        .filter_map(|(d, extent)| {
+            Some(IteratorRange {
+                name: name(d)?,
+                low: 0,
+                high: i64::try_from(*extent).unwrap_or(i64::MAX),
+                alone: Some(*extent),
+            })
+        })
+        .collect();
+    let index = loops.iter().map(|l| Affine::iterator(l.name.clone()));
+    let index = index.collect();
+    (loops, index)
+}
+
+fn access(tensor: &Tensor, index: Vec<Affine>) -> Expr {
+    let index = match tensor.is_scalar() {
+        true => Index::Forbidden,
+        false => Index::At(index),
+    };
+    Expr::access(tensor.clone(), index)
+}
+
+fn around<'l>(
+    loops: impl IntoIterator<Item = &'l IteratorRange, IntoIter: DoubleEndedIterator>,
+    tree: Tree,
+) -> Tree {
+    let loops = loops.into_iter().rev();
+    loops.fold(tree, |tree, l| one_loop(l, vec![tree]))
+}
+
+fn one_loop(l: &IteratorRange, body: Vec<Tree>) -> Tree {
+    Tree::of_loop(Loop {
+        name: l.name.clone(),
+        range: Range::constant(l.low, l.high),
+        parallel: false,
+        sharing: Sharing::default(),
+        vector: false,
+        lanes: None,
+        hints: Hints::default(),
+        body,
+        made_by: None,
+    })
+}
