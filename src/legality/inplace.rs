@@ -138,7 +138,12 @@ fn decide(
 }
 
 /// The pairs of iterations of which the first one assigns what the second one reads.
-fn pairs(index: &[Affine], access: &[Affine], own: &[IteratorRange], others: &[IteratorRange]) -> Piece {
+fn pairs(
+    index: &[Affine],
+    access: &[Affine],
+    own: &[IteratorRange],
+    others: &[IteratorRange],
+) -> Piece {
     let position = |name: &Name| own.iter().position(|i| i.name == *name);
     let hidden = |name: &Name| {
         let k = others.iter().position(|i| i.name == *name)?;

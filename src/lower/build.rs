@@ -22,14 +22,46 @@
 //! number) are ordered by number, as TeML numbers them by level; an iterator that no script
 //! named is called i and its level.
 //!
+//! Every element of the target gets the value over what the tensors held before, also where the
+//! value reads the target. Then it is computed in place if each element is read for itself alone
+//! (the assignment is compatible), or if loops read all elements before they assign them,
+//! some of them backwards or in another order if need be; a reduction has a number of its own in
+//! each iteration. Otherwise the value goes through a temporary, which is no argument of the nest.
+//!
+//! ```rhai
+//! let x = tensor([10]);
+//! let B = tensor([10, 10]);
+//! x = eq(vadd(x, x, [[i], [i - 1]]), [i]);
+//! print(build(x));
+//! B = eq(B, [i, j] -> [j, i]);
+//! print(build(B));
+//! ```
+//!
+//! ```text
+//! f64 x[10]
+//! for i in 1..10
+//!   x[-i + 10] += x[-i + 9]
+//! f64 B[10][10]
+//! local f64 B_tmp[10][10]
+//! for j in 0..10
+//!   for i in 0..10
+//!     B_tmp[j][i] = B[i][j]
+//! for j_2 in 0..10
+//!   for i_2 in 0..10
+//!     B[j_2][i_2] = B_tmp[j_2][i_2]
+//! ```
+//!
+//! Whether another order is right is decided exactly, by the polyhedral library; where it is
+//! missing, whatever reads other elements has a temporary.
+//!
 //! Refuses: virtual expressions; an iterator that occurs in the value alone, unless the target
 //! accumulates onto itself; a sum below anything but `*`, `neg` and the dividend of a
-//! floating-point quotient; another reduction below any operation; a value that reads other
-//! elements of the target; several iterations that assign one element, or for all that the
-//! indices tell could do so; a number elsewhere in a target that is read, or that a reduction
-//! begins from another one.
+//! floating-point quotient; another reduction below any operation; several iterations that assign
+//! one element, or for all that the indices tell could do so; a number elsewhere in a target that
+//! a reduction begins from another one.
 //!
-//! Source: TeML eq. 19; initialization: §4.2.3.
+//! Source: TeML eq. 19; initialization: §4.2.3; in place: Ullrich, Detection and Exploitation of
+//! Data-Parallelism in Assignments of Multi-Dimensional Tensors, 2018, Def. 2.
 
 use super::flatten::{Flat, Stuck, flatten};
 use super::overwrite::{Assignment, Built};

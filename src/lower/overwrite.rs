@@ -116,7 +116,9 @@ impl Assignment {
         let steps = self.steps(&tensor);
         let numbered = separate(&steps, |k| k).into_iter().flatten();
         Built {
-            trees: std::iter::once(Tree::Local(tensor)).chain(numbered).collect(),
+            trees: std::iter::once(Tree::Local(tensor))
+                .chain(numbered)
+                .collect(),
             steps: separate(&steps, |_| 0),
         }
     }
@@ -281,7 +283,9 @@ impl Step {
         });
         let fill = fill.map(|fill| Tree::Fill(Arc::new(fill)));
         let stmt = Tree::Stmt(Arc::new(self.stmt(k)));
-        fill.into_iter().chain([around(&self.loops, stmt)]).collect()
+        fill.into_iter()
+            .chain([around(&self.loops, stmt)])
+            .collect()
     }
 }
 
@@ -319,7 +323,9 @@ fn separate(steps: &[Step], number: impl Fn(usize) -> usize) -> Vec<Vec<Tree>> {
 /// The statement in loops some of which run backwards.
 fn mirrored(stmt: &Stmt, loops: &[(IteratorRange, bool)]) -> Stmt {
     stmt.substitute(&|name| {
-        let (l, _) = loops.iter().find(|(l, backwards)| *backwards && l.name == *name)?;
+        let (l, _) = loops
+            .iter()
+            .find(|(l, backwards)| *backwards && l.name == *name)?;
         let turn = Affine::constant(l.low + l.high - 1);
         Some(turn.minus(&Affine::iterator(name.clone())))
     })

@@ -4,9 +4,7 @@
 use super::build::NoNest;
 use crate::analysis::digits;
 use crate::analysis::shape::IteratorRange;
-use crate::ir::{
-    Affine, BinaryOp, Constant, Expr, Fill, Index, Name, Node, Reduction, Tensor,
-};
+use crate::ir::{Affine, BinaryOp, Constant, Expr, Fill, Index, Name, Node, Reduction, Tensor};
 
 /// A target and its indices.
 pub(super) struct Target<'a> {

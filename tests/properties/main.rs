@@ -14,6 +14,7 @@ mod generator;
 mod moves;
 mod oracle;
 mod orders;
+mod overwrites;
 mod producers;
 mod programs;
 mod races;
