@@ -258,8 +258,10 @@ fn function(
     proof: &Proof,
 ) -> String {
     let mut c = format!("// {symbol} computes\n");
-    for assignment in nests.iter().flat_map(|n| n.definition().iter()) {
-        let _ = writeln!(c, "//   {}", Infix(assignment));
+    for part in nests.iter().flat_map(Nest::untransformed) {
+        for line in definition_lines(&part) {
+            let _ = writeln!(c, "//   {line}");
+        }
     }
     c.push_str("// by\n");
     for step in nests.iter().flat_map(path_lines) {
@@ -278,6 +280,18 @@ fn function(
     let params = params.join(",\n    ");
     let _ = write!(c, "void {symbol}(\n    {params})\n{{\n{body}}}\n");
     c
+}
+
+/// An assignment, or the loops that say in which order elements are assigned.
+fn definition_lines(part: &Nest) -> Vec<String> {
+    match part.originals().iter().any(|p| p.in_order) {
+        true => part.lines().iter().map(ToString::to_string).collect(),
+        false => part
+            .definition()
+            .iter()
+            .map(|e| Infix(e).to_string())
+            .collect(),
+    }
 }
 
 /// The most steps of a path that the C spells out.

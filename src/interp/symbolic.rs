@@ -154,7 +154,7 @@ pub fn compare(nests: &[Nest], policy: Policy, stop: &dyn Fn() -> bool) -> Resul
         return Err(Fault::Unknown(nest.to_string()));
     }
     let originals = nests.iter().flat_map(|n| n.originals());
-    let originals = originals.map(|trees| &**trees).collect::<Vec<_>>();
+    let originals = originals.map(|part| &*part.trees).collect::<Vec<_>>();
     let transformed = nests.iter().map(Nest::trees).collect::<Vec<_>>();
     let run = |sequences: &[_]| Machine::run(sequences, policy, stop);
     let (meant, found) = match run(&originals).and_then(|m| Ok((m, run(&transformed)?))) {

@@ -25,7 +25,7 @@ pub use elem::Elem;
 pub use expr::{Expr, Index, MAX_DEPTH, MAX_SIZE, Node, fresh_name};
 pub use function::{BinaryOp, Comparison, Function, Reduction};
 pub use name::{Name, NameError};
-pub use nest::Nest;
+pub use nest::{Nest, Part};
 pub use parse::{ParseError, parse_expr, parse_nest};
 pub use path::{Path, Site, Step};
 pub use range::{Hints, Range, Schedule, Sharing};

@@ -19,15 +19,42 @@ pub struct Nest(Arc<Data>);
 struct Data {
     trees: Vec<Tree>,
     definition: Arc<[Expr]>,
-    /// The trees that `build` made for each assignment of the definition, or for each of its
-    /// steps.
-    built: Arc<[Arc<[Tree]>]>,
+    /// The definition, part by part.
+    parts: Arc<[Part]>,
     path: Path,
     label: Option<Name>,
     /// Why it is correct, according to its author.
     assumption: Option<Arc<str>>,
     /// Where the nest is a part of another one: the loops around it, without their bodies.
     context: Arc<[Loop]>,
+}
+
+/// A part of a definition: assignments that follow each other, and the loops that `build` made for
+/// them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// How many assignments of the definition it has.
+    pub assignments: usize,
+    /// The loops; their statements count the assignments of this part from 0, the steps of one
+    /// whose value goes through a temporary as several.
+    pub trees: Arc<[Tree]>,
+    /// Whether the loops are executed as they stand. Otherwise there is one assignment, which gives
+    /// all elements their values over the old store.
+    pub in_order: bool,
+}
+
+impl Part {
+    /// How many assignments the loops count: every statement is one.
+    pub fn steps(&self) -> usize {
+        fn statements(tree: &Tree) -> usize {
+            match tree {
+                Tree::Loop(l) => l.body.iter().map(statements).sum(),
+                Tree::Stmt(_) => 1,
+                Tree::Fill(_) | Tree::Local(_) => 0,
+            }
+        }
+        self.trees.iter().map(statements).sum()
+    }
 }
 
 impl PartialEq for Nest {
@@ -39,11 +66,24 @@ impl PartialEq for Nest {
 impl Eq for Nest {}
 
 impl Nest {
-    /// The nest that `build` makes for an assignment, and the trees of the steps in which it
-    /// executes that: one, or more where the value goes through a temporary.
-    pub fn built(trees: Vec<Tree>, assignment: Expr, steps: Vec<Vec<Tree>>) -> Nest {
-        let built = steps.into_iter().map(Arc::from).collect();
-        Nest::new(trees, Arc::new([assignment]), built)
+    /// The nest that `build` makes for an assignment.
+    pub fn built(trees: Vec<Tree>, assignment: Expr) -> Nest {
+        Nest::defined(trees, assignment, false)
+    }
+
+    /// The nest of an assignment whose elements are assigned one after the other, in the order of
+    /// the loops.
+    pub fn in_order(trees: Vec<Tree>, assignment: Expr) -> Nest {
+        Nest::defined(trees, assignment, true)
+    }
+
+    fn defined(trees: Vec<Tree>, assignment: Expr, in_order: bool) -> Nest {
+        let part = Part {
+            assignments: 1,
+            trees: trees.clone().into(),
+            in_order,
+        };
+        Nest::new(trees, Arc::new([assignment]), Arc::new([part]))
     }
 
     /// Trees of which nothing else is known.
@@ -51,12 +91,12 @@ impl Nest {
         Nest::new(trees, Arc::new([]), Arc::new([]))
     }
 
-    fn new(trees: Vec<Tree>, definition: Arc<[Expr]>, built: Arc<[Arc<[Tree]>]>) -> Nest {
+    fn new(trees: Vec<Tree>, definition: Arc<[Expr]>, parts: Arc<[Part]>) -> Nest {
         let (path, label) = (Path::default(), None);
         Nest(Arc::new(Data {
             trees,
             definition,
-            built,
+            parts,
             path,
             label,
             assumption: None,
@@ -75,7 +115,7 @@ impl Nest {
         Nest(Arc::new(Data {
             trees,
             definition: self.0.definition.clone(),
-            built: self.0.built.clone(),
+            parts: self.0.parts.clone(),
             path: Path::default(),
             label: None,
             assumption: self.0.assumption.clone(),
@@ -98,10 +138,57 @@ impl Nest {
         &self.0.definition
     }
 
-    /// The trees that `build` made for each assignment of the definition, or for each of its
-    /// steps: what origins speak of.
-    pub fn originals(&self) -> &[Arc<[Tree]>] {
-        &self.0.built
+    /// The definition, part by part, as the loops that origins speak of.
+    pub fn originals(&self) -> &[Part] {
+        &self.0.parts
+    }
+
+    /// How many assignments the loops of the definition count.
+    pub fn steps(&self) -> usize {
+        self.0.parts.iter().map(Part::steps).sum()
+    }
+
+    /// The nests of the parts of the definition, in order, as they were before any step.
+    pub fn untransformed(&self) -> Vec<Nest> {
+        let mut first = 0;
+        let nests = self.0.parts.iter().map(|part| {
+            let end = first + part.assignments;
+            let definition = self.0.definition.get(first..end).unwrap_or_default();
+            first = end;
+            let (trees, parts) = (part.trees.to_vec(), Arc::new([part.clone()]));
+            Nest::new(trees, definition.into(), parts)
+        });
+        nests.collect()
+    }
+
+    /// The nest whose definition, executed in order for each iteration of `around`, is that of
+    /// this nest, and whose trees are repeated likewise.
+    #[must_use]
+    pub fn repeated(&self, around: &Loop) -> Nest {
+        let repeat = |trees: &[Tree]| {
+            let body = trees.iter().map(|t| t.repeated(&around.name)).collect();
+            vec![Tree::of_loop(Loop {
+                body,
+                ..around.clone()
+            })]
+        };
+        let (mut assignments, mut steps) = (0, 0);
+        let mut originals: Vec<Tree> = Vec::new();
+        for part in self.0.parts.iter() {
+            let trees = part.trees.iter().map(|t| t.counted_from(steps));
+            originals.extend(with_free_locals(&originals, trees.collect()));
+            assignments += part.assignments;
+            steps += part.steps();
+        }
+        let part = Part {
+            assignments,
+            trees: repeat(&originals).into(),
+            in_order: true,
+        };
+        let mut data = (*self.0).clone();
+        (data.trees, data.label) = (repeat(&data.trees), None);
+        data.parts = Arc::new([part]);
+        Nest(Arc::new(data))
     }
 
     /// The steps that made the nest.
@@ -149,11 +236,11 @@ impl Nest {
     #[must_use]
     pub fn joined(&self, other: &Nest, trees: Vec<Tree>) -> Nest {
         let definition = self.0.definition.iter().chain(other.0.definition.iter());
-        let built = self.0.built.iter().chain(other.0.built.iter());
+        let parts = self.0.parts.iter().chain(other.0.parts.iter());
         Nest(Arc::new(Data {
             trees,
             definition: definition.cloned().collect(),
-            built: built.cloned().collect(),
+            parts: parts.cloned().collect(),
             path: self.0.path.clone(),
             label: None,
             assumption: self.0.assumption.clone().or(other.0.assumption.clone()),
@@ -212,6 +299,27 @@ impl Nest {
         let around = self.context().iter().any(|l| l.name == *name);
         around || self.loops().iter().any(|(_, l)| l.name == *name)
     }
+}
+
+/// Trees that follow others in a sequence, with other names for local tensors that are in use.
+fn with_free_locals(before: &[Tree], trees: Vec<Tree>) -> Vec<Tree> {
+    let names = |trees: &[Tree]| -> Vec<Name> {
+        let nest = Nest::of_trees(trees.to_vec());
+        let tensors = nest.tensors();
+        let all = tensors.iter().chain(nest.locals());
+        all.filter_map(|t| t.name().cloned()).collect()
+    };
+    let (taken, own) = (names(before), names(&trees));
+    let locals = trees.iter().flat_map(Tree::locals);
+    let locals: Vec<Name> = locals.filter_map(|t| t.name().cloned()).collect();
+    let rename = |name: &Name| {
+        if !locals.contains(name) || !taken.contains(name) {
+            return None;
+        }
+        let mut numbered = (2..).map(|number| name.derived(number));
+        numbered.find(|n| !taken.contains(n) && !own.contains(n))
+    };
+    trees.iter().map(|t| t.rename_locals(&rename)).collect()
 }
 
 fn credit(trees: &[Tree], step: &Arc<Step>) -> Vec<Tree> {

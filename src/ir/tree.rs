@@ -116,9 +116,10 @@ pub struct Fill {
     pub region: Vec<(Affine, u64)>,
     /// The identity of the reduction.
     pub value: Constant,
-    /// The assignment of the definition that it begins, counted from 0; `None` for what a
-    /// transformation adds, and for nests that were read. No part of equality.
-    pub assignment: Option<usize>,
+    /// The assignment of the definition that it begins, and the iterators of the loops that are
+    /// around it there; `None` for what a transformation adds, and for nests that were read. No
+    /// part of equality.
+    pub origin: Option<Origin>,
 }
 
 impl PartialEq for Fill {
@@ -140,10 +141,16 @@ impl Stmt {
             index: replace(&self.index),
             update: self.update,
             value: self.value.substitute(map),
-            origin: self.origin.as_ref().map(|origin| Origin {
-                assignment: origin.assignment,
-                point: replace(&origin.point),
-            }),
+            origin: self.origin.as_ref().map(|o| o.substitute(map)),
+        }
+    }
+}
+
+impl Origin {
+    fn substitute(&self, map: &dyn Fn(&Name) -> Option<Affine>) -> Origin {
+        Origin {
+            assignment: self.assignment,
+            point: self.point.iter().map(|a| a.substitute(map)).collect(),
         }
     }
 }
@@ -189,6 +196,7 @@ impl Tree {
                     .iter()
                     .map(|(low, n)| (low.substitute(map), *n))
                     .collect(),
+                origin: fill.origin.as_ref().map(|o| o.substitute(map)),
                 ..(**fill).clone()
             })),
         }
@@ -233,22 +241,30 @@ impl Tree {
 
     /// The tree with the assignments of its statements counted from `first` on.
     pub(super) fn counted_from(&self, first: usize) -> Tree {
+        self.map_origins(&|origin| origin.assignment += first)
+    }
+
+    /// The tree with one more iterator, the outermost one, in what its statements execute.
+    pub(super) fn repeated(&self, iterator: &Name) -> Tree {
+        let outermost = Affine::iterator(iterator.clone());
+        self.map_origins(&|origin| origin.point.insert(0, outermost.clone()))
+    }
+
+    fn map_origins(&self, change: &dyn Fn(&mut Origin)) -> Tree {
         match self {
             Tree::Loop(l) => Tree::of_loop(Loop {
-                body: l.body.iter().map(|t| t.counted_from(first)).collect(),
+                body: l.body.iter().map(|t| t.map_origins(change)).collect(),
                 ..(**l).clone()
             }),
             Tree::Stmt(s) => {
                 let mut s = (**s).clone();
-                if let Some(origin) = &mut s.origin {
-                    origin.assignment += first;
-                }
+                s.origin.iter_mut().for_each(change);
                 Tree::Stmt(Arc::new(s))
             }
             Tree::Fill(fill) => {
-                let assignment = fill.assignment.map(|a| a + first);
-                let fill = Fill::clone(fill);
-                Tree::Fill(Arc::new(Fill { assignment, ..fill }))
+                let mut fill = Fill::clone(fill);
+                fill.origin.iter_mut().for_each(change);
+                Tree::Fill(Arc::new(fill))
             }
             Tree::Local(_) => self.clone(),
         }

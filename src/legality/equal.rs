@@ -164,15 +164,14 @@ impl Matching<'_, '_> {
 pub(super) fn wrong(
     program: &Program,
     operands: &Operands,
-    definition: &[Leaf],
     reassociates: &dyn Fn(usize) -> bool,
 ) -> Result<Option<Unequal>, Error> {
     let first = program.leaves.len();
     let results = results(program);
     let found = Values::of(&program.leaves, 0, &results)?.0;
-    let meant = Values::of(definition, first, &results)?.0;
+    let meant = Values::of(&program.definition, first, &results)?.0;
     let definition = Definition {
-        leaves: definition,
+        leaves: &program.definition,
         first,
     };
     let mismatch = |found: &UnionMap, meant: &UnionMap, skips: &dyn Fn(usize, usize) -> bool| {

@@ -10,32 +10,38 @@ use crate::ir::{Affine, Name};
 use crate::poly::{Error, Point, UnionMap, UnionSet};
 use std::collections::HashMap;
 
-/// When the definition executes an instance: points compare like times.
-fn order(point: &Point) -> Option<(usize, bool, &[i64])> {
+/// When the definition executes an instance.
+fn moment(program: &Program, point: &Point) -> Option<Vec<i64>> {
     let (assignment, fill) = assignment_of(point.tuple.as_deref())?;
-    Some((assignment, !fill, &point.coordinates))
+    let leaf = program.original_leaf(assignment, fill)?;
+    Some(leaf.time_of(&point.coordinates))
 }
 
 /// The first of the instances.
-pub(super) fn first(instances: &UnionSet) -> Result<Option<Point>, Error> {
-    let mut found: Option<Point> = None;
+pub(super) fn first(program: &Program, instances: &UnionSet) -> Result<Option<Point>, Error> {
+    let mut found: Option<(Option<Vec<i64>>, Point)> = None;
     for set in instances.sets()? {
-        let first = set.lexmin()?.sample()?;
-        let earlier = |p: &Point| found.as_ref().is_none_or(|f| order(p) < order(f));
-        if let Some(point) = first.filter(earlier) {
-            found = Some(point);
+        let Some(point) = set.lexmin()?.sample()? else {
+            continue;
+        };
+        let moment = moment(program, &point);
+        if found.as_ref().is_none_or(|(earlier, _)| moment < *earlier) {
+            found = Some((moment, point));
         }
     }
-    Ok(found)
+    Ok(found.map(|(_, point)| point))
 }
 
 /// The pair with the first source, and of these the one with the first sink.
-pub(super) fn first_pair(pairs: &UnionMap) -> Result<Option<(Point, Point)>, Error> {
-    let Some(source) = first(&pairs.domain()?)? else {
+pub(super) fn first_pair(
+    program: &Program,
+    pairs: &UnionMap,
+) -> Result<Option<(Point, Point)>, Error> {
+    let Some(source) = first(program, &pairs.domain()?)? else {
         return Ok(None);
     };
     let sinks = pairs.intersect_domain(&singleton(&source)?)?.range()?;
-    Ok(first(&sinks)?.map(|sink| (source, sink)))
+    Ok(first(program, &sinks)?.map(|sink| (source, sink)))
 }
 
 fn singleton(point: &Point) -> Result<UnionSet, Error> {
@@ -111,19 +117,8 @@ fn text(program: &Program, point: &Point) -> String {
     let Some((assignment, fill)) = assignment_of(point.tuple.as_deref()) else {
         return String::new();
     };
-    let Some(original) = program.originals.get(assignment) else {
-        return String::new();
-    };
-    match original.fill.filter(|_| fill) {
-        Some(f) => {
-            let element = indexed(f.target.label(), &point.coordinates);
-            format!("{element} = {}", f.value)
-        }
-        None => {
-            let point = point.coordinates.iter().map(|x| Affine::constant(*x));
-            original.at(&point.collect::<Vec<_>>()).to_string()
-        }
-    }
+    let leaf = program.original_leaf(assignment, fill);
+    leaf.map_or_else(String::new, |leaf| leaf.at(&point.coordinates))
 }
 
 pub(super) fn missing(program: &Program, instance: &Point) -> Violation {
@@ -145,7 +140,7 @@ pub(super) fn twice(program: &Program, time: &UnionMap) -> Result<Option<Violati
         return Ok(None);
     };
     let there = time.reverse()?.intersect_domain(&singleton(&at)?)?;
-    let Some(instance) = first(&there.range()?)? else {
+    let Some(instance) = first(program, &there.range()?)? else {
         return Ok(None);
     };
     let executions = executions(program, &instance)?;
@@ -370,30 +365,16 @@ fn touched(program: &Program, point: &Point) -> Vec<(String, bool)> {
     let Some((assignment, fill)) = assignment_of(point.tuple.as_deref()) else {
         return Vec::new();
     };
-    let Some(original) = program.originals.get(assignment) else {
+    let Some(leaf) = program.original_leaf(assignment, fill) else {
         return Vec::new();
     };
-    if let Some(f) = original.fill.filter(|_| fill) {
-        return vec![(indexed(f.target.label(), &point.coordinates), true)];
+    match leaf.what {
+        What::Fill(_) => vec![(leaf.written_at(&point.coordinates), true)],
+        What::Stmt(s) => accesses(s)
+            .iter()
+            .map(|access| (leaf.element(access, &point.coordinates), access.write))
+            .collect(),
     }
-    let values: HashMap<&Name, i64> = original
-        .loops
-        .iter()
-        .map(|l| &l.name)
-        .zip(point.coordinates.iter().copied())
-        .collect();
-    let value = |name: &Name| values.get(name).copied();
-    accesses(original.stmt)
-        .iter()
-        .map(|access| {
-            let index: Vec<i64> = access
-                .index
-                .iter()
-                .map(|a| a.evaluate(&value).unwrap_or_default())
-                .collect();
-            (indexed(access.tensor.label(), &index), access.write)
-        })
-        .collect()
 }
 
 /// The element that makes one instance depend on another one, and how.

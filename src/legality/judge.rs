@@ -8,7 +8,7 @@ use super::check::{OPERATIONS, Reductions, Undecided, is_reordered, known, reass
 use super::concurrent::{Marked, is_independent, marked};
 use super::equal::{self, Operands};
 use super::order::Order;
-use super::program::{Program, What, definition};
+use super::program::{Program, What};
 use super::reroll::Reroll;
 use crate::ir::{Loop, Name, Nest, Origin, Sharing, Tree};
 use crate::poly::{self, Error};
@@ -25,7 +25,7 @@ pub struct Judge<'a> {
 struct Judged {
     trees: Vec<Tree>,
     /// What its statements and fills execute of the definition, in textual order.
-    origins: Vec<(Option<Origin>, Option<usize>)>,
+    origins: Vec<Option<Origin>>,
     in_sequence: bool,
     independent: Vec<(Name, Option<i64>, bool)>,
 }
@@ -60,7 +60,7 @@ impl<'a> Judge<'a> {
         let k = match self.judged.iter().position(same) {
             Some(k) => k,
             None => {
-                let in_sequence = self.in_sequence(nests, &program)?;
+                let in_sequence = self.in_sequence(&program)?;
                 self.judged.push(Judged {
                     trees: bare,
                     origins,
@@ -83,13 +83,12 @@ impl<'a> Judge<'a> {
     }
 
     /// Whether it is legal if no two iterations run at the same time.
-    fn in_sequence(&mut self, nests: &[Nest], program: &Program) -> Result<bool, Undecided> {
+    fn in_sequence(&mut self, program: &Program) -> Result<bool, Undecided> {
         let reductions = self.reductions;
         let reassociates = |a: usize| reassociates(program, a, reductions);
         if !is_reordered(program) {
             let operands = Operands::of(program)?;
-            let definition = definition(nests);
-            let wrong = || equal::wrong(program, &operands, &definition, &reassociates);
+            let wrong = || equal::wrong(program, &operands, &reassociates);
             return Ok(poly::bounded(OPERATIONS, wrong)?.is_none());
         }
         let order = match self.order.take() {
@@ -133,10 +132,10 @@ fn bare(trees: &[Tree]) -> Vec<Tree> {
     bare.collect()
 }
 
-fn origins(program: &Program) -> Vec<(Option<Origin>, Option<usize>)> {
+fn origins(program: &Program) -> Vec<Option<Origin>> {
     let leaves = program.leaves.iter().map(|leaf| match leaf.what {
-        What::Stmt(s) => (s.origin.clone(), None),
-        What::Fill(fill) => (None, fill.assignment),
+        What::Stmt(s) => s.origin.clone(),
+        What::Fill(fill) => fill.origin.clone(),
     });
     leaves.collect()
 }

@@ -6,9 +6,9 @@
 //! around its declaration.
 
 use super::program::{Access, Leaf, What, accesses};
-use super::relations::{bounded, linear};
-use crate::ir::{Name, Stmt};
-use crate::poly::{Linear, Piece, Relation};
+use super::relations::{bounded, linear, within};
+use crate::ir::{Fill, Name, Stmt};
+use crate::poly::{Linear, Piece};
 
 /// The point of an execution of a leaf.
 pub(super) fn written(leaf: usize) -> String {
@@ -57,14 +57,20 @@ impl Leaf<'_> {
         let piece = self.loops.iter().enumerate().fold(piece, |piece, (d, l)| {
             bounded(piece, l, &iterator(d), &variable)
         });
-        region.iter().enumerate().fold(piece, |piece, (d, part)| {
-            let (low, extent) = part;
-            let end = low.plus_constant(i64::try_from(*extent).unwrap_or(i64::MAX));
-            let e = element(d);
-            piece
-                .constrain(linear(low, &variable), Relation::LessOrEqual, e.as_str())
-                .constrain(e.as_str(), Relation::Less, linear(&end, &variable))
-        })
+        let elements: Vec<String> = (0..region.len()).map(element).collect();
+        within(piece, region, &elements, &variable)
+    }
+
+    /// What it touches in each of its executions, the points of `domain`, and whether it writes
+    /// that.
+    pub(super) fn touched(&self, domain: &Piece) -> Vec<(Piece, bool)> {
+        match self.what {
+            What::Stmt(s) => accesses(s)
+                .iter()
+                .map(|access| (self.touches(domain.clone(), access), access.write))
+                .collect(),
+            What::Fill(fill) => vec![(self.sets(domain.clone(), fill), true)],
+        }
     }
 
     /// What the leaf writes.
@@ -72,13 +78,15 @@ impl Leaf<'_> {
         let domain = self.domain(&written(k));
         match self.what {
             What::Stmt(s) => self.touches(domain, &accesses(s)[0]),
-            What::Fill(fill) => {
-                let (tuple, mut values) = self.place_of(fill.target.label());
-                let elements = (0..fill.region.len()).map(|d| element(d).as_str().into());
-                values.extend(elements);
-                domain.to(&tuple, values)
-            }
+            What::Fill(fill) => self.sets(domain, fill),
         }
+    }
+
+    fn sets(&self, domain: Piece, fill: &Fill) -> Piece {
+        let (tuple, mut values) = self.place_of(fill.target.label());
+        let elements = (0..fill.region.len()).map(|d| element(d).as_str().into());
+        values.extend(elements);
+        domain.to(&tuple, values)
     }
 
     /// What the leaf reads, by number.

@@ -23,16 +23,16 @@ pub(super) fn violation(
     let order = Order::of(program, reassociates)?;
     let time = times(program)?;
     let executed = time.domain()?;
-    if let Some(instance) = find::first(&order.instances.subtract(&executed)?)? {
+    if let Some(instance) = find::first(program, &order.instances.subtract(&executed)?)? {
         return Ok(Some(find::missing(program, &instance)));
     }
-    if let Some(instance) = find::first(&executed.subtract(&order.instances)?)? {
+    if let Some(instance) = find::first(program, &executed.subtract(&order.instances)?)? {
         return Ok(Some(find::extra(program, &instance)));
     }
     if !time.is_single_valued()? {
         return find::twice(program, &time);
     }
-    if let Some(pair) = find::first_pair(&reversed(program, &order.dependences)?)? {
+    if let Some(pair) = find::first_pair(program, &reversed(program, &order.dependences)?)? {
         return find::reversed(program, &pair).map(Some);
     }
     Ok(None)

@@ -6,6 +6,8 @@ use crate::ir::{Affine, Fill, Index, Loop, Nest, Stmt, Tensor, Tree};
 pub(super) struct Program<'a> {
     /// The assignments, as `build` makes them, in order.
     pub(super) originals: Vec<Original<'a>>,
+    /// The statements and fills of the definition, in its own order.
+    pub(super) definition: Vec<Leaf<'a>>,
     /// The statements and fills of the nests, in textual order.
     pub(super) leaves: Vec<Leaf<'a>>,
 }
@@ -49,47 +51,31 @@ pub(super) struct Access<'a> {
 impl<'a> Program<'a> {
     /// The program whose nest number k has the trees `trees[k]`, its own or the same rolled up.
     pub(super) fn of(nests: &'a [Nest], trees: &'a [Vec<Tree>]) -> Program<'a> {
-        let mut program = Program {
-            originals: Vec::new(),
-            leaves: Vec::new(),
-        };
+        let mut definition = Vec::new();
+        let mut leaves = Vec::new();
+        let mut first = 0;
+        let mut parts = 0;
         for (k, (nest, trees)) in nests.iter().zip(trees).enumerate() {
-            let first = program.originals.len();
-            let originals = nest.originals().iter().filter_map(|t| Original::of(t));
-            program.originals.extend(originals);
-            let mut walk = Walk {
-                first,
-                loops: Vec::new(),
-                place: vec![k],
-                locals: Vec::new(),
-                leaves: &mut program.leaves,
-            };
-            walk.sequence(trees);
+            Walk::from(first, k, &mut leaves).sequence(trees);
+            for part in nest.originals() {
+                Walk::from(first, parts, &mut definition).sequence(&part.trees);
+                first += part.steps();
+                parts += 1;
+            }
         }
-        program
+        Program {
+            originals: Original::all(&definition),
+            definition,
+            leaves,
+        }
     }
 
-    /// The greatest number of loops around an assignment.
-    pub(super) fn original_depth(&self) -> usize {
-        let depths = self.originals.iter().map(|o| o.loops.len());
-        depths.max().unwrap_or(0)
+    /// The leaf of the definition that has the instances of `tuple`.
+    pub(super) fn original_leaf(&self, assignment: usize, fill: bool) -> Option<&Leaf<'a>> {
+        let is =
+            |l: &&Leaf| l.assignment == Some(assignment) && fill == matches!(l.what, What::Fill(_));
+        self.definition.iter().find(is)
     }
-}
-
-/// The leaves of the definition, in its own order.
-pub(super) fn definition(nests: &[Nest]) -> Vec<Leaf<'_>> {
-    let mut leaves = Vec::new();
-    for (a, trees) in nests.iter().flat_map(Nest::originals).enumerate() {
-        let mut walk = Walk {
-            first: a,
-            loops: Vec::new(),
-            place: vec![a],
-            locals: Vec::new(),
-            leaves: &mut leaves,
-        };
-        walk.sequence(trees);
-    }
-    leaves
 }
 
 impl Leaf<'_> {
@@ -100,26 +86,29 @@ impl Leaf<'_> {
             time.push(*place as i64);
             time.extend(iteration.get(k).filter(|_| k < self.loops.len()));
         }
+        time.extend(iteration.get(self.loops.len()..).unwrap_or_default());
         time
     }
 }
 
 impl<'a> Original<'a> {
-    fn of(trees: &'a [Tree]) -> Option<Original<'a>> {
-        let mut original = (None, Vec::new(), trees);
-        loop {
-            original = match original {
-                (None, loops, [Tree::Fill(fill), rest @ ..]) => (Some(&**fill), loops, rest),
-                (fill, mut loops, [Tree::Loop(l)]) => {
-                    loops.push(&**l);
-                    (fill, loops, &l.body[..])
-                }
-                (fill, loops, [Tree::Stmt(stmt)]) => {
-                    return Some(Original { fill, loops, stmt });
-                }
-                _ => return None,
-            };
-        }
+    /// The assignments whose statements and fills are `leaves`, in order.
+    fn all(leaves: &[Leaf<'a>]) -> Vec<Original<'a>> {
+        let fill_of = |assignment| {
+            leaves.iter().find_map(|leaf| match leaf.what {
+                What::Fill(fill) if leaf.assignment == assignment => Some(fill),
+                _ => None,
+            })
+        };
+        let originals = leaves.iter().filter_map(|leaf| match leaf.what {
+            What::Stmt(stmt) => Some(Original {
+                fill: fill_of(leaf.assignment),
+                loops: leaf.loops.clone(),
+                stmt,
+            }),
+            What::Fill(_) => None,
+        });
+        originals.collect()
     }
 
     /// The statement that executes the instance `point`.
@@ -139,7 +128,18 @@ struct Walk<'a, 'p> {
     leaves: &'p mut Vec<Leaf<'a>>,
 }
 
-impl<'a> Walk<'a, '_> {
+impl<'a, 'p> Walk<'a, 'p> {
+    /// A walk through tree sequence number `place`, whose first assignment is number `first`.
+    fn from(first: usize, place: usize, leaves: &'p mut Vec<Leaf<'a>>) -> Walk<'a, 'p> {
+        Walk {
+            first,
+            loops: Vec::new(),
+            place: vec![place],
+            locals: Vec::new(),
+            leaves,
+        }
+    }
+
     fn sequence(&mut self, trees: &'a [Tree]) {
         let outside = self.locals.len();
         for (k, tree) in trees.iter().enumerate() {
@@ -158,7 +158,7 @@ impl<'a> Walk<'a, '_> {
                     continue;
                 }
                 Tree::Stmt(s) => (What::Stmt(s), s.origin.as_ref().map(|o| o.assignment)),
-                Tree::Fill(fill) => (What::Fill(fill), fill.assignment),
+                Tree::Fill(fill) => (What::Fill(fill), fill.origin.as_ref().map(|o| o.assignment)),
             };
             self.leaves.push(Leaf {
                 what,

@@ -3,7 +3,7 @@
 use super::check::{Reductions, Verdict, check};
 use super::race::{Race, race};
 use super::violation::Violation;
-use crate::ir::{Nest, Tensor, Tree};
+use crate::ir::Nest;
 use std::fmt;
 
 /// Why code may stand for a definition.
@@ -72,16 +72,7 @@ pub fn prove(nests: &[Nest], reductions: Reductions) -> Result<Proof, Refused> {
     }
 }
 
-/// Whether a nest is what `build` made of one assignment. The temporaries that it declares for
-/// one are in no definition.
+/// Whether a nest is what `build` made of one assignment.
 fn is_as_built(nest: &Nest) -> bool {
-    let defined = |tensor: &Tensor| {
-        let mut definition = nest.definition().iter();
-        definition.any(|e| e.tensor().is_some_and(|t| t.name() == tensor.name()))
-    };
-    let temporary = |tree: &&Tree| matches!(tree, Tree::Local(tensor) if !defined(tensor));
-    let trees = nest.trees();
-    let declared = trees.iter().take_while(temporary).count();
-    let steps = nest.originals().iter().flat_map(|step| step.iter());
-    nest.definition().len() == 1 && trees[declared..].iter().eq(steps)
+    matches!(nest.originals(), [part] if *part.trees == *nest.trees())
 }

@@ -1,11 +1,12 @@
 //! Programs as relations between integer points.
 //!
-//! An instance of assignment a is the point `S⟨a⟩[…]` of the iterators that `build` made for it,
-//! and its initialization of an element is the point `F⟨a⟩[…]` of that element. The elements of
+//! An instance of assignment a is the point `S⟨a⟩[…]` of the iterators around it in the
+//! definition, and its initialization of an element is the point `F⟨a⟩[…]` of the iterators around
+//! that and the element. The elements of
 //! tensor A are the points `m_A[…]`.
 
 use super::memory::Clock;
-use super::program::{Access, Leaf, Original, Program, What, accesses};
+use super::program::{Leaf, Original, Program, What};
 use crate::ir::{Affine, Loop, Name};
 use crate::poly::{Error, Linear, Piece, Relation, UnionMap, UnionSet};
 
@@ -40,40 +41,23 @@ pub(super) fn assignment_of(tuple: Option<&str>) -> Option<(usize, bool)> {
 
 impl Meaning {
     pub(super) fn of(program: &Program) -> Result<Meaning, Error> {
-        let depth = program.original_depth();
+        let clock = Clock::of(&program.definition);
         let (mut reads, mut writes) = (Vec::new(), Vec::new());
         let (mut order, mut all) = (Vec::new(), Vec::new());
-        for (a, original) in program.originals.iter().enumerate() {
-            let domain = instances(a, original);
-            let coordinate = |k: usize| match k < original.loops.len() {
-                true => Linear::from(point_variable(k).as_str()),
-                false => Linear::from(0),
+        for leaf in &program.definition {
+            let Some(a) = leaf.assignment else { continue };
+            let domain = match leaf.what {
+                What::Stmt(_) => leaf.domain(&statement(a)),
+                What::Fill(_) => leaf.domain(&fill(a)),
             };
-            let time = [Linear::from(2 * a as i64 + 1)].into_iter();
-            order.push(
-                domain
-                    .clone()
-                    .to("", time.chain((0..depth).map(coordinate))),
-            );
-            for access in accesses(original.stmt) {
-                let piece = element(domain.clone(), &access, &original_variable(original));
-                if access.write {
-                    writes.push(piece);
-                } else {
-                    reads.push(piece);
+            order.push(domain.clone().to("", clock.moment(leaf)));
+            for (piece, write) in leaf.touched(&domain) {
+                match write {
+                    true => writes.push(piece),
+                    false => reads.push(piece),
                 }
             }
             all.push(domain);
-            if let Some(f) = original.fill {
-                let domain = fill_domain(a, f.region.len(), f, &|_| None, "x");
-                let time = [Linear::from(2 * a as i64)].into_iter();
-                let rest = (0..depth).map(|_| Linear::from(0));
-                order.push(domain.clone().to("", time.chain(rest)));
-                let tuple = memory(f.target.label());
-                let values = (0..f.region.len()).map(|k| point_variable(k).as_str().into());
-                writes.push(domain.clone().to(&tuple, values));
-                all.push(domain);
-            }
         }
         Ok(Meaning {
             instances: UnionSet::new(&all)?,
@@ -128,27 +112,6 @@ fn original_variable<'o>(original: &'o Original) -> impl Fn(&Name) -> Option<Str
     }
 }
 
-/// The initializations of elements by a fill; `outer` knows the iterators around it.
-fn fill_domain(
-    a: usize,
-    rank: usize,
-    f: &crate::ir::Fill,
-    outer: &dyn Fn(&Name) -> Option<String>,
-    prefix: &str,
-) -> Piece {
-    let variables: Vec<String> = (0..rank).map(|k| format!("{prefix}{k}")).collect();
-    let piece = Piece::set(&fill(a), variables.iter().map(String::as_str));
-    f.region
-        .iter()
-        .zip(&variables)
-        .fold(piece, |piece, ((low, extent), x)| {
-            let end = low.plus_constant(i64::try_from(*extent).unwrap_or(i64::MAX));
-            piece
-                .constrain(linear(low, outer), Relation::LessOrEqual, x.as_str())
-                .constrain(x.as_str(), Relation::Less, linear(&end, outer))
-        })
-}
-
 /// The bounds of a loop, for its iterator `x`.
 pub(super) fn bounded(
     piece: Piece,
@@ -182,18 +145,26 @@ pub(super) fn bounded(
     }
 }
 
-/// The map from a domain to the element that an access touches.
-fn element(domain: Piece, access: &Access, variable: &dyn Fn(&Name) -> Option<String>) -> Piece {
-    let tuple = memory(access.tensor.label());
-    domain.to(&tuple, access.index.iter().map(|a| linear(a, variable)))
-}
-
-fn memory(tensor: &str) -> String {
-    format!("m_{tensor}")
-}
-
 fn point_variable(k: usize) -> String {
     format!("x{k}")
+}
+
+/// The box of a fill, for the elements `names`.
+pub(super) fn within(
+    piece: Piece,
+    region: &[(Affine, u64)],
+    names: &[String],
+    variable: &dyn Fn(&Name) -> Option<String>,
+) -> Piece {
+    region
+        .iter()
+        .zip(names)
+        .fold(piece, |piece, ((low, extent), e)| {
+            let end = low.plus_constant(i64::try_from(*extent).unwrap_or(i64::MAX));
+            piece
+                .constrain(linear(low, variable), Relation::LessOrEqual, e.as_str())
+                .constrain(e.as_str(), Relation::Less, linear(&end, variable))
+        })
 }
 
 pub(super) fn linear(a: &Affine, variable: &dyn Fn(&Name) -> Option<String>) -> Linear {
@@ -210,18 +181,18 @@ pub(super) fn executed(leaf: &Leaf) -> Option<Piece> {
         let k = leaf.loops.iter().position(|l| l.name == *name)?;
         Some(format!("t{k}"))
     };
-    let piece = match leaf.what {
-        What::Fill(f) => fill_domain(assignment, f.region.len(), f, &variable, "x"),
-        What::Stmt(s) => {
-            let point = &s.origin.as_ref()?.point;
-            let variables: Vec<String> = (0..point.len()).map(point_variable).collect();
-            let tuple = statement(assignment);
-            let piece = Piece::set(&tuple, variables.iter().map(String::as_str));
-            point.iter().zip(&variables).fold(piece, |piece, (a, x)| {
-                piece.constrain(x.as_str(), Relation::Equal, linear(a, &variable))
-            })
-        }
+    let (tuple, origin, region) = match leaf.what {
+        What::Stmt(s) => (statement(assignment), s.origin.as_ref()?, &[][..]),
+        What::Fill(f) => (fill(assignment), f.origin.as_ref()?, &f.region[..]),
     };
+    let coordinates = origin.point.len() + region.len();
+    let variables: Vec<String> = (0..coordinates).map(point_variable).collect();
+    let (point, elements) = variables.split_at(origin.point.len());
+    let piece = Piece::set(&tuple, variables.iter().map(String::as_str));
+    let piece = origin.point.iter().zip(point).fold(piece, |piece, (a, x)| {
+        piece.constrain(x.as_str(), Relation::Equal, linear(a, &variable))
+    });
+    let piece = within(piece, region, elements, &variable);
     let piece = leaf.loops.iter().enumerate().fold(piece, |piece, (k, l)| {
         let t = format!("t{k}");
         bounded(piece.exists(&t), l, &t, &variable)

@@ -167,14 +167,13 @@ impl Item {
             Tree::Fill(fill) => {
                 let extents: Vec<u64> = fill.region.iter().map(|(_, n)| *n).collect();
                 let (target, value) = (fill.target.label(), fill.value);
-                let _ = write!(
-                    self.key,
-                    "{target} F{:?} {extents:?} {value} ",
-                    fill.assignment
-                );
+                let assignment = fill.origin.as_ref().map(|o| o.assignment);
+                let _ = write!(self.key, "{target} F{assignment:?} {extents:?} {value} ");
                 fill.region
                     .iter()
                     .for_each(|(low, _)| self.affine(low, inside));
+                let point = fill.origin.iter().flat_map(|o| &o.point);
+                point.for_each(|a| self.affine(a, inside));
             }
             Tree::Local(tensor) => {
                 let _ = write!(self.key, "local {tensor}");
@@ -232,8 +231,14 @@ fn advance(tree: &Tree, steps: &mut dyn Iterator<Item = Affine>) -> Tree {
         }
         Tree::Fill(fill) => {
             let region = fill.region.iter().map(|(low, n)| (next(low), *n));
+            let region = region.collect();
+            let origin = fill.origin.as_ref().map(|origin| Origin {
+                assignment: origin.assignment,
+                point: all(&origin.point),
+            });
             Tree::Fill(Arc::new(Fill {
-                region: region.collect(),
+                region,
+                origin,
                 ..(**fill).clone()
             }))
         }

@@ -64,11 +64,11 @@
 //! Data-Parallelism in Assignments of Multi-Dimensional Tensors, 2018, Def. 2.
 
 use super::flatten::{Flat, Stuck, flatten};
-use super::overwrite::{Assignment, Built};
+use super::overwrite::Assignment;
 use super::target::Target;
 use crate::analysis::shape::{self, IteratorRange};
 use crate::ir::{
-    Affine, BinaryOp, Constant, Expr, Index, Infix, Name, Nest, Node, Reduction, Stmt, Tensor,
+    Affine, BinaryOp, Constant, Expr, Index, Infix, Name, Nest, Node, Reduction, Stmt, Tensor, Tree,
 };
 
 /// Why an expression has no nest.
@@ -100,6 +100,14 @@ pub enum NoNest {
         reduction: &'static str,
         /// The operation.
         op: &'static str,
+    },
+    /// A sweep reduces elements of the target, or sets all of it first.
+    #[error("the value reads {read} while {target} is being assigned")]
+    ReadsTarget {
+        /// The access in the value.
+        read: String,
+        /// The target, indexed.
+        target: String,
     },
     /// Several iterations write one element.
     #[error("{target} does not name a different element for each value of `{iterator}`")]
@@ -141,6 +149,19 @@ pub enum NoNest {
 /// # Errors
 /// As the header says.
 pub fn build(assignment: &Expr) -> Result<Nest, NoNest> {
+    Ok(Nest::built(lower(assignment, false)?, assignment.clone()))
+}
+
+/// The loop nest of an assignment whose elements are assigned one after the other, and may be read
+/// by those that follow.
+///
+/// # Errors
+/// As the header says; reading other elements of the target is none.
+pub fn sweep(assignment: &Expr) -> Result<Nest, NoNest> {
+    Ok(Nest::in_order(lower(assignment, true)?, assignment.clone()))
+}
+
+fn lower(assignment: &Expr, in_order: bool) -> Result<Vec<Tree>, NoNest> {
     let Parts {
         target,
         index,
@@ -190,6 +211,16 @@ pub fn build(assignment: &Expr) -> Result<Nest, NoNest> {
         }
         (update, _, _) => update,
     };
+    if in_order {
+        if onto_old.is_some() && elsewhere.is_some() {
+            let (read, target) = (access.shown.clone(), access.shown);
+            return Err(NoNest::ReadsTarget { read, target });
+        }
+        if reduction.is_some() || !extra.is_empty() || elsewhere.is_some() {
+            access.check_reads(&body)?;
+        }
+    }
+
     let reduced = extra.into_iter().chain(over).collect();
     let order = loop_order(of_target.clone(), reduced);
     let stmt = Stmt {
@@ -214,7 +245,7 @@ pub fn build(assignment: &Expr) -> Result<Nest, NoNest> {
         let name = readable(name)?;
         Some(IteratorRange { name, ..range })
     };
-    let built = Assignment {
+    let assignment = Assignment {
         stmt: stmt.substitute(&|name| readable(name).map(Affine::iterator)),
         fill,
         begins: begins.is_some(),
@@ -222,8 +253,10 @@ pub fn build(assignment: &Expr) -> Result<Nest, NoNest> {
         loops: order.iter().filter_map(range).collect(),
         own: of_target.iter().filter_map(readable).collect(),
     };
-    let Built { trees, steps } = built.build();
-    Ok(Nest::built(trees, assignment.clone(), steps))
+    Ok(match in_order {
+        true => assignment.in_order(),
+        false => assignment.build(),
+    })
 }
 
 /// Whether `old op (all values reduced)` equals `old op value op value …`.

@@ -30,23 +30,16 @@ pub(super) struct Assignment {
     pub(super) own: Vec<Name>,
 }
 
-/// Trees, and the steps in which they execute an assignment: what origins speak of.
-pub(super) struct Built {
-    pub(super) trees: Vec<Tree>,
-    /// Each by itself, as if there were no others.
-    pub(super) steps: Vec<Vec<Tree>>,
-}
-
 impl Assignment {
-    /// The trees of the assignment.
-    pub(super) fn build(&self) -> Built {
+    /// The trees of the assignment over what the tensors held before.
+    pub(super) fn build(&self) -> Vec<Tree> {
         let repeats = self.own.len() < self.loops.len();
         match self.way() {
             InPlace::Compatible { reads_own } if reads_own && (repeats || self.begins) => {
                 let own = self.own_loops().map(|l| (l, false)).collect();
                 self.with_one_element(own)
             }
-            InPlace::Compatible { .. } => self.in_one_step(&self.loops, &self.stmt),
+            InPlace::Compatible { .. } => self.in_order(),
             InPlace::Ordered { loops, reads_own } => {
                 let own = self.ranges(&loops);
                 if self.begins || reads_own && repeats {
@@ -54,10 +47,17 @@ impl Assignment {
                 }
                 let stmt = mirrored(&self.stmt, &own);
                 let loops = own.into_iter().map(|(l, _)| l).chain(self.other_loops());
-                self.in_one_step(&loops.collect::<Vec<_>>(), &stmt)
+                let loops: Vec<IteratorRange> = loops.collect();
+                numbered(vec![around(&loops, Tree::Stmt(Arc::new(stmt)))])
             }
             InPlace::Never => self.through_temporary(),
         }
+    }
+
+    /// The trees of the assignment of one element after the other.
+    pub(super) fn in_order(&self) -> Vec<Tree> {
+        let (fill, loops, stmt) = (self.fill.clone(), self.loops.clone(), self.stmt.clone());
+        numbered(Step { fill, loops, stmt }.trees())
     }
 
     fn way(&self) -> InPlace {
@@ -99,33 +99,17 @@ impl Assignment {
         runs.iter().filter_map(range).collect()
     }
 
-    fn in_one_step(&self, loops: &[IteratorRange], stmt: &Stmt) -> Built {
-        let step = Step {
-            fill: self.fill.clone(),
-            loops: loops.to_vec(),
-            stmt: stmt.clone(),
-        };
-        let trees = step.trees(0);
-        let steps = vec![trees.clone()];
-        Built { trees, steps }
-    }
-
     /// All of the temporary first, and then the target.
-    fn through_temporary(&self) -> Built {
+    fn through_temporary(&self) -> Vec<Tree> {
         let tensor = self.temporary();
-        let steps = self.steps(&tensor);
-        let numbered = separate(&steps, |k| k).into_iter().flatten();
-        Built {
-            trees: std::iter::once(Tree::Local(tensor))
-                .chain(numbered)
-                .collect(),
-            steps: separate(&steps, |_| 0),
-        }
+        let mut trees = vec![Tree::Local(tensor.clone())];
+        trees.extend(separate(self.steps(&tensor)));
+        numbered(trees)
     }
 
     /// One element of the temporary in each iteration of `own`, which are loops, and whether they
     /// run backwards.
-    fn with_one_element(&self, own: Vec<(IteratorRange, bool)>) -> Built {
+    fn with_one_element(&self, own: Vec<(IteratorRange, bool)>) -> Vec<Tree> {
         let tensor = self.temporary();
         let element = Tensor::new(Shape::of_extents([]), tensor.elem());
         let element = tensor
@@ -133,16 +117,16 @@ impl Assignment {
             .map_or(element.clone(), |n| element.named(n.clone()));
         let steps = self.steps(&tensor);
         let mut body = vec![Tree::Local(element.clone())];
-        for (k, step) in steps.iter().enumerate() {
+        for step in &steps {
             body.extend(step.fill.iter().map(|fill| {
                 Tree::Fill(Arc::new(Fill {
                     target: element.clone(),
                     region: Vec::new(),
                     value: fill.value,
-                    assignment: Some(k),
+                    origin: None,
                 }))
             }));
-            let mut stmt = mirrored(&step.stmt(k), &own);
+            let mut stmt = mirrored(&step.stmt, &own);
             if stmt.target == tensor {
                 (stmt.target, stmt.index) = (element.clone(), Vec::new());
             }
@@ -157,10 +141,7 @@ impl Assignment {
         for (l, _) in own.iter().rev() {
             body = vec![one_loop(l, body)];
         }
-        Built {
-            trees: body,
-            steps: separate(&steps, |_| 0),
-        }
+        numbered(body)
     }
 
     /// The assignment in steps that write the temporary before they write the target.
@@ -264,60 +245,76 @@ struct Step {
 }
 
 impl Step {
-    /// The statement of step number `k`.
-    fn stmt(&self, k: usize) -> Stmt {
-        let iterators = self.loops.iter().map(|l| l.name.clone());
-        Stmt {
-            origin: Some(Origin {
-                assignment: k,
-                point: iterators.map(Affine::iterator).collect(),
-            }),
-            ..self.stmt.clone()
-        }
-    }
-
-    fn trees(&self, k: usize) -> Vec<Tree> {
-        let fill = self.fill.clone().map(|fill| Fill {
-            assignment: Some(k),
-            ..fill
-        });
-        let fill = fill.map(|fill| Tree::Fill(Arc::new(fill)));
-        let stmt = Tree::Stmt(Arc::new(self.stmt(k)));
-        fill.into_iter()
-            .chain([around(&self.loops, stmt)])
-            .collect()
+    fn trees(self) -> Vec<Tree> {
+        let fill = self.fill.map(|fill| Tree::Fill(Arc::new(fill)));
+        let loops = around(&self.loops, Tree::Stmt(Arc::new(self.stmt)));
+        fill.into_iter().chain([loops]).collect()
     }
 }
 
-/// Steps that follow each other in a nest, with a number for each: loops whose names are in use
-/// get one, too.
-fn separate(steps: &[Step], number: impl Fn(usize) -> usize) -> Vec<Vec<Tree>> {
-    let all: Vec<Name> = steps
-        .iter()
-        .flat_map(|s| s.loops.iter().map(|l| l.name.clone()))
-        .collect();
+/// Steps that follow each other in a nest: loops whose names are in use get a number.
+fn separate(steps: Vec<Step>) -> Vec<Tree> {
+    let names = |step: &Step| -> Vec<Name> { step.loops.iter().map(|l| l.name.clone()).collect() };
+    let own: Vec<Name> = steps.iter().flat_map(names).collect();
     let mut taken: Vec<Name> = Vec::new();
-    let mut separated = Vec::with_capacity(steps.len());
-    for (k, step) in steps.iter().enumerate() {
+    let mut separated = Vec::new();
+    for step in steps {
         let mut renamed: Vec<(Name, Name)> = Vec::new();
-        for l in &step.loops {
-            let mut name = l.name.clone();
-            let mut next = 2;
-            while taken.contains(&name) || name != l.name && all.contains(&name) {
-                name = l.name.derived(next);
-                next += 1;
-            }
-            taken.push(name.clone());
-            renamed.push((l.name.clone(), name));
+        for name in names(&step) {
+            let numbered = (2..).map(|number| name.derived(number));
+            let mut free = numbered.filter(|n| !taken.contains(n) && !own.contains(n));
+            let new = match taken.contains(&name) {
+                true => free.next().unwrap_or(name.clone()),
+                false => name.clone(),
+            };
+            taken.push(new.clone());
+            renamed.push((name, new));
         }
         let rename = |name: &Name| {
             let (_, new) = renamed.iter().find(|(old, _)| old == name)?;
             Some(new.clone())
         };
-        let trees = step.trees(number(k));
-        separated.push(trees.iter().map(|t| t.rename_loops(&rename)).collect());
+        separated.extend(step.trees().iter().map(|t| t.rename_loops(&rename)));
     }
     separated
+}
+
+/// The trees with an origin for each statement and fill: statements are counted, fills are of the
+/// statement after them, and instances are told apart by the loops around them.
+fn numbered(trees: Vec<Tree>) -> Vec<Tree> {
+    fn walk(tree: &Tree, around: &mut Vec<Affine>, next: &mut usize) -> Tree {
+        let origin = |assignment: usize, around: &[Affine]| {
+            let point = around.to_vec();
+            Some(Origin { assignment, point })
+        };
+        match tree {
+            Tree::Loop(l) => {
+                around.push(Affine::iterator(l.name.clone()));
+                let body = l.body.iter().map(|t| walk(t, around, next)).collect();
+                around.pop();
+                Tree::of_loop(Loop {
+                    body,
+                    ..(**l).clone()
+                })
+            }
+            Tree::Stmt(s) => {
+                let origin = origin(*next, around);
+                *next += 1;
+                Tree::Stmt(Arc::new(Stmt {
+                    origin,
+                    ..(**s).clone()
+                }))
+            }
+            Tree::Fill(fill) => Tree::Fill(Arc::new(Fill {
+                origin: origin(*next, around),
+                ..(**fill).clone()
+            })),
+            Tree::Local(_) => tree.clone(),
+        }
+    }
+    let mut next = 0;
+    let trees = trees.iter();
+    trees.map(|t| walk(t, &mut Vec::new(), &mut next)).collect()
 }
 
 /// The statement in loops some of which run backwards.

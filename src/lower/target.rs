@@ -4,7 +4,9 @@
 use super::build::NoNest;
 use crate::analysis::digits;
 use crate::analysis::shape::IteratorRange;
-use crate::ir::{Affine, BinaryOp, Constant, Expr, Fill, Index, Name, Node, Reduction, Tensor};
+use crate::ir::{
+    Affine, BinaryOp, Constant, Expr, Fill, Index, Infix, Name, Node, Origin, Reduction, Tensor,
+};
 
 /// A target and its indices.
 pub(super) struct Target<'a> {
@@ -38,6 +40,19 @@ impl Target<'_> {
             } if op.commutes() && self.is(right) => (Some(*op), left),
             _ => (None, value),
         }
+    }
+
+    /// That a value reads nothing of the target.
+    pub(super) fn check_reads(&self, body: &Expr) -> Result<(), NoNest> {
+        let mut read = None;
+        body.for_each_access(&mut |tensor, index| {
+            if tensor.name() == self.tensor.name() {
+                let access = Expr::access(tensor.clone(), index.clone());
+                read.get_or_insert_with(|| Infix(&access).to_string());
+            }
+        });
+        let target = self.shown.clone();
+        read.map_or(Ok(()), |read| Err(NoNest::ReadsTarget { read, target }))
     }
 
     /// The indices must tell the iterations apart: each iterator is the only one of an index or
@@ -99,7 +114,10 @@ impl Target<'_> {
             target: self.tensor.clone(),
             region,
             value,
-            assignment: Some(0),
+            origin: Some(Origin {
+                assignment: 0,
+                point: Vec::new(),
+            }),
         }))
     }
 

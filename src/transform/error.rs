@@ -8,7 +8,7 @@ use crate::analysis::position::NoLoop;
 use crate::analysis::project::Division;
 use crate::analysis::shape::{Mismatch, Place};
 use crate::analysis::verify::Invalid;
-use crate::ir::{Affine, Elem, MAX_DEPTH, MAX_SIZE, Name, Shape, ShapeError};
+use crate::ir::{Affine, Elem, MAX_DEPTH, MAX_SIZE, Name, NameError, Shape, ShapeError};
 use crate::lower::build::NoNest;
 
 /// The classes of errors, which strategies and messages keep apart.
@@ -161,6 +161,10 @@ pub enum ErrorKind {
     /// An expression that has no nest.
     #[error(transparent)]
     NoNest(#[from] NoNest),
+
+    /// A text that is no name.
+    #[error(transparent)]
+    Name(#[from] NameError),
 
     /// A number that must be positive.
     #[error("`{parameter}` must be at least 1, and {value} is not")]
@@ -390,7 +394,7 @@ impl ErrorKind {
             K::Invalid(Invalid::TooDeep | Invalid::TooLarge { .. })
             | K::Invalid(Invalid::IndexTooLarge { .. } | Invalid::LocalTooLarge { .. })
             | K::TooComplex
-            | K::NoNest(NoNest::NotLinear { .. })
+            | K::NoNest(NoNest::NotLinear { .. } | NoNest::ReadsTarget { .. })
             | K::NoNest(NoNest::Scattered { .. } | NoNest::TwoConstants { .. }) => {
                 Class::Limitation
             }
@@ -465,6 +469,9 @@ impl ErrorKind {
             K::NoNest(NoNest::NotLinear { .. }) => {
                 "assign the reduction to a tensor of its own and build that first"
             }
+            K::NoNest(NoNest::ReadsTarget { .. }) => {
+                "assign to another tensor; `build` computes all elements of the old ones"
+            }
             K::NoNest(NoNest::NotInjective { .. }) => {
                 "give each iterator a dimension of its own in the target"
             }
@@ -479,8 +486,8 @@ impl ErrorKind {
             }
             K::Stepped { .. } => "transform the loop before its step changes",
             K::NotConstant { .. } => {
-                "choose factors that divide the extents, or stripmine with the tail \"cut\", or \
-                 unroll the loop outside first"
+                "choose factors that divide the extents, or stripmine with the tail \"cut\" or \
+                 \"grid\", or unroll the loop outside first"
             }
             K::NotDivisible { .. } => "the tails \"guard\" and \"cut\" take any factor",
             K::Init(NoInit::NotOne { found }) if !found.is_empty() => {

@@ -67,6 +67,8 @@ pub static OPS: &[&Op] = &[
     &tensor::reduce::MAX,
     &tensor::reduce::MEAN,
     &nest::build::BUILD,
+    &nest::sweep::SWEEP,
+    &nest::repeat::REPEAT,
     &nest::stripmine::STRIPMINE,
     &nest::interchange::INTERCHANGE,
     &nest::reorder::REORDER,

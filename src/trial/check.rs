@@ -167,7 +167,7 @@ pub fn run(
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<Arc<Outputs>, TrialError> {
     let kernel = generate(candidate, settings.reductions)?;
-    let plain = naive(candidate)?;
+    let plain = naive(candidate);
     let trial = Trial::new(&[&kernel], inputs, settings, control, (progress, 3));
     trial.begin("compiling");
     let compiled = trial.compile(&kernel)?;

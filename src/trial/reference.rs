@@ -1,10 +1,13 @@
 //! Evaluates a definition, in full or at samples, and compares what ran with it.
 
-use super::{Candidate, Inputs, TrialError, definition};
+use super::{Candidate, Inputs, TrialError, definition, naive};
+use crate::analysis::bounds::Bounds;
+use crate::analysis::work;
 use crate::interp::Fault;
 use crate::interp::definition::{Statement, run};
+use crate::interp::execute;
 use crate::interp::store::{Data as Elements, Number, Store};
-use crate::ir::{Elem, Expr, Name, Tensor};
+use crate::ir::{Elem, Expr, Name, Nest, Tensor};
 use crate::runtime::{self, Buffer, Control, Outputs, RuntimeError, View};
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -25,8 +28,8 @@ pub enum Evidence {
         /// How many elements.
         elements: u64,
     },
-    /// Every element of the untransformed nest: a tensor is assigned several times, so that
-    /// single elements have no definition, and all of them are too costly.
+    /// Every element of the untransformed nest: a tensor is assigned several times or in order, so
+    /// that single elements have no definition, and all of them are too costly.
     Naive {
         /// How many elements.
         elements: u64,
@@ -69,20 +72,20 @@ impl Reference<'_> {
             store.insert(name.clone(), elements(buffer.view()));
         }
         let statements: Vec<&Expr> = definition(self.candidate).collect();
-        let elements = statements
-            .iter()
-            .filter_map(|e| Some(e.tensor()?.shape().elements()))
-            .sum();
+        let parts: Vec<Nest> = naive(self.candidate).nests;
+        let mut results: Vec<&Tensor> = statements.iter().filter_map(|e| e.tensor()).collect();
+        results.sort_by_key(|t| t.label());
+        results.dedup_by_key(|t| t.label());
+        let elements = results.iter().map(|t| t.shape().elements()).sum();
         let mut cost = 0.0;
-        for statement in &statements {
-            cost += self.cost(statement, &store)?;
+        for part in &parts {
+            cost += self.cost(part, &store)?;
         }
         if cost <= loads {
-            self.compare_all(&statements, store, outputs)?;
+            self.compare_all(&parts, &results, store, outputs)?;
             return Ok(Evidence::Definition { elements });
         }
-        let assigned = |name: &str| statements.iter().filter(|e| label(e) == name).count();
-        if statements.iter().any(|e| assigned(label(e)) > 1) {
+        if results.len() < statements.len() || parts.iter().any(in_order) {
             return Ok(Evidence::Naive { elements });
         }
         let mut samples = 0;
@@ -127,39 +130,52 @@ impl Reference<'_> {
         }
     }
 
-    fn cost(&self, statement: &Expr, store: &Store) -> Result<f64, TrialError> {
+    /// About how many elements the evaluation of a part looks at.
+    fn cost(&self, part: &Nest, store: &Store) -> Result<f64, TrialError> {
         fn of<T: Number>(s: &Expr, store: &Store) -> Result<f64, Fault> {
             Statement::<T>::new(s, store).map(|s| s.cost() * s.count())
         }
-        match statement.elem() {
-            Elem::F64 => of::<f64>(statement, store),
-            Elem::F32 => of::<f32>(statement, store),
-            Elem::I32 => of::<i32>(statement, store),
-            Elem::I64 => of::<i64>(statement, store),
+        if in_order(part) {
+            return Ok(work::executions(part.trees(), &Bounds::default()) as f64);
         }
-        .map_err(|fault| self.fault(fault))
+        let mut cost = 0.0;
+        for statement in part.definition().iter() {
+            cost += match statement.elem() {
+                Elem::F64 => of::<f64>(statement, store),
+                Elem::F32 => of::<f32>(statement, store),
+                Elem::I32 => of::<i32>(statement, store),
+                Elem::I64 => of::<i64>(statement, store),
+            }
+            .map_err(|fault| self.fault(fault))?;
+        }
+        Ok(cost)
     }
 
     fn compare_all(
         &self,
-        statements: &[&Expr],
+        parts: &[Nest],
+        results: &[&Tensor],
         mut store: Store,
         outputs: &Outputs,
     ) -> Result<(), TrialError> {
-        let owned: Vec<Expr> = statements.iter().map(|e| (*e).clone()).collect();
-        run(&owned, &mut store).map_err(|fault| self.fault(fault))?;
-        for statement in statements {
-            let Some((name, buffer)) = self.output(statement, outputs) else {
-                continue;
-            };
-            let Some(expected) = store.get(&name) else {
+        for part in parts {
+            match in_order(part) {
+                true => execute::run(part, &mut store),
+                false => run(part.definition(), &mut store),
+            }
+            .map_err(|fault| self.fault(fault))?;
+        }
+        for tensor in results {
+            let Some(name) = tensor.name() else { continue };
+            let (Some(buffer), Some(expected)) = (outputs.get(name.as_str()), store.get(name))
+            else {
                 continue;
             };
             let shape = buffer.tensor().shape();
             let tolerance = runtime::default_tolerance(buffer.tensor().elem());
             let comparison = runtime::compare(view(expected), buffer.view(), shape, tolerance)?;
             if !comparison.agrees() {
-                return Err(self.wrong(&name, comparison.to_string()));
+                return Err(self.wrong(name, comparison.to_string()));
             }
         }
         Ok(())
@@ -291,8 +307,9 @@ fn sample(domain: &[(i64, i64)], k: u64, count: u64) -> Vec<i64> {
     domain.iter().enumerate().map(pick).collect()
 }
 
-fn label<'e>(statement: &&'e Expr) -> &'e str {
-    statement.tensor().map_or("", |t| t.label())
+/// Whether a part of a definition is executed as its loops stand.
+fn in_order(part: &Nest) -> bool {
+    part.originals().iter().any(|p| p.in_order)
 }
 
 fn elements(view: View<'_>) -> Elements<'_> {

@@ -44,7 +44,7 @@ pub fn sweep(
         budget: BUDGET,
         ..settings.clone()
     };
-    let plain = naive(first)?;
+    let plain = naive(first);
     let work = plain.nests.iter().filter_map(flops).sum();
     let plain = generate(&plain, settings.reductions)?;
     let total = 2 * candidates.len() + 2;

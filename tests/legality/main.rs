@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod buffers;
+mod in_order;
 mod inplace;
 mod kernels;
 mod once;

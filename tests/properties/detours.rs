@@ -119,7 +119,7 @@ fn detoured(trees: &[Tree], detour: &Detour, locals: &[Name]) -> Option<Vec<Tree
                 target: own.clone(),
                 region: own.shape().extents().iter().map(whole).collect(),
                 value: reduction.identity(own.elem()),
-                assignment: None,
+                origin: None,
             })));
         }
         _ => result.push(copy(

@@ -78,7 +78,7 @@ pub enum Move {
 
 /// So many moves.
 pub fn moves(count: impl Into<prop::collection::SizeRange>) -> impl Strategy<Value = Vec<Move>> {
-    let tail = prop::sample::select(vec!["guard", "cut", "exact"]);
+    let tail = prop::sample::select(vec!["guard", "grid", "cut", "exact"]);
     let end = prop::sample::select(vec!["front", "back"]);
     let order = prop::collection::vec(0..12usize, 0..4);
     let l = 0..12usize;
@@ -151,7 +151,7 @@ fn word(text: &str) -> Arg {
 }
 
 /// What scripts write as `nest.op(args)`.
-fn call<const N: usize>(nest: &Nest, op: &'static Op, args: [Arg; N]) -> Result<Nest, Error> {
+pub fn call<const N: usize>(nest: &Nest, op: &'static Op, args: [Arg; N]) -> Result<Nest, Error> {
     let args: Vec<Arg> = [Arg::Nest(nest.clone())].into_iter().chain(args).collect();
     as_nest(apply(op, &args, None))
 }

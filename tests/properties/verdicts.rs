@@ -211,7 +211,7 @@ fn count(number: u32, detours: impl Strategy<Value = Vec<(usize, Detour)>>) -> C
 }
 
 /// The number of cases that the environment asks for.
-fn cases(default: u32) -> u32 {
+pub fn cases(default: u32) -> u32 {
     let number = std::env::var("TEML_CASES").ok();
     number.map_or(default, |n| n.parse().expect("a number of cases"))
 }

@@ -146,7 +146,7 @@ fn trees() -> impl Strategy<Value = Tree> {
             target,
             region,
             value,
-            assignment: None,
+            origin: None,
         }))
     });
     let range = (

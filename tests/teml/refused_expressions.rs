@@ -6,7 +6,7 @@ use teml::analysis::shape::{Mismatch, Place};
 use teml::ir::BinaryOp::{Add, Mul};
 use teml::ir::{Affine, Constant, Elem, Expr, Index, Node, ShapeError};
 use teml::lower::build::NoNest;
-use teml::transform::nest::build::BUILD;
+use teml::transform::nest::{build::BUILD, sweep::SWEEP};
 use teml::transform::tensor::declare::{self, TENSOR};
 use teml::transform::tensor::eq::{self, EQ};
 use teml::transform::tensor::op::ADD;
@@ -360,6 +360,8 @@ fn build_cases() -> Vec<Case> {
             eq::eq_within(value, &to, &[extent], elsewhere).unwrap(),
         )
     };
+    let of_itself = bind("x", eq::eq(&rows, &arrow(["ε"], "i")).unwrap());
+    let onto_itself = within(&vop(Add, &tensor("y", &[5]), &x, ["i", "i"]), 5, 0);
     // No operation makes such a tree: they infer the target's shape or check it.
     let misshapen = Expr::new(Node::Assign {
         target: Expr::access(
@@ -376,6 +378,8 @@ fn build_cases() -> Vec<Case> {
     };
     let build =
         |assignment: &Expr, why: NoNest| Case::new(&BUILD, vec![expr(assignment)], why).at(0);
+    let sweep =
+        |assignment: &Expr, why: NoNest| Case::new(&SWEEP, vec![expr(assignment)], why).at(0);
     vec![
         build(
             &a,
@@ -402,6 +406,20 @@ fn build_cases() -> Vec<Case> {
             NoNest::NotLinear {
                 reduction: "sum",
                 op: "+",
+            },
+        ),
+        sweep(
+            &of_itself,
+            NoNest::ReadsTarget {
+                read: "x[j]".to_owned(),
+                target: "x[i]".to_owned(),
+            },
+        ),
+        sweep(
+            &onto_itself,
+            NoNest::ReadsTarget {
+                read: "y[i]".to_owned(),
+                target: "y[i]".to_owned(),
             },
         ),
         build(

@@ -5,11 +5,12 @@ use crate::trees::{self, copy, it, level, name, named};
 use teml::analysis::position::NoLoop;
 use teml::analysis::project::Division;
 use teml::analysis::verify::Invalid;
-use teml::ir::{Affine, Nest};
+use teml::ir::{Affine, NameError, Nest};
 use teml::transform::nest::distribute::DISTRIBUTE;
 use teml::transform::nest::fuse::FUSE;
 use teml::transform::nest::peel::PEEL;
 use teml::transform::nest::reorder::REORDER;
+use teml::transform::nest::repeat::REPEAT;
 use teml::transform::nest::reverse::REVERSE;
 use teml::transform::nest::shift::SHIFT;
 use teml::transform::nest::skew::SKEW;
@@ -92,7 +93,7 @@ fn block_cases() -> Vec<Case> {
     let no_tail = |given: &str| ErrorKind::NotOneOf {
         parameter: "tail",
         word: given.to_owned(),
-        allowed: &["guard", "cut", "exact"],
+        allowed: &["guard", "grid", "cut", "exact"],
     };
     let not_divisible = ErrorKind::NotDivisible {
         name: name("i"),
@@ -150,6 +151,21 @@ fn block_cases() -> Vec<Case> {
             not_constant("j", "0..i"),
         )
         .because_of(&["j"]),
+        Case::new(
+            &REPEAT,
+            on(&nest, [word("t"), Arg::Int(0)]),
+            not_positive("steps", 0),
+        )
+        .at(2),
+        Case::new(&REPEAT, on(&nest, [word("i"), Arg::Int(2)]), clash("i"))
+            .at(1)
+            .because_of(&["i"]),
+        Case::new(
+            &REPEAT,
+            on(&nest, [word("for"), Arg::Int(2)]),
+            ErrorKind::Name(NameError::Keyword("for".to_owned())),
+        )
+        .at(1),
         about_i(&UNROLL_AND_JAM, &stepped, &two, step),
         about_i(&UNROLL_AND_JAM, &triangle, &four, depends).because_of(&["i", "j"]),
         about_i(&UNROLL_AND_JAM, &long, &many, too_large(70_000)),

@@ -288,8 +288,8 @@ fn nests_are_compared_one_after_the_other() {
         .map(|text| nest(&[text], &["f64 A[1]"]))
         .collect();
     let parts = [
-        nests[0].with_trees(nests[0].originals()[0].to_vec()),
-        nests[1].with_trees(nests[1].originals()[0].to_vec()),
+        nests[0].with_trees(nests[0].originals()[0].trees.to_vec()),
+        nests[1].with_trees(nests[1].originals()[0].trees.to_vec()),
     ];
     let answer = |nests: &[Nest]| compare(nests, Policy::Strict, &|| false);
     assert_eq!(answer(&parts), Ok(Answer::Equal { elements: 6 }));

@@ -328,7 +328,7 @@ impl<'a> Cursor<'a> {
             target,
             region,
             value: self.number()?,
-            assignment: None,
+            origin: None,
         })
     }
 

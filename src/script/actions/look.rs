@@ -2,11 +2,11 @@
 
 use crate::analysis::position;
 use crate::analysis::shape::virtual_shape;
-use crate::ir::{Expr, Index, Name, Nest, Node, Tensor};
+use crate::ir::{Affine, Expr, Index, Name, Nest, Node, Tensor};
 use crate::script::call::{Function, Parameter};
 use crate::script::fail::Failure;
 use crate::script::{operations, values};
-use rhai::{Array, Dynamic};
+use rhai::{Array, Dynamic, Map};
 
 pub(super) static NOTATION: Function = Function {
     name: "notation",
@@ -105,6 +105,35 @@ pub(super) static DEPTH: Function = Function {
         let nest = call.nest(0)?;
         let levels = position::deepest_level(&nest).len();
         Ok(Dynamic::from_int(i64::try_from(levels).unwrap_or(i64::MAX)))
+    },
+};
+
+pub(super) static BOUNDS: Function = Function {
+    name: "bounds",
+    params: &[Parameter::new("nest"), Parameter::new("loop")],
+    returns: "map",
+    doc: "\
+What a loop runs over: the lists `lower` and `upper` of its bounds as texts, of which the greatest
+and the least count, its `step`, and in `iterators` the loops that the bounds depend on.",
+    call: |call| {
+        let nest = call.nest(0)?;
+        let position = operations::position(call, &nest, 1)?;
+        let chain = position::chain(&nest, &position);
+        let Some(range) = chain.last().map(|l| &l.range) else {
+            return Ok(Dynamic::UNIT);
+        };
+        let texts = |bounds: &[Affine]| -> Dynamic {
+            let texts = bounds.iter().map(|b| Dynamic::from(b.to_string()));
+            texts.collect::<Array>().into()
+        };
+        let depends = chain.iter().filter(|l| range.mentions(&l.name));
+        let depends = depends.map(|l| Dynamic::from(l.name.to_string()));
+        let mut map = Map::new();
+        map.insert("lower".into(), texts(&range.lower));
+        map.insert("upper".into(), texts(&range.upper));
+        map.insert("step".into(), range.step.into());
+        map.insert("iterators".into(), depends.collect::<Array>().into());
+        Ok(map.into())
     },
 };
 

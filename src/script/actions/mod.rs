@@ -47,6 +47,7 @@ pub static ACTIONS: &[&Function] = &[
     &look::ITERATORS,
     &look::LOOPS,
     &look::DEPTH,
+    &look::BOUNDS,
     &look::PARAM,
     &look::WRONG,
     &moves::MOVES,

@@ -297,7 +297,7 @@ impl Partials {
             target: self.local.clone(),
             region: extents.map(|n| (Affine::constant(0), *n)).collect(),
             value: reduction.identity(self.local.elem()),
-            assignment: None,
+            origin: None,
         }))
     }
 

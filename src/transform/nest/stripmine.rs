@@ -41,6 +41,24 @@
 //!     B[i_r][j_2] = A[i_r][j_2]
 //! ```
 //!
+//! `"grid"` lets blocks begin at the same values whatever the outer loops are, where `"guard"`
+//! counts them from the loop's first iteration: the loop over blocks has constant bounds, so that
+//! it can go outside of all others, and some blocks are empty. That is how skewed loops are tiled.
+//!
+//! ```rhai
+//! let A = tensor([4, 5]);
+//! let B = eq(A, [i, j] -> [i, j]);
+//! print(build(B).skew("j", "i", 1).stripmine("j", 3, "grid"));
+//! ```
+//!
+//! ```text
+//! f64 B[4][5], A[4][5]
+//! for i in 0..4
+//!   for j_o in 0..3
+//!     for j_i in max(3*j_o, i)..min(3*j_o + 3, i + 5)
+//!       B[i][j_i - i] = A[i][j_i - i]
+//! ```
+//!
 //! Always legal: iterations keep their order.
 //!
 //! Refuses: factors below 1; steps other than 1; new names that are in use; other tails; with
@@ -55,6 +73,7 @@ use crate::analysis::bounds::{self, Bounds};
 use crate::analysis::position::splice;
 use crate::ir::{Affine, Hints, Loop, Name, Nest, Range, Sharing, Tree};
 use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
+use std::sync::Arc;
 
 /// `stripmine(nest, loop, factor, tail?)`.
 pub static STRIPMINE: Op = Op {
@@ -86,18 +105,21 @@ pub static STRIPMINE: Op = Op {
 pub enum Tail {
     /// They are a block that a `min` bounds.
     Guard,
+    /// Likewise, and blocks begin at the same values whatever the outer loops are.
+    Grid,
     /// They are a loop of their own.
     Cut,
     /// There must be none.
     Exact,
 }
 
-const TAILS: &[&str] = &["guard", "cut", "exact"];
+const TAILS: &[&str] = &["guard", "grid", "cut", "exact"];
 
 impl Tail {
     fn from_word(word: &str) -> Result<Tail, Error> {
         match word {
             "guard" => Ok(Tail::Guard),
+            "grid" => Ok(Tail::Grid),
             "cut" => Ok(Tail::Cut),
             "exact" => Ok(Tail::Exact),
             _ => Err(Error::from(ErrorKind::NotOneOf {
@@ -133,6 +155,22 @@ pub fn stripmine(nest: &Nest, reference: &LoopRef, factor: i64, tail: Tail) -> R
             let upper = |full: Affine| block_end(full, l, lower, factor, count);
             vec![blocks(l, new, (lower, count, factor), upper)]
         }
+        Tail::Grid => {
+            let around = Bounds::around(nest, loops[..position.len() - 1].iter().map(|l| &***l));
+            let (origin, extent) = grid(l, factor, &around).ok_or_else(|| not_constant(nest, l))?;
+            let count = (extent / factor) + i64::from(extent % factor != 0);
+            let upper = |full: Affine| block_end(full, l, &origin, factor, count);
+            let mut tree = blocks(l, new, (&origin, count, factor), upper);
+            // A bound that no block lies below cuts nothing.
+            let cuts = |b: &&Affine| b.minus(&origin).as_constant().is_none_or(|d| d > 0);
+            let begins: Vec<Affine> = l.range.lower.iter().filter(cuts).cloned().collect();
+            if let Tree::Loop(outer) = &mut tree
+                && let [Tree::Loop(within)] = &mut Arc::make_mut(outer).body[..]
+            {
+                Arc::make_mut(within).range.lower.extend(begins);
+            }
+            vec![tree]
+        }
         Tail::Cut | Tail::Exact => {
             let (lower, extent) = bounds::extent(&l.range).ok_or_else(|| not_constant(nest, l))?;
             let (count, rest) = (extent / factor, extent % factor);
@@ -158,6 +196,23 @@ pub fn stripmine(nest: &Nest, reference: &LoopRef, factor: i64, tail: Tail) -> R
         }
     };
     Ok(nest.with_trees(splice(nest.trees(), &position, trees)))
+}
+
+/// Where blocks begin that stand at the same values, modulo the factor, for all values of the
+/// loops around: at a lower bound, or at the least value of all. With the most iterations from
+/// there on, which are as few as possible.
+fn grid(l: &Loop, factor: i64, around: &Bounds) -> Option<(Affine, i64)> {
+    let mut within = around.clone();
+    within.enter(l);
+    let (low, _) = within.get(&l.name)?;
+    let fixed = |b: &&Affine| b.terms().iter().all(|(_, c)| c % factor == 0);
+    let bounds = l.range.lower.iter().filter(fixed).cloned();
+    let origins = [Affine::constant(low)].into_iter().chain(bounds);
+    let extents = origins.map(|origin| {
+        let extent = largest_extent(&origin, &l.range.upper, around);
+        (origin, extent)
+    });
+    extents.min_by_key(|(_, extent)| *extent)
 }
 
 /// The loops over `count` blocks of `factor` iterations from `lower` on, and within one, where

@@ -7,7 +7,6 @@ use crate::ir::{
     Arg, BinaryOp, Constant, Elem, Expr, Function, Index, LoopRef, Nest, Node, Reduction, Step,
     Stmt, Tensor, Tree,
 };
-use crate::lower::build::build;
 use std::sync::Arc;
 
 /// A script whose last expression is the nest: declarations, assignments, and the steps as
@@ -81,9 +80,10 @@ impl Program {
         let (true, [Arg::Expr(assignment)]) = (builds(step), step.args.as_slice()) else {
             return Err(NoTrace::Unknown);
         };
-        self.lines.push(assignment_text(assignment)?);
+        let base = one_step(None, 1, step)?;
+        self.lines.push(assignment_text(assignment, &base)?);
         let name = assignment.tensor().map_or("", |t| t.label());
-        Ok(format!("build({name})"))
+        Ok(format!("{}({name})", step.op))
     }
 
     fn then(&mut self, text: String, step: &Step) -> Result<String, NoTrace> {
@@ -112,8 +112,7 @@ impl Program {
 }
 
 /// `A = eq(…);`, with sums moved outside and iterators named as `build` names them.
-fn assignment_text(assignment: &Expr) -> Result<String, NoTrace> {
-    let nest = build(assignment).map_err(|_| NoTrace::Unknown)?;
+fn assignment_text(assignment: &Expr, nest: &Nest) -> Result<String, NoTrace> {
     let loops = nest.loops();
     let statement = nest.lines().into_iter().find_map(|line| match line.tree {
         Tree::Stmt(s) => Some(s.clone()),

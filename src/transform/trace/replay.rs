@@ -2,6 +2,8 @@
 
 use super::NoTrace;
 use crate::ir::{Arg, Nest, Path, Step};
+use crate::transform::nest::build::BUILD;
+use crate::transform::nest::sweep::SWEEP;
 use crate::transform::{ErrorKind, OPS, Op, Value, apply};
 use std::sync::Arc;
 
@@ -93,7 +95,7 @@ fn common_lengths(a: &[Arc<Step>], b: &[Arc<Step>]) -> Vec<Vec<usize>> {
 }
 
 pub(super) fn builds(step: &Step) -> bool {
-    step.op == "build"
+    [BUILD.name, SWEEP.name].contains(&step.op)
 }
 
 pub(in crate::transform) fn steps_on<'s>(

@@ -1,0 +1,45 @@
+//! `sweep` wraps an assignment in a loop nest that assigns one element after the other: later
+//! iterations read what earlier ones have assigned.
+//!
+//! ```rhai
+//! let A = tensor([9, 9]);
+//! let star = [[-1, 0], [0, -1], [0, 1], [1, 0]];
+//! A = eq(vstencil(A, star, [1, 1, 1, 1]) * 0.25, [i, j] -> [i, j], [9, 9]);
+//! print(sweep(A));
+//! ```
+//!
+//! ```text
+//! f64 A[9][9]
+//! for i in 1..8
+//!   for j in 1..8
+//!     A[i][j] = (A[i - 1][j] + A[i][j - 1] + A[i][j + 1] + A[i + 1][j]) * 0.25
+//! ```
+//!
+//! The iterators count up, the first one of the target outermost, as in the loops of `build`.
+//! This is the Gauss–Seidel method, and every recurrence: `x[i] = x[i-1] + y[i]`. `build` gives an
+//! assignment the other meaning, that all elements are computed of the old ones.
+//!
+//! Always legal: the order of the loops is what the nest is proved by from then on.
+//!
+//! Refuses: what `build` refuses, but for values that read other elements of the target; a
+//! reduction of those.
+//!
+//! Source: in-place stencils such as seidel-2d of PolyBench; the sequential meaning of loops.
+
+use crate::lower::build::sweep;
+use crate::transform::{Arg, Error, ErrorKind, Kind, Op, Param, Returns, Value};
+
+/// `sweep(assignment)`.
+pub static SWEEP: Op = Op {
+    name: "sweep",
+    params: &[Param::new("assignment", Kind::Expr)],
+    returns: Returns::Nest,
+    file: include_str!("sweep.rs"),
+    call: |args| match args {
+        [Arg::Expr(assignment)] => match sweep(assignment) {
+            Ok(nest) => Ok(Value::Nest(nest)),
+            Err(e) => Err(Error::from(e).at_argument(0)),
+        },
+        _ => Err(ErrorKind::Misdeclared.into()),
+    },
+};
