@@ -19,7 +19,8 @@ struct Cli {
 
 const AFTER_HELP: &str = "\
 Exit codes: 0 success, 1 an error in a script or a kernel, 2 a wrong command line, 130 interrupted.
-Environment: CC names the C compiler, TEML_CACHE_DIR where compiled kernels are kept.";
+Environment: CC names the C compiler, TEML_CACHE_DIR where compiled kernels are kept, TEML_ISL
+the file of the library isl, which proofs are computed with.";
 
 #[derive(Subcommand)]
 enum Command {

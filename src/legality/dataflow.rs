@@ -22,8 +22,8 @@ pub(super) fn result(tensor: &Tensor) -> String {
     format!("O_{}", tensor.label())
 }
 
-/// The longest chain of copies of copies that is followed.
-const MAX_COPIES: usize = 16;
+/// How often the chains of copies of copies that are followed become twice as long.
+const MAX_DOUBLINGS: usize = 8;
 
 impl Values {
     /// The values in the order of `leaves`, which are numbered from `first` on.
@@ -70,13 +70,15 @@ impl Values {
         let from = flow.must.reverse()?;
         let mut values = from.apply_range(&UnionMap::new(&own)?)?;
         values = values.union(&flow.must_no_source)?;
-        let links = from.apply_range(&UnionMap::new(&copies)?)?;
-        for _ in 0..MAX_COPIES {
+        let mut links = from.apply_range(&UnionMap::new(&copies)?)?;
+        for _ in 0..MAX_DOUBLINGS {
             let open = links.domain()?.subtract(&values.domain()?)?;
             if open.is_empty()? {
                 break;
             }
             values = values.union(&links.apply_range(&values)?)?;
+            links = links.intersect_domain(&open)?;
+            links = links.apply_range(&links)?;
         }
         Ok(Values(values))
     }

@@ -240,6 +240,30 @@ mod tests {
     }
 
     #[test]
+    fn values_are_shown_in_words() {
+        let mut repl = repl();
+        text(
+            &mut repl,
+            "let A = tensor([3, 4]); let B = eq(A, [i, j] -> [i, j]);",
+        );
+        text(&mut repl, "let p = build(B).interchange(1, 2);");
+        for (line, shown) in [
+            (
+                "[check(p), p.path(), random(3)]",
+                "=> [legal, a path of 2 steps, random numbers with the seed 3]",
+            ),
+            ("random(3)", "random numbers with the seed 3"),
+            ("#{a: codegen(p)}", "=> #{a: code p}"),
+        ] {
+            assert_eq!(text(&mut repl, line), shown);
+        }
+        assert!(text(&mut repl, "p.path()").ends_with("    .interchange(1, 2)"));
+        assert!(text(&mut repl, "check(p)").starts_with("legal"));
+        let wrong = failure(&mut repl, "build(check(p))");
+        assert!(wrong.contains("what `check` says"), "{wrong}");
+    }
+
+    #[test]
     fn what_is_legal_next() {
         let mut repl = repl();
         text(&mut repl, "let A = tensor([4, 5]); let B = tensor([4])");

@@ -1,6 +1,6 @@
 //! Lines of a dialog: what they define persists, and a line that fails leaves no trace.
 
-use super::actions::{Code, Listed};
+use super::actions;
 use super::errors::ScriptError;
 use super::session::Session;
 use super::stack::on_large_stack;
@@ -97,11 +97,8 @@ fn display(value: &Dynamic) -> Option<String> {
     if let Some(nest) = value.read_lock::<Nest>() {
         return Some(nest.to_string());
     }
-    if let Some(code) = value.read_lock::<Code>() {
-        return Some(code.0.source());
-    }
-    if let Some(moves) = value.read_lock::<Listed>() {
-        return Some(moves.table());
+    if let Some(shown) = actions::shown(value, true) {
+        return Some(shown);
     }
     Some(format!("=> {}", values::show(value)))
 }

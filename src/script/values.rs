@@ -1,7 +1,7 @@
 //! The values that scripts compute with, beside Rhai's own: tensors, nests, index expressions
 //! and arrows.
 
-use super::actions::{Code, Listed, One};
+use super::actions;
 use super::fail::Failure;
 use crate::ir::{Affine, Expr, Name, Nest};
 use rhai::{Dynamic, Engine, EvalAltResult, ImmutableString, NativeCallContext};
@@ -78,7 +78,7 @@ pub fn describe(value: &Dynamic) -> String {
             _ => format!("the list {}", short(value)),
         };
     }
-    match value.type_name() {
+    match actions::name_of(value).unwrap_or(value.type_name()) {
         "()" => "nothing, `()`".to_owned(),
         "i64" => format!("the integer {value}"),
         "f64" => format!("the number {value:?}"),
@@ -112,6 +112,9 @@ pub fn type_in_words(name: &str) -> String {
         "random numbers" => "random numbers",
         "move" => "a move",
         "moves" => "a list of moves",
+        "path" => "a path",
+        "code" => "code",
+        "verdict" => "what `check` says",
         name if name.ends_with("Expr") => "a tensor",
         name if name.ends_with("Nest") => "a nest",
         name if name.ends_with("Index") => "an iterator",
@@ -181,14 +184,8 @@ fn simple(value: &Dynamic) -> String {
     if let Some(index) = value.read_lock::<Index>() {
         return index.to_string();
     }
-    if let Some(code) = value.read_lock::<Code>() {
-        return format!("code {}", code.0.symbol);
-    }
-    if let Some(moves) = value.read_lock::<Listed>() {
-        return moves.summary();
-    }
-    if let Some(one) = value.read_lock::<One>() {
-        return one.text();
+    if let Some(shown) = actions::shown(value, false) {
+        return shown;
     }
     if let Some(failure) = value.read_lock::<Failure>() {
         return failure.message();

@@ -20,9 +20,12 @@ pub struct Recurrences {
     extents: [i64; 2],
     two_dimensions: bool,
     /// The tensor that is assigned, and those that are read, how far after the element.
-    statements: Vec<(usize, [(usize, [i64; 2]); 2])>,
+    statements: Vec<(usize, [Operand; 2])>,
     steps: Option<i64>,
 }
+
+/// A tensor, and how far after the element that is assigned it is read.
+type Operand = (usize, [i64; 2]);
 
 /// How far away from the element that is assigned others are read.
 const REACH: i64 = 2;
@@ -72,7 +75,7 @@ impl Recurrences {
         }
     }
 
-    fn assignment(&self, target: usize, operands: &[(usize, [i64; 2]); 2]) -> Expr {
+    fn assignment(&self, target: usize, operands: &[Operand; 2]) -> Expr {
         let element = |tensor: usize, offsets: [i64; 2]| {
             let [a, b] = offsets.map(|o| MARGIN + o);
             match self.two_dimensions {

@@ -1,6 +1,7 @@
 //! `check`: whether nests compute what their definition says, as a value.
 
 use super::code::nests_and_name;
+use super::{Shown, register_shown};
 use crate::diag;
 use crate::ir::Nest;
 use crate::legality::{self, Reductions, Verdict, Violation};
@@ -8,7 +9,7 @@ use crate::script::call::{Function, Parameter};
 use crate::script::fail::Failure;
 use crate::script::places::LIBRARY;
 use crate::transform::{Repair, repair};
-use rhai::{Dynamic, Engine, ImmutableString};
+use rhai::{Dynamic, Engine};
 use std::sync::Arc;
 
 pub(super) static REDUCTIONS: Function = Function {
@@ -104,6 +105,18 @@ also shows the nest and the step before which it was legal.",
     },
 };
 
+impl Shown for Checked {
+    const NAME: &'static str = "verdict";
+
+    fn full(&self) -> String {
+        self.text()
+    }
+
+    fn brief(&self) -> String {
+        self.message()
+    }
+}
+
 impl Checked {
     fn legal(&self) -> Dynamic {
         match &*self.verdict {
@@ -156,13 +169,9 @@ impl Checked {
 
 /// How verdicts print, and what they know.
 pub fn register(engine: &mut Engine) {
+    register_shown::<Checked>(engine);
     engine
-        .register_type_with_name::<Checked>("verdict")
         .register_get("legal", |c: &mut Checked| c.legal())
         .register_get("message", |c: &mut Checked| c.message())
-        .register_get("suggestions", |c: &mut Checked| c.suggestions())
-        .register_fn("to_string", |c: &mut Checked| c.text())
-        .register_fn("to_debug", |c: &mut Checked| {
-            ImmutableString::from(c.message())
-        });
+        .register_get("suggestions", |c: &mut Checked| c.suggestions());
 }

@@ -4,13 +4,14 @@ use super::check::illegal;
 use super::compare::label;
 use super::data::Numbers;
 use super::prove;
+use super::{Shown, register_shown};
 use crate::codegen::{self, Kernel, NoCode};
 use crate::diag;
 use crate::ir::Nest;
 use crate::script::call::{Call, Function, Parameter};
 use crate::script::fail::Failure;
 use crate::script::workbench::Mode;
-use rhai::{Dynamic, ImmutableString};
+use rhai::Dynamic;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -127,12 +128,17 @@ current directory.",
 
 /// How code prints.
 pub fn register(engine: &mut rhai::Engine) {
-    engine
-        .register_type_with_name::<Code>("code")
-        .register_fn("to_string", |code: &mut Code| {
-            code.0.source().trim_end().to_owned()
-        })
-        .register_fn("to_debug", |code: &mut Code| {
-            ImmutableString::from(format!("code of {}", code.0.symbol))
-        });
+    register_shown::<Code>(engine);
+}
+
+impl Shown for Code {
+    const NAME: &'static str = "code";
+
+    fn full(&self) -> String {
+        self.0.source().trim_end().to_owned()
+    }
+
+    fn brief(&self) -> String {
+        format!("code {}", self.0.symbol)
+    }
 }

@@ -1,5 +1,6 @@
 //! `load` and `random`: numbers for `init`, from a file or from a seed.
 
+use super::{Shown, register_shown};
 use crate::ir::Elem;
 use crate::runtime::{Array, Random, Scalar, Values};
 use crate::script::call::{Call, Function, Parameter};
@@ -65,15 +66,6 @@ impl fmt::Display for Numbers {
     }
 }
 
-fn shown(numbers: &Numbers) -> String {
-    let view = numbers.array.values.view();
-    let first: Vec<String> = (0..SHOWN)
-        .filter_map(|x| Some(view.get(x)?.to_string()))
-        .collect();
-    let more = if view.len() > SHOWN { ", …" } else { "" };
-    format!("{numbers}: {}{more}", first.join(", "))
-}
-
 pub(super) fn number(value: &Dynamic) -> Option<Scalar> {
     let integer = value.as_int().ok().map(Scalar::Integer);
     integer.or_else(|| value.as_float().ok().map(Scalar::Float))
@@ -132,23 +124,42 @@ fn bound(call: &Call, k: usize) -> Result<Scalar, Failure> {
 
 /// How numbers print, and what scripts can ask of them.
 pub fn register(engine: &mut Engine) {
+    register_shown::<Numbers>(engine);
+    register_shown::<Random>(engine);
     engine
-        .register_type_with_name::<Numbers>("numbers")
-        .register_fn("to_string", |n: &mut Numbers| shown(n))
-        .register_fn("to_debug", |n: &mut Numbers| n.to_string())
         .register_get("elem", |n: &mut Numbers| n.elem().to_string())
         .register_get("shape", |n: &mut Numbers| -> rhai::Array {
             let extents = n.shape().iter().map(|e| Dynamic::from_int(e.cast_signed()));
             extents.collect()
-        })
-        .register_type_with_name::<Random>("random numbers")
-        .register_fn("to_string", |r: &mut Random| random_text(r))
-        .register_fn("to_debug", |r: &mut Random| random_text(r));
+        });
 }
 
-fn random_text(random: &Random) -> String {
-    format!(
-        "random numbers with the seed {}",
-        random.seed().cast_signed()
-    )
+impl Shown for Numbers {
+    const NAME: &'static str = "numbers";
+
+    fn full(&self) -> String {
+        let view = self.array.values.view();
+        let first: Vec<String> = (0..SHOWN)
+            .filter_map(|x| Some(view.get(x)?.to_string()))
+            .collect();
+        let more = if view.len() > SHOWN { ", …" } else { "" };
+        format!("{self}: {}{more}", first.join(", "))
+    }
+
+    fn brief(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl Shown for Random {
+    const NAME: &'static str = "random numbers";
+
+    fn full(&self) -> String {
+        let seed = self.seed().cast_signed();
+        format!("random numbers with the seed {seed}")
+    }
+
+    fn brief(&self) -> String {
+        self.full()
+    }
 }

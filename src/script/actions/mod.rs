@@ -14,13 +14,73 @@ mod run;
 mod strategy;
 
 pub use code::Code;
-pub use moves::{Listed, One};
 pub use paths::Path;
 
 use super::call::Function;
+use rhai::{Dynamic, Engine, Variant};
+
+/// A value of these functions, as people see it.
+trait Shown: Variant + Clone {
+    /// What it is, in a user's words.
+    const NAME: &'static str;
+
+    /// All of it, for `print` and where a dialog shows it by itself.
+    fn full(&self) -> String;
+
+    /// One line, for where it stands among other values.
+    fn brief(&self) -> String;
+}
+
+/// Registers a type and how it prints.
+fn register_shown<T: Shown>(engine: &mut Engine) {
+    engine
+        .register_type_with_name::<T>(T::NAME)
+        .register_fn("to_string", |value: &mut T| value.full())
+        .register_fn("to_debug", |value: &mut T| value.brief());
+}
+
+/// A type of values that is [`Shown`].
+struct Shows {
+    name: &'static str,
+    /// A value of this type, in full or in brief.
+    text: fn(&Dynamic, bool) -> Option<String>,
+}
+
+impl Shows {
+    const fn of<T: Shown>() -> Shows {
+        Shows {
+            name: T::NAME,
+            text: |value, full| {
+                let value = value.read_lock::<T>()?;
+                Some(if full { value.full() } else { value.brief() })
+            },
+        }
+    }
+}
+
+static KINDS: &[Shows] = &[
+    Shows::of::<check::Checked>(),
+    Shows::of::<code::Code>(),
+    Shows::of::<data::Numbers>(),
+    Shows::of::<crate::runtime::Random>(),
+    Shows::of::<moves::Listed>(),
+    Shows::of::<moves::One>(),
+    Shows::of::<paths::Path>(),
+];
+
+/// A value of these functions in full or in brief.
+pub(super) fn shown(value: &Dynamic, full: bool) -> Option<String> {
+    KINDS.iter().find_map(|kind| (kind.text)(value, full))
+}
+
+/// What a value of these functions is.
+pub(super) fn name_of(value: &Dynamic) -> Option<&'static str> {
+    let is = |kind: &&Shows| (kind.text)(value, false).is_some();
+    KINDS.iter().find(is).map(|kind| kind.name)
+}
 
 /// How the values of these functions print.
-pub(super) fn register(engine: &mut rhai::Engine) {
+pub(super) fn register(engine: &mut Engine) {
     check::register(engine);
     code::register(engine);
     data::register(engine);

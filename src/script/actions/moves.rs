@@ -1,5 +1,6 @@
 //! `moves`: which steps are legal next, as a value.
 
+use super::{Shown, register_shown};
 use crate::advice::{self, Move, Moves};
 use crate::analysis::position;
 use crate::report;
@@ -107,21 +108,17 @@ impl Listed {
 /// How moves print, and what they know.
 pub fn register(engine: &mut Engine) {
     type Result<T> = std::result::Result<T, Box<EvalAltResult>>;
+    register_shown::<One>(engine);
+    register_shown::<Listed>(engine);
     engine
-        .register_type_with_name::<One>("move")
         .register_get("op", |m: &mut One| m.step().op)
         .register_get("at", |m: &mut One| m.step().at.to_string())
-        .register_get("text", |m: &mut One| m.text())
-        .register_fn("to_string", |m: &mut One| m.text())
-        .register_fn("to_debug", |m: &mut One| m.text());
+        .register_get("text", |m: &mut One| m.text());
     engine
-        .register_type_with_name::<Listed>("moves")
         .register_iterator::<Listed>()
         .register_get("list", |m: &mut Listed| m.all())
         .register_get("len", |m: &mut Listed| m.kept.len() as i64)
         .register_fn("len", |m: &mut Listed| m.kept.len() as i64)
-        .register_fn("to_string", |m: &mut Listed| m.table())
-        .register_fn("to_debug", |m: &mut Listed| m.summary())
         .register_indexer_get(|m: &mut Listed, k: i64| -> Result<One> {
             let kept = usize::try_from(k).ok().and_then(|k| m.kept.get(k));
             let outside = || EvalAltResult::ErrorArrayBounds(m.kept.len(), k, rhai::Position::NONE);
@@ -153,5 +150,29 @@ impl IntoIterator for Listed {
 
     fn into_iter(self) -> Self::IntoIter {
         self.all().into_iter()
+    }
+}
+
+impl Shown for One {
+    const NAME: &'static str = "move";
+
+    fn full(&self) -> String {
+        self.text()
+    }
+
+    fn brief(&self) -> String {
+        self.text()
+    }
+}
+
+impl Shown for Listed {
+    const NAME: &'static str = "moves";
+
+    fn full(&self) -> String {
+        self.table()
+    }
+
+    fn brief(&self) -> String {
+        self.summary()
     }
 }

@@ -1,10 +1,11 @@
 //! Paths as values of scripts.
 
+use super::{Shown, register_shown};
 use crate::ir::Nest;
 use crate::script::call::{Call, Function, Parameter};
 use crate::script::fail::Failure;
 use crate::transform::trace;
-use rhai::{Dynamic, ImmutableString};
+use rhai::Dynamic;
 
 /// The path of a nest; the nest itself comes with it, since steps alone make nothing.
 #[derive(Clone, Debug)]
@@ -101,16 +102,8 @@ the second one.",
 
 /// How paths print.
 pub(in crate::script) fn register(engine: &mut rhai::Engine) {
-    let script = |path: &mut Path| match trace::script(&path.0) {
-        Ok(text) => text,
-        Err(error) => format!("// {error}"),
-    };
+    register_shown::<Path>(engine);
     engine
-        .register_type_with_name::<Path>("path")
-        .register_fn("to_string", script)
-        .register_fn("to_debug", |path: &mut Path| {
-            ImmutableString::from(format!("a path of {} steps", path.0.path().len()))
-        })
         .register_fn("len", |path: &mut Path| {
             i64::try_from(path.0.path().len()).unwrap_or(i64::MAX)
         })
@@ -118,4 +111,23 @@ pub(in crate::script) fn register(engine: &mut rhai::Engine) {
             let (a, b) = (a.0.path().steps(), b.0.path().steps());
             a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| a.same(b))
         });
+}
+
+impl Shown for Path {
+    const NAME: &'static str = "path";
+
+    fn full(&self) -> String {
+        match trace::script(&self.0) {
+            Ok(text) => text,
+            Err(error) => format!("// {error}"),
+        }
+    }
+
+    fn brief(&self) -> String {
+        let steps = self.0.path().len();
+        format!(
+            "a path of {steps} step{}",
+            if steps == 1 { "" } else { "s" }
+        )
+    }
 }
