@@ -25,6 +25,8 @@ struct Data {
     label: Option<Name>,
     /// Why it is correct, according to its author.
     assumption: Option<Arc<str>>,
+    /// Tensors that may hold anything afterwards.
+    spent: Arc<[Name]>,
     /// Where the nest is a part of another one: the loops around it, without their bodies.
     context: Arc<[Loop]>,
 }
@@ -100,6 +102,7 @@ impl Nest {
             path,
             label,
             assumption: None,
+            spent: Arc::new([]),
             context: Arc::new([]),
         }))
     }
@@ -119,6 +122,7 @@ impl Nest {
             path: Path::default(),
             label: None,
             assumption: self.0.assumption.clone(),
+            spent: self.0.spent.clone(),
             context: self.0.context.iter().cloned().chain(outer).collect(),
         }))
     }
@@ -222,6 +226,20 @@ impl Nest {
         Nest(Arc::new(data))
     }
 
+    /// The tensors that nobody needs afterwards, so that the nest may overwrite them.
+    pub fn spent(&self) -> &[Name] {
+        &self.0.spent
+    }
+
+    /// The nest after which nobody needs what `tensor` holds.
+    #[must_use]
+    pub fn spending(&self, tensor: Name) -> Nest {
+        let mut data = (*self.0).clone();
+        data.spent = self.0.spent.iter().cloned().chain([tensor]).collect();
+        data.label = None;
+        Nest(Arc::new(data))
+    }
+
     /// The nest with its assignments counted from `first` on, as its part of a joined nest.
     #[must_use]
     pub fn counted_from(&self, first: usize) -> Nest {
@@ -244,6 +262,7 @@ impl Nest {
             path: self.0.path.clone(),
             label: None,
             assumption: self.0.assumption.clone().or(other.0.assumption.clone()),
+            spent: self.0.spent.iter().chain(other.spent()).cloned().collect(),
             context: self.0.context.clone(),
         }))
     }

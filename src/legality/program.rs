@@ -1,6 +1,6 @@
 //! Nests as instances: what the definition executes in which order, and where a nest does.
 
-use crate::ir::{Affine, Fill, Index, Loop, Nest, Stmt, Tensor, Tree};
+use crate::ir::{Affine, Fill, Index, Loop, Name, Nest, Stmt, Tensor, Tree};
 
 /// The nests that run in order, taken apart.
 pub(super) struct Program<'a> {
@@ -10,6 +10,8 @@ pub(super) struct Program<'a> {
     pub(super) definition: Vec<Leaf<'a>>,
     /// The statements and fills of the nests, in textual order.
     pub(super) leaves: Vec<Leaf<'a>>,
+    /// The tensors that may hold anything in the end.
+    pub(super) spent: Vec<&'a Name>,
 }
 
 /// An assignment as `build` makes it.
@@ -67,6 +69,7 @@ impl<'a> Program<'a> {
             originals: Original::all(&definition),
             definition,
             leaves,
+            spent: nests.iter().flat_map(Nest::spent).collect(),
         }
     }
 

@@ -9,6 +9,7 @@ mod inplace;
 mod kernels;
 mod once;
 mod order;
+mod reuse;
 mod threads;
 mod traps;
 
