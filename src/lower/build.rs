@@ -68,7 +68,7 @@ use super::overwrite::Assignment;
 use super::target::Target;
 use crate::analysis::shape::{self, IteratorRange};
 use crate::ir::{
-    Affine, BinaryOp, Constant, Expr, Index, Infix, Name, Nest, Node, Reduction, Stmt, Tensor, Tree,
+    Affine, BinaryOp, Constant, Expr, Index, Infix, Name, Nest, Node, Reduction, Stmt, Tensor,
 };
 
 /// Why an expression has no nest.
@@ -149,19 +149,32 @@ pub enum NoNest {
 /// # Errors
 /// As the header says.
 pub fn build(assignment: &Expr) -> Result<Nest, NoNest> {
-    Ok(Nest::built(lower(assignment, false)?, assignment.clone()))
+    let trees = lower(assignment)?.build();
+    Ok(Nest::built(trees, assignment.clone()))
 }
 
 /// The loop nest of an assignment whose elements are assigned one after the other, and may be read
 /// by those that follow.
 ///
 /// # Errors
-/// As the header says; reading other elements of the target is none.
+/// As the header says; reading what is reduced, or set before, of the target is one, too.
 pub fn sweep(assignment: &Expr) -> Result<Nest, NoNest> {
-    Ok(Nest::in_order(lower(assignment, true)?, assignment.clone()))
+    let lowered = lower(assignment)?;
+    lowered.check_order()?;
+    Ok(Nest::in_order(lowered.in_order(), assignment.clone()))
 }
 
-fn lower(assignment: &Expr, in_order: bool) -> Result<Vec<Tree>, NoNest> {
+/// An assignment as one statement in its loops, whatever it overwrites: how it is written, not
+/// how it is executed.
+///
+/// # Errors
+/// As [`build`].
+pub fn written(assignment: &Expr) -> Result<Nest, NoNest> {
+    let trees = lower(assignment)?.in_order();
+    Ok(Nest::built(trees, assignment.clone()))
+}
+
+fn lower(assignment: &Expr) -> Result<Assignment, NoNest> {
     let Parts {
         target,
         index,
@@ -211,16 +224,6 @@ fn lower(assignment: &Expr, in_order: bool) -> Result<Vec<Tree>, NoNest> {
         }
         (update, _, _) => update,
     };
-    if in_order {
-        if onto_old.is_some() && elsewhere.is_some() {
-            let (read, target) = (access.shown.clone(), access.shown);
-            return Err(NoNest::ReadsTarget { read, target });
-        }
-        if reduction.is_some() || !extra.is_empty() || elsewhere.is_some() {
-            access.check_reads(&body)?;
-        }
-    }
-
     let reduced = extra.into_iter().chain(over).collect();
     let order = loop_order(of_target.clone(), reduced);
     let stmt = Stmt {
@@ -245,17 +248,13 @@ fn lower(assignment: &Expr, in_order: bool) -> Result<Vec<Tree>, NoNest> {
         let name = readable(name)?;
         Some(IteratorRange { name, ..range })
     };
-    let assignment = Assignment {
+    Ok(Assignment {
         stmt: stmt.substitute(&|name| readable(name).map(Affine::iterator)),
         fill,
         begins: begins.is_some(),
         elsewhere: elsewhere.is_some(),
         loops: order.iter().filter_map(range).collect(),
         own: of_target.iter().filter_map(readable).collect(),
-    };
-    Ok(match in_order {
-        true => assignment.in_order(),
-        false => assignment.build(),
     })
 }
 

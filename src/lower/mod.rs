@@ -3,4 +3,5 @@
 pub mod build;
 mod flatten;
 mod overwrite;
+mod steps;
 mod target;

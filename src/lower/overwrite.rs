@@ -6,11 +6,10 @@
 //! that. In place, loops may have to run in another order, and a reduction needs a number beside
 //! the elements that it reads: the temporary again, of which each iteration has one element.
 
+use super::build::NoNest;
+use super::steps::{Step, around, numbered, one_loop, separate, whole};
 use crate::analysis::shape::IteratorRange;
-use crate::ir::{
-    Affine, Expr, Fill, Hints, Index, Loop, Name, Node, Origin, Range, Shape, Sharing, Stmt,
-    Tensor, Tree,
-};
+use crate::ir::{Affine, Expr, Fill, Index, Infix, Name, Node, Shape, Stmt, Tensor, Tree};
 use crate::legality::{InPlace, Run, in_place};
 use std::sync::Arc;
 
@@ -58,6 +57,30 @@ impl Assignment {
     pub(super) fn in_order(&self) -> Vec<Tree> {
         let (fill, loops, stmt) = (self.fill.clone(), self.loops.clone(), self.stmt.clone());
         numbered(Step { fill, loops, stmt }.trees())
+    }
+
+    /// That no element is reduced, or set before, of which others are computed.
+    pub(super) fn check_order(&self) -> Result<(), NoNest> {
+        let Stmt {
+            target,
+            index,
+            value,
+            update,
+            ..
+        } = &self.stmt;
+        let shown = |index: Vec<Affine>| Infix(&access(target, index)).to_string();
+        let mut read = None;
+        if self.elsewhere && update.is_some() && !self.begins {
+            read = Some(shown(index.clone()));
+        } else if self.elsewhere || self.begins || self.own.len() < self.loops.len() {
+            value.for_each_access(&mut |tensor, at| {
+                if tensor.name() == target.name() && read.is_none() {
+                    read = Some(Infix(&Expr::access(tensor.clone(), at.clone())).to_string());
+                }
+            });
+        }
+        let target = shown(index.clone());
+        read.map_or(Ok(()), |read| Err(NoNest::ReadsTarget { read, target }))
     }
 
     fn way(&self) -> InPlace {
@@ -237,86 +260,6 @@ impl Assignment {
     }
 }
 
-/// An assignment that is a part of one.
-struct Step {
-    fill: Option<Fill>,
-    loops: Vec<IteratorRange>,
-    stmt: Stmt,
-}
-
-impl Step {
-    fn trees(self) -> Vec<Tree> {
-        let fill = self.fill.map(|fill| Tree::Fill(Arc::new(fill)));
-        let loops = around(&self.loops, Tree::Stmt(Arc::new(self.stmt)));
-        fill.into_iter().chain([loops]).collect()
-    }
-}
-
-/// Steps that follow each other in a nest: loops whose names are in use get a number.
-fn separate(steps: Vec<Step>) -> Vec<Tree> {
-    let names = |step: &Step| -> Vec<Name> { step.loops.iter().map(|l| l.name.clone()).collect() };
-    let own: Vec<Name> = steps.iter().flat_map(names).collect();
-    let mut taken: Vec<Name> = Vec::new();
-    let mut separated = Vec::new();
-    for step in steps {
-        let mut renamed: Vec<(Name, Name)> = Vec::new();
-        for name in names(&step) {
-            let numbered = (2..).map(|number| name.derived(number));
-            let mut free = numbered.filter(|n| !taken.contains(n) && !own.contains(n));
-            let new = match taken.contains(&name) {
-                true => free.next().unwrap_or(name.clone()),
-                false => name.clone(),
-            };
-            taken.push(new.clone());
-            renamed.push((name, new));
-        }
-        let rename = |name: &Name| {
-            let (_, new) = renamed.iter().find(|(old, _)| old == name)?;
-            Some(new.clone())
-        };
-        separated.extend(step.trees().iter().map(|t| t.rename_loops(&rename)));
-    }
-    separated
-}
-
-/// The trees with an origin for each statement and fill: statements are counted, fills are of the
-/// statement after them, and instances are told apart by the loops around them.
-fn numbered(trees: Vec<Tree>) -> Vec<Tree> {
-    fn walk(tree: &Tree, around: &mut Vec<Affine>, next: &mut usize) -> Tree {
-        let origin = |assignment: usize, around: &[Affine]| {
-            let point = around.to_vec();
-            Some(Origin { assignment, point })
-        };
-        match tree {
-            Tree::Loop(l) => {
-                around.push(Affine::iterator(l.name.clone()));
-                let body = l.body.iter().map(|t| walk(t, around, next)).collect();
-                around.pop();
-                Tree::of_loop(Loop {
-                    body,
-                    ..(**l).clone()
-                })
-            }
-            Tree::Stmt(s) => {
-                let origin = origin(*next, around);
-                *next += 1;
-                Tree::Stmt(Arc::new(Stmt {
-                    origin,
-                    ..(**s).clone()
-                }))
-            }
-            Tree::Fill(fill) => Tree::Fill(Arc::new(Fill {
-                origin: origin(*next, around),
-                ..(**fill).clone()
-            })),
-            Tree::Local(_) => tree.clone(),
-        }
-    }
-    let mut next = 0;
-    let trees = trees.iter();
-    trees.map(|t| walk(t, &mut Vec::new(), &mut next)).collect()
-}
-
 /// The statement in loops some of which run backwards.
 fn mirrored(stmt: &Stmt, loops: &[(IteratorRange, bool)]) -> Stmt {
     stmt.substitute(&|name| {
@@ -328,51 +271,10 @@ fn mirrored(stmt: &Stmt, loops: &[(IteratorRange, bool)]) -> Stmt {
     })
 }
 
-/// Loops over all elements of a tensor, called after it and its dimensions, and their iterators.
-fn whole(tensor: &Tensor) -> (Vec<IteratorRange>, Vec<Affine>) {
-    let name = |d: usize| tensor.name().map(|name| name.derived(d + 1));
-    let extents = tensor.shape().extents().iter().enumerate();
-    let loops: Vec<IteratorRange> = extents
-        .filter_map(|(d, extent)| {
-            Some(IteratorRange {
-                name: name(d)?,
-                low: 0,
-                high: i64::try_from(*extent).unwrap_or(i64::MAX),
-                alone: Some(*extent),
-            })
-        })
-        .collect();
-    let index = loops.iter().map(|l| Affine::iterator(l.name.clone()));
-    let index = index.collect();
-    (loops, index)
-}
-
 fn access(tensor: &Tensor, index: Vec<Affine>) -> Expr {
     let index = match tensor.is_scalar() {
         true => Index::Forbidden,
         false => Index::At(index),
     };
     Expr::access(tensor.clone(), index)
-}
-
-fn around<'l>(
-    loops: impl IntoIterator<Item = &'l IteratorRange, IntoIter: DoubleEndedIterator>,
-    tree: Tree,
-) -> Tree {
-    let loops = loops.into_iter().rev();
-    loops.fold(tree, |tree, l| one_loop(l, vec![tree]))
-}
-
-fn one_loop(l: &IteratorRange, body: Vec<Tree>) -> Tree {
-    Tree::of_loop(Loop {
-        name: l.name.clone(),
-        range: Range::constant(l.low, l.high),
-        parallel: false,
-        sharing: Sharing::default(),
-        vector: false,
-        lanes: None,
-        hints: Hints::default(),
-        body,
-        made_by: None,
-    })
 }
