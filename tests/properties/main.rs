@@ -6,6 +6,7 @@
 
 mod advice;
 mod buffers;
+mod compatible;
 mod compiled;
 mod config;
 mod detours;
