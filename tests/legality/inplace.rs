@@ -280,3 +280,35 @@ fn nests_with_temporaries_are_parts_of_programs() {
         ],
     );
 }
+
+/// Sums of what is overwritten, in place: element by element, or with the triangle that is left.
+const SUMS: &str = "
+    let w = tensor([5, 5], \"i32\");
+    let x = tensor([8], \"i32\");
+    x = eq(vsum(vmul(w, x, [[k, k], [i]]), [k]), [i]);
+    let element = build(x);
+    let v = tensor([5, 5]);
+    let z = tensor([10]);
+    let step = tensor([4]);
+    let later = vmul(step, vsum(vmul(v, z, [[k, k], [i + k + 2]]), [k]), [[i], ]);
+    z = eq(vadd(z, later, [[i + 1], ]), [i + 1]);
+    let ahead = build(z);
+";
+
+#[test]
+fn sums_of_what_is_overwritten_may_have_another_order() {
+    legal(
+        SUMS,
+        &[
+            "element",
+            "element.reverse(\"k\")",
+            "element.rfactor(\"k\").reverse(\"i\")",
+        ],
+    );
+    illegal(SUMS, "ahead.reverse(\"k\")", &["in another order"]);
+    let reassoc = format!("{SUMS} reductions(\"reassoc\");");
+    legal(&reassoc, &["ahead", "ahead.reverse(\"k\")"]);
+    // Not that of the elements.
+    illegal(&reassoc, "ahead.reverse(\"i\")", &["two statements"]);
+    illegal(&reassoc, "ahead.interchange(1, 2)", &["two statements"]);
+}
