@@ -1,10 +1,12 @@
 //! Whether nests compute what their definition says: the one authority.
 //!
 //! [`check()`] proves it or shows what is wrong; [`prove`] is what code needs; [`Judge`] answers it for
-//! many variants of one nest. [`in_place`] says which assignments may overwrite what they read.
-//! [`race`] is a quick test for parallel loops that needs no polyhedral
+//! many variants of one nest; [`asked()`] is what whoever looks for an order has to keep.
+//! [`in_place`] says which assignments may overwrite what they read. [`race`] is a quick test for
+//! parallel loops that needs no polyhedral
 //! library, and may refuse too much.
 
+mod asked;
 mod check;
 mod concurrent;
 mod dataflow;
@@ -22,6 +24,7 @@ mod relations;
 mod reroll;
 mod violation;
 
+pub use asked::{Asked, asked};
 pub use check::{Reductions, Undecided, Verdict, check, is_independent, is_legal, within};
 pub use inplace::{InPlace, Run, in_place};
 pub use judge::Judge;

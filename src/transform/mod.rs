@@ -90,6 +90,7 @@ pub static OPS: &[&Op] = &[
     &nest::stage::STAGE,
     &nest::localize::LOCALIZE,
     &nest::pad_buffer::PAD_BUFFER,
+    &nest::panels::PANELS,
     &nest::avoid_copy::AVOID_COPY,
     &nest::reduce_cache_miss::REDUCE_CACHE_MISS,
     &nest::reuse_buffer::REUSE_BUFFER,

@@ -21,6 +21,7 @@ use teml::transform::nest::localize::LOCALIZE;
 use teml::transform::nest::mode::{PARALLELIZE, VECTORIZE};
 use teml::transform::nest::pack::PACK;
 use teml::transform::nest::pad_buffer::PAD_BUFFER;
+use teml::transform::nest::panels::PANELS;
 use teml::transform::nest::peel::PEEL;
 use teml::transform::nest::place_init::PLACE_INIT;
 use teml::transform::nest::prefetch::PREFETCH;
@@ -48,7 +49,7 @@ pub enum Move {
     Peel(usize, i64, &'static str),
     Distribute(usize),
     /// A loop and the one after it, which is shifted to start so much later.
-    Fuse(usize, i64),
+    Fuse(usize, i64, bool),
     Unroll(usize),
     UnrollBy(usize, i64),
     /// Into a loop, or before all of them.
@@ -61,6 +62,8 @@ pub enum Move {
     Localize(usize),
     /// Which of the local tensors, the multiple and the extra elements of its rows.
     PadBuffer(usize, i64, i64),
+    /// Which of the local tensors, which dimension, and the size of its panels.
+    Panels(usize, i64, i64),
     /// Partial results of a reduction.
     Rfactor(usize),
     Parallelize(usize, Vec<(&'static str, Arg)>),
@@ -101,7 +104,8 @@ pub fn moves(count: impl Into<prop::collection::SizeRange>) -> impl Strategy<Val
         2 => (l.clone(), l.clone(), -2..3i64).prop_map(|(a, b, by)| Move::Skew(a, b, by)),
         2 => (l.clone(), 1..4i64, end).prop_map(|(l, n, e)| Move::Peel(l, n, e)),
         2 => l.clone().prop_map(Move::Distribute),
-        4 => (l.clone(), -2..3i64).prop_map(|(l, by)| Move::Fuse(l, by)),
+        4 => (l.clone(), -2..3i64, any::<bool>())
+            .prop_map(|(l, by, guard)| Move::Fuse(l, by, guard)),
         1 => l.clone().prop_map(Move::Unroll),
         2 => (l.clone(), 1..5i64).prop_map(|(l, f)| Move::UnrollBy(l, f)),
         2 => (l.clone(), 1..5i64).prop_map(|(l, f)| Move::UnrollAndJam(l, f)),
@@ -112,6 +116,7 @@ pub fn moves(count: impl Into<prop::collection::SizeRange>) -> impl Strategy<Val
             .prop_map(|(l, t)| Move::Stage(l, t)),
         2 => (0..6usize).prop_map(Move::Localize),
         2 => (0..6usize, 1..6i64, 0..4i64).prop_map(|(t, n, by)| Move::PadBuffer(t, n, by)),
+        2 => (0..6usize, 1..=3i64, 1..=4i64).prop_map(|(t, d, n)| Move::Panels(t, d, n)),
         3 => l.clone().prop_map(Move::Rfactor),
         2 => (l.clone(), how).prop_map(|(l, how)| Move::Parallelize(l, how)),
         1 => (l.clone(), lanes).prop_map(|(l, n)| Move::Vectorize(l, n)),
@@ -228,6 +233,13 @@ pub fn step(nest: &Nest, chosen: &Move) -> Result<Nest, Error> {
             let how = how.map(|(name, value)| (name.to_owned(), Arg::Int(value)));
             call(nest, &PAD_BUFFER, [word(label), Arg::Options(how.to_vec())])
         }
+        Move::Panels(t, dimension, size) => {
+            let locals = nest.locals();
+            let label = locals
+                .get(t % locals.len().max(1))
+                .map_or("", |t| t.label());
+            call(nest, &PANELS, [word(label), int(dimension), int(size)])
+        }
         Move::Localize(t) => call(nest, &LOCALIZE, [word(tensor(t).label())]),
         Move::Stripmine(l, factor, tail) => {
             call(nest, &STRIPMINE, [pick(l), int(factor), word(tail)])
@@ -251,13 +263,14 @@ pub fn step(nest: &Nest, chosen: &Move) -> Result<Nest, Error> {
         }
         // An iteration that is shifted past another one's initialization loses what it wrote.
         Move::Fuse(..) if initializes_inside(nest.trees(), 0) => Ok(nest.clone()),
-        Move::Fuse(l, later) => match neighbors(nest, *l) {
+        Move::Fuse(l, later, guard) => match neighbors(nest, *l) {
             Some([first, second]) => {
                 let start = |l: &Loop| Some(extent(&l.range)?.0);
                 let apart = start(first).zip(start(second)).map(|(a, b)| a.minus(&b));
                 let by = apart.and_then(|a| a.as_constant()).unwrap_or(0) + later;
                 let shifted = call(nest, &SHIFT, [by_name(second), Arg::Int(by)])?;
-                call(&shifted, &FUSE, [by_name(first), by_name(second)])
+                let ends = word(if *guard { "guard" } else { "peel" });
+                call(&shifted, &FUSE, [by_name(first), by_name(second), ends])
             }
             None => call(nest, &FUSE, [pick(l), pick(&(l + 2))]),
         },

@@ -7,8 +7,10 @@ mod data;
 mod export;
 mod init;
 mod look;
+mod machine;
 mod moves;
 mod paths;
+mod pluto;
 mod prove;
 mod run;
 mod strategy;
@@ -110,8 +112,10 @@ pub static ACTIONS: &[&Function] = &[
     &look::BOUNDS,
     &look::PARAM,
     &look::WRONG,
+    &machine::MACHINE,
     &moves::MOVES,
     &moves::APPLY,
+    &pluto::PLUTO,
     &paths::PATH,
     &paths::PAPER,
     &paths::JSON,
