@@ -63,7 +63,9 @@ fn holds(definition: &[Expr], options: &Options) -> Result<(), TestCaseError> {
 
 fn is_out_of_reach(error: &NoSchedule) -> bool {
     match error {
-        NoSchedule::NoHyperplane { .. } | NoSchedule::Strided { .. } => true,
+        NoSchedule::NoHyperplane { .. } | NoSchedule::Strided { .. } | NoSchedule::Local { .. } => {
+            true
+        }
         NoSchedule::Steps(error) => matches!(error.kind, ErrorKind::NeedsDivision(_)),
         _ => false,
     }
