@@ -28,6 +28,7 @@ pub mod repeat;
 mod resolve;
 pub mod reverse;
 pub mod rfactor;
+pub mod separate;
 pub mod shift;
 pub mod skew;
 pub mod stage;
