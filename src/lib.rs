@@ -3,12 +3,14 @@
 pub mod advice;
 pub mod analysis;
 pub mod baseline;
+pub mod bench;
 pub mod codegen;
 pub mod diag;
 pub mod interp;
 pub mod ir;
 pub mod legality;
 pub mod lower;
+pub mod machine;
 pub mod poly;
 pub mod repl;
 pub mod report;

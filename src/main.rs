@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use teml::runtime::Control;
-use teml::script::{Mode, ScriptError, Session, Workbench};
+use teml::bench::{self, Choice, Script};
+use teml::machine::{Machine, Speed};
+use teml::runtime::{Control, RuntimeError};
+use teml::script::{Mode, ScriptError, Session, Size, Workbench};
 
 /// Builds, transforms, checks and times tensor kernels by script.
 #[derive(Parser)]
@@ -59,10 +61,26 @@ enum Command {
         #[command(flatten)]
         settings: Settings,
     },
+    /// Measure kernels: each variant that their scripts compare, and what others make of them
+    ///
+    /// Without a script and without --kernel, the ten kernels that come with the tool. Writes a
+    /// table for each kernel and a summary; what was measured before Ctrl-C is written, too.
+    Bench(Bench),
     /// Explore step by step, line by line
     Repl {
         #[command(flatten)]
         limits: Limits,
+    },
+    /// Say what this machine is, and how fast it is at best
+    ///
+    /// What is measured, in some seconds, is remembered for this processor and this compiler.
+    Machine {
+        /// Measure again what is remembered
+        #[arg(long)]
+        again: bool,
+        /// Measure with this number of threads, too
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+        threads: Option<u16>,
     },
     /// Run kernels for another teml process
     #[command(hide = true)]
@@ -74,12 +92,58 @@ struct Settings {
     /// What `param("NAME", default)` gives in the script; can be repeated
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = setting)]
     set: Vec<(String, String)>,
+    /// Which default holds for what is not set: the first of `param("NAME", default, mini)`, or the
+    /// second one, which takes no time
+    #[arg(long, value_name = "SIZE", default_value = "bench", value_parser = size)]
+    size: Size,
+}
+
+fn size(text: &str) -> Result<Size, String> {
+    match text {
+        "bench" => Ok(Size::Bench),
+        "mini" => Ok(Size::Mini),
+        _ => Err("expected bench or mini".to_owned()),
+    }
 }
 
 fn setting(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
         _ => Err("expected NAME=VALUE, such as n=100".to_owned()),
+    }
+}
+
+#[derive(Args)]
+struct Bench {
+    /// Scripts that compare variants of a kernel
+    files: Vec<PathBuf>,
+    /// A kernel that comes with the tool; can be repeated
+    #[arg(long = "kernel", value_name = "NAME", value_parser = kernel)]
+    kernels: Vec<Script>,
+    /// Compare with openblas, openblas=/PATH/libopenblas.so, cc (-ffast-math) or polly, where
+    /// they are installed; can be repeated
+    #[arg(long = "peer", value_name = "PEER")]
+    peers: Vec<Choice>,
+    /// Write the results to a file, too
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Write results, a page with charts and C, and the charts to a directory, too
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    settings: Settings,
+    #[command(flatten)]
+    limits: Limits,
+}
+
+fn kernel(name: &str) -> Result<Script, String> {
+    let mut scripts = bench::scripts();
+    match scripts.iter().position(|script| script.name == name) {
+        Some(k) => Ok(scripts.swap_remove(k)),
+        None => {
+            let names: Vec<&str> = scripts.iter().map(|s| s.name.as_str()).collect();
+            Err(format!("expected one of {}", names.join(", ")))
+        }
     }
 }
 
@@ -110,7 +174,9 @@ fn main() -> ExitCode {
             exhaustive,
             settings,
         } => check(&file, exhaustive, settings),
+        Command::Bench(arguments) => measure(arguments),
         Command::Repl { limits } => repl(&limits),
+        Command::Machine { again, threads } => machine(again, threads),
         Command::Worker => teml::runtime::serve(),
     }
 }
@@ -132,20 +198,24 @@ fn workbench(limits: &Limits) -> Workbench {
 
 /// The session of a command, stopped by Ctrl-C; the exit code where there is none.
 fn session(output: Box<dyn Write + Send>, workbench: Workbench) -> Result<Session, ExitCode> {
-    let session = Session::new(output, workbench).map_err(|e| fail(&e))?;
-    let interrupt = session.interrupt_flag();
+    stop_on_ctrl_c(&workbench.control);
+    Session::new(output, workbench).map_err(|e| fail(&e))
+}
+
+fn stop_on_ctrl_c(control: &Control) {
+    let interrupt = control.interrupt.clone();
     let handler = ctrlc::set_handler(move || interrupt.store(true, Ordering::Relaxed));
     if let Err(error) = handler {
         say(&format!(
             "warning: Ctrl-C will not stop kernels cleanly: {error}"
         ));
     }
-    Ok(session)
 }
 
 fn run(file: &Path, settings: Settings, limits: &Limits) -> ExitCode {
     let workbench = Workbench {
         parameters: settings.set.into(),
+        size: settings.size,
         ..workbench(limits)
     };
     let mut session = match session(Box::new(std::io::stdout()), workbench) {
@@ -159,10 +229,10 @@ fn run(file: &Path, settings: Settings, limits: &Limits) -> ExitCode {
 }
 
 fn emit(file: &Path, output: Option<&Path>, settings: Settings) -> ExitCode {
-    let parameters = settings.set.into();
     let workbench = Workbench {
         mode: Mode::Emit,
-        parameters,
+        parameters: settings.set.into(),
+        size: settings.size,
         ..Workbench::default()
     };
     // Standard output is for C alone.
@@ -207,6 +277,7 @@ fn check(file: &Path, exhaustive: bool, settings: Settings) -> ExitCode {
     let workbench = Workbench {
         mode: Mode::Check { exhaustive },
         parameters: settings.set.into(),
+        size: settings.size,
         ..Workbench::default()
     };
     let mut session = match session(Box::new(std::io::stdout()), workbench) {
@@ -253,6 +324,91 @@ fn repl(limits: &Limits) -> ExitCode {
             say(&format!("error: {error}"));
             ExitCode::FAILURE
         }
+    }
+}
+
+fn measure(arguments: Bench) -> ExitCode {
+    let control = workbench(&arguments.limits).control;
+    stop_on_ctrl_c(&control);
+    let files = arguments.files.into_iter().map(Script::of_file);
+    let mut scripts: Vec<Script> = files.chain(arguments.kernels).collect();
+    if scripts.is_empty() {
+        scripts = bench::scripts();
+    }
+    let plan = bench::Plan {
+        scripts,
+        parameters: arguments.settings.set,
+        size: arguments.settings.size,
+        peers: arguments.peers,
+    };
+    let bar = teml::report::Bar::new(std::io::stderr().is_terminal());
+    let mut out = std::io::stdout();
+    let mut unwritten = None;
+    let mut show = |results: &bench::Results| {
+        if let Some(group) = results.groups.last() {
+            bar.hidden(|| {
+                let _ = writeln!(out, "{}\n", bench::table(group));
+            });
+        }
+        let written = bench::write(results, arguments.json.as_deref(), arguments.out.as_deref());
+        unwritten = written.err();
+    };
+    let measured = bench::run(&plan, &control, &|progress| bar.show(progress), &mut show);
+    drop(bar);
+    let code = match measured {
+        Ok(results) => {
+            let summary = bench::summary(&results);
+            let _ = writeln!(
+                std::io::stdout(),
+                "speed-ups over the untransformed nests:\n{summary}"
+            );
+            match results.failed() {
+                true => ExitCode::FAILURE,
+                false => ExitCode::SUCCESS,
+            }
+        }
+        Err(error) => failed(&error, &control),
+    };
+    match unwritten {
+        Some(error) => {
+            say(&format!("error: cannot write the results: {error}"));
+            ExitCode::FAILURE
+        }
+        None => code,
+    }
+}
+
+fn failed(error: &RuntimeError, control: &Control) -> ExitCode {
+    say(&format!("error: {error}"));
+    match control.interrupted() {
+        true => ExitCode::from(130),
+        false => ExitCode::FAILURE,
+    }
+}
+
+fn machine(again: bool, threads: Option<u16>) -> ExitCode {
+    let control = Control::default();
+    stop_on_ctrl_c(&control);
+    let mut counts = vec![1, control.threads];
+    counts.extend(threads.map(usize::from));
+    counts.sort_unstable();
+    counts.dedup();
+    let measure = || -> Result<Vec<Speed>, RuntimeError> {
+        if again {
+            teml::machine::forget(&control)?;
+        }
+        let speeds = counts.into_iter();
+        speeds
+            .map(|threads| teml::machine::speed(threads, &control))
+            .collect()
+    };
+    match measure() {
+        Ok(speeds) => {
+            let text = teml::report::machine(&Machine::this(), &speeds);
+            let _ = writeln!(std::io::stdout(), "{text}");
+            ExitCode::SUCCESS
+        }
+        Err(error) => failed(&error, &control),
     }
 }
 

@@ -6,61 +6,52 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use teml::ir::Nest;
-use teml::script::{Mode, Session, Workbench};
+use teml::script::{Mode, Session, Size, Workbench};
 use teml::transform::trace;
 
-/// Each script with its sizes.
-const SCRIPTS: &[(&str, &[&str])] = &[
-    ("blur", &["h=29", "w=31"]),
-    ("bmm", &["b=5", "m=9", "n=11", "k=7"]),
-    ("coars", &["h=29", "w=31"]),
-    (
-        "gconv",
-        &["n=2", "g=3", "f=2", "c=3", "h=5", "w=6", "kh=3", "kw=3"],
-    ),
-    ("helm", &["e=7", "n=5"]),
-    ("interp", &["e=13", "n=5"]),
-    ("mm", &["m=17", "n=19", "k=23"]),
-    ("mttkrp", &["i=7", "j=11", "k=9", "l=13"]),
-    ("optimize_mttkrp", &["n=9"]),
-    ("sddmm", &["m=17", "n=19", "k=23"]),
-    ("tune_tiles", &["m=12", "n=70", "k=64"]),
-    ("tmm", &["m=17", "n=19", "k=23"]),
-];
+/// The names of all scripts.
+fn scripts() -> Vec<String> {
+    let entries = std::fs::read_dir(path("mm").parent().unwrap()).unwrap();
+    let paths = entries.map(|entry| entry.unwrap().path().with_extension(""));
+    let names = paths.map(|p| p.file_name().unwrap().to_string_lossy().into_owned());
+    let mut names: Vec<String> = names.collect();
+    names.sort();
+    names
+}
 
 fn path(script: &str) -> PathBuf {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts");
     directory.join(script).with_extension("rhai")
 }
 
-fn teml(command: &str, script: &str, sizes: &[&str], cache: &Path) -> Output {
+fn teml(command: &str, script: &str, cache: &Path) -> Output {
     let mut teml = Command::new(env!("CARGO_BIN_EXE_teml"));
-    teml.arg(command).arg(path(script));
-    for size in sizes {
-        teml.args(["--set", size]);
-    }
+    teml.arg(command).arg(path(script)).args(["--size", "mini"]);
     let output = teml.env("TEML_CACHE_DIR", cache).output().unwrap();
     let shown = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{script}: {shown}");
-    // A size that the script does not ask for is a warning.
     assert!(!shown.contains("warning"), "{script}: {shown}");
     output
 }
 
 #[test]
-fn every_script_is_listed() {
-    for entry in std::fs::read_dir(path("mm").parent().unwrap()).unwrap() {
-        let name = entry.unwrap().path().with_extension("");
-        let name = name.file_name().unwrap().to_string_lossy().into_owned();
-        assert!(SCRIPTS.iter().any(|(s, _)| *s == name), "{name}");
+fn every_size_of_every_script_has_a_mini_one() {
+    for script in scripts() {
+        let text = std::fs::read_to_string(path(&script)).unwrap();
+        let sizes = text.split("param(").skip(1);
+        let sizes: Vec<&str> = sizes.map(|s| s.split(')').next().unwrap()).collect();
+        assert!(!sizes.is_empty(), "{script}");
+        for size in sizes {
+            assert_eq!(size.split(',').count(), 3, "{script}: {size}");
+        }
     }
 }
 
 #[test]
 fn every_script_computes_the_same_in_every_variant() {
     let directory = tempfile::tempdir().unwrap();
-    for (script, sizes) in SCRIPTS {
-        let output = teml("run", script, sizes, directory.path());
+    for script in &scripts() {
+        let output = teml("run", script, directory.path());
         let shown = String::from_utf8_lossy(&output.stdout).into_owned();
         assert!(shown.contains("equal the"), "{script}: {shown}");
         assert!(shown.contains("1.00x"), "{script}: {shown}");
@@ -70,8 +61,8 @@ fn every_script_computes_the_same_in_every_variant() {
 #[test]
 fn what_every_script_emits_compiles_without_warnings() {
     let directory = tempfile::tempdir().unwrap();
-    for (script, sizes) in SCRIPTS {
-        let output = teml("emit", script, sizes, directory.path());
+    for script in &scripts() {
+        let output = teml("emit", script, directory.path());
         let file = directory.path().join(script).with_extension("c");
         std::fs::write(&file, output.stdout).unwrap();
         let compiled = Command::new("cc")
@@ -87,12 +78,10 @@ fn what_every_script_emits_compiles_without_warnings() {
 }
 
 /// The nests that a script compares, and those from which they were made.
-fn nests(script: &str, sizes: &[&str]) -> Vec<Nest> {
-    let sizes = sizes.iter().filter_map(|size| size.split_once('='));
-    let sizes: Vec<_> = sizes.map(|(n, v)| (n.to_owned(), v.to_owned())).collect();
+fn nests(script: &str) -> Vec<Nest> {
     let workbench = Workbench {
         mode: Mode::Emit,
-        parameters: sizes.into(),
+        size: Size::Mini,
         ..Workbench::default()
     };
     let mut session = Session::new(Box::new(std::io::sink()), workbench)
@@ -112,8 +101,8 @@ fn nests(script: &str, sizes: &[&str]) -> Vec<Nest> {
 
 #[test]
 fn every_path_of_every_script_makes_its_nest_again() {
-    for (script, sizes) in SCRIPTS {
-        let nests = nests(script, sizes);
+    for script in &scripts() {
+        let nests = nests(script);
         assert!(nests.len() > 1, "{script}");
         for nest in nests {
             let path = trace::script(&nest).unwrap();

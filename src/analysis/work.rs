@@ -1,8 +1,10 @@
 //! Counted work.
 
 use super::bounds::Bounds;
+use super::footprint::{Access, Use, footprint, uses};
 use super::relative::offset_form;
 use crate::ir::{Expr, Nest, Node, Tree};
+use std::collections::BTreeMap;
 
 /// The arithmetic operations that a nest with constant bounds executes, as `build` makes them:
 /// each element-wise operation or function and each update counts one, a fill none. `None` where bounds
@@ -27,6 +29,45 @@ fn of_tree(tree: &Tree) -> Option<f64> {
     }
 }
 
+/// The bytes that any execution of nests as `build` makes them, one after the other, reads or
+/// writes at least: inputs, and what nothing reads afterwards, each element once.
+pub fn bytes(nests: &[Nest]) -> u64 {
+    let mut inputs: BTreeMap<String, u64> = BTreeMap::new();
+    let mut results: BTreeMap<String, u64> = BTreeMap::new();
+    for (k, nest) in nests.iter().enumerate() {
+        for tensor in nest.tensors() {
+            let name = tensor.label();
+            let all = uses(nest, name);
+            let has = |access: Access| all.iter().any(|u| u.access == access);
+            let size = touched(nest, &all) * tensor.elem().size() as u64;
+            let is_read = has(Access::Read) || has(Access::Update) && !has(Access::Fill);
+            let is_set = has(Access::Set) || has(Access::Update);
+            let set_before = nests[..k].iter().any(|n| sets(n, name));
+            if is_read && !set_before {
+                let known = inputs.entry(name.to_owned()).or_default();
+                *known = size.max(*known);
+            }
+            if is_read {
+                results.remove(name);
+            }
+            if is_set {
+                results.insert(name.to_owned(), size);
+            }
+        }
+    }
+    inputs.values().chain(results.values()).sum()
+}
+
+/// How many elements `uses` touch.
+fn touched(nest: &Nest, uses: &[Use]) -> u64 {
+    let sides = footprint(nest, uses, 0).unwrap_or_default();
+    sides.iter().map(|side| side.extent).product()
+}
+
+fn sets(nest: &Nest, name: &str) -> bool {
+    uses(nest, name).iter().any(|u| u.access != Access::Read)
+}
+
 /// How many statements trees execute at most; `around` knows the bounds of all loops around them.
 pub fn executions(trees: &[Tree], around: &Bounds) -> i64 {
     let each = trees.iter().map(|tree| match tree {
@@ -48,4 +89,51 @@ fn operations(expr: &Expr) -> f64 {
         Node::Binary { .. } | Node::Apply { .. }
     )));
     own + expr.children().into_iter().map(operations).sum::<f64>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bytes_of(texts: &[&str]) -> u64 {
+        let nests: Vec<Nest> = texts
+            .iter()
+            .map(|t| crate::ir::parse_nest(t).unwrap())
+            .collect();
+        bytes(&nests)
+    }
+
+    const SUM: &str = "\
+f64 s[4], A[4][6]
+fill s[0..4] = 0
+for i in 0..4
+  for k in 1..6
+    s[i] += A[i][k]
+";
+
+    #[test]
+    fn inputs_and_results_move_once() {
+        // Of A, one column is not read.
+        assert_eq!(bytes_of(&[SUM]), 8 * (4 + 4 * 5));
+    }
+
+    #[test]
+    fn what_stands_between_nests_need_not_move() {
+        let scale = "\
+f64 t[4], s[4], A[4][6]
+for i in 0..4
+  t[i] = s[i] * A[i][0]
+";
+        assert_eq!(bytes_of(&[SUM, scale]), 8 * (4 + 4 * 5));
+    }
+
+    #[test]
+    fn what_is_updated_is_read_and_written() {
+        let update = "\
+f32 s[4], x[4]
+for i in 0..4
+  s[i] += x[i]
+";
+        assert_eq!(bytes_of(&[update]), 4 * (4 + 4 + 4));
+    }
 }

@@ -1,8 +1,10 @@
 //! What people read: tables of results and of next steps, and how far a run is.
 
+mod machine;
 mod moves;
 mod progress;
 
+pub use machine::machine;
 pub use moves::moves;
 pub use progress::Bar;
 
@@ -46,10 +48,11 @@ pub fn table(outcome: &Outcome) -> String {
 /// The variants that are not proved to be correct, and why not, a line for each reason.
 fn unproved(rows: &[Row]) -> String {
     let mut reasons: Vec<(&Proof, Vec<&str>)> = Vec::new();
-    for row in rows.iter().filter(|r| r.proof != Proof::Proved) {
-        match reasons.iter_mut().find(|(proof, _)| *proof == &row.proof) {
+    let proofs = rows.iter().map(|row| (&row.kernel.proof, row));
+    for (proof, row) in proofs.filter(|(proof, _)| **proof != Proof::Proved) {
+        match reasons.iter_mut().find(|(known, _)| *known == proof) {
             Some((_, labels)) => labels.push(&row.label),
-            None => reasons.push((&row.proof, vec![&row.label])),
+            None => reasons.push((proof, vec![&row.label])),
         }
     }
     let lines = reasons

@@ -19,6 +19,11 @@ impl Bar {
         Bar(bar.with_style(style.progress_chars("=> ")))
     }
 
+    /// Does something that writes to the terminal.
+    pub fn hidden(&self, write: impl FnOnce()) {
+        self.0.suspend(write);
+    }
+
     /// Draws it anew.
     pub fn show(&self, progress: Progress) {
         self.0.set_length(progress.total as u64);

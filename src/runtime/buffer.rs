@@ -255,8 +255,11 @@ fn allocate(bytes: u64) -> io::Result<(File, MmapMut)> {
 
 /// Writes `word` over `bytes`, a multiple of four.
 pub(super) fn fill_words(bytes: &mut [u8], word: u32) {
-    for piece in bytes.chunks_exact_mut(4) {
-        piece.copy_from_slice(&word.to_ne_bytes());
+    const PIECE: usize = 4096;
+    let word = word.to_ne_bytes();
+    let words: [u8; PIECE] = std::array::from_fn(|k| word[k % word.len()]);
+    for piece in bytes.chunks_mut(PIECE) {
+        piece.copy_from_slice(&words[..piece.len()]);
     }
 }
 

@@ -39,8 +39,9 @@ fn processor() -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Where shared objects are kept; `None` where the user has no cache directory.
-pub(super) fn directory(control: &Control) -> Option<PathBuf> {
+/// Where shared objects and what was measured are kept; `None` where the user has no cache
+/// directory.
+pub fn directory(control: &Control) -> Option<PathBuf> {
     let chosen = || std::env::var_os("TEML_CACHE_DIR").filter(|dir| !dir.is_empty());
     let place = control.cache_dir.clone();
     let place = place.or_else(|| chosen().map(PathBuf::from));

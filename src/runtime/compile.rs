@@ -21,6 +21,10 @@ pub struct Options {
     pub fp_contract: bool,
     /// Whether OpenMP directives mean something.
     pub openmp: bool,
+    /// Further flags, which take precedence over the others.
+    pub extra: Vec<String>,
+    /// What is linked to the kernel: paths, `-l` and `-L`.
+    pub libraries: Vec<String>,
 }
 
 impl Default for Options {
@@ -29,6 +33,8 @@ impl Default for Options {
             opt_level: 3,
             fp_contract: true,
             openmp: true,
+            extra: Vec::new(),
+            libraries: Vec::new(),
         }
     }
 }
@@ -63,6 +69,7 @@ impl Options {
             // (tests/runtime/choosing.c).
             flags.push("-fno-tree-loop-if-convert".to_owned());
         }
+        flags.extend(self.extra.iter().cloned());
         flags
     }
 }
@@ -125,7 +132,15 @@ impl Compiler {
     ) -> Result<Compiled, RuntimeError> {
         let source = with_entry(kernel);
         let flags = options.flags(kernel.chooses());
-        let key = cache::key(&source, &flags, &self.identity());
+        let libraries = &options.libraries;
+        let arguments = |input: &str, output: &str| -> Vec<String> {
+            let mut arguments = flags.clone();
+            arguments.extend(["-o", output, input].map(str::to_owned));
+            arguments.extend(libraries.iter().cloned());
+            arguments.push("-lm".to_owned());
+            arguments
+        };
+        let key = self.key(&source, &arguments("", ""));
         let compiled = |path, cached, directory| Compiled {
             kernel: kernel.clone(),
             path,
@@ -145,7 +160,7 @@ impl Compiler {
                 let directory = tempfile::Builder::new()
                     .prefix(cache::BUILD)
                     .tempdir_in(&cache)?;
-                let object = self.build(kernel, &source, &flags, directory.path(), control)?;
+                let object = self.build(kernel, &source, &arguments, directory.path(), control)?;
                 cache::seal(&object)?;
                 Ok(std::fs::rename(object, &path)?)
             };
@@ -159,7 +174,7 @@ impl Compiler {
         }
         let build = || -> Result<(PathBuf, TempDir), Stopped> {
             let directory = tempfile::Builder::new().prefix("teml-").tempdir()?;
-            let object = self.build(kernel, &source, &flags, directory.path(), control)?;
+            let object = self.build(kernel, &source, &arguments, directory.path(), control)?;
             Ok((object, directory))
         };
         match build() {
@@ -173,21 +188,30 @@ impl Compiler {
         }
     }
 
+    /// A name for what becomes of `source` with these arguments, this compiler and this
+    /// processor.
+    pub fn key(&self, source: &str, arguments: &[String]) -> String {
+        cache::key(source, arguments, &self.identity())
+    }
+
     fn build(
         &self,
         kernel: &Kernel,
         source: &str,
-        flags: &[String],
+        arguments: &dyn Fn(&str, &str) -> Vec<String>,
         directory: &Path,
         control: &Control,
     ) -> Result<PathBuf, Stopped> {
         let (input, output) = (format!("{}.c", kernel.symbol), "kernel.so");
         std::fs::write(directory.join(&input), source)?;
-        let mut arguments = flags.to_vec();
-        arguments.extend(["-o", output, &input, "-lm"].map(str::to_owned));
         let outcome = {
             let _quiet = measure::keep_off();
-            self.run(&kernel.symbol, &arguments, directory, control)?
+            self.run(
+                &kernel.symbol,
+                &arguments(&input, output),
+                directory,
+                control,
+            )?
         };
         if outcome.status.success() {
             return Ok(directory.join(output));

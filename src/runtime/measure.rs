@@ -40,6 +40,9 @@ pub struct Variant {
     pub data: Vec<Data>,
     /// The number of OpenMP threads.
     pub threads: usize,
+    /// Whether it runs in a worker apart from the others, whose threads are not bound to cores:
+    /// for code that changes its process or starts threads of its own, as libraries do.
+    pub apart: bool,
     /// Outputs that were found right; if given, the output of the last timed run must agree with
     /// them, within [`default_tolerance`].
     pub checked: Option<Arc<Outputs>>,
@@ -54,15 +57,19 @@ pub struct Budget {
     pub max_runs: usize,
     /// No more runs after `min_runs` once their times sum up to this.
     pub time: Duration,
+    /// No more runs but the first, whatever `min_runs` is, once their times sum up to this; a
+    /// warm-up that takes as long is the first run.
+    pub patience: Duration,
 }
 
 impl Default for Budget {
-    /// 5 to 30 runs, 3 s.
+    /// 5 to 30 runs, 3 s, with all patience.
     fn default() -> Budget {
         Budget {
             min_runs: 5,
             max_runs: 30,
             time: Duration::from_secs(3),
+            patience: Duration::MAX,
         }
     }
 }
@@ -98,7 +105,7 @@ pub fn measure(
 ) -> Result<Vec<Timing>, RuntimeError> {
     wait();
     let mut bench = Bench::new(control);
-    let place = |v: &Variant| bench.place(&v.kernel, &v.data, v.threads);
+    let place = |v: &Variant| bench.place(&v.kernel, &v.data, v.threads, v.apart);
     let mut placed = variants
         .iter()
         .map(place)
@@ -124,18 +131,23 @@ fn take_turns(
     budget: &Budget,
 ) -> Result<Vec<Vec<Duration>>, RuntimeError> {
     let _alone = alone();
-    for placed in placed.iter_mut() {
+    let mut runs = vec![Vec::new(); placed.len()];
+    for (placed, runs) in placed.iter_mut().zip(&mut runs) {
         // The first call of all is slower than those after it.
         let mut time = bench.run(placed)?;
         if time < SHORT {
             time = bench.run(placed)?;
         }
         placed.lengthen(time);
+        if time >= budget.patience {
+            runs.push(time);
+        }
     }
-    let mut runs = vec![Vec::new(); placed.len()];
     for _ in 0..budget.max_runs.max(budget.min_runs).max(1) {
         for (placed, runs) in placed.iter().zip(&mut runs) {
-            if runs.len() < budget.min_runs.max(1) || runs.iter().sum::<Duration>() < budget.time {
+            let spent: Duration = runs.iter().sum();
+            let wanted = runs.len() < budget.min_runs || spent < budget.time;
+            if runs.is_empty() || wanted && spent < budget.patience {
                 runs.push(bench.run(placed)?);
             }
         }

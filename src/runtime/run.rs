@@ -49,7 +49,7 @@ pub fn run_once(
 ) -> Result<Run, RuntimeError> {
     measure::wait();
     let mut bench = Bench::new(control);
-    let placed = bench.place(compiled, data, control.threads)?;
+    let placed = bench.place(compiled, data, control.threads, false)?;
     let time = {
         let _quiet = measure::keep_off();
         bench.run(&placed)?
@@ -96,17 +96,19 @@ pub(super) struct Bench<'a> {
     last: Option<usize>,
 }
 
-/// One worker per number of threads: an OpenMP runtime reads it when it is loaded.
+/// One worker per number of threads, which an OpenMP runtime reads when it is loaded, and one more
+/// for code that runs apart.
 struct Seat {
     threads: usize,
+    apart: bool,
     worker: Worker,
     /// Pairs of an input and its number in the worker.
     inputs: Vec<(usize, usize)>,
 }
 
-/// The threads of an OpenMP runtime keep spinning for some milliseconds after a kernel; when
-/// another worker's turn comes, they must have stopped.
-const SETTLE: Duration = Duration::from_millis(20);
+/// The threads of OpenMP runtimes and of libraries keep spinning for some milliseconds after a
+/// kernel; when another worker's turn comes, they must have stopped.
+const SETTLE: Duration = Duration::from_millis(30);
 
 impl<'a> Bench<'a> {
     pub(super) fn new(control: &'a Control) -> Bench<'a> {
@@ -124,6 +126,7 @@ impl<'a> Bench<'a> {
         compiled: &Compiled,
         data: &[Data],
         threads: usize,
+        apart: bool,
     ) -> Result<Placed, RuntimeError> {
         let kernel = compiled.kernel();
         let symbol = kernel.symbol.clone();
@@ -134,7 +137,7 @@ impl<'a> Bench<'a> {
                 given: data.len(),
             });
         }
-        let seat = self.seat(threads)?;
+        let seat = self.seat(threads, apart)?;
         let number = self.seats[seat].worker.load(compiled, self.control)?;
         let (mut buffers, mut restore) = (Vec::new(), Vec::new());
         let mut outputs = Vec::new();
@@ -193,13 +196,15 @@ impl<'a> Bench<'a> {
         Ok(time)
     }
 
-    fn seat(&mut self, threads: usize) -> Result<usize, RuntimeError> {
-        if let Some(seat) = self.seats.iter().position(|seat| seat.threads == threads) {
+    fn seat(&mut self, threads: usize, apart: bool) -> Result<usize, RuntimeError> {
+        let same = |seat: &Seat| (seat.threads, seat.apart) == (threads, apart);
+        if let Some(seat) = self.seats.iter().position(same) {
             return Ok(seat);
         }
         self.seats.push(Seat {
             threads,
-            worker: Worker::start(threads, self.control)?,
+            apart,
+            worker: Worker::start(threads, !apart, self.control)?,
             inputs: Vec::new(),
         });
         Ok(self.seats.len() - 1)

@@ -39,8 +39,13 @@ enum Lost {
 }
 
 impl Worker {
-    /// Starts a worker whose kernels get `threads` OpenMP threads.
-    pub(super) fn start(threads: usize, control: &Control) -> Result<Worker, RuntimeError> {
+    /// Starts a worker whose kernels get `threads` OpenMP threads, each bound to a core of its own
+    /// if `bound`.
+    pub(super) fn start(
+        threads: usize,
+        bound: bool,
+        control: &Control,
+    ) -> Result<Worker, RuntimeError> {
         let failed = |reason: String| RuntimeError::WorkerStart {
             program: control.worker.clone(),
             reason,
@@ -56,8 +61,16 @@ impl Worker {
             .env("OMP_NUM_THREADS", &threads)
             .env("OMP_THREAD_LIMIT", &threads);
         command.env("OMP_DYNAMIC", "false");
+        // Libraries have threads of their own, and as many.
+        command.env("OPENBLAS_NUM_THREADS", &threads);
         let placed = ["OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY"];
-        if placed.iter().all(|name| std::env::var_os(name).is_none()) {
+        if !bound {
+            // A library's threads inherit the place of the thread that starts them.
+            for name in placed {
+                command.env_remove(name);
+            }
+            command.env("OMP_PROC_BIND", "false");
+        } else if placed.iter().all(|name| std::env::var_os(name).is_none()) {
             if threads == "1" {
                 // Bound, it would share its place with every other such process.
                 command.env("OMP_PROC_BIND", "false");

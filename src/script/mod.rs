@@ -57,4 +57,4 @@ pub use places::Places;
 pub use session::Session;
 pub use state::{Shared, State};
 pub use values::{Index, show};
-pub use workbench::{Mode, Parameters, Workbench};
+pub use workbench::{Mode, Parameters, Size, Workbench};

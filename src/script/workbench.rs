@@ -3,7 +3,7 @@
 use crate::codegen::Kernel;
 use crate::ir::Nest;
 use crate::runtime::Control;
-use crate::trial::{Inputs, Settings};
+use crate::trial::{Contest, Inputs, Settings};
 
 /// What becomes of generated code.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,6 +19,25 @@ pub enum Mode {
         /// Whether its instances are executed, too, one by one.
         exhaustive: bool,
     },
+    /// What `compare` is given is collected, and nothing runs.
+    Collect,
+}
+
+impl Mode {
+    /// Whether anything reads what tensors hold.
+    pub fn needs_inputs(self) -> bool {
+        matches!(self, Mode::Run | Mode::Collect)
+    }
+}
+
+/// Which of the defaults of `param` hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Size {
+    /// The first ones, at which kernels are timed.
+    #[default]
+    Bench,
+    /// Where there are some, the second ones, at which kernels take no time.
+    Mini,
 }
 
 /// What `param` gives: settings by name, and which of them were asked for.
@@ -66,6 +85,8 @@ pub struct Workbench {
     pub settings: Settings,
     /// What the command line sets.
     pub parameters: Parameters,
+    /// Which defaults hold for the others.
+    pub size: Size,
     /// What `init` said.
     pub inputs: Inputs,
     /// What `codegen` made, in order.
@@ -74,6 +95,8 @@ pub struct Workbench {
     pub compared: Vec<Kernel>,
     /// The nests of `compared`.
     pub nests: Vec<Nest>,
+    /// What `compare` was given, in order; collected in [`Mode::Collect`].
+    pub contests: Vec<Contest>,
     /// How many variants were checked in [`Mode::Check`].
     pub checked: usize,
     /// How many of those are wrong.

@@ -116,30 +116,33 @@ impl<'a> Trial<'a> {
         Ok(Expected { outputs, evidence })
     }
 
-    /// Runs a candidate and compares its results; returns what it wrote, and its error.
+    /// Runs a candidate or a peer and compares its `results`; returns what it wrote, and its error.
     pub fn check(
         &self,
-        candidate: &Candidate,
+        label: &str,
+        results: &[String],
         compiled: &Compiled,
         expected: &Expected,
     ) -> Result<(Arc<Outputs>, f64), TrialError> {
         let own = self.run(compiled)?;
-        let error = check_outputs(candidate, &results(candidate), &expected.outputs, &own)?;
+        let error = check_outputs(label, results, &expected.outputs, &own)?;
         Ok((own, error))
     }
 
-    /// A candidate that was checked, to be measured.
+    /// A candidate or a peer that was checked, to be measured.
     pub fn variant(
         &self,
-        candidate: &Candidate,
-        compiled: &Compiled,
+        label: &str,
+        compiled: Compiled,
         checked: Arc<Outputs>,
+        apart: bool,
     ) -> Variant {
         Variant {
-            label: candidate.label.clone(),
+            label: label.to_owned(),
             data: self.data(compiled.kernel()),
-            kernel: compiled.clone(),
+            kernel: compiled,
             threads: self.control.threads,
+            apart,
             checked: Some(checked),
         }
     }
@@ -177,7 +180,10 @@ pub fn run(
     };
     let expected = trial.expected(candidate, &plain)?;
     trial.begin(&format!("running {}", candidate.label));
-    Ok(trial.check(candidate, &compiled, &expected)?.0)
+    let results = results(candidate);
+    Ok(trial
+        .check(&candidate.label, &results, &compiled, &expected)?
+        .0)
 }
 
 /// The tensors of all kernels in order of appearance: their numbers decide the default inputs.

@@ -6,27 +6,24 @@
 //! every variant's results is compared with it. Only then is anything timed.
 
 mod check;
+mod contest;
 mod export;
 mod inputs;
 mod reference;
 mod sweep;
 
 pub use check::{Progress, run};
+pub use contest::{Contest, Entry, Peer, Ranking, Work};
 pub use export::{ExportedFile, export};
 pub use inputs::Inputs;
 pub use reference::Evidence;
 pub use sweep::{Sweep, sweep};
 
-use crate::analysis::work::flops;
 use crate::codegen::{self, Kernel, NoCode};
 use crate::interp::Fault;
 use crate::ir::{Expr, Nest, Node};
-use crate::legality::{Proof, Reductions};
-use crate::runtime::{
-    self, Budget, Comparison, Compiled, Control, Options, Outputs, RuntimeError, Timing,
-};
-use check::Trial;
-use rayon::prelude::*;
+use crate::legality::Reductions;
+use crate::runtime::{self, Budget, Comparison, Control, Options, Outputs, RuntimeError, Timing};
 use reference::Reference;
 
 /// One way to compute something: nests that run in order.
@@ -85,8 +82,8 @@ pub struct Row {
     pub timing: Timing,
     /// The largest relative error of its results against the reference.
     pub error: f64,
-    /// Why it may stand for the computation.
-    pub proof: Proof,
+    /// The code, which knows why it may stand for the computation.
+    pub kernel: Kernel,
 }
 
 /// Why a trial ended without times.
@@ -151,63 +148,19 @@ pub fn compare(
     control: &Control,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<Outcome, TrialError> {
-    let [first, others @ ..] = candidates else {
-        return Err(TrialError::Nothing);
+    let contest = Contest {
+        candidates: candidates.to_vec(),
+        inputs: inputs.clone(),
+        settings: settings.clone(),
     };
-    for other in others {
-        check_results(first, other)?;
-    }
-    let generate = |candidate: &Candidate| generate(candidate, settings.reductions);
-    let kernels: Vec<Kernel> = candidates
-        .par_iter()
-        .map(generate)
-        .collect::<Result<_, _>>()?;
-    let naive = naive(first);
-    let work = naive.nests.iter().filter_map(flops).sum();
-    let naive = match naive.nests == first.nests {
-        true => None,
-        false => Some(generate(&naive)?),
-    };
-    let all: Vec<&Kernel> = kernels.iter().chain(&naive).collect();
-
-    let total = all.len() + candidates.len() + 1;
-    let trial = Trial::new(&all, inputs, settings, control, (progress, total));
-    trial.begin("compiling");
-    let compile = |kernel: &&Kernel| trial.compile(kernel);
-    let compiled: Vec<Compiled> = all.par_iter().map(compile).collect::<Result<_, _>>()?;
-    let plain = &compiled[if naive.is_some() { kernels.len() } else { 0 }];
-    let expected = trial.expected(first, plain)?;
-
-    let mut variants = Vec::with_capacity(candidates.len());
-    let mut errors = Vec::with_capacity(candidates.len());
-    for (k, (candidate, compiled)) in candidates.iter().zip(&compiled).enumerate() {
-        let (own, error) = match k == 0 && naive.is_none() {
-            true => (expected.outputs.clone(), 0.0),
-            false => {
-                trial.begin(&format!("checking {}", candidate.label));
-                trial.check(candidate, compiled, &expected)?
-            }
-        };
-        trial.finish();
-        errors.push(error);
-        variants.push(trial.variant(candidate, compiled, own));
-    }
-
-    trial.begin("measuring");
-    let timings = trial.measure(&variants)?;
-    let rows = timings.into_iter().zip(errors).zip(&kernels);
-    let rows = rows.map(|((timing, error), kernel)| Row {
-        label: timing.label.clone(),
-        timing,
-        error,
-        proof: kernel.proof.clone(),
-    });
-    let rows = rows.collect();
+    let all_must_do = true;
+    let ranking = contest::hold(&contest, &[], all_must_do, control, progress)?;
+    let rows = ranking.entries.into_iter().map(|entry| entry.row);
     Ok(Outcome {
-        rows,
-        evidence: expected.evidence,
-        flops: work,
-        threads: control.threads,
+        rows: rows.collect::<Result<_, _>>()?,
+        evidence: ranking.evidence,
+        flops: ranking.work.flops,
+        threads: ranking.threads,
     })
 }
 
@@ -284,7 +237,7 @@ fn check_results(first: &Candidate, second: &Candidate) -> Result<(), TrialError
 
 /// Compares all results; returns the largest relative error.
 fn check_outputs(
-    candidate: &Candidate,
+    label: &str,
     results: &[String],
     reference: &Outputs,
     own: &Outputs,
@@ -300,7 +253,7 @@ fn check_outputs(
             runtime::compare(expected.view(), actual.view(), shape, tolerance)?;
         if !comparison.agrees() {
             return Err(TrialError::Wrong {
-                label: candidate.label.clone(),
+                label: label.to_owned(),
                 tensor: name.clone(),
                 comparison: comparison.to_string(),
             });

@@ -2,7 +2,7 @@
 
 use super::check::{Expected, Progress, Trial};
 use super::{
-    Candidate, Evidence, Inputs, Row, Settings, TrialError, check_results, generate, naive,
+    Candidate, Evidence, Inputs, Row, Settings, TrialError, check_results, generate, naive, results,
 };
 use crate::analysis::work::flops;
 use crate::runtime::{Budget, Compiled, Control, RuntimeError};
@@ -75,6 +75,7 @@ const BUDGET: Budget = Budget {
     min_runs: 3,
     max_runs: 10,
     time: Duration::from_millis(500),
+    patience: Duration::MAX,
 };
 
 fn measured(
@@ -83,19 +84,20 @@ fn measured(
     compiled: &Compiled,
     expected: &Expected,
 ) -> Result<Row, TrialError> {
-    let (own, error) = trial.check(candidate, compiled, expected)?;
-    let timings = trial.measure(&[trial.variant(candidate, compiled, own)])?;
+    let (own, error) = trial.check(&candidate.label, &results(candidate), compiled, expected)?;
+    let variant = trial.variant(&candidate.label, compiled.clone(), own, false);
+    let timings = trial.measure(&[variant])?;
     let timing = timings.into_iter().next().ok_or(TrialError::Nothing)?;
     Ok(Row {
         label: timing.label.clone(),
         timing,
         error,
-        proof: compiled.kernel().proof.clone(),
+        kernel: compiled.kernel().clone(),
     })
 }
 
 /// Whether another candidate may do better.
-fn is_of_candidate(error: &TrialError) -> bool {
+pub(super) fn is_of_candidate(error: &TrialError) -> bool {
     use RuntimeError::{
         CompileFailed, CompileTimedOut, CompilerKilled, Crashed, Exited, OutOfBounds, TimedOut,
         Unstable,

@@ -15,6 +15,7 @@ fn variant(label: &str, kernel: &teml::codegen::Kernel, data: &[Data], threads: 
         kernel: compiled(kernel),
         data: data.to_vec(),
         threads,
+        apart: false,
         checked: None,
     }
 }
@@ -43,6 +44,7 @@ fn variants_take_turns_on_restored_outputs() {
         min_runs: 5,
         max_runs: 7,
         time: Duration::from_secs(600),
+        ..Budget::default()
     };
     let timings = measure(&variants, &budget, &control()).unwrap();
     // A warm-up of each, or two where calls are short; then they take turns.
@@ -136,6 +138,47 @@ fn parallel_kernels_are_right() {
         ..variant("dot", &dot, &data, threads)
     });
     measure(&variants, &Budget::default(), &control()).unwrap();
+}
+
+#[test]
+fn patience_ends_before_the_least_number_of_runs() {
+    let directory = tempfile::tempdir().unwrap();
+    let log = directory.path().join("log");
+    let ones = [Data::Constant(1.0.into())];
+    let budget = Budget {
+        patience: Duration::ZERO,
+        ..Budget::default()
+    };
+    let variants = [variant("v", &logging('a', &log), &ones, 1)];
+    let timings = measure(&variants, &budget, &control()).unwrap();
+    // The warm-ups of a short call, of which the last is the only run.
+    assert_eq!(timings[0].runs.len(), 1);
+    assert_eq!(std::fs::read_to_string(&log).unwrap(), "aa");
+}
+
+#[test]
+fn what_runs_apart_has_threads_that_are_not_bound() {
+    let bound = "#include <stdlib.h>\n#include <string.h>";
+    let body = "const char *bind = getenv(\"OMP_PROC_BIND\"); \
+                x[0] = bind && !strcmp(bind, \"false\") ? 1 : 2;";
+    let kernel = on_x("binding", bound, body);
+    let ones = [Data::Constant(1.0.into())];
+    let expected = run_on_x(&kernel, &control()).unwrap().outputs;
+    let View::F64(x) = expected.get("x").unwrap().view() else {
+        panic!("not f64")
+    };
+    assert_eq!(x[0], 2.0);
+    let mut kernel = variant("v", &kernel, &ones, 2);
+    kernel.checked = Some(Arc::new(expected));
+    let once = Budget {
+        max_runs: 1,
+        min_runs: 1,
+        ..Budget::default()
+    };
+    measure(std::slice::from_ref(&kernel), &once, &control()).unwrap();
+    kernel.apart = true;
+    let error = measure(&[kernel], &once, &control()).unwrap_err();
+    assert!(matches!(error, RuntimeError::Unstable { .. }), "{error}");
 }
 
 /// Whatever compiles, runs and measures at the same time, in however few threads, ends.

@@ -10,7 +10,7 @@ use crate::script::call::{Call, Function, Parameter};
 use crate::script::fail::Failure;
 use crate::script::values;
 use crate::script::workbench::Mode;
-use crate::trial::{self, Candidate, Inputs, Progress, Row, Settings, TrialError};
+use crate::trial::{self, Candidate, Contest, Inputs, Progress, Row, Settings, TrialError};
 use rhai::{Array, Dynamic, Map};
 
 pub(super) static COMPARE: Function = Function {
@@ -44,6 +44,17 @@ over the largest value), and `ok`, which is `true`.",
                 emit(call, candidate).map_err(|e| no_code(call, e, &candidate.nests))?;
             }
             return Ok(Dynamic::from_array(not_run(&candidates)));
+        }
+        if mode == Mode::Collect {
+            let rows = not_run(&candidates);
+            let mut state = call.state();
+            let bench = &mut state.workbench;
+            bench.contests.push(Contest {
+                candidates,
+                inputs: bench.inputs.clone(),
+                settings: bench.settings.clone(),
+            });
+            return Ok(Dynamic::from_array(rows));
         }
         let outcome = at_bench(call, |inputs, settings, control, progress| {
             trial::compare(&candidates, inputs, settings, control, progress)
@@ -84,6 +95,9 @@ false and `why`, and no numbers.",
                     skip(call, &candidate.label, &error.to_string());
                 }
             }
+            return Ok(Dynamic::from_array(not_run(&candidates)));
+        }
+        if mode == Mode::Collect {
             return Ok(Dynamic::from_array(not_run(&candidates)));
         }
         let swept = at_bench(call, |inputs, settings, control, progress| {
@@ -198,8 +212,7 @@ fn failed(label: &str, why: &str) -> Dynamic {
 
 fn not_run(candidates: &[Candidate]) -> Array {
     let rows = candidates.iter();
-    rows.map(|c| failed(&c.label, "C is written, and nothing runs"))
-        .collect()
+    rows.map(|c| failed(&c.label, "nothing runs")).collect()
 }
 
 pub(super) fn candidates(call: &Call) -> Result<Vec<Candidate>, Failure> {

@@ -6,7 +6,6 @@ use crate::runtime::{Data, Random, Scalar, Values};
 use crate::script::call::{Call, Function, Parameter};
 use crate::script::fail::Failure;
 use crate::script::values;
-use crate::script::workbench::Mode;
 use rhai::{Array, Dynamic, FnPtr};
 use std::sync::Arc;
 
@@ -34,8 +33,7 @@ the others keep what they hold. Source: TeML §2, Fig. 1.",
             3 => one_element(call, tensor, &name)?,
             _ => whole(call, tensor)?,
         };
-        let emits = call.state().workbench.mode != Mode::Run;
-        if !emits {
+        if call.state().workbench.mode.needs_inputs() {
             data.check(tensor).map_err(|error| call.refuse(&error.to_string()))?;
         }
         call.state().workbench.inputs.set(name, data);

@@ -5,6 +5,7 @@ use crate::analysis::shape::virtual_shape;
 use crate::ir::{Affine, Expr, Index, Name, Nest, Node, Tensor};
 use crate::script::call::{Function, Parameter};
 use crate::script::fail::Failure;
+use crate::script::workbench::Size;
 use crate::script::{operations, values};
 use rhai::{Array, Dynamic, Map};
 
@@ -168,14 +169,23 @@ particular.",
 
 pub(super) static PARAM: Function = Function {
     name: "param",
-    params: &[Parameter::new("name"), Parameter::new("default")],
+    params: &[
+        Parameter::new("name"),
+        Parameter::new("default"),
+        Parameter::optional("mini"),
+    ],
     returns: "",
     doc: "\
-What the command line sets with `--set NAME=VALUE`, or else the default. The value has the
-default's type: an integer, a number, a truth value or a string.",
+What the command line sets with `--set NAME=VALUE`, or else the default: `param(\"n\", 1024, 17)`.
+With `--size mini`, the third argument is the default where it is given: a size that takes no time,
+for tests. The value has the default's type: an integer, a number, a truth value or a string.",
     call: |call| {
         let name = call.text(0)?;
-        let default = call.value(1).unwrap_or(Dynamic::UNIT);
+        let default = match call.state().workbench.size {
+            Size::Mini if call.count() == 3 => call.value(2),
+            _ => call.value(1),
+        };
+        let default = default.unwrap_or(Dynamic::UNIT);
         let Some(text) = call.state().workbench.parameters.take(&name) else {
             return Ok(default);
         };

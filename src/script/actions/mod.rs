@@ -7,6 +7,7 @@ mod data;
 mod export;
 mod init;
 mod look;
+mod machine;
 mod moves;
 mod paths;
 mod pluto;
@@ -111,6 +112,7 @@ pub static ACTIONS: &[&Function] = &[
     &look::BOUNDS,
     &look::PARAM,
     &look::WRONG,
+    &machine::MACHINE,
     &moves::MOVES,
     &moves::APPLY,
     &pluto::PLUTO,

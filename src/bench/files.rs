@@ -1,0 +1,33 @@
+//! Results as files.
+
+use super::{Results, chart, page};
+use std::io;
+use std::path::Path;
+
+/// Writes the results as data to `json`, and to the directory `out` as data, as a page and as a
+/// chart for each kernel.
+///
+/// # Errors
+/// What cannot be written.
+pub fn write(results: &Results, json: Option<&Path>, out: Option<&Path>) -> io::Result<()> {
+    let data = || -> io::Result<String> { Ok(serde_json::to_string_pretty(results)? + "\n") };
+    if let Some(path) = json {
+        std::fs::write(path, data()?).map_err(|error| named(path, &error))?;
+    }
+    let Some(out) = out else { return Ok(()) };
+    std::fs::create_dir_all(out).map_err(|error| named(out, &error))?;
+    let write = |name: &str, text: String| {
+        let path = out.join(name);
+        std::fs::write(&path, text).map_err(|error| named(&path, &error))
+    };
+    write("bench.json", data()?)?;
+    write("index.html", page(results))?;
+    for group in results.groups.iter().filter(|g| g.why.is_none()) {
+        write(&format!("{}.svg", group.kernel), chart(group))?;
+    }
+    Ok(())
+}
+
+fn named(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+}

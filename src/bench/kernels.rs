@@ -1,0 +1,56 @@
+//! The kernels: those that come with the tool, and scripts of the user's.
+
+use crate::script::{ScriptError, Session};
+use std::path::PathBuf;
+
+/// A script that compares variants of a kernel.
+#[derive(Clone, Debug)]
+pub struct Script {
+    /// What tables call the kernel.
+    pub name: String,
+    text: Text,
+}
+
+#[derive(Clone, Debug)]
+enum Text {
+    Own(&'static str),
+    File(PathBuf),
+}
+
+macro_rules! own {
+    ($($name:literal),*) => {
+        &[$(($name, include_str!(concat!("../../scripts/", $name, ".rhai")))),*]
+    };
+}
+
+/// TeML's Table 1.
+static SCRIPTS: &[(&str, &str)] = own!(
+    "mm", "tmm", "bmm", "gconv", "mttkrp", "sddmm", "interp", "helm", "blur", "coars"
+);
+
+/// The scripts that come with the tool.
+pub fn scripts() -> Vec<Script> {
+    let script = |(name, text): &(&str, &'static str)| Script {
+        name: (*name).to_owned(),
+        text: Text::Own(text),
+    };
+    SCRIPTS.iter().map(script).collect()
+}
+
+impl Script {
+    /// A script of the user's; the kernel has the name of the file.
+    pub fn of_file(path: PathBuf) -> Script {
+        let stem = path.file_stem().unwrap_or(path.as_os_str());
+        Script {
+            name: stem.to_string_lossy().into_owned(),
+            text: Text::File(path),
+        }
+    }
+
+    pub(super) fn run(&self, session: &mut Session) -> Result<(), ScriptError> {
+        match &self.text {
+            Text::Own(text) => session.run_text(&format!("scripts/{}.rhai", self.name), text),
+            Text::File(path) => session.run_file(path),
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! The bench: kernel scripts, whose variants are checked and timed against each other and against
+//! what others made, and reported as tables, charts and data.
+
+mod chart;
+mod files;
+mod kernels;
+mod page;
+mod peers;
+mod results;
+mod table;
+
+pub use chart::chart;
+pub use files::write;
+pub use kernels::{Script, scripts};
+pub use page::page;
+pub use peers::Choice;
+pub use results::{Absent, Group, Limit, Line, Results};
+pub use table::{summary, table};
+
+use crate::machine::speed;
+use crate::runtime::{Budget, Control, RuntimeError};
+use crate::script::{Mode, ScriptError, Session, Size, Workbench};
+use crate::trial::{Contest, Progress};
+use std::time::Duration;
+
+/// What is to be measured.
+#[derive(Clone, Debug, Default)]
+pub struct Plan {
+    /// The kernels.
+    pub scripts: Vec<Script>,
+    /// What `param` gives in them.
+    pub parameters: Vec<(String, String)>,
+    /// Which of its defaults hold.
+    pub size: Size,
+    /// With what else they are compared.
+    pub peers: Vec<Choice>,
+}
+
+/// 5 to 30 runs, about 2 s; fewer where a run takes seconds, so that ten kernels take minutes.
+/// Times at mini sizes mean nothing.
+fn budget(size: Size) -> Budget {
+    Budget {
+        min_runs: 5,
+        max_runs: match size {
+            Size::Bench => 30,
+            Size::Mini => 5,
+        },
+        time: Duration::from_secs(2),
+        patience: Duration::from_secs(8),
+    }
+}
+
+/// Measures kernel after kernel. `show` gets the results as far as they are, after each kernel,
+/// so that what was measured is not lost when someone asks to stop. A script that fails is a
+/// result, too.
+///
+/// # Errors
+/// [`RuntimeError`] where nothing can be measured, or someone asked to stop.
+pub fn run(
+    plan: &Plan,
+    control: &Control,
+    progress: &(dyn Fn(Progress) + Sync),
+    show: &mut dyn FnMut(&Results),
+) -> Result<Results, RuntimeError> {
+    let say = |what: &str| {
+        let (what, done, total) = (what.to_owned(), 0, 1);
+        progress(Progress { what, done, total });
+    };
+    say("measuring what the machine can do");
+    let rates = speed(control.threads, control)?.rates;
+    let mut results = Results::new(plan.size, control.threads, rates)?;
+    let mut found = Vec::new();
+    for choice in &plan.peers {
+        say(&format!("looking for {choice}"));
+        match peers::find(choice, control) {
+            Ok(peer) => found.push(peer),
+            Err(why) => results.absent.push(Absent {
+                name: choice.to_string(),
+                why,
+            }),
+        }
+    }
+    for (k, script) in plan.scripts.iter().enumerate() {
+        let place = format!("{}, {} of {}", script.name, k + 1, plan.scripts.len());
+        let progress = |p: Progress| {
+            let what = format!("{place}: {}", p.what);
+            progress(Progress { what, ..p });
+        };
+        progress(Progress {
+            what: "reading the script".to_owned(),
+            done: 0,
+            total: 1,
+        });
+        let contests = match contests(script, plan, control) {
+            Ok(contests) => contests,
+            Err(error) => {
+                interrupted(control)?;
+                results.groups.push(Group::failed(&script.name, error));
+                show(&results);
+                continue;
+            }
+        };
+        for (n, contest) in contests.iter().enumerate() {
+            let name = match n {
+                0 => script.name.clone(),
+                _ => format!("{}_{}", script.name, n + 1),
+            };
+            let group = measure(&name, script, contest, &found, &results, control, &progress);
+            interrupted(control)?;
+            results.groups.push(group);
+            show(&results);
+        }
+    }
+    Ok(results)
+}
+
+fn interrupted(control: &Control) -> Result<(), RuntimeError> {
+    match control.interrupted() {
+        true => Err(RuntimeError::Interrupted {
+            during: "measuring".to_owned(),
+        }),
+        false => Ok(()),
+    }
+}
+
+/// What a script compares.
+fn contests(script: &Script, plan: &Plan, control: &Control) -> Result<Vec<Contest>, String> {
+    let workbench = Workbench {
+        mode: Mode::Collect,
+        control: control.clone(),
+        parameters: plan.parameters.clone().into(),
+        size: plan.size,
+        ..Workbench::default()
+    };
+    let collect = || {
+        let mut session = Session::new(Box::new(std::io::sink()), workbench)?;
+        script.run(&mut session)?;
+        let contests = std::mem::take(&mut session.shared().lock().workbench.contests);
+        Ok((contests, session.unused_parameter()))
+    };
+    let collected: Result<(Vec<Contest>, Option<String>), ScriptError> = collect();
+    let (mut contests, unused) = collected.map_err(|error| error.render(false))?;
+    // Where there are several scripts, a setting is for those that have it.
+    if let (Some(name), [_]) = (unused, &plan.scripts[..]) {
+        return Err(format!(
+            "error: the script has no param(\"{name}\", …), which --set names"
+        ));
+    }
+    if contests.is_empty() {
+        return Err("error: the script compares nothing: it does not call `compare`".to_owned());
+    }
+    for contest in &mut contests {
+        contest.settings.budget = budget(plan.size);
+    }
+    Ok(contests)
+}
+
+fn measure(
+    name: &str,
+    script: &Script,
+    contest: &Contest,
+    found: &[peers::Found],
+    results: &Results,
+    control: &Control,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Group {
+    let reference = match contest.reference() {
+        Ok(reference) => reference,
+        Err(error) => return Group::failed(name, format!("error: {error}")),
+    };
+    let (mut present, mut absent) = (Vec::new(), Vec::new());
+    for found in found {
+        match found.peer(&script.name, &reference, &contest.settings.options) {
+            Ok(peer) => present.push(peer),
+            Err(why) => absent.push(Absent {
+                name: found.label.clone(),
+                why,
+            }),
+        }
+    }
+    match contest.run(&present, control, progress) {
+        Ok(ranking) => Group::new(name, &ranking, &present, absent, results),
+        Err(error) => Group::failed(name, format!("error: {error}")),
+    }
+}

@@ -1,0 +1,294 @@
+//! What a bench finds out, as data.
+
+use crate::codegen::Kernel;
+use crate::machine::{Machine, Rates};
+use crate::runtime::{Compiler, Options, RuntimeError};
+use crate::script::Size;
+use crate::trial::{Entry, Peer, Ranking, Row, Work};
+use serde::Serialize;
+use std::time::{Duration, SystemTime};
+
+/// All of it, and what it depends on.
+#[derive(Clone, Debug, Serialize)]
+pub struct Results {
+    /// The version of this tool.
+    pub teml: &'static str,
+    /// When it began, in universal time.
+    pub date: String,
+    /// `bench` or `mini`.
+    pub size: &'static str,
+    /// The threads of parallel loops.
+    pub threads: usize,
+    /// The version of the C compiler.
+    pub compiler: String,
+    /// Its flags.
+    pub flags: String,
+    /// Where it ran.
+    pub machine: Machine,
+    /// What that can do with this number of threads.
+    pub rates: Rates,
+    /// The peers that were asked for and are not installed.
+    pub absent: Vec<Absent>,
+    /// One per comparison.
+    pub groups: Vec<Group>,
+}
+
+/// A comparison: one table.
+#[derive(Clone, Debug, Serialize)]
+pub struct Group {
+    /// The kernel.
+    pub kernel: String,
+    /// Why nothing was measured.
+    pub why: Option<String>,
+    /// What results were compared with.
+    pub evidence: String,
+    /// Arithmetic operations by definition.
+    pub flops: f64,
+    /// What the machine can do at best.
+    pub limit: Option<Limit>,
+    /// One per variant and peer, the untransformed variant first.
+    pub lines: Vec<Line>,
+    /// The peers that are installed and have nothing for this kernel.
+    pub absent: Vec<Absent>,
+}
+
+/// The time that a computation takes at least on a machine.
+#[derive(Clone, Debug, Serialize)]
+pub struct Limit {
+    /// The time in seconds.
+    pub seconds: f64,
+    /// What sets it: `arithmetic` or `memory`.
+    pub by: &'static str,
+    /// The fewest arithmetic operations of any variant.
+    pub flops: f64,
+    /// Inputs and results in bytes.
+    pub bytes: f64,
+    /// The rate of the machine, in units of 10^9 per second.
+    pub rate: f64,
+}
+
+/// A variant or a peer.
+#[derive(Clone, Debug, Serialize)]
+pub struct Line {
+    /// What tables call it.
+    pub name: String,
+    /// Whether others made it.
+    pub peer: bool,
+    /// Why nothing was measured.
+    pub why: Option<String>,
+    /// What was measured.
+    pub times: Option<Times>,
+    /// Why it may stand for the computation; empty where that is proved, and for peers, which are
+    /// only compared.
+    pub proof: String,
+    /// The C.
+    pub code: String,
+    /// What compiled it, and how, where that is not as for all others.
+    pub compiled: String,
+}
+
+/// What was measured of a variant, in seconds.
+#[derive(Clone, Debug, Serialize)]
+pub struct Times {
+    /// Each run.
+    pub runs: Vec<f64>,
+    /// The shortest run.
+    pub min: f64,
+    /// Half of the runs are shorter.
+    pub median: f64,
+    /// The interquartile range over the median.
+    pub spread: f64,
+    /// Operations of the definition in the median time, in units of 10^9 per second.
+    pub gflops: f64,
+    /// Bytes that have to be moved, likewise.
+    pub gbytes: f64,
+    /// The time that the machine needs at least over the median.
+    pub share: Option<f64>,
+    /// The median time of the first variant over this one.
+    pub speed_up: f64,
+    /// The largest relative error.
+    pub error: f64,
+}
+
+/// A peer that was asked for and is not among what was measured.
+#[derive(Clone, Debug, Serialize)]
+pub struct Absent {
+    /// Its name.
+    pub name: String,
+    /// Why, and what can be done about it.
+    pub why: String,
+}
+
+impl Results {
+    pub(super) fn new(size: Size, threads: usize, rates: Rates) -> Result<Results, RuntimeError> {
+        let now = humantime::format_rfc3339_seconds(SystemTime::now());
+        Ok(Results {
+            teml: env!("CARGO_PKG_VERSION"),
+            date: now.to_string(),
+            size: match size {
+                Size::Bench => "bench",
+                Size::Mini => "mini",
+            },
+            threads,
+            compiler: Compiler::find()?.version().to_owned(),
+            flags: Options::default().flags(false).join(" "),
+            machine: Machine::this(),
+            rates,
+            absent: Vec::new(),
+            groups: Vec::new(),
+        })
+    }
+
+    /// Whether anything was not measured that should have been.
+    pub fn failed(&self) -> bool {
+        let mut groups = self.groups.iter();
+        groups.any(|g| g.why.is_some() || g.lines.iter().any(|l| l.why.is_some()))
+    }
+}
+
+impl Group {
+    pub(super) fn failed(kernel: &str, why: String) -> Group {
+        Group {
+            kernel: kernel.to_owned(),
+            why: Some(why),
+            evidence: String::new(),
+            flops: 0.0,
+            limit: None,
+            lines: Vec::new(),
+            absent: Vec::new(),
+        }
+    }
+
+    pub(super) fn new(
+        kernel: &str,
+        ranking: &Ranking,
+        peers: &[Peer],
+        absent: Vec<Absent>,
+        results: &Results,
+    ) -> Group {
+        let work = &ranking.work;
+        let limit = limit(work, &results.rates, results.machine.last_caches());
+        let rows = ranking.entries.iter().flat_map(|entry| &entry.row);
+        let first = rows.map(|row| row.timing.median).next();
+        let own = ranking.entries.len() - peers.len();
+        let peer = |k: usize| k.checked_sub(own).and_then(|k| peers.get(k));
+        let line = |(k, entry): (usize, &Entry)| Line {
+            name: entry.label.clone(),
+            peer: peer(k).is_some(),
+            why: entry.row.as_ref().err().map(|error| error.to_string()),
+            times: entry
+                .row
+                .as_ref()
+                .ok()
+                .map(|row| Times::new(row, work, &limit, first)),
+            proof: of_kernel(entry, |kernel| match peer(k) {
+                Some(_) => String::new(),
+                None => kernel.proof.to_string(),
+            }),
+            code: of_kernel(entry, Kernel::source),
+            compiled: peer(k).map_or(String::new(), |peer| {
+                let flags = peer.options.flags(peer.kernel.chooses());
+                let all = flags.iter().chain(&peer.options.libraries);
+                let all: Vec<&str> = all.map(String::as_str).collect();
+                format!("{}: {}", peer.compiler.version(), all.join(" "))
+            }),
+        };
+        Group {
+            kernel: kernel.to_owned(),
+            why: None,
+            evidence: ranking.evidence.to_string(),
+            flops: work.flops,
+            lines: ranking.entries.iter().enumerate().map(line).collect(),
+            limit,
+            absent,
+        }
+    }
+}
+
+fn of_kernel(entry: &Entry, text: impl Fn(&Kernel) -> String) -> String {
+    entry
+        .row
+        .as_ref()
+        .map_or(String::new(), |row| text(&row.kernel))
+}
+
+/// What limits a computation: its operations, or what has to come from memory, unless the caches
+/// can hold all of it.
+fn limit(work: &Work, rates: &Rates, caches: u64) -> Option<Limit> {
+    let of = |count: f64, rate: f64, by| Limit {
+        seconds: count / rate / 1e9,
+        by,
+        flops: work.least_flops,
+        bytes: work.bytes,
+        rate,
+    };
+    let arithmetic = rates.gflops(work.elem);
+    let arithmetic = arithmetic.map(|rate| of(work.least_flops, rate, "arithmetic"));
+    let in_memory = work.bytes > caches as f64;
+    let memory = in_memory.then(|| of(work.bytes, rates.bandwidth(), "memory"));
+    let limits = [arithmetic, memory].into_iter().flatten();
+    let limit = limits.max_by(|a, b| a.seconds.total_cmp(&b.seconds))?;
+    let possible = limit.seconds.is_finite() && limit.seconds > 0.0;
+    possible.then_some(limit)
+}
+
+impl Times {
+    fn new(row: &Row, work: &Work, limit: &Option<Limit>, first: Option<Duration>) -> Times {
+        let median = row.timing.median.as_secs_f64().max(1e-9);
+        let first = first.map_or(median, |first| first.as_secs_f64());
+        Times {
+            runs: row.timing.runs.iter().map(Duration::as_secs_f64).collect(),
+            min: row.timing.min.as_secs_f64(),
+            median,
+            spread: row.timing.spread,
+            gflops: work.flops / median / 1e9,
+            gbytes: work.bytes / median / 1e9,
+            share: limit.as_ref().map(|limit| limit.seconds / median),
+            speed_up: first / median,
+            error: row.error,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::Elem;
+
+    const RATES: Rates = Rates {
+        gflops_f64: 100.0,
+        gflops_f32: 200.0,
+        read: 40.0,
+        triad: 50.0,
+    };
+
+    fn of(flops: f64, bytes: f64, elem: Elem) -> Option<(f64, &'static str)> {
+        let work = Work {
+            flops: 2.0 * flops,
+            least_flops: flops,
+            bytes,
+            elem,
+        };
+        // In picoseconds, because thousandths are not exact.
+        limit(&work, &RATES, 1000).map(|l| ((l.seconds * 1e12).round(), l.by))
+    }
+
+    #[test]
+    fn the_larger_time_limits() {
+        assert_eq!(of(1e9, 1e9, Elem::F64), Some((2e10, "memory")));
+        assert_eq!(of(4e9, 1e9, Elem::F64), Some((4e10, "arithmetic")));
+        assert_eq!(of(8e9, 1e9, Elem::F32), Some((4e10, "arithmetic")));
+    }
+
+    #[test]
+    fn what_caches_hold_need_not_come_from_memory() {
+        assert_eq!(of(1.0, 999.0, Elem::F64), Some((10.0, "arithmetic")));
+    }
+
+    #[test]
+    fn nothing_is_known_of_integers_but_the_memory() {
+        assert_eq!(of(1e9, 1e9, Elem::I32), Some((2e10, "memory")));
+        assert_eq!(of(1e9, 100.0, Elem::I32), None);
+        assert_eq!(of(0.0, 100.0, Elem::F64), None);
+    }
+}

@@ -1,0 +1,171 @@
+//! Results as text.
+
+use super::results::{Absent, Group, Line, Results, Times};
+use crate::report::time;
+use comfy_table::{CellAlignment, Table, presets};
+use std::time::Duration;
+
+/// The heads of the columns of a table.
+pub(super) const COLUMNS: [&str; 10] = [
+    "variant", "runs", "min", "median", "spread", "GFLOP/s", "GB/s", "of limit", "speed-up",
+    "error",
+];
+
+/// The table of one kernel, and what has to be known about it.
+pub fn table(group: &Group) -> String {
+    let mut lines = vec![format!("{}:", group.kernel)];
+    if let Some(why) = &group.why {
+        lines.push(why.trim_end().to_owned());
+        return lines.join("\n");
+    }
+    let mut table = new_table(&COLUMNS);
+    for line in &group.lines {
+        if let Some(times) = &line.times {
+            table.add_row(cells(line, times));
+        }
+    }
+    lines.push(aligned(table));
+    lines.extend(notes(group));
+    lines.join("\n")
+}
+
+pub(super) fn cells(line: &Line, times: &Times) -> [String; 10] {
+    [
+        line.name.clone(),
+        times.runs.len().to_string(),
+        seconds(times.min),
+        seconds(times.median),
+        format!("{:.1} %", 100.0 * times.spread),
+        format!("{:.2}", times.gflops),
+        format!("{:.2}", times.gbytes),
+        times
+            .share
+            .map_or("–".to_owned(), |s| format!("{:.1} %", 100.0 * s)),
+        format!("{:.2}x", times.speed_up),
+        match times.error {
+            0.0 => "0".to_owned(),
+            error => format!("{error:.1e}"),
+        },
+    ]
+}
+
+/// What stands below a table.
+pub(super) fn notes(group: &Group) -> Vec<String> {
+    let mut notes = vec![format!("checked: {}", group.evidence)];
+    if let Some(limit) = &group.limit {
+        let (count, what, rate) = match limit.by {
+            "memory" => (limit.bytes, "B of inputs and results", "GB/s"),
+            _ => (limit.flops, "FLOP", "GFLOP/s"),
+        };
+        notes.push(format!(
+            "limit: {}, set by {}: {}{what} at {:.1} {rate}",
+            seconds(limit.seconds),
+            limit.by,
+            scaled(count),
+            limit.rate
+        ));
+    }
+    for line in &group.lines {
+        if let Some(why) = &line.why {
+            notes.push(format!("{}: failed: {}", line.name, why.trim_end()));
+        }
+        if !line.proof.is_empty() {
+            notes.push(format!("{}: {}", line.name, line.proof));
+        }
+    }
+    notes.extend(absent(&group.absent));
+    notes
+}
+
+/// Speed-ups over the untransformed nests: a row for each kernel, a column for each name that
+/// several kernels have, and the best. Below it, which peers are absent.
+pub fn summary(results: &Results) -> String {
+    let names = names(results);
+    let heads = ["kernel"]
+        .into_iter()
+        .chain(names.iter().map(String::as_str));
+    let heads: Vec<&str> = heads.chain(["best", "is"]).collect();
+    let mut table = new_table(&heads);
+    for row in rows(results, &names) {
+        table.add_row(row);
+    }
+    let absent = absent(&results.absent).into_iter();
+    [aligned(table)]
+        .into_iter()
+        .chain(absent)
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+pub(super) fn absent(peers: &[Absent]) -> Vec<String> {
+    let peers = peers.iter();
+    peers
+        .map(|peer| format!("{}: absent: {}", peer.name, peer.why))
+        .collect()
+}
+
+/// The names of variants that several kernels have, if there are several.
+pub(super) fn names(results: &Results) -> Vec<String> {
+    let measured = results.groups.iter().filter(|g| g.why.is_none());
+    let least = measured.clone().count().min(2);
+    let mut names: Vec<String> = Vec::new();
+    let lines = || measured.clone().flat_map(|g| &g.lines);
+    for line in lines()
+        .filter(|l| !l.peer)
+        .chain(lines().filter(|l| l.peer))
+    {
+        let has = |g: &&Group| g.lines.iter().any(|l| l.name == line.name);
+        if !names.contains(&line.name) && measured.clone().filter(has).count() >= least {
+            names.push(line.name.clone());
+        }
+    }
+    names
+}
+
+/// The rows of the summary.
+pub(super) fn rows(results: &Results, names: &[String]) -> Vec<Vec<String>> {
+    let shown = |times: &Times| format!("{:.2}x", times.speed_up);
+    let row = |group: &Group| -> Vec<String> {
+        let mut row = vec![group.kernel.clone()];
+        for name in names {
+            let line = group.lines.iter().find(|l| l.name == *name);
+            let times = line.and_then(|l| l.times.as_ref());
+            row.push(times.map_or("–".to_owned(), shown));
+        }
+        let timed = group
+            .lines
+            .iter()
+            .filter_map(|l| Some((l, l.times.as_ref()?)));
+        let best = timed.max_by(|a, b| a.1.speed_up.total_cmp(&b.1.speed_up));
+        row.push(best.map_or("–".to_owned(), |(_, times)| shown(times)));
+        row.push(best.map_or("–".to_owned(), |(line, _)| line.name.clone()));
+        row
+    };
+    results.groups.iter().map(row).collect()
+}
+
+/// A number with a prefix for the unit that follows.
+fn scaled(count: f64) -> String {
+    let prefixes = [(1e9, "G"), (1e6, "M"), (1e3, "k")];
+    let prefix = prefixes.into_iter().find(|(unit, _)| count >= *unit);
+    let (unit, prefix) = prefix.unwrap_or((1.0, ""));
+    format!("{:.3} {prefix}", count / unit)
+}
+
+pub(super) fn seconds(seconds: f64) -> String {
+    time(Duration::try_from_secs_f64(seconds).unwrap_or_default())
+}
+
+fn new_table(heads: &[&str]) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::ASCII_MARKDOWN);
+    table.set_header(heads);
+    table
+}
+
+fn aligned(mut table: Table) -> String {
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table.to_string()
+}

@@ -1,0 +1,262 @@
+//! What the system and the processor tell. What they do not tell is unknown, not guessed.
+
+use serde::Serialize;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// The processor that this program runs on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Machine {
+    /// What it calls itself, with its family and model.
+    pub cpu: Option<String>,
+    /// How many threads this process may run at a time.
+    pub threads: usize,
+    /// How many cores these have.
+    pub cores: Option<usize>,
+    /// The caches that hold data, the smallest level first.
+    pub caches: Vec<Cache>,
+    /// Its vector registers.
+    pub vector: Option<Vector>,
+    /// Memory in bytes.
+    pub memory: Option<u64>,
+}
+
+/// One cache of a level; there can be several.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Cache {
+    /// 1 is the nearest.
+    pub level: u32,
+    /// How much it holds.
+    pub bytes: u64,
+    /// How many of the process's threads have one of their own.
+    pub count: usize,
+}
+
+/// What vector instructions work on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Vector {
+    /// The instructions.
+    pub name: &'static str,
+    /// The width of a register.
+    pub bytes: usize,
+    /// How many registers there are.
+    pub registers: usize,
+}
+
+impl Machine {
+    /// This machine.
+    pub fn this() -> Machine {
+        let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+        let memory = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+        let system = Path::new("/sys/devices/system/cpu");
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let allowed = allowed();
+        Machine {
+            cpu: cpu(&info),
+            threads,
+            cores: distinct(system, &allowed, "topology/core_cpus_list")
+                .or_else(|| distinct(system, &allowed, "topology/thread_siblings_list")),
+            caches: caches(system, &allowed),
+            vector: vector(),
+            memory: value(&memory, "MemTotal")
+                .and_then(|text| text.strip_suffix(" kB")?.parse::<u64>().ok())
+                .map(|kib| kib * 1024),
+        }
+    }
+
+    /// How much one cache of a level holds.
+    pub fn cache(&self, level: u32) -> Option<u64> {
+        let mut caches = self.caches.iter();
+        Some(caches.find(|c| c.level == level)?.bytes)
+    }
+
+    /// How much all caches of the last level hold.
+    pub fn last_caches(&self) -> u64 {
+        let last = self.caches.last();
+        last.map_or(0, |cache| cache.bytes * cache.count as u64)
+    }
+}
+
+/// The value of the first line `key : value`.
+fn value<'a>(text: &'a str, key: &str) -> Option<&'a str> {
+    text.lines().find_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        (name.trim() == key).then(|| value.trim())
+    })
+}
+
+fn cpu(info: &str) -> Option<String> {
+    let name = value(info, "model name")?;
+    // Names that clouds give tell little.
+    let (family, model) = (value(info, "cpu family"), value(info, "model"));
+    Some(match family.zip(model) {
+        Some((family, model)) => format!("{name} (family {family}, model {model})"),
+        None => name.to_owned(),
+    })
+}
+
+/// The numbers of the processors that this process may run on; empty where that is not told.
+fn allowed() -> Vec<usize> {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let list = value(&status, "Cpus_allowed_list").unwrap_or_default();
+    numbers(list)
+}
+
+/// `0-3,8` as numbers.
+fn numbers(list: &str) -> Vec<usize> {
+    let mut all = Vec::new();
+    for part in list.split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        if let (Ok(first), Ok(last)) = (first.trim().parse::<usize>(), last.trim().parse()) {
+            all.extend(first..=last);
+        }
+    }
+    all
+}
+
+fn read(path: &Path) -> Option<String> {
+    let text = std::fs::read_to_string(path).ok()?;
+    Some(text.trim().to_owned())
+}
+
+/// How many different contents the file `name` of the processors has.
+fn distinct(system: &Path, cpus: &[usize], name: &str) -> Option<usize> {
+    let file = |cpu: &usize| read(&system.join(format!("cpu{cpu}")).join(name));
+    let contents: Option<BTreeSet<String>> = cpus.iter().map(file).collect();
+    contents.map(|set| set.len()).filter(|count| *count > 0)
+}
+
+fn caches(system: &Path, cpus: &[usize]) -> Vec<Cache> {
+    let Some(first) = cpus.first() else {
+        return Vec::new();
+    };
+    let directory = system.join(format!("cpu{first}/cache"));
+    let mut caches = Vec::new();
+    for index in 0.. {
+        let index = format!("index{index}");
+        let file = |name: &str| read(&directory.join(&index).join(name));
+        let Some(kind) = file("type") else { break };
+        let level = file("level").and_then(|text| text.parse().ok());
+        let bytes = file("size").and_then(|text| bytes(&text));
+        if let (true, Some(level), Some(bytes)) = (kind != "Instruction", level, bytes) {
+            let shared = format!("cache/{index}/shared_cpu_list");
+            let count = distinct(system, cpus, &shared).unwrap_or(1);
+            caches.push(Cache {
+                level,
+                bytes,
+                count,
+            });
+        }
+    }
+    caches.sort_by_key(|cache| cache.level);
+    caches
+}
+
+/// `48K` in bytes.
+fn bytes(text: &str) -> Option<u64> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match &text[digits.len()..] {
+        "" => 1,
+        "K" => 1 << 10,
+        "M" => 1 << 20,
+        "G" => 1 << 30,
+        _ => return None,
+    };
+    Some(digits.parse::<u64>().ok()? * unit)
+}
+
+#[cfg(target_arch = "x86_64")]
+fn vector() -> Option<Vector> {
+    let of = |name, bytes, registers| Vector {
+        name,
+        bytes,
+        registers,
+    };
+    Some(if is_x86_feature_detected!("avx512f") {
+        of("AVX-512", 64, 32)
+    } else if is_x86_feature_detected!("avx2") {
+        of("AVX2", 32, 16)
+    } else if is_x86_feature_detected!("avx") {
+        of("AVX", 32, 16)
+    } else {
+        of("SSE2", 16, 16)
+    })
+}
+
+#[cfg(target_arch = "aarch64")]
+fn vector() -> Option<Vector> {
+    Some(Vector {
+        name: "NEON",
+        bytes: 16,
+        registers: 32,
+    })
+}
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+fn vector() -> Option<Vector> {
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_of_processors() {
+        assert_eq!(numbers("0-2,5\n"), [0, 1, 2, 5]);
+        assert_eq!(numbers("7"), [7]);
+        assert_eq!(numbers(""), [] as [usize; 0]);
+    }
+
+    #[test]
+    fn sizes_have_units() {
+        assert_eq!(bytes("48K"), Some(49_152));
+        assert_eq!(bytes("32M"), Some(32 << 20));
+        assert_eq!(bytes("512"), Some(512));
+        assert_eq!(bytes("12 parsecs"), None);
+    }
+
+    #[test]
+    fn names_that_tell_little_come_with_family_and_model() {
+        let info = "processor\t: 0\ncpu family\t: 26\nmodel\t\t: 2\nmodel name\t: AMD EPYC\n";
+        assert_eq!(cpu(info).unwrap(), "AMD EPYC (family 26, model 2)");
+        assert_eq!(cpu("model name : Some\n").unwrap(), "Some");
+        assert_eq!(cpu("CPU part : 0xd40\n"), None);
+    }
+
+    #[test]
+    fn what_the_system_does_not_tell_is_unknown() {
+        let empty = tempfile::tempdir().unwrap();
+        assert_eq!(caches(empty.path(), &[0]), []);
+        assert_eq!(
+            distinct(empty.path(), &[0], "topology/core_cpus_list"),
+            None
+        );
+    }
+
+    #[test]
+    fn caches_are_those_of_data_and_counted() {
+        let system = tempfile::tempdir().unwrap();
+        let shared = [["0", "0", "0-1"], ["1", "1", "0-1"]];
+        for (cpu, shared) in shared.into_iter().enumerate() {
+            let kinds = [("Instruction", "1"), ("Data", "1"), ("Unified", "2")];
+            for (k, (kind, level)) in kinds.into_iter().enumerate() {
+                let directory = system.path().join(format!("cpu{cpu}/cache/index{k}"));
+                std::fs::create_dir_all(&directory).unwrap();
+                let write = |name: &str, text: &str| {
+                    std::fs::write(directory.join(name), format!("{text}\n")).unwrap();
+                };
+                write("type", kind);
+                write("level", level);
+                write("size", "64K");
+                write("shared_cpu_list", shared[k]);
+            }
+        }
+        let of = |level, count| Cache {
+            level,
+            bytes: 65_536,
+            count,
+        };
+        assert_eq!(caches(system.path(), &[0, 1]), [of(1, 2), of(2, 1)]);
+    }
+}

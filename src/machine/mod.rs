@@ -1,0 +1,8 @@
+//! Facts about this machine: what it is, which costs nothing to know, and how fast it is, which
+//! is measured and remembered.
+
+mod facts;
+mod speed;
+
+pub use facts::{Cache, Machine, Vector};
+pub use speed::{Rates, Speed, forget, speed};

@@ -1,0 +1,132 @@
+//! What is known of the machine, a line for each fact.
+
+use crate::machine::{Machine, Speed};
+
+/// The facts, and what was measured.
+pub fn machine(machine: &Machine, speeds: &[Speed]) -> String {
+    let unknown = || "unknown".to_owned();
+    let mut lines = vec![
+        ("processor", machine.cpu.clone().unwrap_or_else(unknown)),
+        ("threads", machine.threads.to_string()),
+        (
+            "cores",
+            machine.cores.map_or_else(unknown, |n| n.to_string()),
+        ),
+    ];
+    let names = [
+        "level 1 cache",
+        "level 2 cache",
+        "level 3 cache",
+        "level 4 cache",
+    ];
+    for (name, level) in names.into_iter().zip(1..) {
+        let mut caches = machine.caches.iter().filter(|c| c.level == level);
+        match caches.next() {
+            Some(cache) => {
+                let (size, count) = (bytes(cache.bytes), cache.count);
+                lines.push((name, format!("{size}, {count} of them")));
+            }
+            None if level <= 3 => lines.push((name, unknown())),
+            None => {}
+        }
+    }
+    lines.push(match &machine.vector {
+        Some(v) => {
+            let (bits, count, name) = (v.bytes * 8, v.registers, v.name);
+            (
+                "vectors",
+                format!("{count} registers of {bits} bits ({name})"),
+            )
+        }
+        None => ("vectors", unknown()),
+    });
+    lines.push(("memory", machine.memory.map_or_else(unknown, bytes)));
+    let mut text: Vec<String> = lines
+        .into_iter()
+        .map(|(name, value)| format!("{name:<14} {value}"))
+        .collect();
+    for Speed { threads, rates } in speeds {
+        let plural = if *threads == 1 { "" } else { "s" };
+        text.push(format!("at best, with {threads} thread{plural}:"));
+        let mut add = |name: &str, rate: f64, unit: &str| {
+            text.push(format!("  {name:<12} {rate:.1} {unit}"));
+        };
+        add("f64", rates.gflops_f64, "GFLOP/s");
+        add("f32", rates.gflops_f32, "GFLOP/s");
+        add("reading", rates.read, "GB/s");
+        add("triad", rates.triad, "GB/s");
+    }
+    text.join("\n")
+}
+
+/// A number of bytes in the largest unit of which there is one.
+fn bytes(bytes: u64) -> String {
+    let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
+    let unit = units.into_iter().find(|(shift, _)| bytes >> shift > 0);
+    match unit {
+        Some((shift, unit)) => {
+            let value = bytes as f64 / f64::from(1u32 << shift);
+            match value.fract() {
+                0.0 => format!("{value} {unit}"),
+                _ => format!("{value:.1} {unit}"),
+            }
+        }
+        None => format!("{bytes} bytes"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::{Cache, Rates, Vector};
+
+    #[test]
+    fn what_is_unknown_says_so() {
+        let nothing = Machine {
+            cpu: None,
+            threads: 1,
+            cores: None,
+            caches: Vec::new(),
+            vector: None,
+            memory: None,
+        };
+        let text = machine(&nothing, &[]);
+        assert_eq!(text.matches("unknown").count(), 7, "{text}");
+    }
+
+    #[test]
+    fn what_is_known_has_units() {
+        let known = Machine {
+            cpu: Some("Some (family 1, model 2)".to_owned()),
+            threads: 4,
+            cores: Some(2),
+            caches: vec![Cache {
+                level: 1,
+                bytes: 49_152,
+                count: 2,
+            }],
+            vector: Some(Vector {
+                name: "AVX2",
+                bytes: 32,
+                registers: 16,
+            }),
+            memory: Some(3 << 29),
+        };
+        let rates = Rates {
+            gflops_f64: 12.34,
+            gflops_f32: 25.0,
+            read: 10.0,
+            triad: 8.0,
+        };
+        let text = machine(&known, &[Speed { threads: 4, rates }]);
+        for shown in [
+            "48 KiB, 2 of them",
+            "16 registers of 256 bits (AVX2)",
+            "1.5 GiB",
+            "with 4 threads",
+            "12.3 GFLOP/s",
+        ] {
+            assert!(text.contains(shown), "no {shown} in\n{text}");
+        }
+    }
+}
