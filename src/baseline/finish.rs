@@ -6,7 +6,7 @@ use super::problem::Problem;
 use super::schedule::{Band, Level, Schedule};
 use super::vector::Strides;
 use super::work::{Work, named};
-use crate::ir::{Arg, Name};
+use crate::ir::{Affine, Arg, Name};
 use crate::transform::Class;
 use crate::transform::nest::mode::{PARALLELIZE, VECTORIZE};
 use crate::transform::nest::separate::SEPARATE;
@@ -210,7 +210,17 @@ impl Finish<'_> {
         let mut args = vec![named(&l.name), Arg::Int(size)];
         // Blocks of one loop that are beside each other must not depend on where others are.
         let range = self.work.range(&l.name);
-        if range.is_some_and(|range| range.as_constant().is_none()) {
+        if let Some(range) = range.filter(|range| range.as_constant().is_none()) {
+            // A grid follows bounds that go in steps of whole blocks.
+            let follows = |b: &Affine| b.terms().iter().all(|(_, c)| c % size == 0);
+            if range
+                .lower
+                .iter()
+                .any(|b| b.as_constant().is_none() && follows(b))
+            {
+                let (name, range) = (l.name.clone(), range.to_string());
+                return Err(NoSchedule::TileSize { name, range, size });
+            }
             args.push(Arg::Word("grid".to_owned()));
         }
         self.work.step(&STRIPMINE, args)?;
