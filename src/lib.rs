@@ -2,6 +2,7 @@
 
 pub mod advice;
 pub mod analysis;
+pub mod baseline;
 pub mod bench;
 pub mod codegen;
 pub mod diag;

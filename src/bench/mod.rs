@@ -1,6 +1,7 @@
 //! The bench: kernel scripts, whose variants are checked and timed against each other and against
 //! what others made, and reported as tables, charts and data.
 
+mod baselines;
 mod chart;
 mod files;
 mod kernels;
@@ -17,7 +18,7 @@ pub use peers::Choice;
 pub use results::{Absent, Group, Limit, Line, Results};
 pub use table::{summary, table};
 
-use crate::machine::speed;
+use crate::machine;
 use crate::runtime::{Budget, Control, RuntimeError};
 use crate::script::{Mode, ScriptError, Session, Size, Workbench};
 use crate::trial::{Contest, Progress};
@@ -50,7 +51,7 @@ fn budget(size: Size) -> Budget {
     }
 }
 
-/// Measures kernel after kernel. `show` gets the results as far as they are, after each kernel,
+/// Measures kernel after kernel, each with baselines and peers. `show` gets the results as far as they are, after each kernel,
 /// so that what was measured is not lost when someone asks to stop. A script that fails is a
 /// result, too.
 ///
@@ -67,6 +68,11 @@ pub fn run(
         progress(Progress { what, done, total });
     };
     say("measuring what the machine can do");
+    // At mini sizes, shares of the limit mean nothing, and should not take long.
+    let speed = match plan.size {
+        Size::Bench => machine::speed_at_best,
+        Size::Mini => machine::speed,
+    };
     let rates = speed(control.threads, control)?.rates;
     let mut results = Results::new(plan.size, control.threads, rates)?;
     let mut found = Vec::new();
@@ -100,7 +106,7 @@ pub fn run(
                 continue;
             }
         };
-        for (n, contest) in contests.iter().enumerate() {
+        for (n, contest) in contests.into_iter().enumerate() {
             let name = match n {
                 0 => script.name.clone(),
                 _ => format!("{}_{}", script.name, n + 1),
@@ -158,7 +164,7 @@ fn contests(script: &Script, plan: &Plan, control: &Control) -> Result<Vec<Conte
 fn measure(
     name: &str,
     script: &Script,
-    contest: &Contest,
+    mut contest: Contest,
     found: &[peers::Found],
     results: &Results,
     control: &Control,
@@ -168,7 +174,8 @@ fn measure(
         Ok(reference) => reference,
         Err(error) => return Group::failed(name, format!("error: {error}")),
     };
-    let (mut present, mut absent) = (Vec::new(), Vec::new());
+    let mut absent: Vec<Absent> = baselines::add(&mut contest).into_iter().collect();
+    let mut present = Vec::new();
     for found in found {
         match found.peer(&script.name, &reference, &contest.settings.options) {
             Ok(peer) => present.push(peer),

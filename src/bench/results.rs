@@ -48,7 +48,7 @@ pub struct Group {
     pub limit: Option<Limit>,
     /// One per variant and peer, the untransformed variant first.
     pub lines: Vec<Line>,
-    /// The peers that are installed and have nothing for this kernel.
+    /// The baselines and peers that have nothing for this kernel.
     pub absent: Vec<Absent>,
 }
 
@@ -110,7 +110,7 @@ pub struct Times {
     pub error: f64,
 }
 
-/// A peer that was asked for and is not among what was measured.
+/// A baseline or a peer that is not among what was measured.
 #[derive(Clone, Debug, Serialize)]
 pub struct Absent {
     /// Its name.

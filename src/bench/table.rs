@@ -104,6 +104,9 @@ pub(super) fn absent(peers: &[Absent]) -> Vec<String> {
         .collect()
 }
 
+/// The names that variants of most kernels have, in the order of the summary.
+const KNOWN: [&str; 4] = ["naive", "pluto", "paper", "plan"];
+
 /// The names of variants that several kernels have, if there are several.
 pub(super) fn names(results: &Results) -> Vec<String> {
     let measured = results.groups.iter().filter(|g| g.why.is_none());
@@ -119,6 +122,8 @@ pub(super) fn names(results: &Results) -> Vec<String> {
             names.push(line.name.clone());
         }
     }
+    let known = |name: &String| KNOWN.iter().position(|k| k == name);
+    names.sort_by_key(|name| known(name).unwrap_or(KNOWN.len()));
     names
 }
 

@@ -4,8 +4,9 @@
 //! see that `A[i - 4*o]` moves through neighbors along with `i`.
 
 use super::kernel::{ALIGNMENT, Header, Param, Role, parameter};
+use super::lanes::{Chosen, from_zero, is_uniform, trips};
 use super::used::Used;
-use super::value::{Values, index_text};
+use super::value::{ATOM, Values};
 use crate::analysis::ahead::{Touch, ahead};
 use crate::analysis::bounds::Bounds;
 use crate::analysis::work::executions;
@@ -20,7 +21,7 @@ pub(super) struct Emitter<'a> {
     /// The functions that the text calls, each before those that call it.
     functions: Vec<String>,
     text: String,
-    depth: usize,
+    pub(super) depth: usize,
     pub(super) values: Values,
     bounds: Bounds,
     /// The iterators of the loops around, outermost first.
@@ -31,6 +32,7 @@ pub(super) struct Emitter<'a> {
     stack: u64,
     /// The names of the tensors that the nest reads.
     read: HashSet<Name>,
+    chosen: Chosen,
 }
 
 /// The most bytes of a local tensor that is a variable: 16 KiB. Larger ones do not fit into
@@ -59,6 +61,7 @@ impl Emitter<'_> {
             band: 0,
             stack: 0,
             read: HashSet::new(),
+            chosen: Chosen::default(),
         }
     }
 
@@ -71,6 +74,7 @@ impl Emitter<'_> {
     pub(super) fn nest(&mut self, nest: &Nest) {
         self.depth = 1;
         self.bounds = Bounds::default();
+        self.chosen = Chosen::of(nest.trees());
         for line in nest.lines() {
             if let Tree::Stmt(s) = line.tree {
                 let mut add = |t: &Tensor| self.read.extend(t.name().cloned());
@@ -90,11 +94,11 @@ impl Emitter<'_> {
         }
     }
 
-    fn line(&mut self, text: &str) {
+    pub(super) fn line(&mut self, text: &str) {
         let _ = writeln!(self.text, "{:indent$}{text}", "", indent = 4 * self.depth);
     }
 
-    fn tree(&mut self, tree: &Tree) {
+    pub(super) fn tree(&mut self, tree: &Tree) {
         match tree {
             Tree::Loop(l) => self.emit_loop(l),
             Tree::Stmt(s) => self.stmt(s),
@@ -148,6 +152,23 @@ impl Emitter<'_> {
         if let Some(remark) = &l.hints.remark {
             self.line(&format!("// {remark}"));
         }
+        if self.chosen.is_vector(l) {
+            self.vector_loop(&from_zero(l), &origin(l));
+            self.bounds = outside;
+            return;
+        }
+        let counted;
+        let l = match trips(l).filter(|_| self.chosen.is_unrolled(l)) {
+            Some(trips) => {
+                self.values
+                    .headers
+                    .extend([Header::Integers, Header::Vectors]);
+                self.line(&format!("TEML_UNROLL({trips})"));
+                counted = from_zero(l);
+                &counted
+            }
+            None => l,
+        };
         if let Some(pragma) = self.pragma(l) {
             self.line(&pragma);
         }
@@ -274,8 +295,14 @@ impl Emitter<'_> {
     }
 
     fn stmt(&mut self, s: &Stmt) {
-        let target = format!("{}{}", s.target.label(), index_text(&s.index));
-        let value = self.values.value(&s.value, 0);
+        let target = self.values.access(&s.target, &s.index);
+        let value = match self.values.vectors.clone() {
+            // A vector is assigned vectors. Taking nothing away changes no number, -0 included.
+            Some(v) if s.update.is_none() && is_uniform(&s.value, &v.iterator) => {
+                format!("{} - {}", self.values.value(&s.value, ATOM), v.zeros())
+            }
+            _ => self.values.value(&s.value, 0),
+        };
         let line = match s.update {
             Some(op) if op.precedence().is_none() => {
                 let args = [target.clone(), value];

@@ -41,6 +41,8 @@ pub enum Header {
     Support,
     /// The functions of `numbers.h`.
     Numbers,
+    /// The types of `vectors.h`.
+    Vectors,
 }
 
 impl Header {
@@ -51,6 +53,7 @@ impl Header {
             Header::Memset => "#include <string.h>\n",
             Header::Support => concat!("\n", include_str!("support.h")),
             Header::Numbers => concat!("\n", include_str!("numbers.h")),
+            Header::Vectors => concat!("\n", include_str!("vectors.h")),
         }
     }
 }

@@ -3,6 +3,7 @@
 mod emit;
 mod generate;
 mod kernel;
+mod lanes;
 mod pragma;
 pub mod symbol;
 mod used;

@@ -1,7 +1,8 @@
 //! Values in C: numbers, accesses, operators, functions.
 
 use super::kernel::Header;
-use crate::ir::{Affine, BinaryOp, Constant, Elem, Expr, Function, Index, Node};
+use super::lanes::Vectors;
+use crate::ir::{Affine, BinaryOp, Constant, Elem, Expr, Function, Index, Node, Tensor};
 use std::collections::BTreeSet;
 
 /// Writes values, and collects what they need.
@@ -11,12 +12,26 @@ pub(super) struct Values {
     pub headers: BTreeSet<Header>,
     /// The functions of the C library that are called.
     pub calls: BTreeSet<String>,
+    /// What accesses are written with.
+    pub vectors: Option<Vectors>,
 }
 
 /// How tightly a unary minus binds; operators bind less tightly, everything else more.
 const UNARY: u8 = 3;
 
+/// What binds as tightly as this needs no parentheses.
+pub(super) const ATOM: u8 = UNARY + 1;
+
 impl Values {
+    /// An element, with its neighbors where lanes move through them.
+    pub(super) fn access(&self, tensor: &Tensor, index: &[Affine]) -> String {
+        let element = format!("{}{}", tensor.label(), index_text(index));
+        match &self.vectors {
+            Some(v) if index.iter().any(|a| a.mentions(&v.iterator)) => v.of(&element),
+            _ => element,
+        }
+    }
+
     /// An expression, in parentheses where it binds less tightly than `at_least`.
     pub(super) fn value(&mut self, expr: &Expr, at_least: u8) -> String {
         let (text, own) = match expr.node() {
@@ -25,7 +40,7 @@ impl Values {
                     Index::At(index) => index,
                     _ => &[],
                 };
-                return format!("{}{}", tensor.label(), index_text(index));
+                return self.access(tensor, index);
             }
             Node::Constant(value) => {
                 let own = if value.is_negative() {
@@ -128,7 +143,7 @@ impl Values {
 }
 
 /// The index of an access, as C writes it; the one element of rank 0 has an index, too.
-pub(super) fn index_text(index: &[Affine]) -> String {
+fn index_text(index: &[Affine]) -> String {
     match index {
         [] => "[0]".to_owned(),
         _ => index.iter().map(|a| format!("[{a}]")).collect(),

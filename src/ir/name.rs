@@ -124,6 +124,15 @@ const RESERVED: &[&str] = &[
     "unix",
     "linux",
     "i386",
+    "f64xn",
+    "f64x2",
+    "f64x4",
+    "f64x8",
+    "f32xn",
+    "f32x2",
+    "f32x4",
+    "f32x8",
+    "f32x16",
 ];
 
 impl Name {

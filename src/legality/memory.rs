@@ -53,6 +53,8 @@ impl Leaf<'_> {
         };
         variables.extend((0..region.len()).map(element));
         let piece = Piece::set(tuple, variables.iter().map(String::as_str));
+        let parameters = self.parameters.iter();
+        let piece = parameters.fold(piece, |piece, name| piece.parameter(name.as_str()));
         let variable = |name: &Name| self.variable(name);
         let piece = self.loops.iter().enumerate().fold(piece, |piece, (d, l)| {
             bounded(piece, l, &iterator(d), &variable)

@@ -1,9 +1,10 @@
 //! Whether nests compute what their definition says: the one authority.
 //!
 //! [`check()`] proves it or shows what is wrong; [`prove`] is what code needs; [`Judge`] answers it for
-//! many variants of one nest. [`race`] is a quick test for parallel loops that needs no polyhedral
+//! many variants of one nest; [`asked()`] is what whoever looks for an order has to keep. [`race`] is a quick test for parallel loops that needs no polyhedral
 //! library, and may refuse too much.
 
+mod asked;
 mod check;
 mod concurrent;
 mod dataflow;
@@ -20,6 +21,7 @@ mod relations;
 mod reroll;
 mod violation;
 
+pub use asked::{Asked, asked};
 pub use check::{Reductions, Undecided, Verdict, check, is_independent, is_legal, within};
 pub use judge::Judge;
 pub use proof::{Proof, Refused, prove};

@@ -1,6 +1,6 @@
 //! Nests as instances: what the definition executes in which order, and where a nest does.
 
-use crate::ir::{Affine, Fill, Index, Loop, Nest, Stmt, Tensor, Tree};
+use crate::ir::{Affine, Fill, Index, Loop, Name, Nest, Stmt, Tensor, Tree};
 
 /// The nests that run in order, taken apart.
 pub(super) struct Program<'a> {
@@ -33,6 +33,8 @@ pub(super) struct Leaf<'a> {
     /// The local tensors that are declared around it: their names, and the beginning of `place`
     /// that says in which sequence.
     pub(super) locals: Vec<(&'a str, Vec<usize>)>,
+    /// Numbers that are not known, in bounds of loops.
+    pub(super) parameters: &'a [Name],
 }
 
 #[derive(Clone, Copy)]
@@ -51,17 +53,13 @@ pub(super) struct Access<'a> {
 impl<'a> Program<'a> {
     /// The program whose nest number k has the trees `trees[k]`, its own or the same rolled up.
     pub(super) fn of(nests: &'a [Nest], trees: &'a [Vec<Tree>]) -> Program<'a> {
-        let mut definition = Vec::new();
+        let definition = definition(nests);
         let mut leaves = Vec::new();
         let mut first = 0;
-        let mut parts = 0;
         for (k, (nest, trees)) in nests.iter().zip(trees).enumerate() {
             Walk::from(first, k, &mut leaves).sequence(trees);
-            for part in nest.originals() {
-                Walk::from(first, parts, &mut definition).sequence(&part.trees);
-                first += part.assignments;
-                parts += 1;
-            }
+            let assignments = nest.originals().iter().map(|part| part.assignments);
+            first += assignments.sum::<usize>();
         }
         Program {
             originals: Original::all(&definition),
@@ -76,6 +74,18 @@ impl<'a> Program<'a> {
             |l: &&Leaf| l.assignment == Some(assignment) && fill == matches!(l.what, What::Fill(_));
         self.definition.iter().find(is)
     }
+}
+
+/// The statements and fills of the definition of all nests, in its own order.
+pub(super) fn definition(nests: &[Nest]) -> Vec<Leaf<'_>> {
+    let mut leaves = Vec::new();
+    let mut first = 0;
+    let parts = nests.iter().flat_map(Nest::originals).enumerate();
+    for (place, part) in parts {
+        Walk::from(first, place, &mut leaves).sequence(&part.trees);
+        first += part.assignments;
+    }
+    leaves
 }
 
 impl Leaf<'_> {
@@ -166,6 +176,7 @@ impl<'a, 'p> Walk<'a, 'p> {
                 place: self.place.clone(),
                 assignment: assignment.map(|a| a + self.first),
                 locals: self.locals.clone(),
+                parameters: &[],
             });
             self.place.pop();
         }

@@ -3,8 +3,8 @@
 use super::context::Context;
 use super::error::Error;
 use super::library::{
-    Answer, Library, RawBasicMap, RawBasicSet, RawContext, RawFlow, RawMap, RawPoint, RawSet,
-    RawUnionMap, RawUnionSet, RawValue, Visitor,
+    Answer, Library, RawBasicMap, RawBasicSet, RawContext, RawFlow, RawMap, RawMatrix, RawPoint,
+    RawSet, RawUnionMap, RawUnionSet, RawValue, Visitor,
 };
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::ptr::NonNull;
@@ -45,6 +45,7 @@ objects! {
     RawBasicMap: basic_map_free basic_map_copy;
     RawPoint: point_free;
     RawValue: val_free;
+    RawMatrix: mat_free;
     RawFlow: union_flow_free;
 }
 

@@ -19,7 +19,7 @@ macro_rules! opaque {
 
 opaque! {
     RawContext RawSet RawMap RawUnionSet RawUnionMap RawBasicSet RawBasicMap RawPoint RawValue
-    RawAccesses RawFlow
+    RawMatrix RawAccesses RawFlow
 }
 
 /// `isl_bool`: −1 is an error. So it is for `isl_stat` and `isl_size`.
@@ -86,8 +86,16 @@ functions! {
     set_sample_point(*mut RawSet) -> *mut RawPoint;
     set_foreach_point(*mut RawSet, Visitor<RawPoint>, *mut c_void) -> Answer;
     set_foreach_basic_set(*mut RawSet, Visitor<RawBasicSet>, *mut c_void) -> Answer;
+    set_remove_divs(*mut RawSet) -> *mut RawSet;
+    set_coefficients(*mut RawSet) -> *mut RawBasicSet;
     basic_set_copy(*mut RawBasicSet) -> *mut RawBasicSet; // keeps
     basic_set_free(*mut RawBasicSet) -> *mut RawBasicSet;
+    basic_set_equalities_matrix(*mut RawBasicSet, c_uint, c_uint, c_uint, c_uint) -> *mut RawMatrix; // keeps
+    basic_set_inequalities_matrix(*mut RawBasicSet, c_uint, c_uint, c_uint, c_uint) -> *mut RawMatrix; // keeps
+    mat_free(*mut RawMatrix) -> *mut RawMatrix;
+    mat_rows(*mut RawMatrix) -> Answer;
+    mat_cols(*mut RawMatrix) -> Answer;
+    mat_get_element_val(*mut RawMatrix, c_int, c_int) -> *mut RawValue; // keeps
 
     map_read_from_str(*mut RawContext, *const c_char) -> *mut RawMap;
     map_to_str(*mut RawMap) -> *mut c_char;

@@ -115,6 +115,18 @@ impl Map {
         Ok(parts)
     }
 
+    /// The names of the tuples of the first and of the second points, if they have one.
+    pub fn tuples(&self) -> (Option<String>, Option<String>) {
+        // SAFETY: the object is alive and keeps its names alive; the function keeps it.
+        let name = |side| unsafe {
+            tuple_name((self.0.context.library.map_get_tuple_name)(
+                self.0.keep(),
+                side,
+            ))
+        };
+        (name(DOMAIN), name(RANGE))
+    }
+
     /// One of the pairs, or `None` if there is none.
     pub fn sample(&self) -> Result<Option<(Point, Point)>, Error> {
         let split = self.splitter()?;
@@ -133,19 +145,18 @@ impl Map {
         self.wrap()?.count(limit)
     }
 
+    /// How many coordinates the first points have.
+    fn dimensions(&self) -> Result<usize, Error> {
+        let context = &self.0.context;
+        // SAFETY: the object is alive; the function keeps it.
+        let count = unsafe { (context.library.map_dim)(self.0.keep(), DOMAIN) };
+        context.number("map_dim", count)
+    }
+
     /// Makes pairs of the points of [`Map::wrap`].
     fn splitter(&self) -> Result<impl Fn(Point) -> (Point, Point) + use<>, Error> {
-        let (context, raw) = (&self.0.context, self.0.keep());
-        // SAFETY: the object is alive and keeps its names alive; the functions keep it.
-        let (count, first, second) = unsafe {
-            let name = |side| tuple_name((context.library.map_get_tuple_name)(raw, side));
-            (
-                (context.library.map_dim)(raw, DOMAIN),
-                name(DOMAIN),
-                name(RANGE),
-            )
-        };
-        let count = context.number("map_dim", count)?;
+        let (first, second) = self.tuples();
+        let count = self.dimensions()?;
         Ok(move |pair: Point| {
             let (one, two) = pair.coordinates.split_at(count);
             let point = |tuple: &Option<String>, coordinates: &[i64]| Point {

@@ -37,6 +37,7 @@
 //!
 //! Every method names the function of isl that it calls; the manual of isl is its reference.
 
+mod cone;
 mod context;
 mod error;
 mod flow;
@@ -47,6 +48,7 @@ mod notation;
 mod point;
 mod set;
 
+pub use cone::Condition;
 pub use context::bounded;
 pub use error::Error;
 pub use flow::{Accesses, Flow};

@@ -104,6 +104,7 @@ impl fmt::Display for Relation {
 pub struct Piece {
     tuple: (String, Vec<Linear>),
     range: Option<(String, Vec<Linear>)>,
+    parameters: Vec<String>,
     hidden: Vec<String>,
     constraints: Vec<(Linear, Relation, Linear)>,
 }
@@ -115,6 +116,7 @@ impl Piece {
         Piece {
             tuple: (tuple.to_owned(), variables),
             range: None,
+            parameters: Vec::new(),
             hidden: Vec::new(),
             constraints: Vec::new(),
         }
@@ -125,6 +127,13 @@ impl Piece {
     #[must_use]
     pub fn to(mut self, tuple: &str, values: impl IntoIterator<Item = Linear>) -> Piece {
         self.range = Some((tuple.to_owned(), values.into_iter().collect()));
+        self
+    }
+
+    /// A variable that stands for one number in all points.
+    #[must_use]
+    pub fn parameter(mut self, variable: &str) -> Piece {
+        self.parameters.push(variable.to_owned());
         self
     }
 
@@ -197,7 +206,18 @@ impl fmt::Display for Piece {
 
 /// The union of the pieces.
 pub(super) fn text(pieces: &[Piece]) -> String {
-    format!("{{ {} }}", list(pieces, "; "))
+    let mut parameters: Vec<String> = Vec::new();
+    for name in pieces.iter().flat_map(|p| &p.parameters) {
+        let name = escape(name);
+        if !parameters.contains(&name) {
+            parameters.push(name);
+        }
+    }
+    let union = format!("{{ {} }}", list(pieces, "; "));
+    match parameters.as_slice() {
+        [] => union,
+        names => format!("[{}] -> {union}", names.join(", ")),
+    }
 }
 
 /// Words that isl reads as something else than a name, whatever their case.
@@ -265,6 +285,18 @@ mod tests {
         assert_eq!(
             text(&[piece, other]),
             "{ S[i, j] -> A[i, -2*j + i - 1] : 0 <= i and i < 4; [] : exists (_or : _or = -3) }"
+        );
+    }
+
+    #[test]
+    fn parameters_are_named_once_for_all_pieces() {
+        let below = |tuple: &str, n: &str| {
+            let piece = Piece::set(tuple, ["i"]).parameter(n);
+            piece.constrain("i", Relation::Less, n)
+        };
+        assert_eq!(
+            text(&[below("S", "n"), below("T", "or"), below("U", "n")]),
+            "[n, _or] -> { S[i] : i < n; T[i] : i < _or; U[i] : i < n }"
         );
     }
 

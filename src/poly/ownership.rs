@@ -34,6 +34,7 @@ fn everything() -> Result<(), Error> {
                 set.count(1000).map(drop).or_else(stop)?;
                 set.sample()?;
                 set.parts()?;
+                set.nowhere_negative()?;
             }
             result.map(drop).or_else(stop)?;
         }

@@ -2,7 +2,7 @@
 
 use super::error::Error;
 use super::handle::Handle;
-use super::library::RawPoint;
+use super::library::{RawPoint, RawValue};
 use super::notation::unescape;
 use std::ffi::{CStr, c_char, c_int, c_uint};
 
@@ -54,14 +54,20 @@ pub(super) fn coordinates(
             let raw = (library.point_get_coordinate_val)(point.keep(), RANGE, k);
             Handle::own(context, function, raw)?
         };
-        // SAFETY: the value is alive; the function keeps it. Of one that is too large it returns
-        // zero and says so in the context.
-        context.checked("val_get_num_si", || unsafe {
-            (library.val_get_num_si)(value.keep())
-        })
+        number(&value)
     };
     (0..count)
         .map(coordinate)
         .collect::<Result<_, _>>()
         .map(Some)
+}
+
+/// The number that a value is, which is an integer.
+pub(super) fn number(value: &Handle<RawValue>) -> Result<i64, Error> {
+    let context = &value.context;
+    // SAFETY: the value is alive; the function keeps it. Of one that is too large it returns
+    // zero and says so in the context.
+    context.checked("val_get_num_si", || unsafe {
+        (context.library.val_get_num_si)(value.keep())
+    })
 }

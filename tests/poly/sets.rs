@@ -4,7 +4,7 @@ use super::config::config;
 use super::regions::{Points, RandomSet, S, T, point, set};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
-use teml::poly::{Error, Point, Set, UnionSet};
+use teml::poly::{Condition, Error, Point, Set, UnionSet};
 
 const LIMIT: usize = 10_000;
 
@@ -89,5 +89,62 @@ proptest! {
             sets.extend(set.points(LIMIT)?);
         }
         prop_assert_eq!(sets, points);
+    }
+}
+
+/// Whether the coefficients satisfy all conditions.
+fn satisfy(conditions: &[Condition], expression: &[i64]) -> bool {
+    conditions.iter().all(|c| {
+        let terms = c.coefficients.iter().zip(expression);
+        let sum: i64 = terms.map(|(a, b)| a * b).sum();
+        if c.is_equation { sum == 0 } else { sum >= 0 }
+    })
+}
+
+#[test]
+fn what_is_nowhere_negative() {
+    // Of the constant, of the parameter and of both coordinates.
+    let set = Set::read("[n] -> { S[i, j] : 0 <= i < n and i <= j <= 2i }").unwrap();
+    let conditions = set.nowhere_negative().unwrap();
+    for (expression, expected) in [
+        ([0, 0, 1, 0], true),
+        ([0, 0, -1, 1], true),
+        ([-1, 1, -1, 0], true),
+        ([-2, 2, 0, -1], true),
+        ([-1, 1, 0, -1], false),
+        ([0, 0, 1, -1], false),
+        ([-1, 0, 1, 0], false),
+        ([1, 0, -1, 0], false),
+        // There is no point without parameters of at least 1.
+        ([-1, 1, 0, 0], true),
+    ] {
+        assert_eq!(
+            satisfy(&conditions, &expression),
+            expected,
+            "{expression:?}"
+        );
+    }
+    let nothing = Set::read("{ S[i] : 0 <= i < 0 }").unwrap();
+    assert!(satisfy(&nothing.nowhere_negative().unwrap(), &[-1, 1]));
+}
+
+proptest! {
+    #![proptest_config(config(200))]
+
+    #[test]
+    fn what_is_nowhere_negative_is_so_at_all_points(
+        a in set(&[S, T]),
+        expression in prop::collection::vec(-3..4i64, 3),
+    ) {
+        for set in UnionSet::new(&a.pieces)?.sets()? {
+            let least = set.points(LIMIT)?.iter().map(|p| {
+                let terms = expression[1..].iter().zip(&p.coordinates);
+                expression[0] + terms.map(|(c, x)| c * x).sum::<i64>()
+            }).min();
+            let count = set.sample()?.map_or(0, |p| p.coordinates.len());
+            let conditions = set.nowhere_negative()?;
+            let claimed = satisfy(&conditions, &expression[..=count]);
+            prop_assert!(!claimed || least.is_none_or(|least| least >= 0));
+        }
     }
 }

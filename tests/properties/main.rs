@@ -5,6 +5,7 @@
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
 
 mod advice;
+mod baseline;
 mod buffers;
 mod compiled;
 mod config;

@@ -48,7 +48,7 @@ pub enum Move {
     Peel(usize, i64, &'static str),
     Distribute(usize),
     /// A loop and the one after it, which is shifted to start so much later.
-    Fuse(usize, i64),
+    Fuse(usize, i64, bool),
     Unroll(usize),
     UnrollBy(usize, i64),
     /// Into a loop, or before all of them.
@@ -101,7 +101,8 @@ pub fn moves(count: impl Into<prop::collection::SizeRange>) -> impl Strategy<Val
         2 => (l.clone(), l.clone(), -2..3i64).prop_map(|(a, b, by)| Move::Skew(a, b, by)),
         2 => (l.clone(), 1..4i64, end).prop_map(|(l, n, e)| Move::Peel(l, n, e)),
         2 => l.clone().prop_map(Move::Distribute),
-        4 => (l.clone(), -2..3i64).prop_map(|(l, by)| Move::Fuse(l, by)),
+        4 => (l.clone(), -2..3i64, any::<bool>())
+            .prop_map(|(l, by, guard)| Move::Fuse(l, by, guard)),
         1 => l.clone().prop_map(Move::Unroll),
         2 => (l.clone(), 1..5i64).prop_map(|(l, f)| Move::UnrollBy(l, f)),
         2 => (l.clone(), 1..5i64).prop_map(|(l, f)| Move::UnrollAndJam(l, f)),
@@ -251,13 +252,14 @@ pub fn step(nest: &Nest, chosen: &Move) -> Result<Nest, Error> {
         }
         // An iteration that is shifted past another one's initialization loses what it wrote.
         Move::Fuse(..) if initializes_inside(nest.trees(), 0) => Ok(nest.clone()),
-        Move::Fuse(l, later) => match neighbors(nest, *l) {
+        Move::Fuse(l, later, guard) => match neighbors(nest, *l) {
             Some([first, second]) => {
                 let start = |l: &Loop| Some(extent(&l.range)?.0);
                 let apart = start(first).zip(start(second)).map(|(a, b)| a.minus(&b));
                 let by = apart.and_then(|a| a.as_constant()).unwrap_or(0) + later;
                 let shifted = call(nest, &SHIFT, [by_name(second), Arg::Int(by)])?;
-                call(&shifted, &FUSE, [by_name(first), by_name(second)])
+                let ends = word(if *guard { "guard" } else { "peel" });
+                call(&shifted, &FUSE, [by_name(first), by_name(second), ends])
             }
             None => call(nest, &FUSE, [pick(l), pick(&(l + 2))]),
         },

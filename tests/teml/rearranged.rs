@@ -250,6 +250,90 @@ fn siblings(first: &str, second: &str) -> [String; 7] {
 }
 
 #[test]
+fn fuse_guards_where_a_range_ends_earlier() {
+    let check = |first, second, after: &[&str]| {
+        let before = siblings(first, second);
+        let before: Vec<&str> = before.iter().map(String::as_str).collect();
+        let after = [&["for k in 0..5"], after, &["  B[k][9] = A[k][9]"]].concat();
+        let args = [named("i"), named("j"), Arg::Word("guard".to_owned())];
+        becomes(&FUSE, &before, &args, &after);
+    };
+    check(
+        "0..4",
+        "6..9",
+        &[
+            "  for i in 0..9",
+            "    for i_g in max(i, 0)..min(i + 1, 4)",
+            "      B[k][i_g] = A[k][i_g]",
+            "    for i_g_2 in max(i, 6)..min(i + 1, 9)",
+            "      D[k][i_g_2] = C[k][i_g_2]",
+        ],
+    );
+    // No constants apart: the box around both.
+    check(
+        "k..k + 2",
+        "2..9",
+        &[
+            "  for i in 0..9",
+            "    for i_g in max(i, k)..min(i + 1, k + 2)",
+            "      B[k][i_g] = A[k][i_g]",
+            "    for i_g_2 in max(i, 2)..min(i + 1, 9)",
+            "      D[k][i_g_2] = C[k][i_g_2]",
+        ],
+    );
+    check(
+        "max(k, 1)..k + 4",
+        "max(k + 1, 2)..k + 5",
+        &[
+            "  for i in max(k, 1)..k + 5",
+            "    for i_g in max(i, k, 1)..min(i + 1, k + 4)",
+            "      B[k][i_g] = A[k][i_g]",
+            "    for i_g_2 in max(i, k + 1, 2)..min(i + 1, k + 5)",
+            "      D[k][i_g_2] = C[k][i_g_2]",
+        ],
+    );
+    check(
+        "0..9",
+        "0..9",
+        &[
+            "  for i in 0..9",
+            "    B[k][i] = A[k][i]",
+            "    D[k][i] = C[k][i]",
+        ],
+    );
+}
+
+/// Loops inside stay next to each other, so that they can be fused, too.
+#[test]
+fn guards_are_innermost() {
+    let before = [
+        "f64 B[5][10], A[5][10], D[5][10], C[5][10]",
+        "for i in 0..4",
+        "  B[i][0] = A[i][0]",
+        "  for j in 0..9",
+        "    B[i][j] = A[i][j]",
+        "    B[i][9] = A[i][j]",
+        "for k in 1..5",
+        "  for l in 0..k",
+        "    D[k][l] = C[k][l]",
+    ];
+    let after = [
+        "for i in 0..5",
+        "  for i_g in max(i, 0)..min(i + 1, 4)",
+        "    B[i_g][0] = A[i_g][0]",
+        "  for j in 0..9",
+        "    for i_g_2 in max(i, 0)..min(i + 1, 4)",
+        "      B[i_g_2][j] = A[i_g_2][j]",
+        "      B[i_g_2][9] = A[i_g_2][j]",
+        "  for l in 0..i",
+        "    for i_g_3 in max(i, 1)..min(i + 1, 5)",
+        "      D[i_g_3][l] = C[i_g_3][l]",
+    ];
+    let args = [named("i"), named("k"), Arg::Word("guard".to_owned())];
+    becomes(&FUSE, &before, &args, &after);
+}
+
+#[test]
 fn fuse_peels_both_loops_at_both_ends() {
     let check = |first, second, after: &[&str]| {
         let before = siblings(first, second);

@@ -367,16 +367,23 @@ fn sibling_cases() -> Vec<Case> {
         first: name(first),
         second: name(second),
     };
-    let differ = |first: &str, second: &str| {
+    let no_ends = ErrorKind::NotOneOf {
+        parameter: "ends",
+        word: "cut".to_owned(),
+        allowed: &["peel", "guard"],
+    };
+    let differ_in = |ends: &[Arg], first: &str, second: &str| {
         let kind = ErrorKind::RangesDiffer {
             first: name("i"),
             first_range: first.to_owned(),
             second: name("j"),
             second_range: second.to_owned(),
         };
-        let nest = side_by_side([first, second]);
-        Case::new(&FUSE, on(&nest, [named("i"), named("j")]), kind).because_of(&["i", "j"])
+        let mut args = on(&side_by_side([first, second]), [named("i"), named("j")]);
+        args.extend_from_slice(ends);
+        Case::new(&FUSE, args, kind).because_of(&["i", "j"])
     };
+    let differ = |first: &str, second: &str| differ_in(&[], first, second);
     let fuse = |nest: &Nest, first: &str, second: &str, kind| {
         Case::new(&FUSE, on(nest, [named(first), named(second)]), kind)
     };
@@ -398,5 +405,12 @@ fn sibling_cases() -> Vec<Case> {
         differ("0..9", "0..k"),
         differ("0..9", "0..9 step 2"),
         differ("0..0", "0..9"),
+        differ_in(&[word("guard")], "0..9", "0..9 step 2"),
+        Case::new(
+            &FUSE,
+            on(&equal, [named("i"), named("j"), word("cut")]),
+            no_ends,
+        )
+        .at(3),
     ]
 }

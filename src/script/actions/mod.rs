@@ -10,6 +10,7 @@ mod look;
 mod machine;
 mod moves;
 mod paths;
+mod pluto;
 mod prove;
 mod run;
 mod strategy;
@@ -114,6 +115,7 @@ pub static ACTIONS: &[&Function] = &[
     &machine::MACHINE,
     &moves::MOVES,
     &moves::APPLY,
+    &pluto::PLUTO,
     &paths::PATH,
     &paths::PAPER,
     &paths::JSON,

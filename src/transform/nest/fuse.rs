@@ -26,17 +26,42 @@
 //! become a loop `j_f`, those after them `j_b`, as with `peel`; the loops inside are copied
 //! there under the first numbers that are free.
 //!
+//! The third argument says what becomes of the ends of ranges that differ: `"peel"`, the default,
+//! takes them off; `"guard"` lets the fused loop run over both ranges and whatever lies between,
+//! and guards what either loop runs by a loop `j_g` of one iteration or none. So loops around stay
+//! perfectly nested, and fused nests can be skewed, interchanged and tiled.
+//!
+//! ```rhai
+//! let A = tensor([4, 10]);
+//! let B = tensor([4, 8]);
+//! let C = eq(A, [i, j] -> [i, j]);
+//! let D = eq(B, [i, j] -> [i, j]);
+//! let apart = fuse_outer(build(C), build(D), 1);
+//! print(apart.shift("j_2", 1).fuse("j", "j_2", "guard"));
+//! ```
+//!
+//! ```text
+//! f64 C[4][10], A[4][10], D[4][8], B[4][8]
+//! for i in 0..4
+//!   for j in 0..10
+//!     C[i][j] = A[i][j]
+//!     for j_g in max(j, 1)..min(j + 1, 9)
+//!       D[i][j_g - 1] = B[i][j_g - 1]
+//! ```
+//!
 //! Legal when no iteration of the second loop needs what a later one of the first computes, nor
 //! changes what a later one of the first uses; the compared results tell.
 //!
 //! Refuses: loops that do not follow each other in one body; loops that are not both parallel or
-//! not both vector; ranges that are neither equal nor apart by constants with a common part; new
-//! names that are in use.
+//! not both vector; new names that are in use; other ends; with `"peel"` ranges that are neither
+//! equal nor apart by constants with a common part; with `"guard"` steps other than 1 in ranges
+//! that differ.
 //!
 //! Source: TeML eq. 23 for equal ranges; the peeling is that of Allen and Kennedy, Optimizing
 //! Compilers for Modern Architectures, 2001.
 
 use super::fuse_outer::check_modes;
+use super::guard::{around_of, guarded, hull};
 use super::parts::Names;
 use super::peel::{End, part};
 use super::resolve::{chain, find};
@@ -45,29 +70,62 @@ use crate::analysis::position::splice;
 use crate::ir::{Affine, Loop, Name, Nest, Range, Tree};
 use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
 
-/// `fuse(nest, first, second)`.
+/// `fuse(nest, first, second, ends?)`.
 pub static FUSE: Op = Op {
     name: "fuse",
     params: &[
         Param::new("nest", Kind::Nest),
         Param::new("first", Kind::Loop),
         Param::new("second", Kind::Loop),
+        Param::optional("ends", Kind::Word(ENDS)),
     ],
     returns: Returns::Nest,
     file: include_str!("fuse.rs"),
     call: |args| match args {
         [Arg::Nest(nest), Arg::Loop(first), Arg::Loop(second)] => {
-            fuse(nest, first, second).map(Value::Nest)
+            fuse(nest, first, second, Ends::Peel).map(Value::Nest)
         }
+        [
+            Arg::Nest(nest),
+            Arg::Loop(first),
+            Arg::Loop(second),
+            Arg::Word(ends),
+        ] => fuse(nest, first, second, Ends::from_word(ends)?).map(Value::Nest),
         _ => Err(ErrorKind::Misdeclared.into()),
     },
 };
+
+/// What becomes of iterations that only one of the loops has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ends {
+    /// They are loops of their own.
+    Peel,
+    /// They are iterations of the fused loop.
+    Guard,
+}
+
+const ENDS: &[&str] = &["peel", "guard"];
+
+impl Ends {
+    fn from_word(word: &str) -> Result<Ends, Error> {
+        match word {
+            "peel" => Ok(Ends::Peel),
+            "guard" => Ok(Ends::Guard),
+            _ => Err(Error::from(ErrorKind::NotOneOf {
+                parameter: "ends",
+                word: word.to_owned(),
+                allowed: ENDS,
+            })
+            .at_argument(3)),
+        }
+    }
+}
 
 /// The nest with two loops next to each other fused.
 ///
 /// # Errors
 /// As the header says.
-pub fn fuse(nest: &Nest, first: &LoopRef, second: &LoopRef) -> Result<Nest, Error> {
+pub fn fuse(nest: &Nest, first: &LoopRef, second: &LoopRef, ends: Ends) -> Result<Nest, Error> {
     let place = find(nest, first, 1)?;
     let next = find(nest, second, 2)?;
     let [a, b] = [&place, &next].map(|p| chain(nest, p)[p.len() - 1]);
@@ -79,18 +137,21 @@ pub fn fuse(nest: &Nest, first: &LoopRef, second: &LoopRef) -> Result<Nest, Erro
         return Err(refuse(ErrorKind::NotAdjacent { first, second }));
     }
     check_modes(a, b).map_err(refuse)?;
+    if ends == Ends::Guard && a.range != b.range {
+        let Some(range) = hull(&around_of(nest, around), &a.range, &b.range) else {
+            return Err(refuse(differ(a, b)));
+        };
+        let fused = guarded(&mut Names::of(nest), [a, b], range);
+        let rest = splice(nest.trees(), &next, Vec::new());
+        return Ok(nest.with_trees(splice(&rest, &place, vec![fused])));
+    }
     let Some(Overlap {
         common,
         front,
         back,
     }) = overlap(&a.range, &b.range)
     else {
-        return Err(refuse(ErrorKind::RangesDiffer {
-            first: a.name.clone(),
-            first_range: a.range.to_string(),
-            second: b.name.clone(),
-            second_range: b.range.to_string(),
-        }));
+        return Err(refuse(differ(a, b)));
     };
 
     let mut names = Names::of(nest);
@@ -115,6 +176,15 @@ pub fn fuse(nest: &Nest, first: &LoopRef, second: &LoopRef) -> Result<Nest, Erro
     }
     let rest = splice(nest.trees(), &next, Vec::new());
     Ok(nest.with_trees(splice(&rest, &place, trees)))
+}
+
+fn differ(a: &Loop, b: &Loop) -> ErrorKind {
+    ErrorKind::RangesDiffer {
+        first: a.name.clone(),
+        first_range: a.range.to_string(),
+        second: b.name.clone(),
+        second_range: b.range.to_string(),
+    }
 }
 
 /// What two ranges have in common, and what each of them has before and after that.

@@ -10,6 +10,7 @@ pub mod distribute;
 pub mod fuse;
 pub mod fuse_inner;
 pub mod fuse_outer;
+mod guard;
 pub mod inline;
 pub mod interchange;
 pub mod localize;

@@ -1,0 +1,78 @@
+//! Why there is no schedule.
+
+use crate::legality::Verdict;
+use crate::poly;
+use crate::transform;
+
+/// Why there is none.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum NoSchedule {
+    /// Nothing says what a nest computes, or it is not what `build` makes.
+    #[error("only nests that `build`, `sweep` and `repeat` made of them are scheduled")]
+    Unknown,
+    /// Loops that are executed as they stand were joined with others.
+    #[error(
+        "sweeps and repeated nests are scheduled as they were before they were joined: pass a list"
+    )]
+    Joined,
+    /// An initialization is part of a loop of the definition.
+    #[error(
+        "outside of what is scheduled: {tensor} is initialized in each iteration of a loop that the \
+         definition has, and initializations stand before all loops"
+    )]
+    Initialized {
+        /// The tensor.
+        tensor: String,
+    },
+    /// No legal hyperplane with coefficients that are not negative.
+    #[error(
+        "outside of what Pluto's algorithm finds: no further loop over {} keeps all dependences, \
+         with coefficients that are not negative",
+        .targets.join(", ")
+    )]
+    NoHyperplane {
+        /// The targets of the statements that would share it.
+        targets: Vec<String>,
+    },
+    /// The new loops would skip iterations.
+    #[error(
+        "outside of what steps express: the loops found for {target} would need strides ({rows})"
+    )]
+    Strided {
+        /// The target of the statement.
+        target: String,
+        /// The hyperplanes as texts.
+        rows: String,
+    },
+    /// A transformation refuses.
+    #[error("the schedule has no path: {}", .0.kind)]
+    Steps(Box<transform::Error>),
+    /// The polyhedral library has no answer.
+    #[error(transparent)]
+    Library(#[from] poly::Error),
+    /// The result is not proved to be legal.
+    #[error("a schedule was found that is not legal ({0:?}): please report this")]
+    Illegal(Box<Verdict>),
+    /// An option that there is not.
+    #[error("there is no option `{name}`: the options are {}", .valid.join(", "))]
+    NoOption {
+        /// What was given.
+        name: String,
+        /// The names that exist.
+        valid: Vec<&'static str>,
+    },
+    /// An option of another type, or out of range.
+    #[error("the option `{name}` must be {expected}")]
+    BadOption {
+        /// The option.
+        name: &'static str,
+        /// What it must be.
+        expected: &'static str,
+    },
+}
+
+impl From<transform::Error> for NoSchedule {
+    fn from(error: transform::Error) -> NoSchedule {
+        NoSchedule::Steps(Box::new(error))
+    }
+}

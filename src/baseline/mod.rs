@@ -1,0 +1,148 @@
+//! The baseline: what Pluto's algorithm makes of nests, as a nest with a path of operations, which
+//! prints as a script, is checked, edited and timed like any other.
+//!
+//! 1. `problem`: the statements of the definition, and of each two which instances of the one have
+//!    to come before which of the other. `legality` answers that, as for proofs; extents of loops
+//!    are parameters here, so that the same loops are found for all sizes. All dependences count:
+//!    Pluto knows no associativity.
+//! 2. `hyperplane`: one loop for several statements, by Farkas' lemma and an integer program: legal
+//!    for all dependences, with the least bound on their distances, and linearly independent of
+//!    the loops that there are. `schedule`: as many of them as there are make a band of permutable
+//!    loops; where there is none, statements are cut apart as `nofuse`, `smartfuse` and `maxfuse`
+//!    say.
+//! 3. `unfused`: the hyperplanes as steps, for each statement by itself: `reorder`, `skew`,
+//!    `shift`. Then `fuse`, with guards where ranges differ, so that bands stay perfect.
+//! 4. `jam`, `finish`: unroll and jam, tiles, the order within tiles, threads on the outermost
+//!    parallel loop or else on a wavefront of tiles, vectors. `vector` counts accesses as Pluto does.
+//!
+//! Every step goes through `transform::apply`, and the result through `legality::check`.
+//!
+//! What differs from Pluto. Initializations stand before all loops (`smartfuse` would leave them
+//! there, being of fewer dimensions), so that those in a loop of the definition are refused. Loops
+//! whose bounds hold multiples of others have no steps, and are refused. There is no unroll and jam
+//! where ranges depend on other loops, none that reverses statements, and no diamond tiling.
+//!
+//! Source: Bondhugula, Hartono, Ramanujam and Sadayappan, A Practical Automatic Polyhedral
+//! Parallelizer and Locality Optimizer, PLDI 2008; Bondhugula et al., Automatic Transformations for
+//! Communication-Minimized Parallelization and Locality Optimization in the Polyhedral Model, CC
+//! 2008; for what is done after tiling, Pluto's code.
+
+mod error;
+mod finish;
+mod hyperplane;
+mod jam;
+mod linear;
+mod options;
+mod problem;
+mod schedule;
+mod unfused;
+mod vector;
+mod work;
+
+pub use error::NoSchedule;
+pub use options::{Fuse, NAMES, Options, Setting};
+pub use problem::Row;
+pub use schedule::{Band, Level, Schedule};
+
+use crate::ir::{Arg, Nest};
+use crate::legality::{self, Reductions, Verdict};
+use crate::poly::bounded;
+use crate::transform::nest::fuse::FUSE;
+use finish::Finish;
+use problem::Problem;
+use work::{Work, built, named};
+
+/// How much a schedule may take of the polyhedral library.
+const OPERATIONS: u64 = 200_000_000;
+
+/// The hyperplanes that Pluto's algorithm finds for what `nests`, in order, compute.
+///
+/// # Errors
+/// [`NoSchedule`].
+pub fn schedule(nests: &[Nest], fuse: Fuse) -> Result<Schedule, NoSchedule> {
+    let nest = built(nests)?;
+    scheduled(Problem::of(&nest)?, fuse)
+}
+
+fn scheduled(problem: Problem, fuse: Fuse) -> Result<Schedule, NoSchedule> {
+    let mut found = None;
+    let mut failed = None;
+    bounded(OPERATIONS, || match problem.schedule(fuse) {
+        Ok(schedule) => {
+            found = Some(schedule);
+            Ok(())
+        }
+        Err(NoSchedule::Library(error)) => Err(error),
+        Err(other) => {
+            failed = Some(other);
+            Ok(())
+        }
+    })?;
+    match (found, failed) {
+        (Some(schedule), _) => Ok(schedule),
+        (None, Some(error)) => Err(error),
+        (None, None) => Err(NoSchedule::Unknown),
+    }
+}
+
+/// The nest that Pluto's algorithm makes of what `nests`, in order, compute.
+///
+/// # Errors
+/// [`NoSchedule`].
+pub fn pluto(nests: &[Nest], options: &Options) -> Result<Nest, NoSchedule> {
+    let nest = built(nests)?;
+    let problem = Problem::of(&nest)?;
+    let schedule = scheduled(Problem::of(&nest)?, options.fuse)?;
+    let mut work = Work::on(nest)?;
+    for statement in schedule.statements() {
+        let target = &problem.statements[statement].target;
+        unfused::transform(&mut work, statement, &schedule.rows(statement), target)?;
+    }
+    fused(&mut work, &problem, &schedule, 0)?;
+    let mut finish = Finish {
+        work: &mut work,
+        problem: &problem,
+        schedule: &schedule,
+        options,
+    };
+    finish.part(&schedule, 0, false)?;
+    match legality::check(std::slice::from_ref(&work.nest), Reductions::Strict) {
+        Verdict::Legal => Ok(work.nest),
+        verdict => Err(NoSchedule::Illegal(Box::new(verdict))),
+    }
+}
+
+/// Fuses the loops that statements share, each of which has its own so far.
+fn fused(
+    work: &mut Work,
+    problem: &Problem,
+    part: &Schedule,
+    depth: usize,
+) -> Result<(), NoSchedule> {
+    match part {
+        Schedule::Statement(_) => Ok(()),
+        Schedule::Sequence(parts) => parts
+            .iter()
+            .try_for_each(|part| fused(work, problem, part, depth)),
+        Schedule::Band(band) => {
+            let [first, others @ ..] = band.statements.as_slice() else {
+                return Ok(());
+            };
+            for &other in others {
+                if depth == 0 && problem.statements[other].fills {
+                    work.begin_with(&problem.statements[other].target)?;
+                }
+            }
+            for level in depth..depth + band.levels.len() {
+                for &other in others {
+                    let name = work.loops[*first][level].clone();
+                    let second = named(&work.loops[other][level]);
+                    let ends = Arg::Word("guard".to_owned());
+                    work.step(&FUSE, vec![named(&name), second, ends])?;
+                    work.loops[other][level] = name;
+                }
+            }
+            fused(work, problem, &band.inside, depth + band.levels.len())
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! What is to be scheduled: statements, and which of their instances have to stay in order.
+
+use super::error::NoSchedule;
+use crate::analysis::position;
+use crate::ir::{Affine, Index, Loop, Nest, Stmt, Tree};
+use crate::legality;
+use crate::poly::{Condition, Error, Linear, Map, Piece, Relation};
+use std::sync::Arc;
+
+/// An affine function of the iterators around a statement, as they were built.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// One for each iterator, the outermost first.
+    pub coefficients: Vec<i64>,
+    /// What is added.
+    pub constant: i64,
+}
+
+/// A statement of the definition.
+#[derive(Debug)]
+pub(super) struct Statement {
+    /// The number of loops around it.
+    pub(super) depth: usize,
+    /// For each access, the target's first and an update's twice: for each dimension, how far a
+    /// step of each iterator moves.
+    pub(super) accesses: Vec<Vec<Vec<i64>>>,
+    /// Whether it may not share loops with the statement before it: its initialization stands
+    /// between the two and cannot move.
+    pub(super) begins_anew: bool,
+    /// Whether an initialization stands before it.
+    pub(super) fills: bool,
+    /// The tensor that it writes.
+    pub(super) target: String,
+}
+
+/// Pairs of instances, without alternatives, of which one has to come first.
+pub(super) struct Dependence {
+    /// The statement of the earlier instances.
+    pub(super) first: usize,
+    /// The statement of the later ones.
+    pub(super) later: usize,
+    pairs: Map,
+    /// On affine expressions that are nowhere negative: on the constant, the coefficients of the
+    /// parameters, of the first statement's iterators, and of the later one's.
+    pub(super) conditions: Vec<Condition>,
+}
+
+/// All of it.
+pub(super) struct Problem {
+    pub(super) statements: Vec<Statement>,
+    pub(super) dependences: Vec<Dependence>,
+    /// The number of parameters of all conditions.
+    pub(super) parameters: usize,
+}
+
+impl Problem {
+    /// The problem of a nest as it was built.
+    pub(super) fn of(nest: &Nest) -> Result<Problem, NoSchedule> {
+        let statements = statements(nest)?;
+        let mut dependences = Vec::new();
+        for asked in legality::asked(std::slice::from_ref(nest))? {
+            dependences.extend(parts(asked.first, asked.later, &asked.pairs)?);
+        }
+        let parameters = |d: &Dependence| {
+            let columns = d.conditions.first()?.coefficients.len();
+            let iterators = statements[d.first].depth + statements[d.later].depth;
+            Some(columns.saturating_sub(iterators + 1))
+        };
+        let parameters = dependences.iter().filter_map(parameters).max().unwrap_or(0);
+        Ok(Problem {
+            statements,
+            dependences,
+            parameters,
+        })
+    }
+}
+
+/// The alternatives of a relation, one by one.
+fn parts(first: usize, later: usize, pairs: &Map) -> Result<Vec<Dependence>, Error> {
+    let mut found = Vec::new();
+    for pairs in pairs.parts()? {
+        if pairs.is_empty()? {
+            continue;
+        }
+        let conditions = pairs.wrap()?.nowhere_negative()?;
+        found.push(Dependence {
+            first,
+            later,
+            pairs,
+            conditions,
+        });
+    }
+    Ok(found)
+}
+
+impl Dependence {
+    /// The pairs between which the difference of the later one's value and the first one's
+    /// compares like this with a number.
+    fn limited(
+        &self,
+        (first, later): (&Row, &Row),
+        relation: Relation,
+        number: i64,
+    ) -> Result<Map, Error> {
+        let names = |prefix: &str, row: &Row| -> Vec<String> {
+            let count = row.coefficients.len();
+            (0..count).map(|k| format!("{prefix}{k}")).collect()
+        };
+        let (x, y) = (names("x", first), names("y", later));
+        let terms = |row: &Row, names: &[String], sign: i64| -> Vec<(i64, String)> {
+            let terms = row.coefficients.iter().zip(names);
+            let terms = terms.filter(|(c, _)| **c != 0);
+            terms.map(|(c, name)| (sign * c, name.clone())).collect()
+        };
+        let difference = [terms(later, &y, 1), terms(first, &x, -1)].concat();
+        let difference = Linear::new(difference, later.constant - first.constant);
+        let (from, to) = self.pairs.tuples();
+        let values = y.iter().map(|name| Linear::from(name.as_str()));
+        let piece = Piece::set(&from.unwrap_or_default(), x.iter().map(String::as_str))
+            .to(&to.unwrap_or_default(), values)
+            .constrain(number, relation, difference);
+        self.pairs.intersect(&Map::new(&[piece])?)
+    }
+
+    /// What is left of it in an iteration of a loop, in which both have the same value.
+    pub(super) fn within(&self, rows: (&Row, &Row)) -> Result<Vec<Dependence>, Error> {
+        let left = self.limited(rows, Relation::Equal, 0)?;
+        parts(self.first, self.later, &left)
+    }
+
+    /// Whether a loop with these values, none of which is less later, runs later instances in
+    /// later iterations.
+    pub(super) fn is_carried(&self, rows: (&Row, &Row)) -> Result<bool, Error> {
+        let carried = self.limited(rows, Relation::LessOrEqual, 1)?;
+        // `1 <= difference`
+        Ok(!carried.is_empty()?)
+    }
+}
+
+fn statements(nest: &Nest) -> Result<Vec<Statement>, NoSchedule> {
+    let filled = fills(nest.trees());
+    let mut statements: Vec<Statement> = Vec::new();
+    let mut touched: Vec<String> = Vec::new();
+    let mut fill: Option<String> = None;
+    let mut known = true;
+    let mut repeated: Option<String> = None;
+    position::walk(nest.trees(), &mut |_, loops, tree| match tree {
+        Tree::Fill(f) => {
+            let target = f.target.label().to_owned();
+            match loops.is_empty() {
+                true => known &= fill.is_none(),
+                false => repeated = Some(target.clone()),
+            }
+            fill = Some(target);
+        }
+        Tree::Stmt(stmt) => {
+            known &=
+                loops.iter().all(|l| l.range.step == 1) && is_plain(stmt, statements.len(), loops);
+            let begins = fill.take();
+            let begins_anew = begins.as_ref().is_some_and(|name| {
+                touched.contains(name) || filled.iter().filter(|f| *f == name).count() > 1
+            });
+            let moves = |a: &Affine| loops.iter().map(|l| a.coefficient(&l.name)).collect();
+            let matrix = |index: &[Affine]| -> Vec<Vec<i64>> { index.iter().map(moves).collect() };
+            let mut accesses = vec![matrix(&stmt.index)];
+            if stmt.update.is_some() {
+                accesses.push(matrix(&stmt.index));
+            }
+            touched.push(stmt.target.label().to_owned());
+            stmt.value.for_each_access(&mut |tensor, index| {
+                touched.push(tensor.label().to_owned());
+                accesses.push(match index {
+                    Index::At(index) => matrix(index),
+                    _ => Vec::new(),
+                });
+            });
+            statements.push(Statement {
+                depth: loops.len(),
+                accesses,
+                begins_anew,
+                fills: begins.is_some(),
+                target: stmt.target.label().to_owned(),
+            });
+        }
+        Tree::Local(_) => known = false,
+        Tree::Loop(_) => {}
+    });
+    if let Some(tensor) = repeated {
+        return Err(NoSchedule::Initialized { tensor });
+    }
+    match known && statements.len() == nest.definition().len() {
+        true => Ok(statements),
+        false => Err(NoSchedule::Unknown),
+    }
+}
+
+/// Whether a statement executes assignment number `k`, and the loops around it are those that its
+/// instances are told by.
+fn is_plain(stmt: &Stmt, k: usize, loops: &[&Arc<Loop>]) -> bool {
+    let Some(origin) = &stmt.origin else {
+        return false;
+    };
+    let point = origin.point.iter().map(Affine::as_iterator);
+    origin.assignment == k && point.eq(loops.iter().map(|l| Some(&l.name)))
+}
+
+/// The tensors that are initialized, as often as they are.
+fn fills(trees: &[Tree]) -> Vec<&str> {
+    let fills = trees.iter().filter_map(|tree| match tree {
+        Tree::Fill(f) => Some(f.target.label()),
+        _ => None,
+    });
+    fills.collect()
+}

@@ -1,0 +1,147 @@
+//! The nest that is being transformed, step by step through the one door.
+
+use super::error::NoSchedule;
+use crate::analysis::position;
+use crate::ir::{Arg, Expr, Loop, LoopRef, Name, Nest, Range, Tree};
+use crate::transform::nest::build::BUILD;
+use crate::transform::nest::distribute::DISTRIBUTE;
+use crate::transform::nest::fuse_outer::FUSE_OUTER;
+use crate::transform::nest::interchange::INTERCHANGE;
+use crate::transform::nest::place_init::PLACE_INIT;
+use crate::transform::nest::reorder::REORDER;
+use crate::transform::{ErrorKind, Op, Value, apply, trace};
+use std::sync::Arc;
+
+/// A nest, and the loops around each statement of its definition.
+pub(super) struct Work {
+    pub(super) nest: Nest,
+    /// For each statement the names of the loops around it, the outermost first.
+    pub(super) loops: Vec<Vec<Name>>,
+}
+
+/// The nest of all definitions, one after the other, as they were before any step.
+pub(super) fn built(nests: &[Nest]) -> Result<Nest, NoSchedule> {
+    let mut joined: Option<Nest> = None;
+    for nest in nests {
+        for next in plain(nest)? {
+            joined = Some(match joined {
+                None => next,
+                Some(before) => done(
+                    &FUSE_OUTER,
+                    vec![Arg::Nest(before), Arg::Nest(next), Arg::Int(0)],
+                )?,
+            });
+        }
+    }
+    joined.ok_or(NoSchedule::Unknown)
+}
+
+/// The nests of a nest's definition without the steps that it has taken since.
+fn plain(nest: &Nest) -> Result<Vec<Nest>, NoSchedule> {
+    if nest.definition().is_empty() {
+        return Err(NoSchedule::Unknown);
+    }
+    if nest.originals().iter().all(|part| !part.in_order) {
+        let build = |assignment: &Expr| done(&BUILD, vec![Arg::Expr(assignment.clone())]);
+        return nest.definition().iter().map(build).collect();
+    }
+    // Loops that are executed as they stand are what a beginning of the path has made.
+    let [part] = nest.originals() else {
+        return Err(NoSchedule::Joined);
+    };
+    let same = |n: &Nest| matches!(n.originals(), [other] if other == part);
+    let steps = i64::try_from(nest.path().len()).unwrap_or(i64::MAX);
+    let mut earlier = (0..steps).rev().map(|count| trace::undo(nest, count));
+    let written = earlier.find_map(|n| n.ok().filter(same));
+    Ok(vec![written.ok_or(NoSchedule::Unknown)?])
+}
+
+fn done(op: &'static Op, args: Vec<Arg>) -> Result<Nest, NoSchedule> {
+    match apply(op, &args, None)? {
+        Value::Nest(nest) => Ok(nest),
+        Value::Expr(_) => Err(crate::transform::Error::from(ErrorKind::Misdeclared).into()),
+    }
+}
+
+pub(super) fn named(name: &Name) -> Arg {
+    Arg::Loop(LoopRef::Name(name.to_string()))
+}
+
+fn list(names: &[Name]) -> Arg {
+    let names = names.iter().map(|n| LoopRef::Name(n.to_string()));
+    Arg::Loops(names.collect())
+}
+
+impl Work {
+    /// Work on a nest as it was built, whose loops it distributes until each statement has its own.
+    pub(super) fn on(nest: Nest) -> Result<Work, NoSchedule> {
+        let mut work = Work {
+            nest,
+            loops: Vec::new(),
+        };
+        while let Some(shared) = work.shared() {
+            work.step(&DISTRIBUTE, vec![named(&shared)])?;
+        }
+        work.loops = vec![Vec::new(); work.nest.definition().len()];
+        let Work { nest, loops } = &mut work;
+        position::walk(nest.trees(), &mut |_, around, tree| {
+            if let Tree::Stmt(s) = tree
+                && let Some(origin) = &s.origin
+                && let Some(own) = loops.get_mut(origin.assignment)
+            {
+                *own = around.iter().map(|l| l.name.clone()).collect();
+            }
+        });
+        Ok(work)
+    }
+
+    /// An innermost loop around several trees.
+    fn shared(&self) -> Option<Name> {
+        let loops = self.nest.loops();
+        let shared = loops.iter().rev().find(|(_, l)| l.body.len() > 1);
+        shared.map(|(_, l)| l.name.clone())
+    }
+
+    /// Takes a step.
+    pub(super) fn step(&mut self, op: &'static Op, args: Vec<Arg>) -> Result<(), NoSchedule> {
+        let args = [Arg::Nest(self.nest.clone())].into_iter().chain(args);
+        self.nest = done(op, args.collect())?;
+        Ok(())
+    }
+
+    /// A loop by name.
+    pub(super) fn find(&self, name: &Name) -> Option<Arc<Loop>> {
+        let position = position::named(&self.nest, name.as_str()).ok()?;
+        position::chain(&self.nest, &position)
+            .last()
+            .map(|l| (*l).clone())
+    }
+
+    /// The range of a loop.
+    pub(super) fn range(&self, name: &Name) -> Option<Range> {
+        self.find(name).map(|l| l.range.clone())
+    }
+
+    /// Brings loops, which stand in the order `now`, into another one.
+    pub(super) fn order(&mut self, now: &[Name], then: &[Name]) -> Result<(), NoSchedule> {
+        let differ = |k: &usize| now[*k] != then[*k];
+        let moved: Vec<usize> = (0..now.len()).filter(differ).collect();
+        let swapped = |a: usize, b: usize| now[a] == then[b] && now[b] == then[a];
+        match moved.as_slice() {
+            [] => Ok(()),
+            [a, b] if swapped(*a, *b) => {
+                self.step(&INTERCHANGE, vec![named(&now[*a]), named(&now[*b])])
+            }
+            several => {
+                let moved: Vec<Name> = several.iter().map(|k| then[*k].clone()).collect();
+                self.step(&REORDER, vec![list(&moved)])
+            }
+        }
+    }
+
+    /// Puts the initialization of a tensor before everything.
+    pub(super) fn begin_with(&mut self, tensor: &str) -> Result<(), NoSchedule> {
+        let whole = Arg::Loop(LoopRef::Level(0));
+        self.step(&PLACE_INIT, vec![whole, Arg::Word(tensor.to_owned())])
+    }
+}

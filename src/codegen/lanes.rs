@@ -1,0 +1,380 @@
+//! Vector loops as explicit vectors.
+//!
+//! Where all that a vector loop touches are neighbors or does not move with it, it is written with
+//! the vector types of gcc and clang, so that what becomes of it is not left to the compiler. Other
+//! vector loops are left to it (`#pragma omp simd`). So are loops with more to them than
+//! arithmetic.
+//!
+//! Loops that copy between a local tensor and another one are written likewise: no two of their
+//! iterations have anything to do with each other. And around what works on a local tensor that
+//! fits into registers, loops whose iterators index it are unrolled: registers have no index.
+
+use super::emit::Emitter;
+use super::kernel::Header;
+use crate::ir::{
+    Affine, BinaryOp, Elem, Expr, Function, Index, Loop, Name, Node, Stmt, Tensor, Tree,
+};
+use std::collections::HashSet;
+
+/// How many neighbors are treated at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Width {
+    /// As many as a register of the machine holds that the C is compiled for.
+    Natural,
+    /// So many: a power of two.
+    Fixed(i64),
+}
+
+/// The vectors that values are written with.
+#[derive(Clone, Debug)]
+pub(super) struct Vectors {
+    /// The iterator that lanes differ in.
+    pub(super) iterator: Name,
+    pub(super) elem: Elem,
+    pub(super) width: Width,
+}
+
+impl Vectors {
+    /// `text`, an element, with its neighbors.
+    pub(super) fn of(&self, text: &str) -> String {
+        format!("{}({text})", self.name())
+    }
+
+    fn name(&self) -> String {
+        match self.width {
+            Width::Natural => format!("{}xn", self.elem),
+            Width::Fixed(lanes) => format!("{}x{lanes}", self.elem),
+        }
+    }
+
+    /// A vector of zeros.
+    pub(super) fn zeros(&self) -> String {
+        format!("(teml_{}){{0}}", self.name())
+    }
+}
+
+/// The most bytes of a register.
+const LARGEST: i64 = 64;
+
+/// The most bytes of a local tensor that registers may hold.
+const MAX_REGISTERS: u64 = 4096;
+
+/// The most copies of a statement that unrolling for registers makes.
+const MAX_UNROLLED: i64 = 256;
+
+/// The most vectors in a row that are unrolled.
+const MAX_UNROLLED_VECTORS: i64 = 8;
+
+/// The loops of trees that are written with explicit vectors, and those that are unrolled.
+#[derive(Default)]
+pub(super) struct Chosen {
+    vectors: HashSet<Name>,
+    unrolled: HashSet<Name>,
+}
+
+impl Chosen {
+    pub(super) fn of(trees: &[Tree]) -> Chosen {
+        let mut chosen = Chosen::default();
+        chosen.vectors(trees, &mut Vec::new());
+        chosen.registers(trees);
+        chosen
+    }
+
+    pub(super) fn is_vector(&self, l: &Loop) -> bool {
+        self.vectors.contains(&l.name)
+    }
+
+    pub(super) fn is_unrolled(&self, l: &Loop) -> bool {
+        self.unrolled.contains(&l.name)
+    }
+
+    fn vectors(&mut self, trees: &[Tree], locals: &mut Vec<Name>) {
+        let outside = locals.len();
+        for tree in trees {
+            match tree {
+                Tree::Local(tensor) => locals.extend(tensor.name().cloned()),
+                Tree::Loop(l) => {
+                    let marked = l.vector && !l.parallel || copies(l, locals);
+                    if marked && elem_of(l).is_some() {
+                        self.vectors.insert(l.name.clone());
+                    }
+                    self.vectors(&l.body, locals);
+                }
+                Tree::Stmt(_) | Tree::Fill(_) => {}
+            }
+        }
+        locals.truncate(outside);
+    }
+
+    fn registers(&mut self, trees: &[Tree]) {
+        for (k, tree) in trees.iter().enumerate() {
+            match tree {
+                Tree::Local(tensor) => self.tile(tensor, &trees[k + 1..]),
+                Tree::Loop(l) => self.registers(&l.body),
+                Tree::Stmt(_) | Tree::Fill(_) => {}
+            }
+        }
+    }
+
+    /// The loops in the scope of a tensor that index it.
+    fn tile(&mut self, tensor: &Tensor, scope: &[Tree]) {
+        let bytes = tensor
+            .shape()
+            .elements()
+            .saturating_mul(tensor.elem().size() as u64);
+        if bytes > MAX_REGISTERS || !tensor.elem().is_float() {
+            return;
+        }
+        let mut found = Vec::new();
+        if self.indexing(tensor, scope, &mut Vec::new(), &mut found) {
+            self.unrolled.extend(found);
+        }
+    }
+
+    /// Collects the loops; false if one of them cannot be unrolled.
+    fn indexing<'t>(
+        &self,
+        tensor: &Tensor,
+        trees: &'t [Tree],
+        around: &mut Vec<&'t Loop>,
+        found: &mut Vec<Name>,
+    ) -> bool {
+        trees.iter().all(|tree| match tree {
+            Tree::Loop(l) => {
+                around.push(l);
+                let all = self.indexing(tensor, &l.body, around, found);
+                around.pop();
+                all
+            }
+            Tree::Stmt(s) => {
+                let mut copies = 1i64;
+                let mut indices: Vec<&[Affine]> = Vec::new();
+                if s.target.name() == tensor.name() {
+                    indices.push(&s.index);
+                }
+                s.value.for_each_access(&mut |t, index| {
+                    if let (true, Index::At(index)) = (t.name() == tensor.name(), index) {
+                        indices.push(index);
+                    }
+                });
+                for l in around.iter() {
+                    if !indices
+                        .iter()
+                        .any(|i| i.iter().any(|a| a.mentions(&l.name)))
+                    {
+                        continue;
+                    }
+                    let lanes = match self.is_vector(l) {
+                        true => LARGEST / s.target.elem().size() as i64,
+                        false if l.vector || l.parallel => return false,
+                        false => 1,
+                    };
+                    let Some(trips) = trips(l) else { return false };
+                    copies = copies.saturating_mul(trips / lanes + i64::from(trips % lanes != 0));
+                    found.push(l.name.clone());
+                }
+                copies <= MAX_UNROLLED
+            }
+            Tree::Fill(fill) => fill.target.name() != tensor.name(),
+            Tree::Local(_) => true,
+        })
+    }
+}
+
+/// The number of iterations, where it is the same whatever the outer iterators are.
+pub(super) fn trips(l: &Loop) -> Option<i64> {
+    match (
+        l.range.lower.as_slice(),
+        l.range.upper.as_slice(),
+        l.range.step,
+    ) {
+        ([lower], [upper], 1) => Some(upper.minus(lower).as_constant()?.max(0)),
+        _ => None,
+    }
+}
+
+/// Whether a loop only copies between a local tensor and another one.
+fn copies(l: &Loop, locals: &[Name]) -> bool {
+    let is_local = |t: &Tensor| t.name().is_some_and(|name| locals.contains(name));
+    !l.parallel
+        && l.body.iter().all(|tree| match tree {
+            Tree::Stmt(s) => match s.value.node() {
+                Node::Access { tensor, .. } => {
+                    s.update.is_none()
+                        && tensor.name() != s.target.name()
+                        && (is_local(tensor) || is_local(&s.target))
+                }
+                _ => false,
+            },
+            _ => false,
+        })
+}
+
+/// The type of the elements that a loop treats as vectors, if it can.
+fn elem_of(l: &Loop) -> Option<Elem> {
+    let mut elem = None;
+    let plain = l.range.step == 1 && l.hints.prefetch.is_empty() && !l.body.is_empty();
+    let lanes = l
+        .lanes
+        .is_none_or(|n| n >= 2 && n <= 16 && n & (n - 1) == 0);
+    let fits = plain
+        && lanes
+        && l.body.iter().all(|tree| match tree {
+            Tree::Stmt(s) => {
+                let same = *elem.get_or_insert(s.target.elem()) == s.target.elem();
+                same && is_vector_statement(s, &l.name)
+            }
+            _ => false,
+        });
+    let elem = elem.filter(|e| fits && e.is_float())?;
+    // No vector is longer than the longest register.
+    let longest = LARGEST / elem.size() as i64;
+    l.lanes.is_none_or(|n| n <= longest).then_some(elem)
+}
+
+fn is_vector_statement(s: &Stmt, lane: &Name) -> bool {
+    let arithmetic = |op: BinaryOp| {
+        matches!(
+            op,
+            BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div
+        )
+    };
+    neighbors(&s.index, lane) == Some(true)
+        && s.update.is_none_or(arithmetic)
+        && is_vector_value(&s.value, lane, &arithmetic)
+}
+
+fn is_vector_value(e: &Expr, lane: &Name, arithmetic: &dyn Fn(BinaryOp) -> bool) -> bool {
+    match e.node() {
+        Node::Access { index, .. } => match index {
+            Index::At(index) => neighbors(index, lane).is_some(),
+            _ => true,
+        },
+        Node::Constant(_) => true,
+        Node::Binary {
+            op, left, right, ..
+        } => {
+            arithmetic(*op)
+                && is_vector_value(left, lane, arithmetic)
+                && is_vector_value(right, lane, arithmetic)
+        }
+        Node::Apply { function, args, .. } => {
+            *function == Function::Neg && args.iter().all(|a| is_vector_value(a, lane, arithmetic))
+        }
+        _ => false,
+    }
+}
+
+/// Whether lanes are neighbors (true) or the same element (false); `None` where they are neither.
+fn neighbors(index: &[Affine], lane: &Name) -> Option<bool> {
+    let (last, outer) = match index.split_last() {
+        Some(split) => split,
+        None => return Some(false),
+    };
+    if outer.iter().any(|a| a.mentions(lane)) {
+        return None;
+    }
+    match last.coefficient(lane) {
+        0 => Some(false),
+        1 => Some(true),
+        _ => None,
+    }
+}
+
+/// Whether the value of a vector statement is the same in all lanes.
+pub(super) fn is_uniform(value: &Expr, lane: &Name) -> bool {
+    let mut moves = false;
+    value.for_each_access(&mut |_, index| {
+        if let Index::At(index) = index {
+            moves |= index.iter().any(|a| a.mentions(lane));
+        }
+    });
+    !moves
+}
+
+/// The loop from 0 on, where its iterator has one lower bound: what it indexes has indices without
+/// outer iterators then.
+pub(super) fn from_zero(l: &Loop) -> Loop {
+    let [lower] = l.range.lower.as_slice() else {
+        return l.clone();
+    };
+    let shifted = Affine::iterator(l.name.clone()).plus(lower);
+    let map = |name: &Name| (*name == l.name).then(|| shifted.clone());
+    Loop {
+        range: l.range.shifted(&lower.times(-1)),
+        body: l.body.iter().map(|t| t.substitute(&map)).collect(),
+        ..l.clone()
+    }
+}
+
+impl Emitter<'_> {
+    /// A loop written with vectors.
+    pub(super) fn vector_loop(&mut self, l: &Loop, origin: &str) {
+        let Some(elem) = elem_of(l) else { return };
+        let (name, longest) = (&l.name, LARGEST / elem.size() as i64);
+        self.values
+            .headers
+            .extend([Header::Integers, Header::Vectors]);
+        let (width, block, lanes) = match l.lanes {
+            Some(lanes) => (Width::Fixed(lanes), lanes, lanes.to_string()),
+            None => {
+                let lanes = format!("TEML_{}XN", elem.to_string().to_uppercase());
+                (Width::Natural, longest, lanes)
+            }
+        };
+        let constant = match (trips(l), l.range.lower.as_slice()) {
+            (Some(trips), [lower]) if lower.as_constant() == Some(0) => Some(trips),
+            _ => None,
+        };
+        let Some(trips) = constant else {
+            let lower = self.bound("max", &l.range.lower);
+            let upper = self.bound("min", &l.range.upper);
+            self.line("{");
+            self.depth += 1;
+            self.line(&format!("int64_t {name} = {lower};{origin}"));
+            let head = format!("for (; {name} + {lanes} <= {upper}; {name} += {lanes}) {{");
+            self.lanes(l, elem, Some(width), &head);
+            let head = format!("for (; {name} < {upper}; {name}++) {{");
+            self.lanes(l, elem, None, &head);
+            self.depth -= 1;
+            self.line("}");
+            return;
+        };
+        let whole = trips - trips % block;
+        if whole > 0 {
+            if whole / block <= MAX_UNROLLED_VECTORS {
+                self.line(&format!("TEML_UNROLL({})", whole / block));
+            }
+            let head =
+                format!("for (int64_t {name} = 0; {name} < {whole}; {name} += {lanes}) {{{origin}");
+            self.lanes(l, elem, Some(width), &head);
+        }
+        // What is left is cut into shorter vectors.
+        let (mut done, mut lanes) = (whole, block / 2);
+        while done < trips {
+            if lanes <= trips - done {
+                let head = format!("{{ const int64_t {name} = {done};");
+                let width = (lanes > 1).then_some(Width::Fixed(lanes));
+                self.lanes(l, elem, width, &head);
+                done += lanes;
+            } else {
+                lanes /= 2;
+            }
+        }
+    }
+
+    /// The statements of a loop below a head, as vectors or element by element.
+    fn lanes(&mut self, l: &Loop, elem: Elem, width: Option<Width>, head: &str) {
+        self.line(head);
+        self.depth += 1;
+        self.values.vectors = width.map(|width| Vectors {
+            iterator: l.name.clone(),
+            elem,
+            width,
+        });
+        l.body.iter().for_each(|tree| self.tree(tree));
+        self.values.vectors = None;
+        self.depth -= 1;
+        self.line("}");
+    }
+}

@@ -1,0 +1,110 @@
+//! What a definition asks of every order of its instances, for whoever looks for one.
+
+use super::program::{Leaf, Program, What, accesses, definition};
+use super::relations::{Meaning, assignment_of};
+use crate::ir::{Affine, Loop, Name, Nest, Range};
+use crate::poly::{Error, Map};
+use std::collections::BTreeSet;
+
+/// Instances of one assignment that have to come before instances of another one, or of the same.
+pub struct Asked {
+    /// The assignment of those that come first, counted from 0 through all nests.
+    pub first: usize,
+    /// The assignment of those that come later.
+    pub later: usize,
+    /// The pairs. The coordinates of an instance are the iterators of the loops around the
+    /// assignment in the definition, outermost first.
+    pub pairs: Map,
+}
+
+/// What `nests`, in order, ask of every order of the statements of their definition, whatever the
+/// extents of loops are: equal ends of ranges are one parameter. Where iterators count like digits
+/// in an index, whose meaning depends on their extents, they keep these.
+///
+/// Initializations are not among the instances, and the updates of a reduction keep their order.
+///
+/// # Errors
+/// The polyhedral library has no answer.
+pub fn asked(nests: &[Nest]) -> Result<Vec<Asked>, Error> {
+    let mut exact = definition(nests);
+    exact.retain(|leaf| matches!(leaf.what, What::Stmt(_)));
+    let digits = digits(&exact);
+    let mut ends: Vec<i64> = Vec::new();
+    let mut symbolic = |l: &Loop| {
+        let range = match l.range.as_constant() {
+            Some((_, end)) if !digits.contains(&l.name) => Range {
+                upper: vec![Affine::iterator(parameter(end, &mut ends))],
+                ..l.range.clone()
+            },
+            _ => l.range.clone(),
+        };
+        Loop {
+            range,
+            body: Vec::new(),
+            ..l.clone()
+        }
+    };
+    let loops = exact.iter().map(|leaf| &leaf.loops);
+    let loops: Vec<Vec<Loop>> = loops
+        .map(|loops| loops.iter().map(|l| symbolic(l)).collect())
+        .collect();
+    let parameters: Vec<Name> = (1..=ends.len()).map(Name::generated).collect();
+    let definition = exact.into_iter().zip(&loops).map(|(leaf, loops)| Leaf {
+        loops: loops.iter().collect(),
+        parameters: &parameters,
+        ..leaf
+    });
+    let program = Program {
+        originals: Vec::new(),
+        definition: definition.collect(),
+        leaves: Vec::new(),
+    };
+    let mut asked = Vec::new();
+    for pairs in Meaning::of(&program)?.dependences()?.maps()? {
+        let (from, to) = pairs.tuples();
+        let [from, to] = [from, to].map(|t| assignment_of(t.as_deref()));
+        if let (Some((first, _)), Some((later, _))) = (from, to) {
+            asked.push(Asked {
+                first,
+                later,
+                pairs,
+            });
+        }
+    }
+    asked.sort_by_key(|a| (a.first, a.later));
+    Ok(asked)
+}
+
+/// The parameter that stands for the end of a range.
+fn parameter(end: i64, ends: &mut Vec<i64>) -> Name {
+    let known = ends.iter().position(|e| *e == end);
+    let k = known.unwrap_or_else(|| {
+        ends.push(end);
+        ends.len() - 1
+    });
+    Name::generated(k + 1)
+}
+
+/// The iterators that count like digits where something is written that is used.
+fn digits(definition: &[Leaf]) -> BTreeSet<Name> {
+    let statements = definition.iter().filter_map(|leaf| match leaf.what {
+        What::Stmt(s) => Some(s),
+        What::Fill(_) => None,
+    });
+    let statements: Vec<_> = statements.collect();
+    let written: Vec<&str> = statements.iter().map(|s| s.target.label()).collect();
+    let mut digits = BTreeSet::new();
+    for access in statements.iter().flat_map(|s| accesses(s)) {
+        if !written.contains(&access.tensor.label()) {
+            continue;
+        }
+        for index in &access.index {
+            let terms = index.terms();
+            let counts = access.write || terms.iter().any(|(_, c)| c.abs() != 1);
+            if terms.len() > 1 && counts {
+                digits.extend(terms.iter().map(|(name, _)| name.clone()));
+            }
+        }
+    }
+    digits
+}

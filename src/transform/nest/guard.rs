@@ -1,0 +1,111 @@
+//! Loops over more than either of two ranges, in which what each executes is guarded by loops of
+//! one iteration or none.
+
+use super::parts::{Names, with_body};
+use super::resolve::chain;
+use crate::analysis::bounds::Bounds;
+use crate::ir::{Affine, Hints, Loop, Name, Nest, Range, Sharing, Tree};
+
+/// The bounds of the iterators around the loops at a position in the nest.
+pub(super) fn around_of(nest: &Nest, around: &[usize]) -> Bounds {
+    Bounds::around(nest, chain(nest, around).iter().map(|l| &***l))
+}
+
+/// A range that holds both, none of which has another step than 1. Where bounds differ by
+/// constants, it ends where one of them does.
+pub(super) fn hull(around: &Bounds, a: &Range, b: &Range) -> Option<Range> {
+    if (a.step, b.step) != (1, 1) {
+        return None;
+    }
+    let widest = |a: &[Affine], b: &[Affine], sign: i64| -> Option<Vec<Affine>> {
+        let mut found: Vec<Affine> = Vec::new();
+        for (x, y) in a.iter().flat_map(|x| b.iter().map(move |y| (x, y))) {
+            let Some(apart) = y.minus(x).as_constant() else {
+                continue;
+            };
+            let wider = if apart.signum() == sign { y } else { x };
+            if !found.contains(wider) {
+                found.push(wider.clone());
+            }
+        }
+        if found.is_empty() {
+            let end = |bounds: &[Affine]| {
+                let ends = bounds.iter().filter_map(|x| around.interval(x));
+                match sign {
+                    -1 => ends.map(|(low, _)| low).max(),
+                    _ => ends.map(|(_, high)| high).min(),
+                }
+            };
+            let (a, b) = (end(a)?, end(b)?);
+            found.push(Affine::constant(if sign < 0 { a.min(b) } else { a.max(b) }));
+        }
+        Some(found)
+    };
+    Some(Range {
+        lower: widest(&a.lower, &b.lower, -1)?,
+        upper: widest(&a.upper, &b.upper, 1)?,
+        step: 1,
+    })
+}
+
+/// The loop over `range`, which is called like the first one and executes both: each one where its
+/// own range, unless that is the same, has the iteration.
+pub(super) fn guarded(names: &mut Names, [a, b]: [&Loop; 2], range: Range) -> Tree {
+    let iterator = Affine::iterator(a.name.clone());
+    let rename = |name: &Name| (*name == b.name).then(|| iterator.clone());
+    let second: Vec<Tree> = b.body.iter().map(|t| t.substitute(&rename)).collect();
+    let mut body = Vec::new();
+    for (trees, own) in [(&a.body, &a.range), (&second, &b.range)] {
+        match *own == range {
+            true => body.extend(trees.iter().cloned()),
+            false => body.extend(guard(names, trees, a, own)),
+        }
+    }
+    Tree::of_loop(Loop {
+        range,
+        body,
+        ..a.clone()
+    })
+}
+
+/// The trees with guards around what is innermost, so that loops stay next to each other.
+fn guard(names: &mut Names, trees: &[Tree], l: &Loop, own: &Range) -> Vec<Tree> {
+    let is_leaf = |t: &Tree| !matches!(t, Tree::Loop(_));
+    // A local tensor lives to the end of its sequence.
+    let whole = trees.iter().any(|t| matches!(t, Tree::Local(_)));
+    let runs = trees.chunk_by(|a, b| whole || is_leaf(a) && is_leaf(b));
+    let guarded = runs.map(|run| match run {
+        [Tree::Loop(inner)] if !whole => Tree::of_loop(Loop {
+            body: guard(names, &inner.body, l, own),
+            ..(**inner).clone()
+        }),
+        run => {
+            let name = names.free(&l.name.derived("g"));
+            once(l, name, own, run)
+        }
+    });
+    guarded.collect()
+}
+
+/// What one iteration of a loop executes where its range has the iteration, as a loop.
+fn once(l: &Loop, name: Name, own: &Range, run: &[Tree]) -> Tree {
+    let iterator = Affine::iterator(l.name.clone());
+    let bounds = |first: Affine, bounds: &[Affine]| {
+        let bounds = [first].into_iter().chain(bounds.iter().cloned());
+        bounds.collect()
+    };
+    let range = Range {
+        lower: bounds(iterator.clone(), &own.lower),
+        upper: bounds(iterator.plus_constant(1), &own.upper),
+        step: 1,
+    };
+    let plain = Loop {
+        parallel: false,
+        sharing: Sharing::default(),
+        vector: false,
+        lanes: None,
+        hints: Hints::default(),
+        ..l.clone()
+    };
+    with_body(&plain, name, range, run.to_vec())
+}

@@ -1,0 +1,91 @@
+//! Options, and what is refused.
+
+use super::{nest, shown};
+
+const PRODUCT: &str = "
+    let A = tensor([40, 35]);
+    let B = tensor([35, 50]);
+    let C = contract(A, B, [2, 1]);
+    let l = build(C);";
+
+/// Asserts that a call is refused with a message that contains this part.
+#[track_caller]
+fn refused(script: &str, call: &str, part: &str) {
+    match shown(script, call) {
+        Ok(value) => panic!("{value}"),
+        Err(message) => assert!(message.contains(part), "{message}"),
+    }
+}
+
+#[test]
+fn sizes_and_switches() {
+    let text = |options: &str| nest(PRODUCT, &format!("pluto(l, {options})")).to_string();
+    let plain = text(
+        "#{tile: false, parallel: false, prevector: false, intratileopt: false, unrolljam: false}",
+    );
+    assert_eq!(plain, nest(PRODUCT, "l").to_string());
+    let sizes = text("#{tile_sizes: [8, 16], unrolljam: false}");
+    for part in ["8*i1_o + 8", "16*i2_o + 16", "16*i3_o + 16"] {
+        assert!(sizes.contains(part), "{sizes}");
+    }
+    let twice = text("#{l2tile: true, l2tile_sizes: [2], tile_sizes: [4], unrolljam: false}");
+    for part in ["for i1_o_o in 0..5", "2*i1_o_o + 2", "4*i1_o_i + 4"] {
+        assert!(twice.contains(part), "{twice}");
+    }
+}
+
+#[test]
+fn what_pluto_began_from_does_not_matter() {
+    let plan = "l.tile(4).interchange(1, 2).parallelize(1)";
+    assert_eq!(
+        nest(PRODUCT, &format!("pluto({plan})")),
+        nest(PRODUCT, "pluto(l)")
+    );
+}
+
+#[test]
+fn options_that_there_are_not() {
+    refused(
+        PRODUCT,
+        "pluto(l, #{tiles: true})",
+        "there is no option `tiles`: the options are tile, tile_sizes",
+    );
+    for (options, part) in [
+        ("#{tile: 3}", "the option `tile` must be true or false"),
+        ("#{ufactor: 0}", "the option `ufactor` must be a number"),
+        (
+            "#{tile_sizes: 32}",
+            "the option `tile_sizes` must be a list",
+        ),
+        (
+            "#{tile_sizes: [0]}",
+            "the option `tile_sizes` must be a list",
+        ),
+        ("#{fuse: \"some\"}", "the option `fuse` must be \"nofuse\""),
+        ("3", "must be options such as `#{tile: false}`"),
+    ] {
+        refused(PRODUCT, &format!("pluto(l, {options})"), part);
+    }
+}
+
+#[test]
+fn what_is_out_of_reach() {
+    let script = "
+        let A = tensor([8]);
+        let B = tensor([8]);
+        B = eq(vstencil(A, [[-1], [1]], [0.5, 0.5]), [i] -> [i], [8]);
+        let first = build(B);
+        A = eq(B, [i] -> [i]);
+        let steps = fuse_outer(first, build(A), 0).repeat(\"t\", 10);
+        let C = eq(A, [i] -> [i]);
+        let joined = fuse_outer(steps, build(C), 0);
+        let x = tensor([8]);
+        let M = tensor([8, 8]);
+        let y = eq(vsum(vmul(M, x, [[i, k], [k]]), [k]), [i]);
+        let product = build(y);
+        x = eq(0.5 * y, [i] -> [i]);
+        let anew = fuse_outer(product, build(x), 0).repeat(\"t\", 3);";
+    refused(script, "pluto(joined)", "pass a list");
+    assert!(shown(script, "pluto([steps, build(C)])").is_ok());
+    refused(script, "pluto(anew)", "initialized in each iteration");
+}

@@ -1,0 +1,105 @@
+//! What the baseline makes of random programs is legal and computes what they say.
+
+use super::check;
+use super::generator::{Recipe, consumer, recipe, stencil, windows};
+use super::moves::{built, reproduction};
+use super::programs::program;
+use proptest::prelude::*;
+use teml::baseline::{NoSchedule, Options, Setting, pluto};
+use teml::ir::{Expr, Nest};
+use teml::legality::{Reductions, Verdict};
+use teml::transform::{ErrorKind, trace};
+
+fn options() -> impl Strategy<Value = Options> {
+    let switches = prop::collection::vec(any::<bool>(), 6);
+    let sizes = prop::collection::vec(1..5i64, 1..3);
+    let fuse = prop::sample::select(vec!["nofuse", "smartfuse", "maxfuse"]);
+    (switches, sizes, 1..4i64, fuse).prop_map(|(switches, sizes, ufactor, fuse)| {
+        let names = [
+            "tile",
+            "l2tile",
+            "parallel",
+            "prevector",
+            "intratileopt",
+            "unrolljam",
+        ];
+        let switches = names.into_iter().zip(switches);
+        let mut settings: Vec<(&str, Setting)> =
+            switches.map(|(n, on)| (n, Setting::Switch(on))).collect();
+        settings.push(("tile_sizes", Setting::Numbers(sizes.clone())));
+        settings.push(("l2tile_sizes", Setting::Numbers(sizes)));
+        settings.push(("ufactor", Setting::Number(ufactor)));
+        settings.push(("fuse", Setting::Word(fuse.to_owned())));
+        settings
+            .iter()
+            .try_fold(Options::default(), |o, (name, value)| o.with(name, value))
+            .expect("these options exist")
+    })
+}
+
+/// That the baseline's nest is legal, computes what the nests do, and is what its path makes.
+fn holds(definition: &[Expr], options: &Options) -> Result<(), TestCaseError> {
+    let nests: Vec<Nest> = definition.iter().map(built).collect();
+    let nest = match pluto(&nests, options) {
+        Ok(nest) => nest,
+        // Loops over multiples of others have no affine bounds in another order.
+        Err(error) if is_out_of_reach(&error) => return Ok(()),
+        Err(error) => {
+            let shown: Vec<String> = nests.iter().map(reproduction).collect();
+            let shown = shown.join("\n\n");
+            return Err(TestCaseError::fail(format!(
+                "{error}\n{options:?}\n{shown}"
+            )));
+        }
+    };
+    let verdict = teml::legality::check(std::slice::from_ref(&nest), Reductions::Strict);
+    prop_assert_eq!(verdict, Verdict::Legal, "{}", reproduction(&nest));
+    check(std::slice::from_ref(&nest))?;
+    let json = trace::to_json(&nest).map_err(|e| TestCaseError::fail(e.to_string()))?;
+    let again = trace::from_json(&json).map_err(|e| TestCaseError::fail(e.to_string()))?;
+    prop_assert_eq!(&again, &nest);
+    Ok(())
+}
+
+fn is_out_of_reach(error: &NoSchedule) -> bool {
+    match error {
+        NoSchedule::NoHyperplane { .. } | NoSchedule::Strided { .. } => true,
+        NoSchedule::Steps(error) => matches!(error.kind, ErrorKind::NeedsDivision(_)),
+        _ => false,
+    }
+}
+
+fn two(mut recipe: Recipe, kind: usize, distances: [i64; 2]) -> Vec<Expr> {
+    recipe.rotation = 0;
+    let first = recipe.assignment("a");
+    let second = match kind {
+        0 => consumer(&first, "b"),
+        1 => stencil(&first, "b"),
+        _ => windows(&first, "b", distances, kind - 2),
+    };
+    vec![first, second]
+}
+
+proptest! {
+    #![proptest_config(super::config(60))]
+
+    #[test]
+    fn one_statement_is_scheduled(recipe in recipe(), options in options()) {
+        holds(&[recipe.assignment("")], &options)?;
+    }
+
+    #[test]
+    fn two_statements_are_scheduled(
+        recipe in recipe(),
+        kind in 0..5usize,
+        distances in [0..3i64, 0..3i64],
+        options in options(),
+    ) {
+        holds(&two(recipe, kind, distances), &options)?;
+    }
+
+    #[test]
+    fn statements_that_read_each_other_are_scheduled(program in program(), options in options()) {
+        holds(&program.definition(), &options)?;
+    }
+}
