@@ -146,7 +146,7 @@ pub struct Limits {
     /// Threads of parallel loops; one per core by default
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub threads: Option<u16>,
-    /// The longest that one run of a kernel may take, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
-    pub time_limit: u64,
+    /// The longest that one run of a kernel may take, in seconds; 60 by default, 300 in a bench
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    pub time_limit: Option<u64>,
 }

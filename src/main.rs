@@ -38,16 +38,20 @@ fn main() -> ExitCode {
     }
 }
 
-fn workbench(limits: &Limits) -> Workbench {
-    let mut control = Control {
-        run_limit: Duration::from_secs(limits.time_limit),
-        ..Control::default()
-    };
+fn control(limits: &Limits) -> Control {
+    let mut control = Control::default();
+    if let Some(seconds) = limits.time_limit {
+        control.run_limit = Duration::from_secs(seconds);
+    }
     if let Some(threads) = limits.threads {
         control.threads = threads.into();
     }
+    control
+}
+
+fn workbench(limits: &Limits) -> Workbench {
     Workbench {
-        control,
+        control: control(limits),
         shows_progress: std::io::stderr().is_terminal(),
         ..Workbench::default()
     }
@@ -184,8 +188,14 @@ fn repl(limits: &Limits) -> ExitCode {
     }
 }
 
+/// Untransformed nests at full size take their time.
+const BENCH_LIMIT: Duration = Duration::from_secs(300);
+
 fn measure(arguments: Bench) -> ExitCode {
-    let control = workbench(&arguments.limits).control;
+    let mut control = control(&arguments.limits);
+    if arguments.limits.time_limit.is_none() {
+        control.run_limit = BENCH_LIMIT;
+    }
     stop_on_ctrl_c(&control);
     let files = arguments.files.into_iter().map(Script::of_file);
     let mut scripts: Vec<Script> = files.chain(arguments.kernels).collect();

@@ -78,7 +78,8 @@ pub(super) fn notes(group: &Group) -> Vec<String> {
 }
 
 /// Speed-ups over the untransformed nests: a row for each kernel, a column for each name that
-/// several kernels have, and the best. Below it, which peers are absent.
+/// several kernels have, and the best. Below it, where that was measured, and which peers are
+/// absent.
 pub fn summary(results: &Results) -> String {
     let names = names(results);
     let heads = ["kernel"]
@@ -89,12 +90,25 @@ pub fn summary(results: &Results) -> String {
     for row in rows(results, &names) {
         table.add_row(row);
     }
-    let absent = absent(&results.absent).into_iter();
-    [aligned(table)]
-        .into_iter()
-        .chain(absent)
-        .collect::<Vec<_>>()
-        .join("\n")
+    let mut lines = vec![aligned(table), place(results)];
+    lines.extend(absent(&results.absent));
+    lines.join("\n")
+}
+
+/// Where the results come from, in a line.
+fn place(results: &Results) -> String {
+    let (threads, rates) = (results.threads, results.rates);
+    let plural = if threads == 1 { "" } else { "s" };
+    let cpu = results.machine.cpu.as_deref();
+    format!(
+        "{}, {threads} thread{plural}: at best {:.1} GFLOP/s on f64, {:.1} GB/s; {}; {} sizes; {}",
+        cpu.unwrap_or("an unknown processor"),
+        rates.gflops_f64,
+        rates.bandwidth(),
+        results.compiler,
+        results.size,
+        results.date
+    )
 }
 
 pub(super) fn absent(peers: &[Absent]) -> Vec<String> {

@@ -216,7 +216,7 @@ fn elem_of(l: &Loop) -> Option<Elem> {
     let plain = l.range.step == 1 && l.hints.prefetch.is_empty() && !l.body.is_empty();
     let lanes = l
         .lanes
-        .is_none_or(|n| n >= 2 && n <= 16 && n & (n - 1) == 0);
+        .is_none_or(|n| (2..=16).contains(&n) && n & (n - 1) == 0);
     let fits = plain
         && lanes
         && l.body.iter().all(|tree| match tree {
