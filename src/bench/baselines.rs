@@ -1,27 +1,41 @@
 //! The baselines: what Pluto's algorithm makes of a kernel.
 
+use super::Task;
 use super::results::Absent;
-use crate::baseline::{Options, pluto};
+use crate::script::Session;
 use crate::trial::{Candidate, Contest};
 
-const NAME: &str = "pluto";
+/// Functions that take the untransformed nests of a kernel and return a nest.
+const BASELINES: [&str; 1] = ["pluto"];
 
-/// Puts what Pluto's algorithm makes of the first variant behind it, unless the script has that
-/// already; why there is none.
-pub(super) fn add(contest: &mut Contest) -> Option<Absent> {
-    let candidates = &mut contest.candidates;
-    if candidates.iter().any(|c| c.label == NAME) {
-        return None;
-    }
-    match pluto(&candidates.first()?.nests, &Options::default()) {
-        Ok(nest) => {
-            let (label, nests) = (NAME.to_owned(), vec![nest]);
-            candidates.insert(1, Candidate { label, nests });
-            None
+/// A contest with the baselines behind its first variant, unless the script has them already.
+pub(super) fn with(mut contest: Contest, session: &mut Session, say: &dyn Fn(&str)) -> Task {
+    let (mut absent, mut notes) = (Vec::new(), Vec::new());
+    let first = contest.candidates.first().cloned();
+    let mut place = 1;
+    for name in BASELINES {
+        if contest.candidates.iter().any(|c| c.label == name) {
+            continue;
         }
-        Err(error) => Some(Absent {
-            name: NAME.to_owned(),
-            why: error.to_string(),
-        }),
+        say(name);
+        let nests = first.as_ref().map_or(&[][..], |first| &first.nests);
+        let why = match session.make(name, nests) {
+            Ok(Some(nest)) => {
+                notes.extend(nest.label().map(|own| format!("{name}: {own}")));
+                let (label, nests) = (name.to_owned(), vec![nest]);
+                contest.candidates.insert(place, Candidate { label, nests });
+                place += 1;
+                continue;
+            }
+            Ok(None) => "it makes no nest".to_owned(),
+            Err(error) => error.to_string(),
+        };
+        let name = name.to_owned();
+        absent.push(Absent { name, why });
+    }
+    Task {
+        contest,
+        absent,
+        notes,
     }
 }

@@ -92,13 +92,12 @@ pub fn run(
             let what = format!("{place}: {}", p.what);
             progress(Progress { what, ..p });
         };
-        progress(Progress {
-            what: "reading the script".to_owned(),
-            done: 0,
-            total: 1,
-        });
-        let contests = match contests(script, plan, control) {
-            Ok(contests) => contests,
+        let say = |what: &str| {
+            let (what, done, total) = (what.to_owned(), 0, 1);
+            progress(Progress { what, done, total });
+        };
+        let tasks = match tasks(script, plan, control, &say) {
+            Ok(tasks) => tasks,
             Err(error) => {
                 interrupted(control)?;
                 results.groups.push(Group::failed(&script.name, error));
@@ -106,12 +105,12 @@ pub fn run(
                 continue;
             }
         };
-        for (n, contest) in contests.into_iter().enumerate() {
+        for (n, task) in tasks.into_iter().enumerate() {
             let name = match n {
                 0 => script.name.clone(),
                 _ => format!("{}_{}", script.name, n + 1),
             };
-            let group = measure(&name, script, contest, &found, &results, control, &progress);
+            let group = measure(&name, script, task, &found, &results, control, &progress);
             interrupted(control)?;
             results.groups.push(group);
             show(&results);
@@ -129,8 +128,20 @@ fn interrupted(control: &Control) -> Result<(), RuntimeError> {
     }
 }
 
-/// What a script compares.
-fn contests(script: &Script, plan: &Plan, control: &Control) -> Result<Vec<Contest>, String> {
+/// A comparison, and what is known about it before it is held.
+struct Task {
+    contest: Contest,
+    absent: Vec<Absent>,
+    notes: Vec<String>,
+}
+
+/// What a script compares, with baselines.
+fn tasks(
+    script: &Script,
+    plan: &Plan,
+    control: &Control,
+    say: &dyn Fn(&str),
+) -> Result<Vec<Task>, String> {
     let workbench = Workbench {
         mode: Mode::Collect,
         control: control.clone(),
@@ -138,43 +149,50 @@ fn contests(script: &Script, plan: &Plan, control: &Control) -> Result<Vec<Conte
         size: plan.size,
         ..Workbench::default()
     };
-    let collect = || {
-        let mut session = Session::new(Box::new(std::io::sink()), workbench)?;
-        script.run(&mut session)?;
-        let contests = std::mem::take(&mut session.shared().lock().workbench.contests);
-        Ok((contests, session.unused_parameter()))
-    };
-    let collected: Result<(Vec<Contest>, Option<String>), ScriptError> = collect();
-    let (mut contests, unused) = collected.map_err(|error| error.render(false))?;
+    let shown = |error: ScriptError| error.render(false);
+    let mut session = Session::new(Box::new(std::io::sink()), workbench).map_err(shown)?;
+    say("reading the script");
+    script.run(&mut session).map_err(shown)?;
     // Where there are several scripts, a setting is for those that have it.
-    if let (Some(name), [_]) = (unused, &plan.scripts[..]) {
+    if let (Some(name), [_]) = (session.unused_parameter(), &plan.scripts[..]) {
         return Err(format!(
             "error: the script has no param(\"{name}\", …), which --set names"
         ));
     }
+    let contests = {
+        let mut state = session.shared().lock();
+        // Baselines may measure.
+        state.workbench.mode = Mode::Run;
+        std::mem::take(&mut state.workbench.contests)
+    };
     if contests.is_empty() {
         return Err("error: the script compares nothing: it does not call `compare`".to_owned());
     }
-    for contest in &mut contests {
+    let task = |mut contest: Contest| {
         contest.settings.budget = budget(plan.size);
-    }
-    Ok(contests)
+        baselines::with(contest, &mut session, say)
+    };
+    Ok(contests.into_iter().map(task).collect())
 }
 
 fn measure(
     name: &str,
     script: &Script,
-    mut contest: Contest,
+    task: Task,
     found: &[peers::Found],
     results: &Results,
     control: &Control,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Group {
+    let Task {
+        contest,
+        mut absent,
+        notes,
+    } = task;
     let reference = match contest.reference() {
         Ok(reference) => reference,
         Err(error) => return Group::failed(name, format!("error: {error}")),
     };
-    let mut absent: Vec<Absent> = baselines::add(&mut contest).into_iter().collect();
     let mut present = Vec::new();
     for found in found {
         match found.peer(&script.name, &reference, &contest.settings.options) {
@@ -186,7 +204,11 @@ fn measure(
         }
     }
     match contest.run(&present, control, progress) {
-        Ok(ranking) => Group::new(name, &ranking, &present, absent, results),
+        Ok(ranking) => Group {
+            absent,
+            notes,
+            ..Group::new(name, &ranking, &present, results)
+        },
         Err(error) => Group::failed(name, format!("error: {error}")),
     }
 }
