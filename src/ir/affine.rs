@@ -109,6 +109,17 @@ impl Affine {
         sum
     }
 
+    /// The index divided by a number, if all of its coefficients and its constant are multiples.
+    pub fn divided(&self, by: i64) -> Option<Affine> {
+        let exact = |x: i64| (by != 0 && x % by == 0).then(|| x / by);
+        let terms = self.terms().iter();
+        let terms: Option<Vec<Affine>> = terms
+            .map(|(name, c)| Some(Affine::iterator(name.clone()).times(exact(*c)?)))
+            .collect();
+        let offset = Affine::constant(exact(self.offset())?);
+        Some(terms?.iter().fold(offset, |sum, term| sum.plus(term)))
+    }
+
     /// The expression with every iterator for which `map` has a value replaced, all at once.
     #[must_use]
     pub fn substitute(&self, map: &dyn Fn(&Name) -> Option<Affine>) -> Affine {

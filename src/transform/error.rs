@@ -429,6 +429,7 @@ impl ErrorKind {
                 | NoBuffer::OnlyRead { .. }
                 | NoBuffer::NotLocal { .. }
                 | NoBuffer::NoRows { .. }
+                | NoBuffer::AcrossPanels { .. }
                 | NoBuffer::NotTemporary { .. }
                 | NoBuffer::Unset { .. },
             )
@@ -505,6 +506,9 @@ impl ErrorKind {
             }
             K::Buffer(NoBuffer::NotTemporary { .. }) => {
                 "join the nest that computes it and the one that reads it with fuse_outer"
+            }
+            K::Buffer(NoBuffer::AcrossPanels { .. }) => {
+                "tile the loops that index it with the size of the panels first"
             }
             K::Buffer(NoBuffer::Unset { .. }) => {
                 "move what sets it into the same iteration: fuse the loops, or use place_init"

@@ -90,6 +90,7 @@ pub static OPS: &[&Op] = &[
     &nest::stage::STAGE,
     &nest::localize::LOCALIZE,
     &nest::pad_buffer::PAD_BUFFER,
+    &nest::panels::PANELS,
     &nest::mode::PARALLELIZE,
     &nest::mode::VECTORIZE,
     &nest::prefetch::PREFETCH,

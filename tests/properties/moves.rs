@@ -21,6 +21,7 @@ use teml::transform::nest::localize::LOCALIZE;
 use teml::transform::nest::mode::{PARALLELIZE, VECTORIZE};
 use teml::transform::nest::pack::PACK;
 use teml::transform::nest::pad_buffer::PAD_BUFFER;
+use teml::transform::nest::panels::PANELS;
 use teml::transform::nest::peel::PEEL;
 use teml::transform::nest::place_init::PLACE_INIT;
 use teml::transform::nest::prefetch::PREFETCH;
@@ -61,6 +62,8 @@ pub enum Move {
     Localize(usize),
     /// Which of the local tensors, the multiple and the extra elements of its rows.
     PadBuffer(usize, i64, i64),
+    /// Which of the local tensors, which dimension, and the size of its panels.
+    Panels(usize, i64, i64),
     /// Partial results of a reduction.
     Rfactor(usize),
     Parallelize(usize, Vec<(&'static str, Arg)>),
@@ -113,6 +116,7 @@ pub fn moves(count: impl Into<prop::collection::SizeRange>) -> impl Strategy<Val
             .prop_map(|(l, t)| Move::Stage(l, t)),
         2 => (0..6usize).prop_map(Move::Localize),
         2 => (0..6usize, 1..6i64, 0..4i64).prop_map(|(t, n, by)| Move::PadBuffer(t, n, by)),
+        2 => (0..6usize, 1..=3i64, 1..=4i64).prop_map(|(t, d, n)| Move::Panels(t, d, n)),
         3 => l.clone().prop_map(Move::Rfactor),
         2 => (l.clone(), how).prop_map(|(l, how)| Move::Parallelize(l, how)),
         1 => (l.clone(), lanes).prop_map(|(l, n)| Move::Vectorize(l, n)),
@@ -228,6 +232,13 @@ pub fn step(nest: &Nest, chosen: &Move) -> Result<Nest, Error> {
             let how = [("multiple", *multiple), ("extra", *extra)];
             let how = how.map(|(name, value)| (name.to_owned(), Arg::Int(value)));
             call(nest, &PAD_BUFFER, [word(label), Arg::Options(how.to_vec())])
+        }
+        Move::Panels(t, dimension, size) => {
+            let locals = nest.locals();
+            let label = locals
+                .get(t % locals.len().max(1))
+                .map_or("", |t| t.label());
+            call(nest, &PANELS, [word(label), int(dimension), int(size)])
         }
         Move::Localize(t) => call(nest, &LOCALIZE, [word(tensor(t).label())]),
         Move::Stripmine(l, factor, tail) => {

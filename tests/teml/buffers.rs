@@ -11,6 +11,7 @@ use teml::transform::nest::fuse_outer::fuse_outer;
 use teml::transform::nest::localize::{LOCALIZE, localize};
 use teml::transform::nest::pack::PACK;
 use teml::transform::nest::pad_buffer::PAD_BUFFER;
+use teml::transform::nest::panels::PANELS;
 use teml::transform::nest::stage::STAGE;
 use teml::transform::tensor::declare;
 use teml::transform::{Arg, ErrorKind};
@@ -406,9 +407,80 @@ pub fn buffers() -> Vec<Case> {
             stage(&copy, level(0), only_read),
         ],
         rows(&copy),
+        panel_cases(),
         temporaries(&copy, &local),
     ]
     .concat()
+}
+
+fn panel_cases() -> Vec<Case> {
+    let diagonal = nest(&[
+        "f64 B[8], A[8]",
+        "local f64 t[16]",
+        "fill t[0..16] = 0",
+        "for i in 0..8",
+        "  for j in 0..8",
+        "    t[i + j] = A[i]",
+        "for i_2 in 0..8",
+        "  B[i_2] = t[i_2]",
+    ]);
+    let split = |dimension: i64, size: i64, kind: ErrorKind| {
+        let numbers = [Arg::Int(dimension), Arg::Int(size)];
+        let args = [Arg::Nest(diagonal.clone()), word("t")];
+        Case::new(&PANELS, args.into_iter().chain(numbers).collect(), kind)
+    };
+    let no_dimension = |dimension| ErrorKind::NoDimension {
+        what: "t".to_owned(),
+        rank: 1,
+        dimension,
+    };
+    let (parameter, value) = ("size", 0);
+    let not_local = NoBuffer::NotLocal {
+        tensor: "A".to_owned(),
+        have: vec!["t".to_owned()],
+    };
+    let across = NoBuffer::AcrossPanels {
+        tensor: "t".to_owned(),
+        size: 4,
+        text: "fill t[0..16] = 0".to_owned(),
+    };
+    let of_an_argument = vec![
+        Arg::Nest(diagonal.clone()),
+        word("A"),
+        Arg::Int(1),
+        Arg::Int(4),
+    ];
+    vec![
+        Case::new(&PANELS, of_an_argument, ErrorKind::from(not_local)).at(1),
+        split(0, 4, no_dimension(0)).at(2),
+        split(2, 4, no_dimension(2)).at(2),
+        split(1, 0, ErrorKind::NotPositive { parameter, value }).at(3),
+        split(1, 4, across.into()).at(1),
+    ]
+}
+
+#[test]
+fn panels_follow_each_other() {
+    let before = [
+        "f64 B[10], A[10]",
+        "local f64 t[10]",
+        "for i in 0..10",
+        "  t[i] = A[i]",
+        "for j_o in 0..3",
+        "  for j in 4*j_o..min(4*j_o + 4, 10)",
+        "    B[j] = t[j]",
+    ];
+    let after = [
+        "local f64 t[3][4]",
+        "for i_o in 0..3",
+        "  for i_i in 4*i_o..min(4*i_o + 4, 10)",
+        "    t[i_o][i_i - 4*i_o] = A[i_i]",
+        "for j_o in 0..3",
+        "  for j in 4*j_o..min(4*j_o + 4, 10)",
+        "    B[j] = t[j_o][j - 4*j_o]",
+    ];
+    let args = [word("t"), Arg::Int(1), Arg::Int(4)];
+    becomes(&PANELS, &before, &args, &after);
 }
 
 fn how(options: &[(&str, i64)]) -> Arg {

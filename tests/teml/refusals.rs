@@ -208,6 +208,7 @@ fn every_refusal_has_a_case() {
         K::Buffer(NoBuffer::OnlyRead { .. }) => "Buffer::OnlyRead",
         K::Buffer(NoBuffer::NoOrder { .. }) => "Buffer::NoOrder",
         K::Buffer(NoBuffer::NotLocal { .. }) => "Buffer::NotLocal",
+        K::Buffer(NoBuffer::AcrossPanels { .. }) => "Buffer::AcrossPanels",
         K::Buffer(NoBuffer::NoRows { .. }) => "Buffer::NoRows",
         K::Buffer(NoBuffer::NotTemporary { .. }) => "Buffer::NotTemporary",
         K::Buffer(NoBuffer::Unset { .. }) => "Buffer::Unset",

@@ -69,6 +69,16 @@ pub enum NoBuffer {
         /// The tensor.
         tensor: String,
     },
+    /// A use that does not keep to panels.
+    #[error("`{text}` does not stay in one panel of {size} elements of {tensor}")]
+    AcrossPanels {
+        /// The tensor.
+        tensor: String,
+        /// How many elements a panel has along the dimension.
+        size: i64,
+        /// The statement.
+        text: String,
+    },
     /// What should be localized is needed outside.
     #[error("{tensor} is not computed for a later assignment of the nest alone")]
     NotTemporary {

@@ -17,6 +17,7 @@ pub mod localize;
 pub mod mode;
 pub mod pack;
 pub mod pad_buffer;
+pub mod panels;
 mod parts;
 pub mod peel;
 mod permute;

@@ -1,0 +1,253 @@
+//! `panels` stores a local tensor as panels: blocks of neighbors along one dimension, panel after
+//! panel.
+//!
+//! ```rhai
+//! let A = tensor([64, 100]);
+//! let x = tensor([100]);
+//! let y = eq(vsum(vmul(A, x, [[i, j], [j]]), [j]), [i]);
+//! let blocks = build(y).tile(["i", "j"], [8, 50]).reorder(["j_o", "i_o", "j_i", "i_i"]);
+//! print(blocks.pack("j_o", A, [2, 1]).panels("A_pack", 2, 8));
+//! ```
+//!
+//! ```text
+//! f64 y[64], A[64][100], x[100]
+//! fill y[0..64] = 0
+//! for j_o in 0..2
+//!   local f64 A_pack[8][50][8]
+//!   for A_pack_2 in 0..50
+//!     for A_pack_1_o in 0..8
+//!       for A_pack_1_i in 8*A_pack_1_o..8*A_pack_1_o + 8
+//!         A_pack[A_pack_1_o][A_pack_2][A_pack_1_i - 8*A_pack_1_o] = A[A_pack_1_i][A_pack_2 + 50*j_o]
+//!   for i_o in 0..8
+//!     for j_i in 50*j_o..50*j_o + 50
+//!       for i_i in 8*i_o..8*i_o + 8
+//!         y[i_i] += A_pack[i_o][j_i - 50*j_o][i_i - 8*i_o] * x[j_i]
+//! ```
+//!
+//! `panels(nest, tensor, dimension, size)` splits a dimension, counted from 1, into panels of
+//! `size` elements, of which the first one is what `A[0..size]` was. The number of the panel becomes the first dimension of the tensor, so
+//! that what the loops over one block read follows each other in memory. Loops that index the
+//! dimension and run over several panels are stripmined.
+//!
+//! Always legal: it is the same tensor in another place.
+//!
+//! Refuses: what is no local tensor of the nest; dimensions that it does not have; sizes below 1;
+//! an index of which it is not known that it stays in one panel while the loops inside run, as
+//! that of loops with steps; fills of parts of panels.
+//!
+//! Source: the packed operands of Goto and van de Geijn, Anatomy of High-Performance Matrix
+//! Multiplication, 2008.
+
+use super::buffer::NoBuffer;
+use super::resolve::{check_positive, tensor_name};
+use super::stripmine::{Tail, stripmine};
+use crate::analysis::bounds::Bounds;
+use crate::analysis::relative::{Inner, relative};
+use crate::ir::{Affine, Expr, Index, Loop, LoopRef, Nest, Shape, Stmt, Tensor, Tree};
+use crate::transform::{Arg, Error, ErrorKind, Kind, Op, Param, Returns, Value};
+use std::sync::Arc;
+
+/// `panels(nest, tensor, dimension, size)`.
+pub static PANELS: Op = Op {
+    name: "panels",
+    params: &[
+        Param::new("nest", Kind::Nest),
+        Param::new("tensor", Kind::Tensor),
+        Param::new("dimension", Kind::Int),
+        Param::new("size", Kind::Int),
+    ],
+    returns: Returns::Nest,
+    file: include_str!("panels.rs"),
+    call: |args| match args {
+        [Arg::Nest(nest), tensor, Arg::Int(dimension), Arg::Int(size)] => {
+            panels(nest, tensor_name(tensor, 1)?, *dimension, *size).map(Value::Nest)
+        }
+        _ => Err(ErrorKind::Misdeclared.into()),
+    },
+};
+
+/// The nest with a dimension of the local tensor `label` split into panels.
+///
+/// # Errors
+/// As the header says.
+pub fn panels(nest: &Nest, label: &str, dimension: i64, size: i64) -> Result<Nest, Error> {
+    let refuse = |kind: NoBuffer| Error::from(kind).at_argument(1).on(nest, []);
+    let locals = nest.locals();
+    let Some(flat) = locals.iter().find(|t| t.label() == label) else {
+        return Err(refuse(NoBuffer::NotLocal {
+            tensor: label.to_owned(),
+            have: locals.iter().map(|t| t.label().to_owned()).collect(),
+        }));
+    };
+    let rank = flat.shape().rank();
+    let split = usize::try_from(dimension)
+        .ok()
+        .and_then(|d| d.checked_sub(1));
+    let Some(split) = split.filter(|d| *d < rank) else {
+        let what = label.to_owned();
+        let kind = ErrorKind::NoDimension {
+            what,
+            rank,
+            dimension,
+        };
+        return Err(Error::from(kind).at_argument(2));
+    };
+    check_positive("size", size, 3)?;
+
+    let mut extents = flat.shape().extents().to_vec();
+    let count = extents[split].div_ceil(size.unsigned_abs());
+    extents[split] = size.unsigned_abs();
+    extents.insert(0, count);
+    let split_tensor = Tensor::new(Shape::of_extents(extents), flat.elem());
+    let name = flat.name();
+    let layout = Layout {
+        flat,
+        panels: name.map_or(split_tensor.clone(), |n| split_tensor.named(n.clone())),
+        split,
+        size,
+    };
+    let blocked = layout.blocked(nest)?;
+    let trees = layout.sequence(blocked.trees(), &mut Vec::new());
+    match trees {
+        Ok(trees) => Ok(blocked.with_trees(trees)),
+        Err(text) => Err(refuse(NoBuffer::AcrossPanels {
+            tensor: label.to_owned(),
+            size,
+            text,
+        })),
+    }
+}
+
+struct Layout<'a> {
+    flat: &'a Tensor,
+    panels: Tensor,
+    split: usize,
+    size: i64,
+}
+
+impl Layout<'_> {
+    /// The nest with the loops stripmined that run through panels one element after the other.
+    fn blocked(&self, nest: &Nest) -> Result<Nest, Error> {
+        let mut through = Vec::new();
+        for (around, l) in nest.loops() {
+            let chain = around.iter().copied().chain([l]).collect::<Vec<_>>();
+            for tree in &l.body {
+                let Tree::Stmt(s) = tree else { continue };
+                for index in self.indices(s) {
+                    if self.place(&index[self.split], &chain).is_some() {
+                        continue;
+                    }
+                    let one = |l: &&&Loop| {
+                        index[self.split].coefficient(&l.name) == 1
+                            && l.range.as_constant().is_some()
+                            && l.range.step == 1
+                    };
+                    through.extend(chain.iter().rfind(one).map(|l| l.name.clone()));
+                }
+            }
+        }
+        through.sort();
+        through.dedup();
+        through.iter().try_fold(nest.clone(), |nest, name| {
+            let reference = LoopRef::Name(name.to_string());
+            stripmine(&nest, &reference, self.size, Tail::Guard)
+        })
+    }
+
+    /// The indices of the tensor in a statement.
+    fn indices<'s>(&self, s: &'s Stmt) -> Vec<&'s [Affine]> {
+        let mut found: Vec<&[Affine]> = Vec::new();
+        if s.target.name() == self.flat.name() {
+            found.push(&s.index);
+        }
+        s.value.for_each_access(&mut |tensor, index| {
+            if let (true, Index::At(index)) = (tensor.name() == self.flat.name(), index) {
+                found.push(index);
+            }
+        });
+        found
+    }
+
+    /// The panel of an index, and where in it that is.
+    fn place(&self, index: &Affine, chain: &[&Loop]) -> Option<[Affine; 2]> {
+        // Loops from the innermost one outward run within a panel.
+        (0..=chain.len()).find_map(|outer| {
+            let (around, inside) = chain.split_at(chain.len() - outer);
+            let mut bounds = Bounds::of_chain(around.iter().copied());
+            let mut inner = Vec::new();
+            for l in inside {
+                inner.push(Inner::new(l, &inner, &bounds));
+                bounds.enter(l);
+            }
+            let found = relative(index, &inner);
+            let within = found.base.offset().rem_euclid(self.size);
+            let base = found.base.plus_constant(-within);
+            let (low, high) = (
+                found.low.saturating_add(within),
+                found.high.saturating_add(within),
+            );
+            let panel = base
+                .divided(self.size)
+                .filter(|_| low >= 0 && high < self.size)?;
+            Some([panel, index.minus(&base)])
+        })
+    }
+
+    fn index(&self, index: &[Affine], chain: &[&Loop]) -> Option<Vec<Affine>> {
+        let [panel, within] = self.place(&index[self.split], chain)?;
+        let mut split = index.to_vec();
+        split[self.split] = within;
+        split.insert(0, panel);
+        Some(split)
+    }
+
+    /// The trees with the panels in place of the tensor. The error is what uses it otherwise.
+    fn sequence<'t>(
+        &self,
+        trees: &'t [Tree],
+        chain: &mut Vec<&'t Loop>,
+    ) -> Result<Vec<Tree>, String> {
+        let of = trees.iter().map(|tree| match tree {
+            Tree::Loop(l) => {
+                chain.push(l);
+                let body = self.sequence(&l.body, chain);
+                chain.pop();
+                let l = Loop::clone(l);
+                Ok(Tree::of_loop(Loop { body: body?, ..l }))
+            }
+            Tree::Stmt(s) => self.statement(s, chain).map(|s| Tree::Stmt(Arc::new(s))),
+            Tree::Fill(fill) if fill.target == *self.flat => Err(fill.to_string()),
+            Tree::Local(tensor) if tensor == self.flat => Ok(Tree::Local(self.panels.clone())),
+            Tree::Fill(_) | Tree::Local(_) => Ok(tree.clone()),
+        });
+        of.collect()
+    }
+
+    fn statement(&self, s: &Stmt, chain: &[&Loop]) -> Result<Stmt, String> {
+        let text = || s.to_string();
+        let known = |index: &&[Affine]| self.index(index, chain).is_some();
+        if !self.indices(s).iter().all(known) {
+            return Err(text());
+        }
+        let (target, index) = match s.target == *self.flat {
+            true => (
+                self.panels.clone(),
+                self.index(&s.index, chain).ok_or_else(text)?,
+            ),
+            false => (s.target.clone(), s.index.clone()),
+        };
+        let value = s.value.map_accesses(&|tensor, index| match index {
+            Index::At(index) if tensor == self.flat => {
+                let index = Index::At(self.index(index, chain)?);
+                Some(Expr::access(self.panels.clone(), index))
+            }
+            _ => Some(Expr::access(tensor.clone(), index.clone())),
+        });
+        Ok(Stmt {
+            target,
+            index,
+            value,
+            ..s.clone()
+        })
+    }
+}
