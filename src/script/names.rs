@@ -2,6 +2,7 @@
 //! need no declaration.
 
 use super::fail::Failure;
+use super::places::LIBRARY;
 use super::rewrite::{BIND, IS_METHOD, SET};
 use super::values::{self, Index};
 use crate::ir::{Elem, Expr, Name, Nest, Tensor};
@@ -49,7 +50,15 @@ pub fn register(engine: &mut Engine) -> std::result::Result<(), ParseError> {
 fn bind(context: &mut EvalContext, inputs: &[Expression]) -> Result<Dynamic> {
     let (name, position) = (inputs[0].get_string_value(), inputs[0].position());
     let value = inputs[1].eval_with_context(context)?;
-    named(value, name.unwrap_or(""), position)
+    match is_library(context) && value.is::<Nest>() {
+        true => Ok(value),
+        false => named(value, name.unwrap_or(""), position),
+    }
+}
+
+/// Whether a function of the library is running, whose variables name no nests of the script.
+fn is_library(context: &EvalContext) -> bool {
+    context.source().is_some_and(|s| s.starts_with(LIBRARY))
 }
 
 fn set(context: &mut EvalContext, inputs: &[Expression]) -> Result<Dynamic> {
@@ -82,7 +91,10 @@ fn set(context: &mut EvalContext, inputs: &[Expression]) -> Result<Dynamic> {
         let assignment = onto(name, &tensor.named(label), &new);
         return assignment.map_err(|failure| failure.raise(position));
     }
-    named(value, name, position)
+    match is_library(context) && value.is::<Nest>() {
+        true => Ok(value),
+        false => named(value, name, position),
+    }
 }
 
 /// `@C : expr`.
