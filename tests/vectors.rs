@@ -112,6 +112,42 @@ fn tiles_that_fit_into_registers_are_unrolled() {
     }
 }
 
+#[test]
+fn bounds_that_never_count_are_left_out() {
+    // All blocks but the last one are whole, and the last one has a loop of its own.
+    let text = c(
+        ROWS,
+        "l.stripmine(\"j\", 8).vectorize(\"j_i\").peel(\"j_o\", 1, \"back\")",
+    );
+    assert!(!text.contains("teml_min"), "{text}");
+    assert!(text.contains("f64xn(B[i][j_i + 8*j_o])"), "{text}");
+    for rest in ["f64x4(B[i][j_i_2 + 24])", "f64x2(B[i][j_i_2 + 24])"] {
+        assert!(text.contains(rest), "{rest}\n{text}");
+    }
+    assert!(!text.contains("j_o_b"), "{text}");
+}
+
+#[test]
+fn bounds_that_count_stay() {
+    let text = c(ROWS, "l.stripmine(\"j\", 8)");
+    assert!(text.contains("teml_min"), "{text}");
+}
+
+#[test]
+fn tiles_in_registers_are_set_by_vectors() {
+    let script = "
+        let A = tensor([8, 40]);
+        let B = tensor([40, 32]);
+        let C = contract(A, B, [2, 1]);
+        let l = build(C).tile([\"i2\", \"i1\"], [16, 4]).reorder([\"i2_o\", \"i1_o\", \"i3\", \"i1_i\", \"i2_i\"])
+            .place_init(\"i1_o\").stage(\"i1_o\", C).vectorize(\"i2_i\");";
+    let text = c(script, "l");
+    assert!(
+        text.contains("f64xn(C_tile[C_tile_set_1][C_tile_set_2]) = 0.0"),
+        "{text}"
+    );
+}
+
 /// The elements as `f64`.
 fn view<'a>(values: &'a Values<'a>) -> View<'a> {
     match values {
@@ -125,7 +161,9 @@ fn view<'a>(values: &'a Values<'a>) -> View<'a> {
 /// Runs the C of a nest, compiled with these flags, and compares it with the definition.
 fn computes(nest: &Nest, flags: &[&str]) {
     let mut store: Store = HashMap::new();
-    for (k, tensor) in nest.tensors().into_iter().enumerate() {
+    // What one assignment computes for another may be local, and no argument.
+    let targets = nest.definition().iter().filter_map(|e| e.tensor().cloned());
+    for (k, tensor) in nest.tensors().into_iter().chain(targets).enumerate() {
         let value = move |x: u64| ((x * 7 + k as u64 * 5) % 9) as f64 - 4.0;
         store.insert(
             tensor.name().unwrap().clone(),
@@ -187,6 +225,49 @@ const VARIETY: &[(&str, &str)] = &[
          let l = build(C).tile([\"i2\", \"i1\"], [16, 4]);
          l = l.reorder([\"i2_o\", \"i1_o\", \"i3\", \"i1_i\", \"i2_i\"]);",
         "l.stage(\"i1_o\", C).vectorize(\"i2_i\")",
+    ),
+    (
+        ROWS,
+        "l.stripmine(\"j\", 8).vectorize(\"j_i\").peel(\"j_o\", 1, \"back\")",
+    ),
+    (
+        ROWS,
+        "l.stripmine(\"i\", 1).stripmine(\"j\", 29).parallelize(\"i_o\").vectorize(\"j_i\")",
+    ),
+    // Schedules of the library, where tiles divide nothing, and operands are packed.
+    (
+        "let A = tensor([13, 21]); let B = tensor([21, 43]); let C = contract(A, B, [2, 1]);",
+        "build(C).gemm(#{mr: 4, nr: 16, kc: 8, cache: 64})",
+    ),
+    (
+        "let A = tensor([21, 13]); let B = tensor([43, 21]); let C = contract(A, B, [1, 2]);",
+        "build(C).gemm(#{mr: 4, nr: 16, kc: 8})",
+    ),
+    (
+        "let A = tensor([3, 11, 5], \"f32\"); let B = tensor([3, 5, 37], \"f32\");
+         let C = einsum(\"bik,bkj->bij\", A, B);",
+        "build(C).gemm(#{mr: 4, lanes: 16})",
+    ),
+    (
+        "let A = tensor([4, 9, 3, 5]); let B = tensor([5, 3, 6, 18]);
+         let C = einsum(\"aikl,lkbj->ibaj\", A, B);",
+        "build(C).gemm(#{mr: 4, nr: 16, cache: 64})",
+    ),
+    (
+        "let B = tensor([3, 11, 7]); let C = tensor([11, 19]); let D = tensor([7, 19]);
+         let T = contract(B, D, [3, 1]); let A = einsum(\"ikj,kj->ij\", T, C);",
+        "build(T).gemm_at(build(A), #{mr: 4, nr: 8, cache: 64})",
+    ),
+    (
+        "let I = tensor([2, 3, 23]); let W = tensor([2, 5, 3, 3]);
+         let O = eq(vsum(vmul(I, W, [[g, c, w + k], [g, f, c, k]]), [c, k]), [g, f, w]);",
+        "build(O).conv_tiles(#{mr: 4, nr: 16})",
+    ),
+    (
+        "let A = tensor([3, 3]); let u = tensor([12, 3, 3]);
+         let t = einsum(\"il,elm->ime\", A, u); let w = einsum(\"jm,ime->ije\", A, t);
+         let v = eq(w, [i, j, e] -> [e, i, j]);",
+        "element_operators([build(t), build(w), build(v)], \"e\")",
     ),
     (
         "let A = tensor([16, 13]); let B = tensor([13, 32]); let C = contract(A, B, [2, 1]);

@@ -56,7 +56,9 @@ impl Settle {
             upper: needed(&l.range.upper, around, |a, b| a <= b),
             step: l.range.step,
         };
-        let once = range.as_constant().filter(|(lower, upper)| upper - lower == 1);
+        let once = range
+            .as_constant()
+            .filter(|(lower, upper)| upper - lower == 1);
         let mut l = Loop { range, ..l.clone() };
         if let (Some((lower, _)), false) = (once, l.vector) {
             let map = |name: &Name| (*name == l.name).then(|| Affine::constant(lower));

@@ -173,7 +173,10 @@ fn collect(trees: &[Tree], found: &mut Array) {
 
 fn access(tensor: &Tensor, index: &[Affine], write: bool) -> Dynamic {
     let loops = index.iter().map(|one| -> Dynamic {
-        let names = one.terms().iter().map(|(name, _)| Dynamic::from(name.to_string()));
+        let names = one
+            .terms()
+            .iter()
+            .map(|(name, _)| Dynamic::from(name.to_string()));
         names.collect::<Array>().into()
     });
     let mut map = Map::new();
