@@ -275,6 +275,30 @@ codegen(racing);
 }
 
 #[test]
+fn without_the_library_what_reads_other_elements_has_a_temporary() {
+    let script = "
+let x = tensor([8]);
+x = eq(vmul(x, 2, [[i + 1], ()]), [i], [8]);
+print(build(x));
+let y = tensor([8]);
+y = eq(vmul(y, 2, [[i], ()]), [i]);
+print(build(y));
+compare([build(x)]);
+";
+    let directory = tempfile::tempdir().unwrap();
+    let path = write(directory.path(), "script.rhai", script);
+    let mut command = teml(&["run", path.to_str().unwrap()]);
+    command.env("TEML_CACHE_DIR", directory.path().join("cache"));
+    let output = command.env("TEML_ISL", "/no/such/file").output().unwrap();
+    let shown = text(&output.stdout);
+    assert!(shown.contains("local f64 x_tmp[8]"), "{shown}");
+    assert!(!shown.contains("y_tmp"), "{shown}");
+    assert!(shown.contains("checked: all 8 elements"), "{shown}");
+    // What build makes needs no proof.
+    assert!(!shown.contains("not proved"), "{shown}");
+}
+
+#[test]
 fn tensors_that_read_each_other_are_compared() {
     // Each is read by the other's assignment; what is left in `a` at the end is the result.
     let script = "

@@ -90,10 +90,22 @@ let border = padded(g, [1, [0, 2]], -0.1);
 let bordered = build(border).stripmine(1, 4);
 let rows = eq(vsum(vat(D, [i, j]), [j]), [i + 1], [12], 0);
 let summed = build(rows).pack(0, D).pad_buffer("D_pack", #{multiple: 8, extra: 1}).reverse("i");
+let h = tensor([12]);
+h = eq(vadd(h, h, [[i - 1], [i - 2]]), [i]);
+let backwards = build(h).stripmine("i", 3);
+let r = tensor([12]);
+r = eq(vadd(r, r, [[i - 1], [i + 1]]), [i]);
+let twice = build(r).parallelize("i_2");
+let t = tensor([10]);
+t = eq(vsum(vmul(C, t, [[k, k], [i]]), [k]), [i]);
+let traced = build(t).reverse("i");
+let m = eq(vadd(b, f, [[x], [x]]), [x]);
+let o = eq(vmul(m, m, [[x], [x]]), [x]);
+let kept = fuse_outer(build(m), build(o), 0).spend(b).reduce_cache_miss(m);
 let out = "";
 "#;
 
-const NESTS: [&str; 19] = [
+const NESTS: [&str; 23] = [
     "inner",
     "plan",
     "copy",
@@ -113,6 +125,10 @@ const NESTS: [&str; 19] = [
     "merged",
     "bordered",
     "summed",
+    "backwards",
+    "twice",
+    "traced",
+    "kept",
 ];
 
 #[test]

@@ -20,6 +20,12 @@ pub enum NoSchedule {
         /// The tensor.
         tensor: String,
     },
+    /// A value goes through a temporary.
+    #[error("outside of what is scheduled: {tensor} is a local tensor of the definition")]
+    Local {
+        /// The temporary.
+        tensor: String,
+    },
     /// No legal hyperplane with coefficients that are not negative.
     #[error(
         "outside of what Pluto's algorithm finds: no further loop over {} keeps all dependences, \

@@ -143,7 +143,7 @@ fn statements(nest: &Nest) -> Result<Vec<Statement>, NoSchedule> {
     let mut touched: Vec<String> = Vec::new();
     let mut fill: Option<String> = None;
     let mut known = true;
-    let mut repeated: Option<String> = None;
+    let (mut repeated, mut local): (Option<String>, Option<String>) = (None, None);
     position::walk(nest.trees(), &mut |_, loops, tree| match tree {
         Tree::Fill(f) => {
             let target = f.target.label().to_owned();
@@ -182,9 +182,12 @@ fn statements(nest: &Nest) -> Result<Vec<Statement>, NoSchedule> {
                 target: stmt.target.label().to_owned(),
             });
         }
-        Tree::Local(_) => known = false,
+        Tree::Local(t) => local = Some(t.label().to_owned()),
         Tree::Loop(_) => {}
     });
+    if let Some(tensor) = local {
+        return Err(NoSchedule::Local { tensor });
+    }
     if let Some(tensor) = repeated {
         return Err(NoSchedule::Initialized { tensor });
     }

@@ -6,7 +6,7 @@ use super::symbol;
 use crate::analysis::digits;
 use crate::analysis::shape;
 use crate::analysis::verify::{self, Invalid};
-use crate::ir::{Expr, Index, Infix, Name, NameError, Nest, Node, Tensor};
+use crate::ir::{Expr, Index, Infix, Name, NameError, Nest, Node, Tensor, Tree};
 use crate::legality::race::Race;
 use crate::legality::{self, Proof, Reductions, Refused, Violation};
 use std::fmt::Write;
@@ -173,7 +173,19 @@ fn params(nests: &[Nest]) -> Result<Vec<Param>, NoCode> {
         }
     }
     let definition: Vec<&Expr> = nests.iter().flat_map(|n| n.definition().iter()).collect();
-    let role = |tensor: &Tensor| role(tensor, &definition);
+    let written = |tensor: &Tensor| {
+        let mut trees = nests.iter().flat_map(Nest::lines).map(|line| line.tree);
+        trees.any(|tree| match tree {
+            Tree::Stmt(s) => s.target == *tensor,
+            Tree::Fill(fill) => fill.target == *tensor,
+            Tree::Loop(_) | Tree::Local(_) => false,
+        })
+    };
+    let role = |tensor: &Tensor| match role(tensor, &definition) {
+        // A tensor that nobody needs afterwards keeps other values.
+        Role::In if written(tensor) => Role::InOut,
+        role => role,
+    };
     Ok(tensors
         .into_iter()
         .map(|tensor| Param {
@@ -261,6 +273,16 @@ fn function(
     for part in nests.iter().flat_map(Nest::untransformed) {
         for line in definition_lines(&part) {
             let _ = writeln!(c, "//   {line}");
+        }
+    }
+    let spent: Vec<&Name> = nests.iter().flat_map(Nest::spent).collect();
+    for param in params.iter().filter(|p| p.role == Role::InOut) {
+        if param
+            .tensor
+            .name()
+            .is_some_and(|name| spent.contains(&name))
+        {
+            let _ = writeln!(c, "// and overwrites {}", param.tensor.label());
         }
     }
     c.push_str("// by\n");

@@ -5,9 +5,9 @@
 //! that the nests have. Two tensors are equal if each of their elements was made by the same
 //! expression of the elements that there were in the beginning; operands of reductions may come
 //! in another order where [`Policy`] allows it. Compared is every tensor that the definition
-//! assigns and does not read later, and every one that the nests write. Meanwhile, no element of
-//! a local tensor may be read before it is set, and no two iterations of a parallel or vector
-//! loop may touch one element that either of them writes.
+//! assigns and does not read later, and every one that the nests write, but those that nobody
+//! needs afterwards. Meanwhile, no element of a local tensor may be read before it is set, and no
+//! two iterations of a parallel or vector loop may touch one element that either of them writes.
 //!
 //! Source: Necula, Translation Validation for an Optimizing Compiler, 2000.
 
@@ -164,10 +164,12 @@ pub fn compare(nests: &[Nest], policy: Policy, stop: &dyn Fn() -> bool) -> Resul
     };
     let definition: Vec<&Expr> = nests.iter().flat_map(|n| n.definition().iter()).collect();
     let mut compared = results(&definition);
+    let spent: Vec<&Name> = nests.iter().flat_map(Nest::spent).collect();
     for nest in nests {
         let locals: Vec<_> = nest.locals().into_iter().map(Tensor::name).collect();
         let written = written(nest.trees()).into_iter();
-        compared.extend(written.filter(|name| !locals.contains(&Some(name))));
+        let needed = |name: &Name| !locals.contains(&Some(name)) && !spent.contains(&name);
+        compared.extend(written.filter(needed));
     }
     Ok(difference(&compared, &meant, &found))
 }

@@ -25,6 +25,8 @@ struct Data {
     label: Option<Name>,
     /// Why it is correct, according to its author.
     assumption: Option<Arc<str>>,
+    /// Tensors that may hold anything afterwards.
+    spent: Arc<[Name]>,
     /// Where the nest is a part of another one: the loops around it, without their bodies.
     context: Arc<[Loop]>,
 }
@@ -35,11 +37,26 @@ struct Data {
 pub struct Part {
     /// How many assignments of the definition it has.
     pub assignments: usize,
-    /// The loops; their statements count the assignments of this part from 0.
+    /// The loops; their statements count the assignments of this part from 0, the steps of one
+    /// whose value goes through a temporary as several.
     pub trees: Arc<[Tree]>,
     /// Whether the loops are executed as they stand. Otherwise there is one assignment, which gives
     /// all elements their values over the old store.
     pub in_order: bool,
+}
+
+impl Part {
+    /// How many assignments the loops count: every statement is one.
+    pub fn steps(&self) -> usize {
+        fn statements(tree: &Tree) -> usize {
+            match tree {
+                Tree::Loop(l) => l.body.iter().map(statements).sum(),
+                Tree::Stmt(_) => 1,
+                Tree::Fill(_) | Tree::Local(_) => 0,
+            }
+        }
+        self.trees.iter().map(statements).sum()
+    }
 }
 
 impl PartialEq for Nest {
@@ -85,6 +102,7 @@ impl Nest {
             path,
             label,
             assumption: None,
+            spent: Arc::new([]),
             context: Arc::new([]),
         }))
     }
@@ -104,6 +122,7 @@ impl Nest {
             path: Path::default(),
             label: None,
             assumption: self.0.assumption.clone(),
+            spent: self.0.spent.clone(),
             context: self.0.context.iter().cloned().chain(outer).collect(),
         }))
     }
@@ -126,6 +145,11 @@ impl Nest {
     /// The definition, part by part, as the loops that origins speak of.
     pub fn originals(&self) -> &[Part] {
         &self.0.parts
+    }
+
+    /// How many assignments the loops of the definition count.
+    pub fn steps(&self) -> usize {
+        self.0.parts.iter().map(Part::steps).sum()
     }
 
     /// The nests of the parts of the definition, in order, as they were before any step.
@@ -152,14 +176,16 @@ impl Nest {
                 ..around.clone()
             })]
         };
-        let mut first = 0;
-        let mut originals = Vec::new();
+        let (mut assignments, mut steps) = (0, 0);
+        let mut originals: Vec<Tree> = Vec::new();
         for part in self.0.parts.iter() {
-            originals.extend(part.trees.iter().map(|t| t.counted_from(first)));
-            first += part.assignments;
+            let trees = part.trees.iter().map(|t| t.counted_from(steps));
+            originals.extend(with_free_locals(&originals, trees.collect()));
+            assignments += part.assignments;
+            steps += part.steps();
         }
         let part = Part {
-            assignments: first,
+            assignments,
             trees: repeat(&originals).into(),
             in_order: true,
         };
@@ -200,6 +226,20 @@ impl Nest {
         Nest(Arc::new(data))
     }
 
+    /// The tensors that nobody needs afterwards, so that the nest may overwrite them.
+    pub fn spent(&self) -> &[Name] {
+        &self.0.spent
+    }
+
+    /// The nest after which nobody needs what `tensor` holds.
+    #[must_use]
+    pub fn spending(&self, tensor: Name) -> Nest {
+        let mut data = (*self.0).clone();
+        data.spent = self.0.spent.iter().cloned().chain([tensor]).collect();
+        data.label = None;
+        Nest(Arc::new(data))
+    }
+
     /// The nest with its assignments counted from `first` on, as its part of a joined nest.
     #[must_use]
     pub fn counted_from(&self, first: usize) -> Nest {
@@ -222,6 +262,7 @@ impl Nest {
             path: self.0.path.clone(),
             label: None,
             assumption: self.0.assumption.clone().or(other.0.assumption.clone()),
+            spent: self.0.spent.iter().chain(other.spent()).cloned().collect(),
             context: self.0.context.clone(),
         }))
     }
@@ -277,6 +318,27 @@ impl Nest {
         let around = self.context().iter().any(|l| l.name == *name);
         around || self.loops().iter().any(|(_, l)| l.name == *name)
     }
+}
+
+/// Trees that follow others in a sequence, with other names for local tensors that are in use.
+fn with_free_locals(before: &[Tree], trees: Vec<Tree>) -> Vec<Tree> {
+    let names = |trees: &[Tree]| -> Vec<Name> {
+        let nest = Nest::of_trees(trees.to_vec());
+        let tensors = nest.tensors();
+        let all = tensors.iter().chain(nest.locals());
+        all.filter_map(|t| t.name().cloned()).collect()
+    };
+    let (taken, own) = (names(before), names(&trees));
+    let locals = trees.iter().flat_map(Tree::locals);
+    let locals: Vec<Name> = locals.filter_map(|t| t.name().cloned()).collect();
+    let rename = |name: &Name| {
+        if !locals.contains(name) || !taken.contains(name) {
+            return None;
+        }
+        let mut numbered = (2..).map(|number| name.derived(number));
+        numbered.find(|n| !taken.contains(n) && !own.contains(n))
+    };
+    trees.iter().map(|t| t.rename_locals(&rename)).collect()
 }
 
 fn credit(trees: &[Tree], step: &Arc<Step>) -> Vec<Tree> {

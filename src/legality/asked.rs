@@ -58,6 +58,7 @@ pub fn asked(nests: &[Nest]) -> Result<Vec<Asked>, Error> {
         originals: Vec::new(),
         definition: definition.collect(),
         leaves: Vec::new(),
+        spent: Vec::new(),
     };
     let mut asked = Vec::new();
     for pairs in Meaning::of(&program)?.dependences()?.maps()? {

@@ -167,21 +167,24 @@ pub(super) fn known(program: &Program) -> Result<(), Undecided> {
 }
 
 /// Whether all statements and fills are those of the definition, on its own tensors, so that only
-/// their order can be wrong.
+/// their order can be wrong. Tensors that are local in the definition have elements for each
+/// iteration, which order alone does not tell apart.
 pub(super) fn is_reordered(program: &Program) -> bool {
-    program.leaves.iter().all(|leaf| {
-        let original = leaf.assignment.and_then(|a| program.originals.get(a));
-        match (leaf.what, original) {
-            (What::Stmt(s), Some(original)) => {
-                let point = s.origin.as_ref().map_or(&[][..], |o| &o.point);
-                original.at(point) == *s
+    let shared = program.definition.iter().all(|l| l.locals.is_empty());
+    shared
+        && program.leaves.iter().all(|leaf| {
+            let original = leaf.assignment.and_then(|a| program.originals.get(a));
+            match (leaf.what, original) {
+                (What::Stmt(s), Some(original)) => {
+                    let point = s.origin.as_ref().map_or(&[][..], |o| &o.point);
+                    original.at(point) == *s
+                }
+                (What::Fill(fill), Some(original)) => original
+                    .fill
+                    .is_some_and(|f| (&f.target, f.value) == (&fill.target, fill.value)),
+                _ => false,
             }
-            (What::Fill(fill), Some(original)) => original
-                .fill
-                .is_some_and(|f| (&f.target, f.value) == (&fill.target, fill.value)),
-            _ => false,
-        }
-    })
+        })
 }
 
 /// Whether the order of the updates of an assignment does not matter: not for integers, minima

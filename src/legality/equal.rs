@@ -221,8 +221,8 @@ impl Definition<'_, '_> {
     }
 }
 
-/// The tensors that hold something in the end: all that the nests write, but local ones, and all
-/// that the definition computes for nothing of its own.
+/// The tensors that hold something in the end: all that the nests write, but local ones and those
+/// that nobody needs, and all that the definition computes for nothing of its own.
 fn results<'a>(program: &Program<'a>) -> Vec<&'a Tensor> {
     let mut found: Vec<&Tensor> = Vec::new();
     let mut add = |tensor: &'a Tensor| {
@@ -235,7 +235,13 @@ fn results<'a>(program: &Program<'a>) -> Vec<&'a Tensor> {
             What::Stmt(s) => &s.target,
             What::Fill(fill) => &fill.target,
         };
-        if !leaf.locals.iter().any(|(name, _)| *name == target.label()) {
+        let local = leaf.locals.iter().any(|(name, _)| *name == target.label());
+        if !local
+            && !program
+                .spent
+                .iter()
+                .any(|name| target.name() == Some(*name))
+        {
             add(target);
         }
     }

@@ -1,7 +1,9 @@
 //! Whether nests compute what their definition says: the one authority.
 //!
 //! [`check()`] proves it or shows what is wrong; [`prove`] is what code needs; [`Judge`] answers it for
-//! many variants of one nest; [`asked()`] is what whoever looks for an order has to keep. [`race`] is a quick test for parallel loops that needs no polyhedral
+//! many variants of one nest; [`asked()`] is what whoever looks for an order has to keep.
+//! [`in_place`] says which assignments may overwrite what they read. [`race`] is a quick test for
+//! parallel loops that needs no polyhedral
 //! library, and may refuse too much.
 
 mod asked;
@@ -10,6 +12,7 @@ mod concurrent;
 mod dataflow;
 mod equal;
 mod find;
+mod inplace;
 mod judge;
 mod memory;
 mod order;
@@ -23,6 +26,7 @@ mod violation;
 
 pub use asked::{Asked, asked};
 pub use check::{Reductions, Undecided, Verdict, check, is_independent, is_legal, within};
+pub use inplace::{InPlace, Run, in_place};
 pub use judge::Judge;
 pub use proof::{Proof, Refused, prove};
 pub use violation::{Dependence, DependenceKind, Instance, Place, Violation};

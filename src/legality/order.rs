@@ -9,9 +9,9 @@
 use super::find;
 use super::memory::{Clock, iterator};
 use super::program::{Leaf, Original, Program};
-use super::relations::{Meaning, instances, iterations, time};
+use super::relations::{Meaning, instances, iterations, statement, time};
 use super::violation::Violation;
-use crate::ir::{BinaryOp, Name, Tensor};
+use crate::ir::{BinaryOp, Name};
 use crate::poly::{Error, Linear, Piece, Relation, UnionMap, UnionSet};
 use std::cmp::Ordering;
 
@@ -161,40 +161,62 @@ fn within_reductions(
     dependences: &UnionMap,
     reassociates: &dyn Fn(usize) -> bool,
 ) -> Result<UnionMap, Error> {
-    let mut groups: Vec<((&Name, BinaryOp), Vec<Piece>)> = Vec::new();
+    let mut groups: Vec<((&Name, BinaryOp), Vec<usize>)> = Vec::new();
     for (a, original) in program.originals.iter().enumerate() {
         let Some(accumulator) = accumulator(original).filter(|_| reassociates(a)) else {
             continue;
         };
-        let piece = instances(a, original);
         match groups.iter_mut().find(|(key, _)| *key == accumulator) {
-            Some((_, pieces)) => pieces.push(piece),
-            None => groups.push((accumulator, vec![piece])),
+            Some((_, group)) => group.push(a),
+            None => groups.push((accumulator, vec![a])),
         }
     }
     let mut within = UnionMap::new(&[])?;
-    for (_, pieces) in groups {
-        let group = UnionSet::new(&pieces)?;
-        let own = dependences
-            .intersect_domain(&group)?
-            .intersect_range(&group)?;
-        within = within.union(&own)?;
+    for ((target, _), group) in groups {
+        let pieces: Vec<Piece> = group
+            .iter()
+            .map(|a| instances(*a, &program.originals[*a]))
+            .collect();
+        let all = UnionSet::new(&pieces)?;
+        let own = dependences.intersect_domain(&all)?.intersect_range(&all)?;
+        let needed = operands(program, target, &group)?;
+        within = within.union(&own.subtract(&needed)?)?;
     }
     Ok(within)
 }
 
-/// What an assignment updates, and how, if its value does not depend on that.
+/// From updates of `target` to those whose value reads what they update, and back.
+fn operands(program: &Program, target: &Name, group: &[usize]) -> Result<UnionMap, Error> {
+    let (mut reads, mut writes) = (Vec::new(), Vec::new());
+    for a in group {
+        let mut reads_own = false;
+        let value = &program.originals[*a].stmt.value;
+        value.for_each_access(&mut |tensor, _| reads_own |= tensor.name() == Some(target));
+        let Some(leaf) = program.original_leaf(*a, false) else {
+            continue;
+        };
+        // The target, what the update reads of it, and the accesses of the value.
+        let touched = leaf.touched(&leaf.domain(&statement(*a)));
+        let mut touched = touched.into_iter().map(|(piece, _)| piece);
+        writes.extend(touched.next());
+        if reads_own {
+            reads.extend(touched.skip(1));
+        }
+    }
+    if reads.is_empty() {
+        return UnionMap::new(&[]);
+    }
+    let readers = UnionMap::new(&reads)?.reverse()?;
+    let needed = UnionMap::new(&writes)?.apply_range(&readers)?;
+    needed.union(&needed.reverse()?)
+}
+
+/// What an assignment updates, and how.
 fn accumulator<'a>(original: &Original<'a>) -> Option<(&'a Name, BinaryOp)> {
     let target = original.stmt.target.name()?;
     let op = match original.stmt.update? {
         BinaryOp::Sub => BinaryOp::Add,
         op => op,
     };
-    let mut reads = false;
-    let mut visit = |tensor: &Tensor| reads |= tensor.name() == Some(target);
-    original
-        .stmt
-        .value
-        .for_each_access(&mut |tensor, _| visit(tensor));
-    (!reads).then_some((target, op))
+    Some((target, op))
 }

@@ -10,6 +10,8 @@ pub(super) struct Program<'a> {
     pub(super) definition: Vec<Leaf<'a>>,
     /// The statements and fills of the nests, in textual order.
     pub(super) leaves: Vec<Leaf<'a>>,
+    /// The tensors that may hold anything in the end.
+    pub(super) spent: Vec<&'a Name>,
 }
 
 /// An assignment as `build` makes it.
@@ -58,13 +60,13 @@ impl<'a> Program<'a> {
         let mut first = 0;
         for (k, (nest, trees)) in nests.iter().zip(trees).enumerate() {
             Walk::from(first, k, &mut leaves).sequence(trees);
-            let assignments = nest.originals().iter().map(|part| part.assignments);
-            first += assignments.sum::<usize>();
+            first += nest.steps();
         }
         Program {
             originals: Original::all(&definition),
             definition,
             leaves,
+            spent: nests.iter().flat_map(Nest::spent).collect(),
         }
     }
 
@@ -83,7 +85,7 @@ pub(super) fn definition(nests: &[Nest]) -> Vec<Leaf<'_>> {
     let parts = nests.iter().flat_map(Nest::originals).enumerate();
     for (place, part) in parts {
         Walk::from(first, place, &mut leaves).sequence(&part.trees);
-        first += part.assignments;
+        first += part.steps();
     }
     leaves
 }

@@ -12,7 +12,7 @@ use super::memory::{read, written};
 use super::program::{Leaf, Program, What};
 use super::relations::{instances, linear};
 use crate::ir::{Name, Reduction, Stmt};
-use crate::poly::{Error, Piece, UnionMap, UnionSet};
+use crate::poly::{Error, Linear, Piece, UnionMap, UnionSet};
 
 /// The reductions that nests execute as such trees.
 pub(super) struct Trees {
@@ -185,15 +185,22 @@ fn linked(
     Ok((to(&links.range()?.subtract(&others)?)?, to(&others)?))
 }
 
-/// The map from the instances of an assignment to the elements that they update.
+/// The map from the instances of an assignment to the elements that they update; those of a local
+/// tensor are others in each iteration of the loops around it.
 fn element(a: usize, program: &Program) -> Piece {
     let original = &program.originals[a];
+    let target = original.stmt.target.label();
+    let leaf = program.original_leaf(a, false);
+    let mut locals = leaf.iter().flat_map(|leaf| &leaf.locals);
+    let scope = locals.find(|(name, _)| *name == target);
+    let loops = scope.map_or(0, |(_, scope)| scope.len() - 1);
+    let around = (0..loops).map(|d| Linear::from(format!("x{d}").as_str()));
     let variable = |name: &Name| {
         let d = original.loops.iter().position(|l| l.name == *name)?;
         Some(format!("x{d}"))
     };
     let index = original.stmt.index.iter().map(|i| linear(i, &variable));
-    instances(a, original).to(&format!("E{a}"), index)
+    instances(a, original).to(&format!("E{a}"), around.chain(index))
 }
 
 /// What changes nothing when a statement updates its target by it.

@@ -22,23 +22,54 @@
 //! number) are ordered by number, as TeML numbers them by level; an iterator that no script
 //! named is called i and its level.
 //!
+//! Every element of the target gets the value over what the tensors held before, also where the
+//! value reads the target. Then it is computed in place if each element is read for itself alone
+//! (the assignment is compatible), or if loops read all elements before they assign them,
+//! some of them backwards or in another order if need be; a reduction has a number of its own in
+//! each iteration. Otherwise the value goes through a temporary, which is no argument of the nest.
+//!
+//! ```rhai
+//! let x = tensor([10]);
+//! let B = tensor([10, 10]);
+//! x = eq(vadd(x, x, [[i], [i - 1]]), [i]);
+//! print(build(x));
+//! B = eq(B, [i, j] -> [j, i]);
+//! print(build(B));
+//! ```
+//!
+//! ```text
+//! f64 x[10]
+//! for i in 1..10
+//!   x[-i + 10] += x[-i + 9]
+//! f64 B[10][10]
+//! local f64 B_tmp[10][10]
+//! for j in 0..10
+//!   for i in 0..10
+//!     B_tmp[j][i] = B[i][j]
+//! for j_2 in 0..10
+//!   for i_2 in 0..10
+//!     B[j_2][i_2] = B_tmp[j_2][i_2]
+//! ```
+//!
+//! Whether another order is right is decided exactly, by the polyhedral library; where it is
+//! missing, whatever reads other elements has a temporary.
+//!
 //! Refuses: virtual expressions; an iterator that occurs in the value alone, unless the target
 //! accumulates onto itself; a sum below anything but `*`, `neg` and the dividend of a
-//! floating-point quotient; another reduction below any operation; a value that reads other
-//! elements of the target; several iterations that assign one element, or for all that the
-//! indices tell could do so; a number elsewhere in a target that is read, or that a reduction
-//! begins from another one.
+//! floating-point quotient; another reduction below any operation; several iterations that assign
+//! one element, or for all that the indices tell could do so; a number elsewhere in a target that
+//! a reduction begins from another one.
 //!
-//! Source: TeML eq. 19; initialization: §4.2.3.
+//! Source: TeML eq. 19; initialization: §4.2.3; in place: Ullrich, Detection and Exploitation of
+//! Data-Parallelism in Assignments of Multi-Dimensional Tensors, 2018, Def. 2.
 
 use super::flatten::{Flat, Stuck, flatten};
+use super::overwrite::Assignment;
 use super::target::Target;
 use crate::analysis::shape::{self, IteratorRange};
 use crate::ir::{
-    Affine, BinaryOp, Constant, Expr, Hints, Index, Infix, Loop, Name, Nest, Node, Origin, Range,
-    Reduction, Sharing, Stmt, Tensor, Tree,
+    Affine, BinaryOp, Constant, Expr, Index, Infix, Name, Nest, Node, Reduction, Stmt, Tensor,
 };
-use std::sync::Arc;
 
 /// Why an expression has no nest.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -70,7 +101,7 @@ pub enum NoNest {
         /// The operation.
         op: &'static str,
     },
-    /// The value reads elements of the target that the assignment overwrites.
+    /// A sweep reduces elements of the target, or sets all of it first.
     #[error("the value reads {read} while {target} is being assigned")]
     ReadsTarget {
         /// The access in the value.
@@ -118,19 +149,32 @@ pub enum NoNest {
 /// # Errors
 /// As the header says.
 pub fn build(assignment: &Expr) -> Result<Nest, NoNest> {
-    Ok(Nest::built(lower(assignment, false)?, assignment.clone()))
+    let trees = lower(assignment)?.build();
+    Ok(Nest::built(trees, assignment.clone()))
 }
 
 /// The loop nest of an assignment whose elements are assigned one after the other, and may be read
 /// by those that follow.
 ///
 /// # Errors
-/// As the header says; reading other elements of the target is none.
+/// As the header says; reading what is reduced, or set before, of the target is one, too.
 pub fn sweep(assignment: &Expr) -> Result<Nest, NoNest> {
-    Ok(Nest::in_order(lower(assignment, true)?, assignment.clone()))
+    let lowered = lower(assignment)?;
+    lowered.check_order()?;
+    Ok(Nest::in_order(lowered.in_order(), assignment.clone()))
 }
 
-fn lower(assignment: &Expr, in_order: bool) -> Result<Vec<Tree>, NoNest> {
+/// An assignment as one statement in its loops, whatever it overwrites: how it is written, not
+/// how it is executed.
+///
+/// # Errors
+/// As [`build`].
+pub fn written(assignment: &Expr) -> Result<Nest, NoNest> {
+    let trees = lower(assignment)?.in_order();
+    Ok(Nest::built(trees, assignment.clone()))
+}
+
+fn lower(assignment: &Expr) -> Result<Assignment, NoNest> {
     let Parts {
         target,
         index,
@@ -144,17 +188,26 @@ fn lower(assignment: &Expr, in_order: bool) -> Result<Vec<Tree>, NoNest> {
         shown,
     };
 
-    let (onto_old, rest) = access.split_update(value);
-    let mut taken = assignment.iterators();
-    let stuck = |Stuck { reduction, inside }| NoNest::NotLinear {
-        reduction: reduction.name(),
-        op: inside,
+    let flat = |value: &Expr| {
+        let mut taken = assignment.iterators();
+        flatten(value, &mut taken).map_err(|Stuck { reduction, inside }| NoNest::NotLinear {
+            reduction: reduction.name(),
+            op: inside,
+        })
     };
+    let (mut onto_old, rest) = access.split_update(value);
+    let mut flattened = flat(rest)?;
+    if let (Some(op), Some(reduction)) = (onto_old, flattened.reduction)
+        && !continues(op, reduction)
+    {
+        // The old elements are operands like others.
+        (onto_old, flattened) = (None, flat(value)?);
+    }
     let Flat {
         reduction,
         over,
         body,
-    } = flatten(rest, &mut taken).map_err(stuck)?;
+    } = flattened;
     let of_target = names_in(&index);
     let extra: Vec<Name> = body
         .iterators()
@@ -165,28 +218,12 @@ fn lower(assignment: &Expr, in_order: bool) -> Result<Vec<Tree>, NoNest> {
     let update = match (onto_old, reduction, extra.first()) {
         // What is reduced is put onto the target: onto the old one, or onto the fill.
         (None, Some(reduction), None) => Some(reduction.op()),
-        (Some(op), Some(reduction), _) if continues(op, reduction) => Some(op),
-        (Some(op), Some(reduction), _) => {
-            let inside = op.symbol();
-            return Err(stuck(Stuck { reduction, inside }));
-        }
-        (update, None, None) => update,
-        (Some(op), None, Some(_)) => Some(op),
         (None, _, Some(iterator)) => {
             let (iterator, target) = (iterator.clone(), access.shown);
             return Err(NoNest::UnassignedIterator { iterator, target });
         }
+        (update, _, _) => update,
     };
-    let repeats = reduction.is_some() || !extra.is_empty();
-    if onto_old.is_some() && elsewhere.is_some() {
-        let (read, target) = (access.shown.clone(), access.shown);
-        return Err(NoNest::ReadsTarget { read, target });
-    }
-    let overwritten = repeats || elsewhere.is_some();
-    if !in_order || overwritten {
-        access.check_reads(&body, overwritten)?;
-    }
-
     let reduced = extra.into_iter().chain(over).collect();
     let order = loop_order(of_target.clone(), reduced);
     let stmt = Stmt {
@@ -194,10 +231,7 @@ fn lower(assignment: &Expr, in_order: bool) -> Result<Vec<Tree>, NoNest> {
         index: index.clone(),
         update,
         value: body,
-        origin: Some(Origin {
-            assignment: 0,
-            point: order.iter().cloned().map(Affine::iterator).collect(),
-        }),
+        origin: None,
     };
     let ranges = statement_ranges(&stmt, elsewhere)?;
     access.check_injective(&of_target, &ranges)?;
@@ -205,29 +239,23 @@ fn lower(assignment: &Expr, in_order: bool) -> Result<Vec<Tree>, NoNest> {
     let fill = access.fill(&ranges, begins, elsewhere)?;
 
     let names = readable(&order);
-    let rename = |name: &Name| -> Option<Affine> {
+    let readable = |name: &Name| -> Option<Name> {
         let k = order.iter().position(|n| n == name)?;
-        Some(Affine::iterator(names[k].clone()))
+        Some(names[k].clone())
     };
-    let mut tree = Tree::Stmt(Arc::new(stmt)).substitute(&rename);
-    for (name, new) in order.iter().zip(&names).rev() {
-        let Some(range) = ranges.iter().find(|r| r.name == *name) else {
-            continue;
-        };
-        tree = Tree::of_loop(Loop {
-            name: new.clone(),
-            range: Range::constant(range.low, range.high),
-            parallel: false,
-            sharing: Sharing::default(),
-            vector: false,
-            lanes: None,
-            hints: Hints::default(),
-            body: vec![tree],
-            made_by: None,
-        });
-    }
-    let fill = fill.map(|f| Tree::Fill(Arc::new(f)));
-    Ok(fill.into_iter().chain([tree]).collect())
+    let range = |name: &Name| -> Option<IteratorRange> {
+        let range = ranges.iter().find(|r| r.name == *name)?.clone();
+        let name = readable(name)?;
+        Some(IteratorRange { name, ..range })
+    };
+    Ok(Assignment {
+        stmt: stmt.substitute(&|name| readable(name).map(Affine::iterator)),
+        fill,
+        begins: begins.is_some(),
+        elsewhere: elsewhere.is_some(),
+        loops: order.iter().filter_map(range).collect(),
+        own: of_target.iter().filter_map(readable).collect(),
+    })
 }
 
 /// Whether `old op (all values reduced)` equals `old op value op value …`.

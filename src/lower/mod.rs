@@ -2,4 +2,6 @@
 
 pub mod build;
 mod flatten;
+mod overwrite;
+mod steps;
 mod target;

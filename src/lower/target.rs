@@ -1,11 +1,11 @@
-//! The target of an assignment: what may be read of it, that iterations assign different
+//! The target of an assignment: that iterations assign different
 //! elements, and what is set before the loops.
 
 use super::build::NoNest;
 use crate::analysis::digits;
 use crate::analysis::shape::IteratorRange;
 use crate::ir::{
-    Affine, BinaryOp, Constant, Expr, Fill, Index, Infix, Name, Node, Origin, Reduction, Tensor,
+    Affine, BinaryOp, Constant, Expr, Fill, Index, Name, Node, Origin, Reduction, Tensor,
 };
 
 /// A target and its indices.
@@ -40,18 +40,6 @@ impl Target<'_> {
             } if op.commutes() && self.is(right) => (Some(*op), left),
             _ => (None, value),
         }
-    }
-
-    pub(super) fn check_reads(&self, body: &Expr, repeats: bool) -> Result<(), NoNest> {
-        let mut read = None;
-        body.for_each_access(&mut |tensor, index| {
-            let access = Expr::access(tensor.clone(), index.clone());
-            if tensor.name() == self.tensor.name() && (repeats || !self.is(&access)) {
-                read.get_or_insert_with(|| Infix(&access).to_string());
-            }
-        });
-        let target = self.shown.clone();
-        read.map_or(Ok(()), |read| Err(NoNest::ReadsTarget { read, target }))
     }
 
     /// The indices must tell the iterations apart: each iterator is the only one of an index or

@@ -3,6 +3,7 @@
 use super::nest::buffer::NoBuffer;
 use super::nest::place_init::NoInit;
 use super::nest::producer::NoProducer;
+use super::nest::reuse::NoReuse;
 use super::nest::rfactor::NoPartials;
 use crate::analysis::position::NoLoop;
 use crate::analysis::project::Division;
@@ -382,6 +383,9 @@ pub enum ErrorKind {
     /// A tensor that is not kept in a buffer.
     #[error(transparent)]
     Buffer(#[from] NoBuffer),
+    /// Values that are not kept in the place of others.
+    #[error(transparent)]
+    Reuse(#[from] NoReuse),
     /// A bug in the table of operations.
     #[error("arguments do not match the declared parameters")]
     Misdeclared,
@@ -437,6 +441,7 @@ impl ErrorKind {
             | K::Init(_)
             | K::Producer(_)
             | K::Partials(_)
+            | K::Reuse(_)
             | K::Buffer(
                 NoBuffer::NotUsed { .. }
                 | NoBuffer::Written { .. }
@@ -485,8 +490,7 @@ impl ErrorKind {
                 "assign the reduction to a tensor of its own and build that first"
             }
             K::NoNest(NoNest::ReadsTarget { .. }) => {
-                "assign to another tensor; `sweep` assigns one element after the other, so that \
-                 later ones read what earlier ones have become"
+                "assign to another tensor; `build` computes all elements of the old ones"
             }
             K::NoNest(NoNest::NotInjective { .. }) => {
                 "give each iterator a dimension of its own in the target"
@@ -529,6 +533,7 @@ impl ErrorKind {
             }
             K::Producer(why) => return why.help().map(str::to_owned),
             K::Partials(why) => return why.help().map(str::to_owned),
+            K::Reuse(why) => return why.help().map(str::to_owned),
             K::NotAdjacent { .. } => "fuse_outer brings loops of two nests side by side",
             K::NameClash { .. } => "transform the loop of that name first, or name iterators apart",
             K::RangesDiffer { .. } => {

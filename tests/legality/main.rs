@@ -5,9 +5,11 @@
 
 mod buffers;
 mod in_order;
+mod inplace;
 mod kernels;
 mod once;
 mod order;
+mod reuse;
 mod threads;
 mod traps;
 

@@ -73,7 +73,7 @@ fn holds_for(
 fn is_out_of_reach(error: &NoSchedule) -> bool {
     match error {
         NoSchedule::NoHyperplane { .. } | NoSchedule::Strided { .. } => true,
-        NoSchedule::TileSize { .. } => true,
+        NoSchedule::Local { .. } | NoSchedule::TileSize { .. } => true,
         NoSchedule::Steps(error) => matches!(error.kind, ErrorKind::NeedsDivision(_)),
         _ => false,
     }

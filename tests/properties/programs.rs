@@ -111,13 +111,8 @@ impl Program {
 
     fn assignment(&self, s: &Statement, onto: bool) -> Expr {
         let target = self.element(s.target, ["i", "j"], [0, 0], false);
-        // Other elements of the target cannot be read while it is assigned.
         let read = |k: usize, names: [&str; 2]| {
             let (tensor, offsets, turned) = s.operands[k];
-            let tensor = match tensor == s.target {
-                true => (tensor + 1) % TENSORS,
-                false => tensor,
-            };
             self.element(tensor, names, offsets, turned)
         };
         // What has no margin bounds each iterator exactly.

@@ -25,6 +25,7 @@ mod refused_loops;
 mod refused_nests;
 mod refused_operands;
 mod refused_producers;
+mod refused_reuses;
 mod script;
 mod text;
 mod trees;

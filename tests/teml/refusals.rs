@@ -11,6 +11,7 @@ use crate::refused_loops::loops;
 use crate::refused_nests::nests;
 use crate::refused_operands::operands;
 use crate::refused_producers::producers;
+use crate::refused_reuses::reuses;
 use crate::trees::*;
 use teml::analysis::position::NoLoop;
 use teml::analysis::shape::Mismatch;
@@ -24,6 +25,7 @@ use teml::transform::nest::at::focus;
 use teml::transform::nest::buffer::NoBuffer;
 use teml::transform::nest::place_init::NoInit;
 use teml::transform::nest::producer::NoProducer;
+use teml::transform::nest::reuse::NoReuse;
 use teml::transform::nest::reverse::reverse;
 use teml::transform::nest::rfactor::NoPartials;
 use teml::transform::tensor::eq::{self, retarget};
@@ -79,6 +81,7 @@ fn cases() -> Vec<Case> {
         partials(),
         producers(),
         buffers(),
+        reuses(),
     ]
     .into_iter()
     .flatten()
@@ -223,6 +226,14 @@ fn every_refusal_has_a_case() {
         K::Partials(NoPartials::Several { .. }) => "Partials::Several",
         K::Partials(NoPartials::Operation { .. }) => "Partials::Operation",
         K::Partials(NoPartials::UsedElsewhere { .. }) => "Partials::UsedElsewhere",
+        K::Reuse(NoReuse::Computed { .. }) => "Reuse::Computed",
+        K::Reuse(NoReuse::NotTemporary { .. }) => "Reuse::NotTemporary",
+        K::Reuse(NoReuse::NotCopied { .. }) => "Reuse::NotCopied",
+        K::Reuse(NoReuse::Differs { .. }) => "Reuse::Differs",
+        K::Reuse(NoReuse::Needed { .. }) => "Reuse::Needed",
+        K::Reuse(NoReuse::NotSpent { .. }) => "Reuse::NotSpent",
+        K::Reuse(NoReuse::NotRead { .. }) => "Reuse::NotRead",
+        K::Reuse(NoReuse::NoneFree { .. }) => "Reuse::NoneFree",
         K::NotOneOf { .. } => "NotOneOf",
         K::NotDivisible { .. } => "NotDivisible",
         K::NotInside { .. } => "NotInside",

@@ -6,7 +6,7 @@ use teml::analysis::shape::{Mismatch, Place};
 use teml::ir::BinaryOp::{Add, Mul};
 use teml::ir::{Affine, Constant, Elem, Expr, Index, Node, ShapeError};
 use teml::lower::build::NoNest;
-use teml::transform::nest::build::BUILD;
+use teml::transform::nest::{build::BUILD, sweep::SWEEP};
 use teml::transform::tensor::declare::{self, TENSOR};
 use teml::transform::tensor::eq::{self, EQ};
 use teml::transform::tensor::op::ADD;
@@ -347,7 +347,6 @@ fn build_cases() -> Vec<Case> {
         };
         bind("y", eq::eq(value, &arrow).unwrap())
     };
-    let transposed = op("A", Add, [&a, &x], ["j i", "i"], "i j");
     let diagonal = eq("d", &a, "i j", "i");
     let onto_anti_diagonals = to(
         &vop(Add, &a, &a, ["i j", "i j"]),
@@ -361,6 +360,7 @@ fn build_cases() -> Vec<Case> {
             eq::eq_within(value, &to, &[extent], elsewhere).unwrap(),
         )
     };
+    let of_itself = bind("x", eq::eq(&rows, &arrow(["ε"], "i")).unwrap());
     let onto_itself = within(&vop(Add, &tensor("y", &[5]), &x, ["i", "i"]), 5, 0);
     // No operation makes such a tree: they infer the target's shape or check it.
     let misshapen = Expr::new(Node::Assign {
@@ -378,6 +378,8 @@ fn build_cases() -> Vec<Case> {
     };
     let build =
         |assignment: &Expr, why: NoNest| Case::new(&BUILD, vec![expr(assignment)], why).at(0);
+    let sweep =
+        |assignment: &Expr, why: NoNest| Case::new(&SWEEP, vec![expr(assignment)], why).at(0);
     vec![
         build(
             &a,
@@ -406,11 +408,18 @@ fn build_cases() -> Vec<Case> {
                 op: "+",
             },
         ),
-        build(
-            &transposed,
+        sweep(
+            &of_itself,
             NoNest::ReadsTarget {
-                read: "A[j][i]".to_owned(),
-                target: "A[i][j]".to_owned(),
+                read: "x[j]".to_owned(),
+                target: "x[i]".to_owned(),
+            },
+        ),
+        sweep(
+            &onto_itself,
+            NoNest::ReadsTarget {
+                read: "y[i]".to_owned(),
+                target: "y[i]".to_owned(),
             },
         ),
         build(
@@ -433,13 +442,6 @@ fn build_cases() -> Vec<Case> {
                 identity: Constant::F64(0.0),
                 target: "y[i]".to_owned(),
                 elsewhere: Constant::F64(1.0),
-            },
-        ),
-        build(
-            &onto_itself,
-            NoNest::ReadsTarget {
-                read: "y[i]".to_owned(),
-                target: "y[i]".to_owned(),
             },
         ),
         build(&misshapen, NoNest::Shape(extents)),

@@ -270,9 +270,9 @@ fn reduction_cases() -> Vec<Case> {
             },
         ),
         build(
-            &to(&vop(Mul, &tensor("y", &[]), &total, ["ε", "ε"]), vec![]),
+            &to(&vop(Mul, &tensor("y", &[]), &greatest, ["ε", "ε"]), vec![]),
             NoNest::NotLinear {
-                reduction: "sum",
+                reduction: "max",
                 op: "*",
             },
         ),

@@ -131,7 +131,7 @@ fn sequence(first: &Nest, second: &Nest) -> Nest {
 /// The second nest as it stands after the first one: its statements execute later assignments,
 /// and its local tensors have names of their own.
 pub(super) fn following(first: &Nest, second: &Nest) -> Nest {
-    let second = second.counted_from(first.definition().len());
+    let second = second.counted_from(first.steps());
     let tensors = first.tensors();
     let mut taken: Vec<&Name> = tensors.iter().filter_map(Tensor::name).collect();
     taken.extend(first.locals().iter().filter_map(|t| t.name()));

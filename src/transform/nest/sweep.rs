@@ -21,8 +21,8 @@
 //!
 //! Always legal: the order of the loops is what the nest is proved by from then on.
 //!
-//! Refuses: what `build` refuses, but for values that read other elements of the target; a
-//! reduction of those.
+//! Refuses: what `build` refuses; a reduction of elements of the target; a number for elements
+//! elsewhere in a target that is read.
 //!
 //! Source: in-place stencils such as seidel-2d of PolyBench; the sequential meaning of loops.
 

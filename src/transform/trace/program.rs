@@ -7,6 +7,7 @@ use crate::ir::{
     Arg, BinaryOp, Constant, Elem, Expr, Function, Index, LoopRef, Nest, Node, Reduction, Step,
     Stmt, Tensor, Tree,
 };
+use crate::lower::build::written;
 use std::sync::Arc;
 
 /// A script whose last expression is the nest: declarations, assignments, and the steps as
@@ -80,8 +81,8 @@ impl Program {
         let (true, [Arg::Expr(assignment)]) = (builds(step), step.args.as_slice()) else {
             return Err(NoTrace::Unknown);
         };
-        let base = one_step(None, 1, step)?;
-        self.lines.push(assignment_text(assignment, &base)?);
+        let written = written(assignment).map_err(|_| NoTrace::Unknown)?;
+        self.lines.push(assignment_text(assignment, &written)?);
         let name = assignment.tensor().map_or("", |t| t.label());
         Ok(format!("{}({name})", step.op))
     }

@@ -1,0 +1,188 @@
+//! Whether an assignment may overwrite what it reads.
+//!
+//! Every element of the target gets the value of the expression over the old store. Where the
+//! expression reads its target, iterations run in place if none of them reads an element that an
+//! earlier one has assigned. An assignment is *compatible* if each element is read for itself
+//! alone (Def. 2): then any order will do. Otherwise an order of the loops, some of them
+//! backwards, may still read each element before it is assigned anew.
+//!
+//! Decided is the set of pairs of iterations of which one assigns what the other one reads, not
+//! the form of the indices: what Ullrich's type system accepts (Figs. 6 and 7) is accepted, and so
+//! is `x[i] = x[j]` where there is but one element.
+//!
+//! Source: Ullrich, Detection and Exploitation of Data-Parallelism in Assignments of
+//! Multi-Dimensional Tensors, 2018, §§3 to 5.
+
+use super::check::OPERATIONS;
+use super::relations::linear;
+use crate::analysis::shape::IteratorRange;
+use crate::ir::{Affine, Expr, Index, Name, Tensor};
+use crate::poly::{self, Error, Linear, Piece, Relation, UnionSet};
+
+/// How an assignment may overwrite what it reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum InPlace {
+    /// No element is read for another one: the order of the elements makes no difference.
+    Compatible {
+        /// Whether elements are read for themselves.
+        reads_own: bool,
+    },
+    /// If the loops over the elements are nested like this, outermost first.
+    Ordered {
+        /// The loops.
+        loops: Vec<Run>,
+        /// Whether elements are read for themselves, too.
+        reads_own: bool,
+    },
+    /// In no order of the loops.
+    Never,
+}
+
+/// A loop and its direction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// Its iterator.
+    pub iterator: Name,
+    /// Whether the greatest value comes first.
+    pub backwards: bool,
+}
+
+/// How `target[index] = value` may be executed in place. The elements are those at the values of
+/// `own`, in the order that loops should have if nothing is in the way; `others` are the
+/// iterators that occur in the value alone.
+///
+/// # Errors
+/// The polyhedral library has no answer. What depends on it is whether other elements are read
+/// for an element; indices that are the same need no library.
+pub fn in_place(
+    target: &Tensor,
+    index: &[Affine],
+    value: &Expr,
+    own: &[IteratorRange],
+    others: &[IteratorRange],
+) -> Result<InPlace, Error> {
+    let mut reads: Vec<&[Affine]> = Vec::new();
+    let mut fits = true;
+    value.for_each_access(&mut |tensor, read| {
+        if tensor.name() == target.name() {
+            fits &= tensor == target;
+            reads.push(match read {
+                Index::At(read) => read,
+                Index::Unset | Index::Forbidden => &[],
+            });
+        }
+    });
+    if !fits {
+        return Ok(InPlace::Never);
+    }
+    let same = |read: &&[Affine]| *read == index;
+    let reads_own = reads.iter().any(same);
+    reads.retain(|read| !same(read));
+    if reads.is_empty() {
+        return Ok(InPlace::Compatible { reads_own });
+    }
+    poly::bounded(OPERATIONS, || decide(index, &reads, reads_own, own, others))
+}
+
+fn decide(
+    index: &[Affine],
+    reads: &[&[Affine]],
+    reads_own: bool,
+    own: &[IteratorRange],
+    others: &[IteratorRange],
+) -> Result<InPlace, Error> {
+    let reads = reads.iter();
+    let pieces: Vec<Piece> = reads.map(|at| pairs(index, at, own, others)).collect();
+    let pairs = UnionSet::new(&pieces)?;
+    let set = |of: Piece| UnionSet::new(&[of]);
+    let all = || points(own.len());
+    let diagonal = (0..own.len()).fold(all(), |piece, k| {
+        piece.constrain(write(k).as_str(), Relation::Equal, read(k).as_str())
+    });
+    let diagonal = set(diagonal)?;
+    let reads_own = reads_own || !pairs.intersect(&diagonal)?.is_empty()?;
+    let mut open = pairs.subtract(&diagonal)?;
+    if open.is_empty()? {
+        return Ok(InPlace::Compatible { reads_own });
+    }
+    // A loop that no read runs after its assignment may be the outermost one of those that are
+    // left, and settles the pairs that it tells apart. Whichever is chosen, the others have no
+    // fewer choices than before.
+    let mut left: Vec<usize> = (0..own.len()).collect();
+    let mut loops = Vec::with_capacity(own.len());
+    while !left.is_empty() {
+        let mut chosen = None;
+        for (at, &k) in left.iter().enumerate() {
+            let (w, r) = (write(k), read(k));
+            let earlier = set(all().constrain(w.as_str(), Relation::Less, r.as_str()))?;
+            let later = set(all().constrain(r.as_str(), Relation::Less, w.as_str()))?;
+            let forwards = open.intersect(&earlier)?.is_empty()?;
+            if forwards || open.intersect(&later)?.is_empty()? {
+                chosen = Some((at, k, !forwards));
+                break;
+            }
+        }
+        let Some((at, k, backwards)) = chosen else {
+            return Ok(InPlace::Never);
+        };
+        left.remove(at);
+        let iterator = own[k].name.clone();
+        loops.push(Run {
+            iterator,
+            backwards,
+        });
+        let same = set(all().constrain(write(k).as_str(), Relation::Equal, read(k).as_str()))?;
+        open = open.intersect(&same)?;
+    }
+    Ok(InPlace::Ordered { loops, reads_own })
+}
+
+/// The pairs of iterations of which the first one assigns what the second one reads.
+fn pairs(
+    index: &[Affine],
+    access: &[Affine],
+    own: &[IteratorRange],
+    others: &[IteratorRange],
+) -> Piece {
+    let position = |name: &Name| own.iter().position(|i| i.name == *name);
+    let hidden = |name: &Name| {
+        let k = others.iter().position(|i| i.name == *name)?;
+        Some(format!("o{k}"))
+    };
+    let writer = |name: &Name| position(name).map(write);
+    let reader = |name: &Name| position(name).map(read).or_else(|| hidden(name));
+    let within = |piece: Piece, x: &str, range: &IteratorRange| {
+        piece
+            .constrain(range.low, Relation::LessOrEqual, x)
+            .constrain(x, Relation::Less, range.high)
+    };
+    let mut piece = points(own.len());
+    for (k, range) in own.iter().enumerate() {
+        piece = within(piece, &write(k), range);
+        piece = within(piece, &read(k), range);
+    }
+    for (k, range) in others.iter().enumerate() {
+        let o = format!("o{k}");
+        piece = within(piece.exists(&o), &o, range);
+    }
+    index.iter().zip(access).fold(piece, |piece, (w, r)| {
+        let (w, r): (Linear, Linear) = (linear(w, &writer), linear(r, &reader));
+        piece.constrain(w, Relation::Equal, r)
+    })
+}
+
+/// All pairs of iterations of `depth` loops.
+fn points(depth: usize) -> Piece {
+    let variables: Vec<String> = (0..depth).map(write).chain((0..depth).map(read)).collect();
+    Piece::set("P", variables.iter().map(String::as_str))
+}
+
+/// The iterator of a loop in the iteration that assigns.
+fn write(k: usize) -> String {
+    format!("w{k}")
+}
+
+/// The iterator of a loop in the iteration that reads.
+fn read(k: usize) -> String {
+    format!("r{k}")
+}

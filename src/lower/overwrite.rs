@@ -1,0 +1,280 @@
+//! Loops for an assignment, which may read what it overwrites: it does so in place where that is
+//! right, and through a temporary otherwise.
+//!
+//! The temporary is a local tensor of the target's shape. What is assigned goes there first, and
+//! is copied once all of it is known; what accumulates onto the target begins with a copy of
+//! that. In place, loops may have to run in another order, and a reduction needs a number beside
+//! the elements that it reads: the temporary again, of which each iteration has one element.
+
+use super::build::NoNest;
+use super::steps::{Step, around, numbered, one_loop, separate, whole};
+use crate::analysis::shape::IteratorRange;
+use crate::ir::{Affine, Expr, Fill, Index, Infix, Name, Node, Shape, Stmt, Tensor, Tree};
+use crate::legality::{InPlace, Run, in_place};
+use std::sync::Arc;
+
+/// An assignment without its loops.
+pub(super) struct Assignment {
+    /// The target, the update and the value.
+    pub(super) stmt: Stmt,
+    /// What is set before the loops.
+    pub(super) fill: Option<Fill>,
+    /// Whether a reduction begins from what is set before the loops, not from the target.
+    pub(super) begins: bool,
+    /// Whether elements that no iteration reaches are set, too.
+    pub(super) elsewhere: bool,
+    /// The loops, outermost first, as they are if nothing is in the way.
+    pub(super) loops: Vec<IteratorRange>,
+    /// Those whose iterators index the target.
+    pub(super) own: Vec<Name>,
+}
+
+impl Assignment {
+    /// The trees of the assignment over what the tensors held before.
+    pub(super) fn build(&self) -> Vec<Tree> {
+        let repeats = self.own.len() < self.loops.len();
+        match self.way() {
+            InPlace::Compatible { reads_own } if reads_own && (repeats || self.begins) => {
+                let own = self.own_loops().map(|l| (l, false)).collect();
+                self.with_one_element(own)
+            }
+            InPlace::Compatible { .. } => self.in_order(),
+            InPlace::Ordered { loops, reads_own } => {
+                let own = self.ranges(&loops);
+                if self.begins || reads_own && repeats {
+                    return self.with_one_element(own);
+                }
+                let stmt = mirrored(&self.stmt, &own);
+                let loops = own.into_iter().map(|(l, _)| l).chain(self.other_loops());
+                let loops: Vec<IteratorRange> = loops.collect();
+                numbered(vec![around(&loops, Tree::Stmt(Arc::new(stmt)))])
+            }
+            InPlace::Never => self.through_temporary(),
+        }
+    }
+
+    /// The trees of the assignment of one element after the other.
+    pub(super) fn in_order(&self) -> Vec<Tree> {
+        let (fill, loops, stmt) = (self.fill.clone(), self.loops.clone(), self.stmt.clone());
+        numbered(Step { fill, loops, stmt }.trees())
+    }
+
+    /// That no element is reduced, or set before, of which others are computed.
+    pub(super) fn check_order(&self) -> Result<(), NoNest> {
+        let Stmt {
+            target,
+            index,
+            value,
+            update,
+            ..
+        } = &self.stmt;
+        let shown = |index: Vec<Affine>| Infix(&access(target, index)).to_string();
+        let mut read = None;
+        if self.elsewhere && update.is_some() && !self.begins {
+            read = Some(shown(index.clone()));
+        } else if self.elsewhere || self.begins || self.own.len() < self.loops.len() {
+            value.for_each_access(&mut |tensor, at| {
+                if tensor.name() == target.name() && read.is_none() {
+                    read = Some(Infix(&Expr::access(tensor.clone(), at.clone())).to_string());
+                }
+            });
+        }
+        let target = shown(index.clone());
+        read.map_or(Ok(()), |read| Err(NoNest::ReadsTarget { read, target }))
+    }
+
+    fn way(&self) -> InPlace {
+        let Stmt {
+            target,
+            index,
+            value,
+            update,
+            ..
+        } = &self.stmt;
+        let mut reads = update.is_some() && !self.begins;
+        value.for_each_access(&mut |tensor, _| reads |= tensor.name() == target.name());
+        if reads && self.elsewhere {
+            // All of the target is set before the loops.
+            return InPlace::Never;
+        }
+        let own: Vec<IteratorRange> = self.own_loops().collect();
+        let others: Vec<IteratorRange> = self.other_loops().collect();
+        // Where that is not known, the temporary is right, as it always is.
+        in_place(target, index, value, &own, &others).unwrap_or(InPlace::Never)
+    }
+
+    fn own_loops(&self) -> impl Iterator<Item = IteratorRange> {
+        let own = self.loops.iter().filter(|l| self.own.contains(&l.name));
+        own.cloned()
+    }
+
+    fn other_loops(&self) -> impl Iterator<Item = IteratorRange> {
+        let others = self.loops.iter().filter(|l| !self.own.contains(&l.name));
+        others.cloned()
+    }
+
+    /// Loops, and whether they run backwards.
+    fn ranges(&self, runs: &[Run]) -> Vec<(IteratorRange, bool)> {
+        let range = |run: &Run| {
+            let l = self.loops.iter().find(|l| l.name == run.iterator)?;
+            Some((l.clone(), run.backwards))
+        };
+        runs.iter().filter_map(range).collect()
+    }
+
+    /// All of the temporary first, and then the target.
+    fn through_temporary(&self) -> Vec<Tree> {
+        let tensor = self.temporary();
+        let mut trees = vec![Tree::Local(tensor.clone())];
+        trees.extend(separate(self.steps(&tensor)));
+        numbered(trees)
+    }
+
+    /// One element of the temporary in each iteration of `own`, which are loops, and whether they
+    /// run backwards.
+    fn with_one_element(&self, own: Vec<(IteratorRange, bool)>) -> Vec<Tree> {
+        let tensor = self.temporary();
+        let element = Tensor::new(Shape::of_extents([]), tensor.elem());
+        let element = tensor
+            .name()
+            .map_or(element.clone(), |n| element.named(n.clone()));
+        let steps = self.steps(&tensor);
+        let mut body = vec![Tree::Local(element.clone())];
+        for step in &steps {
+            body.extend(step.fill.iter().map(|fill| {
+                Tree::Fill(Arc::new(Fill {
+                    target: element.clone(),
+                    region: Vec::new(),
+                    value: fill.value,
+                    origin: None,
+                }))
+            }));
+            let mut stmt = mirrored(&step.stmt, &own);
+            if stmt.target == tensor {
+                (stmt.target, stmt.index) = (element.clone(), Vec::new());
+            }
+            let of_element = |read: &Tensor, _: &Index| {
+                let index = Index::At(Vec::new());
+                (*read == tensor).then(|| Expr::access(element.clone(), index))
+            };
+            stmt.value = stmt.value.map_accesses(&of_element);
+            let inner = step.loops.iter().filter(|l| !self.own.contains(&l.name));
+            body.push(around(inner, Tree::Stmt(Arc::new(stmt))));
+        }
+        for (l, _) in own.iter().rev() {
+            body = vec![one_loop(l, body)];
+        }
+        numbered(body)
+    }
+
+    /// The assignment in steps that write the temporary before they write the target.
+    fn steps(&self, temporary: &Tensor) -> Vec<Step> {
+        let Stmt {
+            target,
+            index,
+            update,
+            value,
+            ..
+        } = &self.stmt;
+        let own: Vec<IteratorRange> = self.own_loops().collect();
+        let assign = |value: Expr| Stmt {
+            target: temporary.clone(),
+            index: index.clone(),
+            update: None,
+            value,
+            origin: None,
+        };
+        let first = |loops: &[IteratorRange], stmt: Stmt| Step {
+            fill: self.fill.clone().map(|fill| Fill {
+                target: temporary.clone(),
+                ..fill
+            }),
+            loops: loops.to_vec(),
+            stmt,
+        };
+        let old = || access(target, index.clone());
+        let mut steps = Vec::new();
+        match update {
+            Some(op) if !self.begins && own.len() == self.loops.len() => {
+                let sum = Node::Binary {
+                    op: *op,
+                    shape: Shape::of_extents([]),
+                    left: old(),
+                    right: value.clone(),
+                };
+                steps.push(first(&own, assign(Expr::new(sum))));
+            }
+            update => {
+                let mut stmt = assign(value.clone());
+                stmt.update = *update;
+                if update.is_some() && !self.begins {
+                    steps.push(first(&own, assign(old())));
+                    steps.push(Step {
+                        fill: None,
+                        loops: self.loops.clone(),
+                        stmt,
+                    });
+                } else {
+                    steps.push(first(&self.loops, stmt));
+                }
+            }
+        }
+        let (loops, index) = match self.elsewhere {
+            true => whole(temporary),
+            false => (own, index.clone()),
+        };
+        steps.push(Step {
+            fill: None,
+            loops,
+            stmt: Stmt {
+                target: target.clone(),
+                value: access(temporary, index.clone()),
+                index,
+                update: None,
+                origin: None,
+            },
+        });
+        steps
+    }
+
+    /// A tensor like the target, with the first name that is free, as are those of loops over it.
+    fn temporary(&self) -> Tensor {
+        let Stmt { target, value, .. } = &self.stmt;
+        let tensor = Tensor::new(target.shape().clone(), target.elem());
+        let Some(own) = target.name() else {
+            return tensor;
+        };
+        let mut taken: Vec<Name> = self.loops.iter().map(|l| l.name.clone()).collect();
+        value.for_each_access(&mut |tensor, _| taken.extend(tensor.name().cloned()));
+        let is_free = |name: &Name| {
+            let mut loops = (1..=target.shape().rank()).map(|d| name.derived(d));
+            !taken.contains(name) && !loops.any(|l| taken.contains(&l))
+        };
+        let mut name = own.derived("tmp");
+        let mut number = 2;
+        while !is_free(&name) {
+            name = own.derived(format!("tmp{number}"));
+            number += 1;
+        }
+        tensor.named(name)
+    }
+}
+
+/// The statement in loops some of which run backwards.
+fn mirrored(stmt: &Stmt, loops: &[(IteratorRange, bool)]) -> Stmt {
+    stmt.substitute(&|name| {
+        let (l, _) = loops
+            .iter()
+            .find(|(l, backwards)| *backwards && l.name == *name)?;
+        let turn = Affine::constant(l.low + l.high - 1);
+        Some(turn.minus(&Affine::iterator(name.clone())))
+    })
+}
+
+fn access(tensor: &Tensor, index: Vec<Affine>) -> Expr {
+    let index = match tensor.is_scalar() {
+        true => Index::Forbidden,
+        false => Index::At(index),
+    };
+    Expr::access(tensor.clone(), index)
+}

@@ -1,0 +1,129 @@
+//! Steps in which an assignment is executed, and loops around them.
+
+use crate::analysis::shape::IteratorRange;
+use crate::ir::{Affine, Fill, Hints, Loop, Name, Origin, Range, Sharing, Stmt, Tensor, Tree};
+use std::sync::Arc;
+
+/// An assignment that is a part of one.
+pub(super) struct Step {
+    pub(super) fill: Option<Fill>,
+    pub(super) loops: Vec<IteratorRange>,
+    pub(super) stmt: Stmt,
+}
+
+impl Step {
+    /// What is set before, and the statement in its loops.
+    pub(super) fn trees(self) -> Vec<Tree> {
+        let fill = self.fill.map(|fill| Tree::Fill(Arc::new(fill)));
+        let loops = around(&self.loops, Tree::Stmt(Arc::new(self.stmt)));
+        fill.into_iter().chain([loops]).collect()
+    }
+}
+
+/// Steps that follow each other in a nest: loops whose names are in use get a number.
+pub(super) fn separate(steps: Vec<Step>) -> Vec<Tree> {
+    let names = |step: &Step| -> Vec<Name> { step.loops.iter().map(|l| l.name.clone()).collect() };
+    let own: Vec<Name> = steps.iter().flat_map(names).collect();
+    let mut taken: Vec<Name> = Vec::new();
+    let mut separated = Vec::new();
+    for step in steps {
+        let mut renamed: Vec<(Name, Name)> = Vec::new();
+        for name in names(&step) {
+            let numbered = (2..).map(|number| name.derived(number));
+            let mut free = numbered.filter(|n| !taken.contains(n) && !own.contains(n));
+            let new = match taken.contains(&name) {
+                true => free.next().unwrap_or(name.clone()),
+                false => name.clone(),
+            };
+            taken.push(new.clone());
+            renamed.push((name, new));
+        }
+        let rename = |name: &Name| {
+            let (_, new) = renamed.iter().find(|(old, _)| old == name)?;
+            Some(new.clone())
+        };
+        separated.extend(step.trees().iter().map(|t| t.rename_loops(&rename)));
+    }
+    separated
+}
+
+/// The trees with an origin for each statement and fill: statements are counted, fills are of the
+/// statement after them, and instances are told apart by the loops around them.
+pub(super) fn numbered(trees: Vec<Tree>) -> Vec<Tree> {
+    fn walk(tree: &Tree, around: &mut Vec<Affine>, next: &mut usize) -> Tree {
+        let origin = |assignment: usize, around: &[Affine]| {
+            let point = around.to_vec();
+            Some(Origin { assignment, point })
+        };
+        match tree {
+            Tree::Loop(l) => {
+                around.push(Affine::iterator(l.name.clone()));
+                let body = l.body.iter().map(|t| walk(t, around, next)).collect();
+                around.pop();
+                Tree::of_loop(Loop {
+                    body,
+                    ..(**l).clone()
+                })
+            }
+            Tree::Stmt(s) => {
+                let origin = origin(*next, around);
+                *next += 1;
+                Tree::Stmt(Arc::new(Stmt {
+                    origin,
+                    ..(**s).clone()
+                }))
+            }
+            Tree::Fill(fill) => Tree::Fill(Arc::new(Fill {
+                origin: origin(*next, around),
+                ..(**fill).clone()
+            })),
+            Tree::Local(_) => tree.clone(),
+        }
+    }
+    let mut next = 0;
+    let trees = trees.iter();
+    trees.map(|t| walk(t, &mut Vec::new(), &mut next)).collect()
+}
+
+/// Loops over all elements of a tensor, called after it and its dimensions, and their iterators.
+pub(super) fn whole(tensor: &Tensor) -> (Vec<IteratorRange>, Vec<Affine>) {
+    let name = |d: usize| tensor.name().map(|name| name.derived(d + 1));
+    let extents = tensor.shape().extents().iter().enumerate();
+    let loops: Vec<IteratorRange> = extents
+        .filter_map(|(d, extent)| {
+            Some(IteratorRange {
+                name: name(d)?,
+                low: 0,
+                high: i64::try_from(*extent).unwrap_or(i64::MAX),
+                alone: Some(*extent),
+            })
+        })
+        .collect();
+    let index = loops.iter().map(|l| Affine::iterator(l.name.clone()));
+    let index = index.collect();
+    (loops, index)
+}
+
+/// The tree in loops, the first one outermost.
+pub(super) fn around<'l>(
+    loops: impl IntoIterator<Item = &'l IteratorRange, IntoIter: DoubleEndedIterator>,
+    tree: Tree,
+) -> Tree {
+    let loops = loops.into_iter().rev();
+    loops.fold(tree, |tree, l| one_loop(l, vec![tree]))
+}
+
+/// A loop over a range.
+pub(super) fn one_loop(l: &IteratorRange, body: Vec<Tree>) -> Tree {
+    Tree::of_loop(Loop {
+        name: l.name.clone(),
+        range: Range::constant(l.low, l.high),
+        parallel: false,
+        sharing: Sharing::default(),
+        vector: false,
+        lanes: None,
+        hints: Hints::default(),
+        body,
+        made_by: None,
+    })
+}

@@ -1,0 +1,72 @@
+//! `reduce_cache_miss` overwrites a tensor where it is read for the last time.
+//!
+//! ```rhai
+//! let A = tensor([6, 7]);
+//! let w = tensor([7]);
+//! let x = sum(A, [2]);
+//! let y = eq(x * 3, [i] -> [i]);
+//! let v = eq(vmul(y, w, [[i], [j]]), [i, j]);
+//! let program = fuse_outer(fuse_outer(build(x), build(y), 0), build(v), 0).localize(x);
+//! print(program.reduce_cache_miss(y));
+//! ```
+//!
+//! ```text
+//! f64 A[6][7], v[6][7], w[7]
+//! local f64 x[6]
+//! fill x[0..6] = 0
+//! for i1 in 0..6
+//!   for i2 in 0..7
+//!     x[i1] += A[i1][i2]
+//! for i in 0..6
+//!   x[i] = x[i] * 3
+//! for i_2 in 0..6
+//!   for j in 0..7
+//!     v[i_2][j] = x[i_2] * w[j]
+//! ```
+//!
+//! `reduce_cache_miss(nest, tensor, other?)`: the loops that compute `tensor` read `other` for the
+//! last time, and put the values in its place; `other` stands for the tensor from there on. The
+//! nest works on less memory, and on lines that are in a cache. Without `other` it is the first
+//! tensor that will do, local ones first. The tensor is no argument of the nest any more.
+//!
+//! Legal when no element is overwritten that is still to be read, as in `build`. `check` proves
+//! it.
+//!
+//! Refuses: a tensor that is a result or that comes from outside; another one of other extents or
+//! another element type, or that is not read there, or used later while the values are needed;
+//! one that may be needed after the nest (`spend` says of inputs that they are not).
+//!
+//! Source: reduce-cache-miss; Ullrich, Detection and Exploitation of Data-Parallelism in
+//! Assignments of Multi-Dimensional Tensors, 2018, §6.2.1.
+
+use super::resolve::tensor_name;
+use super::reuse::{Free, Temporary};
+use crate::ir::Nest;
+use crate::transform::{Arg, Error, ErrorKind, Kind, Op, Param, Returns, Value};
+
+/// `reduce_cache_miss(nest, tensor, other?)`.
+pub static REDUCE_CACHE_MISS: Op = Op {
+    name: "reduce_cache_miss",
+    params: &[
+        Param::new("nest", Kind::Nest),
+        Param::new("tensor", Kind::Tensor),
+        Param::optional("other", Kind::Tensor),
+    ],
+    returns: Returns::Nest,
+    file: include_str!("reduce_cache_miss.rs"),
+    call: |args| match args {
+        [Arg::Nest(nest), tensor, rest @ ..] if rest.len() < 2 => {
+            let other = rest.first().map(|other| tensor_name(other, 2));
+            reduce_cache_miss(nest, tensor_name(tensor, 1)?, other.transpose()?).map(Value::Nest)
+        }
+        _ => Err(ErrorKind::Misdeclared.into()),
+    },
+};
+
+/// The nest that computes `tensor` in the place of another one.
+///
+/// # Errors
+/// As the header says.
+pub fn reduce_cache_miss(nest: &Nest, tensor: &str, other: Option<&str>) -> Result<Nest, Error> {
+    Temporary::find(nest, tensor)?.kept_in(other, Free::Meanwhile)
+}

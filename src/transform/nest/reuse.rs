@@ -1,0 +1,302 @@
+//! Values that are kept in the place of others: what both tensors have to be like, how long they
+//! are needed, and the trees with the one in place of the other.
+
+use super::resolve::body_of;
+use crate::analysis::footprint::{Access, Use, uses};
+use crate::analysis::verify::verify;
+use crate::ir::{Index, Loop, Name, Nest, Node, Stmt, Tensor, Tree};
+use crate::transform::Error;
+
+/// Why values are not kept in another tensor.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoReuse {
+    /// The nest computes what should be spent.
+    #[error("the nest computes {tensor}")]
+    Computed {
+        /// The tensor.
+        tensor: String,
+    },
+    /// A result or an input.
+    #[error("{tensor} is not computed for later parts of the nest alone")]
+    NotTemporary {
+        /// The tensor.
+        tensor: String,
+    },
+    /// Nothing copies it.
+    #[error("{tensor} is not copied to a tensor like it")]
+    NotCopied {
+        /// The tensor.
+        tensor: String,
+    },
+    /// Two tensors of different kinds.
+    #[error("{buffer} is no tensor like {tensor}")]
+    Differs {
+        /// What should be kept.
+        tensor: String,
+        /// Where.
+        buffer: String,
+    },
+    /// A tensor that holds something else meanwhile.
+    #[error("{buffer} is used while {tensor} is needed")]
+    Needed {
+        /// What should be kept.
+        tensor: String,
+        /// Where.
+        buffer: String,
+    },
+    /// A tensor that is read or written elsewhere.
+    #[error("what {buffer} holds may be needed after the nest")]
+    NotSpent {
+        /// Where something should be kept.
+        buffer: String,
+    },
+    /// What is computed is not computed of it.
+    #[error("{tensor} is not computed of {buffer}")]
+    NotRead {
+        /// What should be kept.
+        tensor: String,
+        /// Where.
+        buffer: String,
+    },
+    /// No tensor fits.
+    #[error("no tensor like {tensor} is free {when}")]
+    NoneFree {
+        /// What should be kept.
+        tensor: String,
+        /// When it should be.
+        when: &'static str,
+    },
+}
+
+impl NoReuse {
+    /// What would be legal instead.
+    pub fn help(&self) -> Option<&'static str> {
+        match self {
+            NoReuse::NotTemporary { .. } => {
+                Some("join the nest that computes it and those that read it with fuse_outer")
+            }
+            NoReuse::NotSpent { .. } => Some(
+                "`spend` says that nobody needs an input afterwards; `localize` makes a temporary \
+                 local",
+            ),
+            NoReuse::NotRead { .. } => Some("reuse_buffer takes any tensor that is not needed"),
+            NoReuse::Needed { .. } => {
+                Some("reduce_cache_miss overwrites a tensor in the loops that read it last")
+            }
+            NoReuse::Computed { .. }
+            | NoReuse::NotCopied { .. }
+            | NoReuse::Differs { .. }
+            | NoReuse::NoneFree { .. } => None,
+        }
+    }
+}
+
+/// A tensor that a nest computes for itself, from the first tree that uses it to the last one of
+/// a sequence.
+pub(super) struct Temporary<'a> {
+    pub(super) nest: &'a Nest,
+    pub(super) tensor: &'a Tensor,
+    scope: Vec<usize>,
+    first: usize,
+    last: usize,
+}
+
+/// When another tensor is to be free.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Free {
+    /// Before the temporary is needed.
+    Before,
+    /// While it is computed: it is read there for the last time.
+    Meanwhile,
+}
+
+impl<'a> Temporary<'a> {
+    /// The tensor `name`, which is parameter number 1.
+    pub(super) fn find(nest: &'a Nest, name: &str) -> Result<Temporary<'a>, Error> {
+        let uses = uses(nest, name);
+        let refuse = || {
+            let tensor = name.to_owned();
+            let kind = NoReuse::NotTemporary { tensor };
+            Error::from(kind).at_argument(1).on(nest, [])
+        };
+        let tensor = uses.first().ok_or_else(refuse)?.tensor;
+        if !nest.is_passed_on(tensor) && !nest.locals().contains(&tensor) {
+            return Err(refuse());
+        }
+        let position = &uses[0].position;
+        let shared = |u: &Use| {
+            let both = position.iter().zip(&u.position);
+            both.take_while(|(a, b)| a == b).count()
+        };
+        // A statement is no loop, even where it has all uses.
+        let depth = uses.iter().map(shared).min().unwrap_or(0);
+        let depth = depth.min(position.len() - 1);
+        let last = uses.iter().map(|u| u.position[depth]).max();
+        Ok(Temporary {
+            nest,
+            tensor,
+            scope: position[..depth].to_vec(),
+            first: position[depth],
+            last: last.unwrap_or(position[depth]),
+        })
+    }
+
+    /// What is wrong with the tensor `buffer` as another place for the values.
+    fn wrong(&self, buffer: &Tensor, free: Free) -> Option<NoReuse> {
+        let tensor = self.tensor.label().to_owned();
+        let name = buffer.label().to_owned();
+        let as_own = buffer.name().map(|n| self.tensor.named(n.clone()));
+        if as_own.as_ref() != Some(buffer) || buffer == self.tensor {
+            return Some(NoReuse::Differs {
+                tensor,
+                buffer: name,
+            });
+        }
+        let uses = uses(self.nest, buffer.label());
+        // Where uses are outside of the sequence, they may come before and after.
+        let place = |u: &Use| match u.position.starts_with(&self.scope) {
+            true => u.position.get(self.scope.len()).copied(),
+            false => None,
+        };
+        let reads = |u: &Use| u.access == Access::Read;
+        let needed = uses.iter().any(|u| match place(u) {
+            None => true,
+            Some(k) if k == self.first && free == Free::Meanwhile => !reads(u),
+            Some(k) => (self.first..=self.last).contains(&k),
+        });
+        if needed {
+            return Some(NoReuse::Needed {
+                tensor,
+                buffer: name,
+            });
+        }
+        let read_first = |u: &Use| place(u) == Some(self.first) && reads(u);
+        if free == Free::Meanwhile && !uses.iter().any(read_first) {
+            return Some(NoReuse::NotRead {
+                tensor,
+                buffer: name,
+            });
+        }
+        let mut after = uses.iter().filter(|u| place(u) > Some(self.last));
+        let is_set = matches!(
+            after.next().map(|u| u.access),
+            Some(Access::Set | Access::Fill)
+        );
+        let spent = self.nest.spent().iter().any(|n| buffer.name() == Some(n));
+        match is_set || spent || self.nest.locals().contains(&buffer) {
+            true => None,
+            false => Some(NoReuse::NotSpent { buffer: name }),
+        }
+    }
+
+    /// The nest that keeps the values in `buffer`, which is parameter number 2, or in the first
+    /// tensor that is free.
+    pub(super) fn kept_in(&self, buffer: Option<&str>, free: Free) -> Result<Nest, Error> {
+        let refuse = |kind: NoReuse, argument| {
+            Err(Error::from(kind).at_argument(argument).on(self.nest, []))
+        };
+        let locals = self.nest.locals().into_iter().cloned();
+        let all: Vec<Tensor> = locals.chain(self.nest.tensors()).collect();
+        if let Some(name) = buffer {
+            let Some(found) = all.iter().find(|t| t.label() == name) else {
+                let (tensor, buffer) = (self.tensor.label().to_owned(), name.to_owned());
+                return refuse(NoReuse::Differs { tensor, buffer }, 2);
+            };
+            return match self.wrong(found, free) {
+                Some(kind) => refuse(kind, 2),
+                None => Ok(self.nest.with_trees(self.renamed(found))),
+            };
+        }
+        let fits = |t: &&Tensor| self.wrong(t, free).is_none();
+        let mut nests = all
+            .iter()
+            .filter(fits)
+            .map(|t| self.nest.with_trees(self.renamed(t)));
+        // A local tensor may be declared too late, or in another sequence.
+        match nests.find(|n| verify(n).is_ok()) {
+            Some(nest) => Ok(nest),
+            None => {
+                let tensor = self.tensor.label().to_owned();
+                let when = match free {
+                    Free::Before => "while it is needed",
+                    Free::Meanwhile => "where it is computed",
+                };
+                refuse(NoReuse::NoneFree { tensor, when }, 1)
+            }
+        }
+    }
+
+    /// The tensor that all of this one is copied to in the end.
+    pub(super) fn copy(&self) -> Option<Tensor> {
+        let trees = body_of(self.nest, &self.scope);
+        copied(trees.get(self.last)?, self.tensor)
+    }
+
+    /// The nest that computes the values in `target` at once.
+    pub(super) fn computed_in(&self, target: &Tensor) -> Nest {
+        self.nest.with_trees(self.renamed(target))
+    }
+
+    /// The trees with `buffer` in place of the tensor; what then copies an element to itself is
+    /// left out.
+    fn renamed(&self, buffer: &Tensor) -> Vec<Tree> {
+        let rename = |name: &Name| match self.tensor.name() == Some(name) {
+            true => buffer.name().cloned(),
+            false => None,
+        };
+        let trees = self.nest.trees().iter();
+        let declared = |tree: &Tree| matches!(tree, Tree::Local(t) if t == self.tensor);
+        let mut kept = Vec::new();
+        for tree in trees {
+            kept.extend(without(tree, &declared).map(|t| t.rename_locals(&rename)));
+        }
+        let idle = |tree: &Tree| matches!(tree, Tree::Stmt(s) if copies_itself(s));
+        kept.iter().filter_map(|t| without(t, &idle)).collect()
+    }
+}
+
+/// The tree without those that are left out, and without loops that are empty then.
+fn without(tree: &Tree, left_out: &dyn Fn(&Tree) -> bool) -> Option<Tree> {
+    match tree {
+        tree if left_out(tree) => None,
+        Tree::Loop(l) => {
+            let body: Vec<Tree> = l.body.iter().filter_map(|t| without(t, left_out)).collect();
+            (!body.is_empty()).then(|| {
+                Tree::of_loop(Loop {
+                    body,
+                    ..(**l).clone()
+                })
+            })
+        }
+        other => Some(other.clone()),
+    }
+}
+
+fn copies_itself(s: &Stmt) -> bool {
+    let same = |index: &Index| match index {
+        Index::At(index) => *index == s.index,
+        Index::Unset | Index::Forbidden => s.index.is_empty(),
+    };
+    let reads = matches!(s.value.node(), Node::Access { tensor, index } if *tensor == s.target && same(index));
+    s.update.is_none() && reads
+}
+
+/// Where a loop over one statement copies `tensor` to, element by element.
+fn copied(tree: &Tree, tensor: &Tensor) -> Option<Tensor> {
+    match tree {
+        Tree::Loop(l) => match l.body.as_slice() {
+            [inner] => copied(inner, tensor),
+            _ => None,
+        },
+        Tree::Stmt(s) => {
+            let name = tensor.name()?;
+            let like = s.target.named(name.clone()) == *tensor;
+            let as_own = Stmt {
+                target: tensor.clone(),
+                ..(**s).clone()
+            };
+            (like && copies_itself(&as_own)).then(|| s.target.clone())
+        }
+        Tree::Fill(_) | Tree::Local(_) => None,
+    }
+}

@@ -1,0 +1,80 @@
+//! `reuse_buffer` keeps values in a tensor that is not needed meanwhile.
+//!
+//! ```rhai
+//! let A = tensor([4, 4]);
+//! let B = tensor([4, 4]);
+//! let C = tensor([4, 4]);
+//! let u = tensor([4, 4, 4]);
+//! let tmp1 = contract(C, u, [2, 3]);
+//! let tmp2 = contract(B, tmp1, [2, 3]);
+//! let v = contract(A, tmp2, [2, 3]);
+//! let program = fuse_outer(fuse_outer(build(tmp1), build(tmp2), 0), build(v), 0).spend(u);
+//! print(program.reuse_buffer(tmp1).reuse_buffer(tmp2));
+//! ```
+//!
+//! ```text
+//! f64 C[4][4], u[4][4][4], B[4][4], v[4][4][4], A[4][4]
+//! fill v[0..4][0..4][0..4] = 0
+//! for i1 in 0..4
+//!   for i2 in 0..4
+//!     for i3 in 0..4
+//!       for i4 in 0..4
+//!         v[i1][i2][i3] += C[i1][i4] * u[i2][i3][i4]
+//! fill u[0..4][0..4][0..4] = 0
+//! for i1_2 in 0..4
+//!   for i2_2 in 0..4
+//!     for i3_2 in 0..4
+//!       for i4_2 in 0..4
+//!         u[i1_2][i2_2][i3_2] += B[i1_2][i4_2] * v[i2_2][i3_2][i4_2]
+//! fill v[0..4][0..4][0..4] = 0
+//! for i1_3 in 0..4
+//!   for i2_3 in 0..4
+//!     for i3_3 in 0..4
+//!       for i4_3 in 0..4
+//!         v[i1_3][i2_3][i3_3] += A[i1_3][i4_3] * u[i2_3][i3_3][i4_3]
+//! ```
+//!
+//! `reuse_buffer(nest, tensor, other?)`: `other` stands for the tensor from the loops that compute
+//! it to those that read it last. Without `other` it is the first tensor that will do, local ones
+//! first. The tensor is no argument of the nest any more.
+//!
+//! Legal when nobody reads what the other one held before, afterwards. `check` proves it.
+//!
+//! Refuses: a tensor that is a result or that comes from outside; another one of other extents or
+//! another element type, or that is used while the values are needed; one that may be needed after
+//! the nest (`spend` says of inputs that they are not).
+//!
+//! Source: memory reuse; Ullrich, Detection and Exploitation of Data-Parallelism in Assignments of
+//! Multi-Dimensional Tensors, 2018, §6.3.
+
+use super::resolve::tensor_name;
+use super::reuse::{Free, Temporary};
+use crate::ir::Nest;
+use crate::transform::{Arg, Error, ErrorKind, Kind, Op, Param, Returns, Value};
+
+/// `reuse_buffer(nest, tensor, other?)`.
+pub static REUSE_BUFFER: Op = Op {
+    name: "reuse_buffer",
+    params: &[
+        Param::new("nest", Kind::Nest),
+        Param::new("tensor", Kind::Tensor),
+        Param::optional("other", Kind::Tensor),
+    ],
+    returns: Returns::Nest,
+    file: include_str!("reuse_buffer.rs"),
+    call: |args| match args {
+        [Arg::Nest(nest), tensor, rest @ ..] if rest.len() < 2 => {
+            let other = rest.first().map(|other| tensor_name(other, 2));
+            reuse_buffer(nest, tensor_name(tensor, 1)?, other.transpose()?).map(Value::Nest)
+        }
+        _ => Err(ErrorKind::Misdeclared.into()),
+    },
+};
+
+/// The nest that keeps `tensor` in another one.
+///
+/// # Errors
+/// As the header says.
+pub fn reuse_buffer(nest: &Nest, tensor: &str, other: Option<&str>) -> Result<Nest, Error> {
+    Temporary::find(nest, tensor)?.kept_in(other, Free::Before)
+}

@@ -1,0 +1,123 @@
+//! Values that are not kept in the place of others.
+
+use crate::refusals::Case;
+use crate::trees::{eq, nest, tensor, vop, word};
+use teml::ir::BinaryOp::Add;
+use teml::ir::{Elem, Nest};
+use teml::lower::build::build;
+use teml::transform::nest::avoid_copy::AVOID_COPY;
+use teml::transform::nest::buffer::NoBuffer;
+use teml::transform::nest::fuse_outer::fuse_outer;
+use teml::transform::nest::localize::localize;
+use teml::transform::nest::reduce_cache_miss::REDUCE_CACHE_MISS;
+use teml::transform::nest::reuse::NoReuse;
+use teml::transform::nest::reuse_buffer::REUSE_BUFFER;
+use teml::transform::nest::spend::{SPEND, spend};
+use teml::transform::tensor::declare;
+use teml::transform::{Arg, ErrorKind, Op};
+
+/// Doubles x into y, y into z, and z into v; w is longer.
+fn program() -> Nest {
+    let doubled = |name: &str, of: &str| {
+        let of = tensor(of, &[6]);
+        build(&eq(name, &vop(Add, &of, &of, ["i", "i"]), "ε", "i")).unwrap()
+    };
+    let long = tensor("w", &[7]);
+    let longer = build(&eq("u", &long, "i", "i")).unwrap();
+    let nests = [
+        doubled("y", "x"),
+        doubled("z", "y"),
+        doubled("v", "z"),
+        longer,
+    ];
+    let joined = nests
+        .into_iter()
+        .reduce(|a, b| fuse_outer(&a, &b, 0).unwrap());
+    joined.unwrap()
+}
+
+pub fn reuses() -> Vec<Case> {
+    let plain = program();
+    let spent = spend(&plain, "x").unwrap();
+    let local = localize(&plain, "y").unwrap();
+    let read = nest(&["f64 x[6], y[6]", "for i in 0..6", "  y[i] = x[i]"]);
+    let case = |op: &'static Op, nest: &Nest, tensors: &[&str], kind: NoReuse| {
+        let tensors = tensors.iter().map(|t| word(t));
+        let args = [Arg::Nest(nest.clone())].into_iter().chain(tensors);
+        Case::new(op, args.collect(), kind)
+    };
+    let unnamed = || Arg::Expr(declare::tensor(&[4], Elem::F64).unwrap());
+    let of = |tensor: &str| tensor.to_owned();
+    let not_temporary = |tensor: &str| NoReuse::NotTemporary { tensor: of(tensor) };
+    let pair = |tensor: &str, buffer: &str| (of(tensor), of(buffer));
+    let differs = |tensor: &str, buffer: &str| {
+        let (tensor, buffer) = pair(tensor, buffer);
+        NoReuse::Differs { tensor, buffer }
+    };
+    let needed = |tensor: &str, buffer: &str| {
+        let (tensor, buffer) = pair(tensor, buffer);
+        NoReuse::Needed { tensor, buffer }
+    };
+    let not_read = |tensor: &str, buffer: &str| {
+        let (tensor, buffer) = pair(tensor, buffer);
+        NoReuse::NotRead { tensor, buffer }
+    };
+    let not_spent = |buffer: &str| NoReuse::NotSpent { buffer: of(buffer) };
+    let none = |tensor: &str, when| {
+        let tensor = of(tensor);
+        NoReuse::NoneFree { tensor, when }
+    };
+    let computed = |tensor: &str| NoReuse::Computed { tensor: of(tensor) };
+    let not_used = NoBuffer::NotUsed {
+        tensor: of("q"),
+        name: None,
+        have: ["y", "x", "z", "v", "u", "w"].map(of).to_vec(),
+    };
+    let spend_unused = vec![Arg::Nest(plain.clone()), word("q")];
+    let spend_unnamed = vec![Arg::Nest(plain.clone()), unnamed()];
+    let keep_in_unnamed = vec![Arg::Nest(plain.clone()), word("y"), unnamed()];
+    vec![
+        case(&AVOID_COPY, &plain, &["v"], not_temporary("v")).at(1),
+        case(&AVOID_COPY, &plain, &["x"], not_temporary("x")).at(1),
+        case(&AVOID_COPY, &plain, &["q"], not_temporary("q")).at(1),
+        // Nothing says that nobody else needs it.
+        case(&AVOID_COPY, &read, &["x"], not_temporary("x")).at(1),
+        case(
+            &AVOID_COPY,
+            &plain,
+            &["y"],
+            NoReuse::NotCopied { tensor: of("y") },
+        )
+        .at(1),
+        case(&REDUCE_CACHE_MISS, &plain, &["y", "x"], not_spent("x")).at(2),
+        case(&REDUCE_CACHE_MISS, &plain, &["z", "y"], not_spent("y")).at(2),
+        case(&REDUCE_CACHE_MISS, &spent, &["y", "w"], differs("y", "w")).at(2),
+        case(&REDUCE_CACHE_MISS, &spent, &["y", "y"], differs("y", "y")).at(2),
+        case(&REDUCE_CACHE_MISS, &spent, &["y", "q"], differs("y", "q")).at(2),
+        case(&REDUCE_CACHE_MISS, &spent, &["y", "v"], not_read("y", "v")).at(2),
+        case(&REDUCE_CACHE_MISS, &spent, &["y", "z"], needed("y", "z")).at(2),
+        case(&REDUCE_CACHE_MISS, &spent, &["v"], not_temporary("v")).at(1),
+        case(
+            &REDUCE_CACHE_MISS,
+            &plain,
+            &["y"],
+            none("y", "where it is computed"),
+        )
+        .at(1),
+        case(&REUSE_BUFFER, &spent, &["y", "x"], needed("y", "x")).at(2),
+        case(&REUSE_BUFFER, &plain, &["z", "x"], not_spent("x")).at(2),
+        // What is local is needed; what is free is an input.
+        case(
+            &REUSE_BUFFER,
+            &local,
+            &["z"],
+            none("z", "while it is needed"),
+        )
+        .at(1),
+        case(&SPEND, &plain, &["v"], computed("v")).at(1),
+        case(&SPEND, &local, &["y"], computed("y")).at(1),
+        Case::new(&SPEND, spend_unused, not_used).at(1),
+        Case::new(&SPEND, spend_unnamed, ErrorKind::Unnamed).at(1),
+        Case::new(&REUSE_BUFFER, keep_in_unnamed, ErrorKind::Unnamed).at(2),
+    ]
+}
