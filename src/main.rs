@@ -1,161 +1,18 @@
 //! The `teml` command.
 
-use clap::{Args, Parser, Subcommand};
+mod arguments;
+
+use arguments::{Bench, Cli, Command, Limits, Settings};
+use clap::Parser;
 use std::io::{IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use teml::bench::{self, Choice, Script};
+use teml::bench::{self, Script};
 use teml::machine::{Machine, Speed};
 use teml::runtime::{Control, RuntimeError};
-use teml::script::{Mode, ScriptError, Session, Size, Workbench};
-
-/// Builds, transforms, checks and times tensor kernels by script.
-#[derive(Parser)]
-#[command(version, about, after_help = AFTER_HELP)]
-struct Cli {
-    #[command(subcommand)]
-    command: Command,
-}
-
-const AFTER_HELP: &str = "\
-Exit codes: 0 success, 1 an error in a script or a kernel, 2 a wrong command line, 130 interrupted.
-Environment: CC names the C compiler, TEML_CACHE_DIR where compiled kernels are kept, TEML_ISL
-the file of the library isl, which proofs are computed with.";
-
-#[derive(Subcommand)]
-enum Command {
-    /// Run a script: what it compares is compiled, checked and timed
-    Run {
-        /// The script
-        file: PathBuf,
-        #[command(flatten)]
-        settings: Settings,
-        #[command(flatten)]
-        limits: Limits,
-    },
-    /// Write the C that a script generates, without compiling or timing anything
-    ///
-    /// The C of every `codegen` in the script; where there is none, of every variant of every
-    /// `compare`.
-    Emit {
-        /// The script
-        file: PathBuf,
-        /// Where to write the C; standard output by default
-        #[arg(short, long, value_name = "FILE")]
-        output: Option<PathBuf>,
-        #[command(flatten)]
-        settings: Settings,
-    },
-    /// Prove that each variant of a script computes what its definition says, and time nothing
-    ///
-    /// A line for every variant that the script gives to compare, measure, run or codegen.
-    Check {
-        /// The script
-        file: PathBuf,
-        /// Execute every instance of every statement, too, and compare all elements: for small
-        /// sizes, which --set chooses
-        #[arg(long)]
-        exhaustive: bool,
-        #[command(flatten)]
-        settings: Settings,
-    },
-    /// Measure kernels: each variant that their scripts compare, and what others make of them
-    ///
-    /// Without a script and without --kernel, the ten kernels that come with the tool. Writes a
-    /// table for each kernel and a summary; what was measured before Ctrl-C is written, too.
-    Bench(Bench),
-    /// Explore step by step, line by line
-    Repl {
-        #[command(flatten)]
-        limits: Limits,
-    },
-    /// Say what this machine is, and how fast it is at best
-    ///
-    /// What is measured, in some seconds, is remembered for this processor and this compiler.
-    Machine {
-        /// Measure again what is remembered
-        #[arg(long)]
-        again: bool,
-        /// Measure with this number of threads, too
-        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-        threads: Option<u16>,
-    },
-    /// Run kernels for another teml process
-    #[command(hide = true)]
-    Worker,
-}
-
-#[derive(Args)]
-struct Settings {
-    /// What `param("NAME", default)` gives in the script; can be repeated
-    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = setting)]
-    set: Vec<(String, String)>,
-    /// Which default holds for what is not set: the first of `param("NAME", default, mini)`, or the
-    /// second one, which takes no time
-    #[arg(long, value_name = "SIZE", default_value = "bench", value_parser = size)]
-    size: Size,
-}
-
-fn size(text: &str) -> Result<Size, String> {
-    match text {
-        "bench" => Ok(Size::Bench),
-        "mini" => Ok(Size::Mini),
-        _ => Err("expected bench or mini".to_owned()),
-    }
-}
-
-fn setting(text: &str) -> Result<(String, String), String> {
-    match text.split_once('=') {
-        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
-        _ => Err("expected NAME=VALUE, such as n=100".to_owned()),
-    }
-}
-
-#[derive(Args)]
-struct Bench {
-    /// Scripts that compare variants of a kernel
-    files: Vec<PathBuf>,
-    /// A kernel that comes with the tool; can be repeated
-    #[arg(long = "kernel", value_name = "NAME", value_parser = kernel)]
-    kernels: Vec<Script>,
-    /// Compare with openblas, openblas=/PATH/libopenblas.so, cc (-ffast-math) or polly, where
-    /// they are installed; can be repeated
-    #[arg(long = "peer", value_name = "PEER")]
-    peers: Vec<Choice>,
-    /// Write the results to a file, too
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
-    /// Write results, a page with charts and C, and the charts to a directory, too
-    #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
-    #[command(flatten)]
-    settings: Settings,
-    #[command(flatten)]
-    limits: Limits,
-}
-
-fn kernel(name: &str) -> Result<Script, String> {
-    let mut scripts = bench::scripts();
-    match scripts.iter().position(|script| script.name == name) {
-        Some(k) => Ok(scripts.swap_remove(k)),
-        None => {
-            let names: Vec<&str> = scripts.iter().map(|s| s.name.as_str()).collect();
-            Err(format!("expected one of {}", names.join(", ")))
-        }
-    }
-}
-
-#[derive(Args)]
-struct Limits {
-    /// Threads of parallel loops; one per core by default
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    threads: Option<u16>,
-    /// The longest that one run of a kernel may take, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
-    time_limit: u64,
-}
+use teml::script::{Mode, ScriptError, Session, Workbench};
 
 fn main() -> ExitCode {
     match Cli::parse().command {
@@ -181,16 +38,20 @@ fn main() -> ExitCode {
     }
 }
 
-fn workbench(limits: &Limits) -> Workbench {
-    let mut control = Control {
-        run_limit: Duration::from_secs(limits.time_limit),
-        ..Control::default()
-    };
+fn control(limits: &Limits) -> Control {
+    let mut control = Control::default();
+    if let Some(seconds) = limits.time_limit {
+        control.run_limit = Duration::from_secs(seconds);
+    }
     if let Some(threads) = limits.threads {
         control.threads = threads.into();
     }
+    control
+}
+
+fn workbench(limits: &Limits) -> Workbench {
     Workbench {
-        control,
+        control: control(limits),
         shows_progress: std::io::stderr().is_terminal(),
         ..Workbench::default()
     }
@@ -327,8 +188,14 @@ fn repl(limits: &Limits) -> ExitCode {
     }
 }
 
+/// Untransformed nests at full size take their time.
+const BENCH_LIMIT: Duration = Duration::from_secs(300);
+
 fn measure(arguments: Bench) -> ExitCode {
-    let control = workbench(&arguments.limits).control;
+    let mut control = control(&arguments.limits);
+    if arguments.limits.time_limit.is_none() {
+        control.run_limit = BENCH_LIMIT;
+    }
     stop_on_ctrl_c(&control);
     let files = arguments.files.into_iter().map(Script::of_file);
     let mut scripts: Vec<Script> = files.chain(arguments.kernels).collect();

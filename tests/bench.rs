@@ -103,6 +103,13 @@ fn all_kernels_are_checked_measured_and_reported() {
             "{found:?}"
         );
         assert!(found.contains(&"plan") && found.len() > 3, "{found:?}");
+        // What Pluto's algorithm makes of it is there, or why it is not.
+        let absent = group["absent"].as_array().unwrap();
+        assert_eq!(
+            found.contains(&"pluto"),
+            absent.is_empty(),
+            "{kernel}: {absent:?}"
+        );
         for line in group["lines"].as_array().unwrap() {
             let times = &line["times"];
             let number = |field: &str| times[field].as_f64().unwrap();
@@ -126,7 +133,9 @@ fn all_kernels_are_checked_measured_and_reported() {
     let columns: Vec<&str> = head.split('|').map(str::trim).collect();
     assert_eq!(
         columns[1..],
-        ["kernel", "naive", "plan", "paper", "cc", "best", "is", ""]
+        [
+            "kernel", "naive", "pluto", "paper", "plan", "cc", "best", "is", ""
+        ]
     );
 }
 
@@ -158,7 +167,7 @@ fn a_script_of_the_users_is_measured_like_the_others() {
         [&groups[0]["kernel"], &groups[1]["kernel"]],
         ["rows", "rows_2"]
     );
-    assert_eq!(names(&groups[0]), ["naive", "both"]);
+    assert_eq!(names(&groups[0]), ["naive", "pluto", "both"]);
     // Five sums of five numbers.
     assert_eq!(groups[0]["flops"], 25.0);
     assert_eq!(groups[0]["limit"]["bytes"], 4.0 * 30.0);

@@ -5,7 +5,7 @@
 
 use std::path::PathBuf;
 use std::process::Command;
-use teml::machine::{Machine, forget, speed};
+use teml::machine::{Machine, forget, speed, speed_at_best};
 use teml::runtime::Control;
 use teml::script::{Session, Workbench};
 
@@ -42,6 +42,9 @@ fn what_was_measured_is_remembered_until_it_is_forgotten() {
         assert!(rate.is_finite() && rate > 0.0, "{rates:?}");
     }
     assert_eq!(speed(1, &control).unwrap(), first);
+    let again = speed_at_best(1, &control).unwrap();
+    assert!(again.rates.gflops_f64 >= rates.gflops_f64 && again.rates.read >= rates.read);
+    assert_eq!(speed(1, &control).unwrap(), again);
     let kept = || {
         let entries = std::fs::read_dir(own.path()).unwrap();
         let names = entries.map(|e| e.unwrap().file_name().into_string().unwrap());

@@ -1,5 +1,6 @@
 //! Why there is no schedule.
 
+use crate::ir::Name;
 use crate::legality::Verdict;
 use crate::poly;
 use crate::transform;
@@ -10,11 +11,6 @@ pub enum NoSchedule {
     /// Nothing says what a nest computes, or it is not what `build` makes.
     #[error("only nests that `build`, `sweep` and `repeat` made of them are scheduled")]
     Unknown,
-    /// Loops that are executed as they stand were joined with others.
-    #[error(
-        "sweeps and repeated nests are scheduled as they were before they were joined: pass a list"
-    )]
-    Joined,
     /// An initialization is part of a loop of the definition.
     #[error(
         "outside of what is scheduled: {tensor} is initialized in each iteration of a loop that the \
@@ -49,6 +45,16 @@ pub enum NoSchedule {
         target: String,
         /// The hyperplanes as texts.
         rows: String,
+    },
+    /// Tiles that would move with the loops around.
+    #[error("the skewed loop `{name}` in {range} has no tiles of size {size}: larger ones do")]
+    TileSize {
+        /// The loop.
+        name: Name,
+        /// Its range.
+        range: String,
+        /// The size.
+        size: i64,
     },
     /// A transformation refuses.
     #[error("the schedule has no path: {}", .0.kind)]

@@ -6,8 +6,10 @@ use super::problem::Problem;
 use super::schedule::{Band, Level, Schedule};
 use super::vector::Strides;
 use super::work::{Work, named};
-use crate::ir::{Arg, Name};
+use crate::ir::{Affine, Arg, Name};
+use crate::transform::Class;
 use crate::transform::nest::mode::{PARALLELIZE, VECTORIZE};
+use crate::transform::nest::separate::SEPARATE;
 use crate::transform::nest::skew::SKEW;
 use crate::transform::nest::stripmine::STRIPMINE;
 
@@ -49,14 +51,29 @@ pub(super) struct One {
 }
 
 impl Finish<'_> {
+    /// Finishes the whole schedule.
+    pub(super) fn all(&mut self) -> Result<(), NoSchedule> {
+        self.part(self.schedule, 0, false)?;
+        // Most iterations of a loop need none of the guards that fusing has put into it.
+        let loops = self.work.nest.loops();
+        let names: Vec<Name> = loops.iter().map(|(_, l)| l.name.clone()).collect();
+        for name in names {
+            // Guards are loops themselves, some of which are gone now.
+            if self.work.find(&name).is_none() {
+                continue;
+            }
+            match self.work.step(&SEPARATE, vec![named(&name)]) {
+                Ok(()) => {}
+                Err(NoSchedule::Steps(error)) if error.kind.class() == Class::Refusal => {}
+                Err(other) => return Err(other),
+            }
+        }
+        Ok(())
+    }
+
     /// Finishes a part of the schedule that is inside of `depth` loops; `on_threads` says whether
     /// one of them is parallel.
-    pub(super) fn part(
-        &mut self,
-        part: &Schedule,
-        depth: usize,
-        on_threads: bool,
-    ) -> Result<(), NoSchedule> {
+    fn part(&mut self, part: &Schedule, depth: usize, on_threads: bool) -> Result<(), NoSchedule> {
         match part {
             Schedule::Statement(_) => Ok(()),
             Schedule::Sequence(parts) => parts
@@ -193,7 +210,17 @@ impl Finish<'_> {
         let mut args = vec![named(&l.name), Arg::Int(size)];
         // Blocks of one loop that are beside each other must not depend on where others are.
         let range = self.work.range(&l.name);
-        if range.is_some_and(|range| range.as_constant().is_none()) {
+        if let Some(range) = range.filter(|range| range.as_constant().is_none()) {
+            // A grid follows bounds that go in steps of whole blocks.
+            let follows = |b: &Affine| b.terms().iter().all(|(_, c)| c % size == 0);
+            if range
+                .lower
+                .iter()
+                .any(|b| b.as_constant().is_none() && follows(b))
+            {
+                let (name, range) = (l.name.clone(), range.to_string());
+                return Err(NoSchedule::TileSize { name, range, size });
+            }
             args.push(Arg::Word("grid".to_owned()));
         }
         self.work.step(&STRIPMINE, args)?;

@@ -11,7 +11,8 @@
 //!    loops; where there is none, statements are cut apart as `nofuse`, `smartfuse` and `maxfuse`
 //!    say.
 //! 3. `unfused`: the hyperplanes as steps, for each statement by itself: `reorder`, `skew`,
-//!    `shift`. Then `fuse`, with guards where ranges differ, so that bands stay perfect.
+//!    `shift`. Then `fuse`, with guards where ranges differ, so that bands stay perfect; at the end
+//!    `separate` takes the guards out of most iterations.
 //! 4. `jam`, `finish`: unroll and jam, tiles, the order within tiles, threads on the outermost
 //!    parallel loop or else on a wavefront of tiles, vectors. `vector` counts accesses as Pluto does.
 //!
@@ -105,7 +106,7 @@ pub fn pluto(nests: &[Nest], options: &Options) -> Result<Nest, NoSchedule> {
         schedule: &schedule,
         options,
     };
-    finish.part(&schedule, 0, false)?;
+    finish.all()?;
     match legality::check(std::slice::from_ref(&work.nest), Reductions::Strict) {
         Verdict::Legal => Ok(work.nest),
         verdict => Err(NoSchedule::Illegal(Box::new(verdict))),

@@ -45,11 +45,8 @@ fn plain(nest: &Nest) -> Result<Vec<Nest>, NoSchedule> {
         let build = |assignment: &Expr| done(&BUILD, vec![Arg::Expr(assignment.clone())]);
         return nest.definition().iter().map(build).collect();
     }
-    // Loops that are executed as they stand are what a beginning of the path has made.
-    let [part] = nest.originals() else {
-        return Err(NoSchedule::Joined);
-    };
-    let same = |n: &Nest| matches!(n.originals(), [other] if other == part);
+    // Loops that are executed as they stand are what the beginning of the path has made.
+    let same = |n: &Nest| n.originals() == nest.originals();
     let steps = i64::try_from(nest.path().len()).unwrap_or(i64::MAX);
     let mut earlier = (0..steps).rev().map(|count| trace::undo(nest, count));
     let written = earlier.find_map(|n| n.ok().filter(same));

@@ -1,6 +1,7 @@
 //! The bench: kernel scripts, whose variants are checked and timed against each other and against
 //! what others made, and reported as tables, charts and data.
 
+mod baselines;
 mod chart;
 mod files;
 mod kernels;
@@ -17,7 +18,7 @@ pub use peers::Choice;
 pub use results::{Absent, Group, Limit, Line, Results};
 pub use table::{summary, table};
 
-use crate::machine::speed;
+use crate::machine;
 use crate::runtime::{Budget, Control, RuntimeError};
 use crate::script::{Mode, ScriptError, Session, Size, Workbench};
 use crate::trial::{Contest, Progress};
@@ -50,7 +51,7 @@ fn budget(size: Size) -> Budget {
     }
 }
 
-/// Measures kernel after kernel. `show` gets the results as far as they are, after each kernel,
+/// Measures kernel after kernel, each with baselines and peers. `show` gets the results as far as they are, after each kernel,
 /// so that what was measured is not lost when someone asks to stop. A script that fails is a
 /// result, too.
 ///
@@ -67,6 +68,11 @@ pub fn run(
         progress(Progress { what, done, total });
     };
     say("measuring what the machine can do");
+    // At mini sizes, shares of the limit mean nothing, and should not take long.
+    let speed = match plan.size {
+        Size::Bench => machine::speed_at_best,
+        Size::Mini => machine::speed,
+    };
     let rates = speed(control.threads, control)?.rates;
     let mut results = Results::new(plan.size, control.threads, rates)?;
     let mut found = Vec::new();
@@ -86,13 +92,12 @@ pub fn run(
             let what = format!("{place}: {}", p.what);
             progress(Progress { what, ..p });
         };
-        progress(Progress {
-            what: "reading the script".to_owned(),
-            done: 0,
-            total: 1,
-        });
-        let contests = match contests(script, plan, control) {
-            Ok(contests) => contests,
+        let say = |what: &str| {
+            let (what, done, total) = (what.to_owned(), 0, 1);
+            progress(Progress { what, done, total });
+        };
+        let tasks = match tasks(script, plan, control, &say) {
+            Ok(tasks) => tasks,
             Err(error) => {
                 interrupted(control)?;
                 results.groups.push(Group::failed(&script.name, error));
@@ -100,12 +105,12 @@ pub fn run(
                 continue;
             }
         };
-        for (n, contest) in contests.iter().enumerate() {
+        for (n, task) in tasks.into_iter().enumerate() {
             let name = match n {
                 0 => script.name.clone(),
                 _ => format!("{}_{}", script.name, n + 1),
             };
-            let group = measure(&name, script, contest, &found, &results, control, &progress);
+            let group = measure(&name, script, task, &found, &results, control, &progress);
             interrupted(control)?;
             results.groups.push(group);
             show(&results);
@@ -123,8 +128,20 @@ fn interrupted(control: &Control) -> Result<(), RuntimeError> {
     }
 }
 
-/// What a script compares.
-fn contests(script: &Script, plan: &Plan, control: &Control) -> Result<Vec<Contest>, String> {
+/// A comparison, and what is known about it before it is held.
+struct Task {
+    contest: Contest,
+    absent: Vec<Absent>,
+    notes: Vec<String>,
+}
+
+/// What a script compares, with baselines.
+fn tasks(
+    script: &Script,
+    plan: &Plan,
+    control: &Control,
+    say: &dyn Fn(&str),
+) -> Result<Vec<Task>, String> {
     let workbench = Workbench {
         mode: Mode::Collect,
         control: control.clone(),
@@ -132,43 +149,51 @@ fn contests(script: &Script, plan: &Plan, control: &Control) -> Result<Vec<Conte
         size: plan.size,
         ..Workbench::default()
     };
-    let collect = || {
-        let mut session = Session::new(Box::new(std::io::sink()), workbench)?;
-        script.run(&mut session)?;
-        let contests = std::mem::take(&mut session.shared().lock().workbench.contests);
-        Ok((contests, session.unused_parameter()))
-    };
-    let collected: Result<(Vec<Contest>, Option<String>), ScriptError> = collect();
-    let (mut contests, unused) = collected.map_err(|error| error.render(false))?;
+    let shown = |error: ScriptError| error.render(false);
+    let mut session = Session::new(Box::new(std::io::sink()), workbench).map_err(shown)?;
+    say("reading the script");
+    script.run(&mut session).map_err(shown)?;
     // Where there are several scripts, a setting is for those that have it.
-    if let (Some(name), [_]) = (unused, &plan.scripts[..]) {
+    if let (Some(name), [_]) = (session.unused_parameter(), &plan.scripts[..]) {
         return Err(format!(
             "error: the script has no param(\"{name}\", …), which --set names"
         ));
     }
+    let contests = {
+        let mut state = session.shared().lock();
+        // Baselines may measure.
+        state.workbench.mode = Mode::Run;
+        std::mem::take(&mut state.workbench.contests)
+    };
     if contests.is_empty() {
         return Err("error: the script compares nothing: it does not call `compare`".to_owned());
     }
-    for contest in &mut contests {
+    let task = |mut contest: Contest| {
         contest.settings.budget = budget(plan.size);
-    }
-    Ok(contests)
+        baselines::with(contest, &mut session, say)
+    };
+    Ok(contests.into_iter().map(task).collect())
 }
 
 fn measure(
     name: &str,
     script: &Script,
-    contest: &Contest,
+    task: Task,
     found: &[peers::Found],
     results: &Results,
     control: &Control,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Group {
+    let Task {
+        contest,
+        mut absent,
+        notes,
+    } = task;
     let reference = match contest.reference() {
         Ok(reference) => reference,
         Err(error) => return Group::failed(name, format!("error: {error}")),
     };
-    let (mut present, mut absent) = (Vec::new(), Vec::new());
+    let mut present = Vec::new();
     for found in found {
         match found.peer(&script.name, &reference, &contest.settings.options) {
             Ok(peer) => present.push(peer),
@@ -179,7 +204,11 @@ fn measure(
         }
     }
     match contest.run(&present, control, progress) {
-        Ok(ranking) => Group::new(name, &ranking, &present, absent, results),
+        Ok(ranking) => Group {
+            absent,
+            notes,
+            ..Group::new(name, &ranking, &present, results)
+        },
         Err(error) => Group::failed(name, format!("error: {error}")),
     }
 }

@@ -48,8 +48,10 @@ pub struct Group {
     pub limit: Option<Limit>,
     /// One per variant and peer, the untransformed variant first.
     pub lines: Vec<Line>,
-    /// The peers that are installed and have nothing for this kernel.
+    /// The baselines and peers that have nothing for this kernel.
     pub absent: Vec<Absent>,
+    /// What else is to be known.
+    pub notes: Vec<String>,
 }
 
 /// The time that a computation takes at least on a machine.
@@ -110,7 +112,7 @@ pub struct Times {
     pub error: f64,
 }
 
-/// A peer that was asked for and is not among what was measured.
+/// A baseline or a peer that is not among what was measured.
 #[derive(Clone, Debug, Serialize)]
 pub struct Absent {
     /// Its name.
@@ -156,16 +158,11 @@ impl Group {
             limit: None,
             lines: Vec::new(),
             absent: Vec::new(),
+            notes: Vec::new(),
         }
     }
 
-    pub(super) fn new(
-        kernel: &str,
-        ranking: &Ranking,
-        peers: &[Peer],
-        absent: Vec<Absent>,
-        results: &Results,
-    ) -> Group {
+    pub(super) fn new(kernel: &str, ranking: &Ranking, peers: &[Peer], results: &Results) -> Group {
         let work = &ranking.work;
         let limit = limit(work, &results.rates, results.machine.last_caches());
         let rows = ranking.entries.iter().flat_map(|entry| &entry.row);
@@ -200,7 +197,8 @@ impl Group {
             flops: work.flops,
             lines: ranking.entries.iter().enumerate().map(line).collect(),
             limit,
-            absent,
+            absent: Vec::new(),
+            notes: Vec::new(),
         }
     }
 }

@@ -65,6 +65,7 @@ pub(super) fn notes(group: &Group) -> Vec<String> {
             limit.rate
         ));
     }
+    notes.extend(group.notes.iter().cloned());
     for line in &group.lines {
         if let Some(why) = &line.why {
             notes.push(format!("{}: failed: {}", line.name, why.trim_end()));
@@ -78,7 +79,8 @@ pub(super) fn notes(group: &Group) -> Vec<String> {
 }
 
 /// Speed-ups over the untransformed nests: a row for each kernel, a column for each name that
-/// several kernels have, and the best. Below it, which peers are absent.
+/// kernels have in common, and the best. Below it, where that was measured, and which peers are
+/// absent.
 pub fn summary(results: &Results) -> String {
     let names = names(results);
     let heads = ["kernel"]
@@ -89,12 +91,25 @@ pub fn summary(results: &Results) -> String {
     for row in rows(results, &names) {
         table.add_row(row);
     }
-    let absent = absent(&results.absent).into_iter();
-    [aligned(table)]
-        .into_iter()
-        .chain(absent)
-        .collect::<Vec<_>>()
-        .join("\n")
+    let mut lines = vec![aligned(table), place(results)];
+    lines.extend(absent(&results.absent));
+    lines.join("\n")
+}
+
+/// Where the results come from, in a line.
+fn place(results: &Results) -> String {
+    let (threads, rates) = (results.threads, results.rates);
+    let plural = if threads == 1 { "" } else { "s" };
+    let cpu = results.machine.cpu.as_deref();
+    format!(
+        "{}, {threads} thread{plural}: at best {:.1} GFLOP/s on f64, {:.1} GB/s; {}; {} sizes; {}",
+        cpu.unwrap_or("an unknown processor"),
+        rates.gflops_f64,
+        rates.bandwidth(),
+        results.compiler,
+        results.size,
+        results.date
+    )
 }
 
 pub(super) fn absent(peers: &[Absent]) -> Vec<String> {
@@ -104,22 +119,32 @@ pub(super) fn absent(peers: &[Absent]) -> Vec<String> {
         .collect()
 }
 
-/// The names of variants that several kernels have, if there are several.
+/// The names that variants have in most scripts, in the order of the summary.
+const KNOWN: [&str; 5] = ["naive", "pluto", "pluto_best", "paper", "plan"];
+
+/// The names of the summary's columns: those that are known, what several kernels have, and peers.
 pub(super) fn names(results: &Results) -> Vec<String> {
-    let measured = results.groups.iter().filter(|g| g.why.is_none());
-    let least = measured.clone().count().min(2);
-    let mut names: Vec<String> = Vec::new();
-    let lines = || measured.clone().flat_map(|g| &g.lines);
-    for line in lines()
-        .filter(|l| !l.peer)
-        .chain(lines().filter(|l| l.peer))
-    {
-        let has = |g: &&Group| g.lines.iter().any(|l| l.name == line.name);
-        if !names.contains(&line.name) && measured.clone().filter(has).count() >= least {
-            names.push(line.name.clone());
+    let measured: Vec<&Group> = results.groups.iter().filter(|g| g.why.is_none()).collect();
+    let least = measured.len().min(2);
+    let lines = measured.iter().flat_map(|g| &g.lines);
+    let mut columns: Vec<(usize, &str)> = Vec::new();
+    for line in lines {
+        let has = |g: &&&Group| g.lines.iter().any(|l| l.name == line.name);
+        let place = match KNOWN.iter().position(|known| *known == line.name) {
+            Some(place) => place,
+            None if line.peer => KNOWN.len() + 1,
+            None if measured.iter().filter(has).count() >= least => KNOWN.len(),
+            None => continue,
+        };
+        if !columns.contains(&(place, &line.name)) {
+            columns.push((place, &line.name));
         }
     }
-    names
+    columns.sort_by_key(|(place, _)| *place);
+    columns
+        .into_iter()
+        .map(|(_, name)| name.to_owned())
+        .collect()
 }
 
 /// The rows of the summary.

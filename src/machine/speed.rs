@@ -44,56 +44,104 @@ impl Rates {
         }
     }
 
+    fn or_better(self, other: Rates) -> Rates {
+        Rates {
+            gflops_f64: self.gflops_f64.max(other.gflops_f64),
+            gflops_f32: self.gflops_f32.max(other.gflops_f32),
+            read: self.read.max(other.read),
+            triad: self.triad.max(other.triad),
+        }
+    }
+
     /// Bytes per second to or from memory, at best.
     pub fn bandwidth(&self) -> f64 {
         self.read.max(self.triad)
     }
 }
 
-/// How fast `threads` threads are, measured in some seconds at most, or remembered from then.
+/// How fast `threads` threads are, measured in some seconds, or remembered from then.
 ///
 /// # Errors
 /// As [`runtime::compile`] and [`runtime::measure`].
 pub fn speed(threads: usize, control: &Control) -> Result<Speed, RuntimeError> {
-    let bench = Bench::new();
-    let file = bench.file(control)?;
-    let mut known = file.as_ref().map(recall).unwrap_or_default();
-    if let Some(speed) = known.iter().find(|speed| speed.threads == threads) {
-        return Ok(speed.clone());
+    let known = Known::read(control)?;
+    match known.of(threads) {
+        Some(rates) => Ok(Speed { threads, rates }),
+        None => known.measured(threads, control),
     }
-    let speed = bench.measure(threads, control)?;
-    known.push(speed.clone());
-    if let Some(file) = file {
-        // Where nothing can be kept, it is measured again next time.
-        let _ = remember(&file, &known);
-    }
-    Ok(speed)
+}
+
+/// The same, measured in any case; what is remembered counts where it is better, since whatever
+/// else a machine does makes it slower, never faster.
+///
+/// # Errors
+/// As [`speed`].
+pub fn speed_at_best(threads: usize, control: &Control) -> Result<Speed, RuntimeError> {
+    Known::read(control)?.measured(threads, control)
 }
 
 /// Forgets what was measured.
 ///
 /// # Errors
-/// As [`Compiler::find`].
+/// As [`Compiler::find`](crate::runtime::Compiler::find).
 pub fn forget(control: &Control) -> Result<(), RuntimeError> {
-    if let Some(file) = Bench::new().file(control)? {
+    if let Some(file) = Known::read(control)?.file {
         // There may be none.
         let _ = std::fs::remove_file(file);
     }
     Ok(())
 }
 
-fn recall(file: &PathBuf) -> Vec<Speed> {
-    let text = std::fs::read_to_string(file).unwrap_or_default();
-    serde_json::from_str(&text).unwrap_or_default()
+/// What is remembered.
+struct Known {
+    bench: Bench,
+    file: Option<PathBuf>,
+    speeds: Vec<Speed>,
 }
 
-fn remember(file: &PathBuf, known: &[Speed]) -> std::io::Result<()> {
-    let directory = file.parent().ok_or(std::io::ErrorKind::NotFound)?;
-    std::fs::create_dir_all(directory)?;
-    let new = tempfile::NamedTempFile::new_in(directory)?;
-    serde_json::to_writer(&new, known)?;
-    new.persist(file)?;
-    Ok(())
+impl Known {
+    fn read(control: &Control) -> Result<Known, RuntimeError> {
+        let bench = Bench::new();
+        let file = bench.file(control)?;
+        let text = file.as_ref().and_then(|f| std::fs::read_to_string(f).ok());
+        let speeds = text.and_then(|text| serde_json::from_str(&text).ok());
+        let speeds = speeds.unwrap_or_default();
+        Ok(Known {
+            bench,
+            file,
+            speeds,
+        })
+    }
+
+    fn of(&self, threads: usize) -> Option<Rates> {
+        let mut speeds = self.speeds.iter();
+        Some(speeds.find(|s| s.threads == threads)?.rates)
+    }
+
+    fn measured(mut self, threads: usize, control: &Control) -> Result<Speed, RuntimeError> {
+        let mut rates = self.bench.measure(threads, control)?;
+        if let Some(known) = self.of(threads) {
+            rates = rates.or_better(known);
+        }
+        let speed = Speed { threads, rates };
+        self.speeds.retain(|s| s.threads != threads);
+        self.speeds.push(speed.clone());
+        // Where nothing can be kept, it is measured again next time.
+        let _ = self.write();
+        Ok(speed)
+    }
+
+    fn write(&self) -> std::io::Result<()> {
+        let Some(file) = &self.file else {
+            return Ok(());
+        };
+        let directory = file.parent().ok_or(std::io::ErrorKind::NotFound)?;
+        std::fs::create_dir_all(directory)?;
+        let new = tempfile::NamedTempFile::new_in(directory)?;
+        serde_json::to_writer(&new, &self.speeds)?;
+        new.persist(file)?;
+        Ok(())
+    }
 }
 
 /// What is measured on this machine.
@@ -146,7 +194,7 @@ impl Bench {
         Ok(cache_directory(control).map(file))
     }
 
-    fn measure(&self, threads: usize, control: &Control) -> Result<Speed, RuntimeError> {
+    fn measure(&self, threads: usize, control: &Control) -> Result<Rates, RuntimeError> {
         let half = || Data::Constant(Scalar::Float(0.5));
         let time = |kernel: Kernel, inputs: usize| -> Result<f64, RuntimeError> {
             let inputs = std::iter::repeat_with(half).take(inputs);
@@ -168,14 +216,11 @@ impl Bench {
             (threads * sums * lanes * 2) as f64 * ROUNDS as f64
         };
         let bytes = (self.count * 8) as f64;
-        Ok(Speed {
-            threads,
-            rates: Rates {
-                gflops_f64: operations(Elem::F64) / time(self.fma(Elem::F64), 1)?,
-                gflops_f32: operations(Elem::F32) / time(self.fma(Elem::F32), 1)?,
-                read: bytes / time(self.read(), 1)?,
-                triad: 3.0 * bytes / time(self.triad(), 2)?,
-            },
+        Ok(Rates {
+            gflops_f64: operations(Elem::F64) / time(self.fma(Elem::F64), 1)?,
+            gflops_f32: operations(Elem::F32) / time(self.fma(Elem::F32), 1)?,
+            read: bytes / time(self.read(), 1)?,
+            triad: 3.0 * bytes / time(self.triad(), 2)?,
         })
     }
 

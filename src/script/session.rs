@@ -10,8 +10,9 @@ use super::workbench::Workbench;
 use super::{fail, methods, modules, names, operations, operators, values};
 use crate::codegen;
 use crate::diag::{Diagnostic, Sources};
+use crate::ir::Nest;
 use crate::transform;
-use rhai::{AST, Dynamic, Engine, EvalAltResult, Module, OptimizationLevel, Scope};
+use rhai::{AST, Array, Dynamic, Engine, EvalAltResult, Module, OptimizationLevel, Scope};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -174,6 +175,22 @@ impl Session {
     /// The script fails.
     pub fn run_text(&mut self, name: &str, text: &str) -> Result<(), ScriptError> {
         self.run(name, text, None, drop)
+    }
+
+    /// What a function of the library, or of a script, makes of nests that run in order; `None` if
+    /// that is no nest.
+    ///
+    /// # Errors
+    /// The function refuses them.
+    pub fn make(&mut self, function: &str, nests: &[Nest]) -> Result<Option<Nest>, ScriptError> {
+        const NESTS: &str = "given_nests";
+        let given: Array = nests.iter().cloned().map(Dynamic::from).collect();
+        self.scope.push(NESTS, given);
+        let call = format!("{function}({NESTS})");
+        let made = self.run(function, &call, None, Dynamic::try_cast::<Nest>);
+        // It is there, and nobody needs it.
+        let _ = self.scope.remove::<Array>(NESTS);
+        made
     }
 
     /// Runs a text and hands its value to `finish`, all on a large stack.

@@ -359,6 +359,18 @@ pub enum ErrorKind {
         /// The loop.
         name: Name,
     },
+    /// A loop in which nothing is guarded.
+    #[error("`{name}` holds no loop of one iteration or none that `fuse` made for it")]
+    NotGuarded {
+        /// The loop.
+        name: Name,
+    },
+    /// Guards that need not hold together.
+    #[error("it cannot be told from where on and until when all guards in `{name}` hold")]
+    Inseparable {
+        /// The loop.
+        name: Name,
+    },
     /// An initialization that stays where it is.
     #[error(transparent)]
     Init(#[from] NoInit),
@@ -424,6 +436,8 @@ impl ErrorKind {
             | K::SeveralBounds { .. }
             | K::NotAdjacent { .. }
             | K::NothingToDistribute { .. }
+            | K::NotGuarded { .. }
+            | K::Inseparable { .. }
             | K::Init(_)
             | K::Producer(_)
             | K::Partials(_)

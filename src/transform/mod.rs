@@ -78,6 +78,7 @@ pub static OPS: &[&Op] = &[
     &nest::peel::PEEL,
     &nest::distribute::DISTRIBUTE,
     &nest::fuse::FUSE,
+    &nest::separate::SEPARATE,
     &nest::fuse_outer::FUSE_OUTER,
     &nest::fuse_inner::FUSE_INNER,
     &nest::unroll::UNROLL,

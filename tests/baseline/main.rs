@@ -4,6 +4,7 @@
 // A test that cannot go on has failed.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod best;
 mod hyperplanes;
 mod options;
 mod rows;

@@ -85,7 +85,14 @@ fn what_is_out_of_reach() {
         let product = build(y);
         x = eq(0.5 * y, [i] -> [i]);
         let anew = fuse_outer(product, build(x), 0).repeat(\"t\", 3);";
-    refused(script, "pluto(joined)", "pass a list");
-    assert!(shown(script, "pluto([steps, build(C)])").is_ok());
+    assert_eq!(
+        nest(script, "pluto(joined)"),
+        nest(script, "pluto([steps, build(C)])")
+    );
+    refused(
+        script,
+        "pluto(steps, #{tile_sizes: [2]})",
+        "the skewed loop `i` in 2*t_i + 1..2*t_i + 9 has no tiles of size 2",
+    );
     refused(script, "pluto(anew)", "initialized in each iteration");
 }

@@ -2,6 +2,7 @@
 
 use super::check;
 use super::generator::{Recipe, consumer, recipe, stencil, windows};
+use super::in_order::{recurrences, results};
 use super::moves::{built, reproduction};
 use super::programs::program;
 use proptest::prelude::*;
@@ -37,10 +38,18 @@ fn options() -> impl Strategy<Value = Options> {
     })
 }
 
-/// That the baseline's nest is legal, computes what the nests do, and is what its path makes.
+/// That the baseline's nest is legal, computes what the definition says, and is what its path makes.
 fn holds(definition: &[Expr], options: &Options) -> Result<(), TestCaseError> {
     let nests: Vec<Nest> = definition.iter().map(built).collect();
-    let nest = match pluto(&nests, options) {
+    holds_for(&nests, options, |nest| check(std::slice::from_ref(nest)))
+}
+
+fn holds_for(
+    nests: &[Nest],
+    options: &Options,
+    computes: impl Fn(&Nest) -> Result<(), TestCaseError>,
+) -> Result<(), TestCaseError> {
+    let nest = match pluto(nests, options) {
         Ok(nest) => nest,
         // Loops over multiples of others have no affine bounds in another order.
         Err(error) if is_out_of_reach(&error) => return Ok(()),
@@ -54,7 +63,7 @@ fn holds(definition: &[Expr], options: &Options) -> Result<(), TestCaseError> {
     };
     let verdict = teml::legality::check(std::slice::from_ref(&nest), Reductions::Strict);
     prop_assert_eq!(verdict, Verdict::Legal, "{}", reproduction(&nest));
-    check(std::slice::from_ref(&nest))?;
+    computes(&nest)?;
     let json = trace::to_json(&nest).map_err(|e| TestCaseError::fail(e.to_string()))?;
     let again = trace::from_json(&json).map_err(|e| TestCaseError::fail(e.to_string()))?;
     prop_assert_eq!(&again, &nest);
@@ -63,9 +72,8 @@ fn holds(definition: &[Expr], options: &Options) -> Result<(), TestCaseError> {
 
 fn is_out_of_reach(error: &NoSchedule) -> bool {
     match error {
-        NoSchedule::NoHyperplane { .. } | NoSchedule::Strided { .. } | NoSchedule::Local { .. } => {
-            true
-        }
+        NoSchedule::NoHyperplane { .. } | NoSchedule::Strided { .. } => true,
+        NoSchedule::Local { .. } | NoSchedule::TileSize { .. } => true,
         NoSchedule::Steps(error) => matches!(error.kind, ErrorKind::NeedsDivision(_)),
         _ => false,
     }
@@ -98,6 +106,15 @@ proptest! {
         options in options(),
     ) {
         holds(&two(recipe, kind, distances), &options)?;
+    }
+
+    #[test]
+    fn sweeps_and_time_steps_are_scheduled(source in recurrences(), options in options()) {
+        let nest = source.nest();
+        holds_for(std::slice::from_ref(&nest), &options, |scheduled| {
+            prop_assert_eq!(results(scheduled), results(&nest));
+            Ok(())
+        })?;
     }
 
     #[test]

@@ -110,7 +110,7 @@ fn transformed(nest: Nest, moves: &[Move]) -> Nest {
 }
 
 /// What the nest leaves behind, and what its definition does.
-fn results(nest: &Nest) -> [Vec<String>; 2] {
+pub fn results(nest: &Nest) -> [Vec<String>; 2] {
     let store = super::store(nest.definition());
     let run = |nests: &[Nest]| {
         let mut store = store.clone();

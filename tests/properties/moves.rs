@@ -28,6 +28,7 @@ use teml::transform::nest::prefetch::PREFETCH;
 use teml::transform::nest::reorder::REORDER;
 use teml::transform::nest::reverse::REVERSE;
 use teml::transform::nest::rfactor::RFACTOR;
+use teml::transform::nest::separate::SEPARATE;
 use teml::transform::nest::shift::SHIFT;
 use teml::transform::nest::skew::SKEW;
 use teml::transform::nest::stage::STAGE;
@@ -50,6 +51,8 @@ pub enum Move {
     Distribute(usize),
     /// A loop and the one after it, which is shifted to start so much later.
     Fuse(usize, i64, bool),
+    /// Of the loops that hold guards.
+    Separate(usize),
     Unroll(usize),
     UnrollBy(usize, i64),
     /// Into a loop, or before all of them.
@@ -106,6 +109,7 @@ pub fn moves(count: impl Into<prop::collection::SizeRange>) -> impl Strategy<Val
         2 => l.clone().prop_map(Move::Distribute),
         4 => (l.clone(), -2..3i64, any::<bool>())
             .prop_map(|(l, by, guard)| Move::Fuse(l, by, guard)),
+        3 => l.clone().prop_map(Move::Separate),
         1 => l.clone().prop_map(Move::Unroll),
         2 => (l.clone(), 1..5i64).prop_map(|(l, f)| Move::UnrollBy(l, f)),
         2 => (l.clone(), 1..5i64).prop_map(|(l, f)| Move::UnrollAndJam(l, f)),
@@ -274,6 +278,19 @@ pub fn step(nest: &Nest, chosen: &Move) -> Result<Nest, Error> {
             }
             None => call(nest, &FUSE, [pick(l), pick(&(l + 2))]),
         },
+        Move::Separate(l) => {
+            let guards = |name: &str| loops.iter().any(|(_, g)| g.name.as_str().starts_with(name));
+            let guarded = |l: &Loop| guards(&format!("{}_g", l.name));
+            let guarded: Vec<&Loop> = loops
+                .iter()
+                .map(|(_, l)| *l)
+                .filter(|l| guarded(l))
+                .collect();
+            match guarded.get(l % guarded.len().max(1)) {
+                Some(chosen) => call(nest, &SEPARATE, [by_name(chosen)]),
+                None => call(nest, &SEPARATE, [pick(l)]),
+            }
+        }
         Move::Unroll(l) => call(nest, &UNROLL, [pick(l)]),
         Move::UnrollBy(l, factor) => call(nest, &UNROLL, [pick(l), int(factor)]),
         Move::PlaceInit(Some(l)) => call(nest, &PLACE_INIT, [pick(l)]),

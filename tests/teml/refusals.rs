@@ -240,6 +240,8 @@ fn every_refusal_has_a_case() {
         K::SeveralBounds { .. } => "SeveralBounds",
         K::NotAdjacent { .. } => "NotAdjacent",
         K::NothingToDistribute { .. } => "NothingToDistribute",
+        K::NotGuarded { .. } => "NotGuarded",
+        K::Inseparable { .. } => "Inseparable",
         K::Misdeclared => "Misdeclared",
     }
     let provoked: Vec<&str> = cases().iter().map(|case| variant(&case.kind)).collect();

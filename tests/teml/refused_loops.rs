@@ -12,6 +12,7 @@ use teml::transform::nest::peel::PEEL;
 use teml::transform::nest::reorder::REORDER;
 use teml::transform::nest::repeat::REPEAT;
 use teml::transform::nest::reverse::REVERSE;
+use teml::transform::nest::separate::SEPARATE;
 use teml::transform::nest::shift::SHIFT;
 use teml::transform::nest::skew::SKEW;
 use teml::transform::nest::stripmine::STRIPMINE;
@@ -392,7 +393,36 @@ fn sibling_cases() -> Vec<Case> {
         second: name("j"),
     };
     let nothing = ErrorKind::NothingToDistribute { name: name("i") };
+    let guarded = |range: &str, second: &str, inner: &str| {
+        trees::nest(&[
+            "f64 A[9], B[9], C[9]",
+            &format!("for i in {range}"),
+            "  for i_g in max(i, 0)..min(i + 1, 5)",
+            "    A[i_g] = A[i_g]",
+            &format!("  for {inner} in 0..1"),
+            &format!("    for i_h in max(i, {second})..min(i + 1, 9)"),
+            "      B[i_h] = B[i_h]",
+        ])
+    };
+    let not_guarded = ErrorKind::NotGuarded { name: name("i") };
+    let inseparable = ErrorKind::Inseparable { name: name("i") };
+    let by_three = ErrorKind::Stepped {
+        name: name("i"),
+        step: 3,
+    };
     vec![
+        about_i(&SEPARATE, &copy("B", "A", &[4], "i"), &[], not_guarded),
+        about_i(&SEPARATE, &stepped(), &[], by_three),
+        // Never both, and by a loop further in.
+        about_i(
+            &SEPARATE,
+            &guarded("0..9", "6", "k"),
+            &[],
+            inseparable.clone(),
+        ),
+        about_i(&SEPARATE, &guarded("0..9", "k", "k"), &[], inseparable),
+        about_i(&SEPARATE, &guarded("0..9", "2", "i_f"), &[], clash("i_f"))
+            .because_of(&["i_f", "i"]),
         about_i(&DISTRIBUTE, &copy("B", "A", &[4], "i"), &[], nothing),
         fuse(&apart, "i", "j", not_adjacent("i", "j")).because_of(&["i", "j"]),
         fuse(&equal, "j", "i", not_adjacent("j", "i")).because_of(&["j", "i"]),

@@ -1,6 +1,7 @@
 //! `pluto`: what Pluto's algorithm makes of nests.
 
 use crate::baseline::{self, NoSchedule, Options, Setting};
+use crate::ir::Name;
 use crate::script::call::{Call, Function, Parameter};
 use crate::script::fail::Failure;
 use rhai::{Array, Dynamic, ImmutableString, Map};
@@ -20,12 +21,15 @@ keep their order, since Pluto knows no associativity. Initializations stand befo
 Options have Pluto's names and the defaults of its code: `tile` (true), `tile_sizes` (`[32]`, for
 each loop of a band, the last one for all that follow), `l2tile` (false), `l2tile_sizes` (`[8]`),
 `parallel` (true), `prevector` (true), `intratileopt` (true), `unrolljam` (true), `ufactor` (8),
-`fuse` (`\"smartfuse\"`, `\"nofuse\"` or `\"maxfuse\"`).",
+`fuse` (`\"smartfuse\"`, `\"nofuse\"` or `\"maxfuse\"`). `pluto_best(nests)` tries many of them.",
     call: |call| {
         let nests = call.nests(0)?;
         let options = options(call)?;
         match baseline::pluto(&nests, &options) {
-            Ok(nest) => Ok(Dynamic::from(nest)),
+            Ok(nest) => Ok(Dynamic::from(match Name::new("pluto") {
+                Ok(name) => nest.labelled(name),
+                Err(_) => nest,
+            })),
             Err(error) => Err(call.refuse(&error.to_string()).argument(0)),
         }
     },

@@ -33,6 +33,7 @@ pub mod reuse;
 pub mod reuse_buffer;
 pub mod reverse;
 pub mod rfactor;
+pub mod separate;
 pub mod shift;
 pub mod skew;
 pub mod spend;

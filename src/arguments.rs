@@ -1,0 +1,152 @@
+//! What can stand on the command line, and what help says about it.
+
+use clap::{Args, Parser, Subcommand};
+use std::path::PathBuf;
+use teml::bench::{self, Choice, Script};
+use teml::script::Size;
+
+/// Builds, transforms, checks and times tensor kernels by script.
+#[derive(Parser)]
+#[command(version, about, after_help = AFTER_HELP)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const AFTER_HELP: &str = "\
+Exit codes: 0 success, 1 an error in a script or a kernel, 2 a wrong command line, 130 interrupted.
+Environment: CC names the C compiler, TEML_CACHE_DIR where compiled kernels are kept, TEML_ISL
+the file of the library isl, which proofs are computed with.";
+
+#[derive(Subcommand)]
+pub enum Command {
+    /// Run a script: what it compares is compiled, checked and timed
+    Run {
+        /// The script
+        file: PathBuf,
+        #[command(flatten)]
+        settings: Settings,
+        #[command(flatten)]
+        limits: Limits,
+    },
+    /// Write the C that a script generates, without compiling or timing anything
+    ///
+    /// The C of every `codegen` in the script; where there is none, of every variant of every
+    /// `compare`.
+    Emit {
+        /// The script
+        file: PathBuf,
+        /// Where to write the C; standard output by default
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
+        #[command(flatten)]
+        settings: Settings,
+    },
+    /// Prove that each variant of a script computes what its definition says, and time nothing
+    ///
+    /// A line for every variant that the script gives to compare, measure, run or codegen.
+    Check {
+        /// The script
+        file: PathBuf,
+        /// Execute every instance of every statement, too, and compare all elements: for small
+        /// sizes, which --set chooses
+        #[arg(long)]
+        exhaustive: bool,
+        #[command(flatten)]
+        settings: Settings,
+    },
+    /// Measure kernels: each variant that their scripts compare, and what others make of them
+    ///
+    /// Without a script and without --kernel, the ten kernels that come with the tool. Writes a
+    /// table for each kernel and a summary; what was measured before Ctrl-C is written, too.
+    Bench(Bench),
+    /// Explore step by step, line by line
+    Repl {
+        #[command(flatten)]
+        limits: Limits,
+    },
+    /// Say what this machine is, and how fast it is at best
+    ///
+    /// What is measured, in some seconds, is remembered for this processor and this compiler.
+    Machine {
+        /// Measure again what is remembered
+        #[arg(long)]
+        again: bool,
+        /// Measure with this number of threads, too
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+        threads: Option<u16>,
+    },
+    /// Run kernels for another teml process
+    #[command(hide = true)]
+    Worker,
+}
+
+#[derive(Args)]
+pub struct Settings {
+    /// What `param("NAME", default)` gives in the script; can be repeated
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = setting)]
+    pub set: Vec<(String, String)>,
+    /// Which default holds for what is not set: the first of `param("NAME", default, mini)`, or the
+    /// second one, which takes no time
+    #[arg(long, value_name = "SIZE", default_value = "bench", value_parser = size)]
+    pub size: Size,
+}
+
+fn size(text: &str) -> Result<Size, String> {
+    match text {
+        "bench" => Ok(Size::Bench),
+        "mini" => Ok(Size::Mini),
+        _ => Err("expected bench or mini".to_owned()),
+    }
+}
+
+fn setting(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err("expected NAME=VALUE, such as n=100".to_owned()),
+    }
+}
+
+#[derive(Args)]
+pub struct Bench {
+    /// Scripts that compare variants of a kernel
+    pub files: Vec<PathBuf>,
+    /// A kernel that comes with the tool; can be repeated
+    #[arg(long = "kernel", value_name = "NAME", value_parser = kernel)]
+    pub kernels: Vec<Script>,
+    /// Compare with openblas, openblas=/PATH/libopenblas.so, cc (-ffast-math) or polly, where
+    /// they are installed; can be repeated
+    #[arg(long = "peer", value_name = "PEER")]
+    pub peers: Vec<Choice>,
+    /// Write the results to a file, too
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Write results, a page with charts and C, and the charts to a directory, too
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    #[command(flatten)]
+    pub settings: Settings,
+    #[command(flatten)]
+    pub limits: Limits,
+}
+
+fn kernel(name: &str) -> Result<Script, String> {
+    let mut scripts = bench::scripts();
+    match scripts.iter().position(|script| script.name == name) {
+        Some(k) => Ok(scripts.swap_remove(k)),
+        None => {
+            let names: Vec<&str> = scripts.iter().map(|s| s.name.as_str()).collect();
+            Err(format!("expected one of {}", names.join(", ")))
+        }
+    }
+}
+
+#[derive(Args)]
+pub struct Limits {
+    /// Threads of parallel loops; one per core by default
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub threads: Option<u16>,
+    /// The longest that one run of a kernel may take, in seconds; 60 by default, 300 in a bench
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    pub time_limit: Option<u64>,
+}

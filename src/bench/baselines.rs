@@ -1,0 +1,41 @@
+//! The baselines: what Pluto's algorithm makes of a kernel.
+
+use super::Task;
+use super::results::Absent;
+use crate::script::Session;
+use crate::trial::{Candidate, Contest};
+
+/// Functions that take the untransformed nests of a kernel and return a nest.
+const BASELINES: [&str; 1] = ["pluto"];
+
+/// A contest with the baselines behind its first variant, unless the script has them already.
+pub(super) fn with(mut contest: Contest, session: &mut Session, say: &dyn Fn(&str)) -> Task {
+    let (mut absent, mut notes) = (Vec::new(), Vec::new());
+    let first = contest.candidates.first().cloned();
+    let mut place = 1;
+    for name in BASELINES {
+        if contest.candidates.iter().any(|c| c.label == name) {
+            continue;
+        }
+        say(name);
+        let nests = first.as_ref().map_or(&[][..], |first| &first.nests);
+        let why = match session.make(name, nests) {
+            Ok(Some(nest)) => {
+                notes.extend(nest.label().map(|own| format!("{name}: {own}")));
+                let (label, nests) = (name.to_owned(), vec![nest]);
+                contest.candidates.insert(place, Candidate { label, nests });
+                place += 1;
+                continue;
+            }
+            Ok(None) => "it makes no nest".to_owned(),
+            Err(error) => error.to_string(),
+        };
+        let name = name.to_owned();
+        absent.push(Absent { name, why });
+    }
+    Task {
+        contest,
+        absent,
+        notes,
+    }
+}
