@@ -126,8 +126,15 @@ fn candidates(bands: &[Vec<One>], names: &[Name]) -> Vec<Name> {
         let mut loops = bands.iter().flatten();
         loops.any(|l| l.name == *name && l.coincident)
     };
+    let is_jammed = |name: &Name| {
+        let mut loops = bands.iter().flatten();
+        loops.any(|l| l.name == *name && l.jammed > 1)
+    };
     let fits = |k: &usize| {
         let (name, inside) = (&names[*k], &names[k + 1..]);
+        if is_jammed(name) {
+            return false;
+        }
         let mut inside = inside.iter();
         let moves = |n: &Name| is_coincident(n) || band_of(n) == band_of(name);
         is_coincident(name) || inside.all(moves)

@@ -62,10 +62,10 @@ const OPERATIONS: u64 = 200_000_000;
 /// [`NoSchedule`].
 pub fn schedule(nests: &[Nest], fuse: Fuse) -> Result<Schedule, NoSchedule> {
     let nest = built(nests)?;
-    scheduled(Problem::of(&nest)?, fuse)
+    scheduled(&Problem::of(&nest)?, fuse)
 }
 
-fn scheduled(problem: Problem, fuse: Fuse) -> Result<Schedule, NoSchedule> {
+fn scheduled(problem: &Problem, fuse: Fuse) -> Result<Schedule, NoSchedule> {
     let mut found = None;
     let mut failed = None;
     bounded(OPERATIONS, || match problem.schedule(fuse) {
@@ -93,7 +93,7 @@ fn scheduled(problem: Problem, fuse: Fuse) -> Result<Schedule, NoSchedule> {
 pub fn pluto(nests: &[Nest], options: &Options) -> Result<Nest, NoSchedule> {
     let nest = built(nests)?;
     let problem = Problem::of(&nest)?;
-    let schedule = scheduled(Problem::of(&nest)?, options.fuse)?;
+    let schedule = scheduled(&problem, options.fuse)?;
     let mut work = Work::on(nest)?;
     for statement in schedule.statements() {
         let target = &problem.statements[statement].target;

@@ -34,6 +34,7 @@ pub(super) struct Statement {
 }
 
 /// Pairs of instances, without alternatives, of which one has to come first.
+#[derive(Clone)]
 pub(super) struct Dependence {
     /// The statement of the earlier instances.
     pub(super) first: usize,

@@ -74,26 +74,24 @@ impl Schedule {
 
 impl Problem {
     /// The schedule, by Pluto's algorithm.
-    pub(super) fn schedule(self, fuse: Fuse) -> Result<Schedule, NoSchedule> {
-        let mut problem = self;
-        let dependences = std::mem::take(&mut problem.dependences);
+    pub(super) fn schedule(&self, fuse: Fuse) -> Result<Schedule, NoSchedule> {
         let mut scheduler = Scheduler {
-            found: vec![Vec::new(); problem.statements.len()],
-            problem,
+            found: vec![Vec::new(); self.statements.len()],
+            problem: self,
             fuse,
         };
-        scheduler.all(dependences)
+        scheduler.all(self.dependences.clone())
     }
 }
 
-struct Scheduler {
-    problem: Problem,
+struct Scheduler<'a> {
+    problem: &'a Problem,
     /// The rows of each statement so far.
     found: Vec<Vec<Row>>,
     fuse: Fuse,
 }
 
-impl Scheduler {
+impl Scheduler<'_> {
     /// Statements that no loop may join, then those that the policy separates beforehand.
     fn all(&mut self, dependences: Vec<Dependence>) -> Result<Schedule, NoSchedule> {
         let statements: Vec<usize> = (0..self.problem.statements.len()).collect();
@@ -186,7 +184,7 @@ impl Scheduler {
     ) -> Result<Vec<Level>, NoSchedule> {
         let mut levels: Vec<Level> = Vec::new();
         let mut left: Option<Vec<Dependence>> = None;
-        while let Some(rows) = hyperplane(&self.problem, group, &self.found, dependences)? {
+        while let Some(rows) = hyperplane(self.problem, group, &self.found, dependences)? {
             for (statement, row) in group.iter().zip(&rows) {
                 self.found[*statement].push(row.clone());
             }

@@ -2,18 +2,29 @@
 
 use super::Task;
 use super::results::Absent;
-use crate::script::Session;
+use crate::script::{Session, Size};
 use crate::trial::{Candidate, Contest};
 
-/// Functions that take the untransformed nests of a kernel and return a nest.
-const BASELINES: [&str; 1] = ["pluto"];
+/// Functions that take the untransformed nests of a kernel and return a nest. The second one times
+/// many, which takes too long where times mean nothing.
+fn baselines(size: Size) -> &'static [&'static str] {
+    match size {
+        Size::Bench => &["pluto", "pluto_best"],
+        Size::Mini => &["pluto"],
+    }
+}
 
 /// A contest with the baselines behind its first variant, unless the script has them already.
-pub(super) fn with(mut contest: Contest, session: &mut Session, say: &dyn Fn(&str)) -> Task {
+pub(super) fn with(
+    mut contest: Contest,
+    size: Size,
+    session: &mut Session,
+    say: &dyn Fn(&str),
+) -> Task {
     let (mut absent, mut notes) = (Vec::new(), Vec::new());
     let first = contest.candidates.first().cloned();
     let mut place = 1;
-    for name in BASELINES {
+    for name in baselines(size).iter().copied() {
         if contest.candidates.iter().any(|c| c.label == name) {
             continue;
         }
@@ -21,7 +32,8 @@ pub(super) fn with(mut contest: Contest, session: &mut Session, say: &dyn Fn(&st
         let nests = first.as_ref().map_or(&[][..], |first| &first.nests);
         let why = match session.make(name, nests) {
             Ok(Some(nest)) => {
-                notes.extend(nest.label().map(|own| format!("{name}: {own}")));
+                let own = nest.label().filter(|own| own.as_str() != name);
+                notes.extend(own.map(|own| format!("{name}: {own}")));
                 let (label, nests) = (name.to_owned(), vec![nest]);
                 contest.candidates.insert(place, Candidate { label, nests });
                 place += 1;

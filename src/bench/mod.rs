@@ -37,7 +37,7 @@ pub struct Plan {
     pub peers: Vec<Choice>,
 }
 
-/// 5 to 30 runs, about 2 s; fewer where a run takes seconds, so that ten kernels take minutes.
+/// 5 to 30 runs, about 1 s; fewer where a run takes seconds, so that ten kernels take minutes.
 /// Times at mini sizes mean nothing.
 fn budget(size: Size) -> Budget {
     Budget {
@@ -46,7 +46,7 @@ fn budget(size: Size) -> Budget {
             Size::Bench => 30,
             Size::Mini => 5,
         },
-        time: Duration::from_secs(2),
+        time: Duration::from_secs(1),
         patience: Duration::from_secs(8),
     }
 }
@@ -170,7 +170,7 @@ fn tasks(
     }
     let task = |mut contest: Contest| {
         contest.settings.budget = budget(plan.size);
-        baselines::with(contest, &mut session, say)
+        baselines::with(contest, plan.size, &mut session, say)
     };
     Ok(contests.into_iter().map(task).collect())
 }

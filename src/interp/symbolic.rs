@@ -6,8 +6,9 @@
 //! expression of the elements that there were in the beginning; operands of reductions may come
 //! in another order where [`Policy`] allows it. Compared is every tensor that the definition
 //! assigns and does not read later, and every one that the nests write, but those that nobody
-//! needs afterwards. Meanwhile, no element of a local tensor may be read before it is set, and no
-//! two iterations of a parallel or vector loop may touch one element that either of them writes.
+//! needs afterwards. Meanwhile, no element of a local tensor may be read before it is set, but by
+//! a copy to another one, and no two iterations of a parallel or vector loop may touch one element
+//! that either of them writes.
 //!
 //! Source: Necula, Translation Validation for an Optimizing Compiler, 2000.
 

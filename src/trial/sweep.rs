@@ -75,7 +75,7 @@ const BUDGET: Budget = Budget {
     min_runs: 3,
     max_runs: 10,
     time: Duration::from_millis(500),
-    patience: Duration::MAX,
+    patience: Duration::from_secs(1),
 };
 
 fn measured(

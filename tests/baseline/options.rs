@@ -1,6 +1,6 @@
 //! Options, and what is refused.
 
-use super::{nest, shown};
+use super::{nest, shown, string};
 
 const PRODUCT: &str = "
     let A = tensor([40, 35]);
@@ -95,4 +95,24 @@ fn what_is_out_of_reach() {
         "the skewed loop `i` in 2*t_i + 1..2*t_i + 9 has no tiles of size 2",
     );
     refused(script, "pluto(anew)", "initialized in each iteration");
+}
+
+/// What is left of a jammed loop is jammed in the others, but not twice.
+#[test]
+fn factors_that_do_not_divide() {
+    let script = r#"
+        let B = tensor([11, 12, 10]);
+        let C = tensor([12, 13]);
+        let D = tensor([10, 13]);
+        let A = einsum("ikl,lj,kj->ij", B, D, C);
+        let l = build(A);"#;
+    for options in [
+        "#{}",
+        "#{ufactor: 4}",
+        "#{ufactor: 3, tile: false}",
+        "#{ufactor: 7}",
+    ] {
+        let message = string(script, &format!("check(pluto(l, {options})).message"));
+        assert_eq!(message, "legal", "{options}");
+    }
 }

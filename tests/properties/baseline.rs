@@ -15,7 +15,7 @@ fn options() -> impl Strategy<Value = Options> {
     let switches = prop::collection::vec(any::<bool>(), 6);
     let sizes = prop::collection::vec(1..5i64, 1..3);
     let fuse = prop::sample::select(vec!["nofuse", "smartfuse", "maxfuse"]);
-    (switches, sizes, 1..4i64, fuse).prop_map(|(switches, sizes, ufactor, fuse)| {
+    (switches, sizes, 1..6i64, fuse).prop_map(|(switches, sizes, ufactor, fuse)| {
         let names = [
             "tile",
             "l2tile",

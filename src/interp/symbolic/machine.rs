@@ -211,7 +211,17 @@ impl<'a, 's> Machine<'a, 's> {
     fn assign(&mut self, s: &'a Stmt) -> Result<(), Stopped> {
         let by = self.executed(What::Stmt(s));
         let k = self.flat(&s.target, &s.index)?;
-        let mut value = self.value(&s.value, &by)?;
+        let is_copy = s.update.is_none() && matches!(s.value.node(), Node::Access { .. });
+        let value = self.value(&s.value, &by);
+        if let (true, Err(Stopped::Found(Answer::Undefined { .. }))) = (is_copy, &value) {
+            // Between local tensors, what nobody has set may be passed on, and is still not set.
+            let elements = self.touch(&s.target, k, &by, true)?;
+            if let (None, Some(cell)) = (elements.initial, elements.cells.get_mut(k)) {
+                cell.set = None;
+                return Ok(());
+            }
+        }
+        let mut value = value?;
         if let Some(op) = s.update {
             let old = self.read(&s.target, k, &by)?;
             value = old.updated(op, value, s.target.elem(), self.policy);

@@ -76,10 +76,10 @@ pub(super) static MEASURE: Function = Function {
 Checks and times many variants of a computation, for choosing among them: `measure(variants)`.
 
 Variants and the result are those of `compare`, but no table is printed, and each variant runs by
-itself 3 to 10 times, about half a second in all: `compare` tells more precisely which of the best
-ones is the best. They are compiled in parallel. A variant that has no code, does not compile,
-fails or computes something wrong is reported in a line, and the others go on: its row has `ok`
-false and `why`, and no numbers.",
+itself 3 to 10 times, about half a second in all, and fewer times where a run takes a second:
+`compare` tells more precisely which of the best ones is the best. They are compiled in parallel. A
+variant that has no code, does not compile, fails or computes something wrong is reported in a
+line, and the others go on: its row has `ok` false and `why`, and no numbers.",
     call: |call| {
         let candidates = candidates(call)?;
         let mode = call.state().workbench.mode;
