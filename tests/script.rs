@@ -563,3 +563,33 @@ fn operators_have_help() {
             .is_some_and(|text| text.contains("entry by entry"))
     );
 }
+
+#[test]
+fn the_library_names_no_nests() {
+    let script = "
+        let A = tensor([4, 6]);
+        let B = eq(A, [i, j] -> [i, j]);
+        let blocks = build(B).tile(2);
+        let C = tensor([6, 8]);
+        let D = contract(A, C, [2, 1]);
+        let schedule = build(D).gemm(#{mr: 2, nr: 4});
+        print(codegen(blocks));
+        print(codegen(schedule));";
+    let text = printed(script);
+    for name in ["void blocks(", "void schedule("] {
+        assert!(text.contains(name), "{name}\n{text}");
+    }
+}
+
+#[test]
+fn accesses_say_which_loops_move_them() {
+    let script = "
+        let A = tensor([4, 6], \"f32\");
+        let x = tensor([9], \"f32\");
+        let B = eq(vmul(A, x, [[i, j], [i + j]]), [i, j]);
+        for a in accesses(build(B)) { print(`${a.tensor} ${a.loops} ${a.bytes} ${a.write}`); }";
+    assert_eq!(
+        printed(script),
+        "B [[\"i\"], [\"j\"]] 4 true\nA [[\"i\"], [\"j\"]] 4 false\nx [[\"i\", \"j\"]] 4 false\n"
+    );
+}
