@@ -234,6 +234,10 @@ const VARIETY: &[(&str, &str)] = &[
         ROWS,
         "l.stripmine(\"i\", 1).stripmine(\"j\", 29).parallelize(\"i_o\").vectorize(\"j_i\")",
     ),
+    (
+        ROWS,
+        "l.stripmine(\"j\", 30).parallelize(\"i\", #{collapse: 2}).vectorize(\"j_i\")",
+    ),
     // Schedules of the library, where tiles divide nothing, and operands are packed.
     (
         "let A = tensor([13, 21]); let B = tensor([21, 43]); let C = contract(A, B, [2, 1]);",

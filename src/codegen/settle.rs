@@ -18,6 +18,7 @@ pub(super) fn settled(nest: &Nest) -> Vec<Tree> {
     let mut settle = Settle {
         names,
         locals: HashSet::new(),
+        band: 0,
     };
     settle.trees(nest.trees(), &Bounds::default())
 }
@@ -27,6 +28,9 @@ struct Settle {
     names: HashSet<Name>,
     /// The local tensors around that registers may hold.
     locals: HashSet<Name>,
+    /// How many loops, from the next one on, share their iterations with those around among
+    /// threads: OpenMP counts them.
+    band: usize,
 }
 
 impl Settle {
@@ -56,6 +60,11 @@ impl Settle {
             upper: needed(&l.range.upper, around, |a, b| a <= b),
             step: l.range.step,
         };
+        let shared = l.parallel || self.band > 0;
+        self.band = match l.parallel {
+            true => l.sharing.collapse.saturating_sub(1),
+            false => self.band.saturating_sub(1),
+        };
         let once = range
             .as_constant()
             .filter(|(lower, upper)| upper - lower == 1);
@@ -65,7 +74,7 @@ impl Settle {
             l.body = l.body.iter().map(|t| t.substitute(&map)).collect();
             // What is declared in it keeps a scope of its own.
             let scoped = l.body.iter().any(|t| matches!(t, Tree::Local(_)));
-            if !l.parallel && !scoped && l.hints == Hints::default() {
+            if !shared && !scoped && l.hints == Hints::default() {
                 return self.trees(&l.body, around);
             }
         }

@@ -166,10 +166,11 @@ impl Places {
         }
     }
 
-    /// Every name that a text declares, for suggestions.
+    /// Every name that a text of the user's declares, for suggestions.
     pub fn declared_names(&self) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
-        for source in &self.sources {
+        let of_user = |s: &&Arc<Source>| s.path.is_some() || !s.name.starts_with(LIBRARY);
+        for source in self.sources.iter().filter(of_user) {
             let text = &*source.text;
             let scanned = lex::scan(text);
             for k in 0..scanned.tokens.len() {
