@@ -102,7 +102,7 @@ fn thresholds_count_what_is_shared() {
     );
     assert_eq!(
         pragma([
-            "for i in 0..9",
+            "for i in 0..19",
             "parallel from(7) for j in i..min(20, 2*i) step 3"
         ]),
         "parallel for if(parallel: (teml_min64(20, 2*i) - (i) + 2) / 3 >= 7)"
