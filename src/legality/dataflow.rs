@@ -71,14 +71,15 @@ impl Values {
         let mut values = from.apply_range(&UnionMap::new(&own)?)?;
         values = values.union(&flow.must_no_source)?;
         let mut links = from.apply_range(&UnionMap::new(&copies)?)?;
-        for _ in 0..MAX_DOUBLINGS {
+        for round in 0..MAX_DOUBLINGS {
             let open = links.domain()?.subtract(&values.domain()?)?;
             if open.is_empty()? {
                 break;
             }
+            if round > 0 {
+                links = links.intersect_domain(&open)?.apply_range(&links)?;
+            }
             values = values.union(&links.apply_range(&values)?)?;
-            links = links.intersect_domain(&open)?;
-            links = links.apply_range(&links)?;
         }
         Ok(Values(values))
     }
