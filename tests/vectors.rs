@@ -4,6 +4,9 @@
 // A test that cannot go on has failed.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod dialog;
+
+use dialog::nest;
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -13,22 +16,6 @@ use teml::interp::store::{Data as Values, Store};
 use teml::ir::{Nest, Tensor};
 use teml::legality::Reductions;
 use teml::runtime::{Control, Data, Options, View, compile, run_once};
-use teml::script::{Session, Workbench};
-use teml::transform::trace;
-
-/// The nest that the expression after a script stands for.
-fn nest(script: &str, expression: &str) -> Nest {
-    let session = Session::new(Box::new(std::io::sink()), Workbench::default());
-    let mut session = session.unwrap_or_else(|e| panic!("{}", e.render(false)));
-    let mut shown = |line: &str| {
-        let shown = session.eval_line(line);
-        shown.unwrap_or_else(|e| panic!("{}", e.render(false)))
-    };
-    shown(script);
-    let json = shown(&format!("json({expression})")).unwrap();
-    let json: String = serde_json::from_str(json.trim_start_matches("=> ")).unwrap();
-    trace::from_json(&json).unwrap()
-}
 
 fn kernel(nest: &Nest) -> Kernel {
     let nests = std::slice::from_ref(nest);

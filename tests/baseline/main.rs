@@ -5,32 +5,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod best;
+#[path = "../dialog/mod.rs"]
+mod dialog;
 mod hyperplanes;
 mod options;
 mod rows;
 
-use teml::ir::Nest;
-use teml::script::{Session, Workbench};
-use teml::transform::trace;
-
-/// The value of an expression after a script, as the dialog shows it, or the message.
-fn shown(script: &str, expression: &str) -> Result<String, String> {
-    let session = Session::new(Box::new(std::io::sink()), Workbench::default());
-    let mut session = session.map_err(|e| e.render(false))?;
-    let mut value = |text: &str| session.eval_line(text).map_err(|e| e.render(false));
-    value(script).unwrap_or_else(|error| panic!("{error}"));
-    value(expression).map(Option::unwrap_or_default)
-}
-
-/// A string that an expression stands for.
-fn string(script: &str, expression: &str) -> String {
-    let shown = shown(script, expression).unwrap_or_else(|error| panic!("{error}"));
-    let json = shown.trim_start_matches("=> ");
-    serde_json::from_str(json).unwrap_or_else(|_| panic!("{shown}"))
-}
-
-/// The nest that an expression of a script stands for, made again from its path.
-fn nest(script: &str, expression: &str) -> Nest {
-    let steps = string(script, &format!("json({expression})"));
-    trace::from_json(&steps).unwrap_or_else(|error| panic!("{error}"))
-}
+use dialog::{nest, shown, string};

@@ -34,10 +34,7 @@ over the largest value), and `ok`, which is `true`.",
         let candidates = candidates(call)?;
         let mode = call.state().workbench.mode;
         if let Mode::Check { .. } = mode {
-            candidates
-                .iter()
-                .for_each(|c| prove::report(call, &c.label, &c.nests));
-            return Ok(Dynamic::from_array(not_run(&candidates)));
+            return Ok(proved(call, &candidates));
         }
         if mode == Mode::Emit {
             for candidate in &candidates {
@@ -84,10 +81,7 @@ line, and the others go on: its row has `ok` false and `why`, and no numbers.",
         let candidates = candidates(call)?;
         let mode = call.state().workbench.mode;
         if let Mode::Check { .. } = mode {
-            candidates
-                .iter()
-                .for_each(|c| prove::report(call, &c.label, &c.nests));
-            return Ok(Dynamic::from_array(not_run(&candidates)));
+            return Ok(proved(call, &candidates));
         }
         if mode == Mode::Emit {
             for candidate in &candidates {
@@ -118,6 +112,13 @@ line, and the others go on: its row has `ok` false and `why`, and no numbers.",
         Ok(Dynamic::from_array(rows))
     },
 };
+
+/// Proves what is compared, and returns what is known of it then.
+fn proved(call: &Call, candidates: &[Candidate]) -> Dynamic {
+    let prove = |c: &Candidate| prove::report(call, &c.label, &c.nests);
+    candidates.iter().for_each(prove);
+    Dynamic::from_array(not_run(candidates))
+}
 
 pub(super) static NAMED: Function = Function {
     name: "named",
