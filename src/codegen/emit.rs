@@ -25,7 +25,7 @@ pub(super) struct Emitter<'a> {
     text: String,
     pub(super) depth: usize,
     pub(super) values: Values,
-    bounds: Bounds,
+    pub(super) bounds: Bounds,
     /// The iterators of the loops around, outermost first.
     iterators: Vec<Name>,
     /// How many loops, from the next one on, share their iterations among threads all together.

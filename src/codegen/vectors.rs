@@ -80,12 +80,9 @@ impl Emitter<'_> {
             Some(lanes) => lanes.to_string(),
             None => format!("TEML_{}XN", elem.to_string().to_uppercase()),
         };
-        let unaligned = self.unaligned(l);
+        let unaligned = self.unaligned(l, block);
         match (trips(l), l.range.lower.as_slice()) {
-            (Some(trips), [lower])
-                if lower.as_constant() == Some(0)
-                    && (unaligned.is_none() || trips / block <= MAX_UNROLLED_VECTORS) =>
-            {
+            (Some(trips), [lower]) if lower.as_constant() == Some(0) && unaligned.is_none() => {
                 self.constant_trips(l, &mut vectors, trips, block, &lanes, origin);
             }
             _ => self.any_trips(l, &mut vectors, unaligned, block, &lanes, origin),
@@ -141,6 +138,14 @@ impl Emitter<'_> {
         self.line("{");
         self.depth += 1;
         self.line(&format!("int64_t {name} = {lower};{origin}"));
+        // No script can name anything like this, so nothing is hidden.
+        let upper = match l.range.upper.len() {
+            1 => upper,
+            _ => {
+                self.line(&format!("const int64_t teml_end = {upper};"));
+                "teml_end".to_owned()
+            }
+        };
         if let Some(s) = unaligned {
             self.values.vectors = Some(vectors.clone());
             let target = self.values.access(&s.target, &s.index);
@@ -178,8 +183,18 @@ impl Emitter<'_> {
     }
 
     /// The first statement of a vector loop that stores past the caches, if its vectors may begin
-    /// where no such store can.
-    fn unaligned<'l>(&self, l: &'l Loop) -> Option<&'l Stmt> {
+    /// where no such store can, and there are enough of them to look for a better place.
+    fn unaligned<'l>(&self, l: &'l Loop, block: i64) -> Option<&'l Stmt> {
+        let extents = l.range.upper.iter().flat_map(|upper| {
+            let extents = l.range.lower.iter().map(|lower| upper.minus(lower));
+            extents.filter_map(|e| Some(self.bounds.interval(&e)?.1))
+        });
+        if extents
+            .min()
+            .is_some_and(|most| most / block <= MAX_UNROLLED_VECTORS)
+        {
+            return None;
+        }
         let mut statements = l.body.iter().filter_map(|tree| match tree {
             Tree::Stmt(s) => Some(&**s),
             _ => None,

@@ -87,7 +87,7 @@ pub enum Move {
 
 /// So many moves.
 pub fn moves(count: impl Into<prop::collection::SizeRange>) -> impl Strategy<Value = Vec<Move>> {
-    let tail = prop::sample::select(vec!["guard", "grid", "cut", "exact"]);
+    let tail = prop::sample::select(vec!["guard", "grid", "aligned", "cut", "exact"]);
     let end = prop::sample::select(vec!["front", "back"]);
     let order = prop::collection::vec(0..12usize, 0..4);
     let l = 0..12usize;
