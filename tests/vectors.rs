@@ -195,6 +195,16 @@ fn tiles_in_registers_are_set_by_vectors() {
     );
 }
 
+const BLUR: &str = "
+    let A = tensor([13, 43]);
+    let rows = vstencil(A, [[0, -1], [0, 0], [0, 1]], [1, 2, 1]);
+    let B = eq(rows / 4, [y, x] -> [y, x - 1]);
+    let columns = vstencil(B, [[-1, 0], [0, 0], [1, 0]], [1, 2, 1]);
+    let R = eq(columns / 4, [y, x - 1] -> [y, x], [13, 43]);
+    let first = build(B);
+    let second = build(R);
+";
+
 /// The elements as `f64`.
 fn view<'a>(values: &'a Values<'a>) -> View<'a> {
     match values {
@@ -316,6 +326,29 @@ const VARIETY: &[(&str, &str)] = &[
         "let A = tensor([4, 16]); let B = tensor([4, 16]); let n = eq(2 * A, [i, j] -> [i, j]);
          let l = build(n).tile([2, 8]).stage(\"j_o\", n);",
         "l.stream(\"i_o\", n)",
+    ),
+    // Stencils in blocks that begin at multiples of vectors, with rows and columns left over.
+    (
+        BLUR,
+        "stencil_rows([first, second], #{rows: 3, lanes: 8, last_cache: 1})",
+    ),
+    (BLUR, "stencil_rows([first, second], #{rows: 6, lanes: 4})"),
+    (
+        BLUR,
+        "stencil_rows([first, second], #{rows: 50, lanes: 64, last_cache: 1})",
+    ),
+    (
+        "let A = tensor([3, 11, 23], \"f32\");
+         let B = eq(vadd(A, A, [[c, y, x - 1], [c, y + 1, x + 1]]), [c, y, x], [3, 11, 23]);",
+        "stencil_rows([build(B)], #{rows: 4, lanes: 16, last_cache: 1})",
+    ),
+    (
+        "let A = tensor([7, 21], \"f32\"); let R = 2 * A - A / (1 + A * A); let R = stored(R);",
+        "build(R).pointwise(#{l2: 1, last_cache: 1})",
+    ),
+    (
+        "let x = tensor([1001]); let y = eq(x * x, [i] -> [i]);",
+        "build(y).pointwise(#{l2: 800, last_cache: 1})",
     ),
     // Schedules of the library, where tiles divide nothing, and operands are packed.
     (

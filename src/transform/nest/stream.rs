@@ -27,8 +27,8 @@
 //! Source: non-temporal stores, OpenMP 5.0, the clause `nontemporal`; McCalpin, STREAM.
 
 use super::mode::mark;
-use super::resolve::{chain, find};
-use crate::ir::{Loop, Name, Nest, Tensor, Tree};
+use super::resolve::{chain, find, tensor_name};
+use crate::ir::{Loop, Name, Nest, Tree};
 use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
 
 /// `stream(nest, loop, tensor)`.
@@ -37,15 +37,13 @@ pub static STREAM: Op = Op {
     params: &[
         Param::new("nest", Kind::Nest),
         Param::new("loop", Kind::Loop),
-        Param::new("tensor", Kind::Expr),
+        Param::new("tensor", Kind::Tensor),
     ],
     returns: Returns::Nest,
     file: include_str!("stream.rs"),
     call: |args| match args {
-        [Arg::Nest(nest), Arg::Loop(l), Arg::Expr(expr)] => {
-            let tensor = expr.tensor().and_then(Tensor::name);
-            let tensor = tensor.ok_or_else(|| Error::from(ErrorKind::Unnamed).at_argument(2))?;
-            stream(nest, l, tensor).map(Value::Nest)
+        [Arg::Nest(nest), Arg::Loop(l), tensor] => {
+            stream(nest, l, tensor_name(tensor, 2)?).map(Value::Nest)
         }
         _ => Err(ErrorKind::Misdeclared.into()),
     },
@@ -55,46 +53,40 @@ pub static STREAM: Op = Op {
 ///
 /// # Errors
 /// As the header says.
-pub fn stream(nest: &Nest, reference: &LoopRef, tensor: &Name) -> Result<Nest, Error> {
+pub fn stream(nest: &Nest, reference: &LoopRef, tensor: &str) -> Result<Nest, Error> {
     let position = find(nest, reference, 1)?;
     let l = chain(nest, &position)[position.len() - 1];
-    let local = nest.locals().iter().any(|t| t.name() == Some(tensor));
-    let (mut assigned, mut read) = (false, false);
+    let (mut assigned, mut read) = (None, false);
     uses(&l.body, tensor, &mut assigned, &mut read);
-    let (name, label) = (l.name.clone(), tensor.to_string());
-    let kind = match (assigned && !local, read) {
-        (true, false) => {
+    let local = nest.locals().iter().any(|t| t.label() == tensor);
+    let (name, tensor) = (l.name.clone(), tensor.to_owned());
+    let kind = match assigned.filter(|_| !local) {
+        Some(assigned) if !read => {
             return mark(nest, reference, |mut l: Loop| {
-                if !l.hints.stream.contains(tensor) {
-                    l.hints.stream.push(tensor.clone());
+                if !l.hints.stream.contains(&assigned) {
+                    l.hints.stream.push(assigned.clone());
                 }
                 l
             });
         }
-        (true, true) => ErrorKind::StreamedRead {
-            name: name.clone(),
-            tensor: label,
-        },
-        (false, _) => ErrorKind::NothingToStream {
-            name: name.clone(),
-            tensor: label,
-        },
+        Some(_) => ErrorKind::StreamedRead { name, tensor },
+        None => ErrorKind::NothingToStream { name, tensor },
     };
-    Err(Error::from(kind).at_argument(2).on(nest, [name]))
+    Err(Error::from(kind).at_argument(2).on(nest, [l.name.clone()]))
 }
 
-/// Whether trees assign elements of a tensor, and whether they read it.
-fn uses(trees: &[Tree], tensor: &Name, assigned: &mut bool, read: &mut bool) {
+/// The tensor of that name, if trees assign its elements, and whether they read it.
+fn uses(trees: &[Tree], tensor: &str, assigned: &mut Option<Name>, read: &mut bool) {
     for tree in trees {
         match tree {
             Tree::Loop(l) => uses(&l.body, tensor, assigned, read),
             Tree::Stmt(s) => {
-                if s.target.name() == Some(tensor) {
-                    *assigned = true;
+                if s.target.label() == tensor {
+                    *assigned = s.target.name().cloned();
                     *read |= s.update.is_some();
                 }
                 s.value
-                    .for_each_access(&mut |t, _| *read |= t.name() == Some(tensor));
+                    .for_each_access(&mut |t, _| *read |= t.label() == tensor);
             }
             Tree::Fill(_) | Tree::Local(_) => {}
         }
