@@ -119,18 +119,22 @@ impl Library {
 
 /// The functions of a script: name and signature; closures left out.
 pub fn script_functions(ast: &AST) -> Vec<(String, String)> {
-    ast.iter_functions()
-        .filter(|f| !f.name.starts_with(CLOSURE) && !f.name.starts_with(INTERNAL))
-        .map(|f| {
-            let signature = format!("{}({})", f.name, f.params.join(", "));
-            (f.name.to_owned(), signature)
-        })
-        .collect()
+    let of_user = |name: &str| !name.starts_with(CLOSURE) && !name.starts_with(INTERNAL);
+    let mut functions: Vec<_> = ast.iter_functions().filter(|f| of_user(f.name)).collect();
+    // Rhai has them in no order.
+    functions.sort_by_key(|f| (f.name, f.params.len()));
+    let signed = functions.into_iter().map(|f| {
+        let signature = format!("{}({})", f.name, f.params.join(", "));
+        (f.name.to_owned(), signature)
+    });
+    signed.collect()
 }
 
-/// The signature of a function of a script, and the comment above it.
+/// The signature of a function of a script, and the comment above it, which stands above the first
+/// of several functions of one name.
 pub fn documentation(script: &AST, name: &str) -> Option<String> {
-    let function = script.iter_functions().find(|f| f.name == name)?;
+    let named = script.iter_functions().filter(|f| f.name == name);
+    let function = named.min_by_key(|f| (f.comments.is_empty(), f.params.len()))?;
     let comments = function.comments.iter().flat_map(|c| c.lines());
     let doc: Vec<&str> = comments
         .map(|line| line.trim_start_matches('/'))
