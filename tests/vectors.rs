@@ -228,11 +228,27 @@ const VARIETY: &[(&str, &str)] = &[
     // Schedules of the library, where tiles divide nothing, and operands are packed.
     (
         "let A = tensor([13, 21]); let B = tensor([21, 43]); let C = contract(A, B, [2, 1]);",
-        "schedules::gemm(build(C), #{mr: 4, nr: 16, kc: 8, cache: 64})",
+        "schedules::gemm(build(C), #{mr: 4, nr: 16, kc: 8, l1: 64})",
     ),
     (
         "let A = tensor([21, 13]); let B = tensor([43, 21]); let C = contract(A, B, [1, 2]);",
         "schedules::gemm(build(C), #{mr: 4, nr: 16, kc: 8})",
+    ),
+    (
+        "let A = tensor([21, 13]); let B = tensor([13, 71]); let C = contract(A, B, [2, 1]);",
+        "schedules::gemm(build(C), #{mr: 4, nr: 8, mc: 8, nc: 32, kc: 5, l1: 64, threads: 3})",
+    ),
+    (
+        "let A = tensor([1, 9]); let B = tensor([9, 33]); let C = contract(A, B, [2, 1]);",
+        "schedules::gemm(build(C), #{kc: 4})",
+    ),
+    (
+        "let A = tensor([23, 9]); let B = tensor([9, 1]); let C = contract(A, B, [2, 1]);",
+        "schedules::gemm(build(C), #{mc: 8, kc: 4, l1: 64})",
+    ),
+    (
+        "let A = tensor([23, 1]); let B = tensor([1, 33]); let C = contract(A, B, [2, 1]);",
+        "schedules::gemm(build(C), #{mc: 8, nc: 16})",
     ),
     (
         "let A = tensor([3, 11, 5], \"f32\"); let B = tensor([3, 5, 37], \"f32\");
@@ -242,12 +258,12 @@ const VARIETY: &[(&str, &str)] = &[
     (
         "let A = tensor([4, 9, 3, 5]); let B = tensor([5, 3, 6, 18]);
          let C = einsum(\"aikl,lkbj->ibaj\", A, B);",
-        "schedules::gemm(build(C), #{mr: 4, nr: 16, cache: 64})",
+        "schedules::gemm(build(C), #{mr: 4, nr: 16, l1: 64})",
     ),
     (
         "let B = tensor([3, 11, 7]); let C = tensor([11, 19]); let D = tensor([7, 19]);
          let T = contract(B, D, [3, 1]); let A = einsum(\"ikj,kj->ij\", T, C);",
-        "schedules::gemm_at(build(T), build(A), #{mr: 4, nr: 8, cache: 64})",
+        "schedules::gemm_at(build(T), build(A), #{mr: 4, nr: 8, l1: 64})",
     ),
     (
         "let I = tensor([2, 3, 23]); let W = tensor([2, 5, 3, 3]);
