@@ -4,7 +4,7 @@
 //! see that `A[i - 4*o]` moves through neighbors along with `i`.
 
 use super::kernel::{ALIGNMENT, Header, Param, Role, parameter};
-use super::lanes::{Chosen, from_zero, is_uniform, trips};
+use super::lanes::{Chosen, is_uniform, trips};
 use super::settle::settled;
 use super::stream::Streams;
 use super::used::Used;
@@ -167,7 +167,7 @@ impl Emitter<'_> {
             self.depth += 1;
         }
         match self.chosen.is_vector(l) {
-            true => self.vector_loop(&from_zero(l), &origin(l)),
+            true => self.vector_loop(l, &origin(l)),
             false => self.counted_loop(l, region),
         }
         if fenced {
@@ -182,18 +182,12 @@ impl Emitter<'_> {
 
     /// A loop that is not written with vectors. `shared`: it stands in a parallel region of its own.
     fn counted_loop(&mut self, l: &Loop, shared: bool) {
-        let counted;
-        let l = match trips(l).filter(|_| self.chosen.is_unrolled(l)) {
-            Some(trips) => {
-                self.values
-                    .headers
-                    .extend([Header::Integers, Header::Vectors]);
-                self.line(&format!("TEML_UNROLL({trips})"));
-                counted = from_zero(l);
-                &counted
-            }
-            None => l,
-        };
+        if let Some(trips) = trips(l).filter(|_| self.chosen.is_unrolled(l)) {
+            self.values
+                .headers
+                .extend([Header::Integers, Header::Vectors]);
+            self.line(&format!("TEML_UNROLL({trips})"));
+        }
         if let Some(pragma) = self.pragma(l, shared) {
             self.line(&pragma);
         }

@@ -25,6 +25,9 @@ pub struct Control {
     /// Where shared objects are kept. `None` stands for `$TEML_CACHE_DIR` or, without it, the
     /// user's cache directory.
     pub cache_dir: Option<PathBuf>,
+    /// Gets a line of text when something takes longer than its user expects, such as another
+    /// process that measures. By default it goes to standard error.
+    pub notice: fn(&str),
 }
 
 impl Default for Control {
@@ -37,6 +40,7 @@ impl Default for Control {
             // Not the path of the executable: an upgrade may have replaced what lies there.
             worker: PathBuf::from("/proc/self/exe"),
             cache_dir: None,
+            notice: |text| eprintln!("{text}"),
         }
     }
 }

@@ -6,6 +6,7 @@ use super::control::Control;
 use super::data::Data;
 use super::error::RuntimeError;
 use super::run::{Bench, Outputs, Placed};
+use super::turn::turn;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
@@ -93,7 +94,7 @@ pub struct Timing {
 /// Measures variants against each other: a warm-up of each, then run 1 of each, run 2 of each,
 /// and so on. Before every run the outputs are restored, outside the time. A run of a very short
 /// kernel is the mean of several calls, unless the kernel reads what it writes. One measurement
-/// at a time; nothing is compiled meanwhile.
+/// at a time, also among processes; this one compiles nothing meanwhile.
 ///
 /// # Errors
 /// [`RuntimeError`] for everything that a kernel or the system can do wrong, and
@@ -110,7 +111,7 @@ pub fn measure(
         .iter()
         .map(place)
         .collect::<Result<Vec<Placed>, _>>()?;
-    let runs = take_turns(&mut bench, &mut placed, budget)?;
+    let runs = take_turns(&mut bench, &mut placed, budget, control)?;
     for (variant, placed) in variants.iter().zip(&placed) {
         check(variant, placed)?;
     }
@@ -129,8 +130,10 @@ fn take_turns(
     bench: &mut Bench<'_>,
     placed: &mut [Placed],
     budget: &Budget,
+    control: &Control,
 ) -> Result<Vec<Vec<Duration>>, RuntimeError> {
     let _alone = alone();
+    let _turn = turn(control)?;
     let mut runs = vec![Vec::new(); placed.len()];
     for (placed, runs) in placed.iter_mut().zip(&mut runs) {
         // The first call of all is slower than those after it.

@@ -22,6 +22,7 @@ mod random;
 mod run;
 mod serve;
 mod sys;
+mod turn;
 mod worker;
 
 pub use buffer::{Buffer, Scalar, View};

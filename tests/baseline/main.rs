@@ -10,5 +10,6 @@ mod dialog;
 mod hyperplanes;
 mod options;
 mod rows;
+mod table;
 
 use dialog::{nest, shown, string};

@@ -1,0 +1,79 @@
+//! One measurement at a time on a machine, also among processes: whoever measures holds a lock on a
+//! file in the cache directory. It is advisory, for processes of this program that share the
+//! directory. The system releases it when the process that holds it ends, however it ends.
+
+use super::cache;
+use super::control::Control;
+use super::error::RuntimeError;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, Write};
+use std::time::{Duration, Instant};
+
+/// The right to measure, until it is dropped.
+pub(super) struct Turn {
+    /// Closing it releases the lock. `None` where there is no place for a lock, or no locks.
+    _held: Option<File>,
+}
+
+/// The name of the file in the cache directory.
+const FILE: &str = "measuring.lock";
+
+/// How often the lock is tried.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// Waiting is worth a message when it takes so long; most measurements are shorter.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Then there is one as often as this.
+const AGAIN: Duration = Duration::from_secs(60);
+
+/// Waits until no other process measures, and says so.
+///
+/// # Errors
+/// [`RuntimeError::Interrupted`] when someone asked to stop meanwhile.
+pub(super) fn turn(control: &Control) -> Result<Turn, RuntimeError> {
+    let Some(mut file) = open(control) else {
+        return Ok(Turn { _held: None });
+    };
+    let mut speak = Instant::now() + PATIENCE;
+    loop {
+        match file.try_lock() {
+            Ok(()) => break,
+            Err(TryLockError::WouldBlock) => {}
+            Err(TryLockError::Error(_)) => return Ok(Turn { _held: None }),
+        }
+        control.go_on(|| "waiting for another measurement".to_owned())?;
+        if Instant::now() >= speak {
+            (control.notice)(&format!(
+                "waiting for another measurement on this machine, by {}",
+                holder(&mut file)
+            ));
+            speak = Instant::now() + AGAIN;
+        }
+        std::thread::sleep(PAUSE);
+    }
+    // Who holds it is for the others' messages alone.
+    let _ = file
+        .set_len(0)
+        .and_then(|()| file.rewind())
+        .and_then(|()| write!(file, "{}", std::process::id()));
+    Ok(Turn { _held: Some(file) })
+}
+
+fn open(control: &Control) -> Option<File> {
+    let directory = cache::directory(control)?;
+    std::fs::create_dir_all(&directory).ok()?;
+    let mut options = OpenOptions::new();
+    let options = options.read(true).write(true).create(true).truncate(false);
+    options.open(directory.join(FILE)).ok()
+}
+
+/// The process that holds the lock, in words.
+fn holder(file: &mut File) -> String {
+    let mut text = String::new();
+    let read = file.rewind().and_then(|()| file.read_to_string(&mut text));
+    match read.ok().and_then(|_| text.parse::<u32>().ok()) {
+        Some(process) => format!("process {process}"),
+        None => "another process".to_owned(),
+    }
+}
