@@ -122,6 +122,8 @@ impl Default for Sharing {
 pub struct Hints {
     /// Tensors whose elements are fetched so many iterations ahead.
     pub prefetch: Vec<(Name, i64)>,
+    /// Tensors to which vectors are stored past the caches.
+    pub stream: Vec<Name>,
     /// A remark.
     pub remark: Option<Arc<str>>,
 }
@@ -134,6 +136,7 @@ impl Hints {
         let prefetch = self.prefetch.iter().map(|(name, by)| (renamed(name), *by));
         Hints {
             prefetch: prefetch.collect(),
+            stream: self.stream.iter().map(renamed).collect(),
             remark: self.remark.clone(),
         }
     }

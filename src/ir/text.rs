@@ -201,6 +201,9 @@ impl Display for Loop {
         for (tensor, distance) in &self.hints.prefetch {
             write!(f, " prefetch({tensor}, {distance})")?;
         }
+        for tensor in &self.hints.stream {
+            write!(f, " stream({tensor})")?;
+        }
         match &self.hints.remark {
             Some(remark) => write!(f, " // {remark}"),
             None => Ok(()),

@@ -209,6 +209,22 @@ pub enum ErrorKind {
         /// The tensor.
         tensor: String,
     },
+    /// A loop stores nothing to a tensor in memory.
+    #[error("`{name}` stores nothing to {tensor} in memory")]
+    NothingToStream {
+        /// The loop.
+        name: Name,
+        /// The tensor.
+        tensor: String,
+    },
+    /// A loop reads what it would store past the caches.
+    #[error("`{name}` reads {tensor}, and should find it in the caches")]
+    StreamedRead {
+        /// The loop.
+        name: Name,
+        /// The tensor.
+        tensor: String,
+    },
     /// A text that cannot stand in a comment.
     #[error("{text:?} is no remark")]
     NotARemark {
@@ -421,6 +437,8 @@ impl ErrorKind {
             | K::NotPerfect { .. }
             | K::NotNested { .. }
             | K::NothingToPrefetch { .. }
+            | K::NothingToStream { .. }
+            | K::StreamedRead { .. }
             | K::BoundsDepend { .. }
             | K::NeedsDivision(_)
             | K::Stepped { .. }
@@ -555,6 +573,14 @@ impl ErrorKind {
                 "stripmine the loop and prefetch in the loop over blocks"
             }
             K::NothingToPrefetch { .. } => "prefetch in a loop whose iterator indexes the tensor",
+            K::NothingToStream { .. } => {
+                "stream a result in a loop that assigns its elements; local tensors stay in the \
+                 caches"
+            }
+            K::StreamedRead { .. } => {
+                "stream what no iteration reads or updates, in a loop around nothing but its \
+                 assignment"
+            }
             K::NotARemark { .. } => {
                 "a remark is one line of letters, digits, spaces and punctuation, without \
                  backslashes, `/*`, `*/` and `??`"

@@ -189,15 +189,19 @@ fn trees() -> impl Strategy<Value = Tree> {
 /// A number of lanes, and hints.
 fn hints() -> impl Strategy<Value = (Option<i64>, Hints)> {
     let prefetch = prop::collection::vec((tensors(), 1..9i64), 0..2);
+    let stream = prop::collection::vec(tensors(), 0..2);
     let remark = prop::option::of(prop::sample::select(vec![
         "hot",
         "for i in 0..4",
         "a \"b\" // c",
     ]));
-    (prop::option::of(1..9i64), prefetch, remark).prop_map(|(lanes, prefetch, remark)| {
+    let hints = (prop::option::of(1..9i64), prefetch, stream, remark);
+    hints.prop_map(|(lanes, prefetch, stream, remark)| {
         let named = |(tensor, distance): (Tensor, i64)| Some((tensor.name()?.clone(), distance));
+        let stream = stream.iter().filter_map(|t| t.name().cloned());
         let hints = Hints {
             prefetch: prefetch.into_iter().filter_map(named).collect(),
+            stream: stream.collect(),
             remark: remark.map(Into::into),
         };
         (lanes, hints)

@@ -262,6 +262,10 @@ impl<'a> Cursor<'a> {
             self.expect(")")?;
             hints.prefetch.push((tensor, distance));
         }
+        while self.eat("stream(") {
+            hints.stream.push(self.name()?);
+            self.expect(")")?;
+        }
         if self.eat("// ") {
             let remark = std::mem::take(&mut self.rest);
             if !Hints::is_remark(remark) {
