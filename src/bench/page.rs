@@ -1,6 +1,7 @@
 //! One page with everything: what was measured, where, how, and the C. It needs no other file.
 
 use super::chart::{chart, escaped};
+use super::curve::{Curve, curve_chart};
 use super::results::{Group, Results};
 use super::table::{COLUMNS, absent, cells, names, notes, rows};
 use crate::machine::Speed;
@@ -29,9 +30,12 @@ pub fn page(results: &Results) -> String {
     let heads = ["kernel"]
         .into_iter()
         .chain(names.iter().map(String::as_str));
-    html.push_str("<h2>Speed-ups over the untransformed nests</h2>\n");
-    html.push_str(&table(heads.chain(["best", "is"]), rows(results, &names)));
+    if !results.groups.is_empty() {
+        html.push_str("<h2>Speed-ups over the untransformed nests</h2>\n");
+        html.push_str(&table(heads.chain(["best", "is"]), rows(results, &names)));
+    }
     html.push_str(&list(absent(&results.absent)));
+    html.extend(results.curves.iter().map(curve));
     for group in &results.groups {
         html.push_str(&section(group));
     }
@@ -62,6 +66,18 @@ fn section(group: &Group) -> String {
         );
     }
     html
+}
+
+fn curve(curve: &Curve) -> String {
+    let heads = curve.heads();
+    let heads = heads.iter().map(String::as_str);
+    format!(
+        "<h2>{}</h2>\n{}{}{}",
+        escaped(&curve.kernel),
+        curve_chart(curve),
+        table(heads, curve.rows()),
+        list(curve.notes())
+    )
 }
 
 fn list(lines: Vec<String>) -> String {
