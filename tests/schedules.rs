@@ -153,3 +153,30 @@ fn products_of_all_sizes_are_computed() {
         }
     }
 }
+
+#[test]
+fn operators_on_all_numbers_of_elements_are_computed() {
+    for elements in [1, 5, 8, 13, 19] {
+        for (last, options) in [
+            ("eq(se, [i, j, e] -> [e, i, j])", "#{lanes: 8}"),
+            (
+                "mul(se, D, [[i, j, e], [e, i, j]] -> [e, i, j])",
+                "#{lanes: 8}",
+            ),
+            ("einsum(\"ki,ije->kje\", A, se)", "#{lanes: 4}"),
+        ] {
+            let declared = format!(
+                "let A = tensor([3, 3]); let u = tensor([{elements}, 3, 3]);
+                 let D = tensor([{elements}, 3, 3]);
+                 let te = einsum(\"il,elm->ime\", A, u);
+                 let se = einsum(\"jm,ime->ije\", A, te);
+                 let v = {last};"
+            );
+            let list = "[te, se, v].map(|x| build(x))";
+            computes(
+                &declared,
+                &format!("schedules::element_operators({list}, \"e\", {options})"),
+            );
+        }
+    }
+}
