@@ -20,7 +20,7 @@ pub use peers::Choice;
 pub use results::{Absent, Group, Limit, Line, Results};
 pub use table::{summary, table};
 
-use crate::machine;
+use crate::machine::{self, Probes};
 use crate::runtime::{Budget, Control, RuntimeError};
 use crate::script::{Mode, ScriptError, Session, Size, Workbench};
 use crate::trial::{Contest, Progress};
@@ -73,11 +73,13 @@ pub fn run(
     };
     say("measuring what the machine can do");
     // At mini sizes, shares of the limit mean nothing, and should not take long.
-    let speed = match plan.size {
-        Size::Bench => machine::speed_at_best,
-        Size::Mini => machine::speed,
+    let (rates, probes) = match plan.size {
+        Size::Bench => (
+            machine::speed_at_best(control.threads, control)?.rates,
+            Some(Probes::new(control.threads, control)?),
+        ),
+        Size::Mini => (machine::speed(control.threads, control)?.rates, None),
     };
-    let rates = speed(control.threads, control)?.rates;
     let mut results = Results::new(plan.size, control.threads, rates)?;
     let mut found = Vec::new();
     for choice in &plan.peers {
@@ -100,6 +102,7 @@ pub fn run(
             plan,
             script,
             found: &found,
+            probes: probes.as_ref(),
             control,
             progress: &progress,
         };
@@ -116,6 +119,8 @@ struct Bench<'a> {
     plan: &'a Plan,
     script: &'a Script,
     found: &'a [peers::Found],
+    /// What the machine can do, where that is measured with each comparison.
+    probes: Option<&'a Probes>,
     control: &'a Control,
     progress: &'a (dyn Fn(Progress) + Sync),
 }
@@ -235,12 +240,17 @@ impl Bench<'_> {
                 }),
             }
         }
-        match contest.run(&present, self.control, progress) {
-            Ok(ranking) => Group {
-                absent,
-                notes,
-                ..Group::new(name, &ranking, &present, results)
-            },
+        let probes = self.probes.map_or(&[][..], |probes| &probes.variants);
+        match contest.run(&present, probes, self.control, progress) {
+            Ok(ranking) => {
+                let own = self.probes.and_then(|probes| probes.rates(&ranking.probes));
+                let rates = own.unwrap_or(results.rates);
+                Group {
+                    absent,
+                    notes,
+                    ..Group::new(name, &ranking, &present, &rates, &results.machine)
+                }
+            }
             Err(error) => Group::failed(name, format!("error: {error}")),
         }
     }

@@ -26,7 +26,7 @@ pub struct Results {
     pub flags: String,
     /// Where it ran.
     pub machine: Machine,
-    /// What that can do with this number of threads.
+    /// What that can do at best with this number of threads; each group has what it could do then.
     pub rates: Rates,
     /// The peers that were asked for and are not installed.
     pub absent: Vec<Absent>,
@@ -170,9 +170,16 @@ impl Group {
         }
     }
 
-    pub(super) fn new(kernel: &str, ranking: &Ranking, peers: &[Peer], results: &Results) -> Group {
+    /// What was measured where `machine` could do `rates`.
+    pub(super) fn new(
+        kernel: &str,
+        ranking: &Ranking,
+        peers: &[Peer],
+        rates: &Rates,
+        machine: &Machine,
+    ) -> Group {
         let work = &ranking.work;
-        let limit = limit(work, &results.rates, results.machine.last_caches());
+        let limit = limit(work, rates, machine.last_caches());
         let rows = ranking.entries.iter().flat_map(|entry| &entry.row);
         let first = rows.map(|row| row.timing.median).next();
         let own = ranking.entries.len() - peers.len();
