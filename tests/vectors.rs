@@ -411,6 +411,12 @@ const VARIETY: &[(&str, &str)] = &[
         "schedules::element_operators([build(t), build(w), build(v)], \"e\")",
     ),
     (
+        "let A = tensor([3, 3]); let u = tensor([21, 3, 3]);
+         let t = einsum(\"il,elm->ime\", A, u); let w = einsum(\"jm,ime->ije\", A, t);
+         let v = eq(w, [i, j, e] -> [e, i, j]);",
+        "schedules::element_operators([build(t), build(w), build(v)], \"e\")",
+    ),
+    (
         "let A = tensor([16, 13]); let B = tensor([13, 32]); let C = contract(A, B, [2, 1]);
          let l = build(C).tile([\"i2\", \"i1\"], [16, 4]);
          l = l.reorder([\"i2_o\", \"i1_o\", \"i3\", \"i1_i\", \"i2_i\"]).pack(\"i2_o\", B);",
