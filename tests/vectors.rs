@@ -15,7 +15,7 @@ use teml::interp::definition;
 use teml::interp::store::{Data as Values, Store};
 use teml::ir::{Nest, Tensor};
 use teml::legality::Reductions;
-use teml::runtime::{Control, Data, Options, View, compile, run_once};
+use teml::runtime::{Compiler, Control, Data, Options, View, run_once};
 
 fn kernel(nest: &Nest) -> Kernel {
     let nests = std::slice::from_ref(nest);
@@ -195,6 +195,15 @@ fn tiles_in_registers_are_set_by_vectors() {
     );
 }
 
+fn control() -> Control {
+    Control {
+        worker: env!("CARGO_BIN_EXE_teml").into(),
+        cache_dir: Some(Path::new(env!("CARGO_TARGET_TMPDIR")).join("vectors")),
+        threads: 2,
+        ..Control::default()
+    }
+}
+
 const BLUR: &str = "
     let A = tensor([13, 43]);
     let rows = vstencil(A, [[0, -1], [0, 0], [0, 1]], [1, 2, 1]);
@@ -216,7 +225,7 @@ fn view<'a>(values: &'a Values<'a>) -> View<'a> {
 }
 
 /// Runs the C of a nest, compiled with these flags, and compares it with the definition.
-fn computes(nest: &Nest, flags: &[&str]) {
+fn computes(nest: &Nest, compiler: &Compiler, openmp: bool, flags: &[&str]) {
     let mut store: Store = HashMap::new();
     // What one assignment computes for another may be local, and no argument.
     let targets = nest.definition().iter().filter_map(|e| e.tensor().cloned());
@@ -229,16 +238,12 @@ fn computes(nest: &Nest, flags: &[&str]) {
     }
     let kernel = kernel(nest);
     let options = Options {
+        openmp,
         extra: flags.iter().map(|f| (*f).to_owned()).collect(),
         ..Options::default()
     };
-    let control = Control {
-        worker: env!("CARGO_BIN_EXE_teml").into(),
-        cache_dir: Some(Path::new(env!("CARGO_TARGET_TMPDIR")).join("vectors")),
-        threads: 2,
-        ..Control::default()
-    };
-    let compiled = compile(&kernel, &options, &control).unwrap();
+    let control = control();
+    let compiled = compiler.compile(&kernel, &options, &control).unwrap();
     let name = |t: &Tensor| t.name().unwrap().clone();
     let values = |p: &Param| Data::Values(Arc::new(view(&store[&name(&p.tensor)]).into()));
     let inputs: Vec<Data> = kernel.params.iter().map(values).collect();
@@ -253,7 +258,8 @@ fn computes(nest: &Nest, flags: &[&str]) {
             assert_eq!(
                 a.map(|a| a.to_string()),
                 b.map(|b| b.to_string()),
-                "{flags:?} {tensor}"
+                "{} {flags:?} {tensor}",
+                compiler.version()
             );
         }
     }
@@ -418,9 +424,9 @@ const VARIETY: &[(&str, &str)] = &[
     ),
 ];
 
-#[test]
-fn vectors_compute_the_same_on_all_targets() {
-    let mut targets: Vec<Vec<&str>> = vec![vec![]];
+/// What the compiler is told of targets that this machine is.
+fn targets() -> Vec<Vec<&'static str>> {
+    let mut targets = vec![vec![]];
     #[cfg(target_arch = "x86_64")]
     {
         targets.push(vec!["-march=x86-64"]);
@@ -431,10 +437,39 @@ fn vectors_compute_the_same_on_all_targets() {
             targets.push(vec!["-march=x86-64", "-mavx512f"]);
         }
     }
+    targets
+}
+
+#[test]
+fn vectors_compute_the_same_on_all_targets() {
+    let compiler = Compiler::find().unwrap();
     for (script, expression) in VARIETY {
         let nest = nest(script, expression);
-        for flags in &targets {
-            computes(&nest, flags);
+        for flags in targets() {
+            computes(&nest, compiler, true, &flags);
+        }
+    }
+}
+
+/// A clang from 16 on, where one is installed, and whether its OpenMP is, too.
+fn clang() -> Option<(Compiler, bool)> {
+    let versions = (16..=30).rev().map(|version| format!("clang-{version}"));
+    let mut compilers = versions.filter_map(|name| Compiler::from_path(Path::new(&name)).ok());
+    let compiler = compilers.next()?;
+    let probe = kernel(&nest(ROWS, "l.parallelize(\"i\")"));
+    let with = compiler.compile(&probe, &Options::default(), &control());
+    Some((compiler, with.is_ok()))
+}
+
+#[test]
+fn vectors_compute_the_same_with_clang() {
+    let Some((compiler, openmp)) = clang() else {
+        return;
+    };
+    for (script, expression) in VARIETY {
+        let nest = nest(script, expression);
+        for flags in targets() {
+            computes(&nest, &compiler, openmp, &flags);
         }
     }
 }

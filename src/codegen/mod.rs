@@ -6,6 +6,7 @@ mod generate;
 mod kernel;
 mod lanes;
 mod pragma;
+mod prefetch;
 mod settle;
 mod stream;
 pub mod symbol;

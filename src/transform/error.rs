@@ -225,6 +225,14 @@ pub enum ErrorKind {
         /// The tensor.
         tensor: String,
     },
+    /// What an iteration touches of a tensor is no part of memory.
+    #[error("what an iteration of `{name}` touches of {tensor} lies here and there in memory")]
+    Scattered {
+        /// The loop.
+        name: Name,
+        /// The tensor.
+        tensor: String,
+    },
     /// A text that cannot stand in a comment.
     #[error("{text:?} is no remark")]
     NotARemark {
@@ -439,6 +447,7 @@ impl ErrorKind {
             | K::NothingToPrefetch { .. }
             | K::NothingToStream { .. }
             | K::StreamedRead { .. }
+            | K::Scattered { .. }
             | K::BoundsDepend { .. }
             | K::NeedsDivision(_)
             | K::Stepped { .. }
@@ -580,6 +589,9 @@ impl ErrorKind {
             K::StreamedRead { .. } => {
                 "stream what no iteration reads or updates, in a loop around nothing but its \
                  assignment"
+            }
+            K::Scattered { .. } => {
+                "prefetch for a loop further in, of which each iteration touches whole rows"
             }
             K::NotARemark { .. } => {
                 "a remark is one line of letters, digits, spaces and punctuation, without \

@@ -76,6 +76,7 @@ pub enum Move {
     Prefetch(usize, usize, i64),
     /// One of the tensors.
     Stream(usize, usize),
+    PrefetchShares(usize, usize, usize, i64),
     Annotate(usize),
     FuseInner(usize),
     UnrollAndJam(usize, i64),
@@ -129,6 +130,8 @@ pub fn moves(count: impl Into<prop::collection::SizeRange>) -> impl Strategy<Val
         1 => (l.clone(), lanes).prop_map(|(l, n)| Move::Vectorize(l, n)),
         1 => (l.clone(), 0..9usize, 1..9i64).prop_map(|(l, t, by)| Move::Prefetch(l, t, by)),
         1 => (l.clone(), 0..3usize).prop_map(|(l, t)| Move::Stream(l, t)),
+        1 => (l.clone(), l.clone(), 0..9usize, 1..3i64)
+            .prop_map(|(l, inner, t, by)| Move::PrefetchShares(l, inner, t, by)),
         1 => l.clone().prop_map(Move::Annotate),
         1 => (0..6usize).prop_map(Move::FuseInner),
         1 => l.prop_map(Move::UnrollAndFuse),
@@ -322,6 +325,12 @@ pub fn step(nest: &Nest, chosen: &Move) -> Result<Nest, Error> {
             let tensors = nest.tensors();
             let tensor = Expr::of_tensor(tensors[tensor % tensors.len()].clone());
             call(nest, &STREAM, [pick(l), Arg::Expr(tensor)])
+        }
+        Move::PrefetchShares(l, inner, tensor, distance) => {
+            let tensors = nest.tensors();
+            let tensor = Expr::of_tensor(tensors[tensor % tensors.len()].clone());
+            let args = [pick(l), Arg::Expr(tensor), int(distance), pick(inner)];
+            call(nest, &PREFETCH, args)
         }
         Move::Annotate(l) => call(nest, &ANNOTATE, [pick(l), word("for (;;) // \"x\" * 2")]),
         Move::FuseInner(level) => call(

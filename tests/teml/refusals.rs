@@ -191,6 +191,7 @@ fn every_refusal_has_a_case() {
         K::NothingToPrefetch { .. } => "NothingToPrefetch",
         K::NothingToStream { .. } => "NothingToStream",
         K::StreamedRead { .. } => "StreamedRead",
+        K::Scattered { .. } => "Scattered",
         K::NotARemark { .. } => "NotARemark",
         K::NotNested { .. } => "NotNested",
         K::BoundsDepend { .. } => "BoundsDepend",
