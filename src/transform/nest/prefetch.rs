@@ -54,10 +54,10 @@
 //! Algorithm for Prefetching, 1992.
 
 use super::mode::mark;
-use super::resolve::{chain, check_positive, find};
+use super::resolve::{chain, check_positive, find, tensor_name};
 use crate::analysis::ahead::ahead;
 use crate::analysis::share::{NoShare, share};
-use crate::ir::{Loop, Name, Nest, Prefetch, Tensor};
+use crate::ir::{Loop, Name, Nest, Prefetch};
 use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
 
 /// `prefetch(nest, loop, tensor, distance)`.
@@ -66,7 +66,7 @@ pub static PREFETCH: Op = Op {
     params: &[
         Param::new("nest", Kind::Nest),
         Param::new("loop", Kind::Loop),
-        Param::new("tensor", Kind::Expr),
+        Param::new("tensor", Kind::Tensor),
         Param::new("distance", Kind::Int),
         Param::optional("inside", Kind::Loop),
     ],
@@ -76,12 +76,11 @@ pub static PREFETCH: Op = Op {
         [
             Arg::Nest(nest),
             Arg::Loop(l),
-            Arg::Expr(expr),
+            tensor,
             Arg::Int(distance),
             inside @ ..,
         ] => {
-            let tensor = expr.tensor().and_then(Tensor::name);
-            let tensor = tensor.ok_or_else(|| Error::from(ErrorKind::Unnamed).at_argument(2))?;
+            let tensor = &named(tensor_name(tensor, 2)?)?;
             match inside {
                 [] => prefetch(nest, l, tensor, *distance).map(Value::Nest),
                 [Arg::Loop(inner)] => {
@@ -93,6 +92,10 @@ pub static PREFETCH: Op = Op {
         _ => Err(ErrorKind::Misdeclared.into()),
     },
 };
+
+fn named(tensor: &str) -> Result<Name, Error> {
+    Name::new(tensor).map_err(|error| Error::from(error).at_argument(2))
+}
 
 /// The nest with a loop that fetches elements of `tensor`.
 ///
