@@ -6,9 +6,8 @@
 use super::nest::mode::mark;
 use super::trace::{one_step, steps_on, undo};
 use crate::ir::{Arg, Loop, LoopRef, Name, Nest, Sharing, Step};
-use crate::legality::{
-    Dependence, DependenceKind, Reductions, Violation, is_independent, is_legal, within,
-};
+use crate::legality::{Dependence, DependenceKind, Judge, Reductions, Violation, within};
+use std::cell::RefCell;
 use std::sync::Arc;
 
 /// What can be done.
@@ -34,7 +33,7 @@ pub fn repair(nests: &[Nest], violation: &Violation, reductions: Reductions) -> 
     let trials = Trials {
         nests,
         at,
-        reductions,
+        judge: RefCell::new(Judge::of(nests, reductions)),
     };
     let fault = within(SEARCH, || blamed(nest, reductions, nests.len() == 1)).flatten();
     let suggestions = within(TRIALS, || {
@@ -66,9 +65,11 @@ struct Fault {
 fn blamed(nest: &Nest, reductions: Reductions, alone: bool) -> Option<Fault> {
     let steps = nest.path().steps();
     let after = |taken: usize| undo(nest, i64::try_from(steps.len() - taken).ok()?).ok();
-    let legal = |taken: usize| {
+    let judged = std::slice::from_ref(nest);
+    let mut judge = Judge::of(judged, reductions);
+    let mut legal = |taken: usize| {
         let nest = after(taken)?;
-        Some(is_legal(&[nest], reductions))
+        Some(judge.is_legal(&[nest]).unwrap_or(false))
     };
     // Legal after `low` steps, not after `high`.
     let (mut low, mut high) = (1, steps.len());
@@ -102,7 +103,7 @@ fn named(name: &Name) -> Arg {
 struct Trials<'a> {
     nests: &'a [Nest],
     at: usize,
-    reductions: Reductions,
+    judge: RefCell<Judge<'a>>,
 }
 
 impl Trials<'_> {
@@ -113,7 +114,13 @@ impl Trials<'_> {
     }
 
     fn is_legal(&self, nest: Nest) -> bool {
-        is_legal(&self.nests(nest), self.reductions)
+        let legal = self.judge.borrow_mut().is_legal(&self.nests(nest));
+        legal.unwrap_or(false)
+    }
+
+    fn is_independent(&self, nest: Nest) -> bool {
+        let independent = self.judge.borrow().is_independent(&self.nests(nest));
+        independent.unwrap_or(false)
     }
 
     /// What else can be done where only the iterations of the loop `by` keep nests from being
@@ -144,7 +151,7 @@ impl Trials<'_> {
         let steps = [8, 4, 2].map(|lanes| step("vectorize", [named(by), Arg::Int(lanes)]));
         let step = steps.iter().filter(|_| !parallel).find(|step| {
             let nest = one_step(Some(plain.clone()), 1, step);
-            nest.is_ok_and(|nest| is_independent(&self.nests(nest)))
+            nest.is_ok_and(|nest| self.is_independent(nest))
         })?;
         let what = "runs only iterations at the same time that are independent";
         Some(format!("`{step}` {what}"))
@@ -170,7 +177,7 @@ impl Trials<'_> {
             .filter(|l| parallel || holds_none(l))
             .filter(|l| {
                 let marked = one_step(Some(plain.clone()), 1, &step(op, [named(&l.name)]));
-                marked.is_ok_and(|nest| is_independent(&self.nests(nest)))
+                marked.is_ok_and(|nest| self.is_independent(nest))
             })
             .map(|l| format!("`{}`", l.name))
             .collect();
@@ -182,12 +189,13 @@ impl Trials<'_> {
         let op = if parallel { "parallelize" } else { "vectorize" };
         let factored = one_step(Some(plain.clone()), 1, &step("rfactor", [named(by)])).ok()?;
         let nest = one_step(Some(factored), 2, &step(op, [named(by)])).ok()?;
-        let nests = self.nests(nest);
-        let policy = match is_legal(&nests, self.reductions) {
+        let with_any_order = || {
+            let mut judge = Judge::of(self.nests, Reductions::Reassociate);
+            judge.is_legal(&self.nests(nest.clone())).unwrap_or(false)
+        };
+        let policy = match self.is_legal(nest.clone()) {
             true => "",
-            false if is_legal(&nests, Reductions::Reassociate) => {
-                ", which needs `reductions(\"reassoc\")`"
-            }
+            false if with_any_order() => ", which needs `reductions(\"reassoc\")`",
             false => return None,
         };
         let what = "gives its iterations partial results of their own";
