@@ -7,7 +7,6 @@ use super::nest::mode::mark;
 use super::trace::{one_step, steps_on, undo};
 use crate::ir::{Arg, Loop, LoopRef, Name, Nest, Sharing, Step};
 use crate::legality::{Dependence, DependenceKind, Judge, Reductions, Violation, within};
-use std::cell::RefCell;
 use std::sync::Arc;
 
 /// What can be done.
@@ -33,7 +32,7 @@ pub fn repair(nests: &[Nest], violation: &Violation, reductions: Reductions) -> 
     let trials = Trials {
         nests,
         at,
-        judge: RefCell::new(Judge::of(nests, reductions)),
+        reductions,
     };
     let fault = within(SEARCH, || blamed(nest, reductions, nests.len() == 1)).flatten();
     let suggestions = within(TRIALS, || {
@@ -65,12 +64,7 @@ struct Fault {
 fn blamed(nest: &Nest, reductions: Reductions, alone: bool) -> Option<Fault> {
     let steps = nest.path().steps();
     let after = |taken: usize| undo(nest, i64::try_from(steps.len() - taken).ok()?).ok();
-    let judged = std::slice::from_ref(nest);
-    let mut judge = Judge::of(judged, reductions);
-    let mut legal = |taken: usize| {
-        let nest = after(taken)?;
-        Some(judge.is_legal(&[nest]).unwrap_or(false))
-    };
+    let legal = |taken: usize| Some(is_legal(&[after(taken)?], reductions));
     // Legal after `low` steps, not after `high`.
     let (mut low, mut high) = (1, steps.len());
     if high <= low || legal(low) != Some(true) || !alone && legal(high) != Some(false) {
@@ -89,6 +83,12 @@ fn blamed(nest: &Nest, reductions: Reductions, alone: bool) -> Option<Fault> {
     })
 }
 
+/// Whether nests compute what their own definition says, which steps such as fusing extend.
+fn is_legal(nests: &[Nest], reductions: Reductions) -> bool {
+    let legal = Judge::of(nests, reductions).is_legal(nests);
+    legal.unwrap_or(false)
+}
+
 fn step(op: &'static str, args: impl IntoIterator<Item = Arg>) -> Arc<Step> {
     let args = args.into_iter().collect();
     let site = None;
@@ -103,7 +103,7 @@ fn named(name: &Name) -> Arg {
 struct Trials<'a> {
     nests: &'a [Nest],
     at: usize,
-    judge: RefCell<Judge<'a>>,
+    reductions: Reductions,
 }
 
 impl Trials<'_> {
@@ -114,12 +114,12 @@ impl Trials<'_> {
     }
 
     fn is_legal(&self, nest: Nest) -> bool {
-        let legal = self.judge.borrow_mut().is_legal(&self.nests(nest));
-        legal.unwrap_or(false)
+        is_legal(&self.nests(nest), self.reductions)
     }
 
     fn is_independent(&self, nest: Nest) -> bool {
-        let independent = self.judge.borrow().is_independent(&self.nests(nest));
+        let nests = self.nests(nest);
+        let independent = Judge::of(&nests, self.reductions).is_independent(&nests);
         independent.unwrap_or(false)
     }
 
@@ -189,13 +189,12 @@ impl Trials<'_> {
         let op = if parallel { "parallelize" } else { "vectorize" };
         let factored = one_step(Some(plain.clone()), 1, &step("rfactor", [named(by)])).ok()?;
         let nest = one_step(Some(factored), 2, &step(op, [named(by)])).ok()?;
-        let with_any_order = || {
-            let mut judge = Judge::of(self.nests, Reductions::Reassociate);
-            judge.is_legal(&self.nests(nest.clone())).unwrap_or(false)
-        };
-        let policy = match self.is_legal(nest.clone()) {
+        let nests = self.nests(nest);
+        let policy = match is_legal(&nests, self.reductions) {
             true => "",
-            false if with_any_order() => ", which needs `reductions(\"reassoc\")`",
+            false if is_legal(&nests, Reductions::Reassociate) => {
+                ", which needs `reductions(\"reassoc\")`"
+            }
             false => return None,
         };
         let what = "gives its iterations partial results of their own";
