@@ -5,14 +5,16 @@
 
 use super::kernel::{ALIGNMENT, Header, Param, Role, parameter};
 use super::lanes::{Chosen, is_uniform, trips};
+use super::prefetch::shares;
 use super::settle::settled;
 use super::used::Used;
 use super::value::{ATOM, Values};
-use crate::analysis::ahead::{Touch, ahead};
+use crate::analysis::ahead::ahead;
 use crate::analysis::bounds::Bounds;
+use crate::analysis::share::Share;
 use crate::analysis::work::executions;
 use crate::ir::{Affine, BinaryOp, Fill, Loop, Name, Nest, Stmt, Tensor, Tree};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 use std::mem::{replace, take};
 
@@ -24,7 +26,7 @@ pub(super) struct Emitter<'a> {
     text: String,
     pub(super) depth: usize,
     pub(super) values: Values,
-    bounds: Bounds,
+    pub(super) bounds: Bounds,
     /// The iterators of the loops around, outermost first.
     iterators: Vec<Name>,
     /// How many loops, from the next one on, share their iterations among threads all together.
@@ -34,6 +36,8 @@ pub(super) struct Emitter<'a> {
     /// The names of the tensors that the nest reads.
     read: HashSet<Name>,
     chosen: Chosen,
+    /// What iterations of a loop fetch for later ones of a loop around.
+    shares: HashMap<Name, Vec<Share>>,
 }
 
 /// The most bytes of a local tensor that is a variable: 16 KiB. Larger ones do not fit into
@@ -63,6 +67,7 @@ impl Emitter<'_> {
             stack: 0,
             read: HashSet::new(),
             chosen: Chosen::default(),
+            shares: HashMap::new(),
         }
     }
 
@@ -77,6 +82,7 @@ impl Emitter<'_> {
         self.bounds = Bounds::default();
         let trees = settled(nest);
         self.chosen = Chosen::of(&trees);
+        self.shares = shares(&nest.with_trees(trees.clone()));
         for line in nest.lines() {
             if let Tree::Stmt(s) = line.tree {
                 let mut add = |t: &Tensor| self.read.extend(t.name().cloned());
@@ -202,9 +208,14 @@ impl Emitter<'_> {
     }
 
     fn iteration(&mut self, l: &Loop) {
-        for (tensor, distance) in &l.hints.prefetch {
-            let touched = ahead(l, tensor, *distance);
-            touched.iter().for_each(|touch| self.prefetch(touch));
+        for fetch in &l.hints.prefetch {
+            if fetch.of.is_none() {
+                let touched = ahead(l, &fetch.tensor, fetch.distance);
+                touched.iter().for_each(|touch| self.prefetch(touch));
+            }
+        }
+        for share in self.shares.get(&l.name).cloned().unwrap_or_default() {
+            self.prefetch_share(&share);
         }
         l.body.iter().for_each(|tree| self.tree(tree));
     }
@@ -242,31 +253,6 @@ impl Emitter<'_> {
         );
         self.functions.push(definition);
         self.line(&call);
-    }
-
-    /// Fetches an element, or where there is none the one of the tensor that comes closest.
-    fn prefetch(&mut self, touch: &Touch) {
-        let Touch { tensor, index, .. } = touch;
-        if !index.iter().all(Affine::is_in_limits) {
-            return;
-        }
-        let mut text = tensor.label().to_owned();
-        for (at, extent) in index.iter().zip(tensor.shape().extents()) {
-            let last = i64::try_from(extent - 1).unwrap_or(i64::MAX);
-            let (low, high) = self.bounds.interval(at).unwrap_or((i64::MIN, i64::MAX));
-            let mut at = vec![at.clone()];
-            if high > last {
-                at.push(Affine::constant(last));
-            }
-            let mut inside = self.bound("min", &at);
-            if low < 0 {
-                self.values.headers.insert(Header::Support);
-                inside = format!("teml_max64({inside}, 0)");
-            }
-            let _ = write!(text, "[{inside}]");
-        }
-        let write = if touch.write { ", 1" } else { "" };
-        self.line(&format!("__builtin_prefetch(&{text}{write});"));
     }
 
     /// Whether all of some local tensors can be variables.

@@ -5,6 +5,7 @@ mod generate;
 mod kernel;
 mod lanes;
 mod pragma;
+mod prefetch;
 mod settle;
 pub mod symbol;
 mod used;

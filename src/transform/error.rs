@@ -209,6 +209,14 @@ pub enum ErrorKind {
         /// The tensor.
         tensor: String,
     },
+    /// What an iteration touches of a tensor is no part of memory.
+    #[error("what an iteration of `{name}` touches of {tensor} lies here and there in memory")]
+    Scattered {
+        /// The loop.
+        name: Name,
+        /// The tensor.
+        tensor: String,
+    },
     /// A text that cannot stand in a comment.
     #[error("{text:?} is no remark")]
     NotARemark {
@@ -421,6 +429,7 @@ impl ErrorKind {
             | K::NotPerfect { .. }
             | K::NotNested { .. }
             | K::NothingToPrefetch { .. }
+            | K::Scattered { .. }
             | K::BoundsDepend { .. }
             | K::NeedsDivision(_)
             | K::Stepped { .. }
@@ -555,6 +564,9 @@ impl ErrorKind {
                 "stripmine the loop and prefetch in the loop over blocks"
             }
             K::NothingToPrefetch { .. } => "prefetch in a loop whose iterator indexes the tensor",
+            K::Scattered { .. } => {
+                "prefetch for a loop further in, of which each iteration touches whole rows"
+            }
             K::NotARemark { .. } => {
                 "a remark is one line of letters, digits, spaces and punctuation, without \
                  backslashes, `/*`, `*/` and `??`"

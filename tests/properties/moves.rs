@@ -73,6 +73,7 @@ pub enum Move {
     Vectorize(usize, Option<i64>),
     /// One of the tensors.
     Prefetch(usize, usize, i64),
+    PrefetchShares(usize, usize, usize, i64),
     Annotate(usize),
     FuseInner(usize),
     UnrollAndJam(usize, i64),
@@ -125,6 +126,8 @@ pub fn moves(count: impl Into<prop::collection::SizeRange>) -> impl Strategy<Val
         2 => (l.clone(), how).prop_map(|(l, how)| Move::Parallelize(l, how)),
         1 => (l.clone(), lanes).prop_map(|(l, n)| Move::Vectorize(l, n)),
         1 => (l.clone(), 0..9usize, 1..9i64).prop_map(|(l, t, by)| Move::Prefetch(l, t, by)),
+        1 => (l.clone(), l.clone(), 0..9usize, 1..3i64)
+            .prop_map(|(l, inner, t, by)| Move::PrefetchShares(l, inner, t, by)),
         1 => l.clone().prop_map(Move::Annotate),
         1 => (0..6usize).prop_map(Move::FuseInner),
         1 => l.prop_map(Move::UnrollAndFuse),
@@ -313,6 +316,12 @@ pub fn step(nest: &Nest, chosen: &Move) -> Result<Nest, Error> {
             let tensors = nest.tensors();
             let tensor = Expr::of_tensor(tensors[tensor % tensors.len()].clone());
             call(nest, &PREFETCH, [pick(l), Arg::Expr(tensor), int(distance)])
+        }
+        Move::PrefetchShares(l, inner, tensor, distance) => {
+            let tensors = nest.tensors();
+            let tensor = Expr::of_tensor(tensors[tensor % tensors.len()].clone());
+            let args = [pick(l), Arg::Expr(tensor), int(distance), pick(inner)];
+            call(nest, &PREFETCH, args)
         }
         Move::Annotate(l) => call(nest, &ANNOTATE, [pick(l), word("for (;;) // \"x\" * 2")]),
         Move::FuseInner(level) => call(

@@ -189,6 +189,7 @@ fn every_refusal_has_a_case() {
         K::NotPerfect { .. } => "NotPerfect",
         K::NotLanes { .. } => "NotLanes",
         K::NothingToPrefetch { .. } => "NothingToPrefetch",
+        K::Scattered { .. } => "Scattered",
         K::NotARemark { .. } => "NotARemark",
         K::NotNested { .. } => "NotNested",
         K::BoundsDepend { .. } => "BoundsDepend",

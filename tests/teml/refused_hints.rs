@@ -45,6 +45,23 @@ pub fn hints() -> Vec<Case> {
         "  for j in 0..4",
         "    A[i][0] += A[i][1]",
     ]);
+    let word_loop = |l: &str| Arg::Loop(by_name(l));
+    let shared = |nest: &Nest, of, inner| {
+        let a = Arg::Expr(tensor("A", &[4, 4]));
+        on(nest, [word_loop(of), a, Arg::Int(1), word_loop(inner)])
+    };
+    let columns = trees::nest(&[
+        "f64 A[4][4], B[4][4]",
+        "for i in 0..4",
+        "  for j in 0..4",
+        "    B[i][j] = A[j][i]",
+    ]);
+    let endless = trees::nest(&[
+        "f64 A[4][4], B[4][4]",
+        "for i in 0..4",
+        "  for j in max(0, i)..4",
+        "    B[i][j] = A[i][j]",
+    ]);
     let not_positive = ErrorKind::NotPositive {
         parameter: "distance",
         value: 0,
@@ -114,6 +131,54 @@ pub fn hints() -> Vec<Case> {
         )
         .because_of(&["i", "j"]),
         prefetch_in(ahead(&collapsed, level(1), &a, 1), not_collapsible, &["i"]),
+        Case::new(
+            &PREFETCH,
+            shared(&nest, "j", "i"),
+            ErrorKind::NotNested {
+                first: name("j"),
+                second: name("i"),
+            },
+        )
+        .at(4)
+        .because_of(&["j", "i"]),
+        Case::new(
+            &PREFETCH,
+            on(
+                &still,
+                [
+                    word_loop("i"),
+                    Arg::Expr(tensor("C", &[4])),
+                    Arg::Int(1),
+                    word_loop("j"),
+                ],
+            ),
+            ErrorKind::NothingToPrefetch {
+                name: name("i"),
+                tensor: "C".to_owned(),
+            },
+        )
+        .at(2)
+        .because_of(&["i"]),
+        Case::new(
+            &PREFETCH,
+            shared(&columns, "i", "j"),
+            ErrorKind::Scattered {
+                name: name("i"),
+                tensor: "A".to_owned(),
+            },
+        )
+        .at(2)
+        .because_of(&["i"]),
+        Case::new(
+            &PREFETCH,
+            shared(&endless, "i", "j"),
+            ErrorKind::NotConstant {
+                name: name("j"),
+                range: "max(0, i)..4".to_owned(),
+            },
+        )
+        .at(4)
+        .because_of(&["j"]),
         Case::new(&ANNOTATE, on(&nest, [level(3), word("hot")]), two_levels).at(1),
         remark(""),
         remark(" indented"),
