@@ -7,13 +7,14 @@ use super::kernel::{ALIGNMENT, Header, Param, Role, parameter};
 use super::lanes::{Chosen, is_uniform, trips};
 use super::prefetch::shares;
 use super::settle::settled;
+use super::stream::Streams;
 use super::used::Used;
 use super::value::{ATOM, Values};
 use crate::analysis::ahead::ahead;
 use crate::analysis::bounds::Bounds;
 use crate::analysis::share::Share;
 use crate::analysis::work::executions;
-use crate::ir::{Affine, BinaryOp, Fill, Loop, Name, Nest, Stmt, Tensor, Tree};
+use crate::ir::{Affine, BinaryOp, Loop, Name, Nest, Stmt, Tensor, Tree};
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 use std::mem::{replace, take};
@@ -36,6 +37,7 @@ pub(super) struct Emitter<'a> {
     /// The names of the tensors that the nest reads.
     read: HashSet<Name>,
     chosen: Chosen,
+    pub(super) streams: Streams,
     /// What iterations of a loop fetch for later ones of a loop around.
     shares: HashMap<Name, Vec<Share>>,
 }
@@ -67,6 +69,7 @@ impl Emitter<'_> {
             stack: 0,
             read: HashSet::new(),
             chosen: Chosen::default(),
+            streams: Streams::default(),
             shares: HashMap::new(),
         }
     }
@@ -82,6 +85,7 @@ impl Emitter<'_> {
         self.bounds = Bounds::default();
         let trees = settled(nest);
         self.chosen = Chosen::of(&trees);
+        self.streams = Streams::of(&trees, &nest.locals(), &self.chosen);
         self.shares = shares(&nest.with_trees(trees.clone()));
         for line in nest.lines() {
             if let Tree::Stmt(s) = line.tree {
@@ -160,18 +164,37 @@ impl Emitter<'_> {
         if let Some(remark) = &l.hints.remark {
             self.line(&format!("// {remark}"));
         }
-        if self.chosen.is_vector(l) {
-            self.vector_loop(l, &origin(l));
-            self.bounds = outside;
-            return;
+        let fenced = self.streams.is_fenced(l);
+        let region = fenced && l.parallel;
+        if region {
+            let threshold = self.threshold(l);
+            self.line(&format!("#pragma omp parallel{threshold}"));
+            self.line("{");
+            self.depth += 1;
         }
+        match self.chosen.is_vector(l) {
+            true => self.vector_loop(l, &origin(l)),
+            false => self.counted_loop(l, region),
+        }
+        if fenced {
+            self.line("teml_fence();");
+        }
+        if region {
+            self.depth -= 1;
+            self.line("}");
+        }
+        self.bounds = outside;
+    }
+
+    /// A loop that is not written with vectors. `shared`: it stands in a parallel region of its own.
+    fn counted_loop(&mut self, l: &Loop, shared: bool) {
         if let Some(trips) = trips(l).filter(|_| self.chosen.is_unrolled(l)) {
             self.values
                 .headers
                 .extend([Header::Integers, Header::Vectors]);
             self.line(&format!("TEML_UNROLL({trips})"));
         }
-        if let Some(pragma) = self.pragma(l) {
+        if let Some(pragma) = self.pragma(l, shared) {
             self.line(&pragma);
         }
         let name = &l.name;
@@ -204,7 +227,6 @@ impl Emitter<'_> {
         self.iterators.pop();
         self.depth -= 1;
         self.line("}");
-        self.bounds = outside;
     }
 
     fn iteration(&mut self, l: &Loop) {
@@ -279,13 +301,17 @@ impl Emitter<'_> {
     fn stmt(&mut self, s: &Stmt) {
         let target = self.values.access(&s.target, &s.index);
         let value = match self.values.vectors.clone() {
-            // A vector is assigned vectors. Taking nothing away changes no number, -0 included.
+            // A vector is assigned vectors.
             Some(v) if s.update.is_none() && is_uniform(&s.value, &v.iterator) => {
-                format!("{} - {}", self.values.value(&s.value, ATOM), v.zeros())
+                v.spread(&self.values.value(&s.value, ATOM))
             }
             _ => self.values.value(&s.value, 0),
         };
+        let vector = self.values.vectors.as_ref();
         let line = match s.update {
+            _ if vector.is_some_and(|v| v.is_several() && self.streams.stores(&v.iterator, s)) => {
+                format!("TEML_STREAM({target}, {value});")
+            }
             Some(op) if op.precedence().is_none() => {
                 let args = [target.clone(), value];
                 let combined = self.values.combined(op, s.target.elem(), args);
@@ -297,45 +323,6 @@ impl Emitter<'_> {
             }
         };
         self.line(&line);
-    }
-
-    fn fill(&mut self, fill: &Fill) {
-        let shape = fill.target.shape();
-        let whole = fill
-            .region
-            .iter()
-            .zip(shape.extents())
-            .all(|((low, extent), full)| low.as_constant() == Some(0) && extent == full);
-        if whole && fill.value.is_zero() {
-            self.values.headers.insert(Header::Memset);
-            let (name, elem) = (fill.target.label(), fill.target.elem().c_name());
-            let extents: String = shape.extents().iter().map(|e| format!("[{e}]")).collect();
-            self.line(&format!("memset({name}, 0, sizeof({elem}{extents}));"));
-            return;
-        }
-        let depth = self.depth;
-        let mut index = String::new();
-        for (d, (low, extent)) in fill.region.iter().enumerate() {
-            if *extent == 1 {
-                let _ = write!(index, "[{low}]");
-                continue;
-            }
-            // No script can name an iterator like this, so nothing is hidden.
-            let name = format!("teml_{}", d + 1);
-            self.values.headers.insert(Header::Integers);
-            self.line(&format!(
-                "for (int64_t {name} = {low}; {name} < {}; {name}++)",
-                low.plus_constant(i64::try_from(*extent).unwrap_or(i64::MAX)),
-            ));
-            self.depth += 1;
-            let _ = write!(index, "[{name}]");
-        }
-        if index.is_empty() {
-            index.push_str("[0]");
-        }
-        let value = self.values.constant(fill.value);
-        self.line(&format!("{}{index} = {value};", fill.target.label()));
-        self.depth = depth;
     }
 }
 

@@ -122,6 +122,8 @@ impl Default for Sharing {
 pub struct Hints {
     /// What is fetched ahead.
     pub prefetch: Vec<Prefetch>,
+    /// Tensors to which vectors are stored past the caches.
+    pub stream: Vec<Name>,
     /// A remark.
     pub remark: Option<Arc<str>>,
 }
@@ -150,6 +152,7 @@ impl Hints {
         });
         Hints {
             prefetch: prefetch.collect(),
+            stream: self.stream.iter().map(renamed).collect(),
             remark: self.remark.clone(),
         }
     }

@@ -205,6 +205,9 @@ impl Display for Loop {
                 None => f.write_str(")")?,
             }
         }
+        for tensor in &self.hints.stream {
+            write!(f, " stream({tensor})")?;
+        }
         match &self.hints.remark {
             Some(remark) => write!(f, " // {remark}"),
             None => Ok(()),

@@ -209,6 +209,22 @@ pub enum ErrorKind {
         /// The tensor.
         tensor: String,
     },
+    /// A loop stores nothing to a tensor in memory.
+    #[error("`{name}` stores nothing to {tensor} in memory")]
+    NothingToStream {
+        /// The loop.
+        name: Name,
+        /// The tensor.
+        tensor: String,
+    },
+    /// A loop reads what it would store past the caches.
+    #[error("`{name}` reads {tensor}, and should find it in the caches")]
+    StreamedRead {
+        /// The loop.
+        name: Name,
+        /// The tensor.
+        tensor: String,
+    },
     /// What an iteration touches of a tensor is no part of memory.
     #[error("what an iteration of `{name}` touches of {tensor} lies here and there in memory")]
     Scattered {
@@ -429,6 +445,8 @@ impl ErrorKind {
             | K::NotPerfect { .. }
             | K::NotNested { .. }
             | K::NothingToPrefetch { .. }
+            | K::NothingToStream { .. }
+            | K::StreamedRead { .. }
             | K::Scattered { .. }
             | K::BoundsDepend { .. }
             | K::NeedsDivision(_)
@@ -564,6 +582,14 @@ impl ErrorKind {
                 "stripmine the loop and prefetch in the loop over blocks"
             }
             K::NothingToPrefetch { .. } => "prefetch in a loop whose iterator indexes the tensor",
+            K::NothingToStream { .. } => {
+                "stream a result in a loop that assigns its elements; local tensors stay in the \
+                 caches"
+            }
+            K::StreamedRead { .. } => {
+                "stream what no iteration reads or updates, in a loop around nothing but its \
+                 assignment"
+            }
             K::Scattered { .. } => {
                 "prefetch for a loop further in, of which each iteration touches whole rows"
             }

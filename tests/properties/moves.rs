@@ -32,6 +32,7 @@ use teml::transform::nest::separate::SEPARATE;
 use teml::transform::nest::shift::SHIFT;
 use teml::transform::nest::skew::SKEW;
 use teml::transform::nest::stage::STAGE;
+use teml::transform::nest::stream::STREAM;
 use teml::transform::nest::stripmine::STRIPMINE;
 use teml::transform::nest::unroll::UNROLL;
 use teml::transform::nest::unroll_and_jam::UNROLL_AND_JAM;
@@ -73,6 +74,8 @@ pub enum Move {
     Vectorize(usize, Option<i64>),
     /// One of the tensors.
     Prefetch(usize, usize, i64),
+    /// One of the tensors.
+    Stream(usize, usize),
     PrefetchShares(usize, usize, usize, i64),
     Annotate(usize),
     FuseInner(usize),
@@ -85,7 +88,7 @@ pub enum Move {
 
 /// So many moves.
 pub fn moves(count: impl Into<prop::collection::SizeRange>) -> impl Strategy<Value = Vec<Move>> {
-    let tail = prop::sample::select(vec!["guard", "grid", "cut", "exact"]);
+    let tail = prop::sample::select(vec!["guard", "grid", "aligned", "cut", "exact"]);
     let end = prop::sample::select(vec!["front", "back"]);
     let order = prop::collection::vec(0..12usize, 0..4);
     let l = 0..12usize;
@@ -126,6 +129,7 @@ pub fn moves(count: impl Into<prop::collection::SizeRange>) -> impl Strategy<Val
         2 => (l.clone(), how).prop_map(|(l, how)| Move::Parallelize(l, how)),
         1 => (l.clone(), lanes).prop_map(|(l, n)| Move::Vectorize(l, n)),
         1 => (l.clone(), 0..9usize, 1..9i64).prop_map(|(l, t, by)| Move::Prefetch(l, t, by)),
+        1 => (l.clone(), 0..3usize).prop_map(|(l, t)| Move::Stream(l, t)),
         1 => (l.clone(), l.clone(), 0..9usize, 1..3i64)
             .prop_map(|(l, inner, t, by)| Move::PrefetchShares(l, inner, t, by)),
         1 => l.clone().prop_map(Move::Annotate),
@@ -316,6 +320,11 @@ pub fn step(nest: &Nest, chosen: &Move) -> Result<Nest, Error> {
             let tensors = nest.tensors();
             let tensor = Expr::of_tensor(tensors[tensor % tensors.len()].clone());
             call(nest, &PREFETCH, [pick(l), Arg::Expr(tensor), int(distance)])
+        }
+        Move::Stream(l, tensor) => {
+            let tensors = nest.tensors();
+            let tensor = Expr::of_tensor(tensors[tensor % tensors.len()].clone());
+            call(nest, &STREAM, [pick(l), Arg::Expr(tensor)])
         }
         Move::PrefetchShares(l, inner, tensor, distance) => {
             let tensors = nest.tensors();

@@ -161,6 +161,24 @@ fn thresholds_count_what_is_shared() {
 }
 
 #[test]
+fn stripmine_keeps_what_is_stored_past_the_caches() {
+    becomes(
+        &STRIPMINE,
+        &[
+            "f64 R[100], S[100]",
+            "vector for i in 0..100 stream(R)",
+            "  R[i] = S[i]",
+        ],
+        &[level(1), Arg::Int(8)],
+        &[
+            "for i_o in 0..13",
+            "  vector for i_i in 8*i_o..min(8*i_o + 8, 100) stream(R)",
+            "    R[i_i] = S[i_i]",
+        ],
+    );
+}
+
+#[test]
 fn remarks_are_comments() {
     let loops = ["for i in 0..9 // rows; \"A\" // B", "  B[i][0] = A[i][0]"];
     let comments = lines("//", &loops);

@@ -188,6 +188,7 @@ fn trees() -> impl Strategy<Value = Tree> {
 
 /// A number of lanes, and hints.
 fn hints() -> impl Strategy<Value = (Option<i64>, Hints)> {
+    let stream = prop::collection::vec(tensors(), 0..2);
     let of = prop::option::of(prop::sample::select(vec!["i", "b_o"]));
     let prefetch = prop::collection::vec((tensors(), 1..9i64, of), 0..2);
     let remark = prop::option::of(prop::sample::select(vec![
@@ -195,7 +196,9 @@ fn hints() -> impl Strategy<Value = (Option<i64>, Hints)> {
         "for i in 0..4",
         "a \"b\" // c",
     ]));
-    (prop::option::of(1..9i64), prefetch, remark).prop_map(|(lanes, prefetch, remark)| {
+    let hints = (prop::option::of(1..9i64), prefetch, stream, remark);
+    hints.prop_map(|(lanes, prefetch, stream, remark)| {
+        let stream = stream.iter().filter_map(|t| t.name().cloned());
         let named = |(tensor, distance, of): (Tensor, i64, Option<&str>)| {
             Some(Prefetch {
                 tensor: tensor.name()?.clone(),
@@ -205,6 +208,7 @@ fn hints() -> impl Strategy<Value = (Option<i64>, Hints)> {
         };
         let hints = Hints {
             prefetch: prefetch.into_iter().filter_map(named).collect(),
+            stream: stream.collect(),
             remark: remark.map(Into::into),
         };
         (lanes, hints)

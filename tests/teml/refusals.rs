@@ -189,6 +189,8 @@ fn every_refusal_has_a_case() {
         K::NotPerfect { .. } => "NotPerfect",
         K::NotLanes { .. } => "NotLanes",
         K::NothingToPrefetch { .. } => "NothingToPrefetch",
+        K::NothingToStream { .. } => "NothingToStream",
+        K::StreamedRead { .. } => "StreamedRead",
         K::Scattered { .. } => "Scattered",
         K::NotARemark { .. } => "NotARemark",
         K::NotNested { .. } => "NotNested",

@@ -9,6 +9,7 @@ use teml::lower::build::build;
 use teml::transform::nest::annotate::ANNOTATE;
 use teml::transform::nest::mode::{VECTORIZE, parallelize, vectorize};
 use teml::transform::nest::prefetch::{PREFETCH, prefetch};
+use teml::transform::nest::stream::STREAM;
 use teml::transform::tensor::declare;
 use teml::transform::{Arg, ErrorKind, LoopRef};
 
@@ -85,6 +86,32 @@ pub fn hints() -> Vec<Case> {
         Case::new(&ANNOTATE, on(&nest, [level(1), word(text)]), kind).at(2)
     };
     let two_levels = NoLoop::TooDeep { level: 3, depth: 2 };
+    let stream = |nest: &Nest, l: &str, tensor: &Expr| {
+        let args = [Arg::Loop(by_name(l)), Arg::Expr(tensor.clone())];
+        on(nest, args)
+    };
+    let no_k = NoLoop::NoName {
+        name: "k".to_owned(),
+        have: vec![name("i"), name("j")],
+    };
+    let nothing_stored = |name_of: &str, tensor: &str| ErrorKind::NothingToStream {
+        name: name(name_of),
+        tensor: tensor.to_owned(),
+    };
+    let read_there = |name_of: &str, tensor: &str| ErrorKind::StreamedRead {
+        name: name(name_of),
+        tensor: tensor.to_owned(),
+    };
+    let kept = trees::nest(&[
+        "f64 A[4]",
+        "local f64 t[4]",
+        "for i in 0..4",
+        "  t[i] = A[i]",
+        "for j in 0..4",
+        "  A[j] = t[j]",
+        "for k in 0..4",
+        "  A[k] = A[k] + t[0]",
+    ]);
     let prefetch_in = |args, kind: Invalid, culprits: &'static [&'static str]| {
         Case::new(&PREFETCH, args, kind).because_of(culprits)
     };
@@ -179,6 +206,28 @@ pub fn hints() -> Vec<Case> {
         )
         .at(4)
         .because_of(&["j"]),
+        Case::new(&STREAM, stream(&nest, "k", &a), no_k).at(1),
+        Case::new(&STREAM, stream(&nest, "j", &unnamed), ErrorKind::Unnamed).at(2),
+        Case::new(&STREAM, stream(&nest, "i", &a), nothing_stored("i", "A"))
+            .at(2)
+            .because_of(&["i"]),
+        Case::new(
+            &STREAM,
+            stream(&kept, "i", &tensor("t", &[4])),
+            nothing_stored("i", "t"),
+        )
+        .at(2)
+        .because_of(&["i"]),
+        Case::new(
+            &STREAM,
+            stream(&kept, "k", &tensor("A", &[4])),
+            read_there("k", "A"),
+        )
+        .at(2)
+        .because_of(&["k"]),
+        Case::new(&STREAM, stream(&still, "j", &a), read_there("j", "A"))
+            .at(2)
+            .because_of(&["j"]),
         Case::new(&ANNOTATE, on(&nest, [level(3), word("hot")]), two_levels).at(1),
         remark(""),
         remark(" indented"),

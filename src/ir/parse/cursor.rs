@@ -270,6 +270,10 @@ impl<'a> Cursor<'a> {
                 of,
             });
         }
+        while self.eat("stream(") {
+            hints.stream.push(self.name()?);
+            self.expect(")")?;
+        }
         if self.eat("// ") {
             let remark = std::mem::take(&mut self.rest);
             if !Hints::is_remark(remark) {

@@ -38,6 +38,7 @@ pub mod shift;
 pub mod skew;
 pub mod spend;
 pub mod stage;
+pub mod stream;
 pub mod stripmine;
 pub mod sweep;
 pub mod unroll;
