@@ -2,8 +2,8 @@
 
 use super::moves::Move;
 use crate::analysis::bounds;
-use crate::ir::{Arg, Loop, LoopRef, Name, Nest, Tree};
-use crate::legality::Judge;
+use crate::ir::{Arg, Loop, LoopRef, Name, Nest, Range, Tree};
+use crate::legality::{Judge, Run};
 use crate::transform::Op;
 use crate::transform::nest::distribute::DISTRIBUTE;
 use crate::transform::nest::fuse::FUSE;
@@ -29,6 +29,8 @@ const TILE: i64 = 32;
 pub(super) struct Candidates<'a> {
     pub(super) nest: &'a Nest,
     pub(super) judge: Judge<'a>,
+    /// Whether the nest itself is legal.
+    pub(super) is_legal: bool,
     /// The loops of the bands that were found.
     pub(super) banded: Vec<Name>,
 }
@@ -38,58 +40,95 @@ impl Candidates<'_> {
     pub(super) fn at(&mut self, outer: &[&Loop], l: &Loop) -> Vec<Move> {
         let mut found = Vec::new();
         if !l.parallel {
-            found.extend(self.one(l, &PARALLELIZE, None, vec![]));
+            found.extend(self.one(l, &PARALLELIZE, None, vec![], None));
         }
         if !l.vector {
             found.extend(self.vectorize(l));
         }
-        for other in outer.iter().copied().chain(perfectly_inside(l)) {
-            let (with, args) = (other.name.to_string(), vec![by_name(&other.name)]);
-            found.extend(self.one(l, &INTERCHANGE, Some(with), args));
+        let around = outer.iter().copied().chain([l]);
+        let all: Vec<&Name> = around.chain(perfectly_inside(l)).map(|l| &l.name).collect();
+        for (k, other) in all.iter().enumerate().filter(|(k, _)| *k != outer.len()) {
+            let mut order = all[k.min(outer.len())..=k.max(outer.len())].to_vec();
+            let last = order.len() - 1;
+            order.swap(0, last);
+            let known = self.allowed(order);
+            let (with, args) = (other.to_string(), vec![by_name(other)]);
+            found.extend(self.one(l, &INTERCHANGE, Some(with), args, known));
         }
         let holds_loop = l.body.iter().any(|t| t.as_loop().is_some());
         found.extend(self.tile(l));
         if let Some(next) = next_to(self.nest, outer, l) {
             let (with, args) = (next.name.to_string(), vec![by_name(&next.name)]);
-            found.extend(self.one(l, &FUSE, Some(with), args));
+            found.extend(self.one(l, &FUSE, Some(with), args, None));
         }
         if l.body.len() > 1 {
-            found.extend(self.one(l, &DISTRIBUTE, None, vec![]));
+            found.extend(self.one(l, &DISTRIBUTE, None, vec![], None));
         }
-        found.extend(self.one(l, &REVERSE, None, vec![]));
+        let known = self.allowed_runs(&[run(&l.name, true)]);
+        found.extend(self.one(l, &REVERSE, None, vec![], known));
         if holds_loop {
-            found.extend(self.one(l, &UNROLL_AND_JAM, None, vec![Arg::Int(factor(l))]));
+            let known = self.jams(l);
+            let args = vec![Arg::Int(factor(l))];
+            found.extend(self.one(l, &UNROLL_AND_JAM, None, args, known));
         }
-        found.extend(self.one(l, &RFACTOR, None, vec![]));
+        if self.judge.regroups() {
+            found.extend(self.one(l, &RFACTOR, None, vec![], None));
+        }
         found
     }
 
-    /// An operation whose first parameter after the nest is the loop.
+    /// Whether loops, one directly in the other, may be nested in this order; `None` if that is
+    /// to be proved.
+    fn allowed<'n>(&mut self, order: impl IntoIterator<Item = &'n Name>) -> Option<bool> {
+        let runs: Vec<Run> = order.into_iter().map(|name| run(name, false)).collect();
+        self.allowed_runs(&runs)
+    }
+
+    fn allowed_runs(&mut self, runs: &[Run]) -> Option<bool> {
+        self.judge.allows(runs).filter(|_| self.is_legal)
+    }
+
+    /// That the iterations of a loop may be jammed, where that follows: if it may be the
+    /// innermost loop.
+    fn jams(&mut self, l: &Loop) -> Option<bool> {
+        let inside: Vec<&Loop> = perfectly_inside(l).collect();
+        let innermost = inside.last()?;
+        if !matches!(innermost.body.as_slice(), [Tree::Stmt(_)]) {
+            return None;
+        }
+        let order = inside.iter().map(|l| &l.name).chain([&l.name]);
+        self.allowed(order).filter(|allowed| *allowed)
+    }
+
+    /// An operation whose first parameter after the nest is the loop. `known` says whether it
+    /// keeps the order, if that is known.
     fn one(
         &mut self,
         l: &Loop,
         op: &'static Op,
         with: Option<String>,
         rest: Vec<Arg>,
+        known: Option<bool>,
     ) -> Option<Move> {
         let args: Vec<Arg> = [by_name(&l.name)].into_iter().chain(rest).collect();
         let shown: Vec<String> = args.iter().map(Arg::script).collect();
-        self.legal(Move {
+        let candidate = Move {
             op: op.name,
             at: l.name.clone(),
             with,
             call: format!("{}({})", op.name, shown.join(", ")),
             steps: [(op, args)].into(),
-        })
+        };
+        self.legal(candidate, known)
     }
 
     /// With as many lanes as possible.
     fn vectorize(&mut self, l: &Loop) -> Option<Move> {
-        let full = self.one(l, &VECTORIZE, None, vec![]);
+        let full = self.one(l, &VECTORIZE, None, vec![], None);
         full.or_else(|| {
             let lanes = |n: i64| {
                 let with = format!("{n} lanes");
-                self.one(l, &VECTORIZE, Some(with), vec![Arg::Int(n)])
+                self.one(l, &VECTORIZE, Some(with), vec![Arg::Int(n)], None)
             };
             LANES.into_iter().map_while(lanes).last()
         })
@@ -102,8 +141,11 @@ impl Candidates<'_> {
             return None;
         }
         let mut band: Vec<&Name> = vec![&l.name];
+        let mut ranges = vec![&l.range];
+        let mut known = Some(true);
         for inner in perfectly_inside(l) {
             let order = [&inner.name].into_iter().chain(band.iter().copied());
+            let allowed = self.allowed(order.clone());
             let order = order.map(reference).collect();
             let steps = [(&REORDER, vec![Arg::Loops(order)])].into();
             let rotated = Move {
@@ -113,10 +155,22 @@ impl Candidates<'_> {
                 call: String::new(),
                 steps,
             };
-            if self.legal(rotated).is_none() {
+            if self.legal(rotated, allowed).is_none() {
                 break;
             }
             band.push(&inner.name);
+            ranges.push(&inner.range);
+            known = known.and(allowed);
+        }
+        // No dependence goes back in any of the loops then, nor from one tile to an earlier one,
+        // if tiles start where they do for all iterations of the others.
+        let starts = |r: &&Range| {
+            r.lower
+                .iter()
+                .any(|a| band.iter().any(|name| a.mentions(name)))
+        };
+        if ranges.iter().any(starts) {
+            known = None;
         }
         if band.len() < 2 {
             return None;
@@ -133,20 +187,27 @@ impl Candidates<'_> {
         let names: Vec<String> = band.iter().map(|name| name.to_string()).collect();
         let quoted: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
         let sizes = vec![TILE.to_string(); names.len()];
-        self.legal(Move {
+        let tiled = Move {
             op: "tile",
             at: l.name.clone(),
             with: Some(names.join(", ")),
             call: format!("tile([{}], [{}])", quoted.join(", "), sizes.join(", ")),
             steps: cuts.chain([(&REORDER, vec![order])]).collect(),
-        })
+        };
+        self.legal(tiled, known)
     }
 
-    /// The move, if it can be taken and its result is proved.
-    fn legal(&mut self, candidate: Move) -> Option<Move> {
+    /// The move, if it can be taken and its result is legal; `known` says whether it keeps the
+    /// order, if that is known.
+    fn legal(&mut self, candidate: Move, known: Option<bool>) -> Option<Move> {
         let after = candidate.apply(self.nest, None).ok()?;
-        let legal = self.judge.is_legal(&after).unwrap_or(false);
-        legal.then_some(candidate)
+        let variant = std::slice::from_ref(&after);
+        let legal = match known {
+            Some(true) => self.judge.is_independent(variant),
+            Some(false) => Ok(false),
+            None => self.judge.is_legal(variant),
+        };
+        legal.unwrap_or(false).then_some(candidate)
     }
 }
 
@@ -154,6 +215,14 @@ fn factor(l: &Loop) -> i64 {
     let iterations = bounds::extent(&l.range).map(|(_, iterations)| iterations);
     let divides = |f: &i64| iterations.is_some_and(|n| n % f == 0);
     FACTORS.into_iter().find(divides).unwrap_or(FACTORS[0])
+}
+
+fn run(name: &Name, backwards: bool) -> Run {
+    let iterator = name.clone();
+    Run {
+        iterator,
+        backwards,
+    }
 }
 
 fn reference(name: &Name) -> LoopRef {

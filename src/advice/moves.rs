@@ -57,11 +57,13 @@ impl Move {
 /// # Errors
 /// Nothing is known of the nest: it has no definition, or there is no proof.
 pub fn moves(nest: &Nest, at: Option<&Name>, reductions: Reductions) -> Result<Moves, Undecided> {
-    let mut judge = Judge::of(nest, reductions);
-    let legal = judge.is_legal(nest)?;
+    let nests = std::slice::from_ref(nest);
+    let mut judge = Judge::of(nests, reductions);
+    let legal = judge.is_legal(nests)?;
     let mut candidates = Candidates {
         nest,
         judge,
+        is_legal: legal,
         banded: Vec::new(),
     };
     let loops = nest.loops();

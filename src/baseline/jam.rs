@@ -9,7 +9,7 @@ use super::finish::{Chain, Finish, One, order};
 use super::work::named;
 use crate::analysis::position;
 use crate::ir::{Arg, Name, Tree};
-use crate::legality::{Reductions, is_legal};
+use crate::legality::{Reductions, Verdict, check};
 use crate::transform::nest::unroll_and_jam::UNROLL_AND_JAM;
 
 /// How many loops are jammed.
@@ -61,7 +61,7 @@ impl Finish<'_> {
         self.work.step(&UNROLL_AND_JAM, step)?;
         // Of several statements one may need what another one's later iteration computes.
         let nests = std::slice::from_ref(&self.work.nest);
-        if chain.statements > 1 && !is_legal(nests, Reductions::Strict) {
+        if chain.statements > 1 && check(nests, Reductions::Strict) != Verdict::Legal {
             (self.work.nest, chain.now) = (before, now);
             return Ok(None);
         }

@@ -79,29 +79,14 @@ pub(super) const OPERATIONS: u64 = 20_000_000;
 pub fn check(nests: &[Nest], reductions: Reductions) -> Verdict {
     match decide(nests, reductions) {
         Verdict::Illegal(violation) if reductions == Reductions::Strict => {
-            let allowed = is_legal(nests, Reductions::Reassociate);
-            Verdict::Illegal(match allowed {
+            let allowed = decide(nests, Reductions::Reassociate);
+            Verdict::Illegal(match allowed == Verdict::Legal {
                 true => Box::new(Violation::Reassociated(violation)),
                 false => violation,
             })
         }
         verdict => verdict,
     }
-}
-
-/// Whether `nests` are proved to compute what their definition says.
-pub fn is_legal(nests: &[Nest], reductions: Reductions) -> bool {
-    decide(nests, reductions) == Verdict::Legal
-}
-
-/// Whether parallel and vector loops are proved to run no iterations at the same time that touch
-/// one element; everything else may be wrong.
-pub fn is_independent(nests: &[Nest]) -> bool {
-    let trees: Vec<Vec<Tree>> = nests.iter().map(|n| n.trees().to_vec()).collect();
-    let program = Program::of(nests, &trees);
-    let independent = || Ok(conflict(&program)?.is_none());
-    nests.iter().all(|n| race(n).is_none())
-        || known(&program).is_ok() && poly::bounded(OPERATIONS, independent) == Ok(true)
 }
 
 /// What `questions` returns, all of whose answers may take so many operations of the polyhedral

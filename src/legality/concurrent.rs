@@ -27,6 +27,11 @@ impl<'a> Marked<'_, 'a> {
     pub(super) fn name(&self) -> &'a Name {
         &self.by.name
     }
+
+    /// The nest that it is in.
+    pub(super) fn nest(&self) -> usize {
+        self.leaf.place[0]
+    }
 }
 
 /// The loops that run iterations at the same time.

@@ -1,62 +1,73 @@
-//! Whether many variants of one nest are legal, with what they have in common worked out once.
+//! Whether many variants of nests are legal, with what they have in common worked out once.
 //!
 //! The dependences are those of the definition, which all variants share. What variants compute
-//! one iteration after the other does not depend on their parallel and vector loops, nor whether a
+//! one after the other does not depend on their parallel and vector loops, nor whether a
 //! loop is independent on how the others are marked.
 
 use super::check::{OPERATIONS, Reductions, Undecided, is_reordered, known, reassociates};
 use super::concurrent::{Marked, is_independent, marked};
+use super::directions::Directions;
 use super::equal::{self, Operands};
+use super::inplace::Run;
 use super::order::Order;
 use super::program::{Program, What};
+use super::race::race;
 use super::reroll::Reroll;
-use crate::ir::{Loop, Name, Nest, Origin, Sharing, Tree};
+use crate::ir::{Loop, Name, Nest, Origin, Part, Sharing, Tree};
 use crate::poly::{self, Error};
 
-/// Answers for variants of a nest what [`check`](fn@super::check) answers for one.
+/// Answers for variants of nests what [`check`](fn@super::check) answers for one.
 pub struct Judge<'a> {
-    nest: &'a Nest,
+    nests: &'a [Nest],
     reductions: Reductions,
     order: Option<Order>,
     judged: Vec<Judged>,
+    directions: Vec<Directions>,
 }
 
 /// A variant without its parallel and vector loops, and what is known of it.
 struct Judged {
-    trees: Vec<Tree>,
+    trees: Vec<Vec<Tree>>,
     /// What its statements and fills execute of the definition, in textual order.
     origins: Vec<Option<Origin>>,
+    /// The tensors that may hold anything in the end.
+    spent: Vec<Name>,
     in_sequence: bool,
-    independent: Vec<(Name, Option<i64>, bool)>,
+    independent: Vec<(usize, Name, Option<i64>, bool)>,
 }
 
 impl<'a> Judge<'a> {
-    /// A judge of variants of `nest`.
-    pub fn of(nest: &'a Nest, reductions: Reductions) -> Judge<'a> {
+    /// A judge of variants of `nests`, which run in order.
+    pub fn of(nests: &'a [Nest], reductions: Reductions) -> Judge<'a> {
         Judge {
-            nest,
+            nests,
             reductions,
             order: None,
             judged: Vec::new(),
+            directions: Vec::new(),
         }
     }
 
-    /// Whether `variant`, which has the definition of the nest, computes what that says.
+    /// Whether `variant`, which has the definition of the nests, computes what that says.
     ///
     /// # Errors
     /// That is not known.
-    pub fn is_legal(&mut self, variant: &Nest) -> Result<bool, Undecided> {
-        if variant.originals().is_empty() || variant.originals() != self.nest.originals() {
+    pub fn is_legal(&mut self, variant: &[Nest]) -> Result<bool, Undecided> {
+        let defined = variant.iter().all(|n| !n.originals().is_empty());
+        if !defined || !definition(variant).eq(definition(self.nests)) {
             return Err(Undecided::NoDefinition);
         }
-        let nests = std::slice::from_ref(variant);
-        let trees = [variant.trees().to_vec()];
-        known(&Program::of(nests, &trees))?;
-        let rolled = [Reroll::default().sequence(variant.trees())];
-        let program = Program::of(nests, &rolled);
-        let bare = bare(&rolled[0]);
+        let trees = trees(variant);
+        known(&Program::of(variant, &trees))?;
+        let rolled = rolled(&trees);
+        let program = Program::of(variant, &rolled);
+        let bare: Vec<Vec<Tree>> = rolled.iter().map(|trees| bare(trees)).collect();
         let origins = origins(&program);
-        let same = |j: &Judged| j.trees == bare && j.origins == origins;
+        let same = |j: &Judged| {
+            j.trees == bare
+                && j.origins == origins
+                && j.spent.iter().eq(program.spent.iter().copied())
+        };
         let k = match self.judged.iter().position(same) {
             Some(k) => k,
             None => {
@@ -64,6 +75,7 @@ impl<'a> Judge<'a> {
                 self.judged.push(Judged {
                     trees: bare,
                     origins,
+                    spent: program.spent.iter().map(|name| (*name).clone()).collect(),
                     in_sequence,
                     independent: Vec::new(),
                 });
@@ -74,6 +86,10 @@ impl<'a> Judge<'a> {
         if !judged.in_sequence {
             return Ok(false);
         }
+        // The quick test mostly sees that there is no conflict.
+        if variant.iter().all(|nest| race(nest).is_none()) {
+            return Ok(true);
+        }
         for marked in marked(&program) {
             if !judged.is_independent(&program, &marked)? {
                 return Ok(false);
@@ -82,10 +98,59 @@ impl<'a> Judge<'a> {
         Ok(true)
     }
 
+    /// Whether parallel and vector loops run no iterations at the same time that touch one
+    /// element; everything else may be wrong.
+    ///
+    /// # Errors
+    /// That is not known.
+    pub fn is_independent(&self, variant: &[Nest]) -> Result<bool, Undecided> {
+        if variant.iter().all(|nest| race(nest).is_none()) {
+            return Ok(true);
+        }
+        let trees = trees(variant);
+        let program = Program::of(variant, &trees);
+        known(&program)?;
+        let mut marked = marked(&program).into_iter();
+        let dependent = |marked: Marked| {
+            let independent = poly::bounded(OPERATIONS, || is_independent(&program, &marked));
+            independent.map(|independent| (!independent).then_some(()))
+        };
+        Ok(marked
+            .find_map(|m| dependent(m).transpose())
+            .transpose()?
+            .is_none())
+    }
+
+    /// Whether sums and products may be regrouped anywhere.
+    pub fn regroups(&self) -> bool {
+        let trees = trees(self.nests);
+        let program = Program::of(self.nests, &trees);
+        (0..program.originals.len()).any(|a| reassociates(&program, a, self.reductions))
+    }
+
+    /// Whether the nests, which are legal, are so with other runs of loops that are perfectly
+    /// nested; `None` where that does not follow from the directions of the dependences.
+    pub fn allows(&mut self, runs: &[Run]) -> Option<bool> {
+        let trees = trees(self.nests);
+        let rolled = rolled(&trees);
+        let program = Program::of(self.nests, &rolled);
+        let name = &runs.first()?.iterator;
+        let k = match self.directions.iter().position(|d| d.concern(name)) {
+            Some(k) => k,
+            None => {
+                let reassociates = |a: usize| reassociates(&program, a, self.reductions);
+                let found = || Directions::of(&program, name, &reassociates);
+                self.directions
+                    .push(poly::bounded(OPERATIONS, found).ok()??);
+                self.directions.len() - 1
+            }
+        };
+        self.directions[k].allow(runs)
+    }
+
     /// Whether it is legal if no two iterations run at the same time.
     fn in_sequence(&mut self, program: &Program) -> Result<bool, Undecided> {
-        let reductions = self.reductions;
-        let reassociates = |a: usize| reassociates(program, a, reductions);
+        let reassociates = |a: usize| reassociates(program, a, self.reductions);
         if !is_reordered(program) {
             let operands = Operands::of(program)?;
             let wrong = || equal::wrong(program, &operands, &reassociates);
@@ -101,17 +166,32 @@ impl<'a> Judge<'a> {
     }
 }
 
+fn definition(nests: &[Nest]) -> impl Iterator<Item = &Part> {
+    nests.iter().flat_map(Nest::originals)
+}
+
+fn trees(nests: &[Nest]) -> Vec<Vec<Tree>> {
+    nests.iter().map(|n| n.trees().to_vec()).collect()
+}
+
+fn rolled(trees: &[Vec<Tree>]) -> Vec<Vec<Tree>> {
+    let mut reroll = Reroll::default();
+    trees.iter().map(|t| reroll.sequence(t)).collect()
+}
+
 impl Judged {
     fn is_independent(&mut self, program: &Program, marked: &Marked) -> Result<bool, Error> {
-        let known = self.independent.iter();
-        let mut known =
-            known.filter(|(name, lanes, _)| (name, lanes) == (marked.name(), &marked.lanes));
-        if let Some((.., independent)) = known.next() {
+        let key = (marked.nest(), marked.name(), marked.lanes);
+        let known = |(nest, name, lanes, _): &&(usize, Name, Option<i64>, bool)| {
+            (*nest, name, *lanes) == key
+        };
+        if let Some((.., independent)) = self.independent.iter().find(known) {
             return Ok(*independent);
         }
         let independent = poly::bounded(OPERATIONS, || is_independent(program, marked))?;
-        let (name, lanes) = (marked.name().clone(), marked.lanes);
-        self.independent.push((name, lanes, independent));
+        let (nest, name, lanes) = key;
+        self.independent
+            .push((nest, name.clone(), lanes, independent));
         Ok(independent)
     }
 }

@@ -10,6 +10,7 @@ mod asked;
 mod check;
 mod concurrent;
 mod dataflow;
+mod directions;
 mod equal;
 mod find;
 mod inplace;
@@ -26,7 +27,7 @@ mod sources;
 mod violation;
 
 pub use asked::{Asked, asked};
-pub use check::{Reductions, Undecided, Verdict, check, is_independent, is_legal, within};
+pub use check::{Reductions, Undecided, Verdict, check, within};
 pub use inplace::{InPlace, Run, in_place};
 pub use judge::Judge;
 pub use proof::{Proof, Refused, prove};

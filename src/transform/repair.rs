@@ -6,9 +6,7 @@
 use super::nest::mode::mark;
 use super::trace::{one_step, steps_on, undo};
 use crate::ir::{Arg, Loop, LoopRef, Name, Nest, Sharing, Step};
-use crate::legality::{
-    Dependence, DependenceKind, Reductions, Violation, is_independent, is_legal, within,
-};
+use crate::legality::{Dependence, DependenceKind, Judge, Reductions, Violation, within};
 use std::sync::Arc;
 
 /// What can be done.
@@ -66,10 +64,7 @@ struct Fault {
 fn blamed(nest: &Nest, reductions: Reductions, alone: bool) -> Option<Fault> {
     let steps = nest.path().steps();
     let after = |taken: usize| undo(nest, i64::try_from(steps.len() - taken).ok()?).ok();
-    let legal = |taken: usize| {
-        let nest = after(taken)?;
-        Some(is_legal(&[nest], reductions))
-    };
+    let legal = |taken: usize| Some(is_legal(&[after(taken)?], reductions));
     // Legal after `low` steps, not after `high`.
     let (mut low, mut high) = (1, steps.len());
     if high <= low || legal(low) != Some(true) || !alone && legal(high) != Some(false) {
@@ -86,6 +81,12 @@ fn blamed(nest: &Nest, reductions: Reductions, alone: bool) -> Option<Fault> {
         before: after(low)?,
         step: steps.get(low)?.clone(),
     })
+}
+
+/// Whether nests compute what their own definition says, which steps such as fusing extend.
+fn is_legal(nests: &[Nest], reductions: Reductions) -> bool {
+    let legal = Judge::of(nests, reductions).is_legal(nests);
+    legal.unwrap_or(false)
 }
 
 fn step(op: &'static str, args: impl IntoIterator<Item = Arg>) -> Arc<Step> {
@@ -116,6 +117,12 @@ impl Trials<'_> {
         is_legal(&self.nests(nest), self.reductions)
     }
 
+    fn is_independent(&self, nest: Nest) -> bool {
+        let nests = self.nests(nest);
+        let independent = Judge::of(&nests, self.reductions).is_independent(&nests);
+        independent.unwrap_or(false)
+    }
+
     /// What else can be done where only the iterations of the loop `by` keep nests from being
     /// legal.
     fn concurrent(
@@ -144,7 +151,7 @@ impl Trials<'_> {
         let steps = [8, 4, 2].map(|lanes| step("vectorize", [named(by), Arg::Int(lanes)]));
         let step = steps.iter().filter(|_| !parallel).find(|step| {
             let nest = one_step(Some(plain.clone()), 1, step);
-            nest.is_ok_and(|nest| is_independent(&self.nests(nest)))
+            nest.is_ok_and(|nest| self.is_independent(nest))
         })?;
         let what = "runs only iterations at the same time that are independent";
         Some(format!("`{step}` {what}"))
@@ -170,7 +177,7 @@ impl Trials<'_> {
             .filter(|l| parallel || holds_none(l))
             .filter(|l| {
                 let marked = one_step(Some(plain.clone()), 1, &step(op, [named(&l.name)]));
-                marked.is_ok_and(|nest| is_independent(&self.nests(nest)))
+                marked.is_ok_and(|nest| self.is_independent(nest))
             })
             .map(|l| format!("`{}`", l.name))
             .collect();

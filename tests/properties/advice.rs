@@ -46,7 +46,7 @@ fn what_is_listed_is_legal_and_what_is_not_is_not() {
     let listed = std::cell::RefCell::new(BTreeMap::new());
     let refused = Cell::new(0);
     let cases = (program(), program_moves(6), orders);
-    let mut runner = TestRunner::new(super::config(25));
+    let mut runner = TestRunner::new(super::config(super::verdicts::cases(25)));
     let result = runner.run(&cases, |(program, steps, (reductions, policy))| {
         for nest in transformed(&program.definition(), &steps) {
             let legal = is_legal(&nest, reductions);

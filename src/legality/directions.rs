@@ -1,0 +1,220 @@
+//! In which directions dependences go in a band of loops, each directly in the one before: that
+//! decides which orders of the loops are legal, mostly without a proof for each.
+//!
+//! Whatever the loops around the band keep in order stays so. Where two instances in one iteration
+//! of those touch an element that one of them writes, the later one has to come later in the band,
+//! or in the same iteration of all of its loops.
+//!
+//! Source: Wolf and Lam, A Loop Transformation Theory and an Algorithm to Maximize Parallelism,
+//! 1991.
+
+use super::check::is_reordered;
+use super::inplace::Run;
+use super::memory::iterator;
+use super::program::{Leaf, Program, What};
+use crate::ir::Name;
+use crate::poly::{Error, Piece, Relation, UnionMap, UnionSet};
+
+/// The directions in a band: of each dependence, in which loops its later instance is in a later
+/// iteration (1), in which in the same (0), in which in an earlier one (-1).
+pub(super) struct Directions {
+    loops: Vec<Name>,
+    /// How many loops are around the band.
+    around: usize,
+    signs: Vec<Vec<i64>>,
+    /// Whether nothing is legal that reverses one of them.
+    exact: bool,
+}
+
+/// So many different directions are looked at; where there are more, a proof is quicker.
+const MAX_SIGNS: usize = 256;
+
+impl Directions {
+    /// Those in the widest band with the loop called `name`. `reassociates` says of which
+    /// assignments the updates of one element may be executed in any order.
+    pub(super) fn of(
+        program: &Program,
+        name: &Name,
+        reassociates: &dyn Fn(usize) -> bool,
+    ) -> Result<Option<Directions>, Error> {
+        let Some((leaves, first, last)) = band(program, name) else {
+            return Ok(None);
+        };
+        let reordered = is_reordered(program);
+        let is_free = |leaf: &Leaf| leaf.assignment.is_some_and(reassociates) && leaf.updates();
+        let mut touched = Vec::new();
+        for leaf in &leaves {
+            touched.push(Touched::of(leaf, last)?);
+        }
+        let mut distances = UnionSet::new(&[])?;
+        for (k, (leaf, own)) in leaves.iter().zip(&touched).enumerate() {
+            let unordered = reordered && is_free(leaf) && !leaf.reads_target();
+            let others = touched.iter().skip(if unordered { k + 1 } else { k });
+            for other in others {
+                distances = distances.union(&own.conflicts(other)?.deltas()?)?;
+            }
+        }
+        let exact = match leaves.as_slice() {
+            leaves if reordered => !leaves.iter().any(|leaf| is_free(leaf)),
+            // Values may reach what reads them in several ways, but not from update to update.
+            [leaf] => leaf.assignment.is_some() && leaf.updates() && !is_free(leaf),
+            _ => false,
+        };
+        let loops = leaves[0].loops[first..=last].iter();
+        let mut directions = Directions {
+            loops: loops.map(|l| l.name.clone()).collect(),
+            around: first,
+            signs: Vec::new(),
+            exact,
+        };
+        if !directions.collect(&distances, &mut vec![0; first])? {
+            // No order keeps this one.
+            directions.signs = vec![vec![0; directions.loops.len()]];
+            directions.exact = false;
+        }
+        Ok(Some(directions))
+    }
+
+    /// Collects the signs of the distances between iterations of the band and the loops around it,
+    /// the first of which are `signs`; whether there are few enough.
+    fn collect(&mut self, distances: &UnionSet, signs: &mut Vec<i64>) -> Result<bool, Error> {
+        let variables: Vec<String> = (0..self.around + self.loops.len()).map(iterator).collect();
+        let all = Piece::set("", variables.iter().map(String::as_str));
+        let fit = signs
+            .iter()
+            .zip(&variables)
+            .fold(all, |piece, (sign, own)| match sign {
+                -1 => piece.constrain(own.as_str(), Relation::Less, 0),
+                0 => piece.constrain(own.as_str(), Relation::Equal, 0),
+                _ => piece.constrain(0, Relation::Less, own.as_str()),
+            });
+        let fitting = distances.intersect(&UnionSet::new(&[fit])?)?;
+        if fitting.is_empty()? {
+            return Ok(true);
+        }
+        if signs.len() == variables.len() {
+            let signs = &signs[self.around..];
+            // From the earlier instance to the later one.
+            if let Some(forward) = signs.iter().find(|sign| **sign != 0) {
+                let signs = signs.iter().map(|sign| sign * forward).collect();
+                if !self.signs.contains(&signs) {
+                    self.signs.push(signs);
+                }
+            }
+            return Ok(self.signs.len() <= MAX_SIGNS);
+        }
+        for sign in [-1, 0, 1] {
+            signs.push(sign);
+            let complete = self.collect(&fitting, signs)?;
+            signs.pop();
+            if !complete {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether the loop called `name` is one of the band.
+    pub(super) fn concern(&self, name: &Name) -> bool {
+        self.loops.contains(name)
+    }
+
+    /// Whether loops of the band, one in the other without others between them, may run like
+    /// this; `None` if that does not follow, or if they are others.
+    pub(super) fn allow(&self, runs: &[Run]) -> Option<bool> {
+        let place = |run: &Run| self.loops.iter().position(|name| *name == run.iterator);
+        let places: Option<Vec<usize>> = runs.iter().map(place).collect();
+        let places = places?;
+        let first = *places.iter().min()?;
+        let mut sorted = places.clone();
+        sorted.sort_unstable();
+        if !sorted.into_iter().eq(first..first + runs.len()) {
+            return None;
+        }
+        let stays = |signs: &Vec<i64>| {
+            let own = places
+                .iter()
+                .zip(runs)
+                .map(|(place, run)| match run.backwards {
+                    true => -signs[*place],
+                    false => signs[*place],
+                });
+            let after = signs.iter().skip(first + runs.len()).copied();
+            let mut order = signs.iter().take(first).copied().chain(own).chain(after);
+            order.find(|sign| *sign != 0) == Some(1)
+        };
+        match self.signs.iter().all(stays) {
+            true => Some(true),
+            false => self.exact.then_some(false),
+        }
+    }
+}
+
+/// What a leaf touches in iterations of the loops around it.
+struct Touched {
+    writes: UnionMap,
+    all: UnionMap,
+}
+
+impl Touched {
+    /// In iterations of the loops down to the one at depth `last`.
+    fn of(leaf: &Leaf, last: usize) -> Result<Touched, Error> {
+        let domain = leaf.domain("");
+        let touched = leaf.touched(&domain);
+        let writes = touched.iter().filter(|(_, write)| *write);
+        let writes: Vec<Piece> = writes.map(|(piece, _)| piece.clone()).collect();
+        let all: Vec<Piece> = touched.into_iter().map(|(piece, _)| piece).collect();
+        let outer = leaf.iterators().into_iter().take(last + 1);
+        let outer = UnionMap::new(&[domain.to("", outer)])?;
+        Ok(Touched {
+            writes: UnionMap::new(&writes)?.apply_domain(&outer)?,
+            all: UnionMap::new(&all)?.apply_domain(&outer)?,
+        })
+    }
+
+    /// From iterations to those in which another leaf touches an element that one of both writes.
+    fn conflicts(&self, other: &Touched) -> Result<UnionMap, Error> {
+        let first = self.writes.apply_range(&other.all.reverse()?)?;
+        first.union(&self.all.apply_range(&other.writes.reverse()?)?)
+    }
+}
+
+impl Leaf<'_> {
+    fn updates(&self) -> bool {
+        matches!(self.what, What::Stmt(s) if s.update.is_some())
+    }
+
+    /// Whether the value of the leaf's statement reads the tensor that it writes.
+    fn reads_target(&self) -> bool {
+        let mut found = false;
+        if let What::Stmt(s) = self.what {
+            let target = s.target.label();
+            s.value
+                .for_each_access(&mut |tensor, _| found |= tensor.label() == target);
+        }
+        found
+    }
+}
+
+/// The leaves in the widest band with a loop, and how many loops are around the first and the last
+/// loop of the band.
+fn band<'p, 'a>(
+    program: &'p Program<'a>,
+    name: &Name,
+) -> Option<(Vec<&'p Leaf<'a>>, usize, usize)> {
+    let at = |leaf: &Leaf| leaf.loops.iter().position(|l| l.name == *name);
+    let leaf = program.leaves.iter().find(|leaf| at(leaf).is_some())?;
+    let depth = at(leaf)?;
+    let inside = |d: usize| {
+        let around = leaf.place.iter().take(d + 2);
+        let is_inside = move |other: &&Leaf| {
+            other.loops.len() > d && other.place.iter().take(d + 2).eq(around.clone())
+        };
+        program.leaves.iter().filter(is_inside).collect::<Vec<_>>()
+    };
+    let own = inside(depth);
+    let is_same = |d: &usize| inside(*d).len() == own.len();
+    let first = (0..=depth).rev().take_while(is_same).last()?;
+    let last = (depth..leaf.loops.len()).take_while(is_same).last()?;
+    Some((own, first, last))
+}
