@@ -7,9 +7,11 @@
 mod best;
 #[path = "../dialog/mod.rs"]
 mod dialog;
+mod diamonds;
 mod hyperplanes;
 mod options;
 mod rows;
+mod stencils;
 mod table;
 
 use dialog::{nest, shown, string};
