@@ -4,7 +4,7 @@
 use criterion::{Criterion, criterion_group, criterion_main};
 use std::hint::black_box;
 use std::process::Command;
-use teml::script::{Session, Workbench};
+use teml::script::{Mode, Session, Workbench};
 
 const STEPS: &str = "
     let A = tensor([64, 64]);
@@ -33,6 +33,35 @@ fn hundred_thousand_transformations(c: &mut Criterion) {
     group.finish();
 }
 
+const STATEMENTS: &str = "
+    let A = tensor([22, 22]);
+    let B = tensor([22, 22]);
+    let C = contract(A, B, [2, 1]);
+    codegen(build(C).unroll(3).unroll(2).unroll(1));
+";
+
+/// A product of 10,648 statements without a loop: unrolled, proved and emitted.
+fn ten_thousand_statements(c: &mut Criterion) {
+    let mut group = c.benchmark_group("script");
+    group.sample_size(10);
+    group.bench_function("10,648 statements", |b| {
+        b.iter(|| {
+            let workbench = Workbench {
+                mode: Mode::Emit,
+                ..Workbench::default()
+            };
+            let session = Session::new(Box::new(std::io::sink()), workbench);
+            let mut session = session.map_err(|e| e.to_string());
+            let emitted = session.as_mut().ok().and_then(|s| {
+                s.run_text("bench", black_box(STATEMENTS)).ok()?;
+                s.emitted()
+            });
+            assert_eq!(emitted.map(|c| c.matches("+=").count()), Some(10_648));
+        });
+    });
+    group.finish();
+}
+
 /// A process that prints one line.
 fn start_up(c: &mut Criterion) {
     let directory = tempfile::tempdir().map_err(|e| e.to_string());
@@ -52,5 +81,10 @@ fn start_up(c: &mut Criterion) {
     });
 }
 
-criterion_group!(benches, hundred_thousand_transformations, start_up);
+criterion_group!(
+    benches,
+    hundred_thousand_transformations,
+    ten_thousand_statements,
+    start_up
+);
 criterion_main!(benches);

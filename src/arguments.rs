@@ -2,7 +2,7 @@
 
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
-use teml::bench::{self, Choice, Script};
+use teml::bench::{self, Choice, Script, Sizes};
 use teml::script::Size;
 
 /// Builds, transforms, checks and times tensor kernels by script.
@@ -118,6 +118,10 @@ pub struct Bench {
     /// they are installed; can be repeated
     #[arg(long = "peer", value_name = "PEER")]
     pub peers: Vec<Choice>,
+    /// Measure the last variant and the peers alone, at several sizes: NAMES=VALUES sets the
+    /// script's parameters, such as m,n,k=64,128,256
+    #[arg(long, value_name = "SIZES")]
+    pub curve: Option<Sizes>,
     /// Write the results to a file, too
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,

@@ -207,6 +207,7 @@ fn measure(arguments: Bench) -> ExitCode {
         parameters: arguments.settings.set,
         size: arguments.settings.size,
         peers: arguments.peers,
+        curve: arguments.curve,
     };
     let bar = teml::report::Bar::new(std::io::stderr().is_terminal());
     let mut out = std::io::stdout();
@@ -224,11 +225,7 @@ fn measure(arguments: Bench) -> ExitCode {
     drop(bar);
     let code = match measured {
         Ok(results) => {
-            let summary = bench::summary(&results);
-            let _ = writeln!(
-                std::io::stdout(),
-                "speed-ups over the untransformed nests:\n{summary}"
-            );
+            let _ = writeln!(std::io::stdout(), "{}", bench::summary(&results));
             match results.failed() {
                 true => ExitCode::FAILURE,
                 false => ExitCode::SUCCESS,

@@ -208,6 +208,59 @@ fn what_fails_is_shown_and_the_others_go_on() {
 }
 
 #[test]
+fn a_curve_has_the_last_variant_and_the_peers_at_each_size() {
+    let directory = tempfile::tempdir().unwrap();
+    let out = directory.path().join("out");
+    let shown = text(
+        &succeeds(&[
+            "--kernel",
+            "mm",
+            "--size",
+            "mini",
+            "--peer",
+            "cc",
+            "--curve",
+            "m,n,k=1,8,17",
+            "--out",
+            out.to_str().unwrap(),
+        ])
+        .stdout,
+    );
+    assert!(
+        shown.contains("m, n, k") && !shown.contains("speed-ups"),
+        "{shown}"
+    );
+    let results = json(&out.join("bench.json"));
+    assert!(results["groups"].as_array().unwrap().is_empty());
+    let points = results["curves"][0]["points"].as_array().unwrap();
+    let at: Vec<i64> = points.iter().map(|p| p["at"].as_i64().unwrap()).collect();
+    assert_eq!(at, [1, 8, 17]);
+    for (point, extent) in points.iter().zip(&at) {
+        let group = &point["group"];
+        let found = names(group);
+        assert!(
+            found.len() == 2 && found[1] == "cc" && found[0] != "naive",
+            "{found:?}"
+        );
+        assert_eq!(group["flops"].as_f64(), Some(2.0 * extent.pow(3) as f64));
+        for line in group["lines"].as_array().unwrap() {
+            assert!(line["times"]["share"].as_f64().unwrap() > 0.0, "{line}");
+        }
+    }
+    is_self_contained(&std::fs::read_to_string(out.join("index.html")).unwrap());
+    let chart = std::fs::read_to_string(out.join("mm_sizes.svg")).unwrap();
+    is_self_contained(&chart);
+    assert_eq!(chart.matches("<polyline").count(), 2);
+    assert_eq!(chart.matches("<circle").count(), 6);
+
+    let output = teml(&["--kernel", "mm", "--size", "mini", "--curve", "q=8"]);
+    let output = { output }.output().unwrap();
+    assert!(!output.status.success());
+    let shown = text(&output.stdout);
+    assert!(shown.contains("has no param(\"q\", …)"), "{shown}");
+}
+
+#[test]
 fn what_is_asked_for_wrongly_is_no_bench() {
     for (arguments, message) in [
         (["--kernel", "gemm"], "expected one of mm, tmm, bmm"),
@@ -216,6 +269,7 @@ fn what_is_asked_for_wrongly_is_no_bench() {
             "expected openblas, openblas=PATH, cc or polly",
         ),
         (["--size", "small"], "expected bench or mini"),
+        (["--curve", "m=0"], "expected NAMES=VALUES"),
     ] {
         let output = teml(&arguments).output().unwrap();
         let shown = text(&output.stderr);

@@ -10,10 +10,15 @@ use std::process::Command;
 
 /// What `script` prints, or else the error. It runs in `directory`.
 fn run(directory: &Path, script: &str) -> Result<String, String> {
+    teml("run", directory, script)
+}
+
+/// As [`run`], with any command.
+fn teml(command: &str, directory: &Path, script: &str) -> Result<String, String> {
     let file = directory.join("script.rhai");
     fs::write(&file, script).unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_teml"))
-        .args(["run", "script.rhai"])
+        .args([command, "script.rhai"])
         .current_dir(directory)
         .env(
             "TEML_CACHE_DIR",
@@ -280,6 +285,40 @@ fn numbers_that_do_not_fit_a_tensor_are_refused() {
     ] {
         let error = run(directory.path(), script).unwrap_err();
         assert!(error.contains(message), "{error}\n{message}");
+    }
+}
+
+#[test]
+fn closures_are_evaluated_where_something_runs_and_tried_where_nothing_does() {
+    let directory = tempfile::tempdir().unwrap();
+    let script = |value: &str| {
+        format!(
+            "let A = tensor([3]);\nlet B = eq(A, [i] -> [i]);\ninit(A, |i| {value});\n\
+             init(A, [2], 5);\nprint(run(build(B)).B);"
+        )
+    };
+    let values = run(directory.path(), &script("10 / (i + 1)"));
+    assert_eq!(values, Ok("f64[3]: 10.0, 5.0, 5.0\n".to_owned()));
+    for (value, message, checks) in [
+        ("10 / (i - 1)", "ision by zero", true),
+        ("10 / i", "ision by zero", false),
+        (
+            "if i < 2 { 0 } else { \"two\" }",
+            "at [2] gives the string \"two\"",
+            true,
+        ),
+        ("\"two\"", "at [0] gives the string \"two\"", false),
+    ] {
+        let error = run(directory.path(), &script(value)).unwrap_err();
+        assert!(
+            error.contains(message) && error.contains("script.rhai:3"),
+            "{error}"
+        );
+        let checked = teml("check", directory.path(), &script(value));
+        assert_eq!(checked.is_ok(), checks, "{value}: {checked:?}");
+        if let Err(checked) = checked {
+            assert_eq!(checked, error);
+        }
     }
 }
 

@@ -76,11 +76,17 @@ fn every_operation_has_an_example_that_holds() {
 
 #[test]
 fn every_function_of_the_library_has_an_example_that_holds() {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("stdlib");
-    let files: Vec<PathBuf> = fs::read_dir(directory)
-        .unwrap()
-        .map(|e| e.unwrap().path())
-        .collect();
+    let mut files: Vec<PathBuf> = Vec::new();
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("stdlib")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                true => folders.push(path),
+                false => files.push(path),
+            }
+        }
+    }
     for file in files
         .iter()
         .filter(|f| f.extension().is_some_and(|e| e == "rhai"))

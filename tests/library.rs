@@ -11,8 +11,8 @@ const OPENING: &str = "\
 # The library
 
 Functions composed in Rhai from the operations of the core language, available in every script,
-as functions and as methods. `teml repl` shows what `:help NAME` knows: shapes, the equation of
-the TeML paper that a function implements, and an example.
+as functions and, where their name has no `::`, as methods. `teml repl` shows what `:help NAME`
+knows: shapes, the equation of the TeML paper that a function implements, and an example.
 
 This page is made from the comments in the files: `TEML_BLESS=1 cargo test --test library`.
 ";
@@ -42,22 +42,40 @@ fn entries(text: &str) -> Vec<(String, String)> {
     entries
 }
 
+/// The files of the library, each with the folder that it is in: the functions in there are called
+/// with its name and `::` before theirs.
+fn files() -> Vec<(String, PathBuf)> {
+    let mut found: Vec<(String, PathBuf)> = Vec::new();
+    let mut folders = vec![(String::new(), directory())];
+    while let Some((namespace, folder)) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let stem = path.file_stem().unwrap().to_string_lossy().into_owned();
+            if path.is_dir() {
+                folders.push((format!("{stem}::"), path));
+            } else if path.extension().is_some_and(|e| e == "rhai") {
+                found.push((namespace.clone(), path));
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
 fn page() -> String {
-    let mut files: Vec<PathBuf> = fs::read_dir(directory())
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.extension().is_some_and(|e| e == "rhai"))
-        .collect();
-    files.sort();
     let mut page = OPENING.to_owned();
-    for file in files {
+    for (namespace, file) in files() {
         let text = fs::read_to_string(&file).unwrap();
         let name = file.file_name().unwrap().to_string_lossy().into_owned();
         let title = text.lines().next().and_then(|l| l.strip_prefix("//! "));
         let title = title.unwrap_or_else(|| panic!("{name} does not say what it is about"));
+        let entries = entries(&text);
+        if entries.is_empty() {
+            continue;
+        }
         writeln!(page, "\n## {}\n", title.trim_end_matches('.')).unwrap();
-        for (function, sentence) in entries(&text) {
-            let starts = format!("`{function}(");
+        for (function, sentence) in entries {
+            let starts = format!("`{namespace}{function}(");
             assert!(sentence.starts_with(&starts), "{name}: {sentence}");
             writeln!(page, "- {sentence}").unwrap();
         }
@@ -78,8 +96,8 @@ fn the_page_lists_every_function() {
 
 #[test]
 fn every_function_has_a_comment_or_is_internal() {
-    for entry in fs::read_dir(directory()).unwrap() {
-        let text = fs::read_to_string(entry.unwrap().path()).unwrap();
+    for (_, file) in files() {
+        let text = fs::read_to_string(file).unwrap();
         let described: Vec<String> = entries(&text).into_iter().map(|(name, _)| name).collect();
         for line in text.lines().filter_map(|l| l.strip_prefix("fn ")) {
             let name = line.split('(').next().unwrap();

@@ -436,6 +436,23 @@ fn functions_of_the_library_can_call_each_other_in_any_order() {
 }
 
 #[test]
+fn a_namespace_of_the_library_and_functions_of_a_script_keep_apart() {
+    let script = r#"
+        let A = tensor([4, 5]);
+        let B = tensor([5, 6]);
+        let C = contract(A, B, [2, 1]);
+        let before = schedules::gemm(build(C));
+        fn gemm(nest) { "mine" }
+        fn scheduled(nest) { schedules::gemm(nest) }
+        print(gemm(build(C)));
+        print(build(C).gemm());
+        print(scheduled(build(C)) == before);
+        print([build(C)].map(|nest| schedules::gemm(nest))[0] == before);
+        print(schedules::gemm(build(C)) == before);"#;
+    assert_eq!(printed(script), "mine\nmine\ntrue\ntrue\ntrue\n");
+}
+
+#[test]
 fn what_is_wrong_in_the_library_is_shown_in_the_script() {
     let declared = "let A = tensor([4, 5]);\n";
     for (call, message, at) in [
@@ -572,7 +589,7 @@ fn the_library_names_no_nests() {
         let blocks = build(B).tile(2);
         let C = tensor([6, 8]);
         let D = contract(A, C, [2, 1]);
-        let schedule = build(D).gemm(#{mr: 2, nr: 4});
+        let schedule = schedules::gemm(build(D), #{mr: 2, nr: 4});
         print(codegen(blocks));
         print(codegen(schedule));";
     let text = printed(script);

@@ -228,37 +228,53 @@ const VARIETY: &[(&str, &str)] = &[
     // Schedules of the library, where tiles divide nothing, and operands are packed.
     (
         "let A = tensor([13, 21]); let B = tensor([21, 43]); let C = contract(A, B, [2, 1]);",
-        "build(C).gemm(#{mr: 4, nr: 16, kc: 8, cache: 64})",
+        "schedules::gemm(build(C), #{mr: 4, nr: 16, kc: 8, l1: 64})",
     ),
     (
         "let A = tensor([21, 13]); let B = tensor([43, 21]); let C = contract(A, B, [1, 2]);",
-        "build(C).gemm(#{mr: 4, nr: 16, kc: 8})",
+        "schedules::gemm(build(C), #{mr: 4, nr: 16, kc: 8})",
+    ),
+    (
+        "let A = tensor([21, 13]); let B = tensor([13, 71]); let C = contract(A, B, [2, 1]);",
+        "schedules::gemm(build(C), #{mr: 4, nr: 8, mc: 8, nc: 32, kc: 5, l1: 64, threads: 3})",
+    ),
+    (
+        "let A = tensor([1, 9]); let B = tensor([9, 33]); let C = contract(A, B, [2, 1]);",
+        "schedules::gemm(build(C), #{kc: 4})",
+    ),
+    (
+        "let A = tensor([23, 9]); let B = tensor([9, 1]); let C = contract(A, B, [2, 1]);",
+        "schedules::gemm(build(C), #{mc: 8, kc: 4, l1: 64})",
+    ),
+    (
+        "let A = tensor([23, 1]); let B = tensor([1, 33]); let C = contract(A, B, [2, 1]);",
+        "schedules::gemm(build(C), #{mc: 8, nc: 16})",
     ),
     (
         "let A = tensor([3, 11, 5], \"f32\"); let B = tensor([3, 5, 37], \"f32\");
          let C = einsum(\"bik,bkj->bij\", A, B);",
-        "build(C).gemm(#{mr: 4, lanes: 16})",
+        "schedules::gemm(build(C), #{mr: 4, lanes: 16})",
     ),
     (
         "let A = tensor([4, 9, 3, 5]); let B = tensor([5, 3, 6, 18]);
          let C = einsum(\"aikl,lkbj->ibaj\", A, B);",
-        "build(C).gemm(#{mr: 4, nr: 16, cache: 64})",
+        "schedules::gemm(build(C), #{mr: 4, nr: 16, l1: 64})",
     ),
     (
         "let B = tensor([3, 11, 7]); let C = tensor([11, 19]); let D = tensor([7, 19]);
          let T = contract(B, D, [3, 1]); let A = einsum(\"ikj,kj->ij\", T, C);",
-        "build(T).gemm_at(build(A), #{mr: 4, nr: 8, cache: 64})",
+        "schedules::gemm_at(build(T), build(A), #{mr: 4, nr: 8, l1: 64})",
     ),
     (
         "let I = tensor([2, 3, 23]); let W = tensor([2, 5, 3, 3]);
          let O = eq(vsum(vmul(I, W, [[g, c, w + k], [g, f, c, k]]), [c, k]), [g, f, w]);",
-        "build(O).conv_tiles(#{mr: 4, nr: 16})",
+        "schedules::conv(build(O), #{mr: 4, nr: 16})",
     ),
     (
         "let A = tensor([3, 3]); let u = tensor([12, 3, 3]);
          let t = einsum(\"il,elm->ime\", A, u); let w = einsum(\"jm,ime->ije\", A, t);
          let v = eq(w, [i, j, e] -> [e, i, j]);",
-        "element_operators([build(t), build(w), build(v)], \"e\")",
+        "schedules::element_operators([build(t), build(w), build(v)], \"e\")",
     ),
     (
         "let A = tensor([16, 13]); let B = tensor([13, 32]); let C = contract(A, B, [2, 1]);

@@ -1,6 +1,6 @@
 //! Results as files.
 
-use super::{Results, chart, page};
+use super::{Results, chart, curve_chart, page};
 use std::io;
 use std::path::Path;
 
@@ -24,6 +24,9 @@ pub fn write(results: &Results, json: Option<&Path>, out: Option<&Path>) -> io::
     write("index.html", page(results))?;
     for group in results.groups.iter().filter(|g| g.why.is_none()) {
         write(&format!("{}.svg", group.kernel), chart(group))?;
+    }
+    for curve in &results.curves {
+        write(&format!("{}_sizes.svg", curve.kernel), curve_chart(curve))?;
     }
     Ok(())
 }

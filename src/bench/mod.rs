@@ -3,6 +3,7 @@
 
 mod baselines;
 mod chart;
+mod curve;
 mod files;
 mod kernels;
 mod page;
@@ -11,6 +12,7 @@ mod results;
 mod table;
 
 pub use chart::chart;
+pub use curve::{Curve, Point, Sizes, curve_chart, curve_table};
 pub use files::write;
 pub use kernels::{Script, scripts};
 pub use page::page;
@@ -18,7 +20,7 @@ pub use peers::Choice;
 pub use results::{Absent, Group, Limit, Line, Results};
 pub use table::{summary, table};
 
-use crate::machine;
+use crate::machine::{self, Probes};
 use crate::runtime::{Budget, Control, RuntimeError};
 use crate::script::{Mode, ScriptError, Session, Size, Workbench};
 use crate::trial::{Contest, Progress};
@@ -35,6 +37,8 @@ pub struct Plan {
     pub size: Size,
     /// With what else they are compared.
     pub peers: Vec<Choice>,
+    /// Sizes at which the last variant of each comparison is compared with the peers alone.
+    pub curve: Option<Sizes>,
 }
 
 /// 5 to 30 runs, about 1 s; fewer where a run takes seconds, so that ten kernels take minutes.
@@ -69,11 +73,13 @@ pub fn run(
     };
     say("measuring what the machine can do");
     // At mini sizes, shares of the limit mean nothing, and should not take long.
-    let speed = match plan.size {
-        Size::Bench => machine::speed_at_best,
-        Size::Mini => machine::speed,
+    let (rates, probes) = match plan.size {
+        Size::Bench => (
+            machine::speed_at_best(control.threads, control)?.rates,
+            Some(Probes::new(control.threads, control)?),
+        ),
+        Size::Mini => (machine::speed(control.threads, control)?.rates, None),
     };
-    let rates = speed(control.threads, control)?.rates;
     let mut results = Results::new(plan.size, control.threads, rates)?;
     let mut found = Vec::new();
     for choice in &plan.peers {
@@ -92,31 +98,162 @@ pub fn run(
             let what = format!("{place}: {}", p.what);
             progress(Progress { what, ..p });
         };
-        let say = |what: &str| {
-            let (what, done, total) = (what.to_owned(), 0, 1);
-            progress(Progress { what, done, total });
+        let bench = Bench {
+            plan,
+            script,
+            found: &found,
+            probes: probes.as_ref(),
+            control,
+            progress: &progress,
         };
-        let tasks = match tasks(script, plan, control, &say) {
-            Ok(tasks) => tasks,
-            Err(error) => {
-                interrupted(control)?;
-                results.groups.push(Group::failed(&script.name, error));
-                show(&results);
-                continue;
-            }
-        };
-        for (n, task) in tasks.into_iter().enumerate() {
-            let name = match n {
-                0 => script.name.clone(),
-                _ => format!("{}_{}", script.name, n + 1),
-            };
-            let group = measure(&name, script, task, &found, &results, control, &progress);
-            interrupted(control)?;
-            results.groups.push(group);
-            show(&results);
+        match &plan.curve {
+            None => bench.table(&mut results, show)?,
+            Some(sizes) => bench.curve(sizes, &mut results, show)?,
         }
     }
     Ok(results)
+}
+
+/// A kernel, and with what it is measured.
+struct Bench<'a> {
+    plan: &'a Plan,
+    script: &'a Script,
+    found: &'a [peers::Found],
+    /// What the machine can do, where that is measured with each comparison.
+    probes: Option<&'a Probes>,
+    control: &'a Control,
+    progress: &'a (dyn Fn(Progress) + Sync),
+}
+
+impl Bench<'_> {
+    fn say(&self, what: &str) {
+        let (what, done, total) = (what.to_owned(), 0, 1);
+        (self.progress)(Progress { what, done, total });
+    }
+
+    /// All variants at one size.
+    fn table(
+        &self,
+        results: &mut Results,
+        show: &mut dyn FnMut(&Results),
+    ) -> Result<(), RuntimeError> {
+        let parameters = self.plan.parameters.clone();
+        let tasks = match tasks(self.script, self.plan, parameters, self.control, &|what| {
+            self.say(what)
+        }) {
+            Ok(tasks) => tasks,
+            Err(error) => {
+                interrupted(self.control)?;
+                results.groups.push(Group::failed(&self.script.name, error));
+                show(results);
+                return Ok(());
+            }
+        };
+        for (n, task) in tasks.into_iter().enumerate() {
+            let name = self.name(n);
+            let group = self.measure(&name, task, results, self.progress);
+            interrupted(self.control)?;
+            results.groups.push(group);
+            show(results);
+        }
+        Ok(())
+    }
+
+    /// The name of a comparison of the script, counted from 0.
+    fn name(&self, n: usize) -> String {
+        match n {
+            0 => self.script.name.clone(),
+            _ => format!("{}_{}", self.script.name, n + 1),
+        }
+    }
+
+    /// The last variants at several sizes.
+    fn curve(
+        &self,
+        sizes: &Sizes,
+        results: &mut Results,
+        show: &mut dyn FnMut(&Results),
+    ) -> Result<(), RuntimeError> {
+        let first = results.curves.len();
+        for at in &sizes.values {
+            let place = format!("{sizes} = {at}");
+            let progress = |p: Progress| {
+                let what = format!("{place}: {}", p.what);
+                (self.progress)(Progress { what, ..p });
+            };
+            let own = sizes
+                .names
+                .iter()
+                .map(|name| (name.clone(), at.to_string()));
+            let parameters = own.chain(self.plan.parameters.iter().cloned()).collect();
+            let groups = match tasks(self.script, self.plan, parameters, self.control, &|what| {
+                self.say(&format!("{place}: {what}"))
+            }) {
+                Ok(tasks) => tasks
+                    .into_iter()
+                    .enumerate()
+                    .map(|(n, task)| self.measure(&self.name(n), task, results, &progress))
+                    .collect(),
+                Err(error) => vec![Group::failed(&self.script.name, error)],
+            };
+            interrupted(self.control)?;
+            for (n, group) in groups.into_iter().enumerate() {
+                if results.curves.len() <= first + n {
+                    results.curves.push(Curve {
+                        kernel: self.name(n),
+                        axis: sizes.to_string(),
+                        points: Vec::new(),
+                    });
+                }
+                results.curves[first + n]
+                    .points
+                    .push(Point { at: *at, group });
+            }
+            show(results);
+        }
+        Ok(())
+    }
+
+    fn measure(
+        &self,
+        name: &str,
+        task: Task,
+        results: &Results,
+        progress: &(dyn Fn(Progress) + Sync),
+    ) -> Group {
+        let Task {
+            contest,
+            mut absent,
+            notes,
+        } = task;
+        let reference = match contest.reference() {
+            Ok(reference) => reference,
+            Err(error) => return Group::failed(name, format!("error: {error}")),
+        };
+        let mut present = Vec::new();
+        for found in self.found {
+            match found.peer(&self.script.name, &reference, &contest.settings.options) {
+                Ok(peer) => present.push(peer),
+                Err(why) => absent.push(Absent {
+                    name: found.label.clone(),
+                    why,
+                }),
+            }
+        }
+        let probes = self.probes.map_or(&[][..], |probes| &probes.variants);
+        match contest.run(&present, probes, self.control, progress) {
+            Ok(ranking) => {
+                let own = self.probes.and_then(|probes| probes.rates(&ranking.probes));
+                let rates = own.unwrap_or(results.rates);
+                Group {
+                    absent,
+                    notes,
+                    ..Group::new(name, &ranking, &present, &rates, &results.machine)
+                }
+            }
+            Err(error) => Group::failed(name, format!("error: {error}")),
+        }
+    }
 }
 
 fn interrupted(control: &Control) -> Result<(), RuntimeError> {
@@ -135,17 +272,31 @@ struct Task {
     notes: Vec<String>,
 }
 
-/// What a script compares, with baselines.
+impl Task {
+    /// The last variant alone.
+    fn of_last(mut contest: Contest) -> Task {
+        let last = contest.candidates.len().saturating_sub(1);
+        contest.candidates.drain(..last);
+        Task {
+            contest,
+            absent: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+}
+
+/// What a script compares, with baselines where all variants are measured.
 fn tasks(
     script: &Script,
     plan: &Plan,
+    parameters: Vec<(String, String)>,
     control: &Control,
     say: &dyn Fn(&str),
 ) -> Result<Vec<Task>, String> {
     let workbench = Workbench {
         mode: Mode::Collect,
         control: control.clone(),
-        parameters: plan.parameters.clone().into(),
+        parameters: parameters.into(),
         size: plan.size,
         ..Workbench::default()
     };
@@ -170,45 +321,10 @@ fn tasks(
     }
     let task = |mut contest: Contest| {
         contest.settings.budget = budget(plan.size);
-        baselines::with(contest, plan.size, &mut session, say)
+        match plan.curve {
+            None => baselines::with(contest, plan.size, &mut session, say),
+            Some(_) => Task::of_last(contest),
+        }
     };
     Ok(contests.into_iter().map(task).collect())
-}
-
-fn measure(
-    name: &str,
-    script: &Script,
-    task: Task,
-    found: &[peers::Found],
-    results: &Results,
-    control: &Control,
-    progress: &(dyn Fn(Progress) + Sync),
-) -> Group {
-    let Task {
-        contest,
-        mut absent,
-        notes,
-    } = task;
-    let reference = match contest.reference() {
-        Ok(reference) => reference,
-        Err(error) => return Group::failed(name, format!("error: {error}")),
-    };
-    let mut present = Vec::new();
-    for found in found {
-        match found.peer(&script.name, &reference, &contest.settings.options) {
-            Ok(peer) => present.push(peer),
-            Err(why) => absent.push(Absent {
-                name: found.label.clone(),
-                why,
-            }),
-        }
-    }
-    match contest.run(&present, control, progress) {
-        Ok(ranking) => Group {
-            absent,
-            notes,
-            ..Group::new(name, &ranking, &present, results)
-        },
-        Err(error) => Group::failed(name, format!("error: {error}")),
-    }
 }

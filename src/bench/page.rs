@@ -1,6 +1,7 @@
 //! One page with everything: what was measured, where, how, and the C. It needs no other file.
 
 use super::chart::{chart, escaped};
+use super::curve::{Curve, curve_chart};
 use super::results::{Group, Results};
 use super::table::{COLUMNS, absent, cells, names, notes, rows};
 use crate::machine::Speed;
@@ -29,9 +30,12 @@ pub fn page(results: &Results) -> String {
     let heads = ["kernel"]
         .into_iter()
         .chain(names.iter().map(String::as_str));
-    html.push_str("<h2>Speed-ups over the untransformed nests</h2>\n");
-    html.push_str(&table(heads.chain(["best", "is"]), rows(results, &names)));
+    if !results.groups.is_empty() {
+        html.push_str("<h2>Speed-ups over the untransformed nests</h2>\n");
+        html.push_str(&table(heads.chain(["best", "is"]), rows(results, &names)));
+    }
     html.push_str(&list(absent(&results.absent)));
+    html.extend(results.curves.iter().map(curve));
     for group in &results.groups {
         html.push_str(&section(group));
     }
@@ -62,6 +66,18 @@ fn section(group: &Group) -> String {
         );
     }
     html
+}
+
+fn curve(curve: &Curve) -> String {
+    let heads = curve.heads();
+    let heads = heads.iter().map(String::as_str);
+    format!(
+        "<h2>{}</h2>\n{}{}{}",
+        escaped(&curve.kernel),
+        curve_chart(curve),
+        table(heads, curve.rows()),
+        list(curve.notes())
+    )
 }
 
 fn list(lines: Vec<String>) -> String {
@@ -106,9 +122,11 @@ fn provenance(results: &Results) -> String {
                  timed. Then all variants of a kernel take turns in one run, after a warm-up; a \
                  time is that of the kernel alone. GFLOP/s count the operations of the \
                  definition, GB/s the inputs and results, each once. The limit is the larger of \
-                 two times: what the fewest operations of any variant take at the best rate that \
-                 was measured for arithmetic, and, where the caches cannot hold them, what inputs \
-                 and results take at the best rate for memory. The spread is the interquartile \
+                 two times: what the fewest operations of any variant take at the best rate of \
+                 arithmetic, and, where the caches cannot hold them, what inputs and results take \
+                 at the best rate of memory. Both rates were measured in the same run, between the \
+                 variants: where others use a machine, too, they change from minute to minute. The \
+                 spread is the interquartile \
                  range over the median, the error the largest difference over the largest value.";
     format!("<p>{rules}</p>\n<pre>{}</pre>\n", escaped(&text.join("\n")))
 }

@@ -1,5 +1,6 @@
 //! What a bench finds out, as data.
 
+use super::curve::Curve;
 use crate::codegen::Kernel;
 use crate::machine::{Machine, Rates};
 use crate::runtime::{Compiler, Options, RuntimeError};
@@ -25,12 +26,14 @@ pub struct Results {
     pub flags: String,
     /// Where it ran.
     pub machine: Machine,
-    /// What that can do with this number of threads.
+    /// What that can do at best with this number of threads; each group has what it could do then.
     pub rates: Rates,
     /// The peers that were asked for and are not installed.
     pub absent: Vec<Absent>,
     /// One per comparison.
     pub groups: Vec<Group>,
+    /// One per comparison, where sizes were asked for.
+    pub curves: Vec<Curve>,
 }
 
 /// A comparison: one table.
@@ -138,17 +141,22 @@ impl Results {
             rates,
             absent: Vec::new(),
             groups: Vec::new(),
+            curves: Vec::new(),
         })
     }
 
     /// Whether anything was not measured that should have been.
     pub fn failed(&self) -> bool {
-        let mut groups = self.groups.iter();
-        groups.any(|g| g.why.is_some() || g.lines.iter().any(|l| l.why.is_some()))
+        self.groups.iter().any(Group::failed_in_part) || self.curves.iter().any(Curve::failed)
     }
 }
 
 impl Group {
+    /// Whether a variant or a peer was not measured, or none of them was.
+    pub(super) fn failed_in_part(&self) -> bool {
+        self.why.is_some() || self.lines.iter().any(|line| line.why.is_some())
+    }
+
     pub(super) fn failed(kernel: &str, why: String) -> Group {
         Group {
             kernel: kernel.to_owned(),
@@ -162,9 +170,16 @@ impl Group {
         }
     }
 
-    pub(super) fn new(kernel: &str, ranking: &Ranking, peers: &[Peer], results: &Results) -> Group {
+    /// What was measured where `machine` could do `rates`.
+    pub(super) fn new(
+        kernel: &str,
+        ranking: &Ranking,
+        peers: &[Peer],
+        rates: &Rates,
+        machine: &Machine,
+    ) -> Group {
         let work = &ranking.work;
-        let limit = limit(work, &results.rates, results.machine.last_caches());
+        let limit = limit(work, rates, machine.last_caches());
         let rows = ranking.entries.iter().flat_map(|entry| &entry.row);
         let first = rows.map(|row| row.timing.median).next();
         let own = ranking.entries.len() - peers.len();

@@ -1,5 +1,6 @@
 //! Results as text.
 
+use super::curve::curve_table;
 use super::results::{Absent, Group, Line, Results, Times};
 use crate::report::time;
 use comfy_table::{CellAlignment, Table, presets};
@@ -79,19 +80,25 @@ pub(super) fn notes(group: &Group) -> Vec<String> {
 }
 
 /// Speed-ups over the untransformed nests: a row for each kernel, a column for each name that
-/// kernels have in common, and the best. Below it, where that was measured, and which peers are
-/// absent.
+/// kernels have in common, and the best. Curves have a table each. Below it, where that was
+/// measured, and which peers are absent.
 pub fn summary(results: &Results) -> String {
-    let names = names(results);
-    let heads = ["kernel"]
-        .into_iter()
-        .chain(names.iter().map(String::as_str));
-    let heads: Vec<&str> = heads.chain(["best", "is"]).collect();
-    let mut table = new_table(&heads);
-    for row in rows(results, &names) {
-        table.add_row(row);
+    let mut lines = Vec::new();
+    if !results.groups.is_empty() {
+        let names = names(results);
+        let heads = ["kernel"]
+            .into_iter()
+            .chain(names.iter().map(String::as_str));
+        let heads: Vec<&str> = heads.chain(["best", "is"]).collect();
+        let mut table = new_table(&heads);
+        for row in rows(results, &names) {
+            table.add_row(row);
+        }
+        lines.push("speed-ups over the untransformed nests:".to_owned());
+        lines.push(aligned(table));
     }
-    let mut lines = vec![aligned(table), place(results)];
+    lines.extend(results.curves.iter().map(curve_table));
+    lines.push(place(results));
     lines.extend(absent(&results.absent));
     lines.join("\n")
 }
@@ -181,14 +188,14 @@ pub(super) fn seconds(seconds: f64) -> String {
     time(Duration::try_from_secs_f64(seconds).unwrap_or_default())
 }
 
-fn new_table(heads: &[&str]) -> Table {
+pub(super) fn new_table(heads: &[&str]) -> Table {
     let mut table = Table::new();
     table.load_style(presets::ASCII_MARKDOWN);
     table.set_header(heads);
     table
 }
 
-fn aligned(mut table: Table) -> String {
+pub(super) fn aligned(mut table: Table) -> String {
     for column in table.column_iter_mut().skip(1) {
         column.set_cell_alignment(CellAlignment::Right);
     }

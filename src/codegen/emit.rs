@@ -4,7 +4,7 @@
 //! see that `A[i - 4*o]` moves through neighbors along with `i`.
 
 use super::kernel::{ALIGNMENT, Header, Param, Role, parameter};
-use super::lanes::{Chosen, from_zero, is_uniform, trips};
+use super::lanes::{Chosen, is_uniform, trips};
 use super::settle::settled;
 use super::used::Used;
 use super::value::{ATOM, Values};
@@ -155,22 +155,16 @@ impl Emitter<'_> {
             self.line(&format!("// {remark}"));
         }
         if self.chosen.is_vector(l) {
-            self.vector_loop(&from_zero(l), &origin(l));
+            self.vector_loop(l, &origin(l));
             self.bounds = outside;
             return;
         }
-        let counted;
-        let l = match trips(l).filter(|_| self.chosen.is_unrolled(l)) {
-            Some(trips) => {
-                self.values
-                    .headers
-                    .extend([Header::Integers, Header::Vectors]);
-                self.line(&format!("TEML_UNROLL({trips})"));
-                counted = from_zero(l);
-                &counted
-            }
-            None => l,
-        };
+        if let Some(trips) = trips(l).filter(|_| self.chosen.is_unrolled(l)) {
+            self.values
+                .headers
+                .extend([Header::Integers, Header::Vectors]);
+            self.line(&format!("TEML_UNROLL({trips})"));
+        }
         if let Some(pragma) = self.pragma(l) {
             self.line(&pragma);
         }

@@ -295,21 +295,6 @@ pub(super) fn is_uniform(value: &Expr, lane: &Name) -> bool {
     !moves
 }
 
-/// The loop from 0 on, where its iterator has one lower bound: what it indexes has indices without
-/// outer iterators then.
-pub(super) fn from_zero(l: &Loop) -> Loop {
-    let [lower] = l.range.lower.as_slice() else {
-        return l.clone();
-    };
-    let shifted = Affine::iterator(l.name.clone()).plus(lower);
-    let map = |name: &Name| (*name == l.name).then(|| shifted.clone());
-    Loop {
-        range: l.range.shifted(&lower.times(-1)),
-        body: l.body.iter().map(|t| t.substitute(&map)).collect(),
-        ..l.clone()
-    }
-}
-
 impl Emitter<'_> {
     /// A loop written with vectors.
     pub(super) fn vector_loop(&mut self, l: &Loop, origin: &str) {

@@ -1,5 +1,6 @@
 //! What is the same in all iterations is settled before C is written: bounds that never count are
-//! left out, loops that run once dissolve, and tiles in registers are initialized by loops.
+//! left out, loops that run once dissolve, loops within blocks count from 0, and tiles in registers
+//! are initialized by loops.
 //!
 //! Registers have no index, so that loops around a tile are unrolled, and only loops whose numbers
 //! of iterations are known can be.
@@ -78,6 +79,9 @@ impl Settle {
                 return self.trees(&l.body, around);
             }
         }
+        if !shared && (l.vector || l.range.lower.iter().any(|a| a.as_constant().is_none())) {
+            l = from_zero(l);
+        }
         let mut inside = around.clone();
         inside.enter(&l);
         let body = self.trees(&l.body, &inside);
@@ -135,6 +139,22 @@ impl Settle {
                 return name;
             }
         }
+    }
+}
+
+/// The loop from 0 on, where its iterator has one lower bound: the indices of buffers that hold what
+/// a block needs are without outer iterators then, and compilers recognize transpositions and
+/// neighbors in them.
+fn from_zero(l: Loop) -> Loop {
+    let [lower] = l.range.lower.as_slice() else {
+        return l;
+    };
+    let shifted = Affine::iterator(l.name.clone()).plus(lower);
+    let map = |name: &Name| (*name == l.name).then(|| shifted.clone());
+    Loop {
+        range: l.range.shifted(&lower.times(-1)),
+        body: l.body.iter().map(|t| t.substitute(&map)).collect(),
+        ..l
     }
 }
 

@@ -87,7 +87,7 @@ fn carried(program: &Program, marked: &Marked) -> Result<UnionMap, Error> {
     let leaves = leaves.as_slice();
     let writes = UnionMap::new(&all(leaves, |k, leaf| vec![leaf.write(k)]))?;
     let reads = all(leaves, |k, leaf| {
-        leaf.reads(k).into_iter().map(|(_, piece)| piece).collect()
+        leaf.reads(k).into_iter().map(|read| read.2).collect()
     });
     let touched = writes.union(&UnionMap::new(&reads)?)?;
     let conflicts = writes.apply_range(&touched.reverse()?)?;
@@ -96,7 +96,7 @@ fn carried(program: &Program, marked: &Marked) -> Result<UnionMap, Error> {
     }
     let pieces = all(leaves, |k, leaf| {
         let reads = leaf.reads(k);
-        let tuples = reads.iter().map(|(r, _)| read(k, *r)).chain([written(k)]);
+        let tuples = reads.iter().map(|(r, ..)| read(k, *r)).chain([written(k)]);
         let values = leaf.iterators()[..=depth].to_vec();
         let maps = tuples.map(|t| leaf.domain(&t).to("", values.clone()));
         maps.collect()

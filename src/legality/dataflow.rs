@@ -1,18 +1,19 @@
-//! Where values come from: exact dataflow, seen through copies.
+//! Where values come from, seen through copies.
 //!
 //! Each read gets a value: that of an instance `S⟨a⟩[…]` of the definition, a constant
 //! `C⟨value⟩[]`, what an element `m_A[…]` held before, or what an execution `W⟨k⟩[…]` combined of
 //! partial results. Statements that only copy pass on what they read. What a tensor holds in the
 //! end is read at the points `O_A[…]`.
 //!
-//! Source: Feautrier, Dataflow Analysis of Array and Scalar References, 1991; Verdoolaege,
-//! Janssens and Bruynooghe, Equivalence Checking of Static Affine Programs, 2009.
+//! Source: Verdoolaege, Janssens and Bruynooghe, Equivalence Checking of Static Affine Programs,
+//! 2009.
 
-use super::memory::{Clock, read, written};
+use super::memory::{read, written};
 use super::program::{Leaf, What};
 use super::relations::{linear, statement};
+use super::sources::Sources;
 use crate::ir::{Constant, Name, Node, Tensor};
-use crate::poly::{Accesses, Error, Linear, Piece, Relation, UnionMap};
+use crate::poly::{Error, Linear, Piece, Relation, UnionMap};
 
 /// The values of all reads, and of the tensors in the end.
 pub(super) struct Values(pub(super) UnionMap);
@@ -28,49 +29,17 @@ const MAX_DOUBLINGS: usize = 8;
 impl Values {
     /// The values in the order of `leaves`, which are numbered from `first` on.
     pub(super) fn of(leaves: &[Leaf], first: usize, results: &[&Tensor]) -> Result<Values, Error> {
-        // Results are read in the end, and a statement reads before it writes.
-        let clock = Clock::of(leaves);
-        let at = |leaf: &Leaf, domain: Piece, writes: i64| {
-            let (start, end) = (Linear::from(0), Linear::from(writes));
-            let moment = clock.moment(leaf);
-            domain.to("", [start].into_iter().chain(moment).chain([end]))
-        };
-        let (mut sinks, mut sources, mut schedule) = (Vec::new(), Vec::new(), Vec::new());
         let (mut own, mut copies) = (Vec::new(), Vec::new());
         for (leaf, k) in leaves.iter().zip(first..) {
-            for (r, piece) in leaf.reads(k) {
-                sinks.push(piece);
-                schedule.push(at(leaf, leaf.domain(&read(k, r)), 0));
-            }
-            sources.push(leaf.write(k));
-            schedule.push(at(leaf, leaf.domain(&written(k)), 1));
             match leaf.copies() {
                 true => copies.push(leaf.domain(&written(k)).to(&read(k, 1), leaf.iterators())),
                 false => own.push(leaf.value(k)),
             }
         }
-        for tensor in results {
-            let piece = whole(tensor);
-            let elements = (0..tensor.shape().rank()).map(|d| element(d).as_str().into());
-            sinks.push(piece.clone().to(&format!("m_{}", tensor.label()), elements));
-            let mut end = vec![Linear::from(1)];
-            end.resize(clock.coordinates() + 2, Linear::from(0));
-            schedule.push(piece.to("", end));
-        }
-
-        let (sinks, sources) = (UnionMap::new(&sinks)?, UnionMap::new(&sources)?);
-        let flow = Accesses {
-            sink: &sinks,
-            must_source: Some(&sources),
-            may_source: None,
-            kill: None,
-            schedule: &UnionMap::new(&schedule)?,
-        }
-        .flow()?;
-        let from = flow.must.reverse()?;
-        let mut values = from.apply_range(&UnionMap::new(&own)?)?;
-        values = values.union(&flow.must_no_source)?;
-        let mut links = from.apply_range(&UnionMap::new(&copies)?)?;
+        let sources = Sources::of(leaves, first, results)?;
+        let values = sources.executions.apply_range(&UnionMap::new(&own)?)?;
+        let mut values = values.union(&sources.elements)?;
+        let mut links = sources.executions.apply_range(&UnionMap::new(&copies)?)?;
         for round in 0..MAX_DOUBLINGS {
             let open = links.domain()?.subtract(&values.domain()?)?;
             if open.is_empty()? {
@@ -102,6 +71,12 @@ pub(super) fn whole(tensor: &Tensor) -> Piece {
             .constrain(0, Relation::LessOrEqual, e.as_str())
             .constrain(e.as_str(), Relation::Less, Linear::from(extent))
     })
+}
+
+/// The elements of a tensor, in terms of [`whole`].
+pub(super) fn elements(tensor: &Tensor) -> impl Iterator<Item = Linear> + use<> {
+    let dimensions = 0..tensor.shape().rank();
+    dimensions.map(|d| Linear::from(element(d).as_str()))
 }
 
 fn element(dimension: usize) -> String {

@@ -8,7 +8,7 @@
 //! in any tree, if the reduction may be reassociated.
 
 use super::check::Undecided;
-use super::dataflow::{Values, result};
+use super::dataflow::{Values, elements, result, whole};
 use super::memory::{leaf_of, read, written};
 use super::program::{Leaf, Program, What};
 use super::reduction::Trees;
@@ -231,10 +231,7 @@ fn results<'a>(program: &Program<'a>) -> Vec<&'a Tensor> {
         }
     };
     for leaf in &program.leaves {
-        let target = match leaf.what {
-            What::Stmt(s) => &s.target,
-            What::Fill(fill) => &fill.target,
-        };
+        let target = leaf.target();
         let local = leaf.locals.iter().any(|(name, _)| *name == target.label());
         if !local
             && !program
@@ -265,7 +262,7 @@ fn reads(
 ) -> Vec<Piece> {
     let kept = operands.0.iter().filter(|(k, r, _)| !skips(*k, *r));
     let reads = kept.map(|(k, r, _)| program.leaves[*k].domain(&read(*k, *r)).to("", []));
-    let results = results.iter().map(|t| super::dataflow::whole(t).to("", []));
+    let results = results.iter().map(|t| whole(t).to("", []));
     reads.chain(results).collect()
 }
 
@@ -280,10 +277,7 @@ fn expected(
 ) -> Result<UnionMap, Error> {
     let ends: Vec<Piece> = results
         .iter()
-        .map(|t| {
-            let elements = (0..t.shape().rank()).map(|d| format!("e{d}").as_str().into());
-            super::dataflow::whole(t).to(&result(t), elements)
-        })
+        .map(|t| whole(t).to(&result(t), elements(t)))
         .collect();
     let mut all = UnionMap::new(&ends)?.apply_range(meant)?;
     for (k, r, chain) in operands.0.iter().filter(|(k, r, _)| !skips(*k, *r)) {

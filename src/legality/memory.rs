@@ -7,7 +7,7 @@
 
 use super::program::{Access, Leaf, What, accesses};
 use super::relations::{bounded, linear, within};
-use crate::ir::{Fill, Name, Stmt};
+use crate::ir::{Fill, Name, Stmt, Tensor};
 use crate::poly::{Linear, Piece};
 
 /// The point of an execution of a leaf.
@@ -34,6 +34,29 @@ pub(super) fn leaf_of(tuple: Option<&str>) -> Option<(usize, Option<usize>)> {
 /// The iterator of the loop at `depth` around a leaf.
 pub(super) fn iterator(depth: usize) -> String {
     format!("t{depth}")
+}
+
+/// Where the elements of a tensor are.
+#[derive(PartialEq, Eq)]
+pub(super) struct Memory {
+    pub(super) tuple: String,
+    /// Each iteration of so many loops has elements of its own.
+    pub(super) loops: usize,
+}
+
+impl Memory {
+    /// That of a tensor that is not local.
+    pub(super) fn shared(tensor: &Tensor) -> Memory {
+        Memory {
+            tuple: format!("m_{}", tensor.label()),
+            loops: 0,
+        }
+    }
+
+    /// The iteration that has elements of its own.
+    fn around(&self) -> impl Iterator<Item = Linear> + use<> {
+        (0..self.loops).map(|d| Linear::from(iterator(d).as_str()))
+    }
 }
 
 impl Leaf<'_> {
@@ -85,41 +108,43 @@ impl Leaf<'_> {
     }
 
     fn sets(&self, domain: Piece, fill: &Fill) -> Piece {
-        let (tuple, mut values) = self.place_of(fill.target.label());
+        let memory = self.memory(&fill.target);
         let elements = (0..fill.region.len()).map(|d| element(d).as_str().into());
-        values.extend(elements);
-        domain.to(&tuple, values)
+        domain.to(&memory.tuple, memory.around().chain(elements))
     }
 
-    /// What the leaf reads, by number.
-    pub(super) fn reads(&self, k: usize) -> Vec<(usize, Piece)> {
+    /// What the leaf reads, by number, with the tensor.
+    pub(super) fn reads(&self, k: usize) -> Vec<(usize, &Tensor, Piece)> {
         let What::Stmt(s) = self.what else {
             return Vec::new();
         };
-        let numbered = read_accesses(s);
-        let pieces = numbered
-            .iter()
-            .map(|(r, access)| (*r, self.touches(self.domain(&read(k, *r)), access)));
+        let numbered = read_accesses(s).into_iter();
+        let pieces = numbered.map(|(r, access)| {
+            let piece = self.touches(self.domain(&read(k, r)), &access);
+            (r, access.tensor, piece)
+        });
         pieces.collect()
     }
 
     fn touches(&self, domain: Piece, access: &Access) -> Piece {
-        let (tuple, mut values) = self.place_of(access.tensor.label());
+        let memory = self.memory(access.tensor);
         let variable = |name: &Name| self.variable(name);
-        values.extend(access.index.iter().map(|a| linear(a, &variable)));
-        domain.to(&tuple, values)
+        let index = access.index.iter().map(|a| linear(a, &variable));
+        domain.to(&memory.tuple, memory.around().chain(index))
     }
 
-    /// Where a tensor's elements are: for a local one, with the iteration that has it.
-    fn place_of(&self, tensor: &str) -> (String, Vec<Linear>) {
-        match self.locals.iter().find(|(name, _)| *name == tensor) {
-            None => (format!("m_{tensor}"), Vec::new()),
+    /// Where a tensor has its elements.
+    pub(super) fn memory(&self, tensor: &Tensor) -> Memory {
+        let label = tensor.label();
+        match self.locals.iter().find(|(name, _)| *name == label) {
+            None => Memory::shared(tensor),
             Some((_, scope)) => {
-                let loops = scope.len() - 1;
-                let around = (0..loops).map(|d| iterator(d).as_str().into());
                 // The sequence that declares it tells it from others of that name.
                 let places: Vec<String> = scope.iter().map(usize::to_string).collect();
-                (format!("l_{tensor} {}", places.join(" ")), around.collect())
+                Memory {
+                    tuple: format!("l_{label} {}", places.join(" ")),
+                    loops: scope.len() - 1,
+                }
             }
         }
     }
@@ -145,8 +170,16 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    pub(super) fn of(leaves: &[Leaf]) -> Clock {
-        let mut moments: Vec<Vec<Linear>> = leaves.iter().map(Leaf::moment).collect();
+    pub(super) fn of<'l, 'a: 'l>(leaves: impl IntoIterator<Item = &'l Leaf<'a>>) -> Clock {
+        Clock::inside(0, leaves)
+    }
+
+    /// The order within an iteration of the outermost `loops`, which all the leaves are in.
+    pub(super) fn inside<'l, 'a: 'l>(
+        loops: usize,
+        leaves: impl IntoIterator<Item = &'l Leaf<'a>>,
+    ) -> Clock {
+        let mut moments: Vec<Vec<Linear>> = leaves.into_iter().map(Leaf::moment).collect();
         let length = moments.iter().map(Vec::len).max().unwrap_or(0);
         for moment in &mut moments {
             moment.resize(length, Linear::from(0));
@@ -156,9 +189,14 @@ impl Clock {
             let first = column.next();
             !first.is_some_and(Linear::is_constant) || column.any(|other| Some(other) != first)
         };
+        // The number of the nest, then for each loop its place and its iterator.
+        let first = match loops {
+            0 => 0,
+            loops => 2 * loops + 1,
+        };
         Clock {
             length,
-            kept: (0..length).filter(differs).collect(),
+            kept: (first..length).filter(differs).collect(),
         }
     }
 

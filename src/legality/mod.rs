@@ -22,6 +22,7 @@ pub mod race;
 mod reduction;
 mod relations;
 mod reroll;
+mod sources;
 mod violation;
 
 pub use asked::{Asked, asked};

@@ -90,7 +90,15 @@ pub(super) fn definition(nests: &[Nest]) -> Vec<Leaf<'_>> {
     leaves
 }
 
-impl Leaf<'_> {
+impl<'a> Leaf<'a> {
+    /// What the leaf writes to.
+    pub(super) fn target(&self) -> &'a Tensor {
+        match self.what {
+            What::Stmt(s) => &s.target,
+            What::Fill(fill) => &fill.target,
+        }
+    }
+
     /// When an iteration is executed: numbers of sequences and values of iterators in turn.
     pub(super) fn time_of(&self, iteration: &[i64]) -> Vec<i64> {
         let mut time = vec![self.place[0] as i64];

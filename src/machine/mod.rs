@@ -5,4 +5,4 @@ mod facts;
 mod speed;
 
 pub use facts::{Cache, Machine, Vector};
-pub use speed::{Rates, Speed, forget, speed, speed_at_best};
+pub use speed::{Probes, Rates, Speed, forget, speed, speed_at_best};

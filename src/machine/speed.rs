@@ -6,7 +6,8 @@ use crate::codegen::{Kernel, Param, Role};
 use crate::ir::{Elem, Shape, Tensor};
 use crate::legality::Proof;
 use crate::runtime::{
-    self, Budget, Compiler, Control, Data, Options, RuntimeError, Scalar, Variant, cache_directory,
+    self, Budget, Compiler, Control, Data, Options, RuntimeError, Scalar, Timing, Variant,
+    cache_directory,
 };
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -90,6 +91,38 @@ pub fn forget(control: &Control) -> Result<(), RuntimeError> {
         let _ = std::fs::remove_file(file);
     }
     Ok(())
+}
+
+/// Kernels that tell what a machine can do, to be measured in the same run as others: what it can
+/// do changes while others use it, too.
+pub struct Probes {
+    /// What is to be measured.
+    pub variants: Vec<Variant>,
+    counts: [f64; 4],
+}
+
+impl Probes {
+    /// With `threads` threads.
+    ///
+    /// # Errors
+    /// As [`runtime::compile`].
+    pub fn new(threads: usize, control: &Control) -> Result<Probes, RuntimeError> {
+        Bench::new().probes(threads, control)
+    }
+
+    /// The best of what was measured; `None` if that are not the times of these variants.
+    pub fn rates(&self, timings: &[Timing]) -> Option<Rates> {
+        let [f64, f32, read, triad] = timings else {
+            return None;
+        };
+        let rate = |timing: &Timing, count: f64| count / (timing.min.as_secs_f64().max(1e-9) * 1e9);
+        Some(Rates {
+            gflops_f64: rate(f64, self.counts[0]),
+            gflops_f32: rate(f32, self.counts[1]),
+            read: rate(read, self.counts[2]),
+            triad: rate(triad, self.counts[3]),
+        })
+    }
 }
 
 /// What is remembered.
@@ -195,20 +228,25 @@ impl Bench {
     }
 
     fn measure(&self, threads: usize, control: &Control) -> Result<Rates, RuntimeError> {
+        let probes = self.probes(threads, control)?;
+        let timings = runtime::measure(&probes.variants, &BUDGET, control)?;
+        probes.rates(&timings).ok_or(RuntimeError::Interrupted {
+            during: "measuring".to_owned(),
+        })
+    }
+
+    fn probes(&self, threads: usize, control: &Control) -> Result<Probes, RuntimeError> {
         let half = || Data::Constant(Scalar::Float(0.5));
-        let time = |kernel: Kernel, inputs: usize| -> Result<f64, RuntimeError> {
+        let variant = |kernel: Kernel, inputs: usize| -> Result<Variant, RuntimeError> {
             let inputs = std::iter::repeat_with(half).take(inputs);
-            let variant = Variant {
+            Ok(Variant {
                 label: kernel.symbol.clone(),
                 kernel: runtime::compile(&kernel, &self.options, control)?,
                 data: [Data::Unset].into_iter().chain(inputs).collect(),
                 threads,
                 apart: false,
                 checked: None,
-            };
-            let timings = runtime::measure(&[variant], &BUDGET, control)?;
-            let best = timings.first().map_or(Duration::ZERO, |t| t.min);
-            Ok(best.as_secs_f64().max(1e-9) * 1e9)
+            })
         };
         let operations = |elem: Elem| {
             let sums = if self.many_registers { 24 } else { 12 };
@@ -216,11 +254,19 @@ impl Bench {
             (threads * sums * lanes * 2) as f64 * ROUNDS as f64
         };
         let bytes = (self.count * 8) as f64;
-        Ok(Rates {
-            gflops_f64: operations(Elem::F64) / time(self.fma(Elem::F64), 1)?,
-            gflops_f32: operations(Elem::F32) / time(self.fma(Elem::F32), 1)?,
-            read: bytes / time(self.read(), 1)?,
-            triad: 3.0 * bytes / time(self.triad(), 2)?,
+        Ok(Probes {
+            variants: vec![
+                variant(self.fma(Elem::F64), 1)?,
+                variant(self.fma(Elem::F32), 1)?,
+                variant(self.read(), 1)?,
+                variant(self.triad(), 2)?,
+            ],
+            counts: [
+                operations(Elem::F64),
+                operations(Elem::F32),
+                bytes,
+                3.0 * bytes,
+            ],
         })
     }
 

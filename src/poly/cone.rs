@@ -3,13 +3,9 @@
 use super::error::Error;
 use super::handle::Handle;
 use super::library::{RawBasicSet, RawMatrix};
-use super::point::{PARAMETERS, RANGE, number};
+use super::point::{CONSTANT, DIVISIONS, PARAMETERS, RANGE, number};
 use super::set::Set;
-use std::ffi::{c_int, c_uint};
-
-/// `isl_dim_cst` and `isl_dim_div`.
-const CONSTANT: c_uint = 0;
-const DIVISIONS: c_uint = 4;
+use std::ffi::c_int;
 
 /// A condition on numbers: so much of each of them is 0 in all, or at least 0.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -4,7 +4,7 @@ use super::context::Context;
 use super::error::Error;
 use super::library::{
     Answer, Library, RawBasicMap, RawBasicSet, RawContext, RawFlow, RawMap, RawMatrix, RawPoint,
-    RawSet, RawUnionMap, RawUnionSet, RawValue, Visitor,
+    RawSet, RawSpace, RawUnionMap, RawUnionSet, RawValue, Visitor,
 };
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::ptr::NonNull;
@@ -44,8 +44,9 @@ objects! {
     RawBasicSet: basic_set_free basic_set_copy;
     RawBasicMap: basic_map_free basic_map_copy;
     RawPoint: point_free;
-    RawValue: val_free;
-    RawMatrix: mat_free;
+    RawValue: val_free val_copy;
+    RawMatrix: mat_free mat_copy;
+    RawSpace: space_free space_copy;
     RawFlow: union_flow_free;
 }
 
@@ -260,11 +261,6 @@ macro_rules! notation {
             pub fn read(text: &str) -> Result<$type, Error> {
                 // SAFETY: so does the function.
                 unsafe { handle::read(stringify!($read), text, |library| library.$read) }.map($type)
-            }
-
-            /// The union of the pieces.
-            pub fn new(pieces: &[Piece]) -> Result<$type, Error> {
-                $type::read(&notation::text(pieces))
             }
 
             /// The text in isl's notation.

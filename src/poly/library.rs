@@ -19,7 +19,7 @@ macro_rules! opaque {
 
 opaque! {
     RawContext RawSet RawMap RawUnionSet RawUnionMap RawBasicSet RawBasicMap RawPoint RawValue
-    RawMatrix RawAccesses RawFlow
+    RawMatrix RawSpace RawAccesses RawFlow
 }
 
 /// `isl_bool`: −1 is an error. So it is for `isl_stat` and `isl_size`.
@@ -62,6 +62,12 @@ functions! {
     ctx_reset_operations(*mut RawContext);
     options_set_on_error(*mut RawContext, c_int) -> Answer;
 
+    space_alloc(*mut RawContext, c_uint, c_uint, c_uint) -> *mut RawSpace;
+    space_copy(*mut RawSpace) -> *mut RawSpace; // keeps
+    space_free(*mut RawSpace) -> *mut RawSpace;
+    space_set_tuple_name(*mut RawSpace, c_uint, *const c_char) -> *mut RawSpace;
+    space_set_dim_name(*mut RawSpace, c_uint, c_uint, *const c_char) -> *mut RawSpace;
+
     set_read_from_str(*mut RawContext, *const c_char) -> *mut RawSet;
     set_to_str(*mut RawSet) -> *mut c_char;
     set_copy(*mut RawSet) -> *mut RawSet; // keeps
@@ -92,7 +98,11 @@ functions! {
     basic_set_free(*mut RawBasicSet) -> *mut RawBasicSet;
     basic_set_equalities_matrix(*mut RawBasicSet, c_uint, c_uint, c_uint, c_uint) -> *mut RawMatrix; // keeps
     basic_set_inequalities_matrix(*mut RawBasicSet, c_uint, c_uint, c_uint, c_uint) -> *mut RawMatrix; // keeps
+    mat_alloc(*mut RawContext, c_uint, c_uint) -> *mut RawMatrix;
+    mat_copy(*mut RawMatrix) -> *mut RawMatrix; // keeps
     mat_free(*mut RawMatrix) -> *mut RawMatrix;
+    mat_set_element_si(*mut RawMatrix, c_int, c_int, c_int) -> *mut RawMatrix;
+    mat_set_element_val(*mut RawMatrix, c_int, c_int, *mut RawValue) -> *mut RawMatrix;
     mat_rows(*mut RawMatrix) -> Answer;
     mat_cols(*mut RawMatrix) -> Answer;
     mat_get_element_val(*mut RawMatrix, c_int, c_int) -> *mut RawValue; // keeps
@@ -128,6 +138,7 @@ functions! {
     map_is_injective(*mut RawMap) -> Answer;
     map_is_bijective(*mut RawMap) -> Answer;
     map_foreach_basic_map(*mut RawMap, Visitor<RawBasicMap>, *mut c_void) -> Answer;
+    basic_map_from_constraint_matrices(*mut RawSpace, *mut RawMatrix, *mut RawMatrix, c_uint, c_uint, c_uint, c_uint, c_uint) -> *mut RawBasicMap;
     basic_map_copy(*mut RawBasicMap) -> *mut RawBasicMap; // keeps
     basic_map_free(*mut RawBasicMap) -> *mut RawBasicMap;
 
@@ -184,6 +195,8 @@ functions! {
     point_is_void(*mut RawPoint) -> Answer;
     point_get_coordinate_val(*mut RawPoint, c_uint, c_int) -> *mut RawValue; // keeps
     val_zero(*mut RawContext) -> *mut RawValue;
+    val_read_from_str(*mut RawContext, *const c_char) -> *mut RawValue;
+    val_copy(*mut RawValue) -> *mut RawValue; // keeps
     val_free(*mut RawValue) -> *mut RawValue;
     val_get_num_si(*mut RawValue) -> c_long;
 

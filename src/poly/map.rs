@@ -3,7 +3,6 @@
 use super::error::Error;
 use super::handle::{self, Handle, notation, operations};
 use super::library::{RawBasicMap, RawMap, RawUnionMap};
-use super::notation::{self, Piece};
 use super::point::{DOMAIN, Point, RANGE, tuple_name};
 use super::set::{Set, UnionSet, range, whole};
 use std::ffi::c_uint;

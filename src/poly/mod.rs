@@ -2,8 +2,8 @@
 //! loops.
 //!
 //! isl is the library that this field uses (Verdoolaege, *isl: An Integer Set Library for the
-//! Polyhedral Model*, ICMS 2010). Sets and maps are written in its notation, by hand or by
-//! [`Piece`], which gets names and signs right:
+//! Polyhedral Model*, ICMS 2010). Sets and maps are read from its notation, or made of
+//! [`Piece`]s, which get names and signs right, and are quicker:
 //!
 //! ```
 //! use teml::poly::{Error, Piece, Relation::Less, Set, bounded};
@@ -45,6 +45,7 @@ mod handle;
 mod library;
 mod map;
 mod notation;
+mod pieces;
 mod point;
 mod set;
 

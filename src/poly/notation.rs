@@ -1,5 +1,7 @@
-//! Sets and maps in isl's notation, written so that every name and every sign is right.
+//! Parts of sets and maps, in which every name and every sign is right: as rows of coefficients, and
+//! as text in isl's notation, for messages.
 
+use std::collections::HashMap;
 use std::fmt;
 
 /// An integer expression: multiples of variables, and a constant.
@@ -103,8 +105,8 @@ impl fmt::Display for Relation {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Piece {
     tuple: (String, Vec<Linear>),
-    range: Option<(String, Vec<Linear>)>,
-    parameters: Vec<String>,
+    pub(super) range: Option<(String, Vec<Linear>)>,
+    pub(super) parameters: Vec<String>,
     hidden: Vec<String>,
     constraints: Vec<(Linear, Relation, Linear)>,
 }
@@ -154,6 +156,91 @@ impl Piece {
     ) -> Piece {
         self.constraints.push((left.into(), relation, right.into()));
         self
+    }
+}
+
+/// The first and the second tuple of a piece; a set has only the second one.
+type Tuples<'a> = (Option<&'a (String, Vec<Linear>)>, &'a (String, Vec<Linear>));
+
+impl Piece {
+    /// The first tuple, of which a set has none, and the second.
+    pub(super) fn tuples(&self) -> Tuples<'_> {
+        match &self.range {
+            Some(range) => (Some(&self.tuple), range),
+            None => (None, &self.tuple),
+        }
+    }
+}
+
+/// The constraints of a piece as rows of coefficients: those of the parameters, of the coordinates
+/// and of the hidden variables, in this order, and the constant.
+pub(super) struct Rows {
+    pub(super) columns: usize,
+    /// What is 0.
+    pub(super) equations: Vec<Vec<i128>>,
+    /// What is at least 0.
+    pub(super) inequalities: Vec<Vec<i128>>,
+}
+
+impl Rows {
+    /// # Errors
+    /// The name of a variable that nothing introduces.
+    pub(super) fn of<'a>(piece: &'a Piece, parameters: &[&'a str]) -> Result<Rows, &'a str> {
+        let (domain, range) = piece.tuples();
+        let entries: Vec<&Linear> = match domain {
+            Some((_, values)) => values.iter().chain(&range.1).collect(),
+            None => range.1.iter().collect(),
+        };
+        let first = parameters.len();
+        let hidden = first + entries.len();
+        let mut columns: HashMap<&str, usize> = HashMap::new();
+        columns.extend(parameters.iter().copied().zip(0..));
+        columns.extend(piece.hidden.iter().map(String::as_str).zip(hidden..));
+        let mut rows = Rows {
+            columns: hidden + piece.hidden.len() + 1,
+            equations: Vec::new(),
+            inequalities: Vec::new(),
+        };
+        for (entry, k) in entries.into_iter().zip(first..) {
+            match entry.terms.as_slice() {
+                [(1, name)] if entry.constant == 0 && !columns.contains_key(name.as_str()) => {
+                    columns.insert(name, k);
+                }
+                _ => {
+                    let mut row = rows.row(&columns, [(1, entry)])?;
+                    row[k] -= 1;
+                    rows.equations.push(row);
+                }
+            }
+        }
+        for (left, relation, right) in &piece.constraints {
+            let mut row = rows.row(&columns, [(-1, left), (1, right)])?;
+            match relation {
+                Relation::Equal => rows.equations.push(row),
+                Relation::LessOrEqual => rows.inequalities.push(row),
+                Relation::Less => {
+                    *row.last_mut().unwrap_or(&mut 0) -= 1;
+                    rows.inequalities.push(row);
+                }
+            }
+        }
+        Ok(rows)
+    }
+
+    fn row<'a, const N: usize>(
+        &self,
+        columns: &HashMap<&str, usize>,
+        sum: [(i128, &'a Linear); N],
+    ) -> Result<Vec<i128>, &'a str> {
+        let mut row = vec![0; self.columns];
+        for (factor, linear) in sum {
+            for (coefficient, name) in &linear.terms {
+                let column = columns.get(name.as_str()).ok_or(name.as_str())?;
+                row[*column] += factor * i128::from(*coefficient);
+            }
+            row[self.columns - 1] += factor * i128::from(linear.constant);
+        }
+        Ok(row)
     }
 }
 

@@ -13,6 +13,22 @@ fn everything() -> Result<(), Error> {
     let set = Set::read("{ S[i, j] : 0 <= i < j < 5; S[i, 7] : 0 <= i < 3 }")?;
     let other = Set::read("{ S[i, j] : i < 2 and (exists k : j = 2 k) and 0 <= j }")?;
     let map = Map::read("{ S[i, j] -> S[i + 1, j]; S[i, j] -> S[i, j + i] }")?;
+    let piece = Piece::set("S", ["i", "j"]).parameter("n").exists("k");
+    let piece = piece.constrain("i", Relation::Less, Linear::new([(3, "k")], i64::MAX));
+    let made = UnionSet::new(&[piece.clone(), Piece::set("T", [])])?;
+    let to = piece.clone().to("T", ["j".into(), 7.into()]);
+    let _ = (
+        made,
+        Set::new(&[piece.clone(), piece])?,
+        Map::new(&[to.clone()])?,
+    );
+    for wrong in [
+        to.constrain("l", Relation::Less, 3),
+        Piece::set("\0", ["i"]),
+    ] {
+        UnionMap::new(&[wrong.clone()]).map(drop).or_else(stop)?;
+        UnionSet::new(&[wrong]).map(drop).or_else(stop)?;
+    }
     for one in [&set, &other] {
         for result in [
             one.intersect(&set),

@@ -6,10 +6,13 @@ use super::library::{RawPoint, RawValue};
 use super::notation::unescape;
 use std::ffi::{CStr, c_char, c_int, c_uint};
 
-/// `isl_dim_param`, `isl_dim_in` and `isl_dim_out`, which is `isl_dim_set`, too.
+/// `isl_dim_cst`, `isl_dim_param`, `isl_dim_in`, `isl_dim_out`, which is `isl_dim_set`, too, and
+/// `isl_dim_div`.
+pub(super) const CONSTANT: c_uint = 0;
 pub(super) const PARAMETERS: c_uint = 1;
 pub(super) const DOMAIN: c_uint = 2;
 pub(super) const RANGE: c_uint = 3;
+pub(super) const DIVISIONS: c_uint = 4;
 
 /// An integer point.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

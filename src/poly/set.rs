@@ -4,7 +4,6 @@ use super::error::Error;
 use super::handle::{self, Handle, notation, operations};
 use super::library::{RawBasicSet, RawPoint, RawSet, RawUnionSet};
 use super::map::{Map, UnionMap};
-use super::notation::{self, Piece};
 use super::point::{PARAMETERS, Point, RANGE, coordinates, tuple_name};
 use std::ffi::c_uint;
 use std::fmt;

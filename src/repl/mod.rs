@@ -290,14 +290,22 @@ mod tests {
         let mut repl = repl();
         assert!(text(&mut repl, ":help").contains("interchange"));
         assert!(text(&mut repl, ":help interchange").starts_with("interchange(nest"));
-        assert!(failure(&mut repl, ":help nothing").contains("no help"));
+        let scheduled = text(&mut repl, ":help schedules::gemm");
+        assert!(scheduled.starts_with("schedules::gemm(nest"), "{scheduled}");
+        for unknown in ["nothing", "gemm", "schedules::einsum", "std_roles"] {
+            assert!(failure(&mut repl, &format!(":help {unknown}")).contains("no help"));
+        }
         assert!(failure(&mut repl, ":x").contains("no command"));
         assert_eq!(text(&mut repl, ":vars"), "no variables yet");
         assert!(failure(&mut repl, ":moves").contains("no variable holds a nest"));
         assert_eq!(text(&mut repl, ":quit"), "leave");
-        assert!(
-            repl.completions("interch")
-                .contains(&"interchange".to_owned())
-        );
+        for (start, name) in [
+            ("interch", "interchange"),
+            ("schedules::g", "schedules::gemm"),
+            ("sch", "schedules::gemm"),
+        ] {
+            assert!(repl.completions(start).contains(&name.to_owned()));
+        }
+        assert!(repl.completions("std_").is_empty());
     }
 }

@@ -147,11 +147,10 @@ impl Completer for Assistant {
         _context: &Context<'_>,
     ) -> rustyline::Result<(usize, Vec<String>)> {
         let before = line.get(..position).unwrap_or(line);
-        let start = before
-            .rfind(|c: char| !(c == '_' || c.is_alphanumeric()))
-            .map_or(0, |k| {
-                k + before[k..].chars().next().map_or(1, char::len_utf8)
-            });
+        let mut start = word_start(before);
+        if let Some(outer) = before[..start].strip_suffix("::") {
+            start = word_start(outer);
+        }
         let word = &before[start..];
         if word.is_empty() {
             return Ok((start, Vec::new()));
@@ -159,4 +158,12 @@ impl Completer for Assistant {
         let repl = self.repl.lock().unwrap_or_else(PoisonError::into_inner);
         Ok((start, repl.completions(word)))
     }
+}
+
+/// Where the last word of a text starts.
+fn word_start(text: &str) -> usize {
+    let ends = |c: char| !(c == '_' || c.is_alphanumeric());
+    text.char_indices()
+        .rfind(|(_, c)| ends(*c))
+        .map_or(0, |(k, c)| k + c.len_utf8())
 }

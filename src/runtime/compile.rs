@@ -51,6 +51,8 @@ impl Options {
             // Compilers older than the processor take it for its predecessor, whose costs mislead
             // them: gcc 12 reads operands of Zen 5 from memory again and again.
             "-mtune=generic".to_owned(),
+            // gcc 12 replaces tiles in registers by scalars that it then moves around.
+            "-fno-tree-sra".to_owned(),
             "-fPIC".to_owned(),
             "-shared".to_owned(),
             // A kernel of the name of a library function is the kernel all the same.

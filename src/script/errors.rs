@@ -3,7 +3,7 @@
 use super::fail::{Cause, Failure};
 use super::frames::{self, Frame};
 use super::places::Places;
-use super::suggest::closest;
+use super::suggest::{Known, closest, did_you_mean};
 use super::{syntax, values};
 use crate::diag::{self, CallPlace, Diagnostic, Sources};
 use crate::transform;
@@ -34,28 +34,6 @@ impl std::fmt::Display for ScriptError {
 }
 
 impl std::error::Error for ScriptError {}
-
-/// What a script could have meant.
-pub(super) struct Known {
-    /// Functions: name and signature.
-    pub functions: Vec<(String, String)>,
-    /// Variables.
-    pub variables: Vec<String>,
-}
-
-impl Known {
-    /// Functions of one name differ in their number of arguments.
-    fn signatures(&self, name: &str) -> impl Iterator<Item = &str> {
-        let found = self.functions.iter().filter(move |(n, _)| n == name);
-        found.map(|(_, signature)| signature.as_str())
-    }
-
-    fn similar(&self, word: &str) -> Option<String> {
-        let functions = self.functions.iter().map(|(n, _)| n.as_str());
-        let variables = self.variables.iter().map(String::as_str);
-        closest(word, variables.chain(functions)).map(|w| format!("did you mean `{w}`?"))
-    }
-}
 
 /// Translates an error of the engine.
 pub(super) fn translate(error: EvalAltResult, known: &Known, places: &Places) -> ScriptError {
@@ -118,11 +96,12 @@ impl Translator<'_> {
             }
             E::ErrorVariableNotFound(name, _) => self.unknown_name(name),
             E::ErrorFunctionNotFound(signature, _) => self.unknown_function(signature),
-            E::ErrorModuleNotFound(name, _) => self
-                .error(format!("there is no module `{name}` here"))
-                .help(Some(format!(
-                    "import it first: import \"{name}\" as {name};"
-                ))),
+            E::ErrorModuleNotFound(name, _) => {
+                let import = || format!("import it first: import \"{name}\" as {name};");
+                let similar = closest(name, self.known.namespaces());
+                self.error(format!("there is no module `{name}` here"))
+                    .help(Some(similar.map_or_else(import, did_you_mean)))
+            }
             E::ErrorPropertyNotFound(name, _) => {
                 self.error(format!("there is no property `{name}`"))
             }
@@ -237,7 +216,7 @@ impl Translator<'_> {
         frame: &Frame,
         place: &CallPlace,
     ) -> Diagnostic {
-        let name = &frame.name;
+        let name = &frame.called(self.places);
         let given = place.arguments.len();
         let fits = |signature: &&str| parameters(signature).len() == given;
         let signature = self.known.signatures(name).find(fits);
@@ -285,14 +264,21 @@ impl Translator<'_> {
                 _ => format!("`{name}` cannot be applied to {}", given.join(" and ")),
             });
         }
-        if let Some((module, inner)) = name.rsplit_once("::") {
-            return self.error(format!(
-                "module `{module}` has no function `{inner}` that takes {}",
-                number_of(given.len(), "argument")
-            ));
-        }
         let place = self.places.call(self.position);
         let error = |message: String| Diagnostic::error(message).at(place.callee.clone(), "");
+        if let Some((module, inner)) = name.rsplit_once("::") {
+            let is_known = self.known.namespaces().any(|n| n == module);
+            if !is_known {
+                let count = number_of(given.len(), "argument");
+                return error(format!(
+                    "module `{module}` has no function `{inner}` that takes {count}"
+                ));
+            }
+            if self.known.signatures(name).next().is_none() {
+                return error(format!("`{module}` has no function `{inner}`"))
+                    .help(self.known.similar_in(module, inner));
+            }
+        }
         if name.starts_with("anon$") {
             let count = number_of(given.len(), "argument");
             return error(format!("this closure cannot be called with {count}"));

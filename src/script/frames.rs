@@ -7,12 +7,21 @@ use rhai::{EvalAltResult, Position};
 
 /// A call that was under way.
 pub struct Frame {
-    /// What was called.
-    pub name: String,
+    /// What was called, without its namespace.
+    name: String,
     /// Where.
     pub position: Position,
     /// What to say of it.
     text: String,
+}
+
+impl Frame {
+    /// What was called, with its namespace.
+    pub fn called(&self, places: &Places) -> String {
+        let written = places.called(self.position);
+        let namespaced = written.filter(|w| w.ends_with(&format!("::{}", self.name)));
+        namespaced.unwrap_or_else(|| self.name.clone())
+    }
 }
 
 /// Of more different calls than this around an error, the inner and the outer ones are shown.
@@ -81,7 +90,9 @@ pub fn note_library(
     match places.is_library(position) {
         true => diagnostic.note(format!(
             "`{}` is a function of the library; this is {}:{}",
-            called.name, site.source, site.line
+            called.called(places),
+            site.source,
+            site.line
         )),
         false => diagnostic,
     }

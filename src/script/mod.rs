@@ -17,7 +17,8 @@
 //! * **`x = ..`** at top level declares `x` if nothing did before. In functions and blocks it is
 //!   an error, except for names like iterators inside closures, which capture them as such.
 //! * **`import "file" as m`** is relative to the importing file and stays in the directory of the
-//!   main script; `import "std/NAME" as m` is the library, whose functions are there anyway.
+//!   main script; `import "std/NAME" as m` is the library, whose functions are there anyway,
+//!   those of its folders behind their names, as in `schedules::gemm`.
 //! * A `;` at the end of a line may be left out if the next line starts with a word.
 //! * `eval` is missing.
 //!
@@ -33,6 +34,7 @@ mod errors;
 mod fail;
 mod frames;
 mod lex;
+mod library;
 mod methods;
 mod modules;
 mod names;

@@ -1,23 +1,13 @@
-//! Modules: files beside the script, and the library that comes with the tool.
+//! Modules: what scripts import.
 
 use super::fail::Failure;
+use super::library::parts;
 use super::methods;
 use super::state::Shared;
-use include_dir::{Dir, include_dir};
 use rhai::{AST, Engine, EvalAltResult, Module, ModuleResolver, Position, Scope};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-
-static STDLIB: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/stdlib");
-
-/// The modules of the library: name and text.
-pub fn stdlib() -> impl Iterator<Item = (&'static str, &'static str)> {
-    STDLIB.files().filter_map(|file| {
-        let name = file.path().file_stem()?.to_str()?;
-        (file.path().extension()? == "rhai").then_some((name, file.contents_utf8()?))
-    })
-}
 
 /// Finds what `import` names: `std/NAME`, or a file relative to the importing one.
 ///
@@ -76,10 +66,10 @@ impl Resolver {
         position: Position,
     ) -> Result<Arc<Module>, Box<EvalAltResult>> {
         let text = match path.strip_prefix("std/") {
-            Some(wanted) => match stdlib().find(|(name, _)| *name == wanted) {
-                Some((_, text)) => text.to_owned(),
+            Some(wanted) => match parts().into_iter().find(|part| part.name == wanted) {
+                Some(part) => part.text.to_owned(),
                 None => {
-                    let names: Vec<&str> = stdlib().map(|(name, _)| name).collect();
+                    let names: Vec<String> = parts().into_iter().map(|part| part.name).collect();
                     return Err(
                         Failure::new(format!("the library has no module \"{wanted}\""))
                             .help(format!("it has {}", names.join(", ")))
@@ -96,7 +86,7 @@ impl Resolver {
         let name = self.shared.lock().shown(key);
         let ast = compile(engine, &self.shared, &name, &text, file)
             .map_err(|e| Box::new(EvalAltResult::ErrorInModule(path.to_owned(), e, position)))?;
-        Module::eval_ast_as_new(Scope::new(), &ast, engine)
+        Module::eval_ast_as_new(Scope::new(), &methods::with_methods(&ast), engine)
             .map(Arc::new)
             .map_err(|e| Box::new(EvalAltResult::ErrorInModule(path.to_owned(), e, position)))
     }
@@ -158,5 +148,5 @@ pub fn compile(
     };
     let mut ast = engine.compile(compiled)?;
     ast.set_source(name);
-    Ok(methods::with_methods(&ast))
+    Ok(ast)
 }

@@ -25,11 +25,14 @@ pub fn register(engine: &mut Engine) -> std::result::Result<(), ParseError> {
     // Rhai marks callbacks as deprecated to say that their form may change.
     #[allow(deprecated)]
     engine.on_var(|name, index, context| {
+        // An index means that the compiler saw the declaration.
+        if index > 0 {
+            return Ok(None);
+        }
         // C's `double` and `float` are element types, as the paper writes them.
         let elem = Elem::ALL.into_iter().find(|e| e.c_name() == name);
         let means_something = elem.is_some() || values::is_iterator_name(name);
-        // An index means that the compiler saw the declaration.
-        if index > 0 || !means_something || context.scope().contains(name) {
+        if !means_something || context.scope().contains(name) {
             return Ok(None);
         }
         let is_function = context

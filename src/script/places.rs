@@ -166,6 +166,19 @@ impl Places {
         }
     }
 
+    /// The function that is called at a position, as it is written there, with its namespace.
+    pub fn called(&self, position: Position) -> Option<String> {
+        let source = self.source(position)?;
+        let scanned = lex::scan(&source.text);
+        let last = scanned.at(source.offset(position)?)?;
+        let mut first = last;
+        while first >= 2 && scanned.text(&source.text, first - 1) == "::" {
+            first -= 2;
+        }
+        let range = scanned.tokens[first].range.start..scanned.tokens[last].range.end;
+        Some(source.text[range].to_owned())
+    }
+
     /// Every name that a text of the user's declares, for suggestions.
     pub fn declared_names(&self) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();

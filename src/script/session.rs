@@ -2,17 +2,18 @@
 
 use super::actions::{self, ACTIONS};
 use super::call;
-use super::errors::{self, Known, ScriptError};
-use super::places::LIBRARY;
+use super::errors::{self, ScriptError};
+use super::library::{Library, documentation, script_functions};
 use super::stack::on_large_stack;
 use super::state::{Shared, State};
+use super::suggest::Known;
 use super::workbench::Workbench;
 use super::{fail, methods, modules, names, operations, operators, values};
 use crate::codegen;
 use crate::diag::{Diagnostic, Sources};
 use crate::ir::Nest;
 use crate::transform;
-use rhai::{AST, Array, Dynamic, Engine, EvalAltResult, Module, OptimizationLevel, Scope};
+use rhai::{AST, Array, Dynamic, Engine, EvalAltResult, OptimizationLevel, Scope};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -31,14 +32,8 @@ pub struct Session {
     pub(super) imports: String,
     pub(super) lines: usize,
     pub(super) interrupt: Arc<AtomicBool>,
-    /// The library that comes with the tool.
-    library: Vec<AST>,
+    library: Library,
 }
-
-/// How the names of the library's helpers start. They are not private: Rhai remembers what a
-/// name means without regard to where it is visible, so that a function which the library calls
-/// itself would afterwards miss its private helpers when a script calls it.
-const INTERNAL: &str = "std_";
 
 const MAX_CALLS: usize = 1000;
 const MAX_EXPRESSION_DEPTH: usize = 200;
@@ -74,7 +69,7 @@ impl Session {
             imports: String::new(),
             lines: 0,
             interrupt,
-            library: Vec::new(),
+            library: Library::default(),
         };
         session.set_up().map_err(|e| session.translate(*e))?;
         Ok(session)
@@ -115,19 +110,7 @@ impl Session {
             let place = site.map_or(String::new(), |s| format!("[{}:{}] ", s.source, s.line));
             state.print(&format!("{place}{text}"));
         });
-        self.add_library()
-    }
-
-    /// Makes the functions of the library available without import.
-    fn add_library(&mut self) -> Result<(), Box<EvalAltResult>> {
-        for (name, text) in modules::stdlib() {
-            let name = format!("{LIBRARY}{name}");
-            let ast = modules::compile(&self.engine, &self.shared, &name, text, None)?;
-            let mut module = Module::eval_ast_as_new(Scope::new(), &ast, &self.engine)?;
-            methods::add(&mut module, &ast);
-            self.engine.register_global_module(module.into());
-            self.library.push(ast);
-        }
+        self.library = Library::add(engine, &self.shared)?;
         Ok(())
     }
 
@@ -282,7 +265,7 @@ impl Session {
         own.into_iter()
             .chain(operations)
             .chain(extra)
-            .chain(self.library.iter().flat_map(script_functions))
+            .chain(self.library.functions())
             .collect()
     }
 
@@ -324,18 +307,7 @@ impl Session {
                 function.doc.trim()
             ));
         }
-        let scripts = std::iter::once(&self.functions).chain(&self.library);
-        scripts.into_iter().find_map(|ast| {
-            let function = ast.iter_functions().find(|f| f.name == name)?;
-            let comments = function.comments.iter().flat_map(|c| c.lines());
-            let doc: Vec<&str> = comments
-                .map(|line| line.trim_start_matches('/'))
-                .map(|line| line.strip_prefix(' ').unwrap_or(line))
-                .collect();
-            let signature = format!("{name}({})", function.params.join(", "));
-            let text = format!("{signature}\n\n{}", doc.join("\n"));
-            Some(text.trim_end().to_owned())
-        })
+        documentation(&self.functions, name).or_else(|| self.library.help(name))
     }
 
     /// The names of the variables, in the order of their declaration.
@@ -356,17 +328,6 @@ impl Drop for Session {
         let scope = std::mem::take(&mut self.scope);
         let _ = on_large_stack(move || drop(scope));
     }
-}
-
-/// The functions of a script: name and signature; closures left out.
-fn script_functions(ast: &AST) -> Vec<(String, String)> {
-    ast.iter_functions()
-        .filter(|f| !f.name.starts_with("anon$") && !f.name.starts_with(INTERNAL))
-        .map(|f| {
-            let signature = format!("{}({})", f.name, f.params.join(", "));
-            (f.name.to_owned(), signature)
-        })
-        .collect()
 }
 
 #[cfg(test)]

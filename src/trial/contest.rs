@@ -8,7 +8,7 @@ use super::{
 use crate::analysis::work;
 use crate::codegen::Kernel;
 use crate::ir::Elem;
-use crate::runtime::{Compiled, Compiler, Control, Options, Variant};
+use crate::runtime::{Compiled, Compiler, Control, Options, Timing, Variant};
 use rayon::prelude::*;
 
 /// What a script compares.
@@ -40,6 +40,8 @@ pub struct Peer {
 pub struct Ranking {
     /// One per variant, then one per peer: what was measured, or why nothing was.
     pub entries: Vec<Entry>,
+    /// The times of the probes.
+    pub probes: Vec<Timing>,
     /// What the results were compared with.
     pub evidence: Evidence,
     /// What has to be done at least.
@@ -81,24 +83,26 @@ impl Contest {
     }
 
     /// Checks and times all variants and peers. Those that fail are out, and the others go on.
+    /// `probes` are timed with them, and not checked.
     ///
     /// # Errors
     /// What is wrong with the computation, the system or the reference.
     pub fn run(
         &self,
         peers: &[Peer],
+        probes: &[Variant],
         control: &Control,
         progress: &(dyn Fn(Progress) + Sync),
     ) -> Result<Ranking, TrialError> {
         let all_must_do = false;
-        hold(self, peers, all_must_do, control, progress)
+        hold(self, (peers, probes), all_must_do, control, progress)
     }
 }
 
 /// Checks and times all variants and peers. The first one that fails is the error if all must do.
 pub(super) fn hold(
     contest: &Contest,
-    peers: &[Peer],
+    (peers, probes): (&[Peer], &[Variant]),
     all_must_do: bool,
     control: &Control,
     progress: &(dyn Fn(Progress) + Sync),
@@ -164,8 +168,11 @@ pub(super) fn hold(
         trial.finish();
     }
     trial.begin("measuring");
-    let variants = checked.iter().flatten().map(|(variant, _)| variant.clone());
-    let mut timings = trial.measure(&variants.collect::<Vec<_>>())?.into_iter();
+    let variants = checked.iter().flatten().map(|(variant, _)| variant);
+    let variants: Vec<Variant> = variants.chain(probes).cloned().collect();
+    let mut timings = trial.measure(&variants)?;
+    let of_probes = timings.split_off(variants.len() - probes.len());
+    let mut timings = timings.into_iter();
     let rows = checked.into_iter().map(|checked| {
         let (variant, error) = checked?;
         Ok(Row {
@@ -181,6 +188,7 @@ pub(super) fn hold(
     };
     Ok(Ranking {
         entries: labels.zip(rows).map(entry).collect(),
+        probes: of_probes,
         evidence: expected.evidence,
         work: work_of(contest, &plain),
         threads: control.threads,

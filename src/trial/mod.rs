@@ -154,7 +154,7 @@ pub fn compare(
         settings: settings.clone(),
     };
     let all_must_do = true;
-    let ranking = contest::hold(&contest, &[], all_must_do, control, progress)?;
+    let ranking = contest::hold(&contest, (&[], &[]), all_must_do, control, progress)?;
     let rows = ranking.entries.into_iter().map(|entry| entry.row);
     Ok(Outcome {
         rows: rows.collect::<Result<_, _>>()?,

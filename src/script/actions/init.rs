@@ -23,7 +23,8 @@ Sets what a tensor holds before `compare` runs anything.
 `init(A, 2.0)`: the same value everywhere. `init(A, |i, j| i + 0.5 * j)`: computed from the
 indices, counted from 0. `init(A, [[1, 2], [3, 4]])`: listed. `init(A, load(\"a.npy\"))`: what a file
 holds. `init(A, random(42))`: numbers that follow from a seed. `init(A, [0, 1], 2.0)`: one element;
-the others keep what they hold. Source: TeML §2, Fig. 1.",
+the others keep what they hold. Where nothing runs, as with `teml check`, a function is called once,
+for the first element. Source: TeML §2, Fig. 1.",
     call: |call| {
         let expr = call.expr(0)?;
         let Some((tensor, name)) = named_tensor(&expr) else {
@@ -104,25 +105,22 @@ fn listed(call: &Call, tensor: &Tensor, values: &[Scalar]) -> Result<Data, Failu
     Ok(Data::Values(Arc::new(values)))
 }
 
+/// Where nothing reads what tensors hold, only the first element is computed, which shows most
+/// mistakes.
 fn computed(call: &Call, tensor: &Tensor, closure: &FnPtr) -> Result<Data, Failure> {
-    let count = elements(call, tensor)?;
+    let all = elements(call, tensor)?;
+    let needed = call.state().workbench.mode.needs_inputs();
+    let count = if needed { all } else { 1 };
     let extents = tensor.shape().extents();
     let mut values = Vec::with_capacity(count);
     for flat in 0..count as u64 {
-        let mut rest = flat;
-        let mut index: Vec<Dynamic> = Vec::with_capacity(extents.len());
-        for extent in extents.iter().rev() {
-            index.push(Dynamic::from_int((rest % extent).cast_signed()));
-            rest /= extent;
-        }
-        index.reverse();
-        let shown = values::show(&Dynamic::from_array(index.clone()));
         let value: Dynamic = closure
-            .call_raw(call.context(), None, index)
+            .call_raw(call.context(), None, index(flat, extents))
             .map_err(Failure::inside)?;
         match number(&value) {
             Some(number) => values.push(number),
             None => {
+                let shown = values::show(&Dynamic::from_array(index(flat, extents)));
                 let given = values::describe(&value);
                 return Err(call.fail(
                     1,
@@ -131,7 +129,20 @@ fn computed(call: &Call, tensor: &Tensor, closure: &FnPtr) -> Result<Data, Failu
             }
         }
     }
-    listed(call, tensor, &values)
+    let data = listed(call, tensor, &values)?;
+    Ok(if needed { data } else { Data::Unset })
+}
+
+/// The indices of an element by its place in row-major order.
+fn index(flat: u64, extents: &[u64]) -> Array {
+    let mut rest = flat;
+    let mut index: Array = Vec::with_capacity(extents.len());
+    for extent in extents.iter().rev() {
+        index.push(Dynamic::from_int((rest % extent).cast_signed()));
+        rest /= extent;
+    }
+    index.reverse();
+    index
 }
 
 fn flatten(
@@ -194,6 +205,9 @@ fn one_element(call: &Call, tensor: &Tensor, name: &Name) -> Result<Data, Failur
                 return Err(call.fail(1, &what));
             }
         }
+    }
+    if !call.state().workbench.mode.needs_inputs() {
+        return listed(call, tensor, &[value]).map(|_| Data::Unset);
     }
     let old = call.state().workbench.inputs.get(name).cloned();
     let old = old.unwrap_or(Data::Constant(ZERO));

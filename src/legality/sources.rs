@@ -1,0 +1,133 @@
+//! Which execution each read has its value from: exact dataflow, one tensor after the other.
+//!
+//! Source: Feautrier, Dataflow Analysis of Array and Scalar References, 1991.
+
+use super::dataflow::{elements, whole};
+use super::memory::{Clock, Memory, read, written};
+use super::program::Leaf;
+use crate::ir::Tensor;
+use crate::poly::{Accesses, Error, Linear, Piece, UnionMap};
+
+/// Where reads have their values from.
+pub(super) struct Sources {
+    /// From reads to the executions that set what they read.
+    pub(super) executions: UnionMap,
+    /// From the other reads to the elements that they read.
+    pub(super) elements: UnionMap,
+}
+
+/// All that touches one tensor.
+struct Touched<'l, 'a> {
+    memory: Memory,
+    reads: Vec<(Numbered<'l, 'a>, usize, Piece)>,
+    writes: Vec<(Numbered<'l, 'a>, Piece)>,
+    /// The tensor, if all of it is read in the end.
+    result: Option<&'l Tensor>,
+}
+
+/// A leaf and its number.
+type Numbered<'l, 'a> = (&'l Leaf<'a>, usize);
+
+impl Sources {
+    /// The sources in the order of `leaves`, which are numbered from `first` on.
+    pub(super) fn of(leaves: &[Leaf], first: usize, results: &[&Tensor]) -> Result<Sources, Error> {
+        let mut touched: Vec<Touched> = Vec::new();
+        for numbered in leaves.iter().zip(first..) {
+            let (leaf, k) = numbered;
+            for (r, tensor, piece) in leaf.reads(k) {
+                let reads = &mut at(&mut touched, leaf.memory(tensor)).reads;
+                reads.push((numbered, r, piece));
+            }
+            let writes = &mut at(&mut touched, leaf.memory(leaf.target())).writes;
+            writes.push((numbered, leaf.write(k)));
+        }
+        for tensor in results {
+            at(&mut touched, Memory::shared(tensor)).result = Some(tensor);
+        }
+        let mut sources = Sources {
+            executions: UnionMap::new(&[])?,
+            elements: UnionMap::new(&[])?,
+        };
+        for tensor in &touched {
+            let own = tensor.sources()?;
+            sources.executions = sources.executions.union(&own.executions)?;
+            sources.elements = sources.elements.union(&own.elements)?;
+        }
+        Ok(sources)
+    }
+}
+
+/// What touches the tensor that has its elements there.
+fn at<'t, 'l, 'a>(
+    touched: &'t mut Vec<Touched<'l, 'a>>,
+    memory: Memory,
+) -> &'t mut Touched<'l, 'a> {
+    let found = touched.iter().position(|t| t.memory == memory);
+    let k = found.unwrap_or(touched.len());
+    if found.is_none() {
+        touched.push(Touched {
+            memory,
+            reads: Vec::new(),
+            writes: Vec::new(),
+            result: None,
+        });
+    }
+    &mut touched[k]
+}
+
+impl Touched<'_, '_> {
+    fn sources(&self) -> Result<Sources, Error> {
+        let mut sinks: Vec<Piece> = self.reads.iter().map(|(.., piece)| piece.clone()).collect();
+        sinks.extend(
+            self.result
+                .map(|t| whole(t).to(&self.memory.tuple, elements(t))),
+        );
+        let sinks = UnionMap::new(&sinks)?;
+        if self.writes.is_empty() {
+            return Ok(Sources {
+                executions: UnionMap::new(&[])?,
+                elements: sinks,
+            });
+        }
+        let writes: Vec<Piece> = self.writes.iter().map(|(_, piece)| piece.clone()).collect();
+        let flow = Accesses {
+            sink: &sinks,
+            must_source: Some(&UnionMap::new(&writes)?),
+            may_source: None,
+            kill: None,
+            schedule: &UnionMap::new(&self.schedule())?,
+        }
+        .flow()?;
+        Ok(Sources {
+            executions: flow.must.reverse()?,
+            elements: flow.must_no_source,
+        })
+    }
+
+    /// When reads and writes are executed. A statement reads before it writes, and results are
+    /// read in the end.
+    fn schedule(&self) -> Vec<Piece> {
+        let readers = self.reads.iter().map(|((leaf, _), ..)| *leaf);
+        let writers = self.writes.iter().map(|((leaf, _), _)| *leaf);
+        let clock = Clock::inside(self.memory.loops, readers.chain(writers));
+        let end = self.result.map(|_| Linear::from(0));
+        let at = |leaf: &Leaf, domain: Piece, writes: i64| {
+            let moment = end.clone().into_iter().chain(clock.moment(leaf));
+            domain.to("", moment.chain([Linear::from(writes)]))
+        };
+        let reads = self
+            .reads
+            .iter()
+            .map(|((leaf, k), r, _)| at(leaf, leaf.domain(&read(*k, *r)), 0));
+        let writes = self
+            .writes
+            .iter()
+            .map(|((leaf, k), _)| at(leaf, leaf.domain(&written(*k)), 1));
+        let results = self.result.map(|tensor| {
+            let mut end = vec![Linear::from(1)];
+            end.resize(clock.coordinates() + 2, Linear::from(0));
+            whole(tensor).to("", end)
+        });
+        reads.chain(writes).chain(results).collect()
+    }
+}
