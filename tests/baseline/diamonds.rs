@@ -1,6 +1,6 @@
 //! Diamond tiles: the published hyperplanes, and that what is made of them computes the same.
 
-use super::{nest, shown, stencils, string};
+use super::{classics, nest, shown, string};
 use teml::baseline::{Diamond, Fuse, diamonds};
 use teml::interp::execute;
 use teml::interp::store::{Data, Store};
@@ -65,7 +65,7 @@ fn holds(script: &str, sizes: &[&str]) {
 
 #[test]
 fn jacobi_1d() {
-    let script = stencils::JACOBI_1D;
+    let script = classics::JACOBI_1D;
     let expected = [["+2t-i", "+2t+i"], ["+2t-i+1", "+2t+i+1"]];
     assert_eq!(hyperplanes(script), expected);
     holds(script, &["[1]", "[4]", "[8]", "[32]", "[8, 16]"]);
@@ -73,7 +73,7 @@ fn jacobi_1d() {
 
 #[test]
 fn jacobi_2d() {
-    let script = stencils::JACOBI_2D;
+    let script = classics::JACOBI_2D;
     let first = ["+2t-i", "+2t+i", "+2t+j"];
     let second = ["+2t-i+1", "+2t+i+1", "+2t+j+1"];
     assert_eq!(hyperplanes(script), [first, second]);
@@ -82,7 +82,7 @@ fn jacobi_2d() {
 
 #[test]
 fn heat_3d() {
-    let script = stencils::HEAT_3D;
+    let script = classics::HEAT_3D;
     let first = ["+2t-i", "+2t+i", "+2t+j", "+2t+k"];
     let second = ["+2t-i+1", "+2t+i+1", "+2t+j+1", "+2t+k+1"];
     assert_eq!(hyperplanes(script), [first, second]);
@@ -92,7 +92,7 @@ fn heat_3d() {
 /// Three statements, of which one is a part of a step later.
 #[test]
 fn fdtd_2d() {
-    let script = stencils::FDTD_2D;
+    let script = classics::FDTD_2D;
     let fields = ["+t-i", "+t+i", "+t+j"];
     let magnetic = ["+t-i", "+t+i+1", "+t+j+1"];
     assert_eq!(hyperplanes(script), [fields, fields, magnetic]);
@@ -104,7 +104,7 @@ fn fdtd_2d() {
 #[test]
 fn the_path_is_short_and_needs_no_wavefront() {
     let added = string(
-        stencils::JACOBI_2D,
+        classics::JACOBI_2D,
         "`${diff(l, pluto(l, #{tile_sizes: [8]}))}`",
     );
     let added: Vec<&str> = added.lines().filter(|l| l.starts_with('+')).collect();
@@ -155,7 +155,7 @@ fn where_there_are_none() {
     );
     // Elements depend on others of the same step.
     none(
-        stencils::SEIDEL_2D,
+        classics::SEIDEL_2D,
         "",
         "dependences do not all go forward in the outermost loop",
     );
@@ -169,7 +169,7 @@ fn where_there_are_none() {
         "the outermost band has not all loops of its statements, or only one",
     );
     none(
-        stencils::JACOBI_1D,
+        classics::JACOBI_1D,
         ", l2tile: true",
         "tiles are off, or have a second level",
     );
@@ -178,7 +178,7 @@ fn where_there_are_none() {
         "{}
         let C = eq(A, [i] -> [i]);
         let l = fuse_outer(l, build(C), 0);",
-        stencils::JACOBI_1D
+        classics::JACOBI_1D
     );
     let both = nest(&and_more, "pluto(l)").to_string();
     assert!(

@@ -1,6 +1,7 @@
 //! The first hyperplanes of classic kernels, as data.
 
-use super::{nest, stencils};
+use super::classics::{self, GEMVER};
+use super::nest;
 use teml::baseline::{Fuse, NoSchedule, Schedule, schedule};
 
 /// The hyperplanes of each statement: coefficients of its iterators, then the constant.
@@ -82,23 +83,11 @@ fn two_matrix_products() {
 
 #[test]
 fn gemver() {
-    let script = "
-        let A = tensor([12, 12]);
-        let u1 = tensor([12]);
-        let v1 = tensor([12]);
-        let u2 = tensor([12]);
-        let v2 = tensor([12]);
-        let y = tensor([12]);
-        let z = tensor([12]);
-        let outer = vadd(vmul(u1, v1, [[i], [j]]), vmul(u2, v2, [[i], [j]]));
-        let A = eq(vadd(A, outer, [[i, j], ]), [i, j]);
-        let update = build(A);
-        let t = eq(vsum(vmul(A, y, [[j, i], [j]]), [j]), [i]);
-        let product = build(t);
-        let x = eq(vadd(t, z, [[i], [i]]), [i]);
-        let w = eq(vsum(vmul(A, x, [[i, j], [j]]), [j]), [i]);
+    let script = &format!(
+        "{GEMVER}
         let both = fuse_outer(update, product, 0);
-        let l = fuse_outer(fuse_outer(both, build(x), 0), build(w), 0);";
+        let l = fuse_outer(fuse_outer(both, build(x), 0), build(w), 0);"
+    );
     let s = found(script, "l", Fuse::Smart);
     // The update and the first product share loops, one of them interchanged; the vector update,
     // which has one loop, and the last product stand by themselves.
@@ -132,7 +121,7 @@ fn mvt() {
 
 #[test]
 fn jacobi_1d() {
-    let s = found(stencils::JACOBI_1D, "l", Fuse::Smart);
+    let s = found(classics::JACOBI_1D, "l", Fuse::Smart);
     assert_eq!(
         hyperplanes(&s),
         [[[1, 0, 0], [2, 1, 0]], [[1, 0, 0], [2, 1, 1]]]
@@ -142,7 +131,7 @@ fn jacobi_1d() {
 
 #[test]
 fn jacobi_2d() {
-    let s = found(stencils::JACOBI_2D, "l", Fuse::Smart);
+    let s = found(classics::JACOBI_2D, "l", Fuse::Smart);
     assert_eq!(
         hyperplanes(&s),
         [
@@ -156,7 +145,7 @@ fn jacobi_2d() {
 
 #[test]
 fn seidel_2d() {
-    let s = found(stencils::SEIDEL_2D, "l", Fuse::Smart);
+    let s = found(classics::SEIDEL_2D, "l", Fuse::Smart);
     let expected = [[1, 0, 0, 0], [1, 1, 0, 0], [2, 1, 1, 0]];
     assert_eq!(hyperplanes(&s), [expected]);
     assert_eq!(bands(&s), [3]);
@@ -164,7 +153,7 @@ fn seidel_2d() {
 
 #[test]
 fn fdtd_2d() {
-    let s = found(stencils::FDTD_2D, "l", Fuse::Smart);
+    let s = found(classics::FDTD_2D, "l", Fuse::Smart);
     let fields = [[1, 0, 0, 0], [1, 1, 0, 0], [1, 0, 1, 0]];
     let magnetic = [[1, 0, 0, 0], [1, 1, 0, 1], [1, 0, 1, 1]];
     assert_eq!(hyperplanes(&s), [fields, fields, magnetic]);
@@ -173,7 +162,7 @@ fn fdtd_2d() {
 
 #[test]
 fn heat_3d() {
-    let s = found(stencils::HEAT_3D, "l", Fuse::Smart);
+    let s = found(classics::HEAT_3D, "l", Fuse::Smart);
     let first = [
         [1, 0, 0, 0, 0],
         [2, 1, 0, 0, 0],

@@ -5,13 +5,14 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod best;
+#[path = "../classics/mod.rs"]
+mod classics;
 #[path = "../dialog/mod.rs"]
 mod dialog;
 mod diamonds;
 mod hyperplanes;
 mod options;
 mod rows;
-mod stencils;
 mod table;
 
 use dialog::{nest, shown, string};
