@@ -14,7 +14,7 @@ fn scripts(c: &mut Criterion) {
     group.sample_size(10);
     group.warm_up_time(Duration::from_millis(500));
     group.measurement_time(Duration::from_secs(2));
-    for kernels::Built { name, nests, .. } in kernels::all() {
+    for (name, nests, _) in kernels::all() {
         let of_one = |nest: &Nest| nest.path().len() == 1;
         let naive: Vec<Nest> = nests.into_iter().take_while(of_one).collect();
         // The schedule, and all of it: path and proof, too.

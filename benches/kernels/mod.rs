@@ -5,15 +5,9 @@ use teml::ir::Nest;
 use teml::legality::Reductions;
 use teml::script::{Mode, Session, Workbench};
 
-/// What a script builds and compares, at its full size, in the order of the script.
-pub struct Built {
-    /// The script's name.
-    pub name: &'static str,
-    /// Its nests.
-    pub nests: Vec<Nest>,
-    /// What it says about reductions.
-    pub policy: Reductions,
-}
+/// The name of a script, what it builds and compares at its full size, in order, and what it says
+/// about reductions.
+pub type Built = (&'static str, Vec<Nest>, Reductions);
 
 /// All of them; a script that fails ends the bench.
 pub fn all() -> impl Iterator<Item = Built> {
@@ -42,9 +36,8 @@ fn built(name: &'static str) -> Built {
         }
     };
     let shared = session.shared().lock();
-    Built {
-        name,
-        nests: shared.workbench.nests.clone(),
-        policy: shared.workbench.settings.reductions,
-    }
+    let Workbench {
+        nests, settings, ..
+    } = &shared.workbench;
+    (name, nests.clone(), settings.reductions)
 }

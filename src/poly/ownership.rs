@@ -20,13 +20,15 @@ fn everything() -> Result<(), Error> {
     let _ = (
         made,
         Set::new(&[piece.clone(), piece])?,
-        Map::new(&[to.clone()])?,
+        Map::new(std::slice::from_ref(&to))?,
     );
     for wrong in [
         to.constrain("l", Relation::Less, 3),
         Piece::set("\0", ["i"]),
     ] {
-        UnionMap::new(&[wrong.clone()]).map(drop).or_else(stop)?;
+        UnionMap::new(std::slice::from_ref(&wrong))
+            .map(drop)
+            .or_else(stop)?;
         UnionSet::new(&[wrong]).map(drop).or_else(stop)?;
     }
     for one in [&set, &other] {
