@@ -23,7 +23,7 @@ each loop of a band, the last one for all that follow), `l2tile` (false), `l2til
 `parallel` (true), `prevector` (true), `intratileopt` (true), `unrolljam` (true), `ufactor` (8),
 `fuse` (`\"smartfuse\"`, `\"nofuse\"` or `\"maxfuse\"`). `pluto_best(nests)` tries many of them.
 
-`diamondtile` is on, as in Pluto since 0.12: where all loops of a stencil depend on each other, tiles
+`diamondtile` is on, as in Pluto after 0.11.4: where all loops of a stencil depend on each other, tiles
 along one dimension are diamonds, and all of a wave start at the same time; elsewhere it changes
 nothing. `true` insists on it, and says why there are none; `false` is without.",
     call: |call| {
