@@ -150,6 +150,15 @@ impl Move {
 }
 
 impl Move {
+    /// Whether a loop runs backwards.
+    pub fn reverses(&self) -> bool {
+        match self {
+            Move::Reverse(_) => true,
+            Move::At(_, inner) => inner.reverses(),
+            _ => false,
+        }
+    }
+
     /// Whether statements change places.
     fn reorders_statements(&self) -> bool {
         match self {
