@@ -604,9 +604,10 @@ fn accesses_say_which_loops_move_them() {
         let A = tensor([4, 6], \"f32\");
         let x = tensor([9], \"f32\");
         let B = eq(vmul(A, x, [[i, j], [i + j]]), [i, j]);
-        for a in accesses(build(B)) { print(`${a.tensor} ${a.loops} ${a.bytes} ${a.write}`); }";
+        for a in accesses(build(B)) { print(`${a.tensor} ${a.loops} ${a.index} ${a.bytes} ${a.write}`); }";
     assert_eq!(
         printed(script),
-        "B [[\"i\"], [\"j\"]] 4 true\nA [[\"i\"], [\"j\"]] 4 false\nx [[\"i\", \"j\"]] 4 false\n"
+        "B [[\"i\"], [\"j\"]] [\"i\", \"j\"] 4 true\nA [[\"i\"], [\"j\"]] [\"i\", \"j\"] 4 false\n\
+         x [[\"i\", \"j\"]] [\"i + j\"] 4 false\n"
     );
 }

@@ -19,6 +19,11 @@ fn scripts() -> Vec<String> {
     names
 }
 
+/// The kernels that are benchmarks.
+const KERNELS: [&str; 10] = [
+    "mm", "tmm", "bmm", "gconv", "mttkrp", "sddmm", "interp", "helm", "blur", "coars",
+];
+
 fn path(script: &str) -> PathBuf {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts");
     directory.join(script).with_extension("rhai")
@@ -44,6 +49,18 @@ fn every_size_of_every_script_has_a_mini_one() {
         for size in sizes {
             assert_eq!(size.split(',').count(), 3, "{script}: {size}");
         }
+    }
+}
+
+#[test]
+fn schedules_of_kernels_are_short() {
+    for kernel in KERNELS {
+        let text = std::fs::read_to_string(path(kernel)).unwrap();
+        let code = text.lines().map(str::trim);
+        let code = code.filter(|line| !line.is_empty() && !line.starts_with("//"));
+        let beyond = code.skip_while(|line| !line.starts_with("let naive ="));
+        let count = beyond.skip(1).count();
+        assert!((1..=15).contains(&count), "{kernel}: {count} lines");
     }
 }
 

@@ -187,3 +187,83 @@ fn padding_sets_every_element() {
         assert!(shown.contains("equal the definition"), "{padded}: {shown}");
     }
 }
+
+/// What the script prints of the operations that it makes, and that they compute the definition.
+fn split(declared: &str, calls: &str) -> String {
+    printed(&format!(
+        "reductions(\"reassoc\"); {declared}
+         let steps = {calls};
+         for s in steps {{ print(s) }}
+         compare([build(A), steps.map(|s| build(s))]);"
+    ))
+}
+
+const MTTKRP: &str =
+    "let B = tensor([7, 9, 13]); let C = tensor([9, 11]); let D = tensor([13, 11]);
+    let A = einsum(\"ikl,lj,kj->ij\", B, D, C);";
+
+#[test]
+fn factors_leave_sums() {
+    let text = split(MTTKRP, "factor_out(A, C)");
+    for part in [
+        "BD[i][k][j] = sum(l: B[i][k][l] * D[l][j])",
+        "A[i][j] = sum(k: BD[i][k][j] * C[k][j])",
+        "equal the definition",
+    ] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    // Below an operation, and with integers, which need no permission.
+    let sampled = "let B = tensor([7, 9], \"i64\"); let CD = tensor([7, 5], \"i64\");
+        let D = tensor([5, 9], \"i64\"); let A = entrywise_mul(B, vcontract(CD, D, [2, 1]));
+        reductions(\"strict\");";
+    let text = split(sampled, "factor_out(A, B)");
+    assert!(
+        text.contains("CDD[_1][_2] = sum(_3: CD[_1][_3] * D[_3][_2])"),
+        "{text}"
+    );
+    assert!(
+        text.contains("A[_1][_2] = B[_1][_2] * CDD[_1][_2]"),
+        "{text}"
+    );
+    assert!(text.contains("equal the definition"), "{text}");
+    // Iterators that do not count from 0, and a name that is taken.
+    let shifted = "let P = tensor([6, 9]); let x = tensor([9]); let Px = tensor([7]);
+        let A = tensor([7]);
+        A = eq(vsum(vmul(vmul(P, x, [[i - 1, k], [k]]), Px, [(), [i]]), [k]), [i]);";
+    let text = split(shifted, "factor_out(A, Px)");
+    assert!(
+        text.contains("Px2[i - 1] = sum(k: P[i - 1][k] * x[k])"),
+        "{text}"
+    );
+    assert!(text.contains("equal the definition"), "{text}");
+    // Without the other factor, the window of i + k has no ranges.
+    let window =
+        "let P = tensor([12]); let x = tensor([9]); let y = tensor([5]); let A = tensor([5]);
+        A = eq(vsum(vmul(vmul(P, P, [[i + k], [2*k]]), y, [(), [i]]), [k]), [i]);
+        reductions(\"reassoc\"); try { factor_out(A, y) } catch (e) { print(e) }";
+    assert!(
+        printed(window).contains("other ranges of iterators"),
+        "{}",
+        printed(window)
+    );
+}
+
+#[test]
+fn chains_take_the_fewest_operations() {
+    let text = split(MTTKRP, "contraction_chain(A)");
+    assert!(text.contains("DC[l][j][k] = D[l][j] * C[k][j]"), "{text}");
+    assert!(text.contains("equal the definition"), "{text}");
+    let chain = "let M = tensor([4, 30]); let N = tensor([30, 5]); let P = tensor([5, 40]);
+        let x = tensor([40]); let A = einsum(\"ij,jk,kl,l->i\", M, N, P, x);";
+    let text = split(chain, "contraction_chain(A)");
+    for part in [
+        "Px[k] = sum(l: P[k][l] * x[l])",
+        "NPx[j] = sum(k: N[j][k] * Px[k])",
+        "A[i] = sum(j: M[i][j] * NPx[j])",
+        "equal the definition",
+    ] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    let one = "let M = tensor([4, 30]); let N = tensor([30, 5]); let A = contract(M, N, [2, 1]);";
+    assert!(split(one, "contraction_chain(A)").contains("A[_1][_2] = sum(_3:"));
+}

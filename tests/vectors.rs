@@ -15,7 +15,7 @@ use teml::interp::definition;
 use teml::interp::store::{Data as Values, Store};
 use teml::ir::{Nest, Tensor};
 use teml::legality::Reductions;
-use teml::runtime::{Control, Data, Options, View, compile, run_once};
+use teml::runtime::{Compiler, Control, Data, Options, View, run_once};
 
 fn kernel(nest: &Nest) -> Kernel {
     let nests = std::slice::from_ref(nest);
@@ -48,8 +48,8 @@ fn neighbors_are_vectors_and_others_are_spread() {
     );
     // 30 = 24 + 4 + 2.
     for rest in [
-        "{ const int64_t j = 24;\n            f64x4(B[i][j])",
-        "{ const int64_t j = 28;\n            f64x2(B[i][j])",
+        "f64x4(B[i][24]) = f64x4(A[i][24]) * x[i] + f64x4(y[24]);",
+        "f64x2(B[i][28]) = f64x2(A[i][28]) * x[i] + f64x2(y[28]);",
     ] {
         assert!(text.contains(rest), "{text}");
     }
@@ -60,6 +60,66 @@ fn lanes_are_as_many_as_the_script_says() {
     let text = c(ROWS, "l.vectorize(\"j\", 4)");
     assert!(text.contains("j += 4)"), "{text}");
     assert!(text.contains("f64x4(B[i][j])"), "{text}");
+}
+
+#[test]
+fn what_is_left_of_any_number_is_cut_into_shorter_vectors() {
+    let text = c(ROWS, "l.stripmine(\"j\", 9).vectorize(\"j_i\")");
+    for part in [
+        "const int64_t teml_end = teml_min64(9, -9*j_o + 30);",
+        "for (; j_i + TEML_F64XN <= teml_end; j_i += TEML_F64XN) {",
+        "for (; j_i + 4 <= teml_end; j_i += 4) {",
+        "for (; j_i + 2 <= teml_end; j_i += 2) {",
+        "if (j_i < teml_end) {\n                    B[i][j_i + 9*j_o] =",
+    ] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+}
+
+#[test]
+fn what_no_cache_holds_is_stored_past_it() {
+    let text = c(
+        ROWS,
+        "l.parallelize(\"i\").vectorize(\"j\").stream(\"j\", B)",
+    );
+    for part in [
+        "TEML_STREAM(f64xn(B[i][j]), f64xn(A[i][j]) * x[i] + f64xn(y[j]));",
+        "TEML_STREAM(f64x4(B[i][24]), f64x4(A[i][24])",
+        // Each thread makes the others see what it stored, and then waits for them.
+        "    #pragma omp parallel\n    {\n        #pragma omp for nowait\n",
+        "        }\n        teml_fence();\n    }\n}",
+    ] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    assert_eq!(text.matches("teml_fence").count(), 1, "{text}");
+}
+
+#[test]
+fn a_fence_stands_before_other_threads_read() {
+    let script = "
+        let A = tensor([5, 30]); let B = eq(A, [i, j] -> [i, j]); let D = eq(B, [i, j] -> [i, j]);
+        let both = build(B).vectorize(\"j\").stream(\"i\", B)
+            .fuse_outer(build(D).parallelize(\"i\"), 0);";
+    let text = c(script, "both");
+    let fence = text.find("teml_fence();").unwrap();
+    let region = text.find("#pragma omp parallel").unwrap();
+    assert!(fence < region, "{text}");
+    assert_eq!(text.matches("teml_fence").count(), 1, "{text}");
+    // Outside of the loops that one thread runs.
+    assert!(text.contains("\n    teml_fence();"), "{text}");
+}
+
+#[test]
+fn rows_are_stored_past_the_caches_from_their_first_aligned_element_on() {
+    let wide = "let A = tensor([5, 801]); let B = eq(A, [i, j] -> [i, j]); let l = build(B);";
+    let text = c(wide, "l.vectorize(\"j\").stream(\"j\", B)");
+    let head = "for (; j < 801 && !TEML_ALIGNED(f64xn(B[i][j])); j++) {";
+    assert!(text.contains(head), "{text}");
+    // All rows begin at a multiple of 64 bytes.
+    let even = wide.replace("801", "800");
+    let text = c(&even, "l.vectorize(\"j\").stream(\"j\", B)");
+    assert!(!text.contains("TEML_ALIGNED"), "{text}");
+    assert!(text.contains("j < 800; j += TEML_F64XN"), "{text}");
 }
 
 #[test]
@@ -108,7 +168,7 @@ fn bounds_that_never_count_are_left_out() {
     );
     assert!(!text.contains("teml_min"), "{text}");
     assert!(text.contains("f64xn(B[i][j_i + 8*j_o])"), "{text}");
-    for rest in ["f64x4(B[i][j_i_2 + 24])", "f64x2(B[i][j_i_2 + 24])"] {
+    for rest in ["f64x4(B[i][24])", "f64x2(B[i][28])"] {
         assert!(text.contains(rest), "{rest}\n{text}");
     }
     assert!(!text.contains("j_o_b"), "{text}");
@@ -135,6 +195,25 @@ fn tiles_in_registers_are_set_by_vectors() {
     );
 }
 
+fn control() -> Control {
+    Control {
+        worker: env!("CARGO_BIN_EXE_teml").into(),
+        cache_dir: Some(Path::new(env!("CARGO_TARGET_TMPDIR")).join("vectors")),
+        threads: 2,
+        ..Control::default()
+    }
+}
+
+const BLUR: &str = "
+    let A = tensor([13, 43]);
+    let rows = vstencil(A, [[0, -1], [0, 0], [0, 1]], [1, 2, 1]);
+    let B = eq(rows / 4, [y, x] -> [y, x - 1]);
+    let columns = vstencil(B, [[-1, 0], [0, 0], [1, 0]], [1, 2, 1]);
+    let R = eq(columns / 4, [y, x - 1] -> [y, x], [13, 43]);
+    let first = build(B);
+    let second = build(R);
+";
+
 /// The elements as `f64`.
 fn view<'a>(values: &'a Values<'a>) -> View<'a> {
     match values {
@@ -146,7 +225,7 @@ fn view<'a>(values: &'a Values<'a>) -> View<'a> {
 }
 
 /// Runs the C of a nest, compiled with these flags, and compares it with the definition.
-fn computes(nest: &Nest, flags: &[&str]) {
+fn computes(nest: &Nest, compiler: &Compiler, openmp: bool, flags: &[&str]) {
     let mut store: Store = HashMap::new();
     // What one assignment computes for another may be local, and no argument.
     let targets = nest.definition().iter().filter_map(|e| e.tensor().cloned());
@@ -159,16 +238,12 @@ fn computes(nest: &Nest, flags: &[&str]) {
     }
     let kernel = kernel(nest);
     let options = Options {
+        openmp,
         extra: flags.iter().map(|f| (*f).to_owned()).collect(),
         ..Options::default()
     };
-    let control = Control {
-        worker: env!("CARGO_BIN_EXE_teml").into(),
-        cache_dir: Some(Path::new(env!("CARGO_TARGET_TMPDIR")).join("vectors")),
-        threads: 2,
-        ..Control::default()
-    };
-    let compiled = compile(&kernel, &options, &control).unwrap();
+    let control = control();
+    let compiled = compiler.compile(&kernel, &options, &control).unwrap();
     let name = |t: &Tensor| t.name().unwrap().clone();
     let values = |p: &Param| Data::Values(Arc::new(view(&store[&name(&p.tensor)]).into()));
     let inputs: Vec<Data> = kernel.params.iter().map(values).collect();
@@ -183,7 +258,8 @@ fn computes(nest: &Nest, flags: &[&str]) {
             assert_eq!(
                 a.map(|a| a.to_string()),
                 b.map(|b| b.to_string()),
-                "{flags:?} {tensor}"
+                "{} {flags:?} {tensor}",
+                compiler.version()
             );
         }
     }
@@ -224,6 +300,64 @@ const VARIETY: &[(&str, &str)] = &[
     (
         ROWS,
         "l.stripmine(\"j\", 30).parallelize(\"i\", #{collapse: 2}).vectorize(\"j_i\")",
+    ),
+    // Stores past the caches: rows that are aligned, and others; lanes that no register holds; in
+    // single precision; from a tile in registers.
+    (ROWS, "l.vectorize(\"j\").stream(\"j\", B)"),
+    (
+        ROWS,
+        "l.parallelize(\"i\").vectorize(\"j\", 8).stream(\"i\", B)",
+    ),
+    (
+        ROWS,
+        "l.skew(\"j\", \"i\", 1).vectorize(\"j\").stream(\"j\", B)",
+    ),
+    (
+        ROWS,
+        "l.stripmine(\"j\", 8).parallelize(\"i\", #{collapse: 2, threshold: 3}).vectorize(\"j_i\").stream(\"i\", B)",
+    ),
+    (
+        "let A = tensor([7, 299]); let B = eq(A, [i, j] -> [i, j]); let l = build(B);",
+        "l.vectorize(\"j\").stream(\"j\", B)",
+    ),
+    (
+        "let A = tensor([3, 304], \"f32\"); let B = eq(A, [i, j] -> [i, j]); let l = build(B);",
+        "l.vectorize(\"j\", 16).stream(\"j\", B).parallelize(\"i\")",
+    ),
+    (
+        "let A = tensor([3, 301], \"f32\"); let B = eq(A, [i, j] -> [i, j]); let l = build(B);",
+        "l.vectorize(\"j\", 2).stream(\"j\", B)",
+    ),
+    (
+        "let A = tensor([4, 16]); let B = tensor([4, 16]); let n = eq(2 * A, [i, j] -> [i, j]);
+         let l = build(n).tile([2, 8]).stage(\"j_o\", n);",
+        "l.stream(\"i_o\", n)",
+    ),
+    // Stencils in blocks that begin at multiples of vectors, with rows and columns left over.
+    (
+        BLUR,
+        "schedules::stencil([first, second], #{rows: 3, lanes: 8, l2: 1, l3: 1})",
+    ),
+    (
+        BLUR,
+        "schedules::stencil([first, second], #{rows: 6, lanes: 4})",
+    ),
+    (
+        BLUR,
+        "schedules::stencil([first, second], #{rows: 50, lanes: 64, l2: 1, l3: 1})",
+    ),
+    (
+        "let A = tensor([3, 11, 23], \"f32\");
+         let B = eq(vadd(A, A, [[c, y, x - 1], [c, y + 1, x + 1]]), [c, y, x], [3, 11, 23]);",
+        "schedules::stencil([build(B)], #{rows: 4, lanes: 16, l2: 1, l3: 1})",
+    ),
+    (
+        "let A = tensor([7, 21], \"f32\"); let R = 2 * A - A / (1 + A * A); let R = stored(R);",
+        "schedules::pointwise(build(R), #{l2: 1, l3: 1})",
+    ),
+    (
+        "let x = tensor([1001]); let y = eq(x * x, [i] -> [i]);",
+        "schedules::pointwise(build(y), #{l2: 800, l3: 1})",
     ),
     // Schedules of the library, where tiles divide nothing, and operands are packed.
     (
@@ -277,6 +411,12 @@ const VARIETY: &[(&str, &str)] = &[
         "schedules::element_operators([build(t), build(w), build(v)], \"e\")",
     ),
     (
+        "let A = tensor([3, 3]); let u = tensor([21, 3, 3]);
+         let t = einsum(\"il,elm->ime\", A, u); let w = einsum(\"jm,ime->ije\", A, t);
+         let v = eq(w, [i, j, e] -> [e, i, j]);",
+        "schedules::element_operators([build(t), build(w), build(v)], \"e\")",
+    ),
+    (
         "let A = tensor([16, 13]); let B = tensor([13, 32]); let C = contract(A, B, [2, 1]);
          let l = build(C).tile([\"i2\", \"i1\"], [16, 4]);
          l = l.reorder([\"i2_o\", \"i1_o\", \"i3\", \"i1_i\", \"i2_i\"]).pack(\"i2_o\", B);",
@@ -284,9 +424,9 @@ const VARIETY: &[(&str, &str)] = &[
     ),
 ];
 
-#[test]
-fn vectors_compute_the_same_on_all_targets() {
-    let mut targets: Vec<Vec<&str>> = vec![vec![]];
+/// What the compiler is told of targets that this machine is.
+fn targets() -> Vec<Vec<&'static str>> {
+    let mut targets = vec![vec![]];
     #[cfg(target_arch = "x86_64")]
     {
         targets.push(vec!["-march=x86-64"]);
@@ -297,10 +437,39 @@ fn vectors_compute_the_same_on_all_targets() {
             targets.push(vec!["-march=x86-64", "-mavx512f"]);
         }
     }
+    targets
+}
+
+#[test]
+fn vectors_compute_the_same_on_all_targets() {
+    let compiler = Compiler::find().unwrap();
     for (script, expression) in VARIETY {
         let nest = nest(script, expression);
-        for flags in &targets {
-            computes(&nest, flags);
+        for flags in targets() {
+            computes(&nest, compiler, true, &flags);
+        }
+    }
+}
+
+/// A clang from 16 on, where one is installed, and whether its OpenMP is, too.
+fn clang() -> Option<(Compiler, bool)> {
+    let versions = (16..=30).rev().map(|version| format!("clang-{version}"));
+    let mut compilers = versions.filter_map(|name| Compiler::from_path(Path::new(&name)).ok());
+    let compiler = compilers.next()?;
+    let probe = kernel(&nest(ROWS, "l.parallelize(\"i\")"));
+    let with = compiler.compile(&probe, &Options::default(), &control());
+    Some((compiler, with.is_ok()))
+}
+
+#[test]
+fn vectors_compute_the_same_with_clang() {
+    let Some((compiler, openmp)) = clang() else {
+        return;
+    };
+    for (script, expression) in VARIETY {
+        let nest = nest(script, expression);
+        for flags in targets() {
+            computes(&nest, &compiler, openmp, &flags);
         }
     }
 }

@@ -11,5 +11,6 @@ pub mod project;
 pub mod relative;
 pub mod setting;
 pub mod shape;
+pub mod share;
 pub mod verify;
 pub mod work;

@@ -220,8 +220,8 @@ impl<'a> Walk<'a> {
         }
         l.range.bounds().try_for_each(|b| self.index(b))?;
         check_collapsible(l)?;
-        for (_, distance) in &l.hints.prefetch {
-            self.index(&Affine::constant(*distance))?;
+        for fetch in &l.hints.prefetch {
+            self.index(&Affine::constant(fetch.distance))?;
         }
         let mut around = [l].into_iter().chain(self.outer.iter().copied());
         let vector = around.find(|o| o.vector);

@@ -136,7 +136,7 @@ impl Results {
             },
             threads,
             compiler: Compiler::find()?.version().to_owned(),
-            flags: Options::default().flags(false).join(" "),
+            flags: Options::default().flags(Compiler::find()?, false).join(" "),
             machine: Machine::this(),
             rates,
             absent: Vec::new(),
@@ -199,7 +199,7 @@ impl Group {
             }),
             code: of_kernel(entry, Kernel::source),
             compiled: peer(k).map_or(String::new(), |peer| {
-                let flags = peer.options.flags(peer.kernel.chooses());
+                let flags = peer.options.flags(&peer.compiler, peer.kernel.chooses());
                 let all = flags.iter().chain(&peer.options.libraries);
                 let all: Vec<&str> = all.map(String::as_str).collect();
                 format!("{}: {}", peer.compiler.version(), all.join(" "))

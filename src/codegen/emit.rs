@@ -5,14 +5,17 @@
 
 use super::kernel::{ALIGNMENT, Header, Param, Role, parameter};
 use super::lanes::{Chosen, is_uniform, trips};
+use super::prefetch::shares;
 use super::settle::settled;
+use super::stream::Streams;
 use super::used::Used;
 use super::value::{ATOM, Values};
-use crate::analysis::ahead::{Touch, ahead};
+use crate::analysis::ahead::ahead;
 use crate::analysis::bounds::Bounds;
+use crate::analysis::share::Share;
 use crate::analysis::work::executions;
-use crate::ir::{Affine, BinaryOp, Fill, Loop, Name, Nest, Stmt, Tensor, Tree};
-use std::collections::HashSet;
+use crate::ir::{Affine, BinaryOp, Loop, Name, Nest, Stmt, Tensor, Tree};
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 use std::mem::{replace, take};
 
@@ -24,7 +27,7 @@ pub(super) struct Emitter<'a> {
     text: String,
     pub(super) depth: usize,
     pub(super) values: Values,
-    bounds: Bounds,
+    pub(super) bounds: Bounds,
     /// The iterators of the loops around, outermost first.
     iterators: Vec<Name>,
     /// How many loops, from the next one on, share their iterations among threads all together.
@@ -34,6 +37,9 @@ pub(super) struct Emitter<'a> {
     /// The names of the tensors that the nest reads.
     read: HashSet<Name>,
     chosen: Chosen,
+    pub(super) streams: Streams,
+    /// What iterations of a loop fetch for later ones of a loop around.
+    shares: HashMap<Name, Vec<Share>>,
 }
 
 /// The most bytes of a local tensor that is a variable: 16 KiB. Larger ones do not fit into
@@ -63,6 +69,8 @@ impl Emitter<'_> {
             stack: 0,
             read: HashSet::new(),
             chosen: Chosen::default(),
+            streams: Streams::default(),
+            shares: HashMap::new(),
         }
     }
 
@@ -77,6 +85,8 @@ impl Emitter<'_> {
         self.bounds = Bounds::default();
         let trees = settled(nest);
         self.chosen = Chosen::of(&trees);
+        self.streams = Streams::of(&trees, &nest.locals(), &self.chosen);
+        self.shares = shares(&nest.with_trees(trees.clone()));
         for line in nest.lines() {
             if let Tree::Stmt(s) = line.tree {
                 let mut add = |t: &Tensor| self.read.extend(t.name().cloned());
@@ -154,18 +164,37 @@ impl Emitter<'_> {
         if let Some(remark) = &l.hints.remark {
             self.line(&format!("// {remark}"));
         }
-        if self.chosen.is_vector(l) {
-            self.vector_loop(l, &origin(l));
-            self.bounds = outside;
-            return;
+        let fenced = self.streams.is_fenced(l);
+        let region = fenced && l.parallel;
+        if region {
+            let threshold = self.threshold(l);
+            self.line(&format!("#pragma omp parallel{threshold}"));
+            self.line("{");
+            self.depth += 1;
         }
+        match self.chosen.is_vector(l) {
+            true => self.vector_loop(l, &origin(l)),
+            false => self.counted_loop(l, region),
+        }
+        if fenced {
+            self.line("teml_fence();");
+        }
+        if region {
+            self.depth -= 1;
+            self.line("}");
+        }
+        self.bounds = outside;
+    }
+
+    /// A loop that is not written with vectors. `shared`: it stands in a parallel region of its own.
+    fn counted_loop(&mut self, l: &Loop, shared: bool) {
         if let Some(trips) = trips(l).filter(|_| self.chosen.is_unrolled(l)) {
             self.values
                 .headers
                 .extend([Header::Integers, Header::Vectors]);
             self.line(&format!("TEML_UNROLL({trips})"));
         }
-        if let Some(pragma) = self.pragma(l) {
+        if let Some(pragma) = self.pragma(l, shared) {
             self.line(&pragma);
         }
         let name = &l.name;
@@ -198,13 +227,17 @@ impl Emitter<'_> {
         self.iterators.pop();
         self.depth -= 1;
         self.line("}");
-        self.bounds = outside;
     }
 
     fn iteration(&mut self, l: &Loop) {
-        for (tensor, distance) in &l.hints.prefetch {
-            let touched = ahead(l, tensor, *distance);
-            touched.iter().for_each(|touch| self.prefetch(touch));
+        for fetch in &l.hints.prefetch {
+            if fetch.of.is_none() {
+                let touched = ahead(l, &fetch.tensor, fetch.distance);
+                touched.iter().for_each(|touch| self.prefetch(touch));
+            }
+        }
+        for share in self.shares.get(&l.name).cloned().unwrap_or_default() {
+            self.prefetch_share(&share);
         }
         l.body.iter().for_each(|tree| self.tree(tree));
     }
@@ -244,31 +277,6 @@ impl Emitter<'_> {
         self.line(&call);
     }
 
-    /// Fetches an element, or where there is none the one of the tensor that comes closest.
-    fn prefetch(&mut self, touch: &Touch) {
-        let Touch { tensor, index, .. } = touch;
-        if !index.iter().all(Affine::is_in_limits) {
-            return;
-        }
-        let mut text = tensor.label().to_owned();
-        for (at, extent) in index.iter().zip(tensor.shape().extents()) {
-            let last = i64::try_from(extent - 1).unwrap_or(i64::MAX);
-            let (low, high) = self.bounds.interval(at).unwrap_or((i64::MIN, i64::MAX));
-            let mut at = vec![at.clone()];
-            if high > last {
-                at.push(Affine::constant(last));
-            }
-            let mut inside = self.bound("min", &at);
-            if low < 0 {
-                self.values.headers.insert(Header::Support);
-                inside = format!("teml_max64({inside}, 0)");
-            }
-            let _ = write!(text, "[{inside}]");
-        }
-        let write = if touch.write { ", 1" } else { "" };
-        self.line(&format!("__builtin_prefetch(&{text}{write});"));
-    }
-
     /// Whether all of some local tensors can be variables.
     pub(super) fn fit_variables<'a>(&self, locals: impl IntoIterator<Item = &'a Tensor>) -> bool {
         let mut stack = self.stack;
@@ -293,13 +301,17 @@ impl Emitter<'_> {
     fn stmt(&mut self, s: &Stmt) {
         let target = self.values.access(&s.target, &s.index);
         let value = match self.values.vectors.clone() {
-            // A vector is assigned vectors. Taking nothing away changes no number, -0 included.
+            // A vector is assigned vectors.
             Some(v) if s.update.is_none() && is_uniform(&s.value, &v.iterator) => {
-                format!("{} - {}", self.values.value(&s.value, ATOM), v.zeros())
+                v.spread(&self.values.value(&s.value, ATOM))
             }
             _ => self.values.value(&s.value, 0),
         };
+        let vector = self.values.vectors.as_ref();
         let line = match s.update {
+            _ if vector.is_some_and(|v| v.is_several() && self.streams.stores(&v.iterator, s)) => {
+                format!("TEML_STREAM({target}, {value});")
+            }
             Some(op) if op.precedence().is_none() => {
                 let args = [target.clone(), value];
                 let combined = self.values.combined(op, s.target.elem(), args);
@@ -311,45 +323,6 @@ impl Emitter<'_> {
             }
         };
         self.line(&line);
-    }
-
-    fn fill(&mut self, fill: &Fill) {
-        let shape = fill.target.shape();
-        let whole = fill
-            .region
-            .iter()
-            .zip(shape.extents())
-            .all(|((low, extent), full)| low.as_constant() == Some(0) && extent == full);
-        if whole && fill.value.is_zero() {
-            self.values.headers.insert(Header::Memset);
-            let (name, elem) = (fill.target.label(), fill.target.elem().c_name());
-            let extents: String = shape.extents().iter().map(|e| format!("[{e}]")).collect();
-            self.line(&format!("memset({name}, 0, sizeof({elem}{extents}));"));
-            return;
-        }
-        let depth = self.depth;
-        let mut index = String::new();
-        for (d, (low, extent)) in fill.region.iter().enumerate() {
-            if *extent == 1 {
-                let _ = write!(index, "[{low}]");
-                continue;
-            }
-            // No script can name an iterator like this, so nothing is hidden.
-            let name = format!("teml_{}", d + 1);
-            self.values.headers.insert(Header::Integers);
-            self.line(&format!(
-                "for (int64_t {name} = {low}; {name} < {}; {name}++)",
-                low.plus_constant(i64::try_from(*extent).unwrap_or(i64::MAX)),
-            ));
-            self.depth += 1;
-            let _ = write!(index, "[{name}]");
-        }
-        if index.is_empty() {
-            index.push_str("[0]");
-        }
-        let value = self.values.constant(fill.value);
-        self.line(&format!("{}{index} = {value};", fill.target.label()));
-        self.depth = depth;
     }
 }
 

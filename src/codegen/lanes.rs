@@ -1,4 +1,4 @@
-//! Vector loops as explicit vectors.
+//! Which vector loops are explicit vectors.
 //!
 //! Where all that a vector loop touches are neighbors or does not move with it, it is written with
 //! the vector types of gcc and clang, so that what becomes of it is not left to the compiler. Other
@@ -9,61 +9,19 @@
 //! iterations have anything to do with each other. And around what works on a local tensor that
 //! fits into registers, loops whose iterators index it are unrolled: registers have no index.
 
-use super::emit::Emitter;
-use super::kernel::Header;
 use crate::ir::{
     Affine, BinaryOp, Elem, Expr, Function, Index, Loop, Name, Node, Stmt, Tensor, Tree,
 };
 use std::collections::HashSet;
 
-/// How many neighbors are treated at once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Width {
-    /// As many as a register of the machine holds that the C is compiled for.
-    Natural,
-    /// So many: a power of two.
-    Fixed(i64),
-}
-
-/// The vectors that values are written with.
-#[derive(Clone, Debug)]
-pub(super) struct Vectors {
-    /// The iterator that lanes differ in.
-    pub(super) iterator: Name,
-    pub(super) elem: Elem,
-    pub(super) width: Width,
-}
-
-impl Vectors {
-    /// `text`, an element, with its neighbors.
-    pub(super) fn of(&self, text: &str) -> String {
-        format!("{}({text})", self.name())
-    }
-
-    fn name(&self) -> String {
-        match self.width {
-            Width::Natural => format!("{}xn", self.elem),
-            Width::Fixed(lanes) => format!("{}x{lanes}", self.elem),
-        }
-    }
-
-    /// A vector of zeros.
-    pub(super) fn zeros(&self) -> String {
-        format!("(teml_{}){{0}}", self.name())
-    }
-}
-
 /// The most bytes of a register.
-const LARGEST: i64 = 64;
+pub(super) const LARGEST: i64 = 64;
 
 /// The most bytes of a local tensor that registers may hold.
 const MAX_REGISTERS: u64 = 4096;
 
 /// The most copies of a statement that unrolling for registers makes.
 const MAX_UNROLLED: i64 = 256;
-
-/// The most vectors in a row that are unrolled.
-const MAX_UNROLLED_VECTORS: i64 = 8;
 
 /// The loops of trees that are written with explicit vectors, and those that are unrolled.
 #[derive(Default)]
@@ -214,7 +172,7 @@ fn copies(l: &Loop, locals: &[Name]) -> bool {
 }
 
 /// The type of the elements that a loop treats as vectors, if it can.
-fn elem_of(l: &Loop) -> Option<Elem> {
+pub(super) fn elem_of(l: &Loop) -> Option<Elem> {
     let mut elem = None;
     let plain = l.range.step == 1 && l.hints.prefetch.is_empty() && !l.body.is_empty();
     let lanes = l
@@ -293,76 +251,4 @@ pub(super) fn is_uniform(value: &Expr, lane: &Name) -> bool {
         }
     });
     !moves
-}
-
-impl Emitter<'_> {
-    /// A loop written with vectors.
-    pub(super) fn vector_loop(&mut self, l: &Loop, origin: &str) {
-        let Some(elem) = elem_of(l) else { return };
-        let (name, longest) = (&l.name, LARGEST / elem.size() as i64);
-        self.values
-            .headers
-            .extend([Header::Integers, Header::Vectors]);
-        let (width, block, lanes) = match l.lanes {
-            Some(lanes) => (Width::Fixed(lanes), lanes, lanes.to_string()),
-            None => {
-                let lanes = format!("TEML_{}XN", elem.to_string().to_uppercase());
-                (Width::Natural, longest, lanes)
-            }
-        };
-        let constant = match (trips(l), l.range.lower.as_slice()) {
-            (Some(trips), [lower]) if lower.as_constant() == Some(0) => Some(trips),
-            _ => None,
-        };
-        let Some(trips) = constant else {
-            let lower = self.bound("max", &l.range.lower);
-            let upper = self.bound("min", &l.range.upper);
-            self.line("{");
-            self.depth += 1;
-            self.line(&format!("int64_t {name} = {lower};{origin}"));
-            let head = format!("for (; {name} + {lanes} <= {upper}; {name} += {lanes}) {{");
-            self.lanes(l, elem, Some(width), &head);
-            let head = format!("for (; {name} < {upper}; {name}++) {{");
-            self.lanes(l, elem, None, &head);
-            self.depth -= 1;
-            self.line("}");
-            return;
-        };
-        let whole = trips - trips % block;
-        if whole > 0 {
-            if whole / block <= MAX_UNROLLED_VECTORS {
-                self.line(&format!("TEML_UNROLL({})", whole / block));
-            }
-            let head =
-                format!("for (int64_t {name} = 0; {name} < {whole}; {name} += {lanes}) {{{origin}");
-            self.lanes(l, elem, Some(width), &head);
-        }
-        // What is left is cut into shorter vectors.
-        let (mut done, mut lanes) = (whole, block / 2);
-        while done < trips {
-            if lanes <= trips - done {
-                let head = format!("{{ const int64_t {name} = {done};");
-                let width = (lanes > 1).then_some(Width::Fixed(lanes));
-                self.lanes(l, elem, width, &head);
-                done += lanes;
-            } else {
-                lanes /= 2;
-            }
-        }
-    }
-
-    /// The statements of a loop below a head, as vectors or element by element.
-    fn lanes(&mut self, l: &Loop, elem: Elem, width: Option<Width>, head: &str) {
-        self.line(head);
-        self.depth += 1;
-        self.values.vectors = width.map(|width| Vectors {
-            iterator: l.name.clone(),
-            elem,
-            width,
-        });
-        l.body.iter().for_each(|tree| self.tree(tree));
-        self.values.vectors = None;
-        self.depth -= 1;
-        self.line("}");
-    }
 }

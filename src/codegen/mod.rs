@@ -1,14 +1,18 @@
 //! From loop nests to C text. Pure: no files, no compiler, no script.
 
 mod emit;
+mod fill;
 mod generate;
 mod kernel;
 mod lanes;
 mod pragma;
+mod prefetch;
 mod settle;
+mod stream;
 pub mod symbol;
 mod used;
 mod value;
+mod vectors;
 
 pub use generate::{NoCode, generate};
 pub use kernel::{ALIGNMENT, Header, Kernel, Param, Role, unit};

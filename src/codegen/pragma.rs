@@ -7,11 +7,12 @@ use crate::ir::{Loop, Tree};
 use std::fmt::Write;
 
 impl Emitter<'_> {
-    /// The pragma of a parallel or vector loop.
-    pub(super) fn pragma(&mut self, l: &Loop) -> Option<String> {
+    /// The pragma of a parallel or vector loop. `shared`: the threads are there, and do more after
+    /// it before they wait.
+    pub(super) fn pragma(&mut self, l: &Loop, shared: bool) -> Option<String> {
         let mut text = "#pragma omp".to_owned();
         if l.parallel {
-            text.push_str(" parallel for");
+            text.push_str(if shared { " for" } else { " parallel for" });
         }
         // Lanes share what has one place for each thread.
         let vector = l.vector && self.fit_variables(l.body.iter().flat_map(Tree::locals));
@@ -22,30 +23,22 @@ impl Emitter<'_> {
         if let Some(lanes) = l.lanes.filter(|_| vector) {
             let _ = write!(text, " safelen({lanes}) simdlen({lanes})");
         }
-        text.push_str(&self.sharing(l));
+        text.push_str(&sharing(l));
+        if shared {
+            text.push_str(" nowait");
+        } else if l.parallel {
+            text.push_str(&self.threshold(l));
+        }
         (l.parallel || vector).then_some(text)
     }
 
-    /// How a parallel loop is shared among threads, as clauses of its pragma.
-    fn sharing(&mut self, l: &Loop) -> String {
-        let mut text = String::new();
-        if l.sharing.collapse > 1 {
-            let _ = write!(text, " collapse({})", l.sharing.collapse);
-        }
-        if let Some(schedule) = l.sharing.schedule {
-            let chunk = l.sharing.chunk.map(|n| format!(", {n}"));
-            let _ = write!(
-                text,
-                " schedule({}{})",
-                schedule.word(),
-                chunk.unwrap_or_default()
-            );
-        }
-        if let Some(threshold) = l.sharing.threshold {
-            let iterations = self.iterations(l);
-            let _ = write!(text, " if(parallel: {iterations} >= {threshold})");
-        }
-        text
+    /// The clause that leaves a parallel loop to one thread, where it has too few iterations.
+    pub(super) fn threshold(&mut self, l: &Loop) -> String {
+        let Some(threshold) = l.sharing.threshold else {
+            return String::new();
+        };
+        let iterations = self.iterations(l);
+        format!(" if(parallel: {iterations} >= {threshold})")
     }
 
     /// The number of iterations that a parallel loop shares among threads.
@@ -88,4 +81,22 @@ impl Emitter<'_> {
             _ => format!("{upper} - {lower}"),
         }
     }
+}
+
+/// How a parallel loop is shared among threads, as clauses of its pragma.
+fn sharing(l: &Loop) -> String {
+    let mut text = String::new();
+    if l.sharing.collapse > 1 {
+        let _ = write!(text, " collapse({})", l.sharing.collapse);
+    }
+    if let Some(schedule) = l.sharing.schedule {
+        let chunk = l.sharing.chunk.map(|n| format!(", {n}"));
+        let _ = write!(
+            text,
+            " schedule({}{})",
+            schedule.word(),
+            chunk.unwrap_or_default()
+        );
+    }
+    text
 }

@@ -1,8 +1,8 @@
 //! Values in C: numbers, accesses, operators, functions.
 
 use super::kernel::Header;
-use super::lanes::Vectors;
-use crate::ir::{Affine, BinaryOp, Constant, Elem, Expr, Function, Index, Node, Tensor};
+use super::vectors::Vectors;
+use crate::ir::{Affine, BinaryOp, Constant, Elem, Expr, Function, Index, Name, Node, Tensor};
 use std::collections::BTreeSet;
 
 /// Writes values, and collects what they need.
@@ -25,10 +25,16 @@ pub(super) const ATOM: u8 = UNARY + 1;
 impl Values {
     /// An element, with its neighbors where lanes move through them.
     pub(super) fn access(&self, tensor: &Tensor, index: &[Affine]) -> String {
-        let element = format!("{}{}", tensor.label(), index_text(index));
+        let element = |index: &[Affine]| format!("{}{}", tensor.label(), index_text(index));
         match &self.vectors {
-            Some(v) if index.iter().any(|a| a.mentions(&v.iterator)) => v.of(&element),
-            _ => element,
+            Some(v) if index.iter().any(|a| a.mentions(&v.iterator)) => {
+                let at = |name: &Name| (*name == v.iterator).then(|| v.at.map(Affine::constant));
+                let index = index
+                    .iter()
+                    .map(|a| a.substitute(&|name| at(name).flatten()));
+                v.of(&element(&index.collect::<Vec<_>>()))
+            }
+            _ => element(index),
         }
     }
 

@@ -35,3 +35,62 @@ enum { TEML_F64XN = TEML_VECTOR / 8, TEML_F32XN = TEML_VECTOR / 4 };
 #else
 #define TEML_UNROLL(n) TEML_PRAGMA(GCC unroll n)
 #endif
+
+// Stores past the caches, where compilers know how: 16 bytes, and as many as a register holds.
+typedef double teml_16 __attribute__((vector_size(16), may_alias));
+typedef double teml_32 __attribute__((vector_size(32), may_alias));
+typedef double teml_64 __attribute__((vector_size(64), may_alias));
+#if defined(__clang__)
+#define TEML_PAST(n, to, from) __builtin_nontemporal_store(*(const teml_##n *)(from), (teml_##n *)(to))
+#elif defined(__SSE2__)
+#define TEML_MOVNT_16 __builtin_ia32_movntpd
+#define TEML_MOVNT_32 __builtin_ia32_movntpd256
+#define TEML_MOVNT_64 __builtin_ia32_movntpd512
+#define TEML_PAST(n, to, from) TEML_MOVNT_##n((double *)(to), *(const teml_##n *)(from))
+#else
+#define TEML_PAST(n, to, from) (*(teml_##n *)(to) = *(const teml_##n *)(from))
+#endif
+
+static inline __attribute__((always_inline)) void teml_stream(char *to, const char *from, int bytes)
+{
+    for (int k = 0; k < bytes;) {
+#if TEML_VECTOR >= 64
+        if (bytes - k >= 64) {
+            TEML_PAST(64, to + k, from + k);
+            k += 64;
+            continue;
+        }
+#endif
+#if TEML_VECTOR >= 32
+        if (bytes - k >= 32) {
+            TEML_PAST(32, to + k, from + k);
+            k += 32;
+            continue;
+        }
+#endif
+        TEML_PAST(16, to + k, from + k);
+        k += 16;
+    }
+}
+
+// Whether it starts where such a store may; vectors of 8 bytes never do.
+#define TEML_ALIGNED(x) \
+    (sizeof(x) >= 16 && (uintptr_t)&(x) % (sizeof(x) < TEML_VECTOR ? sizeof(x) : TEML_VECTOR) == 0)
+#define TEML_STREAM(x, value) \
+    do { \
+        _Alignas(TEML_VECTOR) const __typeof__(x) teml_v = (value); \
+        if (TEML_ALIGNED(x)) \
+            teml_stream((char *)&(x), (const char *)&teml_v, sizeof teml_v); \
+        else \
+            (x) = teml_v; \
+    } while (0)
+
+// Other threads see those stores once the one that made them has passed here.
+static inline void teml_fence(void)
+{
+#if defined(__SSE2__)
+    __builtin_ia32_sfence();
+#else
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
+}

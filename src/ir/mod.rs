@@ -28,7 +28,7 @@ pub use name::{Name, NameError};
 pub use nest::{Nest, Part};
 pub use parse::{ParseError, parse_expr, parse_nest};
 pub use path::{Path, Site, Step};
-pub use range::{Hints, Range, Schedule, Sharing};
+pub use range::{Hints, Prefetch, Range, Schedule, Sharing};
 pub use tensor::{Shape, ShapeError, Tensor};
 pub use text::{Infix, Line};
 pub use tree::{Fill, Loop, Origin, Stmt, Tree};

@@ -120,10 +120,25 @@ impl Default for Sharing {
 /// What is said of a loop to the machine and to readers, and changes no result.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hints {
-    /// Tensors whose elements are fetched so many iterations ahead.
-    pub prefetch: Vec<(Name, i64)>,
+    /// What is fetched ahead.
+    pub prefetch: Vec<Prefetch>,
+    /// Tensors to which vectors are stored past the caches.
+    pub stream: Vec<Name>,
     /// A remark.
     pub remark: Option<Arc<str>>,
+}
+
+/// What iterations of a loop fetch of a tensor before it is used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Prefetch {
+    /// The tensor.
+    pub tensor: Name,
+    /// How many iterations ahead.
+    pub distance: i64,
+    /// The loop around whose iterations these are, and of which those inside fetch equal shares;
+    /// `None` for the elements that the loop itself touches first. Where there is no such loop
+    /// around, nothing is fetched.
+    pub of: Option<Name>,
 }
 
 impl Hints {
@@ -131,9 +146,13 @@ impl Hints {
     #[must_use]
     pub fn renamed(&self, rename: &dyn Fn(&Name) -> Option<Name>) -> Hints {
         let renamed = |name: &Name| rename(name).unwrap_or_else(|| name.clone());
-        let prefetch = self.prefetch.iter().map(|(name, by)| (renamed(name), *by));
+        let prefetch = self.prefetch.iter().map(|fetch| Prefetch {
+            tensor: renamed(&fetch.tensor),
+            ..fetch.clone()
+        });
         Hints {
             prefetch: prefetch.collect(),
+            stream: self.stream.iter().map(renamed).collect(),
             remark: self.remark.clone(),
         }
     }

@@ -198,8 +198,15 @@ impl Display for Loop {
             }
         }
         write!(f, "for {} in {}", self.name, self.range)?;
-        for (tensor, distance) in &self.hints.prefetch {
-            write!(f, " prefetch({tensor}, {distance})")?;
+        for fetch in &self.hints.prefetch {
+            write!(f, " prefetch({}, {}", fetch.tensor, fetch.distance)?;
+            match &fetch.of {
+                Some(of) => write!(f, " of {of})")?,
+                None => f.write_str(")")?,
+            }
+        }
+        for tensor in &self.hints.stream {
+            write!(f, " stream({tensor})")?;
         }
         match &self.hints.remark {
             Some(remark) => write!(f, " // {remark}"),

@@ -1,7 +1,7 @@
 //! From tensor expressions to loop nests.
 
 pub mod build;
-mod flatten;
+pub mod flatten;
 mod overwrite;
 mod steps;
 mod target;

@@ -222,7 +222,8 @@ impl Bench {
         let kernels = [Elem::F64, Elem::F32].map(|elem| self.fma(elem));
         let kernels = kernels.into_iter().chain([self.read(), self.triad()]);
         let source: String = kernels.map(|kernel| kernel.source()).collect();
-        let key = Compiler::find()?.key(&source, &self.options.flags(false));
+        let compiler = Compiler::find()?;
+        let key = compiler.key(&source, &self.options.flags(compiler, false));
         let file = |directory: PathBuf| directory.join(format!("machine-{key}.json"));
         Ok(cache_directory(control).map(file))
     }

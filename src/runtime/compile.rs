@@ -40,9 +40,19 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The flags of the compiler, in order, for a kernel that [`chooses`](Kernel::chooses) or
+    /// The flags of a compiler, in order, for a kernel that [`chooses`](Kernel::chooses) or
     /// does not.
-    pub fn flags(&self, chooses: bool) -> Vec<String> {
+    pub fn flags(&self, compiler: &Compiler, chooses: bool) -> Vec<String> {
+        let mut flags = self.common_flags();
+        if !compiler.is_clang() {
+            flags.extend(Options::gcc_flags(chooses));
+        }
+        flags.extend(self.extra.iter().cloned());
+        flags
+    }
+
+    /// Those that all compilers have.
+    pub fn common_flags(&self) -> Vec<String> {
         let contract = if self.fp_contract { "fast" } else { "off" };
         let mut flags = vec![
             "-std=c11".to_owned(),
@@ -51,8 +61,6 @@ impl Options {
             // Compilers older than the processor take it for its predecessor, whose costs mislead
             // them: gcc 12 reads operands of Zen 5 from memory again and again.
             "-mtune=generic".to_owned(),
-            // gcc 12 replaces tiles in registers by scalars that it then moves around.
-            "-fno-tree-sra".to_owned(),
             "-fPIC".to_owned(),
             "-shared".to_owned(),
             // A kernel of the name of a library function is the kernel all the same.
@@ -69,12 +77,18 @@ impl Options {
         if self.openmp {
             flags.push("-fopenmp".to_owned());
         }
+        flags
+    }
+
+    /// Those that gcc alone has.
+    pub fn gcc_flags(chooses: bool) -> Vec<String> {
+        // gcc 12 replaces tiles in registers by scalars that it then moves around.
+        let mut flags = vec!["-fno-tree-sra".to_owned()];
         if chooses {
             // With it, gcc 12 gives wrong minima of selected values on AVX-512
             // (tests/runtime/choosing.c).
             flags.push("-fno-tree-loop-if-convert".to_owned());
         }
-        flags.extend(self.extra.iter().cloned());
         flags
     }
 }
@@ -136,7 +150,7 @@ impl Compiler {
         control: &Control,
     ) -> Result<Compiled, RuntimeError> {
         let source = with_entry(kernel);
-        let flags = options.flags(kernel.chooses());
+        let flags = options.flags(self, kernel.chooses());
         let libraries = &options.libraries;
         let arguments = |input: &str, output: &str| -> Vec<String> {
             let mut arguments = flags.clone();

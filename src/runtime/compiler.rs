@@ -94,6 +94,11 @@ impl Compiler {
         self.version.lines().next().unwrap_or_default()
     }
 
+    /// Whether this is clang, which refuses flags of gcc that it does not know.
+    pub(super) fn is_clang(&self) -> bool {
+        self.version().contains("clang")
+    }
+
     /// What tells this compiler, with its own flags, from others.
     pub(super) fn identity(&self) -> Vec<Vec<u8>> {
         let text = |text: &OsString| text.as_encoded_bytes().to_vec();

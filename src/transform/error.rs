@@ -209,6 +209,30 @@ pub enum ErrorKind {
         /// The tensor.
         tensor: String,
     },
+    /// A loop stores nothing to a tensor in memory.
+    #[error("`{name}` stores nothing to {tensor} in memory")]
+    NothingToStream {
+        /// The loop.
+        name: Name,
+        /// The tensor.
+        tensor: String,
+    },
+    /// A loop reads what it would store past the caches.
+    #[error("`{name}` reads {tensor}, and should find it in the caches")]
+    StreamedRead {
+        /// The loop.
+        name: Name,
+        /// The tensor.
+        tensor: String,
+    },
+    /// What an iteration touches of a tensor is no part of memory.
+    #[error("what an iteration of `{name}` touches of {tensor} lies here and there in memory")]
+    Scattered {
+        /// The loop.
+        name: Name,
+        /// The tensor.
+        tensor: String,
+    },
     /// A text that cannot stand in a comment.
     #[error("{text:?} is no remark")]
     NotARemark {
@@ -437,6 +461,9 @@ impl ErrorKind {
             | K::NotPerfect { .. }
             | K::NotNested { .. }
             | K::NothingToPrefetch { .. }
+            | K::NothingToStream { .. }
+            | K::StreamedRead { .. }
+            | K::Scattered { .. }
             | K::BoundsDepend { .. }
             | K::NeedsDivision(_)
             | K::Stepped { .. }
@@ -571,6 +598,17 @@ impl ErrorKind {
                 "stripmine the loop and prefetch in the loop over blocks"
             }
             K::NothingToPrefetch { .. } => "prefetch in a loop whose iterator indexes the tensor",
+            K::NothingToStream { .. } => {
+                "stream a result in a loop that assigns its elements; local tensors stay in the \
+                 caches"
+            }
+            K::StreamedRead { .. } => {
+                "stream what no iteration reads or updates, in a loop around nothing but its \
+                 assignment"
+            }
+            K::Scattered { .. } => {
+                "prefetch for a loop further in, of which each iteration touches whole rows"
+            }
             K::NotARemark { .. } => {
                 "a remark is one line of letters, digits, spaces and punctuation, without \
                  backslashes, `/*`, `*/` and `??`"

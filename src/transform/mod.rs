@@ -100,6 +100,7 @@ pub static OPS: &[&Op] = &[
     &nest::mode::PARALLELIZE,
     &nest::mode::VECTORIZE,
     &nest::prefetch::PREFETCH,
+    &nest::stream::STREAM,
     &nest::annotate::ANNOTATE,
     &nest::assume::ASSUME,
     &nest::at::AT,

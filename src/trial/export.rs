@@ -255,11 +255,13 @@ fn driver(candidates: &[Candidate], kernels: &[Kernel], fills: &str, checked: &[
 
 fn makefile(options: &Options, chooses: bool) -> String {
     let not_here = ["-fPIC", "-shared", "-fvisibility=hidden", "-Wl,-z,defs"];
-    let flags: Vec<String> = options
-        .flags(chooses)
-        .into_iter()
-        .filter(|f| !not_here.contains(&f.as_str()))
-        .collect();
+    let mut flags = options.common_flags();
+    flags.retain(|f| !not_here.contains(&f.as_str()));
+    flags.extend(options.extra.iter().cloned());
+    let only_gcc = Options::gcc_flags(chooses).join(" ");
+    flags.push(format!(
+        "$(if $(findstring clang,$(shell $(CC) --version)),,{only_gcc})"
+    ));
     format!(
         "CC ?= cc\nCFLAGS ?= {}\n\nrun: driver\n\t./driver\n\n\
          driver: driver.c kernels.c driver.h kernels.h\n\

@@ -33,6 +33,7 @@ use teml::transform::nest::shift::SHIFT;
 use teml::transform::nest::skew::SKEW;
 use teml::transform::nest::slabs::SLABS;
 use teml::transform::nest::stage::STAGE;
+use teml::transform::nest::stream::STREAM;
 use teml::transform::nest::stripmine::STRIPMINE;
 use teml::transform::nest::unroll::UNROLL;
 use teml::transform::nest::unroll_and_jam::UNROLL_AND_JAM;
@@ -76,6 +77,9 @@ pub enum Move {
     Vectorize(usize, Option<i64>),
     /// One of the tensors.
     Prefetch(usize, usize, i64),
+    /// One of the tensors.
+    Stream(usize, usize),
+    PrefetchShares(usize, usize, usize, i64),
     Annotate(usize),
     FuseInner(usize),
     UnrollAndJam(usize, i64),
@@ -87,7 +91,7 @@ pub enum Move {
 
 /// So many moves.
 pub fn moves(count: impl Into<prop::collection::SizeRange>) -> impl Strategy<Value = Vec<Move>> {
-    let tail = prop::sample::select(vec!["guard", "grid", "cut", "exact"]);
+    let tail = prop::sample::select(vec!["guard", "grid", "aligned", "cut", "exact"]);
     let end = prop::sample::select(vec!["front", "back"]);
     let order = prop::collection::vec(0..12usize, 0..4);
     let l = 0..12usize;
@@ -130,6 +134,9 @@ pub fn moves(count: impl Into<prop::collection::SizeRange>) -> impl Strategy<Val
         2 => (l.clone(), how).prop_map(|(l, how)| Move::Parallelize(l, how)),
         1 => (l.clone(), lanes).prop_map(|(l, n)| Move::Vectorize(l, n)),
         1 => (l.clone(), 0..9usize, 1..9i64).prop_map(|(l, t, by)| Move::Prefetch(l, t, by)),
+        1 => (l.clone(), 0..3usize).prop_map(|(l, t)| Move::Stream(l, t)),
+        1 => (l.clone(), l.clone(), 0..9usize, 1..3i64)
+            .prop_map(|(l, inner, t, by)| Move::PrefetchShares(l, inner, t, by)),
         1 => l.clone().prop_map(Move::Annotate),
         1 => (0..6usize).prop_map(Move::FuseInner),
         1 => l.prop_map(Move::UnrollAndFuse),
@@ -335,6 +342,17 @@ pub fn step(nest: &Nest, chosen: &Move) -> Result<Nest, Error> {
             let tensors = nest.tensors();
             let tensor = Expr::of_tensor(tensors[tensor % tensors.len()].clone());
             call(nest, &PREFETCH, [pick(l), Arg::Expr(tensor), int(distance)])
+        }
+        Move::Stream(l, tensor) => {
+            let tensors = nest.tensors();
+            let tensor = Expr::of_tensor(tensors[tensor % tensors.len()].clone());
+            call(nest, &STREAM, [pick(l), Arg::Expr(tensor)])
+        }
+        Move::PrefetchShares(l, inner, tensor, distance) => {
+            let tensors = nest.tensors();
+            let tensor = Expr::of_tensor(tensors[tensor % tensors.len()].clone());
+            let args = [pick(l), Arg::Expr(tensor), int(distance), pick(inner)];
+            call(nest, &PREFETCH, args)
         }
         Move::Annotate(l) => call(nest, &ANNOTATE, [pick(l), word("for (;;) // \"x\" * 2")]),
         Move::FuseInner(level) => call(

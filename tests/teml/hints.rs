@@ -18,6 +18,49 @@ fn lines(start: &str, loops: &[&str]) -> Vec<String> {
 }
 
 #[test]
+fn shares_are_all_that_a_later_iteration_touches() {
+    // 27 rows of 9 elements are 31 lines, for 4 * 3 iterations: 3 for each.
+    let kernel = |lines: &[&str]| {
+        let kernel = generate(&[nest(lines)], "kernel", Reductions::Strict);
+        kernel.unwrap_or_else(|e| panic!("{e}")).function
+    };
+    let batches = [
+        "f64 A[5][27][9], B[5][27][9]",
+        "for b in 0..5",
+        "  for i in 0..4",
+        "    for j in 2..5 prefetch(A, 1 of b)",
+        "      for k in 0..27",
+        "        for l in 0..9",
+        "          B[b][k][l] += A[b][k][l]",
+    ];
+    let text = kernel(&batches);
+    let expected = "for (int64_t teml_line = 0; teml_line < 3; teml_line++) {
+                    __builtin_prefetch((const char *)&A[teml_min64(b + 1, 4)][0][0] + \
+                    teml_min64(576*i + 192*j - 384 + 64*teml_line, 1943));
+                }";
+    let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(plain(&text).contains(&plain(expected)), "{text}");
+
+    // Rows of blocks with a tail, which share nothing with the iterations of other loops.
+    let blocks = [
+        "f64 A[10][8], B[10][8]",
+        "for o in 0..3",
+        "  for i in 4*o..min(4*o + 4, 10) prefetch(A, 2 of o)",
+        "    for j in 0..8",
+        "      B[i][j] = A[i][j]",
+    ];
+    let text = kernel(&blocks);
+    // Four rows that do not fit behind the sixth one are the last four.
+    let expected = "__builtin_prefetch((const char *)&A[teml_min64(4*o + 8, 6)][0] + 64*i);";
+    assert!(text.contains(expected), "{text}");
+
+    // Where the loop is gone, nothing is fetched.
+    let gone = batches.map(|line| line.replace("of b", "of q"));
+    let text = kernel(&gone.each_ref().map(String::as_str));
+    assert!(!text.contains("prefetch"), "{text}");
+}
+
+#[test]
 fn fetched_elements_exist() {
     let fetched = |head: &str, statement: &str| {
         let lines = lines(
@@ -114,6 +157,24 @@ fn thresholds_count_what_is_shared() {
         ]),
         "parallel for simd aligned(B, A: 64) safelen(4) simdlen(4) \
          if(parallel: 20 - teml_max64(i, 3) >= 7)"
+    );
+}
+
+#[test]
+fn stripmine_keeps_what_is_stored_past_the_caches() {
+    becomes(
+        &STRIPMINE,
+        &[
+            "f64 R[100], S[100]",
+            "vector for i in 0..100 stream(R)",
+            "  R[i] = S[i]",
+        ],
+        &[level(1), Arg::Int(8)],
+        &[
+            "for i_o in 0..13",
+            "  vector for i_i in 8*i_o..min(8*i_o + 8, 100) stream(R)",
+            "    R[i_i] = S[i_i]",
+        ],
     );
 }
 

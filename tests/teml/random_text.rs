@@ -7,7 +7,7 @@ use proptest::sample::select;
 use std::sync::Arc;
 use teml::ir::{
     Affine, BinaryOp, Comparison, Constant, Elem, Expr, Fill, Function, Hints, Index, Loop, Name,
-    Nest, Node, Range, Schedule, Shape, Sharing, Stmt, Tensor, Tree, parse_nest,
+    Nest, Node, Prefetch, Range, Schedule, Shape, Sharing, Stmt, Tensor, Tree, parse_nest,
 };
 
 fn names() -> impl Strategy<Value = Name> {
@@ -188,16 +188,27 @@ fn trees() -> impl Strategy<Value = Tree> {
 
 /// A number of lanes, and hints.
 fn hints() -> impl Strategy<Value = (Option<i64>, Hints)> {
-    let prefetch = prop::collection::vec((tensors(), 1..9i64), 0..2);
+    let stream = prop::collection::vec(tensors(), 0..2);
+    let of = prop::option::of(prop::sample::select(vec!["i", "b_o"]));
+    let prefetch = prop::collection::vec((tensors(), 1..9i64, of), 0..2);
     let remark = prop::option::of(prop::sample::select(vec![
         "hot",
         "for i in 0..4",
         "a \"b\" // c",
     ]));
-    (prop::option::of(1..9i64), prefetch, remark).prop_map(|(lanes, prefetch, remark)| {
-        let named = |(tensor, distance): (Tensor, i64)| Some((tensor.name()?.clone(), distance));
+    let hints = (prop::option::of(1..9i64), prefetch, stream, remark);
+    hints.prop_map(|(lanes, prefetch, stream, remark)| {
+        let stream = stream.iter().filter_map(|t| t.name().cloned());
+        let named = |(tensor, distance, of): (Tensor, i64, Option<&str>)| {
+            Some(Prefetch {
+                tensor: tensor.name()?.clone(),
+                distance,
+                of: of.and_then(|of| Name::new(of).ok()),
+            })
+        };
         let hints = Hints {
             prefetch: prefetch.into_iter().filter_map(named).collect(),
+            stream: stream.collect(),
             remark: remark.map(Into::into),
         };
         (lanes, hints)

@@ -455,6 +455,23 @@ fn place_init_sets_what_an_iteration_uses() {
 }
 
 #[test]
+fn place_init_sets_what_is_used_later_on() {
+    let tree = [
+        "f64 y[8], z[8], A[8][5]",
+        "fill y[0..8] = 0",
+        "for b in 0..2",
+        "  for i in 4*b..4*b + 4",
+        "    for j in 0..5",
+        "      y[i] += A[i][j]",
+        "for k in 0..8",
+        "  z[k] = y[-k + 7]",
+    ];
+    let fill = "    fill y[i..+1] = 0";
+    let inside = [&tree[2..4], &[fill], &tree[4..]].concat();
+    becomes(&PLACE_INIT, &tree, &[named("i")], &inside);
+}
+
+#[test]
 fn place_init_leaves_loops_around_both_places_alone() {
     // A loop that held nothing else goes with the fill.
     let before = [

@@ -9,6 +9,7 @@ use teml::lower::build::build;
 use teml::transform::nest::annotate::ANNOTATE;
 use teml::transform::nest::mode::{VECTORIZE, parallelize, vectorize};
 use teml::transform::nest::prefetch::{PREFETCH, prefetch};
+use teml::transform::nest::stream::STREAM;
 use teml::transform::tensor::declare;
 use teml::transform::{Arg, ErrorKind, LoopRef};
 
@@ -45,6 +46,23 @@ pub fn hints() -> Vec<Case> {
         "  for j in 0..4",
         "    A[i][0] += A[i][1]",
     ]);
+    let word_loop = |l: &str| Arg::Loop(by_name(l));
+    let shared = |nest: &Nest, of, inner| {
+        let a = Arg::Expr(tensor("A", &[4, 4]));
+        on(nest, [word_loop(of), a, Arg::Int(1), word_loop(inner)])
+    };
+    let columns = trees::nest(&[
+        "f64 A[4][4], B[4][4]",
+        "for i in 0..4",
+        "  for j in 0..4",
+        "    B[i][j] = A[j][i]",
+    ]);
+    let endless = trees::nest(&[
+        "f64 A[4][4], B[4][4]",
+        "for i in 0..4",
+        "  for j in max(0, i)..4",
+        "    B[i][j] = A[i][j]",
+    ]);
     let not_positive = ErrorKind::NotPositive {
         parameter: "distance",
         value: 0,
@@ -68,6 +86,32 @@ pub fn hints() -> Vec<Case> {
         Case::new(&ANNOTATE, on(&nest, [level(1), word(text)]), kind).at(2)
     };
     let two_levels = NoLoop::TooDeep { level: 3, depth: 2 };
+    let stream = |nest: &Nest, l: &str, tensor: &Expr| {
+        let args = [Arg::Loop(by_name(l)), Arg::Expr(tensor.clone())];
+        on(nest, args)
+    };
+    let no_k = NoLoop::NoName {
+        name: "k".to_owned(),
+        have: vec![name("i"), name("j")],
+    };
+    let nothing_stored = |name_of: &str, tensor: &str| ErrorKind::NothingToStream {
+        name: name(name_of),
+        tensor: tensor.to_owned(),
+    };
+    let read_there = |name_of: &str, tensor: &str| ErrorKind::StreamedRead {
+        name: name(name_of),
+        tensor: tensor.to_owned(),
+    };
+    let kept = trees::nest(&[
+        "f64 A[4]",
+        "local f64 t[4]",
+        "for i in 0..4",
+        "  t[i] = A[i]",
+        "for j in 0..4",
+        "  A[j] = t[j]",
+        "for k in 0..4",
+        "  A[k] = A[k] + t[0]",
+    ]);
     let prefetch_in = |args, kind: Invalid, culprits: &'static [&'static str]| {
         Case::new(&PREFETCH, args, kind).because_of(culprits)
     };
@@ -114,6 +158,76 @@ pub fn hints() -> Vec<Case> {
         )
         .because_of(&["i", "j"]),
         prefetch_in(ahead(&collapsed, level(1), &a, 1), not_collapsible, &["i"]),
+        Case::new(
+            &PREFETCH,
+            shared(&nest, "j", "i"),
+            ErrorKind::NotNested {
+                first: name("j"),
+                second: name("i"),
+            },
+        )
+        .at(4)
+        .because_of(&["j", "i"]),
+        Case::new(
+            &PREFETCH,
+            on(
+                &still,
+                [
+                    word_loop("i"),
+                    Arg::Expr(tensor("C", &[4])),
+                    Arg::Int(1),
+                    word_loop("j"),
+                ],
+            ),
+            ErrorKind::NothingToPrefetch {
+                name: name("i"),
+                tensor: "C".to_owned(),
+            },
+        )
+        .at(2)
+        .because_of(&["i"]),
+        Case::new(
+            &PREFETCH,
+            shared(&columns, "i", "j"),
+            ErrorKind::Scattered {
+                name: name("i"),
+                tensor: "A".to_owned(),
+            },
+        )
+        .at(2)
+        .because_of(&["i"]),
+        Case::new(
+            &PREFETCH,
+            shared(&endless, "i", "j"),
+            ErrorKind::NotConstant {
+                name: name("j"),
+                range: "max(0, i)..4".to_owned(),
+            },
+        )
+        .at(4)
+        .because_of(&["j"]),
+        Case::new(&STREAM, stream(&nest, "k", &a), no_k).at(1),
+        Case::new(&STREAM, stream(&nest, "j", &unnamed), ErrorKind::Unnamed).at(2),
+        Case::new(&STREAM, stream(&nest, "i", &a), nothing_stored("i", "A"))
+            .at(2)
+            .because_of(&["i"]),
+        Case::new(
+            &STREAM,
+            stream(&kept, "i", &tensor("t", &[4])),
+            nothing_stored("i", "t"),
+        )
+        .at(2)
+        .because_of(&["i"]),
+        Case::new(
+            &STREAM,
+            stream(&kept, "k", &tensor("A", &[4])),
+            read_there("k", "A"),
+        )
+        .at(2)
+        .because_of(&["k"]),
+        Case::new(&STREAM, stream(&still, "j", &a), read_there("j", "A"))
+            .at(2)
+            .because_of(&["j"]),
         Case::new(&ANNOTATE, on(&nest, [level(3), word("hot")]), two_levels).at(1),
         remark(""),
         remark(" indented"),

@@ -20,6 +20,15 @@ pub fn inits() -> Vec<Case> {
     let loops = ["for i in 0..10", "  for j in 0..10"];
     let plain = reduction(&fill, loops, &[]);
     let read_after = reduction(&fill, loops, &["for k in 0..10", "  z[k] = y[k]"]);
+    let read_within = nest(&[
+        "f64 y[10], z[10], A[10]",
+        "fill y[0..10] = 0",
+        "for b in 0..2",
+        "  for i in 5*b..5*b + 5",
+        "    y[i] += A[i]",
+        "  for k in 0..10",
+        "    z[k] = y[k]",
+    ]);
     let read_before = reduction(&["y[0] = A[0][0]", fill[0]], loops, &[]);
     let twice = reduction(&[fill[0], "fill z[0..10] = 0"], loops, &[]);
     let partly = reduction(&["fill y[0..9] = 0"], loops, &[]);
@@ -86,7 +95,9 @@ pub fn inits() -> Vec<Case> {
         .at(1),
         case(&copy("B", "A", &[4], "i"), level(1), found(&[])),
         case(&twice, level(1), found(&[fill[0], "fill z[0..10] = 0"])),
-        case(&read_after, named("i"), elsewhere(Some("i"))).because_of(&["i"]),
+        // Uses before the loop, and, of what a later iteration sets, in a loop around it.
+        case(&read_after, named("k"), elsewhere(Some("k"))).because_of(&["k"]),
+        case(&read_within, named("i"), elsewhere(Some("i"))).because_of(&["i"]),
         case(&read_before, named("i"), elsewhere(None)),
         // The reduction's own loop, around which and in which the element is the same.
         case(&plain, level(2), repeats("j")).because_of(&["j"]),

@@ -94,7 +94,7 @@ fn block_cases() -> Vec<Case> {
     let no_tail = |given: &str| ErrorKind::NotOneOf {
         parameter: "tail",
         word: given.to_owned(),
-        allowed: &["guard", "grid", "cut", "exact"],
+        allowed: &["guard", "grid", "aligned", "cut", "exact"],
     };
     let not_divisible = ErrorKind::NotDivisible {
         name: name("i"),

@@ -5,7 +5,7 @@ use crate::ir::constant::Constant;
 use crate::ir::elem::Elem;
 use crate::ir::function::BinaryOp;
 use crate::ir::name::Name;
-use crate::ir::range::{Hints, Range, Schedule, Sharing};
+use crate::ir::range::{Hints, Prefetch, Range, Schedule, Sharing};
 use crate::ir::tensor::{Shape, Tensor};
 use crate::ir::tree::{Fill, Loop, Stmt};
 
@@ -259,8 +259,20 @@ impl<'a> Cursor<'a> {
             if distance < 1 {
                 return Err(format!("{distance} iterations ahead is no later one"));
             }
+            let of = match self.eat("of ") {
+                true => Some(self.name()?),
+                false => None,
+            };
             self.expect(")")?;
-            hints.prefetch.push((tensor, distance));
+            hints.prefetch.push(Prefetch {
+                tensor,
+                distance,
+                of,
+            });
+        }
+        while self.eat("stream(") {
+            hints.stream.push(self.name()?);
+            self.expect(")")?;
         }
         if self.eat("// ") {
             let remark = std::mem::take(&mut self.rest);

@@ -144,8 +144,8 @@ pub(super) static ACCESSES: Function = Function {
     returns: "list",
     doc: "\
 Where a nest reads and writes, statement by statement, what is written first: a map for each
-access, with the name of the `tensor`, the `bytes` of an element, for each dimension the list of
-the loops that move the index (`loops`), and whether it is a `write`.",
+access, with the name of the `tensor`, the `bytes` of an element, for each dimension the `index` as
+a text and the list of the loops that move it (`loops`), and whether it is a `write`.",
     call: |call| {
         let nest = call.nest(0)?;
         let mut found = Array::new();
@@ -184,6 +184,8 @@ fn access(tensor: &Tensor, index: &[Affine], write: bool) -> Dynamic {
     map.insert("tensor".into(), name.into());
     map.insert("bytes".into(), (tensor.elem().size() as i64).into());
     map.insert("loops".into(), loops.collect::<Array>().into());
+    let texts = index.iter().map(|one| Dynamic::from(one.to_string()));
+    map.insert("index".into(), texts.collect::<Array>().into());
     map.insert("write".into(), write.into());
     map.into()
 }

@@ -1,5 +1,6 @@
 //! Functions that act on trees rather than transform them.
 
+mod algebra;
 mod check;
 mod code;
 mod compare;
@@ -92,6 +93,8 @@ pub(super) fn register(engine: &mut Engine) {
 
 /// All of them.
 pub static ACTIONS: &[&Function] = &[
+    &algebra::FACTOR_OUT,
+    &algebra::CONTRACTION_CHAIN,
     &check::CHECK,
     &check::REDUCTIONS,
     &code::CODEGEN,

@@ -39,6 +39,7 @@ pub mod skew;
 pub mod slabs;
 pub mod spend;
 pub mod stage;
+pub mod stream;
 pub mod stripmine;
 pub mod sweep;
 pub mod unroll;

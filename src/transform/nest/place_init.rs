@@ -22,9 +22,9 @@
 //! Legal when the loop sets every element exactly once, which is checked: the same box is set
 //! before and after.
 //!
-//! Refuses: a tensor that is not initialized at one place; uses outside of the loop or before
-//! the fill; iterations that share elements, as those of the reduction's own loops do; iterations
-//! that use no box of constant size, as the last block of a guarded loop does not.
+//! Refuses: a tensor that is not initialized at one place; uses before the loop or the fill;
+//! iterations that share elements, as those of the reduction's own loops do; iterations that use
+//! no box of constant size, as the last block of a guarded loop does not.
 //!
 //! Source: TeML §4.2.3 for the initialization; TVM moves it with `decompose_reduction`.
 
@@ -124,12 +124,24 @@ pub fn place_init(nest: &Nest, reference: &LoopRef, tensor: Option<&str>) -> Res
         let (tensor, name) = (label(), None);
         return refuse(NoInit::UsedElsewhere { tensor, name }, vec![]);
     }
-    for (place, l) in [
-        (&from[..from.len() - 1], around.last()),
-        (&goal[..], loops.last()),
+    // Where both places have loops around them in common, nothing changes.
+    let common = around
+        .iter()
+        .zip(&loops)
+        .take_while(|(a, b)| a.name == b.name);
+    let common = common.count();
+    // What comes after all iterations that the fill is moved into finds everything set.
+    let entered = goal.get(..=common);
+    let is_after = |u: &Use| {
+        entered.is_some_and(|entered| !u.position.starts_with(entered) && *u.position > *entered)
+    };
+    for (place, l, later) in [
+        (&from[..from.len() - 1], around.last(), false),
+        (&goal[..], loops.last(), true),
     ] {
         let culprit = l.map(|l| l.name.clone());
-        if !uses.iter().all(|u| u.position.starts_with(place)) {
+        let is_there = |u: &Use| u.position.starts_with(place) || (later && is_after(u));
+        if !uses.iter().all(is_there) {
             let (tensor, name) = (label(), culprit.clone());
             return refuse(
                 NoInit::UsedElsewhere { tensor, name },
@@ -137,13 +149,6 @@ pub fn place_init(nest: &Nest, reference: &LoopRef, tensor: Option<&str>) -> Res
             );
         }
     }
-
-    // Where both places have loops around them in common, nothing changes.
-    let common = around
-        .iter()
-        .zip(&loops)
-        .take_while(|(a, b)| a.name == b.name);
-    let common = common.count();
     let no_box = |l: Option<&&Arc<Loop>>| {
         let place = l.map_or("the nest".to_owned(), |l| format!("`{}`", l.name));
         let (tensor, fill) = (label(), fill.to_string());
@@ -154,7 +159,12 @@ pub fn place_init(nest: &Nest, reference: &LoopRef, tensor: Option<&str>) -> Res
         };
         Error::from(kind).on(nest, name.clone())
     };
-    let region = used_box(nest, &uses, &loops).ok_or_else(|| no_box(loops.last()))?;
+    let inside: Vec<Use> = uses
+        .iter()
+        .filter(|u| u.position.starts_with(&goal))
+        .cloned()
+        .collect();
+    let region = used_box(nest, &inside, &loops).ok_or_else(|| no_box(loops.last()))?;
     let here = used_box(nest, &uses, &around).ok_or_else(|| no_box(around.last()))?;
     let placed = Fill {
         region,

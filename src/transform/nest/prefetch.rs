@@ -21,11 +21,34 @@
 //! line holds several elements, so blocks of loops inside make good places. A second distance for
 //! the same tensor replaces the first.
 //!
+//! With the name of a loop inside, all that the later iteration touches is fetched, line by line, in
+//! equal shares: one for each iteration of that loop and of those between the two. So memory is read
+//! while the processor computes, which a burst of many fetches does not achieve.
+//!
+//! ```rhai
+//! let A = tensor([9, 12, 10]);
+//! let B = tensor([9, 10, 16]);
+//! let C = einsum("bik,bkj->bij", A, B);
+//! print(build(C).prefetch("b", A, 1, "i"));
+//! ```
+//!
+//! ```text
+//! f64 A[9][12][10], B[9][10][16], C[9][12][16]
+//! fill C[0..9][0..12][0..16] = 0
+//! for b in 0..9
+//!   for i in 0..12 prefetch(A, 1 of b)
+//!     for j in 0..16
+//!       for k in 0..10
+//!         C[b][i][j] += A[b][i][k] * B[b][k][j]
+//! ```
+//!
 //! Always legal: it changes no element.
 //!
 //! Refuses: tensors that no access inside of the loop moves through; distances below 1 or beyond
 //! 2^40; vector loops and loops inside of them, which compilers do not vectorize then; collapsed
-//! loops other than the innermost.
+//! loops other than the innermost. Shares, too, where the loop that fetches is not inside of the
+//! other one, has a number of iterations without a bound, or where what is to be fetched lies here
+//! and there in memory.
 //!
 //! Source: software prefetching, Mowry, Lam and Gupta, Design and Evaluation of a Compiler
 //! Algorithm for Prefetching, 1992.
@@ -33,7 +56,8 @@
 use super::mode::mark;
 use super::resolve::{chain, check_positive, find};
 use crate::analysis::ahead::ahead;
-use crate::ir::{Loop, Name, Nest, Tensor};
+use crate::analysis::share::{NoShare, share};
+use crate::ir::{Loop, Name, Nest, Prefetch, Tensor};
 use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
 
 /// `prefetch(nest, loop, tensor, distance)`.
@@ -44,6 +68,7 @@ pub static PREFETCH: Op = Op {
         Param::new("loop", Kind::Loop),
         Param::new("tensor", Kind::Expr),
         Param::new("distance", Kind::Int),
+        Param::optional("inside", Kind::Loop),
     ],
     returns: Returns::Nest,
     file: include_str!("prefetch.rs"),
@@ -53,10 +78,17 @@ pub static PREFETCH: Op = Op {
             Arg::Loop(l),
             Arg::Expr(expr),
             Arg::Int(distance),
+            inside @ ..,
         ] => {
             let tensor = expr.tensor().and_then(Tensor::name);
             let tensor = tensor.ok_or_else(|| Error::from(ErrorKind::Unnamed).at_argument(2))?;
-            prefetch(nest, l, tensor, *distance).map(Value::Nest)
+            match inside {
+                [] => prefetch(nest, l, tensor, *distance).map(Value::Nest),
+                [Arg::Loop(inner)] => {
+                    prefetch_shares(nest, l, tensor, *distance, inner).map(Value::Nest)
+                }
+                _ => Err(ErrorKind::Misdeclared.into()),
+            }
         }
         _ => Err(ErrorKind::Misdeclared.into()),
     },
@@ -83,9 +115,76 @@ pub fn prefetch(
         };
         return Err(Error::from(kind).at_argument(2).on(nest, [name]));
     }
+    marked(nest, reference, tensor, distance, None)
+}
+
+/// The nest with a loop, `inner`, whose iterations fetch what a later one of the loop `reference`
+/// around it touches of `tensor`, in equal shares.
+///
+/// # Errors
+/// As the header says.
+pub fn prefetch_shares(
+    nest: &Nest,
+    reference: &LoopRef,
+    tensor: &Name,
+    distance: i64,
+    inner: &LoopRef,
+) -> Result<Nest, Error> {
+    let name = |reference, argument| -> Result<Name, Error> {
+        let position = find(nest, reference, argument)?;
+        Ok(chain(nest, &position)[position.len() - 1].name.clone())
+    };
+    let (of, inside) = (name(reference, 1)?, name(inner, 4)?);
+    check_positive("distance", distance, 3)?;
+    let refused = |kind: ErrorKind, argument, culprits: Vec<Name>| {
+        Error::from(kind).at_argument(argument).on(nest, culprits)
+    };
+    match share(nest, &of, &inside, tensor, distance) {
+        Ok(_) => marked(nest, inner, tensor, distance, Some(of)),
+        Err(NoShare::NotInside) => {
+            let kind = ErrorKind::NotNested {
+                first: of.clone(),
+                second: inside.clone(),
+            };
+            Err(refused(kind, 4, vec![of, inside]))
+        }
+        Err(NoShare::Still) => {
+            let kind = ErrorKind::NothingToPrefetch {
+                name: of.clone(),
+                tensor: tensor.to_string(),
+            };
+            Err(refused(kind, 2, vec![of]))
+        }
+        Err(NoShare::Unknown(l)) => {
+            let position = find(nest, &LoopRef::Name(l.to_string()), 4)?;
+            let range = chain(nest, &position)[position.len() - 1].range.to_string();
+            let name = l.clone();
+            Err(refused(ErrorKind::NotConstant { name, range }, 4, vec![l]))
+        }
+        Err(NoShare::Scattered) => {
+            let kind = ErrorKind::Scattered {
+                name: of.clone(),
+                tensor: tensor.to_string(),
+            };
+            Err(refused(kind, 2, vec![of]))
+        }
+    }
+}
+
+fn marked(
+    nest: &Nest,
+    reference: &LoopRef,
+    tensor: &Name,
+    distance: i64,
+    of: Option<Name>,
+) -> Result<Nest, Error> {
     mark(nest, reference, |mut l: Loop| {
-        l.hints.prefetch.retain(|(name, _)| name != tensor);
-        l.hints.prefetch.push((tensor.clone(), distance));
+        l.hints.prefetch.retain(|fetch| fetch.tensor != *tensor);
+        l.hints.prefetch.push(Prefetch {
+            tensor: tensor.clone(),
+            distance,
+            of: of.clone(),
+        });
         l
     })
 }

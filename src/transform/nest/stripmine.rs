@@ -59,6 +59,22 @@
 //!       B[i][j_i - i] = A[i][j_i - i]
 //! ```
 //!
+//! `"aligned"` is a grid whose blocks begin at multiples of the factor, as vectors in memory do: the
+//! first block may have fewer iterations, too.
+//!
+//! ```rhai
+//! let A = tensor([10]);
+//! let B = eq(vadd(A, A, [[i - 1], [i + 1]]), [i], [10]);
+//! print(build(B).stripmine("i", 4, "aligned"));
+//! ```
+//!
+//! ```text
+//! f64 B[10], A[10]
+//! for i_o in 0..3
+//!   for i_i in max(4*i_o, 1)..min(4*i_o + 4, 9)
+//!     B[i_i] = A[i_i - 1] + A[i_i + 1]
+//! ```
+//!
 //! Always legal: iterations keep their order.
 //!
 //! Refuses: factors below 1; steps other than 1; new names that are in use; other tails; with
@@ -107,19 +123,22 @@ pub enum Tail {
     Guard,
     /// Likewise, and blocks begin at the same values whatever the outer loops are.
     Grid,
+    /// Likewise, and these values are multiples of the factor.
+    Aligned,
     /// They are a loop of their own.
     Cut,
     /// There must be none.
     Exact,
 }
 
-const TAILS: &[&str] = &["guard", "grid", "cut", "exact"];
+const TAILS: &[&str] = &["guard", "grid", "aligned", "cut", "exact"];
 
 impl Tail {
     fn from_word(word: &str) -> Result<Tail, Error> {
         match word {
             "guard" => Ok(Tail::Guard),
             "grid" => Ok(Tail::Grid),
+            "aligned" => Ok(Tail::Aligned),
             "cut" => Ok(Tail::Cut),
             "exact" => Ok(Tail::Exact),
             _ => Err(Error::from(ErrorKind::NotOneOf {
@@ -155,9 +174,13 @@ pub fn stripmine(nest: &Nest, reference: &LoopRef, factor: i64, tail: Tail) -> R
             let upper = |full: Affine| block_end(full, l, lower, factor, count);
             vec![blocks(l, new, (lower, count, factor), upper)]
         }
-        Tail::Grid => {
+        Tail::Grid | Tail::Aligned => {
             let around = Bounds::around(nest, loops[..position.len() - 1].iter().map(|l| &***l));
-            let (origin, extent) = grid(l, factor, &around).ok_or_else(|| not_constant(nest, l))?;
+            let found = match tail {
+                Tail::Aligned => multiple(l, factor, &around),
+                _ => grid(l, factor, &around),
+            };
+            let (origin, extent) = found.ok_or_else(|| not_constant(nest, l))?;
             let count = (extent / factor) + i64::from(extent % factor != 0);
             let upper = |full: Affine| block_end(full, l, &origin, factor, count);
             let mut tree = blocks(l, new, (&origin, count, factor), upper);
@@ -213,6 +236,17 @@ fn grid(l: &Loop, factor: i64, around: &Bounds) -> Option<(Affine, i64)> {
         (origin, extent)
     });
     extents.min_by_key(|(_, extent)| *extent)
+}
+
+/// The last multiple of the factor before the loop's least value, with the most iterations from
+/// there on.
+fn multiple(l: &Loop, factor: i64, around: &Bounds) -> Option<(Affine, i64)> {
+    let mut within = around.clone();
+    within.enter(l);
+    let (low, _) = within.get(&l.name)?;
+    let origin = Affine::constant(low.div_euclid(factor).checked_mul(factor)?);
+    let extent = largest_extent(&origin, &l.range.upper, around);
+    Some((origin, extent))
 }
 
 /// The loops over `count` blocks of `factor` iterations from `lower` on, and within one, where

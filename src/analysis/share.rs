@@ -1,0 +1,121 @@
+//! What an iteration of a loop touches, in equal shares for the iterations of a loop inside of it.
+
+use super::bounds::Bounds;
+use super::footprint::{Access, footprint, uses};
+use super::position;
+use crate::ir::{Affine, Loop, Name, Nest, Tensor, Tree};
+
+/// Elements that lie one behind the other in memory, and who fetches which part of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// The tensor.
+    pub tensor: Tensor,
+    /// The first element, which may lie outside of the tensor when there is no such iteration.
+    pub first: Vec<Affine>,
+    /// Where it lies at most, so that all elements are those of the tensor.
+    pub last: Vec<i64>,
+    /// How many elements.
+    pub elements: u64,
+    /// The number of the share that an iteration fetches, from 0.
+    pub number: Affine,
+    /// How many shares there are.
+    pub shares: i64,
+    /// Whether some of the elements are written there.
+    pub write: bool,
+}
+
+/// Why there are no shares.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NoShare {
+    /// The one loop is not inside of the other.
+    NotInside,
+    /// No access moves with the loop, or each iteration has a tensor of its own.
+    Still,
+    /// The loop may have any number of iterations.
+    Unknown(Name),
+    /// What an iteration touches lies here and there in memory.
+    Scattered,
+}
+
+/// What the iteration of `of` touches of `tensor` that comes `distance` iterations later, shared by
+/// the iterations of `inner` and of the loops between the two.
+///
+/// # Errors
+/// [`NoShare`].
+pub fn share(
+    nest: &Nest,
+    of: &Name,
+    inner: &Name,
+    tensor: &Name,
+    distance: i64,
+) -> Result<Share, NoShare> {
+    let at = position::named(nest, inner.as_str()).map_err(|_| NoShare::NotInside)?;
+    let chain = position::chain(nest, &at);
+    let depth = chain.iter().position(|l| l.name == *of);
+    let depth = 1 + depth
+        .filter(|d| d + 1 < chain.len())
+        .ok_or(NoShare::NotInside)?;
+    let outer = chain[depth - 1];
+    let is_own = |own: &Tensor| own.name() == Some(tensor);
+    if outer.body.iter().flat_map(Tree::locals).any(is_own) {
+        return Err(NoShare::Still);
+    }
+
+    let mut found = uses(nest, tensor.as_str());
+    found.retain(|used| used.loops.get(depth - 1).is_some_and(|l| l.name == *of));
+    let sides = footprint(nest, &found, depth).ok_or(NoShare::Still)?;
+    if !sides.iter().any(|side| side.low.mentions(of)) {
+        return Err(NoShare::Still);
+    }
+    let whole = found
+        .first()
+        .map(|used| used.tensor)
+        .ok_or(NoShare::Still)?;
+    let extents = whole.shape().extents();
+    let is_full = |(side, extent): &(&super::footprint::Side, &u64)| side.extent == **extent;
+    let full = sides.iter().zip(extents).rev().take_while(is_full).count();
+    // One dimension may be touched in part, and those before it at one index.
+    let single = sides.len().saturating_sub(full + 1);
+    if sides[..single].iter().any(|side| side.extent != 1) {
+        return Err(NoShare::Scattered);
+    }
+
+    let bounds = Bounds::around(nest, chain.iter().map(|l| &***l));
+    let (mut number, mut shares) = (Affine::constant(0), 1i64);
+    for l in &chain[depth..] {
+        let (lower, trips) = most_trips(l, &bounds).ok_or(NoShare::Unknown(l.name.clone()))?;
+        number = number
+            .times(trips)
+            .plus(&Affine::iterator(l.name.clone()).minus(lower));
+        shares = shares.saturating_mul(trips);
+    }
+    let later =
+        Affine::iterator(of.clone()).plus_constant(distance.saturating_mul(outer.range.step));
+    let map = |name: &Name| (name == of).then(|| later.clone());
+    let room = |(side, extent): (&super::footprint::Side, &u64)| {
+        i64::try_from(extent - side.extent.min(*extent)).unwrap_or(i64::MAX)
+    };
+    Ok(Share {
+        tensor: whole.clone(),
+        first: sides.iter().map(|side| side.low.substitute(&map)).collect(),
+        last: sides.iter().zip(extents).map(room).collect(),
+        elements: sides
+            .iter()
+            .fold(1, |n, side| n.saturating_mul(side.extent)),
+        number,
+        shares,
+        write: found.iter().all(|used| used.access != Access::Read),
+    })
+}
+
+/// Where a loop of step 1 begins, and how many iterations it has at most.
+fn most_trips<'l>(l: &'l Loop, bounds: &Bounds) -> Option<(&'l Affine, i64)> {
+    let ([lower], 1) = (l.range.lower.as_slice(), l.range.step) else {
+        return None;
+    };
+    let trips = l.range.upper.iter().filter_map(|upper| {
+        let (_, most) = bounds.interval(&upper.minus(lower))?;
+        Some(most)
+    });
+    Some((lower, trips.min().filter(|trips| *trips > 0)?))
+}

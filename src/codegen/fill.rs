@@ -1,0 +1,47 @@
+//! Fills: `memset` for zeros in a whole tensor, loops for all others.
+
+use super::emit::Emitter;
+use super::kernel::Header;
+use crate::ir::Fill;
+use std::fmt::Write;
+
+impl Emitter<'_> {
+    pub(super) fn fill(&mut self, fill: &Fill) {
+        let shape = fill.target.shape();
+        let whole = fill
+            .region
+            .iter()
+            .zip(shape.extents())
+            .all(|((low, extent), full)| low.as_constant() == Some(0) && extent == full);
+        if whole && fill.value.is_zero() {
+            self.values.headers.insert(Header::Memset);
+            let (name, elem) = (fill.target.label(), fill.target.elem().c_name());
+            let extents: String = shape.extents().iter().map(|e| format!("[{e}]")).collect();
+            self.line(&format!("memset({name}, 0, sizeof({elem}{extents}));"));
+            return;
+        }
+        let depth = self.depth;
+        let mut index = String::new();
+        for (d, (low, extent)) in fill.region.iter().enumerate() {
+            if *extent == 1 {
+                let _ = write!(index, "[{low}]");
+                continue;
+            }
+            // No script can name an iterator like this, so nothing is hidden.
+            let name = format!("teml_{}", d + 1);
+            self.values.headers.insert(Header::Integers);
+            self.line(&format!(
+                "for (int64_t {name} = {low}; {name} < {}; {name}++)",
+                low.plus_constant(i64::try_from(*extent).unwrap_or(i64::MAX)),
+            ));
+            self.depth += 1;
+            let _ = write!(index, "[{name}]");
+        }
+        if index.is_empty() {
+            index.push_str("[0]");
+        }
+        let value = self.values.constant(fill.value);
+        self.line(&format!("{}{index} = {value};", fill.target.label()));
+        self.depth = depth;
+    }
+}

@@ -1,0 +1,116 @@
+//! What loops fetch into the cache before it is used.
+
+use super::emit::Emitter;
+use super::kernel::Header;
+use crate::analysis::ahead::Touch;
+use crate::analysis::share::{Share, share};
+use crate::ir::{Affine, Loop, Name, Nest, Prefetch, Tensor, Tree};
+use std::collections::HashMap;
+use std::fmt::Write;
+
+/// The bytes that are fetched at once on all machines of today.
+const LINE: i64 = 64;
+
+/// What the iterations of loops fetch for later ones of loops around.
+pub(super) fn shares(nest: &Nest) -> HashMap<Name, Vec<Share>> {
+    let mut found = HashMap::new();
+    collect(nest, nest.trees(), &mut found);
+    found
+}
+
+fn collect(nest: &Nest, trees: &[Tree], found: &mut HashMap<Name, Vec<Share>>) {
+    for tree in trees {
+        let Tree::Loop(l) = tree else { continue };
+        let own = of_loop(nest, l);
+        if !own.is_empty() {
+            found.insert(l.name.clone(), own);
+        }
+        collect(nest, &l.body, found);
+    }
+}
+
+fn of_loop(nest: &Nest, l: &Loop) -> Vec<Share> {
+    let fetches = l.hints.prefetch.iter();
+    let share = |f: &Prefetch| share(nest, f.of.as_ref()?, &l.name, &f.tensor, f.distance).ok();
+    fetches.filter_map(share).collect()
+}
+
+impl Emitter<'_> {
+    /// Fetches an element, or where there is none the one of the tensor that comes closest.
+    pub(super) fn prefetch(&mut self, touch: &Touch) {
+        let Touch { tensor, index, .. } = touch;
+        let extents = tensor.shape().extents().iter();
+        let last: Vec<i64> = extents
+            .map(|extent| i64::try_from(extent - 1).unwrap_or(i64::MAX))
+            .collect();
+        let Some(text) = self.inside(tensor, index, &last) else {
+            return;
+        };
+        let write = if touch.write { ", 1" } else { "" };
+        self.line(&format!("__builtin_prefetch(&{text}{write});"));
+    }
+
+    /// Fetches a share, line by line.
+    pub(super) fn prefetch_share(&mut self, share: &Share) {
+        let Some(text) = self.inside(&share.tensor, &share.first, &share.last) else {
+            return;
+        };
+        let size = share.tensor.elem().size() as i64;
+        let Some(bytes) = i64::try_from(share.elements)
+            .ok()
+            .and_then(|elements| elements.checked_mul(size))
+        else {
+            return;
+        };
+        let lines = (bytes + LINE - 1) / LINE;
+        let each = (lines + share.shares - 1) / share.shares;
+        let from = share.number.times(each * LINE);
+        if !from.is_in_limits() {
+            return;
+        }
+        let mut offset = from.to_string();
+        if each > 1 {
+            let _ = write!(offset, " + {LINE}*teml_line");
+        }
+        self.values.headers.insert(Header::Integers);
+        if each.saturating_mul(share.shares) > lines {
+            self.values.headers.insert(Header::Support);
+            offset = format!("teml_min64({offset}, {})", bytes - 1);
+        }
+        let write = if share.write { ", 1" } else { "" };
+        let fetch = format!("__builtin_prefetch((const char *)&{text} + {offset}{write});");
+        if each == 1 {
+            self.line(&fetch);
+            return;
+        }
+        self.line(&format!(
+            "for (int64_t teml_line = 0; teml_line < {each}; teml_line++) {{"
+        ));
+        self.depth += 1;
+        self.line(&fetch);
+        self.depth -= 1;
+        self.line("}");
+    }
+
+    /// An element at an index that is brought to `0..=last`.
+    fn inside(&mut self, tensor: &Tensor, index: &[Affine], last: &[i64]) -> Option<String> {
+        if !index.iter().all(Affine::is_in_limits) {
+            return None;
+        }
+        let mut text = tensor.label().to_owned();
+        for (at, last) in index.iter().zip(last) {
+            let (low, high) = self.bounds.interval(at).unwrap_or((i64::MIN, i64::MAX));
+            let mut at = vec![at.clone()];
+            if high > *last {
+                at.push(Affine::constant(*last));
+            }
+            let mut inside = self.bound("min", &at);
+            if low < 0 {
+                self.values.headers.insert(Header::Support);
+                inside = format!("teml_max64({inside}, 0)");
+            }
+            let _ = write!(text, "[{inside}]");
+        }
+        Some(text)
+    }
+}

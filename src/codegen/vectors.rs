@@ -1,0 +1,205 @@
+//! Loops written with explicit vectors.
+
+use super::emit::Emitter;
+use super::kernel::Header;
+use super::lanes::{LARGEST, elem_of, trips};
+use super::stream::is_aligned;
+use crate::ir::{Elem, Loop, Name, Stmt, Tree};
+
+/// How many neighbors are treated at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Width {
+    /// As many as a register of the machine holds that the C is compiled for.
+    Natural,
+    /// So many: a power of two.
+    Fixed(i64),
+}
+
+/// The vectors that values are written with.
+#[derive(Clone, Debug)]
+pub(super) struct Vectors {
+    /// The iterator that lanes differ in.
+    pub(super) iterator: Name,
+    pub(super) elem: Elem,
+    pub(super) width: Width,
+    /// What the iterator is, where it is no variable.
+    pub(super) at: Option<i64>,
+}
+
+impl Vectors {
+    /// Whether these are vectors, and no single elements.
+    pub(super) fn is_several(&self) -> bool {
+        self.width != Width::Fixed(1)
+    }
+
+    /// `text`, an element, with its neighbors.
+    pub(super) fn of(&self, text: &str) -> String {
+        match self.width {
+            Width::Fixed(1) => text.to_owned(),
+            _ => format!("{}({text})", self.name()),
+        }
+    }
+
+    fn name(&self) -> String {
+        match self.width {
+            Width::Natural => format!("{}xn", self.elem),
+            Width::Fixed(lanes) => format!("{}x{lanes}", self.elem),
+        }
+    }
+
+    /// A value that is the same in all lanes, as a vector. Taking nothing away changes no number,
+    /// -0 included.
+    pub(super) fn spread(&self, value: &str) -> String {
+        match self.width {
+            Width::Fixed(1) => value.to_owned(),
+            _ => format!("{value} - (teml_{}){{0}}", self.name()),
+        }
+    }
+}
+
+/// The most vectors in a row that are unrolled.
+const MAX_UNROLLED_VECTORS: i64 = 8;
+
+impl Emitter<'_> {
+    /// A loop written with vectors.
+    pub(super) fn vector_loop(&mut self, l: &Loop, origin: &str) {
+        let Some(elem) = elem_of(l) else { return };
+        self.values
+            .headers
+            .extend([Header::Integers, Header::Vectors]);
+        let longest = LARGEST / elem.size() as i64;
+        let mut vectors = Vectors {
+            iterator: l.name.clone(),
+            elem,
+            width: l.lanes.map_or(Width::Natural, Width::Fixed),
+            at: None,
+        };
+        // A natural width divides the largest one.
+        let block = l.lanes.unwrap_or(longest);
+        let lanes = match l.lanes {
+            Some(lanes) => lanes.to_string(),
+            None => format!("TEML_{}XN", elem.to_string().to_uppercase()),
+        };
+        let unaligned = self.unaligned(l, block);
+        match (trips(l), l.range.lower.as_slice()) {
+            (Some(trips), [lower]) if lower.as_constant() == Some(0) && unaligned.is_none() => {
+                self.constant_trips(l, &mut vectors, trips, block, &lanes, origin);
+            }
+            _ => self.any_trips(l, &mut vectors, unaligned, block, &lanes, origin),
+        }
+    }
+
+    /// Whole vectors, and the rest cut into shorter ones.
+    fn constant_trips(
+        &mut self,
+        l: &Loop,
+        vectors: &mut Vectors,
+        trips: i64,
+        block: i64,
+        lanes: &str,
+        origin: &str,
+    ) {
+        let name = &l.name;
+        let whole = trips - trips % block;
+        if whole > 0 {
+            if whole / block <= MAX_UNROLLED_VECTORS {
+                self.line(&format!("TEML_UNROLL({})", whole / block));
+            }
+            let head =
+                format!("for (int64_t {name} = 0; {name} < {whole}; {name} += {lanes}) {{{origin}");
+            self.block(&head, l, Some(vectors));
+        }
+        let (mut done, mut lanes) = (whole, block / 2);
+        while done < trips {
+            if lanes <= trips - done {
+                vectors.at = Some(done);
+                vectors.width = Width::Fixed(lanes);
+                self.lanes(l, Some(vectors));
+                done += lanes;
+            } else {
+                lanes /= 2;
+            }
+        }
+    }
+
+    /// Whole vectors, then shorter ones as long as there are enough elements.
+    fn any_trips(
+        &mut self,
+        l: &Loop,
+        vectors: &mut Vectors,
+        unaligned: Option<&Stmt>,
+        block: i64,
+        lanes: &str,
+        origin: &str,
+    ) {
+        let name = &l.name;
+        let lower = self.bound("max", &l.range.lower);
+        let upper = self.bound("min", &l.range.upper);
+        self.line("{");
+        self.depth += 1;
+        self.line(&format!("int64_t {name} = {lower};{origin}"));
+        // No script can name anything like this, so nothing is hidden.
+        let upper = match l.range.upper.len() {
+            1 => upper,
+            _ => {
+                self.line(&format!("const int64_t teml_end = {upper};"));
+                "teml_end".to_owned()
+            }
+        };
+        if let Some(s) = unaligned {
+            self.values.vectors = Some(vectors.clone());
+            let target = self.values.access(&s.target, &s.index);
+            let head = format!("for (; {name} < {upper} && !TEML_ALIGNED({target}); {name}++) {{");
+            self.block(&head, l, None);
+        }
+        let head = format!("for (; {name} + {lanes} <= {upper}; {name} += {lanes}) {{");
+        self.block(&head, l, Some(vectors));
+        let mut lanes = block / 2;
+        while lanes > 1 {
+            vectors.width = Width::Fixed(lanes);
+            let head = format!("for (; {name} + {lanes} <= {upper}; {name} += {lanes}) {{");
+            self.block(&head, l, Some(vectors));
+            lanes /= 2;
+        }
+        self.block(&format!("if ({name} < {upper}) {{"), l, None);
+        self.depth -= 1;
+        self.line("}");
+    }
+
+    /// The statements of a loop below a head.
+    fn block(&mut self, head: &str, l: &Loop, vectors: Option<&Vectors>) {
+        self.line(head);
+        self.depth += 1;
+        self.lanes(l, vectors);
+        self.depth -= 1;
+        self.line("}");
+    }
+
+    /// The statements of a loop, as vectors or element by element.
+    fn lanes(&mut self, l: &Loop, vectors: Option<&Vectors>) {
+        self.values.vectors = vectors.cloned();
+        l.body.iter().for_each(|tree| self.tree(tree));
+        self.values.vectors = None;
+    }
+
+    /// The first statement of a vector loop that stores past the caches, if its vectors may begin
+    /// where no such store can, and there are enough of them to look for a better place.
+    fn unaligned<'l>(&self, l: &'l Loop, block: i64) -> Option<&'l Stmt> {
+        let extents = l.range.upper.iter().flat_map(|upper| {
+            let extents = l.range.lower.iter().map(|lower| upper.minus(lower));
+            extents.filter_map(|e| Some(self.bounds.interval(&e)?.1))
+        });
+        if extents
+            .min()
+            .is_some_and(|most| most / block <= MAX_UNROLLED_VECTORS)
+        {
+            return None;
+        }
+        let mut statements = l.body.iter().filter_map(|tree| match tree {
+            Tree::Stmt(s) => Some(&**s),
+            _ => None,
+        });
+        let first = statements.find(|s| self.streams.stores(&l.name, s))?;
+        (!is_aligned(first, &l.name, LARGEST)).then_some(first)
+    }
+}

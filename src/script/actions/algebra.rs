@@ -1,0 +1,67 @@
+//! The algebra of contractions, which makes several assignments of one.
+
+use crate::ir::Expr;
+use crate::legality::Reductions;
+use crate::script::call::{Call, Function, Parameter};
+use crate::script::fail::Failure;
+use crate::transform::tensor::contraction::{self, NoSplit};
+use rhai::{Array, Dynamic};
+
+pub(super) static FACTOR_OUT: Function = Function {
+    name: "factor_out",
+    params: &[Parameter::new("assignment"), Parameter::new("factor")],
+    returns: "list",
+    doc: "\
+A factor leaves the sums over iterators that do not move it: a list of the assignment of the sums
+of the other factors, to a tensor called after them, and of what multiplies them with the factor.
+
+    sum(k, l: B[i][k][l] * D[l][j] * C[k][j]) = sum(k: sum(l: B[i][k][l] * D[l][j]) * C[k][j])
+
+With `let A = einsum(\"ikl,lj,kj->ij\", B, D, C)`, `factor_out(A, C)` is that of `BD` and that of
+`A`, and two operations are left of three. Floating-point numbers are rounded in other places, which
+needs `reductions(\"reassoc\")`.",
+    call: |call| {
+        let (assignment, factor) = (call.expr(0)?, call.expr(1)?);
+        let factor = factor.tensor().and_then(|t| t.name());
+        let factor = factor.ok_or_else(|| call.fail(1, "must be a tensor with a name"))?;
+        let made = contraction::factor_out(&assignment, factor, may_round(call));
+        list(call, made.map(Vec::from))
+    },
+};
+
+pub(super) static CONTRACTION_CHAIN: Function = Function {
+    name: "contraction_chain",
+    params: &[Parameter::new("assignment")],
+    returns: "list",
+    doc: "\
+A sum of products as a list of assignments of two factors each, in the order that takes the fewest
+operations: products are associative and commutative, and distribute over sums.
+
+    sum(k, l: A[i][k] * B[k][l] * x[l]) = sum(k: A[i][k] * sum(l: B[k][l] * x[l]))
+
+What is in between is called after its factors, here `Bx`. Floating-point numbers are rounded in
+other places, which needs `reductions(\"reassoc\")`.",
+    call: |call| {
+        let made = contraction::chain(&call.expr(0)?, may_round(call));
+        list(call, made)
+    },
+};
+
+fn may_round(call: &Call) -> bool {
+    call.state().workbench.settings.reductions == Reductions::Reassociate
+}
+
+fn list(call: &Call, made: Result<Vec<Expr>, NoSplit>) -> Result<Dynamic, Failure> {
+    let made = made.map_err(|error| {
+        let text = error.to_string();
+        match error {
+            NoSplit::NoFactor | NoSplit::Bound => call.fail(1, &text),
+            NoSplit::Rounding => call
+                .fail(0, &text)
+                .help("`reductions(\"reassoc\")` before it allows that"),
+            _ => call.fail(0, &text),
+        }
+    })?;
+    let list: Array = made.into_iter().map(Dynamic::from).collect();
+    Ok(list.into())
+}

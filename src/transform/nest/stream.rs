@@ -1,0 +1,94 @@
+//! `stream` stores vectors to a tensor past the caches (non-temporal stores).
+//!
+//! ```rhai
+//! let A = tensor([40, 50]);
+//! let B = eq(A, [i, j] -> [i, j]);
+//! print(build(B).vectorize("j").stream("j", B));
+//! ```
+//!
+//! ```text
+//! f64 B[40][50], A[40][50]
+//! for i in 0..40
+//!   vector for j in 0..50 stream(B)
+//!     B[i][j] = A[i][j]
+//! ```
+//!
+//! `stream(nest, loop, tensor)` is for results that no cache holds: what is stored is not read from
+//! memory before, and what the caches hold stays there. It counts for the vector loops in the loop,
+//! and for the loop itself, that are written with explicit vectors; where an address is not aligned,
+//! and on machines that have no such stores, ordinary ones take their place. After the loop a fence
+//! makes other threads see what was stored.
+//!
+//! Always legal: it changes no element.
+//!
+//! Refuses: tensors that are not assigned in the loop, or local; tensors that are read in it, or
+//! updated, which reads them.
+//!
+//! Source: non-temporal stores, OpenMP 5.0, the clause `nontemporal`; McCalpin, STREAM.
+
+use super::mode::mark;
+use super::resolve::{chain, find, tensor_name};
+use crate::ir::{Loop, Name, Nest, Tree};
+use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
+
+/// `stream(nest, loop, tensor)`.
+pub static STREAM: Op = Op {
+    name: "stream",
+    params: &[
+        Param::new("nest", Kind::Nest),
+        Param::new("loop", Kind::Loop),
+        Param::new("tensor", Kind::Tensor),
+    ],
+    returns: Returns::Nest,
+    file: include_str!("stream.rs"),
+    call: |args| match args {
+        [Arg::Nest(nest), Arg::Loop(l), tensor] => {
+            stream(nest, l, tensor_name(tensor, 2)?).map(Value::Nest)
+        }
+        _ => Err(ErrorKind::Misdeclared.into()),
+    },
+};
+
+/// The nest with a loop that stores to `tensor` past the caches.
+///
+/// # Errors
+/// As the header says.
+pub fn stream(nest: &Nest, reference: &LoopRef, tensor: &str) -> Result<Nest, Error> {
+    let position = find(nest, reference, 1)?;
+    let l = chain(nest, &position)[position.len() - 1];
+    let (mut assigned, mut read) = (None, false);
+    uses(&l.body, tensor, &mut assigned, &mut read);
+    let local = nest.locals().iter().any(|t| t.label() == tensor);
+    let (name, tensor) = (l.name.clone(), tensor.to_owned());
+    let kind = match assigned.filter(|_| !local) {
+        Some(assigned) if !read => {
+            return mark(nest, reference, |mut l: Loop| {
+                if !l.hints.stream.contains(&assigned) {
+                    l.hints.stream.push(assigned.clone());
+                }
+                l
+            });
+        }
+        Some(_) => ErrorKind::StreamedRead { name, tensor },
+        None => ErrorKind::NothingToStream { name, tensor },
+    };
+    Err(Error::from(kind).at_argument(2).on(nest, [l.name.clone()]))
+}
+
+/// The tensor of that name, if trees assign its elements, and whether they read it.
+fn uses(trees: &[Tree], tensor: &str, assigned: &mut Option<Name>, read: &mut bool) {
+    for tree in trees {
+        match tree {
+            Tree::Loop(l) => uses(&l.body, tensor, assigned, read),
+            Tree::Stmt(s) => {
+                if s.target.label() == tensor {
+                    *assigned = s.target.name().cloned();
+                    *read |= s.update.is_some();
+                }
+                s.value
+                    .for_each_access(&mut |t, _| *read |= t.label() == tensor);
+            }
+            Tree::Fill(_) | Tree::Local(_) => {}
+        }
+    }
+}

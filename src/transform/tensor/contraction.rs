@@ -1,0 +1,323 @@
+//! The algebra of contractions: sums of products as several assignments.
+//!
+//! For a sum of products of factors, of which some (`rest`) are not indexed by the iterators `l`:
+//!
+//! ```text
+//! sum(k, l: inner * rest) = sum(k: sum(l: inner) * rest)
+//! ```
+//!
+//! Products are associative and commutative, and distribute over sums. Integers obey these laws
+//! as they are; floating-point numbers are rounded in other places, so that whoever splits a sum
+//! of theirs allows that.
+
+use super::eq::assign;
+use super::infer::{binary, reduce};
+use crate::analysis::shape;
+use crate::ir::{Affine, BinaryOp, Expr, Name, Node, Reduction};
+use crate::lower::flatten::flatten;
+use crate::transform::Error;
+use thiserror::Error as Described;
+
+/// More factors than this have too many orders to try them all.
+const MAX_FACTORS: usize = 10;
+
+/// Why an assignment is not split.
+#[derive(Debug, Described)]
+pub enum NoSplit {
+    /// It is something else.
+    #[error("must assign a sum of products of several factors")]
+    NoProduct,
+    /// The factor is not there.
+    #[error("is no factor of the assignment")]
+    NoFactor,
+    /// The factor is in all sums.
+    #[error("stays in the sums: the other factors have none of their own")]
+    Bound,
+    /// It would change how numbers are rounded.
+    #[error("is a sum of floating-point numbers, which would be rounded in other places")]
+    Rounding,
+    /// An iterator has another range without the factors that leave.
+    #[error("has other ranges of iterators without some of its factors")]
+    Ranges,
+    /// There are too many orders.
+    #[error("has more than {MAX_FACTORS} factors")]
+    TooMany,
+    /// What an operation says.
+    #[error("{}", .0.kind)]
+    Operation(Error),
+}
+
+impl<E: Into<Error>> From<E> for NoSplit {
+    fn from(error: E) -> NoSplit {
+        NoSplit::Operation(error.into())
+    }
+}
+
+/// `target = sum(over: factors)`.
+#[derive(Clone)]
+struct Product {
+    assignment: Expr,
+    over: Vec<Name>,
+    factors: Vec<Expr>,
+}
+
+impl Product {
+    fn of(assignment: &Expr) -> Result<Product, NoSplit> {
+        let Node::Assign { value, .. } = assignment.node() else {
+            return Err(NoSplit::NoProduct);
+        };
+        let mut taken = assignment.iterators();
+        let flat = flatten(value, &mut taken).map_err(|_| NoSplit::NoProduct)?;
+        let mut factors = Vec::new();
+        collect(&flat.body, &mut factors);
+        match flat.reduction {
+            None | Some(Reduction::Sum) if factors.len() > 1 => Ok(Product {
+                assignment: assignment.clone(),
+                over: flat.over,
+                factors,
+            }),
+            _ => Err(NoSplit::NoProduct),
+        }
+    }
+
+    /// Splitting it rounds elsewhere.
+    fn rounds(&self) -> bool {
+        self.assignment.elem().is_float()
+    }
+
+    /// The iterators that move some factors, in order of appearance.
+    fn moving(&self, chosen: impl Fn(usize) -> bool) -> Vec<Name> {
+        let mut found = Vec::new();
+        for (_, factor) in self.factors.iter().enumerate().filter(|(k, _)| chosen(*k)) {
+            let new = factor.iterators().into_iter();
+            found.extend(new.filter(|n| !found.contains(n)).collect::<Vec<_>>());
+        }
+        found
+    }
+
+    /// Those of them that nothing else needs, which are summed over as soon as these factors are
+    /// multiplied.
+    fn own(&self, chosen: impl Fn(usize) -> bool) -> Vec<Name> {
+        let others = self.moving(|k| !chosen(k));
+        let moving = self.moving(&chosen);
+        let own = self.over.iter();
+        let own = own.filter(|n| moving.contains(n) && !others.contains(n));
+        own.cloned().collect()
+    }
+
+    /// Some factors as an assignment of their own, and what is left with its target as a factor.
+    fn split(&self, chosen: &dyn Fn(usize) -> bool) -> Result<(Expr, Product), NoSplit> {
+        let summed = self.own(chosen);
+        let numbered = || self.factors.iter().enumerate();
+        let inside = numbered().filter(|(k, _)| chosen(*k)).map(|(_, f)| f);
+        let body = multiplied(inside.clone().cloned())?;
+        let free = self.moving(chosen).into_iter();
+        let free: Vec<Name> = free.filter(|n| !summed.contains(n)).collect();
+        let ranges = shape::ranges(&body).map_err(|_| NoSplit::Ranges)?;
+        let whole = shape::ranges(&multiplied(self.factors.iter().cloned())?)?;
+        let range = |of: &[shape::IteratorRange], name: &Name| {
+            let found = of.iter().find(|r| r.name == *name);
+            found.map(|r| (r.low, r.high))
+        };
+        let index: Vec<Affine> = free
+            .iter()
+            .map(|name| {
+                let low = range(&ranges, name).map_or(0, |(low, _)| low);
+                Affine::iterator(name.clone()).plus_constant(-low)
+            })
+            .collect();
+        let value = match summed.is_empty() {
+            true => body,
+            false => reduce(Reduction::Sum, summed.clone(), body)?,
+        };
+        // Other factors may be what keeps a window inside of a tensor, and no larger than needed.
+        let narrower = |n: &Name| range(&ranges, n) != range(&whole, n);
+        if self.moving(chosen).iter().any(narrower) {
+            return Err(NoSplit::Ranges);
+        }
+        let inner = assign(value, &index, 0)?.fill_placeholder(&self.name(inside));
+        let Node::Assign { target, .. } = inner.node() else {
+            return Err(NoSplit::NoProduct);
+        };
+        let mut factors = Vec::new();
+        for (k, factor) in numbered() {
+            match chosen(k) {
+                true if factors.contains(target) => {}
+                true => factors.push(target.clone()),
+                false => factors.push(factor.clone()),
+            }
+        }
+        let over = self.over.iter().filter(|n| !summed.contains(n));
+        let rest = Product {
+            assignment: self.assignment.clone(),
+            over: over.cloned().collect(),
+            factors,
+        };
+        Ok((inner, rest))
+    }
+
+    /// The assignment of the factors to the target.
+    fn assigned(&self) -> Result<Expr, NoSplit> {
+        let Node::Assign {
+            target, elsewhere, ..
+        } = self.assignment.node()
+        else {
+            return Err(NoSplit::NoProduct);
+        };
+        let body = multiplied(self.factors.iter().cloned())?;
+        let value = match self.over.is_empty() {
+            true => body,
+            false => reduce(Reduction::Sum, self.over.clone(), body)?,
+        };
+        Ok(Expr::new(Node::Assign {
+            target: target.clone(),
+            value,
+            elsewhere: *elsewhere,
+        }))
+    }
+
+    /// A name made of those of the factors that no tensor of the assignment has.
+    fn name<'a>(&self, factors: impl Iterator<Item = &'a Expr>) -> Name {
+        let mut taken: Vec<String> = Vec::new();
+        let all = self.factors.iter().chain([&self.assignment]);
+        all.for_each(|e| e.for_each_access(&mut |t, _| taken.push(t.label().to_owned())));
+        let parts = factors.filter_map(|f| f.tensor().map(|t| t.label().to_owned()));
+        let base: String = parts.collect();
+        let numbers = std::iter::once(String::new()).chain((2..).map(|k: u32| k.to_string()));
+        let names = numbers.map(|number| format!("{base}{number}"));
+        let mut free = names.filter(|name| !taken.contains(name));
+        let found = free.find_map(|name| Name::new(&name).ok());
+        found.unwrap_or_else(|| Name::generated(0))
+    }
+}
+
+/// The factors of a product, from left to right.
+fn collect(value: &Expr, factors: &mut Vec<Expr>) {
+    match value.node() {
+        Node::Binary {
+            op: BinaryOp::Mul,
+            left,
+            right,
+            ..
+        } => {
+            collect(left, factors);
+            collect(right, factors);
+        }
+        _ => factors.push(value.clone()),
+    }
+}
+
+fn multiplied(factors: impl Iterator<Item = Expr>) -> Result<Expr, NoSplit> {
+    let mut product = None;
+    for factor in factors {
+        product = Some(match product {
+            None => factor,
+            Some(left) => binary(BinaryOp::Mul, left, factor)?,
+        });
+    }
+    product.ok_or(NoSplit::NoProduct)
+}
+
+/// A factor leaves the sums over iterators that do not move it: the sums of the others, and the
+/// assignment that multiplies them with the factor.
+///
+/// # Errors
+/// [`NoSplit`]; sums of floating-point numbers only with `rounds`.
+pub fn factor_out(assignment: &Expr, factor: &Name, rounds: bool) -> Result<[Expr; 2], NoSplit> {
+    let product = Product::of(assignment)?;
+    let is_factor = |k: usize| {
+        let tensor = product.factors.get(k).and_then(Expr::tensor);
+        tensor.and_then(|t| t.name()) == Some(factor)
+    };
+    let is_left = |k: usize| !is_factor(k);
+    let count = product.factors.len();
+    match (0..count).filter(|k| is_factor(*k)).count() {
+        0 => return Err(NoSplit::NoFactor),
+        n if n == count || product.own(is_left).is_empty() => {
+            return Err(NoSplit::Bound);
+        }
+        _ if product.rounds() && !rounds => return Err(NoSplit::Rounding),
+        _ => {}
+    }
+    let (inner, rest) = product.split(&is_left)?;
+    Ok([inner, rest.assigned()?])
+}
+
+/// Assignments of two factors each that compute a sum of products with the fewest operations.
+///
+/// # Errors
+/// [`NoSplit`]; sums of floating-point numbers only with `rounds`.
+pub fn chain(assignment: &Expr, rounds: bool) -> Result<Vec<Expr>, NoSplit> {
+    let mut product = Product::of(assignment)?;
+    match product.factors.len() {
+        2 => return Ok(vec![assignment.clone()]),
+        n if n > MAX_FACTORS => return Err(NoSplit::TooMany),
+        _ if product.rounds() && !rounds => return Err(NoSplit::Rounding),
+        _ => {}
+    }
+    let mut steps = Vec::new();
+    // Factors are taken together until two are left, those of the best order first.
+    while let [first, second] = cheapest(&product)?
+        && product.factors.len() > 2
+    {
+        let (inner, rest) = product.split(&|k| k == first || k == second)?;
+        steps.push(inner);
+        product = rest;
+    }
+    steps.push(product.assigned()?);
+    Ok(steps)
+}
+
+/// The two factors that the cheapest order multiplies first.
+fn cheapest(product: &Product) -> Result<[usize; 2], NoSplit> {
+    let ranges = shape::ranges(&multiplied(product.factors.iter().cloned())?)?;
+    let extent = |name: &Name| {
+        let range = ranges.iter().find(|r| r.name == *name);
+        range.map_or(1.0, |r| r.extent() as f64)
+    };
+    let count = product.factors.len();
+    let full = (1usize << count) - 1;
+    // What moves the result of the factors in a set.
+    let free = |set: usize| {
+        let inside = |k: usize| set & (1 << k) != 0;
+        let own = product.own(inside);
+        let moving = product.moving(inside).into_iter();
+        moving.filter(|n| !own.contains(n)).collect::<Vec<_>>()
+    };
+    // For each set of factors the fewest operations, and the pair that is multiplied first.
+    let mut best: Vec<(f64, Option<[usize; 2]>)> = vec![(0.0, None); full + 1];
+    for set in (1..=full).filter(|s| s.count_ones() > 1) {
+        let mut found: Option<(f64, Option<[usize; 2]>)> = None;
+        let mut left = (set - 1) & set;
+        while left > 0 {
+            let right = set & !left;
+            if left < right {
+                let sides = |side: usize| match side.count_ones() {
+                    1 => product.moving(|k| side == 1 << k),
+                    _ => free(side),
+                };
+                let mut around = sides(left);
+                let more = sides(right).into_iter();
+                around.extend(more.filter(|n| !around.contains(n)).collect::<Vec<_>>());
+                let sums = around.len() > free(set).len();
+                let terms: f64 = around.iter().map(extent).product();
+                let work = terms * if sums { 2.0 } else { 1.0 };
+                let (a, b) = (best[left], best[right]);
+                let pair = a.1.or(b.1);
+                let pair = pair.unwrap_or([
+                    left.trailing_zeros() as usize,
+                    right.trailing_zeros() as usize,
+                ]);
+                let total = a.0 + b.0 + work;
+                if found.is_none_or(|(least, _)| total < least) {
+                    found = Some((total, Some(pair)));
+                }
+            }
+            left = (left - 1) & set;
+        }
+        if let Some(found) = found {
+            best[set] = found;
+        }
+    }
+    best[full].1.ok_or(NoSplit::NoProduct)
+}

@@ -1,0 +1,182 @@
+//! Schedules of the library: which one is chosen, that they are legal, and that each result is
+//! computed, at sizes that no tile divides.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod dialog;
+
+use dialog::nest;
+use std::collections::HashMap;
+use teml::interp::store::{Data, Store};
+use teml::interp::{definition, execute};
+
+/// The ten kernels at mini sizes, what is to be computed of them, and the schedule for that.
+const KERNELS: &[(&str, &str, &str)] = &[
+    (
+        "let A = tensor([17, 23]); let B = tensor([23, 19]);
+         let C = contract(A, B, [2, 1]);",
+        "build(C)",
+        "schedules::gemm(build(C))",
+    ),
+    (
+        "let A = tensor([23, 17]); let B = tensor([23, 19]);
+         let C = contract(vtranspose(A, [[1, 2]]), B, [2, 1]);",
+        "build(C)",
+        "schedules::gemm(build(C))",
+    ),
+    (
+        "let A = tensor([5, 9, 7]); let B = tensor([5, 7, 11]);
+         let C = einsum(\"bik,bkj->bij\", A, B);",
+        "build(C)",
+        "schedules::small_gemm(build(C))",
+    ),
+    (
+        "let I = tensor([2, 3, 3, 7, 8]); let W = tensor([3, 2, 3, 3, 3]);
+         let IW = vmul(I, W, [[n, g, c, h + kh, w + kw], [g, f, c, kh, kw]]);
+         let O = eq(vsum(IW, [c, kh, kw]), [n, g, f, h, w]);",
+        "build(O)",
+        "schedules::conv(build(O))",
+    ),
+    (
+        "reductions(\"reassoc\");
+         let B = tensor([7, 9, 13]); let C = tensor([9, 11]); let D = tensor([13, 11]);
+         let A = einsum(\"ikl,lj,kj->ij\", B, D, C);
+         let l = factor_out(A, C).map(|s| build(s));",
+        "l",
+        "schedules::gemm_at(l[0], l[1])",
+    ),
+    (
+        "reductions(\"reassoc\");
+         let B = tensor([17, 19]); let C = tensor([17, 23]); let D = tensor([23, 19]);
+         let A = entrywise_mul(B, vcontract(C, D, [2, 1]));
+         let l = factor_out(A, B).map(|s| build(s));",
+        "l",
+        "[schedules::gemm(l[0]), schedules::pointwise(l[1])]",
+    ),
+    (
+        "let A = tensor([5, 5]); let u = tensor([13, 5, 5, 5]);
+         let te = einsum(\"il,elmn->imne\", A, u);
+         let se = einsum(\"jm,imne->ijne\", A, te);
+         let ve = einsum(\"kn,ijne->ijke\", A, se);
+         let v = eq(ve, [i, j, k, e] -> [e, i, j, k]);
+         let l = [te, se, ve, v].map(|x| build(x));",
+        "l",
+        "schedules::element_operators(l, \"e\")",
+    ),
+    (
+        "let A = tensor([5, 5]); let u = tensor([7, 5, 5, 5]); let D = tensor([7, 5, 5, 5]);
+         let a1 = einsum(\"li,elmn->imne\", A, u);
+         let a2 = einsum(\"mj,imne->ijne\", A, a1);
+         let a3 = einsum(\"nk,ijne->ijke\", A, a2);
+         let q = div(a3, D, [[i, j, k, e], [e, i, j, k]] -> [i, j, k, e]);
+         let b1 = einsum(\"il,lmne->imne\", A, q);
+         let b2 = einsum(\"jm,imne->ijne\", A, b1);
+         let b3 = einsum(\"kn,ijne->ijke\", A, b2);
+         let v = eq(b3, [i, j, k, e] -> [e, i, j, k]);
+         let l = [a1, a2, a3, q, b1, b2, b3, v].map(|x| build(x));",
+        "l",
+        "schedules::element_operators(l, \"e\")",
+    ),
+    (
+        "let image = tensor([29, 31]);
+         let rows = vstencil(image, [[0, -1], [0, 0], [0, 1]], [1, 1, 1]);
+         let b = eq(rows / 3, [y, x] -> [y, x - 1]);
+         let columns = vstencil(b, [[-1, 0], [0, 0], [1, 0]], [1, 1, 1]);
+         let out = eq(columns / 3, [y, x - 1] -> [y, x], [29, 31]);
+         let l = [build(b), build(out)];",
+        "l",
+        "schedules::stencil(l)",
+    ),
+    (
+        "let Sxx = tensor([29, 31]); let Syy = tensor([29, 31]); let Sxy = tensor([29, 31]);
+         let T = Sxx + Syy;
+         let R = stored(Sxx * Syy - Sxy * Sxy - 0.04 * (T * T));",
+        "build(R)",
+        "schedules::pointwise(build(R))",
+    ),
+];
+
+#[test]
+fn the_schedule_follows_from_the_computation() {
+    for (declared, nests, expected) in KERNELS {
+        let shown = dialog::shown(
+            declared,
+            &format!(
+                "let chosen = schedules::optimize({nests});
+                 if type_of(chosen) != \"array\" {{ chosen = [chosen]; }}
+                 let expected = {expected};
+                 if type_of(expected) != \"array\" {{ expected = [expected]; }}
+                 let verdict = check(chosen);
+                 `${{chosen.len() == expected.len()}} ${{chosen == expected}} ${{verdict.legal}}`"
+            ),
+        );
+        assert_eq!(shown.unwrap(), "=> \"true true true\"", "{expected}");
+    }
+}
+
+/// The nest computes its definition, element by element, as the reference executes both.
+fn computes(declared: &str, expression: &str) {
+    let nest = nest(declared, expression);
+    let mut store: Store = HashMap::new();
+    let targets = nest.definition().iter().filter_map(|e| e.tensor().cloned());
+    for (k, tensor) in nest.tensors().into_iter().chain(targets).enumerate() {
+        let value = move |x: u64| ((x * 7 + k as u64 * 5) % 9) as f64 - 4.0;
+        let name = tensor.name().unwrap().clone();
+        store.insert(name, Data::generate(&tensor, value));
+    }
+    let mut expected = store.clone();
+    definition::run(nest.definition(), &mut expected).unwrap();
+    execute::run(&nest, &mut store).unwrap();
+    for tensor in nest.tensors() {
+        let name = tensor.name().unwrap();
+        assert_eq!(store[name], expected[name], "{name}: {expression}\n{nest}");
+    }
+}
+
+#[test]
+fn products_of_all_sizes_are_computed() {
+    let options = [
+        "#{l1: 64, l2: 65536}",
+        "#{mr: 4, nr: 8, mc: 8, nc: 16, kc: 4, l1: 64, threads: 3}",
+    ];
+    for m in [1, 3, 8, 21] {
+        for n in [1, 5, 16, 35] {
+            for k in [1, 2, 9] {
+                let declared = format!(
+                    "let A = tensor([{m}, {k}]); let B = tensor([{k}, {n}]);
+                     let C = contract(A, B, [2, 1]);"
+                );
+                for options in options {
+                    computes(&declared, &format!("schedules::gemm(build(C), {options})"));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn operators_on_all_numbers_of_elements_are_computed() {
+    for elements in [1, 5, 8, 13, 19] {
+        for (last, options) in [
+            ("eq(se, [i, j, e] -> [e, i, j])", "#{lanes: 8}"),
+            (
+                "mul(se, D, [[i, j, e], [e, i, j]] -> [e, i, j])",
+                "#{lanes: 8}",
+            ),
+            ("einsum(\"ki,ije->kje\", A, se)", "#{lanes: 4}"),
+        ] {
+            let declared = format!(
+                "let A = tensor([3, 3]); let u = tensor([{elements}, 3, 3]);
+                 let D = tensor([{elements}, 3, 3]);
+                 let te = einsum(\"il,elm->ime\", A, u);
+                 let se = einsum(\"jm,ime->ije\", A, te);
+                 let v = {last};"
+            );
+            let list = "[te, se, v].map(|x| build(x))";
+            computes(
+                &declared,
+                &format!("schedules::element_operators({list}, \"e\", {options})"),
+            );
+        }
+    }
+}
