@@ -163,3 +163,21 @@ fn a_comparison_is_a_table_and_a_value() {
     assert_eq!(line("rows[0].error").as_deref(), Some("=> 0.0"));
     assert!(line("rows").unwrap().contains("median"));
 }
+
+/// Loops of several assignments are named alike before they are repeated together.
+#[test]
+fn steps_of_several_assignments_are_compared() {
+    let directory = tempfile::tempdir().unwrap();
+    let script = "let A = tensor([9]);
+        let B = tensor([9]);
+        B = eq(vadd(A, A, [[i - 1], [i + 1]]), [i], [9]);
+        let first = build(B);
+        A = eq(B, [i] -> [i]);
+        let steps = fuse_outer(first, build(A), 0).repeat(\"t\", 3);
+        compare([steps, pluto(steps)]);";
+    let output = teml(directory.path(), script, "run").output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{errors}");
+    let shown = String::from_utf8_lossy(&output.stdout);
+    assert!(shown.contains("checked: all 18 elements equal"), "{shown}");
+}

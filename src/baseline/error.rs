@@ -46,6 +46,9 @@ pub enum NoSchedule {
         /// The hyperplanes as texts.
         rows: String,
     },
+    /// Diamond tiles are asked for.
+    #[error("there are no diamond tiles: {0}")]
+    NoDiamond(&'static str),
     /// Tiles that would move with the loops around.
     #[error("the skewed loop `{name}` in {range} has no tiles of size {size}: larger ones do")]
     TileSize {

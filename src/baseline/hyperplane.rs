@@ -88,6 +88,94 @@ impl Variables {
     }
 }
 
+/// Functions of the iterators of some statements, of which the best legal ones are asked for.
+struct Program {
+    variables: Variables,
+    /// Of `variables`, and of what a program has beside them.
+    names: Vec<String>,
+    /// How 0 compares with sums.
+    demands: Vec<(Relation, Linear)>,
+}
+
+impl Program {
+    /// All for which the difference is at least `least` for all dependences. After `variables` come
+    /// `more` of them, of which nothing is known.
+    fn new(
+        problem: &Problem,
+        group: &[usize],
+        dependences: &[Dependence],
+        (least, more): (i64, usize),
+    ) -> Program {
+        let variables = Variables::of(problem, group);
+        let mut conditions: HashSet<(Condition, i64)> = HashSet::new();
+        for dependence in dependences {
+            for condition in &dependence.conditions {
+                let constant = condition.coefficients.first().copied().unwrap_or(0);
+                for (bound, constant) in [(false, -least * constant), (true, 0)] {
+                    let translated = variables.translated(problem, dependence, condition, bound);
+                    conditions.extend(translated.map(|condition| (condition, constant)));
+                }
+            }
+        }
+        let count = variables.count + more;
+        let names: Vec<String> = (0..count).map(|k| format!("v{k}")).collect();
+        let mut program = Program {
+            variables,
+            names,
+            demands: Vec::new(),
+        };
+        let mut conditions: Vec<(Condition, i64)> = conditions.into_iter().collect();
+        // The same text every time, and with it the same number of operations.
+        conditions
+            .sort_unstable_by(|(a, x), (b, y)| (&a.coefficients, x).cmp(&(&b.coefficients, y)));
+        for (condition, constant) in &conditions {
+            let relation = match condition.is_equation {
+                true => Relation::Equal,
+                false => Relation::LessOrEqual,
+            };
+            program.demand(relation, &condition.coefficients, *constant);
+        }
+        program
+    }
+
+    /// That 0 compares like this with a sum of multiples of variables and a constant.
+    fn demand(&mut self, relation: Relation, coefficients: &[i64], constant: i64) {
+        let terms = coefficients.iter().zip(&self.names);
+        let terms = terms.filter(|(c, _)| **c != 0);
+        let sum = Linear::new(terms.map(|(c, name)| (*c, name.as_str())), constant);
+        self.demands.push((relation, sum));
+    }
+
+    /// That variables are at least this.
+    fn at_least(&mut self, least: i64, variables: impl IntoIterator<Item = usize>) {
+        for k in variables {
+            let mut unit = vec![0; self.names.len()];
+            unit[k] = 1;
+            self.demand(Relation::LessOrEqual, &unit, -least);
+        }
+    }
+
+    /// The best rows, one for each statement.
+    fn solved(self) -> Result<Option<Vec<Row>>, Error> {
+        let all = Piece::set("", self.names.iter().map(String::as_str));
+        let demands = self.demands.into_iter();
+        let piece = demands.fold(all, |piece, (relation, sum)| {
+            piece.constrain(0, relation, sum)
+        });
+        let Some(point) = Set::new(&[piece])?.lexmin()?.sample()? else {
+            return Ok(None);
+        };
+        let rows = self.variables.blocks.iter().map(|(_, first, depth)| {
+            let block = &point.coordinates[*first..=first + depth];
+            Row {
+                coefficients: block[..*depth].iter().rev().copied().collect(),
+                constant: block[*depth],
+            }
+        });
+        Ok(Some(rows.collect()))
+    }
+}
+
 /// The next loop for the statements of `group`, in order, each of which has the rows `found` and
 /// gets one that is linearly independent of them. `None` where there is none.
 pub(super) fn hyperplane(
@@ -96,61 +184,63 @@ pub(super) fn hyperplane(
     found: &[Vec<Row>],
     dependences: &[Dependence],
 ) -> Result<Option<Vec<Row>>, Error> {
-    let variables = Variables::of(problem, group);
-    let mut conditions: HashSet<Condition> = HashSet::new();
-    for dependence in dependences {
-        for condition in &dependence.conditions {
-            for bound in [false, true] {
-                let translated = variables.translated(problem, dependence, condition, bound);
-                conditions.extend(translated);
-            }
-        }
-    }
-    let names: Vec<String> = (0..variables.count).map(|k| format!("v{k}")).collect();
-    let linear = |coefficients: &[i64], constant: i64| {
-        let terms = coefficients.iter().zip(&names).filter(|(c, _)| **c != 0);
-        Linear::new(terms.map(|(c, name)| (*c, name.as_str())), constant)
-    };
-    let mut piece = Piece::set("", names.iter().map(String::as_str));
-    for name in &names {
-        piece = piece.constrain(0, Relation::LessOrEqual, name.as_str());
-    }
-    let mut conditions: Vec<Condition> = conditions.into_iter().collect();
-    // The same text every time, and with it the same number of operations.
-    conditions.sort_unstable_by(|a, b| a.coefficients.cmp(&b.coefficients));
-    for condition in &conditions {
-        let relation = match condition.is_equation {
-            true => Relation::Equal,
-            false => Relation::LessOrEqual,
-        };
-        piece = piece.constrain(0, relation, linear(&condition.coefficients, 0));
-    }
-    for (statement, first, depth) in &variables.blocks {
-        let rows: Vec<&[i64]> = found[*statement]
+    let mut program = Program::new(problem, group, dependences, (0, 0));
+    let count = program.variables.count;
+    program.at_least(0, 0..count);
+    for (statement, first, depth) in program.variables.blocks.clone() {
+        let rows: Vec<&[i64]> = found[statement]
             .iter()
             .map(|r| r.coefficients.as_slice())
             .collect();
-        let mut sum = vec![0; variables.count];
-        for direction in complement(&rows, *depth) {
-            let mut row = vec![0; variables.count];
+        let mut sum = vec![0; count];
+        for direction in complement(&rows, depth) {
+            let mut row = vec![0; count];
             for (k, c) in direction.iter().enumerate() {
                 let at = first + depth - 1 - k;
                 row[at] = *c;
                 sum[at] += *c;
             }
-            piece = piece.constrain(0, Relation::LessOrEqual, linear(&row, 0));
+            program.demand(Relation::LessOrEqual, &row, 0);
         }
-        piece = piece.constrain(0, Relation::LessOrEqual, linear(&sum, -1));
+        program.demand(Relation::LessOrEqual, &sum, -1);
     }
-    let Some(point) = Set::new(&[piece])?.lexmin()?.sample()? else {
-        return Ok(None);
-    };
-    let rows = variables.blocks.iter().map(|(_, first, depth)| {
-        let block = &point.coordinates[*first..=first + depth];
-        Row {
-            coefficients: block[..*depth].iter().rev().copied().collect(),
-            constant: block[*depth],
+    program.solved()
+}
+
+/// A function that is greater for what comes later, for all dependences: what has the same value
+/// can run at the same time.
+pub(super) fn strict(
+    problem: &Problem,
+    group: &[usize],
+    dependences: &[Dependence],
+) -> Result<Option<Vec<Row>>, Error> {
+    let mut program = Program::new(problem, group, dependences, (1, 0));
+    let count = program.variables.count;
+    program.at_least(0, 0..count);
+    program.solved()
+}
+
+/// A legal function that `face` is strictly between, and `side`: a multiple of `face` is the sum of
+/// it and of a multiple of `side`, both multiples being at least 1.
+pub(super) fn opposite(
+    problem: &Problem,
+    group: &[usize],
+    dependences: &[Dependence],
+    (face, side): (&[Row], &[Row]),
+) -> Result<Option<Vec<Row>>, Error> {
+    let mut program = Program::new(problem, group, dependences, (0, 2 * group.len()));
+    let (count, all) = (program.variables.count, program.names.len());
+    program.at_least(0, 0..=program.variables.parameters);
+    program.at_least(1, count..all);
+    for (k, (_, first, depth)) in program.variables.blocks.clone().into_iter().enumerate() {
+        program.at_least(0, [first + depth]);
+        for q in 0..depth {
+            let mut row = vec![0; all];
+            row[first + depth - 1 - q] = 1;
+            row[count + 2 * k] = -face[k].coefficients[q];
+            row[count + 2 * k + 1] = side[k].coefficients[q];
+            program.demand(Relation::Equal, &row, 0);
         }
-    });
-    Ok(Some(rows.collect()))
+    }
+    program.solved()
 }

@@ -12,7 +12,8 @@
 //!    say.
 //! 3. `unfused`: the hyperplanes as steps, for each statement by itself: `reorder`, `skew`,
 //!    `shift`. Then `fuse`, with guards where ranges differ, so that bands stay perfect; at the end
-//!    `separate` takes the guards out of most iterations.
+//!    `separate` takes the guards out of most iterations. `diamond`: what stencils have instead,
+//!    where tiles can start at the same time.
 //! 4. `jam`, `finish`: unroll and jam, tiles, the order within tiles, threads on the outermost
 //!    parallel loop or else on a wavefront of tiles, vectors. `vector` counts accesses as Pluto does.
 //!
@@ -21,13 +22,16 @@
 //! What differs from Pluto. Initializations stand before all loops (`smartfuse` would leave them
 //! there, being of fewer dimensions), so that those in a loop of the definition are refused. Loops
 //! whose bounds hold multiples of others have no steps, and are refused. There is no unroll and jam
-//! where ranges depend on other loops, none that reverses statements, and no diamond tiling.
+//! where ranges depend on other loops, and none that reverses statements. Diamonds have concurrent
+//! start along one dimension, which is Pluto's default, sizes in whole steps of time, and no second
+//! level; in them statements share time and no loop inside, so that each has its own vector loop.
 //!
 //! Source: Bondhugula, Hartono, Ramanujam and Sadayappan, A Practical Automatic Polyhedral
 //! Parallelizer and Locality Optimizer, PLDI 2008; Bondhugula et al., Automatic Transformations for
 //! Communication-Minimized Parallelization and Locality Optimization in the Polyhedral Model, CC
 //! 2008; for what is done after tiling, Pluto's code.
 
+mod diamond;
 mod error;
 mod finish;
 mod hyperplane;
@@ -40,6 +44,7 @@ mod unfused;
 mod vector;
 mod work;
 
+pub use diamond::Diamond;
 pub use error::NoSchedule;
 pub use options::{Fuse, NAMES, Options, Setting};
 pub use problem::Row;
@@ -66,11 +71,16 @@ pub fn schedule(nests: &[Nest], fuse: Fuse) -> Result<Schedule, NoSchedule> {
 }
 
 fn scheduled(problem: &Problem, fuse: Fuse) -> Result<Schedule, NoSchedule> {
+    limited(|| problem.schedule(fuse))
+}
+
+/// What the polyhedral library answers with a limited effort.
+fn limited<T>(ask: impl FnOnce() -> Result<T, NoSchedule>) -> Result<T, NoSchedule> {
     let mut found = None;
     let mut failed = None;
-    bounded(OPERATIONS, || match problem.schedule(fuse) {
-        Ok(schedule) => {
-            found = Some(schedule);
+    bounded(OPERATIONS, || match ask() {
+        Ok(answer) => {
+            found = Some(answer);
             Ok(())
         }
         Err(NoSchedule::Library(error)) => Err(error),
@@ -80,9 +90,48 @@ fn scheduled(problem: &Problem, fuse: Fuse) -> Result<Schedule, NoSchedule> {
         }
     })?;
     match (found, failed) {
-        (Some(schedule), _) => Ok(schedule),
+        (Some(answer), _) => Ok(answer),
         (None, Some(error)) => Err(error),
         (None, None) => Err(NoSchedule::Unknown),
+    }
+}
+
+/// The bands of that schedule that have diamond tiles, which are nearly all of what stencils are.
+///
+/// # Errors
+/// [`NoSchedule`], where there is none.
+pub fn diamonds(nests: &[Nest], fuse: Fuse) -> Result<Vec<Diamond>, NoSchedule> {
+    let nest = built(nests)?;
+    let problem = Problem::of(&nest)?;
+    let options = Options {
+        fuse,
+        diamondtile: Some(true),
+        ..Options::default()
+    };
+    cut(&nest, &problem, &scheduled(&problem, fuse)?, &options)
+}
+
+/// The bands that get diamond tiles.
+fn cut(
+    nest: &Nest,
+    problem: &Problem,
+    schedule: &Schedule,
+    options: &Options,
+) -> Result<Vec<Diamond>, NoSchedule> {
+    if !options.tile || options.l2tile || options.diamondtile == Some(false) {
+        return match options.diamondtile {
+            Some(true) => Err(NoSchedule::NoDiamond(
+                "tiles are off, or have a second level",
+            )),
+            _ => Ok(Vec::new()),
+        };
+    }
+    let (found, reasons) = limited(|| diamond::diamonds(problem, schedule, nest))?;
+    match reasons.first() {
+        Some(reason) if found.is_empty() && options.diamondtile == Some(true) => {
+            Err(NoSchedule::NoDiamond(reason))
+        }
+        _ => Ok(found),
     }
 }
 
@@ -94,7 +143,13 @@ pub fn pluto(nests: &[Nest], options: &Options) -> Result<Nest, NoSchedule> {
     let nest = built(nests)?;
     let problem = Problem::of(&nest)?;
     let schedule = scheduled(&problem, options.fuse)?;
-    let mut work = Work::on(nest)?;
+    let diamonds = cut(&nest, &problem, &schedule, options)?;
+    let together: Vec<usize> = diamonds.iter().flat_map(|d| d.statements.clone()).collect();
+    let mut work = Work::on(nest, &together)?;
+    for diamond in &diamonds {
+        diamond::tile(&mut work, &problem, diamond, options)?;
+    }
+    let schedule = schedule.without(&together);
     for statement in schedule.statements() {
         let target = &problem.statements[statement].target;
         unfused::transform(&mut work, statement, &schedule.rows(statement), target)?;

@@ -31,6 +31,9 @@ pub struct Options {
     pub prevector: bool,
     /// The loop of a band with the best accesses becomes its innermost one.
     pub intratileopt: bool,
+    /// Bands whose loops all depend on each other are tiled so that tiles along a face can start at
+    /// the same time; where that cannot be, it is not done, or refused if it was asked for.
+    pub diamondtile: Option<bool>,
     /// Loops around the innermost one are unrolled and jammed.
     pub unrolljam: bool,
     /// How often.
@@ -49,6 +52,7 @@ impl Default for Options {
             parallel: true,
             prevector: true,
             intratileopt: true,
+            diamondtile: None,
             unrolljam: true,
             ufactor: 8,
             fuse: Fuse::Smart,
@@ -72,7 +76,7 @@ pub enum Setting {
 }
 
 /// The names of all options.
-pub const NAMES: [&str; 10] = [
+pub const NAMES: [&str; 11] = [
     "tile",
     "tile_sizes",
     "l2tile",
@@ -80,6 +84,7 @@ pub const NAMES: [&str; 10] = [
     "parallel",
     "prevector",
     "intratileopt",
+    "diamondtile",
     "unrolljam",
     "ufactor",
     "fuse",
@@ -127,6 +132,7 @@ impl Options {
                 "parallel" => self.parallel = *on,
                 "prevector" => self.prevector = *on,
                 "intratileopt" => self.intratileopt = *on,
+                "diamondtile" => self.diamondtile = Some(*on),
                 _ => self.unrolljam = *on,
             },
             _ => return Err(wrong("true or false")),

@@ -55,6 +55,20 @@ impl Schedule {
         }
     }
 
+    /// What is left without bands of these statements.
+    pub(super) fn without(&self, statements: &[usize]) -> Schedule {
+        let parts = match self {
+            Schedule::Sequence(parts) => parts.as_slice(),
+            one => std::slice::from_ref(one),
+        };
+        let stays = |part: &&Schedule| part.statements().iter().all(|s| !statements.contains(s));
+        let mut left: Vec<Schedule> = parts.iter().filter(stays).cloned().collect();
+        match left.len() {
+            1 => left.remove(0),
+            _ => Schedule::Sequence(left),
+        }
+    }
+
     /// The hyperplanes of a statement, the outermost first.
     pub fn rows(&self, statement: usize) -> Vec<Row> {
         match self {

@@ -33,25 +33,36 @@ impl Strides {
             let Some(column) = columns.get(depth) else {
                 continue;
             };
-            for access in &problem.statements[s].accesses {
-                let moved = access.iter().map(|dimension| {
-                    let terms = dimension.iter().zip(column);
-                    terms.map(|(a, b)| a * b).sum::<i64>()
-                });
-                let moved: Vec<i64> = moved.collect();
-                strides.accesses += 1;
-                match moved.split_last() {
-                    Some((last, others)) if others.iter().all(|c| *c == 0) => match last {
-                        0 => strides.invariant += 1,
-                        1 | -1 => strides.spatial += 1,
-                        _ => {}
-                    },
-                    None => strides.invariant += 1,
-                    _ => {}
-                }
-            }
+            strides.count(problem, s, column);
         }
         strides
+    }
+
+    /// Those of one statement where its iterators move like this.
+    pub(super) fn along(problem: &Problem, statement: usize, moved: &[i64]) -> Strides {
+        let mut strides = Strides::default();
+        strides.count(problem, statement, moved);
+        strides
+    }
+
+    fn count(&mut self, problem: &Problem, statement: usize, column: &[i64]) {
+        for access in &problem.statements[statement].accesses {
+            let moved = access.iter().map(|dimension| {
+                let terms = dimension.iter().zip(column);
+                terms.map(|(a, b)| a * b).sum::<i64>()
+            });
+            let moved: Vec<i64> = moved.collect();
+            self.accesses += 1;
+            match moved.split_last() {
+                Some((last, others)) if others.iter().all(|c| *c == 0) => match last {
+                    0 => self.invariant += 1,
+                    1 | -1 => self.spatial += 1,
+                    _ => {}
+                },
+                None => self.invariant += 1,
+                _ => {}
+            }
+        }
     }
 
     /// Whether all accesses stay or go to the next element.

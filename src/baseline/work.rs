@@ -60,43 +60,60 @@ fn done(op: &'static Op, args: Vec<Arg>) -> Result<Nest, NoSchedule> {
     }
 }
 
+/// For each statement of the definition the names of the loops around it, the outermost first.
+fn around(nest: &Nest) -> Vec<Vec<Name>> {
+    let mut loops = vec![Vec::new(); nest.definition().len()];
+    position::walk(nest.trees(), &mut |_, around, tree| {
+        if let Tree::Stmt(s) = tree
+            && let Some(origin) = &s.origin
+            && let Some(own) = loops.get_mut(origin.assignment)
+        {
+            *own = around.iter().map(|l| l.name.clone()).collect();
+        }
+    });
+    loops
+}
+
 pub(super) fn named(name: &Name) -> Arg {
     Arg::Loop(LoopRef::Name(name.to_string()))
 }
 
-fn list(names: &[Name]) -> Arg {
+pub(super) fn list(names: &[Name]) -> Arg {
     let names = names.iter().map(|n| LoopRef::Name(n.to_string()));
     Arg::Loops(names.collect())
 }
 
 impl Work {
-    /// Work on a nest as it was built, whose loops it distributes until each statement has its own.
-    pub(super) fn on(nest: Nest) -> Result<Work, NoSchedule> {
+    /// Work on a nest as it was built, whose loops it distributes until each statement has its own;
+    /// `together` share their outermost one.
+    pub(super) fn on(nest: Nest, together: &[usize]) -> Result<Work, NoSchedule> {
         let mut work = Work {
+            loops: around(&nest),
             nest,
-            loops: Vec::new(),
         };
-        while let Some(shared) = work.shared() {
+        let outermost = together.iter().filter_map(|s| work.loops[*s].first());
+        let kept: Vec<Name> = outermost.cloned().collect();
+        while let Some(shared) = work.shared(&kept) {
             work.step(&DISTRIBUTE, vec![named(&shared)])?;
         }
-        work.loops = vec![Vec::new(); work.nest.definition().len()];
-        let Work { nest, loops } = &mut work;
-        position::walk(nest.trees(), &mut |_, around, tree| {
-            if let Tree::Stmt(s) = tree
-                && let Some(origin) = &s.origin
-                && let Some(own) = loops.get_mut(origin.assignment)
-            {
-                *own = around.iter().map(|l| l.name.clone()).collect();
-            }
-        });
+        work.loops = around(&work.nest);
         Ok(work)
     }
 
-    /// An innermost loop around several trees.
-    fn shared(&self) -> Option<Name> {
+    /// An innermost loop around several trees, but for those that are kept.
+    fn shared(&self, kept: &[Name]) -> Option<Name> {
         let loops = self.nest.loops();
-        let shared = loops.iter().rev().find(|(_, l)| l.body.len() > 1);
+        let is_shared = |l: &Loop| l.body.len() > 1 && !kept.contains(&l.name);
+        let shared = loops.iter().rev().find(|(_, l)| is_shared(l));
         shared.map(|(_, l)| l.name.clone())
+    }
+
+    /// The loop around another one.
+    pub(super) fn parent(&self, name: &Name) -> Option<Name> {
+        let place = position::named(&self.nest, name.as_str()).ok()?;
+        let around = place.split_last()?.1;
+        let parent = position::chain(&self.nest, around);
+        parent.last().map(|l| l.name.clone())
     }
 
     /// Takes a step.

@@ -180,7 +180,8 @@ impl Nest {
         let mut originals: Vec<Tree> = Vec::new();
         for part in self.0.parts.iter() {
             let trees = part.trees.iter().map(|t| t.counted_from(steps));
-            originals.extend(with_free_locals(&originals, trees.collect()));
+            let trees = with_free_locals(&originals, trees.collect());
+            originals.extend(with_free_loops(&originals, &trees));
             assignments += part.assignments;
             steps += part.steps();
         }
@@ -339,6 +340,24 @@ fn with_free_locals(before: &[Tree], trees: Vec<Tree>) -> Vec<Tree> {
         numbered.find(|n| !taken.contains(n) && !own.contains(n))
     };
     trees.iter().map(|t| t.rename_locals(&rename)).collect()
+}
+
+/// Trees that follow others in a sequence, with other names for loops that are in use.
+fn with_free_loops(before: &[Tree], trees: &[Tree]) -> Vec<Tree> {
+    let names = |trees: &[Tree]| -> Vec<Name> {
+        let nest = Nest::of_trees(trees.to_vec());
+        let loops = nest.loops();
+        loops.iter().map(|(_, l)| l.name.clone()).collect()
+    };
+    let (taken, own) = (names(before), names(trees));
+    let rename = |name: &Name| {
+        if !own.contains(name) || !taken.contains(name) {
+            return None;
+        }
+        let mut numbered = (2..).map(|number| name.derived(number));
+        numbered.find(|n| !taken.contains(n) && !own.contains(n))
+    };
+    trees.iter().map(|t| t.rename_loops(&rename)).collect()
 }
 
 fn credit(trees: &[Tree], step: &Arc<Step>) -> Vec<Tree> {

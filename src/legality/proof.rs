@@ -3,7 +3,8 @@
 use super::check::{Reductions, Verdict, check};
 use super::race::{Race, race};
 use super::violation::Violation;
-use crate::ir::Nest;
+use crate::analysis::position;
+use crate::ir::{Nest, Origin, Tree};
 use std::fmt;
 
 /// Why code may stand for a definition.
@@ -72,7 +73,20 @@ pub fn prove(nests: &[Nest], reductions: Reductions) -> Result<Proof, Refused> {
     }
 }
 
-/// Whether a nest is what `build` made of one assignment.
+/// Whether a nest is what its definition was before any step.
 fn is_as_built(nest: &Nest) -> bool {
-    matches!(nest.originals(), [part] if *part.trees == *nest.trees())
+    let is_same = |trees: &[Tree]| trees == nest.trees() && origins(trees) == origins(nest.trees());
+    matches!(nest.originals(), [part] if is_same(&part.trees))
+}
+
+/// Which instances statements execute, of which trees that are equal may differ: a loop that none
+/// mentions runs the same forwards and backwards.
+fn origins(trees: &[Tree]) -> Vec<Option<Origin>> {
+    let mut found = Vec::new();
+    position::walk(trees, &mut |_, _, tree| {
+        if let Tree::Stmt(s) = tree {
+            found.push(s.origin.clone());
+        }
+    });
+    found
 }

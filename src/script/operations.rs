@@ -10,7 +10,7 @@ use crate::transform::nest::at::focus;
 use crate::transform::nest::interchange::INTERCHANGE;
 use crate::transform::tensor::declare::TENSOR;
 use crate::transform::{self, Arg, Arrow, Iters, Kind, LoopRef, Op, Param, Value};
-use rhai::{Array, Dynamic, Engine, FnPtr, ImmutableString, Map};
+use rhai::{Array, Dynamic, Engine, FnPtr, Identifier, ImmutableString, Map};
 
 /// Registers every operation.
 pub fn register(engine: &mut Engine, shared: &Shared) {
@@ -127,6 +127,17 @@ fn convert(call: &Call, k: usize, kind: Kind) -> Result<Arg, Failure> {
             Ok(Arg::Word(text.to_string()))
         }
         Kind::Options(known) => options(call, k, known).map(Arg::Options),
+        Kind::Factors => {
+            let expected = "a map of integers by the names of loops, such as `#{t: 2}`";
+            let map: Map = call.get(k, expected)?;
+            let factor = |(name, value): (&Identifier, &Dynamic)| {
+                let factor = value.as_int().map(Arg::Int);
+                let factor = factor.map_err(|_| call.expected_but(k, expected, value))?;
+                Ok((name.to_string(), factor))
+            };
+            let factors: Result<_, Failure> = map.iter().map(factor).collect();
+            factors.map(Arg::Options)
+        }
         Kind::Int => call.int(k).map(Arg::Int),
         Kind::Steps => steps(call, k).map(Arg::Steps),
         Kind::Extents => {

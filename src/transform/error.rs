@@ -359,6 +359,22 @@ pub enum ErrorKind {
         /// The other one.
         outer: Name,
     },
+    /// Loops of which one is inside the other, where each statement belongs to one of them.
+    #[error("`{first}` and `{second}` are around the same statements, and one loop cuts each")]
+    OnePath {
+        /// One loop.
+        first: Name,
+        /// The other.
+        second: Name,
+    },
+    /// A statement in none of the loops that are to be cut.
+    #[error("`{text}` is in `{outer}`, and in none of the loops that are listed")]
+    Uncovered {
+        /// The loop around it.
+        outer: Name,
+        /// The statement.
+        text: String,
+    },
     /// A loop that does not start, or end, at a single bound.
     #[error("`{name}` has several bounds at its {end}: {range}")]
     SeveralBounds {

@@ -75,6 +75,7 @@ pub static OPS: &[&Op] = &[
     &nest::reverse::REVERSE,
     &nest::shift::SHIFT,
     &nest::skew::SKEW,
+    &nest::slabs::SLABS,
     &nest::peel::PEEL,
     &nest::distribute::DISTRIBUTE,
     &nest::fuse::FUSE,

@@ -98,6 +98,8 @@ pub enum Kind {
     Steps,
     /// Options by name, such as `#{collapse: 2}`: integers and words.
     Options(&'static [Param]),
+    /// Integers by the names of loops, such as `#{t: 2}`.
+    Factors,
     /// A text.
     Text,
 }

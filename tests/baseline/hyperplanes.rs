@@ -1,5 +1,6 @@
 //! The first hyperplanes of classic kernels, as data.
 
+use super::classics::{self, GEMVER};
 use super::nest;
 use teml::baseline::{Fuse, NoSchedule, Schedule, schedule};
 
@@ -82,23 +83,11 @@ fn two_matrix_products() {
 
 #[test]
 fn gemver() {
-    let script = "
-        let A = tensor([12, 12]);
-        let u1 = tensor([12]);
-        let v1 = tensor([12]);
-        let u2 = tensor([12]);
-        let v2 = tensor([12]);
-        let y = tensor([12]);
-        let z = tensor([12]);
-        let outer = vadd(vmul(u1, v1, [[i], [j]]), vmul(u2, v2, [[i], [j]]));
-        let A = eq(vadd(A, outer, [[i, j], ]), [i, j]);
-        let update = build(A);
-        let t = eq(vsum(vmul(A, y, [[j, i], [j]]), [j]), [i]);
-        let product = build(t);
-        let x = eq(vadd(t, z, [[i], [i]]), [i]);
-        let w = eq(vsum(vmul(A, x, [[i, j], [j]]), [j]), [i]);
+    let script = &format!(
+        "{GEMVER}
         let both = fuse_outer(update, product, 0);
-        let l = fuse_outer(fuse_outer(both, build(x), 0), build(w), 0);";
+        let l = fuse_outer(fuse_outer(both, build(x), 0), build(w), 0);"
+    );
     let s = found(script, "l", Fuse::Smart);
     // The update and the first product share loops, one of them interchanged; the vector update,
     // which has one loop, and the last product stand by themselves.
@@ -132,14 +121,7 @@ fn mvt() {
 
 #[test]
 fn jacobi_1d() {
-    let script = "
-        let A = tensor([20]);
-        let B = tensor([20]);
-        B = eq(vstencil(A, [[-1], [0], [1]], [1, 1, 1]) * 0.33, [i] -> [i], [20]);
-        let first = build(B);
-        A = eq(B, [i] -> [i], [20]);
-        let l = fuse_outer(first, build(A), 0).repeat(\"t\", 9);";
-    let s = found(script, "l", Fuse::Smart);
+    let s = found(classics::JACOBI_1D, "l", Fuse::Smart);
     assert_eq!(
         hyperplanes(&s),
         [[[1, 0, 0], [2, 1, 0]], [[1, 0, 0], [2, 1, 1]]]
@@ -149,15 +131,7 @@ fn jacobi_1d() {
 
 #[test]
 fn jacobi_2d() {
-    let script = "
-        let A = tensor([14, 15]);
-        let star = [[0, 0], [0, -1], [0, 1], [-1, 0], [1, 0]];
-        let weights = [1, 1, 1, 1, 1];
-        let B = eq(vstencil(A, star, weights) * 0.2, [i, j] -> [i, j], [14, 15]);
-        let first = build(B);
-        let A = eq(vstencil(B, star, weights) * 0.2, [i, j] -> [i, j], [14, 15]);
-        let l = fuse_outer(first, build(A), 0).repeat(\"t\", 6);";
-    let s = found(script, "l", Fuse::Smart);
+    let s = found(classics::JACOBI_2D, "l", Fuse::Smart);
     assert_eq!(
         hyperplanes(&s),
         [
@@ -171,13 +145,7 @@ fn jacobi_2d() {
 
 #[test]
 fn seidel_2d() {
-    let script = "
-        let A = tensor([11, 12]);
-        let square = [[-1, -1], [-1, 0], [-1, 1], [0, -1], [0, 0], [0, 1], [1, -1], [1, 0], [1, 1]];
-        let sum = vstencil(A, square, [1, 1, 1, 1, 1, 1, 1, 1, 1]);
-        A = eq(sum / 9, [i, j] -> [i, j], [11, 12]);
-        let l = sweep(A).repeat(\"t\", 5);";
-    let s = found(script, "l", Fuse::Smart);
+    let s = found(classics::SEIDEL_2D, "l", Fuse::Smart);
     let expected = [[1, 0, 0, 0], [1, 1, 0, 0], [2, 1, 1, 0]];
     assert_eq!(hyperplanes(&s), [expected]);
     assert_eq!(bands(&s), [3]);
@@ -185,21 +153,7 @@ fn seidel_2d() {
 
 #[test]
 fn fdtd_2d() {
-    let script = "
-        let ex = tensor([9, 10]);
-        let ey = tensor([9, 10]);
-        let hz = tensor([9, 10]);
-        let along_x = vsub(hz, hz, [[i, j], [i - 1, j]]);
-        let ey = eq(vsub(ey, vmul(along_x, 0.5), [[i, j], ]), [i, j], [9, 10]);
-        let first = build(ey);
-        let along_y = vsub(hz, hz, [[i, j], [i, j - 1]]);
-        let ex = eq(vsub(ex, vmul(along_y, 0.5), [[i, j], ]), [i, j], [9, 10]);
-        let second = build(ex);
-        let curl = vadd(vsub(ex, ex, [[i, j + 1], [i, j]]), vsub(ey, ey, [[i + 1, j], [i, j]]));
-        let hz = eq(vsub(hz, vmul(curl, 0.7), [[i, j], ]), [i, j], [9, 10]);
-        let fields = fuse_outer(fuse_outer(first, second, 0), build(hz), 0);
-        let l = fields.repeat(\"t\", 4);";
-    let s = found(script, "l", Fuse::Smart);
+    let s = found(classics::FDTD_2D, "l", Fuse::Smart);
     let fields = [[1, 0, 0, 0], [1, 1, 0, 0], [1, 0, 1, 0]];
     let magnetic = [[1, 0, 0, 0], [1, 1, 0, 1], [1, 0, 1, 1]];
     assert_eq!(hyperplanes(&s), [fields, fields, magnetic]);
@@ -208,15 +162,7 @@ fn fdtd_2d() {
 
 #[test]
 fn heat_3d() {
-    let script = "
-        let A = tensor([7, 8, 6]);
-        let star = [[0, 0, 0], [0, 0, -1], [0, 0, 1], [0, -1, 0], [0, 1, 0], [-1, 0, 0], [1, 0, 0]];
-        let weights = [2, 1, 1, 1, 1, 1, 1];
-        let B = eq(vstencil(A, star, weights) * 0.125, [i, j, k] -> [i, j, k], [7, 8, 6]);
-        let first = build(B);
-        let A = eq(vstencil(B, star, weights) * 0.125, [i, j, k] -> [i, j, k], [7, 8, 6]);
-        let l = fuse_outer(first, build(A), 0).repeat(\"t\", 3);";
-    let s = found(script, "l", Fuse::Smart);
+    let s = found(classics::HEAT_3D, "l", Fuse::Smart);
     let first = [
         [1, 0, 0, 0, 0],
         [2, 1, 0, 0, 0],

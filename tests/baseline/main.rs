@@ -5,8 +5,11 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod best;
+#[path = "../classics/mod.rs"]
+mod classics;
 #[path = "../dialog/mod.rs"]
 mod dialog;
+mod diamonds;
 mod hyperplanes;
 mod options;
 mod rows;

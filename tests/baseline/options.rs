@@ -91,7 +91,7 @@ fn what_is_out_of_reach() {
     );
     refused(
         script,
-        "pluto(steps, #{tile_sizes: [2]})",
+        "pluto(steps, #{diamondtile: false, tile_sizes: [2]})",
         "the skewed loop `i` in 2*t_i + 1..2*t_i + 9 has no tiles of size 2",
     );
     refused(script, "pluto(anew)", "initialized in each iteration");

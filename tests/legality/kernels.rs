@@ -1,6 +1,7 @@
 //! Kernels with several statements: what textbooks do to them is legal, and what they warn of is
 //! not. Time steps are assignments, one after the other.
 
+use super::classics::GEMVER;
 use super::{illegal, legal};
 
 const JACOBI: &str = "
@@ -166,24 +167,11 @@ fn fdtd_2d() {
 
 #[test]
 fn gemver() {
-    let script = "
-        let A = tensor([12, 12]);
-        let u1 = tensor([12]);
-        let v1 = tensor([12]);
-        let u2 = tensor([12]);
-        let v2 = tensor([12]);
-        let y = tensor([12]);
-        let z = tensor([12]);
-        let outer = vadd(vmul(u1, v1, [[i], [j]]), vmul(u2, v2, [[i], [j]]));
-        let A = eq(vadd(A, outer, [[i, j], ]), [i, j]);
-        let update = build(A);
-        let t = eq(vsum(vmul(A, y, [[j, i], [j]]), [j]), [i]);
-        let product = build(t);
-        let x = eq(vadd(t, z, [[i], [i]]), [i]);
-        let w = eq(vsum(vmul(A, x, [[i, j], [j]]), [j]), [i]);
+    let script = &format!(
+        "{GEMVER}
         let last = build(w);
-        let both = fuse_outer(update, product.interchange(1, 2), 2);
-    ";
+        let both = fuse_outer(update, product.interchange(1, 2), 2);"
+    );
     legal(
         script,
         &[

@@ -4,6 +4,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod buffers;
+#[path = "../classics/mod.rs"]
+mod classics;
 #[path = "../dialog/mod.rs"]
 mod dialog;
 mod in_order;

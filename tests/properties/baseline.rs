@@ -15,7 +15,9 @@ fn options() -> impl Strategy<Value = Options> {
     let switches = prop::collection::vec(any::<bool>(), 6);
     let sizes = prop::collection::vec(1..5i64, 1..3);
     let fuse = prop::sample::select(vec!["nofuse", "smartfuse", "maxfuse"]);
-    (switches, sizes, 1..6i64, fuse).prop_map(|(switches, sizes, ufactor, fuse)| {
+    let diamonds = any::<bool>();
+    let given = (switches, sizes, 1..6i64, fuse, diamonds);
+    given.prop_map(|(switches, sizes, ufactor, fuse, diamonds)| {
         let names = [
             "tile",
             "l2tile",
@@ -31,6 +33,10 @@ fn options() -> impl Strategy<Value = Options> {
         settings.push(("l2tile_sizes", Setting::Numbers(sizes)));
         settings.push(("ufactor", Setting::Number(ufactor)));
         settings.push(("fuse", Setting::Word(fuse.to_owned())));
+        // Where they are not possible, asking for them is refused.
+        if !diamonds {
+            settings.push(("diamondtile", Setting::Switch(false)));
+        }
         settings
             .iter()
             .try_fold(Options::default(), |o, (name, value)| o.with(name, value))

@@ -31,6 +31,7 @@ use teml::transform::nest::rfactor::RFACTOR;
 use teml::transform::nest::separate::SEPARATE;
 use teml::transform::nest::shift::SHIFT;
 use teml::transform::nest::skew::SKEW;
+use teml::transform::nest::slabs::SLABS;
 use teml::transform::nest::stage::STAGE;
 use teml::transform::nest::stream::STREAM;
 use teml::transform::nest::stripmine::STRIPMINE;
@@ -48,6 +49,8 @@ pub enum Move {
     Reverse(usize),
     Shift(usize, i64),
     Skew(usize, usize, i64),
+    /// Around a loop, along lines through it and one inside, of so many iterations.
+    Slabs(usize, usize, i64, i64),
     Peel(usize, i64, &'static str),
     Distribute(usize),
     /// A loop and the one after it, which is shifted to start so much later.
@@ -109,6 +112,8 @@ pub fn moves(count: impl Into<prop::collection::SizeRange>) -> impl Strategy<Val
         2 => l.clone().prop_map(Move::Reverse),
         1 => (l.clone(), -3..4i64).prop_map(|(l, by)| Move::Shift(l, by)),
         2 => (l.clone(), l.clone(), -2..3i64).prop_map(|(a, b, by)| Move::Skew(a, b, by)),
+        2 => (l.clone(), l.clone(), -2..3i64, 1..6i64)
+            .prop_map(|(a, b, by, size)| Move::Slabs(a, b, by, size)),
         2 => (l.clone(), 1..4i64, end).prop_map(|(l, n, e)| Move::Peel(l, n, e)),
         2 => l.clone().prop_map(Move::Distribute),
         4 => (l.clone(), -2..3i64, any::<bool>())
@@ -152,6 +157,15 @@ impl Move {
 }
 
 impl Move {
+    /// Whether a loop runs backwards.
+    pub fn reverses(&self) -> bool {
+        match self {
+            Move::Reverse(_) => true,
+            Move::At(_, inner) => inner.reverses(),
+            _ => false,
+        }
+    }
+
     /// Whether statements change places.
     fn reorders_statements(&self) -> bool {
         match self {
@@ -267,6 +281,14 @@ pub fn step(nest: &Nest, chosen: &Move) -> Result<Nest, Error> {
         Move::Reverse(l) => call(nest, &REVERSE, [pick(l)]),
         Move::Shift(l, amount) => call(nest, &SHIFT, [pick(l), int(amount)]),
         Move::Skew(inner, outer, by) => call(nest, &SKEW, [pick(inner), pick(outer), int(by)]),
+        Move::Slabs(outer, inner, by, size) => {
+            let outer = loops.get(outer % loops.len().max(1));
+            let outer = outer.map_or(String::new(), |(_, l)| l.name.to_string());
+            let factors = Arg::Options(vec![(outer.clone(), int(by))]);
+            let listed = Arg::Loops(vec![reference(*inner)]);
+            let outer = Arg::Loop(LoopRef::Name(outer));
+            call(nest, &SLABS, [outer, listed, factors, int(size)])
+        }
         Move::Peel(l, count, end) => call(nest, &PEEL, [pick(l), int(count), word(end)]),
         Move::Distribute(l) => {
             let several: Vec<&Loop> = loops.iter().map(|(_, l)| *l).collect();

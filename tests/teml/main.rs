@@ -26,6 +26,7 @@ mod refused_nests;
 mod refused_operands;
 mod refused_producers;
 mod refused_reuses;
+mod refused_slabs;
 mod script;
 mod text;
 mod trees;

@@ -12,6 +12,7 @@ use crate::refused_nests::nests;
 use crate::refused_operands::operands;
 use crate::refused_producers::producers;
 use crate::refused_reuses::reuses;
+use crate::refused_slabs::slabs;
 use crate::trees::*;
 use teml::analysis::position::NoLoop;
 use teml::analysis::shape::Mismatch;
@@ -82,6 +83,7 @@ fn cases() -> Vec<Case> {
         producers(),
         buffers(),
         reuses(),
+        slabs(),
     ]
     .into_iter()
     .flatten()
@@ -242,6 +244,8 @@ fn every_refusal_has_a_case() {
         K::NotInside { .. } => "NotInside",
         K::SeveralBounds { .. } => "SeveralBounds",
         K::NotAdjacent { .. } => "NotAdjacent",
+        K::OnePath { .. } => "OnePath",
+        K::Uncovered { .. } => "Uncovered",
         K::NothingToDistribute { .. } => "NothingToDistribute",
         K::NotGuarded { .. } => "NotGuarded",
         K::Inseparable { .. } => "Inseparable",

@@ -21,7 +21,11 @@ keep their order, since Pluto knows no associativity. Initializations stand befo
 Options have Pluto's names and the defaults of its code: `tile` (true), `tile_sizes` (`[32]`, for
 each loop of a band, the last one for all that follow), `l2tile` (false), `l2tile_sizes` (`[8]`),
 `parallel` (true), `prevector` (true), `intratileopt` (true), `unrolljam` (true), `ufactor` (8),
-`fuse` (`\"smartfuse\"`, `\"nofuse\"` or `\"maxfuse\"`). `pluto_best(nests)` tries many of them.",
+`fuse` (`\"smartfuse\"`, `\"nofuse\"` or `\"maxfuse\"`). `pluto_best(nests)` tries many of them.
+
+`diamondtile` is on, as in Pluto after 0.11.4: where all loops of a stencil depend on each other, tiles
+along one dimension are diamonds, and all of a wave start at the same time; elsewhere it changes
+nothing. `true` insists on it, and says why there are none; `false` is without.",
     call: |call| {
         let nests = call.nests(0)?;
         let options = options(call)?;

@@ -138,7 +138,8 @@ fn fused_name(nest: &Nest, loops: &[&Arc<Loop>]) -> Name {
     }
 }
 
-fn one_line(tree: &Tree) -> String {
+/// What a tree is, in one line.
+pub(super) fn one_line(tree: &Tree) -> String {
     match tree {
         Tree::Loop(l) => l.to_string(),
         Tree::Stmt(s) => s.to_string(),

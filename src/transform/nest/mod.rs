@@ -36,6 +36,7 @@ pub mod rfactor;
 pub mod separate;
 pub mod shift;
 pub mod skew;
+pub mod slabs;
 pub mod spend;
 pub mod stage;
 pub mod stream;

@@ -1,0 +1,261 @@
+//! Diamond tiling: tiles all of which along a face of the iterations can start at the same time.
+//!
+//! Where all dependences of a band go forward in one outermost loop, time, iterations at the same
+//! time can run at the same time. Tiles of the band's hyperplanes cannot: they start one after the
+//! other, along a wavefront. They can if the time is strictly between their hyperplanes, so one is
+//! replaced by another one on the other side of time. As in Pluto, there is concurrent start along
+//! one dimension, and within tiles time stays the outermost loop.
+//!
+//! Source: Bandishti, Pananilath and Bondhugula, Tiling Stencil Computations to Maximize
+//! Parallelism, SC 2012; which bands it is for: `pluto_diamond_tile` of Pluto.
+
+use super::error::NoSchedule;
+use super::hyperplane::{opposite, strict};
+use super::options::Options;
+use super::problem::{Dependence, Problem, Row};
+use super::schedule::{Band, Schedule};
+use super::vector::Strides;
+use super::work::{Work, list, named};
+use crate::analysis::position;
+use crate::ir::{Arg, Name, Nest, Tree};
+use crate::transform::nest::mode::{PARALLELIZE, VECTORIZE};
+use crate::transform::nest::shift::SHIFT;
+use crate::transform::nest::slabs::SLABS;
+use std::collections::HashMap;
+
+/// A band with diamond tiles.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diamond {
+    /// The statements in it, in order.
+    pub statements: Vec<usize>,
+    /// What tiles are cut along, level by level, for each statement; the first two levels have time
+    /// between them.
+    pub levels: Vec<Vec<Row>>,
+}
+
+/// The bands of a schedule that have diamond tiles, and why others have none.
+pub(super) fn diamonds(
+    problem: &Problem,
+    schedule: &Schedule,
+    nest: &Nest,
+) -> Result<(Vec<Diamond>, Vec<&'static str>), NoSchedule> {
+    let parts = match schedule {
+        Schedule::Sequence(parts) => parts.as_slice(),
+        one => std::slice::from_ref(one),
+    };
+    let (mut found, mut reasons) = (Vec::new(), Vec::new());
+    for part in parts {
+        match part {
+            Schedule::Band(band) => match diamond(problem, band)? {
+                Ok(_) if !share(nest, &band.statements) => {
+                    reasons.push("its statements are not those of one outermost loop");
+                }
+                Ok(diamond) => found.push(diamond),
+                Err(reason) => reasons.push(reason),
+            },
+            _ => reasons.push("there are no loops"),
+        }
+    }
+    Ok((found, reasons))
+}
+
+fn diamond(problem: &Problem, band: &Band) -> Result<Result<Diamond, &'static str>, NoSchedule> {
+    let group = &band.statements;
+    let complete = |s: &usize| problem.statements[*s].depth == band.levels.len();
+    if band.levels.len() < 2 || !group.iter().all(complete) {
+        return Ok(Err(
+            "the outermost band has not all loops of its statements, or only one",
+        ));
+    }
+    if band.levels.iter().any(|level| level.coincident) {
+        return Ok(Err("the outermost band has a parallel loop as it is"));
+    }
+    let inside = |d: &&Dependence| group.contains(&d.first) && group.contains(&d.later);
+    let dependences: Vec<Dependence> = problem.dependences.iter().filter(inside).cloned().collect();
+    let face = strict(problem, group, &dependences)?;
+    let is_time = |row: &Row| row.coefficients.iter().skip(1).all(|c| *c == 0);
+    let Some(face) = face.filter(|rows| rows.iter().all(is_time)) else {
+        return Ok(Err(
+            "dependences do not all go forward in the outermost loop",
+        ));
+    };
+    let evicted = band.levels.iter().position(|l| l.rows.iter().all(is_time));
+    let (Some(evicted), Some(side)) = (evicted, (0..2).find(|k| Some(*k) != evicted)) else {
+        return Ok(Err("time is no loop of the outermost band"));
+    };
+    let side = &band.levels[side].rows;
+    let Some(other) = opposite(problem, group, &dependences, (&face, side))? else {
+        return Ok(Err("no hyperplane is on the other side of time"));
+    };
+    let others = band.levels.iter().enumerate();
+    let others = others
+        .filter(|(k, _)| *k != evicted)
+        .map(|(_, l)| l.rows.clone());
+    let levels: Vec<Vec<Row>> = [other].into_iter().chain(others).collect();
+    let signs: Option<Vec<i64>> = levels
+        .iter()
+        .map(|rows| Some(Slope::of(rows)?.sign))
+        .collect();
+    let falls = |signs: Vec<i64>| signs[0] == -1 && signs[1..].iter().all(|sign| *sign == 1);
+    if !signs.is_some_and(falls) {
+        return Ok(Err("hyperplanes are not of time and one other loop each"));
+    }
+    let statements = group.clone();
+    Ok(Ok(Diamond { statements, levels }))
+}
+
+/// Whether an outermost loop of the nest, as it was built, is around these statements alone.
+fn share(nest: &Nest, statements: &[usize]) -> bool {
+    let is_theirs = |tree: &Tree| {
+        let mut inside = Vec::new();
+        position::walk(std::slice::from_ref(tree), &mut |_, _, tree| {
+            if let Tree::Stmt(s) = tree {
+                inside.extend(s.origin.as_ref().map(|origin| origin.assignment));
+            }
+        });
+        inside == statements
+    };
+    nest.trees().iter().any(is_theirs)
+}
+
+/// Hyperplanes `time * t + sign * l + constant`.
+struct Slope {
+    time: i64,
+    /// 1 or -1.
+    sign: i64,
+    /// For each statement, which of its loops `l` is, and the constant.
+    loops: Vec<(usize, i64)>,
+}
+
+impl Slope {
+    fn of(rows: &[Row]) -> Option<Slope> {
+        let of_row = |row: &Row| {
+            let (time, others) = row.coefficients.split_first()?;
+            let mut used = others.iter().enumerate().filter(|(_, c)| **c != 0);
+            let (l, sign) = used.next().filter(|(_, c)| c.abs() == 1)?;
+            used.next()
+                .is_none()
+                .then_some((*time, *sign, (l + 1, row.constant)))
+        };
+        let found: Vec<_> = rows.iter().map(of_row).collect::<Option<_>>()?;
+        let (time, sign, _) = *found.first()?;
+        let same = found.iter().all(|(t, s, _)| (*t, *s) == (time, sign));
+        let loops = found.into_iter().map(|(.., of_statement)| of_statement);
+        same.then(|| Slope {
+            time,
+            sign,
+            loops: loops.collect(),
+        })
+    }
+}
+
+/// The loops of diamonds, while they are made.
+struct Cutter<'a> {
+    work: &'a mut Work,
+    diamond: &'a Diamond,
+    /// How much more loops count than they were built.
+    shifts: HashMap<Name, i64>,
+}
+
+/// Tiles the loops of a diamond's statements, which share the outermost one and nothing else.
+pub(super) fn tile(
+    work: &mut Work,
+    problem: &Problem,
+    diamond: &Diamond,
+    options: &Options,
+) -> Result<(), NoSchedule> {
+    let slopes: Option<Vec<Slope>> = diamond.levels.iter().map(|rows| Slope::of(rows)).collect();
+    let slopes = slopes.unwrap_or_default();
+    let ([first, second, others @ ..], Some(one)) = (slopes.as_slice(), diamond.statements.first())
+    else {
+        return Err(NoSchedule::Unknown);
+    };
+    let time = work.loops[*one][0].clone();
+    // So that tiles begin and end with whole steps of time.
+    let unit = first.time + second.time;
+    let unit = unit.max(1);
+    let size = |k: usize| (options.tile_size(k) - 1) / unit * unit + unit;
+    let mut cutter = Cutter {
+        work: &mut *work,
+        diamond,
+        shifts: HashMap::new(),
+    };
+    let falling = cutter.slabs(&time, first, vec![(time.clone(), first.time)], size(0))?;
+    for (k, slope) in others.iter().enumerate() {
+        cutter.slabs(&time, slope, vec![(time.clone(), slope.time)], size(k + 2))?;
+    }
+    // A wave has one tile in each slab; two waves move by one slab.
+    let wave = [(time.clone(), second.time), (falling.clone(), -size(1))];
+    for waves in [2, 1] {
+        cutter.slabs(&falling, second, wave.to_vec(), waves * size(1))?;
+    }
+    if options.parallel {
+        work.step(&PARALLELIZE, vec![named(&falling)])?;
+    }
+    for &statement in &diamond.statements {
+        within(work, problem, statement, options)?;
+    }
+    Ok(())
+}
+
+impl Cutter<'_> {
+    /// Makes slabs around a loop; the answer is the loop over them.
+    fn slabs(
+        &mut self,
+        around: &Name,
+        slope: &Slope,
+        factors: Vec<(Name, i64)>,
+        size: i64,
+    ) -> Result<Name, NoSchedule> {
+        let mut loops = Vec::with_capacity(slope.loops.len());
+        for (&statement, &(l, constant)) in self.diamond.statements.iter().zip(&slope.loops) {
+            let name = self.work.loops[statement][l].clone();
+            let (known, wanted) = (self.shifts.get(&name).copied(), slope.sign * constant);
+            let by = wanted - known.unwrap_or(0);
+            if by != 0 {
+                self.work.step(&SHIFT, vec![named(&name), Arg::Int(by)])?;
+                self.shifts.insert(name.clone(), wanted);
+            }
+            loops.push(name);
+        }
+        let factors = factors
+            .into_iter()
+            .map(|(name, by)| (name.to_string(), Arg::Int(slope.sign * by)));
+        let mut factors: Vec<(String, Arg)> = factors.collect();
+        factors.sort_by(|(a, _), (b, _)| a.cmp(b));
+        let args = [named(around), list(&loops), Arg::Options(factors)];
+        let args = args.into_iter().chain([Arg::Int(size)]);
+        self.work.step(&SLABS, args.collect())?;
+        self.work.parent(around).ok_or(NoSchedule::Unknown)
+    }
+}
+
+/// The order of a statement's loops inside of time, all of which are parallel there.
+fn within(
+    work: &mut Work,
+    problem: &Problem,
+    statement: usize,
+    options: &Options,
+) -> Result<(), NoSchedule> {
+    let now: Vec<Name> = work.loops[statement][1..].to_vec();
+    let strides = |k: usize| Strides::along(problem, statement, &unit(k + 1, now.len() + 1));
+    let mut then: Vec<usize> = (0..now.len()).collect();
+    if options.intratileopt
+        && let Some(best) = (0..now.len()).max_by_key(|k| strides(*k).score(true))
+    {
+        then.retain(|k| *k != best);
+        then.push(best);
+    }
+    let order: Vec<Name> = then.iter().map(|k| now[*k].clone()).collect();
+    work.order(&now, &order)?;
+    match then.last() {
+        Some(&k) if options.prevector && strides(k).all_near() => {
+            work.step(&VECTORIZE, vec![named(&now[k])])
+        }
+        _ => Ok(()),
+    }
+}
+
+fn unit(k: usize, count: usize) -> Vec<i64> {
+    (0..count).map(|q| i64::from(q == k)).collect()
+}

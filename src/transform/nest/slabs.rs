@@ -1,0 +1,289 @@
+//! `slabs` cuts what a loop executes along lines through it and loops inside, into slabs of one
+//! width, and runs one slab after the other.
+//!
+//! ```rhai
+//! let A = tensor([10]);
+//! let B = tensor([10]);
+//! B = eq(vadd(A, A, [[i - 1], [i + 1]]), [i], [10]);
+//! let first = build(B);
+//! A = eq(B, [i] -> [i]);
+//! let steps = fuse_outer(first, build(A), 0).repeat("t", 6);
+//! print(steps.shift("i_2", 1).slabs("t", ["i", "i_2"], #{t: 2}, 4));
+//! ```
+//!
+//! ```text
+//! f64 B[10], A[10]
+//! for i_s in 0..6
+//!   for t in max(0, 2*i_s - 5)..min(6, 2*i_s + 2)
+//!     for i in max(1, 4*i_s - 2*t)..min(9, 4*i_s - 2*t + 4)
+//!       B[i] = A[i - 1] + A[i + 1]
+//!     for i_2 in max(1, 4*i_s - 2*t)..min(11, 4*i_s - 2*t + 4)
+//!       A[i_2 - 1] = B[i_2 - 1]
+//! ```
+//!
+//! `slabs(nest, outer, loops, factors, size)` makes a loop over slabs around `outer`. Slab `s`
+//! executes what has `size*s <= x < size*s + size`, where `x` is the iterator of the one of `loops`
+//! around it plus the sum of all factors times the iterators of their loops, which are around all of
+//! `loops`. The new loop is called after the first of them: `i_s`, or `i_s_2` and so on. All loops
+//! keep their values, so that indices do not change; `outer` runs as far as the slab needs.
+//!
+//! With several calls, slabs of slabs are tiles whose sides have any slopes: diamonds are made of
+//! one positive and one negative factor.
+//!
+//! Legal when no dependence goes from a slab to one before it; the compared results tell.
+//!
+//! Refuses: loops that are not inside of `outer` or of a loop with a factor, or are inside of each
+//! other; statements in `outer` that are in none of them; widths below 1; steps other than 1;
+//! coefficients beyond 2^40.
+//!
+//! Source: tiling by hyperplanes, Irigoin and Triolet, Supernode Partitioning, 1988; with the
+//! hyperplanes of Bandishti, Pananilath and Bondhugula, Tiling Stencil Computations to Maximize
+//! Parallelism, 2012, the tiles can start at the same time.
+
+use super::fuse_inner::one_line;
+use super::guard::hull;
+use super::parts::Names;
+use super::resolve::{chain, check_positive, check_step, find, not_constant};
+use crate::analysis::bounds::Bounds;
+use crate::analysis::position::{Position, splice};
+use crate::analysis::project;
+use crate::ir::{Affine, Hints, Loop, Name, Nest, Range, Sharing, Tree};
+use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
+
+/// `slabs(nest, outer, loops, factors, size)`.
+pub static SLABS: Op = Op {
+    name: "slabs",
+    params: &[
+        Param::new("nest", Kind::Nest),
+        Param::new("outer", Kind::Loop),
+        Param::new("loops", Kind::Loops),
+        Param::new("factors", Kind::Factors),
+        Param::new("size", Kind::Int),
+    ],
+    returns: Returns::Nest,
+    file: include_str!("slabs.rs"),
+    call: |args| match args {
+        [
+            Arg::Nest(nest),
+            Arg::Loop(outer),
+            Arg::Loops(loops),
+            Arg::Options(factors),
+            Arg::Int(size),
+        ] => slabs(nest, outer, loops, factors, *size).map(Value::Nest),
+        _ => Err(ErrorKind::Misdeclared.into()),
+    },
+};
+
+/// The nest in slabs of the width `size`, across which the sum of the iterator of one of `listed`
+/// and of `factors` times those of loops around it grows.
+///
+/// # Errors
+/// As the header says.
+pub fn slabs(
+    nest: &Nest,
+    outer: &LoopRef,
+    listed: &[LoopRef],
+    factors: &[(String, Arg)],
+    size: i64,
+) -> Result<Nest, Error> {
+    let around = find(nest, outer, 1)?;
+    let outer = chain(nest, &around)[around.len() - 1];
+    check_step(nest, outer)?;
+    let positions = covering(nest, &around, listed)?;
+    check_positive("size", size, 4)?;
+    let first = positions.first().map(|p| &last(nest, p).name);
+    let name = Names::of(nest).free(&first.unwrap_or(&outer.name).derived("s"));
+
+    let mut slabs: Option<Range> = None;
+    // The new ranges of loops, which are those that any of the cut loops inside needs.
+    let mut ranges: Vec<(&[usize], Range)> = Vec::new();
+    for position in &positions {
+        let loops = chain(nest, position);
+        let l = loops[position.len() - 1];
+        let mut boxes = Bounds::around(nest, loops.iter().map(|l| &***l));
+        let beyond = beyond(nest, position, factors)?;
+        let value = Affine::iterator(l.name.clone()).plus(&beyond);
+        let Some((low, high)) = boxes.interval(&value) else {
+            return Err(not_constant(nest, l));
+        };
+        let (low, high) = (low.div_euclid(size), high.div_euclid(size));
+        let range = Range::constant(low, high.saturating_add(1));
+        let slab = serial(name.clone(), range, Vec::new());
+        boxes.enter(&slab);
+        let start = Affine::iterator(name.clone()).times(size).minus(&beyond);
+        let mut cut = Loop::clone(l);
+        cut.range.upper.push(start.plus_constant(size));
+        cut.range.lower.push(start);
+
+        let inside = &loops[around.len() - 1..position.len() - 1];
+        let band = [&slab].into_iter().chain(inside.iter().map(|l| &***l));
+        let band: Vec<&Loop> = band.chain([&cut]).collect();
+        let own = project::ranges(&band, &boxes).map_err(|division| {
+            let culprits = [division.by.clone(), division.of.clone()];
+            Error::from(ErrorKind::NeedsDivision(division)).on(nest, culprits)
+        })?;
+        let mut own = own.into_iter();
+        let widest = |known: Option<&Range>, own: Range| match known {
+            None => Ok(own),
+            Some(known) => hull(&boxes, known, &own).ok_or_else(|| not_constant(nest, outer)),
+        };
+        if let Some(own) = own.next() {
+            slabs = Some(widest(slabs.as_ref(), own)?);
+        }
+        for (depth, own) in (around.len()..position.len()).zip(own) {
+            let place = &position[..depth];
+            let known = ranges.iter_mut().find(|(p, _)| *p == place);
+            match known {
+                Some((_, range)) => {
+                    *range = widest(Some(range), own)?;
+                    keep(range, &loops[depth - 1].range);
+                }
+                None => ranges.push((place, own)),
+            }
+        }
+        ranges.push((position, cut.range));
+    }
+    let mut cut = nest.clone();
+    for (place, range) in ranges {
+        let l = Loop {
+            range,
+            ..last(&cut, place).clone()
+        };
+        cut = cut.with_trees(splice(cut.trees(), place, vec![Tree::of_loop(l)]));
+    }
+    let Some(slabs) = slabs else {
+        return Err(not_constant(nest, outer));
+    };
+    let outer = Tree::of_loop(last(&cut, &around).clone());
+    let slabs = Tree::of_loop(serial(name, slabs, vec![outer]));
+    Ok(nest.with_trees(splice(cut.trees(), &around, vec![slabs])))
+}
+
+/// Adds the bounds that a loop had, unless others are at least as tight.
+fn keep(range: &mut Range, had: &Range) {
+    let ends = [
+        (&mut range.lower, &had.lower, 1),
+        (&mut range.upper, &had.upper, -1),
+    ];
+    for (bounds, had, sign) in ends {
+        for bound in had {
+            let tighter = |b: &Affine| b.minus(bound).as_constant().is_some_and(|d| d * sign >= 0);
+            if !bounds.iter().any(tighter) {
+                bounds.push(bound.clone());
+            }
+        }
+    }
+}
+
+/// The sum of factors times iterators, all of which are around the loop at a position.
+fn beyond(nest: &Nest, position: &[usize], factors: &[(String, Arg)]) -> Result<Affine, Error> {
+    let mut sum = Affine::constant(0);
+    for (name, factor) in factors {
+        let Arg::Int(factor) = factor else {
+            return Err(ErrorKind::Misdeclared.into());
+        };
+        let around = find(nest, &LoopRef::Name(name.clone()), 3)?;
+        let outer = last(nest, &around).name.clone();
+        if around.len() >= position.len() || !position.starts_with(&around) {
+            let inner = last(nest, position).name.clone();
+            let culprits = [inner.clone(), outer.clone()];
+            let kind = ErrorKind::NotInside { inner, outer };
+            return Err(Error::from(kind).at_argument(3).on(nest, culprits));
+        }
+        sum = sum.plus(&Affine::iterator(outer).times(*factor));
+    }
+    Ok(sum)
+}
+
+/// A loop over slabs.
+fn serial(name: Name, range: Range, body: Vec<Tree>) -> Loop {
+    Loop {
+        name,
+        range,
+        body,
+        parallel: false,
+        sharing: Sharing::default(),
+        vector: false,
+        lanes: None,
+        hints: Hints::default(),
+        made_by: None,
+    }
+}
+
+fn last<'a>(nest: &'a Nest, position: &[usize]) -> &'a Loop {
+    chain(nest, position)[position.len() - 1]
+}
+
+/// The positions of loops inside of the one at `around`, of which each statement there is in one.
+fn covering(nest: &Nest, around: &[usize], listed: &[LoopRef]) -> Result<Vec<Position>, Error> {
+    let outer = &last(nest, around).name;
+    let mut positions: Vec<Position> = Vec::with_capacity(listed.len());
+    for reference in listed {
+        let position = find(nest, reference, 2)?;
+        let l = last(nest, &position);
+        let refuse = |kind: ErrorKind, other: &Name| {
+            let culprits = [l.name.clone(), other.clone()];
+            Err(Error::from(kind).at_argument(2).on(nest, culprits))
+        };
+        let inner = l.name.clone();
+        if position.len() <= around.len() || !position.starts_with(around) {
+            let kind = ErrorKind::NotInside {
+                inner,
+                outer: outer.clone(),
+            };
+            return refuse(kind, outer);
+        }
+        if positions.contains(&position) {
+            return refuse(
+                ErrorKind::Repeated {
+                    iterator: inner.clone(),
+                },
+                &inner,
+            );
+        }
+        let shares = |p: &&Position| p.starts_with(&position) || position.starts_with(p);
+        if let Some(other) = positions.iter().find(shares) {
+            let other = &last(nest, other).name;
+            let kind = ErrorKind::OnePath {
+                first: inner,
+                second: other.clone(),
+            };
+            return refuse(kind, other);
+        }
+        check_step(nest, l)?;
+        positions.push(position);
+    }
+    let mut place = around.to_vec();
+    match uncovered(&last(nest, around).body, &mut place, &positions) {
+        None => Ok(positions),
+        Some(tree) => {
+            let text = one_line(tree);
+            let kind = ErrorKind::Uncovered {
+                outer: outer.clone(),
+                text,
+            };
+            Err(Error::from(kind).at_argument(2).on(nest, [outer.clone()]))
+        }
+    }
+}
+
+/// The first tree that is no loop and in none of those at `positions`.
+fn uncovered<'a>(
+    body: &'a [Tree],
+    place: &mut Position,
+    positions: &[Position],
+) -> Option<&'a Tree> {
+    for (k, tree) in body.iter().enumerate() {
+        place.push(k);
+        let found = match tree {
+            _ if positions.contains(place) => None,
+            Tree::Loop(l) => uncovered(&l.body, place, positions),
+            other => Some(other),
+        };
+        place.pop();
+        if found.is_some() {
+            return found;
+        }
+    }
+    None
+}
