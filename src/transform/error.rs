@@ -607,7 +607,7 @@ impl ErrorKind {
                  assignment"
             }
             K::Scattered { .. } => {
-                "prefetch for a loop further in, of which each iteration touches whole rows"
+                "fetch for a loop whose iterations touch whole rows, or pack the tensor first"
             }
             K::NotARemark { .. } => {
                 "a remark is one line of letters, digits, spaces and punctuation, without \

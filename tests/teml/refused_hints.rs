@@ -161,13 +161,13 @@ pub fn hints() -> Vec<Case> {
         Case::new(
             &PREFETCH,
             shared(&nest, "j", "i"),
-            ErrorKind::NotNested {
-                first: name("j"),
-                second: name("i"),
+            ErrorKind::NotInside {
+                inner: name("i"),
+                outer: name("j"),
             },
         )
         .at(4)
-        .because_of(&["j", "i"]),
+        .because_of(&["i", "j"]),
         Case::new(
             &PREFETCH,
             on(

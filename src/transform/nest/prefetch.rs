@@ -145,11 +145,11 @@ pub fn prefetch_shares(
     match share(nest, &of, &inside, tensor, distance) {
         Ok(_) => marked(nest, inner, tensor, distance, Some(of)),
         Err(NoShare::NotInside) => {
-            let kind = ErrorKind::NotNested {
-                first: of.clone(),
-                second: inside.clone(),
+            let kind = ErrorKind::NotInside {
+                inner: inside.clone(),
+                outer: of.clone(),
             };
-            Err(refused(kind, 4, vec![of, inside]))
+            Err(refused(kind, 4, vec![inside, of]))
         }
         Err(NoShare::Still) => {
             let kind = ErrorKind::NothingToPrefetch {
