@@ -190,7 +190,7 @@ fn tiles_in_registers_are_set_by_vectors() {
             .place_init(\"i1_o\").stage(\"i1_o\", C).vectorize(\"i2_i\");";
     let text = c(script, "l");
     assert!(
-        text.contains("f64xn(C_tile[C_tile_set_1][C_tile_set_2]) = 0.0"),
+        text.contains("f64xn(C_tile[C_tile_set_1][C_tile_set_2]) = (teml_f64xn){0};"),
         "{text}"
     );
 }

@@ -14,7 +14,7 @@ use crate::analysis::ahead::ahead;
 use crate::analysis::bounds::Bounds;
 use crate::analysis::share::Share;
 use crate::analysis::work::executions;
-use crate::ir::{Affine, BinaryOp, Loop, Name, Nest, Stmt, Tensor, Tree};
+use crate::ir::{Affine, BinaryOp, Loop, Name, Nest, Node, Stmt, Tensor, Tree};
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 use std::mem::{replace, take};
@@ -303,7 +303,12 @@ impl Emitter<'_> {
         let value = match self.values.vectors.clone() {
             // A vector is assigned vectors.
             Some(v) if s.update.is_none() && is_uniform(&s.value, &v.iterator) => {
-                v.spread(&self.values.value(&s.value, ATOM))
+                match s.value.node() {
+                    Node::Constant(c) if v.is_several() && c.is_zero() && !c.is_negative() => {
+                        v.zeros()
+                    }
+                    _ => v.spread(&self.values.value(&s.value, ATOM)),
+                }
             }
             _ => self.values.value(&s.value, 0),
         };

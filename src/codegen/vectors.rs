@@ -52,8 +52,13 @@ impl Vectors {
     pub(super) fn spread(&self, value: &str) -> String {
         match self.width {
             Width::Fixed(1) => value.to_owned(),
-            _ => format!("{value} - (teml_{}){{0}}", self.name()),
+            _ => format!("{value} - {}", self.zeros()),
         }
+    }
+
+    /// A vector of zeros.
+    pub(super) fn zeros(&self) -> String {
+        format!("(teml_{}){{0}}", self.name())
     }
 }
 
