@@ -1,7 +1,7 @@
 //! What an iteration of a loop touches, in equal shares for the iterations of a loop inside of it.
 
 use super::bounds::Bounds;
-use super::footprint::{Access, footprint, uses};
+use super::footprint::{Access, Side, footprint, uses};
 use super::position;
 use crate::ir::{Affine, Loop, Name, Nest, Tensor, Tree};
 
@@ -72,7 +72,7 @@ pub fn share(
         .map(|used| used.tensor)
         .ok_or(NoShare::Still)?;
     let extents = whole.shape().extents();
-    let is_full = |(side, extent): &(&super::footprint::Side, &u64)| side.extent == **extent;
+    let is_full = |(side, extent): &(&Side, &u64)| side.extent == **extent;
     let full = sides.iter().zip(extents).rev().take_while(is_full).count();
     // One dimension may be touched in part, and those before it at one index.
     let single = sides.len().saturating_sub(full + 1);
@@ -92,7 +92,7 @@ pub fn share(
     let later =
         Affine::iterator(of.clone()).plus_constant(distance.saturating_mul(outer.range.step));
     let map = |name: &Name| (name == of).then(|| later.clone());
-    let room = |(side, extent): (&super::footprint::Side, &u64)| {
+    let room = |(side, extent): (&Side, &u64)| {
         i64::try_from(extent - side.extent.min(*extent)).unwrap_or(i64::MAX)
     };
     Ok(Share {
@@ -104,7 +104,7 @@ pub fn share(
             .fold(1, |n, side| n.saturating_mul(side.extent)),
         number,
         shares,
-        write: found.iter().all(|used| used.access != Access::Read),
+        write: found.iter().any(|used| used.access != Access::Read),
     })
 }
 

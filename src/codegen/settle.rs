@@ -7,7 +7,7 @@
 
 use super::lanes::may_be_registers;
 use crate::analysis::bounds::Bounds;
-use crate::ir::{Affine, Expr, Fill, Hints, Loop, Name, Nest, Node, Range, Sharing, Stmt, Tree};
+use crate::ir::{Affine, Expr, Fill, Hints, Loop, Name, Nest, Node, Range, Stmt, Tree};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -112,17 +112,9 @@ impl Settle {
             origin: fill.origin.clone(),
         }));
         for (k, (name, range)) in loops.into_iter().rev().enumerate() {
-            let body = vec![tree];
             tree = Tree::of_loop(Loop {
-                name,
-                range,
-                parallel: false,
-                sharing: Sharing::default(),
                 vector: k == 0,
-                lanes: None,
-                hints: Hints::default(),
-                body,
-                made_by: None,
+                ..Loop::serial(name, range, vec![tree])
             });
         }
         tree

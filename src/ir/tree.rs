@@ -64,6 +64,21 @@ impl PartialEq for Loop {
 impl Eq for Loop {}
 
 impl Loop {
+    /// A loop that runs one iteration after the other, of which nothing else is said.
+    pub fn serial(name: Name, range: Range, body: Vec<Tree>) -> Loop {
+        Loop {
+            name,
+            range,
+            parallel: false,
+            sharing: Sharing::default(),
+            vector: false,
+            lanes: None,
+            hints: Hints::default(),
+            body,
+            made_by: None,
+        }
+    }
+
     /// How the iterations are run.
     pub fn mode(&self) -> (bool, Sharing, bool, Option<i64>, &Hints) {
         let Loop { sharing, lanes, .. } = *self;

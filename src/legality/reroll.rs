@@ -4,9 +4,7 @@
 //! that counts the copies; the same holds for sequences of several statements, and for loops
 //! with such statements in them.
 
-use crate::ir::{
-    Affine, Expr, Fill, Hints, Index, Infix, Loop, Name, Origin, Range, Sharing, Stmt, Tensor, Tree,
-};
+use crate::ir::{Affine, Expr, Fill, Index, Infix, Loop, Name, Origin, Range, Stmt, Tensor, Tree};
 use std::cell::RefCell;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -81,17 +79,9 @@ impl Reroll {
             let mut steps = steps.map(|(a, b)| Affine::iterator(counter.clone()).times(b - a));
             advance(&item.tree, &mut steps)
         });
-        Item::of(Tree::of_loop(Loop {
-            body: body.collect(),
-            name: counter.clone(),
-            range: Range::constant(0, i64::try_from(count).unwrap_or(i64::MAX)),
-            parallel: false,
-            sharing: Sharing::default(),
-            vector: false,
-            lanes: None,
-            hints: Hints::default(),
-            made_by: None,
-        }))
+        let range = Range::constant(0, i64::try_from(count).unwrap_or(i64::MAX));
+        let l = Loop::serial(counter.clone(), range, body.collect());
+        Item::of(Tree::of_loop(l))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Steps in which an assignment is executed, and loops around them.
 
 use crate::analysis::shape::IteratorRange;
-use crate::ir::{Affine, Fill, Hints, Loop, Name, Origin, Range, Sharing, Stmt, Tensor, Tree};
+use crate::ir::{Affine, Fill, Loop, Name, Origin, Range, Stmt, Tensor, Tree};
 use std::sync::Arc;
 
 /// An assignment that is a part of one.
@@ -115,15 +115,6 @@ pub(super) fn around<'l>(
 
 /// A loop over a range.
 pub(super) fn one_loop(l: &IteratorRange, body: Vec<Tree>) -> Tree {
-    Tree::of_loop(Loop {
-        name: l.name.clone(),
-        range: Range::constant(l.low, l.high),
-        parallel: false,
-        sharing: Sharing::default(),
-        vector: false,
-        lanes: None,
-        hints: Hints::default(),
-        body,
-        made_by: None,
-    })
+    let range = Range::constant(l.low, l.high);
+    Tree::of_loop(Loop::serial(l.name.clone(), range, body))
 }

@@ -1,5 +1,5 @@
 //! Definitions of classic kernels, for tests that schedule or transform them. Those of stencils end
-//! in `l`.
+//! in `l`, the time loop around `steps`, which are the nests `first`, `second` and so on in order.
 
 // Not every test needs all of them.
 #![allow(dead_code)]
@@ -11,7 +11,8 @@ pub const JACOBI_1D: &str = "
     B = eq(vstencil(A, [[-1], [0], [1]], [1, 1, 1]) * 0.33, [i] -> [i], [20]);
     let first = build(B);
     A = eq(B, [i] -> [i], [20]);
-    let l = fuse_outer(first, build(A), 0).repeat(\"t\", 9);";
+    let steps = fuse_outer(first, build(A), 0);
+    let l = steps.repeat(\"t\", 9);";
 
 /// Five neighbors, there and back.
 pub const JACOBI_2D: &str = "
@@ -21,7 +22,9 @@ pub const JACOBI_2D: &str = "
     let B = eq(vstencil(A, star, weights) * 0.2, [i, j] -> [i, j], [14, 15]);
     let first = build(B);
     let A = eq(vstencil(B, star, weights) * 0.2, [i, j] -> [i, j], [14, 15]);
-    let l = fuse_outer(first, build(A), 0).repeat(\"t\", 6);";
+    let second = build(A);
+    let steps = fuse_outer(first, second, 0);
+    let l = steps.repeat(\"t\", 6);";
 
 /// In place.
 pub const SEIDEL_2D: &str = "
@@ -44,8 +47,10 @@ pub const FDTD_2D: &str = "
     let second = build(ex);
     let curl = vadd(vsub(ex, ex, [[i, j + 1], [i, j]]), vsub(ey, ey, [[i + 1, j], [i, j]]));
     let hz = eq(vsub(hz, vmul(curl, 0.7), [[i, j], ]), [i, j], [9, 10]);
-    let fields = fuse_outer(fuse_outer(first, second, 0), build(hz), 0);
-    let l = fields.repeat(\"t\", 4);";
+    let third = build(hz);
+    let fields = fuse_outer(first, second, 0);
+    let steps = fuse_outer(fields, third, 0);
+    let l = steps.repeat(\"t\", 4);";
 
 /// Seven neighbors, there and back.
 pub const HEAT_3D: &str = "
@@ -55,7 +60,8 @@ pub const HEAT_3D: &str = "
     let B = eq(vstencil(A, star, weights) * 0.125, [i, j, k] -> [i, j, k], [7, 8, 6]);
     let first = build(B);
     let A = eq(vstencil(B, star, weights) * 0.125, [i, j, k] -> [i, j, k], [7, 8, 6]);
-    let l = fuse_outer(first, build(A), 0).repeat(\"t\", 3);";
+    let steps = fuse_outer(first, build(A), 0);
+    let l = steps.repeat(\"t\", 3);";
 
 /// The nests `update` and `product`, and the assignments `x` and `w` of the others.
 pub const GEMVER: &str = "

@@ -1,25 +1,14 @@
 //! Kernels with several statements: what textbooks do to them is legal, and what they warn of is
 //! not. Time steps are assignments, one after the other.
 
-use super::classics::GEMVER;
+use super::classics::{FDTD_2D, GEMVER, HEAT_3D, JACOBI_2D};
 use super::{illegal, legal};
-
-const JACOBI: &str = "
-    let A = tensor([14, 15]);
-    let star = [[0, 0], [0, -1], [0, 1], [-1, 0], [1, 0]];
-    let weights = [1, 1, 1, 1, 1];
-    let B = eq(vstencil(A, star, weights) * 0.2, [i, j] -> [i, j], [14, 15]);
-    let first = build(B);
-    let A = eq(vstencil(B, star, weights) * 0.2, [i, j] -> [i, j], [14, 15]);
-    let second = build(A);
-    let steps = fuse_outer(first, second, 0);
-    let rows = steps.shift(\"i_2\", 1).fuse(\"i\", \"i_2\");
-";
 
 #[test]
 fn jacobi_2d() {
+    let script = &format!("{JACOBI_2D} let rows = steps.shift(\"i_2\", 1).fuse(\"i\", \"i_2\");");
     legal(
-        JACOBI,
+        script,
         &[
             "[first, second]",
             "[first.tile(4).parallelize(\"i_o\").vectorize(\"j_i\"), second.parallelize(\"i\")]",
@@ -33,7 +22,7 @@ fn jacobi_2d() {
         ],
     );
     illegal(
-        JACOBI,
+        script,
         "steps.fuse(\"i\", \"i_2\")",
         &[
             "loop `i` reverses two statements",
@@ -41,12 +30,12 @@ fn jacobi_2d() {
         ],
     );
     illegal(
-        JACOBI,
+        script,
         "rows.parallelize(\"i\")",
         &["loop `i` cannot be parallel"],
     );
     illegal(
-        JACOBI,
+        script,
         "rows.reverse(\"i\")",
         &["loop `i` reverses two statements"],
     );
@@ -94,16 +83,7 @@ fn jacobi_2d_in_several_steps() {
 
 #[test]
 fn heat_3d() {
-    let script = "
-        let A = tensor([7, 8, 6]);
-        let star = [[0, 0, 0], [0, 0, -1], [0, 0, 1], [0, -1, 0], [0, 1, 0], [-1, 0, 0], [1, 0, 0]];
-        let weights = [2, 1, 1, 1, 1, 1, 1];
-        let B = eq(vstencil(A, star, weights) * 0.125, [i, j, k] -> [i, j, k], [7, 8, 6]);
-        let first = build(B);
-        let A = eq(vstencil(B, star, weights) * 0.125, [i, j, k] -> [i, j, k], [7, 8, 6]);
-        let steps = fuse_outer(first, build(A), 0);
-        let planes = steps.shift(\"i_2\", 1).fuse(\"i\", \"i_2\");
-    ";
+    let script = &format!("{HEAT_3D} let planes = steps.shift(\"i_2\", 1).fuse(\"i\", \"i_2\");");
     legal(
         script,
         &[
@@ -126,41 +106,25 @@ fn heat_3d() {
 
 #[test]
 fn fdtd_2d() {
-    let script = "
-        let ex = tensor([9, 10]);
-        let ey = tensor([9, 10]);
-        let hz = tensor([9, 10]);
-        let along_x = vsub(hz, hz, [[i, j], [i - 1, j]]);
-        let ey = eq(vsub(ey, vmul(along_x, 0.5), [[i, j], ]), [i, j], [9, 10]);
-        let first = build(ey);
-        let along_y = vsub(hz, hz, [[i, j], [i, j - 1]]);
-        let ex = eq(vsub(ex, vmul(along_y, 0.5), [[i, j], ]), [i, j], [9, 10]);
-        let second = build(ex);
-        let curl = vadd(vsub(ex, ex, [[i, j + 1], [i, j]]), vsub(ey, ey, [[i + 1, j], [i, j]]));
-        let hz = eq(vsub(hz, vmul(curl, 0.7), [[i, j], ]), [i, j], [9, 10]);
-        let third = build(hz);
-        let fields = fuse_outer(first, second, 0);
-        let all = fuse_outer(fields, third, 0);
-    ";
     legal(
-        script,
+        FDTD_2D,
         &[
             "[first, second, third]",
             "fields.fuse(\"i\", \"i_2\").parallelize(\"i\")",
             "fields.fuse(\"i\", \"i_2\").fuse(\"j\", \"j_2\")",
-            "all.parallelize(\"i\").parallelize(\"i_2\").parallelize(\"i_3\").vectorize(\"j_3\")",
-            "all.fuse(\"i\", \"i_2\").shift(\"i_3\", 1).fuse(\"i\", \"i_3\")",
+            "steps.parallelize(\"i\").parallelize(\"i_2\").parallelize(\"i_3\").vectorize(\"j_3\")",
+            "steps.fuse(\"i\", \"i_2\").shift(\"i_3\", 1).fuse(\"i\", \"i_3\")",
             "third.tile(4).parallelize(1)",
         ],
     );
     illegal(
-        script,
-        "all.fuse(\"i\", \"i_2\").fuse(\"i\", \"i_3\")",
+        FDTD_2D,
+        "steps.fuse(\"i\", \"i_2\").fuse(\"i\", \"i_3\")",
         &["reads ey[1][0]"],
     );
     illegal(
-        script,
-        "all.fuse(\"i\", \"i_2\").shift(\"i_3\", 1).fuse(\"i\", \"i_3\").parallelize(\"i\")",
+        FDTD_2D,
+        "steps.fuse(\"i\", \"i_2\").shift(\"i_3\", 1).fuse(\"i\", \"i_3\").parallelize(\"i\")",
         &["loop `i` cannot be parallel"],
     );
 }

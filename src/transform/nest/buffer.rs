@@ -4,9 +4,7 @@
 use super::resolve::{body_of, chain, find_scope};
 use crate::analysis::footprint::{Side, Use, footprint, uses};
 use crate::analysis::position::Position;
-use crate::ir::{
-    Affine, Expr, Fill, Hints, Index, Loop, Name, Nest, Range, Shape, Sharing, Stmt, Tensor, Tree,
-};
+use crate::ir::{Affine, Expr, Fill, Index, Loop, Name, Nest, Range, Shape, Stmt, Tensor, Tree};
 use crate::transform::{Error, LoopRef};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -321,17 +319,8 @@ impl<'a> Buffer<'a> {
         let dimensions = self.order.iter().rev();
         let loops = dimensions.filter(|d| self.sides[**d].offsets != once);
         loops.fold(copy, |inside, d| {
-            Tree::of_loop(Loop {
-                name: iterator(*d),
-                range: self.sides[*d].offsets.clone(),
-                parallel: false,
-                sharing: Sharing::default(),
-                vector: false,
-                lanes: None,
-                hints: Hints::default(),
-                body: vec![inside],
-                made_by: None,
-            })
+            let range = self.sides[*d].offsets.clone();
+            Tree::of_loop(Loop::serial(iterator(*d), range, vec![inside]))
         })
     }
 }

@@ -28,7 +28,7 @@
 //!
 //! Source: the time loops of stencil codes.
 
-use crate::ir::{Hints, Loop, Name, Nest, Range, Sharing};
+use crate::ir::{Loop, Name, Nest, Range};
 use crate::transform::{Arg, Error, ErrorKind, Kind, Op, Param, Returns, Value};
 
 /// `repeat(nest, iterator, steps)`.
@@ -66,15 +66,6 @@ pub fn repeat(nest: &Nest, name: Name, steps: i64) -> Result<Nest, Error> {
         let error = Error::from(ErrorKind::NameClash { name: name.clone() });
         return Err(error.at_argument(1).on(nest, [name]));
     }
-    Ok(nest.repeated(&Loop {
-        name,
-        range: Range::constant(0, steps),
-        parallel: false,
-        sharing: Sharing::default(),
-        vector: false,
-        lanes: None,
-        hints: Hints::default(),
-        body: Vec::new(),
-        made_by: None,
-    }))
+    let time = Loop::serial(name, Range::constant(0, steps), Vec::new());
+    Ok(nest.repeated(&time))
 }

@@ -66,8 +66,8 @@ use crate::analysis::position::{splice, walk};
 use crate::analysis::relative::offset_form;
 use crate::analysis::verify::Invalid;
 use crate::ir::{
-    Affine, BinaryOp, Expr, Fill, Hints, Index, Loop, Name, Nest, Range, Reduction, Shape, Sharing,
-    Stmt, Tensor, Tree,
+    Affine, BinaryOp, Expr, Fill, Index, Loop, Name, Nest, Range, Reduction, Shape, Stmt, Tensor,
+    Tree,
 };
 use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
 use std::sync::Arc;
@@ -334,17 +334,7 @@ impl Partials {
             origin: None,
         }));
         for (name, range) in ranges.into_iter().rev() {
-            tree = Tree::of_loop(Loop {
-                name,
-                range,
-                parallel: false,
-                sharing: Sharing::default(),
-                vector: false,
-                lanes: None,
-                hints: Hints::default(),
-                body: vec![tree],
-                made_by: None,
-            });
+            tree = Tree::of_loop(Loop::serial(name, range, vec![tree]));
         }
         tree
     }

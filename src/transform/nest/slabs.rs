@@ -47,7 +47,7 @@ use super::resolve::{chain, check_positive, check_step, find, not_constant};
 use crate::analysis::bounds::Bounds;
 use crate::analysis::position::{Position, splice};
 use crate::analysis::project;
-use crate::ir::{Affine, Hints, Loop, Name, Nest, Range, Sharing, Tree};
+use crate::ir::{Affine, Loop, Name, Nest, Range, Tree};
 use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
 
 /// `slabs(nest, outer, loops, factors, size)`.
@@ -108,7 +108,7 @@ pub fn slabs(
         };
         let (low, high) = (low.div_euclid(size), high.div_euclid(size));
         let range = Range::constant(low, high.saturating_add(1));
-        let slab = serial(name.clone(), range, Vec::new());
+        let slab = Loop::serial(name.clone(), range, Vec::new());
         boxes.enter(&slab);
         let start = Affine::iterator(name.clone()).times(size).minus(&beyond);
         let mut cut = Loop::clone(l);
@@ -155,7 +155,7 @@ pub fn slabs(
         return Err(not_constant(nest, outer));
     };
     let outer = Tree::of_loop(last(&cut, &around).clone());
-    let slabs = Tree::of_loop(serial(name, slabs, vec![outer]));
+    let slabs = Tree::of_loop(Loop::serial(name, slabs, vec![outer]));
     Ok(nest.with_trees(splice(cut.trees(), &around, vec![slabs])))
 }
 
@@ -193,21 +193,6 @@ fn beyond(nest: &Nest, position: &[usize], factors: &[(String, Arg)]) -> Result<
         sum = sum.plus(&Affine::iterator(outer).times(*factor));
     }
     Ok(sum)
-}
-
-/// A loop over slabs.
-fn serial(name: Name, range: Range, body: Vec<Tree>) -> Loop {
-    Loop {
-        name,
-        range,
-        body,
-        parallel: false,
-        sharing: Sharing::default(),
-        vector: false,
-        lanes: None,
-        hints: Hints::default(),
-        made_by: None,
-    }
 }
 
 fn last<'a>(nest: &'a Nest, position: &[usize]) -> &'a Loop {

@@ -87,7 +87,7 @@ use super::parts::{Names, with_body};
 use super::resolve::{chain, check_positive, check_step, find, not_constant};
 use crate::analysis::bounds::{self, Bounds};
 use crate::analysis::position::splice;
-use crate::ir::{Affine, Hints, Loop, Name, Nest, Range, Sharing, Tree};
+use crate::ir::{Affine, Loop, Name, Nest, Range, Sharing, Tree};
 use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
 use std::sync::Arc;
 
@@ -271,8 +271,6 @@ fn blocks(
     let within = with_body(&serial, inner, range, l.body.clone());
     let in_blocks = |iterations: i64| iterations / factor + i64::from(iterations % factor != 0);
     Tree::of_loop(Loop {
-        name: outer,
-        range: Range::constant(0, count),
         parallel: l.parallel,
         sharing: Sharing {
             collapse: 1,
@@ -280,11 +278,7 @@ fn blocks(
             chunk: l.sharing.chunk.map(in_blocks),
             threshold: l.sharing.threshold.map(in_blocks),
         },
-        vector: false,
-        lanes: None,
-        hints: Hints::default(),
-        body: vec![within],
-        made_by: None,
+        ..Loop::serial(outer, Range::constant(0, count), vec![within])
     })
 }
 
