@@ -257,7 +257,10 @@ fn a_curve_has_the_last_variant_and_the_peers_at_each_size() {
     let output = { output }.output().unwrap();
     assert!(!output.status.success());
     let shown = text(&output.stdout);
-    assert!(shown.contains("has no param(\"q\", …)"), "{shown}");
+    assert!(
+        shown.contains("has no param(\"q\", …), which --curve names"),
+        "{shown}"
+    );
 }
 
 #[test]

@@ -67,11 +67,7 @@ pub fn run(
     progress: &(dyn Fn(Progress) + Sync),
     show: &mut dyn FnMut(&Results),
 ) -> Result<Results, RuntimeError> {
-    let say = |what: &str| {
-        let (what, done, total) = (what.to_owned(), 0, 1);
-        progress(Progress { what, done, total });
-    };
-    say("measuring what the machine can do");
+    say(progress, "measuring what the machine can do");
     // At mini sizes, shares of the limit mean nothing, and should not take long.
     let (rates, probes) = match plan.size {
         Size::Bench => (
@@ -83,7 +79,7 @@ pub fn run(
     let mut results = Results::new(plan.size, control.threads, rates)?;
     let mut found = Vec::new();
     for choice in &plan.peers {
-        say(&format!("looking for {choice}"));
+        say(progress, &format!("looking for {choice}"));
         match peers::find(choice, control) {
             Ok(peer) => found.push(peer),
             Err(why) => results.absent.push(Absent {
@@ -115,6 +111,7 @@ pub fn run(
 }
 
 /// A kernel, and with what it is measured.
+#[derive(Clone, Copy)]
 struct Bench<'a> {
     plan: &'a Plan,
     script: &'a Script,
@@ -126,101 +123,131 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    fn say(&self, what: &str) {
-        let (what, done, total) = (what.to_owned(), 0, 1);
-        (self.progress)(Progress { what, done, total });
-    }
-
     /// All variants at one size.
     fn table(
-        &self,
+        self,
         results: &mut Results,
         show: &mut dyn FnMut(&Results),
     ) -> Result<(), RuntimeError> {
-        let parameters = self.plan.parameters.clone();
-        let tasks = match tasks(self.script, self.plan, parameters, self.control, &|what| {
-            self.say(what)
-        }) {
-            Ok(tasks) => tasks,
-            Err(error) => {
-                interrupted(self.control)?;
-                results.groups.push(Group::failed(&self.script.name, error));
-                show(results);
-                return Ok(());
-            }
-        };
-        for (n, task) in tasks.into_iter().enumerate() {
-            let name = self.name(n);
-            let group = self.measure(&name, task, results, self.progress);
-            interrupted(self.control)?;
+        self.each(Vec::new(), results, &mut |results, _, group| {
             results.groups.push(group);
             show(results);
-        }
-        Ok(())
-    }
-
-    /// The name of a comparison of the script, counted from 0.
-    fn name(&self, n: usize) -> String {
-        match n {
-            0 => self.script.name.clone(),
-            _ => format!("{}_{}", self.script.name, n + 1),
-        }
+        })
     }
 
     /// The last variants at several sizes.
     fn curve(
-        &self,
+        self,
         sizes: &Sizes,
         results: &mut Results,
         show: &mut dyn FnMut(&Results),
     ) -> Result<(), RuntimeError> {
         let first = results.curves.len();
-        for at in &sizes.values {
-            let place = format!("{sizes} = {at}");
+        for at in sizes.values.iter().copied() {
             let progress = |p: Progress| {
-                let what = format!("{place}: {}", p.what);
+                let what = format!("{sizes} = {at}: {}", p.what);
                 (self.progress)(Progress { what, ..p });
             };
-            let own = sizes
-                .names
-                .iter()
-                .map(|name| (name.clone(), at.to_string()));
-            let parameters = own.chain(self.plan.parameters.iter().cloned()).collect();
-            let groups = match tasks(self.script, self.plan, parameters, self.control, &|what| {
-                self.say(&format!("{place}: {what}"))
-            }) {
-                Ok(tasks) => tasks
-                    .into_iter()
-                    .enumerate()
-                    .map(|(n, task)| self.measure(&self.name(n), task, results, &progress))
-                    .collect(),
-                Err(error) => vec![Group::failed(&self.script.name, error)],
+            let bench = Bench {
+                progress: &progress,
+                ..self
             };
-            interrupted(self.control)?;
-            for (n, group) in groups.into_iter().enumerate() {
+            let names = sizes.names.iter();
+            let own = names.map(|name| (name.clone(), at.to_string())).collect();
+            bench.each(own, results, &mut |results, n, group| {
                 if results.curves.len() <= first + n {
                     results.curves.push(Curve {
-                        kernel: self.name(n),
+                        kernel: group.kernel.clone(),
                         axis: sizes.to_string(),
                         points: Vec::new(),
                     });
                 }
-                results.curves[first + n]
-                    .points
-                    .push(Point { at: *at, group });
-            }
-            show(results);
+                let points = &mut results.curves[first + n].points;
+                points.push(Point { at, group });
+                show(results);
+            })?;
         }
         Ok(())
     }
 
-    fn measure(
-        &self,
-        name: &str,
-        task: Task,
-        results: &Results,
-        progress: &(dyn Fn(Progress) + Sync),
-    ) -> Group {
+    /// Measures the comparisons of the script, one after the other, with parameters of `own` before
+    /// those of the plan; `keep` gets each with its number.
+    fn each(
+        self,
+        own: Vec<(String, String)>,
+        results: &mut Results,
+        keep: &mut dyn FnMut(&mut Results, usize, Group),
+    ) -> Result<(), RuntimeError> {
+        let tasks = match self.tasks(own) {
+            Ok(tasks) => tasks,
+            Err(error) => {
+                interrupted(self.control)?;
+                keep(results, 0, Group::failed(&self.script.name, error));
+                return Ok(());
+            }
+        };
+        for (n, task) in tasks.into_iter().enumerate() {
+            let name = match n {
+                0 => self.script.name.clone(),
+                _ => format!("{}_{}", self.script.name, n + 1),
+            };
+            let group = self.measure(&name, task, results);
+            interrupted(self.control)?;
+            keep(results, n, group);
+        }
+        Ok(())
+    }
+
+    /// What the script compares, with baselines where all variants are measured.
+    fn tasks(self, own: Vec<(String, String)>) -> Result<Vec<Task>, String> {
+        let Bench { plan, control, .. } = self;
+        let parameters = own.into_iter().chain(plan.parameters.iter().cloned());
+        let workbench = Workbench {
+            mode: Mode::Collect,
+            control: control.clone(),
+            parameters: parameters.collect::<Vec<_>>().into(),
+            size: plan.size,
+            ..Workbench::default()
+        };
+        let shown = |error: ScriptError| error.render(false);
+        let mut session = Session::new(Box::new(std::io::sink()), workbench).map_err(shown)?;
+        say(self.progress, "reading the script");
+        self.script.run(&mut session).map_err(shown)?;
+        // Where there are several scripts, a setting is for those that have it.
+        if let (Some(name), [_]) = (session.unused_parameter(), &plan.scripts[..]) {
+            let curve = plan.curve.as_ref();
+            let option = match curve.is_some_and(|sizes| sizes.names.contains(&name.to_string())) {
+                true => "--curve",
+                false => "--set",
+            };
+            return Err(format!(
+                "error: the script has no param(\"{name}\", …), which {option} names"
+            ));
+        }
+        let contests = {
+            let mut state = session.shared().lock();
+            // Baselines may measure.
+            state.workbench.mode = Mode::Run;
+            std::mem::take(&mut state.workbench.contests)
+        };
+        if contests.is_empty() {
+            return Err(
+                "error: the script compares nothing: it does not call `compare`".to_owned(),
+            );
+        }
+        let task = |mut contest: Contest| {
+            contest.settings.budget = budget(plan.size);
+            match plan.curve {
+                None => baselines::with(contest, plan.size, &mut session, &|what| {
+                    say(self.progress, what)
+                }),
+                Some(_) => Task::of_last(contest),
+            }
+        };
+        Ok(contests.into_iter().map(task).collect())
+    }
+
+    fn measure(self, name: &str, task: Task, results: &Results) -> Group {
         let Task {
             contest,
             mut absent,
@@ -241,7 +268,7 @@ impl Bench<'_> {
             }
         }
         let probes = self.probes.map_or(&[][..], |probes| &probes.variants);
-        match contest.run(&present, probes, self.control, progress) {
+        match contest.run(&present, probes, self.control, self.progress) {
             Ok(ranking) => {
                 let own = self.probes.and_then(|probes| probes.rates(&ranking.probes));
                 let rates = own.unwrap_or(results.rates);
@@ -254,6 +281,11 @@ impl Bench<'_> {
             Err(error) => Group::failed(name, format!("error: {error}")),
         }
     }
+}
+
+fn say(progress: &(dyn Fn(Progress) + Sync), what: &str) {
+    let (what, done, total) = (what.to_owned(), 0, 1);
+    progress(Progress { what, done, total });
 }
 
 fn interrupted(control: &Control) -> Result<(), RuntimeError> {
@@ -283,48 +315,4 @@ impl Task {
             notes: Vec::new(),
         }
     }
-}
-
-/// What a script compares, with baselines where all variants are measured.
-fn tasks(
-    script: &Script,
-    plan: &Plan,
-    parameters: Vec<(String, String)>,
-    control: &Control,
-    say: &dyn Fn(&str),
-) -> Result<Vec<Task>, String> {
-    let workbench = Workbench {
-        mode: Mode::Collect,
-        control: control.clone(),
-        parameters: parameters.into(),
-        size: plan.size,
-        ..Workbench::default()
-    };
-    let shown = |error: ScriptError| error.render(false);
-    let mut session = Session::new(Box::new(std::io::sink()), workbench).map_err(shown)?;
-    say("reading the script");
-    script.run(&mut session).map_err(shown)?;
-    // Where there are several scripts, a setting is for those that have it.
-    if let (Some(name), [_]) = (session.unused_parameter(), &plan.scripts[..]) {
-        return Err(format!(
-            "error: the script has no param(\"{name}\", …), which --set names"
-        ));
-    }
-    let contests = {
-        let mut state = session.shared().lock();
-        // Baselines may measure.
-        state.workbench.mode = Mode::Run;
-        std::mem::take(&mut state.workbench.contests)
-    };
-    if contests.is_empty() {
-        return Err("error: the script compares nothing: it does not call `compare`".to_owned());
-    }
-    let task = |mut contest: Contest| {
-        contest.settings.budget = budget(plan.size);
-        match plan.curve {
-            None => baselines::with(contest, plan.size, &mut session, say),
-            Some(_) => Task::of_last(contest),
-        }
-    };
-    Ok(contests.into_iter().map(task).collect())
 }
