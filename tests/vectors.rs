@@ -46,13 +46,63 @@ fn neighbors_are_vectors_and_others_are_spread() {
         text.contains("for (int64_t j = 0; j < 24; j += TEML_F64XN)"),
         "{text}"
     );
-    // 30 = 24 + 4 + 2.
+    // 30 = 24 + a part of 6.
     for rest in [
-        "f64x4(B[i][24]) = f64x4(A[i][24]) * x[i] + f64x4(y[24]);",
-        "f64x2(B[i][28]) = f64x2(A[i][28]) * x[i] + f64x2(y[28]);",
+        "for (int64_t j = 24; j < 30; j += TEML_F64XN)",
+        "TEML_F64XN_SET(B[i][j], 30 - j, f64xn_part(A[i][j], 30 - j) * x[i] + f64xn_part(y[j], 30 - j));",
     ] {
         assert!(text.contains(rest), "{text}");
     }
+}
+
+#[test]
+fn a_rest_that_is_a_vector_is_one() {
+    let text = c(
+        "let A = tensor([3, 12]); let B = eq(A, [i, j] -> [i, j]); let l = build(B);",
+        "l.vectorize(\"j\")",
+    );
+    assert!(text.contains("f64x4(B[i][8]) = f64x4(A[i][8]);"), "{text}");
+    assert!(!text.contains("_part"), "{text}");
+}
+
+#[test]
+fn sums_in_memory_have_no_masks() {
+    let text = c(
+        "let A = tensor([3, 5, 6]); let B = einsum(\"ikj->ij\", A); let l = build(B);",
+        "l.interchange(\"j\", \"k\").vectorize(\"j\")",
+    );
+    assert!(
+        text.contains("f64x4(B[i][0]) += f64x4(A[i][k][0]);"),
+        "{text}"
+    );
+    assert!(!text.contains("_part"), "{text}");
+}
+
+#[test]
+fn rows_of_tiles_have_room_for_whole_vectors() {
+    let text = c(
+        "let A = tensor([9, 5]); let B = tensor([5, 13]); let C = contract(A, B, [2, 1]);
+         let l = build(C).stripmine(\"i1\", 3).reorder([\"i1_o\", \"i3\", \"i1_i\", \"i2\"]);",
+        "l.stage(\"i1_o\", C).vectorize(\"i2\")",
+    );
+    for part in [
+        "double C_tile[3][16];",
+        "f64xn(C_tile[i1_i][i2]) += A[i1_i + 3*i1_o][i3] * f64xn_part(B[i3][i2], 13 - i2);",
+        "TEML_F64XN_SET(C[C_store_1 + 3*i1_o][C_store_2], 13 - C_store_2, f64xn(C_tile[C_store_1][C_store_2]));",
+    ] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+}
+
+#[test]
+fn elements_that_others_use_are_not_overwritten() {
+    let text = c(
+        "let A = tensor([9, 5]); let B = tensor([5, 14]); let C = contract(A, B, [2, 1]);
+         let l = build(C).stripmine(\"i1\", 3).reorder([\"i1_o\", \"i3\", \"i1_i\", \"i2\"]);",
+        "l.stage(\"i1_o\", C).peel(\"i2\", 1, \"back\").vectorize(\"i2\")",
+    );
+    assert!(text.contains("f64x4(C_tile[i1_i][8]) += "), "{text}");
+    assert!(text.contains("C_tile[i1_i][12] += "), "{text}");
 }
 
 #[test]
@@ -288,6 +338,26 @@ const VARIETY: &[(&str, &str)] = &[
          let l = build(C).tile([\"i2\", \"i1\"], [16, 4]);
          l = l.reorder([\"i2_o\", \"i1_o\", \"i3\", \"i1_i\", \"i2_i\"]);",
         "l.stage(\"i1_o\", C).vectorize(\"i2_i\")",
+    ),
+    // Rows that end within a vector: of tensors that others see, and of tiles.
+    (
+        "let A = tensor([9, 5]); let B = tensor([5, 13]); let C = contract(A, B, [2, 1]);
+         let l = build(C).stripmine(\"i1\", 3).reorder([\"i1_o\", \"i3\", \"i1_i\", \"i2\"]);",
+        "l.stage(\"i1_o\", C).vectorize(\"i2\")",
+    ),
+    (
+        "let A = tensor([7, 5], \"f32\"); let B = tensor([5, 27], \"f32\");
+         let C = contract(A, B, [2, 1]); let l = build(C).reorder([\"i3\", \"i1\", \"i2\"]);",
+        "l.stage(\"i3\", C).vectorize(\"i2\")",
+    ),
+    (
+        "let A = tensor([9, 5]); let B = tensor([5, 14]); let C = contract(A, B, [2, 1]);
+         let l = build(C).stripmine(\"i1\", 3).reorder([\"i1_o\", \"i3\", \"i1_i\", \"i2\"]);",
+        "l.stage(\"i1_o\", C).peel(\"i2\", 1, \"back\").vectorize(\"i2\")",
+    ),
+    (
+        "let A = tensor([4, 3]); let B = eq(vdiv(1, A, [(), [i, j]]), [i, j]); let l = build(B);",
+        "l.vectorize(\"j\")",
     ),
     (
         ROWS,

@@ -6,10 +6,11 @@
 use super::kernel::{ALIGNMENT, Header, Param, Role, parameter};
 use super::lanes::{Chosen, is_uniform, trips};
 use super::prefetch::shares;
+use super::room::with_room;
 use super::settle::settled;
 use super::stream::Streams;
 use super::used::Used;
-use super::value::{ATOM, Values};
+use super::value::{ATOM, Values, element};
 use crate::analysis::ahead::ahead;
 use crate::analysis::bounds::Bounds;
 use crate::analysis::share::Share;
@@ -84,6 +85,8 @@ impl Emitter<'_> {
         self.depth = 1;
         self.bounds = Bounds::default();
         let trees = settled(nest);
+        let (trees, rows) = with_room(&trees, &Chosen::of(&trees));
+        self.values.rows = rows;
         self.chosen = Chosen::of(&trees);
         self.streams = Streams::of(&trees, &nest.locals(), &self.chosen);
         self.shares = shares(&nest.with_trees(trees.clone()));
@@ -313,6 +316,12 @@ impl Emitter<'_> {
             _ => self.values.value(&s.value, 0),
         };
         let vector = self.values.vectors.as_ref();
+        if let Some((vectors, end)) = self.values.end(&s.target, &s.index) {
+            let target = element(&s.target, &s.index);
+            let line = vectors.set(&target, end, &value);
+            self.line(&line);
+            return;
+        }
         let line = match s.update {
             _ if vector.is_some_and(|v| v.is_several() && self.streams.stores(&v.iterator, s)) => {
                 format!("TEML_STREAM({target}, {value});")

@@ -43,6 +43,8 @@ pub enum Header {
     Numbers,
     /// The types of `vectors.h`.
     Vectors,
+    /// The functions of `parts.h`.
+    Parts,
 }
 
 impl Header {
@@ -54,6 +56,7 @@ impl Header {
             Header::Support => concat!("\n", include_str!("support.h")),
             Header::Numbers => concat!("\n", include_str!("numbers.h")),
             Header::Vectors => concat!("\n", include_str!("vectors.h")),
+            Header::Parts => concat!("\n", include_str!("parts.h")),
         }
     }
 }

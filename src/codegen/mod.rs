@@ -7,6 +7,7 @@ mod kernel;
 mod lanes;
 mod pragma;
 mod prefetch;
+mod room;
 mod settle;
 mod stream;
 pub mod symbol;

@@ -1,6 +1,7 @@
 //! Values in C: numbers, accesses, operators, functions.
 
 use super::kernel::Header;
+use super::room::Rows;
 use super::vectors::Vectors;
 use crate::ir::{Affine, BinaryOp, Constant, Elem, Expr, Function, Index, Name, Node, Tensor};
 use std::collections::BTreeSet;
@@ -14,6 +15,8 @@ pub(super) struct Values {
     pub calls: BTreeSet<String>,
     /// What accesses are written with.
     pub vectors: Option<Vectors>,
+    /// How long the rows of local tensors are.
+    pub rows: Rows,
 }
 
 /// How tightly a unary minus binds; operators bind less tightly, everything else more.
@@ -23,18 +26,33 @@ const UNARY: u8 = 3;
 pub(super) const ATOM: u8 = UNARY + 1;
 
 impl Values {
+    /// The value of an element, with its neighbors where lanes move through them.
+    fn read(&self, tensor: &Tensor, index: &[Affine]) -> String {
+        match self.end(tensor, index) {
+            Some((v, end)) => v.part(&element(tensor, index), end),
+            None => self.access(tensor, index),
+        }
+    }
+
+    /// The vectors of an access of which only the lanes before some iteration may be touched.
+    pub(super) fn end(&self, tensor: &Tensor, index: &[Affine]) -> Option<(&Vectors, i64)> {
+        let v = self.vectors.as_ref()?;
+        let end = v.end?;
+        let moves = index.iter().any(|a| a.mentions(&v.iterator));
+        (moves && !self.rows.hold(tensor, index, &v.iterator, end)).then_some((v, end))
+    }
+
     /// An element, with its neighbors where lanes move through them.
     pub(super) fn access(&self, tensor: &Tensor, index: &[Affine]) -> String {
-        let element = |index: &[Affine]| format!("{}{}", tensor.label(), index_text(index));
         match &self.vectors {
             Some(v) if index.iter().any(|a| a.mentions(&v.iterator)) => {
                 let at = |name: &Name| (*name == v.iterator).then(|| v.at.map(Affine::constant));
                 let index = index
                     .iter()
                     .map(|a| a.substitute(&|name| at(name).flatten()));
-                v.of(&element(&index.collect::<Vec<_>>()))
+                v.of(&element(tensor, &index.collect::<Vec<_>>()))
             }
-            _ => element(index),
+            _ => element(tensor, index),
         }
     }
 
@@ -46,7 +64,7 @@ impl Values {
                     Index::At(index) => index,
                     _ => &[],
                 };
-                return self.access(tensor, index);
+                return self.read(tensor, index);
             }
             Node::Constant(value) => {
                 let own = if value.is_negative() {
@@ -146,6 +164,11 @@ impl Values {
             Constant::I64(x) => format!("{sign}INT64_C({})", x.unsigned_abs()),
         }
     }
+}
+
+/// An element.
+pub(super) fn element(tensor: &Tensor, index: &[Affine]) -> String {
+    format!("{}{}", tensor.label(), index_text(index))
 }
 
 /// The index of an access, as C writes it; the one element of rank 0 has an index, too.

@@ -3,6 +3,7 @@
 use super::emit::Emitter;
 use super::kernel::Header;
 use super::lanes::{LARGEST, elem_of, trips};
+use super::room::rest;
 use super::stream::is_aligned;
 use crate::ir::{Elem, Loop, Name, Stmt, Tree};
 
@@ -24,6 +25,8 @@ pub(super) struct Vectors {
     pub(super) width: Width,
     /// What the iterator is, where it is no variable.
     pub(super) at: Option<i64>,
+    /// The number of iterations, where lanes from it on do not count.
+    pub(super) end: Option<i64>,
 }
 
 impl Vectors {
@@ -38,6 +41,20 @@ impl Vectors {
             Width::Fixed(1) => text.to_owned(),
             _ => format!("{}({text})", self.name()),
         }
+    }
+
+    /// The lanes of `text`, an element with its neighbors, that count.
+    pub(super) fn part(&self, text: &str, end: i64) -> String {
+        format!("{}_part({text}, {end} - {})", self.name(), self.iterator)
+    }
+
+    /// The statement that sets the lanes of `text` that count.
+    pub(super) fn set(&self, text: &str, end: i64, value: &str) -> String {
+        let name = self.name().to_uppercase();
+        format!(
+            "TEML_{name}_SET({text}, {end} - {}, {value});",
+            self.iterator
+        )
     }
 
     fn name(&self) -> String {
@@ -62,6 +79,9 @@ impl Vectors {
     }
 }
 
+/// The fewest bytes of a register.
+const SMALLEST: i64 = 16;
+
 /// The most vectors in a row that are unrolled.
 const MAX_UNROLLED_VECTORS: i64 = 8;
 
@@ -78,6 +98,7 @@ impl Emitter<'_> {
             elem,
             width: l.lanes.map_or(Width::Natural, Width::Fixed),
             at: None,
+            end: None,
         };
         // A natural width divides the largest one.
         let block = l.lanes.unwrap_or(longest);
@@ -94,7 +115,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Whole vectors, and the rest cut into shorter ones.
+    /// Whole vectors, and the rest: a part of one, or cut into shorter ones.
     fn constant_trips(
         &mut self,
         l: &Loop,
@@ -113,6 +134,18 @@ impl Emitter<'_> {
             let head =
                 format!("for (int64_t {name} = 0; {name} < {whole}; {name} += {lanes}) {{{origin}");
             self.block(&head, l, Some(vectors));
+        }
+        if let Some(rest) = rest(l).filter(|_| self.may_end_within(l, trips)) {
+            self.values.headers.insert(Header::Parts);
+            let narrowest = SMALLEST / vectors.elem.size() as i64;
+            self.line(&format!(
+                "TEML_UNROLL({})",
+                (rest + narrowest - 1) / narrowest
+            ));
+            vectors.end = Some(trips);
+            let head =
+                format!("for (int64_t {name} = {whole}; {name} < {trips}; {name} += {lanes}) {{");
+            return self.block(&head, l, Some(vectors));
         }
         let (mut done, mut lanes) = (whole, block / 2);
         while done < trips {
@@ -200,11 +233,30 @@ impl Emitter<'_> {
         {
             return None;
         }
+        let first = self.streamed(l)?;
+        (!is_aligned(first, &l.name, LARGEST)).then_some(first)
+    }
+
+    /// Whether the last vector of a loop may be one of which only a part counts: no store past the
+    /// caches has a mask, and what is loaded after a masked store waits until that is in the cache,
+    /// as sums in memory would.
+    fn may_end_within(&self, l: &Loop, trips: i64) -> bool {
+        let sums = l.body.iter().any(|tree| match tree {
+            Tree::Stmt(s) => {
+                let held = self.values.rows.hold(&s.target, &s.index, &l.name, trips);
+                s.update.is_some() && !held
+            }
+            _ => false,
+        });
+        !sums && self.streamed(l).is_none()
+    }
+
+    /// The first statement of a vector loop that stores past the caches.
+    fn streamed<'l>(&self, l: &'l Loop) -> Option<&'l Stmt> {
         let mut statements = l.body.iter().filter_map(|tree| match tree {
             Tree::Stmt(s) => Some(&**s),
             _ => None,
         });
-        let first = statements.find(|s| self.streams.stores(&l.name, s))?;
-        (!is_aligned(first, &l.name, LARGEST)).then_some(first)
+        statements.find(|s| self.streams.stores(&l.name, s))
     }
 }

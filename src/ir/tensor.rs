@@ -128,6 +128,20 @@ impl Tensor {
         }))
     }
 
+    /// The same tensor with another extent of its last dimension, if it has one.
+    #[must_use]
+    pub fn with_rows(&self, extent: u64) -> Tensor {
+        let outer = self.shape().extents().split_last().map(|(_, outer)| outer);
+        let extents = outer.map(|outer| outer.iter().copied().chain([extent]));
+        let shape = extents.map_or(self.0.shape.clone(), Shape::of_extents);
+        Tensor(Arc::new(Data {
+            name: self.0.name.clone(),
+            shape,
+            elem: self.0.elem,
+            scalar: self.0.scalar,
+        }))
+    }
+
     /// The name, or `None` for □.
     pub fn name(&self) -> Option<&Name> {
         self.0.name.as_ref()

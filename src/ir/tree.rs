@@ -224,24 +224,38 @@ impl Tree {
             Some(name) => tensor.named(name),
             None => tensor.clone(),
         };
+        self.rewritten(&renamed, &|hints| hints.renamed(rename))
+    }
+
+    /// The tree with other tensors of the same names and ranks.
+    #[must_use]
+    pub fn map_tensors(&self, map: &dyn Fn(&Tensor) -> Tensor) -> Tree {
+        self.rewritten(map, &Hints::clone)
+    }
+
+    fn rewritten(
+        &self,
+        tensors: &dyn Fn(&Tensor) -> Tensor,
+        hints: &dyn Fn(&Hints) -> Hints,
+    ) -> Tree {
         match self {
             Tree::Loop(l) => Tree::of_loop(Loop {
-                hints: l.hints.renamed(rename),
-                body: l.body.iter().map(|t| t.rename_locals(rename)).collect(),
+                hints: hints(&l.hints),
+                body: l.body.iter().map(|t| t.rewritten(tensors, hints)).collect(),
                 ..(**l).clone()
             }),
             Tree::Stmt(s) => Tree::Stmt(Arc::new(Stmt {
-                target: renamed(&s.target),
+                target: tensors(&s.target),
                 value: s.value.map_accesses(&|tensor, index| {
-                    Some(Expr::access(renamed(tensor), index.clone()))
+                    Some(Expr::access(tensors(tensor), index.clone()))
                 }),
                 ..(**s).clone()
             })),
             Tree::Fill(fill) => Tree::Fill(Arc::new(Fill {
-                target: renamed(&fill.target),
+                target: tensors(&fill.target),
                 ..(**fill).clone()
             })),
-            Tree::Local(tensor) => Tree::Local(renamed(tensor)),
+            Tree::Local(tensor) => Tree::Local(tensors(tensor)),
         }
     }
 

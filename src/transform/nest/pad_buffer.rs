@@ -34,9 +34,8 @@
 
 use super::buffer::NoBuffer;
 use super::resolve::{check_positive, tensor_name};
-use crate::ir::{Expr, Fill, Loop, Nest, Shape, Stmt, Tensor, Tree};
+use crate::ir::{Nest, Tensor};
 use crate::transform::{Arg, Error, ErrorKind, Kind, Op, Param, Returns, Value};
-use std::sync::Arc;
 
 /// `pad_buffer(nest, tensor, how)`.
 pub static PAD_BUFFER: Op = Op {
@@ -100,42 +99,16 @@ pub fn pad_buffer(nest: &Nest, label: &str, multiple: u64, extra: u64) -> Result
             have: locals.iter().map(|t| t.label().to_owned()).collect(),
         }));
     };
-    let Some((row, rest)) = narrow.shape().extents().split_last() else {
+    let Some(row) = narrow.shape().extents().last() else {
         let tensor = label.to_owned();
         return Err(refuse(NoBuffer::NoRows { tensor }));
     };
     let row = row.div_ceil(multiple).saturating_mul(multiple);
-    let extents = rest.iter().copied().chain([row.saturating_add(extra)]);
-    let wide = Tensor::new(Shape::of_extents(extents), narrow.elem());
-    let wide = narrow
-        .name()
-        .map_or(wide.clone(), |n| wide.named(n.clone()));
-    let trees = nest.trees().iter().map(|t| widened(t, narrow, &wide));
-    Ok(nest.with_trees(trees.collect()))
-}
-
-/// The tree with a wider tensor in place of the narrow one.
-fn widened(tree: &Tree, narrow: &Tensor, wide: &Tensor) -> Tree {
-    let of = |tensor: &Tensor| match tensor == narrow {
+    let wide = narrow.with_rows(row.saturating_add(extra));
+    let map = |tensor: &Tensor| match tensor == *narrow {
         true => wide.clone(),
         false => tensor.clone(),
     };
-    match tree {
-        Tree::Loop(l) => Tree::of_loop(Loop {
-            body: l.body.iter().map(|t| widened(t, narrow, wide)).collect(),
-            ..(**l).clone()
-        }),
-        Tree::Stmt(s) => Tree::Stmt(Arc::new(Stmt {
-            target: of(&s.target),
-            value: s
-                .value
-                .map_accesses(&|t, index| Some(Expr::access(of(t), index.clone()))),
-            ..(**s).clone()
-        })),
-        Tree::Fill(fill) => Tree::Fill(Arc::new(Fill {
-            target: of(&fill.target),
-            ..(**fill).clone()
-        })),
-        Tree::Local(tensor) => Tree::Local(of(tensor)),
-    }
+    let trees = nest.trees().iter().map(|t| t.map_tensors(&map));
+    Ok(nest.with_trees(trees.collect()))
 }

@@ -1,0 +1,64 @@
+// The first n elements of a register: zeros, or what was there, take the place of the others, which
+// are not touched in memory.
+#if TEML_VECTOR == 64
+#define TEML_MASK(lanes, n) ((n) < (lanes) ? (1u << (n)) - 1 : (1u << ((lanes) - 1)) * 2 - 1)
+static inline __attribute__((always_inline)) teml_f64xn teml_f64_part(const double *from, int64_t n)
+{
+    return __builtin_ia32_loadupd512_mask((const void *)from, (teml_f64xn){0}, TEML_MASK(8, n));
+}
+static inline __attribute__((always_inline)) void teml_f64_set(double *to, int64_t n, teml_f64xn value)
+{
+    __builtin_ia32_storeupd512_mask((void *)to, value, TEML_MASK(8, n));
+}
+static inline __attribute__((always_inline)) teml_f32xn teml_f32_part(const float *from, int64_t n)
+{
+    return __builtin_ia32_loadups512_mask((const void *)from, (teml_f32xn){0}, TEML_MASK(16, n));
+}
+static inline __attribute__((always_inline)) void teml_f32_set(float *to, int64_t n, teml_f32xn value)
+{
+    __builtin_ia32_storeups512_mask((void *)to, value, TEML_MASK(16, n));
+}
+#elif TEML_VECTOR == 32
+typedef long long teml_mask_f64 __attribute__((vector_size(32)));
+typedef int teml_mask_f32 __attribute__((vector_size(32)));
+#define TEML_MASK_F64(n) ((teml_mask_f64){0, 1, 2, 3} < (teml_mask_f64){0} + (long long)(n))
+#define TEML_MASK_F32(n) ((teml_mask_f32){0, 1, 2, 3, 4, 5, 6, 7} < (teml_mask_f32){0} + (int)(n))
+static inline __attribute__((always_inline)) teml_f64xn teml_f64_part(const double *from, int64_t n)
+{
+    return __builtin_ia32_maskloadpd256((const void *)from, TEML_MASK_F64(n));
+}
+static inline __attribute__((always_inline)) void teml_f64_set(double *to, int64_t n, teml_f64xn value)
+{
+    __builtin_ia32_maskstorepd256((void *)to, TEML_MASK_F64(n), value);
+}
+static inline __attribute__((always_inline)) teml_f32xn teml_f32_part(const float *from, int64_t n)
+{
+    return __builtin_ia32_maskloadps256((const void *)from, TEML_MASK_F32(n));
+}
+static inline __attribute__((always_inline)) void teml_f32_set(float *to, int64_t n, teml_f32xn value)
+{
+    __builtin_ia32_maskstoreps256((void *)to, TEML_MASK_F32(n), value);
+}
+#else
+#define TEML_PARTS(type, name, lanes) \
+    static inline __attribute__((always_inline)) teml_##name##xn teml_##name##_part(const type *from, int64_t n) \
+    { \
+        teml_##name##xn value = {0}; \
+        for (int k = 0; k < lanes; k++) \
+            if (k < n) value[k] = from[k]; \
+        return value; \
+    } \
+    static inline __attribute__((always_inline)) void teml_##name##_set(type *to, int64_t n, teml_##name##xn value) \
+    { \
+        for (int k = 0; k < lanes; k++) \
+            if (k < n) to[k] = value[k]; \
+    }
+TEML_PARTS(double, f64, 2)
+TEML_PARTS(float, f32, 4)
+#endif
+
+// An element and those after it that are among the next n; how they are set.
+#define f64xn_part(x, n) teml_f64_part(&(x), n)
+#define f32xn_part(x, n) teml_f32_part(&(x), n)
+#define TEML_F64XN_SET(x, n, value) teml_f64_set(&(x), n, value)
+#define TEML_F32XN_SET(x, n, value) teml_f32_set(&(x), n, value)
