@@ -9,6 +9,7 @@ use super::prefetch::shares;
 use super::room::with_room;
 use super::settle::settled;
 use super::stream::Streams;
+use super::team::{Entry, Threads};
 use super::used::Used;
 use super::value::{ATOM, Values, element};
 use crate::analysis::ahead::ahead;
@@ -37,10 +38,11 @@ pub(super) struct Emitter<'a> {
     stack: u64,
     /// The names of the tensors that the nest reads.
     read: HashSet<Name>,
-    chosen: Chosen,
+    pub(super) chosen: Chosen,
     pub(super) streams: Streams,
     /// What iterations of a loop fetch for later ones of a loop around.
     shares: HashMap<Name, Vec<Share>>,
+    pub(super) threads: Threads,
 }
 
 /// The most bytes of a local tensor that is a variable: 16 KiB. Larger ones do not fit into
@@ -72,6 +74,7 @@ impl Emitter<'_> {
             chosen: Chosen::default(),
             streams: Streams::default(),
             shares: HashMap::new(),
+            threads: Threads::default(),
         }
     }
 
@@ -102,7 +105,7 @@ impl Emitter<'_> {
             self.line("{");
             self.depth += 1;
         }
-        trees.iter().for_each(|tree| self.tree(tree));
+        self.trees(&trees);
         if scoped {
             self.depth -= 1;
             self.line("}");
@@ -118,6 +121,8 @@ impl Emitter<'_> {
             Tree::Loop(l) => self.emit_loop(l),
             Tree::Stmt(s) => self.stmt(s),
             Tree::Fill(fill) => self.fill(fill),
+            // The region declares it.
+            Tree::Local(_) if self.threads == Threads::Team => {}
             Tree::Local(tensor) => {
                 self.local(tensor);
                 // Compilers warn of variables that are only set.
@@ -168,7 +173,9 @@ impl Emitter<'_> {
             self.line(&format!("// {remark}"));
         }
         let fenced = self.streams.is_fenced(l);
-        let region = fenced && l.parallel;
+        let threads = self.threads;
+        let team = threads == Threads::Team && l.parallel;
+        let region = fenced && l.parallel && !team;
         if region {
             let threshold = self.threshold(l);
             self.line(&format!("#pragma omp parallel{threshold}"));
@@ -177,10 +184,24 @@ impl Emitter<'_> {
         }
         match self.chosen.is_vector(l) {
             true => self.vector_loop(l, &origin(l)),
-            false => self.counted_loop(l, region),
+            false => {
+                let entry = match (region || team, fenced) {
+                    (false, _) => Entry::Call,
+                    (true, false) => Entry::Join,
+                    (true, true) => Entry::JoinWithoutWaiting,
+                };
+                if l.parallel {
+                    self.threads = Threads::Shared;
+                }
+                self.counted_loop(l, entry);
+                self.threads = threads;
+            }
         }
         if fenced {
             self.line("teml_fence();");
+        }
+        if fenced && team {
+            self.line("#pragma omp barrier");
         }
         if region {
             self.depth -= 1;
@@ -189,15 +210,15 @@ impl Emitter<'_> {
         self.bounds = outside;
     }
 
-    /// A loop that is not written with vectors. `shared`: it stands in a parallel region of its own.
-    fn counted_loop(&mut self, l: &Loop, shared: bool) {
+    /// A loop that is not written with vectors.
+    fn counted_loop(&mut self, l: &Loop, entry: Entry) {
         if let Some(trips) = trips(l).filter(|_| self.chosen.is_unrolled(l)) {
             self.values
                 .headers
                 .extend([Header::Integers, Header::Vectors]);
             self.line(&format!("TEML_UNROLL({trips})"));
         }
-        if let Some(pragma) = self.pragma(l, shared) {
+        if let Some(pragma) = self.pragma(l, entry) {
             self.line(&pragma);
         }
         let name = &l.name;
@@ -242,7 +263,7 @@ impl Emitter<'_> {
         for share in self.shares.get(&l.name).cloned().unwrap_or_default() {
             self.prefetch_share(&share);
         }
-        l.body.iter().for_each(|tree| self.tree(tree));
+        self.trees(&l.body);
     }
 
     /// What an iteration of a parallel loop runs, as a function, which is called. In parallel

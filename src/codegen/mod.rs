@@ -11,6 +11,7 @@ mod room;
 mod settle;
 mod stream;
 pub mod symbol;
+mod team;
 mod used;
 mod value;
 mod vectors;

@@ -2,17 +2,20 @@
 
 use super::emit::Emitter;
 use super::kernel::{ALIGNMENT, Header};
+use super::team::Entry;
 use super::used::Used;
 use crate::ir::{Loop, Tree};
 use std::fmt::Write;
 
 impl Emitter<'_> {
-    /// The pragma of a parallel or vector loop. `shared`: the threads are there, and do more after
-    /// it before they wait.
-    pub(super) fn pragma(&mut self, l: &Loop, shared: bool) -> Option<String> {
+    /// The pragma of a parallel or vector loop.
+    pub(super) fn pragma(&mut self, l: &Loop, entry: Entry) -> Option<String> {
         let mut text = "#pragma omp".to_owned();
         if l.parallel {
-            text.push_str(if shared { " for" } else { " parallel for" });
+            text.push_str(match entry {
+                Entry::Call => " parallel for",
+                Entry::Join | Entry::JoinWithoutWaiting => " for",
+            });
         }
         // Lanes share what has one place for each thread.
         let vector = l.vector && self.fit_variables(l.body.iter().flat_map(Tree::locals));
@@ -24,10 +27,10 @@ impl Emitter<'_> {
             let _ = write!(text, " safelen({lanes}) simdlen({lanes})");
         }
         text.push_str(&sharing(l));
-        if shared {
-            text.push_str(" nowait");
-        } else if l.parallel {
-            text.push_str(&self.threshold(l));
+        match entry {
+            Entry::Call if l.parallel => text.push_str(&self.threshold(l)),
+            Entry::JoinWithoutWaiting => text.push_str(" nowait"),
+            Entry::Call | Entry::Join => {}
         }
         (l.parallel || vector).then_some(text)
     }

@@ -29,5 +29,6 @@ mod refused_reuses;
 mod refused_slabs;
 mod script;
 mod text;
+mod threads;
 mod trees;
 mod validation;
