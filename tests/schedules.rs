@@ -55,25 +55,23 @@ const KERNELS: &[(&str, &str, &str)] = &[
     ),
     (
         "let A = tensor([5, 5]); let u = tensor([13, 5, 5, 5]);
-         let te = einsum(\"il,elmn->imne\", A, u);
-         let se = einsum(\"jm,imne->ijne\", A, te);
-         let ve = einsum(\"kn,ijne->ijke\", A, se);
-         let v = eq(ve, [i, j, k, e] -> [e, i, j, k]);
-         let l = [te, se, ve, v].map(|x| build(x));",
+         let t = einsum(\"il,elmn->eimn\", A, u);
+         let s = einsum(\"jm,eimn->eijn\", A, t);
+         let v = einsum(\"kn,eijn->eijk\", A, s);
+         let l = [t, s, v].map(|x| build(x));",
         "l",
         "schedules::element_operators(l, \"e\")",
     ),
     (
         "let A = tensor([5, 5]); let u = tensor([7, 5, 5, 5]); let D = tensor([7, 5, 5, 5]);
-         let a1 = einsum(\"li,elmn->imne\", A, u);
-         let a2 = einsum(\"mj,imne->ijne\", A, a1);
-         let a3 = einsum(\"nk,ijne->ijke\", A, a2);
-         let q = div(a3, D, [[i, j, k, e], [e, i, j, k]] -> [i, j, k, e]);
-         let b1 = einsum(\"il,lmne->imne\", A, q);
-         let b2 = einsum(\"jm,imne->ijne\", A, b1);
-         let b3 = einsum(\"kn,ijne->ijke\", A, b2);
-         let v = eq(b3, [i, j, k, e] -> [e, i, j, k]);
-         let l = [a1, a2, a3, q, b1, b2, b3, v].map(|x| build(x));",
+         let a1 = einsum(\"li,elmn->eimn\", A, u);
+         let a2 = einsum(\"mj,eimn->eijn\", A, a1);
+         let a3 = einsum(\"nk,eijn->eijk\", A, a2);
+         let q = div(a3, D, [[e, i, j, k], [e, i, j, k]] -> [e, i, j, k]);
+         let b1 = einsum(\"il,elmn->eimn\", A, q);
+         let b2 = einsum(\"jm,eimn->eijn\", A, b1);
+         let v = einsum(\"kn,eijn->eijk\", A, b2);
+         let l = [a1, a2, a3, q, b1, b2, v].map(|x| build(x));",
         "l",
         "schedules::element_operators(l, \"e\")",
     ),
@@ -155,28 +153,44 @@ fn products_of_all_sizes_are_computed() {
 }
 
 #[test]
-fn operators_on_all_numbers_of_elements_are_computed() {
-    for elements in [1, 5, 8, 13, 19] {
-        for (last, options) in [
-            ("eq(se, [i, j, e] -> [e, i, j])", "#{lanes: 8}"),
-            (
-                "mul(se, D, [[i, j, e], [e, i, j]] -> [e, i, j])",
-                "#{lanes: 8}",
-            ),
-            ("einsum(\"ki,ije->kje\", A, se)", "#{lanes: 4}"),
-        ] {
-            let declared = format!(
-                "let A = tensor([3, 3]); let u = tensor([{elements}, 3, 3]);
-                 let D = tensor([{elements}, 3, 3]);
-                 let te = einsum(\"il,elm->ime\", A, u);
-                 let se = einsum(\"jm,ime->ije\", A, te);
-                 let v = {last};"
-            );
-            let list = "[te, se, v].map(|x| build(x))";
-            computes(
-                &declared,
-                &format!("schedules::element_operators({list}, \"e\", {options})"),
-            );
+fn operators_of_all_sizes_are_computed() {
+    for elements in [1, 5] {
+        for n in [1, 2, 3, 7] {
+            for (between, last) in [
+                // Each sum has its own place: rows of a matrix, lanes of a matrix.
+                ("eij", "einsum(\"ki,eij->ekj\", A, q)"),
+                ("eij", "einsum(\"kj,eij->eik\", A, q)"),
+                // Lanes that are no neighbors, and elements that are.
+                ("eji", "einsum(\"ki,eji->ekj\", A, q)"),
+                ("ije", "einsum(\"ki,ije->kje\", A, q)"),
+                // The last one sums nothing, or everything.
+                ("eij", "eq(q, [e, i, j] -> [e, j, i])"),
+                ("eij", "einsum(\"ij,eij->e\", A, q)"),
+            ] {
+                let [a, b, c] = between
+                    .split("")
+                    .filter(|x| !x.is_empty())
+                    .collect::<Vec<_>>()[..]
+                else {
+                    panic!("{between}");
+                };
+                let declared = format!(
+                    "let A = tensor([{n}, {n}]); let u = tensor([{elements}, {n}, {n}]);
+                     let D = tensor([{elements}, {n}, {n}]);
+                     let t = einsum(\"il,elm->eim\", A, u);
+                     let s = einsum(\"jm,eim->{between}\", A, t);
+                     let q = mul(s, D, [[{a}, {b}, {c}], [e, i, j]] -> [{a}, {b}, {c}]);
+                     let v = {last};"
+                );
+                // Registers for all rows, and for some of them.
+                for options in ["#{lanes: 4}", "#{lanes: 2, registers: 7}"] {
+                    let list = "[t, s, q, v].map(|x| build(x))";
+                    computes(
+                        &declared,
+                        &format!("schedules::element_operators({list}, \"e\", {options})"),
+                    );
+                }
+            }
         }
     }
 }

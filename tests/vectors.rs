@@ -474,16 +474,16 @@ const VARIETY: &[(&str, &str)] = &[
         "schedules::conv(build(O), #{mr: 4, nr: 16})",
     ),
     (
-        "let A = tensor([3, 3]); let u = tensor([12, 3, 3]);
-         let t = einsum(\"il,elm->ime\", A, u); let w = einsum(\"jm,ime->ije\", A, t);
-         let v = eq(w, [i, j, e] -> [e, i, j]);",
-        "schedules::element_operators([build(t), build(w), build(v)], \"e\")",
+        "let A = tensor([7, 7]); let u = tensor([5, 7, 7]);
+         let t = einsum(\"il,elm->eim\", A, u); let v = einsum(\"jm,eim->eij\", A, t);",
+        "schedules::element_operators([build(t), build(v)], \"e\")",
     ),
     (
-        "let A = tensor([3, 3]); let u = tensor([21, 3, 3]);
-         let t = einsum(\"il,elm->ime\", A, u); let w = einsum(\"jm,ime->ije\", A, t);
-         let v = eq(w, [i, j, e] -> [e, i, j]);",
-        "schedules::element_operators([build(t), build(w), build(v)], \"e\")",
+        "let A = tensor([13, 13]); let u = tensor([3, 13, 13]); let D = tensor([3, 13, 13]);
+         let t = einsum(\"il,elm->eim\", A, u);
+         let q = mul(t, D, [[e, i, m], [e, i, m]] -> [e, i, m]);
+         let v = einsum(\"jm,eim->eij\", A, q);",
+        "schedules::element_operators([t, q, v].map(|x| build(x)), \"e\")",
     ),
     (
         "let A = tensor([16, 13]); let B = tensor([13, 32]); let C = contract(A, B, [2, 1]);

@@ -17,8 +17,8 @@ use std::collections::HashSet;
 /// The most bytes of a register.
 pub(super) const LARGEST: i64 = 64;
 
-/// The most bytes of a local tensor that registers may hold.
-const MAX_REGISTERS: u64 = 4096;
+/// The most bytes of a local tensor that registers may hold: 32 of the largest.
+const MAX_REGISTERS: u64 = 2048;
 
 /// The most copies of a statement that unrolling for registers makes.
 const MAX_UNROLLED: i64 = 256;
@@ -111,6 +111,10 @@ impl Chosen {
                         indices.push(index);
                     }
                 });
+                // Threads have registers of their own.
+                if !indices.is_empty() && around.iter().any(|l| l.parallel) {
+                    return false;
+                }
                 for l in around.iter() {
                     if !indices
                         .iter()
@@ -120,7 +124,7 @@ impl Chosen {
                     }
                     let lanes = match self.is_vector(l) {
                         true => LARGEST / s.target.elem().size() as i64,
-                        false if l.vector || l.parallel => return false,
+                        false if l.vector => return false,
                         false => 1,
                     };
                     let Some(trips) = trips(l) else { return false };

@@ -42,13 +42,18 @@ impl Names<'_> {
         }
     }
 
-    /// The name `of` with the first number that is free.
+    /// The name `of` with the first number that is free: neither a loop has it nor a part of one.
     pub(super) fn number(&mut self, of: &Name) -> Name {
         let mut number = 2;
-        while !self.taken.insert(of.derived(number)) {
+        loop {
+            let name = of.derived(number);
+            let part = format!("{name}_");
+            let parts = self.taken.iter().any(|n| n.as_str().starts_with(&part));
+            if !parts && self.taken.insert(name.clone()) {
+                return name;
+            }
             number += 1;
         }
-        of.derived(number)
     }
 
     /// The iterations `range` of `l`, beside others, as the loop `name`.
