@@ -155,7 +155,7 @@ fn products_of_all_sizes_are_computed() {
 #[test]
 fn operators_of_all_sizes_are_computed() {
     for elements in [1, 5] {
-        for n in [1, 2, 3, 7] {
+        for n in [1, 2, 7, 17] {
             for (between, last) in [
                 // Each sum has its own place: rows of a matrix, lanes of a matrix.
                 ("eij", "einsum(\"ki,eij->ekj\", A, q)"),
@@ -182,7 +182,8 @@ fn operators_of_all_sizes_are_computed() {
                      let q = mul(s, D, [[{a}, {b}, {c}], [e, i, j]] -> [{a}, {b}, {c}]);
                      let v = {last};"
                 );
-                // Registers for all rows, and for some of them.
+                // Registers for all rows, and for some of them; copies of loops that are cut are
+                // cut, too.
                 for options in ["#{lanes: 4}", "#{lanes: 2, registers: 7}"] {
                     let list = "[t, s, q, v].map(|x| build(x))";
                     computes(

@@ -193,6 +193,18 @@ fn what_has_no_neighbors_is_left_to_the_compiler() {
 }
 
 #[test]
+fn what_threads_have_in_common_is_in_no_register() {
+    let script = "
+        let A = tensor([40, 3]);
+        let B = tensor([3, 16]);
+        let C = contract(A, B, [2, 1]);
+        let l = build(C).reorder([\"i1\", \"i3\", \"i2\"]).place_init(\"i1\").vectorize(\"i2\").pack(0, B);";
+    let within = c(script, "l.parallelize(\"i1\")");
+    assert!(within.contains("B_pack[i3][i2]"), "{within}");
+    assert!(!within.contains("UNROLL(3)"), "{within}");
+}
+
+#[test]
 fn tiles_that_fit_into_registers_are_unrolled() {
     let script = "
         let A = tensor([16, 40]);
