@@ -1,213 +1,188 @@
-"""Times what Python libraries make of the kernels, on the inputs of `teml bench`.
+"""Times what Python libraries and teml make of the ten kernels, all in the same run.
 
-    python3 benches/peers.py [--size mini|bench] [--kernel NAME]... [--threads N]
+    python3 benches/peers.py [--size mini|bench] [--kernel NAME]... [--peer NAME]... [--threads N]
+                             [--rounds N] [--teml PATH] [--json FILE]
 
-Libraries that are not installed are left out: NumPy, JAX, PyTorch. NumPy, which checks all others,
-is needed. Columns are those of `teml bench`; the numbers do not come from the same run as its own.
+Peers are NumPy, JAX, PyTorch and Halide, each as an expert would write the kernel
+(`benches/peers/`); what is not installed is left out, but NumPy is needed. teml's plan is the last
+variant of the kernel's script: the C of `teml emit`, compiled with the flags of `teml bench`.
+
+All work on the same inputs, and every result is compared with NumPy's einsum before anything is
+timed. Each round measures one after the other: warm, without compilation, and, where a library
+lets its user say where a result goes, without allocation. Tables show the shortest run and the
+median of the medians of all rounds.
 """
 
 import argparse
+import importlib
+import json
 import os
+import shutil
 import statistics
 import sys
 import time
+from collections.abc import Callable
+from pathlib import Path
 
-parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-parser.add_argument("--size", choices=["bench", "mini"], default="bench")
-parser.add_argument("--kernel", action="append")
-parser.add_argument("--threads", type=int, default=os.cpu_count())
-options = parser.parse_args()
+from peers import NAMES, Prepared
 
-# Libraries read these when they are loaded.
-for name in ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"]:
-    os.environ[name] = str(options.threads)
-os.environ["XLA_FLAGS"] = (
-    f"--xla_cpu_multi_thread_eigen={'true' if options.threads > 1 else 'false'}"
-)
-try:
-    import numpy as np
-except ImportError:
-    sys.exit("NumPy is not installed: pip install numpy")
+KERNELS = ["mm", "tmm", "bmm", "gconv", "mttkrp", "sddmm", "interp", "helm", "blur", "coars"]
+# How far a result may be from the reference, relative to the largest element.
+TOLERANCE = 1e-9
+# What a peer may take in one round, in seconds, and how often it runs in it.
+WARM, TIME, FEWEST, MOST = 0.1, 0.4, 2, 20
 
 
-def pattern(number, shape):
-    """What tensor `number` holds unless a script says otherwise."""
-    x = np.arange(np.prod(shape), dtype=np.int64)
-    return ((x * 7 + number * 13) % 101 / 101.0 - 0.5).reshape(shape)
-
-
-def gconv(xp, image, weights):
-    images, groups, channels, height, width = image.shape
-    _, filters, _, rows, columns = weights.shape
-    height, width = height - rows + 1, width - columns + 1
-    windows = [
-        image[..., kh : kh + height, kw : kw + width] for kh in range(rows) for kw in range(columns)
-    ]
-    windows = xp.stack(windows, 3).reshape(images, groups, -1, height * width)
-    product = weights.reshape(groups, filters, -1) @ windows
-    return product.reshape(images, groups, filters, height, width)
-
-
-def along_axes(xp, a, u):
-    elements, n = u.shape[:2]
-    t = (a @ u.reshape(elements, n, n * n)).reshape(u.shape)
-    return (a @ t) @ a.T
-
-
-def blur(xp, image):
-    b = (image[:, :-2] + image[:, 1:-1] + image[:, 2:]) / 3
-    return (b[:-2] + b[1:-1] + b[2:]) / 3
-
-
-def coars(xp, xx, yy, xy):
-    return xx * yy - xy * xy - 0.04 * (xx + yy) * (xx + yy)
-
-
-def mttkrp(xp, b, c, d):
-    return ((b @ d) * c).sum(1)
-
-
-# Each with its sizes, the shapes of its inputs, their numbers among the tensors of the script, the
-# computation, and its operations.
-KERNELS = {
-    "mm": (
-        {"bench": (1024, 1024, 1024), "mini": (17, 19, 23)},
-        lambda m, n, k: [(1, (m, k)), (2, (k, n))],
-        lambda xp, a, b: a @ b,
-        lambda m, n, k: 2 * m * n * k,
-    ),
-    "tmm": (
-        {"bench": (1024, 1024, 1024), "mini": (17, 19, 23)},
-        lambda m, n, k: [(1, (k, m)), (2, (k, n))],
-        lambda xp, a, b: a.T @ b,
-        lambda m, n, k: 2 * m * n * k,
-    ),
-    "bmm": (
-        {"bench": (8192, 72, 72, 26), "mini": (5, 9, 11, 7)},
-        lambda b, m, n, k: [(1, (b, m, k)), (2, (b, k, n))],
-        lambda xp, a, b: a @ b,
-        lambda b, m, n, k: 2 * b * m * n * k,
-    ),
-    "gconv": (
-        {"bench": (32, 32, 4, 4, 32, 32, 7, 7), "mini": (2, 3, 2, 3, 5, 6, 3, 3)},
-        lambda n, g, f, c, h, w, kh, kw: [
-            (1, (n, g, c, h + kh - 1, w + kw - 1)),
-            (2, (g, f, c, kh, kw)),
-        ],
-        gconv,
-        lambda n, g, f, c, h, w, kh, kw: 2 * n * g * f * c * h * w * kh * kw,
-    ),
-    "mttkrp": (
-        {"bench": (250, 250, 250, 250), "mini": (7, 11, 9, 13)},
-        lambda i, j, k, l: [(1, (i, k, l)), (3, (k, j)), (2, (l, j))],
-        mttkrp,
-        lambda i, j, k, l: 3 * i * j * k * l,
-    ),
-    "sddmm": (
-        {"bench": (2048, 2048, 2048), "mini": (17, 19, 23)},
-        lambda m, n, k: [(1, (m, n)), (2, (m, k)), (3, (k, n))],
-        lambda xp, b, c, d: b * (c @ d),
-        lambda m, n, k: 3 * m * n * k,
-    ),
-    "interp": (
-        {"bench": (50000, 7), "mini": (13, 5)},
-        lambda e, n: [(1, (n, n)), (2, (e, n, n, n))],
-        along_axes,
-        lambda e, n: 6 * e * n**4,
-    ),
-    "helm": (
-        {"bench": (5000, 13), "mini": (7, 5)},
-        lambda e, n: [(1, (n, n)), (None, (e, n, n, n)), (2, (e, n, n, n))],
-        lambda xp, a, d, u: along_axes(xp, a, along_axes(xp, a.T, u) / d),
-        lambda e, n: 12 * e * n**4 + e * n**3,
-    ),
-    "blur": (
-        {"bench": (4096, 4096), "mini": (29, 31)},
-        lambda h, w: [(1, (h, w))],
-        blur,
-        lambda h, w: 3 * h * (w - 2) + 3 * (h - 2) * (w - 2),
-    ),
-    "coars": (
-        {"bench": (4096, 4096), "mini": (29, 31)},
-        lambda h, w: [(1, (h, w)), (2, (h, w)), (3, (h, w))],
-        coars,
-        lambda h, w: 7 * h * w,
-    ),
-}
-
-
-def inputs(shapes):
-    # The one that is divided by is never near zero.
-    return [
-        pattern(1, shape) + 1.5 if number is None else pattern(number, shape)
-        for number, shape in shapes
-    ]
-
-
-def libraries():
-    """Name, how an array gets there, how a computation is prepared, and how its end is awaited."""
-    yield "numpy", lambda x: x, lambda f: lambda *a: f(np, *a), lambda y: y, np.asarray
+def main() -> int:
+    options = arguments()
+    bind(options.threads)
+    os.environ["TEML"] = options.teml or ""
     try:
-        import jax
-
-        jax.config.update("jax_enable_x64", True)
-        jit = lambda f: jax.jit(lambda *a: f(jax.numpy, *a))
-        yield "jax", jax.numpy.asarray, jit, lambda y: y.block_until_ready(), np.asarray
+        import numpy as np
     except ImportError:
-        print("jax: absent", file=sys.stderr)
-    try:
-        import torch
+        print("numpy: absent; it checks all others: pip install numpy", file=sys.stderr)
+        return 1
+    from peers.kernels import kernel
 
-        torch.set_num_threads(options.threads)
-        eager = lambda f: lambda *a: f(torch, *a)
-        yield "torch", torch.from_numpy, eager, lambda y: y, lambda y: y.numpy()
-    except ImportError:
-        print("torch: absent", file=sys.stderr)
+    libraries = {}
+    for name in options.peer or NAMES:
+        module = name if name == "teml" else f"{name}_peer"
+        try:
+            libraries[name] = importlib.import_module(f"peers.{module}")
+        except ImportError as why:
+            print(f"{name}: absent: {why}", file=sys.stderr)
+    versions = {name: library.version() for name, library in libraries.items()}
+    print(", ".join(f"{name} {version}" for name, version in versions.items()))
+    print(f"{options.size} sizes, threads: {options.threads}, rounds: {options.rounds}")
+
+    measured = []
+    for name in options.kernel or KERNELS:
+        one = kernel(name, options.size)
+        arrays = one.arrays()
+        expected = one.reference(*arrays.values())
+        lines = []
+        for peer, library in libraries.items():
+            prepared = library.prepare(one, arrays, options.threads)
+            if prepared is None:
+                continue
+            prepared.run()
+            error = float(np.abs(prepared.result() - expected).max() / np.abs(expected).max())
+            lines.append(Line(peer, prepared, error))
+        right = [line for line in lines if line.error <= TOLERANCE]
+        for _ in range(options.rounds):
+            for line in right:
+                line.rounds.append(measure(line.prepared.run))
+        lines.sort(key=lambda line: line.median)
+        measured.append({"kernel": name, "flops": one.flops, "peers": [line.data() for line in lines]})
+        print(table(name, one.flops, lines), flush=True)
+    print(summary(measured, list(libraries)))
+    if options.json:
+        about = {"size": options.size, "threads": options.threads, "versions": versions}
+        Path(options.json).write_text(json.dumps({**about, "kernels": measured}, indent=1) + "\n")
+    wrong = [line for group in measured for line in group["peers"] if line["median"] is None]
+    return 1 if wrong else 0
 
 
-def measure(run):
-    start = time.perf_counter()
-    run()
-    warm = time.perf_counter() - start
-    times = []
-    while len(times) < 5 or (sum(times) < 2 and len(times) < 30):
-        start = time.perf_counter()
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--size", choices=["bench", "mini"], default="bench")
+    parser.add_argument("--kernel", action="append", choices=KERNELS)
+    parser.add_argument("--peer", action="append", choices=NAMES)
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--teml", metavar="PATH", help="the binary; target/release/teml by default")
+    parser.add_argument("--json", metavar="FILE", help="write what was measured to a file, too")
+    options = parser.parse_args()
+    if options.teml and not shutil.which(options.teml):
+        parser.error(f"--teml: {options.teml} is no program")
+    if not 1 <= options.threads <= len(os.sched_getaffinity(0)):
+        parser.error(f"--threads: there are {len(os.sched_getaffinity(0))} cores")
+    if options.rounds < 1:
+        parser.error("--rounds: at least one")
+    return options
+
+
+def bind(threads: int) -> None:
+    """As many cores and threads for everyone; libraries ask when they are loaded."""
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:threads])
+    for name in ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "HL_NUM_THREADS"]:
+        os.environ[name] = str(threads)
+
+
+class Line:
+    """What was measured of a peer."""
+
+    def __init__(self, name: str, prepared: Prepared, error: float) -> None:
+        self.name, self.prepared, self.error = name, prepared, error
+        self.rounds: list[list[float]] = []
+
+    @property
+    def median(self) -> float:
+        """The median of the medians of rounds; infinite where nothing was timed."""
+        medians = [statistics.median(runs) for runs in self.rounds]
+        return statistics.median(medians) if medians else float("inf")
+
+    def data(self) -> dict:
+        runs = [run for runs in self.rounds for run in runs]
+        about = {"name": self.name, "error": self.error, "rounds": self.rounds}
+        if not runs:
+            return {**about, "min": None, "median": None}
+        return {**about, "min": min(runs), "median": self.median}
+
+
+def measure(run: Callable[[], object]) -> list[float]:
+    """The times of some runs, after some that bring caches and threads to where they are used."""
+    begin = time.perf_counter()
+    while True:
         run()
-        times.append(time.perf_counter() - start)
-        if warm > 8:
+        if time.perf_counter() - begin > WARM:
             break
+    times = []
+    while len(times) < FEWEST or (sum(times) < TIME and len(times) < MOST):
+        begin = time.perf_counter()
+        run()
+        times.append(time.perf_counter() - begin)
     return times
 
 
-def spread(times):
-    if len(times) < 2:
-        return 0.0
-    quartiles = statistics.quantiles(times, n=4, method="inclusive")
-    return (quartiles[2] - quartiles[0]) / statistics.median(times)
-
-
-peers = list(libraries())
-for kernel, (sizes, shapes, compute, flops) in KERNELS.items():
-    if options.kernel and kernel not in options.kernel:
-        continue
-    size = sizes[options.size]
-    arrays = inputs(shapes(*size))
-    expected = None
-    print(f"{kernel}:")
-    print("| variant | runs |     min, s |  median, s |  spread | GFLOP/s |   error |")
-    print("|---------|------|------------|------------|---------|---------|---------|")
-    for name, convert, prepare, wait, back in peers:
-        own = [convert(x) for x in arrays]
-        function = prepare(compute)
-        result = back(wait(function(*own)))
-        if expected is None:
-            expected = result
-        error = np.abs(result - expected).max() / np.abs(expected).max()
-        if not error <= 1e-9:
-            sys.exit(f"{name} computes a wrong {kernel}: the error is {error}")
-        times = measure(lambda: wait(function(*own)))
-        median = statistics.median(times)
-        print(
-            f"| {name:<7} | {len(times):4} | {min(times):10.3e} | {median:10.3e} | "
-            f"{100 * spread(times):5.1f} % | {flops(*size) / median / 1e9:7.2f} | {error:7.1e} |"
+def table(kernel: str, flops: int, lines: list[Line]) -> str:
+    rows = [
+        f"{kernel}:",
+        "| peer   | runs |    min, ms | median, ms | rounds | GFLOP/s |   error |",
+        "|--------|------|------------|------------|--------|---------|---------|",
+    ]
+    for line in lines:
+        if not line.rounds:
+            rows.append(f"| {line.name:<6} | wrong: the error is {line.error:.1e}")
+            continue
+        medians = [statistics.median(runs) for runs in line.rounds]
+        runs = [run for runs in line.rounds for run in runs]
+        spread = 100 * (max(medians) - min(medians)) / line.median
+        rows.append(
+            f"| {line.name:<6} | {len(runs):4} | {1e3 * min(runs):10.3f} | {1e3 * line.median:10.3f} "
+            f"| {spread:4.1f} % | {flops / line.median / 1e9:7.2f} | {line.error:7.1e} |"
         )
+    return "\n".join(rows)
+
+
+def summary(measured: list[dict], names: list[str]) -> str:
+    """One row for each kernel: medians in ms, the fastest, and how teml compares."""
+    columns = " | ".join(f"{name + ', ms':>10}" for name in names)
+    rows = [
+        f"| kernel | {columns} | fastest | fastest peer over teml |",
+        f"|--------|{'------------|' * len(names)}---------|------------------------|",
+    ]
+    for group in measured:
+        medians = {line["name"]: line["median"] for line in group["peers"] if line["median"]}
+        cells = [f"{1e3 * medians[name]:10.3f}" if name in medians else f"{'–':>10}" for name in names]
+        others = [median for name, median in medians.items() if name != "teml"]
+        ratio = f"{min(others) / medians['teml']:.2f}x" if others and "teml" in medians else "–"
+        fastest = min(medians, key=medians.get, default="–")
+        rows.append(f"| {group['kernel']:<6} | {' | '.join(cells)} | {fastest:<7} | {ratio:>22} |")
+    return "\n".join(rows)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
