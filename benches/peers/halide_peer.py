@@ -5,6 +5,7 @@ Halide counts dimensions from the innermost one: A[i][k] is A[k, i] here.
 """
 
 from collections.abc import Callable
+from importlib.metadata import version as version_of
 
 import halide as hl
 import numpy as np
@@ -12,53 +13,165 @@ import numpy as np
 from peers import Prepared
 from peers.kernels import Kernel
 
+# f64 in a vector register.
 LANES = 8
-i, j, k, n, g, f, e, c = (hl.Var(name) for name in "ijkngfec")
-io, ii, jo, ji, jb, ko, ki, eo, ei = (hl.Var(x) for x in "io ii jo ji jb ko ki eo ei".split())
+# What of a tile or a vector is beyond the end is not computed.
+GUARD = hl.TailStrategy.GuardWithIf
 
 
 def version() -> str:
-    return f"{hl.__doc__ and ''}21" if not hasattr(hl, "__version__") else hl.__version__
+    return version_of("halide")
 
 
-def prepare(kernel: Kernel, arrays: dict[str, np.ndarray], threads: int) -> Prepared | None:
+def prepare(kernel: Kernel, arrays: dict[str, np.ndarray], threads: int) -> Prepared:
+    # Shapes are known when the code is made, as they are to teml.
     inputs = []
     for name, array in arrays.items():
         parameter = hl.ImageParam(hl.Float(64), array.ndim, name)
-        stride = 1
-        for d, extent in enumerate(reversed(array.shape)):
-            parameter.dim(d).set_bounds(0, extent).set_stride(stride)
-            stride *= extent
+        known(parameter, array)
         inputs.append(parameter)
-    output = kernel.new_output()
-    func = globals()[kernel.name](kernel.size, *inputs)
-    result = hl.Buffer(output[kernel.computed])
-    stride = 1
-    for d, extent in enumerate(reversed(output[kernel.computed].shape)):
-        func.output_buffer().dim(d).set_bounds(0, extent)
-    call = func.compile_to_callable(inputs, hl.get_jit_target_from_environment())
-    buffers = [hl.Buffer(array) for array in arrays.values()]
-    return Prepared(lambda: call(*buffers, result), lambda: output[kernel.computed])
+    whole = kernel.new_output()
+    output = whole[kernel.computed]
+    func = globals()[kernel.name](*inputs, **kernel.size)
+    known(func.output_buffer(), output)
+    target = hl.get_jit_target_from_environment()
+    call = func.compile_to_callable(inputs, target)
+    buffers = [hl.Buffer(array) for array in [*arrays.values(), output]]
+    return Prepared(lambda: call(*buffers), lambda: output)
 
 
-def product(terms: int, left: Callable, right: Callable, rows: int, columns: int) -> hl.Func:
-    """left(k, i) * right(j, k) summed over k, to be computed at a tile that stays in registers."""
-    tile = hl.Func("tile")
-    r = hl.RDom([(0, terms)])
-    tile[j, i] = hl.f64(0)
-    tile[j, i] += left(r.x, i) * right(j, r.x)
-    return tile
+def known(parameter, array: np.ndarray) -> None:
+    sizes = zip(reversed(array.shape), reversed(array.strides))
+    for d, (extent, stride) in enumerate(sizes):
+        parameter.dim(d).set_bounds(0, extent).set_stride(stride // array.itemsize)
 
 
-def gemm(m: int, terms: int, width: int, left: Callable, right: Callable, last: Callable) -> hl.Func:
-    rows, columns, block = 8, 2 * LANES, 64
-    k = hl.Var("k")
-    panels, blocks, out = hl.Func("panels"), hl.Func("blocks"), hl.Func("out")
-    panels[ji, k, jo] = right(hl.min(jo * columns + ji, width - 1), k)
-    blocks[ii, k, io] = left(k, hl.min(io * rows + ii, m - 1))
-    tile = hl.Func("tile")
+def variables(names: str) -> list[hl.Var]:
+    return [hl.Var(name) for name in names.split()]
+
+
+def divisor(number: int, most: int) -> int:
+    return max(d for d in range(1, most + 1) if number % d == 0)
+
+
+def unrolled(stage, column: hl.Var, *rows: hl.Var):
+    """All rows and columns of a tile at once, in vector registers."""
+    stage.vectorize(column, LANES).unroll(column)
+    for row in rows:
+        stage.unroll(row)
+    return stage
+
+
+def gemm(left: Callable, right: Callable, last: Callable, rows: int, columns: int, terms: int) -> hl.Func:
+    """The sum over k of left(k, i) * right(j, k), of which `last` makes the result: blocks of both
+    are packed, and a tile of the sum stays in registers for all terms."""
+    j, i, k, jo, ji, ib, io, ii = variables("j i k jo ji ib io ii")
+    width, height = 3 * LANES, 8
+    # Of the left factor, what half of the level 2 cache holds.
+    block = max(1, 2**16 // (height * terms))
+    panels, blocks, tile, out = (hl.Func(name) for name in ["panels", "blocks", "tile", "out"])
     r = hl.RDom([(0, terms)], "r")
-    tile[ji, ii, jo, io] = hl.f64(0)
-    tile[ji, ii, jo, io] += blocks[ii, r.x, io] * panels[ji, r.x, jo]
-    out[j, i] = last(j, i, tile[j % columns, i % rows, j // columns, i // rows])
-    return tile, out
+    panels[ji, k, jo] = right(hl.min(jo * width + ji, columns - 1), k)
+    blocks[ii, k, io] = left(k, hl.min(io * height + ii, rows - 1))
+    tile[j, i] = hl.f64(0)
+    tile[j, i] += blocks[i % height, r.x, i / height] * panels[j % width, r.x, j / width]
+    out[j, i] = last(j, i, tile[j, i])
+
+    panels.compute_root().parallel(jo).vectorize(ji, LANES).unroll(ji)
+    out.tile(j, i, jo, io, ji, ii, width, height, GUARD).split(io, ib, io, block, GUARD)
+    unrolled(out.reorder(ji, ii, io, jo, ib), ji, ii).parallel(ib)
+    blocks.compute_at(out, ib).unroll(ii)
+    unrolled(tile.compute_at(out, io), j, i)
+    unrolled(tile.update().reorder(j, i, r.x), j, i)
+    return out
+
+
+def mm(a, b, m, n, k):
+    return gemm(lambda k, i: a[k, i], lambda j, k: b[j, k], lambda j, i, x: x, m, n, k)
+
+
+def tmm(a, b, m, n, k):
+    return gemm(lambda k, i: a[i, k], lambda j, k: b[j, k], lambda j, i, x: x, m, n, k)
+
+
+def sddmm(b, c, d, m, n, k):
+    return gemm(lambda k, i: c[k, i], lambda j, k: d[j, k], lambda j, i, x: b[j, i] * x, m, n, k)
+
+
+def bmm(left, right, b, m, n, k):
+    """Factors are small enough to be read where they are."""
+    j, i, e, jo, ji, io, ii = variables("j i e jo ji io ii")
+    tile, out = hl.Func("tile"), hl.Func("out")
+    r = hl.RDom([(0, k)], "r")
+    tile[j, i, e] = hl.f64(0)
+    tile[j, i, e] += left[r.x, hl.min(i, m - 1), e] * right[hl.min(j, n - 1), r.x, e]
+    out[j, i, e] = tile[j, i, e]
+
+    out.tile(j, i, jo, io, ji, ii, 3 * LANES, 8, GUARD)
+    unrolled(out, ji, ii).parallel(e)
+    unrolled(tile.compute_at(out, jo), j, i)
+    unrolled(tile.update().reorder(j, i, r.x), j, i)
+    return out
+
+
+def gconv(images, weights, n, g, f, c, h, w, kh, kw):
+    """A row of all filters in registers, for all terms."""
+    x, y, z, u, v, xo, xi = variables("x y z u v xo xi")
+    tile, out = hl.Func("tile"), hl.Func("out")
+    r = hl.RDom([(0, kw), (0, kh), (0, c)], "r")
+    tile[x, y, z, u, v] = hl.f64(0)
+    image = images[hl.min(x + r.x, w + kw - 2), y + r.y, r.z, u, v]
+    tile[x, y, z, u, v] += image * weights[r.x, r.y, r.z, z, u]
+    out[x, y, z, u, v] = tile[x, y, z, u, v]
+
+    out.split(x, xo, xi, 4 * LANES, GUARD).reorder(xi, z, xo, y, u, v)
+    unrolled(out, xi, z).parallel(v)
+    unrolled(tile.compute_at(out, xo), x, z)
+    unrolled(tile.update().reorder(x, z, r.x, r.y, r.z), x, z)
+    return out
+
+
+def mttkrp(b, c, d, i, j, k, l):
+    """Each tile of a slice's product with D is scaled and summed while it is in registers."""
+    x, y, z, xo, xi = variables("x y z xo xi")
+    width, height = 2 * LANES, divisor(k, 10)
+    panels, tile, total, out = (hl.Func(name) for name in ["panels", "tile", "total", "out"])
+    r, rows = hl.RDom([(0, l)], "r"), hl.RDom([(0, height), (0, k // height)], "rows")
+    row = rows.y * height + rows.x
+    panels[xi, y, xo] = d[hl.min(xo * width + xi, j - 1), y]
+    tile[x, y, z] = hl.f64(0)
+    tile[x, y, z] += b[r.x, y, z] * panels[x % width, r.x, x / width]
+    total[x, z] = hl.f64(0)
+    total[x, z] += tile[x, row, z] * c[hl.min(x, j - 1), row]
+    out[x, z] = total[x, z]
+
+    panels.compute_root().vectorize(xi, LANES)
+    unrolled(out.split(x, xo, xi, width, GUARD), xi).parallel(z)
+    unrolled(total.compute_at(out, xo), x)
+    unrolled(total.update().reorder(x, rows.x, rows.y), x).unroll(rows.x)
+    unrolled(tile.compute_at(total, rows.y), x, y)
+    unrolled(tile.update().reorder(x, y, r.x), x, y)
+    return out
+
+
+def blur(image, h, w):
+    """Rows of a strip, in registers."""
+    x, y, xo, xi, yo, yi = variables("x y xo xi yo yi")
+    b, out = hl.Func("b"), hl.Func("out")
+    b[x, y] = (image[x, y] + image[x + 1, y] + image[x + 2, y]) / 3
+    out[x, y] = (b[x, y] + b[x, y + 1] + b[x, y + 2]) / 3
+
+    out.tile(x, y, xo, yo, xi, yi, LANES, 8, GUARD)
+    unrolled(out, xi, yi).parallel(yo)
+    unrolled(b.compute_at(out, xo), x, y)
+    return out
+
+
+def coars(xx, yy, xy, h, w):
+    x, y = variables("x y")
+    out = hl.Func("out")
+    trace = xx[x, y] + yy[x, y]
+    out[x, y] = xx[x, y] * yy[x, y] - xy[x, y] * xy[x, y] - hl.f64(0.04) * trace * trace
+
+    out.vectorize(x, LANES, GUARD).parallel(y)
+    return out
