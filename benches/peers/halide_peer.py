@@ -4,7 +4,9 @@ another computed while it is in the cache.
 Halide counts dimensions from the innermost one: A[i][k] is A[k, i] here.
 """
 
-from collections.abc import Callable
+import functools
+import operator
+from collections.abc import Callable, Iterable
 from importlib.metadata import version as version_of
 
 import halide as hl
@@ -25,6 +27,8 @@ def version() -> str:
 
 def prepare(kernel: Kernel, arrays: dict[str, np.ndarray], threads: int) -> Prepared:
     # Shapes are known when the code is made, as they are to teml.
+    if kernel.name in ["interp", "helm"]:
+        arrays = {name: array if name == "A" else array.reshape(-1) for name, array in arrays.items()}
     inputs = []
     for name, array in arrays.items():
         parameter = hl.ImageParam(hl.Float(64), array.ndim, name)
@@ -175,3 +179,75 @@ def coars(xx, yy, xy, h, w):
 
     out.vectorize(x, LANES, GUARD).parallel(y)
     return out
+
+
+def elements(u, extent: int) -> Callable:
+    """An element of a mesh by its place in memory, so that vectors may begin in one row and end in
+    the next; behind the end is what is at the end."""
+    inside = hl.BoundaryConditions.repeat_edge(u)
+    return lambda x, y, z, e: inside[x + extent * (y + extent * (z + extent * e))]
+
+
+class OfElements:
+    """Stages of what is computed of an element of a mesh. The last axis is in vector lanes, and its
+    rows are filled up to whole vectors, of which those that share what they read are in registers
+    for a whole sum."""
+
+    def __init__(self, extent: int) -> None:
+        self.extent = extent
+        self.stages: list[hl.Func] = []
+
+    def along_axes(self, factor: Callable, u: Callable, last: Callable = lambda v, *at: v) -> hl.Func:
+        """(A x A x A) u, axis by axis, where `factor` gives the elements of A."""
+        x, y = variables("x y")
+        columns = hl.Func("columns")
+        columns[x, y] = factor(hl.min(x, self.extent - 1), y)
+        columns.compute_root().vectorize(x, LANES, hl.TailStrategy.RoundUp)
+        first = self.stage(lambda x, y, z, e, l: factor(z, l) * u(x, y, l, e), "z")
+        second = self.stage(lambda x, y, z, e, m: factor(y, m) * first[x, m, z, e], "y")
+        return self.stage(lambda x, y, z, e, n: columns[x, n] * second[n, y, z, e], "y", last)
+
+    def stage(self, term: Callable, at_once: str, last: Callable = lambda v, *at: v) -> hl.Func:
+        """The sum of the terms, with all rows along an axis at once."""
+        x, y, z, e = variables("x y z e")
+        rows, loop = (y, z) if at_once == "y" else (z, y)
+        r = hl.RDom([(0, self.extent)], "r")
+        tile, stage = hl.Func("tile"), hl.Func("stage")
+        tile[x, y, z, e] = hl.f64(0)
+        tile[x, y, z, e] += term(x, y, z, e, r.x)
+        stage[x, y, z, e] = last(tile[x, y, z, e], x, y, z, e)
+
+        tile.compute_at(stage, loop).vectorize(x, LANES, hl.TailStrategy.RoundUp).unroll(x).unroll(rows)
+        update = tile.update().reorder(x, rows, r.x)
+        update.vectorize(x, LANES, hl.TailStrategy.RoundUp).unroll(x).unroll(rows)
+        stage.reorder(x, rows, loop, e).unroll(rows)
+        self.stages.append(stage)
+        return stage
+
+    def schedule(self) -> hl.Func:
+        """All stages of an element after each other, while they are in the cache."""
+        *before, out = self.stages
+        x, y, z, e = out.args()
+        block, element = variables("block element")
+        out.vectorize(x, LANES, hl.TailStrategy.PredicateStores).unroll(x)
+        out.split(e, block, element, 32, GUARD).parallel(block)
+        for stage in before:
+            stage.compute_at(out, element).store_in(hl.MemoryType.Stack)
+            stage.vectorize(x, LANES, hl.TailStrategy.RoundUp).unroll(x)
+        return out
+
+
+def interp(a, u, e, n):
+    mesh = OfElements(n)
+    mesh.along_axes(lambda row, term: a[term, row], elements(u, n))
+    return mesh.schedule()
+
+
+def helm(a, d, u, e, n):
+    mesh = OfElements(n)
+    divisor = elements(d, n)
+    r = mesh.along_axes(lambda row, term: a[row, term], elements(u, n), lambda t, *at: t / divisor(*at))
+    mesh.along_axes(lambda row, term: a[term, row], lambda *at: r[at])
+    return mesh.schedule()
+
+
