@@ -3,9 +3,10 @@
     python3 benches/peers.py [--size mini|bench] [--kernel NAME]... [--peer NAME]... [--threads N]
                              [--rounds N] [--teml PATH] [--json FILE]
 
-Peers are NumPy, JAX, PyTorch and Halide, each as an expert would write the kernel
-(`benches/peers/`); what is not installed is left out, but NumPy is needed. teml's plan is the last
-variant of the kernel's script: the C of `teml emit`, compiled with the flags of `teml bench`.
+Peers are NumPy, JAX, PyTorch and Halide (`pip install numpy jax torch halide`), each as an expert
+would write the kernel (`benches/peers/`); what is not installed is left out, but NumPy is needed.
+teml's plan is the last variant of the kernel's script: the C of `teml emit`, compiled with the
+flags of `teml bench`.
 
 All work on the same inputs, and every result is compared with NumPy's einsum before anything is
 timed. Each round measures one after the other: warm, without compilation, and, where a library
@@ -24,9 +25,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from peers import NAMES, Prepared
+from peers import KERNELS, PEERS, Prepared
 
-KERNELS = ["mm", "tmm", "bmm", "gconv", "mttkrp", "sddmm", "interp", "helm", "blur", "coars"]
 # How far a result may be from the reference, relative to the largest element.
 TOLERANCE = 1e-9
 # What a peer may take in one round, in seconds, and how often it runs in it.
@@ -36,7 +36,7 @@ WARM, TIME, FEWEST, MOST = 0.1, 0.4, 2, 20
 def main() -> int:
     options = arguments()
     bind(options.threads)
-    os.environ["TEML"] = options.teml or ""
+    os.environ["TEML"] = options.teml
     try:
         import numpy as np
     except ImportError:
@@ -45,11 +45,11 @@ def main() -> int:
     from peers.kernels import kernel
 
     libraries = {}
-    for name in options.peer or NAMES:
+    for name in [name for name in PEERS if name in (options.peer or PEERS)]:
         module = name if name == "teml" else f"{name}_peer"
         try:
             libraries[name] = importlib.import_module(f"peers.{module}")
-        except ImportError as why:
+        except (ImportError, OSError) as why:
             print(f"{name}: absent: {why}", file=sys.stderr)
     versions = {name: library.version() for name, library in libraries.items()}
     print(", ".join(f"{name} {version}" for name, version in versions.items()))
@@ -63,8 +63,6 @@ def main() -> int:
         lines = []
         for peer, library in libraries.items():
             prepared = library.prepare(one, arrays, options.threads)
-            if prepared is None:
-                continue
             prepared.run()
             error = float(np.abs(prepared.result() - expected).max() / np.abs(expected).max())
             lines.append(Line(peer, prepared, error))
@@ -73,7 +71,8 @@ def main() -> int:
             for line in right:
                 line.rounds.append(measure(line.prepared.run))
         lines.sort(key=lambda line: line.median)
-        measured.append({"kernel": name, "flops": one.flops, "peers": [line.data() for line in lines]})
+        data = [line.data() for line in lines]
+        measured.append({"kernel": name, "flops": one.flops, "peers": data})
         print(table(name, one.flops, lines), flush=True)
     print(summary(measured, list(libraries)))
     if options.json:
@@ -89,13 +88,15 @@ def arguments() -> argparse.Namespace:
     )
     parser.add_argument("--size", choices=["bench", "mini"], default="bench")
     parser.add_argument("--kernel", action="append", choices=KERNELS)
-    parser.add_argument("--peer", action="append", choices=NAMES)
+    parser.add_argument("--peer", action="append", choices=PEERS)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--teml", metavar="PATH", help="the binary; target/release/teml by default")
+    built = Path(__file__).resolve().parents[1] / "target" / "release" / "teml"
+    help_of_teml = "the binary; target/release/teml by default"
+    parser.add_argument("--teml", metavar="PATH", default=str(built), help=help_of_teml)
     parser.add_argument("--json", metavar="FILE", help="write what was measured to a file, too")
     options = parser.parse_args()
-    if options.teml and not shutil.which(options.teml):
+    if options.teml != str(built) and not shutil.which(options.teml):
         parser.error(f"--teml: {options.teml} is no program")
     if not 1 <= options.threads <= len(os.sched_getaffinity(0)):
         parser.error(f"--threads: there are {len(os.sched_getaffinity(0))} cores")
@@ -109,6 +110,9 @@ def bind(threads: int) -> None:
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:threads])
     for name in ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "HL_NUM_THREADS"]:
         os.environ[name] = str(threads)
+    # OpenBLAS takes processors that are newer than itself for old ones.
+    if "avx512f" in Path("/proc/cpuinfo").read_text():
+        os.environ.setdefault("OPENBLAS_CORETYPE", "SkylakeX")
 
 
 class Line:
@@ -161,8 +165,9 @@ def table(kernel: str, flops: int, lines: list[Line]) -> str:
         runs = [run for runs in line.rounds for run in runs]
         spread = 100 * (max(medians) - min(medians)) / line.median
         rows.append(
-            f"| {line.name:<6} | {len(runs):4} | {1e3 * min(runs):10.3f} | {1e3 * line.median:10.3f} "
-            f"| {spread:4.1f} % | {flops / line.median / 1e9:7.2f} | {line.error:7.1e} |"
+            f"| {line.name:<6} | {len(runs):4} | {1e3 * min(runs):10.3f} "
+            f"| {1e3 * line.median:10.3f} | {spread:4.1f} % "
+            f"| {flops / line.median / 1e9:7.2f} | {line.error:7.1e} |"
         )
     return "\n".join(rows)
 
@@ -176,7 +181,9 @@ def summary(measured: list[dict], names: list[str]) -> str:
     ]
     for group in measured:
         medians = {line["name"]: line["median"] for line in group["peers"] if line["median"]}
-        cells = [f"{1e3 * medians[name]:10.3f}" if name in medians else f"{'–':>10}" for name in names]
+        cells = [
+            f"{1e3 * medians[name]:10.3f}" if name in medians else f"{'–':>10}" for name in names
+        ]
         others = [median for name, median in medians.items() if name != "teml"]
         ratio = f"{min(others) / medians['teml']:.2f}x" if others and "teml" in medians else "–"
         fastest = min(medians, key=medians.get, default="–")

@@ -397,3 +397,66 @@ fn what_was_measured_before_ctrl_c_is_kept() {
     assert_eq!(results["groups"].as_array().unwrap().len(), 1);
     assert_eq!(results["groups"][0]["kernel"], "brief");
 }
+
+/// What can be seen of the script without the libraries that it measures.
+#[test]
+fn python_peers_say_what_is_absent() {
+    // Without what is installed beside the language.
+    let python = |arguments: &[&str]| {
+        Command::new("python3")
+            .args(["-S", "-E", "-B", "benches/peers.py"])
+            .args(arguments)
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .output()
+    };
+    let Ok(help) = python(&["--help"]) else {
+        eprintln!("not tested: there is no python3");
+        return;
+    };
+    let shown = text(&help.stdout);
+    assert!(help.status.success(), "{}", text(&help.stderr));
+    for option in [
+        "--size",
+        "--kernel",
+        "--peer",
+        "--threads",
+        "--teml",
+        "--json",
+    ] {
+        assert!(shown.contains(option), "{option}: {shown}");
+    }
+
+    let without = python(&["--size", "mini"]).unwrap();
+    assert_eq!(without.status.code(), Some(1));
+    assert!(
+        text(&without.stderr).contains("numpy: absent"),
+        "{without:?}"
+    );
+
+    for (wrong, why) in [
+        (["--kernel", "nothing"], "invalid choice: 'nothing'"),
+        (["--teml", "/nowhere"], "/nowhere is no program"),
+        (["--rounds", "0"], "at least one"),
+    ] {
+        let output = python(&wrong).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{wrong:?}");
+        assert!(text(&output.stderr).contains(why), "{output:?}");
+    }
+}
+
+/// They are those of the tool.
+#[test]
+fn python_peers_compute_the_kernels() {
+    let names = "import sys; sys.path.insert(0, 'benches'); import peers; print(*peers.KERNELS)";
+    let output = Command::new("python3")
+        .args(["-S", "-E", "-B", "-c", names])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output();
+    let Ok(output) = output else {
+        eprintln!("not tested: there is no python3");
+        return;
+    };
+    let listed = text(&output.stdout);
+    let own: Vec<String> = teml::bench::scripts().into_iter().map(|s| s.name).collect();
+    assert_eq!(listed.split_whitespace().collect::<Vec<_>>(), own);
+}

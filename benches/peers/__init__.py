@@ -1,15 +1,16 @@
 """The peers of `benches/peers.py`, one file each, and what all of them know.
 
 A peer is a module with `version()` and `prepare(kernel, arrays, threads)`. The second one does what
-users do once, compilation included, and returns a `Prepared`, or `None` where the library has
-nothing for the kernel. Importing the module imports the library.
+users do once, compilation included, and returns a `Prepared`. Importing the module imports the
+library. To add a peer, write its module, `NAME_peer.py`, and add its name here.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
 # As they stand in tables; teml's plan is measured like any of them.
-NAMES = ["teml", "numpy", "jax", "torch", "halide"]
+PEERS = ["teml", "numpy", "jax", "torch", "halide"]
+KERNELS = ["mm", "tmm", "bmm", "gconv", "mttkrp", "sddmm", "interp", "helm", "blur", "coars"]
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,7 @@ another computed while it is in the cache.
 Halide counts dimensions from the innermost one: A[i][k] is A[k, i] here.
 """
 
-import functools
-import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from importlib.metadata import version as version_of
 
 import halide as hl
@@ -28,7 +26,7 @@ def version() -> str:
 def prepare(kernel: Kernel, arrays: dict[str, np.ndarray], threads: int) -> Prepared:
     # Shapes are known when the code is made, as they are to teml.
     if kernel.name in ["interp", "helm"]:
-        arrays = {name: array if name == "A" else array.reshape(-1) for name, array in arrays.items()}
+        arrays = {name: x if name == "A" else x.reshape(-1) for name, x in arrays.items()}
     inputs = []
     for name, array in arrays.items():
         parameter = hl.ImageParam(hl.Float(64), array.ndim, name)
@@ -66,7 +64,9 @@ def unrolled(stage, column: hl.Var, *rows: hl.Var):
     return stage
 
 
-def gemm(left: Callable, right: Callable, last: Callable, rows: int, columns: int, terms: int) -> hl.Func:
+def gemm(
+    left: Callable, right: Callable, last: Callable, rows: int, columns: int, terms: int
+) -> hl.Func:
     """The sum over k of left(k, i) * right(j, k), of which `last` makes the result: blocks of both
     are packed, and a tile of the sum stays in registers for all terms."""
     j, i, k, jo, ji, ib, io, ii = variables("j i k jo ji ib io ii")
@@ -197,7 +197,9 @@ class OfElements:
         self.extent = extent
         self.stages: list[hl.Func] = []
 
-    def along_axes(self, factor: Callable, u: Callable, last: Callable = lambda v, *at: v) -> hl.Func:
+    def along_axes(
+        self, factor: Callable, u: Callable, last: Callable = lambda v, *at: v
+    ) -> hl.Func:
         """(A x A x A) u, axis by axis, where `factor` gives the elements of A."""
         x, y = variables("x y")
         columns = hl.Func("columns")
@@ -217,9 +219,9 @@ class OfElements:
         tile[x, y, z, e] += term(x, y, z, e, r.x)
         stage[x, y, z, e] = last(tile[x, y, z, e], x, y, z, e)
 
-        tile.compute_at(stage, loop).vectorize(x, LANES, hl.TailStrategy.RoundUp).unroll(x).unroll(rows)
-        update = tile.update().reorder(x, rows, r.x)
-        update.vectorize(x, LANES, hl.TailStrategy.RoundUp).unroll(x).unroll(rows)
+        tile.compute_at(stage, loop)
+        for part in [tile, tile.update().reorder(x, rows, r.x)]:
+            part.vectorize(x, LANES, hl.TailStrategy.RoundUp).unroll(x).unroll(rows)
         stage.reorder(x, rows, loop, e).unroll(rows)
         self.stages.append(stage)
         return stage
@@ -246,8 +248,7 @@ def interp(a, u, e, n):
 def helm(a, d, u, e, n):
     mesh = OfElements(n)
     divisor = elements(d, n)
-    r = mesh.along_axes(lambda row, term: a[row, term], elements(u, n), lambda t, *at: t / divisor(*at))
+    transposed = lambda row, term: a[row, term]
+    r = mesh.along_axes(transposed, elements(u, n), lambda t, *at: t / divisor(*at))
     mesh.along_axes(lambda row, term: a[term, row], lambda *at: r[at])
     return mesh.schedule()
-
-

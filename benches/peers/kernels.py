@@ -21,7 +21,8 @@ class Input:
         """What `teml bench` gives it."""
         x = np.arange(np.prod(self.shape), dtype=np.int64)
         array = aligned(self.shape)
-        array[...] = ((x * 7 + self.number * 13) % 101 / 101.0 - 0.5).reshape(self.shape) + self.plus
+        values = (x * 7 + self.number * 13) % 101 / 101.0 - 0.5 + self.plus
+        array[...] = values.reshape(self.shape)
         return array
 
 
@@ -164,7 +165,7 @@ def coars(h: int, w: int) -> Kernel:
 
 
 # How each is made, and of which numbers: those that figures are quoted for, and those of tests.
-KERNELS: dict[str, tuple[Callable[..., Kernel], Shape, Shape]] = {
+SIZES: dict[str, tuple[Callable[..., Kernel], Shape, Shape]] = {
     "mm": (mm, (1024, 1024, 1024), (17, 19, 23)),
     "tmm": (tmm, (1024, 1024, 1024), (17, 19, 23)),
     "bmm": (bmm, (8192, 72, 72, 26), (5, 9, 11, 7)),
@@ -180,5 +181,5 @@ KERNELS: dict[str, tuple[Callable[..., Kernel], Shape, Shape]] = {
 
 def kernel(name: str, size: str) -> Kernel:
     """The kernel at `bench` or `mini` size."""
-    make, bench, mini = KERNELS[name]
+    make, bench, mini = SIZES[name]
     return make(*(bench if size == "bench" else mini))

@@ -145,11 +145,11 @@ def blur(image, out, pieces):
     space = pieces.space(piece_length + 2, width - 2)
 
     def piece(begin, end, thread):
-        rows, b, to = image[begin : end + 2], space[thread, : end + 2 - begin], out[begin + 1 : end + 1]
+        rows, b = image[begin : end + 2], space[thread, : end + 2 - begin]
+        to = out[begin + 1 : end + 1, 1:-1]
         np.add(rows[:, :-2], rows[:, 1:-1], out=b)
         np.add(b, rows[:, 2:], out=b)
         np.divide(b, 3, out=b)
-        to = to[:, 1:-1]
         np.add(b[:-2], b[1:-1], out=to)
         np.add(to, b[2:], out=to)
         np.divide(to, 3, out=to)

@@ -8,6 +8,7 @@ import ctypes
 import json
 import os
 import re
+import shutil
 import subprocess
 import tempfile
 from functools import cache
@@ -19,16 +20,15 @@ from peers import Prepared
 from peers.kernels import Kernel, aligned
 
 ROOT = Path(__file__).resolve().parents[2]
-BUILT = ROOT / "target" / "release" / "teml"
 # Kernels are loaded from here.
 SPACE = tempfile.TemporaryDirectory()
 
 
 def binary() -> str:
-    """The path of the binary, as chosen or as built."""
-    path = os.environ.get("TEML") or str(BUILT)
-    if not os.access(path, os.X_OK):
-        raise ImportError(f"{path} is not built: cargo build --release")
+    """The path of the binary."""
+    path = shutil.which(os.environ["TEML"])
+    if path is None:
+        raise ImportError(f"no {os.environ['TEML']}: cargo build --release")
     return path
 
 
