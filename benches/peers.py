@@ -110,9 +110,8 @@ def bind(threads: int) -> None:
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:threads])
     for name in ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "HL_NUM_THREADS"]:
         os.environ[name] = str(threads)
-    # OpenBLAS takes processors that are newer than itself for old ones.
-    if "avx512f" in Path("/proc/cpuinfo").read_text():
-        os.environ.setdefault("OPENBLAS_CORETYPE", "SkylakeX")
+    # OpenBLAS finds out itself what the processor can do; an environment may have it do less.
+    os.environ.pop("OPENBLAS_CORETYPE", None)
 
 
 class Line:
