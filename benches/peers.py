@@ -108,10 +108,11 @@ def arguments() -> argparse.Namespace:
 def bind(threads: int) -> None:
     """As many cores and threads for everyone; libraries ask when they are loaded."""
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:threads])
+    # OpenBLAS finds out itself what the processor can do; an environment may have it do less.
+    for name in [name for name in os.environ if name.startswith("OPENBLAS_")]:
+        del os.environ[name]
     for name in ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "HL_NUM_THREADS"]:
         os.environ[name] = str(threads)
-    # OpenBLAS finds out itself what the processor can do; an environment may have it do less.
-    os.environ.pop("OPENBLAS_CORETYPE", None)
 
 
 class Line:
