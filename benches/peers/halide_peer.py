@@ -24,9 +24,10 @@ def version() -> str:
 
 
 def prepare(kernel: Kernel, arrays: dict[str, np.ndarray], threads: int) -> Prepared:
-    # Shapes are known when the code is made, as they are to teml.
+    # Vectors begin and end anywhere in an element of a mesh.
     if kernel.name in ["interp", "helm"]:
         arrays = {name: x if name == "A" else x.reshape(-1) for name, x in arrays.items()}
+    # Shapes are known when the code is made, as they are to teml.
     inputs = []
     for name, array in arrays.items():
         parameter = hl.ImageParam(hl.Float(64), array.ndim, name)
@@ -43,6 +44,7 @@ def prepare(kernel: Kernel, arrays: dict[str, np.ndarray], threads: int) -> Prep
 
 
 def known(parameter, array: np.ndarray) -> None:
+    """Says the shape of a parameter, or of the output."""
     sizes = zip(reversed(array.shape), reversed(array.strides))
     for d, (extent, stride) in enumerate(sizes):
         parameter.dim(d).set_bounds(0, extent).set_stride(stride // array.itemsize)

@@ -5,8 +5,8 @@ products of small matrices.
 """
 
 import os
-from itertools import product
 from importlib.metadata import version as version_of
+from itertools import product
 
 import numpy as np
 
