@@ -108,13 +108,16 @@ fn convert(call: &Call, k: usize, kind: Kind) -> Result<Arg, Failure> {
             Ok(Arg::Comparison(comparison))
         }
         Kind::Loop => loop_ref(call, k).map(Arg::Loop),
+        Kind::LoopOrLoops => {
+            if call.value(k).is_some_and(|value| as_loop(&value).is_some()) {
+                return loop_ref(call, k).map(Arg::Loop);
+            }
+            let expected = "a loop, or a list of loops such as `[\"k\", \"i\"]`";
+            loops(call, k, expected).map(Arg::Loops)
+        }
         Kind::Loops => {
             let expected = "a list of loops such as `[\"k\", \"i\"]`";
-            let list: Array = call.get(k, expected)?;
-            let loops = list
-                .iter()
-                .map(|item| as_loop(item).ok_or_else(|| call.expected_but(k, expected, item)));
-            loops.collect::<Result<_, _>>().map(Arg::Loops)
+            loops(call, k, expected).map(Arg::Loops)
         }
         Kind::Word(words) => {
             let words: Vec<String> = words.iter().map(|w| format!("{w:?}")).collect();
@@ -301,6 +304,14 @@ pub fn position(call: &Call, nest: &Nest, k: usize) -> Result<Position, Failure>
 fn loop_ref(call: &Call, k: usize) -> Result<LoopRef, Failure> {
     let expected = "a loop: its level, counted from 1, or its name";
     as_loop(&value(call, k, expected)?).ok_or_else(|| call.expected(k, expected))
+}
+
+fn loops(call: &Call, k: usize, expected: &str) -> Result<Vec<LoopRef>, Failure> {
+    let list: Array = call.get(k, expected)?;
+    let loops = list
+        .iter()
+        .map(|item| as_loop(item).ok_or_else(|| call.expected_but(k, expected, item)));
+    loops.collect()
 }
 
 fn as_loop(value: &Dynamic) -> Option<LoopRef> {

@@ -72,6 +72,8 @@ pub enum Kind {
     Loop,
     /// A list of loops such as `["k", "i"]`.
     Loops,
+    /// A loop, or a list of loops.
+    LoopOrLoops,
     /// One of these words; the operation itself refuses others.
     Word(&'static [&'static str]),
     /// An integer.

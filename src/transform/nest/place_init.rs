@@ -19,16 +19,37 @@
 //! loop uses. The level 0 stands for no loop: the fill comes first in the nest. Where several
 //! tensors are initialized, the third argument is the one that is meant: `place_init("i", y)`.
 //!
+//! Loops of which each uses a part, as after `peel`, are given as a list, and each gets its part:
+//!
+//! ```rhai
+//! let A = tensor([5, 4]);
+//! let x = tensor([4]);
+//! let y = eq(vsum(vmul(A, x, [[i, j], [j]]), [j]), [i]);
+//! print(build(y).peel("i", 1, "back").place_init(["i", "i_b"]));
+//! ```
+//!
+//! ```text
+//! f64 y[5], A[5][4], x[4]
+//! for i in 0..4
+//!   fill y[i..+1] = 0
+//!   for j in 0..4
+//!     y[i] += A[i][j] * x[j]
+//! for i_b in 4..5
+//!   fill y[i_b..+1] = 0
+//!   for j_2 in 0..4
+//!     y[i_b] += A[i_b][j_2] * x[j_2]
+//! ```
+//!
 //! Legal when the loop sets every element exactly once, which is checked: the same box is set
-//! before and after.
+//! before and after. Several loops set boxes that have nothing in common and are all of it.
 //!
 //! Refuses: a tensor that is not initialized at one place; uses before the loop or the fill;
-//! iterations that share elements, as those of the reduction's own loops do; iterations that use
-//! no box of constant size, as the last block of a guarded loop does not.
+//! iterations, or loops, that share elements, as iterations of the reduction's own loops do;
+//! iterations that use no box of constant size, as the last block of a guarded loop does not.
 //!
 //! Source: TeML §4.2.3 for the initialization; TVM moves it with `decompose_reduction`.
 
-use super::resolve::{body_of, chain, find_scope, tensor_name, with_body_of};
+use super::resolve::{body_of, chain, find, find_scope, tensor_name, with_body_of};
 use crate::analysis::bounds::Bounds;
 use crate::analysis::footprint::{Access, Use, footprint, uses};
 use crate::analysis::position::{self, Position, splice};
@@ -43,7 +64,7 @@ pub static PLACE_INIT: Op = Op {
     name: "place_init",
     params: &[
         Param::new("nest", Kind::Nest),
-        Param::new("loop", Kind::Loop),
+        Param::new("loop", Kind::LoopOrLoops),
         Param::optional("tensor", Kind::Tensor),
     ],
     returns: Returns::Nest,
@@ -52,6 +73,10 @@ pub static PLACE_INIT: Op = Op {
         [Arg::Nest(nest), Arg::Loop(l)] => place_init(nest, l, None).map(Value::Nest),
         [Arg::Nest(nest), Arg::Loop(l), tensor] => {
             place_init(nest, l, Some(tensor_name(tensor, 2)?)).map(Value::Nest)
+        }
+        [Arg::Nest(nest), Arg::Loops(list)] => place_inits(nest, list, None).map(Value::Nest),
+        [Arg::Nest(nest), Arg::Loops(list), tensor] => {
+            place_inits(nest, list, Some(tensor_name(tensor, 2)?)).map(Value::Nest)
         }
         _ => Err(ErrorKind::Misdeclared.into()),
     },
@@ -197,6 +222,140 @@ pub fn place_init(nest: &Nest, reference: &LoopRef, tensor: Option<&str>) -> Res
         &goal,
         [fill].into_iter().chain(body).collect(),
     ))
+}
+
+/// The nest with the initialization of `tensor`, or of the only one that has one, first in each
+/// of several loops.
+///
+/// # Errors
+/// As the header says.
+pub fn place_inits(
+    nest: &Nest,
+    references: &[LoopRef],
+    tensor: Option<&str>,
+) -> Result<Nest, Error> {
+    match references {
+        [] => return Ok(nest.clone()),
+        [one] => return place_init(nest, one, tensor),
+        _ => {}
+    }
+    let fills = fills(nest, tensor);
+    let [(from, fill)] = fills.as_slice() else {
+        let found = fills.iter().map(|(_, f)| f.to_string()).collect();
+        return Err(Error::from(NoInit::NotOne { found }).on(nest, []));
+    };
+    let tensor = || fill.target.label().to_owned();
+    let goals = references.iter().map(|reference| find(nest, reference, 1));
+    let goals = goals.collect::<Result<Vec<Position>, Error>>()?;
+    let around = &from[..from.len() - 1];
+    let mut uses = uses(nest, fill.target.label());
+    uses.retain(|u| u.access != Access::Fill);
+    // What comes after all loops finds everything set.
+    let is_after = |u: &Use, goal: &Position| {
+        let entered = goal.get(..=around.len());
+        entered.is_some_and(|e| !u.position.starts_with(e) && *u.position > *e)
+    };
+    let finds = |u: &Use| {
+        *u.position > **from
+            && u.position.starts_with(around)
+            && (goals.iter().any(|goal| u.position.starts_with(goal))
+                || goals.iter().all(|goal| is_after(u, goal)))
+    };
+    if !uses.iter().all(finds) {
+        let (tensor, name) = (tensor(), None);
+        return Err(Error::from(NoInit::UsedElsewhere { tensor, name }).on(nest, []));
+    }
+
+    let mut boxes: Vec<Vec<(i64, i64)>> = Vec::new();
+    let mut placed = Vec::new();
+    for goal in &goals {
+        let loops = chain(nest, goal);
+        let Some(name) = loops.last().map(|l| l.name.clone()) else {
+            return Err(ErrorKind::Misdeclared.into());
+        };
+        let no_box = || {
+            let place = format!("`{name}`");
+            let (tensor, fill) = (tensor(), fill.to_string());
+            let kind = NoInit::NoBox {
+                tensor,
+                place,
+                fill,
+            };
+            Error::from(kind).on(nest, [name.clone()])
+        };
+        let shared = || {
+            let (tensor, name) = (tensor(), name.clone());
+            let kind = NoInit::Repeats {
+                tensor,
+                name: name.clone(),
+            };
+            Error::from(kind).on(nest, [name])
+        };
+        let common = around.len();
+        if loops.len() <= common || !goal.starts_with(around) {
+            return Err(no_box());
+        }
+        let inside: Vec<Use> = uses
+            .iter()
+            .filter(|u| u.position.starts_with(goal))
+            .cloned()
+            .collect();
+        let region = used_box(nest, &inside, &loops).ok_or_else(no_box)?;
+        let part = Fill {
+            region,
+            ..Fill::clone(fill)
+        };
+        let set = sweep(nest, &part, &loops, common).and_then(|set| within(&set, fill));
+        let set = set.ok_or_else(no_box)?;
+        let is_repeated = repeats(nest, &part, &loops[common..], &loops[..common]).is_some();
+        if is_repeated || boxes.iter().any(|other| meet(other, &set)) {
+            return Err(shared());
+        }
+        boxes.push(set);
+        placed.push((name, part));
+    }
+    let count = |set: &Vec<(i64, i64)>| -> i128 {
+        let extents = set.iter().map(|(_, extent)| i128::from(*extent));
+        extents.fold(1, i128::saturating_mul)
+    };
+    let all = fill.region.iter().map(|(_, extent)| i128::from(*extent));
+    if boxes.iter().map(count).sum::<i128>() != all.fold(1, i128::saturating_mul) {
+        let (tensor, fill) = (tensor(), fill.to_string());
+        let names: Vec<Name> = placed.iter().map(|(name, _)| name.clone()).collect();
+        let texts: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+        let kind = NoInit::NoBox {
+            tensor,
+            place: texts.join(", "),
+            fill,
+        };
+        return Err(Error::from(kind).on(nest, names));
+    }
+
+    let mut nest = nest.with_trees(splice(nest.trees(), from, Vec::new()));
+    for (name, fill) in placed {
+        let goal = position::named(&nest, name.as_str()).map_err(Error::from)?;
+        let body = body_of(&nest, &goal).iter().cloned();
+        let body = [Tree::Fill(Arc::new(fill))].into_iter().chain(body);
+        nest = with_body_of(&nest, &goal, body.collect());
+    }
+    Ok(nest)
+}
+
+/// A box in terms of the first element of what a fill sets, if it lies within that.
+fn within(set: &[(Affine, i64)], fill: &Fill) -> Option<Vec<(i64, i64)>> {
+    let sides = set.iter().zip(&fill.region);
+    let sides = sides.map(|((low, extent), (from, most))| {
+        let low = low.minus(from).as_constant().filter(|low| *low >= 0)?;
+        let most = i64::try_from(*most).ok()?;
+        (low.checked_add(*extent)? <= most).then_some((low, *extent))
+    });
+    sides.collect()
+}
+
+/// Whether two boxes have elements in common.
+fn meet(one: &[(i64, i64)], other: &[(i64, i64)]) -> bool {
+    let mut sides = one.iter().zip(other);
+    sides.all(|((a, n), (b, m))| *a < b.saturating_add(*m) && *b < a.saturating_add(*n))
 }
 
 /// The fills of `tensor`, or all, with their positions.
