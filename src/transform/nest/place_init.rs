@@ -250,20 +250,15 @@ pub fn place_inits(
     let around = &from[..from.len() - 1];
     let mut uses = uses(nest, fill.target.label());
     uses.retain(|u| u.access != Access::Fill);
-    // What comes after all loops finds everything set.
-    let is_after = |u: &Use, goal: &Position| {
-        let entered = goal.get(..=around.len());
-        entered.is_some_and(|e| !u.position.starts_with(e) && *u.position > *e)
-    };
-    let finds = |u: &Use| {
-        *u.position > **from
-            && u.position.starts_with(around)
-            && (goals.iter().any(|goal| u.position.starts_with(goal))
-                || goals.iter().all(|goal| is_after(u, goal)))
-    };
-    if !uses.iter().all(finds) {
+    let elsewhere = || {
         let (tensor, name) = (tensor(), None);
-        return Err(Error::from(NoInit::UsedElsewhere { tensor, name }).on(nest, []));
+        Error::from(NoInit::UsedElsewhere { tensor, name }).on(nest, [])
+    };
+    if !uses
+        .iter()
+        .all(|u| u.position > *from && u.position.starts_with(around))
+    {
+        return Err(elsewhere());
     }
 
     let mut boxes: Vec<Vec<(i64, i64)>> = Vec::new();
@@ -313,6 +308,25 @@ pub fn place_inits(
         }
         boxes.push(set);
         placed.push((name, part));
+    }
+    // What is used outside of the loops was set before, in those that have elements of it.
+    let is_after = |u: &Use, goal: &Position| {
+        let entered = goal.get(..=around.len());
+        entered.is_some_and(|e| !u.position.starts_with(e) && *u.position > *e)
+    };
+    for u in &uses {
+        if goals.iter().any(|goal| u.position.starts_with(goal)) {
+            continue;
+        }
+        let used = used_box(nest, std::slice::from_ref(u), &chain(nest, around));
+        let signed = |(low, extent)| Some((low, i64::try_from(extent).ok()?));
+        let used: Option<Vec<_>> = used.and_then(|used| used.into_iter().map(signed).collect());
+        let used = used.and_then(|used| within(&used, fill));
+        let used = used.ok_or_else(elsewhere)?;
+        let mut set = goals.iter().zip(&boxes);
+        if !set.all(|(goal, set)| !meet(&used, set) || is_after(u, goal)) {
+            return Err(elsewhere());
+        }
     }
     let count = |set: &Vec<(i64, i64)>| -> i128 {
         let extents = set.iter().map(|(_, extent)| i128::from(*extent));
