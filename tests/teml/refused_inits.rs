@@ -6,7 +6,7 @@ use teml::analysis::position::NoLoop;
 use teml::ir::{Elem, Nest};
 use teml::transform::nest::place_init::{NoInit, PLACE_INIT};
 use teml::transform::tensor::declare;
-use teml::transform::{Arg, ErrorKind};
+use teml::transform::{Arg, ErrorKind, LoopRef};
 
 /// A reduction after and before other statements.
 fn reduction(before: &[&str], loops: [&str; 2], after: &[&str]) -> Nest {
@@ -64,6 +64,19 @@ pub fn inits() -> Vec<Case> {
         "for i in 0..4",
         "  A[i] = A[i]",
     ]);
+    // Two loops, of which the second one begins at `from`, and one that reads what is between.
+    let parts = |from: i64, read: &str| {
+        let second = format!("for p in {from}..10");
+        let mut lines = vec!["f64 y[10], z[10], A[10][10]", fill[0], "for i in 0..6"];
+        lines.extend(["  for j in 0..10", "    y[i] += A[i][j]"]);
+        if !read.is_empty() {
+            lines.push(read);
+        }
+        lines.extend([second.as_str(), "  for q in 0..10", "    y[p] += A[p][q]"]);
+        nest(&lines)
+    };
+    let (apart, overlap, gap) = (parts(6, "z[0] = y[9]"), parts(5, ""), parts(7, ""));
+    let both = || Arg::Loops(vec![LoopRef::Name("i".into()), LoopRef::Name("p".into())]);
     let case = |nest: &Nest, place: Arg, kind: NoInit| {
         Case::new(&PLACE_INIT, vec![Arg::Nest(nest.clone()), place], kind)
     };
@@ -109,5 +122,10 @@ pub fn inits() -> Vec<Case> {
         // Iterations use what others set.
         case(&crossed, level(0), no_box("the nest", "fill y[i..+1] = 0")),
         case(&unused, named("i"), no_box("`i`", "fill y[0..4] = 0")).because_of(&["i"]),
+        // Several loops: what is read between them, elements of both, elements of neither.
+        case(&apart, both(), elsewhere(None)),
+        case(&overlap, both(), repeats("p")).because_of(&["p"]),
+        case(&gap, both(), no_box("`i`, `p`", fill[0])).because_of(&["i", "p"]),
+        case(&twice, both(), found(&[fill[0], "fill z[0..10] = 0"])),
     ]
 }

@@ -23,6 +23,7 @@ mod parts;
 pub mod peel;
 mod permute;
 pub mod place_init;
+mod place_inits;
 pub mod prefetch;
 pub mod producer;
 pub mod reduce_cache_miss;

@@ -49,7 +49,8 @@
 //!
 //! Source: TeML §4.2.3 for the initialization; TVM moves it with `decompose_reduction`.
 
-use super::resolve::{body_of, chain, find, find_scope, tensor_name, with_body_of};
+use super::place_inits::place_inits;
+use super::resolve::{body_of, chain, find_scope, tensor_name, with_body_of};
 use crate::analysis::bounds::Bounds;
 use crate::analysis::footprint::{Access, Use, footprint, uses};
 use crate::analysis::position::{self, Position, splice};
@@ -224,156 +225,8 @@ pub fn place_init(nest: &Nest, reference: &LoopRef, tensor: Option<&str>) -> Res
     ))
 }
 
-/// The nest with the initialization of `tensor`, or of the only one that has one, first in each
-/// of several loops.
-///
-/// # Errors
-/// As the header says.
-pub fn place_inits(
-    nest: &Nest,
-    references: &[LoopRef],
-    tensor: Option<&str>,
-) -> Result<Nest, Error> {
-    match references {
-        [] => return Ok(nest.clone()),
-        [one] => return place_init(nest, one, tensor),
-        _ => {}
-    }
-    let fills = fills(nest, tensor);
-    let [(from, fill)] = fills.as_slice() else {
-        let found = fills.iter().map(|(_, f)| f.to_string()).collect();
-        return Err(Error::from(NoInit::NotOne { found }).on(nest, []));
-    };
-    let tensor = || fill.target.label().to_owned();
-    let goals = references.iter().map(|reference| find(nest, reference, 1));
-    let goals = goals.collect::<Result<Vec<Position>, Error>>()?;
-    let around = &from[..from.len() - 1];
-    let mut uses = uses(nest, fill.target.label());
-    uses.retain(|u| u.access != Access::Fill);
-    let elsewhere = || {
-        let (tensor, name) = (tensor(), None);
-        Error::from(NoInit::UsedElsewhere { tensor, name }).on(nest, [])
-    };
-    if !uses
-        .iter()
-        .all(|u| u.position > *from && u.position.starts_with(around))
-    {
-        return Err(elsewhere());
-    }
-
-    let mut boxes: Vec<Vec<(i64, i64)>> = Vec::new();
-    let mut placed = Vec::new();
-    for goal in &goals {
-        let loops = chain(nest, goal);
-        let Some(name) = loops.last().map(|l| l.name.clone()) else {
-            return Err(ErrorKind::Misdeclared.into());
-        };
-        let no_box = || {
-            let place = format!("`{name}`");
-            let (tensor, fill) = (tensor(), fill.to_string());
-            let kind = NoInit::NoBox {
-                tensor,
-                place,
-                fill,
-            };
-            Error::from(kind).on(nest, [name.clone()])
-        };
-        let shared = || {
-            let (tensor, name) = (tensor(), name.clone());
-            let kind = NoInit::Repeats {
-                tensor,
-                name: name.clone(),
-            };
-            Error::from(kind).on(nest, [name])
-        };
-        let common = around.len();
-        if loops.len() <= common || !goal.starts_with(around) {
-            return Err(no_box());
-        }
-        let inside: Vec<Use> = uses
-            .iter()
-            .filter(|u| u.position.starts_with(goal))
-            .cloned()
-            .collect();
-        let region = used_box(nest, &inside, &loops).ok_or_else(no_box)?;
-        let part = Fill {
-            region,
-            ..Fill::clone(fill)
-        };
-        let set = sweep(nest, &part, &loops, common).and_then(|set| within(&set, fill));
-        let set = set.ok_or_else(no_box)?;
-        let is_repeated = repeats(nest, &part, &loops[common..], &loops[..common]).is_some();
-        if is_repeated || boxes.iter().any(|other| meet(other, &set)) {
-            return Err(shared());
-        }
-        boxes.push(set);
-        placed.push((name, part));
-    }
-    // What is used outside of the loops was set before, in those that have elements of it.
-    let is_after = |u: &Use, goal: &Position| {
-        let entered = goal.get(..=around.len());
-        entered.is_some_and(|e| !u.position.starts_with(e) && *u.position > *e)
-    };
-    for u in &uses {
-        if goals.iter().any(|goal| u.position.starts_with(goal)) {
-            continue;
-        }
-        let used = used_box(nest, std::slice::from_ref(u), &chain(nest, around));
-        let signed = |(low, extent)| Some((low, i64::try_from(extent).ok()?));
-        let used: Option<Vec<_>> = used.and_then(|used| used.into_iter().map(signed).collect());
-        let used = used.and_then(|used| within(&used, fill));
-        let used = used.ok_or_else(elsewhere)?;
-        let mut set = goals.iter().zip(&boxes);
-        if !set.all(|(goal, set)| !meet(&used, set) || is_after(u, goal)) {
-            return Err(elsewhere());
-        }
-    }
-    let count = |set: &Vec<(i64, i64)>| -> i128 {
-        let extents = set.iter().map(|(_, extent)| i128::from(*extent));
-        extents.fold(1, i128::saturating_mul)
-    };
-    let all = fill.region.iter().map(|(_, extent)| i128::from(*extent));
-    if boxes.iter().map(count).sum::<i128>() != all.fold(1, i128::saturating_mul) {
-        let (tensor, fill) = (tensor(), fill.to_string());
-        let names: Vec<Name> = placed.iter().map(|(name, _)| name.clone()).collect();
-        let texts: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-        let kind = NoInit::NoBox {
-            tensor,
-            place: texts.join(", "),
-            fill,
-        };
-        return Err(Error::from(kind).on(nest, names));
-    }
-
-    let mut nest = nest.with_trees(splice(nest.trees(), from, Vec::new()));
-    for (name, fill) in placed {
-        let goal = position::named(&nest, name.as_str()).map_err(Error::from)?;
-        let body = body_of(&nest, &goal).iter().cloned();
-        let body = [Tree::Fill(Arc::new(fill))].into_iter().chain(body);
-        nest = with_body_of(&nest, &goal, body.collect());
-    }
-    Ok(nest)
-}
-
-/// A box in terms of the first element of what a fill sets, if it lies within that.
-fn within(set: &[(Affine, i64)], fill: &Fill) -> Option<Vec<(i64, i64)>> {
-    let sides = set.iter().zip(&fill.region);
-    let sides = sides.map(|((low, extent), (from, most))| {
-        let low = low.minus(from).as_constant().filter(|low| *low >= 0)?;
-        let most = i64::try_from(*most).ok()?;
-        (low.checked_add(*extent)? <= most).then_some((low, *extent))
-    });
-    sides.collect()
-}
-
-/// Whether two boxes have elements in common.
-fn meet(one: &[(i64, i64)], other: &[(i64, i64)]) -> bool {
-    let mut sides = one.iter().zip(other);
-    sides.all(|((a, n), (b, m))| *a < b.saturating_add(*m) && *b < a.saturating_add(*n))
-}
-
 /// The fills of `tensor`, or all, with their positions.
-fn fills<'a>(nest: &'a Nest, tensor: Option<&str>) -> Vec<(Position, &'a Arc<Fill>)> {
+pub(super) fn fills<'a>(nest: &'a Nest, tensor: Option<&str>) -> Vec<(Position, &'a Arc<Fill>)> {
     let mut found = Vec::new();
     position::walk(nest.trees(), &mut |position, _, tree| {
         if let Tree::Fill(fill) = tree
@@ -387,7 +240,11 @@ fn fills<'a>(nest: &'a Nest, tensor: Option<&str>) -> Vec<(Position, &'a Arc<Fil
 
 /// The box of elements that one iteration of the last of `outer` uses, in terms of their
 /// iterators.
-fn used_box(nest: &Nest, uses: &[Use], outer: &[&Arc<Loop>]) -> Option<Vec<(Affine, u64)>> {
+pub(super) fn used_box(
+    nest: &Nest,
+    uses: &[Use],
+    outer: &[&Arc<Loop>],
+) -> Option<Vec<(Affine, u64)>> {
     let sides = footprint(nest, uses, outer.len())?;
     Some(sides.into_iter().map(|s| (s.low, s.extent)).collect())
 }
@@ -407,7 +264,7 @@ fn inner(nest: &Nest, loops: &[&Arc<Loop>], from: usize) -> Vec<Inner> {
 
 /// The box that a fill sets in all iterations of the loops from number `from` on, if it sets
 /// one without holes.
-fn sweep(
+pub(super) fn sweep(
     nest: &Nest,
     fill: &Fill,
     loops: &[&Arc<Loop>],
@@ -448,7 +305,12 @@ fn check_dense(
 }
 
 /// The loop of `loops`, which are inside of `outer`, whose iterations fill one element twice.
-fn repeats(nest: &Nest, fill: &Fill, loops: &[&Arc<Loop>], outer: &[&Arc<Loop>]) -> Option<Name> {
+pub(super) fn repeats(
+    nest: &Nest,
+    fill: &Fill,
+    loops: &[&Arc<Loop>],
+    outer: &[&Arc<Loop>],
+) -> Option<Name> {
     let mut tree = Tree::Fill(Arc::new(fill.clone()));
     let marked = loops.iter().map(|l| (l, true));
     for (l, parallel) in outer.iter().map(|l| (l, false)).chain(marked).rev() {
