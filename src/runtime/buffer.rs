@@ -10,10 +10,43 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 
-/// Bytes of each guard zone: at least a page on every machine, so that elements start at a page.
-pub(super) const GUARD: usize = 1 << 16;
+/// Bytes of each guard zone, a whole number of pages on every machine.
+const GUARD: usize = 1 << 16;
 
 const _: () = assert!(GUARD.is_multiple_of(crate::codegen::ALIGNMENT));
+const _: () = assert!(LINE.is_multiple_of(crate::codegen::ALIGNMENT));
+
+/// Bytes of a cache line, and of the pages of processors.
+const LINE: usize = 64;
+const PAGE: usize = 4096;
+
+/// Where the elements of a buffer start in the page after its guard zone.
+///
+/// Processors compare addresses within a page first, so that a load waits for a store elsewhere
+/// that agrees with it there, and lines that agree there compete for the same places of a cache.
+/// Elements of two tensors at the same index would always agree, and those that a stencil reads
+/// would agree with what it has just stored. So each has a start of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Of the input with this number.
+    Input(usize),
+    /// Of the output with this number.
+    Output(usize),
+}
+
+impl Place {
+    /// Multiples of the golden section of a page: the first ones of both kinds are far apart, and
+    /// no output is just before what of an early input comes next.
+    fn start(self) -> usize {
+        const STEP: usize = 39;
+        let lines = PAGE / LINE;
+        let number = match self {
+            Place::Input(k) => k % lines,
+            Place::Output(k) => lines - 1 - k % lines,
+        };
+        number * STEP % lines * LINE
+    }
+}
 
 /// The elements of one tensor in shared memory, row-major and aligned to
 /// [`ALIGNMENT`](crate::codegen::ALIGNMENT).
@@ -22,6 +55,7 @@ pub struct Buffer {
     tensor: Tensor,
     file: File,
     map: MmapMut,
+    start: usize,
     bytes: usize,
 }
 
@@ -129,7 +163,7 @@ impl Buffer {
     /// # Errors
     /// [`RuntimeError::Allocation`] when there is not that much memory, and
     /// what [`Data::check`] says when the data do not fit.
-    pub fn filled(tensor: &Tensor, data: &Data) -> Result<Buffer, RuntimeError> {
+    pub fn filled(tensor: &Tensor, data: &Data, place: Place) -> Result<Buffer, RuntimeError> {
         let size = tensor.elem().size() as u64;
         let bytes = tensor.shape().extents().iter();
         let bytes = bytes.fold(size, |product, &extent| product.saturating_mul(extent));
@@ -138,19 +172,21 @@ impl Buffer {
             bytes,
             reason: reason.to_string(),
         };
-        let (file, map) = allocate(bytes).map_err(failed)?;
+        let start = GUARD + place.start();
+        let (file, map) = allocate(bytes, start).map_err(failed)?;
         let mut buffer = Buffer {
             tensor: tensor.clone(),
-            bytes: map.len() - 2 * GUARD,
+            start,
+            bytes: map.len() - start - GUARD,
             file,
             map,
         };
-        let end = GUARD + buffer.bytes;
+        let end = start + buffer.bytes;
         let word = buffer.word();
-        fill_words(&mut buffer.map[..GUARD], word);
+        fill_words(&mut buffer.map[..start], word);
         fill_words(&mut buffer.map[end..], word);
         if *data == Data::Unset {
-            fill_words(&mut buffer.map[GUARD..end], word);
+            fill_words(&mut buffer.map[start..end], word);
         }
         data.fill(tensor, &mut buffer)?;
         Ok(buffer)
@@ -193,13 +229,18 @@ impl Buffer {
         format!("/proc/{}/fd/{}", std::process::id(), self.file.as_raw_fd())
     }
 
+    /// The bytes before the elements there.
+    pub(super) fn start(&self) -> usize {
+        self.start
+    }
+
     /// Checks that `kernel`, which ran last, wrote nothing around the elements.
     pub(super) fn check_guards(&self, kernel: &str) -> Result<(), RuntimeError> {
         let word = self.word().to_ne_bytes();
         let guard = [word; GUARD / 4];
         let (guard, size) = (guard.as_flattened(), self.tensor.elem().size() as u64);
-        let end = GUARD + self.bytes;
-        let (before, after) = (&self.map[..GUARD], &self.map[end..]);
+        let end = self.start + self.bytes;
+        let (before, after) = (&self.map[self.start - GUARD..self.start], &self.map[end..]);
         let elements = self.tensor.shape().elements();
         let touched = |zone: &[u8], k: &usize| zone[*k] != guard[*k];
         let (position, distance) = if after != guard {
@@ -222,15 +263,15 @@ impl Buffer {
     }
 
     fn slice<T: Element>(&self) -> &[T] {
-        let bytes = &self.map[GUARD..GUARD + self.bytes];
-        // SAFETY: the range holds whole elements, is aligned to a page, and any bits are a value
+        let bytes = &self.map[self.start..self.start + self.bytes];
+        // SAFETY: the range holds whole elements, is aligned to a cache line, and any bits are a value
         // of these types. Only a worker writes to it elsewhere, only during a request, and
         // whoever makes a request waits for its end (or the worker's) before coming here.
         unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast(), bytes.len() / size_of::<T>()) }
     }
 
     fn slice_mut<T: Element>(&mut self) -> &mut [T] {
-        let bytes = &mut self.map[GUARD..GUARD + self.bytes];
+        let bytes = &mut self.map[self.start..self.start + self.bytes];
         let count = bytes.len() / size_of::<T>();
         // SAFETY: as in `slice`, and the borrow is exclusive.
         unsafe { std::slice::from_raw_parts_mut(bytes.as_mut_ptr().cast(), count) }
@@ -244,8 +285,9 @@ impl Element for f32 {}
 impl Element for i32 {}
 impl Element for i64 {}
 
-fn allocate(bytes: u64) -> io::Result<(File, MmapMut)> {
-    let total = bytes.saturating_add(2 * GUARD as u64);
+/// Memory for elements between `start` bytes and a guard zone.
+fn allocate(bytes: u64, start: usize) -> io::Result<(File, MmapMut)> {
+    let total = bytes.saturating_add((start + GUARD) as u64);
     let length = usize::try_from(total).map_err(io::Error::other)?;
     let file = sys::shared_memory(total)?;
     // SAFETY: the file is anonymous, keeps its length, and is all backed by memory.
@@ -264,63 +306,87 @@ pub(super) fn fill_words(bytes: &mut [u8], word: u32) {
 }
 
 /// A worker's side of a buffer.
-pub(super) enum Mapped {
+pub(super) struct Mapped {
+    memory: Memory,
+    start: usize,
+}
+
+enum Memory {
     /// A kernel's attempt to write to it is a crash.
     ReadOnly(Mmap),
     Writable(MmapMut),
 }
 
 impl Mapped {
-    /// Maps the buffer at `path`.
-    pub(super) fn open(path: &str, writable: bool) -> io::Result<Mapped> {
+    /// Maps the buffer at `path`, whose elements begin after `start` bytes.
+    pub(super) fn open(path: &str, start: usize, writable: bool) -> io::Result<Mapped> {
         let file = File::options().read(true).write(writable).open(path)?;
         // Populated, because a kernel's time should not hold the cost of first touching memory.
         let mut options = MmapOptions::new();
         options.populate();
         // SAFETY: the parent never changes the length of the file, and leaves it alone while
         // this process answers a request.
-        let mapped = unsafe {
+        let memory = unsafe {
             if writable {
-                Mapped::Writable(options.map_mut(&file)?)
+                Memory::Writable(options.map_mut(&file)?)
             } else {
-                Mapped::ReadOnly(options.map(&file)?)
+                Memory::ReadOnly(options.map(&file)?)
             }
         };
-        if mapped.file_bytes().len() < 2 * GUARD {
+        let mapped = Mapped { memory, start };
+        if mapped.file_bytes().len() < start.saturating_add(GUARD) {
             return Err(io::Error::other("the buffer has no room for guard zones"));
         }
         Ok(mapped)
     }
 
     fn file_bytes(&self) -> &[u8] {
-        match self {
-            Mapped::ReadOnly(map) => map,
-            Mapped::Writable(map) => map,
+        match &self.memory {
+            Memory::ReadOnly(map) => map,
+            Memory::Writable(map) => map,
         }
     }
 
     /// The bytes of the elements.
     pub(super) fn bytes(&self) -> &[u8] {
         let all = self.file_bytes();
-        &all[GUARD..all.len() - GUARD]
+        &all[self.start..all.len() - GUARD]
     }
 
     /// The bytes of the elements, where they may be written.
     pub(super) fn bytes_mut(&mut self) -> Option<&mut [u8]> {
-        match self {
-            Mapped::ReadOnly(_) => None,
-            Mapped::Writable(map) => {
+        match &mut self.memory {
+            Memory::ReadOnly(_) => None,
+            Memory::Writable(map) => {
                 let end = map.len() - GUARD;
-                Some(&mut map[GUARD..end])
+                Some(&mut map[self.start..end])
             }
         }
     }
 
     /// The address that a kernel gets.
     pub(super) fn address(&mut self) -> *mut std::ffi::c_void {
-        match self {
-            Mapped::ReadOnly(map) => map.as_ptr().wrapping_add(GUARD).cast_mut().cast(),
-            Mapped::Writable(map) => map.as_mut_ptr().wrapping_add(GUARD).cast(),
+        match &mut self.memory {
+            Memory::ReadOnly(map) => map.as_ptr().wrapping_add(self.start).cast_mut().cast(),
+            Memory::Writable(map) => map.as_mut_ptr().wrapping_add(self.start).cast(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tensors_of_a_kernel_start_far_apart_in_their_pages() {
+        let places = (0..4).map(Place::Input).chain((0..2).map(Place::Output));
+        let starts: Vec<usize> = places.map(Place::start).collect();
+        for (k, a) in starts.iter().enumerate() {
+            assert!(a.is_multiple_of(LINE) && *a < PAGE, "{starts:?}");
+            for b in &starts[..k] {
+                let apart = a.abs_diff(*b);
+                assert!(apart.min(PAGE - apart) >= 3 * LINE, "{starts:?}");
+            }
         }
     }
 }

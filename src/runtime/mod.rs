@@ -25,7 +25,7 @@ mod sys;
 mod turn;
 mod worker;
 
-pub use buffer::{Buffer, Scalar, View};
+pub use buffer::{Buffer, Place, Scalar, View};
 pub use cache::directory as cache_directory;
 pub use compare::{Comparison, Difference, compare, default_tolerance};
 pub use compile::{Compiled, Options, compile};

@@ -8,8 +8,12 @@ use std::ffi::OsString;
 pub(super) enum Request {
     /// Load a shared object.
     Load { path: OsString },
-    /// Map a buffer.
-    Map { path: String, writable: bool },
+    /// Map a buffer, whose elements begin after `start` bytes.
+    Map {
+        path: String,
+        start: usize,
+        writable: bool,
+    },
     /// Restore buffers, then call a kernel.
     Run(Call),
 }

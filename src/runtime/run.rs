@@ -1,6 +1,6 @@
 //! Kernels with their buffers in workers; and one run of one kernel, for its results.
 
-use super::buffer::Buffer;
+use super::buffer::{Buffer, Place};
 use super::compile::Compiled;
 use super::control::Control;
 use super::data::Data;
@@ -148,7 +148,8 @@ impl<'a> Bench<'a> {
                 buffers.push(self.input(seat, &symbol, &param.tensor, data)?);
                 continue;
             }
-            let output = Buffer::filled(&param.tensor, &Data::Unset)?;
+            let place = Place::Output(outputs.len());
+            let output = Buffer::filled(&param.tensor, &Data::Unset, place)?;
             let worker = &mut self.seats[seat].worker;
             let to = worker.map(&symbol, &output, true, self.control)?;
             restore.push(match data {
@@ -226,8 +227,9 @@ impl<'a> Bench<'a> {
         let input = match self.inputs.iter().position(same) {
             Some(input) => input,
             None => {
+                let place = Place::Input(self.inputs.len());
                 self.inputs
-                    .push((data.clone(), Buffer::filled(tensor, data)?));
+                    .push((data.clone(), Buffer::filled(tensor, data, place)?));
                 self.inputs.len() - 1
             }
         };

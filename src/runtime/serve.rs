@@ -64,8 +64,12 @@ impl Loaded {
                     .push(load(&path).map_err(|error| error.to_string())?);
                 Ok(Reply::Done)
             }
-            Request::Map { path, writable } => {
-                let mapped = Mapped::open(&path, writable);
+            Request::Map {
+                path,
+                start,
+                writable,
+            } => {
+                let mapped = Mapped::open(&path, start, writable);
                 self.buffers
                     .push(mapped.map_err(|error| error.to_string())?);
                 Ok(Reply::Done)

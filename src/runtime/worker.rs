@@ -142,8 +142,12 @@ impl Worker {
         writable: bool,
         control: &Control,
     ) -> Result<usize, RuntimeError> {
-        let path = buffer.path();
-        self.request(kernel, &Request::Map { path, writable }, control)?;
+        let map = Request::Map {
+            path: buffer.path(),
+            start: buffer.start(),
+            writable,
+        };
+        self.request(kernel, &map, control)?;
         self.buffers += 1;
         Ok(self.buffers - 1)
     }

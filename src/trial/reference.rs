@@ -8,7 +8,7 @@ use crate::interp::definition::{Statement, run};
 use crate::interp::execute;
 use crate::interp::store::{Data as Elements, Number, Store};
 use crate::ir::{Elem, Expr, Name, Nest, Tensor};
-use crate::runtime::{self, Buffer, Control, Outputs, RuntimeError, View};
+use crate::runtime::{self, Buffer, Control, Outputs, Place, RuntimeError, View};
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -108,7 +108,8 @@ impl Reference<'_> {
                 let Some(name) = tensor.name() else { continue };
                 if !buffers.contains_key(name) {
                     let data = self.inputs.data(tensor, self.tensors);
-                    buffers.insert(name.clone(), Buffer::filled(tensor, &data)?);
+                    let place = Place::Input(buffers.len());
+                    buffers.insert(name.clone(), Buffer::filled(tensor, &data, place)?);
                 }
             }
         }
