@@ -38,7 +38,9 @@ fn what_was_measured_is_remembered_until_it_is_forgotten() {
     };
     let first = speed(1, &control).unwrap();
     let rates = first.rates;
-    for rate in [rates.gflops_f64, rates.gflops_f32, rates.read, rates.triad] {
+    let arithmetic = [rates.gflops_f64, rates.gflops_f32];
+    let memory = [rates.read, rates.copy, rates.triad];
+    for rate in arithmetic.into_iter().chain(memory) {
         assert!(rate.is_finite() && rate > 0.0, "{rates:?}");
     }
     assert_eq!(speed(1, &control).unwrap(), first);

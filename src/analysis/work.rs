@@ -29,9 +29,18 @@ fn of_tree(tree: &Tree) -> Option<f64> {
     }
 }
 
+/// Bytes from and to memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moved {
+    /// From memory.
+    pub read: u64,
+    /// To memory.
+    pub written: u64,
+}
+
 /// The bytes that any execution of nests as `build` makes them, one after the other, reads or
 /// writes at least: inputs, and what nothing reads afterwards, each element once.
-pub fn bytes(nests: &[Nest]) -> u64 {
+pub fn moved(nests: &[Nest]) -> Moved {
     let mut inputs: BTreeMap<String, u64> = BTreeMap::new();
     let mut results: BTreeMap<String, u64> = BTreeMap::new();
     for (k, nest) in nests.iter().enumerate() {
@@ -55,7 +64,10 @@ pub fn bytes(nests: &[Nest]) -> u64 {
             }
         }
     }
-    inputs.values().chain(results.values()).sum()
+    Moved {
+        read: inputs.values().sum(),
+        written: results.values().sum(),
+    }
 }
 
 /// How many elements `uses` touch.
@@ -95,12 +107,13 @@ fn operations(expr: &Expr) -> f64 {
 mod tests {
     use super::*;
 
-    fn bytes_of(texts: &[&str]) -> u64 {
+    fn moved_by(texts: &[&str]) -> (u64, u64) {
         let nests: Vec<Nest> = texts
             .iter()
             .map(|t| crate::ir::parse_nest(t).unwrap())
             .collect();
-        bytes(&nests)
+        let Moved { read, written } = moved(&nests);
+        (read, written)
     }
 
     const SUM: &str = "\
@@ -114,7 +127,7 @@ for i in 0..4
     #[test]
     fn inputs_and_results_move_once() {
         // Of A, one column is not read.
-        assert_eq!(bytes_of(&[SUM]), 8 * (4 + 4 * 5));
+        assert_eq!(moved_by(&[SUM]), (8 * 4 * 5, 8 * 4));
     }
 
     #[test]
@@ -124,7 +137,7 @@ f64 t[4], s[4], A[4][6]
 for i in 0..4
   t[i] = s[i] * A[i][0]
 ";
-        assert_eq!(bytes_of(&[SUM, scale]), 8 * (4 + 4 * 5));
+        assert_eq!(moved_by(&[SUM, scale]), (8 * 4 * 5, 8 * 4));
     }
 
     #[test]
@@ -134,6 +147,6 @@ f32 s[4], x[4]
 for i in 0..4
   s[i] += x[i]
 ";
-        assert_eq!(bytes_of(&[update]), 4 * (4 + 4 + 4));
+        assert_eq!(moved_by(&[update]), (4 * (4 + 4), 4 * 4));
     }
 }

@@ -124,7 +124,8 @@ fn provenance(results: &Results) -> String {
                  definition, GB/s the inputs and results, each once. The limit is the larger of \
                  two times: what the fewest operations of any variant take at the best rate of \
                  arithmetic, and, where the caches cannot hold them, what inputs and results take \
-                 at the best rate of memory. Both rates were measured in the same run, between the \
+                 at the rate that probes with the same mix of reads and writes get from memory, in \
+                 the median. All rates were measured in the same run, between the \
                  variants: where others use a machine, too, they change from minute to minute. The \
                  spread is the interquartile \
                  range over the median, the error the largest difference over the largest value.";

@@ -228,17 +228,19 @@ fn of_kernel(entry: &Entry, text: impl Fn(&Kernel) -> String) -> String {
 /// What limits a computation: its operations, or what has to come from memory, unless the caches
 /// can hold all of it.
 fn limit(work: &Work, rates: &Rates, caches: u64) -> Option<Limit> {
-    let of = |count: f64, rate: f64, by| Limit {
-        seconds: count / rate / 1e9,
+    let bytes = work.read + work.written;
+    let of = |count: f64, seconds: f64, by| Limit {
+        seconds,
         by,
         flops: work.least_flops,
-        bytes: work.bytes,
-        rate,
+        bytes,
+        rate: count / seconds / 1e9,
     };
+    let flops = work.least_flops;
     let arithmetic = rates.gflops(work.elem);
-    let arithmetic = arithmetic.map(|rate| of(work.least_flops, rate, "arithmetic"));
-    let in_memory = work.bytes > caches as f64;
-    let memory = in_memory.then(|| of(work.bytes, rates.bandwidth(), "memory"));
+    let arithmetic = arithmetic.map(|rate| of(flops, flops / rate / 1e9, "arithmetic"));
+    let in_memory = bytes > caches as f64;
+    let memory = in_memory.then(|| of(bytes, rates.moving(work.read, work.written), "memory"));
     let limits = [arithmetic, memory].into_iter().flatten();
     let limit = limits.max_by(|a, b| a.seconds.total_cmp(&b.seconds))?;
     let possible = limit.seconds.is_finite() && limit.seconds > 0.0;
@@ -255,7 +257,7 @@ impl Times {
             median,
             spread: row.timing.spread,
             gflops: work.flops / median / 1e9,
-            gbytes: work.bytes / median / 1e9,
+            gbytes: (work.read + work.written) / median / 1e9,
             share: limit.as_ref().map(|limit| limit.seconds / median),
             speed_up: first / median,
             error: row.error,
@@ -271,7 +273,8 @@ mod tests {
     const RATES: Rates = Rates {
         gflops_f64: 100.0,
         gflops_f32: 200.0,
-        read: 40.0,
+        read: 50.0,
+        copy: 50.0,
         triad: 50.0,
     };
 
@@ -279,7 +282,8 @@ mod tests {
         let work = Work {
             flops: 2.0 * flops,
             least_flops: flops,
-            bytes,
+            read: bytes / 2.0,
+            written: bytes / 2.0,
             elem,
         };
         // In picoseconds, because thousandths are not exact.

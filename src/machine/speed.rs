@@ -2,7 +2,7 @@
 //! data, compiled and timed as all others are.
 
 use super::Machine;
-use crate::codegen::{Kernel, Param, Role};
+use crate::codegen::{Header, Kernel, Param, Role};
 use crate::ir::{Elem, Shape, Tensor};
 use crate::legality::Proof;
 use crate::runtime::{
@@ -31,7 +31,10 @@ pub struct Rates {
     pub gflops_f32: f64,
     /// Bytes that are read from memory.
     pub read: f64,
-    /// Bytes that `a[k] = b[k] + 3 * c[k]` names, of which two thirds are read.
+    /// Bytes that `a[k] = 3 * b[k]` reads and writes past the caches, one half each.
+    pub copy: f64,
+    /// Bytes that `a[k] = b[k] + 3 * c[k]` reads and writes past the caches, two thirds of them
+    /// reads.
     pub triad: f64,
 }
 
@@ -50,13 +53,32 @@ impl Rates {
             gflops_f64: self.gflops_f64.max(other.gflops_f64),
             gflops_f32: self.gflops_f32.max(other.gflops_f32),
             read: self.read.max(other.read),
+            copy: self.copy.max(other.copy),
             triad: self.triad.max(other.triad),
         }
     }
 
-    /// Bytes per second to or from memory, at best.
+    /// Bytes to and from memory, at best.
     pub fn bandwidth(&self) -> f64 {
-        self.read.max(self.triad)
+        self.read.max(self.copy).max(self.triad)
+    }
+
+    /// The seconds in which so many bytes are read from memory and written to it.
+    ///
+    /// Both can go on at the same time, so how long a byte takes depends on how many of all are
+    /// written. It is known for none, for a third, and for a half of them; in between, some are
+    /// moved as the one does and some as the other. Beyond, it is what it is for a half.
+    pub fn moving(&self, read: f64, written: f64) -> f64 {
+        let bytes = read + written;
+        let known = [(0.0, self.read), (1.0 / 3.0, self.triad), (0.5, self.copy)];
+        let known = known.map(|(part, rate)| (part, 1e-9 / rate));
+        let part = (written / bytes.max(1.0)).min(0.5);
+        let between = known.windows(2).find(|pair| part <= pair[1].0);
+        let each = match between {
+            Some(&[low, high]) => low.1 + (high.1 - low.1) * (part - low.0) / (high.0 - low.0),
+            _ => known[2].1,
+        };
+        bytes * each
     }
 }
 
@@ -98,7 +120,7 @@ pub fn forget(control: &Control) -> Result<(), RuntimeError> {
 pub struct Probes {
     /// What is to be measured.
     pub variants: Vec<Variant>,
-    counts: [f64; 4],
+    counts: [f64; 5],
 }
 
 impl Probes {
@@ -110,17 +132,22 @@ impl Probes {
         Bench::new().probes(threads, control)
     }
 
-    /// The best of what was measured; `None` if that are not the times of these variants.
+    /// What was measured; `None` if that are not the times of these variants.
+    ///
+    /// Of arithmetic the best, since a core's units are there for one thread only. Of memory the
+    /// median, since others use it, too, so that its rate may double for some runs: medians of
+    /// probes and of variants that take turns were measured on the same machine.
     pub fn rates(&self, timings: &[Timing]) -> Option<Rates> {
-        let [f64, f32, read, triad] = timings else {
+        let [f64, f32, read, copy, triad] = timings else {
             return None;
         };
-        let rate = |timing: &Timing, count: f64| count / (timing.min.as_secs_f64().max(1e-9) * 1e9);
+        let rate = |time: Duration, count: f64| count / (time.as_secs_f64().max(1e-9) * 1e9);
         Some(Rates {
-            gflops_f64: rate(f64, self.counts[0]),
-            gflops_f32: rate(f32, self.counts[1]),
-            read: rate(read, self.counts[2]),
-            triad: rate(triad, self.counts[3]),
+            gflops_f64: rate(f64.min, self.counts[0]),
+            gflops_f32: rate(f32.min, self.counts[1]),
+            read: rate(read.median, self.counts[2]),
+            copy: rate(copy.median, self.counts[3]),
+            triad: rate(triad.median, self.counts[4]),
         })
     }
 }
@@ -220,7 +247,8 @@ impl Bench {
     /// Where the results are kept: a file for everything that they depend on.
     fn file(&self, control: &Control) -> Result<Option<PathBuf>, RuntimeError> {
         let kernels = [Elem::F64, Elem::F32].map(|elem| self.fma(elem));
-        let kernels = kernels.into_iter().chain([self.read(), self.triad()]);
+        let moving = [self.read(), self.copy(), self.triad()];
+        let kernels = kernels.into_iter().chain(moving);
         let source: String = kernels.map(|kernel| kernel.source()).collect();
         let compiler = Compiler::find()?;
         let key = compiler.key(&source, &self.options.flags(compiler, false));
@@ -237,9 +265,10 @@ impl Bench {
     }
 
     fn probes(&self, threads: usize, control: &Control) -> Result<Probes, RuntimeError> {
-        let half = || Data::Constant(Scalar::Float(0.5));
+        // Kernels that read the same data read the same memory, and these must not.
+        let constant = |number: usize| Data::Constant(Scalar::Float(0.5 / (1 + number) as f64));
         let variant = |kernel: Kernel, inputs: usize| -> Result<Variant, RuntimeError> {
-            let inputs = std::iter::repeat_with(half).take(inputs);
+            let inputs = (0..inputs).map(constant);
             Ok(Variant {
                 label: kernel.symbol.clone(),
                 kernel: runtime::compile(&kernel, &self.options, control)?,
@@ -260,12 +289,14 @@ impl Bench {
                 variant(self.fma(Elem::F64), 1)?,
                 variant(self.fma(Elem::F32), 1)?,
                 variant(self.read(), 1)?,
+                variant(self.copy(), 1)?,
                 variant(self.triad(), 2)?,
             ],
             counts: [
                 operations(Elem::F64),
                 operations(Elem::F32),
                 bytes,
+                2.0 * bytes,
                 3.0 * bytes,
             ],
         })
@@ -278,7 +309,7 @@ impl Bench {
             "#define ELEM {name}\n#define BYTES {bytes}\n#define MANY {many}\n#define ROUNDS {ROUNDS}\n"
         );
         let params = [param(1, elem, Role::Out), param(2, elem, Role::In)];
-        kernel("teml_fma", before + include_str!("fma.c"), params)
+        kernel("teml_fma", before + include_str!("fma.c"), params, [])
     }
 
     fn read(&self) -> Kernel {
@@ -288,14 +319,26 @@ impl Bench {
             param(1, Elem::F64, Role::Out),
             param(count, Elem::F64, Role::In),
         ];
-        kernel("teml_read", before + include_str!("read.c"), params)
+        kernel("teml_read", before + include_str!("read.c"), params, [])
+    }
+
+    fn copy(&self) -> Kernel {
+        let inputs = [Role::In];
+        self.streaming("teml_copy", include_str!("copy.c"), &inputs)
     }
 
     fn triad(&self) -> Kernel {
-        let of = |role| param(self.count, Elem::F64, role);
+        let inputs = [Role::In, Role::In];
+        self.streaming("teml_triad", include_str!("triad.c"), &inputs)
+    }
+
+    /// A kernel that writes an array past the caches.
+    fn streaming(&self, symbol: &str, function: &str, inputs: &[Role]) -> Kernel {
+        let roles = [Role::Out].into_iter().chain(inputs.iter().copied());
+        let params = roles.map(|role| param(self.count, Elem::F64, role));
         let before = format!("#define COUNT {}\n", self.count);
-        let params = [of(Role::Out), of(Role::In), of(Role::In)];
-        kernel("teml_triad", before + include_str!("triad.c"), params)
+        let headers = [Header::Integers, Header::Vectors];
+        kernel(symbol, before + function, params, headers)
     }
 }
 
@@ -304,12 +347,41 @@ fn param(count: u64, elem: Elem, role: Role) -> Param {
     Param { tensor, role }
 }
 
-fn kernel<const N: usize>(symbol: &str, function: String, params: [Param; N]) -> Kernel {
+fn kernel(
+    symbol: &str,
+    function: String,
+    params: impl IntoIterator<Item = Param>,
+    headers: impl IntoIterator<Item = Header>,
+) -> Kernel {
     Kernel {
         symbol: symbol.to_owned(),
-        headers: Default::default(),
+        headers: headers.into_iter().collect(),
         function,
-        params: params.into(),
+        params: params.into_iter().collect(),
         proof: Proof::Proved,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_take_as_long_as_in_the_probes_of_the_same_mix() {
+        let rates = Rates {
+            gflops_f64: 1.0,
+            gflops_f32: 1.0,
+            read: 40.0,
+            copy: 60.0,
+            triad: 50.0,
+        };
+        let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-12, "{a} is not {b}");
+        close(rates.moving(40e9, 0.0), 1.0);
+        close(rates.moving(100e9, 50e9), 3.0);
+        close(rates.moving(60e9, 60e9), 2.0);
+        close(rates.moving(0.0, 60e9), 1.0);
+        // Three reads for a write: the triad, and one more read.
+        close(rates.moving(120e9, 40e9), 120.0 / 50.0 + 40.0 / 40.0);
+        close(rates.moving(0.0, 0.0), 0.0);
     }
 }

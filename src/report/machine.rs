@@ -54,6 +54,7 @@ pub fn machine(machine: &Machine, speeds: &[Speed]) -> String {
         add("f64", rates.gflops_f64, "GFLOP/s");
         add("f32", rates.gflops_f32, "GFLOP/s");
         add("reading", rates.read, "GB/s");
+        add("copy", rates.copy, "GB/s");
         add("triad", rates.triad, "GB/s");
     }
     text.join("\n")
@@ -116,6 +117,7 @@ mod tests {
             gflops_f64: 12.34,
             gflops_f32: 25.0,
             read: 10.0,
+            copy: 9.0,
             triad: 8.0,
         };
         let text = machine(&known, &[Speed { threads: 4, rates }]);

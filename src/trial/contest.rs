@@ -66,8 +66,10 @@ pub struct Work {
     pub flops: f64,
     /// The fewest arithmetic operations by any variant's definition.
     pub least_flops: f64,
-    /// Bytes that are read or written at least: inputs and results, each once.
-    pub bytes: f64,
+    /// Bytes that are read at least: inputs, each once.
+    pub read: f64,
+    /// Bytes that are written at least: results, each once.
+    pub written: f64,
     /// The type of the results.
     pub elem: Elem,
 }
@@ -211,10 +213,12 @@ fn work_of(contest: &Contest, plain: &Candidate) -> Work {
     let all = contest.candidates.iter().map(naive);
     let least = all.map(|plain| flops(&plain)).fold(f64::INFINITY, f64::min);
     let last = plain.nests.last().and_then(|n| n.definition().last());
+    let moved = work::moved(&plain.nests);
     Work {
         flops: flops(plain),
         least_flops: least,
-        bytes: work::bytes(&plain.nests) as f64,
+        read: moved.read as f64,
+        written: moved.written as f64,
         elem: last.map_or(Elem::F64, |e| e.elem()),
     }
 }

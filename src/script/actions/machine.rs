@@ -18,7 +18,7 @@ vector registers. What the system does not tell is `()`.
 
 `machine(\"measured\")` also has `one` and `all`, for one thread and for all threads of this run,
 each a map of rates at best: `f64` and `f32` in GFLOP/s, where a fused multiply-add is two
-operations, `read` and `triad` in GB/s to and from memory. They are measured in some seconds, by
+operations, `read`, `copy` and `triad` in GB/s to and from memory. They are measured in some seconds, by
 running kernels, and remembered from then on (`teml machine --again` measures anew).",
     call: |call| {
         let measured = match call.count() {
@@ -58,12 +58,14 @@ fn rates(call: &Call, threads: usize) -> Result<Map, Failure> {
         gflops_f64,
         gflops_f32,
         read,
+        copy,
         triad,
     } = speed.rates;
     let all = [
         ("f64", gflops_f64),
         ("f32", gflops_f32),
         ("read", read),
+        ("copy", copy),
         ("triad", triad),
     ];
     let pairs = all.map(|(key, rate)| (key.into(), Dynamic::from_float(rate)));
