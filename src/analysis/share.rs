@@ -1,9 +1,10 @@
 //! What an iteration of a loop touches, in equal shares for the iterations of a loop inside of it.
 
 use super::bounds::Bounds;
-use super::footprint::{Access, Side, footprint, uses};
+use super::footprint::{Access, Side, Use, footprint, uses};
 use super::position;
 use crate::ir::{Affine, Loop, Name, Nest, Tensor, Tree};
+use std::sync::Arc;
 
 /// Elements that lie one behind the other in memory, and who fetches which part of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,12 +34,14 @@ pub enum NoShare {
     Still,
     /// The loop may have any number of iterations.
     Unknown(Name),
-    /// What an iteration touches lies here and there in memory.
+    /// What an iteration of the outer loop touches lies here and there in memory, and what one of
+    /// the inner loop does, too.
     Scattered,
 }
 
 /// What the iteration of `of` touches of `tensor` that comes `distance` iterations later, shared by
-/// the iterations of `inner` and of the loops between the two.
+/// the iterations of `inner` and of the loops between the two. Where that lies here and there, each
+/// of them gets what it touches itself then.
 ///
 /// # Errors
 /// [`NoShare`].
@@ -71,13 +74,8 @@ pub fn share(
         .first()
         .map(|used| used.tensor)
         .ok_or(NoShare::Still)?;
-    let extents = whole.shape().extents();
-    let is_full = |(side, extent): &(&Side, &u64)| side.extent == **extent;
-    let full = sides.iter().zip(extents).rev().take_while(is_full).count();
-    // One dimension may be touched in part, and those before it at one index.
-    let single = sides.len().saturating_sub(full + 1);
-    if sides[..single].iter().any(|side| side.extent != 1) {
-        return Err(NoShare::Scattered);
+    if !is_contiguous(&sides, whole) {
+        return own_part(nest, &chain, depth, &found, distance);
     }
 
     let bounds = Bounds::around(nest, chain.iter().map(|l| &***l));
@@ -89,23 +87,72 @@ pub fn share(
             .plus(&Affine::iterator(l.name.clone()).minus(lower));
         shares = shares.saturating_mul(trips);
     }
-    let later =
-        Affine::iterator(of.clone()).plus_constant(distance.saturating_mul(outer.range.step));
-    let map = |name: &Name| (name == of).then(|| later.clone());
+    Ok(shared(outer, distance, &found, &sides, (number, shares)))
+}
+
+/// What one iteration of the innermost loop of `chain` touches of a tensor when the loop before
+/// `depth` is `distance` iterations further.
+fn own_part(
+    nest: &Nest,
+    chain: &[&Arc<Loop>],
+    depth: usize,
+    found: &[Use],
+    distance: i64,
+) -> Result<Share, NoShare> {
+    let (of, inner) = (chain[depth - 1], chain[chain.len() - 1]);
+    let is_inside = |used: &&Use| {
+        let innermost = used.loops.get(chain.len() - 1);
+        innermost.is_some_and(|l| l.name == inner.name)
+    };
+    let own: Vec<Use> = found.iter().filter(is_inside).cloned().collect();
+    let sides = footprint(nest, &own, chain.len()).ok_or(NoShare::Scattered)?;
+    let moves = sides.iter().any(|side| side.low.mentions(&of.name));
+    if !moves || !own.iter().all(|used| is_contiguous(&sides, used.tensor)) {
+        return Err(NoShare::Scattered);
+    }
+    let only = (Affine::constant(0), 1);
+    Ok(shared(of, distance, &own, &sides, only))
+}
+
+/// Whether a box of a tensor has all its elements one behind the other: one dimension may be
+/// touched in part, and those before it at one index.
+fn is_contiguous(sides: &[Side], tensor: &Tensor) -> bool {
+    let is_full = |(side, extent): &(&Side, &u64)| side.extent == **extent;
+    let sized = sides.iter().zip(tensor.shape().extents());
+    let full = sized.rev().take_while(is_full).count();
+    let single = sides.len().saturating_sub(full + 1);
+    sides[..single].iter().all(|side| side.extent == 1)
+}
+
+/// Shares of the box that `found` touch, `distance` iterations of `of` later.
+fn shared(
+    of: &Loop,
+    distance: i64,
+    found: &[Use],
+    sides: &[Side],
+    (number, shares): (Affine, i64),
+) -> Share {
+    let by = distance.saturating_mul(of.range.step);
+    let later = Affine::iterator(of.name.clone()).plus_constant(by);
+    let map = |name: &Name| (*name == of.name).then(|| later.clone());
     let room = |(side, extent): (&Side, &u64)| {
         i64::try_from(extent - side.extent.min(*extent)).unwrap_or(i64::MAX)
     };
-    Ok(Share {
-        tensor: whole.clone(),
+    let tensor = found[0].tensor;
+    let elements = sides.iter();
+    Share {
+        tensor: tensor.clone(),
         first: sides.iter().map(|side| side.low.substitute(&map)).collect(),
-        last: sides.iter().zip(extents).map(room).collect(),
-        elements: sides
+        last: sides
             .iter()
-            .fold(1, |n, side| n.saturating_mul(side.extent)),
+            .zip(tensor.shape().extents())
+            .map(room)
+            .collect(),
+        elements: elements.fold(1, |n, side| n.saturating_mul(side.extent)),
         number,
         shares,
         write: found.iter().any(|used| used.access != Access::Read),
-    })
+    }
 }
 
 /// Where a loop of step 1 begins, and how many iterations it has at most.

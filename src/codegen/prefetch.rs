@@ -68,10 +68,12 @@ impl Emitter<'_> {
         if !from.is_in_limits() {
             return;
         }
-        let mut offset = from.to_string();
-        if each > 1 {
-            let _ = write!(offset, " + {LINE}*teml_line");
-        }
+        let line = format!("{LINE}*teml_line");
+        let mut offset = match (from.as_constant(), each > 1) {
+            (Some(0), true) => line,
+            (_, true) => format!("{from} + {line}"),
+            (_, false) => from.to_string(),
+        };
         self.values.headers.insert(Header::Integers);
         if each.saturating_mul(share.shares) > lines {
             self.values.headers.insert(Header::Support);

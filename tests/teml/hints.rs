@@ -54,6 +54,19 @@ fn shares_are_all_that_a_later_iteration_touches() {
     let expected = "__builtin_prefetch((const char *)&A[teml_min64(4*o + 8, 6)][0] + 64*i);";
     assert!(text.contains(expected), "{text}");
 
+    // Columns of several rows, which each iteration that reads one fetches of it: two lines.
+    let text = kernel(&[
+        "f64 A[10][90], B[10][90]",
+        "for o in 0..10",
+        "  for y in 0..10 prefetch(A, 2 of o)",
+        "    for x in 0..9",
+        "      B[y][9*o + x] = A[y][9*o + x]",
+    ]);
+    let expected = "for (int64_t teml_line = 0; teml_line < 2; teml_line++) {
+                __builtin_prefetch((const char *)&A[y][teml_min64(9*o + 18, 81)] + 64*teml_line);
+            }";
+    assert!(plain(&text).contains(&plain(expected)), "{text}");
+
     // Where the loop is gone, nothing is fetched.
     let gone = batches.map(|line| line.replace("of b", "of q"));
     let text = kernel(&gone.each_ref().map(String::as_str));

@@ -55,7 +55,8 @@ pub fn hints() -> Vec<Case> {
         "f64 A[4][4], B[4][4]",
         "for i in 0..4",
         "  for j in 0..4",
-        "    B[i][j] = A[j][i]",
+        "    for k in 0..4",
+        "      B[i][j] += A[k][i]",
     ]);
     let endless = trees::nest(&[
         "f64 A[4][4], B[4][4]",

@@ -42,13 +42,32 @@
 //!         C[b][i][j] += A[b][i][k] * B[b][k][j]
 //! ```
 //!
+//! Where what the later iteration touches lies here and there, such as some columns of several
+//! rows, each iteration inside fetches what it touches itself then: the same row of later columns.
+//!
+//! ```rhai
+//! let A = tensor([40, 500]);
+//! let R = eq(vmul(2, A, [(), [y, x]]), [y, x]);
+//! let blocks = build(R).tile([4, 8]);
+//! print(blocks.prefetch("x_o", A, 16, "y_i"));
+//! ```
+//!
+//! ```text
+//! f64 R[40][500], A[40][500]
+//! for y_o in 0..10
+//!   for x_o in 0..63
+//!     for y_i in 4*y_o..4*y_o + 4 prefetch(A, 16 of x_o)
+//!       for x_i in 8*x_o..min(8*x_o + 8, 500)
+//!         R[y_i][x_i] = 2 * A[y_i][x_i]
+//! ```
+//!
 //! Always legal: it changes no element.
 //!
 //! Refuses: tensors that no access inside of the loop moves through; distances below 1 or beyond
 //! 2^40; vector loops and loops inside of them, which compilers do not vectorize then; collapsed
 //! loops other than the innermost. Shares, too, where the loop that fetches is not inside of the
-//! other one, has a number of iterations without a bound, or where what is to be fetched lies here
-//! and there in memory.
+//! other one, has a number of iterations without a bound, or where what one of its iterations is to
+//! fetch lies here and there in memory.
 //!
 //! Source: software prefetching, Mowry, Lam and Gupta, Design and Evaluation of a Compiler
 //! Algorithm for Prefetching, 1992.
