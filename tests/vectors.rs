@@ -66,6 +66,19 @@ fn a_rest_that_is_a_vector_is_one() {
 }
 
 #[test]
+fn masks_are_for_what_is_in_the_cache() {
+    let script = "let A = tensor([9000, 7]); let x = tensor([7]);
+         let B = eq(vmul(A, x, [[i, j], [j]]), [i, j]); let l = build(B).vectorize(\"j\");";
+    let far = c(script, "l");
+    assert!(
+        far.contains("f64x4(B[i][0]) = ") && !far.contains("_part"),
+        "{far}"
+    );
+    let fetched = c(script, "l.prefetch(\"i\", A, 8).prefetch(\"i\", B, 8)");
+    assert!(fetched.contains("f64xn_part(A[i][j], 7 - j)"), "{fetched}");
+}
+
+#[test]
 fn sums_in_memory_have_no_masks() {
     let text = c(
         "let A = tensor([3, 5, 6]); let B = einsum(\"ikj->ij\", A); let l = build(B);",

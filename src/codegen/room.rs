@@ -1,18 +1,26 @@
 //! Rows of local tensors with room for whole vectors.
 //!
 //! The iterations of a vector loop that fill no register are one vector with fewer lanes that
-//! count. Tensors that others see are read and written under a mask; rows of local ones are made
-//! longer, so that what lies behind their elements can be overwritten. So tiles stay in registers,
-//! and no load waits for a masked store.
+//! count. Tensors that others see are read and written under a mask, if they are in the cache: one
+//! that a mask finds elsewhere costs processors more than several shorter vectors. Rows of local
+//! tensors are made longer, so that what lies behind their elements can be overwritten. So tiles
+//! stay in registers, and no load waits for a masked store.
 
 use super::lanes::{Chosen, LARGEST, elem_of, trips};
 use crate::analysis::bounds::Bounds;
 use crate::ir::{Affine, Fill, Index, Loop, Name, Tensor, Tree};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-/// How many elements of their rows local tensors use, from the first one on.
+/// The most bytes of a tensor that is in the cache after its first use: 256 KiB.
+const MAX_NEAR: u64 = 1 << 18;
+
+/// How many elements of their rows local tensors use, from the first one on, and what is fetched
+/// before it is used.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Rows(HashMap<Name, i64>);
+pub(super) struct Rows {
+    used: HashMap<Name, i64>,
+    fetched: HashSet<Name>,
+}
 
 impl Rows {
     fn of(trees: &[Tree]) -> Rows {
@@ -25,9 +33,12 @@ impl Rows {
         for tree in trees {
             match tree {
                 Tree::Local(tensor) => {
-                    self.0.extend(tensor.name().map(|name| (name.clone(), 0)));
+                    self.used
+                        .extend(tensor.name().map(|name| (name.clone(), 0)));
                 }
                 Tree::Loop(l) => {
+                    let fetched = l.hints.prefetch.iter().map(|fetch| fetch.tensor.clone());
+                    self.fetched.extend(fetched);
                     let mut inside = around.clone();
                     inside.enter(l);
                     self.trees(&l.body, &inside);
@@ -67,15 +78,25 @@ impl Rows {
     }
 
     fn at_least(&mut self, tensor: &Tensor, used: i64) {
-        if let Some(known) = tensor.name().and_then(|name| self.0.get_mut(name)) {
+        if let Some(known) = tensor.name().and_then(|name| self.used.get_mut(name)) {
             *known = used.max(*known);
         }
+    }
+
+    /// Whether a tensor is in the cache when it is used.
+    pub(super) fn are_near(&self, tensor: &Tensor) -> bool {
+        let bytes = tensor
+            .shape()
+            .elements()
+            .saturating_mul(tensor.elem().size() as u64);
+        let known = |name| self.used.contains_key(name) || self.fetched.contains(name);
+        bytes <= MAX_NEAR || tensor.name().is_some_and(known)
     }
 
     /// Whether lanes from a multiple of their number on, up to the one that iteration `trips` would
     /// be in, belong to a row of a local tensor, and those from `trips` on are of no use.
     pub(super) fn hold(&self, tensor: &Tensor, index: &[Affine], lane: &Name, trips: i64) -> bool {
-        let used = tensor.name().and_then(|name| self.0.get(name));
+        let used = tensor.name().and_then(|name| self.used.get(name));
         let lanes = LARGEST / tensor.elem().size() as i64;
         index.last() == Some(&Affine::iterator(lane.clone()))
             && used.is_some_and(|used| *used <= trips)

@@ -5,7 +5,7 @@ use super::kernel::Header;
 use super::lanes::{LARGEST, elem_of, trips};
 use super::room::rest;
 use super::stream::is_aligned;
-use crate::ir::{Elem, Loop, Name, Stmt, Tree};
+use crate::ir::{Elem, Index, Loop, Name, Stmt, Tree};
 
 /// How many neighbors are treated at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -238,17 +238,23 @@ impl Emitter<'_> {
     }
 
     /// Whether the last vector of a loop may be one of which only a part counts: no store past the
-    /// caches has a mask, and what is loaded after a masked store waits until that is in the cache,
-    /// as sums in memory would.
+    /// caches has a mask, what is loaded after a masked store waits until that is in the cache, as
+    /// sums in memory would, and masks are for what is in the cache.
     fn may_end_within(&self, l: &Loop, trips: i64) -> bool {
-        let sums = l.body.iter().any(|tree| match tree {
+        let rows = &self.values.rows;
+        let fits = l.body.iter().all(|tree| match tree {
             Tree::Stmt(s) => {
-                let held = self.values.rows.hold(&s.target, &s.index, &l.name, trips);
-                s.update.is_some() && !held
+                let held = rows.hold(&s.target, &s.index, &l.name, trips);
+                let mut near = rows.are_near(&s.target);
+                s.value.for_each_access(&mut |tensor, index| {
+                    let moves = matches!(index, Index::At(index) if index.iter().any(|a| a.mentions(&l.name)));
+                    near &= !moves || rows.are_near(tensor);
+                });
+                near && (held || s.update.is_none())
             }
-            _ => false,
+            _ => true,
         });
-        !sums && self.streamed(l).is_none()
+        fits && self.streamed(l).is_none()
     }
 
     /// The first statement of a vector loop that stores past the caches.
