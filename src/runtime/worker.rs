@@ -61,7 +61,12 @@ impl Worker {
             .env("OMP_NUM_THREADS", &threads)
             .env("OMP_THREAD_LIMIT", &threads);
         command.env("OMP_DYNAMIC", "false");
-        // Libraries have threads of their own, and as many.
+        // Libraries have threads of their own, and as many; and they know best which of their
+        // kernels a processor runs fastest.
+        let settings = std::env::vars_os().map(|(name, _)| name);
+        for name in settings.filter(|name| name.to_string_lossy().starts_with("OPENBLAS_")) {
+            command.env_remove(name);
+        }
         command.env("OPENBLAS_NUM_THREADS", &threads);
         let placed = ["OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY"];
         if !bound {
