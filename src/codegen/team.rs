@@ -8,7 +8,7 @@
 //! Loops with a threshold keep a region of their own, since it says who runs them.
 
 use super::emit::Emitter;
-use crate::ir::{Loop, Tree};
+use crate::ir::{Loop, Tensor, Tree};
 
 impl Emitter<'_> {
     /// Trees one after the other.
@@ -16,7 +16,7 @@ impl Emitter<'_> {
         let mut rest = trees;
         while let Some((first, others)) = rest.split_first() {
             let run = match self.threads {
-                Threads::One => rest.iter().take_while(|t| self.is_for_team(t)).count(),
+                Threads::One => self.team_at(rest),
                 Threads::Team | Threads::Shared => 0,
             };
             let (team, after) = rest.split_at(run);
@@ -28,6 +28,25 @@ impl Emitter<'_> {
                 rest = others;
             }
         }
+    }
+
+    /// How many trees, from the first one on, can be in one region. Of tensors with the same name
+    /// one is declared, which has to do for all.
+    fn team_at(&self, trees: &[Tree]) -> usize {
+        let mut shared: Vec<&Tensor> = Vec::new();
+        let mut count = 0;
+        for tree in trees {
+            shared_locals(tree, &mut shared);
+            let one_of_each = shared.iter().enumerate().all(|(k, b)| {
+                let same_name = |a: &&&Tensor| a.name() == b.name();
+                shared[..k].iter().filter(same_name).all(|a| a == b)
+            });
+            if !one_of_each || !self.is_for_team(tree) {
+                break;
+            }
+            count += 1;
+        }
+        count
     }
 
     /// Whether a tree can be in a region with others.
@@ -44,7 +63,15 @@ impl Emitter<'_> {
     }
 
     fn team(&mut self, trees: &[Tree]) {
-        trees.iter().for_each(|tree| self.shared_locals(tree));
+        let mut shared = Vec::new();
+        trees
+            .iter()
+            .for_each(|tree| shared_locals(tree, &mut shared));
+        for (k, tensor) in shared.iter().enumerate() {
+            if !shared[..k].contains(tensor) {
+                self.tree(&Tree::Local((*tensor).clone()));
+            }
+        }
         self.line("#pragma omp parallel");
         self.line("{");
         self.depth += 1;
@@ -54,14 +81,14 @@ impl Emitter<'_> {
         self.depth -= 1;
         self.line("}");
     }
+}
 
-    /// Declares the local tensors that the loops of a team share.
-    fn shared_locals(&mut self, tree: &Tree) {
-        match tree {
-            Tree::Loop(l) if !l.parallel => l.body.iter().for_each(|t| self.shared_locals(t)),
-            Tree::Local(_) => self.tree(tree),
-            _ => {}
-        }
+/// The local tensors that the loops of a team share.
+fn shared_locals<'t>(tree: &'t Tree, found: &mut Vec<&'t Tensor>) {
+    match tree {
+        Tree::Loop(l) if !l.parallel => l.body.iter().for_each(|t| shared_locals(t, found)),
+        Tree::Local(tensor) => found.push(tensor),
+        _ => {}
     }
 }
 
