@@ -336,13 +336,13 @@ impl Emitter<'_> {
             }
             _ => self.values.value(&s.value, 0),
         };
-        let vector = self.values.vectors.as_ref();
         if let Some((vectors, end)) = self.values.end(&s.target, &s.index) {
             let target = element(&s.target, &s.index);
             let line = vectors.set(&target, end, &value);
             self.line(&line);
             return;
         }
+        let vector = self.values.vectors.as_ref();
         let line = match s.update {
             _ if vector.is_some_and(|v| v.is_several() && self.streams.stores(&v.iterator, s)) => {
                 format!("TEML_STREAM({target}, {value});")

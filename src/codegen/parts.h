@@ -1,5 +1,5 @@
-// The first n elements of a register: zeros, or what was there, take the place of the others, which
-// are not touched in memory.
+// The first n elements of a register: the others are zeros where they are read, and memory behind
+// them is not touched.
 #if TEML_VECTOR == 64
 #define TEML_MASK(lanes, n) ((n) < (lanes) ? (1u << (n)) - 1 : (1u << ((lanes) - 1)) * 2 - 1)
 static inline __attribute__((always_inline)) teml_f64xn teml_f64_part(const double *from, int64_t n)

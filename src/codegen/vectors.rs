@@ -247,8 +247,10 @@ impl Emitter<'_> {
                 let held = rows.hold(&s.target, &s.index, &l.name, trips);
                 let mut near = rows.are_near(&s.target);
                 s.value.for_each_access(&mut |tensor, index| {
-                    let moves = matches!(index, Index::At(index) if index.iter().any(|a| a.mentions(&l.name)));
-                    near &= !moves || rows.are_near(tensor);
+                    if let Index::At(index) = index {
+                        let moves = index.iter().any(|a| a.mentions(&l.name));
+                        near &= !moves || rows.are_near(tensor);
+                    }
                 });
                 near && (held || s.update.is_none())
             }
