@@ -21,7 +21,7 @@ pub use results::{Absent, Group, Limit, Line, Results};
 pub use table::{summary, table};
 
 use crate::machine::{self, Probes};
-use crate::runtime::{Budget, Control, RuntimeError};
+use crate::runtime::{Budget, Control, RuntimeError, Timing};
 use crate::script::{Mode, ScriptError, Session, Size, Workbench};
 use crate::trial::{Contest, Progress};
 use std::time::Duration;
@@ -270,8 +270,13 @@ impl Bench<'_> {
         let probes = self.probes.map_or(&[][..], |probes| &probes.variants);
         match contest.run(&present, probes, self.control, self.progress) {
             Ok(ranking) => {
-                let own = self.probes.and_then(|probes| probes.rates(&ranking.probes));
-                let rates = own.unwrap_or(results.rates);
+                let measured = |of: fn(&Timing) -> Duration| {
+                    let probes = self.probes?;
+                    probes.rates(&ranking.probes, of)
+                };
+                let usual = measured(|timing| timing.median);
+                let best = measured(|timing| timing.min);
+                let rates = [usual, best].map(|rates| rates.unwrap_or(results.rates));
                 Group {
                     absent,
                     notes,

@@ -122,12 +122,12 @@ fn provenance(results: &Results) -> String {
                  timed. Then all variants of a kernel take turns in one run, after a warm-up; a \
                  time is that of the kernel alone. GFLOP/s count the operations of the \
                  definition, GB/s the inputs and results, each once. The limit is the larger of \
-                 two times: what the fewest operations of any variant take at the best rate of \
-                 arithmetic, and, where the caches cannot hold them, what inputs and results take \
-                 at the rate that probes with the same mix of reads and writes get from memory, in \
-                 the median. All rates were measured in the same run, between the \
-                 variants: where others use a machine, too, they change from minute to minute. The \
-                 spread is the interquartile \
+                 two times: what the fewest operations of any variant take at the machine's rate \
+                 of arithmetic, and, where the caches cannot hold them, what inputs and results \
+                 take at the rate that probes with the same mix of reads and writes get from \
+                 memory. Rates are medians, as times are; the best ones stand below the tables. \
+                 All were measured in the same run, between the variants: where others use a \
+                 machine, too, they change from minute to minute. The spread is the interquartile \
                  range over the median, the error the largest difference over the largest value.";
     format!("<p>{rules}</p>\n<pre>{}</pre>\n", escaped(&text.join("\n")))
 }

@@ -68,8 +68,10 @@ pub struct Limit {
     pub flops: f64,
     /// Inputs and results in bytes.
     pub bytes: f64,
-    /// The rate of the machine, in units of 10^9 per second.
+    /// The rate of the machine, in units of 10^9 per second: the median of what was measured.
     pub rate: f64,
+    /// The best rate that was measured in the same run.
+    pub best: f64,
 }
 
 /// A variant or a peer.
@@ -170,12 +172,12 @@ impl Group {
         }
     }
 
-    /// What was measured where `machine` could do `rates`.
+    /// What was measured where `machine` could do `rates` in the median and at best.
     pub(super) fn new(
         kernel: &str,
         ranking: &Ranking,
         peers: &[Peer],
-        rates: &Rates,
+        rates: &[Rates; 2],
         machine: &Machine,
     ) -> Group {
         let work = &ranking.work;
@@ -227,20 +229,23 @@ fn of_kernel(entry: &Entry, text: impl Fn(&Kernel) -> String) -> String {
 
 /// What limits a computation: its operations, or what has to come from memory, unless the caches
 /// can hold all of it.
-fn limit(work: &Work, rates: &Rates, caches: u64) -> Option<Limit> {
+fn limit(work: &Work, rates: &[Rates; 2], caches: u64) -> Option<Limit> {
     let bytes = work.read + work.written;
-    let of = |count: f64, seconds: f64, by| Limit {
-        seconds,
+    let of = |count: f64, seconds: [f64; 2], by| Limit {
+        seconds: seconds[0],
         by,
         flops: work.least_flops,
         bytes,
-        rate: count / seconds / 1e9,
+        rate: count / seconds[0] / 1e9,
+        best: count / seconds[1] / 1e9,
     };
     let flops = work.least_flops;
-    let arithmetic = rates.gflops(work.elem);
-    let arithmetic = arithmetic.map(|rate| of(flops, flops / rate / 1e9, "arithmetic"));
+    let known = rates[0].gflops(work.elem).zip(rates[1].gflops(work.elem));
+    let computing = known.map(|(usual, best)| [usual, best].map(|rate| flops / rate / 1e9));
+    let arithmetic = computing.map(|seconds| of(flops, seconds, "arithmetic"));
     let in_memory = bytes > caches as f64;
-    let memory = in_memory.then(|| of(bytes, rates.moving(work.read, work.written), "memory"));
+    let moving = rates.map(|rates| rates.moving(work.read, work.written));
+    let memory = in_memory.then(|| of(bytes, moving, "memory"));
     let limits = [arithmetic, memory].into_iter().flatten();
     let limit = limits.max_by(|a, b| a.seconds.total_cmp(&b.seconds))?;
     let possible = limit.seconds.is_finite() && limit.seconds > 0.0;
@@ -287,7 +292,7 @@ mod tests {
             elem,
         };
         // In picoseconds, because thousandths are not exact.
-        limit(&work, &RATES, 1000).map(|l| ((l.seconds * 1e12).round(), l.by))
+        limit(&work, &[RATES, RATES], 1000).map(|l| ((l.seconds * 1e12).round(), l.by))
     }
 
     #[test]

@@ -59,11 +59,12 @@ pub(super) fn notes(group: &Group) -> Vec<String> {
             _ => (limit.flops, "FLOP", "GFLOP/s"),
         };
         notes.push(format!(
-            "limit: {}, set by {}: {}{what} at {:.1} {rate}",
+            "limit: {}, set by {}: {}{what} at {:.1} {rate}, in the median ({:.1} at best)",
             seconds(limit.seconds),
             limit.by,
             scaled(count),
-            limit.rate
+            limit.rate,
+            limit.best
         ));
     }
     notes.extend(group.notes.iter().cloned());

@@ -18,7 +18,7 @@ use std::time::Duration;
 pub struct Speed {
     /// The number of threads.
     pub threads: usize,
-    /// At best.
+    /// At best of arithmetic, in the median of memory.
     pub rates: Rates,
 }
 
@@ -132,22 +132,22 @@ impl Probes {
         Bench::new().probes(threads, control)
     }
 
-    /// What was measured; `None` if that are not the times of these variants.
+    /// What was measured, in the median or at best, as `of` says; `None` if that are not the times
+    /// of these variants.
     ///
-    /// Of arithmetic the best, since a core's units are there for one thread only. Of memory the
-    /// median, since others use it, too, so that its rate may double for some runs: medians of
-    /// probes and of variants that take turns were measured on the same machine.
-    pub fn rates(&self, timings: &[Timing]) -> Option<Rates> {
+    /// What a machine can do changes while others use it, so medians of variants are compared with
+    /// medians of probes that took turns with them.
+    pub fn rates(&self, timings: &[Timing], of: impl Fn(&Timing) -> Duration) -> Option<Rates> {
         let [f64, f32, read, copy, triad] = timings else {
             return None;
         };
-        let rate = |time: Duration, count: f64| count / (time.as_secs_f64().max(1e-9) * 1e9);
+        let rate = |timing: &Timing, count: f64| count / (of(timing).as_secs_f64().max(1e-9) * 1e9);
         Some(Rates {
-            gflops_f64: rate(f64.min, self.counts[0]),
-            gflops_f32: rate(f32.min, self.counts[1]),
-            read: rate(read.median, self.counts[2]),
-            copy: rate(copy.median, self.counts[3]),
-            triad: rate(triad.median, self.counts[4]),
+            gflops_f64: rate(f64, self.counts[0]),
+            gflops_f32: rate(f32, self.counts[1]),
+            read: rate(read, self.counts[2]),
+            copy: rate(copy, self.counts[3]),
+            triad: rate(triad, self.counts[4]),
         })
     }
 }
@@ -259,7 +259,16 @@ impl Bench {
     fn measure(&self, threads: usize, control: &Control) -> Result<Rates, RuntimeError> {
         let probes = self.probes(threads, control)?;
         let timings = runtime::measure(&probes.variants, &BUDGET, control)?;
-        probes.rates(&timings).ok_or(RuntimeError::Interrupted {
+        let usual = probes.rates(&timings, |timing| timing.median);
+        let best = probes.rates(&timings, |timing| timing.min);
+        // A core's units are there for one thread only; of memory, others may leave more for some
+        // runs than there is at other times.
+        let rates = usual.zip(best).map(|(usual, best)| Rates {
+            gflops_f64: best.gflops_f64,
+            gflops_f32: best.gflops_f32,
+            ..usual
+        });
+        rates.ok_or(RuntimeError::Interrupted {
             during: "measuring".to_owned(),
         })
     }
