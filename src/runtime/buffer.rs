@@ -2,6 +2,7 @@
 
 use super::data::Data;
 use super::error::RuntimeError;
+use super::place::Place;
 use super::sys;
 use crate::ir::{Elem, Tensor};
 use memmap2::{Mmap, MmapMut, MmapOptions};
@@ -14,39 +15,6 @@ use std::os::fd::AsRawFd;
 const GUARD: usize = 1 << 16;
 
 const _: () = assert!(GUARD.is_multiple_of(crate::codegen::ALIGNMENT));
-const _: () = assert!(LINE.is_multiple_of(crate::codegen::ALIGNMENT));
-
-/// Bytes of a cache line, and of the pages of processors.
-const LINE: usize = 64;
-const PAGE: usize = 4096;
-
-/// Where the elements of a buffer start in the page after its guard zone.
-///
-/// Processors compare addresses within a page first, so that a load waits for a store elsewhere
-/// that agrees with it there, and lines that agree there compete for the same places of a cache.
-/// Elements of two tensors at the same index would always agree, and those that a stencil reads
-/// would agree with what it has just stored. So each has a start of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// Of the input with this number.
-    Input(usize),
-    /// Of the output with this number.
-    Output(usize),
-}
-
-impl Place {
-    /// Multiples of the golden section of a page: the first ones of both kinds are far apart, and
-    /// no output is just before what of an early input comes next.
-    fn start(self) -> usize {
-        const STEP: usize = 39;
-        let lines = PAGE / LINE;
-        let number = match self {
-            Place::Input(k) => k % lines,
-            Place::Output(k) => lines - 1 - k % lines,
-        };
-        number * STEP % lines * LINE
-    }
-}
 
 /// The elements of one tensor in shared memory, row-major and aligned to
 /// [`ALIGNMENT`](crate::codegen::ALIGNMENT).

@@ -1,11 +1,12 @@
 //! Kernels with their buffers in workers; and one run of one kernel, for its results.
 
-use super::buffer::{Buffer, Place};
+use super::buffer::Buffer;
 use super::compile::Compiled;
 use super::control::Control;
 use super::data::Data;
 use super::error::RuntimeError;
 use super::measure;
+use super::place::Place;
 use super::protocol::{Call, Restore};
 use super::worker::Worker;
 use crate::codegen::Role;

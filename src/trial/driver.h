@@ -11,16 +11,18 @@ struct teml_variant {
     void (*run)(void);
 };
 
-static inline void *teml_allocate(size_t elements, size_t size)
+// Tensors start in different places of their pages: lines that agree there compete for the same
+// places of a cache, and loads wait for stores that do.
+static inline void *teml_allocate(size_t elements, size_t size, size_t start)
 {
-    size_t bytes = (elements * size + 63) / 64 * 64;
-    void *memory = aligned_alloc(64, bytes);
+    size_t page = 4096, bytes = (start + elements * size + page - 1) / page * page;
+    char *memory = aligned_alloc(page, bytes);
     if (memory == NULL) {
         fprintf(stderr, "no memory for %zu bytes\n", bytes);
         exit(2);
     }
     memset(memory, 0, bytes);
-    return memory;
+    return memory + start;
 }
 
 static inline void teml_read(const char *file, void *memory, size_t elements, size_t size)
@@ -88,7 +90,7 @@ static inline int teml_less(const void *a, const void *b)
 // Times all variants in turn and prints a table.
 static inline void teml_time(const struct teml_variant *variants, int count, int runs)
 {
-    double *times = teml_allocate((size_t)count * (size_t)runs, sizeof(double));
+    double *times = teml_allocate((size_t)count * (size_t)runs, sizeof(double), 0);
     for (int r = -1; r < runs; r++) {
         for (int v = 0; v < count; v++) {
             variants[v].prepare();

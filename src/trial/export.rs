@@ -6,7 +6,7 @@ use super::check::all_tensors;
 use super::{Candidate, Inputs, TrialError, check_results, generate, naive, results};
 use crate::codegen::{Kernel, Role, unit};
 use crate::ir::Tensor;
-use crate::runtime::{Data, Options, Scalar, View, default_tolerance};
+use crate::runtime::{Data, Options, Place, Scalar, View, default_tolerance};
 use std::fmt::Write;
 
 /// A file to be written: its name and contents.
@@ -63,9 +63,9 @@ pub fn export(
     ];
     let read = |tensor: &&Tensor| kernels.iter().any(|k| reads(k, tensor));
     let mut fills = String::new();
-    for tensor in tensors.iter().filter(read) {
+    for (k, tensor) in tensors.iter().filter(read).enumerate() {
         let data = inputs.data(tensor, &tensors);
-        let _ = write!(fills, "{}", fill(tensor, &data));
+        let _ = write!(fills, "{}", fill(tensor, &data, Place::Input(k)));
         if let Data::Values(values) = &data {
             let contents = bytes(values.view());
             let name = format!("{}.bin", tensor.label());
@@ -102,11 +102,18 @@ fn header(kernels: &[Kernel]) -> String {
     text
 }
 
+/// The C that allocates memory for a tensor.
+fn allocate(pointer: &str, tensor: &Tensor, place: Place) -> String {
+    let (elem, count) = (tensor.elem().c_name(), tensor.shape().elements());
+    let start = place.start();
+    format!("    {pointer} = teml_allocate({count}, sizeof({elem}), {start});\n")
+}
+
 /// The C that allocates and fills an input.
-fn fill(tensor: &Tensor, data: &Data) -> String {
+fn fill(tensor: &Tensor, data: &Data, place: Place) -> String {
     let (name, count) = (tensor.label(), tensor.shape().elements());
     let elem = tensor.elem().c_name();
-    let mut c = format!("    teml_in_{name} = teml_allocate({count}, sizeof({elem}));\n");
+    let mut c = allocate(&format!("teml_in_{name}"), tensor, place);
     let every = format!("    for (int64_t x = 0; x < {count}; x++)\n        teml_in_{name}[x] = ");
     match data {
         Data::Pattern(k) => {
@@ -184,10 +191,11 @@ fn driver(candidates: &[Candidate], kernels: &[Kernel], fills: &str, checked: &[
             .and_then(|t| t.split(')').next());
         let _ = writeln!(c, "static {} *{name};", elem.unwrap_or("double"));
     }
-    let mut allocate = String::new();
+    let mut allocations = String::new();
     for (v, kernel) in kernels.iter().enumerate() {
         let mut prepare = String::new();
         let mut arguments = Vec::new();
+        let mut outputs = 0;
         for param in &kernel.params {
             let (name, count) = (param.tensor.label(), param.tensor.shape().elements());
             let elem = param.tensor.elem().c_name();
@@ -197,10 +205,8 @@ fn driver(candidates: &[Candidate], kernels: &[Kernel], fills: &str, checked: &[
             }
             let own = format!("teml_{v}_{name}");
             let _ = writeln!(c, "static {elem} *{own};");
-            let _ = writeln!(
-                allocate,
-                "    {own} = teml_allocate({count}, sizeof({elem}));"
-            );
+            allocations += &allocate(&own, &param.tensor, Place::Output(outputs));
+            outputs += 1;
             if param.role == Role::InOut {
                 let _ = writeln!(
                     prepare,
@@ -225,7 +231,7 @@ fn driver(candidates: &[Candidate], kernels: &[Kernel], fills: &str, checked: &[
     let _ = write!(
         c,
         "}};\n\nint main(int argc, char **argv)\n{{\n    \
-         int runs = argc > 1 ? atoi(argv[1]) : 5;\n{fills}{allocate}    \
+         int runs = argc > 1 ? atoi(argv[1]) : 5;\n{fills}{allocations}    \
          for (int v = 0; v < {count}; v++) {{\n        variants[v].prepare();\n        \
          variants[v].run();\n    }}\n    int wrong = 0;\n"
     );
