@@ -2,6 +2,8 @@
 //! what comes later, what is touched and what is set before it is read, races, well-formedness,
 //! counted work. Trees are only read here.
 
+mod mismatch;
+
 pub mod ahead;
 pub mod bounds;
 pub mod digits;

@@ -36,3 +36,21 @@ impl Place {
         number * STEP % lines * LINE
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tensors_of_a_kernel_start_far_apart_in_their_pages() {
+        let places = (0..4).map(Place::Input).chain((0..2).map(Place::Output));
+        let starts: Vec<usize> = places.map(Place::start).collect();
+        for (k, a) in starts.iter().enumerate() {
+            assert!(a.is_multiple_of(LINE) && *a < PAGE, "{starts:?}");
+            for b in &starts[..k] {
+                let apart = a.abs_diff(*b);
+                assert!(apart.min(PAGE - apart) >= 3 * LINE, "{starts:?}");
+            }
+        }
+    }
+}

@@ -1,5 +1,6 @@
 //! Transformations: one file each, one pure function each, and one table of them all.
 
+mod advice;
 mod error;
 mod failure;
 pub mod nest;

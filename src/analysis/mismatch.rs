@@ -1,0 +1,122 @@
+//! What is wrong with shapes, ranks, ranges and element types, as values.
+
+use crate::ir::{Affine, Elem, Name};
+use std::fmt;
+
+/// A dimension of a tensor, as messages name it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The tensor's name.
+    pub tensor: String,
+    /// Counted from 1.
+    pub dimension: usize,
+    /// The extent of that dimension.
+    pub extent: u64,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Place {
+            tensor,
+            dimension,
+            extent,
+        } = self;
+        write!(f, "dimension {dimension} of {tensor} (extent {extent})")
+    }
+}
+
+/// Shapes, ranks, ranges or element types that do not fit together.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Mismatch {
+    /// A list of iterators has the wrong length.
+    #[error("{tensor} has {}, but {} given: [{list}]", count(*.rank, "dimension"), are(*.given))]
+    Rank {
+        /// The tensor's name.
+        tensor: String,
+        /// Its rank.
+        rank: usize,
+        /// The number of iterators.
+        given: usize,
+        /// The iterators.
+        list: String,
+    },
+    /// An iterator runs over dimensions of different extents.
+    #[error("iterator `{iterator}` runs over {first} and over {second}")]
+    Extents {
+        /// The iterator.
+        iterator: Name,
+        /// Where it was met first.
+        first: Place,
+        /// Where the extent differs.
+        second: Place,
+    },
+    /// An index leaves its dimension.
+    #[error("index `{index}` takes the values {low}..={high}, outside of {place}")]
+    OutOfBounds {
+        /// The index.
+        index: Affine,
+        /// Its least value.
+        low: i64,
+        /// Its greatest value.
+        high: i64,
+        /// The dimension.
+        place: Place,
+    },
+    /// An iterator stands nowhere alone, so nothing bounds it.
+    #[error(
+        "the range of iterator `{iterator}` cannot be inferred: it stands in no dimension alone, only in `{index}` in {place}"
+    )]
+    NoRange {
+        /// The iterator.
+        iterator: Name,
+        /// An index that uses it.
+        index: Affine,
+        /// The dimension of that index.
+        place: Place,
+    },
+    /// An iterator of a target that the value does not have.
+    #[error("`{iterator}` indexes the target but not the value, so its range is unknown")]
+    Unbound {
+        /// The iterator.
+        iterator: Name,
+    },
+    /// No value of an iterator keeps all indices inside.
+    #[error("no value of iterator `{iterator}` keeps `{index}` inside {place}")]
+    Empty {
+        /// The iterator.
+        iterator: Name,
+        /// The index that rules the last value out.
+        index: Affine,
+        /// Its dimension.
+        place: Place,
+    },
+    /// Operands of different element types.
+    #[error("{left} has elements of type {left_elem}, but {right} has {right_elem}")]
+    Elems {
+        /// Left operand.
+        left: String,
+        /// Its element type.
+        left_elem: Elem,
+        /// Right operand.
+        right: String,
+        /// Its element type.
+        right_elem: Elem,
+    },
+    /// A coefficient or constant of an index is too large to compute with.
+    #[error("index `{index}` in {place} has a coefficient or constant beyond 2^40")]
+    TooLarge {
+        /// The index.
+        index: Affine,
+        /// Its dimension.
+        place: Place,
+    },
+}
+
+fn count(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
+fn are(iterators: usize) -> String {
+    let verb = if iterators == 1 { "is" } else { "are" };
+    format!("{} {verb}", count(iterators, "iterator"))
+}

@@ -1,0 +1,151 @@
+//! Substitution for iterators of an expression, which captures none.
+
+use super::affine::Affine;
+use super::expr::{Expr, Index, Node};
+use super::name::Name;
+
+impl Expr {
+    /// The expression with free iterators replaced, all at once.
+    ///
+    /// A bound iterator that a replacement would capture is renamed to a fresh one.
+    #[must_use]
+    pub fn substitute(&self, map: &dyn Fn(&Name) -> Option<Affine>) -> Expr {
+        match self.node() {
+            Node::Access { tensor, index } => {
+                let Index::At(index) = index else {
+                    return self.clone();
+                };
+                let index = index.iter().map(|a| a.substitute(map)).collect();
+                Expr::access(tensor.clone(), Index::At(index))
+            }
+            Node::Binary {
+                op,
+                shape,
+                left,
+                right,
+            } => Expr::new(Node::Binary {
+                op: *op,
+                shape: shape.clone(),
+                left: left.substitute(map),
+                right: right.substitute(map),
+            }),
+            Node::Constant(_) => self.clone(),
+            Node::Apply {
+                function,
+                shape,
+                args,
+            } => Expr::new(Node::Apply {
+                function: *function,
+                shape: shape.clone(),
+                args: args.iter().map(|a| a.substitute(map)).collect(),
+            }),
+            Node::Reduce {
+                reduction,
+                over,
+                shape,
+                body,
+            } => {
+                let (over, body) = substitute_under(over, body, map);
+                Expr::new(Node::Reduce {
+                    reduction: *reduction,
+                    over,
+                    shape: shape.clone(),
+                    body,
+                })
+            }
+            Node::Virtual {
+                formals,
+                shape,
+                body,
+            } => {
+                let (formals, body) = substitute_under(formals, body, map);
+                Expr::new(Node::Virtual {
+                    formals,
+                    shape: shape.clone(),
+                    body,
+                })
+            }
+            Node::Assign {
+                target,
+                value,
+                elsewhere,
+            } => Expr::new(Node::Assign {
+                target: target.substitute(map),
+                value: value.substitute(map),
+                elsewhere: *elsewhere,
+            }),
+        }
+    }
+}
+
+fn substitute_under(
+    bound: &[Name],
+    body: &Expr,
+    map: &dyn Fn(&Name) -> Option<Affine>,
+) -> (Vec<Name>, Expr) {
+    let images: Vec<Affine> = body
+        .iterators()
+        .iter()
+        .filter(|n| !bound.contains(n))
+        .filter_map(map)
+        .collect();
+    let mut taken = body.all_names();
+    let fresh: Vec<Name> = bound
+        .iter()
+        .map(|name| {
+            if !images.iter().any(|image| image.mentions(name)) {
+                return name.clone();
+            }
+            let free = fresh_name(|n| taken.contains(n) || images.iter().any(|i| i.mentions(n)));
+            taken.push(free.clone());
+            free
+        })
+        .collect();
+    let body = body.substitute(&|name| match bound.iter().position(|b| b == name) {
+        Some(k) => Some(Affine::iterator(fresh[k].clone())),
+        None => map(name),
+    });
+    (fresh, body)
+}
+
+/// The first generated iterator that is not `taken`.
+pub fn fresh_name(taken: impl Fn(&Name) -> bool) -> Name {
+    let mut number = 1;
+    loop {
+        let name = Name::generated(number);
+        if !taken(&name) {
+            return name;
+        }
+        number += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::{Elem, Reduction, Shape, Tensor};
+
+    fn at(name: &str) -> Affine {
+        Affine::iterator(Name::new(name).unwrap())
+    }
+
+    #[test]
+    fn substitution_does_not_capture() {
+        let shape = Shape::new(&[4, 4], Elem::F64).unwrap();
+        let a = Tensor::new(shape.clone(), Elem::F64).named(Name::new("A").unwrap());
+        let body = Expr::access(a, Index::At(vec![at("i"), at("k")]));
+        let k = Name::new("k").unwrap();
+        let sum = Expr::new(Node::Reduce {
+            reduction: Reduction::Sum,
+            over: vec![k],
+            shape,
+            body,
+        });
+        let moved = sum.substitute(&|n| (n.as_str() == "i").then(|| at("k")));
+        assert_eq!(moved.iterators(), vec![Name::new("k").unwrap()]);
+        let Node::Reduce { over, .. } = moved.node() else {
+            panic!("a sum stays a sum")
+        };
+        assert!(over[0].is_generated());
+    }
+}

@@ -1,0 +1,133 @@
+//! What is legal instead of what was refused.
+
+use super::error::ErrorKind;
+use super::nest::buffer::NoBuffer;
+use super::nest::place_init::NoInit;
+use crate::analysis::position::NoLoop;
+use crate::analysis::verify::Invalid;
+use crate::lower::build::NoNest;
+
+impl ErrorKind {
+    /// What would be legal instead, or how to find out.
+    pub fn help(&self) -> Option<String> {
+        use ErrorKind as K;
+        let help = match self {
+            K::Unnamed => "bind it to a variable first: `let A = tensor([2, 3])`",
+            K::IteratorsMissing { .. } => "give one iterator per dimension, such as `[i, j]`",
+            K::IteratorsGiven { .. } => "leave its list out: `[[i, j], ]`, or `()` in its place",
+            K::ScalarIndexed { .. } => "leave its list out: `[[i, j], ]`, or `()` in its place",
+            K::TooComplex => "assign a part of it to a tensor and use that tensor",
+            K::NotFree { .. } => "reduce over iterators that index the expression",
+            K::NotRepresentable { elem, .. } if !elem.is_float() => {
+                "integers take whole numbers within their range"
+            }
+            K::OnlyNumbers => "scripts compute with numbers alone as they are: `2 * 3`",
+            K::NeedsFloat { .. } => "declare the tensor with `\"f64\"` or `\"f32\"`",
+            K::ShapesDiffer { .. } => {
+                "say which entries meet: `vadd(A, x, [[i, j], [j]])`, and likewise vsub, vmul, vdiv"
+            }
+            K::NoFormal { .. } => "list it after `->`, or sum over it with `vsum`",
+            K::NoNest(NoNest::NotAnAssignment { .. }) => {
+                "assign it to a tensor: `let A = eq(x, [i, j])`, or use add, sub, mul, div"
+            }
+            K::NoNest(NoNest::Unnamed) => "bind it to a variable first: `let C = add(…)`",
+            K::NoNest(NoNest::UnassignedIterator { iterator, .. }) => {
+                return Some(format!(
+                    "for a reduction, sum over it with `vsum(x, [{iterator}])`, or accumulate \
+                     onto the target itself: `C = add(C, x, [[i, j], ] -> [i, j])`"
+                ));
+            }
+            K::NoNest(NoNest::NotLinear { .. }) => {
+                "assign the reduction to a tensor of its own and build that first"
+            }
+            K::NoNest(NoNest::ReadsTarget { .. }) => {
+                "assign to another tensor; `build` computes all elements of the old ones"
+            }
+            K::NoNest(NoNest::NotInjective { .. }) => {
+                "give each iterator a dimension of its own in the target"
+            }
+            K::NoNest(NoNest::Scattered { .. } | NoNest::TwoConstants { .. }) => {
+                "reduce into a tensor of its own, then assign that"
+            }
+            K::Loop(NoLoop::Ambiguous { .. }) => "name the loop instead of giving its level",
+            K::NotPerfect { .. } => "only loops with nothing beside them change places",
+            K::NeedsDivision(_) => {
+                "blocks stay inside of the loop over blocks; skew by 1 or -1, and change the \
+                 order before stripmine"
+            }
+            K::Stepped { .. } => "transform the loop before its step changes",
+            K::NotConstant { .. } => {
+                "choose factors that divide the extents, or stripmine with the tail \"cut\" or \
+                 \"grid\", or unroll the loop outside first"
+            }
+            K::NotDivisible { .. } => "the tails \"guard\" and \"cut\" take any factor",
+            K::Init(NoInit::NotOne { found }) if !found.is_empty() => {
+                "say which tensor: `place_init(\"i\", y)`; place it before steps that copy its loops"
+            }
+            K::Init(NoInit::NoBox { .. }) => {
+                "choose factors that divide the extents, or a loop further in or out"
+            }
+            K::Buffer(NoBuffer::Written { .. }) => "`stage` keeps what is written in a buffer",
+            K::Buffer(NoBuffer::OnlyRead { .. }) => "`pack` keeps what is read in a buffer",
+            K::Buffer(NoBuffer::NoOrder { .. }) => "dimensions count from 1, as in `[2, 1]`",
+            K::Buffer(NoBuffer::NotLocal { .. }) => {
+                "`pack`, `stage` and `localize` make local tensors; `padded` stores a larger copy"
+            }
+            K::Buffer(NoBuffer::NotTemporary { .. }) => {
+                "join the nest that computes it and the one that reads it with fuse_outer"
+            }
+            K::Buffer(NoBuffer::AcrossPanels { .. }) => {
+                "tile the loops that index it with the size of the panels first"
+            }
+            K::Buffer(NoBuffer::Unset { .. }) => {
+                "move what sets it into the same iteration: fuse the loops, or use place_init"
+            }
+            K::Producer(why) => return why.help().map(str::to_owned),
+            K::Partials(why) => return why.help().map(str::to_owned),
+            K::Reuse(why) => return why.help().map(str::to_owned),
+            K::NotAdjacent { .. } => "fuse_outer brings loops of two nests side by side",
+            K::NameClash { .. } => "transform the loop of that name first, or name iterators apart",
+            K::RangesDiffer { .. } => {
+                "only loops over the same range fuse; `fuse` peels what does not coincide where \
+                 bounds differ by constants and overlap"
+            }
+            K::ModesDiffer { .. } => {
+                "fuse first, then parallelize, vectorize, prefetch and annotate"
+            }
+            K::FillConflict { .. } => "keep the nests apart and pass both to codegen",
+            K::Invalid(Invalid::NotCollapsible { .. }) => {
+                "parallelize when the loops inside are in place, vectorize further in, and prefetch \
+                 in the last of them"
+            }
+            K::Invalid(Invalid::InsideVector { .. }) => {
+                "vectorize the innermost loops and parallelize outer ones"
+            }
+            K::Invalid(Invalid::PrefetchInVector { .. }) => {
+                "stripmine the loop and prefetch in the loop over blocks"
+            }
+            K::NothingToPrefetch { .. } => "prefetch in a loop whose iterator indexes the tensor",
+            K::NothingToStream { .. } => {
+                "stream a result in a loop that assigns its elements; local tensors stay in the \
+                 caches"
+            }
+            K::StreamedRead { .. } => {
+                "stream what no iteration reads or updates, in a loop around nothing but its \
+                 assignment"
+            }
+            K::Scattered { .. } => {
+                "fetch for a loop whose iterations touch whole rows, or pack the tensor first"
+            }
+            K::NotARemark { .. } => {
+                "a remark is one line of letters, digits, spaces and punctuation, without \
+                 backslashes, `/*`, `*/` and `??`"
+            }
+            K::Invalid(Invalid::TooLarge { .. }) => "stripmine first and unroll the inner loop",
+            K::Invalid(Invalid::OutOfScope { .. } | Invalid::LocalClash { .. }) => {
+                "rearrange the loops first, and introduce local tensors at the end"
+            }
+            K::Misdeclared | K::Invalid(Invalid::Malformed(_)) => "please report this",
+            _ => return None,
+        };
+        Some(help.to_owned())
+    }
+}
