@@ -135,7 +135,7 @@ fn computes(declared: &str, expression: &str) {
 fn products_of_all_sizes_are_computed() {
     let options = [
         "#{l1: 64, l2: 65536}",
-        "#{mr: 4, nr: 8, mc: 8, nc: 16, kc: 4, l1: 64, threads: 3}",
+        "#{mr: 4, nr: 8, mc: 8, nc: 16, kc: 4, l1: 64, l2: 64, threads: 3}",
     ];
     for m in [1, 3, 8, 21] {
         for n in [1, 5, 16, 35] {
@@ -148,6 +148,40 @@ fn products_of_all_sizes_are_computed() {
                     computes(&declared, &format!("schedules::gemm(build(C), {options})"));
                 }
             }
+        }
+    }
+}
+
+#[test]
+fn a_few_terms_too_many_are_no_further_block() {
+    // A panel takes a sixteenth of the cache for 128 terms.
+    for (terms, blocks) in [(128, 1), (144, 1), (145, 2), (272, 2), (273, 3)] {
+        let declared = format!(
+            "let A = tensor([64, {terms}]); let B = tensor([{terms}, 64]);
+             let C = contract(A, B, [2, 1]);"
+        );
+        let nest = nest(
+            &declared,
+            "schedules::gemm(build(C), #{mr: 8, nr: 8, l1: 64, l2: 131072})",
+        );
+        let size = (terms + blocks - 1) / blocks;
+        let buffer = format!("B_pack[8][{size}][8]");
+        assert!(nest.to_string().contains(&buffer), "{terms}: {nest}");
+    }
+}
+
+#[test]
+fn what_only_the_last_cache_holds_is_fetched_before_it_is_used() {
+    let declared = "let A = tensor([32, 20]); let B = tensor([20, 64]);
+                    let C = contract(A, B, [2, 1]);";
+    for (l2, fetches) in [(4096, true), (65536, false)] {
+        let options = format!("#{{mr: 4, nr: 8, mc: 16, kc: 10, l1: 64, l2: {l2}, threads: 1}}");
+        let text = nest(declared, &format!("schedules::gemm(build(C), {options})")).to_string();
+        for fetched in [
+            "for i3_i in 10*i3_o..10*i3_o + 10 prefetch(B_pack, 1 of i2_o)",
+            "for C_load2_1 in 0..4 prefetch(C, 1 of i2_o)",
+        ] {
+            assert_eq!(text.contains(fetched), fetches, "{text}");
         }
     }
 }

@@ -464,7 +464,7 @@ const VARIETY: &[(&str, &str)] = &[
     ),
     (
         "let A = tensor([21, 13]); let B = tensor([13, 71]); let C = contract(A, B, [2, 1]);",
-        "schedules::gemm(build(C), #{mr: 4, nr: 8, mc: 8, nc: 32, kc: 5, l1: 64, threads: 3})",
+        "schedules::gemm(build(C), #{mr: 4, nr: 8, mc: 8, nc: 32, kc: 5, l1: 64, l2: 64, threads: 3})",
     ),
     (
         "let A = tensor([1, 9]); let B = tensor([9, 33]); let C = contract(A, B, [2, 1]);",
