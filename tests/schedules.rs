@@ -134,7 +134,9 @@ fn computes(declared: &str, expression: &str) {
 #[test]
 fn products_of_all_sizes_are_computed() {
     let options = [
+        // In place, and in copies.
         "#{l1: 64, l2: 65536}",
+        "#{l1: 64, mc: 64}",
         "#{mr: 4, nr: 8, mc: 8, nc: 16, kc: 4, l1: 64, l2: 64, threads: 3}",
     ];
     for m in [1, 3, 8, 21] {
@@ -149,6 +151,67 @@ fn products_of_all_sizes_are_computed() {
                 }
             }
         }
+    }
+}
+
+#[test]
+fn threads_share_products_in_place() {
+    let declared = "let A = tensor([41, 17]); let B = tensor([17, 43]);
+         let C = contract(A, B, [2, 1]);";
+    let options = "#{lanes: 2, threads: 2, l2: 65536}";
+    let shown = nest(declared, &format!("schedules::gemm(build(C), {options})")).to_string();
+    assert!(shown.contains("parallel"), "{shown}");
+    assert!(!shown.contains("_pack"), "{shown}");
+    computes(declared, &format!("schedules::gemm(build(C), {options})"));
+    // Rows that are a power of two apart meet in the same places of a cache, and are copied.
+    let apart = "let A = tensor([41, 17]); let B = tensor([17, 1024]);
+         let C = contract(A, B, [2, 1]);";
+    let shown = nest(apart, "schedules::gemm(build(C), #{l1: 2048, l2: 131072})").to_string();
+    assert!(shown.contains("B_pack"), "{shown}");
+    // One thread does not call others for what takes no time.
+    let few = "let A = tensor([9, 9]); let C = contract(A, A, [2, 1]);";
+    let shown = nest(few, "schedules::gemm(build(C), #{threads: 2})").to_string();
+    assert!(!shown.contains("parallel"), "{shown}");
+}
+
+#[test]
+fn threads_share_the_tiles_of_few_batches() {
+    for (batches, shared) in [(5, "parallel collapse(3) for b"), (8, "parallel for b")] {
+        let declared = format!(
+            "let A = tensor([{batches}, 17, 9]); let B = tensor([{batches}, 9, 43]);
+             let C = einsum(\"bik,bkj->bij\", A, B);"
+        );
+        let schedule = "schedules::small_gemm(build(C), #{lanes: 2, threads: 2})";
+        let shown = nest(&declared, schedule).to_string();
+        assert!(shown.contains(shared), "{shown}");
+        computes(&declared, schedule);
+    }
+}
+
+#[test]
+fn results_that_caches_cannot_hold_go_past_them() {
+    let declared = "let A = tensor([64, 8, 4]); let B = tensor([64, 4, 16]);
+         let C = einsum(\"bik,bkj->bij\", A, B);";
+    for (l3, streamed) in [(65536, true), (131072, false)] {
+        let schedule = format!("schedules::small_gemm(build(C), #{{l2: 1024, l3: {l3}}})");
+        let shown = nest(declared, &schedule).to_string();
+        assert_eq!(shown.contains("stream(C)"), streamed, "{shown}");
+    }
+}
+
+#[test]
+fn operators_with_more_rows_than_registers_hold_are_computed() {
+    let declared = "let A = tensor([5, 5]); let u = tensor([3, 5, 5, 5]);
+         let t = einsum(\"il,elmn->eimn\", A, u);
+         let s = einsum(\"jm,eimn->eijn\", A, t);
+         let v = einsum(\"kn,eijn->eijk\", A, s);
+         let l = [t, s, v].map(|x| build(x));";
+    for registers in [8, 12, 16] {
+        let options = format!("#{{registers: {registers}, lanes: 2}}");
+        computes(
+            declared,
+            &format!("schedules::element_operators(l, \"e\", {options})"),
+        );
     }
 }
 

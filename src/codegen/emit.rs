@@ -43,6 +43,8 @@ pub(super) struct Emitter<'a> {
     /// What iterations of a loop fetch for later ones of a loop around.
     shares: HashMap<Name, Vec<Share>>,
     pub(super) threads: Threads,
+    /// The loops of a region after which its threads do not wait for each other.
+    pub(super) unwaited: HashSet<Name>,
 }
 
 /// The most bytes of a local tensor that is a variable: 16 KiB. Larger ones do not fit into
@@ -75,6 +77,7 @@ impl Emitter<'_> {
             streams: Streams::default(),
             shares: HashMap::new(),
             threads: Threads::default(),
+            unwaited: HashSet::new(),
         }
     }
 
@@ -92,6 +95,7 @@ impl Emitter<'_> {
         self.values.rows = rows;
         self.chosen = Chosen::of(&trees);
         self.streams = Streams::of(&trees, &nest.locals(), &self.chosen);
+        self.unwaited.clear();
         self.shares = shares(&nest.with_trees(trees.clone()));
         for line in nest.lines() {
             if let Tree::Stmt(s) = line.tree {
@@ -187,8 +191,8 @@ impl Emitter<'_> {
             false => {
                 let entry = match (region || team, fenced) {
                     (false, _) => Entry::Call,
-                    (true, false) => Entry::Join,
-                    (true, true) => Entry::JoinWithoutWaiting,
+                    (true, false) if !self.unwaited.contains(&l.name) => Entry::Join,
+                    (true, _) => Entry::JoinWithoutWaiting,
                 };
                 if l.parallel {
                     self.threads = Threads::Shared;
@@ -342,9 +346,14 @@ impl Emitter<'_> {
             self.line(&line);
             return;
         }
-        let vector = self.values.vectors.as_ref();
+        // A part of a line that is stored past the caches costs more than it saves.
+        let whole = self
+            .values
+            .vectors
+            .as_ref()
+            .filter(|v| v.is_several() && !v.shorter);
         let line = match s.update {
-            _ if vector.is_some_and(|v| v.is_several() && self.streams.stores(&v.iterator, s)) => {
+            _ if whole.is_some_and(|v| self.streams.stores(&v.iterator, s)) => {
                 format!("TEML_STREAM({target}, {value});")
             }
             Some(op) if op.precedence().is_none() => {

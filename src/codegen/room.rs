@@ -11,8 +11,8 @@ use crate::analysis::bounds::Bounds;
 use crate::ir::{Affine, Fill, Index, Loop, Name, Tensor, Tree};
 use std::collections::{HashMap, HashSet};
 
-/// The most bytes of a tensor that is in the cache after its first use: 256 KiB.
-const MAX_NEAR: u64 = 1 << 18;
+/// The most bytes of a tensor that is in the cache after its first use: 1 MiB.
+const MAX_NEAR: u64 = 1 << 20;
 
 /// How many elements of their rows local tensors use, from the first one on, and what is fetched
 /// before it is used.

@@ -8,11 +8,15 @@
 //! Loops with a threshold keep a region of their own, since it says who runs them.
 
 use super::emit::Emitter;
+use super::waits::without_waiting;
 use crate::ir::{Loop, Tensor, Tree};
 
 impl Emitter<'_> {
     /// Trees one after the other.
     pub(super) fn trees(&mut self, trees: &[Tree]) {
+        if self.threads == Threads::Team {
+            self.unwaited.extend(without_waiting(trees, &self.bounds));
+        }
         let mut rest = trees;
         while let Some((first, others)) = rest.split_first() {
             let run = match self.threads {
@@ -76,7 +80,7 @@ impl Emitter<'_> {
         self.line("{");
         self.depth += 1;
         self.threads = Threads::Team;
-        trees.iter().for_each(|tree| self.tree(tree));
+        self.trees(trees);
         self.threads = Threads::One;
         self.depth -= 1;
         self.line("}");

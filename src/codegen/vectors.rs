@@ -27,6 +27,8 @@ pub(super) struct Vectors {
     pub(super) at: Option<i64>,
     /// The number of iterations, where lanes from it on do not count.
     pub(super) end: Option<i64>,
+    /// Whether they are shorter ones, for what whole vectors leave of the iterations.
+    pub(super) shorter: bool,
 }
 
 impl Vectors {
@@ -99,6 +101,7 @@ impl Emitter<'_> {
             width: l.lanes.map_or(Width::Natural, Width::Fixed),
             at: None,
             end: None,
+            shorter: false,
         };
         // A natural width divides the largest one.
         let block = l.lanes.unwrap_or(longest);
@@ -148,6 +151,7 @@ impl Emitter<'_> {
             return self.block(&head, l, Some(vectors));
         }
         let (mut done, mut lanes) = (whole, block / 2);
+        vectors.shorter = true;
         while done < trips {
             if lanes <= trips - done {
                 vectors.at = Some(done);
@@ -193,6 +197,7 @@ impl Emitter<'_> {
         let head = format!("for (; {name} + {lanes} <= {upper}; {name} += {lanes}) {{");
         self.block(&head, l, Some(vectors));
         let mut lanes = block / 2;
+        vectors.shorter = true;
         while lanes > 1 {
             vectors.width = Width::Fixed(lanes);
             let head = format!("for (; {name} + {lanes} <= {upper}; {name} += {lanes}) {{");

@@ -30,6 +30,51 @@ fn loops_in_a_row_share_a_region() {
 }
 
 #[test]
+fn threads_do_not_wait_for_what_uses_other_elements() {
+    let shared = |second: &str| {
+        c(&[
+            HEAD,
+            "parallel for i in 0..6",
+            "  for j in 0..8",
+            "    B[i][j] = A[i][j]",
+            "parallel for k in 6..8",
+            "  for l in 0..8",
+            second,
+        ])
+    };
+    for (second, free) in [
+        ("    B[k][l] = A[k][l]", true),
+        ("    B[k][l] = A[l][k]", true),
+        // What is read here was written by any thread.
+        ("    B[k][l] = B[k - 6][l]", false),
+        // It is written twice.
+        ("    B[k - 1][l] = A[k][l]", false),
+        // It is read by any thread before.
+        ("    A[l][k] = B[k][l]", false),
+        ("    C[l][k] = C[l][k] + A[l][k]", true),
+    ] {
+        let text = shared(second);
+        assert_eq!(text.contains("#pragma omp for nowait\n"), free, "{text}");
+    }
+    // The third loop needs what the first one does.
+    let text = c(&[
+        HEAD,
+        "parallel for i in 0..8",
+        "  B[i][0] = A[i][0]",
+        "parallel for k in 0..8",
+        "  B[k][1] = A[k][1]",
+        "parallel for l in 0..7",
+        "  C[l][0] = B[l + 1][0]",
+    ]);
+    assert_eq!(
+        text.matches("#pragma omp for nowait\n").count(),
+        1,
+        "{text}"
+    );
+    assert_eq!(text.matches("#pragma omp for\n").count(), 2, "{text}");
+}
+
+#[test]
 fn each_thread_runs_the_serial_loop_around_them() {
     let text = c(&[
         HEAD,

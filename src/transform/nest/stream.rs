@@ -16,7 +16,8 @@
 //! `stream(nest, loop, tensor)` is for results that no cache holds: what is stored is not read from
 //! memory before, and what the caches hold stays there. It counts for the vector loops in the loop,
 //! and for the loop itself, that are written with explicit vectors; where an address is not aligned,
-//! and on machines that have no such stores, ordinary ones take their place. After the loop a fence
+//! for what whole vectors leave of a row, and on machines that have no such stores, ordinary ones
+//! take their place. After the loop a fence
 //! makes other threads see what was stored.
 //!
 //! Always legal: it changes no element.
