@@ -93,8 +93,8 @@ pub struct Timing {
 
 /// Measures variants against each other: a warm-up of each, then run 1 of each, run 2 of each,
 /// and so on. Before every run the outputs are restored, outside the time. A run of a very short
-/// kernel is the mean of several calls, unless the kernel reads what it writes. One measurement
-/// at a time, also among processes; this one compiles nothing meanwhile.
+/// kernel is the mean of several calls, after one that does not count, unless the kernel reads what
+/// it writes. One measurement at a time, also among processes; this one compiles nothing meanwhile.
 ///
 /// # Errors
 /// [`RuntimeError`] for everything that a kernel or the system can do wrong, and

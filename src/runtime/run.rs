@@ -84,8 +84,8 @@ impl Placed {
     }
 }
 
-/// A run of this length is known to a fraction of a percent, and the first call, before which threads sleep and caches are cold, is a small part of it.
-const LONG_ENOUGH: Duration = Duration::from_micros(500);
+/// A run of this length is known to a fraction of a percent.
+const LONG_ENOUGH: Duration = Duration::from_millis(1);
 const MAX_REPEATS: u32 = 1_000;
 
 /// Workers, and the buffers that their kernels read.
