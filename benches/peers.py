@@ -63,6 +63,8 @@ def main() -> int:
         lines = []
         for peer, library in libraries.items():
             prepared = library.prepare(one, arrays, options.threads)
+            if prepared is None:
+                continue
             prepared.run()
             error = float(np.abs(prepared.result() - expected).max() / np.abs(expected).max())
             lines.append(Line(peer, prepared, error))
@@ -154,18 +156,18 @@ def measure(run: Callable[[], object]) -> list[float]:
 def table(kernel: str, flops: int, lines: list[Line]) -> str:
     rows = [
         f"{kernel}:",
-        "| peer   | runs |    min, ms | median, ms | rounds | GFLOP/s |   error |",
-        "|--------|------|------------|------------|--------|---------|---------|",
+        "| peer     | runs |    min, ms | median, ms | rounds | GFLOP/s |   error |",
+        "|----------|------|------------|------------|--------|---------|---------|",
     ]
     for line in lines:
         if not line.rounds:
-            rows.append(f"| {line.name:<6} | wrong: the error is {line.error:.1e}")
+            rows.append(f"| {line.name:<8} | wrong: the error is {line.error:.1e}")
             continue
         medians = [statistics.median(runs) for runs in line.rounds]
         runs = [run for runs in line.rounds for run in runs]
         spread = 100 * (max(medians) - min(medians)) / line.median
         rows.append(
-            f"| {line.name:<6} | {len(runs):4} | {1e3 * min(runs):10.3f} "
+            f"| {line.name:<8} | {len(runs):4} | {1e3 * min(runs):10.3f} "
             f"| {1e3 * line.median:10.3f} | {spread:4.1f} % "
             f"| {flops / line.median / 1e9:7.2f} | {line.error:7.1e} |"
         )
@@ -174,20 +176,20 @@ def table(kernel: str, flops: int, lines: list[Line]) -> str:
 
 def summary(measured: list[dict], names: list[str]) -> str:
     """One row for each kernel: medians in ms, the fastest, and how teml compares."""
-    columns = " | ".join(f"{name + ', ms':>10}" for name in names)
+    columns = " | ".join(f"{name + ', ms':>12}" for name in names)
     rows = [
-        f"| kernel | {columns} | fastest | fastest peer over teml |",
-        f"|--------|{'------------|' * len(names)}---------|------------------------|",
+        f"| kernel | {columns} | fastest  | fastest peer over teml |",
+        f"|--------|{'--------------|' * len(names)}----------|------------------------|",
     ]
     for group in measured:
         medians = {line["name"]: line["median"] for line in group["peers"] if line["median"]}
         cells = [
-            f"{1e3 * medians[name]:10.3f}" if name in medians else f"{'–':>10}" for name in names
+            f"{1e3 * medians[name]:12.3f}" if name in medians else f"{'–':>12}" for name in names
         ]
         others = [median for name, median in medians.items() if name != "teml"]
         ratio = f"{min(others) / medians['teml']:.2f}x" if others and "teml" in medians else "–"
         fastest = min(medians, key=medians.get, default="–")
-        rows.append(f"| {group['kernel']:<6} | {' | '.join(cells)} | {fastest:<7} | {ratio:>22} |")
+        rows.append(f"| {group['kernel']:<6} | {' | '.join(cells)} | {fastest:<8} | {ratio:>22} |")
     return "\n".join(rows)
 
 

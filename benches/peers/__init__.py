@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 # As they stand in tables; teml's plan is measured like any of them.
-PEERS = ["teml", "numpy", "jax", "torch", "halide"]
+PEERS = ["teml", "numpy", "jax", "torch", "inductor", "halide", "exo", "tvm"]
 KERNELS = ["mm", "tmm", "bmm", "gconv", "mttkrp", "sddmm", "interp", "helm", "blur", "coars"]
 
 

@@ -66,6 +66,12 @@ def unrolled(stage, column: hl.Var, *rows: hl.Var):
     return stage
 
 
+def prefetch(stage: hl.Func, image: hl.ImageParam, loop: hl.Var, ahead: int) -> None:
+    """With other types, the image would be taken for a function of its elements, which has none."""
+    loop = hl.VarOrRVar(loop)
+    stage.prefetch(image, loop, loop, hl.Expr(ahead))
+
+
 def gemm(
     left: Callable, right: Callable, last: Callable, rows: int, columns: int, terms: int
 ) -> hl.Func:
@@ -105,15 +111,19 @@ def sddmm(b, c, d, m, n, k):
 
 
 def bmm(left, right, b, m, n, k):
-    """Factors are small enough to be read where they are."""
+    """Factors are small enough to be read where they are; as many whole rows at once as registers
+    hold are written one after the other, as memory likes it."""
     j, i, e, jo, ji, io, ii = variables("j i e jo ji io ii")
     tile, out = hl.Func("tile"), hl.Func("out")
+    width = divisor(n, 9 * LANES)
+    height = divisor(m, max(1, 18 * LANES // width))
     r = hl.RDom([(0, k)], "r")
     tile[j, i, e] = hl.f64(0)
-    tile[j, i, e] += left[r.x, hl.min(i, m - 1), e] * right[hl.min(j, n - 1), r.x, e]
+    column = hl.min(j, n - 1) if n % LANES else j
+    tile[j, i, e] += left[r.x, i, e] * right[column, r.x, e]
     out[j, i, e] = tile[j, i, e]
 
-    out.tile(j, i, jo, io, ji, ii, 3 * LANES, 8, GUARD)
+    out.tile(j, i, jo, io, ji, ii, width, height)
     unrolled(out, ji, ii).parallel(e)
     unrolled(tile.compute_at(out, jo), j, i)
     unrolled(tile.update().reorder(j, i, r.x), j, i)
@@ -133,7 +143,7 @@ def gconv(images, weights, n, g, f, c, h, w, kh, kw):
     out.split(x, xo, xi, 4 * LANES, GUARD).reorder(xi, z, xo, y, u, v)
     unrolled(out, xi, z).parallel(v)
     unrolled(tile.compute_at(out, xo), x, z)
-    unrolled(tile.update().reorder(x, z, r.x, r.y, r.z), x, z)
+    unrolled(tile.update().reorder(x, z, r.x, r.y, r.z), x, z).unroll(r.x)
     return out
 
 
@@ -252,5 +262,7 @@ def helm(a, d, u, e, n):
     divisor = elements(d, n)
     transposed = lambda row, term: a[row, term]
     r = mesh.along_axes(transposed, elements(u, n), lambda t, *at: t / divisor(*at))
+    # Nobody else fetches what is divided by before it is needed.
+    prefetch(r, d, r.args()[2], 2)
     mesh.along_axes(lambda row, term: a[term, row], lambda *at: r[at])
     return mesh.schedule()
