@@ -3,8 +3,16 @@
     python3 benches/peers.py [--size mini|bench] [--kernel NAME]... [--peer NAME]... [--threads N]
                              [--rounds N] [--teml PATH] [--json FILE]
 
-Peers are NumPy, JAX, PyTorch and Halide (`pip install numpy jax torch halide`), each as an expert
-would write the kernel (`benches/peers/`); what is not installed is left out, but NumPy is needed.
+Peers are NumPy, JAX, PyTorch with and without its compiler, and Halide, Exo and TVM with schedules
+by hand, each as an expert would write the kernel (`benches/peers/`). What is not installed is left
+out, but NumPy is needed:
+
+    pip install numpy jax halide exo-lang apache-tvm
+    pip install torch --index-url https://download.pytorch.org/whl/cpu
+
+PyTorch's compiler needs g++ and takes minutes for gconv, once: it keeps what it made. Exo needs gcc
+and a processor with AVX-512; Exo and TVM do not have all kernels.
+
 teml's plan is the last variant of the kernel's script: the C of `teml emit`, compiled with the
 flags of `teml bench`.
 
@@ -69,8 +77,10 @@ def main() -> int:
             error = float(np.abs(prepared.result() - expected).max() / np.abs(expected).max())
             lines.append(Line(peer, prepared, error))
         right = [line for line in lines if line.error <= TOLERANCE]
-        for _ in range(options.rounds):
-            for line in right:
+        for number in range(options.rounds):
+            # Nobody always comes after the one whose threads are slow to rest.
+            first = number % max(1, len(right))
+            for line in right[first:] + right[:first]:
                 line.rounds.append(measure(line.prepared.run))
         lines.sort(key=lambda line: line.median)
         data = [line.data() for line in lines]

@@ -1,8 +1,9 @@
 """The peers of `benches/peers.py`, one file each, and what all of them know.
 
 A peer is a module with `version()` and `prepare(kernel, arrays, threads)`. The second one does what
-users do once, compilation included, and returns a `Prepared`. Importing the module imports the
-library. To add a peer, write its module, `NAME_peer.py`, and add its name here.
+users do once, compilation included, and returns a `Prepared`, or nothing for a kernel that the peer
+does not have. Importing the module imports the library. To add a peer, write its module,
+`NAME_peer.py`, and add its name here.
 """
 
 from collections.abc import Callable

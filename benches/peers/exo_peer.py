@@ -1,8 +1,8 @@
-"""Exo with schedules by hand for AVX-512: tiles of 8 x 24 in registers, the right factor packed into
-panels as wide, blocks of rows that the level 2 cache holds. Its C is compiled by gcc with OpenMP.
+"""Exo with schedules by hand for AVX-512: tiles in registers, the right factor packed into panels as
+wide, blocks of rows that the level 2 cache holds. Its C is compiled by gcc with OpenMP.
 
-Exo proves each step of a schedule, but multiplies what is written: packing is part of the algorithm
-here, and every tile is a call of a procedure that a schedule replaces by its equal in registers.
+Blocks and packing are written as they are to be; a tile is a call of a procedure, whose equal in
+registers is made by a schedule and takes its place.
 """
 
 from __future__ import annotations
@@ -22,6 +22,9 @@ from exo.stdlib.scheduling import *
 
 from peers import Prepared
 from peers.kernels import Kernel, aligned
+
+if "avx512f" not in Path("/proc/cpuinfo").read_text():
+    raise ImportError("its schedules need a processor with AVX-512")
 
 # Kernels are loaded from here.
 SPACE = tempfile.TemporaryDirectory()
