@@ -1,5 +1,5 @@
-"""Exo with schedules by hand for AVX-512: tiles in registers, the right factor packed into panels as
-wide, blocks of rows that the level 2 cache holds. Its C is compiled by gcc with OpenMP.
+"""Exo with schedules by hand for AVX-512: tiles in registers, the right factor packed into panels
+as wide, blocks of rows that the level 2 cache holds. Its C is compiled by gcc with OpenMP.
 
 Blocks and packing are written as they are to be; a tile is a call of a procedure, whose equal in
 registers is made by a schedule and takes its place.
