@@ -23,6 +23,7 @@ median of the medians of all rounds.
 """
 
 import argparse
+import ctypes
 import importlib
 import json
 import os
@@ -44,6 +45,7 @@ WARM, TIME, FEWEST, MOST = 0.1, 0.4, 2, 20
 def main() -> int:
     options = arguments()
     bind(options.threads)
+    keep_memory()
     os.environ["TEML"] = options.teml
     try:
         import numpy as np
@@ -102,7 +104,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--kernel", action="append", choices=KERNELS)
     parser.add_argument("--peer", action="append", choices=PEERS)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=5)
     built = Path(__file__).resolve().parents[1] / "target" / "release" / "teml"
     help_of_teml = "the binary; target/release/teml by default"
     parser.add_argument("--teml", metavar="PATH", default=str(built), help=help_of_teml)
@@ -125,6 +127,16 @@ def bind(threads: int) -> None:
         del os.environ[name]
     for name in ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "HL_NUM_THREADS"]:
         os.environ[name] = str(threads)
+
+
+def keep_memory() -> None:
+    """What a library allocates in a run is memory that it gave back in the last one: nobody waits
+    for pages of the system, where the allocator (glibc's) can be told so."""
+    library = ctypes.CDLL(None)
+    if hasattr(library, "mallopt"):
+        m_trim_threshold, m_mmap_max = -1, -4
+        library.mallopt(m_mmap_max, 0)
+        library.mallopt(m_trim_threshold, 2**31 - 1)
 
 
 class Line:

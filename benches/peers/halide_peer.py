@@ -78,13 +78,10 @@ def gemm(
 ) -> hl.Func:
     """The sum over k of left(k, i) * right(j, k), of which `last` makes the result: blocks of both
     are packed, and a tile of the sum stays in registers for all terms."""
-    j, i, k, jb, jo, ji, ib, io, ii = variables("j i k jb jo ji ib io ii")
+    j, i, k, jo, ji, ib, io, ii = variables("j i k jo ji ib io ii")
     width, height = 3 * LANES, 8
-    # Of the left factor, what half of the level 2 cache holds; of the right one, of level 3.
+    # Of the left factor, what half of the level 2 cache holds.
     block = max(1, 2**16 // (height * terms))
-    count = -(-columns // width)
-    groups = -(-count * width * terms // 2**21)
-    some = -(-count // groups)
     panels, blocks, tile, out = (hl.Func(name) for name in ["panels", "blocks", "tile", "out"])
     r = hl.RDom([(0, terms)], "r")
     panels[ji, k, jo] = right(hl.min(jo * width + ji, columns - 1), k)
@@ -95,8 +92,7 @@ def gemm(
 
     panels.compute_root().parallel(jo).vectorize(ji, LANES).unroll(ji)
     out.tile(j, i, jo, io, ji, ii, width, height, GUARD).split(io, ib, io, block, GUARD)
-    out.split(jo, jb, jo, some, GUARD).reorder(ji, ii, io, jo, ib, jb)
-    unrolled(out, ji, ii).parallel(ib)
+    unrolled(out.reorder(ji, ii, io, jo, ib), ji, ii).parallel(ib)
     blocks.compute_at(out, ib).unroll(ii)
     unrolled(tile.compute_at(out, io), j, i)
     unrolled(tile.update().reorder(j, i, r.x), j, i)
