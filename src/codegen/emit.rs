@@ -340,7 +340,7 @@ impl Emitter<'_> {
             }
             _ => self.values.value(&s.value, 0),
         };
-        if let Some((vectors, end)) = self.values.end(&s.target, &s.index) {
+        if let Some((vectors, end)) = self.values.part(&s.target, &s.index) {
             let target = element(&s.target, &s.index);
             let line = vectors.set(&target, end, &value);
             self.line(&line);

@@ -11,6 +11,9 @@ use std::fmt::Write;
 /// The bytes that are fetched at once on all machines of today.
 const LINE: i64 = 64;
 
+/// The most lines that are fetched without a loop.
+const MAX_UNROLLED_LINES: i64 = 32;
+
 /// What the iterations of loops fetch for later ones of loops around.
 pub(super) fn shares(nest: &Nest) -> HashMap<Name, Vec<Share>> {
     let mut found = HashMap::new();
@@ -84,6 +87,11 @@ impl Emitter<'_> {
         if each == 1 {
             self.line(&fetch);
             return;
+        }
+        // Where a loop so short ends processors guess wrong, and begin anew with what comes after it.
+        if each <= MAX_UNROLLED_LINES {
+            self.values.headers.insert(Header::Vectors);
+            self.line(&format!("TEML_UNROLL({each})"));
         }
         self.line(&format!(
             "for (int64_t teml_line = 0; teml_line < {each}; teml_line++) {{"

@@ -5,20 +5,25 @@
 //! that a mask finds elsewhere costs processors more than several shorter vectors. Rows of local
 //! tensors are made longer, so that what lies behind their elements can be overwritten. So tiles
 //! stay in registers, and no load waits for a masked store.
+//!
+//! Where a shorter vector holds just what is left, it is none the less a part of a whole one if all
+//! lanes are in local tensors: that is no more work, and what all lanes share is loaded once.
 
 use super::lanes::{Chosen, LARGEST, elem_of, trips};
 use crate::analysis::bounds::Bounds;
-use crate::ir::{Affine, Fill, Index, Loop, Name, Tensor, Tree};
+use crate::ir::{Affine, Index, Loop, Name, Tensor, Tree};
 use std::collections::{HashMap, HashSet};
 
 /// The most bytes of a tensor that is in the cache after its first use: 1 MiB.
 const MAX_NEAR: u64 = 1 << 20;
 
-/// How many elements of their rows local tensors use, from the first one on, and what is fetched
-/// before it is used.
+/// How many elements of their rows are read of local tensors, from the first one on, where a loop
+/// is, and what is fetched before it is used.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rows {
-    used: HashMap<Name, i64>,
+    locals: HashSet<Name>,
+    /// For a tensor and a loop in its scope: another scope may have a tensor of that name.
+    read: HashMap<(Name, Name), i64>,
     fetched: HashSet<Name>,
 }
 
@@ -30,56 +35,31 @@ impl Rows {
     }
 
     fn trees(&mut self, trees: &[Tree], around: &Bounds) {
-        for tree in trees {
+        for (k, tree) in trees.iter().enumerate() {
             match tree {
                 Tree::Local(tensor) => {
-                    self.used
-                        .extend(tensor.name().map(|name| (name.clone(), 0)));
+                    let Some(name) = tensor.name() else { continue };
+                    self.locals.insert(name.clone());
+                    let scope = &trees[k + 1..];
+                    self.scope(name, scope, read(name, scope, around));
                 }
                 Tree::Loop(l) => {
                     let fetched = l.hints.prefetch.iter().map(|fetch| fetch.tensor.clone());
                     self.fetched.extend(fetched);
-                    let mut inside = around.clone();
-                    inside.enter(l);
-                    self.trees(&l.body, &inside);
+                    self.trees(&l.body, &inside(l, around));
                 }
-                Tree::Stmt(s) => {
-                    self.access(&s.target, &s.index, around);
-                    s.value.for_each_access(&mut |tensor, index| match index {
-                        Index::At(index) => self.access(tensor, index, around),
-                        _ => self.all(tensor),
-                    });
-                }
-                Tree::Fill(fill) => self.fill(fill, around),
+                Tree::Stmt(_) | Tree::Fill(_) => {}
             }
         }
     }
 
-    fn access(&mut self, tensor: &Tensor, index: &[Affine], around: &Bounds) {
-        match index.last().and_then(|last| around.interval(last)) {
-            Some((_, last)) => self.at_least(tensor, last.saturating_add(1)),
-            None => self.all(tensor),
-        }
-    }
-
-    fn fill(&mut self, fill: &Fill, around: &Bounds) {
-        let last = fill.region.last().and_then(|(low, extent)| {
-            let (_, low) = around.interval(low)?;
-            low.checked_add(i64::try_from(*extent).ok()?)
-        });
-        match last {
-            Some(end) => self.at_least(&fill.target, end),
-            None => self.all(&fill.target),
-        }
-    }
-
-    fn all(&mut self, tensor: &Tensor) {
-        self.at_least(tensor, row(tensor));
-    }
-
-    fn at_least(&mut self, tensor: &Tensor, used: i64) {
-        if let Some(known) = tensor.name().and_then(|name| self.used.get_mut(name)) {
-            *known = used.max(*known);
+    /// What is read of a local tensor, for all loops in its scope.
+    fn scope(&mut self, tensor: &Name, trees: &[Tree], read: i64) {
+        for tree in trees {
+            if let Tree::Loop(l) = tree {
+                self.read.insert((tensor.clone(), l.name.clone()), read);
+                self.scope(tensor, &l.body, read);
+            }
         }
     }
 
@@ -89,19 +69,72 @@ impl Rows {
             .shape()
             .elements()
             .saturating_mul(tensor.elem().size() as u64);
-        let known = |name| self.used.contains_key(name) || self.fetched.contains(name);
+        let known = |name| self.locals.contains(name) || self.fetched.contains(name);
         bytes <= MAX_NEAR || tensor.name().is_some_and(known)
     }
 
     /// Whether lanes from a multiple of their number on, up to the one that iteration `trips` would
-    /// be in, belong to a row of a local tensor, and those from `trips` on are of no use.
-    pub(super) fn hold(&self, tensor: &Tensor, index: &[Affine], lane: &Name, trips: i64) -> bool {
-        let used = tensor.name().and_then(|name| self.used.get(name));
+    /// be in, belong to a row of a local tensor.
+    pub(super) fn reach(&self, tensor: &Tensor, index: &[Affine], lane: &Name, trips: i64) -> bool {
         let lanes = LARGEST / tensor.elem().size() as i64;
-        index.last() == Some(&Affine::iterator(lane.clone()))
-            && used.is_some_and(|used| *used <= trips)
-            && up(trips, lanes) <= row(tensor)
+        self.is_row(tensor, index, lane) && up(trips, lanes) <= row(tensor)
     }
+
+    /// The same, where those from `trips` on are of no use, so that they can be overwritten.
+    pub(super) fn hold(&self, tensor: &Tensor, index: &[Affine], lane: &Name, trips: i64) -> bool {
+        let key = tensor.name().map(|name| (name.clone(), lane.clone()));
+        let read = key.and_then(|key| self.read.get(&key));
+        read.is_some_and(|read| *read <= trips) && self.reach(tensor, index, lane, trips)
+    }
+
+    fn is_row(&self, tensor: &Tensor, index: &[Affine], lane: &Name) -> bool {
+        let local = tensor.name().is_some_and(|name| self.locals.contains(name));
+        local && index.last() == Some(&Affine::iterator(lane.clone()))
+    }
+
+    /// Whether all lanes of a loop are in rows of local tensors.
+    fn are_lanes_of(&self, l: &Loop) -> bool {
+        l.body.iter().all(|tree| {
+            let Tree::Stmt(s) = tree else { return true };
+            let mut all = self.is_row(&s.target, &s.index, &l.name);
+            s.value.for_each_access(&mut |tensor, index| {
+                if let Index::At(index) = index {
+                    let moves = index.iter().any(|a| a.mentions(&l.name));
+                    all &= !moves || self.is_row(tensor, index, &l.name);
+                }
+            });
+            all
+        })
+    }
+}
+
+/// How many elements of its rows are read of a tensor.
+fn read(tensor: &Name, trees: &[Tree], around: &Bounds) -> i64 {
+    let most = |tree: &Tree| match tree {
+        Tree::Loop(l) => read(tensor, &l.body, &inside(l, around)),
+        Tree::Stmt(s) => {
+            let mut most = 0;
+            s.value.for_each_access(&mut |t, index| {
+                if t.name() != Some(tensor) {
+                    return;
+                }
+                let last = match index {
+                    Index::At(index) => index.last().and_then(|last| around.interval(last)),
+                    _ => None,
+                };
+                most = most.max(last.map_or(row(t), |(_, last)| last.saturating_add(1)));
+            });
+            most
+        }
+        Tree::Fill(_) | Tree::Local(_) => 0,
+    };
+    trees.iter().map(most).max().unwrap_or(0)
+}
+
+fn inside(l: &Loop, around: &Bounds) -> Bounds {
+    let mut inside = around.clone();
+    inside.enter(l);
+    inside
 }
 
 /// Trees whose local tensors have longer rows where a vector loop ends within a vector, and how
@@ -122,12 +155,13 @@ pub(super) fn with_room(trees: &[Tree], chosen: &Chosen) -> (Vec<Tree>, Rows) {
 
 /// The iterations of a vector loop that fill no vector, if they are better off as a part of one than
 /// as shorter vectors.
-pub(super) fn rest(l: &Loop) -> Option<i64> {
+pub(super) fn rest(l: &Loop, rows: &Rows) -> Option<i64> {
     let lanes = LARGEST / elem_of(l).filter(|_| l.lanes.is_none())?.size() as i64;
     let trips = trips(l)
         .filter(|_| matches!(l.range.lower.as_slice(), [low] if low.as_constant() == Some(0)))?;
     let rest = trips % lanes;
-    (rest.count_ones() > 1).then_some(rest)
+    let local = rest > 0 && trips > lanes && rows.are_lanes_of(l);
+    (rest.count_ones() > 1 || local).then_some(rest)
 }
 
 /// Collects the local tensors of which vectors touch more than their rows hold, with the extents
@@ -144,7 +178,7 @@ fn narrow(
         match tree {
             Tree::Local(tensor) => locals.push(tensor.clone()),
             Tree::Loop(l) if chosen.is_vector(l) => {
-                let Some(trips) = rest(l).and(trips(l)) else {
+                let Some(trips) = rest(l, rows).and(trips(l)) else {
                     continue;
                 };
                 let mut look = |tensor: &Tensor, index: &[Affine]| {

@@ -28,18 +28,26 @@ pub(super) const ATOM: u8 = UNARY + 1;
 impl Values {
     /// The value of an element, with its neighbors where lanes move through them.
     fn read(&self, tensor: &Tensor, index: &[Affine]) -> String {
-        match self.end(tensor, index) {
-            Some((v, end)) => v.part(&element(tensor, index), end),
-            None => self.access(tensor, index),
+        match self.end(index) {
+            Some((v, end)) if !self.rows.reach(tensor, index, &v.iterator, end) => {
+                v.part(&element(tensor, index), end)
+            }
+            _ => self.access(tensor, index),
         }
     }
 
-    /// The vectors of an access of which only the lanes before some iteration may be touched.
-    pub(super) fn end(&self, tensor: &Tensor, index: &[Affine]) -> Option<(&Vectors, i64)> {
+    /// The vectors of a target of which only the lanes before some iteration may be touched.
+    pub(super) fn part(&self, target: &Tensor, index: &[Affine]) -> Option<(&Vectors, i64)> {
+        self.end(index)
+            .filter(|(v, end)| !self.rows.hold(target, index, &v.iterator, *end))
+    }
+
+    /// The vectors of an access of which only the lanes before some iteration count.
+    fn end(&self, index: &[Affine]) -> Option<(&Vectors, i64)> {
         let v = self.vectors.as_ref()?;
         let end = v.end?;
         let moves = index.iter().any(|a| a.mentions(&v.iterator));
-        (moves && !self.rows.hold(tensor, index, &v.iterator, end)).then_some((v, end))
+        moves.then_some((v, end))
     }
 
     /// An element, with its neighbors where lanes move through them.

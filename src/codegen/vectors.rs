@@ -138,7 +138,8 @@ impl Emitter<'_> {
                 format!("for (int64_t {name} = 0; {name} < {whole}; {name} += {lanes}) {{{origin}");
             self.block(&head, l, Some(vectors));
         }
-        if let Some(rest) = rest(l).filter(|_| self.may_end_within(l, trips)) {
+        let rest = rest(l, &self.values.rows);
+        if let Some(rest) = rest.filter(|rest| self.may_end_within(l, trips, *rest)) {
             self.values.headers.insert(Header::Parts);
             let narrowest = SMALLEST / vectors.elem.size() as i64;
             self.line(&format!(
@@ -244,9 +245,11 @@ impl Emitter<'_> {
 
     /// Whether the last vector of a loop may be one of which only a part counts: no store past the
     /// caches has a mask, what is loaded after a masked store waits until that is in the cache, as
-    /// sums in memory would, and masks are for what is in the cache.
-    fn may_end_within(&self, l: &Loop, trips: i64) -> bool {
+    /// sums in memory would, and masks are for what is in the cache, and for what shorter vectors do
+    /// not hold.
+    fn may_end_within(&self, l: &Loop, trips: i64, rest: i64) -> bool {
         let rows = &self.values.rows;
+        let plain = rest.count_ones() == 1;
         let fits = l.body.iter().all(|tree| match tree {
             Tree::Stmt(s) => {
                 let held = rows.hold(&s.target, &s.index, &l.name, trips);
@@ -254,10 +257,12 @@ impl Emitter<'_> {
                 s.value.for_each_access(&mut |tensor, index| {
                     if let Index::At(index) = index {
                         let moves = index.iter().any(|a| a.mentions(&l.name));
-                        near &= !moves || rows.are_near(tensor);
+                        near &= !moves
+                            || rows.reach(tensor, index, &l.name, trips)
+                            || !plain && rows.are_near(tensor);
                     }
                 });
-                near && (held || s.update.is_none())
+                near && (held || !plain && s.update.is_none())
             }
             _ => true,
         });
