@@ -245,6 +245,46 @@ fn what_only_the_last_cache_holds_is_fetched_before_it_is_used() {
             "for C_load2_1 in 0..4 prefetch(C, 1 of i2_o)",
         ] {
             assert_eq!(text.contains(fetched), fetches, "{text}");
+
+#[test]
+fn products_are_computed_where_they_are_used() {
+    // Rows that the result keeps and others, columns that the cache holds and others.
+    for options in [
+        "#{}",
+        "#{lanes: 4, l1: 64, l2: 64, threads: 3}",
+        "#{mr: 4, nr: 2, l1: 64}",
+    ] {
+        for (i, j, k, l) in [(1, 1, 1, 1), (9, 35, 3, 4), (2, 18, 20, 3), (24, 11, 13, 1)] {
+            for used in ["ikj,kj->ij", "ikj,kj->kj", "ikj,ij->j", "ikj,kj->ikj"] {
+                let c = if used.contains(",ij") { i } else { k };
+                let declared = format!(
+                    "let B = tensor([{i}, {k}, {l}]); let D = tensor([{l}, {j}]);
+                     let C = tensor([{c}, {j}]); let T = contract(B, D, [3, 1]);
+                     let A = einsum(\"{used}\", T, C);"
+                );
+                let made = format!("schedules::gemm_at(build(T), build(A), {options})");
+                computes(&declared, &made);
+            }
+        }
+    }
+}
+
+#[test]
+fn convolutions_of_all_sizes_are_computed() {
+    for (images, groups, filters, channels, width) in [
+        (1, 1, 1, 1, 1),
+        (2, 1, 5, 2, 9),
+        (1, 3, 9, 1, 17),
+        (3, 2, 4, 2, 35),
+    ] {
+        let declared = format!(
+            "let I = tensor([{images}, {groups}, {channels}, {width} + 2]);
+             let W = tensor([{groups}, {filters}, {channels}, 3]);
+             let IW = vmul(I, W, [[n, g, c, w + k], [g, f, c, k]]);
+             let O = eq(vsum(IW, [c, k]), [n, g, f, w]);"
+        );
+        for options in ["#{}", "#{mr: 4, nr: 8, l2: 64}"] {
+            computes(&declared, &format!("schedules::conv(build(O), {options})"));
         }
     }
 }

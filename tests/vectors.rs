@@ -108,6 +108,27 @@ fn rows_of_tiles_have_room_for_whole_vectors() {
 }
 
 #[test]
+fn what_is_left_of_rows_in_registers_is_part_of_a_whole_vector() {
+    for columns in [17, 18, 20] {
+        let script = format!(
+            "let A = tensor([9, 5]); let B = tensor([5, {columns}]); let C = contract(A, B, [2, 1]);
+             let l = build(C).stripmine(\"i1\", 3).reorder([\"i1_o\", \"i3\", \"i1_i\", \"i2\"]);
+             let l = l.stage(\"i1_o\", C);"
+        );
+        let packed = c(
+            &script,
+            "l.pack(0, B).panels(\"B_pack\", 2, 24).vectorize(\"i2\")",
+        );
+        let whole = "f64xn(C_tile[i1_i][i2]) += A[i1_i + 3*i1_o][i3] * f64xn(B_pack[0][i3][i2]);";
+        assert_eq!(packed.matches(whole).count(), 2, "{packed}");
+        // Where others see it, no lane behind the end is touched, and a mask is slower.
+        let plain = c(&script, "l.vectorize(\"i2\")");
+        assert!(plain.contains("C_tile[i1_i][16]"), "{plain}");
+        assert!(!plain.contains("_part"), "{plain}");
+    }
+}
+
+#[test]
 fn elements_that_others_use_are_not_overwritten() {
     let text = c(
         "let A = tensor([9, 5]); let B = tensor([5, 14]); let C = contract(A, B, [2, 1]);
@@ -493,6 +514,17 @@ const VARIETY: &[(&str, &str)] = &[
         "let B = tensor([3, 11, 7]); let C = tensor([11, 19]); let D = tensor([7, 19]);
          let T = contract(B, D, [3, 1]); let A = einsum(\"ikj,kj->ij\", T, C);",
         "schedules::gemm_at(build(T), build(A), #{mr: 4, nr: 8, l1: 64})",
+    ),
+    (
+        "let B = tensor([3, 23, 7]); let C = tensor([23, 26]); let D = tensor([7, 26]);
+         let T = contract(B, D, [3, 1]); let A = einsum(\"ikj,kj->ij\", T, C);",
+        "schedules::gemm_at(build(T), build(A), #{mr: 4, nr: 16, l1: 64})",
+    ),
+    (
+        "let B = tensor([3, 23, 7], \"f32\"); let C = tensor([23, 33], \"f32\");
+         let D = tensor([7, 33], \"f32\");
+         let T = contract(B, D, [3, 1]); let A = einsum(\"ikj,kj->ij\", T, C);",
+        "schedules::gemm_at(build(T), build(A), #{mr: 4, nr: 32, l1: 64, l2: 64})",
     ),
     (
         "let I = tensor([2, 3, 23]); let W = tensor([2, 5, 3, 3]);

@@ -34,7 +34,8 @@ fn shares_are_all_that_a_later_iteration_touches() {
         "          B[b][k][l] += A[b][k][l]",
     ];
     let text = kernel(&batches);
-    let expected = "for (int64_t teml_line = 0; teml_line < 3; teml_line++) {
+    let expected = "TEML_UNROLL(3)
+                for (int64_t teml_line = 0; teml_line < 3; teml_line++) {
                     __builtin_prefetch((const char *)&A[teml_min64(b + 1, 4)][0][0] + \
                     teml_min64(576*i + 192*j - 384 + 64*teml_line, 1943));
                 }";
@@ -62,7 +63,8 @@ fn shares_are_all_that_a_later_iteration_touches() {
         "    for x in 0..9",
         "      B[y][9*o + x] = A[y][9*o + x]",
     ]);
-    let expected = "for (int64_t teml_line = 0; teml_line < 2; teml_line++) {
+    let expected = "TEML_UNROLL(2)
+            for (int64_t teml_line = 0; teml_line < 2; teml_line++) {
                 __builtin_prefetch((const char *)&A[y][teml_min64(9*o + 18, 81)] + 64*teml_line);
             }";
     assert!(plain(&text).contains(&plain(expected)), "{text}");

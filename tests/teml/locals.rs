@@ -28,6 +28,36 @@ const ROWS: &[&str] = &[
 ];
 
 #[test]
+fn lanes_behind_a_loop_are_overwritten_where_its_own_tensor_has_no_use_for_them() {
+    let text = |read: u64| {
+        let nest = nest(&[
+            "f64 A[6][14], B[6][14]",
+            "for i in 0..6",
+            "  local f64 t[16]",
+            "  for j in 0..14",
+            "    t[j] = A[i][j]",
+            "  vector for k in 0..13",
+            "    t[k] = 2 * A[i][k]",
+            &format!("  for l in 0..{read}"),
+            "    B[i][l] = t[l]",
+            "for o in 0..6",
+            "  local f64 t[16]",
+            "  for p in 0..13",
+            "    t[p] = A[o][p]",
+            "  for q in 0..13",
+            "    B[o][q] = t[q]",
+        ]);
+        let kernel = generate(&[nest], "kernel", Reductions::Strict);
+        kernel.unwrap_or_else(|e| panic!("{e}")).function
+    };
+    let whole = "f64xn(t[k]) = 2.0 * f64xn_part(A[i][k], 13 - k);";
+    assert!(text(13).contains(whole), "{}", text(13));
+    // Of the other tensor of that name 13 elements are read.
+    let part = "TEML_F64XN_SET(t[k], 13 - k, 2.0 * f64xn_part(A[i][k], 13 - k));";
+    assert!(text(14).contains(part), "{}", text(14));
+}
+
+#[test]
 fn they_are_no_argument_of_the_nest() {
     let nest = nest(ROWS);
     let names: Vec<String> = nest
