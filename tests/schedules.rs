@@ -251,7 +251,7 @@ fn products_are_computed_where_they_are_used() {
     // Rows that the result keeps and others, columns that the cache holds and others.
     for options in [
         "#{}",
-        "#{lanes: 4, l1: 64, l2: 64, threads: 3}",
+        "#{lanes: 4, l1: 64, l3: 64, threads: 3}",
         "#{mr: 4, nr: 2, l1: 64}",
     ] {
         for (i, j, k, l) in [(1, 1, 1, 1), (9, 35, 3, 4), (2, 18, 20, 3), (24, 11, 13, 1)] {

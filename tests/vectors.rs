@@ -524,7 +524,7 @@ const VARIETY: &[(&str, &str)] = &[
         "let B = tensor([3, 23, 7], \"f32\"); let C = tensor([23, 33], \"f32\");
          let D = tensor([7, 33], \"f32\");
          let T = contract(B, D, [3, 1]); let A = einsum(\"ikj,kj->ij\", T, C);",
-        "schedules::gemm_at(build(T), build(A), #{mr: 4, nr: 32, l1: 64, l2: 64})",
+        "schedules::gemm_at(build(T), build(A), #{mr: 4, nr: 32, l1: 64, l3: 64})",
     ),
     (
         "let I = tensor([2, 3, 23]); let W = tensor([2, 5, 3, 3]);
