@@ -245,6 +245,9 @@ fn what_only_the_last_cache_holds_is_fetched_before_it_is_used() {
             "for C_load2_1 in 0..4 prefetch(C, 1 of i2_o)",
         ] {
             assert_eq!(text.contains(fetched), fetches, "{text}");
+        }
+    }
+}
 
 #[test]
 fn products_are_computed_where_they_are_used() {
