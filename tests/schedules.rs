@@ -225,7 +225,7 @@ fn a_few_terms_too_many_are_no_further_block() {
         );
         let nest = nest(
             &declared,
-            "schedules::gemm(build(C), #{mr: 8, nr: 8, l1: 64, l2: 131072})",
+            "schedules::gemm(build(C), #{mr: 8, nr: 8, mc: 64, l1: 64, l2: 131072})",
         );
         let size = (terms + blocks - 1) / blocks;
         let buffer = format!("B_pack[8][{size}][8]");
