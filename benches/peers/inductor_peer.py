@@ -5,14 +5,13 @@ Sums of a few terms are written out, and are one loop; products of large matrice
 the same BLAS as without the compiler, and are left out, but for one with something to fuse.
 """
 
-from itertools import product
-
 import numpy as np
 import torch
 from torch._inductor import config
 
 from peers import Prepared
 from peers.kernels import Kernel
+from peers.whole_arrays import blur, coars, gconv, helm, interp, sddmm  # noqa: F401
 
 # A sum of 196 terms stays one expression, not a pass through memory for every few of them.
 for name in ["realize_cpu_acc_reads_threshold", "realize_cpu_opcount_threshold"]:
@@ -49,41 +48,3 @@ def prepare(kernel: Kernel, arrays: dict[str, np.ndarray], threads: int) -> Prep
 
 def bmm(a, b):
     return sum(a[:, :, k, None] * b[:, k, None, :] for k in range(a.shape[2]))
-
-
-def gconv(images, weights):
-    groups, channels, height, width = images.shape[1:]
-    rows, columns = weights.shape[3:]
-    height, width = height - rows + 1, width - columns + 1
-    total = 0
-    for c, kh, kw in product(range(channels), range(rows), range(columns)):
-        window = images[:, :, None, c, kh : kh + height, kw : kw + width]
-        total = total + window * weights[None, :, :, c, kh, kw, None, None]
-    return total
-
-
-def sddmm(b, c, d):
-    return b * (c @ d)
-
-
-def along_axes(a, u):
-    t = sum(a[:, k, None, None] * u[:, None, k] for k in range(len(a)))
-    t = sum(a[:, k, None] * t[:, :, None, k] for k in range(len(a)))
-    return sum(a[:, k] * t[:, :, :, k, None] for k in range(len(a)))
-
-
-def interp(a, u):
-    return along_axes(a, u)
-
-
-def helm(a, d, u):
-    return along_axes(a, along_axes(a.T, u) / d)
-
-
-def blur(image):
-    b = (image[:, :-2] + image[:, 1:-1] + image[:, 2:]) / 3
-    return (b[:-2] + b[1:-1] + b[2:]) / 3
-
-
-def coars(xx, yy, xy):
-    return xx * yy - xy * xy - 0.04 * (xx + yy) * (xx + yy)

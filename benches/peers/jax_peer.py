@@ -6,12 +6,12 @@ products of small matrices.
 
 import os
 from importlib.metadata import version as version_of
-from itertools import product
 
 import numpy as np
 
 from peers import Prepared
 from peers.kernels import Kernel
+from peers.whole_arrays import blur, coars, gconv, helm, interp, sddmm  # noqa: F401
 
 # Read when the library is loaded; without it, one thread would share its core with others.
 if os.environ.get("OMP_NUM_THREADS") == "1":
@@ -54,44 +54,6 @@ def bmm(a, b):
     return sum(a[:, :, k, None] * b[:, k, None, :] for k in range(a.shape[2]))
 
 
-def gconv(images, weights):
-    groups, channels, height, width = images.shape[1:]
-    rows, columns = weights.shape[3:]
-    height, width = height - rows + 1, width - columns + 1
-    total = 0
-    for c, kh, kw in product(range(channels), range(rows), range(columns)):
-        window = images[:, :, None, c, kh : kh + height, kw : kw + width]
-        total += window * weights[None, :, :, c, kh, kw, None, None]
-    return total
-
-
 def mttkrp(b, c, d):
     """Some slices at a time, whose products stay in the cache."""
     return jax.lax.map(lambda part: ((part @ d) * c).sum(0), b, batch_size=5)
-
-
-def sddmm(b, c, d):
-    return b * (c @ d)
-
-
-def along_axes(a, u):
-    t = sum(a[:, k, None, None] * u[:, None, k] for k in range(len(a)))
-    t = sum(a[:, k, None] * t[:, :, None, k] for k in range(len(a)))
-    return sum(a[:, k] * t[:, :, :, k, None] for k in range(len(a)))
-
-
-def interp(a, u):
-    return along_axes(a, u)
-
-
-def helm(a, d, u):
-    return along_axes(a, along_axes(a.T, u) / d)
-
-
-def blur(image):
-    b = (image[:, :-2] + image[:, 1:-1] + image[:, 2:]) / 3
-    return (b[:-2] + b[1:-1] + b[2:]) / 3
-
-
-def coars(xx, yy, xy):
-    return xx * yy - xy * xy - 0.04 * (xx + yy) * (xx + yy)

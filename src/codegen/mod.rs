@@ -15,7 +15,6 @@ mod team;
 mod used;
 mod value;
 mod vectors;
-mod waits;
 
 pub use generate::{NoCode, generate};
 pub use kernel::{ALIGNMENT, Header, Kernel, Param, Role, unit};

@@ -8,8 +8,8 @@
 //! Loops with a threshold keep a region of their own, since it says who runs them.
 
 use super::emit::Emitter;
-use super::waits::without_waiting;
 use crate::ir::{Loop, Tensor, Tree};
+use crate::legality::without_waiting;
 
 impl Emitter<'_> {
     /// Trees one after the other.

@@ -25,6 +25,7 @@ mod relations;
 mod reroll;
 mod sources;
 mod violation;
+mod waits;
 
 pub use asked::{Asked, asked};
 pub use check::{Reductions, Undecided, Verdict, check, within};
@@ -32,3 +33,4 @@ pub use inplace::{InPlace, Run, in_place};
 pub use judge::Judge;
 pub use proof::{Proof, Refused, prove};
 pub use violation::{Dependence, DependenceKind, Instance, Place, Violation};
+pub use waits::without_waiting;
