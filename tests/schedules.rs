@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use teml::interp::store::{Data, Store};
 use teml::interp::{definition, execute};
 
-/// The ten kernels at mini sizes, what is to be computed of them, and the schedule for that.
+/// The ten kernels at mini sizes and a product of a matrix and a vector, what is to be computed of them, and the schedule for that.
 const KERNELS: &[(&str, &str, &str)] = &[
     (
         "let A = tensor([17, 23]); let B = tensor([23, 19]);
@@ -91,6 +91,12 @@ const KERNELS: &[(&str, &str, &str)] = &[
          let R = stored(Sxx * Syy - Sxy * Sxy - 0.04 * (T * T));",
         "build(R)",
         "schedules::pointwise(build(R))",
+    ),
+    (
+        "let A = tensor([29, 31]); let x = tensor([31]);
+         let y = einsum(\"ij,j->i\", A, x);",
+        "build(y)",
+        "schedules::reduction(build(y))",
     ),
 ];
 
@@ -267,6 +273,75 @@ fn products_are_computed_where_they_are_used() {
                 );
                 let made = format!("schedules::gemm_at(build(T), build(A), {options})");
                 computes(&declared, &made);
+            }
+        }
+    }
+}
+
+#[test]
+fn reductions_of_all_sizes_are_computed() {
+    let kinds = [
+        "einsum(\"ij,j->i\", A, x)",
+        "einsum(\"ij,i->j\", A, z)",
+        "einsum(\"ij,i,j->\", A, z, x)",
+        "einsum(\"ij->\", A)",
+        "einsum(\"ij->i\", A)",
+        "max(A, [1])",
+        "eq(vmin(vat(A, [2*i, j]), [j]), [i])",
+    ];
+    let options = [
+        "#{threads: 1, lanes: 4}",
+        "#{threads: 3, lanes: 1}",
+        "#{threads: 2, lanes: 2, l1: 64}",
+    ];
+    for (m, n) in [(1, 1), (1, 70), (70, 1), (7, 9), (3, 1500), (1500, 3), (150, 121)] {
+        for order in ["strict", "reassoc"] {
+            for kind in kinds {
+                let declared = format!(
+                    "reductions(\"{order}\");
+                     let A = tensor([{m}, {n}]); let x = tensor([{n}]); let z = tensor([{m}]);
+                     let y = {kind};"
+                );
+                for options in options {
+                    computes(&declared, &format!("schedules::reduction(build(y), {options})"));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn terms_are_shared_where_partial_results_are_allowed() {
+    let schedule = "schedules::reduction(build(y), #{lanes: 2, threads: 2})";
+    for (kind, order, regrouped) in [
+        ("einsum(\"i,i->\", x, x)", "strict", false),
+        ("einsum(\"i,i->\", x, x)", "reassoc", true),
+        ("max(x, [1])", "strict", true),
+    ] {
+        let declared =
+            format!("reductions(\"{order}\"); let x = tensor([40000]); let y = {kind};");
+        let shown = nest(&declared, schedule).to_string();
+        assert_eq!(shown.contains("parallel"), regrouped, "{shown}");
+        assert_eq!(shown.contains("vector"), regrouped, "{shown}");
+        computes(&declared, schedule);
+        let mode = format!("{declared} let verdict = check({schedule});");
+        assert_eq!(dialog::shown(&mode, "verdict.legal").unwrap(), "=> true");
+    }
+}
+
+#[test]
+fn transpositions_of_all_sizes_are_computed() {
+    for (m, n) in [(1, 20), (7, 8), (8, 8), (16, 41), (83, 70)] {
+        for kind in [
+            "transpose(A, [[1, 2]])",
+            "eq(vadd(A, B, [[i, j], [j, i]]), [j, i])",
+            "eq(vat(A, [i, j]), [j + 2, i])",
+        ] {
+            let declared = format!(
+                "let A = tensor([{m}, {n}]); let B = tensor([{n}, {m}]); let R = {kind};"
+            );
+            for options in ["#{lanes: 8}", "#{lanes: 4, l2: 64, l3: 64}"] {
+                computes(&declared, &format!("schedules::pointwise(build(R), {options})"));
             }
         }
     }
