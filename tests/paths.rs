@@ -102,10 +102,12 @@ let traced = build(t).reverse("i");
 let m = eq(vadd(b, f, [[x], [x]]), [x]);
 let o = eq(vmul(m, m, [[x], [x]]), [x]);
 let kept = fuse_outer(build(m), build(o), 0).spend(b).reduce_cache_miss(m);
+let gram = contract(D, D, [1, 1]);
+let squared = build(gram).pack(0, D, [2, 1], 2);
 let out = "";
 "#;
 
-const NESTS: [&str; 23] = [
+const NESTS: [&str; 24] = [
     "inner",
     "plan",
     "copy",
@@ -129,6 +131,7 @@ const NESTS: [&str; 23] = [
     "twice",
     "traced",
     "kept",
+    "squared",
 ];
 
 #[test]

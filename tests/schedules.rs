@@ -161,6 +161,54 @@ fn products_of_all_sizes_are_computed() {
 }
 
 #[test]
+fn products_of_a_tensor_with_itself_are_computed() {
+    for (kind, extents) in [
+        ("contract(A, A, [2, 1])", [(1, 1), (9, 9), (35, 35)]),
+        ("einsum(\"ik,jk->ij\", A, A)", [(1, 9), (21, 1), (35, 11)]),
+        ("einsum(\"ki,kj->ij\", A, A)", [(9, 1), (1, 21), (11, 35)]),
+    ] {
+        for (m, n) in extents {
+            let declared = format!("let A = tensor([{m}, {n}]); let C = {kind};");
+            let options = "#{mr: 4, nr: 8, mc: 8, nc: 16, kc: 4, l1: 64, l2: 64, threads: 3}";
+            computes(&declared, &format!("schedules::gemm(build(C), {options})"));
+        }
+    }
+    // Rows have a panel of `A`, and columns one of its copy.
+    let declared = "let A = tensor([64, 64]); let C = einsum(\"ik,jk->ij\", A, A);";
+    let schedule = "schedules::gemm(build(C), #{mr: 8, nr: 8, kc: 16, l1: 64, l2: 64})";
+    let shown = nest(declared, schedule).to_string();
+    assert!(
+        shown.contains("A_pack_pack") && shown.contains("A_pack2"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn products_one_after_the_other_have_schedules_of_their_own() {
+    let declared = "let A = tensor([17, 19]); let B = tensor([19, 23]); let x = tensor([17]);
+         let T = contract(A, B, [2, 1]);";
+    for (second, schedule) in [
+        // Each element of `T` is needed for a whole row, or vectors of it are summed.
+        ("contract(T, vtranspose(B, [[1, 2]]), [2, 1])", "gemm"),
+        ("einsum(\"ij->i\", T)", "reduction"),
+    ] {
+        let shown = dialog::shown(
+            &format!("{declared} let D = {second}; let l = [build(T), build(D)];"),
+            &format!(
+                "schedules::optimize(l) == [schedules::gemm(l[0]), schedules::{schedule}(l[1])]"
+            ),
+        );
+        assert_eq!(shown.unwrap(), "=> true", "{second}");
+    }
+    let rows = "let y = einsum(\"ij,i->j\", T, x); let l = [build(T), build(y)];";
+    let shown = dialog::shown(
+        &format!("{declared}{rows}"),
+        "schedules::optimize(l) == schedules::gemm_at(l[0], l[1])",
+    );
+    assert_eq!(shown.unwrap(), "=> true");
+}
+
+#[test]
 fn threads_share_products_in_place() {
     let declared = "let A = tensor([41, 17]); let B = tensor([17, 43]);
          let C = contract(A, B, [2, 1]);";
@@ -294,7 +342,15 @@ fn reductions_of_all_sizes_are_computed() {
         "#{threads: 3, lanes: 1}",
         "#{threads: 2, lanes: 2, l1: 64}",
     ];
-    for (m, n) in [(1, 1), (1, 70), (70, 1), (7, 9), (3, 1500), (1500, 3), (150, 121)] {
+    for (m, n) in [
+        (1, 1),
+        (1, 70),
+        (70, 1),
+        (7, 9),
+        (3, 1500),
+        (1500, 3),
+        (150, 121),
+    ] {
         for order in ["strict", "reassoc"] {
             for kind in kinds {
                 let declared = format!(
@@ -303,7 +359,10 @@ fn reductions_of_all_sizes_are_computed() {
                      let y = {kind};"
                 );
                 for options in options {
-                    computes(&declared, &format!("schedules::reduction(build(y), {options})"));
+                    computes(
+                        &declared,
+                        &format!("schedules::reduction(build(y), {options})"),
+                    );
                 }
             }
         }
@@ -318,8 +377,7 @@ fn terms_are_shared_where_partial_results_are_allowed() {
         ("einsum(\"i,i->\", x, x)", "reassoc", true),
         ("max(x, [1])", "strict", true),
     ] {
-        let declared =
-            format!("reductions(\"{order}\"); let x = tensor([40000]); let y = {kind};");
+        let declared = format!("reductions(\"{order}\"); let x = tensor([40000]); let y = {kind};");
         let shown = nest(&declared, schedule).to_string();
         assert_eq!(shown.contains("parallel"), regrouped, "{shown}");
         assert_eq!(shown.contains("vector"), regrouped, "{shown}");
@@ -337,11 +395,13 @@ fn transpositions_of_all_sizes_are_computed() {
             "eq(vadd(A, B, [[i, j], [j, i]]), [j, i])",
             "eq(vat(A, [i, j]), [j + 2, i])",
         ] {
-            let declared = format!(
-                "let A = tensor([{m}, {n}]); let B = tensor([{n}, {m}]); let R = {kind};"
-            );
+            let declared =
+                format!("let A = tensor([{m}, {n}]); let B = tensor([{n}, {m}]); let R = {kind};");
             for options in ["#{lanes: 8}", "#{lanes: 4, l2: 64, l3: 64}"] {
-                computes(&declared, &format!("schedules::pointwise(build(R), {options})"));
+                computes(
+                    &declared,
+                    &format!("schedules::pointwise(build(R), {options})"),
+                );
             }
         }
     }

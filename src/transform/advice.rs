@@ -70,6 +70,7 @@ impl ErrorKind {
             K::Buffer(NoBuffer::Written { .. }) => "`stage` keeps what is written in a buffer",
             K::Buffer(NoBuffer::OnlyRead { .. }) => "`pack` keeps what is read in a buffer",
             K::Buffer(NoBuffer::NoOrder { .. }) => "dimensions count from 1, as in `[2, 1]`",
+            K::Buffer(NoBuffer::NoRead { .. }) => "without a number, all reads use the buffer",
             K::Buffer(NoBuffer::NotLocal { .. }) => {
                 "`pack`, `stage` and `localize` make local tensors; `padded` stores a larger copy"
             }

@@ -62,7 +62,7 @@ fn nest() -> impl Strategy<Value = String> {
                 second,
                 match changes {
                     true => format!("{from} += 1"),
-                    false => format!("S[I + 20][J + 20] = {from}"),
+                    false => format!("S[I + 20][J + 20] = {from} + A[J + 20][I + 20]"),
                 },
             );
             let first = first.replace('I', "i").replace('J', "j");
@@ -98,11 +98,13 @@ proptest! {
         // The second loops read `R`, at most.
         let [outermost, set, used] = ["t", "i", "k"].map(|l| LoopRef::Name(l.to_owned()));
         let scope = [&outermost, &set, &used][depth];
-        let attempts: [Result<Nest, Error>; 4] = [
+        let attempts: [Result<Nest, Error>; 6] = [
             stage(&nest, scope, "R"),
             stage(&nest, &LoopRef::Level(0), "R"),
-            pack(&nest, scope, "A", Some(&[2, 1])),
-            pack(&nest, &used, "R", None),
+            pack(&nest, scope, "A", Some(&[2, 1]), None),
+            pack(&nest, &used, "R", None, None),
+            pack(&nest, scope, "A", Some(&[1, 2]), Some(1)),
+            pack(&nest, scope, "A", Some(&[2, 1]), Some(2)),
         ];
         for after in attempts.into_iter().flatten() {
             prop_assert_eq!(verify(&after), Ok(()));

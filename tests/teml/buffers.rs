@@ -383,6 +383,23 @@ pub fn buffers() -> Vec<Case> {
         let args = vec![Arg::Nest(copy.clone()), level(0), word("A"), order_arg];
         Case::new(&PACK, args, no_order(order)).at(3)
     };
+    let no_read = |read: i64| {
+        let order = Arg::Order(vec![2, 1]);
+        let args = vec![
+            Arg::Nest(copy.clone()),
+            level(0),
+            word("A"),
+            order,
+            Arg::Int(read),
+        ];
+        let kind = NoBuffer::NoRead {
+            tensor: "A".to_owned(),
+            name: None,
+            read,
+            reads: 1,
+        };
+        Case::new(&PACK, args, kind).at(4)
+    };
     let stage = |nest: &Nest, l: Arg, kind: NoBuffer| {
         Case::new(&STAGE, vec![Arg::Nest(nest.clone()), l, word("A")], kind)
     };
@@ -398,6 +415,9 @@ pub fn buffers() -> Vec<Case> {
             pack(&copy, level(0), word(""), not_used("", None).into()).at(2),
             pack(&own, level(1), word("A"), written("A[i] = A[i - 1]").into()).because_of(&["i"]),
             pack(&huge, level(0), word("A"), too_large.into()),
+            no_read(0),
+            no_read(2),
+            no_read(i64::MIN),
             ordered(&[1]),
             ordered(&[1, 1]),
             ordered(&[0, 1]),

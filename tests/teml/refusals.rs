@@ -214,6 +214,7 @@ fn every_refusal_has_a_case() {
         K::Buffer(NoBuffer::NotUsed { .. }) => "Buffer::NotUsed",
         K::Buffer(NoBuffer::Written { .. }) => "Buffer::Written",
         K::Buffer(NoBuffer::OnlyRead { .. }) => "Buffer::OnlyRead",
+        K::Buffer(NoBuffer::NoRead { .. }) => "Buffer::NoRead",
         K::Buffer(NoBuffer::NoOrder { .. }) => "Buffer::NoOrder",
         K::Buffer(NoBuffer::NotLocal { .. }) => "Buffer::NotLocal",
         K::Buffer(NoBuffer::AcrossPanels { .. }) => "Buffer::AcrossPanels",

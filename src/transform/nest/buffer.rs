@@ -40,6 +40,21 @@ pub enum NoBuffer {
         /// The loop; `None` for the whole nest.
         name: Option<Name>,
     },
+    /// A number of none of the reads.
+    #[error("{} reads {tensor} {}: {read} is not between 1 and {reads}", place(.name), match .reads {
+        1 => "once".to_owned(),
+        reads => format!("{reads} times"),
+    })]
+    NoRead {
+        /// The tensor.
+        tensor: String,
+        /// The loop; `None` for the whole nest.
+        name: Option<Name>,
+        /// The number.
+        read: i64,
+        /// How many reads there are.
+        reads: usize,
+    },
     /// A list that is no order of a tensor's dimensions.
     #[error("{order:?} does not list each of the {rank} dimensions of {tensor} once")]
     NoOrder {
@@ -244,14 +259,21 @@ impl<'a> Buffer<'a> {
 
     /// The trees with the buffer in place of the tensor.
     pub(super) fn redirect(&self, trees: &[Tree]) -> Vec<Tree> {
-        trees.iter().map(|tree| self.redirect_tree(tree)).collect()
+        self.redirect_where(trees, &|| true)
     }
 
-    fn redirect_tree(&self, tree: &Tree) -> Tree {
+    /// The same, for what is read where `chosen` says so, which is asked for each read in the order
+    /// of the text.
+    pub(super) fn redirect_where(&self, trees: &[Tree], chosen: &dyn Fn() -> bool) -> Vec<Tree> {
+        let redirected = trees.iter().map(|tree| self.redirect_tree(tree, chosen));
+        redirected.collect()
+    }
+
+    fn redirect_tree(&self, tree: &Tree, chosen: &dyn Fn() -> bool) -> Tree {
         let is_source = |tensor: &Tensor| tensor.name() == self.source.name();
         match tree {
             Tree::Loop(l) => Tree::of_loop(Loop {
-                body: self.redirect(&l.body),
+                body: self.redirect_where(&l.body, chosen),
                 ..(**l).clone()
             }),
             Tree::Stmt(s) => {
@@ -262,7 +284,7 @@ impl<'a> Buffer<'a> {
                 }
                 s.value = s.value.map_accesses(&|tensor, index| {
                     let index = match index {
-                        _ if !is_source(tensor) => return None,
+                        _ if !is_source(tensor) || !chosen() => return None,
                         Index::At(index) => self.index(index),
                         _ => Vec::new(),
                     };

@@ -24,6 +24,28 @@
 //! order. Dimensions of which one element is read are left out. The tensor may be a buffer, by
 //! its name: `pack("k", "A_pack")`. Where a name is taken, the next buffer is `A_pack2`.
 //!
+//! Where a tensor is read several times, a last argument says which of the reads uses the buffer, the
+//! others keep the tensor: a number that counts them in the order of the text, from 1.
+//!
+//! ```rhai
+//! let A = tensor([30, 20]);
+//! let C = contract(A, vtranspose(A, [[1, 2]]), [2, 1]);
+//! print(build(C).pack(0, A, [2, 1], 2));
+//! ```
+//!
+//! ```text
+//! f64 C[30][30], A[30][20]
+//! local f64 A_pack[20][30]
+//! for A_pack_2 in 0..20
+//!   for A_pack_1 in 0..30
+//!     A_pack[A_pack_2][A_pack_1] = A[A_pack_1][A_pack_2]
+//! fill C[0..30][0..30] = 0
+//! for i1 in 0..30
+//!   for i2 in 0..30
+//!     for i3 in 0..20
+//!       C[i1][i2] += A[i1][i3] * A_pack[i3][i2]
+//! ```
+//!
 //! The level 0 stands for the whole nest: `pack(0, A, [2, 1])` changes the layout of `A` once,
 //! before all loops. The loops that copy are called after the buffer and the dimension of the
 //! tensor, so that they can be transformed like others.
@@ -31,7 +53,7 @@
 //! Always legal: an iteration has a buffer of its own, and what is in it does not change.
 //!
 //! Refuses: a tensor that the loop does not use; one that it writes; a list that is no order of
-//! the tensor's dimensions; a buffer of more than 1 GiB.
+//! the tensor's dimensions; a number of none of the reads; a buffer of more than 1 GiB.
 //!
 //! Source: packing, Goto and van de Geijn, Anatomy of High-Performance Matrix Multiplication,
 //! 2008; Halide calls it `in`, TVM `cache_read`, Exo `stage_mem`.
@@ -41,8 +63,9 @@ use super::resolve::{body_of, tensor_name, with_body_of};
 use crate::analysis::footprint::Access;
 use crate::ir::{Nest, Tensor};
 use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
+use std::cell::Cell;
 
-/// `pack(nest, loop, tensor, order?)`.
+/// `pack(nest, loop, tensor, order?, read?)`.
 pub static PACK: Op = Op {
     name: "pack",
     params: &[
@@ -50,21 +73,30 @@ pub static PACK: Op = Op {
         Param::new("loop", Kind::Loop),
         Param::new("tensor", Kind::Tensor),
         Param::optional("order", Kind::Order),
+        Param::optional("read", Kind::Int),
     ],
     returns: Returns::Nest,
     file: include_str!("pack.rs"),
     call: |args| match args {
         [Arg::Nest(nest), Arg::Loop(l), tensor] => {
-            pack(nest, l, tensor_name(tensor, 2)?, None).map(Value::Nest)
+            pack(nest, l, tensor_name(tensor, 2)?, None, None).map(Value::Nest)
         }
         [Arg::Nest(nest), Arg::Loop(l), tensor, Arg::Order(order)] => {
-            pack(nest, l, tensor_name(tensor, 2)?, Some(order)).map(Value::Nest)
+            pack(nest, l, tensor_name(tensor, 2)?, Some(order), None).map(Value::Nest)
         }
+        [
+            Arg::Nest(nest),
+            Arg::Loop(l),
+            tensor,
+            Arg::Order(order),
+            Arg::Int(read),
+        ] => pack(nest, l, tensor_name(tensor, 2)?, Some(order), Some(*read)).map(Value::Nest),
         _ => Err(ErrorKind::Misdeclared.into()),
     },
 };
 
-/// The nest in which each iteration of a loop reads `tensor` from a buffer.
+/// The nest in which each iteration of a loop reads `tensor` from a buffer, in one place (`read`) or
+/// everywhere.
 ///
 /// # Errors
 /// As the header says.
@@ -73,8 +105,9 @@ pub fn pack(
     reference: &LoopRef,
     tensor: &str,
     order: Option<&[i64]>,
+    read: Option<i64>,
 ) -> Result<Nest, Error> {
-    let scope = Scope::find(nest, reference, tensor)?;
+    let mut scope = Scope::find(nest, reference, tensor)?;
     if let Some(write) = scope.uses.iter().find(|u| u.access != Access::Read) {
         let kind = NoBuffer::Written {
             tensor: tensor.to_owned(),
@@ -84,6 +117,19 @@ pub fn pack(
         return Err(Error::from(kind).on(nest, scope.name));
     }
     let order = dimensions(scope.tensor, order)?;
+    if let Some(read) = read {
+        let number = usize::try_from(read).ok().and_then(|n| n.checked_sub(1));
+        let Some(chosen) = number.and_then(|n| scope.uses.get(n)).cloned() else {
+            let kind = NoBuffer::NoRead {
+                tensor: tensor.to_owned(),
+                name: scope.name.clone(),
+                read,
+                reads: scope.uses.len(),
+            };
+            return Err(Error::from(kind).at_argument(4).on(nest, scope.name));
+        };
+        scope.uses = vec![chosen];
+    }
     let sides = scope.footprint(nest);
     let name = scope.tensor.name().ok_or(ErrorKind::Misdeclared)?;
     let names = free_names(nest, name, &["pack"], order.len());
@@ -92,7 +138,12 @@ pub fn pack(
     };
     let buffer = Buffer::new(name.clone(), scope.tensor, sides, &order);
     let mut body = vec![buffer.declaration(), buffer.load(name)];
-    body.extend(buffer.redirect(body_of(nest, &scope.position)));
+    let seen = Cell::new(0);
+    let chosen = || {
+        seen.set(seen.get() + 1);
+        read.is_none_or(|read| read == seen.get())
+    };
+    body.extend(buffer.redirect_where(body_of(nest, &scope.position), &chosen));
     Ok(with_body_of(nest, &scope.position, body))
 }
 
