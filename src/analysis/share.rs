@@ -108,7 +108,11 @@ fn own_part(
     for around in (depth..=chain.len()).rev() {
         let l = chain[around - 1];
         let mut own = found.to_vec();
-        own.retain(|used| used.loops.get(around - 1).is_some_and(|at| at.name == l.name));
+        own.retain(|used| {
+            used.loops
+                .get(around - 1)
+                .is_some_and(|at| at.name == l.name)
+        });
         let Some(sides) = footprint(nest, &own, around) else {
             continue;
         };
@@ -146,9 +150,15 @@ fn rows(sides: &[Side], tensor: &Tensor) -> Option<Rows> {
     let sized = sides.iter().zip(tensor.shape().extents());
     let full = sized.rev().take_while(is_full).count();
     let before = &sides[..sides.len().saturating_sub(full + 1)];
-    let mut several = before.iter().enumerate().filter(|(_, side)| side.extent != 1);
+    let mut several = before
+        .iter()
+        .enumerate()
+        .filter(|(_, side)| side.extent != 1);
     let (dimension, count) = several.next().map_or((0, 1), |(d, side)| (d, side.extent));
-    several.next().is_none().then_some(Rows { dimension, count })
+    several
+        .next()
+        .is_none()
+        .then_some(Rows { dimension, count })
 }
 
 /// Shares of the box that `found` touch, `distance` iterations of `of` later, if it has rows.

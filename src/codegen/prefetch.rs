@@ -67,7 +67,11 @@ impl Emitter<'_> {
         if !from.is_in_limits() {
             return;
         }
-        let line = if several { "teml_line".to_owned() } else { format!("{LINE}*teml_line") };
+        let line = if several {
+            "teml_line".to_owned()
+        } else {
+            format!("{LINE}*teml_line")
+        };
         let mut at = match (from.as_constant(), each > 1) {
             (Some(0), true) => line,
             (_, true) => format!("{from} + {line}"),
