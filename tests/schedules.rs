@@ -289,14 +289,15 @@ fn a_few_terms_too_many_are_no_further_block() {
 
 #[test]
 fn what_only_the_last_cache_holds_is_fetched_before_it_is_used() {
-    let declared = "let A = tensor([32, 20]); let B = tensor([20, 64]);
+    let declared = "let A = tensor([32, 32]); let B = tensor([32, 64]);
                     let C = contract(A, B, [2, 1]);";
     for (l2, fetches) in [(4096, true), (65536, false)] {
-        let options = format!("#{{mr: 4, nr: 8, mc: 16, kc: 10, l1: 64, l2: {l2}, threads: 1}}");
+        let options = format!("#{{mr: 4, nr: 8, mc: 16, kc: 16, l1: 64, l2: {l2}, threads: 1}}");
         let text = nest(declared, &format!("schedules::gemm(build(C), {options})")).to_string();
         for fetched in [
-            "for i3_i in 10*i3_o..10*i3_o + 10 prefetch(B_pack, 1 of i2_o)",
-            "for C_load2_1 in 0..4 prefetch(C, 1 of i2_o)",
+            "for i3_i_2_o in 0..2 prefetch(C, 1 of i2_o_2)",
+            "for i3_i_o in 0..2 prefetch(C, 1 of i2_o)",
+            "for i3_i_i in 8*i3_i_o + 16*i3_o..8*i3_i_o + 16*i3_o + 8 prefetch(B_pack, 1 of i2_o)",
         ] {
             assert_eq!(text.contains(fetched), fetches, "{text}");
         }

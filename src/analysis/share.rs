@@ -6,7 +6,8 @@ use super::position;
 use crate::ir::{Affine, Loop, Name, Nest, Tensor, Tree};
 use std::sync::Arc;
 
-/// Elements that lie one behind the other in memory, and who fetches which part of them.
+/// Elements that lie one behind the other in memory, in one or several rows, and who fetches which
+/// part of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Share {
     /// The tensor.
@@ -15,14 +16,25 @@ pub struct Share {
     pub first: Vec<Affine>,
     /// Where it lies at most, so that all elements are those of the tensor.
     pub last: Vec<i64>,
-    /// How many elements.
+    /// How many elements lie one behind the other.
     pub elements: u64,
+    /// How many such rows there are, and the dimension in which one is next to the other.
+    pub rows: Rows,
     /// The number of the share that an iteration fetches, from 0.
     pub number: Affine,
     /// How many shares there are.
     pub shares: i64,
     /// Whether some of the elements are written there.
     pub write: bool,
+}
+
+/// Neighbors in one dimension.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rows {
+    /// The dimension, from 0.
+    pub dimension: usize,
+    /// How many.
+    pub count: u64,
 }
 
 /// Why there are no shares.
@@ -34,14 +46,15 @@ pub enum NoShare {
     Still,
     /// The loop may have any number of iterations.
     Unknown(Name),
-    /// What an iteration of the outer loop touches lies here and there in memory, and what one of
-    /// the inner loop does, too.
+    /// What an iteration of the outer loop touches lies here and there in memory, and so does what
+    /// one of the inner loop, or of the loop around it, touches.
     Scattered,
 }
 
 /// What the iteration of `of` touches of `tensor` that comes `distance` iterations later, shared by
 /// the iterations of `inner` and of the loops between the two. Where that lies here and there, each
-/// of them gets what it touches itself then.
+/// of them gets what it touches itself then; where that is nothing, the innermost loop around it that
+/// touches some has its rows shared.
 ///
 /// # Errors
 /// [`NoShare`].
@@ -74,10 +87,50 @@ pub fn share(
         .first()
         .map(|used| used.tensor)
         .ok_or(NoShare::Still)?;
-    if !is_contiguous(&sides, whole) {
-        return own_part(nest, &chain, depth, &found, distance);
+    if rows(&sides, whole).is_some_and(|rows| rows.count == 1) {
+        let all = numbered(nest, &chain, depth)?;
+        return shared(outer, distance, &found, &sides, all).ok_or(NoShare::Scattered);
     }
+    own_part(nest, &chain, depth, &found, distance)
+}
 
+/// What one iteration of the innermost loop of `chain` touches of a tensor when the loop before
+/// `depth` is `distance` iterations further: all of it, one element behind the other. If that is
+/// nothing, its share of the rows that an iteration of a loop around it touches.
+fn own_part(
+    nest: &Nest,
+    chain: &[&Arc<Loop>],
+    depth: usize,
+    found: &[Use],
+    distance: i64,
+) -> Result<Share, NoShare> {
+    let of = chain[depth - 1];
+    for around in (depth..=chain.len()).rev() {
+        let l = chain[around - 1];
+        let mut own = found.to_vec();
+        own.retain(|used| {
+            used.loops
+                .get(around - 1)
+                .is_some_and(|at| at.name == l.name)
+        });
+        let Some(sides) = footprint(nest, &own, around) else {
+            continue;
+        };
+        let moves = sides.iter().any(|side| side.low.mentions(&of.name));
+        let number = numbered(nest, chain, around)?;
+        let part = shared(of, distance, &own, &sides, number);
+        let is_whole = |part: &Share| around < chain.len() || part.rows.count == 1;
+        let is_one = own.iter().all(|used| used.tensor == own[0].tensor);
+        return part
+            .filter(|part| moves && is_one && is_whole(part))
+            .ok_or(NoShare::Scattered);
+    }
+    Err(NoShare::Scattered)
+}
+
+/// The number of an iteration of the innermost loop of `chain` among those of all loops from
+/// `depth` on, and how many there are.
+fn numbered(nest: &Nest, chain: &[&Arc<Loop>], depth: usize) -> Result<(Affine, i64), NoShare> {
     let bounds = Bounds::around(nest, chain.iter().map(|l| &***l));
     let (mut number, mut shares) = (Affine::constant(0), 1i64);
     for l in &chain[depth..] {
@@ -87,60 +140,46 @@ pub fn share(
             .plus(&Affine::iterator(l.name.clone()).minus(lower));
         shares = shares.saturating_mul(trips);
     }
-    Ok(shared(outer, distance, &found, &sides, (number, shares)))
+    Ok((number, shares))
 }
 
-/// What one iteration of the innermost loop of `chain` touches of a tensor when the loop before
-/// `depth` is `distance` iterations further.
-fn own_part(
-    nest: &Nest,
-    chain: &[&Arc<Loop>],
-    depth: usize,
-    found: &[Use],
-    distance: i64,
-) -> Result<Share, NoShare> {
-    let (of, inner) = (chain[depth - 1], chain[chain.len() - 1]);
-    let is_inside = |used: &&Use| {
-        let innermost = used.loops.get(chain.len() - 1);
-        innermost.is_some_and(|l| l.name == inner.name)
-    };
-    let own: Vec<Use> = found.iter().filter(is_inside).cloned().collect();
-    let sides = footprint(nest, &own, chain.len()).ok_or(NoShare::Scattered)?;
-    let moves = sides.iter().any(|side| side.low.mentions(&of.name));
-    if !moves || !own.iter().all(|used| is_contiguous(&sides, used.tensor)) {
-        return Err(NoShare::Scattered);
-    }
-    let only = (Affine::constant(0), 1);
-    Ok(shared(of, distance, &own, &sides, only))
-}
-
-/// Whether a box of a tensor has all its elements one behind the other: one dimension may be
-/// touched in part, and those before it at one index.
-fn is_contiguous(sides: &[Side], tensor: &Tensor) -> bool {
+/// The rows of a box of a tensor, of which each has its elements one behind the other: one dimension
+/// may be touched in part, one before it at neighboring indices, and others at one index.
+fn rows(sides: &[Side], tensor: &Tensor) -> Option<Rows> {
     let is_full = |(side, extent): &(&Side, &u64)| side.extent == **extent;
     let sized = sides.iter().zip(tensor.shape().extents());
     let full = sized.rev().take_while(is_full).count();
-    let single = sides.len().saturating_sub(full + 1);
-    sides[..single].iter().all(|side| side.extent == 1)
+    let before = &sides[..sides.len().saturating_sub(full + 1)];
+    let mut several = before
+        .iter()
+        .enumerate()
+        .filter(|(_, side)| side.extent != 1);
+    let (dimension, count) = several.next().map_or((0, 1), |(d, side)| (d, side.extent));
+    several
+        .next()
+        .is_none()
+        .then_some(Rows { dimension, count })
 }
 
-/// Shares of the box that `found` touch, `distance` iterations of `of` later.
+/// Shares of the box that `found` touch, `distance` iterations of `of` later, if it has rows.
 fn shared(
     of: &Loop,
     distance: i64,
     found: &[Use],
     sides: &[Side],
     (number, shares): (Affine, i64),
-) -> Share {
+) -> Option<Share> {
     let by = distance.saturating_mul(of.range.step);
     let later = Affine::iterator(of.name.clone()).plus_constant(by);
     let map = |name: &Name| (*name == of.name).then(|| later.clone());
     let room = |(side, extent): (&Side, &u64)| {
         i64::try_from(extent - side.extent.min(*extent)).unwrap_or(i64::MAX)
     };
-    let tensor = found[0].tensor;
-    let elements = sides.iter();
-    Share {
+    let tensor = found.first()?.tensor;
+    let rows = rows(sides, tensor)?;
+    let elements = sides.iter().enumerate();
+    let elements = elements.filter(|(d, _)| rows.count == 1 || *d != rows.dimension);
+    Some(Share {
         tensor: tensor.clone(),
         first: sides.iter().map(|side| side.low.substitute(&map)).collect(),
         last: sides
@@ -148,11 +187,12 @@ fn shared(
             .zip(tensor.shape().extents())
             .map(room)
             .collect(),
-        elements: elements.fold(1, |n, side| n.saturating_mul(side.extent)),
+        elements: elements.fold(1, |n, (_, side)| n.saturating_mul(side.extent)),
+        rows,
         number,
         shares,
         write: found.iter().any(|used| used.access != Access::Read),
-    }
+    })
 }
 
 /// Where a loop of step 1 begins, and how many iterations it has at most.

@@ -6,7 +6,6 @@ use crate::analysis::ahead::Touch;
 use crate::analysis::share::{Share, share};
 use crate::ir::{Affine, Loop, Name, Nest, Prefetch, Tensor, Tree};
 use std::collections::HashMap;
-use std::fmt::Write;
 
 /// The bytes that are fetched at once on all machines of today.
 const LINE: i64 = 64;
@@ -55,24 +54,25 @@ impl Emitter<'_> {
 
     /// Fetches a share, line by line.
     pub(super) fn prefetch_share(&mut self, share: &Share) {
-        let Some(text) = self.inside(&share.tensor, &share.first, &share.last) else {
+        let Some(mut index) = self.inside_each(&share.first, &share.last) else {
             return;
         };
-        let size = share.tensor.elem().size() as i64;
-        let Some(bytes) = i64::try_from(share.elements)
-            .ok()
-            .and_then(|elements| elements.checked_mul(size))
-        else {
+        let Some((row, lines)) = lines(share) else {
             return;
         };
-        let lines = (bytes + LINE - 1) / LINE;
         let each = (lines + share.shares - 1) / share.shares;
-        let from = share.number.times(each * LINE);
+        let several = share.rows.count > 1;
+        let unit = if several { 1 } else { LINE };
+        let from = share.number.times(each * unit);
         if !from.is_in_limits() {
             return;
         }
-        let line = format!("{LINE}*teml_line");
-        let mut offset = match (from.as_constant(), each > 1) {
+        let line = if several {
+            "teml_line".to_owned()
+        } else {
+            format!("{LINE}*teml_line")
+        };
+        let mut at = match (from.as_constant(), each > 1) {
             (Some(0), true) => line,
             (_, true) => format!("{from} + {line}"),
             (_, false) => from.to_string(),
@@ -80,10 +80,21 @@ impl Emitter<'_> {
         self.values.headers.insert(Header::Integers);
         if each.saturating_mul(share.shares) > lines {
             self.values.headers.insert(Header::Support);
-            offset = format!("teml_min64({offset}, {})", bytes - 1);
+            let last = if several { lines - 1 } else { row.bytes - 1 };
+            at = format!("teml_min64({at}, {last})");
         }
+        if several {
+            if !at.starts_with("teml_min64") {
+                at = format!("({at})");
+            }
+            let index = &mut index[share.rows.dimension];
+            *index = format!("{index} + {at}/{}", row.lines);
+            at = format!("{LINE}*({at}%{})", row.lines);
+        }
+        let index: String = index.iter().map(|index| format!("[{index}]")).collect();
+        let label = share.tensor.label();
         let write = if share.write { ", 1" } else { "" };
-        let fetch = format!("__builtin_prefetch((const char *)&{text} + {offset}{write});");
+        let fetch = format!("__builtin_prefetch((const char *)&{label}{index} + {at}{write});");
         if each == 1 {
             self.line(&fetch);
             return;
@@ -104,10 +115,16 @@ impl Emitter<'_> {
 
     /// An element at an index that is brought to `0..=last`.
     fn inside(&mut self, tensor: &Tensor, index: &[Affine], last: &[i64]) -> Option<String> {
+        let index = self.inside_each(index, last)?;
+        let index = index.iter().map(|index| format!("[{index}]"));
+        Some(tensor.label().to_owned() + index.collect::<String>().as_str())
+    }
+
+    fn inside_each(&mut self, index: &[Affine], last: &[i64]) -> Option<Vec<String>> {
         if !index.iter().all(Affine::is_in_limits) {
             return None;
         }
-        let mut text = tensor.label().to_owned();
+        let mut texts = Vec::new();
         for (at, last) in index.iter().zip(last) {
             let (low, high) = self.bounds.interval(at).unwrap_or((i64::MIN, i64::MAX));
             let mut at = vec![at.clone()];
@@ -119,8 +136,23 @@ impl Emitter<'_> {
                 self.values.headers.insert(Header::Support);
                 inside = format!("teml_max64({inside}, 0)");
             }
-            let _ = write!(text, "[{inside}]");
+            texts.push(inside);
         }
-        Some(text)
+        Some(texts)
     }
+}
+
+/// Elements one behind the other.
+struct Row {
+    bytes: i64,
+    lines: i64,
+}
+
+/// Each row of a share, and how many lines all of them have.
+fn lines(share: &Share) -> Option<(Row, i64)> {
+    let size = share.tensor.elem().size() as i64;
+    let bytes = i64::try_from(share.elements).ok()?.checked_mul(size)?;
+    let lines = bytes.checked_add(LINE - 1)? / LINE;
+    let rows = i64::try_from(share.rows.count).ok()?;
+    Some((Row { bytes, lines }, lines.checked_mul(rows)?))
 }

@@ -69,6 +69,25 @@ fn shares_are_all_that_a_later_iteration_touches() {
             }";
     assert!(plain(&text).contains(&plain(expected)), "{text}");
 
+    // Rows of a block, which a loop fetches that does not use them: six of two lines, in five parts.
+    let text = kernel(&[
+        "f64 A[12][90], B[12][90], R[5]",
+        "for o in 0..10",
+        "  for t in 0..2",
+        "    for s in 0..5 prefetch(A, 1 of o)",
+        "      R[s] += 1",
+        "    for y in 6*t..6*t + 6",
+        "      for x in 0..9",
+        "        B[y][9*o + x] = A[y][9*o + x]",
+    ]);
+    let expected = "TEML_UNROLL(3)
+            for (int64_t teml_line = 0; teml_line < 3; teml_line++) {
+                __builtin_prefetch((const char *)\
+                &A[6*t + teml_min64(3*s + teml_line, 11)/2][teml_min64(9*o + 9, 81)] \
+                + 64*(teml_min64(3*s + teml_line, 11)%2));
+            }";
+    assert!(plain(&text).contains(&plain(expected)), "{text}");
+
     // Where the loop is gone, nothing is fetched.
     let gone = batches.map(|line| line.replace("of b", "of q"));
     let text = kernel(&gone.each_ref().map(String::as_str));

@@ -61,13 +61,44 @@
 //!         R[y_i][x_i] = 2 * A[y_i][x_i]
 //! ```
 //!
+//! A loop inside that touches none of them shares what one iteration of the loop around it touches
+//! then, row by row: here a sum fetches the next block of what it is added to, a line with each
+//! of its parts.
+//!
+//! ```rhai
+//! let A = tensor([16, 50]);
+//! let B = tensor([50, 40]);
+//! let C = contract(A, B, [2, 1]);
+//! let blocks = build(C).tile(["i1", "i2"], [4, 8]).reorder(["i3", "i1_i", "i2_i"]).stage("i2_o", C);
+//! print(blocks.stripmine("i3", 10).prefetch("i2_o", C, 1, "i3_o"));
+//! ```
+//!
+//! ```text
+//! f64 C[16][40], A[16][50], B[50][40]
+//! fill C[0..16][0..40] = 0
+//! for i1_o in 0..4
+//!   for i2_o in 0..5
+//!     local f64 C_tile[4][8]
+//!     for C_load_1 in 0..4
+//!       for C_load_2 in 0..8
+//!         C_tile[C_load_1][C_load_2] = C[C_load_1 + 4*i1_o][C_load_2 + 8*i2_o]
+//!     for i3_o in 0..5 prefetch(C, 1 of i2_o)
+//!       for i3_i in 10*i3_o..10*i3_o + 10
+//!         for i1_i in 4*i1_o..4*i1_o + 4
+//!           for i2_i in 8*i2_o..8*i2_o + 8
+//!             C_tile[i1_i - 4*i1_o][i2_i - 8*i2_o] += A[i1_i][i3_i] * B[i3_i][i2_i]
+//!     for C_store_1 in 0..4
+//!       for C_store_2 in 0..8
+//!         C[C_store_1 + 4*i1_o][C_store_2 + 8*i2_o] = C_tile[C_store_1][C_store_2]
+//! ```
+//!
 //! Always legal: it changes no element.
 //!
 //! Refuses: tensors that no access inside of the loop moves through; distances below 1 or beyond
 //! 2^40; vector loops and loops inside of them, which compilers do not vectorize then; collapsed
 //! loops other than the innermost. Shares, too, where the loop that fetches is not inside of the
 //! other one, has a number of iterations without a bound, or where what one of its iterations is to
-//! fetch lies here and there in memory.
+//! fetch lies here and there in memory, and in no rows.
 //!
 //! Source: software prefetching, Mowry, Lam and Gupta, Design and Evaluation of a Compiler
 //! Algorithm for Prefetching, 1992.
