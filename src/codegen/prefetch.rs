@@ -67,7 +67,11 @@ impl Emitter<'_> {
         };
         let lines = (bytes + LINE - 1) / LINE;
         let each = (lines + share.shares - 1) / share.shares;
-        let from = share.number.times(each * LINE);
+        // Where there are several shares for a line, they take turns evenly: no line comes long
+        // before the next one.
+        let several = (share.shares / lines).max(1);
+        let apart = each * ((LINE + several - 1) / several);
+        let from = share.number.times(apart);
         if !from.is_in_limits() {
             return;
         }
@@ -78,7 +82,8 @@ impl Emitter<'_> {
             (_, false) => from.to_string(),
         };
         self.values.headers.insert(Header::Integers);
-        if each.saturating_mul(share.shares) > lines {
+        let last = apart.saturating_mul(share.shares - 1);
+        if last.saturating_add((each - 1) * LINE) >= bytes {
             self.values.headers.insert(Header::Support);
             offset = format!("teml_min64({offset}, {})", bytes - 1);
         }
