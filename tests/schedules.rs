@@ -311,8 +311,15 @@ fn products_are_computed_where_they_are_used() {
         "#{}",
         "#{lanes: 4, l1: 64, l3: 64, threads: 3}",
         "#{mr: 4, nr: 2, l1: 64}",
+        "#{mr: 4, nr: 8, l1: 64}",
     ] {
-        for (i, j, k, l) in [(1, 1, 1, 1), (9, 35, 3, 4), (2, 18, 20, 3), (24, 11, 13, 1)] {
+        for (i, j, k, l) in [
+            (1, 1, 1, 1),
+            (9, 35, 3, 4),
+            (2, 18, 20, 3),
+            (24, 11, 13, 1),
+            (8, 33, 9, 19),
+        ] {
             for used in ["ikj,kj->ij", "ikj,kj->kj", "ikj,ij->j", "ikj,kj->ikj"] {
                 let c = if used.contains(",ij") { i } else { k };
                 let declared = format!(
@@ -405,6 +412,29 @@ fn transpositions_of_all_sizes_are_computed() {
                 );
             }
         }
+    }
+}
+
+#[test]
+fn what_tiles_of_products_read_again_is_packed() {
+    // A copy pays off if it is read eight times or more, and if the cache does not hold the tensor.
+    for (i, l1, packed) in [(8, 64, true), (7, 64, false), (8, 65536, false)] {
+        let declared = format!(
+            "let B = tensor([{i}, 20, 9]); let D = tensor([9, 33]); let C = tensor([20, 33]);
+             let T = contract(B, D, [3, 1]); let A = einsum(\"ikj,kj->ij\", T, C);"
+        );
+        let options = format!("#{{mr: 4, nr: 8, l1: {l1}, threads: 2}}");
+        let made = format!("schedules::gemm_at(build(T), build(A), {options})");
+        let text = nest(&declared, &made).to_string();
+        assert_eq!(
+            text.contains("local f64 C_pack[5][20][8]"),
+            packed,
+            "{text}"
+        );
+        assert!(
+            text.contains("for i4 in 0..9 prefetch(B, 1 of k_o)"),
+            "{text}"
+        );
     }
 }
 

@@ -94,6 +94,7 @@ impl Emitter<'_> {
         let (trees, rows) = with_room(&trees, &Chosen::of(&trees));
         self.values.rows = rows;
         self.chosen = Chosen::of(&trees);
+        self.values.unrolled = self.chosen.unrolled().clone();
         self.streams = Streams::of(&trees, &nest.locals(), &self.chosen);
         self.unwaited.clear();
         self.shares = shares(&nest.with_trees(trees.clone()));
@@ -328,6 +329,7 @@ impl Emitter<'_> {
 
     fn stmt(&mut self, s: &Stmt) {
         let target = self.values.access(&s.target, &s.index);
+        self.values.adds = s.update.is_some();
         let value = match self.values.vectors.clone() {
             // A vector is assigned vectors.
             Some(v) if s.update.is_none() && is_uniform(&s.value, &v.iterator) => {

@@ -46,6 +46,10 @@ impl Chosen {
         self.unrolled.contains(&l.name)
     }
 
+    pub(super) fn unrolled(&self) -> &HashSet<Name> {
+        &self.unrolled
+    }
+
     fn vectors(&mut self, trees: &[Tree], locals: &mut Vec<Name>) {
         let outside = locals.len();
         for tree in trees {

@@ -61,9 +61,20 @@ impl Emitter<'_> {
             return;
         };
         let each = (lines + share.shares - 1) / share.shares;
+        // Bytes of one row are counted, and lines of several.
         let several = share.rows.count > 1;
-        let unit = if several { 1 } else { LINE };
-        let from = share.number.times(each * unit);
+        let (unit, end) = if several {
+            (1, lines)
+        } else {
+            (LINE, row.bytes)
+        };
+        // Where there are several shares for a line, all go on at one pace: lines that are fetched at
+        // once wait for each other.
+        let pace = match share.shares / lines {
+            2.. if !several => (end + share.shares - 3) / (share.shares - 1),
+            _ => each * unit,
+        };
+        let from = share.number.times(pace);
         if !from.is_in_limits() {
             return;
         }
@@ -78,10 +89,10 @@ impl Emitter<'_> {
             (_, false) => from.to_string(),
         };
         self.values.headers.insert(Header::Integers);
-        if each.saturating_mul(share.shares) > lines {
+        let last = pace.saturating_mul(share.shares - 1);
+        if last.saturating_add((each - 1).saturating_mul(unit)) >= end {
             self.values.headers.insert(Header::Support);
-            let last = if several { lines - 1 } else { row.bytes - 1 };
-            at = format!("teml_min64({at}, {last})");
+            at = format!("teml_min64({at}, {})", end - 1);
         }
         if several {
             if !at.starts_with("teml_min64") {

@@ -4,7 +4,7 @@ use super::kernel::Header;
 use super::room::Rows;
 use super::vectors::Vectors;
 use crate::ir::{Affine, BinaryOp, Constant, Elem, Expr, Function, Index, Name, Node, Tensor};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 /// Writes values, and collects what they need.
 #[derive(Default)]
@@ -17,6 +17,10 @@ pub(super) struct Values {
     pub vectors: Option<Vectors>,
     /// How long the rows of local tensors are.
     pub rows: Rows,
+    /// The iterators of loops that compilers are told to unroll.
+    pub unrolled: HashSet<Name>,
+    /// Whether what is written adds to an element.
+    pub adds: bool,
 }
 
 /// How tightly a unary minus binds; operators bind less tightly, everything else more.
@@ -30,9 +34,30 @@ impl Values {
     fn read(&self, tensor: &Tensor, index: &[Affine]) -> String {
         match self.end(index) {
             Some((v, end)) if !self.rows.reach(tensor, index, &v.iterator, end) => {
-                v.part(&element(tensor, index), end)
+                v.part(&self.operand(tensor, index), end)
             }
-            _ => self.access(tensor, index),
+            _ => self.neighbors(index, &|index| self.operand(tensor, index)),
+        }
+    }
+
+    /// An element that is read. Where the copies of a sum that unrolling makes read several rows, the
+    /// first row stands apart from how far the others are from it, `(&A[8*i_o])[i_i]`: gcc would
+    /// multiply each whole index, and keep as many addresses as there are rows.
+    fn operand(&self, tensor: &Tensor, index: &[Affine]) -> String {
+        let unrolled = |name: &Name| self.unrolled.contains(name);
+        let first = |a: &Affine| a.substitute(&|name| unrolled(name).then(Affine::default));
+        let moves = |a: &Affine| first(a) != *a && first(a).as_constant().is_none();
+        match index.iter().position(moves) {
+            Some(row) if self.adds && row + 1 < index.len() => {
+                let text = |index: &[Affine]| -> String {
+                    index.iter().map(|a| format!("[{a}]")).collect()
+                };
+                let first = first(&index[row]);
+                let (label, from) = (tensor.label(), index[row].minus(&first));
+                let (outer, inner) = (text(&index[..row]), text(&index[row + 1..]));
+                format!("(&{label}{outer}[{first}])[{from}]{inner}")
+            }
+            _ => element(tensor, index),
         }
     }
 
@@ -52,15 +77,20 @@ impl Values {
 
     /// An element, with its neighbors where lanes move through them.
     pub(super) fn access(&self, tensor: &Tensor, index: &[Affine]) -> String {
+        self.neighbors(index, &|index| element(tensor, index))
+    }
+
+    /// What `element` writes at an index, with its neighbors where lanes move through them.
+    fn neighbors(&self, index: &[Affine], element: &dyn Fn(&[Affine]) -> String) -> String {
         match &self.vectors {
             Some(v) if index.iter().any(|a| a.mentions(&v.iterator)) => {
                 let at = |name: &Name| (*name == v.iterator).then(|| v.at.map(Affine::constant));
                 let index = index
                     .iter()
                     .map(|a| a.substitute(&|name| at(name).flatten()));
-                v.of(&element(tensor, &index.collect::<Vec<_>>()))
+                v.of(&element(&index.collect::<Vec<_>>()))
             }
-            _ => element(tensor, index),
+            _ => element(index),
         }
     }
 

@@ -55,6 +55,17 @@ fn shares_are_all_that_a_later_iteration_touches() {
     let expected = "__builtin_prefetch((const char *)&A[teml_min64(4*o + 8, 6)][0] + 64*i);";
     assert!(text.contains(expected), "{text}");
 
+    // Two lines, of which each has five shares.
+    let text = kernel(&[
+        "f64 A[5][9], B[5][9]",
+        "for b in 0..5",
+        "  for i in 0..10 prefetch(A, 1 of b)",
+        "    for k in 0..9",
+        "      B[b][k] += A[b][k]",
+    ]);
+    let expected = "&A[teml_min64(b + 1, 4)][0] + teml_min64(13*i, 71));";
+    assert!(text.contains(expected), "{text}");
+
     // Columns of several rows, which each iteration that reads one fetches of it: two lines.
     let text = kernel(&[
         "f64 A[10][90], B[10][90]",
