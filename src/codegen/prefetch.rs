@@ -67,7 +67,13 @@ impl Emitter<'_> {
         };
         let lines = (bytes + LINE - 1) / LINE;
         let each = (lines + share.shares - 1) / share.shares;
-        let from = share.number.times(each * LINE);
+        // Of fewer lines than shares each is fetched by several, so that all go on at one pace: lines
+        // that are fetched at once wait for each other.
+        let pace = match (each, share.shares) {
+            (1, 2..) => ((bytes + share.shares - 3) / (share.shares - 1)).min(LINE),
+            _ => each * LINE,
+        };
+        let from = share.number.times(pace);
         if !from.is_in_limits() {
             return;
         }
@@ -78,7 +84,8 @@ impl Emitter<'_> {
             (_, false) => from.to_string(),
         };
         self.values.headers.insert(Header::Integers);
-        if each.saturating_mul(share.shares) > lines {
+        let last = pace.saturating_mul(share.shares - 1);
+        if last.saturating_add((each - 1) * LINE) >= bytes {
             self.values.headers.insert(Header::Support);
             offset = format!("teml_min64({offset}, {})", bytes - 1);
         }
