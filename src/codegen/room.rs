@@ -140,11 +140,7 @@ fn inside(l: &Loop, around: &Bounds) -> Bounds {
 
 /// Trees whose local tensors have longer rows where a vector loop ends within a vector, and how
 /// much of the rows is used.
-pub(super) fn with_room(
-    trees: &[Tree],
-    chosen: &Chosen,
-    streams: &Streams,
-) -> (Vec<Tree>, Rows) {
+pub(super) fn with_room(trees: &[Tree], chosen: &Chosen, streams: &Streams) -> (Vec<Tree>, Rows) {
     let rows = Rows::of(trees);
     let mut found = Vec::new();
     narrow(trees, (chosen, streams), &rows, &mut Vec::new(), &mut found);
