@@ -254,6 +254,23 @@ fn results_that_caches_cannot_hold_go_past_them() {
 }
 
 #[test]
+fn rows_of_results_that_are_no_whole_lines_are_collected() {
+    for (columns, collected) in [(43, true), (48, false), (13, false)] {
+        let declared = format!(
+            "let A = tensor([6, 21, 7]); let B = tensor([6, 7, {columns}]);
+             let C = einsum(\"bik,bkj->bij\", A, B);"
+        );
+        let sizes = "#{lanes: 8, mr: 8, nr: 16, l2: 1024, l3: 1024, threads: 2}";
+        let schedule = format!("schedules::small_gemm(build(C), {sizes})");
+        let shown = nest(&declared, &schedule).to_string();
+        let rows = format!("local f64 C_tile[8][{columns}]");
+        assert!(shown.contains("stream(C)"), "{shown}");
+        assert_eq!(shown.contains(&rows) && columns > 16, collected, "{shown}");
+        computes(&declared, &schedule);
+    }
+}
+
+#[test]
 fn operators_with_more_rows_than_registers_hold_are_computed() {
     let declared = "let A = tensor([5, 5]); let u = tensor([3, 5, 5, 5]);
          let t = einsum(\"il,elmn->eimn\", A, u);

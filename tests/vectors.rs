@@ -197,7 +197,7 @@ fn a_fence_stands_before_other_threads_read() {
 
 #[test]
 fn rows_are_stored_past_the_caches_from_their_first_aligned_element_on() {
-    let wide = "let A = tensor([5, 801]); let B = eq(A, [i, j] -> [i, j]); let l = build(B);";
+    let wide = "let A = tensor([5, 801]); let B = eq(2 * A, [i, j] -> [i, j]); let l = build(B);";
     let text = c(wide, "l.vectorize(\"j\").stream(\"j\", B)");
     let head = "for (; j < 801 && !TEML_ALIGNED(f64xn(B[i][j])); j++) {";
     assert!(text.contains(head), "{text}");
@@ -206,6 +206,30 @@ fn rows_are_stored_past_the_caches_from_their_first_aligned_element_on() {
     let text = c(&even, "l.vectorize(\"j\").stream(\"j\", B)");
     assert!(!text.contains("TEML_ALIGNED"), "{text}");
     assert!(text.contains("j < 800; j += TEML_F64XN"), "{text}");
+}
+
+#[test]
+fn rows_that_follow_each_other_are_stored_past_the_caches_as_one_block() {
+    let product = |columns: i64| {
+        let script = format!(
+            "let A = tensor([6, 21, 7]); let B = tensor([6, 7, {columns}]);
+             let C = einsum(\"bik,bkj->bij\", A, B);"
+        );
+        let sizes = "#{lanes: 8, registers: 32, mr: 8, nr: 16, l2: 1, l3: 1, threads: 2}";
+        c(
+            &script,
+            &format!("schedules::small_gemm(build(C), {sizes})"),
+        )
+    };
+    let text = product(43);
+    let copy = "teml_copy_past((char *)&C[b][8*i_o][0], (const char *)&C_tile[0][0], 2752);";
+    assert!(text.contains(copy), "{text}");
+    // Rows of the copy get no room for whole vectors.
+    assert!(text.contains(" C_tile[8][43];"), "{text}");
+    // Each row is in whole lines already.
+    let text = product(48);
+    assert!(!text.contains("teml_copy_past"), "{text}");
+    assert!(text.contains("TEML_STREAM(f64xn(C["), "{text}");
 }
 
 #[test]
@@ -449,6 +473,16 @@ const VARIETY: &[(&str, &str)] = &[
         "let A = tensor([4, 16]); let B = tensor([4, 16]); let n = eq(2 * A, [i, j] -> [i, j]);
          let l = build(n).tile([2, 8]).stage(\"j_o\", n);",
         "l.stream(\"i_o\", n)",
+    ),
+    // Rows that are no whole lines, collected and stored past the caches as blocks.
+    (
+        "let A = tensor([6, 21, 7]); let B = tensor([6, 7, 43]); let C = einsum(\"bik,bkj->bij\", A, B);",
+        "schedules::small_gemm(build(C), #{lanes: 8, mr: 8, nr: 16, l2: 1, l3: 1, threads: 2})",
+    ),
+    (
+        "let A = tensor([4, 19, 5], \"f32\"); let B = tensor([4, 5, 83], \"f32\");
+         let C = einsum(\"bik,bkj->bij\", A, B);",
+        "schedules::small_gemm(build(C), #{lanes: 16, mr: 10, nr: 32, l2: 1, l3: 1, threads: 1})",
     ),
     // Stencils in blocks that begin at multiples of vectors, with rows and columns left over.
     (

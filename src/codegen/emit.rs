@@ -91,11 +91,12 @@ impl Emitter<'_> {
         self.depth = 1;
         self.bounds = Bounds::default();
         let trees = settled(nest);
-        let (trees, rows) = with_room(&trees, &Chosen::of(&trees));
+        let chosen = Chosen::of(&trees);
+        self.streams = Streams::of(&trees, &nest.locals(), &chosen);
+        let (trees, rows) = with_room(&trees, &chosen, &self.streams);
         self.values.rows = rows;
         self.chosen = Chosen::of(&trees);
         self.values.unrolled = self.chosen.unrolled().clone();
-        self.streams = Streams::of(&trees, &nest.locals(), &self.chosen);
         self.unwaited.clear();
         self.shares = shares(&nest.with_trees(trees.clone()));
         for line in nest.lines() {
@@ -187,9 +188,11 @@ impl Emitter<'_> {
             self.line("{");
             self.depth += 1;
         }
-        match self.chosen.is_vector(l) {
-            true => self.vector_loop(l, &origin(l)),
-            false => {
+        let block = self.streams.block(l, &self.chosen);
+        match (block, self.chosen.is_vector(l)) {
+            (Some(block), _) => self.block_past(&block, &origin(l)),
+            (None, true) => self.vector_loop(l, &origin(l)),
+            (None, false) => {
                 let entry = match (region || team, fenced) {
                     (false, _) => Entry::Call,
                     (true, false) if !self.unwaited.contains(&l.name) => Entry::Join,

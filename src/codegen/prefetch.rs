@@ -57,7 +57,7 @@ impl Emitter<'_> {
         let Some(mut index) = self.inside_each(&share.first, &share.last) else {
             return;
         };
-        let Some((row, lines)) = lines(share) else {
+        let Some((row, lines)) = lines(share).filter(|(_, lines)| *lines > 0) else {
             return;
         };
         let each = (lines + share.shares - 1) / share.shares;

@@ -10,6 +10,7 @@
 //! lanes are in local tensors: that is no more work, and what all lanes share is loaded once.
 
 use super::lanes::{Chosen, LARGEST, elem_of, trips};
+use super::stream::Streams;
 use crate::analysis::bounds::Bounds;
 use crate::ir::{Affine, Index, Loop, Name, Tensor, Tree};
 use std::collections::{HashMap, HashSet};
@@ -139,10 +140,10 @@ fn inside(l: &Loop, around: &Bounds) -> Bounds {
 
 /// Trees whose local tensors have longer rows where a vector loop ends within a vector, and how
 /// much of the rows is used.
-pub(super) fn with_room(trees: &[Tree], chosen: &Chosen) -> (Vec<Tree>, Rows) {
+pub(super) fn with_room(trees: &[Tree], chosen: &Chosen, streams: &Streams) -> (Vec<Tree>, Rows) {
     let rows = Rows::of(trees);
     let mut found = Vec::new();
-    narrow(trees, chosen, &rows, &mut Vec::new(), &mut found);
+    narrow(trees, (chosen, streams), &rows, &mut Vec::new(), &mut found);
     let wide = |tensor: &Tensor| match found.iter().find(|(narrow, _)| narrow == tensor) {
         Some((_, wide)) => wide.clone(),
         None => tensor.clone(),
@@ -165,10 +166,10 @@ pub(super) fn rest(l: &Loop, rows: &Rows) -> Option<i64> {
 }
 
 /// Collects the local tensors of which vectors touch more than their rows hold, with the extents
-/// that their rows need.
+/// that their rows need. Rows that are copied as one block stay as long as they are.
 fn narrow(
     trees: &[Tree],
-    chosen: &Chosen,
+    (chosen, streams): (&Chosen, &Streams),
     rows: &Rows,
     locals: &mut Vec<Tensor>,
     found: &mut Vec<(Tensor, Tensor)>,
@@ -201,7 +202,8 @@ fn narrow(
                     }
                 }
             }
-            Tree::Loop(l) => narrow(&l.body, chosen, rows, locals, found),
+            Tree::Loop(l) if streams.block(l, chosen).is_some() => {}
+            Tree::Loop(l) => narrow(&l.body, (chosen, streams), rows, locals, found),
             Tree::Stmt(_) | Tree::Fill(_) => {}
         }
     }

@@ -3,9 +3,15 @@
 //! Other threads see such stores only after a fence of the thread that made them. So each thread
 //! that shares a parallel loop ends its part with one, before it waits for the others; outside of
 //! parallel loops, one stands before the next of them.
+//!
+//! Rows that lie one behind the other, where they are read and where they are stored, are one block:
+//! only its first and its last line are stored in part, and not those of each row.
 
-use super::lanes::Chosen;
-use crate::ir::{Loop, Name, Stmt, Tensor, Tree};
+use super::emit::Emitter;
+use super::kernel::Header;
+use super::lanes::{Chosen, LARGEST, trips};
+use super::value::element;
+use crate::ir::{Affine, Index, Loop, Name, Node, Stmt, Tensor, Tree};
 use std::collections::{HashMap, HashSet};
 
 /// The loops of trees that store past the caches.
@@ -42,6 +48,47 @@ impl Streams {
     pub(super) fn stores(&self, vector: &Name, s: &Stmt) -> bool {
         let stored = self.stored.get(vector).zip(s.target.name());
         s.update.is_none() && stored.is_some_and(|(stored, name)| stored.contains(name))
+    }
+
+    /// What a loop copies past the caches as one block, if it is worth to look for whole lines.
+    pub(super) fn block<'l>(&self, l: &'l Loop, chosen: &Chosen) -> Option<Block<'l>> {
+        let plain = |l: &Loop| !l.parallel && l.hints.prefetch.is_empty();
+        let [Tree::Loop(row)] = l.body.as_slice() else {
+            return None;
+        };
+        let [Tree::Stmt(s)] = row.body.as_slice() else {
+            return None;
+        };
+        let Node::Access { tensor, index } = s.value.node() else {
+            return None;
+        };
+        let Index::At(index) = index else { return None };
+        let copies = plain(l) && plain(row) && row.lanes.is_none() && chosen.is_vector(row);
+        let past = copies && !chosen.is_unrolled(l) && self.stores(&row.name, s);
+        let (rows, lanes) = (trips(l)?, trips(row)?);
+        let follow = |tensor: &Tensor, index: &[Affine]| {
+            stride(tensor, index, &row.name) == Some(1)
+                && stride(tensor, index, &l.name) == Some(lanes)
+        };
+        let size = tensor.elem().size() as i64;
+        let bytes = rows.checked_mul(lanes)?.checked_mul(size)?;
+        let aligned = is_aligned(s, &row.name, LARGEST) && lanes * size % LARGEST == 0;
+        let worth = past && !aligned && bytes >= MIN_BLOCK && tensor.elem() == s.target.elem();
+        if !worth || !follow(&s.target, &s.index) || !follow(tensor, index) {
+            return None;
+        }
+        let first = |index: &[Affine]| {
+            let start = |name: &Name| {
+                let l = [l, row].into_iter().find(|l| l.name == *name)?;
+                l.range.lower.first().cloned()
+            };
+            index.iter().map(|a| a.substitute(&start)).collect()
+        };
+        Some(Block {
+            to: (&s.target, first(&s.index)),
+            from: (tensor, first(index)),
+            bytes,
+        })
     }
 
     fn walk(
@@ -91,6 +138,45 @@ impl Streams {
         self.stored.insert(l.name.clone(), stored);
         any
     }
+}
+
+/// The fewest bytes of a block of rows: as many lines as the two in part are few of.
+const MIN_BLOCK: i64 = 16 * LARGEST;
+
+/// Elements that lie one behind the other, and are copied past the caches to where they do so, too.
+pub(super) struct Block<'l> {
+    /// A tensor, and where the first element is stored.
+    to: (&'l Tensor, Vec<Affine>),
+    /// Where it is read.
+    from: (&'l Tensor, Vec<Affine>),
+    bytes: i64,
+}
+
+impl Emitter<'_> {
+    /// Copies a block past the caches.
+    pub(super) fn block_past(&mut self, block: &Block<'_>, origin: &str) {
+        self.values
+            .headers
+            .extend([Header::Integers, Header::Vectors]);
+        let (to, from) = (
+            element(block.to.0, &block.to.1),
+            element(block.from.0, &block.from.1),
+        );
+        self.line(&format!(
+            "teml_copy_past((char *)&{to}, (const char *)&{from}, {});{origin}",
+            block.bytes
+        ));
+    }
+}
+
+/// How many elements further in memory an iterator's next value is.
+fn stride(tensor: &Tensor, index: &[Affine], iterator: &Name) -> Option<i64> {
+    let (mut by, mut row) = (0i64, 1i64);
+    for (at, extent) in index.iter().zip(tensor.shape().extents()).rev() {
+        by = by.checked_add(at.coefficient(iterator).checked_mul(row)?)?;
+        row = row.checked_mul(i64::try_from(*extent).ok()?)?;
+    }
+    Some(by)
 }
 
 /// Whether the vectors that a statement stores begin at multiples of `bytes` in a tensor, where the

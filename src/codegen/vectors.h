@@ -85,6 +85,21 @@ static inline __attribute__((always_inline)) void teml_stream(char *to, const ch
             (x) = teml_v; \
     } while (0)
 
+// Copies neighbors past the caches: whole vectors, from the first on that starts where such a store
+// may. What is before and after them is stored as usual.
+static inline void teml_copy_past(char *to, const char *from, int64_t bytes)
+{
+    int64_t k = 0;
+    for (; k < bytes && (uintptr_t)(to + k) % TEML_VECTOR != 0; k += 4)
+        __builtin_memcpy(to + k, from + k, 4);
+    for (; k + TEML_VECTOR <= bytes; k += TEML_VECTOR) {
+        _Alignas(TEML_VECTOR) const teml_f32xn teml_v = *(const teml_f32xn *)(from + k);
+        teml_stream(to + k, (const char *)&teml_v, TEML_VECTOR);
+    }
+    for (; k < bytes; k += 4)
+        __builtin_memcpy(to + k, from + k, 4);
+}
+
 // Other threads see those stores once the one that made them has passed here.
 static inline void teml_fence(void)
 {

@@ -42,6 +42,13 @@ fn shares_are_all_that_a_later_iteration_touches() {
     let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(plain(&text).contains(&plain(expected)), "{text}");
 
+    // Eight lines for twelve iterations, which go on at one pace up to the last element.
+    let few = batches.map(|line| line.replace("[27][9]", "[8][8]").replace("0..27", "0..8"));
+    let few = few.each_ref().map(|line| line.replace("0..9", "0..8"));
+    let text = kernel(&few.each_ref().map(String::as_str));
+    let expected = "[0][0] + teml_min64(141*i + 47*j - 94, 511));";
+    assert!(text.contains(expected), "{text}");
+
     // Rows of blocks with a tail, which share nothing with the iterations of other loops.
     let blocks = [
         "f64 A[10][8], B[10][8]",
