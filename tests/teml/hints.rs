@@ -42,11 +42,11 @@ fn shares_are_all_that_a_later_iteration_touches() {
     let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(plain(&text).contains(&plain(expected)), "{text}");
 
-    // Eight lines for twelve iterations, which go on at one pace up to the last element.
-    let few = batches.map(|line| line.replace("[27][9]", "[8][8]").replace("0..27", "0..8"));
+    // Four lines for twelve iterations, which go on at one pace up to the last element.
+    let few = batches.map(|line| line.replace("[27][9]", "[4][8]").replace("0..27", "0..4"));
     let few = few.each_ref().map(|line| line.replace("0..9", "0..8"));
     let text = kernel(&few.each_ref().map(String::as_str));
-    let expected = "[0][0] + teml_min64(141*i + 47*j - 94, 511));";
+    let expected = "[0][0] + teml_min64(72*i + 24*j - 48, 255));";
     assert!(text.contains(expected), "{text}");
 
     // Rows of blocks with a tail, which share nothing with the iterations of other loops.
@@ -70,7 +70,7 @@ fn shares_are_all_that_a_later_iteration_touches() {
         "    for k in 0..9",
         "      B[b][k] += A[b][k]",
     ]);
-    let expected = "&A[teml_min64(b + 1, 4)][0] + teml_min64(13*i, 71));";
+    let expected = "&A[teml_min64(b + 1, 4)][0] + teml_min64(8*i, 71));";
     assert!(text.contains(expected), "{text}");
 
     // Columns of several rows, which each iteration that reads one fetches of it: two lines.
