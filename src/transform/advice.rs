@@ -84,6 +84,7 @@ impl ErrorKind {
                 "move what sets it into the same iteration: fuse the loops, or use place_init"
             }
             K::Producer(why) => return why.help().map(str::to_owned),
+            K::Consumer(why) => return why.help().map(str::to_owned),
             K::Partials(why) => return why.help().map(str::to_owned),
             K::Reuse(why) => return why.help().map(str::to_owned),
             K::NotAdjacent { .. } => "fuse_outer brings loops of two nests side by side",

@@ -4,6 +4,7 @@ use super::nest::buffer::NoBuffer;
 use super::nest::place_init::NoInit;
 use super::nest::producer::NoProducer;
 use super::nest::reuse::NoReuse;
+use super::nest::reverse_compute_at::NoConsumer;
 use super::nest::rfactor::NoPartials;
 use crate::analysis::position::NoLoop;
 use crate::analysis::project::Division;
@@ -417,6 +418,9 @@ pub enum ErrorKind {
     /// A tensor that is not computed where it is read.
     #[error(transparent)]
     Producer(#[from] NoProducer),
+    /// A nest that is not computed where what it reads is finished.
+    #[error(transparent)]
+    Consumer(#[from] NoConsumer),
     /// A reduction without partial results.
     #[error(transparent)]
     Partials(#[from] NoPartials),
@@ -483,6 +487,7 @@ impl ErrorKind {
             | K::Inseparable { .. }
             | K::Init(_)
             | K::Producer(_)
+            | K::Consumer(_)
             | K::Partials(_)
             | K::Reuse(_)
             | K::Buffer(

@@ -89,6 +89,7 @@ pub static OPS: &[&Op] = &[
     &nest::rfactor::RFACTOR,
     &nest::inline::INLINE,
     &nest::compute_at::COMPUTE_AT,
+    &nest::reverse_compute_at::REVERSE_COMPUTE_AT,
     &nest::pack::PACK,
     &nest::stage::STAGE,
     &nest::localize::LOCALIZE,

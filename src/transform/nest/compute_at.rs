@@ -62,12 +62,12 @@
 //! 2013).
 
 use super::fuse_outer::following;
-use super::parts::Names;
+use super::parts::{Names, over_box};
 use super::producer::{NoProducer, Producer, replace_reads};
 use super::resolve::{body_of, chain, find_scope, with_body_of};
-use crate::analysis::bounds::{Bounds, extent};
+use crate::analysis::bounds::Bounds;
 use crate::analysis::footprint::{Side, Use, footprint};
-use crate::ir::{Affine, Expr, Fill, Index, Loop, Name, Nest, Range, Shape, Stmt, Tensor, Tree};
+use crate::ir::{Affine, Expr, Fill, Index, Loop, Nest, Shape, Stmt, Tensor, Tree};
 use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
 use std::sync::Arc;
 
@@ -166,54 +166,31 @@ impl Part {
         }))
     }
 
-    /// The producer's loops over what is read; one element needs none.
+    /// The producer's loops over what is read.
     fn loops(&self, producer: &Producer, mut names: Names) -> Tree {
-        let mut loops: Vec<(&Arc<Loop>, Name, Range)> = Vec::new();
-        let mut images: Vec<(&Name, Affine)> = Vec::new();
-        for l in &producer.loops {
-            let mut dimensions = producer.stmt.index.iter().zip(&self.sides);
-            let range = match dimensions.find(|(index, _)| index.mentions(&l.name)) {
-                // target[… i + 2 …] is read at x: i is x - 2.
-                Some((index, side)) => side
-                    .offsets
-                    .shifted(&side.low.plus_constant(-index.offset())),
-                None => l.range.clone(),
-            };
-            if let Some((only, 1)) = extent(&range) {
-                images.push((&l.name, only));
-                continue;
-            }
-            let name = names.free(&l.name);
-            images.push((&l.name, Affine::iterator(name.clone())));
-            loops.push((l, name, range));
-        }
-        let stmt = producer.stmt.substitute(&|name| {
-            let image = images.iter().find(|(old, _)| *old == name);
-            image.map(|(_, image)| image.clone())
-        });
-        let stmt = Tree::Stmt(Arc::new(Stmt {
+        let stmt = Stmt {
             target: self.local.clone(),
-            index: self.index(&stmt.index),
-            ..stmt
-        }));
-        loops
-            .into_iter()
-            .rev()
-            .fold(stmt, |inside, (l, name, range)| {
-                Tree::of_loop(Loop {
-                    name,
-                    range,
-                    body: vec![inside],
-                    made_by: None,
-                    ..(**l).clone()
-                })
-            })
+            ..Stmt::clone(producer.stmt)
+        };
+        over_box(
+            &producer.loops,
+            &stmt.index,
+            &self.sides,
+            &mut names,
+            |image| {
+                let stmt = stmt.substitute(image);
+                Stmt {
+                    index: self.index(&stmt.index),
+                    ..stmt
+                }
+            },
+        )
     }
 }
 
 /// The side of a box without what lies outside of the indices that are set, the first of which
 /// is given and their number; `around` knows the iterators in it.
-fn clipped(side: Side, (first, count): (i64, u64), around: &Bounds) -> Side {
+pub(super) fn clipped(side: Side, (first, count): (i64, u64), around: &Bounds) -> Side {
     let interval = |a: &Affine| around.interval(a);
     let least = |a: &Affine| interval(a).map_or(i64::MIN, |(least, _)| least);
     let greatest = |a: &Affine| interval(a).map_or(i64::MAX, |(_, greatest)| greatest);

@@ -63,7 +63,8 @@ pub fn inline(nest: &Nest, consumer: &Nest) -> Result<Nest, Error> {
     let alone = |name: &Name| !stmt.index.iter().any(|a| a.mentions(name));
     if let Some(name) = stmt.value.iterators().into_iter().find(alone) {
         let found = format!("`{name}` indexes the value alone");
-        return Err(refuse(NoProducer::NotPlain { found }));
+        let role = "producer";
+        return Err(refuse(NoProducer::NotPlain { role, found }));
     }
     let consumer = &following(nest, consumer);
     producer.check_consumer(consumer)?;

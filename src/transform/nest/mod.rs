@@ -33,6 +33,7 @@ mod resolve;
 pub mod reuse;
 pub mod reuse_buffer;
 pub mod reverse;
+pub mod reverse_compute_at;
 pub mod rfactor;
 pub mod separate;
 pub mod shift;

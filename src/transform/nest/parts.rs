@@ -3,9 +3,12 @@
 //! A part's name is derived and may be in use, which the user is told. Copies of the loops
 //! inside get the first number that is free, since a user does not see them coming.
 
-use crate::ir::{Affine, Loop, Name, Nest, Range, Tree};
+use crate::analysis::bounds::extent;
+use crate::analysis::footprint::Side;
+use crate::ir::{Affine, Loop, Name, Nest, Range, Stmt, Tree};
 use crate::transform::{Error, ErrorKind};
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 /// The names of the loops in a nest and around it, and of those that are added.
 pub(super) struct Names<'a> {
@@ -80,6 +83,51 @@ pub(super) fn with_body(l: &Loop, name: Name, range: Range, body: Vec<Tree>) -> 
         body: body.iter().map(|t| t.substitute(&rename)).collect(),
         made_by: None,
         ..l.clone()
+    })
+}
+
+/// An assignment in `loops` over the elements of a box, of which `index` has an iterator or none in
+/// each dimension; `of` makes it from what stands for the iterators. One element needs no loop.
+pub(super) fn over_box(
+    loops: &[&Arc<Loop>],
+    index: &[Affine],
+    sides: &[Side],
+    names: &mut Names,
+    of: impl FnOnce(&dyn Fn(&Name) -> Option<Affine>) -> Stmt,
+) -> Tree {
+    let mut kept: Vec<(&Arc<Loop>, Name, Range)> = Vec::new();
+    let mut images: Vec<(&Name, Affine)> = Vec::new();
+    for l in loops {
+        let mut dimensions = index.iter().zip(sides);
+        let range = match dimensions.find(|(index, _)| index.mentions(&l.name)) {
+            // Where `i + 2` is the index x, i is x - 2.
+            Some((index, side)) => side
+                .offsets
+                .shifted(&side.low.plus_constant(-index.offset())),
+            None => l.range.clone(),
+        };
+        if let Some((only, 1)) = extent(&range) {
+            images.push((&l.name, only));
+            continue;
+        }
+        let name = names.free(&l.name);
+        images.push((&l.name, Affine::iterator(name.clone())));
+        kept.push((l, name, range));
+    }
+    let image = |name: &Name| {
+        let image = images.iter().find(|(old, _)| *old == name);
+        image.map(|(_, image)| image.clone())
+    };
+    let stmt = Tree::Stmt(Arc::new(of(&image)));
+    let around = kept.into_iter().rev();
+    around.fold(stmt, |inside, (l, name, range)| {
+        Tree::of_loop(Loop {
+            name,
+            range,
+            body: vec![inside],
+            made_by: None,
+            ..(**l).clone()
+        })
     })
 }
 

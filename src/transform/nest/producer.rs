@@ -10,9 +10,11 @@ use std::sync::Arc;
 /// Why a tensor is not computed where it is read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoProducer {
-    /// The producer is not as simple as it has to be.
-    #[error("the producer is not one assignment in plain loops: {found}")]
+    /// A nest is not as simple as it has to be.
+    #[error("the {role} is not one assignment in plain loops: {found}")]
     NotPlain {
+        /// Which of the nests.
+        role: &'static str,
         /// What is in the way.
         found: String,
     },
@@ -65,7 +67,7 @@ impl NoProducer {
     pub fn help(&self) -> Option<&'static str> {
         match self {
             NoProducer::NotPlain { .. } => {
-                Some("take the producer as `build` makes it, and transform what comes out")
+                Some("take it as `build` makes it, and transform what comes out")
             }
             NoProducer::Reduces { .. } => Some("compute_at computes reductions in a loop"),
             NoProducer::NotSet { .. } => {
@@ -77,6 +79,50 @@ impl NoProducer {
             NoProducer::ReadsTarget { .. }
             | NoProducer::NotRead { .. }
             | NoProducer::Overwritten { .. } => None,
+        }
+    }
+}
+
+/// One assignment in perfectly nested loops with constant bounds, and what it begins with.
+pub(super) struct Plain<'a> {
+    pub(super) fill: Option<&'a Arc<Fill>>,
+    pub(super) loops: Vec<&'a Arc<Loop>>,
+    pub(super) stmt: &'a Arc<Stmt>,
+}
+
+impl<'a> Plain<'a> {
+    /// The parts of a nest, which is parameter number 0 and called `role` in errors.
+    pub(super) fn of(nest: &'a Nest, role: &'static str) -> Result<Plain<'a>, Error> {
+        let refuse = |found: String, l: Option<&Arc<Loop>>| {
+            let culprit = l.map(|l| l.name.clone());
+            let kind = NoProducer::NotPlain { role, found };
+            Err(Error::from(kind).at_argument(0).on(nest, culprit))
+        };
+        let (fill, mut trees) = match nest.trees() {
+            [Tree::Fill(fill), rest @ ..] => (Some(fill), rest),
+            trees => (None, trees),
+        };
+        let mut loops: Vec<&Arc<Loop>> = Vec::new();
+        loop {
+            match trees {
+                [Tree::Loop(l)] => {
+                    check_step(nest, l).map_err(|e| e.at_argument(0))?;
+                    if l.range.as_constant().is_none() {
+                        let found = format!("`{}` runs over {}", l.name, l.range);
+                        return refuse(found, Some(l));
+                    }
+                    loops.push(l);
+                    trees = &l.body;
+                }
+                [Tree::Stmt(stmt)] => return Ok(Plain { fill, loops, stmt }),
+                [Tree::Fill(_) | Tree::Local(_)] | [] => {
+                    return refuse("there is no assignment".to_owned(), None);
+                }
+                several => {
+                    let found = format!("{} loops or statements are side by side", several.len());
+                    return refuse(found, loops.last().copied());
+                }
+            }
         }
     }
 }
@@ -94,38 +140,16 @@ pub(super) struct Producer<'a> {
 impl<'a> Producer<'a> {
     /// The producer that a nest is.
     pub(super) fn of(nest: &'a Nest) -> Result<Producer<'a>, Error> {
-        let refuse = |kind: NoProducer, l: Option<&Loop>| {
-            let culprit = l.map(|l| l.name.clone());
-            Error::from(kind).at_argument(0).on(nest, culprit)
+        let Plain { fill, loops, stmt } = Plain::of(nest, "producer")?;
+        let refuse = |kind: NoProducer| Err(Error::from(kind).at_argument(0).on(nest, []));
+        let plain = |found| {
+            let role = "producer";
+            NoProducer::NotPlain { role, found }
         };
-        let plain = |found: String, l: Option<&Loop>| refuse(NoProducer::NotPlain { found }, l);
-        let (fill, mut trees) = match nest.trees() {
-            [Tree::Fill(fill), rest @ ..] => (Some(fill), rest),
-            trees => (None, trees),
+        let region = match region(&stmt.target, &stmt.index, &loops) {
+            Ok(region) => region,
+            Err(found) => return refuse(plain(found)),
         };
-        let mut loops: Vec<&Arc<Loop>> = Vec::new();
-        let stmt = loop {
-            match trees {
-                [Tree::Loop(l)] => {
-                    check_step(nest, l).map_err(|e| e.at_argument(0))?;
-                    if l.range.as_constant().is_none() {
-                        let found = format!("`{}` runs over {}", l.name, l.range);
-                        return Err(plain(found, Some(l)));
-                    }
-                    loops.push(l);
-                    trees = &l.body;
-                }
-                [Tree::Stmt(s)] => break s,
-                [Tree::Fill(_) | Tree::Local(_)] | [] => {
-                    return Err(plain("there is no assignment".to_owned(), None));
-                }
-                several => {
-                    let found = format!("{} loops or statements are side by side", several.len());
-                    return Err(plain(found, loops.last().map(|l| &***l)));
-                }
-            }
-        };
-        let region = region(stmt, &loops).map_err(|found| plain(found, None))?;
         let tensor = stmt.target.label().to_owned();
         let filled = fill.filter(|fill| fill.target == stmt.target);
         let filled = filled.and_then(|fill| {
@@ -142,11 +166,11 @@ impl<'a> Producer<'a> {
                 .all(|(all, own)| contains(*all, *own))
         {
             let found = format!("`{fill}` sets more than the loops do");
-            return Err(plain(found, None));
+            return refuse(plain(found));
         }
         if (stmt.update.is_some() || fill.is_some()) && !begins || reads(&stmt.value, &stmt.target)
         {
-            return Err(refuse(NoProducer::ReadsTarget { tensor }, None));
+            return refuse(NoProducer::ReadsTarget { tensor });
         }
         Ok(Producer {
             fill,
@@ -218,16 +242,20 @@ fn whole(low: i64, extent: u64) -> Range {
     Range::constant(low, low.saturating_add_unsigned(extent))
 }
 
-/// The box that a statement sets: each of its target's dimensions has an iterator of its own, or
-/// none.
-fn region(stmt: &Stmt, loops: &[&Arc<Loop>]) -> Result<Vec<(i64, u64)>, String> {
-    let dimension = |index: &Affine| {
-        let name = match index.terms() {
-            [] => return Ok((index.offset(), 1)),
+/// The box of elements of `tensor` at an index with an iterator of its own, or none, in each
+/// dimension; or what it has in place of that.
+pub(super) fn region(
+    tensor: &Tensor,
+    index: &[Affine],
+    loops: &[&Arc<Loop>],
+) -> Result<Vec<(i64, u64)>, String> {
+    let dimension = |at: &Affine| {
+        let name = match at.terms() {
+            [] => return Ok((at.offset(), 1)),
             [(name, 1)] => name,
-            _ => return Err(format!("{} is indexed by `{index}`", stmt.target.label())),
+            _ => return Err(format!("{} is indexed by `{at}`", tensor.label())),
         };
-        if stmt.index.iter().filter(|a| a.mentions(name)).count() > 1 {
+        if index.iter().filter(|a| a.mentions(name)).count() > 1 {
             return Err(format!("`{name}` indexes several dimensions"));
         }
         let range = loops.iter().find(|l| l.name == *name);
@@ -235,9 +263,9 @@ fn region(stmt: &Stmt, loops: &[&Arc<Loop>]) -> Result<Vec<(i64, u64)>, String> 
             .and_then(|l| l.range.as_constant())
             .ok_or_else(|| format!("`{name}` is no loop of it"))?;
         let extent = high.saturating_sub(low).max(0).unsigned_abs();
-        Ok((low.saturating_add(index.offset()), extent))
+        Ok((low.saturating_add(at.offset()), extent))
     };
-    stmt.index.iter().map(dimension).collect()
+    index.iter().map(dimension).collect()
 }
 
 /// Whether a value reads a tensor of that name.

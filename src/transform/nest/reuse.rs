@@ -3,6 +3,7 @@
 
 use super::resolve::body_of;
 use crate::analysis::footprint::{Access, Use, uses};
+use crate::analysis::position::{self, Position};
 use crate::analysis::verify::verify;
 use crate::ir::{Index, Loop, Name, Nest, Node, Stmt, Tensor, Tree};
 use crate::transform::Error;
@@ -159,7 +160,10 @@ impl<'a> Temporary<'a> {
             false => None,
         };
         let reads = |u: &Use| u.access == Access::Read;
-        let needed = uses.iter().any(|u| match place(u) {
+        let overwriting = self.overwriting(buffer);
+        let overwrites = |u: &&Use| overwriting.contains(&u.position);
+        let others = || uses.iter().filter(|u| !overwrites(u));
+        let needed = others().any(|u| match place(u) {
             None => true,
             Some(k) if k == self.first && free == Free::Meanwhile => !reads(u),
             Some(k) => (self.first..=self.last).contains(&k),
@@ -183,10 +187,27 @@ impl<'a> Temporary<'a> {
             Some(Access::Set | Access::Fill)
         );
         let spent = self.nest.spent().iter().any(|n| buffer.name() == Some(n));
-        match is_set || spent || self.nest.locals().contains(&buffer) {
+        match is_set || spent || !overwriting.is_empty() || self.nest.locals().contains(&buffer) {
             true => None,
             false => Some(NoReuse::NotSpent { buffer: name }),
         }
+    }
+
+    /// The statements that assign an element of `buffer` and read of the tensor that element alone,
+    /// which they may overwrite.
+    fn overwriting(&self, buffer: &Tensor) -> Vec<Position> {
+        let mut found = Vec::new();
+        position::walk(self.nest.trees(), &mut |position, _, tree| {
+            if let Tree::Stmt(s) = tree
+                && position.starts_with(&self.scope)
+                && s.target == *buffer
+                && s.update.is_none()
+                && reads_alone(s, self.tensor)
+            {
+                found.push(position.to_vec());
+            }
+        });
+        found
     }
 
     /// The nest that keeps the values in `buffer`, which is parameter number 2, or in the first
@@ -272,12 +293,28 @@ fn without(tree: &Tree, left_out: &dyn Fn(&Tree) -> bool) -> Option<Tree> {
     }
 }
 
-fn copies_itself(s: &Stmt) -> bool {
-    let same = |index: &Index| match index {
+/// Whether a statement reads of a tensor the element at the index that it assigns, and no other.
+fn reads_alone(s: &Stmt, tensor: &Tensor) -> bool {
+    let (mut reads, mut alone) = (false, true);
+    s.value.for_each_access(&mut |t, index| {
+        if t == tensor {
+            reads = true;
+            alone &= is_at(index, s);
+        }
+    });
+    reads && alone
+}
+
+/// Whether an index is the one that a statement assigns.
+fn is_at(index: &Index, s: &Stmt) -> bool {
+    match index {
         Index::At(index) => *index == s.index,
         Index::Unset | Index::Forbidden => s.index.is_empty(),
-    };
-    let reads = matches!(s.value.node(), Node::Access { tensor, index } if *tensor == s.target && same(index));
+    }
+}
+
+fn copies_itself(s: &Stmt) -> bool {
+    let reads = matches!(s.value.node(), Node::Access { tensor, index } if *tensor == s.target && is_at(index, s));
     s.update.is_none() && reads
 }
 

@@ -36,12 +36,13 @@
 //!
 //! `reuse_buffer(nest, tensor, other?)`: `other` stands for the tensor from the loops that compute
 //! it to those that read it last. Without `other` it is the first tensor that will do, local ones
-//! first. The tensor is no argument of the nest any more.
+//! first. The tensor is no argument of the nest any more. Assignments to `other` may overwrite the
+//! element of the tensor that they read, if nothing else needs it.
 //!
 //! Legal when nobody reads what the other one held before, afterwards. `check` proves it.
 //!
 //! Refuses: a tensor that is a result or that comes from outside; another one of other extents or
-//! another element type, or that is used while the values are needed; one that may be needed after
+//! another element type, or that is used otherwise while the values are needed; one that may be needed after
 //! the nest (`spend` says of inputs that they are not).
 //!
 //! Source: memory reuse; Ullrich, Detection and Exploitation of Data-Parallelism in Assignments of

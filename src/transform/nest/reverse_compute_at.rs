@@ -1,0 +1,277 @@
+//! `reverse_compute_at` computes one nest in the loops of another one that finish what it reads:
+//! each iteration does so for the elements that it has just computed.
+//!
+//! ```rhai
+//! let A = tensor([8, 5]);
+//! let B = tensor([5, 12]);
+//! let T = contract(A, B, [2, 1]);
+//! let x = tensor([12]);
+//! let C = mul(T, x, [[i, j], [j]] -> [i, j]);
+//! let tiles = build(T).tile(["i1", "i2"], [4, 6]).reorder(["i3", "i1_i", "i2_i"]);
+//! print(build(C).reverse_compute_at(tiles, "i2_o"));
+//! ```
+//!
+//! ```text
+//! f64 T[8][12], A[8][5], B[5][12], C[8][12], x[12]
+//! fill T[0..8][0..12] = 0
+//! for i1_o in 0..2
+//!   for i2_o in 0..2
+//!     for i3 in 0..5
+//!       for i1_i in 4*i1_o..4*i1_o + 4
+//!         for i2_i in 6*i2_o..6*i2_o + 6
+//!           T[i1_i][i2_i] += A[i1_i][i3] * B[i3][i2_i]
+//!     for i in 4*i1_o..4*i1_o + 4
+//!       for j in 6*i2_o..6*i2_o + 6
+//!         C[i][j] = T[i][j] * x[j]
+//! ```
+//!
+//! `reverse_compute_at(consumer, producer, loop)`: the consumer's loops run at the end of each
+//! iteration of the producer's loop, over the box of elements that the iteration writes. They keep
+//! their order and modes; those whose names the producer has get the first numbers that are free,
+//! and loops of a single iteration disappear. A consumer that sums begins before the producer. The
+//! tensor remains an argument; `localize` and `reuse_buffer` keep it elsewhere. The level 0 stands
+//! for no loop: the consumer comes last in the nest.
+//!
+//! Loops of which each finishes a part, as after `peel`, are given as a list, and each gets its
+//! part: `build(C).reverse_compute_at(nest, ["i_o", "i_b"])`.
+//!
+//! Legal when the iterations compute nothing that a later one still changes, and all of what the
+//! consumer reads, which `check` proves.
+//!
+//! Refuses: a consumer that is not one assignment in perfectly nested loops with constant bounds,
+//! that reads none or several of the tensors that the producer writes, or this one other than with
+//! an iterator of its own, or none, in each dimension and with the same ones wherever it reads it; a
+//! loop that does not write it; iterations that share elements, as those of a reduction's own loops
+//! do.
+//!
+//! Source: TVM's `reverse_compute_at` (Feng et al., TensorIR, ASPLOS 2023), the epilogue of CUTLASS.
+
+use super::compute_at::clipped;
+use super::fuse_outer::following;
+use super::parts::{Names, over_box};
+use super::place_init::repeats;
+use super::producer::{NoProducer, Plain, region};
+use super::resolve::{body_of, chain, find_scope, with_body_of};
+use crate::analysis::bounds::Bounds;
+use crate::analysis::footprint::{Access, Side, Use, footprint, uses};
+use crate::analysis::position;
+use crate::ir::{Affine, Constant, Fill, Index, Name, Nest, Tensor, Tree};
+use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
+use std::slice::from_ref;
+
+/// `reverse_compute_at(consumer, producer, loop)`.
+pub static REVERSE_COMPUTE_AT: Op = Op {
+    name: "reverse_compute_at",
+    params: &[
+        Param::new("consumer", Kind::Nest),
+        Param::new("producer", Kind::Nest),
+        Param::new("loop", Kind::LoopOrLoops),
+    ],
+    returns: Returns::Nest,
+    file: include_str!("reverse_compute_at.rs"),
+    call: |args| match args {
+        [Arg::Nest(consumer), Arg::Nest(producer), Arg::Loop(l)] => {
+            reverse_compute_at(consumer, producer, from_ref(l)).map(Value::Nest)
+        }
+        [Arg::Nest(consumer), Arg::Nest(producer), Arg::Loops(list)] => {
+            reverse_compute_at(consumer, producer, list).map(Value::Nest)
+        }
+        _ => Err(ErrorKind::Misdeclared.into()),
+    },
+};
+
+/// Why a nest is not computed where what it reads is finished.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoConsumer {
+    /// There is no tensor between the nests, or there are several.
+    #[error("{}", match .found.as_slice() {
+        [] => "the consumer reads nothing that the producer writes".to_owned(),
+        _ => format!("the consumer reads several tensors that the producer writes: {}", .found.join(", ")),
+    })]
+    NotOne {
+        /// The tensors.
+        found: Vec<String>,
+    },
+    /// The consumer needs several elements in one iteration.
+    #[error("the consumer reads both {one} and {other}")]
+    Several {
+        /// A read.
+        one: String,
+        /// Another one.
+        other: String,
+    },
+    /// No place is given.
+    #[error("there is no loop to compute the consumer in")]
+    Nowhere,
+    /// The loop has nothing to do with the tensor.
+    #[error("{place} does not write {tensor}")]
+    NotWritten {
+        /// The loop as a text.
+        place: String,
+        /// The tensor.
+        tensor: String,
+    },
+    /// Elements that several iterations write are finished by the last of them alone.
+    #[error(
+        "iterations of `{name}` write the same elements of {tensor}, which the last one finishes"
+    )]
+    Shared {
+        /// The tensor.
+        tensor: String,
+        /// The loop.
+        name: Name,
+    },
+}
+
+impl NoConsumer {
+    /// What would be legal instead.
+    pub fn help(&self) -> Option<&'static str> {
+        match self {
+            NoConsumer::Shared { .. } => Some(
+                "choose a loop outside of it, or take its last iteration apart: `peel(loop, 1, \"back\")`",
+            ),
+            NoConsumer::Several { .. } => {
+                Some("compute_at computes a producer where its neighbors are read")
+            }
+            NoConsumer::NotOne { found } if !found.is_empty() => {
+                Some("fuse_outer and fuse join loops of any nests")
+            }
+            NoConsumer::NotOne { .. } | NoConsumer::Nowhere | NoConsumer::NotWritten { .. } => None,
+        }
+    }
+}
+
+/// The producer with the consumer at the end of each iteration of loops.
+///
+/// # Errors
+/// As the header says.
+pub fn reverse_compute_at(
+    consumer: &Nest,
+    producer: &Nest,
+    references: &[LoopRef],
+) -> Result<Nest, Error> {
+    let consumer = following(producer, consumer);
+    let consumer = Consumer::of(&consumer, producer)?;
+    let mut goals = Vec::new();
+    for reference in references {
+        let goal = find_scope(producer, reference, 2)?;
+        let loops = chain(producer, &goal);
+        let name = loops.last().map(|l| l.name.clone());
+        goals.push((name, consumer.part(producer, &goal)?));
+    }
+    if goals.is_empty() {
+        return Err(Error::from(NoConsumer::Nowhere).at_argument(2));
+    }
+    let mut names = Names::of(producer);
+    let mut nest = producer.clone();
+    for (name, sides) in goals {
+        let goal = match name {
+            Some(name) => position::named(&nest, name.as_str()).map_err(Error::from)?,
+            None => Vec::new(),
+        };
+        let Plain { loops, stmt, .. } = &consumer.plain;
+        let computed = over_box(loops, &consumer.index, &sides, &mut names, |image| {
+            stmt.substitute(image)
+        });
+        let body = body_of(&nest, &goal).iter().cloned();
+        nest = with_body_of(&nest, &goal, body.chain([computed]).collect());
+    }
+    let fill = consumer.plain.fill.cloned().map(Tree::Fill);
+    let trees = fill.into_iter().chain(nest.trees().iter().cloned());
+    Ok(producer.joined(consumer.nest, trees.collect()))
+}
+
+/// An assignment and what it reads of what a producer writes.
+struct Consumer<'a> {
+    nest: &'a Nest,
+    plain: Plain<'a>,
+    tensor: &'a Tensor,
+    index: Vec<Affine>,
+    /// The box of elements that it reads.
+    region: Vec<(i64, u64)>,
+}
+
+impl<'a> Consumer<'a> {
+    fn of(nest: &'a Nest, producer: &Nest) -> Result<Consumer<'a>, Error> {
+        let plain = Plain::of(nest, "consumer")?;
+        let refuse = |kind: NoConsumer| Err(Error::from(kind).at_argument(0).on(nest, []));
+        let mut reads: Vec<(&Tensor, Vec<Affine>)> = Vec::new();
+        plain.stmt.value.for_each_access(&mut |tensor, index| {
+            let index = match index {
+                Index::At(index) => index.to_vec(),
+                Index::Unset | Index::Forbidden => Vec::new(),
+            };
+            let same = |u: &Use| u.tensor == tensor && u.access != Access::Read;
+            if uses(producer, tensor.label()).iter().any(same) {
+                reads.push((tensor, index));
+            }
+        });
+        let Some((tensor, index)) = reads.first().cloned() else {
+            return refuse(NoConsumer::NotOne { found: Vec::new() });
+        };
+        let shown = |index: &[Affine]| {
+            let index: String = index.iter().map(|a| format!("[{a}]")).collect();
+            format!("{}{index}", tensor.label())
+        };
+        for (other, at) in &reads {
+            if *other != tensor {
+                let found = [tensor, other].map(|t| t.label().to_owned()).to_vec();
+                return refuse(NoConsumer::NotOne { found });
+            }
+            if *at != index {
+                let (one, other) = (shown(&index), shown(at));
+                return refuse(NoConsumer::Several { one, other });
+            }
+        }
+        let region = match region(tensor, &index, &plain.loops) {
+            Ok(region) => region,
+            Err(found) => {
+                let role = "consumer";
+                let kind = NoProducer::NotPlain { role, found };
+                return Err(Error::from(kind).at_argument(0).on(nest, []));
+            }
+        };
+        Ok(Consumer {
+            nest,
+            plain,
+            tensor,
+            index,
+            region,
+        })
+    }
+
+    /// The box of elements that one iteration of the loop at `goal` finishes.
+    fn part(&self, producer: &Nest, goal: &[usize]) -> Result<Vec<Side>, Error> {
+        let loops = chain(producer, goal);
+        let name = loops.last().map(|l| l.name.clone());
+        let tensor = || self.tensor.label().to_owned();
+        let mut writes = uses(producer, self.tensor.label());
+        writes.retain(|u| u.access != Access::Read && u.position.starts_with(goal));
+        let Some(sides) = footprint(producer, &writes, loops.len()) else {
+            let place = name
+                .as_ref()
+                .map_or("the nest".to_owned(), |l| format!("`{l}`"));
+            let kind = NoConsumer::NotWritten {
+                place,
+                tensor: tensor(),
+            };
+            return Err(Error::from(kind).at_argument(2).on(producer, name));
+        };
+        let written = Fill {
+            target: self.tensor.clone(),
+            region: sides.iter().map(|s| (s.low.clone(), s.extent)).collect(),
+            value: Constant::F64(0.0),
+            origin: None,
+        };
+        if let Some(name) = repeats(producer, &written, &loops, &[]) {
+            let kind = NoConsumer::Shared {
+                tensor: tensor(),
+                name: name.clone(),
+            };
+            return Err(Error::from(kind).at_argument(2).on(producer, [name]));
+        }
+        let around = Bounds::around(producer, loops.iter().map(|l| &***l));
+        let clip = |(side, set): (Side, &(i64, u64))| clipped(side, *set, &around);
+        Ok(sides.into_iter().zip(&self.region).map(clip).collect())
+    }
+}
