@@ -51,7 +51,7 @@ const KERNELS: &[(&str, &str, &str)] = &[
          let A = entrywise_mul(B, vcontract(C, D, [2, 1]));
          let l = factor_out(A, B).map(|s| build(s));",
         "l",
-        "[schedules::gemm(l[0]), schedules::pointwise(l[1])]",
+        "schedules::gemm_at(l[0], l[1])",
     ),
     (
         "let A = tensor([5, 5]); let u = tensor([13, 5, 5, 5]);

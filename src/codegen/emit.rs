@@ -31,7 +31,7 @@ pub(super) struct Emitter<'a> {
     pub(super) values: Values,
     pub(super) bounds: Bounds,
     /// The iterators of the loops around, outermost first.
-    iterators: Vec<Name>,
+    pub(super) iterators: Vec<Name>,
     /// How many loops, from the next one on, share their iterations among threads all together.
     band: usize,
     /// The bytes of the local tensors that are variables.

@@ -5,6 +5,7 @@ mod fill;
 mod generate;
 mod kernel;
 mod lanes;
+mod late;
 mod pragma;
 mod prefetch;
 mod room;

@@ -28,6 +28,7 @@ impl Emitter<'_> {
                 self.team(team);
                 rest = after;
             } else {
+                self.load_late(&trees[..trees.len() - rest.len()], first);
                 self.tree(first);
                 rest = others;
             }

@@ -36,6 +36,12 @@ enum { TEML_F64XN = TEML_VECTOR / 8, TEML_F32XN = TEML_VECTOR / 4 };
 #define TEML_UNROLL(n) TEML_PRAGMA(GCC unroll n)
 #endif
 
+// What comes next is loaded here: compilers would do so before loops above, which need all registers.
+static inline __attribute__((always_inline)) void teml_load_here(void)
+{
+    __asm__ volatile("" ::: "memory");
+}
+
 // Stores past the caches, where compilers know how: 16 bytes, and as many as a register holds.
 typedef double teml_16 __attribute__((vector_size(16), may_alias));
 typedef double teml_32 __attribute__((vector_size(32), may_alias));

@@ -65,6 +65,47 @@ fn producers_are_computed_where_they_are_read() {
     assert_eq!(verdict(PASSES, "[b, c]"), "legal");
 }
 
+#[test]
+fn consumers_are_computed_where_all_is_finished() {
+    let script = "
+        let A = tensor([17, 23]);
+        let B = tensor([23, 19]);
+        let T = contract(A, B, [2, 1]);
+        let x = tensor([19]);
+        let C = mul(T, x, [[i, j], [j]] -> [i, j]);
+        let l = build(T).tile([4, 8, 5]).reorder([\"i3_o\", \"i3_i\", \"i1_i\", \"i2_i\"]);
+        let last = build(T).reorder([\"i3\", \"i1\", \"i2\"]).peel(\"i3\", 1, \"back\");
+        let parts = last.peel(\"i1_2\", 3, \"back\");
+        let c = build(C);
+    ";
+    legal(
+        script,
+        &[
+            "c.reverse_compute_at(l, 0)",
+            "c.reverse_compute_at(l, \"i1_o\").parallelize(\"i1_o\")",
+            "c.vectorize(\"j\").reverse_compute_at(l, \"i2_o\").stage(\"i2_o\", T)",
+            "c.reverse_compute_at(l, \"i2_o\").reuse_buffer(T, C).stage(\"i2_o\", C)",
+            "c.reverse_compute_at(last, \"i2_2\").reuse_buffer(T, C)",
+            "c.reverse_compute_at(parts, [\"i1_2\", \"i1_2_b\"]).reuse_buffer(T, C)",
+        ],
+    );
+    illegal(
+        script,
+        "c.reverse_compute_at(parts, \"i1_2\")",
+        &["`C[14][0] = T[14][0] * x[0]` is never executed"],
+    );
+    // The first block of terms is followed by others.
+    let first = "c.reverse_compute_at(last.peel(\"i3\", 1, \"front\"), \"i1_3\")";
+    illegal(script, first, &["C[0][0]", "T[0][0]"]);
+    // What is read twice is needed again.
+    let twice = format!("{script} let D = mul(T, C, [[i, j], [i, j]] -> [i, j]);");
+    illegal(
+        &twice,
+        "fuse_outer(c.reverse_compute_at(l, \"i2_o\"), build(D), 0).reuse_buffer(T, C)",
+        &["D[0][0]"],
+    );
+}
+
 const SUMS: &str = "
     let A = tensor([9, 30]);
     let y = sum(A, [2]);

@@ -10,6 +10,7 @@ mod buffers;
 mod compatible;
 mod compiled;
 mod config;
+mod consumers;
 mod detours;
 mod functions;
 mod generator;
@@ -25,6 +26,7 @@ mod reuses;
 mod verdicts;
 
 use config::config;
+use consumers::finished;
 use generator::{consumer, recipe, stencil, store};
 use moves::{Move, built, fused, moves, reproduction, step};
 use producers::combine;
@@ -209,10 +211,11 @@ fn every_operation_on_nests_has_a_move() {
         let (recipe, moves) = strategy.new_tree(&mut runner).expect("a value").current();
         let one = recipe.assignment("a");
         let nests = [&one, &consumer(&one, "b")].map(built);
-        let both = match case % 4 {
+        let both = match case % 5 {
             0 => fused(&nests[0], &nests[1], 1),
             1 => combine(&nests, None),
             2 => combine(&nests, Some(case)),
+            3 => finished(&nests, case),
             _ => Ok(nests[0].clone()),
         };
         let mut nest = both.unwrap_or_else(|_| nests[0].clone());

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod buffers;
+mod consumers;
 mod digits;
 mod domains;
 mod expressions;
@@ -18,6 +19,7 @@ mod producers;
 mod random_text;
 mod rearranged;
 mod refusals;
+mod refused_consumers;
 mod refused_expressions;
 mod refused_hints;
 mod refused_inits;

@@ -4,6 +4,7 @@
 use crate::buffers::buffers;
 use crate::locals::locals;
 use crate::partials::partials;
+use crate::refused_consumers::consumers;
 use crate::refused_expressions::expressions;
 use crate::refused_hints::hints;
 use crate::refused_inits::inits;
@@ -28,6 +29,7 @@ use teml::transform::nest::place_init::NoInit;
 use teml::transform::nest::producer::NoProducer;
 use teml::transform::nest::reuse::NoReuse;
 use teml::transform::nest::reverse::reverse;
+use teml::transform::nest::reverse_compute_at::NoConsumer;
 use teml::transform::nest::rfactor::NoPartials;
 use teml::transform::tensor::eq::{self, retarget};
 use teml::transform::tensor::vreduce::vreduce;
@@ -81,6 +83,7 @@ fn cases() -> Vec<Case> {
         locals(),
         partials(),
         producers(),
+        consumers(),
         buffers(),
         reuses(),
         slabs(),
@@ -228,6 +231,11 @@ fn every_refusal_has_a_case() {
         K::Producer(NoProducer::Overwritten { .. }) => "Producer::Overwritten",
         K::Producer(NoProducer::NotSet { .. }) => "Producer::NotSet",
         K::Producer(NoProducer::ReadElsewhere { .. }) => "Producer::ReadElsewhere",
+        K::Consumer(NoConsumer::NotOne { .. }) => "Consumer::NotOne",
+        K::Consumer(NoConsumer::Several { .. }) => "Consumer::Several",
+        K::Consumer(NoConsumer::Nowhere) => "Consumer::Nowhere",
+        K::Consumer(NoConsumer::NotWritten { .. }) => "Consumer::NotWritten",
+        K::Consumer(NoConsumer::Shared { .. }) => "Consumer::Shared",
         K::Partials(NoPartials::NoUpdate { .. }) => "Partials::NoUpdate",
         K::Partials(NoPartials::Several { .. }) => "Partials::Several",
         K::Partials(NoPartials::Operation { .. }) => "Partials::Operation",

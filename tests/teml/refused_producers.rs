@@ -24,7 +24,8 @@ pub fn producers() -> Vec<Case> {
     };
     let not_plain = |lines: &[&str], found: &str| {
         let found = found.to_owned();
-        merge(&nest(lines), &reader, NoProducer::NotPlain { found }).at(0)
+        let role = "producer";
+        merge(&nest(lines), &reader, NoProducer::NotPlain { role, found }).at(0)
     };
     let tensor = || "T".to_owned();
     let reads_target = |lines: &[&str]| {

@@ -94,6 +94,11 @@ pub fn named(name: &str) -> Arg {
     Arg::Loop(LoopRef::Name(name.to_owned()))
 }
 
+pub fn loops(names: &[&str]) -> Arg {
+    let names = names.iter().map(|name| LoopRef::Name((*name).to_owned()));
+    Arg::Loops(names.collect())
+}
+
 /// What an operation makes of a nest; the operation checks its result, too.
 pub fn transform(op: &'static Op, args: &[Arg]) -> Result<Nest, Error> {
     match apply(op, args, None)? {

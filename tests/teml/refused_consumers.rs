@@ -1,0 +1,106 @@
+//! Consumers that are not computed where what they read is finished.
+
+use crate::refusals::Case;
+use crate::trees::{level, loops, name, named, nest};
+use teml::ir::Nest;
+use teml::transform::Arg;
+use teml::transform::ErrorKind;
+use teml::transform::nest::producer::NoProducer;
+use teml::transform::nest::reverse_compute_at::{NoConsumer, REVERSE_COMPUTE_AT};
+
+pub fn consumers() -> Vec<Case> {
+    let sums = nest(&[
+        "f64 A[12][3], T[12], U[12]",
+        "fill T[0..12] = 0",
+        "for i in 0..12",
+        "  for k in 0..3",
+        "    T[i] += A[i][k]",
+        "for j in 0..12",
+        "  U[j] = 1",
+    ]);
+    let place = |consumer: &[&str], at: Arg, kind: ErrorKind| {
+        let nests = [nest(consumer), sums.clone()].map(Arg::Nest);
+        Case::new(
+            &REVERSE_COMPUTE_AT,
+            nests.into_iter().chain([at]).collect(),
+            kind,
+        )
+    };
+    let reader = ["f64 B[12], T[12]", "for i in 0..12", "  B[i] = T[i]"];
+    let not_plain = |index: &str, found: &str| {
+        let line = format!("  B[i] = T[{index}]");
+        let (role, found) = ("consumer", found.to_owned());
+        let kind = NoProducer::NotPlain { role, found };
+        place(
+            &["f64 B[6], T[12]", "for i in 0..6", &line],
+            level(0),
+            kind.into(),
+        )
+        .at(0)
+    };
+    let several = NoConsumer::Several {
+        one: "T[i]".to_owned(),
+        other: "T[i + 1]".to_owned(),
+    };
+    let tensor = || "T".to_owned();
+    let shared = NoConsumer::Shared {
+        tensor: tensor(),
+        name: name("k"),
+    };
+    let not_written = NoConsumer::NotWritten {
+        place: "`j`".to_owned(),
+        tensor: tensor(),
+    };
+    let not_one = |found: &[&str]| NoConsumer::NotOne {
+        found: found.iter().map(|t| (*t).to_owned()).collect(),
+    };
+    let two = nest(&["f64 B[12], T[12]", "B[0] = T[0]", "B[1] = T[1]"]);
+    let beside = NoProducer::NotPlain {
+        role: "consumer",
+        found: "2 loops or statements are side by side".to_owned(),
+    };
+    let args = |consumer: &Nest| {
+        vec![
+            Arg::Nest(consumer.clone()),
+            Arg::Nest(sums.clone()),
+            level(0),
+        ]
+    };
+    vec![
+        Case::new(&REVERSE_COMPUTE_AT, args(&two), beside).at(0),
+        not_plain("2*i", "T is indexed by `2*i`"),
+        place(
+            &[
+                "f64 B[6], T[12]",
+                "for i in 0..6",
+                "  B[i] = T[i] + T[i + 1]",
+            ],
+            level(0),
+            several.into(),
+        )
+        .at(0),
+        place(
+            &["f64 B[12], A[12][3]", "for i in 0..12", "  B[i] = A[i][0]"],
+            level(0),
+            not_one(&[]).into(),
+        )
+        .at(0),
+        place(
+            &[
+                "f64 B[12], T[12], U[12]",
+                "for i in 0..12",
+                "  B[i] = T[i] + U[i]",
+            ],
+            level(0),
+            not_one(&["T", "U"]).into(),
+        )
+        .at(0),
+        place(&reader, loops(&[]), NoConsumer::Nowhere.into()).at(2),
+        place(&reader, named("j"), not_written.into())
+            .at(2)
+            .because_of(&["j"]),
+        place(&reader, named("k"), shared.into())
+            .at(2)
+            .because_of(&["k"]),
+    ]
+}
