@@ -386,6 +386,30 @@ fn computes(nest: &Nest, compiler: &Compiler, openmp: bool, flags: &[&str]) {
     }
 }
 
+/// A product, to each element of which something is added that has a column of its own.
+const EPILOGUE: &str = "
+    let A = tensor([21, 35]); let B = tensor([35, 43]); let b = tensor([43]); let M = tensor([21, 43]);
+    let T = contract(A, B, [2, 1]);
+    let S = eq(vadd(vmul(T, M, [[i, j], [i, j]]), b, [(), [j]]), [i, j]);
+";
+
+#[test]
+fn what_tiles_share_is_loaded_after_their_sums() {
+    let options = "#{mr: 4, nr: 16, mc: 8, l1: 64, lanes: 8}";
+    let schedule = format!("schedules::gemm_at(build(T), build(S), {options})");
+    let text = c(EPILOGUE, &schedule);
+    // Columns are those of all tiles of a panel.
+    let sum = text.find("f64xn(S_tile[i1_i][i2_i]) +=").unwrap();
+    let here = text.find("teml_load_here();").unwrap();
+    let read = text.find("f64xn(b[").unwrap();
+    assert!(sum < here && here < read, "{text}");
+    let text = c(
+        &EPILOGUE.replace("b, [(), [j]]", "M, [(), [i, j]]"),
+        &schedule,
+    );
+    assert!(!text.contains("teml_load_here"), "{text}");
+}
+
 /// Odd extents, offsets, lanes that a script chooses, single precision, one number in all lanes,
 /// bounds that depend on other loops, and a tile in registers whose sizes divide nothing.
 const VARIETY: &[(&str, &str)] = &[
@@ -560,6 +584,26 @@ const VARIETY: &[(&str, &str)] = &[
          let D = tensor([7, 33], \"f32\");
          let T = contract(B, D, [3, 1]); let A = einsum(\"ikj,kj->ij\", T, C);",
         "schedules::gemm_at(build(T), build(A), #{mr: 4, nr: 32, l1: 64, l3: 64})",
+    ),
+    // What comes after a product, in its tiles: of one block of terms, two, and several.
+    (
+        EPILOGUE,
+        "schedules::gemm_at(build(T), build(S), #{mr: 4, nr: 8, l1: 64})",
+    ),
+    (
+        EPILOGUE,
+        "schedules::gemm_at(build(T), build(S), #{mr: 4, nr: 16, mc: 8, kc: 20, l1: 64, threads: 2})",
+    ),
+    (
+        EPILOGUE,
+        "schedules::gemm_at(build(T), build(S), #{mr: 8, nr: 16, kc: 9, nc: 16, l1: 64, l2: 64})",
+    ),
+    (EPILOGUE, "schedules::optimize([build(T), build(S)])"),
+    (
+        "let A = tensor([2, 11, 9]); let B = tensor([2, 9, 17]); let b = tensor([2, 11]);
+         let T = einsum(\"bik,bkj->bij\", A, B);
+         let S = sub(T, b, [[n, i, j], [n, i]] -> [n, i, j]);",
+        "schedules::gemm_at(build(T), build(S), #{mr: 4, nr: 16})",
     ),
     (
         "let I = tensor([2, 3, 23]); let W = tensor([2, 5, 3, 3]);

@@ -97,12 +97,12 @@ fn consumers_are_computed_where_all_is_finished() {
     // The first block of terms is followed by others.
     let first = "c.reverse_compute_at(last.peel(\"i3\", 1, \"front\"), \"i1_3\")";
     illegal(script, first, &["C[0][0]", "T[0][0]"]);
-    // What is read twice is needed again.
-    let twice = format!("{script} let D = mul(T, C, [[i, j], [i, j]] -> [i, j]);");
+    // What is read again is overwritten too early.
+    let again = format!("{script} let D = mul(T, x, [[i, j], [j]] -> [i, j]);");
     illegal(
-        &twice,
+        &again,
         "fuse_outer(c.reverse_compute_at(l, \"i2_o\"), build(D), 0).reuse_buffer(T, C)",
-        &["D[0][0]"],
+        &["D[0][0] = C[0][0] * x[0]"],
     );
 }
 

@@ -219,20 +219,15 @@ fn sums_begin_before_the_producer() {
 #[test]
 fn scalars_are_finished_once() {
     becomes(
-        &[
-            "f64 x[5], s",
-            "fill s[] = 0",
-            "for i in 0..5",
-            "  s[] += x[i]",
-        ],
-        &["f64 y[4], s", "for j in 0..4", "  y[j] = s[] * s[]"],
+        &["f64 x[5], s", "fill s = 0", "for i in 0..5", "  s += x[i]"],
+        &["f64 y[4], s", "for j in 0..4", "  y[j] = s * s"],
         &[],
         &[
-            "fill s[] = 0",
+            "fill s = 0",
             "for i in 0..5",
-            "  s[] += x[i]",
+            "  s += x[i]",
             "for j in 0..4",
-            "  y[j] = s[] * s[]",
+            "  y[j] = s * s",
         ],
     );
 }

@@ -1,7 +1,7 @@
 //! Values that are not kept in the place of others.
 
 use crate::refusals::Case;
-use crate::trees::{eq, nest, tensor, vop, word};
+use crate::trees::{eq, it, nest, tensor, vop, word};
 use teml::ir::BinaryOp::Add;
 use teml::ir::{Elem, Nest};
 use teml::lower::build::build;
@@ -14,22 +14,30 @@ use teml::transform::nest::reuse::NoReuse;
 use teml::transform::nest::reuse_buffer::REUSE_BUFFER;
 use teml::transform::nest::spend::{SPEND, spend};
 use teml::transform::tensor::declare;
+use teml::transform::tensor::vop::vop as entrywise;
 use teml::transform::{Arg, ErrorKind, Op};
 
-/// Doubles x into y, y into z, and z into v; w is longer.
+/// Doubles x into y, y into z, and adds z to itself from its other end into v; w is longer.
 fn program() -> Nest {
     let doubled = |name: &str, of: &str| {
         let of = tensor(of, &[6]);
         build(&eq(name, &vop(Add, &of, &of, ["i", "i"]), "ε", "i")).unwrap()
     };
+    let turned = || {
+        let of = tensor("z", &[6]);
+        let last = it("i").times(-1).plus_constant(5);
+        let ends = [Some(vec![it("i")]), Some(vec![last])];
+        build(&eq(
+            "v",
+            &entrywise(Add, &of, &of, &ends).unwrap(),
+            "ε",
+            "i",
+        ))
+        .unwrap()
+    };
     let long = tensor("w", &[7]);
     let longer = build(&eq("u", &long, "i", "i")).unwrap();
-    let nests = [
-        doubled("y", "x"),
-        doubled("z", "y"),
-        doubled("v", "z"),
-        longer,
-    ];
+    let nests = [doubled("y", "x"), doubled("z", "y"), turned(), longer];
     let joined = nests
         .into_iter()
         .reduce(|a, b| fuse_outer(&a, &b, 0).unwrap());

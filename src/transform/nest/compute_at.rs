@@ -196,6 +196,9 @@ pub(super) fn clipped(side: Side, (first, count): (i64, u64), around: &Bounds) -
     let greatest = |a: &Affine| interval(a).map_or(i64::MAX, |(_, greatest)| greatest);
     let end = first.saturating_add_unsigned(count);
     let mut read = side.offsets.shifted(&side.low);
+    let within = |bound: &Affine| bound.as_constant().is_none_or(|c| c > first && c < end);
+    read.lower.retain(within);
+    read.upper.retain(within);
     if !read.lower.iter().any(|bound| least(bound) >= first) {
         read.lower.push(Affine::constant(first));
     }

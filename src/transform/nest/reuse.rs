@@ -160,7 +160,10 @@ impl<'a> Temporary<'a> {
             false => None,
         };
         let reads = |u: &Use| u.access == Access::Read;
-        let overwriting = self.overwriting(buffer);
+        let overwriting = match free {
+            Free::Before => self.overwriting(buffer),
+            Free::Meanwhile => Vec::new(),
+        };
         let overwrites = |u: &&Use| overwriting.contains(&u.position);
         let others = || uses.iter().filter(|u| !overwrites(u));
         let needed = others().any(|u| match place(u) {
