@@ -81,27 +81,27 @@ fn consumers_are_computed_where_all_is_finished() {
     legal(
         script,
         &[
-            "c.reverse_compute_at(l, 0)",
-            "c.reverse_compute_at(l, \"i1_o\").parallelize(\"i1_o\")",
-            "c.vectorize(\"j\").reverse_compute_at(l, \"i2_o\").stage(\"i2_o\", T)",
-            "c.reverse_compute_at(l, \"i2_o\").reuse_buffer(T, C).stage(\"i2_o\", C)",
-            "c.reverse_compute_at(last, \"i2_2\").reuse_buffer(T, C)",
-            "c.reverse_compute_at(parts, [\"i1_2\", \"i1_2_b\"]).reuse_buffer(T, C)",
+            "l.reverse_compute_at(c, 0)",
+            "l.reverse_compute_at(c, \"i1_o\").parallelize(\"i1_o\")",
+            "l.reverse_compute_at(c.vectorize(\"j\"), \"i2_o\").stage(\"i2_o\", T)",
+            "l.reverse_compute_at(c, \"i2_o\").reuse_buffer(T, C).stage(\"i2_o\", C)",
+            "last.reverse_compute_at(c, \"i2_2\").reuse_buffer(T, C)",
+            "parts.reverse_compute_at(c, [\"i1_2\", \"i1_2_b\"]).reuse_buffer(T, C)",
         ],
     );
     illegal(
         script,
-        "c.reverse_compute_at(parts, \"i1_2\")",
+        "parts.reverse_compute_at(c, \"i1_2\")",
         &["`C[14][0] = T[14][0] * x[0]` is never executed"],
     );
     // The first block of terms is followed by others.
-    let first = "c.reverse_compute_at(last.peel(\"i3\", 1, \"front\"), \"i1_3\")";
+    let first = "last.peel(\"i3\", 1, \"front\").reverse_compute_at(c, \"i1_3\")";
     illegal(script, first, &["C[0][0]", "T[0][0]"]);
     // What is read again is overwritten too early.
     let again = format!("{script} let D = mul(T, x, [[i, j], [j]] -> [i, j]);");
     illegal(
         &again,
-        "fuse_outer(c.reverse_compute_at(l, \"i2_o\"), build(D), 0).reuse_buffer(T, C)",
+        "fuse_outer(l.reverse_compute_at(c, \"i2_o\"), build(D), 0).reuse_buffer(T, C)",
         &["D[0][0] = C[0][0] * x[0]"],
     );
 }

@@ -28,7 +28,7 @@ pub fn finished([producer, consumer]: &[Nest; 2], place: usize) -> Result<Nest, 
         0 => Arg::Loops(vec![nth(place / 4), nth(place / 4 + 1)]),
         _ => Arg::Loop(nth(place / 4)),
     };
-    let args = [Arg::Nest(consumer.clone()), Arg::Nest(producer.clone()), at];
+    let args = [Arg::Nest(producer.clone()), Arg::Nest(consumer.clone()), at];
     match apply(&REVERSE_COMPUTE_AT, &args, None)? {
         Value::Nest(nest) => Ok(nest),
         Value::Expr(_) => Err(ErrorKind::Misdeclared.into()),

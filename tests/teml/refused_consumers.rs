@@ -19,7 +19,7 @@ pub fn consumers() -> Vec<Case> {
         "  U[j] = 1",
     ]);
     let place = |consumer: &[&str], at: Arg, kind: ErrorKind| {
-        let nests = [nest(consumer), sums.clone()].map(Arg::Nest);
+        let nests = [sums.clone(), nest(consumer)].map(Arg::Nest);
         Case::new(
             &REVERSE_COMPUTE_AT,
             nests.into_iter().chain([at]).collect(),
@@ -36,7 +36,7 @@ pub fn consumers() -> Vec<Case> {
             level(0),
             kind.into(),
         )
-        .at(0)
+        .at(1)
     };
     let several = NoConsumer::Several {
         one: "T[i]".to_owned(),
@@ -61,13 +61,13 @@ pub fn consumers() -> Vec<Case> {
     };
     let args = |consumer: &Nest| {
         vec![
-            Arg::Nest(consumer.clone()),
             Arg::Nest(sums.clone()),
+            Arg::Nest(consumer.clone()),
             level(0),
         ]
     };
     vec![
-        Case::new(&REVERSE_COMPUTE_AT, args(&two), beside).at(0),
+        Case::new(&REVERSE_COMPUTE_AT, args(&two), beside).at(1),
         not_plain("2*i", "T is indexed by `2*i`"),
         place(
             &[
@@ -78,13 +78,13 @@ pub fn consumers() -> Vec<Case> {
             level(0),
             several.into(),
         )
-        .at(0),
+        .at(1),
         place(
             &["f64 B[12], A[12][3]", "for i in 0..12", "  B[i] = A[i][0]"],
             level(0),
             not_one(&[]).into(),
         )
-        .at(0),
+        .at(1),
         place(
             &[
                 "f64 B[12], T[12], U[12]",
@@ -94,7 +94,7 @@ pub fn consumers() -> Vec<Case> {
             level(0),
             not_one(&["T", "U"]).into(),
         )
-        .at(0),
+        .at(1),
         place(&reader, loops(&[]), NoConsumer::Nowhere.into()).at(2),
         place(&reader, named("j"), not_written.into())
             .at(2)

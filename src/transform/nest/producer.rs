@@ -91,12 +91,16 @@ pub(super) struct Plain<'a> {
 }
 
 impl<'a> Plain<'a> {
-    /// The parts of a nest, which is parameter number 0 and called `role` in errors.
-    pub(super) fn of(nest: &'a Nest, role: &'static str) -> Result<Plain<'a>, Error> {
+    /// The parts of a nest, which is parameter number `argument` and called `role` in errors.
+    pub(super) fn of(
+        nest: &'a Nest,
+        role: &'static str,
+        argument: usize,
+    ) -> Result<Plain<'a>, Error> {
         let refuse = |found: String, l: Option<&Arc<Loop>>| {
             let culprit = l.map(|l| l.name.clone());
             let kind = NoProducer::NotPlain { role, found };
-            Err(Error::from(kind).at_argument(0).on(nest, culprit))
+            Err(Error::from(kind).at_argument(argument).on(nest, culprit))
         };
         let (fill, mut trees) = match nest.trees() {
             [Tree::Fill(fill), rest @ ..] => (Some(fill), rest),
@@ -106,7 +110,7 @@ impl<'a> Plain<'a> {
         loop {
             match trees {
                 [Tree::Loop(l)] => {
-                    check_step(nest, l).map_err(|e| e.at_argument(0))?;
+                    check_step(nest, l).map_err(|e| e.at_argument(argument))?;
                     if l.range.as_constant().is_none() {
                         let found = format!("`{}` runs over {}", l.name, l.range);
                         return refuse(found, Some(l));
@@ -140,7 +144,7 @@ pub(super) struct Producer<'a> {
 impl<'a> Producer<'a> {
     /// The producer that a nest is.
     pub(super) fn of(nest: &'a Nest) -> Result<Producer<'a>, Error> {
-        let Plain { fill, loops, stmt } = Plain::of(nest, "producer")?;
+        let Plain { fill, loops, stmt } = Plain::of(nest, "producer", 0)?;
         let refuse = |kind: NoProducer| Err(Error::from(kind).at_argument(0).on(nest, []));
         let plain = |found| {
             let role = "producer";

@@ -1,4 +1,4 @@
-//! `reverse_compute_at` computes one nest in the loops of another one that finish what it reads:
+//! `reverse_compute_at` computes a nest in the loops of another one that finish what it reads:
 //! each iteration does so for the elements that it has just computed.
 //!
 //! ```rhai
@@ -8,7 +8,7 @@
 //! let x = tensor([12]);
 //! let C = mul(T, x, [[i, j], [j]] -> [i, j]);
 //! let tiles = build(T).tile(["i1", "i2"], [4, 6]).reorder(["i3", "i1_i", "i2_i"]);
-//! print(build(C).reverse_compute_at(tiles, "i2_o"));
+//! print(tiles.reverse_compute_at(build(C), "i2_o"));
 //! ```
 //!
 //! ```text
@@ -25,7 +25,7 @@
 //!         C[i][j] = T[i][j] * x[j]
 //! ```
 //!
-//! `reverse_compute_at(consumer, producer, loop)`: the consumer's loops run at the end of each
+//! `reverse_compute_at(producer, consumer, loop)`: the consumer's loops run at the end of each
 //! iteration of the producer's loop, over the box of elements that the iteration writes. They keep
 //! their order and modes; those whose names the producer has get the first numbers that are free,
 //! and loops of a single iteration disappear. A consumer that sums begins before the producer. The
@@ -33,7 +33,7 @@
 //! for no loop: the consumer comes last in the nest.
 //!
 //! Loops of which each finishes a part, as after `peel`, are given as a list, and each gets its
-//! part: `build(C).reverse_compute_at(nest, ["i_o", "i_b"])`.
+//! part: `nest.reverse_compute_at(build(C), ["i_o", "i_b"])`.
 //!
 //! Legal when the iterations compute nothing that a later one still changes, and all of what the
 //! consumer reads, which `check` proves.
@@ -59,22 +59,22 @@ use crate::ir::{Affine, Constant, Fill, Index, Name, Nest, Tensor, Tree};
 use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
 use std::slice::from_ref;
 
-/// `reverse_compute_at(consumer, producer, loop)`.
+/// `reverse_compute_at(producer, consumer, loop)`.
 pub static REVERSE_COMPUTE_AT: Op = Op {
     name: "reverse_compute_at",
     params: &[
-        Param::new("consumer", Kind::Nest),
         Param::new("producer", Kind::Nest),
+        Param::new("consumer", Kind::Nest),
         Param::new("loop", Kind::LoopOrLoops),
     ],
     returns: Returns::Nest,
     file: include_str!("reverse_compute_at.rs"),
     call: |args| match args {
-        [Arg::Nest(consumer), Arg::Nest(producer), Arg::Loop(l)] => {
-            reverse_compute_at(consumer, producer, from_ref(l)).map(Value::Nest)
+        [Arg::Nest(producer), Arg::Nest(consumer), Arg::Loop(l)] => {
+            reverse_compute_at(producer, consumer, from_ref(l)).map(Value::Nest)
         }
-        [Arg::Nest(consumer), Arg::Nest(producer), Arg::Loops(list)] => {
-            reverse_compute_at(consumer, producer, list).map(Value::Nest)
+        [Arg::Nest(producer), Arg::Nest(consumer), Arg::Loops(list)] => {
+            reverse_compute_at(producer, consumer, list).map(Value::Nest)
         }
         _ => Err(ErrorKind::Misdeclared.into()),
     },
@@ -146,8 +146,8 @@ impl NoConsumer {
 /// # Errors
 /// As the header says.
 pub fn reverse_compute_at(
-    consumer: &Nest,
     producer: &Nest,
+    consumer: &Nest,
     references: &[LoopRef],
 ) -> Result<Nest, Error> {
     let consumer = following(producer, consumer);
@@ -193,8 +193,8 @@ struct Consumer<'a> {
 
 impl<'a> Consumer<'a> {
     fn of(nest: &'a Nest, producer: &Nest) -> Result<Consumer<'a>, Error> {
-        let plain = Plain::of(nest, "consumer")?;
-        let refuse = |kind: NoConsumer| Err(Error::from(kind).at_argument(0).on(nest, []));
+        let plain = Plain::of(nest, "consumer", 1)?;
+        let refuse = |kind: NoConsumer| Err(Error::from(kind).at_argument(1).on(nest, []));
         let mut reads: Vec<(&Tensor, Vec<Affine>)> = Vec::new();
         plain.stmt.value.for_each_access(&mut |tensor, index| {
             let index = match index {
@@ -228,7 +228,7 @@ impl<'a> Consumer<'a> {
             Err(found) => {
                 let role = "consumer";
                 let kind = NoProducer::NotPlain { role, found };
-                return Err(Error::from(kind).at_argument(0).on(nest, []));
+                return Err(Error::from(kind).at_argument(1).on(nest, []));
             }
         };
         Ok(Consumer {
