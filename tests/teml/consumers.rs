@@ -16,8 +16,8 @@ fn becomes(producer: &[&str], consumer: &[&str], places: &[&str], after: &[&str]
         several => loops(several),
     };
     let args = [
-        Arg::Nest(consumer.clone()),
         Arg::Nest(producer.clone()),
+        Arg::Nest(consumer.clone()),
         place,
     ];
     let result = transform(&REVERSE_COMPUTE_AT, &args).unwrap_or_else(|e| panic!("{}", e.kind));
