@@ -233,7 +233,10 @@ fn rows_are_computed_at_once() {
         for n in [1, 3, 16, 45] {
             for order in ["strict", "reassoc"] {
                 let declared = format!("reductions(\"{order}\"); let n = {n}; {program}");
-                for options in ["#{lanes: 2, threads: 1}", "#{lanes: 8, threads: 2}"] {
+                for options in [
+                    "#{lanes: 2, threads: 1}",
+                    "#{lanes: 8, threads: 2, l2: 1, l3: 1}",
+                ] {
                     let schedule = format!("schedules::rows(l, {options})");
                     computes(&declared, &schedule);
                     let verdict = dialog::shown(&declared, &format!("check({schedule}).legal"));

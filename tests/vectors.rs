@@ -258,8 +258,8 @@ fn functions_take_vectors() {
         assert!(c.contains(&format!("f64xn(B[i][j]) = {text};")), "{c}");
     }
     let script = "let A = tensor([5, 16]); let B = max(A, [1]); let l = build(B);";
-    let c = c(script, "l.interchange(1, 2).vectorize(\"i2\")");
-    let update = "f64xn(B[i2]) = teml_vmax(f64xn(B[i2]), f64xn(A[i1][i2]));";
+    let c = c(script, "l.interchange(1, 2).vectorize(\"i1\")");
+    let update = "f64xn(B[i1]) = teml_vmax(f64xn(B[i1]), f64xn(A[i2][i1]));";
     assert!(c.contains(update), "{c}");
 }
 
