@@ -12,7 +12,6 @@ use super::stream::Streams;
 use super::team::{Entry, Threads};
 use super::used::Used;
 use super::value::{ATOM, Values, element};
-use super::vectors::Vectors;
 use crate::analysis::ahead::ahead;
 use crate::analysis::bounds::Bounds;
 use crate::analysis::share::Share;
@@ -365,11 +364,7 @@ impl Emitter<'_> {
             }
             Some(op) if !operator(op) => {
                 let args = [target.clone(), value];
-                let lanes = self
-                    .values
-                    .vectors
-                    .as_ref()
-                    .is_some_and(Vectors::is_several);
+                let lanes = self.values.are_vectors();
                 let combined = self.values.combined(op, s.target.elem(), args, lanes);
                 format!("{target} = {combined};")
             }

@@ -87,19 +87,12 @@ TEML_EACH(fabs, (x[k]))
     })
 #define teml_vexp(a) TEML_APPLY(exp, a, 0)
 #define teml_vlog(a) TEML_APPLY(log, a, 0)
+#define teml_vtanh(a) TEML_APPLY(tanh, a, 0)
+#define teml_vsin(a) TEML_APPLY(sin, a, 0)
 #define teml_vcos(a) TEML_APPLY(cos, a, 0)
 #define teml_vsqrt(a) TEML_APPLY(sqrt, a, 0)
 #define teml_vabs(a) TEML_APPLY(fabs, a, 0)
 #define teml_vpow(a, b) TEML_APPLY(pow, a, b)
-#define teml_vsin(a) TEML_ODD(sin, a)
-#define teml_vtanh(a) TEML_ODD(tanh, a)
-
-// libmvec loses the sign of -0.
-#define TEML_ODD(name, a) \
-    ({ \
-        __auto_type teml_o = (a); \
-        teml_vselect(teml_o == 0, teml_o, TEML_APPLY(name, teml_o, 0)); \
-    })
 
 // All lanes of both values are computed, and some of them taken.
 #define teml_vselect(condition, yes, no) \

@@ -163,6 +163,11 @@ impl Values {
         }
     }
 
+    /// Whether values are written with vectors.
+    pub(super) fn are_vectors(&self) -> bool {
+        self.vectors.as_ref().is_some_and(Vectors::is_several)
+    }
+
     /// Whether an expression is a vector where values are written with vectors.
     fn has_lanes(&self, expr: &Expr) -> bool {
         let vectors = self.vectors.as_ref().filter(|v| v.is_several());
