@@ -208,6 +208,76 @@ fn products_one_after_the_other_have_schedules_of_their_own() {
     assert_eq!(shown.unwrap(), "=> true");
 }
 
+/// Programs that are computed row by row, with rows of `n` elements and numbers that nothing rounds:
+/// the steps of a softmax in two and in three dimensions, rows that are scaled, elements one after the
+/// other, sums of columns.
+const BY_ROWS: &[&str] = &[
+    "let A = tensor([35, n]); let m = max(A, [2]);
+     let e = abs(vsub(A, m, [[i, j], [i]]), () -> [i, j]); let s = sum(e, [2]);
+     let y = sub(e, s, [[i, j], [i]] -> [i, j]); let l = [m, e, s, y].map(|x| build(x));",
+    "let A = tensor([5, 7, n], \"f32\"); let m = max(A, [3]);
+     let e = abs(vsub(A, m, [[b, i, j], [b, i]]), () -> [b, i, j]); let s = sum(e, [3]);
+     let y = sub(e, s, [[b, i, j], [b, i]] -> [b, i, j]); let l = [m, e, s, y].map(|x| build(x));",
+    "let A = tensor([35, n]); let s = eq(vsum(vmul(A, A, [[i, j], [i, j]]), [j]), [i]);
+     let r = eq(vadd(s, 0.5, [[i], ()]), [i]);
+     let y = mul(A, r, [[i, j], [i]] -> [i, j]); let l = [s, r, y].map(|x| build(x));",
+    "let A = tensor([35, n]); let z = eq(A * A, [i, j] -> [i, j]);
+     let y = abs(vsub(z, A, [[i, j], [i, j]]), () -> [i, j]); let l = [build(z), build(y)];",
+    "let A = tensor([11, 6, n]); let s = sum(A, [2]);
+     let y = sub(A, s, [[b, i, j], [b, j]] -> [b, i, j]); let l = [build(s), build(y)];",
+];
+
+#[test]
+fn rows_are_computed_at_once() {
+    for program in BY_ROWS {
+        for n in [1, 3, 16, 45] {
+            for order in ["strict", "reassoc"] {
+                let declared = format!("reductions(\"{order}\"); let n = {n}; {program}");
+                for options in [
+                    "#{lanes: 2, threads: 1}",
+                    "#{lanes: 8, threads: 2, l2: 1, l3: 1}",
+                ] {
+                    let schedule = format!("schedules::rows(l, {options})");
+                    computes(&declared, &schedule);
+                    let verdict = dialog::shown(&declared, &format!("check({schedule}).legal"));
+                    assert_eq!(verdict.unwrap(), "=> true", "{schedule}: {declared}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn rows_are_chosen_where_nothing_else_is_needed() {
+    let chosen = |declared: &str, expected: &str| {
+        let shown = dialog::shown(declared, &format!("schedules::optimize(l) == {expected}"));
+        assert_eq!(shown.unwrap(), "=> true", "{declared}");
+    };
+    let each = "l.map(|x| schedules::optimize(x))";
+    for program in BY_ROWS {
+        let declared = format!("reductions(\"reassoc\"); let n = 45; {program}");
+        chosen(&declared, "schedules::rows(l)");
+    }
+    // Sums that keep their order have lanes in several rows.
+    chosen(&format!("let n = 45; {}", BY_ROWS[0]), each);
+    for program in [
+        // The sum of a column needs all rows.
+        "let A = tensor([40, 50]); let s = sum(A, [1]);
+         let y = div(A, s, [[i, j], [j]] -> [i, j]); let l = [build(s), build(y)];",
+        // Two results.
+        "let A = tensor([40, 50]); let s = sum(A, [2]); let m = max(A, [2]);
+         let l = [build(s), build(m)];",
+        // A row of the result is needed for another one, as it was.
+        "let A = tensor([40, 40]); let B = eq(vadd(A, A, [[i, j], [j, i]]), [i, j]);
+         A = eq(B, [i, j] -> [i, j]); let l = [build(B), build(A)];",
+        // No cache holds two rows.
+        "let A = tensor([3, 9000000]); let B = eq(A * A, [i, j] -> [i, j]);
+         let C = eq(B * A, [i, j] -> [i, j]); let l = [build(B), build(C)];",
+    ] {
+        chosen(&format!("reductions(\"reassoc\"); {program}"), each);
+    }
+}
+
 #[test]
 fn threads_share_products_in_place() {
     let declared = "let A = tensor([41, 17]); let B = tensor([17, 43]);

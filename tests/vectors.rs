@@ -233,14 +233,41 @@ fn rows_that_follow_each_other_are_stored_past_the_caches_as_one_block() {
 }
 
 #[test]
+fn functions_take_vectors() {
+    let row = |value: &str| {
+        let script = format!(
+            "let A = tensor([5, 16]); let x = tensor([5]); let B = eq({value}, [i, j]); let l = build(B);"
+        );
+        c(&script, "l.vectorize(\"j\")")
+    };
+    for (value, text) in [
+        (
+            "vmaximum(vexp(vsub(A, x, [[i, j], [i]])), 0.5)",
+            "teml_vmax(teml_vexp(f64xn(A[i][j]) - x[i]), 0.5 - (teml_f64xn){0})",
+        ),
+        (
+            "vmul(vexp(x, [i]), vabs(A, [i, j]))",
+            "exp(x[i]) * teml_vabs(f64xn(A[i][j]))",
+        ),
+        (
+            "vselect(x, \"<\", 2, A, 1, [[i], (), [i, j], ()])",
+            "teml_vselect((x[i] - (teml_f64xn){0}) < 2.0, f64xn(A[i][j]), 1.0 - (teml_f64xn){0})",
+        ),
+    ] {
+        let c = row(value);
+        assert!(c.contains(&format!("f64xn(B[i][j]) = {text};")), "{c}");
+    }
+    let script = "let A = tensor([5, 16]); let B = max(A, [1]); let l = build(B);";
+    let c = c(script, "l.interchange(1, 2).vectorize(\"i1\")");
+    let update = "f64xn(B[i1]) = teml_vmax(f64xn(B[i1]), f64xn(A[i2][i1]));";
+    assert!(c.contains(update), "{c}");
+}
+
+#[test]
 fn what_has_no_neighbors_is_left_to_the_compiler() {
     for (script, loop_name) in [
         // The rows of a column are no neighbors.
         (ROWS, "i"),
-        (
-            "let A = tensor([30]); let B = exp(A, [i] -> [i]); let l = build(B);",
-            "i",
-        ),
         (
             "let A = tensor([30], \"i32\"); let B = eq(A, [i] -> [i]); let l = build(B);",
             "i",

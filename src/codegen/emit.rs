@@ -333,9 +333,10 @@ impl Emitter<'_> {
     fn stmt(&mut self, s: &Stmt) {
         let target = self.values.access(&s.target, &s.index);
         self.values.adds = s.update.is_some();
+        let operator = |op: BinaryOp| op.precedence().is_some();
         let value = match self.values.vectors.clone() {
-            // A vector is assigned vectors.
-            Some(v) if s.update.is_none() && is_uniform(&s.value, &v.iterator) => {
+            // A vector is assigned vectors, and functions take them.
+            Some(v) if !s.update.is_some_and(operator) && is_uniform(&s.value, &v.iterator) => {
                 match s.value.node() {
                     Node::Constant(c) if v.is_several() && c.is_zero() && !c.is_negative() => {
                         v.zeros()
@@ -361,9 +362,10 @@ impl Emitter<'_> {
             _ if whole.is_some_and(|v| self.streams.stores(&v.iterator, s)) => {
                 format!("TEML_STREAM({target}, {value});")
             }
-            Some(op) if op.precedence().is_none() => {
+            Some(op) if !operator(op) => {
                 let args = [target.clone(), value];
-                let combined = self.values.combined(op, s.target.elem(), args);
+                let lanes = self.values.are_vectors();
+                let combined = self.values.combined(op, s.target.elem(), args, lanes);
                 format!("{target} = {combined};")
             }
             update => {

@@ -45,6 +45,8 @@ pub enum Header {
     Vectors,
     /// The functions of `parts.h`.
     Parts,
+    /// The functions of `functions.h`.
+    Functions,
 }
 
 impl Header {
@@ -57,6 +59,7 @@ impl Header {
             Header::Numbers => concat!("\n", include_str!("numbers.h")),
             Header::Vectors => concat!("\n", include_str!("vectors.h")),
             Header::Parts => concat!("\n", include_str!("parts.h")),
+            Header::Functions => concat!("\n", include_str!("functions.h")),
         }
     }
 }
@@ -77,6 +80,37 @@ pub struct Kernel {
 }
 
 impl Kernel {
+    /// One that computes nothing, and links only where the C library has functions of vectors.
+    pub fn of_vector_functions() -> Kernel {
+        let needed = [
+            Header::Math,
+            Header::Integers,
+            Header::Vectors,
+            Header::Functions,
+        ];
+        let calls = ["tanh", "exp", "log", "sin", "cos"];
+        let value = calls
+            .iter()
+            .fold("x".to_owned(), |x, f| format!("teml_v{f}({x})"));
+        let vectors = |name: &str| {
+            format!(
+                "    {{\n        volatile teml_{name} v = {{0}};\n        const teml_{name} x = v;\n        \
+                 v = teml_vpow({value}, x);\n    }}\n"
+            )
+        };
+        Kernel {
+            symbol: "probe".to_owned(),
+            headers: needed.into_iter().collect(),
+            function: format!(
+                "void probe(void)\n{{\n{}{}}}\n",
+                vectors("f64xn"),
+                vectors("f32xn")
+            ),
+            params: Vec::new(),
+            proof: Proof::Proved,
+        }
+    }
+
     /// The declaration of the function, without a semicolon; `None` if the function is not
     /// written as [`generate`](fn@super::generate) does.
     pub fn prototype(&self) -> Option<&str> {

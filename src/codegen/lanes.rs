@@ -1,17 +1,15 @@
 //! Which vector loops are explicit vectors.
 //!
 //! Where all that a vector loop touches are neighbors or does not move with it, it is written with
-//! the vector types of gcc and clang, so that what becomes of it is not left to the compiler. Other
-//! vector loops are left to it (`#pragma omp simd`). So are loops with more to them than
-//! arithmetic.
+//! the vector types of gcc and clang, so that what becomes of it is not left to the compiler, which
+//! calls the functions of the C library element by element. Other vector loops are left to it
+//! (`#pragma omp simd`).
 //!
 //! Loops that copy between a local tensor and another one are written likewise: no two of their
 //! iterations have anything to do with each other. And around what works on a local tensor that
 //! fits into registers, loops whose iterators index it are unrolled: registers have no index.
 
-use crate::ir::{
-    Affine, BinaryOp, Elem, Expr, Function, Index, Loop, Name, Node, Stmt, Tensor, Tree,
-};
+use crate::ir::{Affine, Elem, Expr, Index, Loop, Name, Node, Stmt, Tensor, Tree};
 use std::collections::HashSet;
 
 /// The most bytes of a register.
@@ -202,34 +200,20 @@ pub(super) fn elem_of(l: &Loop) -> Option<Elem> {
 }
 
 fn is_vector_statement(s: &Stmt, lane: &Name) -> bool {
-    let arithmetic = |op: BinaryOp| {
-        matches!(
-            op,
-            BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div
-        )
-    };
-    neighbors(&s.index, lane) == Some(true)
-        && s.update.is_none_or(arithmetic)
-        && is_vector_value(&s.value, lane, &arithmetic)
+    neighbors(&s.index, lane) == Some(true) && is_vector_value(&s.value, lane)
 }
 
-fn is_vector_value(e: &Expr, lane: &Name, arithmetic: &dyn Fn(BinaryOp) -> bool) -> bool {
+fn is_vector_value(e: &Expr, lane: &Name) -> bool {
     match e.node() {
         Node::Access { index, .. } => match index {
             Index::At(index) => neighbors(index, lane).is_some(),
             _ => true,
         },
         Node::Constant(_) => true,
-        Node::Binary {
-            op, left, right, ..
-        } => {
-            arithmetic(*op)
-                && is_vector_value(left, lane, arithmetic)
-                && is_vector_value(right, lane, arithmetic)
+        Node::Binary { left, right, .. } => {
+            is_vector_value(left, lane) && is_vector_value(right, lane)
         }
-        Node::Apply { function, args, .. } => {
-            *function == Function::Neg && args.iter().all(|a| is_vector_value(a, lane, arithmetic))
-        }
+        Node::Apply { args, .. } => args.iter().all(|a| is_vector_value(a, lane)),
         _ => false,
     }
 }

@@ -1,6 +1,7 @@
 //! Values in C: numbers, accesses, operators, functions.
 
 use super::kernel::Header;
+use super::lanes::is_uniform;
 use super::room::Rows;
 use super::vectors::Vectors;
 use crate::ir::{Affine, BinaryOp, Constant, Elem, Expr, Function, Index, Name, Node, Tensor};
@@ -116,8 +117,9 @@ impl Values {
                 op, left, right, ..
             } => match op.precedence() {
                 None => {
-                    let args = [self.value(left, 0), self.value(right, 0)];
-                    return self.combined(*op, expr.elem(), args);
+                    let lanes = self.has_lanes(expr);
+                    let args = [left, right].map(|e| self.argument(e, lanes));
+                    return self.combined(*op, expr.elem(), args, lanes);
                 }
                 Some(own) => {
                     let (left, right) = (self.value(left, own), self.value(right, own + 1));
@@ -127,13 +129,28 @@ impl Values {
             Node::Apply { function, args, .. } => match (function, args.as_slice()) {
                 (Function::Neg, [arg]) => (format!("-{}", self.value(arg, UNARY + 1)), UNARY),
                 (Function::Select(comparison), [left, right, yes, no]) => {
-                    let [left, right, yes, no] = [left, right, yes, no].map(|e| self.value(e, 1));
                     let symbol = comparison.symbol();
+                    if self.has_lanes(expr) {
+                        let [yes, no] = [yes, no].map(|e| self.argument(e, true));
+                        // One of two that are compared is a vector.
+                        let left = match self.has_lanes(right) {
+                            true => self.value(left, 1),
+                            false => format!("({})", self.argument(left, true)),
+                        };
+                        let right = self.value(right, 1);
+                        let name = self.vector_function(function.name());
+                        return format!("{name}({left} {symbol} {right}, {yes}, {no})");
+                    }
+                    let [left, right, yes, no] = [left, right, yes, no].map(|e| self.value(e, 1));
                     return format!("({left} {symbol} {right} ? {yes} : {no})");
                 }
                 (function, args) => {
-                    let args: Vec<String> = args.iter().map(|a| self.value(a, 0)).collect();
-                    let name = self.function(*function, expr.elem());
+                    let lanes = self.has_lanes(expr);
+                    let args: Vec<String> = args.iter().map(|a| self.argument(a, lanes)).collect();
+                    let name = match lanes {
+                        true => self.vector_function(function.name()),
+                        false => self.function(*function, expr.elem()),
+                    };
                     return format!("{name}({})", args.join(", "));
                 }
             },
@@ -146,10 +163,36 @@ impl Values {
         }
     }
 
-    /// `left op right`, where C has a function for it.
-    pub(super) fn combined(&mut self, op: BinaryOp, elem: Elem, args: [String; 2]) -> String {
+    /// Whether values are written with vectors.
+    pub(super) fn are_vectors(&self) -> bool {
+        self.vectors.as_ref().is_some_and(Vectors::is_several)
+    }
+
+    /// Whether an expression is a vector where values are written with vectors.
+    fn has_lanes(&self, expr: &Expr) -> bool {
+        let vectors = self.vectors.as_ref().filter(|v| v.is_several());
+        vectors.is_some_and(|v| !is_uniform(expr, &v.iterator))
+    }
+
+    /// An argument of a function, which takes `lanes` or single numbers.
+    fn argument(&mut self, expr: &Expr, lanes: bool) -> String {
+        match self.vectors.clone() {
+            Some(v) if lanes && !self.has_lanes(expr) => v.spread(&self.value(expr, ATOM)),
+            _ => self.value(expr, 0),
+        }
+    }
+
+    /// `left op right`, where C has a function for it, of `lanes` or of single numbers.
+    pub(super) fn combined(
+        &mut self,
+        op: BinaryOp,
+        elem: Elem,
+        args: [String; 2],
+        lanes: bool,
+    ) -> String {
         let [left, right] = args;
         let name = match (op, elem) {
+            (op, _) if lanes => self.vector_function(op.symbol()),
             (BinaryOp::Pow, _) => self.library("pow", elem),
             (_, Elem::F64 | Elem::F32) => {
                 self.headers.extend([Header::Integers, Header::Numbers]);
@@ -163,6 +206,12 @@ impl Values {
             }
         };
         format!("{name}({left}, {right})")
+    }
+
+    /// What a function is called for vectors.
+    fn vector_function(&mut self, name: &str) -> String {
+        self.headers.extend([Header::Math, Header::Functions]);
+        format!("teml_v{name}")
     }
 
     fn function(&mut self, function: Function, elem: Elem) -> String {

@@ -6,7 +6,7 @@ use super::control::Control;
 use super::diagnostics;
 use super::error::RuntimeError;
 use super::measure;
-use crate::codegen::Kernel;
+use crate::codegen::{Header, Kernel};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -69,6 +69,8 @@ impl Options {
             "-fwrapv".to_owned(),
             // CFLAGS may hold its opposite, and numbers never change silently.
             "-fno-fast-math".to_owned(),
+            // Nothing reads it, and square roots need no function without it.
+            "-fno-math-errno".to_owned(),
             format!("-ffp-contract={contract}"),
             // What would otherwise show only when the kernel is loaded.
             "-Werror=implicit-function-declaration".to_owned(),
@@ -149,11 +151,42 @@ impl Compiler {
         options: &Options,
         control: &Control,
     ) -> Result<Compiled, RuntimeError> {
+        let mut flags = options.flags(self, kernel.chooses());
+        let takes_vectors = kernel.headers.contains(&Header::Functions);
+        if takes_vectors && !self.has_vector_functions(&flags, control)? {
+            flags.push("-DTEML_MVEC=0".to_owned());
+        }
+        self.compile_with(kernel, &flags, &options.libraries, control)
+    }
+
+    /// Whether the C library has the functions of vectors that its version tells of: it can be built
+    /// without. A kernel that needs them is compiled to find out, and kept like others.
+    fn has_vector_functions(
+        &self,
+        flags: &[String],
+        control: &Control,
+    ) -> Result<bool, RuntimeError> {
+        if let Some(known) = self.vector_functions().get() {
+            return Ok(*known);
+        }
+        let found = match self.compile_with(&Kernel::of_vector_functions(), flags, &[], control) {
+            Ok(_) => true,
+            Err(RuntimeError::CompileFailed { .. }) => false,
+            Err(other) => return Err(other),
+        };
+        Ok(*self.vector_functions().get_or_init(|| found))
+    }
+
+    fn compile_with(
+        &self,
+        kernel: &Kernel,
+        flags: &[String],
+        libraries: &[String],
+        control: &Control,
+    ) -> Result<Compiled, RuntimeError> {
         let source = with_entry(kernel);
-        let flags = options.flags(self, kernel.chooses());
-        let libraries = &options.libraries;
         let arguments = |input: &str, output: &str| -> Vec<String> {
-            let mut arguments = flags.clone();
+            let mut arguments = flags.to_vec();
             arguments.extend(["-o", output, input].map(str::to_owned));
             arguments.extend(libraries.iter().cloned());
             arguments.push("-lm".to_owned());

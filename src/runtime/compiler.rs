@@ -19,6 +19,8 @@ pub struct Compiler {
     arguments: Vec<OsString>,
     environment: Vec<(OsString, OsString)>,
     version: String,
+    /// Whether functions of vectors can be linked, once that was tried.
+    vector_functions: OnceLock<bool>,
 }
 
 /// How a run of the compiler ended, and what it said.
@@ -72,6 +74,7 @@ impl Compiler {
             arguments,
             environment,
             version: String::new(),
+            vector_functions: OnceLock::new(),
         };
         let mut command = compiler.command();
         let name = program.display();
@@ -97,6 +100,10 @@ impl Compiler {
     /// Whether this is clang, which refuses flags of gcc that it does not know.
     pub(super) fn is_clang(&self) -> bool {
         self.version().contains("clang")
+    }
+
+    pub(super) fn vector_functions(&self) -> &OnceLock<bool> {
+        &self.vector_functions
     }
 
     /// What tells this compiler, with its own flags, from others.

@@ -19,7 +19,8 @@
 //!
 //! `vf(operand, iterators)`; an operand that carries iterators is given none. The functions are
 //! those of C's `<math.h>` for the element type: `vsqrt` is exact to the last bit, and the others
-//! may differ by a few units there between C libraries. Out of its domain a function is NaN.
+//! may differ by a few units there between C libraries, and in vector lanes. Out of its domain a
+//! function is NaN.
 //! `vrelu(x)` is `vmaximum(x, 0)`. Integers have `vneg`, `vabs` and `vrelu`, which wrap at the
 //! least integer. `flops` counts one for each function.
 //!

@@ -1,0 +1,112 @@
+// Functions of vectors. Those of the C library are glibc's on x86-64 (libmvec, which -lm links): they
+// are off by less than 4 units in the last place. Elsewhere, and with -DTEML_MVEC=0, they are computed
+// element by element.
+#if !defined(TEML_MVEC)
+#if defined(__x86_64__) && defined(__GLIBC__)
+#define TEML_MVEC (100 * __GLIBC__ + __GLIBC_MINOR__)
+#else
+#define TEML_MVEC 0
+#endif
+#endif
+
+// A function of n elements at x (and at y), which are replaced: by vectors first, one by one then.
+#define TEML_FUNCTION(elem, type, name, vectors, one) \
+    static inline __attribute__((always_inline)) void teml_##elem##_##name(type *x, const type *y, int n) \
+    { \
+        int k = 0; \
+        (void)y; \
+        vectors \
+        for (; k < n; k++) \
+            x[k] = one; \
+    }
+#define TEML_EACH(name, args) \
+    TEML_FUNCTION(f64, double, name, , name args) TEML_FUNCTION(f32, float, name, , name##f args)
+
+#define TEML_TAKES_v(vector) vector
+#define TEML_TAKES_vv(vector) vector, vector
+#define TEML_ARGS_v(vector) *(const vector *)(x + k)
+#define TEML_ARGS_vv(vector) *(const vector *)(x + k), *(const vector *)(y + k)
+#define TEML_DECLARE(vector, name, v) vector name(TEML_TAKES_##v(vector));
+#define TEML_VECTORS(lanes, vector, name, v) \
+    for (; k + lanes <= n; k += lanes) \
+        *(vector *)(x + k) = name(TEML_ARGS_##v(vector));
+#if TEML_VECTOR == 64
+#define TEML_64(...) __VA_ARGS__
+#else
+#define TEML_64(...)
+#endif
+#if defined(__AVX2__)
+#define TEML_32(...) __VA_ARGS__
+#else
+#define TEML_32(...)
+#endif
+#define TEML_LIBMVEC(name, v, args) \
+    TEML_64(TEML_DECLARE(teml_f64x8, _ZGVeN8##v##_##name, v)) \
+    TEML_32(TEML_DECLARE(teml_f64x4, _ZGVdN4##v##_##name, v)) \
+    TEML_DECLARE(teml_f64x2, _ZGVbN2##v##_##name, v) \
+    TEML_FUNCTION(f64, double, name, \
+        TEML_64(TEML_VECTORS(8, teml_f64x8, _ZGVeN8##v##_##name, v)) \
+        TEML_32(TEML_VECTORS(4, teml_f64x4, _ZGVdN4##v##_##name, v)) \
+        TEML_VECTORS(2, teml_f64x2, _ZGVbN2##v##_##name, v), name args) \
+    TEML_64(TEML_DECLARE(teml_f32x16, _ZGVeN16##v##_##name##f, v)) \
+    TEML_32(TEML_DECLARE(teml_f32x8, _ZGVdN8##v##_##name##f, v)) \
+    TEML_DECLARE(teml_f32x4, _ZGVbN4##v##_##name##f, v) \
+    TEML_FUNCTION(f32, float, name, \
+        TEML_64(TEML_VECTORS(16, teml_f32x16, _ZGVeN16##v##_##name##f, v)) \
+        TEML_32(TEML_VECTORS(8, teml_f32x8, _ZGVdN8##v##_##name##f, v)) \
+        TEML_VECTORS(4, teml_f32x4, _ZGVbN4##v##_##name##f, v), name##f args)
+
+#if TEML_MVEC >= 222
+TEML_LIBMVEC(exp, v, (x[k]))
+TEML_LIBMVEC(log, v, (x[k]))
+TEML_LIBMVEC(sin, v, (x[k]))
+TEML_LIBMVEC(cos, v, (x[k]))
+TEML_LIBMVEC(pow, vv, (x[k], y[k]))
+#else
+TEML_EACH(exp, (x[k]))
+TEML_EACH(log, (x[k]))
+TEML_EACH(sin, (x[k]))
+TEML_EACH(cos, (x[k]))
+TEML_EACH(pow, (x[k], y[k]))
+#endif
+#if TEML_MVEC >= 235
+TEML_LIBMVEC(tanh, v, (x[k]))
+#else
+TEML_EACH(tanh, (x[k]))
+#endif
+TEML_EACH(sqrt, (x[k]))
+TEML_EACH(fabs, (x[k]))
+
+#define TEML_APPLY(name, a, b) \
+    ({ \
+        __auto_type teml_x = (a); \
+        __auto_type teml_y = (b); \
+        _Generic(teml_x[0], double: teml_f64_##name, float: teml_f32_##name)( \
+            (void *)&teml_x, (void *)&teml_y, sizeof teml_x / sizeof teml_x[0]); \
+        teml_x; \
+    })
+#define teml_vexp(a) TEML_APPLY(exp, a, 0)
+#define teml_vlog(a) TEML_APPLY(log, a, 0)
+#define teml_vtanh(a) TEML_APPLY(tanh, a, 0)
+#define teml_vsin(a) TEML_APPLY(sin, a, 0)
+#define teml_vcos(a) TEML_APPLY(cos, a, 0)
+#define teml_vsqrt(a) TEML_APPLY(sqrt, a, 0)
+#define teml_vabs(a) TEML_APPLY(fabs, a, 0)
+#define teml_vpow(a, b) TEML_APPLY(pow, a, b)
+
+// All lanes of both values are computed, and some of them taken.
+#define teml_vselect(condition, yes, no) \
+    ({ \
+        __auto_type teml_m = (condition); \
+        __auto_type teml_t = (yes); \
+        __auto_type teml_f = (no); \
+        (__typeof__(teml_t))((teml_m & (__typeof__(teml_m))teml_t) | (~teml_m & (__typeof__(teml_m))teml_f)); \
+    })
+#define TEML_BETTER(a, op, b) \
+    ({ \
+        __auto_type teml_a = (a); \
+        __auto_type teml_b = (b); \
+        teml_vselect((teml_a op teml_b) | (teml_b != teml_b), teml_a, teml_b); \
+    })
+#define teml_vmin(a, b) TEML_BETTER(a, <, b)
+#define teml_vmax(a, b) TEML_BETTER(a, >, b)
