@@ -271,7 +271,9 @@ impl Emitter<'_> {
         for share in self.shares.get(&l.name).cloned().unwrap_or_default() {
             self.prefetch_share(&share);
         }
+        self.values.is_vector |= l.vector;
         self.trees(&l.body);
+        self.values.is_vector &= !l.vector;
     }
 
     /// What an iteration of a parallel loop runs, as a function, which is called. In parallel

@@ -37,6 +37,8 @@ pub enum Header {
     Integers,
     /// `<string.h>`.
     Memset,
+    /// The declarations of `functions.h`.
+    Functions,
     /// The functions of `support.h`.
     Support,
     /// The functions of `numbers.h`.
@@ -53,6 +55,7 @@ impl Header {
             Header::Math => "#include <math.h>\n",
             Header::Integers => "#include <stdint.h>\n",
             Header::Memset => "#include <string.h>\n",
+            Header::Functions => concat!("\n", include_str!("functions.h")),
             Header::Support => concat!("\n", include_str!("support.h")),
             Header::Numbers => concat!("\n", include_str!("numbers.h")),
             Header::Vectors => concat!("\n", include_str!("vectors.h")),

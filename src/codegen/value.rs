@@ -21,6 +21,8 @@ pub(super) struct Values {
     pub unrolled: HashSet<Name>,
     /// Whether what is written adds to an element.
     pub adds: bool,
+    /// Whether what is written is executed in lanes that the compiler makes.
+    pub is_vector: bool,
 }
 
 /// How tightly a unary minus binds; operators bind less tightly, everything else more.
@@ -179,9 +181,12 @@ impl Values {
 
     /// A function of `<math.h>` for this element type.
     fn library(&mut self, name: &str, elem: Elem) -> String {
+        self.headers.insert(Header::Math);
+        if self.is_vector && !matches!(name, "fabs" | "sqrt") {
+            self.headers.insert(Header::Functions);
+        }
         let suffix = if elem == Elem::F32 { "f" } else { "" };
         let name = format!("{name}{suffix}");
-        self.headers.insert(Header::Math);
         self.calls.insert(name.clone());
         name
     }

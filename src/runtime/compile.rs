@@ -70,6 +70,8 @@ impl Options {
             // CFLAGS may hold its opposite, and numbers never change silently.
             "-fno-fast-math".to_owned(),
             format!("-ffp-contract={contract}"),
+            // Nothing reads `errno`, and what may set it has no lanes.
+            "-fno-math-errno".to_owned(),
             // What would otherwise show only when the kernel is loaded.
             "-Werror=implicit-function-declaration".to_owned(),
             "-Wl,-z,defs".to_owned(),
