@@ -253,6 +253,39 @@ fn what_has_no_neighbors_is_left_to_the_compiler() {
 }
 
 #[test]
+fn choices_are_made_in_lanes() {
+    let script = "let A = tensor([5, 30]); let x = tensor([5]);
+        let B = eq(vmin(vminimum(A, x, [[i, j], [i]]), [i]), [j]); let l = build(B);
+        let R = select(A, \"<\", 0, x, A, [[i, j], (), [i], [i, j]] -> [i, j]);";
+    let text = c(script, "l.interchange(\"j\", \"i\").vectorize(\"j\")");
+    let both =
+        "f64xn(B[j]) = TEML_MIN(f64xn(B[j]), TEML_MIN(f64xn(A[i][j]), x[i] - (teml_f64xn){0}));";
+    assert!(text.contains(both), "{text}");
+    let text = c(script, "build(R).vectorize(\"j\")");
+    let chosen = "TEML_CHOOSE(f64xn(A[i][j]) < 0.0 - (teml_f64xn){0}, x[i] - (teml_f64xn){0}, f64xn(A[i][j]));";
+    assert!(text.contains(chosen), "{text}");
+}
+
+#[test]
+fn functions_have_lanes_in_vector_loops() {
+    for (function, vector, declared) in [
+        ("exp", true, true),
+        ("exp", false, false),
+        ("sqrt", true, false),
+    ] {
+        let script =
+            format!("let A = tensor([30]); let B = {function}(A, [i] -> [i]); let l = build(B);");
+        let step = if vector { "l.vectorize(\"i\")" } else { "l" };
+        let source = kernel(&nest(&script, step)).source();
+        assert_eq!(
+            source.contains("simd(\"notinbranch\")"),
+            declared,
+            "{source}"
+        );
+    }
+}
+
+#[test]
 fn what_threads_have_in_common_is_in_no_register() {
     let script = "
         let A = tensor([40, 3]);
@@ -577,6 +610,22 @@ const VARIETY: &[(&str, &str)] = &[
          let q = mul(t, D, [[e, i, m], [e, i, m]] -> [e, i, m]);
          let v = einsum(\"jm,eim->eij\", A, q);",
         "schedules::element_operators([t, q, v].map(|x| build(x)), \"e\")",
+    ),
+    // Choices, in tiles and in memory.
+    (
+        "let A = tensor([9, 5]); let B = tensor([5, 13]);
+         let C = eq(vmin(vadd(A, B, [[i, k], [k, j]]), [k]), [i, j]);",
+        "schedules::gemm(build(C), #{mr: 4, nr: 8, kc: 3, l1: 64})",
+    ),
+    (
+        "let A = tensor([9, 21], \"f32\");
+         let B = select(A, \"<\", 0, 0.5, A, [[i, j], (), (), [i, j]] -> [i, j]); let l = build(B);",
+        "l.vectorize(\"j\")",
+    ),
+    (
+        "let A = tensor([9, 21]); let x = tensor([9]);
+         let B = eq(vmax(vmaximum(vdiv(A, A, [[i, j], [i, j]]), x, [(), [i]]), [i]), [j]);",
+        "build(B).vectorize(\"j\", 4)",
     ),
     (
         "let A = tensor([16, 13]); let B = tensor([13, 32]); let C = contract(A, B, [2, 1]);

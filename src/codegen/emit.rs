@@ -11,7 +11,8 @@ use super::settle::settled;
 use super::stream::Streams;
 use super::team::{Entry, Threads};
 use super::used::Used;
-use super::value::{ATOM, Values, element};
+use super::value::{ATOM, Values, chosen, element};
+use super::vectors::Vectors;
 use crate::analysis::ahead::ahead;
 use crate::analysis::bounds::Bounds;
 use crate::analysis::share::Share;
@@ -335,7 +336,9 @@ impl Emitter<'_> {
     fn stmt(&mut self, s: &Stmt) {
         let target = self.values.access(&s.target, &s.index);
         self.values.adds = s.update.is_some();
+        let chooses = s.update.is_some_and(|op| op.precedence().is_none());
         let value = match self.values.vectors.clone() {
+            Some(v) if v.is_several() && chooses => self.values.lanes(&s.value),
             // A vector is assigned vectors.
             Some(v) if s.update.is_none() && is_uniform(&s.value, &v.iterator) => {
                 match s.value.node() {
@@ -363,9 +366,17 @@ impl Emitter<'_> {
             _ if whole.is_some_and(|v| self.streams.stores(&v.iterator, s)) => {
                 format!("TEML_STREAM({target}, {value});")
             }
-            Some(op) if op.precedence().is_none() => {
+            Some(op) if chooses => {
                 let args = [target.clone(), value];
-                let combined = self.values.combined(op, s.target.elem(), args);
+                let several = self
+                    .values
+                    .vectors
+                    .as_ref()
+                    .is_some_and(Vectors::is_several);
+                let combined = match several {
+                    true => chosen(op, args),
+                    false => self.values.combined(op, s.target.elem(), args),
+                };
                 format!("{target} = {combined};")
             }
             update => {

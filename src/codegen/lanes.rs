@@ -3,7 +3,7 @@
 //! Where all that a vector loop touches are neighbors or does not move with it, it is written with
 //! the vector types of gcc and clang, so that what becomes of it is not left to the compiler. Other
 //! vector loops are left to it (`#pragma omp simd`). So are loops with more to them than
-//! arithmetic.
+//! arithmetic and choices.
 //!
 //! Loops that copy between a local tensor and another one are written likewise: no two of their
 //! iterations have anything to do with each other. And around what works on a local tensor that
@@ -202,18 +202,12 @@ pub(super) fn elem_of(l: &Loop) -> Option<Elem> {
 }
 
 fn is_vector_statement(s: &Stmt, lane: &Name) -> bool {
-    let arithmetic = |op: BinaryOp| {
-        matches!(
-            op,
-            BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div
-        )
-    };
     neighbors(&s.index, lane) == Some(true)
-        && s.update.is_none_or(arithmetic)
-        && is_vector_value(&s.value, lane, &arithmetic)
+        && s.update != Some(BinaryOp::Pow)
+        && is_vector_value(&s.value, lane)
 }
 
-fn is_vector_value(e: &Expr, lane: &Name, arithmetic: &dyn Fn(BinaryOp) -> bool) -> bool {
+fn is_vector_value(e: &Expr, lane: &Name) -> bool {
     match e.node() {
         Node::Access { index, .. } => match index {
             Index::At(index) => neighbors(index, lane).is_some(),
@@ -222,13 +216,10 @@ fn is_vector_value(e: &Expr, lane: &Name, arithmetic: &dyn Fn(BinaryOp) -> bool)
         Node::Constant(_) => true,
         Node::Binary {
             op, left, right, ..
-        } => {
-            arithmetic(*op)
-                && is_vector_value(left, lane, arithmetic)
-                && is_vector_value(right, lane, arithmetic)
-        }
+        } => *op != BinaryOp::Pow && is_vector_value(left, lane) && is_vector_value(right, lane),
         Node::Apply { function, args, .. } => {
-            *function == Function::Neg && args.iter().all(|a| is_vector_value(a, lane, arithmetic))
+            matches!(function, Function::Neg | Function::Select(_))
+                && args.iter().all(|a| is_vector_value(a, lane))
         }
         _ => false,
     }

@@ -1,6 +1,7 @@
 //! Values in C: numbers, accesses, operators, functions.
 
 use super::kernel::Header;
+use super::lanes::is_uniform;
 use super::room::Rows;
 use super::vectors::Vectors;
 use crate::ir::{Affine, BinaryOp, Constant, Elem, Expr, Function, Index, Name, Node, Tensor};
@@ -117,6 +118,10 @@ impl Values {
             Node::Binary {
                 op, left, right, ..
             } => match op.precedence() {
+                None if self.is_several(&[left, right]) => {
+                    let args = [left, right].map(|e| self.lanes(e));
+                    return chosen(*op, args);
+                }
                 None => {
                     let args = [self.value(left, 0), self.value(right, 0)];
                     return self.combined(*op, expr.elem(), args);
@@ -128,6 +133,13 @@ impl Values {
             },
             Node::Apply { function, args, .. } => match (function, args.as_slice()) {
                 (Function::Neg, [arg]) => (format!("-{}", self.value(arg, UNARY + 1)), UNARY),
+                (Function::Select(comparison), [left, right, yes, no])
+                    if self.is_several(&[left, right, yes, no]) =>
+                {
+                    let [left, right, yes, no] = [left, right, yes, no].map(|e| self.lanes(e));
+                    let symbol = comparison.symbol();
+                    return format!("TEML_CHOOSE({left} {symbol} {right}, {yes}, {no})");
+                }
                 (Function::Select(comparison), [left, right, yes, no]) => {
                     let [left, right, yes, no] = [left, right, yes, no].map(|e| self.value(e, 1));
                     let symbol = comparison.symbol();
@@ -145,6 +157,21 @@ impl Values {
         match own < at_least {
             true => format!("({text})"),
             false => text,
+        }
+    }
+
+    /// Whether vectors hold what some of the values are.
+    fn is_several(&self, values: &[&Expr]) -> bool {
+        let vectors = self.vectors.as_ref().filter(|v| v.is_several());
+        vectors.is_some_and(|v| values.iter().any(|e| !is_uniform(e, &v.iterator)))
+    }
+
+    /// A value as a vector, which binds as tightly as comparisons need.
+    pub(super) fn lanes(&mut self, value: &Expr) -> String {
+        let text = self.value(value, ATOM);
+        match &self.vectors {
+            Some(v) if v.is_several() && is_uniform(value, &v.iterator) => v.spread(&text),
+            _ => text,
         }
     }
 
@@ -207,6 +234,13 @@ impl Values {
             Constant::I64(x) => format!("{sign}INT64_C({})", x.unsigned_abs()),
         }
     }
+}
+
+/// The lesser or the greater of vectors.
+pub(super) fn chosen(op: BinaryOp, args: [String; 2]) -> String {
+    let [left, right] = args;
+    let name = op.symbol().to_uppercase();
+    format!("TEML_{name}({left}, {right})")
 }
 
 /// An element.

@@ -29,6 +29,27 @@ enum { TEML_F64XN = TEML_VECTOR / 8, TEML_F32XN = TEML_VECTOR / 4 };
 #define f32x8(x) (*(teml_f32x8 *)&(x))
 #define f32x16(x) (*(teml_f32x16 *)&(x))
 
+// In each lane, one of two values, the lesser, or the greater, as for single numbers.
+#define TEML_CHOOSE(test, x, y) \
+    ({ \
+        const __auto_type teml_test = (test); \
+        const __auto_type teml_x = (x); \
+        const __auto_type teml_y = (y); \
+        (__typeof__(teml_x))(((__typeof__(teml_test))teml_x & teml_test) | ((__typeof__(teml_test))teml_y & ~teml_test)); \
+    })
+#define TEML_MIN(a, b) \
+    ({ \
+        const __auto_type teml_a = (a); \
+        const __auto_type teml_b = (b); \
+        TEML_CHOOSE((teml_a < teml_b) | (teml_b != teml_b), teml_a, teml_b); \
+    })
+#define TEML_MAX(a, b) \
+    ({ \
+        const __auto_type teml_a = (a); \
+        const __auto_type teml_b = (b); \
+        TEML_CHOOSE((teml_a > teml_b) | (teml_b != teml_b), teml_a, teml_b); \
+    })
+
 #define TEML_PRAGMA(text) _Pragma(#text)
 #if defined(__clang__)
 #define TEML_UNROLL(n) TEML_PRAGMA(unroll n)

@@ -32,7 +32,25 @@
 //! are left out. With the loops over the tile unrolled, the compiler keeps it in registers.
 //!
 //! A last argument is the order of the buffer's dimensions, those of the tensor counted from 1;
-//! without it they keep their order: `stage("i2_o", C, [2, 1])` has columns of `C` in its rows.
+//! without it they keep their order.
+//!
+//! ```rhai
+//! let A = tensor([20, 30]);
+//! let B = eq(vmul(A, 2, [[i, j], ]), [i, j]);
+//! print(build(B).stripmine("i", 5).stage("i_o", B, [2, 1]));
+//! ```
+//!
+//! ```text
+//! f64 B[20][30], A[20][30]
+//! for i_o in 0..4
+//!   local f64 B_tile[30][5]
+//!   for i_i in 5*i_o..5*i_o + 5
+//!     for j in 0..30
+//!       B_tile[j][i_i - 5*i_o] = A[i_i][j] * 2
+//!   for B_store_2 in 0..30
+//!     for B_store_1 in 0..5
+//!       B[B_store_1 + 5*i_o][B_store_2] = B_tile[B_store_2][B_store_1]
+//! ```
 //!
 //! The level 0 stands for the whole nest. The loops that copy are called after the tensor and its
 //! dimensions. Where a name is taken, the next buffer is `C_tile2`.
