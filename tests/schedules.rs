@@ -546,6 +546,22 @@ fn sums_of_terms_of_several_tensors_have_tiles() {
 }
 
 #[test]
+fn operands_that_batches_read_again_have_their_terms_in_rows() {
+    for (batches, copied) in [(8, true), (7, false)] {
+        let declared = format!(
+            "let A = tensor([9, 3, {batches}, 5]); let B = tensor([5, 11, 3, 4]);
+             let C = einsum(\"aebf,fdec->abcd\", A, B);"
+        );
+        let text = nest(&declared, "schedules::gemm(build(C))").to_string();
+        let copy = "local f64 B_pack[4][3][5][11]";
+        assert_eq!(text.contains(copy), copied, "{text}");
+        computes(&declared, "schedules::gemm(build(C))");
+        let mode = format!("{declared} let verdict = check(schedules::gemm(build(C)));");
+        assert_eq!(dialog::shown(&mode, "verdict.legal").unwrap(), "=> true");
+    }
+}
+
+#[test]
 fn what_is_added_to_a_tensor_begins_with_what_that_holds() {
     let declared = "reductions(\"reassoc\");
          let A = tensor([41, 17]); let B = tensor([17, 43]); let C = tensor([41, 43]);
