@@ -622,6 +622,15 @@ const VARIETY: &[(&str, &str)] = &[
          let B = select(A, \"<\", 0, 0.5, A, [[i, j], (), (), [i, j]] -> [i, j]); let l = build(B);",
         "l.vectorize(\"j\")",
     ),
+    // What is no number is neither the least nor the greatest.
+    (
+        "let A = tensor([9, 21]); let z = vsub(A, A, [[i, j], [i, j]]);
+         let q = vdiv(z, z, [(), ()]);
+         let B = eq(vmaximum(A, vminimum(q, A, [(), [i, j]]), [[i, j], ()]), [i, j]);
+         let C = eq(vminimum(vmaximum(A, q, [[i, j], ()]), q, [(), ()]), [i, j]);
+         let l = fuse_outer(build(B), build(C), 2);",
+        "l.vectorize(\"j\")",
+    ),
     (
         "let A = tensor([9, 21]); let x = tensor([9]);
          let B = eq(vmax(vmaximum(vdiv(A, A, [[i, j], [i, j]]), x, [(), [i]]), [i]), [j]);",
