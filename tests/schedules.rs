@@ -546,6 +546,159 @@ fn convolutions_of_all_sizes_are_computed() {
 }
 
 #[test]
+fn filters_are_lanes_where_neighbors_are_none() {
+    // Strides, and rows of which a vector would be half empty; weights that a cache holds or not.
+    for (filters, width, stride, in_lanes) in [
+        (8, 9, 2, true),
+        (11, 7, 2, true),
+        (8, 5, 1, true),
+        (3, 9, 2, false),
+        (8, 8, 1, false),
+    ] {
+        for l2 in [64, 65536] {
+            let declared = format!(
+                "let I = tensor([2, 3, {stride} * 4 + 3, {stride} * {width} + 3]);
+                 let W = tensor([{filters}, 3, 3, 3]);
+                 let IW = vmul(I, W, [[n, c, {stride}*h + p, {stride}*w + q], [f, c, p, q]]);
+                 let O = eq(vsum(IW, [c, p, q]), [n, f, h, w], [2, {filters}, 4, {width}]);"
+            );
+            let schedule = format!("schedules::conv(build(O), #{{lanes: 8, l2: {l2}}})");
+            computes(&declared, &schedule);
+            let text = nest(&declared, &schedule).to_string();
+            assert_eq!(text.contains("W_pack"), in_lanes, "{text}");
+            let mode = format!("{declared} let verdict = check({schedule});");
+            assert_eq!(dialog::shown(&mode, "verdict.legal").unwrap(), "=> true");
+        }
+    }
+}
+
+#[test]
+fn sums_of_terms_of_several_tensors_have_tiles() {
+    for (m, n, k) in [(2, 1, 1), (9, 35, 7), (21, 16, 40), (33, 8, 3)] {
+        let declared = format!(
+            "let A = tensor([{m}, {k}]); let B = tensor([{k}, {n}]); let w = tensor([{k}]);
+             let P = tensor([{n}, {k}]); let T = tensor([{m}, 3, {k}]); let D = tensor([3, {n}]);
+             let E = tensor([{m}, {n}]); let d = vsub(A, P, [[i, k], [j, k]]);"
+        );
+        for value in [
+            "einsum(\"ik,k,kj->ij\", A, w, B)",
+            "einsum(\"ilk,lj,kj->ij\", T, D, B)",
+            "einsum(\"ilk,kj,ij->lj\", T, B, E)",
+            "eq(vsum(vmul(d, d, [(), ()]), [k]), [i, j])",
+            "eq(vmin(vadd(A, B, [[i, k], [k, j]]), [k]), [i, j])",
+        ] {
+            let declared = format!("{declared} let C = {value};");
+            let options = "#{mr: 4, nr: 8, mc: 8, nc: 16, kc: 4, l1: 64, l2: 64, threads: 3}";
+            for schedule in [
+                "schedules::gemm(build(C))".to_owned(),
+                format!("schedules::gemm(build(C), {options})"),
+            ] {
+                computes(&declared, &schedule);
+                let mode = format!("{declared} let verdict = check({schedule});");
+                assert_eq!(dialog::shown(&mode, "verdict.legal").unwrap(), "=> true");
+            }
+        }
+    }
+    // What is rows and columns has a copy for its columns, each time that it is read.
+    let declared = "let A = tensor([33, 16]); let d = vsub(A, A, [[i, k], [j, k]]);
+         let C = eq(vsum(vmul(d, d, [(), ()]), [k]), [i, j]);";
+    let text = nest(declared, "schedules::optimize(build(C))").to_string();
+    assert!(text.contains("C_tile"), "{text}");
+    computes(declared, "schedules::optimize(build(C))");
+    // One row is no tile.
+    let declared = "let A = tensor([1, 300]); let B = tensor([300, 40]);
+         let C = contract(A, B, [2, 1]);";
+    let shown = dialog::shown(
+        declared,
+        "schedules::optimize(build(C)) == schedules::reduction(build(C))",
+    );
+    assert_eq!(shown.unwrap(), "=> true");
+}
+
+#[test]
+fn operands_that_batches_read_again_have_their_terms_in_rows() {
+    for (batches, copied) in [(8, true), (7, false)] {
+        let declared = format!(
+            "let A = tensor([9, 3, {batches}, 5]); let B = tensor([5, 11, 3, 4]);
+             let C = einsum(\"aebf,fdec->abcd\", A, B);"
+        );
+        let text = nest(&declared, "schedules::gemm(build(C))").to_string();
+        let copy = "local f64 B_pack[4][3][5][11]";
+        assert_eq!(text.contains(copy), copied, "{text}");
+        computes(&declared, "schedules::gemm(build(C))");
+        let mode = format!("{declared} let verdict = check(schedules::gemm(build(C)));");
+        assert_eq!(dialog::shown(&mode, "verdict.legal").unwrap(), "=> true");
+    }
+}
+
+#[test]
+fn what_is_added_to_a_tensor_begins_with_what_that_holds() {
+    let declared = "reductions(\"reassoc\");
+         let A = tensor([41, 17]); let B = tensor([17, 43]); let C = tensor([41, 43]);
+         let AB = vsum(vmul(A, B, [[i, k], [k, j]]), [k]);
+         C = eq(vadd(C, AB, [[i, j], ()]), [i, j]);";
+    for options in [
+        "#{}",
+        "#{mr: 4, nr: 8, mc: 8, nc: 16, kc: 4, l1: 64, l2: 64}",
+    ] {
+        let schedule = format!("schedules::gemm(build(C), {options})");
+        computes(declared, &schedule);
+        let mode = format!("{declared} let verdict = check({schedule});");
+        assert_eq!(dialog::shown(&mode, "verdict.legal").unwrap(), "=> true");
+    }
+    // It is read, so that it is not stored past the caches.
+    let axpy = "let x = tensor([5000]); let y = tensor([5000]);
+         y = eq(vadd(2 * x, y, [[i], [i]]), [i]);";
+    let text = nest(axpy, "schedules::pointwise(build(y), #{l2: 64, l3: 64})").to_string();
+    assert!(!text.contains("stream"), "{text}");
+    computes(axpy, "schedules::pointwise(build(y), #{l2: 64, l3: 64})");
+}
+
+#[test]
+fn chains_are_computed_at_once_where_each_element_is_used_once() {
+    for (declared, nests, expected) in [
+        (
+            "let x = tensor([20, 30]); let y = tensor([20, 30]); let w = tensor([30, 9]);
+             let a = stored(x + y); let b = stored(a * x); let c = stored(b - y);",
+            "[build(a), build(b), build(c)]",
+            "schedules::pointwise(build(a).inline(build(b)).inline(build(c)))",
+        ),
+        // Rows are one dimension, and what two nests read is stored.
+        (
+            "let x = tensor([500]);
+             let a = eq(vadd(x, x, [[i], [i + 1]]), [i]); let b = eq(vmul(a, a, [[i], [i + 1]]), [i]);",
+            "[build(a), build(b)]",
+            "[schedules::pointwise(build(a)), schedules::pointwise(build(b))]",
+        ),
+        // A product reads its operands again and again.
+        (
+            "let x = tensor([20, 30]); let w = tensor([30, 9]);
+             let a = stored(2 * x); let b = contract(a, w, [2, 1]);",
+            "[build(a), build(b)]",
+            "[schedules::pointwise(build(a)), schedules::gemm(build(b))]",
+        ),
+        // What the second one reads is not all set by the first one.
+        (
+            "let x = tensor([40, 50]); let a = tensor([40, 50]); let b = tensor([40, 50]);
+             a = eq(vadd(x, x, [[i, j], [i, j + 1]]), [i, j], [40, 50]);
+             let l = build(a);
+             b = eq(vadd(a, a, [[i, j], [i, j + 1]]), [i, j], [40, 50]);",
+            "[l, build(b)]",
+            "[schedules::stencil([l]), schedules::stencil([build(b)])]",
+        ),
+    ] {
+        let shown = dialog::shown(
+            declared,
+            &format!(
+                "let list = {nests}; let chosen = schedules::optimize(list);
+                 `${{chosen == {expected}}} ${{check(chosen).legal}}`"
+            ),
+        );
+        assert_eq!(shown.unwrap(), "=> \"true true\"", "{expected}");
+    }
+}
+
+#[test]
 fn operators_of_all_sizes_are_computed() {
     for elements in [1, 5] {
         for n in [1, 2, 7, 17] {

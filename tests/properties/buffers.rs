@@ -99,8 +99,8 @@ proptest! {
         let [outermost, set, used] = ["t", "i", "k"].map(|l| LoopRef::Name(l.to_owned()));
         let scope = [&outermost, &set, &used][depth];
         let attempts: [Result<Nest, Error>; 6] = [
-            stage(&nest, scope, "R"),
-            stage(&nest, &LoopRef::Level(0), "R"),
+            stage(&nest, scope, "R", None),
+            stage(&nest, &LoopRef::Level(0), "R", None),
             pack(&nest, scope, "A", Some(&[2, 1]), None),
             pack(&nest, &used, "R", None, None),
             pack(&nest, scope, "A", Some(&[1, 2]), Some(1)),

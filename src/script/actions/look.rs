@@ -145,7 +145,8 @@ pub(super) static ACCESSES: Function = Function {
     doc: "\
 Where a nest reads and writes, statement by statement, what is written first: a map for each
 access, with the name of the `tensor`, the `bytes` of an element, for each dimension the `index` as
-a text and the list of the loops that move it (`loops`), and whether it is a `write`.",
+a text and the list of the loops that move it (`loops`), whether it is a `write`, and whether that
+is an `update` such as `+=`, which reads the element, too.",
     call: |call| {
         let nest = call.nest(0)?;
         let mut found = Array::new();
@@ -159,10 +160,11 @@ fn collect(trees: &[Tree], found: &mut Array) {
         match tree {
             Tree::Loop(l) => collect(&l.body, found),
             Tree::Stmt(s) => {
-                found.push(access(&s.target, &s.index, true));
+                let target = access(&s.target, &s.index, true, s.update.is_some());
+                found.push(target);
                 s.value.for_each_access(&mut |tensor, index| {
                     if let Index::At(index) = index {
-                        found.push(access(tensor, index, false));
+                        found.push(access(tensor, index, false, false));
                     }
                 });
             }
@@ -171,7 +173,7 @@ fn collect(trees: &[Tree], found: &mut Array) {
     }
 }
 
-fn access(tensor: &Tensor, index: &[Affine], write: bool) -> Dynamic {
+fn access(tensor: &Tensor, index: &[Affine], write: bool, update: bool) -> Dynamic {
     let loops = index.iter().map(|one| -> Dynamic {
         let names = one
             .terms()
@@ -187,6 +189,7 @@ fn access(tensor: &Tensor, index: &[Affine], write: bool) -> Dynamic {
     let texts = index.iter().map(|one| Dynamic::from(one.to_string()));
     map.insert("index".into(), texts.collect::<Array>().into());
     map.insert("write".into(), write.into());
+    map.insert("update".into(), update.into());
     map.into()
 }
 

@@ -164,6 +164,25 @@ impl<'a> Scope<'a> {
     }
 }
 
+/// The dimensions of a tensor, counted from 0, in a given order (parameter 3) or their own.
+pub(super) fn dimensions(tensor: &Tensor, order: Option<&[i64]>) -> Result<Vec<usize>, Error> {
+    let rank = tensor.shape().rank();
+    let Some(order) = order else {
+        return Ok((0..rank).collect());
+    };
+    let listed = |d: usize| order.iter().position(|o| usize::try_from(*o) == Ok(d + 1));
+    if order.len() != rank || !(0..rank).all(|d| listed(d).is_some()) {
+        let kind = NoBuffer::NoOrder {
+            tensor: tensor.label().to_owned(),
+            rank,
+            order: order.to_vec(),
+        };
+        return Err(Error::from(kind).at_argument(3));
+    }
+    let counted = order.iter().filter_map(|d| usize::try_from(d - 1).ok());
+    Ok(counted.collect())
+}
+
 /// The tensors that a statement or a fill uses.
 fn labels(tree: &Tree) -> Vec<String> {
     let mut found = Vec::new();

@@ -58,10 +58,10 @@
 //! Source: packing, Goto and van de Geijn, Anatomy of High-Performance Matrix Multiplication,
 //! 2008; Halide calls it `in`, TVM `cache_read`, Exo `stage_mem`.
 
-use super::buffer::{Buffer, NoBuffer, Scope, free_names, text_at};
+use super::buffer::{Buffer, NoBuffer, Scope, dimensions, free_names, text_at};
 use super::resolve::{body_of, tensor_name, with_body_of};
 use crate::analysis::footprint::Access;
-use crate::ir::{Nest, Tensor};
+use crate::ir::Nest;
 use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
 use std::cell::Cell;
 
@@ -145,23 +145,4 @@ pub fn pack(
     };
     body.extend(buffer.redirect_where(body_of(nest, &scope.position), &chosen));
     Ok(with_body_of(nest, &scope.position, body))
-}
-
-/// The dimensions of a tensor, counted from 0, in a given order (parameter 3) or their own.
-fn dimensions(tensor: &Tensor, order: Option<&[i64]>) -> Result<Vec<usize>, Error> {
-    let rank = tensor.shape().rank();
-    let Some(order) = order else {
-        return Ok((0..rank).collect());
-    };
-    let listed = |d: usize| order.iter().position(|o| usize::try_from(*o) == Ok(d + 1));
-    if order.len() != rank || !(0..rank).all(|d| listed(d).is_some()) {
-        let kind = NoBuffer::NoOrder {
-            tensor: tensor.label().to_owned(),
-            rank,
-            order: order.to_vec(),
-        };
-        return Err(Error::from(kind).at_argument(3));
-    }
-    let counted = order.iter().filter_map(|d| usize::try_from(d - 1).ok());
-    Ok(counted.collect())
 }

@@ -31,37 +31,63 @@
 //! first (`place_init`), and it moves onto the buffer. Dimensions of which one element is used
 //! are left out. With the loops over the tile unrolled, the compiler keeps it in registers.
 //!
+//! A last argument is the order of the buffer's dimensions, those of the tensor counted from 1;
+//! without it they keep their order.
+//!
+//! ```rhai
+//! let A = tensor([20, 30]);
+//! let B = eq(vmul(A, 2, [[i, j], ]), [i, j]);
+//! print(build(B).stripmine("i", 5).stage("i_o", B, [2, 1]));
+//! ```
+//!
+//! ```text
+//! f64 B[20][30], A[20][30]
+//! for i_o in 0..4
+//!   local f64 B_tile[30][5]
+//!   for i_i in 5*i_o..5*i_o + 5
+//!     for j in 0..30
+//!       B_tile[j][i_i - 5*i_o] = A[i_i][j] * 2
+//!   for B_store_2 in 0..30
+//!     for B_store_1 in 0..5
+//!       B[B_store_1 + 5*i_o][B_store_2] = B_tile[B_store_2][B_store_1]
+//! ```
+//!
 //! The level 0 stands for the whole nest. The loops that copy are called after the tensor and its
 //! dimensions. Where a name is taken, the next buffer is `C_tile2`.
 //!
 //! Always legal: nothing else uses the tensor while an iteration runs. Iterations that run in
 //! parallel must not share a part of it, as before.
 //!
-//! Refuses: a tensor that the loop does not use, or only reads; a buffer of more than 1 GiB.
+//! Refuses: a tensor that the loop does not use, or only reads; a list that is no order of the
+//! tensor's dimensions; a buffer of more than 1 GiB.
 //!
 //! Source: register tiles, Goto and van de Geijn, Anatomy of High-Performance Matrix
 //! Multiplication, 2008; TVM calls it `cache_write`, Exo `stage_mem`.
 
-use super::buffer::{Buffer, NoBuffer, Scope, free_names};
+use super::buffer::{Buffer, NoBuffer, Scope, dimensions, free_names};
 use super::resolve::{body_of, tensor_name, with_body_of};
 use crate::analysis::footprint::Access;
 use crate::analysis::setting::{first_unset, sets_all};
 use crate::ir::Nest;
 use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
 
-/// `stage(nest, loop, tensor)`.
+/// `stage(nest, loop, tensor, order?)`.
 pub static STAGE: Op = Op {
     name: "stage",
     params: &[
         Param::new("nest", Kind::Nest),
         Param::new("loop", Kind::Loop),
         Param::new("tensor", Kind::Tensor),
+        Param::optional("order", Kind::Order),
     ],
     returns: Returns::Nest,
     file: include_str!("stage.rs"),
     call: |args| match args {
         [Arg::Nest(nest), Arg::Loop(l), tensor] => {
-            stage(nest, l, tensor_name(tensor, 2)?).map(Value::Nest)
+            stage(nest, l, tensor_name(tensor, 2)?, None).map(Value::Nest)
+        }
+        [Arg::Nest(nest), Arg::Loop(l), tensor, Arg::Order(order)] => {
+            stage(nest, l, tensor_name(tensor, 2)?, Some(order)).map(Value::Nest)
         }
         _ => Err(ErrorKind::Misdeclared.into()),
     },
@@ -71,7 +97,12 @@ pub static STAGE: Op = Op {
 ///
 /// # Errors
 /// As the header says.
-pub fn stage(nest: &Nest, reference: &LoopRef, tensor: &str) -> Result<Nest, Error> {
+pub fn stage(
+    nest: &Nest,
+    reference: &LoopRef,
+    tensor: &str,
+    order: Option<&[i64]>,
+) -> Result<Nest, Error> {
     let scope = Scope::find(nest, reference, tensor)?;
     if scope.uses.iter().all(|u| u.access == Access::Read) {
         let (tensor, name) = (tensor.to_owned(), scope.name.clone());
@@ -82,7 +113,7 @@ pub fn stage(nest: &Nest, reference: &LoopRef, tensor: &str) -> Result<Nest, Err
     let sets = sets_all(nest, &scope.uses, depth);
     let is_set = sets && first_unset(nest, &scope.uses, depth).is_none();
     let sides = scope.footprint(nest);
-    let order: Vec<usize> = (0..sides.len()).collect();
+    let order = dimensions(scope.tensor, order)?;
     let name = scope.tensor.name().ok_or(ErrorKind::Misdeclared)?;
     let names = free_names(nest, name, &["tile", "load", "store"], order.len());
     let [tile, load, store] = names.as_slice() else {
