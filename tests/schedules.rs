@@ -276,8 +276,8 @@ fn rows_are_chosen_where_nothing_else_is_needed() {
         "let A = tensor([40, 40]); let B = eq(vadd(A, A, [[i, j], [j, i]]), [i, j]);
          A = eq(B, [i, j] -> [i, j]); let l = [build(B), build(A)];",
         // No cache holds two rows.
-        "let A = tensor([3, 9000000]); let B = eq(A * A, [i, j] -> [i, j]);
-         let C = eq(B * A, [i, j] -> [i, j]); let l = [build(B), build(C)];",
+        "let A = tensor([3, 9000000]); let s = sum(A, [2]);
+         let y = div(A, s, [[i, j], [i]] -> [i, j]); let l = [build(s), build(y)];",
     ] {
         chosen(&format!("reductions(\"reassoc\"); {program}"), each);
     }
