@@ -208,6 +208,34 @@ fn products_one_after_the_other_have_schedules_of_their_own() {
     assert_eq!(shown.unwrap(), "=> true");
 }
 
+/// What comes after a product, element by element: of matrices, of many small ones, of windows. The
+/// last one has filters in its lanes, and two nests.
+const AFTER_PRODUCTS: &[(&str, bool)] = &[
+    ("let A = tensor([21, 35]); let B = tensor([35, 43]); let T = contract(A, B, [2, 1]);
+      let v = tensor([43]); let S = add(T, v, [[i, j], [j]] -> [i, j]);", true),
+    ("let A = tensor([7, 9, 5]); let B = tensor([7, 5, 16]); let T = einsum(\"bik,bkj->bij\", A, B);
+      let S = eq(vadd(T, 0.5, [[n, i, j], ()]), [n, i, j]);", true),
+    ("let A = tensor([2, 3, 9, 11]); let W = tensor([5, 3, 3, 3]); let T = conv(A, W, #{});
+      let v = tensor([5]); let S = mul(T, v, [[n, f, y, x], [f]] -> [n, f, y, x]);", true),
+    ("let A = tensor([2, 16, 18, 34]); let W = tensor([32, 16, 3, 3]);
+      let T = conv(A, W, #{stride: 2}); let v = tensor([32]);
+      let S = add(T, v, [[n, f, y, x], [f]] -> [n, f, y, x]);", false),
+];
+
+#[test]
+fn what_comes_after_products_is_computed_in_their_tiles() {
+    for (declared, together) in AFTER_PRODUCTS {
+        let schedule = "schedules::optimize([build(T), build(S)])";
+        if *together {
+            computes(declared, schedule);
+        }
+        let found = dialog::shown(declared, &format!("type_of({schedule}) != \"array\""));
+        assert_eq!(found.unwrap(), format!("=> {together}"), "{declared}");
+        let verdict = dialog::shown(declared, &format!("check({schedule}).legal"));
+        assert_eq!(verdict.unwrap(), "=> true", "{declared}");
+    }
+}
+
 /// Programs that are computed row by row, with rows of `n` elements and numbers that nothing rounds:
 /// the steps of a softmax in two and in three dimensions, rows that are scaled, elements one after the
 /// other, sums of columns.
