@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod dialog;
+mod worker;
 
 use dialog::nest;
 use std::collections::HashMap;
@@ -17,7 +18,8 @@ use teml::interp::definition;
 use teml::interp::store::{Data as Values, Store};
 use teml::ir::{Expr, Nest};
 use teml::legality::Reductions;
-use teml::runtime::{Compiled, Compiler, Control, Data, Options, Scalar, View, run_once};
+use teml::runtime::{Compiled, Compiler, Data, Options, Scalar, run_once};
+use worker::{control, view};
 
 /// Values, and by how many units in the last place each may differ from the reference's.
 const VALUES: [(&str, u64); 18] = [
@@ -106,14 +108,6 @@ fn value(tensor: usize, k: u64) -> f64 {
     }
 }
 
-fn control() -> Control {
-    Control {
-        worker: env!("CARGO_BIN_EXE_teml").into(),
-        threads: 2,
-        ..Control::default()
-    }
-}
-
 /// One kernel that computes all values with all schedules.
 fn kernel(elem: &str) -> (Kernel, Vec<Nest>) {
     let mut nests = Vec::new();
@@ -144,15 +138,6 @@ fn store(nests: &[Nest]) -> Store<'static> {
         store.entry(name).or_insert(values);
     }
     store
-}
-
-fn view<'a>(values: &'a Values<'a>) -> View<'a> {
-    match values {
-        Values::F64(d) => View::F64(d),
-        Values::F32(d) => View::F32(d),
-        Values::I32(d) => View::I32(d),
-        Values::I64(d) => View::I64(d),
-    }
 }
 
 fn compiled(kernel: &Kernel, compiler: &Compiler, flags: &[&str]) -> Compiled {

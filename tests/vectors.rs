@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod dialog;
+mod worker;
 
 use dialog::nest;
 use std::collections::HashMap;
@@ -15,7 +16,8 @@ use teml::interp::definition;
 use teml::interp::store::{Data as Values, Store};
 use teml::ir::{Nest, Tensor};
 use teml::legality::Reductions;
-use teml::runtime::{Compiler, Control, Data, Options, View, run_once};
+use teml::runtime::{Compiler, Control, Data, Options, run_once};
+use worker::view;
 
 fn kernel(nest: &Nest) -> Kernel {
     let nests = std::slice::from_ref(nest);
@@ -345,10 +347,8 @@ fn tiles_in_registers_are_set_by_vectors() {
 
 fn control() -> Control {
     Control {
-        worker: env!("CARGO_BIN_EXE_teml").into(),
         cache_dir: Some(Path::new(env!("CARGO_TARGET_TMPDIR")).join("vectors")),
-        threads: 2,
-        ..Control::default()
+        ..worker::control()
     }
 }
 
@@ -361,16 +361,6 @@ const BLUR: &str = "
     let first = build(B);
     let second = build(R);
 ";
-
-/// The elements as `f64`.
-fn view<'a>(values: &'a Values<'a>) -> View<'a> {
-    match values {
-        Values::F64(d) => View::F64(d),
-        Values::F32(d) => View::F32(d),
-        Values::I32(d) => View::I32(d),
-        Values::I64(d) => View::I64(d),
-    }
-}
 
 /// Runs the C of a nest, compiled with these flags, and compares it with the definition.
 fn computes(nest: &Nest, compiler: &Compiler, openmp: bool, flags: &[&str]) {

@@ -2,33 +2,16 @@
 
 use super::generator::{recipe, store};
 use super::moves::{built, moves, reproduction, step};
+use super::worker::{control, view};
 use proptest::prelude::*;
 use std::process::Command;
 use std::sync::Arc;
 use teml::codegen::{self, Kernel};
 use teml::interp::definition;
-use teml::interp::store::{Data as Values, Store};
+use teml::interp::store::Store;
 use teml::ir::{Elem, Expr, Nest, Tensor, parse_nest};
 use teml::legality::Reductions;
-use teml::runtime::{self, Control, Data, Options, View};
-
-/// The elements as `f64`, which holds the small integers of the tests exactly.
-fn view<'a>(values: &'a Values<'a>) -> View<'a> {
-    match values {
-        Values::F64(d) => View::F64(d),
-        Values::F32(d) => View::F32(d),
-        Values::I32(d) => View::I32(d),
-        Values::I64(d) => View::I64(d),
-    }
-}
-
-fn control() -> Control {
-    Control {
-        worker: env!("CARGO_BIN_EXE_teml").into(),
-        threads: 2,
-        ..Control::default()
-    }
-}
+use teml::runtime::{self, Data, Options};
 
 pub fn compiles_without_warnings(kernel: &Kernel) -> Result<(), TestCaseError> {
     let dir = tempfile::tempdir().expect("a directory");

@@ -24,6 +24,8 @@ mod programs;
 mod races;
 mod reuses;
 mod verdicts;
+#[path = "../worker/mod.rs"]
+mod worker;
 
 use config::config;
 use consumers::finished;

@@ -66,31 +66,23 @@ fn the_last_tiles_finish_less() {
 
 #[test]
 fn the_last_block_of_terms_finishes_all() {
+    let product = [
+        "fill T[0..10][0..12] = 0",
+        "for k in 0..6",
+        "  for i in 0..10",
+        "    for j in 0..12",
+        "      T[i][j] += A[i][k] * C[k][j]",
+        "for i_2 in 0..10",
+        "  for j_2 in 0..12",
+        "    T[i_2][j_2] += A[i_2][6] * C[6][j_2]",
+    ];
+    let declared = "f64 A[10][7], C[7][12], T[10][12]";
+    let finished = "    B[i_2][j_2] = T[i_2][j_2] * x[j_2]";
     becomes(
-        &[
-            "f64 A[10][7], C[7][12], T[10][12]",
-            "fill T[0..10][0..12] = 0",
-            "for k in 0..6",
-            "  for i in 0..10",
-            "    for j in 0..12",
-            "      T[i][j] += A[i][k] * C[k][j]",
-            "for i_2 in 0..10",
-            "  for j_2 in 0..12",
-            "    T[i_2][j_2] += A[i_2][6] * C[6][j_2]",
-        ],
+        &[&[declared], &product[..]].concat(),
         SCALED,
         &["j_2"],
-        &[
-            "fill T[0..10][0..12] = 0",
-            "for k in 0..6",
-            "  for i in 0..10",
-            "    for j in 0..12",
-            "      T[i][j] += A[i][k] * C[k][j]",
-            "for i_2 in 0..10",
-            "  for j_2 in 0..12",
-            "    T[i_2][j_2] += A[i_2][6] * C[6][j_2]",
-            "    B[i_2][j_2] = T[i_2][j_2] * x[j_2]",
-        ],
+        &[&product[..], &[finished]].concat(),
     );
 }
 
