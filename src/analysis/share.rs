@@ -3,8 +3,11 @@
 use super::bounds::Bounds;
 use super::footprint::{Access, Side, Use, footprint, uses};
 use super::position;
-use crate::ir::{Affine, Loop, Name, Nest, Tensor, Tree};
+use crate::ir::{Affine, Loop, Name, Nest, Prefetch, Tensor, Tree};
 use std::sync::Arc;
+
+/// The bytes that are fetched at once on all machines of today.
+pub const LINE: i64 = 64;
 
 /// Elements that lie one behind the other in memory, in one or several rows, and who fetches which
 /// part of them.
@@ -51,20 +54,15 @@ pub enum NoShare {
     Scattered,
 }
 
-/// What the iteration of `of` touches of `tensor` that comes `distance` iterations later, shared by
-/// the iterations of `inner` and of the loops between the two. Where that lies here and there, each
-/// of them gets what it touches itself then; where that is nothing, the innermost loop around it that
-/// touches some has its rows shared.
+/// What a later iteration of the loop `fetch.of` touches, shared by the iterations of `inner` and of
+/// the loops between the two. Where that lies here and there, each of them gets what it touches
+/// itself then; where that is nothing, the innermost loop around it that touches some has its rows
+/// shared.
 ///
 /// # Errors
 /// [`NoShare`].
-pub fn share(
-    nest: &Nest,
-    of: &Name,
-    inner: &Name,
-    tensor: &Name,
-    distance: i64,
-) -> Result<Share, NoShare> {
+pub fn share(nest: &Nest, inner: &Name, fetch: &Prefetch) -> Result<Share, NoShare> {
+    let (of, tensor) = (fetch.of.as_ref().ok_or(NoShare::NotInside)?, &fetch.tensor);
     let at = position::named(nest, inner.as_str()).map_err(|_| NoShare::NotInside)?;
     let chain = position::chain(nest, &at);
     let depth = chain.iter().position(|l| l.name == *of);
@@ -87,22 +85,30 @@ pub fn share(
         .first()
         .map(|used| used.tensor)
         .ok_or(NoShare::Still)?;
+    let mut later =
+        Affine::iterator(of.clone()).plus_constant(fetch.distance.saturating_mul(outer.range.step));
+    if fetch.further > 0 {
+        let (number, _) = numbered(nest, &chain, depth)?;
+        let by = fetch.further.saturating_mul(outer.range.step);
+        later = later.plus(&number.times(by));
+    }
     if rows(&sides, whole).is_some_and(|rows| rows.count == 1) {
         let all = numbered(nest, &chain, depth)?;
-        return shared(outer, distance, &found, &sides, all).ok_or(NoShare::Scattered);
+        return shared(&found, &sides, of, &later, all).ok_or(NoShare::Scattered);
     }
-    own_part(nest, &chain, depth, &found, distance)
+    own_part(nest, &chain, depth, &found, &later)
 }
 
 /// What one iteration of the innermost loop of `chain` touches of a tensor when the loop before
-/// `depth` is `distance` iterations further: all of it, one element behind the other. If that is
-/// nothing, its share of the rows that an iteration of a loop around it touches.
+/// `depth` has the iterator `later`: all of it, one element behind the other, but for what the
+/// iterations before that one fetch. If that is nothing, its share of the rows that an iteration of a
+/// loop around it touches.
 fn own_part(
     nest: &Nest,
     chain: &[&Arc<Loop>],
     depth: usize,
     found: &[Use],
-    distance: i64,
+    later: &Affine,
 ) -> Result<Share, NoShare> {
     let of = chain[depth - 1];
     for around in (depth..=chain.len()).rev() {
@@ -118,7 +124,7 @@ fn own_part(
         };
         let moves = sides.iter().any(|side| side.low.mentions(&of.name));
         let number = numbered(nest, chain, around)?;
-        let part = shared(of, distance, &own, &sides, number);
+        let part = shared(&own, &new_lines(&own, sides, of), &of.name, later, number);
         let is_whole = |part: &Share| around < chain.len() || part.rows.count == 1;
         let is_one = own.iter().all(|used| used.tensor == own[0].tensor);
         return part
@@ -161,17 +167,39 @@ fn rows(sides: &[Side], tensor: &Tensor) -> Option<Rows> {
         .then_some(Rows { dimension, count })
 }
 
-/// Shares of the box that `found` touch, `distance` iterations of `of` later, if it has rows.
+/// The sides of a box whose neighbors move on with each iteration of `of`, and overlap: those in the
+/// last lines, as many as it moves on by. The iterations before have fetched the others.
+fn new_lines(found: &[Use], mut sides: Vec<Side>, of: &Loop) -> Vec<Side> {
+    let (Some(used), Some((neighbors, others))) = (found.first(), sides.split_last_mut()) else {
+        return sides;
+    };
+    if others.iter().any(|side| side.low.mentions(&of.name)) {
+        return sides;
+    }
+    let line = LINE as u64 / used.tensor.elem().size() as u64;
+    let moved = neighbors
+        .low
+        .coefficient(&of.name)
+        .saturating_mul(of.range.step);
+    let lines = u64::try_from(moved).unwrap_or(0).div_ceil(line);
+    let new = lines.saturating_sub(1) * line + 1;
+    if lines > 0 && new < neighbors.extent {
+        let before = i64::try_from(neighbors.extent - new).unwrap_or(0);
+        neighbors.low = neighbors.low.plus_constant(before);
+        neighbors.extent = new;
+    }
+    sides
+}
+
+/// Shares of the box that `found` touch when the iterator `of` is `later`, if it has rows.
 fn shared(
-    of: &Loop,
-    distance: i64,
     found: &[Use],
     sides: &[Side],
+    of: &Name,
+    later: &Affine,
     (number, shares): (Affine, i64),
 ) -> Option<Share> {
-    let by = distance.saturating_mul(of.range.step);
-    let later = Affine::iterator(of.name.clone()).plus_constant(by);
-    let map = |name: &Name| (*name == of.name).then(|| later.clone());
+    let map = |name: &Name| (name == of).then(|| later.clone());
     let room = |(side, extent): (&Side, &u64)| {
         i64::try_from(extent - side.extent.min(*extent)).unwrap_or(i64::MAX)
     };

@@ -222,6 +222,7 @@ impl<'a> Walk<'a> {
         check_collapsible(l)?;
         for fetch in &l.hints.prefetch {
             self.index(&Affine::constant(fetch.distance))?;
+            self.index(&Affine::constant(fetch.further))?;
         }
         let mut around = [l].into_iter().chain(self.outer.iter().copied());
         let vector = around.find(|o| o.vector);

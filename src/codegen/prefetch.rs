@@ -3,12 +3,9 @@
 use super::emit::Emitter;
 use super::kernel::Header;
 use crate::analysis::ahead::Touch;
-use crate::analysis::share::{Share, share};
+use crate::analysis::share::{LINE, Share, share};
 use crate::ir::{Affine, Loop, Name, Nest, Prefetch, Tensor, Tree};
 use std::collections::HashMap;
-
-/// The bytes that are fetched at once on all machines of today.
-const LINE: i64 = 64;
 
 /// The most lines that are fetched without a loop.
 const MAX_UNROLLED_LINES: i64 = 32;
@@ -33,7 +30,7 @@ fn collect(nest: &Nest, trees: &[Tree], found: &mut HashMap<Name, Vec<Share>>) {
 
 fn of_loop(nest: &Nest, l: &Loop) -> Vec<Share> {
     let fetches = l.hints.prefetch.iter();
-    let share = |f: &Prefetch| share(nest, f.of.as_ref()?, &l.name, &f.tensor, f.distance).ok();
+    let share = |fetch: &Prefetch| share(nest, &l.name, fetch).ok();
     fetches.filter_map(share).collect()
 }
 
@@ -105,7 +102,10 @@ impl Emitter<'_> {
         let index: String = index.iter().map(|index| format!("[{index}]")).collect();
         let label = share.tensor.label();
         let write = if share.write { ", 1" } else { "" };
-        let fetch = format!("__builtin_prefetch((const char *)&{label}{index} + {at}{write});");
+        let fetch = match at.as_str() {
+            "0" => format!("__builtin_prefetch(&{label}{index}{write});"),
+            _ => format!("__builtin_prefetch((const char *)&{label}{index} + {at}{write});"),
+        };
         if each == 1 {
             self.line(&fetch);
             return;

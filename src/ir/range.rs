@@ -135,6 +135,9 @@ pub struct Prefetch {
     pub tensor: Name,
     /// How many iterations ahead.
     pub distance: i64,
+    /// How many more with each iteration of the loops inside of `of`, of which the first one fetches
+    /// `distance` iterations ahead.
+    pub further: i64,
     /// The loop around whose iterations these are, and of which those inside fetch equal shares;
     /// `None` for the elements that the loop itself touches first. Where there is no such loop
     /// around, nothing is fetched.

@@ -200,6 +200,9 @@ impl Display for Loop {
         write!(f, "for {} in {}", self.name, self.range)?;
         for fetch in &self.hints.prefetch {
             write!(f, " prefetch({}, {}", fetch.tensor, fetch.distance)?;
+            if fetch.further > 0 {
+                write!(f, " by {}", fetch.further)?;
+            }
             match &fetch.of {
                 Some(of) => write!(f, " of {of})")?,
                 None => f.write_str(")")?,

@@ -87,6 +87,32 @@ fn shares_are_all_that_a_later_iteration_touches() {
             }";
     assert!(plain(&text).contains(&plain(expected)), "{text}");
 
+    // Blocks that overlap: only what the one before has not fetched, here the line of the last of
+    // ten elements, and four iterations further ahead with each row.
+    let text = kernel(&[
+        "f64 A[10][90], B[10][90]",
+        "for o in 0..10",
+        "  for y in 3..10 prefetch(A, 2 by 4 of o)",
+        "    for x in 0..8",
+        "      B[y][8*o + x] = A[y][8*o + x] + A[y][8*o + x + 1] + A[y][8*o + x + 2]",
+    ]);
+    let expected = "__builtin_prefetch(&A[y][teml_min64(8*o + 32*y - 71, 89)]);";
+    assert!(text.contains(expected), "{text}");
+
+    // Two more lines with each block.
+    let text = kernel(&[
+        "f64 A[10][90], B[10][90]",
+        "for o in 0..5",
+        "  for y in 0..10 prefetch(A, 1 of o)",
+        "    for x in 0..16",
+        "      B[y][16*o + x] = A[y][16*o + x] + A[y][16*o + x + 2]",
+    ]);
+    let expected = "TEML_UNROLL(2)
+            for (int64_t teml_line = 0; teml_line < 2; teml_line++) {
+                __builtin_prefetch((const char *)&A[y][teml_min64(16*o + 25, 81)] + 64*teml_line);
+            }";
+    assert!(plain(&text).contains(&plain(expected)), "{text}");
+
     // Rows of a block, which a loop fetches that does not use them: six of two lines, in five parts.
     let text = kernel(&[
         "f64 A[12][90], B[12][90], R[5]",

@@ -190,7 +190,7 @@ fn trees() -> impl Strategy<Value = Tree> {
 fn hints() -> impl Strategy<Value = (Option<i64>, Hints)> {
     let stream = prop::collection::vec(tensors(), 0..2);
     let of = prop::option::of(prop::sample::select(vec!["i", "b_o"]));
-    let prefetch = prop::collection::vec((tensors(), 1..9i64, of), 0..2);
+    let prefetch = prop::collection::vec((tensors(), 1..9i64, 0..3i64, of), 0..2);
     let remark = prop::option::of(prop::sample::select(vec![
         "hot",
         "for i in 0..4",
@@ -199,10 +199,11 @@ fn hints() -> impl Strategy<Value = (Option<i64>, Hints)> {
     let hints = (prop::option::of(1..9i64), prefetch, stream, remark);
     hints.prop_map(|(lanes, prefetch, stream, remark)| {
         let stream = stream.iter().filter_map(|t| t.name().cloned());
-        let named = |(tensor, distance, of): (Tensor, i64, Option<&str>)| {
+        let named = |(tensor, distance, further, of): (Tensor, i64, i64, Option<&str>)| {
             Some(Prefetch {
                 tensor: tensor.name()?.clone(),
                 distance,
+                further: if of.is_some() { further } else { 0 },
                 of: of.and_then(|of| Name::new(of).ok()),
             })
         };

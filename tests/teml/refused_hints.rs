@@ -51,6 +51,18 @@ pub fn hints() -> Vec<Case> {
         let a = Arg::Expr(tensor("A", &[4, 4]));
         on(nest, [word_loop(of), a, Arg::Int(1), word_loop(inner)])
     };
+    let further = |nest: &Nest, by| {
+        let a = Arg::Expr(tensor("A", &[4, 4]));
+        let args = [word_loop("i"), a, Arg::Int(1), word_loop("j"), Arg::Int(by)];
+        on(nest, args)
+    };
+    let rows = trees::nest(&[
+        "f64 A[4][4], B[4][4]",
+        "for i in 0..2",
+        "  for j in 0..4",
+        "    for k in 2*i..2*i + 2",
+        "      B[j][k] = A[j][k]",
+    ]);
     let columns = trees::nest(&[
         "f64 A[4][4], B[4][4]",
         "for i in 0..4",
@@ -207,6 +219,22 @@ pub fn hints() -> Vec<Case> {
         )
         .at(4)
         .because_of(&["j"]),
+        Case::new(
+            &PREFETCH,
+            further(&rows, 0),
+            ErrorKind::NotPositive {
+                parameter: "further",
+                value: 0,
+            },
+        )
+        .at(5),
+        Case::new(
+            &PREFETCH,
+            further(&rows, far),
+            Invalid::IndexTooLarge {
+                index: Affine::constant(far),
+            },
+        ),
         Case::new(&STREAM, stream(&nest, "k", &a), no_k).at(1),
         Case::new(&STREAM, stream(&nest, "j", &unnamed), ErrorKind::Unnamed).at(2),
         Case::new(&STREAM, stream(&nest, "i", &a), nothing_stored("i", "A"))

@@ -259,14 +259,24 @@ impl<'a> Cursor<'a> {
             if distance < 1 {
                 return Err(format!("{distance} iterations ahead is no later one"));
             }
+            let further = match self.eat("by ") {
+                true => self.integer()?,
+                false => 0,
+            };
             let of = match self.eat("of ") {
                 true => Some(self.name()?),
                 false => None,
             };
+            if further < 0 || further > 0 && of.is_none() {
+                return Err(format!(
+                    "{further} iterations further are none of a loop around"
+                ));
+            }
             self.expect(")")?;
             hints.prefetch.push(Prefetch {
                 tensor,
                 distance,
+                further,
                 of,
             });
         }

@@ -61,6 +61,26 @@
 //!         R[y_i][x_i] = 2 * A[y_i][x_i]
 //! ```
 //!
+//! Such rows often reach the ends of their pages at the same time, where the translation of
+//! addresses and the prefetchers of processors begin anew for all of them. With a number more, each
+//! iteration inside fetches that many iterations `further` ahead than the one before it, so that they
+//! do one after the other.
+//!
+//! ```rhai
+//! let A = tensor([40, 500]);
+//! let R = eq(vmul(2, A, [(), [y, x]]), [y, x]);
+//! print(build(R).tile([4, 8]).prefetch("x_o", A, 8, "y_i", 4));
+//! ```
+//!
+//! ```text
+//! f64 R[40][500], A[40][500]
+//! for y_o in 0..10
+//!   for x_o in 0..63
+//!     for y_i in 4*y_o..4*y_o + 4 prefetch(A, 8 by 4 of x_o)
+//!       for x_i in 8*x_o..min(8*x_o + 8, 500)
+//!         R[y_i][x_i] = 2 * A[y_i][x_i]
+//! ```
+//!
 //! A loop inside that touches none of them shares what one iteration of the loop around it touches
 //! then, row by row: here a sum fetches the next block of what it is added to, a line with each
 //! of its parts.
@@ -94,11 +114,11 @@
 //!
 //! Always legal: it changes no element.
 //!
-//! Refuses: tensors that no access inside of the loop moves through; distances below 1 or beyond
-//! 2^40; vector loops and loops inside of them, which compilers do not vectorize then; collapsed
-//! loops other than the innermost. Shares, too, where the loop that fetches is not inside of the
-//! other one, has a number of iterations without a bound, or where what one of its iterations is to
-//! fetch lies here and there in memory, and in no rows.
+//! Refuses: tensors that no access inside of the loop moves through; distances, and how much
+//! further, below 1 or beyond 2^40; vector loops and loops inside of them, which compilers do not
+//! vectorize then; collapsed loops other than the innermost. Shares, too, where the loop that
+//! fetches is not inside of the other one, has a number of iterations without a bound, or where
+//! what one of its iterations is to fetch lies here and there in memory, and in no rows.
 //!
 //! Source: software prefetching, Mowry, Lam and Gupta, Design and Evaluation of a Compiler
 //! Algorithm for Prefetching, 1992.
@@ -119,6 +139,7 @@ pub static PREFETCH: Op = Op {
         Param::new("tensor", Kind::Tensor),
         Param::new("distance", Kind::Int),
         Param::optional("inside", Kind::Loop),
+        Param::optional("further", Kind::Int),
     ],
     returns: Returns::Nest,
     file: include_str!("prefetch.rs"),
@@ -130,14 +151,24 @@ pub static PREFETCH: Op = Op {
             Arg::Int(distance),
             inside @ ..,
         ] => {
-            let tensor = &named(tensor_name(tensor, 2)?)?;
-            match inside {
-                [] => prefetch(nest, l, tensor, *distance).map(Value::Nest),
-                [Arg::Loop(inner)] => {
-                    prefetch_shares(nest, l, tensor, *distance, inner).map(Value::Nest)
-                }
-                _ => Err(ErrorKind::Misdeclared.into()),
+            let tensor = named(tensor_name(tensor, 2)?)?;
+            let (inner, further) = match inside {
+                [] => return prefetch(nest, l, &tensor, *distance).map(Value::Nest),
+                [Arg::Loop(inner)] => (inner, 0),
+                [Arg::Loop(inner), Arg::Int(further)] => (inner, *further),
+                _ => return Err(ErrorKind::Misdeclared.into()),
+            };
+            check_positive("distance", *distance, 3)?;
+            if inside.len() > 1 {
+                check_positive("further", further, 5)?;
             }
+            let fetch = Prefetch {
+                tensor,
+                distance: *distance,
+                further,
+                of: None,
+            };
+            prefetch_shares(nest, l, fetch, inner).map(Value::Nest)
         }
         _ => Err(ErrorKind::Misdeclared.into()),
     },
@@ -168,19 +199,24 @@ pub fn prefetch(
         };
         return Err(Error::from(kind).at_argument(2).on(nest, [name]));
     }
-    marked(nest, reference, tensor, distance, None)
+    let fetch = Prefetch {
+        tensor: tensor.clone(),
+        distance,
+        further: 0,
+        of: None,
+    };
+    marked(nest, reference, fetch)
 }
 
-/// The nest with a loop, `inner`, whose iterations fetch what a later one of the loop `reference`
-/// around it touches of `tensor`, in equal shares.
+/// The nest with a loop, `inner`, whose iterations `fetch` what later ones of the loop `reference`
+/// around it touch, in equal shares.
 ///
 /// # Errors
 /// As the header says.
-pub fn prefetch_shares(
+fn prefetch_shares(
     nest: &Nest,
     reference: &LoopRef,
-    tensor: &Name,
-    distance: i64,
+    fetch: Prefetch,
     inner: &LoopRef,
 ) -> Result<Nest, Error> {
     let name = |reference, argument| -> Result<Name, Error> {
@@ -188,12 +224,16 @@ pub fn prefetch_shares(
         Ok(chain(nest, &position)[position.len() - 1].name.clone())
     };
     let (of, inside) = (name(reference, 1)?, name(inner, 4)?);
-    check_positive("distance", distance, 3)?;
+    let tensor = fetch.tensor.to_string();
+    let fetch = Prefetch {
+        of: Some(of.clone()),
+        ..fetch
+    };
     let refused = |kind: ErrorKind, argument, culprits: Vec<Name>| {
         Error::from(kind).at_argument(argument).on(nest, culprits)
     };
-    match share(nest, &of, &inside, tensor, distance) {
-        Ok(_) => marked(nest, inner, tensor, distance, Some(of)),
+    match share(nest, &inside, &fetch) {
+        Ok(_) => marked(nest, inner, fetch),
         Err(NoShare::NotInside) => {
             let kind = ErrorKind::NotInside {
                 inner: inside.clone(),
@@ -204,7 +244,7 @@ pub fn prefetch_shares(
         Err(NoShare::Still) => {
             let kind = ErrorKind::NothingToPrefetch {
                 name: of.clone(),
-                tensor: tensor.to_string(),
+                tensor,
             };
             Err(refused(kind, 2, vec![of]))
         }
@@ -217,27 +257,17 @@ pub fn prefetch_shares(
         Err(NoShare::Scattered) => {
             let kind = ErrorKind::Scattered {
                 name: of.clone(),
-                tensor: tensor.to_string(),
+                tensor,
             };
             Err(refused(kind, 2, vec![of]))
         }
     }
 }
 
-fn marked(
-    nest: &Nest,
-    reference: &LoopRef,
-    tensor: &Name,
-    distance: i64,
-    of: Option<Name>,
-) -> Result<Nest, Error> {
+fn marked(nest: &Nest, reference: &LoopRef, fetch: Prefetch) -> Result<Nest, Error> {
     mark(nest, reference, |mut l: Loop| {
-        l.hints.prefetch.retain(|fetch| fetch.tensor != *tensor);
-        l.hints.prefetch.push(Prefetch {
-            tensor: tensor.clone(),
-            distance,
-            of: of.clone(),
-        });
+        l.hints.prefetch.retain(|old| old.tensor != fetch.tensor);
+        l.hints.prefetch.push(fetch.clone());
         l
     })
 }
