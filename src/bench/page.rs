@@ -119,8 +119,9 @@ fn provenance(results: &Results) -> String {
         machine,
     ];
     let rules = "Every element of every result is compared with the reference before anything is \
-                 timed. Then all variants of a kernel take turns in one run, after a warm-up; a \
-                 time is that of the kernel alone. GFLOP/s count the operations of the \
+                 timed. Then all variants of a kernel take turns in one run, each time after a call \
+                 that does not count, unless that takes 50 ms or more; a time is that of the kernel \
+                 alone. GFLOP/s count the operations of the \
                  definition, GB/s the inputs and results, each once. The limit is the larger of \
                  two times: what the fewest operations of any variant take at the machine's rate \
                  of arithmetic, and, where the caches cannot hold them, what inputs and results \

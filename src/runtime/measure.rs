@@ -92,9 +92,11 @@ pub struct Timing {
 }
 
 /// Measures variants against each other: a warm-up of each, then run 1 of each, run 2 of each,
-/// and so on. Before every run the outputs are restored, outside the time. A run of a very short
-/// kernel is the mean of several calls, after one that does not count, unless the kernel reads what
-/// it writes. One measurement at a time, also among processes; this one compiles nothing meanwhile.
+/// and so on. Before every run the outputs are restored, outside the time, and the kernel is called
+/// once, unless that takes long, so that what the variant before it left in the caches matters to
+/// none. A run of a very short kernel is the mean of several calls. Kernels that read what they write
+/// are called once per run. One measurement at a time, also among processes; this one compiles
+/// nothing meanwhile.
 ///
 /// # Errors
 /// [`RuntimeError`] for everything that a kernel or the system can do wrong, and

@@ -27,6 +27,9 @@ pub(super) struct Call {
     pub(super) restore: Vec<Restore>,
     /// How often to call the kernel; the time is the mean.
     pub(super) repeats: u32,
+    /// Whether to call it once more before, which does not count: kernels that were run in between
+    /// left their data in the caches, and threads that slept take longer than a short kernel to wake.
+    pub(super) warm_up: bool,
 }
 
 /// What a buffer must hold before a call.

@@ -71,8 +71,8 @@ pub(super) struct Placed {
 
 impl Placed {
     /// Makes a run call the kernel so often that it lasts long enough to be timed, where one call
-    /// takes `time`. A kernel that reads what it wrote is called once per run, since only the
-    /// first call has the right inputs.
+    /// takes `time`, and once before, unless that would take long. A kernel that reads what it wrote
+    /// is called once per run, since only the first call has the right inputs.
     pub(super) fn lengthen(&mut self, time: Duration) {
         let copies = |r: &Restore| matches!(r, Restore::Copy { .. });
         if !self.call.restore.iter().any(copies) {
@@ -80,9 +80,14 @@ impl Placed {
             self.call.repeats = u32::try_from(calls)
                 .unwrap_or(u32::MAX)
                 .clamp(1, MAX_REPEATS);
+            self.call.warm_up = time < REGARDLESS;
         }
     }
 }
+
+/// Whatever the caches hold before it, a run of this length takes as long, to about a percent: they
+/// are filled in less than a millisecond.
+const REGARDLESS: Duration = Duration::from_millis(50);
 
 /// A run of this length is known to a fraction of a percent.
 const LONG_ENOUGH: Duration = Duration::from_millis(1);
@@ -174,6 +179,7 @@ impl<'a> Bench<'a> {
                 buffers,
                 restore,
                 repeats: 1,
+                warm_up: false,
             },
             outputs,
         })

@@ -97,8 +97,7 @@ impl Loaded {
         // many pointers as the kernel has arguments; the parent sends that many buffers, each
         // as large as its tensor. What a wrong kernel does to this process stays in it.
         let call_once = || unsafe { entry(arguments.as_ptr()) };
-        if call.repeats > 1 {
-            // Threads that slept wake up, which takes longer than a short kernel.
+        if call.warm_up {
             call_once();
         }
         let start = Instant::now();

@@ -65,6 +65,35 @@ fn variants_take_turns_on_restored_outputs() {
     }
 }
 
+/// What the variant before it left in the caches matters to none, unless its calls take long.
+#[test]
+fn a_call_that_does_not_count_comes_first() {
+    let directory = tempfile::tempdir().unwrap();
+    let log = directory.path().join("log");
+    let slow = |letter: char, microseconds: u32| {
+        let body = format!(
+            "FILE *f = fopen(\"{}\", \"a\");\nfputc('{letter}', f); fclose(f);\n\
+             usleep({microseconds}); x[0] = 2.0;",
+            log.display()
+        );
+        let head = "#include <stdio.h>\nint usleep(unsigned);";
+        on_x(&format!("slow_{letter}"), head, &body)
+    };
+    let variants = [
+        variant("short", &slow('a', 2_000), &[Data::Unset], 1),
+        variant("long", &slow('b', 60_000), &[Data::Unset], 1),
+    ];
+    let budget = Budget {
+        min_runs: 3,
+        max_runs: 3,
+        ..Budget::default()
+    };
+    let timings = measure(&variants, &budget, &control()).unwrap();
+    let called = std::fs::read_to_string(&log).unwrap();
+    assert_eq!(called, format!("ab{}", "aab".repeat(3)));
+    assert!(timings.iter().all(|timing| timing.runs.len() == 3));
+}
+
 #[test]
 fn the_budget_ends_after_the_least_number_of_runs() {
     let idle = on_x("brief", "", "x[0] += 1.0;");
