@@ -87,23 +87,30 @@ static inline int teml_less(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// Times all variants in turn and prints a table.
+// Below this many seconds it matters what the variant before left in the caches.
+#define TEML_LONG 0.05
+
+// Times all variants in turn, each after a call that does not count, and prints a table.
 static inline void teml_time(const struct teml_variant *variants, int count, int runs)
 {
-    double *times = teml_allocate((size_t)count * (size_t)runs, sizeof(double), 0);
-    for (int r = -1; r < runs; r++) {
+    double *times = teml_allocate((size_t)count * ((size_t)runs + 1), sizeof(double), 0);
+    for (int r = 0; r <= runs; r++) {
         for (int v = 0; v < count; v++) {
+            double *own = times + v * (runs + 1);
             variants[v].prepare();
+            if (r > 0 && own[0] < TEML_LONG) {
+                variants[v].run();
+                variants[v].prepare();
+            }
             double start = teml_now();
             variants[v].run();
-            double time = teml_now() - start;
-            if (r >= 0) times[v * runs + r] = time;
+            own[r] = teml_now() - start;
         }
     }
     printf("%-20s %14s %14s %10s\n", "variant", "min (s)", "median (s)", "speed-up");
     double base = 0;
     for (int v = 0; v < count; v++) {
-        double *own = times + v * runs;
+        double *own = times + v * (runs + 1) + 1;
         qsort(own, (size_t)runs, sizeof(double), teml_less);
         double median = (own[(runs - 1) / 2] + own[runs / 2]) / 2;
         if (v == 0) base = median;
