@@ -174,11 +174,20 @@ fn products_of_a_tensor_with_itself_are_computed() {
         }
     }
     // Rows have a panel of `A`, and columns one of its copy.
-    let declared = "let A = tensor([64, 64]); let C = einsum(\"ik,jk->ij\", A, A);";
-    let schedule = "schedules::gemm(build(C), #{mr: 8, nr: 8, kc: 16, l1: 64, l2: 64})";
-    let shown = nest(declared, schedule).to_string();
+    let schedule = "schedules::gemm(build(C), #{mr: 8, nr: 8, kc: 16, l1: 64, l2: 4096})";
+    let of = |kind: &str| {
+        let declared = format!("let A = tensor([64, 64]); let C = einsum({kind:?}, A, A);");
+        nest(&declared, schedule).to_string()
+    };
+    let shown = of("ki,kj->ij");
     assert!(
         shown.contains("A_pack_pack") && shown.contains("A_pack2"),
+        "{shown}"
+    );
+    // Rows of terms are read where they lie.
+    let shown = of("ik,jk->ij");
+    assert!(
+        shown.contains("+= A[i_i_2][k_i_2_i] * A_pack_pack["),
         "{shown}"
     );
 }
