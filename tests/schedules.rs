@@ -98,6 +98,12 @@ const KERNELS: &[(&str, &str, &str)] = &[
         "build(y)",
         "schedules::reduction(build(y))",
     ),
+    (
+        "let I = tensor([2, 3, 9, 21]); let W = tensor([3, 3, 3]);
+         let O = eq(vsum(vmul(I, W, [[n, c, h + p, w + q], [c, p, q]]), [p, q]), [n, c, h, w]);",
+        "build(O)",
+        "schedules::filters(build(O))",
+    ),
 ];
 
 #[test]
@@ -575,6 +581,77 @@ fn convolutions_of_all_sizes_are_computed() {
         for options in ["#{}", "#{mr: 4, nr: 8, l2: 64}"] {
             computes(&declared, &format!("schedules::conv(build(O), {options})"));
         }
+    }
+}
+
+/// Sums over windows of an image: with one filter for all of it or for each channel, with a further
+/// sum, with rows apart, along the rows alone, and without a filter.
+const FILTERS: &[&str] = &[
+    "eq(vsum(vmul(I, W, [[c, y + p, x + q], [0, p, q]]), [p, q]), [c, y, x])",
+    "eq(vsum(vmul(I, W, [[c, y + p, x + q], [c, p, q]]), [p, q]), [c, y, x])",
+    "eq(vsum(vmul(I, W, [[c, y + p, x + q], [c, p, q]]), [c, p, q]), [y, x])",
+    "eq(vsum(vmul(I, W, [[c, y + p, x + q], [c, p, q]]), [p, q]), [y, c, x])",
+    "eq(vsum(vmul(I, W, [[c, y + p, x], [c, p, 0]]), [p]), [c, y, x])",
+    "eq(vmax(vat(I, [c, y + p, x + q]), [p, q]), [c, y, x], [3, h, w])",
+];
+
+#[test]
+fn filters_of_all_sizes_are_computed() {
+    for filter in FILTERS {
+        for (height, width) in [(2, 5), (7, 8), (9, 35), (21, 16)] {
+            let declared = format!(
+                "let h = {height}; let w = {width};
+                 let I = tensor([3, h + 2, w + 1]); let W = tensor([3, 3, 2]);
+                 let O = {filter};"
+            );
+            let chosen = "schedules::optimize(build(O)) == schedules::filters(build(O))";
+            let shown = dialog::shown(&declared, chosen);
+            assert_eq!(shown.unwrap(), "=> true", "{declared}");
+            for options in [
+                "#{lanes: 4}",
+                "#{mr: 3, nr: 8, lanes: 8, l2: 64, l3: 64, threads: 3}",
+            ] {
+                let schedule = format!("schedules::filters(build(O), {options})");
+                computes(&declared, &schedule);
+                let mode = format!("{declared} let verdict = check({schedule});");
+                assert_eq!(dialog::shown(&mode, "verdict.legal").unwrap(), "=> true");
+            }
+        }
+    }
+}
+
+#[test]
+fn images_that_no_cache_holds_are_fetched_and_results_stored_past_it() {
+    let declared = "let I = tensor([66, 70]); let W = tensor([3, 3]);
+         let O = eq(vsum(vmul(I, W, [[y + p, x + q], [p, q]]), [p, q]), [y, x]);";
+    for (l3, far) in [(1 << 10, true), (1 << 20, false)] {
+        let options = format!("#{{lanes: 8, l2: 1024, l3: {l3}, threads: 2}}");
+        let shown = nest(declared, &format!("schedules::filters(build(O), {options})")).to_string();
+        assert_eq!(shown.contains("stream(O)"), far, "{shown}");
+        assert_eq!(shown.contains("prefetch(I, 16)"), far, "{shown}");
+        // One vector of more rows, or two of fewer.
+        assert_eq!(shown.contains("local f64 O_tile[8][8]"), far, "{shown}");
+        assert_eq!(shown.contains("local f64 O_tile[4][16]"), !far, "{shown}");
+    }
+}
+
+#[test]
+fn windows_that_are_no_filters_have_other_schedules() {
+    let declared = "let I = tensor([3, 23, 37]); let W = tensor([5, 3, 3, 3]);";
+    for (result, expected) in [
+        // Several filters.
+        ("eq(vsum(vmul(I, W, [[c, y + p, x + q], [f, c, p, q]]), [c, p, q]), [f, y, x])", "conv"),
+        // Neighbors in the result are none in the image, or there is no window along rows.
+        ("eq(vsum(vmul(I, W, [[c, y + p, 2*x + q], [0, c, p, q]]), [p, q]), [c, y, x], [3, 21, 18])", "reduction"),
+        ("eq(vsum(vmul(I, W, [[c, y, x + q], [0, c, 0, q]]), [q]), [c, y, x])", "reduction"),
+        // Rows have filters of their own.
+        ("eq(vsum(vmul(I, I, [[c, y + p, x], [0, y, p]]), [p]), [c, y, x], [3, 4, 37])", "reduction"),
+        // The window is too large.
+        ("eq(vsum(vat(I, [c, y + p, x + q]), [p, q]), [c, y, x], [3, 14, 20])", "reduction"),
+    ] {
+        let declared = format!("{declared} let O = {result};");
+        let chosen = format!("schedules::optimize(build(O)) == schedules::{expected}(build(O))");
+        assert_eq!(dialog::shown(&declared, &chosen).unwrap(), "=> true", "{result}");
     }
 }
 

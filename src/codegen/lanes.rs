@@ -7,7 +7,8 @@
 //!
 //! Loops that copy between a local tensor and another one are written likewise: no two of their
 //! iterations have anything to do with each other. And around what works on a local tensor that
-//! fits into registers, loops whose iterators index it are unrolled: registers have no index.
+//! fits into registers, loops whose iterators index it are unrolled: registers have no index. What
+//! only holds copies there is loaded once (`registers.h`).
 
 use crate::ir::{Affine, Elem, Expr, Index, Loop, Name, Node, Stmt, Tensor, Tree};
 use std::collections::HashSet;
@@ -26,6 +27,7 @@ const MAX_UNROLLED: i64 = 256;
 pub(super) struct Chosen {
     vectors: HashSet<Name>,
     unrolled: HashSet<Name>,
+    held: HashSet<Name>,
 }
 
 impl Chosen {
@@ -46,6 +48,11 @@ impl Chosen {
 
     pub(super) fn unrolled(&self) -> &HashSet<Name> {
         &self.unrolled
+    }
+
+    /// The local tensors that are copies in registers.
+    pub(super) fn held(&self) -> &HashSet<Name> {
+        &self.held
     }
 
     fn vectors(&mut self, trees: &[Tree], locals: &mut Vec<Name>) {
@@ -84,6 +91,9 @@ impl Chosen {
         let mut found = Vec::new();
         if self.indexing(tensor, scope, &mut Vec::new(), &mut found) {
             self.unrolled.extend(found);
+            if is_copy(tensor, scope) {
+                self.held.extend(tensor.name().cloned());
+            }
         }
     }
 
@@ -139,6 +149,18 @@ impl Chosen {
             Tree::Local(_) => true,
         })
     }
+}
+
+/// Whether all that a local tensor gets is copied.
+fn is_copy(tensor: &Tensor, scope: &[Tree]) -> bool {
+    scope.iter().all(|tree| match tree {
+        Tree::Loop(l) => is_copy(tensor, &l.body),
+        Tree::Stmt(s) if s.target.name() == tensor.name() => {
+            s.update.is_none() && matches!(s.value.node(), Node::Access { .. })
+        }
+        Tree::Fill(fill) => fill.target.name() != tensor.name(),
+        Tree::Stmt(_) | Tree::Local(_) => true,
+    })
 }
 
 /// Whether a local tensor is small enough for registers.
