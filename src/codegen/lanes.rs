@@ -27,7 +27,7 @@ const MAX_UNROLLED: i64 = 256;
 pub(super) struct Chosen {
     vectors: HashSet<Name>,
     unrolled: HashSet<Name>,
-    held: HashSet<Name>,
+    held: HashSet<(Name, Name)>,
 }
 
 impl Chosen {
@@ -50,8 +50,9 @@ impl Chosen {
         &self.unrolled
     }
 
-    /// The local tensors that are copies in registers.
-    pub(super) fn held(&self) -> &HashSet<Name> {
+    /// The local tensors that are copies in registers, each with a loop that copies: another scope may
+    /// have a tensor of that name.
+    pub(super) fn held(&self) -> &HashSet<(Name, Name)> {
         &self.held
     }
 
@@ -91,8 +92,10 @@ impl Chosen {
         let mut found = Vec::new();
         if self.indexing(tensor, scope, &mut Vec::new(), &mut found) {
             self.unrolled.extend(found);
-            if is_copy(tensor, scope) {
-                self.held.extend(tensor.name().cloned());
+            let mut loops = Vec::new();
+            if let (Some(name), true) = (tensor.name(), copied(tensor, scope, None, &mut loops)) {
+                let pairs = loops.into_iter().map(|l| (name.clone(), l));
+                self.held.extend(pairs);
             }
         }
     }
@@ -151,11 +154,12 @@ impl Chosen {
     }
 }
 
-/// Whether all that a local tensor gets is copied.
-fn is_copy(tensor: &Tensor, scope: &[Tree]) -> bool {
-    scope.iter().all(|tree| match tree {
-        Tree::Loop(l) => is_copy(tensor, &l.body),
+/// Collects the loops that copy to a local tensor; false if it gets anything else.
+fn copied(tensor: &Tensor, trees: &[Tree], around: Option<&Name>, loops: &mut Vec<Name>) -> bool {
+    trees.iter().all(|tree| match tree {
+        Tree::Loop(l) => copied(tensor, &l.body, Some(&l.name), loops),
         Tree::Stmt(s) if s.target.name() == tensor.name() => {
+            loops.extend(around.cloned());
             s.update.is_none() && matches!(s.value.node(), Node::Access { .. })
         }
         Tree::Fill(fill) => fill.target.name() != tensor.name(),

@@ -26,8 +26,8 @@ pub(super) struct Rows {
     /// For a tensor and a loop in its scope: another scope may have a tensor of that name.
     read: HashMap<(Name, Name), i64>,
     fetched: HashSet<Name>,
-    /// Those that are copies in registers.
-    held: HashSet<Name>,
+    /// Those that are copies in registers, with the loops that copy.
+    held: HashSet<(Name, Name)>,
 }
 
 impl Rows {
@@ -97,8 +97,8 @@ impl Rows {
 
     /// Whether a statement copies neighbors to registers, which other statements read as a vector.
     pub(super) fn are_copied(&self, s: &Stmt, lane: &Name) -> bool {
-        let held = s.target.name().is_some_and(|name| self.held.contains(name));
-        held && self.is_row(&s.target, &s.index, lane)
+        let key = s.target.name().map(|name| (name.clone(), lane.clone()));
+        key.is_some_and(|key| self.held.contains(&key)) && self.is_row(&s.target, &s.index, lane)
     }
 
     /// Whether all lanes of a loop are in rows of local tensors, or are copied there.
