@@ -98,6 +98,12 @@ const KERNELS: &[(&str, &str, &str)] = &[
         "build(y)",
         "schedules::reduction(build(y))",
     ),
+    (
+        "let I = tensor([2, 3, 9, 21]); let W = tensor([3, 3, 3]);
+         let O = eq(vsum(vmul(I, W, [[n, c, h + p, w + q], [c, p, q]]), [p, q]), [n, c, h, w]);",
+        "build(O)",
+        "schedules::filters(build(O))",
+    ),
 ];
 
 #[test]
@@ -545,6 +551,101 @@ fn transpositions_of_all_sizes_are_computed() {
 }
 
 #[test]
+fn transpositions_of_many_dimensions_are_read_in_their_order() {
+    let declared = "let A = tensor([17, 3, 5, 18]); let R = eq(A, [a, b, c, d] -> [d, c, b, a]);";
+    for options in ["#{lanes: 8}", "#{lanes: 4, threads: 3, l2: 64, l3: 64}"] {
+        let schedule = format!("schedules::pointwise(build(R), {options})");
+        computes(declared, &schedule);
+        let text = nest(declared, &schedule).to_string();
+        let place = |name: &str| text.find(&format!("for {name} in")).unwrap();
+        assert!(place("b") < place("c"), "{text}");
+        assert!(text.contains("R_tile"), "{text}");
+    }
+}
+
+#[test]
+fn few_rows_are_computed_while_columns_are_read_once() {
+    // More rows have tiles, as have shorter ones, and those that the caches hold.
+    for (rows, columns, l3, at_once) in [
+        (3, 1024, 1 << 16, true),
+        (8, 2056, 1 << 16, true),
+        (9, 1024, 1 << 16, false),
+        (3, 1016, 1 << 16, false),
+        (3, 1025, 1 << 16, false),
+        (3, 1024, 1 << 20, false),
+    ] {
+        let declared = format!(
+            "let A = tensor([{rows}, 19]); let B = tensor([19, {columns}]);
+             let C = contract(A, B, [2, 1]);"
+        );
+        let options = format!("#{{lanes: 8, threads: 1, l2: 65536, l3: {l3}}}");
+        let schedule = format!("schedules::gemm(build(C), {options})");
+        computes(&declared, &schedule);
+        let text = nest(&declared, &schedule).to_string();
+        assert_eq!(text.contains("C_tile"), !at_once, "{text}");
+        let last = format!("A[{rows}*i1_o + {}][8*i3_o + 7]", rows - 1);
+        assert_eq!(text.contains(&last), at_once, "{text}");
+        let mode = format!("{declared} let verdict = check({schedule});");
+        assert_eq!(dialog::shown(&mode, "verdict.legal").unwrap(), "=> true");
+    }
+}
+
+#[test]
+fn lanes_are_products_where_these_are_neighbors() {
+    for (rows, columns, terms, products) in
+        [(2, 2, 1, 3), (3, 5, 4, 8), (9, 4, 3, 21), (5, 17, 2, 150)]
+    {
+        for (spec, a, b) in [
+            (
+                "ikb,kjb->ijb",
+                format!("{rows}, {terms}"),
+                format!("{terms}, {columns}"),
+            ),
+            (
+                "kib,kjb->jib",
+                format!("{terms}, {rows}"),
+                format!("{terms}, {columns}"),
+            ),
+            (
+                "eilkb,kljb->eijb",
+                format!("2, {rows}, 2, {terms}"),
+                format!("{terms}, 2, {columns}"),
+            ),
+        ] {
+            let declared = format!(
+                "let A = tensor([{a}, {products}]); let B = tensor([{b}, {products}]);
+                 let C = einsum(\"{spec}\", A, B);"
+            );
+            let chosen = "schedules::optimize(build(C)) == schedules::small_gemm(build(C))";
+            assert_eq!(
+                dialog::shown(&declared, chosen).unwrap(),
+                "=> true",
+                "{declared}"
+            );
+            for options in [
+                "#{lanes: 8, threads: 1}",
+                "#{lanes: 4, threads: 2, registers: 8, l2: 2048, l3: 64}",
+            ] {
+                let schedule = format!("schedules::small_gemm(build(C), {options})");
+                computes(&declared, &schedule);
+                let text = nest(&declared, &schedule).to_string();
+                assert!(text.contains("C_tile"), "{text}");
+                // Columns are in four tiles or more.
+                let copied = columns == 17;
+                assert_eq!(text.contains("local f64 A_pack"), copied, "{text}");
+                let mode = format!("{declared} let verdict = check({schedule});");
+                assert_eq!(dialog::shown(&mode, "verdict.legal").unwrap(), "=> true");
+            }
+        }
+    }
+    // A vector for each product is read once.
+    let declared = "let A = tensor([9, 8, 40]); let x = tensor([8, 40]);
+         let y = einsum(\"ikb,kb->ib\", A, x);";
+    let chosen = "schedules::optimize(build(y)) == schedules::reduction(build(y))";
+    assert_eq!(dialog::shown(declared, chosen).unwrap(), "=> true");
+}
+
+#[test]
 fn what_tiles_of_products_read_again_is_packed() {
     // A copy pays off if it is read eight times or more, and if the cache does not hold the tensor.
     for (i, l1, packed) in [(8, 64, true), (7, 64, false), (8, 65536, false)] {
@@ -584,6 +685,101 @@ fn convolutions_of_all_sizes_are_computed() {
         for options in ["#{}", "#{mr: 4, nr: 8, l2: 64}"] {
             computes(&declared, &format!("schedules::conv(build(O), {options})"));
         }
+    }
+}
+
+/// Sums over windows of an image: with one filter for all of it or for each channel, with a further
+/// sum, with rows apart, across rows alone, along rows alone, and maxima.
+const FILTERS: &[&str] = &[
+    "eq(vsum(vmul(I, W, [[c, y + p, x + q], [0, p, q]]), [p, q]), [c, y, x])",
+    "eq(vsum(vmul(I, W, [[c, y + p, x + q], [c, p, q]]), [p, q]), [c, y, x])",
+    "eq(vsum(vmul(I, W, [[c, y + p, x + q], [c, p, q]]), [c, p, q]), [y, x])",
+    "eq(vsum(vmul(I, W, [[c, y + p, x + q], [c, p, q]]), [p, q]), [y, c, x])",
+    "eq(vsum(vmul(I, W, [[c, y + p, x], [c, p, 0]]), [p]), [c, y, x])",
+    "eq(vsum(vmul(I, W, [[c, y, x + q], [c, 0, q]]), [q]), [c, y, x])",
+    "eq(vmax(vadd(I, W, [[c, y + p, x + q], [0, p, q]]), [p, q]), [c, y, x])",
+];
+
+#[test]
+fn filters_of_all_sizes_are_computed() {
+    for filter in FILTERS {
+        for (height, width) in [(2, 5), (9, 8), (13, 19)] {
+            let declared = format!(
+                "let I = tensor([3, {height} + 2, {width} + 1]); let W = tensor([3, 3, 2]);
+                 let O = {filter};"
+            );
+            let chosen = "schedules::optimize(build(O)) == schedules::filters(build(O))";
+            let shown = dialog::shown(&declared, chosen);
+            assert_eq!(shown.unwrap(), "=> true", "{declared}");
+            for options in [
+                "#{lanes: 4}",
+                "#{mr: 3, nr: 8, lanes: 8, l2: 64, l3: 64, threads: 3}",
+            ] {
+                let schedule = format!("schedules::filters(build(O), {options})");
+                computes(&declared, &schedule);
+                let mode = format!("{declared} let verdict = check({schedule});");
+                assert_eq!(dialog::shown(&mode, "verdict.legal").unwrap(), "=> true");
+            }
+        }
+    }
+}
+
+#[test]
+fn images_that_no_cache_holds_are_fetched_and_results_stored_past_it() {
+    let declared = "let I = tensor([26, 210]); let W = tensor([3, 3]);
+         let O = eq(vsum(vmul(I, W, [[y + p, x + q], [p, q]]), [p, q]), [y, x]);";
+    for (l3, far) in [(1 << 10, true), (1 << 20, false)] {
+        let options = format!("#{{lanes: 8, l2: 1024, l3: {l3}, threads: 2}}");
+        let shown = nest(
+            declared,
+            &format!("schedules::filters(build(O), {options})"),
+        )
+        .to_string();
+        assert_eq!(shown.contains("stream(O)"), far, "{shown}");
+        assert_eq!(shown.contains("prefetch(I, 16)"), far, "{shown}");
+        // One vector of more rows, or two of fewer.
+        assert_eq!(shown.contains("local f64 O_tile[8][8]"), far, "{shown}");
+        assert_eq!(shown.contains("local f64 O_tile[4][16]"), !far, "{shown}");
+    }
+}
+
+#[test]
+fn windows_that_are_no_filters_have_other_schedules() {
+    let declared = "let I = tensor([3, 23, 37]); let W = tensor([5, 3, 3, 3]);
+         let R = tensor([21, 3]); let L = tensor([9, 9]); let S = tensor([50]);";
+    for (result, expected) in [
+        // Several filters.
+        (
+            "eq(vsum(vmul(I, W, [[c, y + p, x + q], [f, c, p, q]]), [c, p, q]), [f, y, x])",
+            "conv",
+        ),
+        // Neighbors in the result are none in the image, or there are no rows.
+        (
+            "eq(vsum(vmul(I, W, [[c, y + p, 2*x + q], [0, c, p, q]]), [p, q]), [c, y, x], [3, 21, 18])",
+            "reduction",
+        ),
+        (
+            "eq(vsum(vmul(S, L, [[x + q], [0, q]]), [q]), [x])",
+            "reduction",
+        ),
+        // Rows have filters of their own.
+        (
+            "eq(vsum(vmul(I, R, [[c, y + p, x], [y, p]]), [p]), [c, y, x])",
+            "reduction",
+        ),
+        // The window is too large.
+        (
+            "eq(vsum(vmul(I, L, [[c, y + p, x + q], [p, q]]), [p, q]), [c, y, x])",
+            "reduction",
+        ),
+    ] {
+        let declared = format!("{declared} let O = {result};");
+        let chosen = format!("schedules::optimize(build(O)) == schedules::{expected}(build(O))");
+        assert_eq!(
+            dialog::shown(&declared, &chosen).unwrap(),
+            "=> true",
+            "{result}"
+        );
     }
 }
 

@@ -132,6 +132,31 @@ fn what_is_left_of_rows_in_registers_is_part_of_a_whole_vector() {
 }
 
 #[test]
+fn copies_in_registers_are_loaded_once() {
+    let text = c(
+        "let A = tensor([40000, 24]); let x = tensor([4]);
+         let B = eq(vmul(A, x, [[j, k], [i]]), [j, i, k]);",
+        "build(B).pack(\"j\", A).vectorize(\"k\")",
+    );
+    assert!(
+        text.contains("f64xn(A_pack[A_pack_2]) = teml_f64xn_held(f64xn(A[j][A_pack_2]));"),
+        "{text}"
+    );
+    // What follows them reads whole vectors, so that what is left of a row is loaded as a part of
+    // one, wherever it is.
+    let text = c(
+        "let A = tensor([40000, 20]); let x = tensor([4]);
+         let B = eq(vmul(A, x, [[j, k], [i]]), [j, i, k]);",
+        "build(B).pack(\"j\", A).vectorize(\"k\")",
+    );
+    assert!(text.contains("double A_pack[24];"), "{text}");
+    assert!(
+        text.contains("teml_f64xn_held(f64xn_part(A[j][A_pack_2], 20 - A_pack_2))"),
+        "{text}"
+    );
+}
+
+#[test]
 fn elements_that_others_use_are_not_overwritten() {
     let text = c(
         "let A = tensor([9, 5]); let B = tensor([5, 14]); let C = contract(A, B, [2, 1]);
@@ -640,6 +665,16 @@ const VARIETY: &[(&str, &str)] = &[
          let q = mul(t, D, [[e, i, m], [e, i, m]] -> [e, i, m]);
          let v = einsum(\"jm,eim->eij\", A, q);",
         "schedules::element_operators([t, q, v].map(|x| build(x)), \"e\")",
+    ),
+    (
+        "let I = tensor([2, 11, 40]); let W = tensor([2, 3, 3]);
+         let O = eq(vsum(vmul(I, W, [[c, y + p, x + q], [c, p, q]]), [p, q]), [c, y, x]);",
+        "schedules::filters(build(O), #{mr: 4, nr: 16, lanes: 8})",
+    ),
+    (
+        "let I = tensor([11, 58], \"f32\"); let W = tensor([3, 3], \"f32\");
+         let O = eq(vsum(vmul(I, W, [[y + p, x + q], [p, q]]), [p, q]), [y, x]);",
+        "schedules::filters(build(O), #{mr: 4, nr: 32, lanes: 16, l2: 64, l3: 64})",
     ),
     (
         "let A = tensor([16, 13]); let B = tensor([13, 32]); let C = contract(A, B, [2, 1]);

@@ -1,5 +1,6 @@
 //! What later iterations of a loop touch.
 
+use super::share::LINE;
 use crate::ir::{Affine, Index, Loop, Name, Tensor, Tree};
 
 /// An element that a later iteration touches.
@@ -33,6 +34,21 @@ pub fn ahead(l: &Loop, tensor: &Name, distance: i64) -> Vec<Touch> {
     let mut found = walk.found;
     found.retain(moves);
     found
+}
+
+impl Touch {
+    /// Whether an element is this one, or so near to it in its row that one line may hold both: what
+    /// is beyond, later iterations fetch.
+    fn is_beside(&self, tensor: &Tensor, index: &[Affine]) -> bool {
+        let (Some((last, outer)), Some((other, others))) =
+            (self.index.split_last(), index.split_last())
+        else {
+            return self.index == index;
+        };
+        let apart = last.minus(other).as_constant();
+        let near = apart.is_some_and(|by| by.abs() * (tensor.elem().size() as i64) < LINE);
+        near && outer == others
+    }
 }
 
 struct Walk<'a> {
@@ -75,7 +91,7 @@ impl Walk<'_> {
             return;
         }
         let index: Vec<Affine> = index.iter().map(|a| self.at_start(a)).collect();
-        match self.found.iter_mut().find(|t| t.index == index) {
+        match self.found.iter_mut().find(|t| t.is_beside(tensor, &index)) {
             Some(known) => known.write |= write,
             None => self.found.push(Touch {
                 tensor: tensor.clone(),

@@ -23,7 +23,7 @@ use std::mem::{replace, take};
 
 pub(super) struct Emitter<'a> {
     symbol: &'a str,
-    params: &'a [Param],
+    pub(super) params: &'a [Param],
     /// The functions that the text calls, each before those that call it.
     functions: Vec<String>,
     text: String,
@@ -344,7 +344,7 @@ impl Emitter<'_> {
                     _ => v.spread(&self.values.value(&s.value, ATOM)),
                 }
             }
-            _ => self.values.value(&s.value, 0),
+            _ => self.held(s),
         };
         if let Some((vectors, end)) = self.values.part(&s.target, &s.index) {
             let target = element(&s.target, &s.index);

@@ -43,6 +43,8 @@ pub enum Header {
     Numbers,
     /// The types of `vectors.h`.
     Vectors,
+    /// The functions of `registers.h`.
+    Registers,
     /// The functions of `parts.h`.
     Parts,
     /// The functions of `functions.h`.
@@ -58,6 +60,7 @@ impl Header {
             Header::Support => concat!("\n", include_str!("support.h")),
             Header::Numbers => concat!("\n", include_str!("numbers.h")),
             Header::Vectors => concat!("\n", include_str!("vectors.h")),
+            Header::Registers => concat!("\n", include_str!("registers.h")),
             Header::Parts => concat!("\n", include_str!("parts.h")),
             Header::Functions => concat!("\n", include_str!("functions.h")),
         }

@@ -7,7 +7,8 @@
 //!
 //! Loops that copy between a local tensor and another one are written likewise: no two of their
 //! iterations have anything to do with each other. And around what works on a local tensor that
-//! fits into registers, loops whose iterators index it are unrolled: registers have no index.
+//! fits into registers, loops whose iterators index it are unrolled: registers have no index. What
+//! only holds copies there is loaded once (`registers.h`).
 
 use crate::ir::{Affine, Elem, Expr, Index, Loop, Name, Node, Stmt, Tensor, Tree};
 use std::collections::HashSet;
@@ -26,6 +27,7 @@ const MAX_UNROLLED: i64 = 256;
 pub(super) struct Chosen {
     vectors: HashSet<Name>,
     unrolled: HashSet<Name>,
+    held: HashSet<(Name, Name)>,
 }
 
 impl Chosen {
@@ -46,6 +48,12 @@ impl Chosen {
 
     pub(super) fn unrolled(&self) -> &HashSet<Name> {
         &self.unrolled
+    }
+
+    /// The local tensors that are copies in registers, each with a loop that copies: another scope may
+    /// have a tensor of that name.
+    pub(super) fn held(&self) -> &HashSet<(Name, Name)> {
+        &self.held
     }
 
     fn vectors(&mut self, trees: &[Tree], locals: &mut Vec<Name>) {
@@ -84,6 +92,11 @@ impl Chosen {
         let mut found = Vec::new();
         if self.indexing(tensor, scope, &mut Vec::new(), &mut found) {
             self.unrolled.extend(found);
+            let mut loops = Vec::new();
+            if let (Some(name), true) = (tensor.name(), copied(tensor, scope, None, &mut loops)) {
+                let pairs = loops.into_iter().map(|l| (name.clone(), l));
+                self.held.extend(pairs);
+            }
         }
     }
 
@@ -139,6 +152,19 @@ impl Chosen {
             Tree::Local(_) => true,
         })
     }
+}
+
+/// Collects the loops that copy to a local tensor; false if it gets anything else.
+fn copied(tensor: &Tensor, trees: &[Tree], around: Option<&Name>, loops: &mut Vec<Name>) -> bool {
+    trees.iter().all(|tree| match tree {
+        Tree::Loop(l) => copied(tensor, &l.body, Some(&l.name), loops),
+        Tree::Stmt(s) if s.target.name() == tensor.name() => {
+            loops.extend(around.cloned());
+            s.update.is_none() && matches!(s.value.node(), Node::Access { .. })
+        }
+        Tree::Fill(fill) => fill.target.name() != tensor.name(),
+        Tree::Stmt(_) | Tree::Local(_) => true,
+    })
 }
 
 /// Whether a local tensor is small enough for registers.

@@ -12,7 +12,7 @@
 use super::lanes::{Chosen, LARGEST, elem_of, trips};
 use super::stream::Streams;
 use crate::analysis::bounds::Bounds;
-use crate::ir::{Affine, Index, Loop, Name, Tensor, Tree};
+use crate::ir::{Affine, Index, Loop, Name, Stmt, Tensor, Tree};
 use std::collections::{HashMap, HashSet};
 
 /// The most bytes of a tensor that is in the cache after its first use: 1 MiB.
@@ -26,6 +26,8 @@ pub(super) struct Rows {
     /// For a tensor and a loop in its scope: another scope may have a tensor of that name.
     read: HashMap<(Name, Name), i64>,
     fetched: HashSet<Name>,
+    /// Those that are copies in registers, with the loops that copy.
+    held: HashSet<(Name, Name)>,
 }
 
 impl Rows {
@@ -93,11 +95,20 @@ impl Rows {
         local && index.last() == Some(&Affine::iterator(lane.clone()))
     }
 
-    /// Whether all lanes of a loop are in rows of local tensors.
+    /// Whether a statement copies neighbors to registers, which other statements read as a vector.
+    pub(super) fn are_copied(&self, s: &Stmt, lane: &Name) -> bool {
+        let key = s.target.name().map(|name| (name.clone(), lane.clone()));
+        key.is_some_and(|key| self.held.contains(&key)) && self.is_row(&s.target, &s.index, lane)
+    }
+
+    /// Whether all lanes of a loop are in rows of local tensors, or are copied there.
     fn are_lanes_of(&self, l: &Loop) -> bool {
         l.body.iter().all(|tree| {
             let Tree::Stmt(s) = tree else { return true };
             let mut all = self.is_row(&s.target, &s.index, &l.name);
+            if self.are_copied(s, &l.name) {
+                return true;
+            }
             s.value.for_each_access(&mut |tensor, index| {
                 if let Index::At(index) = index {
                     let moves = index.iter().any(|a| a.mentions(&l.name));
@@ -141,7 +152,8 @@ fn inside(l: &Loop, around: &Bounds) -> Bounds {
 /// Trees whose local tensors have longer rows where a vector loop ends within a vector, and how
 /// much of the rows is used.
 pub(super) fn with_room(trees: &[Tree], chosen: &Chosen, streams: &Streams) -> (Vec<Tree>, Rows) {
-    let rows = Rows::of(trees);
+    let mut rows = Rows::of(trees);
+    rows.held = chosen.held().clone();
     let mut found = Vec::new();
     narrow(trees, (chosen, streams), &rows, &mut Vec::new(), &mut found);
     let wide = |tensor: &Tensor| match found.iter().find(|(narrow, _)| narrow == tensor) {

@@ -1,7 +1,7 @@
 //! Loops written with explicit vectors.
 
 use super::emit::Emitter;
-use super::kernel::Header;
+use super::kernel::{Header, Role};
 use super::lanes::{LARGEST, elem_of, trips};
 use super::room::rest;
 use super::stream::is_aligned;
@@ -226,6 +226,29 @@ impl Emitter<'_> {
         self.values.vectors = None;
     }
 
+    /// The value of a statement, loaded here if registers hold it for several others.
+    pub(super) fn held(&mut self, s: &Stmt) -> String {
+        let value = self.values.value(&s.value, 0);
+        match &self.values.vectors {
+            Some(v) if v.width == Width::Natural && self.is_held(s, &v.iterator) => {
+                self.values.headers.insert(Header::Registers);
+                format!("teml_{}_held({value})", v.name())
+            }
+            _ => value,
+        }
+    }
+
+    /// Whether a statement copies to registers what does not change in memory, so that compilers may
+    /// read it there again.
+    fn is_held(&self, s: &Stmt, lane: &Name) -> bool {
+        let mut constant = self.values.rows.are_copied(s, lane);
+        s.value.for_each_access(&mut |tensor, _| {
+            let mut params = self.params.iter();
+            constant &= params.any(|p| p.role == Role::In && p.tensor.name() == tensor.name());
+        });
+        constant
+    }
+
     /// The first statement of a vector loop that stores past the caches, if its vectors may begin
     /// where no such store can, and there are enough of them to look for a better place.
     fn unaligned<'l>(&self, l: &'l Loop, block: i64) -> Option<&'l Stmt> {
@@ -254,10 +277,12 @@ impl Emitter<'_> {
             Tree::Stmt(s) => {
                 let held = rows.hold(&s.target, &s.index, &l.name, trips);
                 let mut near = rows.are_near(&s.target);
+                let copied = rows.are_copied(s, &l.name);
                 s.value.for_each_access(&mut |tensor, index| {
                     if let Index::At(index) = index {
                         let moves = index.iter().any(|a| a.mentions(&l.name));
                         near &= !moves
+                            || copied
                             || rows.reach(tensor, index, &l.name, trips)
                             || !plain && rows.are_near(tensor);
                     }
