@@ -437,6 +437,11 @@ fn what_only_the_last_cache_holds_is_fetched_before_it_is_used() {
             assert_eq!(text.contains(fetched), fetches, "{text}");
         }
     }
+    // All terms of the next block of rows, which follow each other in memory.
+    let options = "#{mr: 4, nr: 8, mc: 16, kc: 32, l1: 64, l2: 8192, threads: 1}";
+    let text = nest(declared, &format!("schedules::gemm(build(C), {options})")).to_string();
+    assert!(text.contains("prefetch(A, 1 of i1_o_o)"), "{text}");
+    assert!(!text.contains("A_pack"), "{text}");
 }
 
 #[test]

@@ -167,8 +167,8 @@ fn rows(sides: &[Side], tensor: &Tensor) -> Option<Rows> {
         .then_some(Rows { dimension, count })
 }
 
-/// The sides of a box whose neighbors move on with each iteration of `of`, and overlap: those in the
-/// last lines, as many as it moves on by. The iterations before have fetched the others.
+/// The sides of a box whose neighbors move on with each iteration of `of`, by no more than there are:
+/// those in the last lines, as many as it moves on by. The iterations before have fetched the others.
 fn new_lines(found: &[Use], mut sides: Vec<Side>, of: &Loop) -> Vec<Side> {
     let (Some(used), Some((neighbors, others))) = (found.first(), sides.split_last_mut()) else {
         return sides;
@@ -181,9 +181,9 @@ fn new_lines(found: &[Use], mut sides: Vec<Side>, of: &Loop) -> Vec<Side> {
         .low
         .coefficient(&of.name)
         .saturating_mul(of.range.step);
-    let lines = u64::try_from(moved).unwrap_or(0).div_ceil(line);
-    let new = lines.saturating_sub(1) * line + 1;
-    if lines > 0 && new < neighbors.extent {
+    let moved = u64::try_from(moved).unwrap_or(0);
+    let new = moved.div_ceil(line).saturating_sub(1) * line + 1;
+    if (1..=neighbors.extent).contains(&moved) && new < neighbors.extent {
         let before = i64::try_from(neighbors.extent - new).unwrap_or(0);
         neighbors.low = neighbors.low.plus_constant(before);
         neighbors.extent = new;

@@ -24,6 +24,11 @@ fn shares_are_all_that_a_later_iteration_touches() {
         let kernel = generate(&[nest(lines)], "kernel", Reductions::Strict);
         kernel.unwrap_or_else(|e| panic!("{e}")).function
     };
+    let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let fetches = |lines: &[&str], expected: &str| {
+        let text = kernel(lines);
+        assert!(plain(&text).contains(&plain(expected)), "{text}");
+    };
     let batches = [
         "f64 A[5][27][9], B[5][27][9]",
         "for b in 0..5",
@@ -33,21 +38,20 @@ fn shares_are_all_that_a_later_iteration_touches() {
         "        for l in 0..9",
         "          B[b][k][l] += A[b][k][l]",
     ];
-    let text = kernel(&batches);
     let expected = "TEML_UNROLL(3)
                 for (int64_t teml_line = 0; teml_line < 3; teml_line++) {
                     __builtin_prefetch((const char *)&A[teml_min64(b + 1, 4)][0][0] + \
                     teml_min64(576*i + 192*j - 384 + 64*teml_line, 1943));
                 }";
-    let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(plain(&text).contains(&plain(expected)), "{text}");
+    fetches(&batches, expected);
 
     // Four lines for twelve iterations, which go on at one pace up to the last element.
     let few = batches.map(|line| line.replace("[27][9]", "[4][8]").replace("0..27", "0..4"));
     let few = few.each_ref().map(|line| line.replace("0..9", "0..8"));
-    let text = kernel(&few.each_ref().map(String::as_str));
-    let expected = "[0][0] + teml_min64(72*i + 24*j - 48, 255));";
-    assert!(text.contains(expected), "{text}");
+    fetches(
+        &few.each_ref().map(String::as_str),
+        "[0][0] + teml_min64(72*i + 24*j - 48, 255));",
+    );
 
     // Rows of blocks with a tail, which share nothing with the iterations of other loops.
     let blocks = [
@@ -57,80 +61,96 @@ fn shares_are_all_that_a_later_iteration_touches() {
         "    for j in 0..8",
         "      B[i][j] = A[i][j]",
     ];
-    let text = kernel(&blocks);
     // Four rows that do not fit behind the sixth one are the last four.
     let expected = "__builtin_prefetch((const char *)&A[teml_min64(4*o + 8, 6)][0] + 64*i);";
-    assert!(text.contains(expected), "{text}");
+    fetches(&blocks, expected);
 
     // Two lines, of which each has five shares.
-    let text = kernel(&[
-        "f64 A[5][9], B[5][9]",
-        "for b in 0..5",
-        "  for i in 0..10 prefetch(A, 1 of b)",
-        "    for k in 0..9",
-        "      B[b][k] += A[b][k]",
-    ]);
-    let expected = "&A[teml_min64(b + 1, 4)][0] + teml_min64(8*i, 71));";
-    assert!(text.contains(expected), "{text}");
+    fetches(
+        &[
+            "f64 A[5][9], B[5][9]",
+            "for b in 0..5",
+            "  for i in 0..10 prefetch(A, 1 of b)",
+            "    for k in 0..9",
+            "      B[b][k] += A[b][k]",
+        ],
+        "&A[teml_min64(b + 1, 4)][0] + teml_min64(8*i, 71));",
+    );
 
     // Columns of several rows, which each iteration that reads one fetches of it: two lines.
-    let text = kernel(&[
-        "f64 A[10][90], B[10][90]",
-        "for o in 0..10",
-        "  for y in 0..10 prefetch(A, 2 of o)",
-        "    for x in 0..9",
-        "      B[y][9*o + x] = A[y][9*o + x]",
-    ]);
-    let expected = "TEML_UNROLL(2)
+    fetches(
+        &[
+            "f64 A[10][90], B[10][90]",
+            "for o in 0..10",
+            "  for y in 0..10 prefetch(A, 2 of o)",
+            "    for x in 0..9",
+            "      B[y][9*o + x] = A[y][9*o + x]",
+        ],
+        "TEML_UNROLL(2)
             for (int64_t teml_line = 0; teml_line < 2; teml_line++) {
                 __builtin_prefetch((const char *)&A[y][teml_min64(9*o + 18, 81)] + 64*teml_line);
-            }";
-    assert!(plain(&text).contains(&plain(expected)), "{text}");
+            }",
+    );
 
     // Blocks that overlap: only what the one before has not fetched, here the line of the last of
     // ten elements, and four iterations further ahead with each row.
-    let text = kernel(&[
-        "f64 A[10][90], B[10][90]",
-        "for o in 0..10",
-        "  for y in 3..10 prefetch(A, 2 by 4 of o)",
-        "    for x in 0..8",
-        "      B[y][8*o + x] = A[y][8*o + x] + A[y][8*o + x + 1] + A[y][8*o + x + 2]",
-    ]);
-    let expected = "__builtin_prefetch(&A[y][teml_min64(8*o + 32*y - 71, 89)]);";
-    assert!(text.contains(expected), "{text}");
+    fetches(
+        &[
+            "f64 A[10][90], B[10][90]",
+            "for o in 0..10",
+            "  for y in 3..10 prefetch(A, 2 by 4 of o)",
+            "    for x in 0..8",
+            "      B[y][8*o + x] = A[y][8*o + x] + A[y][8*o + x + 1] + A[y][8*o + x + 2]",
+        ],
+        "__builtin_prefetch(&A[y][teml_min64(8*o + 32*y - 71, 89)]);",
+    );
 
     // Two more lines with each block.
-    let text = kernel(&[
-        "f64 A[10][90], B[10][90]",
-        "for o in 0..5",
-        "  for y in 0..10 prefetch(A, 1 of o)",
-        "    for x in 0..16",
-        "      B[y][16*o + x] = A[y][16*o + x] + A[y][16*o + x + 2]",
-    ]);
-    let expected = "TEML_UNROLL(2)
+    fetches(
+        &[
+            "f64 A[10][90], B[10][90]",
+            "for o in 0..5",
+            "  for y in 0..10 prefetch(A, 1 of o)",
+            "    for x in 0..16",
+            "      B[y][16*o + x] = A[y][16*o + x] + A[y][16*o + x + 2]",
+        ],
+        "TEML_UNROLL(2)
             for (int64_t teml_line = 0; teml_line < 2; teml_line++) {
                 __builtin_prefetch((const char *)&A[y][teml_min64(16*o + 25, 81)] + 64*teml_line);
-            }";
-    assert!(plain(&text).contains(&plain(expected)), "{text}");
+            }",
+    );
+
+    // Blocks that leave something out between them are fetched from their first element on.
+    fetches(
+        &[
+            "f64 A[10][190], B[10][190]",
+            "for o in 0..3",
+            "  for y in 0..10 prefetch(A, 1 of o)",
+            "    for x in 0..50",
+            "      B[y][56*o + x] = A[y][56*o + x]",
+        ],
+        "__builtin_prefetch((const char *)&A[y][teml_min64(56*o + 56, 140)] + 64*teml_line);",
+    );
 
     // Rows of a block, which a loop fetches that does not use them: six of two lines, in five parts.
-    let text = kernel(&[
-        "f64 A[12][90], B[12][90], R[5]",
-        "for o in 0..10",
-        "  for t in 0..2",
-        "    for s in 0..5 prefetch(A, 1 of o)",
-        "      R[s] += 1",
-        "    for y in 6*t..6*t + 6",
-        "      for x in 0..9",
-        "        B[y][9*o + x] = A[y][9*o + x]",
-    ]);
-    let expected = "TEML_UNROLL(3)
+    fetches(
+        &[
+            "f64 A[12][90], B[12][90], R[5]",
+            "for o in 0..10",
+            "  for t in 0..2",
+            "    for s in 0..5 prefetch(A, 1 of o)",
+            "      R[s] += 1",
+            "    for y in 6*t..6*t + 6",
+            "      for x in 0..9",
+            "        B[y][9*o + x] = A[y][9*o + x]",
+        ],
+        "TEML_UNROLL(3)
             for (int64_t teml_line = 0; teml_line < 3; teml_line++) {
                 __builtin_prefetch((const char *)\
                 &A[6*t + teml_min64(3*s + teml_line, 11)/2][teml_min64(9*o + 9, 81)] \
                 + 64*(teml_min64(3*s + teml_line, 11)%2));
-            }";
-    assert!(plain(&text).contains(&plain(expected)), "{text}");
+            }",
+    );
 
     // Where the loop is gone, nothing is fetched.
     let gone = batches.map(|line| line.replace("of b", "of q"));
@@ -167,6 +187,14 @@ fn fetched_elements_exist() {
     assert_eq!(
         fetched("for i in 0..9 prefetch(B, 99)", "B[8 - i][j] = A[i][j]"),
         "__builtin_prefetch(&B[teml_max64(-i - 91, 0)][3], 1);"
+    );
+    // One of those that may be in one line, which are 64 bytes.
+    assert_eq!(
+        fetched(
+            "for i in 0..7 prefetch(A, 2)",
+            "B[i][j] = A[i][j] + A[i][j - 3] + A[i + 1][j]"
+        ),
+        "__builtin_prefetch(&A[i + 2][3]); __builtin_prefetch(&A[teml_min64(i + 3, 8)][3]);"
     );
     // Each element once, and only those that move.
     assert_eq!(

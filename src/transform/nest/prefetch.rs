@@ -17,9 +17,9 @@
 //!
 //! `prefetch(nest, loop, tensor, distance)` makes each iteration start by fetching what the one
 //! `distance` iterations later touches: for each access to the tensor the element of the first
-//! iteration of the loops inside, here `A[i + 4][0]`, or the last element that exists. A cache
-//! line holds several elements, so blocks of loops inside make good places. A second distance for
-//! the same tensor replaces the first.
+//! iteration of the loops inside, here `A[i + 4][0]`, or the last element that exists; of neighbors
+//! that one cache line may hold, one. Blocks of loops inside make good places, since a line holds
+//! several elements. A second distance for the same tensor replaces the first.
 //!
 //! With the name of a loop inside, all that the later iteration touches is fetched, line by line, in
 //! equal shares: one for each iteration of that loop and of those between the two. So memory is read
@@ -61,10 +61,9 @@
 //!         R[y_i][x_i] = 2 * A[y_i][x_i]
 //! ```
 //!
-//! Such rows often reach the ends of their pages at the same time, where the translation of
-//! addresses and the prefetchers of processors begin anew for all of them. With a number more, each
-//! iteration inside fetches that many iterations `further` ahead than the one before it, so that they
-//! do one after the other.
+//! Rows that are a multiple of a page apart have the same columns at the same place of their pages,
+//! and fetching these of all rows at once takes longer than fetching others of each. With a number
+//! more, each iteration inside fetches that many iterations `further` ahead than the one before it.
 //!
 //! ```rhai
 //! let A = tensor([40, 500]);
@@ -154,21 +153,11 @@ pub static PREFETCH: Op = Op {
             let tensor = named(tensor_name(tensor, 2)?)?;
             let (inner, further) = match inside {
                 [] => return prefetch(nest, l, &tensor, *distance).map(Value::Nest),
-                [Arg::Loop(inner)] => (inner, 0),
-                [Arg::Loop(inner), Arg::Int(further)] => (inner, *further),
+                [Arg::Loop(inner)] => (inner, None),
+                [Arg::Loop(inner), Arg::Int(further)] => (inner, Some(*further)),
                 _ => return Err(ErrorKind::Misdeclared.into()),
             };
-            check_positive("distance", *distance, 3)?;
-            if inside.len() > 1 {
-                check_positive("further", further, 5)?;
-            }
-            let fetch = Prefetch {
-                tensor,
-                distance: *distance,
-                further,
-                of: None,
-            };
-            prefetch_shares(nest, l, fetch, inner).map(Value::Nest)
+            prefetch_shares(nest, l, tensor, (*distance, further), inner).map(Value::Nest)
         }
         _ => Err(ErrorKind::Misdeclared.into()),
     },
@@ -208,15 +197,17 @@ pub fn prefetch(
     marked(nest, reference, fetch)
 }
 
-/// The nest with a loop, `inner`, whose iterations `fetch` what later ones of the loop `reference`
-/// around it touch, in equal shares.
+/// The nest with a loop, `inner`, whose iterations fetch what a later one of the loop `reference`
+/// around it touches of `tensor`, in equal shares; each one from `further` on than the one before it,
+/// if that is given.
 ///
 /// # Errors
 /// As the header says.
 fn prefetch_shares(
     nest: &Nest,
     reference: &LoopRef,
-    fetch: Prefetch,
+    tensor: Name,
+    (distance, further): (i64, Option<i64>),
     inner: &LoopRef,
 ) -> Result<Nest, Error> {
     let name = |reference, argument| -> Result<Name, Error> {
@@ -224,11 +215,15 @@ fn prefetch_shares(
         Ok(chain(nest, &position)[position.len() - 1].name.clone())
     };
     let (of, inside) = (name(reference, 1)?, name(inner, 4)?);
-    let tensor = fetch.tensor.to_string();
+    check_positive("distance", distance, 3)?;
+    further.map_or(Ok(()), |by| check_positive("further", by, 5))?;
     let fetch = Prefetch {
+        tensor,
+        distance,
+        further: further.unwrap_or(0),
         of: Some(of.clone()),
-        ..fetch
     };
+    let tensor = fetch.tensor.to_string();
     let refused = |kind: ErrorKind, argument, culprits: Vec<Name>| {
         Error::from(kind).at_argument(argument).on(nest, culprits)
     };
