@@ -41,6 +41,8 @@ pub enum Command {
         output: Option<PathBuf>,
         #[command(flatten)]
         settings: Settings,
+        #[command(flatten)]
+        team: Team,
     },
     /// Prove that each variant of a script computes what its definition says, and time nothing
     ///
@@ -54,6 +56,8 @@ pub enum Command {
         exhaustive: bool,
         #[command(flatten)]
         settings: Settings,
+        #[command(flatten)]
+        team: Team,
     },
     /// Measure kernels: each variant that their scripts compare, and what others make of them
     ///
@@ -146,10 +150,16 @@ fn kernel(name: &str) -> Result<Script, String> {
 }
 
 #[derive(Args)]
-pub struct Limits {
-    /// Threads of parallel loops; one per core by default
+pub struct Team {
+    /// Threads of parallel loops, for which schedules are made; one per core by default
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub threads: Option<u16>,
+}
+
+#[derive(Args)]
+pub struct Limits {
+    #[command(flatten)]
+    pub team: Team,
     /// The longest that one run of a kernel may take, in seconds; 60 by default, 300 in a bench
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     pub time_limit: Option<u64>,

@@ -2,7 +2,7 @@
 
 mod arguments;
 
-use arguments::{Bench, Cli, Command, Limits, Settings};
+use arguments::{Bench, Cli, Command, Limits, Settings, Team};
 use clap::Parser;
 use std::io::{IsTerminal, Write};
 use std::path::Path;
@@ -25,12 +25,14 @@ fn main() -> ExitCode {
             file,
             output,
             settings,
-        } => emit(&file, output.as_deref(), settings),
+            team,
+        } => emit(&file, output.as_deref(), settings, &team),
         Command::Check {
             file,
             exhaustive,
             settings,
-        } => check(&file, exhaustive, settings),
+            team,
+        } => check(&file, exhaustive, settings, &team),
         Command::Bench(arguments) => measure(arguments),
         Command::Repl { limits } => repl(&limits),
         Command::Machine { again, threads } => machine(again, threads),
@@ -38,13 +40,18 @@ fn main() -> ExitCode {
     }
 }
 
-fn control(limits: &Limits) -> Control {
+fn of_team(team: &Team) -> Control {
     let mut control = Control::default();
+    if let Some(threads) = team.threads {
+        control.threads = threads.into();
+    }
+    control
+}
+
+fn control(limits: &Limits) -> Control {
+    let mut control = of_team(&limits.team);
     if let Some(seconds) = limits.time_limit {
         control.run_limit = Duration::from_secs(seconds);
-    }
-    if let Some(threads) = limits.threads {
-        control.threads = threads.into();
     }
     control
 }
@@ -89,8 +96,9 @@ fn run(file: &Path, settings: Settings, limits: &Limits) -> ExitCode {
     }
 }
 
-fn emit(file: &Path, output: Option<&Path>, settings: Settings) -> ExitCode {
+fn emit(file: &Path, output: Option<&Path>, settings: Settings, team: &Team) -> ExitCode {
     let workbench = Workbench {
+        control: of_team(team),
         mode: Mode::Emit,
         parameters: settings.set.into(),
         size: settings.size,
@@ -134,8 +142,9 @@ fn emit(file: &Path, output: Option<&Path>, settings: Settings) -> ExitCode {
     }
 }
 
-fn check(file: &Path, exhaustive: bool, settings: Settings) -> ExitCode {
+fn check(file: &Path, exhaustive: bool, settings: Settings, team: &Team) -> ExitCode {
     let workbench = Workbench {
+        control: of_team(team),
         mode: Mode::Check { exhaustive },
         parameters: settings.set.into(),
         size: settings.size,

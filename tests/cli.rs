@@ -116,6 +116,24 @@ fn several_kernels_share_one_unit() {
 }
 
 #[test]
+fn schedules_are_made_for_the_threads_that_are_asked_for() {
+    let directory = tempfile::tempdir().unwrap();
+    let script = "
+        let A = tensor([300, 300]); let B = tensor([300, 300]);
+        let C = contract(A, B, [2, 1]);
+        codegen(schedules::gemm(build(C)));
+    ";
+    let path = write(directory.path(), "script.rhai", script);
+    let c = |threads: &str| {
+        let arguments = ["emit", path.to_str().unwrap(), "--threads", threads];
+        let output = teml(&arguments).output().unwrap();
+        text(&output.stdout)
+    };
+    assert!(c("2").contains("#pragma omp parallel"));
+    assert!(!c("1").contains("#pragma omp parallel"));
+}
+
+#[test]
 fn exit_codes_tell_what_happened() {
     let code = |arguments: &[&str]| {
         let output = teml(arguments).stdin(Stdio::null()).output().unwrap();

@@ -256,7 +256,7 @@ fn rows_that_follow_each_other_are_stored_past_the_caches_as_one_block() {
     // Each row is in whole lines already.
     let text = product(48);
     assert!(!text.contains("teml_copy_past"), "{text}");
-    assert!(text.contains("TEML_STREAM(f64xn(C["), "{text}");
+    assert!(text.contains("TEML_STREAM_ALIGNED(f64xn(C["), "{text}");
 }
 
 #[test]
@@ -383,6 +383,16 @@ const BLUR: &str = "
     let B = eq(rows / 4, [y, x] -> [y, x - 1]);
     let columns = vstencil(B, [[-1, 0], [0, 0], [1, 0]], [1, 2, 1]);
     let R = eq(columns / 4, [y, x - 1] -> [y, x], [13, 43]);
+    let first = build(B);
+    let second = build(R);
+";
+
+const WIDE_BLUR: &str = "
+    let A = tensor([22, 112]);
+    let rows = vstencil(A, [[0, -1], [0, 0], [0, 1]], [1, 2, 1]);
+    let B = eq(rows / 4, [y, x] -> [y, x - 1]);
+    let columns = vstencil(B, [[-1, 0], [0, 0], [1, 0]], [1, 2, 1]);
+    let R = eq(columns / 4, [y, x - 1] -> [y, x], [22, 112]);
     let first = build(B);
     let second = build(R);
 ";
@@ -564,6 +574,24 @@ const VARIETY: &[(&str, &str)] = &[
     (
         BLUR,
         "schedules::stencil([first, second], #{rows: 50, lanes: 64, l2: 1, l3: 1})",
+    ),
+    // Blocks of several vectors, whose rows are whole lines of memory, and in which a row is used at
+    // once.
+    (
+        WIDE_BLUR,
+        "schedules::stencil([first, second], #{lanes: 8, registers: 32, l2: 4096, l3: 1, rows: 6})",
+    ),
+    (
+        WIDE_BLUR,
+        "schedules::stencil([first, second], #{lanes: 4, registers: 16, l2: 1, l3: 1, rows: 7})",
+    ),
+    (
+        "let A = tensor([3, 15, 160], \"f32\");
+         let rows = vstencil(A, [[0, 0, -1], [0, 0, 2]], [1, 3]);
+         let B = eq(rows, [c, y, x] -> [c, y, x - 1]);
+         let columns = vstencil(B, [[0, -1, 0], [0, 2, 0]], [1, 2]);
+         let C = eq(columns, [c, y, x - 1] -> [c, y, x], [3, 15, 160]);",
+        "schedules::stencil([build(B), build(C)], #{lanes: 16, registers: 32, l2: 1, l3: 1, rows: 4})",
     ),
     (
         "let A = tensor([3, 11, 23], \"f32\");

@@ -42,6 +42,15 @@ impl Bounds {
         }
     }
 
+    /// The same for an iterator of which more is known.
+    pub fn within(&self, name: &Name, (low, high): (i64, i64)) -> Bounds {
+        let mut bounds = self.clone();
+        if let Some(range) = bounds.0.get_mut(name) {
+            *range = (range.0.max(low), range.1.min(high));
+        }
+        bounds
+    }
+
     /// The bounds of an iterator.
     pub fn get(&self, name: &Name) -> Option<(i64, i64)> {
         self.0.get(name).copied()
@@ -50,6 +59,42 @@ impl Bounds {
     /// The least and greatest value of an index; `None` where it uses an unknown iterator.
     pub fn interval(&self, index: &Affine) -> Option<(i64, i64)> {
         index.interval(&|n| self.get(n))
+    }
+
+    /// A range inside without the bounds that another one is at least as tight as, wherever the
+    /// iterators are; those that are at one place only are numbers in it.
+    pub fn needed(&self, range: &Range) -> Range {
+        Range {
+            lower: self.tightest(&range.lower, |a, b| a >= b),
+            upper: self.tightest(&range.upper, |a, b| a <= b),
+            step: range.step,
+        }
+    }
+
+    fn tightest(&self, bounds: &[Affine], tighter: fn(i64, i64) -> bool) -> Vec<Affine> {
+        let at_one_place = |name: &Name| {
+            let (low, high) = self.get(name)?;
+            (low == high).then(|| Affine::constant(low))
+        };
+        let numbers = bounds.iter().map(|bound| bound.substitute(&at_one_place));
+        let mut left: Vec<Affine> = numbers.collect();
+        let mut at = 0;
+        while at < left.len() {
+            let one = &left[at];
+            let idle = left.iter().enumerate().any(|(k, other)| {
+                k != at
+                    && self
+                        .interval(&other.minus(one))
+                        .is_some_and(|(low, high)| tighter(low, 0) && tighter(high, 0))
+            });
+            match idle {
+                true => {
+                    left.remove(at);
+                }
+                false => at += 1,
+            }
+        }
+        left
     }
 }
 

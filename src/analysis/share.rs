@@ -17,6 +17,8 @@ pub struct Share {
     pub tensor: Tensor,
     /// The first element, which may lie outside of the tensor when there is no such iteration.
     pub first: Vec<Affine>,
+    /// What comes next where there is none.
+    pub next: Option<Next>,
     /// Where it lies at most, so that all elements are those of the tensor.
     pub last: Vec<i64>,
     /// How many elements lie one behind the other.
@@ -29,6 +31,19 @@ pub struct Share {
     pub shares: i64,
     /// Whether some of the elements are written there.
     pub write: bool,
+}
+
+/// Where a loop has ended, the iteration as much later of the loop around it begins anew.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Next {
+    /// The loop that has ended.
+    pub of: Name,
+    /// Its later iteration.
+    pub later: Affine,
+    /// Where that loop ends.
+    pub end: i64,
+    /// The first element then.
+    pub first: Vec<Affine>,
 }
 
 /// Neighbors in one dimension.
@@ -92,11 +107,41 @@ pub fn share(nest: &Nest, inner: &Name, fetch: &Prefetch) -> Result<Share, NoSha
         let by = fetch.further.saturating_mul(outer.range.step);
         later = later.plus(&number.times(by));
     }
-    if rows(&sides, whole).is_some_and(|rows| rows.count == 1) {
+    let mut share = if rows(&sides, whole).is_some_and(|rows| rows.count == 1) {
         let all = numbered(nest, &chain, depth)?;
-        return shared(&found, &sides, of, &later, all).ok_or(NoShare::Scattered);
+        shared(&found, &sides, of, &later, all).ok_or(NoShare::Scattered)?
+    } else {
+        own_part(nest, &chain, depth, &found, &later)?
+    };
+    share.next = next(&chain[..depth], later, &share);
+    Ok(share)
+}
+
+/// What comes after the last iteration of the innermost loop of `chain`.
+fn next(chain: &[&Arc<Loop>], later: Affine, share: &Share) -> Option<Next> {
+    let [.., around, of] = chain else { return None };
+    let (begin, end) = of.range.as_constant().filter(|_| of.range.step == 1)?;
+    let is_own = |own: &Tensor| own.name() == share.tensor.name();
+    if around.body.iter().flat_map(Tree::locals).any(is_own) {
+        return None;
     }
-    own_part(nest, &chain, depth, &found, &later)
+    let step = |name: &Name, by: i64| Some(Affine::iterator(name.clone()).plus_constant(by));
+    let map = |name: &Name| match () {
+        () if *name == of.name => step(name, begin.saturating_sub(end)),
+        () if *name == around.name => step(name, around.range.step),
+        () => None,
+    };
+    let moves = share.first.iter().any(|index| index.mentions(&around.name));
+    moves.then(|| Next {
+        of: of.name.clone(),
+        later,
+        end,
+        first: share
+            .first
+            .iter()
+            .map(|index| index.substitute(&map))
+            .collect(),
+    })
 }
 
 /// What one iteration of the innermost loop of `chain` touches of a tensor when the loop before
@@ -210,6 +255,7 @@ fn shared(
     Some(Share {
         tensor: tensor.clone(),
         first: sides.iter().map(|side| side.low.substitute(&map)).collect(),
+        next: None,
         last: sides
             .iter()
             .zip(tensor.shape().extents())

@@ -357,18 +357,17 @@ impl Emitter<'_> {
             .values
             .vectors
             .as_ref()
-            .filter(|v| v.is_several() && !v.shorter);
-        let line = match s.update {
-            _ if whole.is_some_and(|v| self.streams.stores(&v.iterator, s)) => {
-                format!("TEML_STREAM({target}, {value});")
-            }
-            Some(op) if !operator(op) => {
+            .filter(|v| v.is_several() && !v.shorter)
+            .filter(|v| self.streams.stores(&v.iterator, s));
+        let line = match (whole, s.update) {
+            (Some(vectors), _) => vectors.stream(s, &target, &value),
+            (None, Some(op)) if !operator(op) => {
                 let args = [target.clone(), value];
                 let lanes = self.values.are_vectors();
                 let combined = self.values.combined(op, s.target.elem(), args, lanes);
                 format!("{target} = {combined};")
             }
-            update => {
+            (None, update) => {
                 let update = update.map_or("", BinaryOp::symbol);
                 format!("{target} {update}= {value};")
             }

@@ -57,8 +57,24 @@ TEML_PARTS(double, f64, 2)
 TEML_PARTS(float, f32, 4)
 #endif
 
+// The first n elements of a register, one by one: memory that is in no cache waits for masks.
+#define TEML_PUT(type, name) \
+    static inline __attribute__((always_inline)) void teml_##name##_put(type *to, int64_t n, teml_##name##xn value) \
+    { \
+        const int lanes = sizeof value / sizeof *to; \
+        if (n >= lanes) \
+            *(teml_##name##xn *)to = value; \
+        else \
+            for (int k = 0; k < lanes; k++) \
+                if (k < n) to[k] = value[k]; \
+    }
+TEML_PUT(double, f64)
+TEML_PUT(float, f32)
+
 // An element and those after it that are among the next n; how they are set.
 #define f64xn_part(x, n) teml_f64_part(&(x), n)
 #define f32xn_part(x, n) teml_f32_part(&(x), n)
 #define TEML_F64XN_SET(x, n, value) teml_f64_set(&(x), n, value)
 #define TEML_F32XN_SET(x, n, value) teml_f32_set(&(x), n, value)
+#define TEML_F64XN_PUT(x, n, value) teml_f64_put(&(x), n, value)
+#define TEML_F32XN_PUT(x, n, value) teml_f32_put(&(x), n, value)

@@ -51,9 +51,6 @@ impl Emitter<'_> {
 
     /// Fetches a share, line by line.
     pub(super) fn prefetch_share(&mut self, share: &Share) {
-        let Some(mut index) = self.inside_each(&share.first, &share.last) else {
-            return;
-        };
         let Some((row, lines)) = lines(share).filter(|(_, lines)| *lines > 0) else {
             return;
         };
@@ -91,20 +88,21 @@ impl Emitter<'_> {
             self.values.headers.insert(Header::Support);
             at = format!("teml_min64({at}, {})", end - 1);
         }
+        let mut row_of = None;
         if several {
             if !at.starts_with("teml_min64") {
                 at = format!("({at})");
             }
-            let index = &mut index[share.rows.dimension];
-            *index = format!("{index} + {at}/{}", row.lines);
+            row_of = Some(format!(" + {at}/{}", row.lines));
             at = format!("{LINE}*({at}%{})", row.lines);
         }
-        let index: String = index.iter().map(|index| format!("[{index}]")).collect();
-        let label = share.tensor.label();
+        let Some(first) = self.first_element(share, row_of.as_deref()) else {
+            return;
+        };
         let write = if share.write { ", 1" } else { "" };
         let fetch = match at.as_str() {
-            "0" => format!("__builtin_prefetch(&{label}{index}{write});"),
-            _ => format!("__builtin_prefetch((const char *)&{label}{index} + {at}{write});"),
+            "0" => format!("__builtin_prefetch({first}{write});"),
+            _ => format!("__builtin_prefetch((const char *){first} + {at}{write});"),
         };
         if each == 1 {
             self.line(&fetch);
@@ -122,6 +120,37 @@ impl Emitter<'_> {
         self.line(&fetch);
         self.depth -= 1;
         self.line("}");
+    }
+
+    /// The address of the first element of a share, with `row_of` added where rows are counted.
+    fn first_element(&mut self, share: &Share, row_of: Option<&str>) -> Option<String> {
+        let Some(next) = share.next.as_ref().filter(|next| next.later.is_in_limits()) else {
+            return self.address(share, &share.first, row_of);
+        };
+        let iterator = Affine::iterator(next.of.clone());
+        let ahead = next.later.minus(&iterator).as_constant();
+        let last = ahead.map(|ahead| next.end.saturating_sub(ahead));
+        let around = self.bounds.clone();
+        if let Some(last) = last {
+            self.bounds = around.within(&next.of, (i64::MIN, last - 1));
+        }
+        let first = self.address(share, &share.first, row_of);
+        if let Some(last) = last {
+            self.bounds = around.within(&next.of, (last, i64::MAX));
+        }
+        let begun = self.address(share, &next.first, row_of);
+        self.bounds = around;
+        let (later, end) = (&next.later, next.end);
+        Some(format!("({later} < {end} ? {} : {})", first?, begun?))
+    }
+
+    fn address(&mut self, share: &Share, first: &[Affine], row_of: Option<&str>) -> Option<String> {
+        let mut index = self.inside_each(first, &share.last)?;
+        if let Some(row_of) = row_of {
+            index[share.rows.dimension].push_str(row_of);
+        }
+        let index: String = index.iter().map(|index| format!("[{index}]")).collect();
+        Some(format!("&{}{index}", share.tensor.label()))
     }
 
     /// An element at an index that is brought to `0..=last`.

@@ -56,11 +56,7 @@ impl Settle {
     }
 
     fn of_loop(&mut self, l: &Loop, around: &Bounds) -> Vec<Tree> {
-        let range = Range {
-            lower: needed(&l.range.lower, around, |a, b| a >= b),
-            upper: needed(&l.range.upper, around, |a, b| a <= b),
-            step: l.range.step,
-        };
+        let range = around.needed(&l.range);
         let shared = l.parallel || self.band > 0;
         self.band = match l.parallel {
             true => l.sharing.collapse.saturating_sub(1),
@@ -148,26 +144,4 @@ fn from_zero(l: Loop) -> Loop {
         body: l.body.iter().map(|t| t.substitute(&map)).collect(),
         ..l
     }
-}
-
-/// The bounds without those that another one is at least as tight as, wherever the iterators are.
-fn needed(bounds: &[Affine], around: &Bounds, tighter: fn(i64, i64) -> bool) -> Vec<Affine> {
-    let mut left = bounds.to_vec();
-    let mut at = 0;
-    while at < left.len() {
-        let one = &left[at];
-        let idle = left.iter().enumerate().any(|(k, other)| {
-            k != at
-                && around
-                    .interval(&other.minus(one))
-                    .is_some_and(|(low, high)| tighter(low, 0) && tighter(high, 0))
-        });
-        match idle {
-            true => {
-                left.remove(at);
-            }
-            false => at += 1,
-        }
-    }
-    left
 }

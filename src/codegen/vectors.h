@@ -90,6 +90,12 @@ static inline __attribute__((always_inline)) void teml_stream(char *to, const ch
         else \
             (x) = teml_v; \
     } while (0)
+// Where it does for sure.
+#define TEML_STREAM_ALIGNED(x, value) \
+    do { \
+        _Alignas(TEML_VECTOR) const __typeof__(x) teml_v = (value); \
+        teml_stream((char *)&(x), (const char *)&teml_v, sizeof teml_v); \
+    } while (0)
 
 // Copies neighbors past the caches: whole vectors, from the first on that starts where such a store
 // may. What is before and after them is stored as usual.

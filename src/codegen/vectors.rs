@@ -5,7 +5,7 @@ use super::kernel::{Header, Role};
 use super::lanes::{LARGEST, elem_of, trips};
 use super::room::rest;
 use super::stream::is_aligned;
-use crate::ir::{Elem, Index, Loop, Name, Stmt, Tree};
+use crate::ir::{Elem, Index, Loop, Name, Node, Stmt, Tree};
 
 /// How many neighbors are treated at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +29,10 @@ pub(super) struct Vectors {
     pub(super) end: Option<i64>,
     /// Whether they are shorter ones, for what whole vectors leave of the iterations.
     pub(super) shorter: bool,
+    /// Whether lanes are set one by one where not all count.
+    one_by_one: bool,
+    /// How many bytes the iterator is a multiple of: all of a vector, or one element.
+    multiple: i64,
 }
 
 impl Vectors {
@@ -50,13 +54,25 @@ impl Vectors {
         format!("{}_part({text}, {end} - {})", self.name(), self.iterator)
     }
 
+    /// The statement that stores them past the caches.
+    pub(super) fn stream(&self, s: &Stmt, target: &str, value: &str) -> String {
+        let vector = match self.width {
+            Width::Natural => LARGEST,
+            Width::Fixed(lanes) => lanes * self.elem.size() as i64,
+        };
+        let whole = (16..=self.multiple).contains(&vector);
+        match whole && is_aligned(s, &self.iterator, vector) {
+            true => format!("TEML_STREAM_ALIGNED({target}, {value});"),
+            false => format!("TEML_STREAM({target}, {value});"),
+        }
+    }
+
     /// The statement that sets the lanes of `text` that count.
     pub(super) fn set(&self, text: &str, end: i64, value: &str) -> String {
         let name = self.name().to_uppercase();
-        format!(
-            "TEML_{name}_SET({text}, {end} - {}, {value});",
-            self.iterator
-        )
+        let how = if self.one_by_one { "PUT" } else { "SET" };
+        let iterator = &self.iterator;
+        format!("TEML_{name}_{how}({text}, {end} - {iterator}, {value});")
     }
 
     fn name(&self) -> String {
@@ -102,6 +118,8 @@ impl Emitter<'_> {
             at: None,
             end: None,
             shorter: false,
+            one_by_one: false,
+            multiple: elem.size() as i64,
         };
         // A natural width divides the largest one.
         let block = l.lanes.unwrap_or(longest);
@@ -134,12 +152,15 @@ impl Emitter<'_> {
             if whole / block <= MAX_UNROLLED_VECTORS {
                 self.line(&format!("TEML_UNROLL({})", whole / block));
             }
+            vectors.multiple = block * vectors.elem.size() as i64;
             let head =
                 format!("for (int64_t {name} = 0; {name} < {whole}; {name} += {lanes}) {{{origin}");
             self.block(&head, l, Some(vectors));
         }
         let rest = rest(l, &self.values.rows);
-        if let Some(rest) = rest.filter(|rest| self.may_end_within(l, trips, *rest)) {
+        vectors.one_by_one = rest.is_some_and(|rest| self.may_be_put(l, trips, rest));
+        let fits = |rest: &i64| vectors.one_by_one || self.may_end_within(l, trips, *rest);
+        if let Some(rest) = rest.filter(fits) {
             self.values.headers.insert(Header::Parts);
             let narrowest = SMALLEST / vectors.elem.size() as i64;
             self.line(&format!(
@@ -292,6 +313,28 @@ impl Emitter<'_> {
             _ => true,
         });
         fits && self.streamed(l).is_none()
+    }
+
+    /// Whether the last vector of a loop, of which only a part counts, may be computed as a whole and
+    /// set lane by lane: what registers hold is not worth to be computed again in shorter vectors, and
+    /// reading parts of what is stored there waits for all stores before, those past the caches, too.
+    fn may_be_put(&self, l: &Loop, trips: i64, rest: i64) -> bool {
+        let rows = &self.values.rows;
+        let is_computed = |s: &Stmt| {
+            let mut held = true;
+            s.value.for_each_access(&mut |tensor, index| {
+                if let Index::At(index) = index {
+                    let moves = index.iter().any(|a| a.mentions(&l.name));
+                    held &= !moves || rows.reach(tensor, index, &l.name, trips);
+                }
+            });
+            held && s.update.is_none() && !matches!(s.value.node(), Node::Access { .. })
+        };
+        let all = l.body.iter().all(|tree| match tree {
+            Tree::Stmt(s) => is_computed(s),
+            _ => false,
+        });
+        all && rest.count_ones() > 1 && self.streamed(l).is_some()
     }
 
     /// The first statement of a vector loop that stores past the caches.

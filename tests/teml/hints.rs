@@ -132,6 +132,36 @@ fn shares_are_all_that_a_later_iteration_touches() {
         "__builtin_prefetch((const char *)&A[y][teml_min64(56*o + 56, 140)] + 64*teml_line);",
     );
 
+    // After the last blocks of a row come the first ones of the next.
+    let rows = [
+        "f64 A[10][90], B[10][90]",
+        "for y in 0..10",
+        "  for o in 1..11",
+        "    for i in 0..2 prefetch(A, 3 of o)",
+        "      for x in 0..8",
+        "        B[y][8*o + x] = A[y][8*o + x]",
+    ];
+    fetches(
+        &rows,
+        "__builtin_prefetch((const char *)(o + 3 < 11 ? &A[y][8*o + 24] : \
+         &A[teml_min64(y + 1, 9)][8*o - 56]) + 63*i);",
+    );
+    // What each iteration around has for itself has no next one.
+    let own = rows.map(|line| {
+        line.replace("= A[y]", "= T[y]")
+            .replace("fetch(A", "fetch(T")
+    });
+    let own: Vec<&str> = own.iter().map(String::as_str).collect();
+    let local = [
+        "  local f64 T[10][90]",
+        "  for k in 0..90",
+        "    T[y][k] = A[y][k]",
+    ];
+    fetches(
+        &[&own[..2], &local, &own[2..]].concat(),
+        "__builtin_prefetch((const char *)&T[y][teml_min64(8*o + 24, 82)] + 63*i);",
+    );
+
     // Rows of a block, which a loop fetches that does not use them: six of two lines, in five parts.
     fetches(
         &[

@@ -1,6 +1,8 @@
 //! Producers that are computed where they are read: what becomes of indices, tails and names.
 
-use crate::trees::{bind, eq, initial, it, level, lists, named, nest, results, tensor, transform};
+use crate::trees::{
+    bind, eq, initial, it, level, lists, loops, named, nest, results, tensor, transform,
+};
 use teml::interp::execute;
 use teml::ir::BinaryOp::Add;
 use teml::ir::Expr;
@@ -13,12 +15,17 @@ use teml::transform::{Arg, Arrow, Op};
 /// Applies `op` to two nests, checks that the result computes what they do one after the other,
 /// and compares it as it prints.
 fn becomes(op: &'static Op, nests: [&[&str]; 2], place: Option<&str>, after: &[&str]) {
-    let [producer, consumer] = nests.map(nest);
-    let args = [Arg::Nest(producer.clone()), Arg::Nest(consumer.clone())];
     let place = place.map(|place| match place {
         "" => level(0),
         place => named(place),
     });
+    becomes_in(op, nests, place, after);
+}
+
+/// The same in any loop, or in several.
+fn becomes_in(op: &'static Op, nests: [&[&str]; 2], place: Option<Arg>, after: &[&str]) {
+    let [producer, consumer] = nests.map(nest);
+    let args = [Arg::Nest(producer.clone()), Arg::Nest(consumer.clone())];
     let args: Vec<Arg> = args.into_iter().chain(place).collect();
     let result = transform(op, &args).unwrap_or_else(|e| panic!("{}: {}", op.name, e.kind));
     let lines: Vec<String> = result.lines().iter().map(ToString::to_string).collect();
@@ -125,6 +132,59 @@ fn the_last_block_computes_less() {
             "    T[i_2 - 5*o] = A[i_2] + A[i_2]",
             "  for i in 5*o + 1..min(5*o + 6, 11)",
             "    B[i] = T[i - 5*o + 1] + T[i - 5*o - 1]",
+        ],
+    );
+}
+
+#[test]
+fn each_of_several_loops_has_its_own_part() {
+    becomes_in(
+        &COMPUTE_AT,
+        [
+            &[
+                "f64 A[12], T[12], T_part[12]",
+                "for i in 0..12",
+                "  T[i] = A[i] + T_part[i]",
+            ],
+            &[
+                "f64 B[12], T[12]",
+                "for i_f in 1..2",
+                "  B[i_f] = T[i_f]",
+                "for o in 0..2",
+                "  for i in 4*o + 2..4*o + 6",
+                "    B[i] = T[i + 1] + T[i - 1]",
+                "for p in 0..1",
+                "  for k in 10..12",
+                "    B[k] = T[k]",
+                "for q in 0..1",
+                "  for l in 0..2",
+                "    B[l] += T[l + 2]",
+            ],
+        ],
+        Some(loops(&["p", "o", "i_f", "q"])),
+        &[
+            "for i_f in 1..2",
+            "  local f64 T_part3[]",
+            "  T_part3[] = A[i_f] + T_part[i_f]",
+            "  B[i_f] = T_part3[]",
+            "for o in 0..2",
+            "  local f64 T_part2[6]",
+            "  for i_3 in 4*o + 1..4*o + 7",
+            "    T_part2[i_3 - 4*o - 1] = A[i_3] + T_part[i_3]",
+            "  for i in 4*o + 2..4*o + 6",
+            "    B[i] = T_part2[i - 4*o] + T_part2[i - 4*o - 2]",
+            "for p in 0..1",
+            "  local f64 T[2]",
+            "  for i_2 in 10..12",
+            "    T[i_2 - 10] = A[i_2] + T_part[i_2]",
+            "  for k in 10..12",
+            "    B[k] = T[k - 10]",
+            "for q in 0..1",
+            "  local f64 T[2]",
+            "  for i_4 in 2..4",
+            "    T[i_4 - 2] = A[i_4] + T_part[i_4]",
+            "  for l in 0..2",
+            "    B[l] += T[l]",
         ],
     );
 }

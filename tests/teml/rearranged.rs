@@ -334,6 +334,32 @@ fn guards_are_innermost() {
 }
 
 #[test]
+fn fuse_knows_what_runs_once() {
+    let line = |name: &str, to: &str| format!("    {to}[k][{name}] = A[k][{name}]");
+    let (one, other) = (line("i", "B"), line("j", "C"));
+    becomes(
+        &FUSE,
+        &[
+            "f64 A[9][9], B[9][9], C[9][9]",
+            "for k in 3..4",
+            "  for i in k..min(2*k + 9, 9)",
+            &one,
+            "  for j in 2*k..9",
+            &other,
+        ],
+        &[named("i"), named("j")],
+        &[
+            "for k in 3..4",
+            "  for i_f in 3..6",
+            &line("i_f", "B"),
+            "  for i in 6..9",
+            &one,
+            &line("i", "C"),
+        ],
+    );
+}
+
+#[test]
 fn fuse_peels_both_loops_at_both_ends() {
     let check = |first, second, after: &[&str]| {
         let before = siblings(first, second);
@@ -373,6 +399,8 @@ fn fuse_peels_both_loops_at_both_ends() {
         &part("i_b", "5..9"),
     ];
     with("0..9", "2..5", &outer);
+    // A bound that never counts.
+    with("0..min(9, k + 9)", "2..5", &outer);
     let inner = [
         &part("j_f", "0..2")[..],
         &fused("2..5"),

@@ -231,6 +231,7 @@ fn every_refusal_has_a_case() {
         K::Producer(NoProducer::Overwritten { .. }) => "Producer::Overwritten",
         K::Producer(NoProducer::NotSet { .. }) => "Producer::NotSet",
         K::Producer(NoProducer::ReadElsewhere { .. }) => "Producer::ReadElsewhere",
+        K::Producer(NoProducer::NothingOwn { .. }) => "Producer::NothingOwn",
         K::Consumer(NoConsumer::NotOne { .. }) => "Consumer::NotOne",
         K::Consumer(NoConsumer::Several { .. }) => "Consumer::Several",
         K::Consumer(NoConsumer::Nowhere) => "Consumer::Nowhere",

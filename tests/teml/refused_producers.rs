@@ -1,7 +1,7 @@
 //! Producers that are not computed where they are read.
 
 use crate::refusals::Case;
-use crate::trees::{level, name, named, nest, transform};
+use crate::trees::{level, loops, name, named, nest, transform};
 use teml::analysis::position::NoLoop;
 use teml::analysis::verify::Invalid;
 use teml::ir::Nest;
@@ -65,8 +65,26 @@ pub fn producers() -> Vec<Case> {
     ];
     let elsewhere = NoProducer::ReadElsewhere {
         tensor: tensor(),
-        name: name("i"),
+        names: vec![name("i")],
     };
+    let thrice = [&twice[..], &["for k in 0..12", "  B[k] += T[k]"]].concat();
+    let read_outside = |names: &[&str]| NoProducer::ReadElsewhere {
+        tensor: tensor(),
+        names: names.iter().map(|of| name(of)).collect(),
+    };
+    let (in_neither, nowhere) = (read_outside(&["i", "j"]), read_outside(&[]));
+    let own = |of: &str| NoProducer::NothingOwn {
+        tensor: tensor(),
+        name: name(of),
+    };
+    let in_blocks = nest(&[
+        "f64 B[12], T[12], R[2]",
+        "for o in 0..3",
+        "  for i in 4*o..4*o + 4",
+        "    B[i] = T[i]",
+        "for j in 0..2",
+        "  R[j] = 1",
+    ]);
     let reduction = [
         "f64 A[12][3], T[12]",
         "fill T[0..12] = 0",
@@ -174,6 +192,29 @@ pub fn producers() -> Vec<Case> {
         place(&doubled, &nest(&twice), named("i"), elsewhere.into())
             .at(2)
             .because_of(&["i"]),
+        place(
+            &doubled,
+            &nest(&thrice),
+            loops(&["i", "j"]),
+            in_neither.into(),
+        )
+        .at(2)
+        .because_of(&["i", "j"]),
+        place(&doubled, &reader, loops(&[]), nowhere.into()).at(2),
+        place(
+            &doubled,
+            &nest(&twice),
+            loops(&["i", "j", "i"]),
+            own("i").into(),
+        )
+        .at(2)
+        .because_of(&["i"]),
+        place(&doubled, &in_blocks, loops(&["i", "o"]), own("o").into())
+            .at(2)
+            .because_of(&["o"]),
+        place(&doubled, &in_blocks, loops(&["o", "j"]), own("j").into())
+            .at(2)
+            .because_of(&["j"]),
         place(&doubled, &reader, named("k"), no_loop.into()).at(2),
         place(&marked, &vector, level(1), modes.into()).because_of(&["o", "i"]),
         too_complex(),

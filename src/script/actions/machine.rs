@@ -12,7 +12,8 @@ pub(super) static MACHINE: Function = Function {
     doc: "\
 Facts about this machine, as a map: `let m = machine(); let block = m.l2 / 2 / 8;`.
 
-`cpu` is the processor's name; `threads` and `cores` are what this process may use; `l1`, `l2` and
+`cpu` is the processor's name; `threads` are those of parallel loops (`--threads`, or as many as this
+process may use), `cores` what this process may use; `l1`, `l2` and
 `l3` are the bytes of one data cache of a level; `vector_bytes` and `vector_registers` describe
 vector registers. What the system does not tell is `()`.
 
@@ -33,7 +34,8 @@ running kernels, and remembered from then on (`teml machine --again` measures an
             map.insert(key.into(), value.map_or(Dynamic::UNIT, Dynamic::from_int));
         };
         let vector = machine.vector.as_ref();
-        add("threads", Some(machine.threads as u64));
+        let threads = call.state().workbench.control.threads;
+        add("threads", Some(threads as u64));
         add("cores", machine.cores.map(|n| n as u64));
         add("l1", machine.cache(1));
         add("l2", machine.cache(2));
@@ -43,9 +45,8 @@ running kernels, and remembered from then on (`teml machine --again` measures an
         let cpu = machine.cpu.map_or(Dynamic::UNIT, Dynamic::from);
         map.insert("cpu".into(), cpu);
         if measured {
-            let all = call.state().workbench.control.threads;
             map.insert("one".into(), rates(call, 1)?.into());
-            map.insert("all".into(), rates(call, all)?.into());
+            map.insert("all".into(), rates(call, threads)?.into());
         }
         Ok(map.into())
     },

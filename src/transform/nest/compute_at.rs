@@ -49,26 +49,61 @@
 //!     C[i_i] = B[i_i - 4*i_o - 1] + B[i_i - 4*i_o + 1]
 //! ```
 //!
+//! Loops of which each reads a part, as after `peel`, are given as a list, and each has a local
+//! tensor of its own, as large as that part; one of another shape has another name:
+//!
+//! ```rhai
+//! let A = tensor([11]);
+//! let B = vmul(A, 2, [[i], ]);
+//! let B = eq(B, [i]);
+//! let C = add(B, B, [[i - 1], [i + 1]] -> [i]);
+//! let blocks = build(C).peel("i", 2, "front").stripmine("i", 4, "cut");
+//! print(build(B).compute_at(blocks, ["i_f", "i_o", "i_r"]));
+//! ```
+//!
+//! ```text
+//! f64 A[11], C[10]
+//! for i_f in 1..3
+//!   local f64 B[3]
+//!   for i in i_f - 1..i_f + 2
+//!     B[i - i_f + 1] = A[i] * 2
+//!   C[i_f] = B[0] + B[2]
+//! for i_o in 0..1
+//!   local f64 B_part[6]
+//!   for i_2 in 4*i_o + 2..4*i_o + 8
+//!     B_part[i_2 - 4*i_o - 2] = A[i_2] * 2
+//!   for i_i in 4*i_o + 3..4*i_o + 7
+//!     C[i_i] = B_part[i_i - 4*i_o - 3] + B_part[i_i - 4*i_o - 1]
+//! for i_r in 7..10
+//!   local f64 B[3]
+//!   for i_3 in i_r - 1..i_r + 2
+//!     B[i_3 - i_r + 1] = A[i_3] * 2
+//!   C[i_r] = B[0] + B[2]
+//! ```
+//!
 //! Legal when nothing but the consumer reads the tensor, which is no argument of the nest any
 //! more; the rest is checked.
 //!
 //! Refuses: a producer that is not one assignment in perfectly nested loops with constant bounds,
 //! whose target has an iterator of its own, or none, in each dimension, or that needs what the
 //! target held before; a consumer that does not read the tensor, that reads it outside of the
-//! loop or reads elements that the producer does not set, or that writes the tensor or what it is
-//! computed from.
+//! loops or reads elements that the producer does not set, or that writes the tensor or what it is
+//! computed from; in a list, loops of which one is inside another, or that read nothing of it.
 //!
 //! Source: Halide's `compute_at`, with `store_at` at the same loop (Ragan-Kelley et al., PLDI
 //! 2013).
 
+use super::buffer::free_names;
 use super::fuse_outer::following;
 use super::parts::{Names, over_box};
 use super::producer::{NoProducer, Producer, replace_reads};
 use super::resolve::{body_of, chain, find_scope, with_body_of};
 use crate::analysis::bounds::Bounds;
 use crate::analysis::footprint::{Side, Use, footprint};
-use crate::ir::{Affine, Expr, Fill, Index, Loop, Nest, Shape, Stmt, Tensor, Tree};
+use crate::analysis::position::Position;
+use crate::ir::{Affine, Expr, Fill, Index, Loop, Name, Nest, Shape, Stmt, Tensor, Tree};
 use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
+use std::slice::from_ref;
 use std::sync::Arc;
 
 /// `compute_at(producer, consumer, loop)`.
@@ -77,46 +112,87 @@ pub static COMPUTE_AT: Op = Op {
     params: &[
         Param::new("producer", Kind::Nest),
         Param::new("consumer", Kind::Nest),
-        Param::new("loop", Kind::Loop),
+        Param::new("loop", Kind::LoopOrLoops),
     ],
     returns: Returns::Nest,
     file: include_str!("compute_at.rs"),
     call: |args| match args {
         [Arg::Nest(producer), Arg::Nest(consumer), Arg::Loop(l)] => {
-            compute_at(producer, consumer, l).map(Value::Nest)
+            compute_at(producer, consumer, from_ref(l)).map(Value::Nest)
+        }
+        [Arg::Nest(producer), Arg::Nest(consumer), Arg::Loops(list)] => {
+            compute_at(producer, consumer, list).map(Value::Nest)
         }
         _ => Err(ErrorKind::Misdeclared.into()),
     },
 };
 
-/// The consumer with the producer in each iteration of a loop.
+/// The consumer with the producer in each iteration of loops.
 ///
 /// # Errors
 /// As the header says.
-pub fn compute_at(nest: &Nest, consumer: &Nest, reference: &LoopRef) -> Result<Nest, Error> {
+pub fn compute_at(nest: &Nest, consumer: &Nest, references: &[LoopRef]) -> Result<Nest, Error> {
     let producer = Producer::of(nest)?;
     let consumer = &following(nest, consumer);
-    let position = find_scope(consumer, reference, 2)?;
+    let places = references.iter().map(|r| find_scope(consumer, r, 2));
+    let places = places.collect::<Result<Vec<Position>, Error>>()?;
     producer.check_consumer(consumer)?;
     let tensor = producer.tensor();
-    let loops = chain(consumer, &position);
+    let label = || tensor.label().to_owned();
+    let name = |place: &Position| chain(consumer, place).last().map(|l| l.name.clone());
     let reads = producer.reads_in(consumer);
-    let outside = |used: &Use| !used.position.starts_with(&position);
-    if let (Some(l), true) = (loops.last(), reads.iter().any(outside)) {
-        let (tensor, name) = (tensor.label().to_owned(), l.name.clone());
-        let error = Error::from(NoProducer::ReadElsewhere { tensor, name });
-        return Err(error.at_argument(2).on(consumer, [l.name.clone()]));
+    let is_read = |place: &Position| reads.iter().any(|used| used.position.starts_with(place));
+    let refuse = |kind: NoProducer, culprits: Vec<Name>| {
+        Err(Error::from(kind).at_argument(2).on(consumer, culprits))
+    };
+    for (k, place) in places.iter().enumerate() {
+        let mut others = places[..k].iter();
+        let shared = others.any(|o| o.starts_with(place) || place.starts_with(o));
+        let idle = places.len() > 1 && (shared || !is_read(place));
+        if let (Some(name), true) = (name(place), idle) {
+            let (tensor, culprits) = (label(), vec![name.clone()]);
+            return refuse(NoProducer::NothingOwn { tensor, name }, culprits);
+        }
     }
-    let part = Part::of(&producer, consumer, &reads, &loops);
+    let in_none = |used: &Use| !places.iter().any(|p| used.position.starts_with(p));
+    if reads.iter().any(in_none) {
+        let names: Vec<Name> = places.iter().filter_map(name).collect();
+        let (tensor, culprits) = (label(), names.clone());
+        return refuse(NoProducer::ReadElsewhere { tensor, names }, culprits);
+    }
 
-    let mut body = vec![Tree::Local(part.local.clone())];
-    body.extend(producer.fill.map(|fill| part.fill(fill)));
-    body.push(part.loops(&producer, Names::of(consumer)));
-    let read = |index: &[Affine]| part.access(index);
-    let old = body_of(consumer, &position).iter();
-    body.extend(old.map(|t| replace_reads(t, tensor, &read)));
-    let placed = with_body_of(consumer, &position, body);
+    let mut names = Names::of(consumer);
+    let mut placed = consumer.clone();
+    let mut locals = Vec::new();
+    for place in &places {
+        let loops = chain(consumer, place);
+        let own = reads.iter().filter(|used| used.position.starts_with(place));
+        let own: Vec<Use> = own.cloned().collect();
+        let mut part = Part::of(&producer, consumer, &own, &loops);
+        part.local = one_of_each(part.local, &mut locals, &placed);
+        let mut body = vec![Tree::Local(part.local.clone())];
+        body.extend(producer.fill.map(|fill| part.fill(fill)));
+        body.push(part.loops(&producer, &mut names));
+        let read = |index: &[Affine]| part.access(index);
+        let old = body_of(consumer, place).iter();
+        body.extend(old.map(|t| replace_reads(t, tensor, &read)));
+        // The places are apart, and what is in one does not change where the others are.
+        placed = with_body_of(&placed, place, body);
+    }
     Ok(nest.joined(consumer, placed.trees().to_vec()))
+}
+
+/// A local tensor, or one of its shape that is there already: those of other shapes have other names.
+fn one_of_each(local: Tensor, locals: &mut Vec<Tensor>, nest: &Nest) -> Tensor {
+    let same = |other: &&Tensor| other.shape() == local.shape();
+    if let Some(other) = locals.iter().find(same) {
+        return other.clone();
+    }
+    let name = local.name().filter(|_| !locals.is_empty());
+    let free = name.and_then(|name| free_names(nest, name, &["part"], 0).pop());
+    let local = free.map_or(local.clone(), |name| local.named(name));
+    locals.push(local.clone());
+    local
 }
 
 /// What an iteration reads of the tensor.
@@ -167,24 +243,18 @@ impl Part {
     }
 
     /// The producer's loops over what is read.
-    fn loops(&self, producer: &Producer, mut names: Names) -> Tree {
+    fn loops(&self, producer: &Producer, names: &mut Names) -> Tree {
         let stmt = Stmt {
             target: self.local.clone(),
             ..Stmt::clone(producer.stmt)
         };
-        over_box(
-            &producer.loops,
-            &stmt.index,
-            &self.sides,
-            &mut names,
-            |image| {
-                let stmt = stmt.substitute(image);
-                Stmt {
-                    index: self.index(&stmt.index),
-                    ..stmt
-                }
-            },
-        )
+        over_box(&producer.loops, &stmt.index, &self.sides, names, |image| {
+            let stmt = stmt.substitute(image);
+            Stmt {
+                index: self.index(&stmt.index),
+                ..stmt
+            }
+        })
     }
 }
 

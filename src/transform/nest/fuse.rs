@@ -54,7 +54,7 @@
 //!
 //! Refuses: loops that do not follow each other in one body; loops that are not both parallel or
 //! not both vector; new names that are in use; other ends; with `"peel"` ranges that are neither
-//! equal nor apart by constants with a common part; with `"guard"` steps other than 1 in ranges
+//! equal nor, without bounds that never count, apart by constants with a common part; with `"guard"` steps other than 1 in ranges
 //! that differ.
 //!
 //! Source: TeML eq. 23 for equal ranges; the peeling is that of Allen and Kennedy, Optimizing
@@ -65,7 +65,7 @@ use super::guard::{around_of, guarded, hull};
 use super::parts::Names;
 use super::peel::{End, part};
 use super::resolve::{chain, find};
-use crate::analysis::bounds;
+use crate::analysis::bounds::{Bounds, extent};
 use crate::analysis::position::splice;
 use crate::ir::{Affine, Loop, Name, Nest, Range, Tree};
 use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
@@ -128,7 +128,8 @@ impl Ends {
 pub fn fuse(nest: &Nest, first: &LoopRef, second: &LoopRef, ends: Ends) -> Result<Nest, Error> {
     let place = find(nest, first, 1)?;
     let next = find(nest, second, 2)?;
-    let [a, b] = [&place, &next].map(|p| chain(nest, p)[p.len() - 1]);
+    let loops = chain(nest, &place);
+    let (a, b) = (loops[loops.len() - 1], chain(nest, &next)[next.len() - 1]);
     let culprits = [a.name.clone(), b.name.clone()];
     let refuse = |kind: ErrorKind| Error::from(kind).on(nest, culprits.clone());
     let (k, around) = (place[place.len() - 1], &place[..place.len() - 1]);
@@ -145,11 +146,12 @@ pub fn fuse(nest: &Nest, first: &LoopRef, second: &LoopRef, ends: Ends) -> Resul
         let rest = splice(nest.trees(), &next, Vec::new());
         return Ok(nest.with_trees(splice(&rest, &place, vec![fused])));
     }
+    let outer = loops[..loops.len() - 1].iter().map(|l| &***l);
     let Some(Overlap {
         common,
         front,
         back,
-    }) = overlap(&a.range, &b.range)
+    }) = overlap(&a.range, &b.range, &Bounds::around(nest, outer))
     else {
         return Err(refuse(differ(a, b)));
     };
@@ -194,7 +196,8 @@ struct Overlap {
     back: [Option<Range>; 2],
 }
 
-fn overlap(a: &Range, b: &Range) -> Option<Overlap> {
+/// The overlap of two ranges, where the iterators around are in `bounds`.
+fn overlap(a: &Range, b: &Range, bounds: &Bounds) -> Option<Overlap> {
     if a == b {
         let (common, [front, back]) = (a.clone(), [[None, None], [None, None]]);
         return Some(Overlap {
@@ -206,8 +209,8 @@ fn overlap(a: &Range, b: &Range) -> Option<Overlap> {
     if (a.step, b.step) != (1, 1) {
         return None;
     }
-    let (first, length) = bounds::extent(a)?;
-    let (other, other_length) = bounds::extent(b)?;
+    let (first, length) = extent(&bounds.needed(a))?;
+    let (other, other_length) = extent(&bounds.needed(b))?;
     // Starts and ends, counted from the start of the first loop.
     let start = other.minus(&first).as_constant()?;
     let (starts, ends) = ([0, start], [length, start.saturating_add(other_length)]);

@@ -42,6 +42,9 @@
 //!         C[b][i][j] += A[b][i][k] * B[b][k][j]
 //! ```
 //!
+//! Where the loop ends before the later iteration, the next iteration of the loop around it begins, and
+//! what its first ones touch is fetched.
+//!
 //! Where what the later iteration touches lies here and there, such as some columns of several
 //! rows, each iteration inside fetches what it touches itself then: the same row of later columns.
 //!

@@ -53,8 +53,19 @@ pub enum NoProducer {
         set: String,
     },
     /// The consumer reads the tensor in other places, too.
-    #[error("{tensor} is read outside of `{name}`, too")]
+    #[error("{tensor} is read outside of {}, too", match .names.as_slice() {
+        [] => "a list without loops".to_owned(),
+        names => names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" and "),
+    })]
     ReadElsewhere {
+        /// The tensor.
+        tensor: String,
+        /// The loops.
+        names: Vec<Name>,
+    },
+    /// A loop of a list has nothing to read, or what another one has.
+    #[error("`{name}` reads nothing of {tensor} that the other loops do not")]
+    NothingOwn {
         /// The tensor.
         tensor: String,
         /// The loop.
@@ -76,6 +87,7 @@ impl NoProducer {
             NoProducer::ReadElsewhere { .. } => {
                 Some("choose a loop around all reads, or the level 0 for the whole nest")
             }
+            NoProducer::NothingOwn { .. } => Some("leave it out of the list"),
             NoProducer::ReadsTarget { .. }
             | NoProducer::NotRead { .. }
             | NoProducer::Overwritten { .. } => None,
