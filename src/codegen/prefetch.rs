@@ -132,7 +132,7 @@ impl Emitter<'_> {
         let last = ahead.map(|ahead| next.end.saturating_sub(ahead));
         let around = self.bounds.clone();
         if let Some(last) = last {
-            self.bounds = around.within(&next.of, (i64::MIN, last - 1));
+            self.bounds = around.within(&next.of, (i64::MIN, last.saturating_sub(1)));
         }
         let first = self.address(share, &share.first, row_of);
         if let Some(last) = last {

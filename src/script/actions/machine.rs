@@ -12,10 +12,10 @@ pub(super) static MACHINE: Function = Function {
     doc: "\
 Facts about this machine, as a map: `let m = machine(); let block = m.l2 / 2 / 8;`.
 
-`cpu` is the processor's name; `threads` are those of parallel loops (`--threads`, or as many as this
-process may use), `cores` what this process may use; `l1`, `l2` and
-`l3` are the bytes of one data cache of a level; `vector_bytes` and `vector_registers` describe
-vector registers. What the system does not tell is `()`.
+`cpu` is the processor's name; `threads` are those of parallel loops (`--threads`, or as many as
+this process may use), and `cores` those that it may use; `l1`, `l2` and `l3` are the bytes of one
+data cache of a level; `vector_bytes` and `vector_registers` describe vector registers. What the
+system does not tell is `()`.
 
 `machine(\"measured\")` also has `one` and `all`, for one thread and for all threads of this run,
 each a map of rates at best: `f64` and `f32` in GFLOP/s, where a fused multiply-add is two
