@@ -984,3 +984,21 @@ fn operators_of_all_sizes_are_computed() {
         }
     }
 }
+
+#[test]
+fn few_rows_of_a_stencil_are_several_vectors_wide() {
+    let stencil = |reads: &str, weights: &str| {
+        let declared = format!(
+            "let A = tensor([40, 128]); let B = eq(2 * A, [y, x] -> [y, x]);
+             let R = eq(vstencil(B, {reads}, {weights}), [y, x] -> [y, x]);"
+        );
+        let options = "#{lanes: 8, registers: 32, l2: 1048576, threads: 1}";
+        let call = format!("schedules::stencil([build(B), build(R)], {options})");
+        nest(&declared, &call).to_string()
+    };
+    let three = stencil("[[-1, 0], [0, 0], [1, 0]]", "[1, 1, 1]");
+    assert!(three.contains("local f64 B[8][32]"), "{three}");
+    // Five rows would leave four of eight that are not computed twice.
+    let five = stencil("[[-2, 0], [0, 0], [2, 0]]", "[1, 1, 1]");
+    assert!(five.contains("local f64 B[12][8]"), "{five}");
+}

@@ -236,6 +236,24 @@ fn rows_are_stored_past_the_caches_from_their_first_aligned_element_on() {
 }
 
 #[test]
+fn what_registers_hold_of_a_rest_goes_past_the_caches_lane_by_lane() {
+    let options = "#{lanes: 8, registers: 32, l2: 4096, l3: 1, rows: 6}";
+    let text = c(
+        WIDE_BLUR,
+        &format!("schedules::stencil([first, second], {options})"),
+    );
+    // Columns 1 to 7, whole lines, and columns 104 to 110.
+    for line in [
+        "TEML_F64XN_PUT(R[y_2 + 6*y_o + 1][x_f_i + 1], 7 - x_f_i, (",
+        "TEML_STREAM_ALIGNED(f64xn(R[y + 6*y_o + 1][x_i + 32*x_o + 8]), (",
+        "TEML_F64XN_PUT(R[y_3 + 6*y_o + 1][x_i_2 + 104], 7 - x_i_2, (",
+    ] {
+        assert!(text.contains(line), "{text}");
+    }
+    assert!(!text.contains("_SET(R"), "{text}");
+}
+
+#[test]
 fn rows_that_follow_each_other_are_stored_past_the_caches_as_one_block() {
     let product = |columns: i64| {
         let script = format!(
@@ -377,25 +395,28 @@ fn control() -> Control {
     }
 }
 
-const BLUR: &str = "
-    let A = tensor([13, 43]);
-    let rows = vstencil(A, [[0, -1], [0, 0], [0, 1]], [1, 2, 1]);
-    let B = eq(rows / 4, [y, x] -> [y, x - 1]);
-    let columns = vstencil(B, [[-1, 0], [0, 0], [1, 0]], [1, 2, 1]);
-    let R = eq(columns / 4, [y, x - 1] -> [y, x], [13, 43]);
-    let first = build(B);
-    let second = build(R);
-";
+/// Two stencils on an image of these extents.
+macro_rules! blur {
+    ($extents:literal) => {
+        concat!(
+            "let A = tensor(",
+            $extents,
+            ");
+             let rows = vstencil(A, [[0, -1], [0, 0], [0, 1]], [1, 2, 1]);
+             let B = eq(rows / 4, [y, x] -> [y, x - 1]);
+             let columns = vstencil(B, [[-1, 0], [0, 0], [1, 0]], [1, 2, 1]);
+             let R = eq(columns / 4, [y, x - 1] -> [y, x], ",
+            $extents,
+            ");
+             let first = build(B);
+             let second = build(R);"
+        )
+    };
+}
 
-const WIDE_BLUR: &str = "
-    let A = tensor([22, 112]);
-    let rows = vstencil(A, [[0, -1], [0, 0], [0, 1]], [1, 2, 1]);
-    let B = eq(rows / 4, [y, x] -> [y, x - 1]);
-    let columns = vstencil(B, [[-1, 0], [0, 0], [1, 0]], [1, 2, 1]);
-    let R = eq(columns / 4, [y, x - 1] -> [y, x], [22, 112]);
-    let first = build(B);
-    let second = build(R);
-";
+const BLUR: &str = blur!("[13, 43]");
+
+const WIDE_BLUR: &str = blur!("[22, 112]");
 
 /// Runs the C of a nest, compiled with these flags, and compares it with the definition.
 fn computes(nest: &Nest, compiler: &Compiler, openmp: bool, flags: &[&str]) {

@@ -33,7 +33,8 @@ pub struct Share {
     pub write: bool,
 }
 
-/// Where a loop has ended, the iteration as much later of the loop around it begins anew.
+/// What is touched after the last iteration of a loop: by its first ones, in the next iteration of
+/// the loop around it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Next {
     /// The loop that has ended.

@@ -1,3 +1,17 @@
+// The first n elements of a register, one by one: memory that is in no cache waits for masks.
+#define TEML_PUT(type, name) \
+    static inline __attribute__((always_inline)) void teml_##name##_put(type *to, int64_t n, teml_##name##xn value) \
+    { \
+        const int lanes = sizeof value / sizeof *to; \
+        if (n >= lanes) \
+            *(teml_##name##xn *)to = value; \
+        else \
+            for (int k = 0; k < lanes; k++) \
+                if (k < n) to[k] = value[k]; \
+    }
+TEML_PUT(double, f64)
+TEML_PUT(float, f32)
+
 // The first n elements of a register: the others are zeros where they are read, and memory behind
 // them is not touched.
 #if TEML_VECTOR == 64
@@ -47,29 +61,12 @@ static inline __attribute__((always_inline)) void teml_f32_set(float *to, int64_
         for (int k = 0; k < lanes; k++) \
             if (k < n) value[k] = from[k]; \
         return value; \
-    } \
-    static inline __attribute__((always_inline)) void teml_##name##_set(type *to, int64_t n, teml_##name##xn value) \
-    { \
-        for (int k = 0; k < lanes; k++) \
-            if (k < n) to[k] = value[k]; \
     }
 TEML_PARTS(double, f64, 2)
 TEML_PARTS(float, f32, 4)
+#define teml_f64_set teml_f64_put
+#define teml_f32_set teml_f32_put
 #endif
-
-// The first n elements of a register, one by one: memory that is in no cache waits for masks.
-#define TEML_PUT(type, name) \
-    static inline __attribute__((always_inline)) void teml_##name##_put(type *to, int64_t n, teml_##name##xn value) \
-    { \
-        const int lanes = sizeof value / sizeof *to; \
-        if (n >= lanes) \
-            *(teml_##name##xn *)to = value; \
-        else \
-            for (int k = 0; k < lanes; k++) \
-                if (k < n) to[k] = value[k]; \
-    }
-TEML_PUT(double, f64)
-TEML_PUT(float, f32)
 
 // An element and those after it that are among the next n; how they are set.
 #define f64xn_part(x, n) teml_f64_part(&(x), n)

@@ -5,7 +5,7 @@ use super::kernel::{Header, Role};
 use super::lanes::{LARGEST, elem_of, trips};
 use super::room::rest;
 use super::stream::is_aligned;
-use crate::ir::{Elem, Index, Loop, Name, Node, Stmt, Tree};
+use crate::ir::{Affine, Elem, Index, Loop, Name, Node, Stmt, Tensor, Tree};
 
 /// How many neighbors are treated at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -297,17 +297,13 @@ impl Emitter<'_> {
         let fits = l.body.iter().all(|tree| match tree {
             Tree::Stmt(s) => {
                 let held = rows.hold(&s.target, &s.index, &l.name, trips);
-                let mut near = rows.are_near(&s.target);
                 let copied = rows.are_copied(s, &l.name);
-                s.value.for_each_access(&mut |tensor, index| {
-                    if let Index::At(index) = index {
-                        let moves = index.iter().any(|a| a.mentions(&l.name));
-                        near &= !moves
-                            || copied
+                let near = rows.are_near(&s.target)
+                    && all_read(s, &l.name, |tensor, index| {
+                        copied
                             || rows.reach(tensor, index, &l.name, trips)
-                            || !plain && rows.are_near(tensor);
-                    }
-                });
+                            || !plain && rows.are_near(tensor)
+                    });
                 near && (held || !plain && s.update.is_none())
             }
             _ => true,
@@ -321,12 +317,8 @@ impl Emitter<'_> {
     fn may_be_put(&self, l: &Loop, trips: i64, rest: i64) -> bool {
         let rows = &self.values.rows;
         let is_computed = |s: &Stmt| {
-            let mut held = true;
-            s.value.for_each_access(&mut |tensor, index| {
-                if let Index::At(index) = index {
-                    let moves = index.iter().any(|a| a.mentions(&l.name));
-                    held &= !moves || rows.reach(tensor, index, &l.name, trips);
-                }
+            let held = all_read(s, &l.name, |tensor, index| {
+                rows.reach(tensor, index, &l.name, trips)
             });
             held && s.update.is_none() && !matches!(s.value.node(), Node::Access { .. })
         };
@@ -345,4 +337,16 @@ impl Emitter<'_> {
         });
         statements.find(|s| self.streams.stores(&l.name, s))
     }
+}
+
+/// Whether all that a statement reads in other elements for each lane is like this.
+fn all_read(s: &Stmt, lane: &Name, is: impl Fn(&Tensor, &[Affine]) -> bool) -> bool {
+    let mut all = true;
+    s.value.for_each_access(&mut |tensor, index| {
+        if let Index::At(index) = index {
+            let moves = index.iter().any(|a| a.mentions(lane));
+            all &= !moves || is(tensor, index);
+        }
+    });
+    all
 }
