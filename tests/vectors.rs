@@ -101,7 +101,7 @@ fn rows_of_tiles_have_room_for_whole_vectors() {
         "l.stage(\"i1_o\", C).vectorize(\"i2\")",
     );
     for part in [
-        "double C_tile[3][16];",
+        "TEML_LOCAL(double, C_tile, [3][16]);",
         // Rows are so far from the first one of the tile.
         "f64xn(C_tile[i1_i][i2]) += (&A[3*i1_o])[i1_i][i3] * f64xn_part(B[i3][i2], 13 - i2);",
         "TEML_F64XN_SET(C[C_store_1 + 3*i1_o][C_store_2], 13 - C_store_2, f64xn(C_tile[C_store_1][C_store_2]));",
@@ -149,7 +149,7 @@ fn copies_in_registers_are_loaded_once() {
          let B = eq(vmul(A, x, [[j, k], [i]]), [j, i, k]);",
         "build(B).pack(\"j\", A).vectorize(\"k\")",
     );
-    assert!(text.contains("double A_pack[24];"), "{text}");
+    assert!(text.contains("TEML_LOCAL(double, A_pack, [24]);"), "{text}");
     assert!(
         text.contains("teml_f64xn_held(f64xn_part(A[j][A_pack_2], 20 - A_pack_2))"),
         "{text}"
@@ -245,7 +245,7 @@ fn what_registers_hold_of_a_rest_goes_past_the_caches_lane_by_lane() {
     // Columns 1 to 7, whole lines, and columns 104 to 110.
     for line in [
         "TEML_F64XN_PUT(R[y_2 + 6*y_o + 1][x_f_i + 1], 7 - x_f_i, (",
-        "TEML_STREAM_ALIGNED(f64xn(R[y + 6*y_o + 1][x_i + 32*x_o + 8]), (",
+        "TEML_STREAM_IF(teml_aligned, f64xn(R[y + 6*y_o + 1][x_i + 32*x_o + 8]), (",
         "TEML_F64XN_PUT(R[y_3 + 6*y_o + 1][x_i_2 + 104], 7 - x_i_2, (",
     ] {
         assert!(text.contains(line), "{text}");
@@ -270,11 +270,14 @@ fn rows_that_follow_each_other_are_stored_past_the_caches_as_one_block() {
     let copy = "teml_copy_past((char *)&C[b][8*i_o][0], (const char *)&C_tile[0][0], 2752);";
     assert!(text.contains(copy), "{text}");
     // Rows of the copy get no room for whole vectors.
-    assert!(text.contains(" C_tile[8][43];"), "{text}");
+    assert!(text.contains(" C_tile, [8][43]);"), "{text}");
     // Each row is in whole lines already.
     let text = product(48);
     assert!(!text.contains("teml_copy_past"), "{text}");
-    assert!(text.contains("TEML_STREAM_ALIGNED(f64xn(C["), "{text}");
+    assert!(
+        text.contains("TEML_STREAM_IF(teml_aligned, f64xn(C["),
+        "{text}"
+    );
 }
 
 #[test]

@@ -3,21 +3,23 @@
 //! Iterators are as wide as addresses: 32 bits may wrap (`-fwrapv`), so that a compiler could not
 //! see that `A[i - 4*o]` moves through neighbors along with `i`.
 
-use super::kernel::{ALIGNMENT, Header, Param, Role, parameter};
+use super::hazard::Hazards;
+use super::kernel::{Header, Param, Role, parameter};
 use super::lanes::{Chosen, is_uniform, trips};
+use super::part::unset_lanes;
 use super::prefetch::shares;
 use super::room::with_room;
 use super::settle::settled;
 use super::stream::Streams;
 use super::team::{Entry, Threads};
-use super::used::Used;
-use super::value::{ATOM, Values, element};
+use super::used::{Shares, Used};
+use super::value::{ATOM, Values, element, is_guarded};
+use super::vectors::ALIGNED;
 use crate::analysis::ahead::ahead;
 use crate::analysis::bounds::Bounds;
-use crate::analysis::share::Share;
 use crate::analysis::work::executions;
 use crate::ir::{Affine, BinaryOp, Loop, Name, Nest, Node, Stmt, Tensor, Tree};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::fmt::Write;
 use std::mem::{replace, take};
 
@@ -40,11 +42,16 @@ pub(super) struct Emitter<'a> {
     read: HashSet<Name>,
     pub(super) chosen: Chosen,
     pub(super) streams: Streams,
+    hazards: Hazards,
     /// What iterations of a loop fetch for later ones of a loop around.
-    shares: HashMap<Name, Vec<Share>>,
+    shares: Shares,
     pub(super) threads: Threads,
     /// The loops of a region after which its threads do not wait for each other.
     pub(super) unwaited: HashSet<Name>,
+    /// The tensors that are stored past the caches where they are aligned.
+    streamed: HashSet<Name>,
+    /// Whether what was written since the last function began asks for that.
+    asks_alignment: bool,
 }
 
 /// The most bytes of a local tensor that is a variable: 16 KiB. Larger ones do not fit into
@@ -75,15 +82,31 @@ impl Emitter<'_> {
             read: HashSet::new(),
             chosen: Chosen::default(),
             streams: Streams::default(),
-            shares: HashMap::new(),
+            hazards: Hazards::default(),
+            shares: Shares::new(),
             threads: Threads::default(),
             unwaited: HashSet::new(),
+            streamed: HashSet::new(),
+            asks_alignment: false,
         }
     }
 
     /// The functions that the text calls, the text, and what it needs.
     pub(super) fn finish(self) -> (Vec<String>, String, Values) {
-        (self.functions, self.text, self.values)
+        let params = self.params.iter().map(|p| &p.tensor);
+        let streamed = params.filter(|t| t.name().is_some_and(|n| self.streamed.contains(n)));
+        let aligned: Vec<String> = streamed
+            .map(|t| format!("TEML_IS_ALIGNED({})", t.label()))
+            .collect();
+        let text = match aligned.is_empty() {
+            true => self.text,
+            false => format!(
+                "    const int {ALIGNED} = {};\n{}",
+                aligned.join(" && "),
+                self.text
+            ),
+        };
+        (self.functions, text, self.values)
     }
 
     /// Appends the statements of a nest.
@@ -93,10 +116,12 @@ impl Emitter<'_> {
         let trees = settled(nest);
         let chosen = Chosen::of(&trees);
         self.streams = Streams::of(&trees, &nest.locals(), &chosen);
-        let (trees, rows) = with_room(&trees, &chosen, &self.streams);
-        self.values.rows = rows;
+        let (trees, mut rows) = with_room(&trees, &chosen, &self.streams);
         self.chosen = Chosen::of(&trees);
+        rows.unset = unset_lanes(&trees, &self.chosen, &rows, &self.streams);
+        self.values.rows = rows;
         self.values.unrolled = self.chosen.unrolled().clone();
+        self.hazards = Hazards::of(&trees, &self.chosen);
         self.unwaited.clear();
         self.shares = shares(&nest.with_trees(trees.clone()));
         for line in nest.lines() {
@@ -149,27 +174,23 @@ impl Emitter<'_> {
         };
         let rest: String = rest.iter().map(|e| format!("[{e}]")).collect();
         let c_name = elem.c_name();
+        self.values.headers.insert(Header::Locals);
         if !elem.is_float() {
             self.values.headers.insert(Header::Integers);
         }
-        if self.fit_variables([tensor]) {
+        let is_variable = self.fit_variables([tensor]);
+        if is_variable {
             self.stack += bytes(tensor);
-            // Where loops set a single element, compilers warn that it may be none.
-            let single = tensor.shape().elements() == 1;
-            let value = if single { " = {0}" } else { "" };
-            self.line(&format!(
-                "_Alignas({ALIGNMENT}) {c_name} {name}[{first}]{rest}{value};"
-            ));
-            return;
         }
-        self.line(&format!(
-            "static _Thread_local _Alignas({ALIGNMENT}) {c_name} teml_{name}_space[{first}]{rest};"
-        ));
-        let pointer = match rest.is_empty() {
-            true => format!("{c_name} *restrict const {name}"),
-            false => format!("{c_name} (*restrict const {name}){rest}"),
+        // Where loops set a single element, compilers warn that it may be none.
+        let single = is_variable && tensor.shape().elements() == 1;
+        let how = match (is_variable, single || self.values.rows.needs_zeros(tensor)) {
+            (true, false) => "LOCAL",
+            (true, true) => "LOCAL_ZERO",
+            (false, false) => "SPACE",
+            (false, true) => "SPACE_ZERO",
         };
-        self.line(&format!("{pointer} = teml_{name}_space;"));
+        self.line(&format!("TEML_{how}({c_name}, {name}, [{first}]{rest});"));
     }
 
     fn emit_loop(&mut self, l: &Loop) {
@@ -221,10 +242,9 @@ impl Emitter<'_> {
     /// A loop that is not written with vectors.
     fn counted_loop(&mut self, l: &Loop, entry: Entry) {
         if let Some(trips) = trips(l).filter(|_| self.chosen.is_unrolled(l)) {
-            self.values
-                .headers
-                .extend([Header::Integers, Header::Vectors]);
-            self.line(&format!("TEML_UNROLL({trips})"));
+            self.unroll(trips);
+        } else if self.hazards.stays_loop(l) && !self.chosen.is_shared(l) && !l.vector {
+            self.unroll(1);
         }
         if let Some(pragma) = self.pragma(l, entry) {
             self.line(&pragma);
@@ -262,6 +282,9 @@ impl Emitter<'_> {
     }
 
     fn iteration(&mut self, l: &Loop) {
+        if self.hazards.is_in_order(l) {
+            self.in_order();
+        }
         for fetch in &l.hints.prefetch {
             if fetch.of.is_none() {
                 let touched = ahead(l, &fetch.tensor, fetch.distance);
@@ -274,15 +297,30 @@ impl Emitter<'_> {
         self.trees(&l.body);
     }
 
+    /// Keeps compilers from taking statements before and after this as a group.
+    fn in_order(&mut self) {
+        self.values.headers.insert(Header::Loops);
+        self.line("TEML_IN_ORDER();");
+    }
+
+    /// Says how many copies compilers make of what the loop that comes next executes.
+    pub(super) fn unroll(&mut self, copies: i64) {
+        self.values.headers.insert(Header::Loops);
+        self.line(&format!("TEML_UNROLL({copies})"));
+    }
+
     /// What an iteration of a parallel loop runs, as a function, which is called. In parallel
     /// regions gcc forgets `restrict`, and that of variables; it believes parameters.
     fn iteration_as_function(&mut self, l: &Loop) {
         let (outer, depth) = (take(&mut self.text), replace(&mut self.depth, 1));
+        let asked = take(&mut self.asks_alignment);
         self.iteration(l);
         let body = replace(&mut self.text, outer);
         self.depth = depth;
+        let aligned = self.asks_alignment.then_some(ALIGNED);
+        self.asks_alignment |= asked;
 
-        let used = Used::by(&l.body);
+        let used = Used::by(l, &self.shares);
         let iterators = self.iterators.iter().filter(|name| used.mentions(name));
         let iterators: Vec<&str> = iterators.map(Name::as_str).collect();
         let constant = |tensor: &Tensor| {
@@ -293,9 +331,11 @@ impl Emitter<'_> {
             param.is_some_and(|p| p.role == Role::In)
         };
         let numbers = iterators.iter().map(|name| format!("int64_t {name}"));
+        let numbers = numbers.chain(aligned.map(|name| format!("int {name}")));
         let tensors = used.tensors.iter().map(|t| parameter(t, constant(t)));
         let params: Vec<String> = numbers.chain(tensors).collect();
-        let args: Vec<&str> = iterators.into_iter().chain(used.names()).collect();
+        let numbers = iterators.into_iter().chain(aligned);
+        let args: Vec<&str> = numbers.chain(used.names()).collect();
         // No script can give this name to anything else.
         let function = format!("teml_{}_{}", self.symbol, self.functions.len() + 1);
         let call = format!("{function}({});", args.join(", "));
@@ -331,9 +371,15 @@ impl Emitter<'_> {
     }
 
     fn stmt(&mut self, s: &Stmt) {
+        let around = self.iterators.last();
+        let apart = around.is_some_and(|l| self.hazards.are_apart(l));
+        if apart && self.values.vectors.is_none() {
+            self.in_order();
+        }
         let target = self.values.access(&s.target, &s.index);
         self.values.adds = s.update.is_some();
-        let operator = |op: BinaryOp| op.precedence().is_some();
+        let guarded = |op| is_guarded(op, s.target.elem(), Some(&s.value));
+        let operator = |op: BinaryOp| op.precedence().is_some() && !guarded(op);
         let value = match self.values.vectors.clone() {
             // A vector is assigned vectors, and functions take them.
             Some(v) if !s.update.is_some_and(operator) && is_uniform(&s.value, &v.iterator) => {
@@ -360,7 +406,13 @@ impl Emitter<'_> {
             .filter(|v| v.is_several() && !v.shorter)
             .filter(|v| self.streams.stores(&v.iterator, s));
         let line = match (whole, s.update) {
-            (Some(vectors), _) => vectors.stream(s, &target, &value),
+            (Some(vectors), _) => {
+                if vectors.is_aligned(s) {
+                    self.asks_alignment = true;
+                    self.streamed.extend(s.target.name().cloned());
+                }
+                vectors.stream(s, &target, &value)
+            }
             (None, Some(op)) if !operator(op) => {
                 let args = [target.clone(), value];
                 let lanes = self.values.are_vectors();

@@ -77,12 +77,20 @@ TEML_EACH(tanh, (x[k]))
 TEML_EACH(sqrt, (x[k]))
 TEML_EACH(fabs, (x[k]))
 
+#ifdef __cplusplus
+#define TEML_AUTO auto
+#else
+#define TEML_AUTO __auto_type
+#endif
 #define TEML_APPLY(name, a, b) \
     ({ \
-        __auto_type teml_x = (a); \
-        __auto_type teml_y = (b); \
-        _Generic(teml_x[0], double: teml_f64_##name, float: teml_f32_##name)( \
-            (void *)&teml_x, (void *)&teml_y, sizeof teml_x / sizeof teml_x[0]); \
+        TEML_AUTO teml_x = (a); \
+        TEML_AUTO teml_y = (b); \
+        const int teml_n = sizeof teml_x / sizeof teml_x[0]; \
+        if (sizeof teml_x[0] == sizeof(double)) \
+            teml_f64_##name((double *)(void *)&teml_x, (const double *)(const void *)&teml_y, teml_n); \
+        else \
+            teml_f32_##name((float *)(void *)&teml_x, (const float *)(const void *)&teml_y, teml_n); \
         teml_x; \
     })
 #define teml_vexp(a) TEML_APPLY(exp, a, 0)
@@ -97,15 +105,15 @@ TEML_EACH(fabs, (x[k]))
 // All lanes of both values are computed, and some of them taken.
 #define teml_vselect(condition, yes, no) \
     ({ \
-        __auto_type teml_m = (condition); \
-        __auto_type teml_t = (yes); \
-        __auto_type teml_f = (no); \
+        TEML_AUTO teml_m = (condition); \
+        TEML_AUTO teml_t = (yes); \
+        TEML_AUTO teml_f = (no); \
         (__typeof__(teml_t))((teml_m & (__typeof__(teml_m))teml_t) | (~teml_m & (__typeof__(teml_m))teml_f)); \
     })
 #define TEML_BETTER(a, op, b) \
     ({ \
-        __auto_type teml_a = (a); \
-        __auto_type teml_b = (b); \
+        TEML_AUTO teml_a = (a); \
+        TEML_AUTO teml_b = (b); \
         teml_vselect((teml_a op teml_b) | (teml_b != teml_b), teml_a, teml_b); \
     })
 #define teml_vmin(a, b) TEML_BETTER(a, <, b)

@@ -2,7 +2,7 @@
 
 use super::emit::{Emitter, comment};
 use super::kernel::{Header, Kernel, Param, Role, parameter};
-use super::symbol;
+use super::symbol::{self, Spelling};
 use crate::analysis::digits;
 use crate::analysis::shape;
 use crate::analysis::verify::{self, Invalid};
@@ -44,12 +44,6 @@ pub enum NoCode {
         /// The name.
         name: Name,
     },
-    /// A tensor or a loop has the name of a function that the kernel calls.
-    #[error("`{name}` names a tensor or a loop, and the kernel calls the C function `{name}`")]
-    FunctionClash {
-        /// The name.
-        name: String,
-    },
     /// The name of the function is none.
     #[error("the kernel cannot have this name: {0}")]
     Symbol(NameError),
@@ -81,9 +75,7 @@ impl NoCode {
             }
             NoCode::Illegal(violation) => return violation.help(),
             NoCode::Part { .. } => "generate the whole nest",
-            NoCode::NameClash { .. } | NoCode::FunctionClash { .. } => {
-                "rename the tensor or the iterator"
-            }
+            NoCode::NameClash { .. } => "rename the tensor or the iterator",
             _ => return None,
         };
         Some(help.to_owned())
@@ -128,28 +120,33 @@ pub fn generate(nests: &[Nest], symbol: &str, reductions: Reductions) -> Result<
         }
     }
 
-    let mut body = Emitter::new(symbol, &params);
+    let spelling = {
+        let loops = nests.iter().flat_map(Nest::loops).map(|(_, l)| &l.name);
+        let locals = nests.iter().flat_map(Nest::locals);
+        let tensors = params.iter().map(|p| &p.tensor).chain(locals);
+        Spelling::of(tensors.filter_map(Tensor::name).chain(loops))
+    };
+    let spelled: Vec<Param> = params
+        .iter()
+        .map(|param| Param {
+            tensor: spelling.tensor(&param.tensor),
+            role: param.role,
+        })
+        .collect();
+    let mut body = Emitter::new(symbol, &spelled);
     for nest in nests {
-        body.nest(nest);
+        body.nest(&spelling.nest(nest));
     }
     let (functions, text, values) = body.finish();
-    let loops = nests.iter().flat_map(Nest::loops).map(|(_, l)| &l.name);
-    let declared = nests.iter().flat_map(Nest::locals);
-    let tensors = params.iter().map(|p| &p.tensor).chain(declared);
-    let local: Vec<&Name> = tensors.filter_map(Tensor::name).chain(loops).collect();
-    let hidden = |call: &&String| local.iter().any(|name| name.as_str() == call.as_str());
-    if let Some(name) = values.calls.iter().find(hidden) {
-        let name = name.clone();
-        return Err(NoCode::FunctionClash { name });
-    }
     let mut headers = values.headers;
     if params.iter().any(|p| !p.tensor.elem().is_float()) {
         headers.insert(Header::Integers);
     }
+    let comments = comments(nests, symbol, &params, &spelling, &proof);
     Ok(Kernel {
         symbol: symbol.to_owned(),
         headers,
-        function: function(nests, symbol, &params, &functions, &text, &proof),
+        function: function(symbol, &spelled, &comments, &functions, &text),
         params,
         proof,
     })
@@ -259,14 +256,13 @@ fn covers(assignment: &Expr) -> bool {
         })
 }
 
-/// The function: what it computes and by which steps, the functions that it calls, its
-/// parameters, its body.
-fn function(
+/// What stands above a function: what it computes, by which steps, and what a caller or a reader
+/// has to know.
+fn comments(
     nests: &[Nest],
     symbol: &str,
     params: &[Param],
-    functions: &[String],
-    body: &str,
+    spelling: &Spelling,
     proof: &Proof,
 ) -> String {
     let mut c = format!("// {symbol} computes\n");
@@ -289,9 +285,27 @@ fn function(
     for step in nests.iter().flat_map(path_lines) {
         let _ = writeln!(c, "//   {step}");
     }
+    for (name, spelled) in spelling.changes() {
+        let _ = writeln!(
+            c,
+            "// `{name}` is spelled `{spelled}`: C needs the name itself"
+        );
+    }
     if *proof != Proof::Proved {
         let _ = writeln!(c, "// {}", comment(&proof.to_string()));
     }
+    c
+}
+
+/// The function, below its comments and the functions that it calls.
+fn function(
+    symbol: &str,
+    params: &[Param],
+    comments: &str,
+    functions: &[String],
+    body: &str,
+) -> String {
+    let mut c = comments.to_owned();
     for function in functions {
         let _ = write!(c, "\n{function}\n");
     }

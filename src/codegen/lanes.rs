@@ -25,6 +25,9 @@ const MAX_UNROLLED: i64 = 256;
 /// The loops of trees that are written with explicit vectors, and those that are unrolled.
 #[derive(Default)]
 pub(super) struct Chosen {
+    /// The loops whose iterations threads share. OpenMP wants them as plain loops: collapsed ones
+    /// may have nothing between them.
+    shared: HashSet<Name>,
     vectors: HashSet<Name>,
     unrolled: HashSet<Name>,
     held: HashSet<(Name, Name)>,
@@ -33,6 +36,7 @@ pub(super) struct Chosen {
 impl Chosen {
     pub(super) fn of(trees: &[Tree]) -> Chosen {
         let mut chosen = Chosen::default();
+        chosen.shared(trees, 0);
         chosen.vectors(trees, &mut Vec::new());
         chosen.registers(trees);
         chosen
@@ -40,6 +44,10 @@ impl Chosen {
 
     pub(super) fn is_vector(&self, l: &Loop) -> bool {
         self.vectors.contains(&l.name)
+    }
+
+    pub(super) fn is_shared(&self, l: &Loop) -> bool {
+        self.shared.contains(&l.name)
     }
 
     pub(super) fn is_unrolled(&self, l: &Loop) -> bool {
@@ -56,14 +64,26 @@ impl Chosen {
         &self.held
     }
 
+    /// `band` more loops share their iterations with a parallel one around.
+    fn shared(&mut self, trees: &[Tree], band: usize) {
+        for tree in trees {
+            let Tree::Loop(l) = tree else { continue };
+            let band = if l.parallel { l.sharing.collapse } else { band };
+            if band > 0 {
+                self.shared.insert(l.name.clone());
+            }
+            self.shared(&l.body, band.saturating_sub(1));
+        }
+    }
+
     fn vectors(&mut self, trees: &[Tree], locals: &mut Vec<Name>) {
         let outside = locals.len();
         for tree in trees {
             match tree {
                 Tree::Local(tensor) => locals.extend(tensor.name().cloned()),
                 Tree::Loop(l) => {
-                    let marked = l.vector && !l.parallel || copies(l, locals);
-                    if marked && elem_of(l).is_some() {
+                    let marked = l.vector || copies(l, locals);
+                    if marked && !self.is_shared(l) && elem_of(l).is_some() {
                         self.vectors.insert(l.name.clone());
                     }
                     self.vectors(&l.body, locals);
@@ -127,7 +147,7 @@ impl Chosen {
                     }
                 });
                 // Threads have registers of their own.
-                if !indices.is_empty() && around.iter().any(|l| l.parallel) {
+                if !indices.is_empty() && around.iter().any(|l| self.is_shared(l)) {
                     return false;
                 }
                 for l in around.iter() {
@@ -189,18 +209,17 @@ pub(super) fn trips(l: &Loop) -> Option<i64> {
 /// Whether a loop only copies between a local tensor and another one.
 fn copies(l: &Loop, locals: &[Name]) -> bool {
     let is_local = |t: &Tensor| t.name().is_some_and(|name| locals.contains(name));
-    !l.parallel
-        && l.body.iter().all(|tree| match tree {
-            Tree::Stmt(s) => match s.value.node() {
-                Node::Access { tensor, .. } => {
-                    s.update.is_none()
-                        && tensor.name() != s.target.name()
-                        && (is_local(tensor) || is_local(&s.target))
-                }
-                _ => false,
-            },
+    l.body.iter().all(|tree| match tree {
+        Tree::Stmt(s) => match s.value.node() {
+            Node::Access { tensor, .. } => {
+                s.update.is_none()
+                    && tensor.name() != s.target.name()
+                    && (is_local(tensor) || is_local(&s.target))
+            }
             _ => false,
-        })
+        },
+        _ => false,
+    })
 }
 
 /// The type of the elements that a loop treats as vectors, if it can.

@@ -3,9 +3,11 @@
 mod emit;
 mod fill;
 mod generate;
+mod hazard;
 mod kernel;
 mod lanes;
 mod late;
+mod part;
 mod pragma;
 mod prefetch;
 mod room;
@@ -18,4 +20,4 @@ mod value;
 mod vectors;
 
 pub use generate::{NoCode, generate};
-pub use kernel::{ALIGNMENT, Header, Kernel, Param, Role, unit};
+pub use kernel::{ALIGNMENT, BASE, C_BEGINS, C_ENDS, Header, Kernel, Param, Role, unit};

@@ -14,23 +14,34 @@ TEML_PUT(float, f32)
 
 // The first n elements of a register: the others are zeros where they are read, and memory behind
 // them is not touched.
+#ifdef __cplusplus
+extern "C++" {
+struct teml_any {
+    const void *at;
+    template <class T> operator T *() const { return (T *)at; }
+};
+}
+#define TEML_ANY(pointer) (teml_any{pointer})
+#else
+#define TEML_ANY(pointer) ((void *)(pointer))
+#endif
 #if TEML_VECTOR == 64
 #define TEML_MASK(lanes, n) ((n) < (lanes) ? (1u << (n)) - 1 : (1u << ((lanes) - 1)) * 2 - 1)
 static inline __attribute__((always_inline)) teml_f64xn teml_f64_part(const double *from, int64_t n)
 {
-    return __builtin_ia32_loadupd512_mask((const void *)from, (teml_f64xn){0}, TEML_MASK(8, n));
+    return __builtin_ia32_loadupd512_mask(TEML_ANY(from), (teml_f64xn){0}, TEML_MASK(8, n));
 }
 static inline __attribute__((always_inline)) void teml_f64_set(double *to, int64_t n, teml_f64xn value)
 {
-    __builtin_ia32_storeupd512_mask((void *)to, value, TEML_MASK(8, n));
+    __builtin_ia32_storeupd512_mask(TEML_ANY(to), value, TEML_MASK(8, n));
 }
 static inline __attribute__((always_inline)) teml_f32xn teml_f32_part(const float *from, int64_t n)
 {
-    return __builtin_ia32_loadups512_mask((const void *)from, (teml_f32xn){0}, TEML_MASK(16, n));
+    return __builtin_ia32_loadups512_mask(TEML_ANY(from), (teml_f32xn){0}, TEML_MASK(16, n));
 }
 static inline __attribute__((always_inline)) void teml_f32_set(float *to, int64_t n, teml_f32xn value)
 {
-    __builtin_ia32_storeups512_mask((void *)to, value, TEML_MASK(16, n));
+    __builtin_ia32_storeups512_mask(TEML_ANY(to), value, TEML_MASK(16, n));
 }
 #elif TEML_VECTOR == 32
 typedef long long teml_mask_f64 __attribute__((vector_size(32)));
@@ -39,19 +50,19 @@ typedef int teml_mask_f32 __attribute__((vector_size(32)));
 #define TEML_MASK_F32(n) ((teml_mask_f32){0, 1, 2, 3, 4, 5, 6, 7} < (teml_mask_f32){0} + (int)(n))
 static inline __attribute__((always_inline)) teml_f64xn teml_f64_part(const double *from, int64_t n)
 {
-    return __builtin_ia32_maskloadpd256((const void *)from, TEML_MASK_F64(n));
+    return __builtin_ia32_maskloadpd256(TEML_ANY(from), TEML_MASK_F64(n));
 }
 static inline __attribute__((always_inline)) void teml_f64_set(double *to, int64_t n, teml_f64xn value)
 {
-    __builtin_ia32_maskstorepd256((void *)to, TEML_MASK_F64(n), value);
+    __builtin_ia32_maskstorepd256(TEML_ANY(to), TEML_MASK_F64(n), value);
 }
 static inline __attribute__((always_inline)) teml_f32xn teml_f32_part(const float *from, int64_t n)
 {
-    return __builtin_ia32_maskloadps256((const void *)from, TEML_MASK_F32(n));
+    return __builtin_ia32_maskloadps256(TEML_ANY(from), TEML_MASK_F32(n));
 }
 static inline __attribute__((always_inline)) void teml_f32_set(float *to, int64_t n, teml_f32xn value)
 {
-    __builtin_ia32_maskstoreps256((void *)to, TEML_MASK_F32(n), value);
+    __builtin_ia32_maskstoreps256(TEML_ANY(to), TEML_MASK_F32(n), value);
 }
 #else
 #define TEML_PARTS(type, name, lanes) \

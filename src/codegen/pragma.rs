@@ -1,9 +1,8 @@
 //! What OpenMP is told of a loop.
 
 use super::emit::Emitter;
-use super::kernel::{ALIGNMENT, Header};
+use super::kernel::Header;
 use super::team::Entry;
-use super::used::Used;
 use crate::ir::{Loop, Tree};
 use std::fmt::Write;
 
@@ -20,8 +19,7 @@ impl Emitter<'_> {
         // Lanes share what has one place for each thread.
         let vector = l.vector && self.fit_variables(l.body.iter().flat_map(Tree::locals));
         if vector {
-            let tensors = Used::by(&l.body).names().join(", ");
-            let _ = write!(text, " simd aligned({tensors}: {ALIGNMENT})");
+            text.push_str(" simd");
         }
         if let Some(lanes) = l.lanes.filter(|_| vector) {
             let _ = write!(text, " safelen({lanes}) simdlen({lanes})");

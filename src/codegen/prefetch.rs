@@ -2,22 +2,22 @@
 
 use super::emit::Emitter;
 use super::kernel::Header;
+use super::used::Shares;
 use crate::analysis::ahead::Touch;
 use crate::analysis::share::{LINE, Share, share};
-use crate::ir::{Affine, Loop, Name, Nest, Prefetch, Tensor, Tree};
-use std::collections::HashMap;
+use crate::ir::{Affine, Loop, Nest, Prefetch, Tensor, Tree};
 
 /// The most lines that are fetched without a loop.
 const MAX_UNROLLED_LINES: i64 = 32;
 
 /// What the iterations of loops fetch for later ones of loops around.
-pub(super) fn shares(nest: &Nest) -> HashMap<Name, Vec<Share>> {
-    let mut found = HashMap::new();
+pub(super) fn shares(nest: &Nest) -> Shares {
+    let mut found = Shares::new();
     collect(nest, nest.trees(), &mut found);
     found
 }
 
-fn collect(nest: &Nest, trees: &[Tree], found: &mut HashMap<Name, Vec<Share>>) {
+fn collect(nest: &Nest, trees: &[Tree], found: &mut Shares) {
     for tree in trees {
         let Tree::Loop(l) = tree else { continue };
         let own = of_loop(nest, l);
@@ -110,8 +110,7 @@ impl Emitter<'_> {
         }
         // Where a loop so short ends processors guess wrong, and begin anew with what comes after it.
         if each <= MAX_UNROLLED_LINES {
-            self.values.headers.insert(Header::Vectors);
-            self.line(&format!("TEML_UNROLL({each})"));
+            self.unroll(each);
         }
         self.line(&format!(
             "for (int64_t teml_line = 0; teml_line < {each}; teml_line++) {{"

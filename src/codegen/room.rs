@@ -28,6 +28,8 @@ pub(super) struct Rows {
     fetched: HashSet<Name>,
     /// Those that are copies in registers, with the loops that copy.
     held: HashSet<(Name, Name)>,
+    /// Those that are read in lanes behind their elements, which not all that sets elements sets.
+    pub(super) unset: HashSet<Name>,
 }
 
 impl Rows {
@@ -90,7 +92,12 @@ impl Rows {
         read.is_some_and(|read| *read <= trips) && self.reach(tensor, index, lane, trips)
     }
 
-    fn is_row(&self, tensor: &Tensor, index: &[Affine], lane: &Name) -> bool {
+    /// Whether a tensor has to begin with zeros, since nothing else sets all lanes that are read.
+    pub(super) fn needs_zeros(&self, tensor: &Tensor) -> bool {
+        tensor.name().is_some_and(|name| self.unset.contains(name))
+    }
+
+    pub(super) fn is_row(&self, tensor: &Tensor, index: &[Affine], lane: &Name) -> bool {
         let local = tensor.name().is_some_and(|name| self.locals.contains(name));
         local && index.last() == Some(&Affine::iterator(lane.clone()))
     }
@@ -229,6 +236,6 @@ fn row(tensor: &Tensor) -> i64 {
 }
 
 /// The least multiple of `by` that is no less than `number`.
-fn up(number: i64, by: i64) -> i64 {
+pub(super) fn up(number: i64, by: i64) -> i64 {
     number.saturating_add(by - 1) / by * by
 }

@@ -50,9 +50,18 @@ impl Streams {
         s.update.is_none() && stored.is_some_and(|(stored, name)| stored.contains(name))
     }
 
+    /// The first statement of a vector loop that stores past the caches.
+    pub(super) fn first_of<'l>(&self, l: &'l Loop) -> Option<&'l Stmt> {
+        let mut statements = l.body.iter().filter_map(|tree| match tree {
+            Tree::Stmt(s) => Some(&**s),
+            _ => None,
+        });
+        statements.find(|s| self.stores(&l.name, s))
+    }
+
     /// What a loop copies past the caches as one block, if it is worth to look for whole lines.
     pub(super) fn block<'l>(&self, l: &'l Loop, chosen: &Chosen) -> Option<Block<'l>> {
-        let plain = |l: &Loop| !l.parallel && l.hints.prefetch.is_empty();
+        let plain = |l: &Loop| !chosen.is_shared(l) && l.hints.prefetch.is_empty();
         let [Tree::Loop(row)] = l.body.as_slice() else {
             return None;
         };

@@ -1,6 +1,12 @@
 //! What the C of trees mentions that is not declared in them.
 
-use crate::ir::{Affine, Index, Name, Tensor, Tree};
+use crate::analysis::ahead::ahead;
+use crate::analysis::share::Share;
+use crate::ir::{Affine, Index, Loop, Name, Tensor, Tree};
+use std::collections::HashMap;
+
+/// What iterations of loops fetch for later ones of loops around.
+pub(super) type Shares = HashMap<Name, Vec<Share>>;
 
 /// Tensors by first appearance, and iterators.
 #[derive(Default)]
@@ -10,9 +16,10 @@ pub(super) struct Used {
 }
 
 impl Used {
-    pub(super) fn by(trees: &[Tree]) -> Used {
+    /// What an iteration of `l` mentions.
+    pub(super) fn by(l: &Loop, shares: &Shares) -> Used {
         let mut used = Used::default();
-        used.trees(trees);
+        used.iteration(l, shares);
         used
     }
 
@@ -25,13 +32,32 @@ impl Used {
         self.iterators.contains(iterator)
     }
 
-    fn trees(&mut self, trees: &[Tree]) {
+    fn iteration(&mut self, l: &Loop, shares: &Shares) {
+        self.trees(&l.body, shares);
+        for fetch in l.hints.prefetch.iter().filter(|fetch| fetch.of.is_none()) {
+            for touch in ahead(l, &fetch.tensor, fetch.distance) {
+                self.tensor(&touch.tensor);
+                touch.index.iter().for_each(|index| self.index(index));
+            }
+        }
+        for share in shares.get(&l.name).into_iter().flatten() {
+            self.tensor(&share.tensor);
+            self.index(&share.number);
+            share.first.iter().for_each(|index| self.index(index));
+            if let Some(next) = &share.next {
+                self.index(&next.later);
+                next.first.iter().for_each(|index| self.index(index));
+            }
+        }
+    }
+
+    fn trees(&mut self, trees: &[Tree], shares: &Shares) {
         let outside = self.tensors.len();
         for tree in trees {
             match tree {
                 Tree::Loop(l) => {
                     l.range.bounds().for_each(|bound| self.index(bound));
-                    self.trees(&l.body);
+                    self.iteration(l, shares);
                 }
                 Tree::Local(_) => {}
                 Tree::Fill(fill) => {

@@ -12,8 +12,6 @@ use std::collections::{BTreeSet, HashSet};
 pub(super) struct Values {
     /// What declares the functions and macros used.
     pub headers: BTreeSet<Header>,
-    /// The functions of the C library that are called.
-    pub calls: BTreeSet<String>,
     /// What accesses are written with.
     pub vectors: Option<Vectors>,
     /// How long the rows of local tensors are.
@@ -115,7 +113,10 @@ impl Values {
             }
             Node::Binary {
                 op, left, right, ..
-            } => match op.precedence() {
+            } => match op
+                .precedence()
+                .filter(|_| !is_guarded(*op, expr.elem(), Some(right)))
+            {
                 None => {
                     let lanes = self.has_lanes(expr);
                     let args = [left, right].map(|e| self.argument(e, lanes));
@@ -199,10 +200,14 @@ impl Values {
                 let suffix = if elem == Elem::F32 { "f" } else { "" };
                 format!("teml_f{}{suffix}", op.symbol())
             }
-            (_, Elem::I32 | Elem::I64) => {
-                self.headers.extend([Header::Integers, Header::Support]);
+            (op, Elem::I32 | Elem::I64) => {
+                let (header, name) = match op {
+                    BinaryOp::Div => (Header::Numbers, "div"),
+                    op => (Header::Support, op.symbol()),
+                };
+                self.headers.extend([Header::Integers, header]);
                 let suffix = if elem == Elem::I64 { "64" } else { "" };
-                format!("teml_{}{suffix}", op.symbol())
+                format!("teml_{name}{suffix}")
             }
         };
         format!("{name}({left}, {right})")
@@ -229,10 +234,8 @@ impl Values {
     /// A function of `<math.h>` for this element type.
     fn library(&mut self, name: &str, elem: Elem) -> String {
         let suffix = if elem == Elem::F32 { "f" } else { "" };
-        let name = format!("{name}{suffix}");
         self.headers.insert(Header::Math);
-        self.calls.insert(name.clone());
-        name
+        format!("{name}{suffix}")
     }
 
     /// A number, whose C type is that of its elements.
@@ -251,6 +254,17 @@ impl Values {
             Constant::I64(x) => format!("{sign}INT64_C({})", x.unsigned_abs()),
         }
     }
+}
+
+/// Whether C's operator stops the processor for some operands: a division of integers, unless the
+/// divisor is known to be another number than -1.
+pub(super) fn is_guarded(op: BinaryOp, elem: Elem, divisor: Option<&Expr>) -> bool {
+    let harmless = |e: &Expr| match e.node() {
+        Node::Constant(Constant::I32(x)) => *x != -1,
+        Node::Constant(Constant::I64(x)) => *x != -1,
+        _ => false,
+    };
+    op == BinaryOp::Div && !elem.is_float() && !divisor.is_some_and(harmless)
 }
 
 /// An element.

@@ -29,13 +29,6 @@ enum { TEML_F64XN = TEML_VECTOR / 8, TEML_F32XN = TEML_VECTOR / 4 };
 #define f32x8(x) (*(teml_f32x8 *)&(x))
 #define f32x16(x) (*(teml_f32x16 *)&(x))
 
-#define TEML_PRAGMA(text) _Pragma(#text)
-#if defined(__clang__)
-#define TEML_UNROLL(n) TEML_PRAGMA(unroll n)
-#else
-#define TEML_UNROLL(n) TEML_PRAGMA(GCC unroll n)
-#endif
-
 // What comes next is loaded here: compilers would do so before loops above, which need all registers.
 static inline __attribute__((always_inline)) void teml_load_here(void)
 {
@@ -84,18 +77,27 @@ static inline __attribute__((always_inline)) void teml_stream(char *to, const ch
     (sizeof(x) >= 16 && (uintptr_t)&(x) % (sizeof(x) < TEML_VECTOR ? sizeof(x) : TEML_VECTOR) == 0)
 #define TEML_STREAM(x, value) \
     do { \
-        _Alignas(TEML_VECTOR) const __typeof__(x) teml_v = (value); \
+        const __typeof__(x) teml_v __attribute__((aligned(TEML_VECTOR))) = (value); \
         if (TEML_ALIGNED(x)) \
             teml_stream((char *)&(x), (const char *)&teml_v, sizeof teml_v); \
         else \
             (x) = teml_v; \
     } while (0)
-// Where it does for sure.
-#define TEML_STREAM_ALIGNED(x, value) \
+// Where all vectors do if the tensor itself does, which is asked once.
+#define TEML_STREAM_IF(aligned, x, value) \
     do { \
-        _Alignas(TEML_VECTOR) const __typeof__(x) teml_v = (value); \
-        teml_stream((char *)&(x), (const char *)&teml_v, sizeof teml_v); \
+        const __typeof__(x) teml_v __attribute__((aligned(TEML_VECTOR))) = (value); \
+        if (aligned) \
+            teml_stream((char *)&(x), (const char *)&teml_v, sizeof teml_v); \
+        else \
+            (x) = teml_v; \
     } while (0)
+// -DTEML_ALIGNED_TENSORS promises that every tensor is aligned to 64 bytes.
+#if defined(TEML_ALIGNED_TENSORS)
+#define TEML_IS_ALIGNED(tensor) 1
+#else
+#define TEML_IS_ALIGNED(tensor) ((uintptr_t)(tensor) % 64 == 0)
+#endif
 
 // Copies neighbors past the caches: whole vectors, from the first on that starts where such a store
 // may. What is before and after them is stored as usual.
@@ -105,7 +107,7 @@ static inline void teml_copy_past(char *to, const char *from, int64_t bytes)
     for (; k < bytes && (uintptr_t)(to + k) % TEML_VECTOR != 0; k += 4)
         __builtin_memcpy(to + k, from + k, 4);
     for (; k + TEML_VECTOR <= bytes; k += TEML_VECTOR) {
-        _Alignas(TEML_VECTOR) const teml_f32xn teml_v = *(const teml_f32xn *)(from + k);
+        const teml_f32xn teml_v __attribute__((aligned(TEML_VECTOR))) = *(const teml_f32xn *)(from + k);
         teml_stream(to + k, (const char *)&teml_v, TEML_VECTOR);
     }
     for (; k < bytes; k += 4)

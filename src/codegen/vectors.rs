@@ -3,9 +3,9 @@
 use super::emit::Emitter;
 use super::kernel::{Header, Role};
 use super::lanes::{LARGEST, elem_of, trips};
-use super::room::rest;
+use super::part::Part;
 use super::stream::is_aligned;
-use crate::ir::{Affine, Elem, Index, Loop, Name, Node, Stmt, Tensor, Tree};
+use crate::ir::{Elem, Loop, Name, Stmt};
 
 /// How many neighbors are treated at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,17 +54,23 @@ impl Vectors {
         format!("{}_part({text}, {end} - {})", self.name(), self.iterator)
     }
 
-    /// The statement that stores them past the caches.
+    /// The statement that stores them past the caches: it asks each vector whether it is aligned
+    /// unless all are where the tensor is.
     pub(super) fn stream(&self, s: &Stmt, target: &str, value: &str) -> String {
+        match self.is_aligned(s) {
+            true => format!("TEML_STREAM_IF({ALIGNED}, {target}, {value});"),
+            false => format!("TEML_STREAM({target}, {value});"),
+        }
+    }
+
+    /// Whether all vectors that a statement stores are aligned where its tensor is.
+    pub(super) fn is_aligned(&self, s: &Stmt) -> bool {
         let vector = match self.width {
             Width::Natural => LARGEST,
             Width::Fixed(lanes) => lanes * self.elem.size() as i64,
         };
         let whole = (16..=self.multiple).contains(&vector);
-        match whole && is_aligned(s, &self.iterator, vector) {
-            true => format!("TEML_STREAM_ALIGNED({target}, {value});"),
-            false => format!("TEML_STREAM({target}, {value});"),
-        }
+        whole && is_aligned(s, &self.iterator, vector)
     }
 
     /// The statement that sets the lanes of `text` that count.
@@ -96,6 +102,9 @@ impl Vectors {
         format!("(teml_{}){{0}}", self.name())
     }
 }
+
+/// The variable that says whether the tensors that are stored past the caches are aligned.
+pub(super) const ALIGNED: &str = "teml_aligned";
 
 /// The fewest bytes of a register.
 const SMALLEST: i64 = 16;
@@ -150,23 +159,19 @@ impl Emitter<'_> {
         let whole = trips - trips % block;
         if whole > 0 {
             if whole / block <= MAX_UNROLLED_VECTORS {
-                self.line(&format!("TEML_UNROLL({})", whole / block));
+                self.unroll(whole / block);
             }
             vectors.multiple = block * vectors.elem.size() as i64;
             let head =
                 format!("for (int64_t {name} = 0; {name} < {whole}; {name} += {lanes}) {{{origin}");
             self.block(&head, l, Some(vectors));
         }
-        let rest = rest(l, &self.values.rows);
-        vectors.one_by_one = rest.is_some_and(|rest| self.may_be_put(l, trips, rest));
-        let fits = |rest: &i64| vectors.one_by_one || self.may_end_within(l, trips, *rest);
-        if let Some(rest) = rest.filter(fits) {
+        if let Some(part) = Part::of(l, &self.values.rows, &self.streams) {
+            let rest = part.rest;
+            vectors.one_by_one = part.one_by_one;
             self.values.headers.insert(Header::Parts);
             let narrowest = SMALLEST / vectors.elem.size() as i64;
-            self.line(&format!(
-                "TEML_UNROLL({})",
-                (rest + narrowest - 1) / narrowest
-            ));
+            self.unroll((rest + narrowest - 1) / narrowest);
             vectors.end = Some(trips);
             let head =
                 format!("for (int64_t {name} = {whole}; {name} < {trips}; {name} += {lanes}) {{");
@@ -283,70 +288,7 @@ impl Emitter<'_> {
         {
             return None;
         }
-        let first = self.streamed(l)?;
+        let first = self.streams.first_of(l)?;
         (!is_aligned(first, &l.name, LARGEST)).then_some(first)
     }
-
-    /// Whether the last vector of a loop may be one of which only a part counts: no store past the
-    /// caches has a mask, what is loaded after a masked store waits until that is in the cache, as
-    /// sums in memory would, and masks are for what is in the cache, and for what shorter vectors do
-    /// not hold.
-    fn may_end_within(&self, l: &Loop, trips: i64, rest: i64) -> bool {
-        let rows = &self.values.rows;
-        let plain = rest.count_ones() == 1;
-        let fits = l.body.iter().all(|tree| match tree {
-            Tree::Stmt(s) => {
-                let held = rows.hold(&s.target, &s.index, &l.name, trips);
-                let copied = rows.are_copied(s, &l.name);
-                let near = rows.are_near(&s.target)
-                    && all_read(s, &l.name, |tensor, index| {
-                        copied
-                            || rows.reach(tensor, index, &l.name, trips)
-                            || !plain && rows.are_near(tensor)
-                    });
-                near && (held || !plain && s.update.is_none())
-            }
-            _ => true,
-        });
-        fits && self.streamed(l).is_none()
-    }
-
-    /// Whether the last vector of a loop, of which only a part counts, may be computed as a whole and
-    /// set lane by lane: what registers hold is not worth to be computed again in shorter vectors, and
-    /// reading parts of what is stored there waits for all stores before, those past the caches, too.
-    fn may_be_put(&self, l: &Loop, trips: i64, rest: i64) -> bool {
-        let rows = &self.values.rows;
-        let is_computed = |s: &Stmt| {
-            let held = all_read(s, &l.name, |tensor, index| {
-                rows.reach(tensor, index, &l.name, trips)
-            });
-            held && s.update.is_none() && !matches!(s.value.node(), Node::Access { .. })
-        };
-        let all = l.body.iter().all(|tree| match tree {
-            Tree::Stmt(s) => is_computed(s),
-            _ => false,
-        });
-        all && rest.count_ones() > 1 && self.streamed(l).is_some()
-    }
-
-    /// The first statement of a vector loop that stores past the caches.
-    fn streamed<'l>(&self, l: &'l Loop) -> Option<&'l Stmt> {
-        let mut statements = l.body.iter().filter_map(|tree| match tree {
-            Tree::Stmt(s) => Some(&**s),
-            _ => None,
-        });
-        statements.find(|s| self.streams.stores(&l.name, s))
-    }
-}
-
-/// Whether all that a statement reads in other elements for each lane is like this.
-fn all_read(s: &Stmt, lane: &Name, is: impl Fn(&Tensor, &[Affine]) -> bool) -> bool {
-    let mut all = true;
-    s.value.for_each_access(&mut |tensor, index| {
-        if let Index::At(index) = index {
-            let moves = index.iter().any(|a| a.mentions(lane));
-            all &= !moves || is(tensor, index);
-        }
-    });
-    all
 }

@@ -339,7 +339,7 @@ fn with_free_locals(before: &[Tree], trees: Vec<Tree>) -> Vec<Tree> {
         let mut numbered = (2..).map(|number| name.derived(number));
         numbered.find(|n| !taken.contains(n) && !own.contains(n))
     };
-    trees.iter().map(|t| t.rename_locals(&rename)).collect()
+    trees.iter().map(|t| t.rename_tensors(&rename)).collect()
 }
 
 /// Trees that follow others in a sequence, with other names for loops that are in use.

@@ -147,7 +147,7 @@ pub struct Prefetch {
 impl Hints {
     /// The hints with tensors renamed.
     #[must_use]
-    pub fn renamed(&self, rename: &dyn Fn(&Name) -> Option<Name>) -> Hints {
+    pub fn rename_tensors(&self, rename: &dyn Fn(&Name) -> Option<Name>) -> Hints {
         let renamed = |name: &Name| rename(name).unwrap_or_else(|| name.clone());
         let prefetch = self.prefetch.iter().map(|fetch| Prefetch {
             tensor: renamed(&fetch.tensor),
@@ -158,6 +158,22 @@ impl Hints {
             stream: self.stream.iter().map(renamed).collect(),
             remark: self.remark.clone(),
         }
+    }
+
+    /// The hints with loops renamed.
+    #[must_use]
+    pub fn rename_loops(&self, rename: &dyn Fn(&Name) -> Option<Name>) -> Hints {
+        let mut hints = self.clone();
+        for of in hints
+            .prefetch
+            .iter_mut()
+            .filter_map(|fetch| fetch.of.as_mut())
+        {
+            if let Some(name) = rename(of) {
+                *of = name;
+            }
+        }
+        hints
     }
 
     /// Whether `text` may stand in a comment of C, in a line of its own, and is no more than that:

@@ -217,14 +217,14 @@ impl Tree {
         }
     }
 
-    /// The tree with local tensors renamed where they are declared and used.
+    /// The tree with tensors renamed where they are declared, used and hinted at.
     #[must_use]
-    pub fn rename_locals(&self, rename: &dyn Fn(&Name) -> Option<Name>) -> Tree {
+    pub fn rename_tensors(&self, rename: &dyn Fn(&Name) -> Option<Name>) -> Tree {
         let renamed = |tensor: &Tensor| match tensor.name().and_then(rename) {
             Some(name) => tensor.named(name),
             None => tensor.clone(),
         };
-        self.rewritten(&renamed, &|hints| hints.renamed(rename))
+        self.rewritten(&renamed, &|hints| hints.rename_tensors(rename))
     }
 
     /// The tree with other tensors of the same names and ranks.
@@ -309,6 +309,7 @@ impl Tree {
                     if let Some(name) = rename(&l.name) {
                         l.name = name;
                     }
+                    l.hints = l.hints.rename_loops(rename);
                     l.body = l.body.iter().map(|t| names(t, rename)).collect();
                     Tree::of_loop(l)
                 }

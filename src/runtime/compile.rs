@@ -51,6 +51,16 @@ impl Options {
         flags
     }
 
+    /// The same without optimizations that reorder or combine iterations, for what others are
+    /// compared with.
+    #[must_use]
+    pub fn plain(&self) -> Options {
+        Options {
+            opt_level: 1,
+            ..self.clone()
+        }
+    }
+
     /// Those that all compilers have.
     pub fn common_flags(&self) -> Vec<String> {
         let contract = if self.fp_contract { "fast" } else { "off" };

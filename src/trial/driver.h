@@ -12,11 +12,18 @@ struct teml_variant {
 };
 
 // Tensors start in different places of their pages: lines that agree there compete for the same
-// places of a cache, and loads wait for stores that do.
+// places of a cache, and loads wait for stores that do. With -DTEML_OFFSET=N they start N bytes behind
+// where malloc has them.
 static inline void *teml_allocate(size_t elements, size_t size, size_t start)
 {
+#ifdef TEML_OFFSET
+    size_t bytes = TEML_OFFSET + elements * size;
+    char *memory = malloc(bytes);
+    start = TEML_OFFSET;
+#else
     size_t page = 4096, bytes = (start + elements * size + page - 1) / page * page;
     char *memory = aligned_alloc(page, bytes);
+#endif
     if (memory == NULL) {
         fprintf(stderr, "no memory for %zu bytes\n", bytes);
         exit(2);
@@ -93,7 +100,8 @@ static inline int teml_less(const void *a, const void *b)
 // Times all variants in turn, each after a call that does not count, and prints a table.
 static inline void teml_time(const struct teml_variant *variants, int count, int runs)
 {
-    double *times = teml_allocate((size_t)count * ((size_t)runs + 1), sizeof(double), 0);
+    double *times = calloc((size_t)count * ((size_t)runs + 1), sizeof(double));
+    if (times == NULL) exit(2);
     for (int r = 0; r <= runs; r++) {
         for (int v = 0; v < count; v++) {
             double *own = times + v * (runs + 1);

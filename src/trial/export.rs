@@ -4,7 +4,8 @@
 use super::Settings;
 use super::check::all_tensors;
 use super::{Candidate, Inputs, TrialError, check_results, generate, naive, results};
-use crate::codegen::{Kernel, Role, unit};
+use crate::codegen::symbol::from_label;
+use crate::codegen::{BASE, C_BEGINS, C_ENDS, Kernel, Role, unit};
 use crate::ir::Tensor;
 use crate::runtime::{Data, Options, Place, Scalar, View, default_tolerance};
 use std::fmt::Write;
@@ -19,7 +20,7 @@ pub struct ExportedFile {
 }
 
 /// The files that check and time `candidates` by `make run`. Every variant is compared with the
-/// untransformed nest of the first one, which is among the kernels.
+/// untransformed nest of the first one, compiled by itself without optimizations that reorder.
 ///
 /// # Errors
 /// As [`super::compare`] before it compiles anything.
@@ -34,34 +35,34 @@ pub fn export(
     for other in others {
         check_results(first, other)?;
     }
-    let mut kernels: Vec<Kernel> = candidates
+    let kernels: Vec<Kernel> = candidates
         .iter()
         .map(|c| generate(c, settings.reductions))
         .collect::<Result<_, _>>()?;
     // Numbered as in a comparison, so that inputs are the same.
     let tensors = all_tensors(&kernels.iter().collect::<Vec<_>>());
-    let mut candidates = candidates.to_vec();
     let mut reference = naive(first);
-    let first = match candidates.iter().position(|c| c.nests == reference.nests) {
-        Some(k) => (candidates.remove(k), kernels.remove(k)),
-        None => {
-            reference.label = "reference".to_owned();
-            let kernel = generate(&reference, settings.reductions)?;
-            (reference, kernel)
-        }
-    };
-    candidates.insert(0, first.0);
-    kernels.insert(0, first.1);
+    reference.label = free_label("reference", candidates);
+    let plain = generate(&reference, settings.reductions)?;
 
     let mut files = vec![
         text_file(
             "kernels.c",
             format!("#include \"kernels.h\"\n\n{}", unit(&kernels)),
         ),
-        text_file("kernels.h", header(&kernels)),
+        text_file(
+            "reference.c",
+            format!(
+                "// Compiled without the optimizations of kernels.c: compilers err, too.\n\
+                 #include \"kernels.h\"\n\n{}",
+                plain.source()
+            ),
+        ),
+        text_file("kernels.h", header(kernels.iter().chain([&plain]))),
         text_file("driver.h", include_str!("driver.h").to_owned()),
     ];
-    let read = |tensor: &&Tensor| kernels.iter().any(|k| reads(k, tensor));
+    let all: Vec<&Kernel> = kernels.iter().chain([&plain]).collect();
+    let read = |tensor: &&Tensor| all.iter().any(|k| reads(k, tensor));
     let mut fills = String::new();
     for (k, tensor) in tensors.iter().filter(read).enumerate() {
         let data = inputs.data(tensor, &tensors);
@@ -72,10 +73,9 @@ pub fn export(
             files.push(ExportedFile { name, contents });
         }
     }
-    let checked = results(&candidates[0]);
     files.push(text_file(
         "driver.c",
-        driver(&candidates, &kernels, &fills, &checked),
+        driver(candidates, &all, &fills, &results(first)),
     ));
     files.push(text_file(
         "Makefile",
@@ -94,11 +94,20 @@ fn reads(kernel: &Kernel, tensor: &Tensor) -> bool {
     kernel.params.iter().any(uses)
 }
 
-fn header(kernels: &[Kernel]) -> String {
-    let mut text = "#pragma once\n#include <stdint.h>\n".to_owned();
-    for prototype in kernels.iter().filter_map(Kernel::prototype) {
+/// `label`, with a number where a candidate's C has that name.
+fn free_label(label: &str, candidates: &[Candidate]) -> String {
+    let taken = |name: &str| candidates.iter().any(|c| from_label(&c.label) == name);
+    let numbered = (2..).map(|number| format!("{label}_{number}"));
+    let mut names = std::iter::once(label.to_owned()).chain(numbered);
+    names.find(|name| !taken(name)).unwrap_or_default()
+}
+
+fn header<'k>(kernels: impl Iterator<Item = &'k Kernel>) -> String {
+    let mut text = format!("#pragma once\n#include <stdint.h>\n\n{BASE}\n{C_BEGINS}");
+    for prototype in kernels.filter_map(Kernel::prototype) {
         let _ = write!(text, "\n{prototype};\n");
     }
+    let _ = write!(text, "\n{C_ENDS}");
     text
 }
 
@@ -179,7 +188,14 @@ fn literal(value: Scalar) -> String {
     }
 }
 
-fn driver(candidates: &[Candidate], kernels: &[Kernel], fills: &str, checked: &[String]) -> String {
+/// The C that runs and compares `candidates`, whose kernels are followed by the reference.
+fn driver(
+    candidates: &[Candidate],
+    kernels: &[&Kernel],
+    fills: &str,
+    checked: &[String],
+) -> String {
+    let reference = candidates.len();
     let mut c = "// Checks and times the kernels: ./driver [RUNS]\n\
                  #include \"driver.h\"\n#include \"kernels.h\"\n\n"
         .to_owned();
@@ -227,15 +243,15 @@ fn driver(candidates: &[Candidate], kernels: &[Kernel], fills: &str, checked: &[
     for (v, candidate) in candidates.iter().enumerate() {
         let _ = writeln!(c, "    {{ {:?}, prepare_{v}, run_{v} }},", candidate.label);
     }
-    let count = kernels.len();
     let _ = write!(
         c,
         "}};\n\nint main(int argc, char **argv)\n{{\n    \
          int runs = argc > 1 ? atoi(argv[1]) : 5;\n{fills}{allocations}    \
-         for (int v = 0; v < {count}; v++) {{\n        variants[v].prepare();\n        \
+         prepare_{reference}();\n    run_{reference}();\n    \
+         for (int v = 0; v < {reference}; v++) {{\n        variants[v].prepare();\n        \
          variants[v].run();\n    }}\n    int wrong = 0;\n"
     );
-    for (v, candidate) in candidates.iter().enumerate().skip(1) {
+    for (v, candidate) in candidates.iter().enumerate() {
         for name in checked {
             let Some(param) = kernels[v].params.iter().find(|p| p.tensor.label() == name) else {
                 continue;
@@ -243,8 +259,8 @@ fn driver(candidates: &[Candidate], kernels: &[Kernel], fills: &str, checked: &[
             let (elem, count) = (param.tensor.elem(), param.tensor.shape().elements());
             let _ = writeln!(
                 c,
-                "    wrong |= teml_compare_{}({:?}, {name:?}, teml_0_{name}, teml_{v}_{name}, \
-                 {count}, {:?});",
+                "    wrong |= teml_compare_{}({:?}, {name:?}, teml_{reference}_{name}, \
+                 teml_{v}_{name}, {count}, {:?});",
                 elem.c_name(),
                 candidate.label,
                 default_tolerance(elem),
@@ -253,7 +269,7 @@ fn driver(candidates: &[Candidate], kernels: &[Kernel], fills: &str, checked: &[
     }
     let _ = write!(
         c,
-        "    if (wrong) return 1;\n    teml_time(variants, {count}, runs < 1 ? 1 : runs);\n    \
+        "    if (wrong) return 1;\n    if (runs > 0) teml_time(variants, {reference}, runs);\n    \
          return 0;\n}}\n"
     );
     c
@@ -261,17 +277,26 @@ fn driver(candidates: &[Candidate], kernels: &[Kernel], fills: &str, checked: &[
 
 fn makefile(options: &Options, chooses: bool) -> String {
     let not_here = ["-fPIC", "-shared", "-fvisibility=hidden", "-Wl,-z,defs"];
-    let mut flags = options.common_flags();
-    flags.retain(|f| !not_here.contains(&f.as_str()));
-    flags.extend(options.extra.iter().cloned());
+    let flags = |options: &Options| {
+        let mut flags = options.common_flags();
+        flags.retain(|f| !not_here.contains(&f.as_str()));
+        flags.extend(options.extra.iter().cloned());
+        flags
+    };
+    let mut kernels = flags(options);
     let only_gcc = Options::gcc_flags(chooses).join(" ");
-    flags.push(format!(
+    kernels.push(format!(
         "$(if $(findstring clang,$(shell $(CC) --version)),,{only_gcc})"
     ));
     format!(
-        "CC ?= cc\nCFLAGS ?= {}\n\nrun: driver\n\t./driver\n\n\
-         driver: driver.c kernels.c driver.h kernels.h\n\
-         \t$(CC) $(CFLAGS) -o $@ driver.c kernels.c -lm\n\nclean:\n\trm -f driver\n\n.PHONY: run clean\n",
-        flags.join(" ")
+        "CC ?= cc\nCFLAGS ?= {}\nREFERENCE_CFLAGS ?= {}\nRUNS ?= 5\n\n\
+         run: driver\n\t./driver $(RUNS)\n\n\
+         driver: driver.c kernels.c reference.o driver.h kernels.h\n\
+         \t$(CC) $(CFLAGS) $(EXTRA) -o $@ driver.c kernels.c reference.o -lm\n\n\
+         reference.o: reference.c kernels.h\n\
+         \t$(CC) $(REFERENCE_CFLAGS) -c -o $@ reference.c\n\n\
+         clean:\n\trm -f driver reference.o\n\n.PHONY: run clean\n",
+        kernels.join(" "),
+        flags(&options.plain()).join(" "),
     )
 }

@@ -167,6 +167,8 @@ fn integers_wrap_and_end_where_they_do_in_c() -> Result<(), TestCaseError> {
         "select(x[i] < y[i], x[i], -1)",
         "x[i] * 2147483647 - -2147483648",
         "y[i] / -3",
+        "x[i] / -1",
+        "x[i] / select(y[i] == 0, 1, y[i])",
         "min(i: x[i])",
         "max(i: y[i])",
         "prod(i: select(x[i] == 1, 3, 1))",
@@ -176,5 +178,6 @@ fn integers_wrap_and_end_where_they_do_in_c() -> Result<(), TestCaseError> {
     let mut wide = values.to_vec();
     wide.push("min(x[i] * 4611686018427387904, -9223372036854775808) + 1");
     wide.push("max(x[i] * -9223372036854775807, 3000000000 * 3000000000)");
+    wide.push("x[i] * 4294967296 / select(y[i] == 0, 1, y[i])");
     computes(Elem::I64, &wide, 0.0)
 }

@@ -12,7 +12,7 @@ use teml::transform::tensor::eq::retarget;
 fn body(nest: &Nest) -> Vec<String> {
     let c = generate(std::slice::from_ref(nest), "kernel", Reductions::Strict)
         .unwrap()
-        .source();
+        .function;
     let (_, after) = c.split_once("\n{\n").unwrap();
     let body = after.strip_suffix("\n}\n").unwrap();
     body.lines().map(str::to_owned).collect()

@@ -291,7 +291,7 @@ fn thresholds_count_what_is_shared() {
             "for i in 0..9",
             "parallel from(7) vector lanes(4) for j in max(i, 3)..20"
         ]),
-        "parallel for simd aligned(B, A: 64) safelen(4) simdlen(4) \
+        "parallel for simd safelen(4) simdlen(4) \
          if(parallel: 20 - teml_max64(i, 3) >= 7)"
     );
 }

@@ -336,13 +336,6 @@ fn codes() -> Vec<(Vec<Nest>, &'static str, NoCode)> {
         (vec![named], "kernel", NoCode::NameClash { name: name("i") }),
         (vec![part], "kernel", NoCode::Part { outer: name("i") }),
         (
-            vec![nest(&["f32 expf", "expf = exp(expf)"])],
-            "kernel",
-            NoCode::FunctionClash {
-                name: "expf".to_owned(),
-            },
-        ),
-        (
             vec![copy],
             "double",
             NoCode::Symbol(NameError::Keyword("double".to_owned())),
@@ -373,7 +366,6 @@ fn every_reason_for_no_c_has_a_case() {
         NoCode::Illegal(_) => "Illegal",
         NoCode::TensorsDiffer { .. } => "TensorsDiffer",
         NoCode::NameClash { .. } => "NameClash",
-        NoCode::FunctionClash { .. } => "FunctionClash",
         NoCode::Symbol(_) => "Symbol",
         NoCode::Invalid(_) => "Invalid",
     }

@@ -89,7 +89,7 @@ fn each_thread_runs_the_serial_loop_around_them() {
     ]);
     let at = |part: &str| text.find(part).unwrap_or_else(|| panic!("{part}\n{text}"));
     // There is one buffer, of the thread that calls the others.
-    assert!(at("A_pack[4][8];") < at("#pragma omp parallel\n"));
+    assert!(at("A_pack, [4][8]);") < at("#pragma omp parallel\n"));
     assert!(at("#pragma omp parallel\n") < at("for (int64_t o"));
     assert_eq!(text.matches("#pragma omp for\n").count(), 2, "{text}");
 }

@@ -144,7 +144,7 @@ pub(super) fn following(first: &Nest, second: &Nest) -> Nest {
             .then(|| numbered.into_iter().find(free))
             .flatten()
     };
-    let trees = second.trees().iter().map(|t| t.rename_locals(&rename));
+    let trees = second.trees().iter().map(|t| t.rename_tensors(&rename));
     second.with_trees(trees.collect())
 }
 

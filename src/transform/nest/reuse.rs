@@ -272,7 +272,7 @@ impl<'a> Temporary<'a> {
         let declared = |tree: &Tree| matches!(tree, Tree::Local(t) if t == self.tensor);
         let mut kept = Vec::new();
         for tree in trees {
-            kept.extend(without(tree, &declared).map(|t| t.rename_locals(&rename)));
+            kept.extend(without(tree, &declared).map(|t| t.rename_tensors(&rename)));
         }
         let idle = |tree: &Tree| matches!(tree, Tree::Stmt(s) if copies_itself(s));
         kept.iter().filter_map(|t| without(t, &idle)).collect()

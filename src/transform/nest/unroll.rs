@@ -106,7 +106,7 @@ pub fn unroll(nest: &Nest, reference: &LoopRef) -> Result<Nest, Error> {
         let fixed = |name: &Name| (*name == l.name).then(|| lower.plus_constant(value));
         let copy = l.body.iter().map(|tree| {
             let tree = tree.substitute(&fixed).rename_loops(&renamed);
-            tree.rename_locals(&|name| copied_local(&locals, name, copy, copies))
+            tree.rename_tensors(&|name| copied_local(&locals, name, copy, copies))
         });
         unrolled.extend(copy);
     }

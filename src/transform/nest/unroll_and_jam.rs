@@ -114,7 +114,7 @@ fn jam(
             Tree::Stmt(_) | Tree::Fill(_) | Tree::Local(_) => {
                 jammed.extend(values.iter().enumerate().map(|(copy, value)| {
                     let tree = tree.substitute(&|name| (name == iterator).then(|| value.clone()));
-                    tree.rename_locals(&|name| copied_local(locals, name, copy, values.len()))
+                    tree.rename_tensors(&|name| copied_local(locals, name, copy, values.len()))
                 }))
             }
         }

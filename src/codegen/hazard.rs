@@ -1,0 +1,244 @@
+//! Loops from which gcc's vectorizer has to be kept, because what it makes of them is wrong.
+//!
+//! gcc 11 and 12 unroll a short loop in full, and then vectorize the copies of its statements as
+//! groups (SLP). The result is wrong
+//!
+//! 1. where the loop around reads what it has just written: `x[i][j] = x[i - 1][j - 1] + 1`;
+//! 2. where operands are exchanged among elements of one tensor: `B[i] = A[i - 1] + A[i - 2]`;
+//! 3. where a reduction reads backwards: `s += A[i][8 - j]`.
+//!
+//! Loops like the first two stay loops, which compilers vectorize as such (`#pragma GCC unroll 1`).
+//! An asm statement keeps groups from forming in the third, and among statements that were unrolled
+//! before they came to the compiler.
+
+use super::lanes::{Chosen, trips};
+use crate::ir::{Affine, Expr, Index, Loop, Name, Node, Stmt, Tensor, Tree};
+use std::collections::HashSet;
+
+/// The most iterations of a loop that gcc unrolls in full.
+const MAX_UNROLLED: i64 = 16;
+
+/// What keeps compilers from groups.
+#[derive(Default)]
+pub(super) struct Hazards {
+    /// Short loops that stay loops.
+    rolled: HashSet<Name>,
+    /// Loops that begin with an asm statement.
+    in_order: HashSet<Name>,
+    /// Loops whose statements are told apart by asm statements.
+    apart: HashSet<Name>,
+}
+
+impl Hazards {
+    pub(super) fn of(trees: &[Tree], chosen: &Chosen) -> Hazards {
+        let mut hazards = Hazards::default();
+        hazards.collect(trees, chosen);
+        hazards
+    }
+
+    pub(super) fn stays_loop(&self, l: &Loop) -> bool {
+        self.rolled.contains(&l.name)
+    }
+
+    pub(super) fn is_in_order(&self, l: &Loop) -> bool {
+        self.in_order.contains(&l.name)
+    }
+
+    /// Whether the statements directly in a loop are no group.
+    pub(super) fn are_apart(&self, l: &Name) -> bool {
+        self.apart.contains(l)
+    }
+
+    fn collect(&mut self, trees: &[Tree], chosen: &Chosen) {
+        for tree in trees {
+            let Tree::Loop(l) = tree else { continue };
+            if !chosen.is_vector(l) {
+                let found = Body::of(l, chosen);
+                let shorts = found.inner.iter().flat_map(|i| &i.short);
+                let risky = shorts.filter(|short| found.is_group(short));
+                self.rolled.extend(risky.map(|short| short.name.clone()));
+                // OpenMP wants collapsed loops one directly in the other.
+                if l.sharing.collapse == 1 && found.reads_backwards() {
+                    self.in_order.insert(l.name.clone());
+                }
+                if found.has_group_of_statements() {
+                    self.apart.insert(l.name.clone());
+                }
+            }
+            self.collect(&l.body, chosen);
+        }
+    }
+}
+
+/// What is in a loop, as far as there are only short loops around it.
+struct Body<'t> {
+    l: &'t Loop,
+    inner: Vec<Inner<'t>>,
+}
+
+/// A statement, and the short loops between the loop and it.
+struct Inner<'t> {
+    s: &'t Stmt,
+    short: Vec<&'t Loop>,
+}
+
+impl<'t> Body<'t> {
+    fn of(l: &'t Loop, chosen: &Chosen) -> Body<'t> {
+        let mut inner = Vec::new();
+        Body::flatten(&l.body, chosen, &mut Vec::new(), &mut inner);
+        Body { l, inner }
+    }
+
+    fn flatten(
+        trees: &'t [Tree],
+        chosen: &Chosen,
+        around: &mut Vec<&'t Loop>,
+        found: &mut Vec<Inner<'t>>,
+    ) {
+        for tree in trees {
+            match tree {
+                Tree::Loop(l) => {
+                    let short = trips(l).is_some_and(|trips| trips <= MAX_UNROLLED);
+                    if short && !chosen.is_vector(l) && !chosen.is_unrolled(l) {
+                        around.push(l);
+                        Body::flatten(&l.body, chosen, around, found);
+                        around.pop();
+                    }
+                }
+                Tree::Stmt(s) => {
+                    let short = around.clone();
+                    found.push(Inner { s, short });
+                }
+                Tree::Fill(_) | Tree::Local(_) => {}
+            }
+        }
+    }
+
+    /// Whether the copies of a statement that unrolling a loop makes are a group at risk.
+    fn is_group(&self, short: &Loop) -> bool {
+        let is_inside = |i: &&Inner| i.short.iter().any(|l| l.name == short.name);
+        let moves = |i: &&Inner| i.s.index.iter().any(|a| a.mentions(&short.name));
+        let mut stored = self.inner.iter().filter(is_inside).filter(moves);
+        stored.any(|i| exchanges(&i.s.value) || self.is_carried(i.s))
+    }
+
+    fn has_group_of_statements(&self) -> bool {
+        let direct: Vec<&Stmt> = self
+            .inner
+            .iter()
+            .filter(|i| i.short.is_empty())
+            .map(|i| i.s)
+            .collect();
+        direct.iter().enumerate().any(|(k, s)| {
+            let mut others = direct[..k].iter().chain(&direct[k + 1..]);
+            let grouped = others.any(|o| o.target == s.target && o.index != s.index);
+            let falls = direct[k + 1..].iter().any(|o| reduce_backwards(s, o));
+            falls || grouped && (exchanges(&s.value) || self.is_carried(s))
+        })
+    }
+
+    /// Whether another iteration of the loop may read what a statement writes.
+    fn is_carried(&self, s: &Stmt) -> bool {
+        let shorts = self.inner.iter().flat_map(|i| &i.short);
+        let varying: Vec<&Name> = shorts
+            .map(|short| &short.name)
+            .chain([&self.l.name])
+            .collect();
+        let moves = s.index.iter().any(|a| a.mentions(&self.l.name));
+        self.inner.iter().any(|other| {
+            let mut carried = false;
+            let mut read = |tensor: &Tensor, index: &[Affine]| {
+                let same = index == s.index.as_slice();
+                carried |= tensor.name() == s.target.name()
+                    && (!same || !moves)
+                    && may_meet(index, &s.index, &varying);
+            };
+            other.s.value.for_each_access(&mut |tensor, index| {
+                if let Index::At(index) = index {
+                    read(tensor, index);
+                }
+            });
+            if other.s.update.is_some() && other.s.index != s.index {
+                read(&other.s.target, &other.s.index);
+            }
+            carried
+        })
+    }
+
+    /// Whether a reduction over a short loop reads backwards.
+    fn reads_backwards(&self) -> bool {
+        let reductions = self.inner.iter().filter(|i| i.s.update.is_some());
+        let mut backwards = false;
+        for i in reductions {
+            i.s.value.for_each_access(&mut |_, index| {
+                if let Index::At(index) = index {
+                    let falls = |a: &Affine| i.short.iter().any(|l| a.coefficient(&l.name) < 0);
+                    backwards |= index.iter().any(falls);
+                }
+            });
+        }
+        backwards
+    }
+}
+
+/// Whether two indices may be those of one element, for some values of the iterators that vary, each
+/// index with its own; other iterators have one value.
+fn may_meet(a: &[Affine], b: &[Affine], varying: &[&Name]) -> bool {
+    let varies = |name: &Name| varying.contains(&name);
+    a.iter().zip(b).all(|(a, b)| {
+        let fixed = |a: &Affine| a.substitute(&|name| varies(name).then(Affine::default));
+        let Some(apart) = fixed(a).minus(&fixed(b)).as_constant() else {
+            return true;
+        };
+        let steps = a.terms().iter().chain(b.terms());
+        let steps = steps.filter(|(name, _)| varies(name)).map(|(_, by)| *by);
+        match steps.fold(0, gcd) {
+            0 => apart == 0,
+            step => apart % step == 0,
+        }
+    })
+}
+
+fn gcd(a: i64, b: i64) -> i64 {
+    match b {
+        0 => a.abs(),
+        _ => gcd(b, a % b),
+    }
+}
+
+/// Whether an operation that commutes takes several elements of one tensor.
+fn exchanges(value: &Expr) -> bool {
+    let own = match value.node() {
+        Node::Binary { op, .. } if op.commutes() => {
+            let mut read: Vec<(&Tensor, &Index)> = Vec::new();
+            value.for_each_access(&mut |tensor, index| read.push((tensor, index)));
+            let others = |k: usize| read[..k].iter();
+            let several = |(k, (tensor, index)): (usize, &(&Tensor, &Index))| {
+                others(k).any(|(t, i)| t == tensor && i != index)
+            };
+            read.iter().enumerate().any(several)
+        }
+        _ => false,
+    };
+    own || value.children().iter().any(|child| exchanges(child))
+}
+
+/// Whether two statements add to one element, the second one of what comes before what the first
+/// one reads.
+fn reduce_backwards(first: &Stmt, second: &Stmt) -> bool {
+    let same = first.target == second.target && first.index == second.index;
+    if !same || first.update.is_none() || second.update.is_none() {
+        return false;
+    }
+    let mut falls = false;
+    first.value.for_each_access(&mut |tensor, index| {
+        let Index::At(from) = index else { return };
+        second.value.for_each_access(&mut |other, index| {
+            let Index::At(to) = index else { return };
+            let apart = |(a, b): (&Affine, &Affine)| b.minus(a).as_constant();
+            let apart = from.iter().zip(to).map(apart).find(|by| *by != Some(0));
+            falls |= tensor == other && apart.flatten().is_some_and(|by| by < 0);
+        });
+    });
+    falls
+}
