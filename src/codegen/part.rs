@@ -3,12 +3,16 @@
 //!
 //! All lanes of a vector are computed with, those that count and the others. In local tensors the
 //! others are elements behind the end of a row. They must have been set, too: what the stack happens
-//! to hold may be subnormal, which takes some processors a hundred times as long.
+//! to hold may be subnormal, which takes some processors a hundred times as long. They are zeros, or
+//! what becomes of zeros: where that has no value (`0 / 0`), shorter vectors compute what counts and
+//! nothing else, so that callers who trap exceptions of floating point get none that mean nothing.
 
-use super::lanes::{Chosen, LARGEST, trips};
+use super::lanes::{Chosen, LARGEST, is_uniform, trips};
 use super::room::{Rows, rest, up};
 use super::stream::Streams;
-use crate::ir::{Affine, Fill, Index, Loop, Name, Node, Stmt, Tensor, Tree};
+use crate::ir::{
+    Affine, BinaryOp, Expr, Fill, Function, Index, Loop, Name, Node, Stmt, Tensor, Tree,
+};
 use std::collections::HashSet;
 
 /// How the last vector of a loop is a part of a whole one.
@@ -30,6 +34,9 @@ impl Part {
             rows,
             streams,
         };
+        if ending.has_poles() {
+            return None;
+        }
         let one_by_one = ending.may_be_put();
         (one_by_one || ending.may_be_masked()).then_some(Part { rest, one_by_one })
     }
@@ -44,6 +51,17 @@ struct Ending<'a> {
 }
 
 impl Ending<'_> {
+    /// Whether zeros in other lanes may have no value.
+    fn has_poles(&self) -> bool {
+        self.l.body.iter().any(|tree| match tree {
+            Tree::Stmt(s) => {
+                let divides = s.update.is_some_and(has_pole) && !is_uniform(&s.value, &self.l.name);
+                divides || has_poles(&s.value, &self.l.name)
+            }
+            _ => false,
+        })
+    }
+
     /// No store past the caches has a mask, what is loaded after a masked store waits until that is in
     /// the cache, as sums in memory would, and masks are for what is in the cache, and for what shorter
     /// vectors do not hold.
@@ -84,6 +102,20 @@ impl Ending<'_> {
         });
         all && self.rest.count_ones() > 1 && self.streams.first_of(l).is_some()
     }
+}
+
+/// Whether a value has a quotient, a logarithm or a power of what differs from lane to lane.
+fn has_poles(value: &Expr, lane: &Name) -> bool {
+    let own = match value.node() {
+        Node::Binary { op, right, .. } => has_pole(*op) && !is_uniform(right, lane),
+        Node::Apply { function, .. } => *function == Function::Log && !is_uniform(value, lane),
+        _ => false,
+    };
+    own || value.children().iter().any(|child| has_poles(child, lane))
+}
+
+fn has_pole(op: BinaryOp) -> bool {
+    matches!(op, BinaryOp::Div | BinaryOp::Pow)
 }
 
 /// Whether all that a statement reads in other elements for each lane is like this.

@@ -91,6 +91,7 @@ const RESERVED: &[&str] = &[
     "uintptr_t",
     "intptr_t",
     "NULL",
+    "INFINITY",
     "NAN",
     "SNAN",
     "SNANF",
@@ -380,8 +381,12 @@ const LIBRARY: &[&str] = &[
 
 /// Whether C or C++ uses a name for something else, so that nothing local may have it.
 fn is_taken(text: &str) -> bool {
+    has_taken_prefix(text) || RESERVED.contains(&text)
+}
+
+fn has_taken_prefix(text: &str) -> bool {
     let mut prefixes = RESERVED_PREFIXES.iter();
-    prefixes.any(|prefix| text.starts_with(prefix)) || RESERVED.contains(&text)
+    prefixes.any(|prefix| text.starts_with(prefix))
 }
 
 /// Checks that a function can be called `text`.
@@ -400,10 +405,9 @@ pub fn check(text: &str) -> Result<(), NameError> {
 pub fn from_label(label: &str) -> String {
     match check(label) {
         Ok(()) => label.to_owned(),
-        Err(NameError::Reserved(_)) if label.starts_with(|c: char| c.is_ascii_lowercase()) => {
-            format!("{label}_kernel")
-        }
-        Err(NameError::Reserved(_)) if !label.starts_with('_') => format!("{PREFIX}{label}"),
+        Err(NameError::Reserved(_)) if label.starts_with('_') => "kernel".to_owned(),
+        Err(NameError::Reserved(_)) if has_taken_prefix(label) => format!("{PREFIX}{label}"),
+        Err(NameError::Reserved(_)) => format!("{label}_kernel"),
         Err(_) => "kernel".to_owned(),
     }
 }

@@ -291,15 +291,26 @@ impl Compiler {
     }
 }
 
-/// The kernel's C and, after it, the function that a worker looks up.
+/// The kernel's C and, after it, the function that a worker looks up. With poisoned local tensors
+/// (`-DTEML_POISON=1`), arithmetic on what nothing set stops the process.
 fn with_entry(kernel: &Kernel) -> String {
     let (symbol, source) = (&kernel.symbol, kernel.source());
     let arguments: Vec<String> = (0..kernel.params.len())
         .map(|k| format!("args[{k}]"))
         .collect();
     format!(
-        "{source}\n__attribute__((visibility(\"default\")))\nvoid {ENTRY}(void *const *args);\nvoid {ENTRY}(void *const *args) {{\n    \
-         (void)args;\n    {symbol}({});\n}}\n",
+        "{source}\n\
+         #ifdef TEML_POISON\n\
+         #include <fenv.h>\n\
+         #define TEML_BEGIN feclearexcept(FE_INVALID)\n\
+         #define TEML_END if (fetestexcept(FE_INVALID)) __builtin_trap()\n\
+         #else\n\
+         #define TEML_BEGIN (void)0\n\
+         #define TEML_END (void)0\n\
+         #endif\n\
+         __attribute__((visibility(\"default\")))\nvoid {ENTRY}(void *const *args);\n\
+         void {ENTRY}(void *const *args) {{\n    \
+         (void)args;\n    TEML_BEGIN;\n    {symbol}({});\n    TEML_END;\n}}\n",
         arguments.join(", ")
     )
 }

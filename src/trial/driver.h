@@ -51,6 +51,19 @@ static inline uint64_t teml_random(uint64_t seed, uint64_t x)
     return z ^ (z >> 31);
 }
 
+// With poisoned local tensors, whoever computes with what nothing set gets an exception. Threads have
+// exceptions of their own: one thread shows all.
+#if defined(TEML_POISON) && TEML_POISON == 1
+#include <fenv.h>
+#define TEML_CHECK(variant) \
+    if (fetestexcept(FE_INVALID)) { \
+        printf("%s computes with elements that nothing set\n", variant); \
+        exit(1); \
+    }
+#else
+#define TEML_CHECK(variant)
+#endif
+
 static inline double teml_now(void)
 {
     struct timespec t;

@@ -249,7 +249,7 @@ fn driver(
          int runs = argc > 1 ? atoi(argv[1]) : 5;\n{fills}{allocations}    \
          prepare_{reference}();\n    run_{reference}();\n    \
          for (int v = 0; v < {reference}; v++) {{\n        variants[v].prepare();\n        \
-         variants[v].run();\n    }}\n    int wrong = 0;\n"
+         variants[v].run();\n        TEML_CHECK(variants[v].name)\n    }}\n    int wrong = 0;\n"
     );
     for (v, candidate) in candidates.iter().enumerate() {
         for name in checked {

@@ -52,7 +52,14 @@ pub fn runs_as_defined(
         })
         .collect();
     let control = control();
-    let compiled = runtime::compile(&kernel, &Options::default(), &control).expect("it compiles");
+    let options = Options {
+        extra: ["-Wall", "-Wextra", "-Werror", "-DTEML_POISON=1"]
+            .map(str::to_owned)
+            .to_vec(),
+        ..Options::default()
+    };
+    let compiled = runtime::compile(&kernel, &options, &control)
+        .map_err(|e| TestCaseError::fail(format!("{e}\n{source}")))?;
     let run = runtime::run_once(&compiled, &data, &control)
         .map_err(|e| TestCaseError::fail(format!("{e}\n{source}")))?;
     for (name, values) in &expected {

@@ -1,0 +1,168 @@
+//! The C that others compile and call: the ten kernels with gcc, clang and as C++, under sanitizers,
+//! with poisoned local tensors, on tensors that malloc put anywhere, and with any names.
+//!
+//! `TEML_SIZE=bench cargo test --release --test emitted` does the same at the sizes of the bench.
+
+// A test that cannot go on has failed.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use teml::script::{Mode, Session, Size, Workbench};
+use teml::trial;
+
+const KERNELS: [&str; 10] = [
+    "mm", "tmm", "bmm", "gconv", "mttkrp", "sddmm", "interp", "helm", "blur", "coars",
+];
+
+/// Writes what `bundle` writes of the comparison of a kernel's script.
+fn bundle(kernel: &str, directory: &Path) {
+    let size = match std::env::var("TEML_SIZE").as_deref() {
+        Ok("bench") => Size::Bench,
+        _ => Size::Mini,
+    };
+    let workbench = Workbench {
+        mode: Mode::Collect,
+        size,
+        ..Workbench::default()
+    };
+    let mut session = Session::new(Box::new(std::io::sink()), workbench)
+        .ok()
+        .unwrap();
+    let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts");
+    let script = scripts.join(kernel).with_extension("rhai");
+    if let Err(error) = session.run_file(&script) {
+        panic!("{}", error.render(false));
+    }
+    let contests = session.shared().lock().workbench.contests.clone();
+    let contest = contests.last().unwrap();
+    let files = trial::export(&contest.candidates, &contest.inputs, &contest.settings);
+    for file in files.unwrap() {
+        std::fs::write(directory.join(&file.name), &file.contents).unwrap();
+    }
+}
+
+/// The compilers that are there: C's, and C++'s.
+fn compilers() -> Vec<(PathBuf, PathBuf)> {
+    let pairs = [
+        ("gcc", "g++"),
+        ("clang", "clang++"),
+        ("clang-16", "clang++-16"),
+        ("clang-19", "clang++-19"),
+    ];
+    let starts = |program: &str| {
+        let output = Command::new(program).arg("--version").output();
+        output.is_ok_and(|o| o.status.success())
+    };
+    pairs
+        .into_iter()
+        .filter(|(c, _)| starts(c))
+        .map(|(c, plus)| (c.into(), plus.into()))
+        .collect()
+}
+
+fn text(output: &Output) -> String {
+    let shown = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
+    shown.concat()
+}
+
+fn succeeds(command: &mut Command, what: &str) -> String {
+    let output = command.output().unwrap();
+    let shown = text(&output);
+    assert!(output.status.success(), "{what}: {shown}");
+    shown
+}
+
+/// Builds the driver of a bundle anew, and runs its checks.
+fn checks(directory: &Path, compiler: &Path, flags: &str) {
+    let what = format!("{} {flags} in {}", compiler.display(), directory.display());
+    std::fs::remove_file(directory.join("driver")).ok();
+    succeeds(
+        Command::new("make")
+            .args(["run", "RUNS=0"])
+            .arg(format!("CC={}", compiler.display()))
+            .arg(format!("EXTRA={flags}"))
+            // One thread, whose exceptions of floating point the driver sees.
+            .env("OMP_NUM_THREADS", "1")
+            .env("ASAN_OPTIONS", "detect_leaks=0")
+            .current_dir(directory),
+        &what,
+    );
+}
+
+/// What a caller may do, one after the other: where tensors begin, and what their memory is.
+const CALLERS: [&str; 4] = [
+    "-DTEML_OFFSET=8 -DTEML_POISON=1",
+    "-DTEML_OFFSET=16 -DTEML_POISON=2 -g -fsanitize=address,undefined -fno-sanitize-recover=all",
+    "-DTEML_OFFSET=32",
+    "-DTEML_ALIGNED_TENSORS -DTEML_POISON=1",
+];
+
+/// As [`CALLERS`], where no sanitizer is installed.
+fn without_sanitizers(flags: &str) -> String {
+    let kept = flags.split(' ').filter(|flag| !flag.contains("sanitize"));
+    kept.collect::<Vec<_>>().join(" ")
+}
+
+fn has_sanitizers(compiler: &Path, directory: &Path) -> bool {
+    let file = directory.join("probe.c");
+    std::fs::write(&file, "int main(void) { return 0; }\n").unwrap();
+    let output = Command::new(compiler)
+        .arg("-fsanitize=address,undefined")
+        .arg(&file)
+        .arg("-o")
+        .arg(directory.join("probe"))
+        .output();
+    output.is_ok_and(|o| o.status.success())
+}
+
+#[test]
+fn every_kernel_computes_the_same_whoever_compiles_and_calls_it() {
+    let root = tempfile::tempdir().unwrap();
+    for (compiler, _) in compilers() {
+        let sanitizers = has_sanitizers(&compiler, root.path());
+        for kernel in KERNELS {
+            let directory = root.path().join(kernel);
+            std::fs::create_dir_all(&directory).unwrap();
+            bundle(kernel, &directory);
+            for flags in CALLERS {
+                match sanitizers {
+                    true => checks(&directory, &compiler, flags),
+                    false => checks(&directory, &compiler, &without_sanitizers(flags)),
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_kernel_is_cpp_too() {
+    let root = tempfile::tempdir().unwrap();
+    for kernel in KERNELS {
+        let directory = root.path().join(kernel);
+        std::fs::create_dir_all(&directory).unwrap();
+        bundle(kernel, &directory);
+        let user = "#include <vector>\n#include \"kernels.h\"\n";
+        std::fs::write(directory.join("user.cpp"), user).unwrap();
+        let targets: &[&str] = match cfg!(target_arch = "x86_64") {
+            true => &["x86-64", "x86-64-v3", "x86-64-v4"],
+            false => &["native"],
+        };
+        for (_, compiler) in compilers() {
+            let compiles = |file: &str, target: &str| {
+                let mut command = Command::new(&compiler);
+                let flags = ["-std=c++17", "-x", "c++", "-fopenmp", "-Wall", "-Wextra"];
+                command
+                    .args(flags)
+                    .args(["-Wno-unused-function", "-Werror", "-fsyntax-only"]);
+                command.arg(format!("-march={target}")).arg(file);
+                let what = format!("{} {target} {kernel}/{file}", compiler.display());
+                succeeds(command.current_dir(&directory), &what);
+            };
+            compiles("user.cpp", targets[0]);
+            targets
+                .iter()
+                .for_each(|target| compiles("kernels.c", target));
+        }
+    }
+}
