@@ -22,7 +22,7 @@ use teml::runtime::{Compiled, Compiler, Data, Options, Scalar, run_once};
 use worker::{control, view};
 
 /// Values, and by how many units in the last place each may differ from the reference's.
-const VALUES: [(&str, u64); 18] = [
+const VALUES: [(&str, u64); 24] = [
     ("vneg(x, [i, j])", 0),
     ("vabs(x, [i, j])", 0),
     ("vsqrt(x, [i, j])", 0),
@@ -43,6 +43,12 @@ const VALUES: [(&str, u64); 18] = [
     ("vcos(x, [i, j])", 5),
     ("vpow(x, y, [[i, j], [i, j]])", 5),
     ("vpow(2.5, y, [(), [i, j]])", 5),
+    ("vpow(x, 2, [[i, j], ()])", 5),
+    ("vpow(x, 7, [[i, j], ()])", 5),
+    ("vpow(x, 0.5, [[i, j], ()])", 5),
+    ("vpow(x, 1.5, [[i, j], ()])", 5),
+    ("vpow(x, -0.5, [[i, j], ()])", 5),
+    ("vpow(x, -4, [[i, j], ()])", 5),
     ("vadd(vtanh(z, [i]), vexp(vneg(vabs(x, [i, j]))))", 16),
 ];
 

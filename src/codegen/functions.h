@@ -76,12 +76,9 @@ TEML_EACH(tanh, (x[k]))
 #endif
 TEML_EACH(sqrt, (x[k]))
 TEML_EACH(fabs, (x[k]))
+TEML_FUNCTION(f64, double, root, , sqrt(x[k] == -INFINITY ? INFINITY : x[k] + 0.0))
+TEML_FUNCTION(f32, float, root, , sqrtf(x[k] == -INFINITY ? INFINITY : x[k] + 0.0f))
 
-#ifdef __cplusplus
-#define TEML_AUTO auto
-#else
-#define TEML_AUTO __auto_type
-#endif
 #define TEML_APPLY(name, a, b) \
     ({ \
         TEML_AUTO teml_x = (a); \
@@ -99,6 +96,7 @@ TEML_EACH(fabs, (x[k]))
 #define teml_vsin(a) TEML_APPLY(sin, a, 0)
 #define teml_vcos(a) TEML_APPLY(cos, a, 0)
 #define teml_vsqrt(a) TEML_APPLY(sqrt, a, 0)
+#define teml_vroot(a) TEML_APPLY(root, a, 0)
 #define teml_vabs(a) TEML_APPLY(fabs, a, 0)
 #define teml_vpow(a, b) TEML_APPLY(pow, a, b)
 

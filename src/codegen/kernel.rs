@@ -46,6 +46,8 @@ pub enum Header {
     Support,
     /// The functions of `numbers.h`.
     Numbers,
+    /// The functions of `powers.h`.
+    Powers,
     /// The types of `vectors.h`.
     Vectors,
     /// The functions of `registers.h`.
@@ -66,6 +68,7 @@ impl Header {
             Header::Loops => concat!("\n", include_str!("loops.h")),
             Header::Support => concat!("\n", include_str!("support.h")),
             Header::Numbers => concat!("\n", include_str!("numbers.h")),
+            Header::Powers => concat!("\n", include_str!("powers.h")),
             Header::Vectors => concat!("\n", include_str!("vectors.h")),
             Header::Registers => concat!("\n", include_str!("registers.h")),
             Header::Parts => concat!("\n", include_str!("parts.h")),

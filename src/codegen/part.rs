@@ -8,6 +8,7 @@
 //! nothing else, so that callers who trap exceptions of floating point get none that mean nothing.
 
 use super::lanes::{Chosen, LARGEST, is_uniform, trips};
+use super::power;
 use super::room::{Rows, rest, up};
 use super::stream::Streams;
 use crate::ir::{
@@ -107,7 +108,10 @@ impl Ending<'_> {
 /// Whether a value has a quotient, a logarithm or a power of what differs from lane to lane.
 fn has_poles(value: &Expr, lane: &Name) -> bool {
     let own = match value.node() {
-        Node::Binary { op, right, .. } => has_pole(*op) && !is_uniform(right, lane),
+        Node::Binary { op, right, .. } => match op {
+            BinaryOp::Pow => power::has_pole(right) && !is_uniform(value, lane),
+            op => has_pole(*op) && !is_uniform(right, lane),
+        },
         Node::Apply { function, .. } => *function == Function::Log && !is_uniform(value, lane),
         _ => false,
     };

@@ -2,6 +2,7 @@
 
 use super::kernel::Header;
 use super::lanes::is_uniform;
+use super::power::halves;
 use super::room::Rows;
 use super::vectors::Vectors;
 use crate::ir::{Affine, BinaryOp, Constant, Elem, Expr, Function, Index, Name, Node, Tensor};
@@ -117,6 +118,13 @@ impl Values {
                 .precedence()
                 .filter(|_| !is_guarded(*op, expr.elem(), Some(right)))
             {
+                None if *op == BinaryOp::Pow
+                    && let Some(halves) = halves(right) =>
+                {
+                    let lanes = self.has_lanes(expr);
+                    let base = self.value(left, ATOM);
+                    self.power(base, halves, expr.elem(), lanes)
+                }
                 None => {
                     let lanes = self.has_lanes(expr);
                     let args = [left, right].map(|e| self.argument(e, lanes));
@@ -214,7 +222,7 @@ impl Values {
     }
 
     /// What a function is called for vectors.
-    fn vector_function(&mut self, name: &str) -> String {
+    pub(super) fn vector_function(&mut self, name: &str) -> String {
         self.headers.extend([Header::Math, Header::Functions]);
         format!("teml_v{name}")
     }

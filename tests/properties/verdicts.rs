@@ -5,7 +5,7 @@
 //! `TEML_CASES` sets the number of cases. With `TEML_COMPILED=1` the C of all that is legal is
 //! compiled and run, too; otherwise the interpreter executes it.
 
-use super::compiled::runs_as_defined;
+use super::compiled::{POISONED, runs_as_defined};
 use super::detours::{Detour, by_way, detours};
 use super::generator::{Recipe, recipe, store};
 use super::moves::reproduction;
@@ -124,7 +124,7 @@ fn runs(nests: &[Nest], definition: &[Expr]) -> Result<(), TestCaseError> {
         Elem::F32 => 1e-6,
         _ => 1e-12,
     };
-    runs_as_defined(definition, kernel, store(definition), rounding)
+    runs_as_defined(definition, kernel, POISONED, store(definition), rounding)
 }
 
 /// So many cases, with local tensors put into nests.
