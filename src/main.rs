@@ -277,7 +277,7 @@ fn machine(again: bool, threads: Option<u16>) -> ExitCode {
     };
     match measure() {
         Ok(speeds) => {
-            let text = teml::report::machine(&Machine::this(), &speeds);
+            let text = teml::report::machine(&Machine::known(&control), &speeds);
             let _ = writeln!(std::io::stdout(), "{text}");
             ExitCode::SUCCESS
         }

@@ -20,7 +20,7 @@ pub use peers::Choice;
 pub use results::{Absent, Group, Limit, Line, Results};
 pub use table::{summary, table};
 
-use crate::machine::{self, Probes};
+use crate::machine::{self, Machine, Probes};
 use crate::runtime::{Budget, Control, RuntimeError, Timing};
 use crate::script::{Mode, ScriptError, Session, Size, Workbench};
 use crate::trial::{Contest, Progress};
@@ -76,7 +76,8 @@ pub fn run(
         ),
         Size::Mini => (machine::speed(control.threads, control)?.rates, None),
     };
-    let mut results = Results::new(plan.size, control.threads, rates)?;
+    let machine = Machine::known(control);
+    let mut results = Results::new(plan.size, control.threads, rates, machine)?;
     let mut found = Vec::new();
     for choice in &plan.peers {
         say(progress, &format!("looking for {choice}"));

@@ -127,7 +127,13 @@ pub struct Absent {
 }
 
 impl Results {
-    pub(super) fn new(size: Size, threads: usize, rates: Rates) -> Result<Results, RuntimeError> {
+    /// With the rates that were measured on `machine`.
+    pub(super) fn new(
+        size: Size,
+        threads: usize,
+        rates: Rates,
+        machine: Machine,
+    ) -> Result<Results, RuntimeError> {
         let now = humantime::format_rfc3339_seconds(SystemTime::now());
         Ok(Results {
             teml: env!("CARGO_PKG_VERSION"),
@@ -139,7 +145,7 @@ impl Results {
             threads,
             compiler: Compiler::find()?.version().to_owned(),
             flags: Options::default().flags(Compiler::find()?, false).join(" "),
-            machine: Machine::this(),
+            machine,
             rates,
             absent: Vec::new(),
             groups: Vec::new(),

@@ -27,7 +27,7 @@ mod turn;
 mod worker;
 
 pub use buffer::{Buffer, Scalar, View};
-pub use cache::directory as cache_directory;
+pub use cache::{directory as cache_directory, key_of_processor};
 pub use compare::{Comparison, Difference, compare, default_tolerance};
 pub use compile::{Compiled, Options, compile};
 pub use compiler::Compiler;

@@ -39,7 +39,7 @@ pub(super) fn shared_memory(bytes: u64) -> io::Result<File> {
 ///
 /// Asked before allocating, because asking the kernel for more than there is may end in its
 /// killing a process instead of refusing.
-fn available() -> Option<u64> {
+pub(super) fn available() -> Option<u64> {
     let memory = std::fs::read_to_string("/proc/meminfo").ok()?;
     let kib = |key: &str| -> Option<u64> {
         let line = memory.lines().find(|line| line.starts_with(key))?;
