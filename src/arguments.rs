@@ -82,7 +82,11 @@ pub enum Command {
     },
     /// Run kernels for another teml process
     #[command(hide = true)]
-    Worker,
+    Worker {
+        /// Run none, but kill what that process has started when it is killed
+        #[arg(long)]
+        guard: bool,
+    },
 }
 
 #[derive(Args)]

@@ -36,7 +36,7 @@ fn main() -> ExitCode {
         Command::Bench(arguments) => measure(arguments),
         Command::Repl { limits } => repl(&limits),
         Command::Machine { again, threads } => machine(again, threads),
-        Command::Worker => teml::runtime::serve(),
+        Command::Worker { guard } => teml::runtime::serve(guard),
     }
 }
 

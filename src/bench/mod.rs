@@ -21,7 +21,7 @@ pub use results::{Absent, Group, Limit, Line, Results};
 pub use table::{summary, table};
 
 use crate::machine::{self, Machine, Probes};
-use crate::runtime::{Budget, Control, RuntimeError, Timing};
+use crate::runtime::{Budget, Compiler, Control, RuntimeError, Timing};
 use crate::script::{Mode, ScriptError, Session, Size, Workbench};
 use crate::trial::{Contest, Progress};
 use std::time::Duration;
@@ -77,7 +77,8 @@ pub fn run(
         Size::Mini => (machine::speed(control.threads, control)?.rates, None),
     };
     let machine = Machine::known(control);
-    let mut results = Results::new(plan.size, control.threads, rates, machine)?;
+    let compiler = Compiler::find(control)?;
+    let mut results = Results::new(plan.size, control.threads, rates, machine, compiler);
     let mut found = Vec::new();
     for choice in &plan.peers {
         say(progress, &format!("looking for {choice}"));

@@ -159,7 +159,7 @@ mod tests {
         };
         let mebibytes = |memory: u64| {
             let arrays = Arrays::new(&machine, memory);
-            [arrays.read, arrays.copy, arrays.triad].map(|n| n * 8 >> 20)
+            [arrays.read, arrays.copy, arrays.triad].map(|n| (n * 8) >> 20)
         };
         assert_eq!(mebibytes(1 << 30), [48, 24, 16]);
         assert_eq!(mebibytes(44 << 20), [24, 12, 8]);

@@ -226,8 +226,9 @@ fn file(control: &Control) -> Result<Option<PathBuf>, RuntimeError> {
     ];
     let kernels = computing.into_iter().chain(moving);
     let source: String = kernels.map(|kernel| kernel.source()).collect();
-    let compiler = Compiler::find()?;
-    let key = compiler.key(&source, &Options::default().flags(compiler, false));
+    let compiler = Compiler::find(control)?;
+    let flags = Options::default().flags(compiler, false);
+    let key = compiler.key(&source, &compiler.command_line(&flags));
     let file = |directory: PathBuf| directory.join(format!("machine-{key}.json"));
     Ok(cache_directory(control).map(file))
 }

@@ -134,7 +134,7 @@ pub fn compile(
     options: &Options,
     control: &Control,
 ) -> Result<Compiled, RuntimeError> {
-    Compiler::find()?.compile(kernel, options, control)
+    Compiler::find(control)?.compile(kernel, options, control)
 }
 
 impl Compiler {
@@ -186,7 +186,7 @@ impl Compiler {
     ) -> Result<Compiled, RuntimeError> {
         let source = with_entry(kernel);
         let arguments = |input: &str, output: &str| -> Vec<String> {
-            let mut arguments = flags.to_vec();
+            let mut arguments = self.command_line(flags);
             arguments.extend(["-o", output, input].map(str::to_owned));
             arguments.extend(libraries.iter().cloned());
             arguments.push("-lm".to_owned());

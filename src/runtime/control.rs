@@ -17,6 +17,9 @@ pub struct Control {
     pub run_limit: Duration,
     /// How long compiling one kernel may take. 120 s by default.
     pub compile_limit: Duration,
+    /// How long another program may take to say what it is: the compiler its version, or pkg-config
+    /// where a library is. 20 s by default.
+    pub answer_limit: Duration,
     /// How long the runs of one set of probes that measure the machine may take together. 1 s by
     /// default.
     pub probe_time: Duration,
@@ -43,6 +46,7 @@ impl Default for Control {
             interrupt: Arc::new(AtomicBool::new(false)),
             run_limit: Duration::from_secs(60),
             compile_limit: Duration::from_secs(120),
+            answer_limit: Duration::from_secs(20),
             probe_time: Duration::from_secs(1),
             probe_memory: None,
             threads: std::thread::available_parallelism().map_or(1, usize::from),

@@ -8,7 +8,7 @@ use super::error::RuntimeError;
 use super::measure;
 use super::place::Place;
 use super::protocol::{Call, Restore};
-use super::worker::Worker;
+use super::worker::{Kind, Worker};
 use crate::codegen::Role;
 use std::time::Duration;
 
@@ -209,10 +209,12 @@ impl<'a> Bench<'a> {
         if let Some(seat) = self.seats.iter().position(same) {
             return Ok(seat);
         }
+        let bound = !apart;
+        let kind = Kind::Kernels { threads, bound };
         self.seats.push(Seat {
             threads,
             apart,
-            worker: Worker::start(threads, !apart, self.control)?,
+            worker: Worker::start(kind, self.control)?,
             inputs: Vec::new(),
         });
         Ok(self.seats.len() - 1)
