@@ -144,9 +144,11 @@ impl Probes {
         let read = kernels::read(&machine, arrays.read() * 8);
         let count = Data::Constant(Scalar::Float(arrays.read() as f64));
         let [read_bytes, copied, added] = arrays.moved();
+        let fma = variant(kernels::fma(&machine, Elem::F64), vec![array()])?;
+        let threads = if fma.kernel.is_serial() { 1 } else { threads };
         Ok(Probes {
             variants: vec![
-                variant(kernels::fma(&machine, Elem::F64), vec![array()])?,
+                fma,
                 variant(kernels::fma(&machine, Elem::F32), vec![array()])?,
                 variant(read, vec![array(), count])?,
                 variant(kernels::copy(&arrays), vec![array()])?,

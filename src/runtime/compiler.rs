@@ -22,6 +22,8 @@ pub struct Compiler {
     version: String,
     /// Whether functions of vectors can be linked, once that was tried.
     vector_functions: OnceLock<bool>,
+    /// Whether it has OpenMP, once that was in doubt.
+    openmp: OnceLock<bool>,
 }
 
 /// How a run of the compiler ended, and what it said.
@@ -91,6 +93,7 @@ impl Compiler {
             environment: configured.environment,
             version: String::new(),
             vector_functions: OnceLock::new(),
+            openmp: OnceLock::new(),
         };
         let mut command = compiler.command();
         let limit = control.answer_limit;
@@ -150,6 +153,10 @@ impl Compiler {
 
     pub(super) fn vector_functions(&self) -> &OnceLock<bool> {
         &self.vector_functions
+    }
+
+    pub(super) fn openmp(&self) -> &OnceLock<bool> {
+        &self.openmp
     }
 
     /// What tells this compiler, with its own flags and what it reads from the environment, from

@@ -173,6 +173,7 @@ pub(super) fn hold(
     let variants = checked.iter().flatten().map(|(variant, _)| variant);
     let variants: Vec<Variant> = variants.chain(probes).cloned().collect();
     let mut timings = trial.measure(&variants)?;
+    let serial = variants.iter().any(|variant| variant.kernel.is_serial());
     let of_probes = timings.split_off(variants.len() - probes.len());
     let mut timings = timings.into_iter();
     let rows = checked.into_iter().map(|checked| {
@@ -193,7 +194,7 @@ pub(super) fn hold(
         probes: of_probes,
         evidence: expected.evidence,
         work: work_of(contest, &plain),
-        threads: control.threads,
+        threads: if serial { 1 } else { control.threads },
     })
 }
 
