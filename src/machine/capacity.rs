@@ -105,6 +105,7 @@ impl Machine {
             max_runs: 10,
             time: each,
             patience: 2 * each,
+            enough: None,
         };
         let timings = match runtime::measure(&variants, &budget, &kernels::bounded(control)) {
             Ok(timings) => timings,

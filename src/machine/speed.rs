@@ -244,6 +244,7 @@ fn measure(threads: usize, control: &Control) -> Result<Rates, RuntimeError> {
         max_runs: 100,
         time: each,
         patience: 2 * each,
+        enough: None,
     };
     let timings = runtime::measure(&probes.variants, &budget, &kernels::bounded(control))?;
     let usual = probes.rates(&timings, |timing| timing.median);

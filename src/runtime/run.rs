@@ -48,9 +48,30 @@ pub fn run_once(
     data: &[Data],
     control: &Control,
 ) -> Result<Run, RuntimeError> {
+    run(compiled, data, false, control)
+}
+
+/// As [`run_once`], with threads that are not bound to cores, so that it can run beside others.
+///
+/// # Errors
+/// As [`run_once`].
+pub fn run_beside(
+    compiled: &Compiled,
+    data: &[Data],
+    control: &Control,
+) -> Result<Run, RuntimeError> {
+    run(compiled, data, true, control)
+}
+
+fn run(
+    compiled: &Compiled,
+    data: &[Data],
+    apart: bool,
+    control: &Control,
+) -> Result<Run, RuntimeError> {
     measure::wait();
     let mut bench = Bench::new(control);
-    let placed = bench.place(compiled, data, control.threads, false)?;
+    let placed = bench.place(compiled, data, control.threads, apart)?;
     let time = {
         let _quiet = measure::keep_off();
         bench.run(&placed)?

@@ -42,6 +42,13 @@ impl State {
         self.note(printed);
     }
 
+    /// Prints a line that someone may be waiting for.
+    pub fn print_now(&mut self, text: &str) {
+        self.print(text);
+        let flushed = self.output.flush();
+        self.note(flushed);
+    }
+
     /// Whether all that was printed could be written.
     ///
     /// # Errors
