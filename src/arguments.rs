@@ -2,6 +2,7 @@
 
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
+use std::time::Duration;
 use teml::bench::{self, Choice, Script, Sizes};
 use teml::script::Size;
 
@@ -15,26 +16,29 @@ pub struct Cli {
 
 const AFTER_HELP: &str = "\
 Exit codes: 0 success, 1 an error in a script or a kernel, 2 a wrong command line, 130 interrupted.
-Environment: CC names the C compiler, TEML_CACHE_DIR where compiled kernels are kept, TEML_ISL
-the file of the library isl, which proofs are computed with.";
+Environment: CC names the C compiler, and CFLAGS adds flags to it, which override teml's choice of
+-O, -march and -mtune but not what decides results. TEML_CACHE_DIR says where compiled kernels are
+kept, TEML_ISL is the file of the library isl, which computes proofs. NO_COLOR turns colors off.";
 
 #[derive(Subcommand)]
 pub enum Command {
     /// Run a script: what it compares is compiled, checked and timed
     Run {
-        /// The script
+        /// The script; `-` is standard input
         file: PathBuf,
         #[command(flatten)]
         settings: Settings,
         #[command(flatten)]
         limits: Limits,
+        #[command(flatten)]
+        writing: Writing,
     },
     /// Write the C that a script generates, without compiling or timing anything
     ///
     /// The C of every `codegen` in the script; where there is none, of every variant of every
     /// `compare`.
     Emit {
-        /// The script
+        /// The script; `-` is standard input
         file: PathBuf,
         /// Where to write the C; standard output by default
         #[arg(short, long, value_name = "FILE")]
@@ -48,7 +52,7 @@ pub enum Command {
     ///
     /// A line for every variant that the script gives to compare, measure, run or codegen.
     Check {
-        /// The script
+        /// The script; `-` is standard input
         file: PathBuf,
         /// Execute every instance of every statement, too, and compare all elements: for small
         /// sizes, which --set chooses
@@ -68,6 +72,8 @@ pub enum Command {
     Repl {
         #[command(flatten)]
         limits: Limits,
+        #[command(flatten)]
+        writing: Writing,
     },
     /// Say what this machine is, and how fast it is at best
     ///
@@ -82,7 +88,11 @@ pub enum Command {
     },
     /// Run kernels for another teml process
     #[command(hide = true)]
-    Worker,
+    Worker {
+        /// Run none, but kill what that process has started when it is killed
+        #[arg(long)]
+        guard: bool,
+    },
 }
 
 #[derive(Args)]
@@ -160,7 +170,23 @@ pub struct Team {
 pub struct Limits {
     #[command(flatten)]
     pub team: Team,
-    /// The longest that one run of a kernel may take, in seconds; 60 by default, 300 in a bench
-    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
-    pub time_limit: Option<u64>,
+    /// Stop a run of a kernel after this many seconds, such as 0.5; 60 by default, 300 in a bench
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub time_limit: Option<Duration>,
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().ok();
+    let limit = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    limit
+        .filter(|limit| !limit.is_zero())
+        .ok_or_else(|| "expected a number of seconds above 0, such as 0.5".to_owned())
+}
+
+#[derive(Args)]
+pub struct Writing {
+    /// Let imported modules write to this directory, too, and not to the working directory alone;
+    /// can be repeated. The script itself may write anywhere
+    #[arg(long, value_name = "DIR")]
+    pub allow_write: Vec<PathBuf>,
 }

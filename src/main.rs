@@ -1,26 +1,41 @@
 //! The `teml` command.
 
 mod arguments;
+mod output;
 
 use arguments::{Bench, Cli, Command, Limits, Settings, Team};
 use clap::Parser;
+use output::{print, say};
 use std::io::{IsTerminal, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use teml::bench::{self, Script};
+use teml::diag;
 use teml::machine::{Machine, Speed};
 use teml::runtime::{Control, RuntimeError};
 use teml::script::{Mode, ScriptError, Session, Workbench};
 
 fn main() -> ExitCode {
-    match Cli::parse().command {
+    let command = match Cli::try_parse() {
+        Ok(cli) => cli.command,
+        // Help and the version are such answers, too.
+        Err(answer) => {
+            let code = u8::try_from(answer.exit_code()).unwrap_or(2);
+            return match output::written(answer.print()) {
+                Ok(()) => ExitCode::from(code),
+                Err(code) => code,
+            };
+        }
+    };
+    match command {
         Command::Run {
             file,
             settings,
             limits,
-        } => run(&file, settings, &limits),
+            writing,
+        } => run(&file, settings, &limits, writing.allow_write),
         Command::Emit {
             file,
             output,
@@ -34,9 +49,9 @@ fn main() -> ExitCode {
             team,
         } => check(&file, exhaustive, settings, &team),
         Command::Bench(arguments) => measure(arguments),
-        Command::Repl { limits } => repl(&limits),
+        Command::Repl { limits, writing } => repl(&limits, writing.allow_write),
         Command::Machine { again, threads } => machine(again, threads),
-        Command::Worker => teml::runtime::serve(),
+        Command::Worker { guard } => teml::runtime::serve(guard),
     }
 }
 
@@ -51,7 +66,7 @@ fn of_team(team: &Team) -> Control {
 fn control(limits: &Limits) -> Control {
     let mut control = of_team(&limits.team);
     if let Some(seconds) = limits.time_limit {
-        control.run_limit = Duration::from_secs(seconds);
+        control.run_limit = seconds;
     }
     control
 }
@@ -59,8 +74,16 @@ fn control(limits: &Limits) -> Control {
 fn workbench(limits: &Limits) -> Workbench {
     Workbench {
         control: control(limits),
-        shows_progress: std::io::stderr().is_terminal(),
+        shows_progress: output::can_redraw(),
         ..Workbench::default()
+    }
+}
+
+/// Runs the script in a file, or on standard input.
+fn script(session: &mut Session, file: &Path) -> Result<(), ScriptError> {
+    match file == Path::new("-") {
+        true => session.run_input(std::io::stdin()),
+        false => session.run_file(file),
     }
 }
 
@@ -80,20 +103,19 @@ fn stop_on_ctrl_c(control: &Control) {
     }
 }
 
-fn run(file: &Path, settings: Settings, limits: &Limits) -> ExitCode {
+fn run(file: &Path, settings: Settings, limits: &Limits, allow_write: Vec<PathBuf>) -> ExitCode {
     let workbench = Workbench {
         parameters: settings.set.into(),
         size: settings.size,
+        allow_write,
         ..workbench(limits)
     };
     let mut session = match session(Box::new(std::io::stdout()), workbench) {
         Ok(session) => session,
         Err(code) => return code,
     };
-    match session.run_file(file) {
-        Ok(()) => finish(&session),
-        Err(error) => fail(&error),
-    }
+    let ran = script(&mut session, file);
+    finish(&session, ran, || ExitCode::SUCCESS)
 }
 
 fn emit(file: &Path, output: Option<&Path>, settings: Settings, team: &Team) -> ExitCode {
@@ -109,37 +131,30 @@ fn emit(file: &Path, output: Option<&Path>, settings: Settings, team: &Team) -> 
         Ok(session) => session,
         Err(code) => return code,
     };
-    if let Err(error) = session.run_file(file) {
-        return fail(&error);
-    }
-    let text = match session.emitted() {
-        Some(text) => text,
-        None => {
+    let ran = script(&mut session, file);
+    let emitted = ran.is_ok().then(|| session.emitted()).flatten();
+    finish(&session, ran, || {
+        let Some(text) = emitted else {
             say(&format!(
                 "error: {} generates no code: it calls neither codegen nor compare",
                 file.display()
             ));
             return ExitCode::FAILURE;
+        };
+        match output {
+            Some(path) => match std::fs::write(path, text) {
+                Ok(()) => ExitCode::SUCCESS,
+                Err(error) => {
+                    say(&format!(
+                        "error: cannot write the C: {}: {error}",
+                        path.display()
+                    ));
+                    ExitCode::FAILURE
+                }
+            },
+            None => output::code(print(&text)),
         }
-    };
-    let written = match output {
-        Some(path) => std::fs::write(path, text).map_err(|e| format!("{}: {e}", path.display())),
-        None => {
-            let mut out = std::io::stdout();
-            let result = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-            match result {
-                Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(e.to_string()),
-                _ => Ok(()),
-            }
-        }
-    };
-    match written {
-        Ok(()) => finish(&session),
-        Err(reason) => {
-            say(&format!("error: cannot write the C: {reason}"));
-            ExitCode::FAILURE
-        }
-    }
+    })
 }
 
 fn check(file: &Path, exhaustive: bool, settings: Settings, team: &Team) -> ExitCode {
@@ -154,10 +169,8 @@ fn check(file: &Path, exhaustive: bool, settings: Settings, team: &Team) -> Exit
         Ok(session) => session,
         Err(code) => return code,
     };
-    if let Err(error) = session.run_file(file) {
-        return fail(&error);
-    }
-    match session.checked() {
+    let ran = script(&mut session, file);
+    finish(&session, ran, || match session.checked() {
         (0, _) => {
             let file = file.display();
             say(&format!(
@@ -165,15 +178,27 @@ fn check(file: &Path, exhaustive: bool, settings: Settings, team: &Team) -> Exit
             ));
             ExitCode::FAILURE
         }
-        (_, 0) => finish(&session),
+        (_, 0) => ExitCode::SUCCESS,
         (_, _) => ExitCode::FAILURE,
-    }
+    })
 }
 
-/// A setting that nothing asked for is misspelt.
-fn finish(session: &Session) -> ExitCode {
+/// How a script ended: with an error, with output that could not be written, with a setting that
+/// nothing asked for, which is misspelt, or as `otherwise` says.
+fn finish(
+    session: &Session,
+    ran: Result<(), ScriptError>,
+    otherwise: impl FnOnce() -> ExitCode,
+) -> ExitCode {
+    let written = output::written(session.written());
+    if let Err(error) = ran {
+        return fail(&error);
+    }
+    if let Err(code) = written {
+        return code;
+    }
     match session.unused_parameter() {
-        None => ExitCode::SUCCESS,
+        None => otherwise(),
         Some(name) => {
             say(&format!(
                 "error: the script has no param(\"{name}\", …), which --set names"
@@ -183,8 +208,12 @@ fn finish(session: &Session) -> ExitCode {
     }
 }
 
-fn repl(limits: &Limits) -> ExitCode {
-    let session = match session(Box::new(std::io::stdout()), workbench(limits)) {
+fn repl(limits: &Limits, allow_write: Vec<PathBuf>) -> ExitCode {
+    let workbench = Workbench {
+        allow_write,
+        ..workbench(limits)
+    };
+    let session = match session(Box::new(std::io::stdout()), workbench) {
         Ok(session) => session,
         Err(code) => return code,
     };
@@ -218,14 +247,15 @@ fn measure(arguments: Bench) -> ExitCode {
         peers: arguments.peers,
         curve: arguments.curve,
     };
-    let bar = teml::report::Bar::new(std::io::stderr().is_terminal());
-    let mut out = std::io::stdout();
+    let bar = teml::report::Bar::new(output::can_redraw());
+    let mut printed = Ok(());
     let mut unwritten = None;
     let mut show = |results: &bench::Results| {
         if let Some(group) = results.groups.last() {
-            bar.hidden(|| {
-                let _ = writeln!(out, "{}\n", bench::table(group));
-            });
+            let table = format!("{}\n\n", bench::table(group));
+            if printed.is_ok() {
+                bar.hidden(|| printed = print(&table));
+            }
         }
         let written = bench::write(results, arguments.json.as_deref(), arguments.out.as_deref());
         unwritten = written.err();
@@ -234,10 +264,11 @@ fn measure(arguments: Bench) -> ExitCode {
     drop(bar);
     let code = match measured {
         Ok(results) => {
-            let _ = writeln!(std::io::stdout(), "{}", bench::summary(&results));
+            let summary = format!("{}\n", bench::summary(&results));
+            let printed = printed.and_then(|()| print(&summary));
             match results.failed() {
                 true => ExitCode::FAILURE,
-                false => ExitCode::SUCCESS,
+                false => output::code(printed),
             }
         }
         Err(error) => failed(&error, &control),
@@ -277,23 +308,18 @@ fn machine(again: bool, threads: Option<u16>) -> ExitCode {
     };
     match measure() {
         Ok(speeds) => {
-            let text = teml::report::machine(&Machine::this(), &speeds);
-            let _ = writeln!(std::io::stdout(), "{text}");
-            ExitCode::SUCCESS
+            let text = teml::report::machine(&Machine::known(&control), &speeds);
+            output::code(print(&format!("{text}\n")))
         }
         Err(error) => failed(&error, &control),
     }
 }
 
 fn fail(error: &ScriptError) -> ExitCode {
-    say(error.render(std::io::stderr().is_terminal()).trim_end());
+    let color = diag::color(std::io::stderr().is_terminal());
+    say(error.render(color).trim_end());
     match error.interrupted {
         true => ExitCode::from(130),
         false => ExitCode::FAILURE,
     }
-}
-
-/// A line on standard error; a closed one is no reason to panic.
-fn say(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{text}");
 }

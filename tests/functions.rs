@@ -252,13 +252,14 @@ fn all_targets(compiler: &Compiler) {
 
 #[test]
 fn lanes_hold_what_elements_are() {
-    all_targets(Compiler::find().unwrap());
+    all_targets(Compiler::find(&control()).unwrap());
 }
 
 #[test]
 fn lanes_hold_what_elements_are_with_clang() {
     let versions = (16..=30).rev().map(|version| format!("clang-{version}"));
-    let mut compilers = versions.filter_map(|name| Compiler::from_path(Path::new(&name)).ok());
+    let mut compilers =
+        versions.filter_map(|name| Compiler::from_path(Path::new(&name), &control()).ok());
     if let Some(clang) = compilers.next() {
         all_targets(&clang);
     }
@@ -284,7 +285,7 @@ fn exp() -> (Kernel, Vec<Nest>) {
 #[test]
 fn the_functions_of_vectors_are_called_where_there_are_some() {
     let (kernel, _) = exp();
-    let compiler = Compiler::find().unwrap();
+    let compiler = Compiler::find(&control()).unwrap();
     assert!(calls(
         &compiled(&kernel, compiler, &["-march=x86-64"]),
         "_ZGVbN4v_expf"
@@ -312,7 +313,7 @@ fn a_c_library_without_functions_of_vectors_is_enough() {
     let script = format!("#!/bin/sh\nexec cc -L{} \"$@\"\n", dir.path().display());
     std::fs::write(&compiler, script).unwrap();
     std::fs::set_permissions(&compiler, PermissionsExt::from_mode(0o755)).unwrap();
-    let compiler = Compiler::from_path(&compiler).unwrap();
+    let compiler = Compiler::from_path(&compiler, &control()).unwrap();
     let (kernel, _) = exp();
     assert!(kernel.headers.contains(&Header::Functions));
     assert!(!calls(&compiled(&kernel, &compiler, &[]), "_ZGV"));

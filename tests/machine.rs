@@ -5,16 +5,23 @@
 
 use std::path::PathBuf;
 use std::process::Command;
+use std::time::Duration;
 use teml::machine::{Machine, forget, speed, speed_at_best};
 use teml::runtime::Control;
 use teml::script::{Session, Workbench};
 
-const CACHE: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/cache");
+/// What is measured with small bounds is of no use to others, so it has a place of its own.
+const CACHE: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/cache-machine");
+
+/// Small bounds: what is measured so means little, and is measured in the same way.
+const MEMORY: u64 = 32 << 20;
 
 fn control() -> Control {
     Control {
         worker: PathBuf::from(env!("CARGO_BIN_EXE_teml")),
         cache_dir: Some(PathBuf::from(CACHE)),
+        probe_time: Duration::from_millis(100),
+        probe_memory: Some(MEMORY),
         ..Control::default()
     }
 }
@@ -50,20 +57,76 @@ fn what_was_measured_is_remembered_until_it_is_forgotten() {
     let kept = || {
         let entries = std::fs::read_dir(own.path()).unwrap();
         let names = entries.map(|e| e.unwrap().file_name().into_string().unwrap());
-        names.filter(|name| name.ends_with(".json")).count()
+        let mut names: Vec<String> = names.filter(|name| name.ends_with(".json")).collect();
+        names.sort();
+        names
+            .iter()
+            .map(|name| name[..7].to_owned())
+            .collect::<Vec<_>>()
     };
-    assert_eq!(kept(), 1);
+    // The capacity of the caches, where there is something to measure, says how long arrays are.
+    let measured = Machine::known(&control).capacity.is_some();
+    let caches = measured.then(|| "caches-".to_owned());
+    let all: Vec<String> = caches.into_iter().chain(["machine".to_owned()]).collect();
+    assert_eq!(kept(), all);
     forget(&control).unwrap();
-    assert_eq!(kept(), 0);
+    assert_eq!(kept(), [] as [String; 0]);
+    assert_eq!(Machine::known(&control).capacity, None);
+}
+
+#[test]
+fn the_capacity_of_caches_is_measured_within_bounds() {
+    let own = tempfile::tempdir().unwrap();
+    let control = Control {
+        cache_dir: Some(own.path().to_owned()),
+        ..control()
+    };
+    let estimated = Machine::this().last_caches();
+    assert_eq!(Machine::known(&control).last_caches(), estimated);
+    let measured = Machine::measured(&control).unwrap();
+    assert_eq!(Machine::known(&control), measured);
+    let last = measured.caches.last();
+    let reported = last.map_or(0, |cache| cache.bytes * cache.count as u64);
+    assert!(estimated <= reported && measured.last_caches() <= reported);
+    if let Some(capacity) = measured.capacity {
+        assert!(capacity.bytes <= MEMORY, "{capacity:?}");
+        assert!(
+            capacity.within >= capacity.beyond && capacity.beyond > 0.0,
+            "{capacity:?}"
+        );
+    }
+}
+
+#[test]
+fn a_probe_without_time_or_memory_leaves_the_capacity_unknown() {
+    for (time, memory) in [
+        (Duration::from_nanos(1), MEMORY),
+        (Duration::from_secs(1), 0),
+    ] {
+        let own = tempfile::tempdir().unwrap();
+        let control = Control {
+            cache_dir: Some(own.path().to_owned()),
+            probe_time: time,
+            probe_memory: Some(memory),
+            ..control()
+        };
+        assert_eq!(Machine::measured(&control).unwrap().capacity, None);
+        assert_eq!(Machine::known(&control), Machine::this());
+    }
 }
 
 #[test]
 fn scripts_know_the_machine() {
-    let machine = Machine::this();
+    let own = tempfile::tempdir().unwrap();
+    let control = Control {
+        cache_dir: Some(own.path().to_owned()),
+        ..control()
+    };
+    let machine = Machine::measured(&control).unwrap();
     let workbench = Workbench {
         control: Control {
             threads: machine.threads + 1,
-            ..control()
+            ..control
         },
         ..Workbench::default()
     };
@@ -96,12 +159,23 @@ fn scripts_know_the_machine() {
 
 #[test]
 fn the_command_says_what_it_knows() {
+    // What the command finds there, it does not measure again.
+    let threads = Control::default().threads;
+    for threads in [1, threads] {
+        speed(threads, &control()).unwrap();
+    }
+    let capacity = Machine::known(&control()).capacity;
     let mut teml = Command::new(env!("CARGO_BIN_EXE_teml"));
     teml.arg("machine").env("TEML_CACHE_DIR", CACHE);
     let output = teml.output().unwrap();
     assert!(output.status.success());
     let shown = String::from_utf8(output.stdout).unwrap();
-    for fact in ["processor", "level 1 cache", "with 1 thread:", "GFLOP/s"] {
-        assert!(shown.contains(fact), "no {fact} in\n{shown}");
+    let (reported, measured) = shown.split_once("\nmeasured:\n").unwrap();
+    for fact in ["processor", "level 1 cache"] {
+        assert!(reported.contains(fact), "no {fact} in\n{shown}");
     }
+    for fact in ["with 1 thread:", "GFLOP/s"] {
+        assert!(measured.contains(fact), "no {fact} in\n{shown}");
+    }
+    assert_eq!(measured.contains("for all threads"), capacity.is_some());
 }

@@ -33,8 +33,8 @@ impl Dialog {
         }
     }
 
-    /// Waits for a prompt. It is drawn at every key, too, so the line may still be at work:
-    /// what is typed before the editor listens again can get lost.
+    /// Waits for a prompt. It is drawn at every key, too, so the line may still be at work, and
+    /// control characters mean something else until the editor listens again.
     fn prompt(&mut self) {
         self.expect("teml> ");
         std::thread::sleep(Duration::from_millis(300));
@@ -134,4 +134,57 @@ fn a_history_that_cannot_be_written_is_one_warning() {
     dialog.expect("=> 2");
     dialog.prompt();
     dialog.leave();
+}
+
+/// Lines that come while nobody edits wait: pasted at once, or typed while another one runs.
+#[test]
+fn lines_that_come_early_are_kept() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut dialog = Dialog::start(&directory.path().join("history"));
+
+    // Pasted, four at once, one of them over several lines.
+    let pasted = "let a = 40\rlet f = |x| {\r  x + a\r}\rprint(\"sum \" + f.call(2))\r1000 + a\r";
+    dialog.0.send(pasted).unwrap();
+    dialog.expect("sum 42");
+    dialog.expect("=> 1040");
+    dialog.prompt();
+
+    // Typed while a line runs, which says when it does.
+    dialog.send(
+        "print(\"be\" + \"gun\"); let n = 0; while n < 3000000 { n += 1; } print(\"en\" + \"ded\")",
+    );
+    dialog.expect("begun");
+    dialog.send("let b = 7");
+    dialog.send("print(\"pro\" + \"duct \" + b * 6)");
+    dialog.expect("ended");
+    dialog.expect("product 42");
+    dialog.prompt();
+    dialog.send("2000 + b");
+    dialog.expect("=> 2007");
+    dialog.prompt();
+    dialog.leave();
+
+    // Every line is in the history.
+    let history = std::fs::read_to_string(directory.path().join("history")).unwrap();
+    for line in ["let a = 40", "1000 + a", "let b = 7", "2000 + b"] {
+        assert_eq!(
+            history.lines().filter(|l| *l == line).count(),
+            1,
+            "{history}"
+        );
+    }
+}
+
+/// What follows the end of input is not read.
+#[test]
+fn pasted_lines_before_the_end_are_run() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut dialog = Dialog::start(&directory.path().join("history"));
+    dialog
+        .0
+        .send("print(\"fir\" + \"st\")\rprint(\"sec\" + \"ond\")\r:quit\r")
+        .unwrap();
+    dialog.expect("first");
+    dialog.expect("second");
+    dialog.0.expect(Eof).unwrap();
 }

@@ -754,7 +754,7 @@ fn targets() -> Vec<Vec<&'static str>> {
 
 #[test]
 fn vectors_compute_the_same_on_all_targets() {
-    let compiler = Compiler::find().unwrap();
+    let compiler = Compiler::find(&control()).unwrap();
     for (script, expression) in VARIETY {
         let nest = nest(script, expression);
         for flags in targets() {
@@ -766,7 +766,8 @@ fn vectors_compute_the_same_on_all_targets() {
 /// A clang from 16 on, where one is installed, and whether its OpenMP is, too.
 fn clang() -> Option<(Compiler, bool)> {
     let versions = (16..=30).rev().map(|version| format!("clang-{version}"));
-    let mut compilers = versions.filter_map(|name| Compiler::from_path(Path::new(&name)).ok());
+    let mut compilers =
+        versions.filter_map(|name| Compiler::from_path(Path::new(&name), &control()).ok());
     let compiler = compilers.next()?;
     let probe = kernel(&nest(ROWS, "l.parallelize(\"i\")"));
     let with = compiler.compile(&probe, &Options::default(), &control());

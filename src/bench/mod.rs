@@ -20,8 +20,8 @@ pub use peers::Choice;
 pub use results::{Absent, Group, Limit, Line, Results};
 pub use table::{summary, table};
 
-use crate::machine::{self, Probes};
-use crate::runtime::{Budget, Control, RuntimeError, Timing};
+use crate::machine::{self, Machine, Probes};
+use crate::runtime::{Budget, Compiler, Control, RuntimeError, Timing};
 use crate::script::{Mode, ScriptError, Session, Size, Workbench};
 use crate::trial::{Contest, Progress};
 use std::time::Duration;
@@ -52,6 +52,7 @@ fn budget(size: Size) -> Budget {
         },
         time: Duration::from_secs(1),
         patience: Duration::from_secs(8),
+        enough: None,
     }
 }
 
@@ -76,7 +77,9 @@ pub fn run(
         ),
         Size::Mini => (machine::speed(control.threads, control)?.rates, None),
     };
-    let mut results = Results::new(plan.size, control.threads, rates)?;
+    let machine = Machine::known(control);
+    let compiler = Compiler::find(control)?;
+    let mut results = Results::new(plan.size, control.threads, rates, machine, compiler);
     let mut found = Vec::new();
     for choice in &plan.peers {
         say(progress, &format!("looking for {choice}"));

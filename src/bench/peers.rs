@@ -4,12 +4,11 @@
 use crate::codegen::{Kernel, Param, Role};
 use crate::ir::Elem;
 use crate::legality::Proof;
-use crate::runtime::{Compiler, Control, Options};
+use crate::runtime::{Compiler, Control, Options, answer};
 use crate::trial::Peer;
 use std::fmt;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::str::FromStr;
 
 /// A peer that is asked for.
@@ -68,7 +67,7 @@ pub(super) struct Found {
 pub(super) fn find(choice: &Choice, control: &Control) -> Result<Found, String> {
     match choice {
         Choice::Cc => {
-            let compiler = Compiler::find().map_err(|error| error.to_string())?;
+            let compiler = Compiler::find(control).map_err(|error| error.to_string())?;
             Ok(Found {
                 label: choice.to_string(),
                 compiler: compiler.clone(),
@@ -84,10 +83,10 @@ pub(super) fn find(choice: &Choice, control: &Control) -> Result<Found, String> 
 }
 
 fn find_openblas(choice: &Choice, path: Option<&Path>, control: &Control) -> Result<Found, String> {
-    let compiler = Compiler::find().map_err(|error| error.to_string())?;
+    let compiler = Compiler::find(control).map_err(|error| error.to_string())?;
     let libraries = match path {
         Some(path) => of_path(path)?,
-        None => installed(),
+        None => installed(control),
     };
     let named = |(prefix, suffix, int): &(&str, &str, &str)| {
         let parts = [*prefix, "name", *suffix];
@@ -130,13 +129,9 @@ fn of_path(path: &Path) -> Result<Vec<String>, String> {
 }
 
 /// How the installed library is linked.
-fn installed() -> Vec<String> {
-    let known = Command::new("pkg-config")
-        .args(["--libs", "openblas"])
-        .output();
-    let known = known.ok().filter(|output| output.status.success());
-    let text = known.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
-    let text = text.unwrap_or_else(|| "-lopenblas".to_owned());
+fn installed(control: &Control) -> Vec<String> {
+    let known = answer("pkg-config", &["--libs", "openblas"], control);
+    let text = known.unwrap_or_else(|| "-lopenblas".to_owned());
     text.split_whitespace().map(str::to_owned).collect()
 }
 
@@ -153,7 +148,7 @@ fn find_polly(choice: &Choice, control: &Control) -> Result<Found, String> {
     ];
     let versions = (14..=30).rev().map(|version| format!("clang-{version}"));
     let names = ["clang".to_owned()].into_iter().chain(versions);
-    let compilers = names.filter_map(|name| Compiler::from_path(Path::new(&name)).ok());
+    let compilers = names.filter_map(|name| Compiler::from_path(Path::new(&name), control).ok());
     let mut all = compilers.map(|compiler| Found {
         label: choice.to_string(),
         compiler,

@@ -3,7 +3,7 @@
 use super::curve::Curve;
 use crate::codegen::Kernel;
 use crate::machine::{Machine, Rates};
-use crate::runtime::{Compiler, Options, RuntimeError};
+use crate::runtime::{Compiler, Options};
 use crate::script::Size;
 use crate::trial::{Entry, Peer, Ranking, Row, Work};
 use serde::Serialize;
@@ -127,9 +127,17 @@ pub struct Absent {
 }
 
 impl Results {
-    pub(super) fn new(size: Size, threads: usize, rates: Rates) -> Result<Results, RuntimeError> {
+    /// With the rates that were measured on `machine`.
+    pub(super) fn new(
+        size: Size,
+        threads: usize,
+        rates: Rates,
+        machine: Machine,
+        compiler: &Compiler,
+    ) -> Results {
+        let flags = Options::default().flags(compiler, false);
         let now = humantime::format_rfc3339_seconds(SystemTime::now());
-        Ok(Results {
+        Results {
             teml: env!("CARGO_PKG_VERSION"),
             date: now.to_string(),
             size: match size {
@@ -137,14 +145,14 @@ impl Results {
                 Size::Mini => "mini",
             },
             threads,
-            compiler: Compiler::find()?.version().to_owned(),
-            flags: Options::default().flags(Compiler::find()?, false).join(" "),
-            machine: Machine::this(),
+            compiler: compiler.version().to_owned(),
+            flags: compiler.command_line(&flags).join(" "),
+            machine,
             rates,
             absent: Vec::new(),
             groups: Vec::new(),
             curves: Vec::new(),
-        })
+        }
     }
 
     /// Whether anything was not measured that should have been.
@@ -202,6 +210,7 @@ impl Group {
             code: of_kernel(entry, Kernel::source),
             compiled: peer(k).map_or(String::new(), |peer| {
                 let flags = peer.options.flags(&peer.compiler, peer.kernel.chooses());
+                let flags = peer.compiler.command_line(&flags);
                 let all = flags.iter().chain(&peer.options.libraries);
                 let all: Vec<&str> = all.map(String::as_str).collect();
                 format!("{}: {}", peer.compiler.version(), all.join(" "))

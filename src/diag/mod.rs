@@ -6,6 +6,8 @@
 mod operation;
 mod render;
 
+pub use render::color;
+
 pub use operation::{CallPlace, in_nest, of_operation};
 
 use std::collections::BTreeMap;

@@ -6,6 +6,14 @@ use codespan_reporting::files::SimpleFiles;
 use codespan_reporting::term::{self, Chars, Config, termcolor};
 use std::ops::Range;
 
+/// Whether text for a stream has colors: it is a terminal that has some, and the user wants them
+/// (<https://no-color.org>).
+pub fn color(is_terminal: bool) -> bool {
+    let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let has_colors = std::env::var_os("TERM").is_none_or(|term| term != "dumb");
+    is_terminal && wanted && has_colors
+}
+
 impl Diagnostic {
     /// The diagnostic as text, with terminal colors if `color` is set.
     pub fn render(&self, sources: &Sources, color: bool) -> String {

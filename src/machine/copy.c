@@ -1,6 +1,7 @@
 // Reads an array and writes another one past the caches, both in two places at a time, with which
-// one thread moves more. Before it stands COUNT (of elements, a multiple of two registers).
-void teml_copy(double a[restrict COUNT], const double b[restrict COUNT])
+// one thread moves more. Before it stand SIZE (elements of the array that is read) and COUNT (how
+// many of them are, a multiple of two registers).
+void teml_copy(double a[restrict COUNT], const double b[restrict SIZE])
 {
     #pragma omp parallel
     {

@@ -1,11 +1,15 @@
-//! What the system and the processor tell. What they do not tell is unknown, not guessed.
+//! Facts that the system and the processor report. A fact that they do not report is unknown.
+//!
+//! The size of the last level of cache is the exception: virtual machines report sizes that no core
+//! ever gets. It is measured (`capacity.rs`), and estimated until then.
 
+use super::Capacity;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::path::Path;
 
 /// The processor that this program runs on.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Machine {
     /// What it calls itself, with its family and model.
     pub cpu: Option<String>,
@@ -13,8 +17,10 @@ pub struct Machine {
     pub threads: usize,
     /// How many cores these have.
     pub cores: Option<usize>,
-    /// The caches that hold data, the smallest level first.
+    /// The caches that hold data, the smallest level first, with the sizes that the system reports.
     pub caches: Vec<Cache>,
+    /// The measured capacity of the last level of cache, once it was measured.
+    pub capacity: Option<Capacity>,
     /// Its vector registers.
     pub vector: Option<Vector>,
     /// Memory in bytes.
@@ -26,11 +32,17 @@ pub struct Machine {
 pub struct Cache {
     /// 1 is the nearest.
     pub level: u32,
-    /// How much it holds.
+    /// The reported size.
     pub bytes: u64,
     /// How many of the process's threads have one of their own.
     pub count: usize,
+    /// How many processors of the system share one.
+    pub sharers: usize,
 }
+
+/// A cache of the last level is rarely larger than this many level 2 caches for each core that
+/// shares it; a system that reports more is most often a virtual machine.
+const MOST_PER_CORE: u64 = 16;
 
 /// What vector instructions work on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -57,6 +69,7 @@ impl Machine {
             cores: distinct(system, &allowed, "topology/core_cpus_list")
                 .or_else(|| distinct(system, &allowed, "topology/thread_siblings_list")),
             caches: caches(system, &allowed),
+            capacity: None,
             vector: vector(),
             memory: value(&memory, "MemTotal")
                 .and_then(|text| text.strip_suffix(" kB")?.parse::<u64>().ok())
@@ -64,16 +77,43 @@ impl Machine {
         }
     }
 
-    /// How much one cache of a level holds.
+    /// How many bytes of data one cache of a level keeps: the reported size, and for the last level
+    /// as [`last_caches`](Machine::last_caches) says.
     pub fn cache(&self, level: u32) -> Option<u64> {
-        let mut caches = self.caches.iter();
-        Some(caches.find(|c| c.level == level)?.bytes)
+        let cache = self.caches.iter().find(|c| c.level == level)?;
+        let last = self.caches.last()?;
+        Some(match last.level == level {
+            true => self.last_caches() / last.count as u64,
+            false => cache.bytes,
+        })
     }
 
-    /// How much all caches of the last level hold.
+    /// How many bytes of data all caches of the last level keep together: what was measured, or,
+    /// until that is known, the reported size as far as it is plausible. Never more than reported.
     pub fn last_caches(&self) -> u64 {
+        let Some(last) = self.caches.last() else {
+            return 0;
+        };
+        let count = last.count as u64;
+        match self.capacity {
+            Some(capacity) => capacity.bytes.min(self.reported_last()),
+            None => self.plausible().map_or(last.bytes, |p| p.min(last.bytes)) * count,
+        }
+    }
+
+    /// The reported size of all caches of the last level.
+    pub(super) fn reported_last(&self) -> u64 {
         let last = self.caches.last();
         last.map_or(0, |cache| cache.bytes * cache.count as u64)
+    }
+
+    /// The most that one cache of the last level is expected to hold, by the level before it.
+    fn plausible(&self) -> Option<u64> {
+        let [.., inner, last] = &self.caches[..] else {
+            return None;
+        };
+        let cores = last.sharers.div_ceil(inner.sharers.max(1)).max(1);
+        Some(MOST_PER_CORE * inner.bytes * cores as u64)
     }
 }
 
@@ -141,10 +181,12 @@ fn caches(system: &Path, cpus: &[usize]) -> Vec<Cache> {
         if let (true, Some(level), Some(bytes)) = (kind != "Instruction", level, bytes) {
             let shared = format!("cache/{index}/shared_cpu_list");
             let count = distinct(system, cpus, &shared).unwrap_or(1);
+            let sharers = file("shared_cpu_list").map_or(1, |list| numbers(&list).len());
             caches.push(Cache {
                 level,
                 bytes,
                 count,
+                sharers,
             });
         }
     }
@@ -252,11 +294,49 @@ mod tests {
                 write("shared_cpu_list", shared[k]);
             }
         }
-        let of = |level, count| Cache {
+        let of = |level, count, sharers| Cache {
             level,
             bytes: 65_536,
             count,
+            sharers,
         };
-        assert_eq!(caches(system.path(), &[0, 1]), [of(1, 2), of(2, 1)]);
+        assert_eq!(caches(system.path(), &[0, 1]), [of(1, 2, 1), of(2, 1, 2)]);
+    }
+
+    #[test]
+    fn an_implausible_last_level_is_estimated_until_it_is_measured() {
+        let cache = |level, mebibytes: u64, count, sharers| Cache {
+            level,
+            bytes: mebibytes << 20,
+            count,
+            sharers,
+        };
+        let mut machine = Machine {
+            caches: vec![cache(2, 2, 2, 1), cache(3, 480, 1, 2)],
+            ..Machine::this()
+        };
+        assert_eq!(machine.cache(2), Some(2 << 20));
+        assert_eq!(machine.cache(3), Some(64 << 20));
+        assert_eq!(machine.last_caches(), 64 << 20);
+        let measured = |mebibytes: u64| {
+            Some(Capacity {
+                bytes: mebibytes << 20,
+                within: 60.0,
+                beyond: 20.0,
+            })
+        };
+        machine.capacity = measured(48);
+        assert_eq!(machine.cache(3), Some(48 << 20));
+        assert_eq!(machine.last_caches(), 48 << 20);
+        machine.capacity = measured(500);
+        assert_eq!(machine.last_caches(), 480 << 20);
+
+        // Two caches of 32 MiB, each shared by eight cores with two threads each.
+        machine.caches = vec![cache(2, 1, 16, 2), cache(3, 32, 2, 16)];
+        machine.capacity = None;
+        assert_eq!(machine.cache(3), Some(32 << 20));
+        assert_eq!(machine.last_caches(), 64 << 20);
+        machine.caches = Vec::new();
+        assert_eq!((machine.cache(3), machine.last_caches()), (None, 0));
     }
 }

@@ -1,8 +1,12 @@
 //! Facts about this machine: what it is, which costs nothing to know, and how fast it is, which
 //! is measured and remembered.
 
+mod capacity;
 mod facts;
+mod kernels;
+mod memo;
 mod speed;
 
+pub use capacity::Capacity;
 pub use facts::{Cache, Machine, Vector};
 pub use speed::{Probes, Rates, Speed, forget, speed, speed_at_best};

@@ -1,10 +1,10 @@
-//! How fast the machine is at best: kernels that do nothing but compute, or nothing but move
-//! data, compiled and timed as all others are.
+//! How fast the machine is at best.
 
 use super::Machine;
-use crate::codegen::{Header, Kernel, Param, Role};
-use crate::ir::{Elem, Shape, Tensor};
-use crate::legality::Proof;
+use super::kernels::{self, Arrays};
+use super::memo::{forget as forget_file, recall, remember};
+use crate::codegen::Kernel;
+use crate::ir::Elem;
 use crate::runtime::{
     self, Budget, Compiler, Control, Data, Options, RuntimeError, Scalar, Timing, Variant,
     cache_directory,
@@ -108,10 +108,8 @@ pub fn speed_at_best(threads: usize, control: &Control) -> Result<Speed, Runtime
 /// # Errors
 /// As [`Compiler::find`](crate::runtime::Compiler::find).
 pub fn forget(control: &Control) -> Result<(), RuntimeError> {
-    if let Some(file) = Known::read(control)?.file {
-        // There may be none.
-        let _ = std::fs::remove_file(file);
-    }
+    Machine::forget_capacity(control);
+    forget_file(Known::read(control)?.file.as_deref());
     Ok(())
 }
 
@@ -127,9 +125,43 @@ impl Probes {
     /// With `threads` threads.
     ///
     /// # Errors
-    /// As [`runtime::compile`].
+    /// As [`Machine::measured`] and [`runtime::compile`].
     pub fn new(threads: usize, control: &Control) -> Result<Probes, RuntimeError> {
-        Bench::new().probes(threads, control)
+        let machine = Machine::measured(control)?;
+        let arrays = Arrays::new(&machine, control.memory_for_probes());
+        // Kernels that read the same array share its memory.
+        let array = || Data::Constant(Scalar::Float(0.5));
+        let variant = |kernel: Kernel, inputs: Vec<Data>| -> Result<Variant, RuntimeError> {
+            Ok(Variant {
+                label: kernel.symbol.clone(),
+                kernel: runtime::compile(&kernel, &Options::default(), control)?,
+                data: [Data::Unset].into_iter().chain(inputs).collect(),
+                threads,
+                apart: false,
+                checked: None,
+            })
+        };
+        let read = kernels::read(&machine, arrays.read() * 8);
+        let count = Data::Constant(Scalar::Float(arrays.read() as f64));
+        let [read_bytes, copied, added] = arrays.moved();
+        let fma = variant(kernels::fma(&machine, Elem::F64), vec![array()])?;
+        let threads = if fma.kernel.is_serial() { 1 } else { threads };
+        Ok(Probes {
+            variants: vec![
+                fma,
+                variant(kernels::fma(&machine, Elem::F32), vec![array()])?,
+                variant(read, vec![array(), count])?,
+                variant(kernels::copy(&arrays), vec![array()])?,
+                variant(kernels::triad(&arrays), vec![array()])?,
+            ],
+            counts: [
+                kernels::operations(&machine, Elem::F64, threads),
+                kernels::operations(&machine, Elem::F32, threads),
+                read_bytes,
+                copied,
+                added,
+            ],
+        })
     }
 
     /// What was measured, in the median or at best, as `of` says; `None` if that are not the times
@@ -154,221 +186,79 @@ impl Probes {
 
 /// What is remembered.
 struct Known {
-    bench: Bench,
     file: Option<PathBuf>,
     speeds: Vec<Speed>,
 }
 
 impl Known {
     fn read(control: &Control) -> Result<Known, RuntimeError> {
-        let bench = Bench::new();
-        let file = bench.file(control)?;
-        let text = file.as_ref().and_then(|f| std::fs::read_to_string(f).ok());
-        let speeds = text.and_then(|text| serde_json::from_str(&text).ok());
-        let speeds = speeds.unwrap_or_default();
-        Ok(Known {
-            bench,
-            file,
-            speeds,
-        })
+        let file = file(control)?;
+        let speeds = recall(file.as_deref()).unwrap_or_default();
+        Ok(Known { file, speeds })
     }
 
     fn of(&self, threads: usize) -> Option<Rates> {
-        let mut speeds = self.speeds.iter();
-        Some(speeds.find(|s| s.threads == threads)?.rates)
+        let known = self.speeds.iter().find(|s| s.threads == threads);
+        known.map(|speed| speed.rates)
     }
 
     fn measured(mut self, threads: usize, control: &Control) -> Result<Speed, RuntimeError> {
-        let mut rates = self.bench.measure(threads, control)?;
+        let mut rates = measure(threads, control)?;
         if let Some(known) = self.of(threads) {
             rates = rates.or_better(known);
         }
         let speed = Speed { threads, rates };
         self.speeds.retain(|s| s.threads != threads);
         self.speeds.push(speed.clone());
-        // Where nothing can be kept, it is measured again next time.
-        let _ = self.write();
+        remember(self.file.as_deref(), &self.speeds);
         Ok(speed)
     }
-
-    fn write(&self) -> std::io::Result<()> {
-        let Some(file) = &self.file else {
-            return Ok(());
-        };
-        let directory = file.parent().ok_or(std::io::ErrorKind::NotFound)?;
-        std::fs::create_dir_all(directory)?;
-        let new = tempfile::NamedTempFile::new_in(directory)?;
-        serde_json::to_writer(&new, &self.speeds)?;
-        new.persist(file)?;
-        Ok(())
-    }
 }
 
-/// What is measured on this machine.
-struct Bench {
-    vector_bytes: usize,
-    many_registers: bool,
-    /// The elements of an array that no cache holds.
-    count: u64,
-    options: Options,
+/// Where the results are kept: a file for everything that they depend on. Arrays are as large as
+/// they have to be, which is no property of the machine.
+fn file(control: &Control) -> Result<Option<PathBuf>, RuntimeError> {
+    let machine = Machine::this();
+    let arrays = Arrays::new(&machine, 0);
+    let computing = [Elem::F64, Elem::F32].map(|elem| kernels::fma(&machine, elem));
+    let moving = [
+        kernels::read(&machine, 0),
+        kernels::copy(&arrays),
+        kernels::triad(&arrays),
+    ];
+    let kernels = computing.into_iter().chain(moving);
+    let source: String = kernels.map(|kernel| kernel.source()).collect();
+    let compiler = Compiler::find(control)?;
+    let flags = Options::default().flags(compiler, false);
+    let key = compiler.key(&source, &compiler.command_line(&flags));
+    let file = |directory: PathBuf| directory.join(format!("machine-{key}.json"));
+    Ok(cache_directory(control).map(file))
 }
 
-/// The rounds of `fma.c`: some milliseconds, so short that among many runs there are some that
-/// nothing else disturbs.
-const ROUNDS: u64 = 2_000_000;
-
-/// As many runs as fit into a second: the best of them tells what the machine can do.
-const BUDGET: Budget = Budget {
-    min_runs: 5,
-    max_runs: 100,
-    time: Duration::from_secs(1),
-    patience: Duration::from_secs(5),
-};
-
-/// What an array should have at least, and may have at most, in bytes.
-const ARRAY: (u64, u64) = (128 << 20, 2 << 30);
-
-impl Bench {
-    fn new() -> Bench {
-        let machine = Machine::this();
-        let vector = machine.vector.as_ref();
-        let memory = machine.memory.unwrap_or(u64::MAX);
-        let array = (4 * machine.last_caches()).clamp(ARRAY.0, ARRAY.1);
-        let array = array.min(memory / 16).max(1 << 20);
-        Bench {
-            vector_bytes: vector.map_or(16, |v| v.bytes),
-            many_registers: vector.is_some_and(|v| v.registers >= 32),
-            // A whole number of pages, so a whole number of blocks of registers.
-            count: array / 4096 * 4096 / 8,
-            options: Options::default(),
-        }
-    }
-
-    /// Where the results are kept: a file for everything that they depend on.
-    fn file(&self, control: &Control) -> Result<Option<PathBuf>, RuntimeError> {
-        let kernels = [Elem::F64, Elem::F32].map(|elem| self.fma(elem));
-        let moving = [self.read(), self.copy(), self.triad()];
-        let kernels = kernels.into_iter().chain(moving);
-        let source: String = kernels.map(|kernel| kernel.source()).collect();
-        let compiler = Compiler::find()?;
-        let key = compiler.key(&source, &self.options.flags(compiler, false));
-        let file = |directory: PathBuf| directory.join(format!("machine-{key}.json"));
-        Ok(cache_directory(control).map(file))
-    }
-
-    fn measure(&self, threads: usize, control: &Control) -> Result<Rates, RuntimeError> {
-        let probes = self.probes(threads, control)?;
-        let timings = runtime::measure(&probes.variants, &BUDGET, control)?;
-        let usual = probes.rates(&timings, |timing| timing.median);
-        let best = probes.rates(&timings, |timing| timing.min);
-        // A core's units are there for one thread only; of memory, others may leave more for some
-        // runs than there is at other times.
-        let rates = usual.zip(best).map(|(usual, best)| Rates {
-            gflops_f64: best.gflops_f64,
-            gflops_f32: best.gflops_f32,
-            ..usual
-        });
-        rates.ok_or(RuntimeError::Interrupted {
-            during: "measuring".to_owned(),
-        })
-    }
-
-    fn probes(&self, threads: usize, control: &Control) -> Result<Probes, RuntimeError> {
-        // Kernels that read the same data read the same memory, and these must not.
-        let constant = |number: usize| Data::Constant(Scalar::Float(0.5 / (1 + number) as f64));
-        let variant = |kernel: Kernel, inputs: usize| -> Result<Variant, RuntimeError> {
-            let inputs = (0..inputs).map(constant);
-            Ok(Variant {
-                label: kernel.symbol.clone(),
-                kernel: runtime::compile(&kernel, &self.options, control)?,
-                data: [Data::Unset].into_iter().chain(inputs).collect(),
-                threads,
-                apart: false,
-                checked: None,
-            })
-        };
-        let operations = |elem: Elem| {
-            let sums = if self.many_registers { 24 } else { 12 };
-            let lanes = self.vector_bytes / elem.size();
-            (threads * sums * lanes * 2) as f64 * ROUNDS as f64
-        };
-        let bytes = (self.count * 8) as f64;
-        Ok(Probes {
-            variants: vec![
-                variant(self.fma(Elem::F64), 1)?,
-                variant(self.fma(Elem::F32), 1)?,
-                variant(self.read(), 1)?,
-                variant(self.copy(), 1)?,
-                variant(self.triad(), 2)?,
-            ],
-            counts: [
-                operations(Elem::F64),
-                operations(Elem::F32),
-                bytes,
-                2.0 * bytes,
-                3.0 * bytes,
-            ],
-        })
-    }
-
-    fn fma(&self, elem: Elem) -> Kernel {
-        let (name, bytes) = (elem.c_name(), self.vector_bytes);
-        let many = u8::from(self.many_registers);
-        let before = format!(
-            "#define ELEM {name}\n#define BYTES {bytes}\n#define MANY {many}\n#define ROUNDS {ROUNDS}\n"
-        );
-        let params = [param(1, elem, Role::Out), param(2, elem, Role::In)];
-        kernel("teml_fma", before + include_str!("fma.c"), params, [])
-    }
-
-    fn read(&self) -> Kernel {
-        let (bytes, count) = (self.vector_bytes, self.count);
-        let before = format!("#define BYTES {bytes}\n#define COUNT {count}\n");
-        let params = [
-            param(1, Elem::F64, Role::Out),
-            param(count, Elem::F64, Role::In),
-        ];
-        kernel("teml_read", before + include_str!("read.c"), params, [])
-    }
-
-    fn copy(&self) -> Kernel {
-        let inputs = [Role::In];
-        self.streaming("teml_copy", include_str!("copy.c"), &inputs)
-    }
-
-    fn triad(&self) -> Kernel {
-        let inputs = [Role::In, Role::In];
-        self.streaming("teml_triad", include_str!("triad.c"), &inputs)
-    }
-
-    /// A kernel that writes an array past the caches.
-    fn streaming(&self, symbol: &str, function: &str, inputs: &[Role]) -> Kernel {
-        let roles = [Role::Out].into_iter().chain(inputs.iter().copied());
-        let params = roles.map(|role| param(self.count, Elem::F64, role));
-        let before = format!("#define COUNT {}\n", self.count);
-        let headers = [Header::Integers, Header::Vectors];
-        kernel(symbol, before + function, params, headers)
-    }
-}
-
-fn param(count: u64, elem: Elem, role: Role) -> Param {
-    let tensor = Tensor::new(Shape::of_extents([count]), elem);
-    Param { tensor, role }
-}
-
-fn kernel(
-    symbol: &str,
-    function: String,
-    params: impl IntoIterator<Item = Param>,
-    headers: impl IntoIterator<Item = Header>,
-) -> Kernel {
-    Kernel {
-        symbol: symbol.to_owned(),
-        headers: headers.into_iter().collect(),
-        function,
-        params: params.into_iter().collect(),
-        proof: Proof::Proved,
-    }
+fn measure(threads: usize, control: &Control) -> Result<Rates, RuntimeError> {
+    let probes = Probes::new(threads, control)?;
+    let each = control.probe_time / probes.variants.len() as u32;
+    // The best of many runs tells what the machine can do.
+    let budget = Budget {
+        min_runs: 5,
+        max_runs: 100,
+        time: each,
+        patience: 2 * each,
+        enough: None,
+    };
+    let timings = runtime::measure(&probes.variants, &budget, &kernels::bounded(control))?;
+    let usual = probes.rates(&timings, |timing| timing.median);
+    let best = probes.rates(&timings, |timing| timing.min);
+    // A core's units are there for one thread only; of memory, others may leave more for some
+    // runs than there is at other times.
+    let rates = usual.zip(best).map(|(usual, best)| Rates {
+        gflops_f64: best.gflops_f64,
+        gflops_f32: best.gflops_f32,
+        ..usual
+    });
+    rates.ok_or(RuntimeError::Interrupted {
+        during: "measuring".to_owned(),
+    })
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
-// Reads two arrays and writes one past the caches. Before it stands COUNT (of elements, a multiple
-// of a register).
-void teml_triad(double a[restrict COUNT], const double b[restrict COUNT], const double c[restrict COUNT])
+// Reads two parts of an array and writes another one past the caches. Before it stand SIZE (elements
+// of the array that is read) and COUNT (of each part, a multiple of a register).
+void teml_triad(double a[restrict COUNT], const double b[restrict SIZE])
 {
+    const double *restrict c = b + (SIZE - COUNT);
     #pragma omp parallel
     {
         #pragma omp for nowait

@@ -1,13 +1,14 @@
 //! The terminal around the dialog: line editing, history, completion.
 
 use super::{Outcome, Repl};
+use crate::diag;
 use crate::script::{self, Session};
 use rustyline::completion::Completer;
 use rustyline::error::ReadlineError;
 use rustyline::history::DefaultHistory;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{Config, Context, Editor, Helper, Highlighter, Hinter};
-use std::io::{BufRead, IsTerminal, Write};
+use std::io::{BufRead, Error, ErrorKind, IsTerminal, Write};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -66,7 +67,7 @@ fn edited(repl: Repl) -> Result<(), ReadlineError> {
                     let _ = editor.append_history(path);
                 }
                 let mut repl = repl.lock().unwrap_or_else(PoisonError::into_inner);
-                if !report(repl.handle_line(&line)) {
+                if !handle(&mut repl, &line)? {
                     return Ok(());
                 }
             }
@@ -85,29 +86,45 @@ fn piped(mut repl: Repl) -> std::io::Result<()> {
             pending.push('\n');
             continue;
         }
-        if !report(repl.handle_line(&pending)) {
+        if !handle(&mut repl, &pending)? {
             return Ok(());
         }
         pending.clear();
     }
-    report(repl.handle_line(&pending));
+    handle(&mut repl, &pending)?;
     Ok(())
 }
 
+/// Handles a line and shows what happened; `false` if the dialog ends.
+fn handle(repl: &mut Repl, line: &str) -> std::io::Result<bool> {
+    let outcome = repl.handle_line(line);
+    let shown = repl.session().written().and_then(|()| show(outcome));
+    match shown {
+        // Whoever closes a pipe wants no more.
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(false),
+        Err(error) => Err(Error::new(
+            error.kind(),
+            format!("cannot write to standard output: {error}"),
+        )),
+        goes_on => goes_on,
+    }
+}
+
 /// Shows what happened; `false` if the dialog ends.
-fn report(outcome: Outcome) -> bool {
+fn show(outcome: Outcome) -> std::io::Result<bool> {
     match outcome {
         Outcome::Nothing => {}
         Outcome::Text(text) => {
-            let _ = writeln!(std::io::stdout(), "{text}");
+            let mut out = std::io::stdout();
+            writeln!(out, "{text}").and_then(|()| out.flush())?;
         }
         Outcome::Failed(error) => {
-            let color = std::io::stderr().is_terminal();
+            let color = diag::color(std::io::stderr().is_terminal());
             let _ = write!(std::io::stderr(), "{}", error.render(color));
         }
-        Outcome::Leave => return false,
+        Outcome::Leave => return Ok(false),
     }
-    true
+    Ok(true)
 }
 
 fn warn(message: &str) {

@@ -2,7 +2,7 @@
 
 use crate::machine::{Machine, Speed};
 
-/// The facts, and what was measured.
+/// What the system reports, and what was measured.
 pub fn machine(machine: &Machine, speeds: &[Speed]) -> String {
     let unknown = || "unknown".to_owned();
     let mut lines = vec![
@@ -41,15 +41,26 @@ pub fn machine(machine: &Machine, speeds: &[Speed]) -> String {
         None => ("vectors", unknown()),
     });
     lines.push(("memory", machine.memory.map_or_else(unknown, bytes)));
-    let mut text: Vec<String> = lines
-        .into_iter()
-        .map(|(name, value)| format!("{name:<14} {value}"))
-        .collect();
+    let mut text = vec!["reported by the system:".to_owned()];
+    let lines = lines.into_iter();
+    text.extend(lines.map(|(name, value)| format!("  {name:<14} {value}")));
+    if machine.capacity.is_some() || !speeds.is_empty() {
+        text.push("measured:".to_owned());
+    }
+    if let (Some(capacity), Some(last)) = (machine.capacity, machine.caches.last()) {
+        text.push(format!(
+            "  level {} cache  {} for all threads ({:.1} GB/s within, {:.1} GB/s beyond)",
+            last.level,
+            bytes(machine.last_caches()),
+            capacity.within,
+            capacity.beyond,
+        ));
+    }
     for Speed { threads, rates } in speeds {
         let plural = if *threads == 1 { "" } else { "s" };
-        text.push(format!("at best, with {threads} thread{plural}:"));
+        text.push(format!("  at best, with {threads} thread{plural}:"));
         let mut add = |name: &str, rate: f64, unit: &str| {
-            text.push(format!("  {name:<12} {rate:.1} {unit}"));
+            text.push(format!("    {name:<12} {rate:.1} {unit}"));
         };
         add("f64", rates.gflops_f64, "GFLOP/s");
         add("f32", rates.gflops_f32, "GFLOP/s");
@@ -79,7 +90,7 @@ fn bytes(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::{Cache, Rates, Vector};
+    use crate::machine::{Cache, Capacity, Rates, Vector};
 
     #[test]
     fn what_is_unknown_says_so() {
@@ -88,6 +99,7 @@ mod tests {
             threads: 1,
             cores: None,
             caches: Vec::new(),
+            capacity: None,
             vector: None,
             memory: None,
         };
@@ -101,11 +113,25 @@ mod tests {
             cpu: Some("Some (family 1, model 2)".to_owned()),
             threads: 4,
             cores: Some(2),
-            caches: vec![Cache {
-                level: 1,
-                bytes: 49_152,
-                count: 2,
-            }],
+            caches: vec![
+                Cache {
+                    level: 1,
+                    bytes: 49_152,
+                    count: 2,
+                    sharers: 1,
+                },
+                Cache {
+                    level: 3,
+                    bytes: 480 << 20,
+                    count: 1,
+                    sharers: 4,
+                },
+            ],
+            capacity: Some(Capacity {
+                bytes: 64 << 20,
+                within: 58.0,
+                beyond: 19.5,
+            }),
             vector: Some(Vector {
                 name: "AVX2",
                 bytes: 32,
@@ -123,6 +149,8 @@ mod tests {
         let text = machine(&known, &[Speed { threads: 4, rates }]);
         for shown in [
             "48 KiB, 2 of them",
+            "480 MiB, 1 of them",
+            "  level 3 cache  64 MiB for all threads (58.0 GB/s within, 19.5 GB/s beyond)",
             "16 registers of 256 bits (AVX2)",
             "1.5 GiB",
             "with 4 threads",

@@ -10,24 +10,92 @@ pub use progress::Bar;
 
 use crate::legality::Proof;
 use crate::trial::{Outcome, Row};
-use comfy_table::{CellAlignment, Table, presets};
 use std::fmt::Write;
 use std::time::Duration;
 
-/// The table of a trial: one row per variant, speed-ups over the first one.
-pub fn table(outcome: &Outcome) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::ASCII_MARKDOWN);
-    table.set_header([
-        "variant", "min", "median", "spread", "GFLOP/s", "speed-up", "error",
-    ]);
-    for row in &outcome.rows {
-        table.add_row(cells(row, outcome));
+/// The table of a trial, which grows: one row per variant, in their order, each as soon as it and
+/// those before it are known. Speed-ups are over the first one.
+pub struct Growing {
+    widths: [usize; 7],
+    flops: f64,
+    labels: Vec<String>,
+    /// Rows that wait for others.
+    waiting: Vec<Row>,
+    /// How many rows there are.
+    count: usize,
+    /// The median of the first one.
+    first: Option<Duration>,
+}
+
+/// The heads of the columns, and how wide a column is at least: as wide as its usual numbers.
+const COLUMNS: [(&str, usize); 7] = [
+    ("variant", 0),
+    ("min", 8),
+    ("median", 8),
+    ("spread", 6),
+    ("GFLOP/s", 7),
+    ("speed-up", 8),
+    ("error", 7),
+];
+
+impl Growing {
+    /// An empty table of variants with these names, whose computation takes `flops` operations.
+    pub fn new<'a>(labels: impl IntoIterator<Item = &'a str>, flops: f64) -> Growing {
+        let labels: Vec<String> = labels.into_iter().map(str::to_owned).collect();
+        let mut widths = COLUMNS.map(|(head, width)| width.max(head.chars().count()));
+        let longest = labels.iter().map(|label| label.chars().count()).max();
+        widths[0] = widths[0].max(longest.unwrap_or(0));
+        Growing {
+            widths,
+            flops,
+            labels,
+            waiting: Vec::new(),
+            count: 0,
+            first: None,
+        }
     }
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
+
+    /// The lines that a row adds to the table: none as long as others before it are not known.
+    pub fn add(&mut self, row: &Row) -> Vec<String> {
+        self.waiting.push(row.clone());
+        let mut lines = Vec::new();
+        while let Some(label) = self.labels.get(self.count) {
+            let Some(next) = self.waiting.iter().position(|row| row.label == *label) else {
+                break;
+            };
+            let row = self.waiting.remove(next);
+            if self.count == 0 {
+                lines.extend(self.head());
+            }
+            let first = *self.first.get_or_insert(row.timing.median);
+            lines.push(self.line(&cells(&row, self.flops, first)));
+            self.count += 1;
+        }
+        lines
     }
-    let mut text = table.to_string();
+
+    fn head(&self) -> [String; 2] {
+        let heads = COLUMNS.map(|(head, _)| head.to_owned());
+        let dashes = self.widths.map(|width| "-".repeat(width + 2));
+        [self.line(&heads), format!("|{}|", dashes.join("|"))]
+    }
+
+    /// Names begin on the left, numbers end on the right.
+    fn line(&self, cells: &[String; 7]) -> String {
+        let mut line = String::from("|");
+        for (k, (cell, width)) in cells.iter().zip(self.widths).enumerate() {
+            // Writing to a String cannot fail.
+            let _ = match k {
+                0 => write!(line, " {cell:<width$} |"),
+                _ => write!(line, " {cell:>width$} |"),
+            };
+        }
+        line
+    }
+}
+
+/// What has to be known of a table, below it.
+pub fn footer(outcome: &Outcome) -> String {
     let runs = outcome.rows.iter().map(|r| r.timing.runs.len());
     let (fewest, most) = (runs.clone().min().unwrap_or(0), runs.max().unwrap_or(0));
     let runs = if fewest == most {
@@ -36,9 +104,8 @@ pub fn table(outcome: &Outcome) -> String {
         format!("{fewest} to {most}")
     };
     let plural = if outcome.threads == 1 { "" } else { "s" };
-    let _ = write!(
-        text,
-        "\nchecked: {}\ntimed: {runs} interleaved runs each, {} thread{plural} in parallel loops",
+    let mut text = format!(
+        "checked: {}\ntimed: {runs} interleaved runs each, {} thread{plural} in parallel loops",
         outcome.evidence, outcome.threads,
     );
     text.push_str(&unproved(&outcome.rows));
@@ -61,18 +128,14 @@ fn unproved(rows: &[Row]) -> String {
     lines.collect()
 }
 
-fn cells(row: &Row, outcome: &Outcome) -> [String; 7] {
+fn cells(row: &Row, flops: f64, first: Duration) -> [String; 7] {
     let median = row.timing.median.as_secs_f64();
-    let first = outcome
-        .rows
-        .first()
-        .map_or(median, |r| r.timing.median.as_secs_f64());
-    let rate = match outcome.flops > 0.0 && median > 0.0 {
-        true => format!("{:.2}", outcome.flops / median / 1e9),
+    let rate = match flops > 0.0 && median > 0.0 {
+        true => format!("{:.2}", flops / median / 1e9),
         false => "–".to_owned(),
     };
     let speed_up = match median > 0.0 {
-        true => format!("{:.2}x", first / median),
+        true => format!("{:.2}x", first.as_secs_f64() / median),
         false => "–".to_owned(),
     };
     [
@@ -109,6 +172,47 @@ pub fn time(duration: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::codegen::Kernel;
+    use crate::runtime::Timing;
+
+    fn row(label: &str, milliseconds: u64) -> Row {
+        let time = Duration::from_millis(milliseconds);
+        Row {
+            label: label.to_owned(),
+            timing: Timing {
+                label: label.to_owned(),
+                min: time,
+                median: time,
+                spread: 0.01,
+                runs: vec![time],
+            },
+            error: 0.0,
+            kernel: Kernel {
+                symbol: label.to_owned(),
+                headers: Default::default(),
+                function: String::new(),
+                params: Vec::new(),
+                proof: Proof::Proved,
+            },
+        }
+    }
+
+    #[test]
+    fn rows_appear_in_order_as_they_are_known() {
+        let mut table = Growing::new(["naive", "transposed", "plan"], 3e9);
+        assert_eq!(table.add(&row("plan", 500)), [] as [&str; 0]);
+        let first = [
+            "| variant    |      min |   median | spread | GFLOP/s | speed-up |   error |",
+            "|------------|----------|----------|--------|---------|----------|---------|",
+            "| naive      |  4.000 s |  4.000 s |  1.0 % |    0.75 |    1.00x |       0 |",
+        ];
+        assert_eq!(table.add(&row("naive", 4000)), first);
+        let rest = [
+            "| transposed |  1.500 s |  1.500 s |  1.0 % |    2.00 |    2.67x |       0 |",
+            "| plan       | 500.0 ms | 500.0 ms |  1.0 % |    6.00 |    8.00x |       0 |",
+        ];
+        assert_eq!(table.add(&row("transposed", 1500)), rest);
+    }
 
     #[test]
     fn times_have_four_digits() {

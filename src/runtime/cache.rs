@@ -22,6 +22,11 @@ pub(super) fn key(source: &str, flags: &[String], compiler: &[Vec<u8>]) -> Strin
     hasher.finalize().to_hex().to_string()
 }
 
+/// A name for what depends on this processor and on `facts`, and on no compiler.
+pub fn key_of_processor(facts: &str) -> String {
+    key(facts, &[], &[])
+}
+
 fn processor() -> String {
     let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let first = info.split("\n\n").next().unwrap_or_default();

@@ -3,7 +3,7 @@
 use super::cache;
 use super::compiler::{Compiler, Stopped};
 use super::control::Control;
-use super::diagnostics;
+use super::diagnostics::{self, OPENMP};
 use super::error::RuntimeError;
 use super::measure;
 use crate::codegen::{Header, Kernel};
@@ -111,6 +111,7 @@ pub struct Compiled {
     kernel: Kernel,
     path: PathBuf,
     cached: bool,
+    serial: bool,
     /// The directory of a shared object that the cache could not take; removed with its last use.
     _directory: Option<Arc<TempDir>>,
 }
@@ -130,6 +131,11 @@ impl Compiled {
     pub fn was_cached(&self) -> bool {
         self.cached
     }
+
+    /// Whether its parallel loops run on one thread, because the compiler has no OpenMP.
+    pub fn is_serial(&self) -> bool {
+        self.serial
+    }
 }
 
 /// The name of the function that calls the kernel with the arguments of an array.
@@ -144,7 +150,7 @@ pub fn compile(
     options: &Options,
     control: &Control,
 ) -> Result<Compiled, RuntimeError> {
-    Compiler::find()?.compile(kernel, options, control)
+    Compiler::find(control)?.compile(kernel, options, control)
 }
 
 impl Compiler {
@@ -161,12 +167,62 @@ impl Compiler {
         options: &Options,
         control: &Control,
     ) -> Result<Compiled, RuntimeError> {
-        let mut flags = options.flags(self, kernel.chooses());
+        let flags = options.flags(self, kernel.chooses());
+        if !options.openmp {
+            return self.compile_for(kernel, &flags, options, control);
+        }
+        if self.openmp().get() != Some(&false) {
+            match self.compile_for(kernel, &flags, options, control) {
+                Err(RuntimeError::CompileFailed { .. }) if !self.has_openmp(&flags, control)? => {}
+                result => return result,
+            }
+        }
+        let flags = without_openmp(&flags);
+        let compiled = self.compile_for(kernel, &flags, options, control)?;
+        let serial = kernel.function.contains("#pragma omp parallel");
+        Ok(Compiled { serial, ..compiled })
+    }
+
+    fn compile_for(
+        &self,
+        kernel: &Kernel,
+        flags: &[String],
+        options: &Options,
+        control: &Control,
+    ) -> Result<Compiled, RuntimeError> {
+        let mut flags = flags.to_vec();
         let takes_vectors = kernel.headers.contains(&Header::Functions);
         if takes_vectors && !self.has_vector_functions(&flags, control)? {
             flags.push("-DTEML_MVEC=0".to_owned());
         }
         self.compile_with(kernel, &flags, &options.libraries, control)
+    }
+
+    /// Whether it has OpenMP, which is asked where a kernel does not compile. Without it, kernels
+    /// compile all the same, and their parallel loops run on one thread.
+    fn has_openmp(&self, flags: &[String], control: &Control) -> Result<bool, RuntimeError> {
+        if let Some(known) = self.openmp().get() {
+            return Ok(*known);
+        }
+        let kernel = Kernel {
+            headers: Default::default(),
+            function: THREADS.to_owned(),
+            ..Kernel::of_vector_functions()
+        };
+        let compiles = |flags: &[String]| match self.compile_with(&kernel, flags, &[], control) {
+            Ok(_) => Ok(true),
+            Err(RuntimeError::CompileFailed { .. }) => Ok(false),
+            Err(other) => Err(other),
+        };
+        let found = compiles(flags)? || !compiles(&without_openmp(flags))?;
+        if !found && self.openmp().set(false).is_ok() {
+            (control.notice)(&format!(
+                "warning: the C compiler `{}` has no OpenMP, so parallel loops run on one thread: \
+                 {OPENMP}",
+                self.program().display()
+            ));
+        }
+        Ok(*self.openmp().get_or_init(|| found))
     }
 
     /// Whether the C library has the functions of vectors that its version tells of: it can be built
@@ -196,7 +252,7 @@ impl Compiler {
     ) -> Result<Compiled, RuntimeError> {
         let source = with_entry(kernel);
         let arguments = |input: &str, output: &str| -> Vec<String> {
-            let mut arguments = flags.to_vec();
+            let mut arguments = self.command_line(flags);
             arguments.extend(["-o", output, input].map(str::to_owned));
             arguments.extend(libraries.iter().cloned());
             arguments.push("-lm".to_owned());
@@ -207,6 +263,7 @@ impl Compiler {
             kernel: kernel.clone(),
             path,
             cached,
+            serial: false,
             _directory: directory,
         };
         let mut tried = Vec::new();
@@ -281,7 +338,8 @@ impl Compiler {
         if outcome.output.contains("No space left on device") {
             return Err(Stopped::Storage(io::ErrorKind::StorageFull.into()));
         }
-        let (line, report) = diagnostics::report(&outcome.output, &input, source);
+        let own = self.own_flags().join(" ");
+        let (line, report) = diagnostics::report(&outcome.output, &input, source, &own);
         Err(Stopped::Failed(RuntimeError::CompileFailed {
             kernel: kernel.symbol.clone(),
             compiler: self.program().display().to_string(),
@@ -289,6 +347,28 @@ impl Compiler {
             report,
         }))
     }
+}
+
+/// C that links only where there is OpenMP.
+const THREADS: &str = "\
+static volatile int count;
+void probe(void)
+{
+    #pragma omp parallel
+    {
+        #pragma omp critical
+        count = count + 1;
+    }
+}
+";
+
+/// The flags of a compiler without OpenMP's library. It still reads what loops say of vectors.
+fn without_openmp(flags: &[String]) -> Vec<String> {
+    let other = |flag: &String| match flag.as_str() {
+        "-fopenmp" => "-fopenmp-simd".to_owned(),
+        _ => flag.clone(),
+    };
+    flags.iter().map(other).collect()
 }
 
 /// The kernel's C and, after it, the function that a worker looks up. With poisoned local tensors

@@ -1,26 +1,29 @@
 //! The C compiler: which one, and one run of it.
 
+use super::configured;
 use super::control::Control;
 use super::error::{RuntimeError, signal_text};
-use super::sys;
+use super::process;
+use super::protocol::Configured;
 use std::ffi::OsString;
-use std::fs::File;
-use std::io::Read;
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus};
 use std::sync::OnceLock;
-use std::time::{Duration, Instant};
 
 /// A C compiler that has been started once, to ask for its version.
 #[derive(Clone, Debug)]
 pub struct Compiler {
     program: PathBuf,
     arguments: Vec<OsString>,
+    /// The flags of CFLAGS.
+    flags: Vec<OsString>,
     environment: Vec<(OsString, OsString)>,
     version: String,
     /// Whether functions of vectors can be linked, once that was tried.
     vector_functions: OnceLock<bool>,
+    /// Whether it has OpenMP, once that was in doubt.
+    openmp: OnceLock<bool>,
 }
 
 /// How a run of the compiler ended, and what it said.
@@ -29,19 +32,30 @@ pub(super) struct Outcome {
     pub(super) output: String,
 }
 
+/// What compilers read from the environment that changes what they make.
+const READ: [&str; 6] = [
+    "CPATH",
+    "C_INCLUDE_PATH",
+    "LIBRARY_PATH",
+    "COMPILER_PATH",
+    "GCC_EXEC_PREFIX",
+    "CCC_OVERRIDE_OPTIONS",
+];
+
 impl Compiler {
     /// The compiler that the environment variable CC names, or else the system's: `cc`, `gcc` or
-    /// `clang`. Flags in CFLAGS are respected. Once found, it stays the same
-    /// in this process.
+    /// `clang`. Flags in CFLAGS are respected, as [`command_line`](Compiler::command_line) says.
+    /// Once found, it stays the same in this process.
     ///
     /// # Errors
-    /// [`RuntimeError::NoCompiler`] when none of them can be started.
-    pub fn find() -> Result<&'static Compiler, RuntimeError> {
+    /// [`RuntimeError::NoCompiler`] when none of them can be started or gives an answer,
+    /// [`RuntimeError::Interrupted`] when someone asked to stop.
+    pub fn find(control: &Control) -> Result<&'static Compiler, RuntimeError> {
         static FOUND: OnceLock<Compiler> = OnceLock::new();
         match FOUND.get() {
             Some(compiler) => Ok(compiler),
             None => {
-                let compiler = search()?;
+                let compiler = search(control)?;
                 Ok(FOUND.get_or_init(|| compiler))
             }
         }
@@ -50,41 +64,54 @@ impl Compiler {
     /// The compiler at `program`, a path or a name to be found in PATH, with no flags of its own.
     ///
     /// # Errors
-    /// [`RuntimeError::NoCompiler`] when it cannot be started.
-    pub fn from_path(program: &Path) -> Result<Compiler, RuntimeError> {
-        let compiler = Compiler::new(program, Vec::new(), Vec::new());
-        compiler.map_err(|reason| RuntimeError::NoCompiler {
-            tried: vec![reason],
-        })
+    /// As [`Compiler::find`].
+    pub fn from_path(program: &Path, control: &Control) -> Result<Compiler, RuntimeError> {
+        let tried = match Compiler::new(of_name(program), control)? {
+            Ok(compiler) => return Ok(compiler),
+            Err(reason) => vec![reason],
+        };
+        Err(RuntimeError::NoCompiler { tried })
     }
 
+    /// The compiler, or why there is none.
     fn new(
-        program: &Path,
-        arguments: Vec<OsString>,
-        environment: Vec<(OsString, OsString)>,
-    ) -> Result<Compiler, String> {
+        configured: Configured,
+        control: &Control,
+    ) -> Result<Result<Compiler, String>, RuntimeError> {
+        let program = PathBuf::from(configured.program);
         let absolute = match program.parent() {
             // A bare name, to be found in PATH.
             Some(parent) if parent.as_os_str().is_empty() => None,
             // It will be started in another directory.
-            _ => std::path::absolute(program).ok(),
+            _ => std::path::absolute(&program).ok(),
         };
+        let name = program.display().to_string();
         let mut compiler = Compiler {
-            program: absolute.unwrap_or_else(|| program.to_path_buf()),
-            arguments,
-            environment,
+            program: absolute.unwrap_or(program),
+            arguments: configured.arguments,
+            flags: configured.flags,
+            environment: configured.environment,
             version: String::new(),
             vector_functions: OnceLock::new(),
+            openmp: OnceLock::new(),
         };
         let mut command = compiler.command();
-        let name = program.display();
-        let output = command.arg("--version").stdin(Stdio::null()).output();
-        let output = output.map_err(|error| format!("`{name}`: {error}"))?;
-        if !output.status.success() {
-            return Err(format!("`{name} --version`: {}", output.status));
-        }
-        compiler.version = String::from_utf8_lossy(&output.stdout).into_owned();
-        Ok(compiler)
+        let limit = control.answer_limit;
+        Ok(
+            match process::run(command.arg("--version"), limit, control) {
+                Ok(finished) if finished.status.success() => {
+                    compiler.version = finished.output;
+                    Ok(compiler)
+                }
+                Ok(finished) => Err(format!("`{name} --version`: {}", finished.status)),
+                Err(process::Stopped::Interrupted) => {
+                    return Err(RuntimeError::Interrupted {
+                        during: configured::SEARCH.to_owned(),
+                    });
+                }
+                Err(stopped) => Err(format!("`{name} --version`: {}", stopped.reason(limit))),
+            },
+        )
     }
 
     /// The path or name under which it is started.
@@ -97,6 +124,28 @@ impl Compiler {
         self.version.lines().next().unwrap_or_default()
     }
 
+    /// The flags of CFLAGS.
+    pub fn own_flags(&self) -> Vec<String> {
+        let text = |flag: &OsString| flag.to_string_lossy().into_owned();
+        self.flags.iter().map(text).collect()
+    }
+
+    /// All flags of a run: CFLAGS come after those of `flags` that choose how much is optimized and
+    /// for which processor, and before those that decide what code computes. What is chosen twice
+    /// in `flags` was asked for, and stays last.
+    pub fn command_line(&self, flags: &[String]) -> Vec<String> {
+        let mut last = flags.to_vec();
+        let mut line = Vec::new();
+        for start in OPEN {
+            if let Some(place) = last.iter().position(|flag| flag.starts_with(start)) {
+                line.push(last.remove(place));
+            }
+        }
+        line.extend(self.own_flags());
+        line.extend(last);
+        line
+    }
+
     /// Whether this is clang, which refuses flags of gcc that it does not know.
     pub(super) fn is_clang(&self) -> bool {
         self.version().contains("clang")
@@ -106,7 +155,12 @@ impl Compiler {
         &self.vector_functions
     }
 
-    /// What tells this compiler, with its own flags, from others.
+    pub(super) fn openmp(&self) -> &OnceLock<bool> {
+        &self.openmp
+    }
+
+    /// What tells this compiler, with its own flags and what it reads from the environment, from
+    /// others.
     pub(super) fn identity(&self) -> Vec<Vec<u8>> {
         let text = |text: &OsString| text.as_encoded_bytes().to_vec();
         let mut identity = vec![text(&self.program.as_os_str().to_owned())];
@@ -117,6 +171,11 @@ impl Compiler {
                 .iter()
                 .flat_map(|(k, v)| [text(k), text(v)]),
         );
+        for name in READ {
+            if let Some(value) = std::env::var_os(name) {
+                identity.extend([name.as_bytes().to_vec(), text(&value)]);
+            }
+        }
         identity
     }
 
@@ -137,61 +196,52 @@ impl Compiler {
         directory: &Path,
         control: &Control,
     ) -> Result<Outcome, Stopped> {
-        let log = directory.join("compiler.log");
         let mut command = self.command();
-        command.args(flags).current_dir(directory);
-        command.stdin(Stdio::null()).stdout(Stdio::null());
-        command.stderr(File::create(&log).map_err(Stopped::Storage)?);
-        // Its own group: Ctrl-C in a terminal reaches this program only, which then kills the
-        // compiler with all that it started.
-        command.process_group(0);
-        let name = self.program.display().to_string();
-        let no_start = |error: std::io::Error| {
-            let tried = vec![format!("`{name}`: {error}")];
-            Stopped::Failed(RuntimeError::NoCompiler { tried })
-        };
-        let mut child = command.spawn().map_err(no_start)?;
-        let start = Instant::now();
-        let mut pause = Duration::from_millis(1);
-        let status = loop {
-            if let Some(status) = child.try_wait().map_err(Stopped::Storage)? {
-                break status;
-            }
-            let error = if control.interrupted() {
-                let during = format!("compiling kernel `{kernel}`");
-                RuntimeError::Interrupted { during }
-            } else if start.elapsed() > control.compile_limit {
-                RuntimeError::CompileTimedOut {
-                    kernel: kernel.to_owned(),
-                    compiler: name.clone(),
-                    limit: control.compile_limit,
-                }
-            } else {
-                std::thread::sleep(pause);
-                pause = (pause * 5 / 4).min(Duration::from_millis(20));
-                continue;
-            };
-            sys::kill_group(child.id());
-            // Reaps it; that it is gone is all that matters.
-            let _ = child.wait();
-            return Err(Stopped::Failed(error));
-        };
-        if let Some(signal) = status.signal() {
+        // What it writes for itself goes away with the directory, also when it is killed.
+        command.current_dir(directory).env("TMPDIR", directory);
+        command.args(flags);
+        let compiler = self.program.display().to_string();
+        let kernel = kernel.to_owned();
+        let limit = control.compile_limit;
+        let finished = process::run(&mut command, limit, control).map_err(|stopped| {
+            Stopped::Failed(match stopped {
+                process::Stopped::System(error) => RuntimeError::NoCompiler {
+                    tried: vec![format!("`{compiler}`: {error}")],
+                },
+                process::Stopped::Interrupted => RuntimeError::Interrupted {
+                    during: format!("compiling kernel `{kernel}`"),
+                },
+                process::Stopped::TimedOut => RuntimeError::CompileTimedOut {
+                    kernel: kernel.clone(),
+                    compiler: compiler.clone(),
+                    limit,
+                },
+                process::Stopped::Flooded => RuntimeError::CompileFailed {
+                    kernel: kernel.clone(),
+                    compiler: compiler.clone(),
+                    line: None,
+                    report: stopped.reason(limit),
+                },
+            })
+        })?;
+        if let Some(signal) = finished.status.signal() {
             let (signal, hint) = signal_text(signal);
             return Err(Stopped::Failed(RuntimeError::CompilerKilled {
-                kernel: kernel.to_owned(),
-                compiler: name,
+                kernel,
+                compiler,
                 signal,
                 hint,
             }));
         }
-        let mut output = Vec::new();
-        let read = File::open(&log).and_then(|mut file| file.read_to_end(&mut output));
-        read.map_err(Stopped::Storage)?;
-        let output = String::from_utf8_lossy(&output).into_owned();
-        Ok(Outcome { status, output })
+        Ok(Outcome {
+            status: finished.status,
+            output: finished.errors,
+        })
     }
 }
+
+/// How flags begin that CFLAGS may choose otherwise.
+const OPEN: [&str; 3] = ["-O", "-march=", "-mtune="];
 
 /// Why there is no outcome.
 pub(super) enum Stopped {
@@ -207,41 +257,31 @@ impl From<std::io::Error> for Stopped {
     }
 }
 
-fn search() -> Result<Compiler, RuntimeError> {
+fn of_name(program: &Path) -> Configured {
+    Configured {
+        program: program.as_os_str().to_owned(),
+        ..Configured::default()
+    }
+}
+
+fn search(control: &Control) -> Result<Compiler, RuntimeError> {
     let mut tried = Vec::new();
-    match configured() {
-        Ok(compiler) => return Ok(compiler),
+    let configured = configured::ask(control)?;
+    let found = configured.map(|configured| Compiler::new(configured, control));
+    match found {
+        Ok(compiler) => match compiler? {
+            Ok(compiler) => return Ok(compiler),
+            Err(reason) => tried.push(reason),
+        },
         Err(reason) => tried.push(reason),
     }
     if std::env::var_os("CC").is_none() {
         for name in ["gcc", "clang"] {
-            match Compiler::new(Path::new(name), Vec::new(), Vec::new()) {
+            match Compiler::new(of_name(Path::new(name)), control)? {
                 Ok(compiler) => return Ok(compiler),
                 Err(reason) => tried.push(reason),
             }
         }
     }
     Err(RuntimeError::NoCompiler { tried })
-}
-
-/// The compiler that the `cc` crate takes from the environment.
-fn configured() -> Result<Compiler, String> {
-    let target = env!("TEML_TARGET");
-    let mut build = cc::Build::new();
-    build.target(target).host(target).opt_level(3);
-    build.no_default_flags(true).inherit_rustflags(false);
-    build
-        .cargo_metadata(false)
-        .cargo_warnings(false)
-        .cargo_output(false);
-    let tool = build
-        .try_get_compiler()
-        .map_err(|error| error.to_string())?;
-    let command = tool.to_command();
-    let arguments = command.get_args().map(OsString::from).collect();
-    let environment = command
-        .get_envs()
-        .filter_map(|(key, value)| Some((key.to_owned(), value?.to_owned())));
-    let environment = environment.collect();
-    Compiler::new(Path::new(command.get_program()), arguments, environment)
 }

@@ -1,6 +1,7 @@
 //! What bounds the work of this room: limits, places, and the wish to stop.
 
 use super::error::RuntimeError;
+use super::sys;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,6 +17,15 @@ pub struct Control {
     pub run_limit: Duration,
     /// How long compiling one kernel may take. 120 s by default.
     pub compile_limit: Duration,
+    /// How long another program may take to say what it is: the compiler its version, or pkg-config
+    /// where a library is. 20 s by default.
+    pub answer_limit: Duration,
+    /// How long the runs of one set of probes that measure the machine may take together. 1 s by
+    /// default.
+    pub probe_time: Duration,
+    /// How many bytes these probes may touch; never more than a 16th of the free memory. `None`
+    /// stands for 512 MiB or, where that is more, a 64th of the free memory.
+    pub probe_memory: Option<u64>,
     /// How many OpenMP threads a kernel gets in [`run_once`](super::run_once). By default as
     /// many as the machine offers this process.
     pub threads: usize,
@@ -36,6 +46,9 @@ impl Default for Control {
             interrupt: Arc::new(AtomicBool::new(false)),
             run_limit: Duration::from_secs(60),
             compile_limit: Duration::from_secs(120),
+            answer_limit: Duration::from_secs(20),
+            probe_time: Duration::from_secs(1),
+            probe_memory: None,
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             // Not the path of the executable: an upgrade may have replaced what lies there.
             worker: PathBuf::from("/proc/self/exe"),
@@ -49,6 +62,17 @@ impl Control {
     /// Whether someone asked to stop.
     pub fn interrupted(&self) -> bool {
         self.interrupt.load(Ordering::Relaxed)
+    }
+
+    /// How many bytes probes of the machine may touch, as [`Control::probe_memory`] says.
+    pub fn memory_for_probes(&self) -> u64 {
+        const USUAL: u64 = 512 << 20;
+        let free = sys::available().unwrap_or(u64::MAX);
+        let wanted = self.probe_memory.unwrap_or(match free {
+            u64::MAX => USUAL,
+            free => USUAL.max(free / 64),
+        });
+        wanted.min(free / 16)
     }
 
     /// # Errors

@@ -16,9 +16,13 @@ const NO_OPENMP: [&str; 4] = [
     "'omp.h' file not found",
 ];
 
+/// What to do without OpenMP.
+pub(super) const OPENMP: &str = "install it (`apt install gcc`, or `apt install libomp-dev` for \
+                                 clang), or name another compiler in CC";
+
 /// The line of the first error in `source` (which the compiler knows as `file`) and a text that
-/// shows it; gcc and clang write errors alike.
-pub(super) fn report(output: &str, file: &str, source: &str) -> (Option<usize>, String) {
+/// shows it; gcc and clang write errors alike. `own` are the flags of CFLAGS.
+pub(super) fn report(output: &str, file: &str, source: &str, own: &str) -> (Option<usize>, String) {
     let errors: Vec<(usize, usize, &str)> = output
         .lines()
         .filter_map(|line| placed(line, file))
@@ -46,8 +50,9 @@ pub(super) fn report(output: &str, file: &str, source: &str) -> (Option<usize>, 
         }
     };
     if NO_OPENMP.iter().any(|sign| output.contains(sign)) {
-        text += "this compiler's OpenMP library is missing: install it (`apt install libomp-dev` \
-                 for clang, `apt install gcc` for gcc)";
+        let _ = write!(text, "this compiler's OpenMP library is missing: {OPENMP}");
+    } else if line.is_none() && !own.is_empty() {
+        let _ = write!(text, "CFLAGS adds these flags: {own}");
     } else {
         text += "C that teml generated always compiles: if this is such C, please report it";
     }
@@ -89,7 +94,7 @@ mod tests {
         let source = "one\ntwo\n\tthree = x;\nfour\nfive\nsix\n";
         let output = "k.c: In function 'k':\nk.c:3:10: error: 'x' undeclared\n   3 | ...\n\
                       k.c:5:1: error: other\n";
-        let (line, text) = report(output, "k.c", source);
+        let (line, text) = report(output, "k.c", source, "");
         assert_eq!(line, Some(3));
         let expected = "k.c:3:10: error: 'x' undeclared\n    1 | one\n    2 | two\n    3 | \
                         \tthree = x;\n      | \t        ^\n    4 | four\n    5 | five\n\
@@ -99,10 +104,12 @@ mod tests {
 
     #[test]
     fn errors_without_a_place_are_shown_raw() {
-        let (line, text) = report("ld: undefined reference to `f'\n", "k.c", "");
+        let (line, text) = report("ld: undefined reference to `f'\n", "k.c", "", "");
         assert_eq!(line, None);
         assert!(text.contains("undefined reference"));
-        let (_, text) = report("k.c:900:1: error: e\n", "k.c", "short\n");
-        assert!(text.contains("900"));
+        let (_, text) = report("k.c:900:1: error: e\n", "k.c", "short\n", "");
+        assert!(text.contains("900") && text.contains("please report it"));
+        let (_, text) = report("cc: error: no option '-x'\n", "k.c", "", "-x -g");
+        assert!(text.ends_with("CFLAGS adds these flags: -x -g"), "{text}");
     }
 }

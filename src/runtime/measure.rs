@@ -61,17 +61,52 @@ pub struct Budget {
     /// No more runs but the first, whatever `min_runs` is, once their times sum up to this; a
     /// warm-up that takes as long is the first run.
     pub patience: Duration,
+    /// Whether a variant is known well enough before that: after two runs or more whose times sum
+    /// up to this and have a spread of 3 % at most, or sum up to three times `time`, however they
+    /// differ. A warm-up of half a second or more is the first run then.
+    pub enough: Option<Duration>,
 }
 
 impl Default for Budget {
-    /// 5 to 30 runs, 3 s, with all patience.
+    /// 5 to 30 runs, 3 s, with all patience; as few as 2 where these take a second and agree.
     fn default() -> Budget {
         Budget {
             min_runs: 5,
             max_runs: 30,
             time: Duration::from_secs(3),
             patience: Duration::MAX,
+            enough: Some(Duration::from_secs(1)),
         }
+    }
+}
+
+/// The spread of times that are known well enough.
+const SETTLED: f64 = 0.03;
+
+/// Memory is mapped before the first run, and whatever else that finds cold costs milliseconds: less
+/// than a percent of this.
+const SLOW: Duration = Duration::from_millis(500);
+
+impl Budget {
+    /// Whether a variant runs again after these runs.
+    fn goes_on(&self, runs: &[Duration]) -> bool {
+        let spent: Duration = runs.iter().sum();
+        let settled = |enough: Duration| {
+            let agree = || timing("", runs.to_vec()).spread <= SETTLED;
+            runs.len() >= 2 && (spent >= 3 * self.time || spent >= enough && agree())
+        };
+        let most = self.max_runs.max(self.min_runs).max(1);
+        match runs.len() {
+            0 => true,
+            count if count >= most || spent >= self.patience => false,
+            _ if self.enough.is_some_and(settled) => false,
+            count => count < self.min_runs || spent < self.time,
+        }
+    }
+
+    /// Whether a warm-up of this length is the first run.
+    fn counts(&self, warm_up: Duration) -> bool {
+        warm_up >= self.patience || self.enough.is_some() && warm_up >= SLOW
     }
 }
 
@@ -91,6 +126,25 @@ pub struct Timing {
     pub runs: Vec<Duration>,
 }
 
+/// How far a measurement is.
+#[derive(Clone, Copy, Debug)]
+pub enum Event<'a> {
+    /// A variant, by its number, runs for the `run`th time; 0 is a warm-up.
+    Runs {
+        /// The variant.
+        variant: usize,
+        /// The run.
+        run: usize,
+    },
+    /// A variant has run for the last time, and its output is still right.
+    Known {
+        /// The variant.
+        variant: usize,
+        /// Its times.
+        timing: &'a Timing,
+    },
+}
+
 /// Measures variants against each other: a warm-up of each, then run 1 of each, run 2 of each,
 /// and so on. Before every run the outputs are restored, outside the time, and the kernel is called
 /// once, unless that takes long, so that what the variant before it left in the caches matters to
@@ -106,58 +160,124 @@ pub fn measure(
     budget: &Budget,
     control: &Control,
 ) -> Result<Vec<Timing>, RuntimeError> {
+    measure_and_tell(variants, budget, control, &mut |_| {})
+}
+
+/// As [`measure`]; `tell` gets to know of every run, and of each variant's times as soon as they are
+/// known.
+///
+/// # Errors
+/// As [`measure`].
+pub fn measure_and_tell(
+    variants: &[Variant],
+    budget: &Budget,
+    control: &Control,
+    tell: &mut dyn FnMut(Event<'_>),
+) -> Result<Vec<Timing>, RuntimeError> {
     wait();
     let mut bench = Bench::new(control);
-    let place = |v: &Variant| bench.place(&v.kernel, &v.data, v.threads, v.apart);
-    let mut placed = variants
-        .iter()
-        .map(place)
-        .collect::<Result<Vec<Placed>, _>>()?;
-    let runs = take_turns(&mut bench, &mut placed, budget, control)?;
-    for (variant, placed) in variants.iter().zip(&placed) {
-        check(variant, placed)?;
+    let mut entrants = Vec::with_capacity(variants.len());
+    for variant in variants {
+        let Variant { kernel, data, .. } = variant;
+        entrants.push(Entrant {
+            variant,
+            placed: bench.place(kernel, data, variant.threads, variant.apart)?,
+            runs: Vec::new(),
+            known: None,
+        });
     }
-    let labels = variants.iter().map(|variant| variant.label.clone());
-    Ok(labels
-        .zip(runs)
-        .map(|(label, runs)| timing(label, runs))
-        .collect())
+    take_turns(&mut bench, &mut entrants, budget, control, tell)?;
+    let mut timings = Vec::with_capacity(entrants.len());
+    for (number, entrant) in entrants.into_iter().enumerate() {
+        timings.push(match entrant.known {
+            Some(timing) => timing,
+            None => {
+                check(entrant.variant, &entrant.placed)?;
+                let timing = timing(&entrant.variant.label, entrant.runs);
+                tell(Event::Known {
+                    variant: number,
+                    timing: &timing,
+                });
+                timing
+            }
+        });
+    }
+    Ok(timings)
+}
+
+/// A variant that takes its turns.
+struct Entrant<'a> {
+    variant: &'a Variant,
+    placed: Placed,
+    runs: Vec<Duration>,
+    /// Its times, once it has run for the last time and its output is known to be right.
+    known: Option<Timing>,
 }
 
 /// Kernels below this get a second warm-up.
 const SHORT: Duration = Duration::from_millis(1);
 
-/// The times of every kernel's timed runs.
+/// Runs every kernel as often as the budget wants.
 fn take_turns(
     bench: &mut Bench<'_>,
-    placed: &mut [Placed],
+    entrants: &mut [Entrant<'_>],
     budget: &Budget,
     control: &Control,
-) -> Result<Vec<Vec<Duration>>, RuntimeError> {
+    tell: &mut dyn FnMut(Event<'_>),
+) -> Result<(), RuntimeError> {
     let _alone = alone();
     let _turn = turn(control)?;
-    let mut runs = vec![Vec::new(); placed.len()];
-    for (placed, runs) in placed.iter_mut().zip(&mut runs) {
+    for (variant, entrant) in entrants.iter_mut().enumerate() {
+        tell(Event::Runs { variant, run: 0 });
         // The first call of all is slower than those after it.
-        let mut time = bench.run(placed)?;
+        let mut time = bench.run(&entrant.placed)?;
         if time < SHORT {
-            time = bench.run(placed)?;
+            time = bench.run(&entrant.placed)?;
         }
-        placed.lengthen(time);
-        if time >= budget.patience {
-            runs.push(time);
+        entrant.placed.lengthen(time);
+        if budget.counts(time) {
+            entrant.runs.push(time);
         }
     }
-    for _ in 0..budget.max_runs.max(budget.min_runs).max(1) {
-        for (placed, runs) in placed.iter().zip(&mut runs) {
-            let spent: Duration = runs.iter().sum();
-            let wanted = runs.len() < budget.min_runs || spent < budget.time;
-            if runs.is_empty() || wanted && spent < budget.patience {
-                runs.push(bench.run(placed)?);
+    let mut left: Vec<usize> = (0..entrants.len()).collect();
+    while !left.is_empty() {
+        let mut again = Vec::new();
+        for variant in left {
+            let entrant = &mut entrants[variant];
+            if budget.goes_on(&entrant.runs) {
+                let run = entrant.runs.len() + 1;
+                tell(Event::Runs { variant, run });
+                entrant.runs.push(bench.run(&entrant.placed)?);
+            }
+            if budget.goes_on(&entrant.runs) {
+                again.push(variant);
+            } else if entrant.is_unchanged() {
+                let timing = timing(&entrant.variant.label, entrant.runs.clone());
+                tell(Event::Known {
+                    variant,
+                    timing: &timing,
+                });
+                entrant.known = Some(timing);
             }
         }
+        left = again;
     }
-    Ok(runs)
+    Ok(())
+}
+
+impl Entrant<'_> {
+    /// Whether the last output is the checked one to the last bit. Whether it is within the
+    /// tolerance is work that is shared out among threads, and has to wait until nothing is
+    /// measured.
+    fn is_unchanged(&self) -> bool {
+        let Some(checked) = &self.variant.checked else {
+            return true;
+        };
+        self.placed.outputs.iter().all(|output| {
+            let expected = checked.get(output.tensor().label());
+            expected.is_none_or(|expected| expected.view() == output.view())
+        })
+    }
 }
 
 fn check(variant: &Variant, placed: &Placed) -> Result<(), RuntimeError> {
@@ -183,18 +303,23 @@ fn check(variant: &Variant, placed: &Placed) -> Result<(), RuntimeError> {
     Ok(())
 }
 
-fn timing(label: String, runs: Vec<Duration>) -> Timing {
+fn timing(label: &str, runs: Vec<Duration>) -> Timing {
     let mut sorted = runs.clone();
     sorted.sort_unstable();
     let median = quantile(&sorted, 0.5);
-    let range = quantile(&sorted, 0.75).saturating_sub(quantile(&sorted, 0.25));
     Timing {
-        label,
+        label: label.to_owned(),
         min: sorted.first().copied().unwrap_or_default(),
         median,
-        spread: range.as_secs_f64() / median.as_secs_f64().max(1e-9),
+        spread: spread(&sorted, median),
         runs,
     }
+}
+
+/// The interquartile range of sorted times over their median.
+fn spread(sorted: &[Duration], median: Duration) -> f64 {
+    let range = quantile(sorted, 0.75).saturating_sub(quantile(sorted, 0.25));
+    range.as_secs_f64() / median.as_secs_f64().max(1e-9)
 }
 
 /// The quantile `q` of sorted times, interpolated between neighbors.
@@ -212,14 +337,49 @@ mod tests {
     #[test]
     fn order_statistics() {
         let ms = |times: &[u64]| times.iter().map(|t| Duration::from_millis(*t)).collect();
-        let t = timing("t".to_owned(), ms(&[50, 10, 20, 40, 30]));
+        let t = timing("t", ms(&[50, 10, 20, 40, 30]));
         assert_eq!(
             (t.min, t.median),
             (Duration::from_millis(10), Duration::from_millis(30))
         );
         assert!((t.spread - 2.0 / 3.0).abs() < 1e-6);
-        let t = timing("t".to_owned(), ms(&[10, 20]));
+        let t = timing("t", ms(&[10, 20]));
         assert_eq!(t.median, Duration::from_millis(15));
-        assert_eq!(timing("t".to_owned(), Vec::new()).min, Duration::ZERO);
+        assert_eq!(timing("t", Vec::new()).min, Duration::ZERO);
+    }
+
+    #[test]
+    fn slow_variants_run_until_their_times_agree() {
+        let ms = |times: &[u64]| -> Vec<Duration> {
+            times.iter().map(|t| Duration::from_millis(*t)).collect()
+        };
+        let budget = Budget::default();
+        let goes_on = |times: &[u64]| budget.goes_on(&ms(times));
+        assert!(goes_on(&[]) && goes_on(&[4000]));
+        // Two are enough where they agree, and five or nine seconds where they do not.
+        assert!(!goes_on(&[4000, 4200]));
+        assert!(goes_on(&[4000, 4900]));
+        assert!(!goes_on(&[4000, 4900, 4500]));
+        assert!(goes_on(&[1500, 1900, 2500, 1700]));
+        assert!(!goes_on(&[1000, 1500, 2000, 1200, 1700]));
+        // Shorter ones run for a second.
+        assert!(goes_on(&[400, 400]));
+        assert!(!goes_on(&[400, 400, 400]));
+        assert!(goes_on(&[100; 9]));
+        assert!(!goes_on(&[100; 10]));
+        assert!(goes_on(&[1; 29]) && !goes_on(&[1; 30]));
+        assert!(budget.counts(Duration::from_millis(500)));
+        assert!(!budget.counts(Duration::from_millis(499)));
+        // Figures that are quoted have five runs, or one that takes all patience.
+        let budget = Budget {
+            patience: Duration::from_secs(8),
+            enough: None,
+            ..budget
+        };
+        let goes_on = |times: &[u64]| budget.goes_on(&ms(times));
+        assert!(goes_on(&[1000, 1000, 1000, 1000]));
+        assert!(!goes_on(&[1000, 1000, 1000, 1000, 1000]));
+        assert!(!goes_on(&[9000]));
+        assert!(budget.counts(Duration::from_secs(8)) && !budget.counts(Duration::from_secs(7)));
     }
 }

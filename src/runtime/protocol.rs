@@ -16,6 +16,21 @@ pub(super) enum Request {
     },
     /// Restore buffers, then call a kernel.
     Run(Call),
+    /// Find the C compiler that the environment names.
+    Compiler,
+}
+
+/// A C compiler and how it is started.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Configured {
+    /// A path, or a name to be found in PATH.
+    pub(super) program: OsString,
+    /// What always comes first.
+    pub(super) arguments: Vec<OsString>,
+    /// The flags of CFLAGS.
+    pub(super) flags: Vec<OsString>,
+    /// What is added to the environment.
+    pub(super) environment: Vec<(OsString, OsString)>,
 }
 
 /// One call of a kernel.
@@ -50,6 +65,8 @@ pub(super) enum Reply {
     Done,
     /// The call took so long.
     Ran { nanoseconds: u64 },
+    /// The compiler.
+    Compiler(Configured),
     /// It could not do it.
     Failed { reason: String },
 }

@@ -8,7 +8,7 @@ use super::error::RuntimeError;
 use super::measure;
 use super::place::Place;
 use super::protocol::{Call, Restore};
-use super::worker::Worker;
+use super::worker::{Kind, Worker};
 use crate::codegen::Role;
 use std::time::Duration;
 
@@ -48,9 +48,30 @@ pub fn run_once(
     data: &[Data],
     control: &Control,
 ) -> Result<Run, RuntimeError> {
+    run(compiled, data, false, control)
+}
+
+/// As [`run_once`], with threads that are not bound to cores, so that it can run beside others.
+///
+/// # Errors
+/// As [`run_once`].
+pub fn run_beside(
+    compiled: &Compiled,
+    data: &[Data],
+    control: &Control,
+) -> Result<Run, RuntimeError> {
+    run(compiled, data, true, control)
+}
+
+fn run(
+    compiled: &Compiled,
+    data: &[Data],
+    apart: bool,
+    control: &Control,
+) -> Result<Run, RuntimeError> {
     measure::wait();
     let mut bench = Bench::new(control);
-    let placed = bench.place(compiled, data, control.threads, false)?;
+    let placed = bench.place(compiled, data, control.threads, apart)?;
     let time = {
         let _quiet = measure::keep_off();
         bench.run(&placed)?
@@ -209,10 +230,12 @@ impl<'a> Bench<'a> {
         if let Some(seat) = self.seats.iter().position(same) {
             return Ok(seat);
         }
+        let bound = !apart;
+        let kind = Kind::Kernels { threads, bound };
         self.seats.push(Seat {
             threads,
             apart,
-            worker: Worker::start(threads, !apart, self.control)?,
+            worker: Worker::start(kind, self.control)?,
             inputs: Vec::new(),
         });
         Ok(self.seats.len() - 1)

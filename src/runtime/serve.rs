@@ -2,6 +2,7 @@
 
 use super::buffer::{Mapped, fill_words};
 use super::compile::ENTRY;
+use super::configured;
 use super::protocol::{Call, Reply, Request, Restore};
 use super::sys;
 use std::ffi::{OsStr, c_void};
@@ -22,8 +23,13 @@ struct Loaded {
 /// Runs kernels for the program that started this process, until it says no more.
 ///
 /// Requests come on standard input, replies go to standard output; what kernels print goes to
-/// standard error. This is the whole of `teml worker`, which nobody calls by hand.
-pub fn serve() -> ExitCode {
+/// standard error. This is the whole of `teml worker`, which nobody calls by hand. With `guard`, it
+/// runs nothing, but kills what that program has started when that program is killed.
+pub fn serve(guard: bool) -> ExitCode {
+    if guard {
+        super::guard::keep();
+        return ExitCode::SUCCESS;
+    }
     match work() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -75,6 +81,7 @@ impl Loaded {
                 Ok(Reply::Done)
             }
             Request::Run(call) => self.run(&call),
+            Request::Compiler => configured::find().map(Reply::Compiler),
         }
     }
 

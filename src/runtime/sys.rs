@@ -3,7 +3,10 @@
 
 use std::fs::File;
 use std::io;
-use std::os::fd::{FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+use std::time::{Duration, Instant};
 
 fn checked(result: libc::c_int) -> io::Result<libc::c_int> {
     if result < 0 {
@@ -39,7 +42,7 @@ pub(super) fn shared_memory(bytes: u64) -> io::Result<File> {
 ///
 /// Asked before allocating, because asking the kernel for more than there is may end in its
 /// killing a process instead of refusing.
-fn available() -> Option<u64> {
+pub(super) fn available() -> Option<u64> {
     let memory = std::fs::read_to_string("/proc/meminfo").ok()?;
     let kib = |key: &str| -> Option<u64> {
         let line = memory.lines().find(|line| line.starts_with(key))?;
@@ -86,6 +89,101 @@ pub(super) fn kill_group(leader: u32) {
     }
 }
 
+/// Makes this process the parent of what its children leave behind, so that it can wait for them:
+/// not every system has a first process that does.
+pub(super) fn adopt_orphans() {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    ONCE.call_once(|| {
+        // SAFETY: passes no memory. Where it fails, orphans go to the first process.
+        unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1) };
+    });
+}
+
+/// How long processes that were killed may take to end.
+const DYING: Duration = Duration::from_secs(2);
+
+/// Waits for what is left of a group that was killed, once its leader was waited for.
+pub(super) fn reap_group(leader: u32) {
+    let Ok(group) = libc::pid_t::try_from(leader) else {
+        return;
+    };
+    let start = Instant::now();
+    // SAFETY: a null pointer stands for a status that nobody wants.
+    let wait = || unsafe { libc::waitpid(-group, std::ptr::null_mut(), libc::WNOHANG) };
+    loop {
+        match wait() {
+            // None is left.
+            -1 => return,
+            0 if start.elapsed() >= DYING => return,
+            0 => std::thread::sleep(Duration::from_millis(1)),
+            _ => {}
+        }
+    }
+}
+
+/// Whether a child of this process has ended, which still has its number then.
+pub(super) fn has_ended(child: u32) -> bool {
+    // SAFETY: all zero is a valid value of this type.
+    let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
+    let how = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+    // SAFETY: `info` is a valid place for the result, which says of no child that it ended unless
+    // one has.
+    match unsafe { libc::waitid(libc::P_PID, child, &mut info, how) } {
+        // SAFETY: `waitid` has filled in the fields about a child, or left them zero.
+        0 => (unsafe { info.si_pid() }) != 0,
+        _ => true,
+    }
+}
+
+/// Lets a command end with the thread that starts it, at the latest.
+pub(super) fn die_with_parent(command: &mut Command) {
+    let parent = std::process::id();
+    let prepare = move || {
+        // SAFETY: the calls pass no memory.
+        unsafe {
+            checked(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL))?;
+            // It may have ended before.
+            match u32::try_from(libc::getppid()) == Ok(parent) {
+                true => Ok(()),
+                false => Err(io::Error::from_raw_os_error(libc::ESRCH)),
+            }
+        }
+    };
+    // SAFETY: between fork and exec, the function makes two system calls and touches no memory but
+    // its own.
+    unsafe { command.pre_exec(prepare) };
+}
+
+/// Waits until one of `files` can be read or is closed at the other end; which ones.
+pub(super) fn readable(files: &[BorrowedFd<'_>], limit: Duration) -> io::Result<Vec<bool>> {
+    let entry = |file: &BorrowedFd| libc::pollfd {
+        fd: file.as_raw_fd(),
+        events: libc::POLLIN,
+        revents: 0,
+    };
+    let mut entries: Vec<libc::pollfd> = files.iter().map(entry).collect();
+    let milliseconds = libc::c_int::try_from(limit.as_millis()).unwrap_or(libc::c_int::MAX);
+    let count = entries.len() as libc::nfds_t;
+    // SAFETY: `entries` are as many as the call is told, and live as long as it takes.
+    match checked(unsafe { libc::poll(entries.as_mut_ptr(), count, milliseconds) }) {
+        Ok(_) => Ok(entries.iter().map(|entry| entry.revents != 0).collect()),
+        // By a signal; whoever waits looks around and waits again.
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(vec![false; files.len()]),
+        Err(error) => Err(error),
+    }
+}
+
+/// Lets this process, and those that it starts, allocate at most so many bytes.
+pub(super) fn limit_memory(bytes: u64) -> io::Result<()> {
+    let limit = libc::rlimit {
+        rlim_cur: bytes,
+        rlim_max: bytes,
+    };
+    // SAFETY: `limit` is a valid limit for the time of the call.
+    checked(unsafe { libc::setrlimit(libc::RLIMIT_DATA, &limit) })?;
+    Ok(())
+}
+
 /// Makes this process one in which kernels may crash: it dies with its parent, leaves no core
 /// file, and dies of its faults without a word of the Rust runtime.
 pub(super) fn prepare_worker() -> io::Result<()> {
@@ -106,7 +204,6 @@ pub(super) fn prepare_worker() -> io::Result<()> {
 
 /// Gives kernels an empty standard input, and standard error as their standard output.
 pub(super) fn redirect_kernel_io() -> io::Result<()> {
-    use std::os::fd::AsRawFd;
     let null = File::open("/dev/null")?;
     // SAFETY: only replaces what the numbers 0 and 1 refer to; whoever still needs the old files
     // has duplicates of them.

@@ -4,12 +4,13 @@ use super::buffer::Buffer;
 use super::compile::Compiled;
 use super::control::Control;
 use super::error::{RuntimeError, signal_text};
+use super::process::Group;
 use super::protocol::{Call, Reply, Request};
-use super::sys;
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::path::Path;
+use std::process::{ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
 /// How long a worker may take to say that it is there.
@@ -21,11 +22,21 @@ const END_LIMIT: Duration = Duration::from_secs(5);
 /// How often a wait looks whether someone asked to stop.
 const GLANCE: Duration = Duration::from_millis(20);
 
-/// A worker process; killed when dropped, with all that its kernels started.
+/// What a worker is for.
+#[derive(Clone, Copy)]
+pub(super) enum Kind<'a> {
+    /// It runs kernels, which get `threads` OpenMP threads, each bound to a core of its own if
+    /// `bound`.
+    Kernels { threads: usize, bound: bool },
+    /// It asks other programs what they are, which may write files to `scratch`.
+    Probe { scratch: Option<&'a Path> },
+}
+
+/// A worker process; killed when dropped, with all that it started.
 ///
 /// It also dies with the thread that started it, so it belongs into one function's frame.
 pub(super) struct Worker {
-    child: Child,
+    group: Group,
     requests: ChildStdin,
     replies: Receiver<String>,
     kernels: usize,
@@ -38,14 +49,12 @@ enum Lost {
     Ended,
 }
 
+/// The longest reply.
+const LONGEST: u64 = 16 << 20;
+
 impl Worker {
-    /// Starts a worker whose kernels get `threads` OpenMP threads, each bound to a core of its own
-    /// if `bound`.
-    pub(super) fn start(
-        threads: usize,
-        bound: bool,
-        control: &Control,
-    ) -> Result<Worker, RuntimeError> {
+    /// Starts a worker.
+    pub(super) fn start(kind: Kind<'_>, control: &Control) -> Result<Worker, RuntimeError> {
         let failed = |reason: String| RuntimeError::WorkerStart {
             program: control.worker.clone(),
             reason,
@@ -53,54 +62,41 @@ impl Worker {
         let mut command = Command::new(&control.worker);
         command.arg0("teml").arg("worker");
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        // Its own group: Ctrl-C in a terminal reaches this program only.
-        command.process_group(0);
-        let threads = threads.max(1).to_string();
-        // The limit holds for kernels that ask for a number themselves.
-        command
-            .env("OMP_NUM_THREADS", &threads)
-            .env("OMP_THREAD_LIMIT", &threads);
-        command.env("OMP_DYNAMIC", "false");
-        // Libraries have threads of their own, and as many; and they know best which of their
-        // kernels a processor runs fastest.
-        let settings = std::env::vars_os().map(|(name, _)| name);
-        for name in settings.filter(|name| name.to_string_lossy().starts_with("OPENBLAS_")) {
-            command.env_remove(name);
-        }
-        command.env("OPENBLAS_NUM_THREADS", &threads);
-        let placed = ["OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY"];
-        if !bound {
-            // A library's threads inherit the place of the thread that starts them.
-            for name in placed {
-                command.env_remove(name);
-            }
-            command.env("OMP_PROC_BIND", "false");
-        } else if placed.iter().all(|name| std::env::var_os(name).is_none()) {
-            if threads == "1" {
-                // Bound, it would share its place with every other such process.
-                command.env("OMP_PROC_BIND", "false");
-            } else {
-                command
-                    .env("OMP_PROC_BIND", "close")
-                    .env("OMP_PLACES", "cores");
+        match kind {
+            Kind::Kernels { threads, bound } => set_threads(&mut command, threads, bound),
+            Kind::Probe { scratch } => {
+                command.stderr(Stdio::null());
+                command.envs(scratch.map(|directory| ("TMPDIR", directory)));
+                if std::env::var_os("CFLAGS").is_none() {
+                    // Without it, the crate adds flags of its own.
+                    command.env("CFLAGS", "");
+                }
             }
         }
-        let mut child = command.spawn().map_err(|error| failed(error.to_string()))?;
-        let pipes = child.stdin.take().zip(child.stdout.take());
+        // It dies with this program by itself.
+        let mut group = Group::start(&mut command, false, control)
+            .map_err(|error| failed(error.to_string()))?;
+        let pipes = group.child.stdin.take().zip(group.child.stdout.take());
         let Some((requests, output)) = pipes else {
             return Err(failed("it has no pipes".to_owned()));
         };
-        let (sender, replies) = channel();
+        let (sender, replies) = sync_channel(1);
         let mut worker = Worker {
-            child,
+            group,
             requests,
             replies,
             kernels: 0,
             buffers: 0,
         };
         let read = move || {
-            let lines = BufReader::new(output).lines();
-            for line in lines.map_while(Result::ok) {
+            let mut output = BufReader::new(output);
+            loop {
+                let mut line = String::new();
+                // What is no text, or has no end, is no reply.
+                match output.by_ref().take(LONGEST).read_line(&mut line) {
+                    Ok(1..) if line.ends_with('\n') => {}
+                    _ => break,
+                }
                 if sender.send(line).is_err() {
                     break;
                 }
@@ -113,14 +109,17 @@ impl Worker {
         match worker.wait(START_LIMIT, control) {
             Ok(line) => match serde_json::from_str(&line) {
                 Ok(Reply::Ready) => Ok(worker),
-                _ => Err(failed(format!("it is no worker: it answered `{line}`"))),
+                _ => Err(failed(format!(
+                    "it is no worker: it answered `{}`",
+                    line.trim_end()
+                ))),
             },
             Err(Lost::Interrupted) => Err(RuntimeError::Interrupted {
                 during: "starting a worker".to_owned(),
             }),
             Err(Lost::TimedOut) => Err(failed(format!("no answer in {START_LIMIT:?}"))),
             Err(Lost::Ended) => {
-                let status = worker.reap();
+                let status = worker.status();
                 let status = status.map_or_else(|e| e.to_string(), |s| s.to_string());
                 Err(failed(format!("it ended at once ({status})")))
             }
@@ -134,7 +133,9 @@ impl Worker {
         control: &Control,
     ) -> Result<usize, RuntimeError> {
         let path = compiled.path().as_os_str().to_owned();
-        self.request(&compiled.kernel().symbol, &Request::Load { path }, control)?;
+        let load = Request::Load { path };
+        let limit = control.run_limit;
+        self.ask(&compiled.kernel().symbol, &load, limit, control)?;
         self.kernels += 1;
         Ok(self.kernels - 1)
     }
@@ -152,7 +153,7 @@ impl Worker {
             start: buffer.start(),
             writable,
         };
-        self.request(kernel, &map, control)?;
+        self.ask(kernel, &map, control.run_limit, control)?;
         self.buffers += 1;
         Ok(self.buffers - 1)
     }
@@ -164,7 +165,8 @@ impl Worker {
         call: &Call,
         control: &Control,
     ) -> Result<Duration, RuntimeError> {
-        match self.request(kernel, &Request::Run(call.clone()), control)? {
+        let run = Request::Run(call.clone());
+        match self.ask(kernel, &run, control.run_limit, control)? {
             Reply::Ran { nanoseconds } => Ok(Duration::from_nanos(nanoseconds)),
             other => Err(RuntimeError::WorkerFailed {
                 kernel: kernel.to_owned(),
@@ -173,10 +175,12 @@ impl Worker {
         }
     }
 
-    fn request(
+    /// The reply to a request that is about `kernel`.
+    pub(super) fn ask(
         &mut self,
         kernel: &str,
         request: &Request,
+        limit: Duration,
         control: &Control,
     ) -> Result<Reply, RuntimeError> {
         let kernel = || kernel.to_owned();
@@ -188,7 +192,7 @@ impl Worker {
         line.push('\n');
         let lost = match self.requests.write_all(line.as_bytes()) {
             Err(_) => Lost::Ended,
-            Ok(()) => match self.wait(control.run_limit, control) {
+            Ok(()) => match self.wait(limit, control) {
                 Ok(line) => {
                     return match serde_json::from_str(&line) {
                         Ok(Reply::Failed { reason }) => Err(failed(reason)),
@@ -205,7 +209,7 @@ impl Worker {
             },
             Lost::TimedOut => RuntimeError::TimedOut {
                 kernel: kernel(),
-                limit: control.run_limit,
+                limit,
             },
             Lost::Ended => self.post_mortem(kernel()),
         })
@@ -230,21 +234,17 @@ impl Worker {
 
     /// The status of a process that has closed its output: it is about to end, and if it is not,
     /// it is made to.
-    fn reap(&mut self) -> io::Result<ExitStatus> {
+    fn status(&mut self) -> io::Result<ExitStatus> {
         let start = Instant::now();
-        while start.elapsed() < END_LIMIT {
-            if let Some(status) = self.child.try_wait()? {
-                return Ok(status);
-            }
+        while start.elapsed() < END_LIMIT && !self.group.has_ended() {
             std::thread::sleep(Duration::from_millis(1));
         }
-        sys::kill_group(self.child.id());
-        self.child.wait()
+        self.group.end()
     }
 
     /// Why the process is no more.
     fn post_mortem(&mut self, kernel: String) -> RuntimeError {
-        let status = match self.reap() {
+        let status = match self.status() {
             Ok(status) => status,
             Err(error) => {
                 let reason = error.to_string();
@@ -268,14 +268,36 @@ impl Worker {
     }
 }
 
-impl Drop for Worker {
-    fn drop(&mut self) {
-        // Still there or not yet reaped, so the number is still its own; and once reaped, there
-        // is nobody left to kill.
-        if matches!(self.child.try_wait(), Ok(None)) {
-            sys::kill_group(self.child.id());
-            // Reaps it; that it is gone is all that matters.
-            let _ = self.child.wait();
+/// Sets what OpenMP runtimes and libraries read when they are loaded.
+fn set_threads(command: &mut Command, threads: usize, bound: bool) {
+    let threads = threads.max(1).to_string();
+    // The limit holds for kernels that ask for a number themselves.
+    command
+        .env("OMP_NUM_THREADS", &threads)
+        .env("OMP_THREAD_LIMIT", &threads);
+    command.env("OMP_DYNAMIC", "false");
+    // Libraries have threads of their own, and as many; and they know best which of their kernels a
+    // processor runs fastest.
+    let settings = std::env::vars_os().map(|(name, _)| name);
+    for name in settings.filter(|name| name.to_string_lossy().starts_with("OPENBLAS_")) {
+        command.env_remove(name);
+    }
+    command.env("OPENBLAS_NUM_THREADS", &threads);
+    let placed = ["OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY"];
+    if !bound {
+        // A library's threads inherit the place of the thread that starts them.
+        for name in placed {
+            command.env_remove(name);
+        }
+        command.env("OMP_PROC_BIND", "false");
+    } else if placed.iter().all(|name| std::env::var_os(name).is_none()) {
+        if threads == "1" {
+            // Bound, it would share its place with every other such process.
+            command.env("OMP_PROC_BIND", "false");
+        } else {
+            command
+                .env("OMP_PROC_BIND", "close")
+                .env("OMP_PLACES", "cores");
         }
     }
 }

@@ -261,6 +261,18 @@ impl Call<'_> {
         self.state().places.site(self.context.call_position())
     }
 
+    /// Whether the call stands in code that the user runs: in the script itself, in a line of a
+    /// dialog or on standard input, and not in a module that was imported.
+    pub fn is_of_user(&self) -> bool {
+        let state = self.state();
+        let position = self.context.call_position();
+        let source = state.places.source(position);
+        source.is_some_and(|source| match &source.path {
+            Some(path) => state.main.as_ref() == Some(path),
+            None => !state.places.is_library(position),
+        })
+    }
+
     /// The state of the session. Release it before anything calls back into the script.
     pub fn state(&self) -> MutexGuard<'_, State> {
         self.shared.lock()

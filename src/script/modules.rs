@@ -9,6 +9,19 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+/// What `:help import` shows.
+pub const HELP: &str = "\
+import \"PATH\" as NAME
+
+Makes the functions of a module known as `NAME::f`: `import \"lib/tiles\" as tiles;`. The path is
+relative to the file that imports, `.rhai` is added where it has no ending, and it cannot leave the
+directory of the script. `std/NAME` is a module of the library.
+
+Scripts can only do what their functions offer. They read files (`load`) and write them (`save`,
+`bundle`), and the kernels that they define run in a process of their own. You trust the script that
+you run, lines that you type and what comes from standard input: they write anywhere. Modules that
+they import write below the working directory, unless `--allow-write DIR` names other directories.";
+
 /// Finds what `import` names: `std/NAME`, or a file relative to the importing one.
 ///
 /// A module is read once per session. Nothing outside the directory of the main script can be

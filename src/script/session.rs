@@ -14,7 +14,7 @@ use crate::diag::{Diagnostic, Sources};
 use crate::ir::Nest;
 use crate::transform;
 use rhai::{AST, Array, Dynamic, Engine, EvalAltResult, OptimizationLevel, Scope};
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -56,9 +56,11 @@ impl Session {
         let shared = Shared::new(State {
             places: Default::default(),
             output,
+            unwritten: None,
             workbench,
             root: root.canonicalize().unwrap_or(root),
             given_root: PathBuf::new(),
+            main: None,
         });
         let mut session = Session {
             engine: Engine::new(),
@@ -132,24 +134,39 @@ impl Session {
         let shown = path.display().to_string();
         let read = || -> std::io::Result<(PathBuf, String)> {
             let full = path.canonicalize()?;
-            let bytes = std::fs::read(&full)?;
-            let text = String::from_utf8(bytes).map_err(|_| {
-                let reason = "it is not UTF-8 text";
-                std::io::Error::new(std::io::ErrorKind::InvalidData, reason)
-            })?;
+            let text = script_text(std::fs::read(&full)?)?;
             Ok((full, text))
         };
-        let (full, text) = read().map_err(|error| ScriptError {
-            diagnostic: Diagnostic::error(format!("cannot read {shown}: {error}")),
-            sources: Sources::default(),
-            interrupted: false,
-        })?;
-        if let Some(directory) = full.parent() {
+        let (full, text) = read().map_err(|error| unreadable(&shown, &error))?;
+        {
             let mut state = self.shared.lock();
-            state.root = directory.to_owned();
-            state.given_root = path.parent().map(Path::to_owned).unwrap_or_default();
+            if let Some(directory) = full.parent() {
+                state.root = directory.to_owned();
+                state.given_root = path.parent().map(Path::to_owned).unwrap_or_default();
+            }
+            state.main = Some(full.clone());
         }
         self.run(&shown, &text, Some(full), drop)
+    }
+
+    /// Runs the script that comes from `input`, which messages call `<stdin>`.
+    ///
+    /// # Errors
+    /// It cannot be read, or the script fails.
+    pub fn run_input(&mut self, mut input: impl Read) -> Result<(), ScriptError> {
+        let mut bytes = Vec::new();
+        let read = input.read_to_end(&mut bytes);
+        let text = read.and_then(|_| script_text(bytes));
+        let text = text.map_err(|error| unreadable(INPUT, &error))?;
+        self.run_text(INPUT, &text)
+    }
+
+    /// Whether all that scripts printed could be written.
+    ///
+    /// # Errors
+    /// The first error since this was asked.
+    pub fn written(&self) -> std::io::Result<()> {
+        self.shared.lock().written()
     }
 
     /// Runs a text as the script `name`.
@@ -307,6 +324,9 @@ impl Session {
                 function.doc.trim()
             ));
         }
+        if name == "import" {
+            return Some(modules::HELP.to_owned());
+        }
         documentation(&self.functions, name).or_else(|| self.library.help(name))
     }
 
@@ -319,6 +339,24 @@ impl Session {
             }
         }
         names
+    }
+}
+
+/// The name of a script that comes from standard input.
+const INPUT: &str = "<stdin>";
+
+fn script_text(bytes: Vec<u8>) -> std::io::Result<String> {
+    String::from_utf8(bytes).map_err(|_| {
+        let reason = "it is not UTF-8 text";
+        std::io::Error::new(std::io::ErrorKind::InvalidData, reason)
+    })
+}
+
+fn unreadable(name: &str, error: &std::io::Error) -> ScriptError {
+    ScriptError {
+        diagnostic: Diagnostic::error(format!("cannot read {name}: {error}")),
+        sources: Sources::default(),
+        interrupted: false,
     }
 }
 

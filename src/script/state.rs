@@ -12,12 +12,16 @@ pub struct State {
     pub places: Places,
     /// Where scripts print to.
     pub output: Box<dyn Write + Send>,
+    /// The first error of printing.
+    pub unwritten: Option<std::io::Error>,
     /// Where kernels are made and tried.
     pub workbench: Workbench,
     /// The directory that imports may not leave, in canonical form.
     pub root: PathBuf,
     /// The same directory as the user gave it.
     pub given_root: PathBuf,
+    /// The file of the script that runs; `None` for lines of a dialog and standard input.
+    pub main: Option<PathBuf>,
 }
 
 impl State {
@@ -31,10 +35,32 @@ impl State {
 }
 
 impl State {
-    /// Prints a line. Nobody is left to tell when output cannot be written: a closed pipe is no
-    /// error.
+    /// Prints a line. Where that fails, the script goes on, since what it saves may be wanted all
+    /// the same, and [`State::written`] tells.
     pub fn print(&mut self, text: &str) {
-        let _ = writeln!(self.output, "{text}");
+        let printed = writeln!(self.output, "{text}");
+        self.note(printed);
+    }
+
+    /// Prints a line that someone may be waiting for.
+    pub fn print_now(&mut self, text: &str) {
+        self.print(text);
+        let flushed = self.output.flush();
+        self.note(flushed);
+    }
+
+    /// Whether all that was printed could be written.
+    ///
+    /// # Errors
+    /// The first error since this was asked.
+    pub fn written(&mut self) -> std::io::Result<()> {
+        let flushed = self.output.flush();
+        self.note(flushed);
+        self.unwritten.take().map_or(Ok(()), Err)
+    }
+
+    fn note(&mut self, written: std::io::Result<()>) {
+        self.unwritten = self.unwritten.take().or(written.err());
     }
 }
 

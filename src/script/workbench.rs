@@ -4,6 +4,7 @@ use crate::codegen::Kernel;
 use crate::ir::Nest;
 use crate::runtime::Control;
 use crate::trial::{Contest, Inputs, Settings};
+use std::path::PathBuf;
 
 /// What becomes of generated code.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -101,6 +102,8 @@ pub struct Workbench {
     pub checked: usize,
     /// How many of those are wrong.
     pub wrong: usize,
+    /// Where imported modules may write beside the working directory.
+    pub allow_write: Vec<PathBuf>,
     /// Whether to say on standard error what a long run is doing.
     pub shows_progress: bool,
 }

@@ -6,7 +6,9 @@ use super::{
 };
 use crate::codegen::{Kernel, Param, Role};
 use crate::ir::Tensor;
-use crate::runtime::{self, Compiled, Control, Data, Outputs, Timing, Variant};
+use crate::runtime::{
+    self, Compiled, Control, Data, Event, Outputs, RuntimeError, Timing, Variant,
+};
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -32,6 +34,9 @@ pub(super) struct Trial<'a> {
     total: usize,
     tensors: Vec<Tensor>,
 }
+
+/// What a kernel wrote, or why it wrote nothing.
+pub(super) type Written = Result<Arc<Outputs>, TrialError>;
 
 /// What results are compared with.
 pub(super) struct Expected {
@@ -91,21 +96,72 @@ impl<'a> Trial<'a> {
         kernel.params.iter().map(of).collect()
     }
 
-    fn run(&self, compiled: &Compiled) -> Result<Arc<Outputs>, TrialError> {
+    /// What a kernel writes.
+    pub fn run(&self, compiled: &Compiled) -> Written {
         let data = self.data(compiled.kernel());
         let run = runtime::run_once(compiled, &data, self.control)?;
         Ok(Arc::new(run.outputs))
     }
 
-    /// What `candidate` computes by definition, from its untransformed nests as they were
-    /// compiled.
+    /// What the untransformed nests write, and what others write, in order, which run beside them
+    /// as long as they do. Nothing is timed. What lacks time or memory beside others runs again
+    /// alone. With `all_must_do`, others run until one fails.
+    pub fn run_all(
+        &self,
+        naive: &Compiled,
+        others: &[&Compiled],
+        all_must_do: bool,
+    ) -> (Written, Vec<Written>) {
+        self.begin("running the untransformed nests");
+        if others.is_empty() {
+            return (self.run(naive), Vec::new());
+        }
+        let mut written = Vec::with_capacity(others.len());
+        let reference = std::thread::scope(|scope| {
+            let reference = scope.spawn(|| {
+                let data = self.data(naive.kernel());
+                let run = runtime::run_beside(naive, &data, self.control)?;
+                Ok(Arc::new(run.outputs))
+            });
+            for other in others {
+                self.begin(&format!("running {}", other.kernel().symbol));
+                let outputs = self.run(other);
+                let crowded = lacks_room(&outputs);
+                let failed = outputs.is_err();
+                written.push(outputs);
+                if crowded || failed && all_must_do {
+                    break;
+                }
+            }
+            // What panics there is a bug that panics here, too.
+            reference
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        });
+        let reference = match lacks_room(&reference) {
+            true => self.run(naive),
+            false => reference,
+        };
+        if written.last().is_some_and(lacks_room) {
+            written.pop();
+        }
+        for other in &others[written.len()..] {
+            let failed = reference.is_err() || written.last().is_some_and(Result::is_err);
+            if all_must_do && failed {
+                break;
+            }
+            written.push(self.run(other));
+        }
+        (reference, written)
+    }
+
+    /// What `candidate` computes by definition, from what its untransformed nests wrote.
     pub fn expected(
         &self,
         candidate: &Candidate,
-        naive: &Compiled,
+        outputs: Arc<Outputs>,
     ) -> Result<Expected, TrialError> {
         self.begin(&format!("checking {} by definition", candidate.label));
-        let outputs = self.run(naive)?;
         let reference = Reference {
             candidate,
             inputs: self.inputs,
@@ -116,17 +172,15 @@ impl<'a> Trial<'a> {
         Ok(Expected { outputs, evidence })
     }
 
-    /// Runs a candidate or a peer and compares its `results`; returns what it wrote, and its error.
+    /// Compares the `results` of a candidate or a peer with the reference; its error.
     pub fn check(
         &self,
         label: &str,
         results: &[String],
-        compiled: &Compiled,
+        own: &Outputs,
         expected: &Expected,
-    ) -> Result<(Arc<Outputs>, f64), TrialError> {
-        let own = self.run(compiled)?;
-        let error = check_outputs(label, results, &expected.outputs, &own)?;
-        Ok((own, error))
+    ) -> Result<f64, TrialError> {
+        check_outputs(label, results, &expected.outputs, own)
     }
 
     /// A candidate or a peer that was checked, to be measured.
@@ -147,14 +201,42 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// Measures variants against each other.
-    pub fn measure(&self, variants: &[Variant]) -> Result<Vec<Timing>, TrialError> {
-        Ok(runtime::measure(
+    /// Measures variants against each other. `known` gets the number and the times of each as soon
+    /// as they are known.
+    pub fn measure(
+        &self,
+        variants: &[Variant],
+        known: &mut dyn FnMut(usize, &Timing),
+    ) -> Result<Vec<Timing>, TrialError> {
+        let mut tell = |event: Event<'_>| match event {
+            Event::Runs { variant, run: 0 } => {
+                self.begin(&format!("measuring {}: warm-up", variants[variant].label));
+            }
+            Event::Runs { variant, run } => {
+                self.begin(&format!("measuring {}: run {run}", variants[variant].label));
+            }
+            Event::Known { variant, timing } => known(variant, timing),
+        };
+        let budget = &self.settings.budget;
+        Ok(runtime::measure_and_tell(
             variants,
-            &self.settings.budget,
+            budget,
             self.control,
+            &mut tell,
         )?)
     }
+}
+
+/// Whether a run may end well where nothing else runs beside it.
+fn lacks_room(outputs: &Written) -> bool {
+    use RuntimeError::{Allocation, TimedOut};
+    let error = outputs.as_ref().err();
+    error.is_some_and(|error| {
+        matches!(
+            error,
+            TrialError::Runtime(Allocation { .. } | TimedOut { .. })
+        )
+    })
 }
 
 /// Runs a candidate once and returns what it wrote, after its results were compared with the
@@ -174,16 +256,20 @@ pub fn run(
     let trial = Trial::new(&[&kernel], inputs, settings, control, (progress, 3));
     trial.begin("compiling");
     let compiled = trial.compile(&kernel)?;
-    let plain = match plain.nests == candidate.nests {
+    let is_plain = plain.nests == candidate.nests;
+    let plain = match is_plain {
         true => compiled.clone(),
         false => trial.compile(&generate(&plain, settings.reductions)?)?,
     };
-    let expected = trial.expected(candidate, &plain)?;
     trial.begin(&format!("running {}", candidate.label));
-    let results = results(candidate);
-    Ok(trial
-        .check(&candidate.label, &results, &compiled, &expected)?
-        .0)
+    let others: &[&Compiled] = if is_plain { &[] } else { &[&compiled] };
+    let (outputs, own) = trial.run_all(&plain, others, true);
+    let outputs = outputs?;
+    let own = own.into_iter().next().unwrap_or(Ok(outputs.clone()));
+    let expected = trial.expected(candidate, outputs)?;
+    let own = own?;
+    trial.check(&candidate.label, &results(candidate), &own, &expected)?;
+    Ok(own)
 }
 
 /// The tensors of all kernels in order of appearance: their numbers decide the default inputs.

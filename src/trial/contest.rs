@@ -97,8 +97,18 @@ impl Contest {
         progress: &(dyn Fn(Progress) + Sync),
     ) -> Result<Ranking, TrialError> {
         let all_must_do = false;
-        hold(self, (peers, probes), all_must_do, control, progress)
+        let show = &mut |_: &Row| {};
+        let audience = Audience { progress, show };
+        hold(self, (peers, probes), all_must_do, control, audience)
     }
+}
+
+/// Who gets to know how a contest goes.
+pub(super) struct Audience<'a> {
+    /// Is told what is being done.
+    pub progress: &'a (dyn Fn(Progress) + Sync),
+    /// Gets each row as soon as it is known.
+    pub show: &'a mut dyn FnMut(&Row),
 }
 
 /// Checks and times all variants and peers. The first one that fails is the error if all must do.
@@ -107,7 +117,7 @@ pub(super) fn hold(
     (peers, probes): (&[Peer], &[Variant]),
     all_must_do: bool,
     control: &Control,
-    progress: &(dyn Fn(Progress) + Sync),
+    Audience { progress, show }: Audience<'_>,
 ) -> Result<Ranking, TrialError> {
     let (candidates, settings) = (&contest.candidates, &contest.settings);
     let [first, others @ ..] = &candidates[..] else {
@@ -116,10 +126,16 @@ pub(super) fn hold(
     for other in others {
         check_results(first, other)?;
     }
-    let kernels: Vec<Result<Kernel, TrialError>> = candidates
-        .par_iter()
-        .map(|candidate| tolerate(generate(candidate, settings.reductions), all_must_do))
-        .collect::<Result<_, _>>()?;
+    let generated = || -> Result<Vec<Result<Kernel, TrialError>>, TrialError> {
+        let kernel = |candidate: &Candidate| generate(candidate, settings.reductions);
+        let kernels = candidates.par_iter();
+        let kernels = kernels.map(|candidate| tolerate(kernel(candidate), all_must_do));
+        kernels.collect()
+    };
+    // The compiler is asked what it is meanwhile, and once.
+    let (kernels, compiler) = rayon::join(generated, || Compiler::find(control));
+    let kernels = kernels?;
+    compiler?;
     let plain = naive(first);
     let is_plain = plain.nests == first.nests;
     let plain_kernel = generate(&plain, settings.reductions)?;
@@ -150,39 +166,54 @@ pub(super) fn hold(
             .map(of_peer)
             .collect::<Result<Vec<_>, _>>()?,
     );
-    let expected = trial.expected(first, &trial.compile(&plain_kernel)?)?;
+    let plain_compiled = match compiled.first() {
+        Some(Ok(first)) if is_plain => first.clone(),
+        _ => trial.compile(&plain_kernel)?,
+    };
 
     let labels = candidates.iter().map(|c| &c.label);
     let labels = labels.chain(peers.iter().map(|p| &p.label));
     let names = results(first);
+    let runs_apart = |k: usize| k > 0 || !is_plain;
+    let others = compiled.iter().enumerate();
+    let others = others.filter_map(|(k, c)| c.as_ref().ok().filter(|_| runs_apart(k)));
+    let others: Vec<&Compiled> = others.collect();
+    let (outputs, written) = trial.run_all(&plain_compiled, &others, all_must_do);
+    let expected = trial.expected(first, outputs?)?;
+    let mut written = written.into_iter();
     let mut checked: Vec<Result<(Variant, f64), TrialError>> = Vec::with_capacity(compiled.len());
     for (k, (label, compiled)) in labels.clone().zip(compiled).enumerate() {
         trial.begin(&format!("checking {label}"));
         let is_peer = k >= candidates.len();
         let check = |compiled: Compiled| -> Result<(Variant, f64), TrialError> {
-            let (own, error) = match k == 0 && is_plain {
-                true => (expected.outputs.clone(), 0.0),
-                false => trial.check(label, &names, &compiled, &expected)?,
+            let (own, error) = match runs_apart(k) {
+                true => {
+                    let own = written.next().unwrap_or(Err(TrialError::Nothing))?;
+                    let error = trial.check(label, &names, &own, &expected)?;
+                    (own, error)
+                }
+                false => (expected.outputs.clone(), 0.0),
             };
             Ok((trial.variant(label, compiled, own, is_peer), error))
         };
         checked.push(tolerate(compiled.and_then(check), all_must_do)?);
         trial.finish();
     }
-    trial.begin("measuring");
-    let variants = checked.iter().flatten().map(|(variant, _)| variant);
+    let entrants: Vec<&(Variant, f64)> = checked.iter().flatten().collect();
+    let variants = entrants.iter().map(|(variant, _)| variant);
     let variants: Vec<Variant> = variants.chain(probes).cloned().collect();
-    let mut timings = trial.measure(&variants)?;
+    let mut known = |k: usize, timing: &Timing| {
+        if let Some(entrant) = entrants.get(k) {
+            show(&row(entrant, timing.clone()));
+        }
+    };
+    let mut timings = trial.measure(&variants, &mut known)?;
+    let serial = variants.iter().any(|variant| variant.kernel.is_serial());
     let of_probes = timings.split_off(variants.len() - probes.len());
     let mut timings = timings.into_iter();
     let rows = checked.into_iter().map(|checked| {
-        let (variant, error) = checked?;
-        Ok(Row {
-            label: variant.label,
-            timing: timings.next().ok_or(TrialError::Nothing)?,
-            error,
-            kernel: variant.kernel.kernel().clone(),
-        })
+        let checked = checked?;
+        Ok(row(&checked, timings.next().ok_or(TrialError::Nothing)?))
     });
     let entry = |(label, row): (&String, Result<Row, TrialError>)| Entry {
         label: label.clone(),
@@ -193,8 +224,18 @@ pub(super) fn hold(
         probes: of_probes,
         evidence: expected.evidence,
         work: work_of(contest, &plain),
-        threads: control.threads,
+        threads: if serial { 1 } else { control.threads },
     })
+}
+
+/// The row of a variant that was checked, with its error, and timed.
+fn row((variant, error): &(Variant, f64), timing: Timing) -> Row {
+    Row {
+        label: variant.label.clone(),
+        timing,
+        error: *error,
+        kernel: variant.kernel.kernel().clone(),
+    }
 }
 
 /// A result that may be an error, if that is the fault of one candidate and not all must do.

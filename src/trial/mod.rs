@@ -19,11 +19,13 @@ pub use inputs::Inputs;
 pub use reference::Evidence;
 pub use sweep::{Sweep, sweep};
 
+use crate::analysis::work;
 use crate::codegen::{self, Kernel, NoCode};
 use crate::interp::Fault;
 use crate::ir::{Expr, Nest, Node};
 use crate::legality::Reductions;
 use crate::runtime::{self, Budget, Comparison, Control, Options, Outputs, RuntimeError, Timing};
+use contest::Audience;
 use reference::Reference;
 
 /// One way to compute something: nests that run in order.
@@ -137,16 +139,18 @@ pub enum TrialError {
     Runtime(#[from] RuntimeError),
 }
 
-/// Checks and times `candidates`. Says what it is doing to `progress`.
+/// Checks and times `candidates`. Says what it is doing to `progress`, and gives each row to `show`
+/// as soon as it is known.
 ///
 /// # Errors
-/// [`TrialError`]; then nothing was timed, or nothing is reported of what was.
+/// [`TrialError`]; then nothing was timed, or what was timed is not the whole comparison.
 pub fn compare(
     candidates: &[Candidate],
     inputs: &Inputs,
     settings: &Settings,
     control: &Control,
     progress: &(dyn Fn(Progress) + Sync),
+    show: &mut dyn FnMut(&Row),
 ) -> Result<Outcome, TrialError> {
     let contest = Contest {
         candidates: candidates.to_vec(),
@@ -154,7 +158,8 @@ pub fn compare(
         settings: settings.clone(),
     };
     let all_must_do = true;
-    let ranking = contest::hold(&contest, (&[], &[]), all_must_do, control, progress)?;
+    let audience = Audience { progress, show };
+    let ranking = contest::hold(&contest, (&[], &[]), all_must_do, control, audience)?;
     let rows = ranking.entries.into_iter().map(|entry| entry.row);
     Ok(Outcome {
         rows: rows.collect::<Result<_, _>>()?,
@@ -162,6 +167,11 @@ pub fn compare(
         flops: ranking.work.flops,
         threads: ranking.threads,
     })
+}
+
+/// Arithmetic operations of the computation of `candidate` by its definition.
+pub fn flops(candidate: &Candidate) -> f64 {
+    naive(candidate).nests.iter().filter_map(work::flops).sum()
 }
 
 fn generate(candidate: &Candidate, reductions: Reductions) -> Result<Kernel, TrialError> {

@@ -14,8 +14,8 @@ fn script(directory: &Path, body: &str) -> Compiler {
     std::fs::write(&path, format!("#!/bin/sh\n{version}\n{body}\n")).unwrap();
     std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
     // Another thread that forks just now may hold the script open for writing for a moment.
-    assert!(eventually(|| Compiler::from_path(&path).is_ok()));
-    Compiler::from_path(&path).unwrap()
+    assert!(eventually(|| Compiler::from_path(&path, &control()).is_ok()));
+    Compiler::from_path(&path, &control()).unwrap()
 }
 
 fn with_cache(directory: &Path) -> Control {
@@ -27,18 +27,18 @@ fn with_cache(directory: &Path) -> Control {
 
 #[test]
 fn a_missing_compiler_names_the_remedy() {
-    let error = Compiler::from_path(Path::new("/nonexistent/cc")).unwrap_err();
+    let error = Compiler::from_path(Path::new("/nonexistent/cc"), &control()).unwrap_err();
     let text = error.to_string();
     for part in ["/nonexistent/cc", "apt install gcc", "CC"] {
         assert!(text.contains(part), "{text}");
     }
-    let error = Compiler::from_path(Path::new("/bin/false")).unwrap_err();
+    let error = Compiler::from_path(Path::new("/bin/false"), &control()).unwrap_err();
     assert!(matches!(error, RuntimeError::NoCompiler { .. }));
 }
 
 #[test]
 fn the_compiler_is_found_with_its_version() {
-    let compiler = Compiler::find().unwrap();
+    let compiler = Compiler::find(&control()).unwrap();
     assert!(!compiler.version().is_empty());
     assert!(!compiler.program().as_os_str().is_empty());
 }

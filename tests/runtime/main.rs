@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod bounding;
 mod compiling;
 mod crashing;
 mod measuring;

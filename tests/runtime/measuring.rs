@@ -7,7 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use teml::codegen::Role;
 use teml::ir::Elem;
-use teml::runtime::{Budget, Data, RuntimeError, Scalar, Variant, View, measure, run_once};
+use teml::runtime::{
+    Budget, Data, Event, RuntimeError, Scalar, Variant, View, measure, measure_and_tell, run_once,
+};
 
 fn variant(label: &str, kernel: &teml::codegen::Kernel, data: &[Data], threads: usize) -> Variant {
     Variant {
@@ -44,6 +46,7 @@ fn variants_take_turns_on_restored_outputs() {
         min_runs: 5,
         max_runs: 7,
         time: Duration::from_secs(600),
+        enough: None,
         ..Budget::default()
     };
     let timings = measure(&variants, &budget, &control()).unwrap();
@@ -86,6 +89,7 @@ fn a_call_that_does_not_count_comes_first() {
     let budget = Budget {
         min_runs: 3,
         max_runs: 3,
+        enough: None,
         ..Budget::default()
     };
     let timings = measure(&variants, &budget, &control()).unwrap();
@@ -99,6 +103,7 @@ fn the_budget_ends_after_the_least_number_of_runs() {
     let idle = on_x("brief", "", "x[0] += 1.0;");
     let budget = Budget {
         time: Duration::ZERO,
+        enough: None,
         ..Budget::default()
     };
     let timings = measure(
@@ -108,6 +113,61 @@ fn the_budget_ends_after_the_least_number_of_runs() {
     );
     assert_eq!(timings.unwrap()[0].runs.len(), 5);
     assert!(measure(&[], &budget, &control()).unwrap().is_empty());
+}
+
+#[test]
+fn times_are_told_as_soon_as_they_are_known() {
+    let sleeping = "#include <stdio.h>\nint usleep(unsigned);";
+    let slow = on_x(
+        "asleep",
+        sleeping,
+        "usleep(999999); usleep(100000); x[0] = 2.0;",
+    );
+    let quick = on_x("awake", "", "x[0] = 2.0;");
+    let ones = [Data::Constant(1.0.into())];
+    let mut variants = [
+        variant("quick", &quick, &ones, 1),
+        variant("slow", &slow, &ones, 1),
+    ];
+    let expected = run_on_x(&quick, &control()).unwrap().outputs;
+    let expected = Arc::new(expected);
+    for variant in &mut variants {
+        variant.checked = Some(expected.clone());
+    }
+    let budget = Budget {
+        min_runs: 5,
+        max_runs: 5,
+        patience: Duration::from_secs(1),
+        enough: None,
+        ..Budget::default()
+    };
+    let mut told = Vec::new();
+    let mut tell = |event: Event<'_>| match event {
+        Event::Runs { variant, run } => told.push(format!("{variant} runs {run}")),
+        Event::Known { variant, timing } => {
+            told.push(format!(
+                "{variant}: {} after {}",
+                timing.label,
+                timing.runs.len()
+            ));
+        }
+    };
+    let timings = measure_and_tell(&variants, &budget, &control(), &mut tell).unwrap();
+    // The slow one takes all patience with its warm-up.
+    let expected = [
+        "0 runs 0",
+        "1 runs 0",
+        "0 runs 1",
+        "1: slow after 1",
+        "0 runs 2",
+        "0 runs 3",
+        "0 runs 4",
+        "0 runs 5",
+        "0: quick after 5",
+    ];
+    assert_eq!(told, expected);
+    let labels: Vec<&str> = timings.iter().map(|t| t.label.as_str()).collect();
+    assert_eq!(labels, ["quick", "slow"]);
 }
 
 #[test]

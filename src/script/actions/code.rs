@@ -4,6 +4,7 @@ use super::check::illegal;
 use super::compare::label;
 use super::data::Numbers;
 use super::prove;
+use super::writing;
 use super::{Shown, register_shown};
 use crate::codegen::{self, Kernel, NoCode};
 use crate::diag;
@@ -12,7 +13,6 @@ use crate::script::call::{Call, Function, Parameter};
 use crate::script::fail::Failure;
 use crate::script::workbench::Mode;
 use rhai::Dynamic;
-use std::path::Path;
 use std::sync::Arc;
 
 /// The C of a kernel, as scripts see it.
@@ -101,16 +101,16 @@ pub(super) static SAVE: Function = Function {
     doc: "\
 Writes the C of `codegen`, or a tensor that `run` computed as an `.npy` file:
 `save(codegen(plan), \"plan.c\")`, `save(run(plan).C, \"c.npy\")`. Paths are relative to the
-current directory.",
+current directory, which imported modules may not leave (`:help import`).",
     call: |call| {
-        let path = call.text(1)?;
+        let path = writing::target(call, 1)?;
         let emits = call.state().workbench.mode != Mode::Run;
         let written = match call.get::<Numbers>(0, "") {
-            Ok(_) if !path.ends_with(".npy") => {
+            Ok(_) if path.extension().is_none_or(|end| end != "npy") => {
                 return Err(call.fail(1, "must end with `.npy`, the format of numbers"));
             }
             Ok(_) if emits => Ok(()),
-            Ok(numbers) => numbers.save(Path::new(&path)),
+            Ok(numbers) => numbers.save(&path),
             Err(_) => {
                 let code: Code = call.get(0, "the result of codegen, or a tensor of run")?;
                 match emits {
@@ -121,7 +121,10 @@ current directory.",
         };
         match written {
             Ok(()) => Ok(Dynamic::UNIT),
-            Err(error) => Err(call.fail(1, &format!("cannot be written: {path}: {error}"))),
+            Err(error) => Err(call.fail(
+                1,
+                &format!("cannot be written: {}: {error}", path.display()),
+            )),
         }
     },
 };

@@ -4,7 +4,7 @@ use super::code::{no_code, unused};
 use super::prove;
 use crate::codegen::{self, Kernel, NoCode};
 use crate::ir::{Name, Nest};
-use crate::report;
+use crate::report::{self, Bar, Growing};
 use crate::runtime::Control;
 use crate::script::call::{Call, Function, Parameter};
 use crate::script::fail::Failure;
@@ -25,7 +25,11 @@ holds its last nest, or what `named` says. All variants must compute the same te
 element of every result is compared with the reference before anything is timed; a wrong one is
 shown with its indices, and no times. Then all variants are timed in turn, in one run. Inputs are
 a pattern of numbers unless `init` says otherwise. The table shows speed-ups over the first
-variant.
+variant; a row appears as soon as its times are known.
+
+Each variant runs 5 to 30 times, about 3 seconds in all. Where runs take long, two may do: as soon as
+they take a second together and their spread is 3 % or less. The line below the table says how often
+variants ran.
 
 The result is a list with a map per variant: `name`, `min` and `median` in seconds, `spread` (the
 interquartile range over the median), `gflops` (of the median), `error` (the largest difference
@@ -53,11 +57,19 @@ over the largest value), and `ok`, which is `true`.",
             });
             return Ok(Dynamic::from_array(rows));
         }
-        let outcome = at_bench(call, |inputs, settings, control, progress| {
-            trial::compare(&candidates, inputs, settings, control, progress)
+        let labels = candidates.iter().map(|c| c.label.as_str());
+        let flops = candidates.first().map_or(0.0, trial::flops);
+        let mut table = Growing::new(labels, flops);
+        let outcome = at_bench(call, |inputs, settings, control, bar| {
+            let show_bar = |progress: Progress| bar.show(progress);
+            let mut show = |row: &Row| {
+                let lines = table.add(row);
+                bar.hidden(|| lines.iter().for_each(|line| call.state().print_now(line)));
+            };
+            trial::compare(&candidates, inputs, settings, control, &show_bar, &mut show)
         });
         let outcome = outcome.map_err(|error| failed_trial(call, error))?;
-        call.state().print(&report::table(&outcome));
+        call.state().print(&report::footer(&outcome));
         let rows = outcome.rows.iter().map(|row| measured(row, outcome.flops));
         let mut rows = Dynamic::from_array(rows.collect());
         rows.set_tag(values::SHOWN);
@@ -94,8 +106,8 @@ line, and the others go on: its row has `ok` false and `why`, and no numbers.",
         if mode == Mode::Collect {
             return Ok(Dynamic::from_array(not_run(&candidates)));
         }
-        let swept = at_bench(call, |inputs, settings, control, progress| {
-            trial::sweep(&candidates, inputs, settings, control, progress)
+        let swept = at_bench(call, |inputs, settings, control, bar| {
+            trial::sweep(&candidates, inputs, settings, control, &|p| bar.show(p))
         });
         let swept = swept.map_err(|error| failed_trial(call, error))?;
         let mut rows = Array::with_capacity(candidates.len());
@@ -139,12 +151,7 @@ It is made of letters, digits and underscores.",
 /// Runs a trial with what `init` and the command line say, and shows how far it is.
 pub(super) fn at_bench<T>(
     call: &Call,
-    trial: impl FnOnce(
-        &Inputs,
-        &Settings,
-        &Control,
-        &(dyn Fn(Progress) + Sync),
-    ) -> Result<T, TrialError>,
+    trial: impl FnOnce(&Inputs, &Settings, &Control, &Bar) -> Result<T, TrialError>,
 ) -> Result<T, TrialError> {
     let (inputs, settings, control, visible) = {
         let state = call.state();
@@ -156,8 +163,8 @@ pub(super) fn at_bench<T>(
             bench.shows_progress,
         )
     };
-    let bar = report::Bar::new(visible);
-    trial(&inputs, &settings, &control, &|progress| bar.show(progress))
+    let bar = Bar::new(visible);
+    trial(&inputs, &settings, &control, &bar)
 }
 
 /// Collects the C of a candidate.

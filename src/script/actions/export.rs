@@ -1,11 +1,11 @@
 //! `bundle`: a comparison as files (`export` is a word of Rhai).
 
 use super::compare::{candidates, failed_trial};
+use super::writing;
 use crate::script::call::{Function, Parameter};
 use crate::script::workbench::Mode;
 use crate::trial;
 use rhai::Dynamic;
-use std::path::Path;
 
 pub(super) static EXPORT: Function = Function {
     name: "bundle",
@@ -14,10 +14,11 @@ pub(super) static EXPORT: Function = Function {
     doc: "\
 Writes a comparison to a directory: the C of all variants, a header, a driver that checks every
 variant against the untransformed nest and times them in turn, data, and a Makefile. `make run`
-there reproduces `compare(variants)` without teml.",
+there reproduces `compare(variants)` without teml. Imported modules may not leave the current
+directory (`:help import`).",
     call: |call| {
         let candidates = candidates(call)?;
-        let directory = call.text(1)?;
+        let directory = writing::target(call, 1)?;
         let (mode, inputs, settings) = {
             let state = call.state();
             let bench = &state.workbench;
@@ -30,13 +31,16 @@ there reproduces `compare(variants)` without teml.",
         let files = files.map_err(|error| failed_trial(call, error))?;
         let write = || -> std::io::Result<()> {
             std::fs::create_dir_all(&directory)?;
-            files.iter().try_for_each(|file| {
-                std::fs::write(Path::new(&directory).join(&file.name), &file.contents)
-            })
+            files
+                .iter()
+                .try_for_each(|file| std::fs::write(directory.join(&file.name), &file.contents))
         };
         match write() {
             Ok(()) => Ok(Dynamic::UNIT),
-            Err(error) => Err(call.fail(1, &format!("cannot be written: {directory}: {error}"))),
+            Err(error) => {
+                let directory = directory.display();
+                Err(call.fail(1, &format!("cannot be written: {directory}: {error}")))
+            }
         }
     },
 };

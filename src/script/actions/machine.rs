@@ -17,6 +17,10 @@ this process may use), and `cores` those that it may use; `l1`, `l2` and `l3` ar
 data cache of a level; `vector_bytes` and `vector_registers` describe vector registers. What the
 system does not tell is `()`.
 
+Of the last level of cache, virtual machines report sizes that no core gets. So its size is the one
+that `teml machine` or `teml bench` has measured here; before that, the reported size, but at most
+16 level 2 caches for each core that shares it.
+
 `machine(\"measured\")` also has `one` and `all`, for one thread and for all threads of this run,
 each a map of rates at best: `f64` and `f32` in GFLOP/s, where a fused multiply-add is two
 operations, `read`, `copy` and `triad` in GB/s to and from memory. They are measured in some seconds, by
@@ -27,7 +31,7 @@ running kernels, and remembered from then on (`teml machine --again` measures an
             _ if call.text(0)? == "measured" => true,
             _ => return Err(call.fail(0, "must be \"measured\", or be left out")),
         };
-        let machine = Machine::this();
+        let machine = Machine::known(&call.state().workbench.control);
         let mut map = Map::new();
         let mut add = |key: &str, value: Option<u64>| {
             let value = value.and_then(|v| i64::try_from(v).ok());

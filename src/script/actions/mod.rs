@@ -15,6 +15,7 @@ mod pluto;
 mod prove;
 mod run;
 mod strategy;
+mod writing;
 
 pub use code::Code;
 pub use paths::Path;

@@ -46,8 +46,8 @@ of numbers unless `init` says otherwise. `teml emit` runs nothing: there, result
             }
             return Ok(results.into());
         }
-        let outputs = at_bench(call, |inputs, settings, control, progress| {
-            trial::run(&candidate, inputs, settings, control, progress)
+        let outputs = at_bench(call, |inputs, settings, control, bar| {
+            trial::run(&candidate, inputs, settings, control, &|p| bar.show(p))
         });
         let outputs = outputs.map_err(|error| failed_trial(call, error))?;
         for buffer in outputs.iter() {

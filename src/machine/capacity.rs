@@ -1,0 +1,179 @@
+//! How much the last level of cache really holds, measured: arrays of growing size are read again
+//! and again, and where the rate falls to that of memory, the cache ends.
+
+use super::Machine;
+use super::kernels;
+use super::memo::{forget, recall, remember};
+use crate::runtime::{
+    self, Budget, Control, Data, Options, RuntimeError, Scalar, Timing, Variant, cache_directory,
+    key_of_processor,
+};
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// The measured capacity of the last level of cache, for all threads of this process together.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Capacity {
+    /// The largest array that is read at the speed of the cache, in bytes.
+    pub bytes: u64,
+    /// The rate of reading arrays that fit, in units of 10^9 bytes per second.
+    pub within: f64,
+    /// The rate of reading the largest array that was tried.
+    pub beyond: f64,
+}
+
+/// A rate that falls by less than this factor between the smallest and the largest array shows no
+/// end of the cache.
+const CLIFF: f64 = 1.5;
+
+impl Machine {
+    /// This machine, with the capacity of its last caches if that was measured before.
+    pub fn known(control: &Control) -> Machine {
+        let machine = Machine::this();
+        let capacity = recall(machine.file(control).as_deref());
+        Machine {
+            capacity,
+            ..machine
+        }
+    }
+
+    /// This machine, with the capacity of its last caches, measured now or before. `None` where
+    /// there is not enough memory or time to measure it.
+    ///
+    /// # Errors
+    /// As [`runtime::compile`] and [`runtime::measure`].
+    pub fn measured(control: &Control) -> Result<Machine, RuntimeError> {
+        let machine = Machine::this();
+        let file = machine.file(control);
+        let mut capacity = recall(file.as_deref());
+        if capacity.is_none() {
+            capacity = machine.probe(control)?;
+            if capacity.is_some() {
+                remember(file.as_deref(), &capacity);
+            }
+        }
+        Ok(Machine {
+            capacity,
+            ..machine
+        })
+    }
+
+    /// Forgets the capacity that was measured.
+    pub(super) fn forget_capacity(control: &Control) {
+        forget(Machine::this().file(control).as_deref());
+    }
+
+    /// The file that remembers the capacity. It depends on no compiler, so that schedules can ask
+    /// for it where there is none.
+    fn file(&self, control: &Control) -> Option<PathBuf> {
+        let facts = format!("{:?} {}", self.caches, self.threads);
+        let key = key_of_processor(&facts);
+        Some(cache_directory(control)?.join(format!("caches-{key}.json")))
+    }
+
+    fn probe(&self, control: &Control) -> Result<Option<Capacity>, RuntimeError> {
+        let [.., inner, _] = &self.caches[..] else {
+            return Ok(None);
+        };
+        let memory = control.memory_for_probes().min(2 * self.reported_last());
+        let sizes = sizes(2 * inner.bytes * inner.count as u64, memory);
+        // Two arrays say nothing about where a rate falls.
+        let &[_, .., largest] = &sizes[..] else {
+            return Ok(None);
+        };
+        let read = kernels::read(self, largest);
+        let kernel = runtime::compile(&read, &Options::default(), control)?;
+        let variant = |bytes: &u64| {
+            let count = Scalar::Float((bytes / 8) as f64);
+            Variant {
+                label: format!("reading {bytes} bytes"),
+                kernel: kernel.clone(),
+                data: vec![
+                    Data::Unset,
+                    Data::Constant(1.0.into()),
+                    Data::Constant(count),
+                ],
+                threads: self.threads,
+                apart: false,
+                checked: None,
+            }
+        };
+        let variants: Vec<Variant> = sizes.iter().map(variant).collect();
+        let each = control.probe_time / variants.len() as u32;
+        let budget = Budget {
+            min_runs: 3,
+            max_runs: 10,
+            time: each,
+            patience: 2 * each,
+            enough: None,
+        };
+        let timings = match runtime::measure(&variants, &budget, &kernels::bounded(control)) {
+            Ok(timings) => timings,
+            Err(RuntimeError::Allocation { .. } | RuntimeError::TimedOut { .. }) => {
+                return Ok(None);
+            }
+            Err(error) => return Err(error),
+        };
+        // Others make a run slower, never faster.
+        let rate = |(bytes, timing): (&u64, &Timing)| {
+            let seconds = timing.min.as_secs_f64().max(1e-9);
+            (*bytes, *bytes as f64 / seconds / 1e9)
+        };
+        let rates: Vec<(u64, f64)> = sizes.iter().zip(&timings).map(rate).collect();
+        Ok(end_of_cache(&rates))
+    }
+}
+
+/// Sizes from `least` to at most `most` bytes, alternately half and a third larger, so that every
+/// second one doubles; whole pages.
+fn sizes(least: u64, most: u64) -> Vec<u64> {
+    let pages = |bytes: u64| bytes.next_multiple_of(kernels::PAGE);
+    let doubled = std::iter::successors(Some(least.max(kernels::PAGE)), |size| size.checked_mul(2));
+    let all = doubled.flat_map(|size| [pages(size), pages(size / 2 * 3)]);
+    all.take_while(|size| *size <= most).collect()
+}
+
+/// The largest array that is read faster than the mean of both ends of `rates`, on a scale of
+/// factors; the largest of all where the rate does not fall.
+fn end_of_cache(rates: &[(u64, f64)]) -> Option<Capacity> {
+    let &(largest, beyond) = rates.last()?;
+    let within = rates.iter().map(|(_, rate)| *rate).fold(0.0, f64::max);
+    let least = match within / beyond >= CLIFF {
+        true => (within * beyond).sqrt(),
+        false => 0.0,
+    };
+    let fast = rates.iter().rev().find(|(_, rate)| *rate >= least);
+    Some(Capacity {
+        bytes: fast.map_or(largest, |(bytes, _)| *bytes),
+        within,
+        beyond,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_double_in_two_steps_up_to_the_bound() {
+        let kib = |sizes: Vec<u64>| sizes.iter().map(|s| s >> 10).collect::<Vec<_>>();
+        let found = sizes(64 << 10, 400 << 10);
+        assert_eq!(kib(found), [64, 96, 128, 192, 256, 384]);
+        assert_eq!(sizes(64 << 10, 1 << 10), [] as [u64; 0]);
+        assert!(sizes(0, 1 << 20).iter().all(|s| s % kernels::PAGE == 0));
+    }
+
+    #[test]
+    fn the_cache_ends_where_the_rate_falls() {
+        let end = |rates: &[f64]| {
+            let rates: Vec<(u64, f64)> = (1..).zip(rates.iter().copied()).collect();
+            end_of_cache(&rates).map(|capacity| capacity.bytes)
+        };
+        assert_eq!(end(&[30.0, 29.0, 29.5, 25.0, 16.0, 10.0, 10.0]), Some(4));
+        // One array that was disturbed.
+        assert_eq!(end(&[30.0, 8.0, 29.5, 25.0, 16.0, 10.0, 10.0]), Some(4));
+        // No end in sight, or a memory as fast as the cache.
+        assert_eq!(end(&[30.0, 29.0, 28.0]), Some(3));
+        assert_eq!(end(&[]), None);
+    }
+}

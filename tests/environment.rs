@@ -1,0 +1,339 @@
+//! The command line's surroundings: streams that take or give what they should not, variables of
+//! the environment, and where scripts may write.
+
+// A test that cannot go on has failed.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use expectrl::{Eof, Expect, Session};
+use std::fs::{self, File};
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+const SMALL: &str = "
+let A = tensor([4]);
+let B = eq(A, [i] -> [i]);
+print(\"words\");
+compare(build(B));
+";
+
+/// `teml`, with what it keeps in `place`.
+fn teml(place: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_teml"));
+    command.args(arguments).current_dir(place);
+    command.env("TEML_CACHE_DIR", place.join("cache"));
+    for name in ["CC", "CFLAGS", "NO_COLOR"] {
+        command.env_remove(name);
+    }
+    command
+}
+
+fn write(place: &Path, name: &str, text: &str) -> PathBuf {
+    let path = place.join(name);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(&path, text).unwrap();
+    path
+}
+
+fn shown(output: &Output) -> (String, String) {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (text(&output.stdout), text(&output.stderr))
+}
+
+/// What an error looks like on a terminal.
+fn on_terminal(variables: &[(&str, &str)]) -> String {
+    let place = tempfile::tempdir().unwrap();
+    write(place.path(), "wrong.rhai", "nothing(1);");
+    let mut command = teml(place.path(), &["run", "wrong.rhai"]);
+    command.env("TERM", "xterm").envs(variables.iter().copied());
+    let mut session = Session::spawn(command).unwrap();
+    session.set_expect_timeout(Some(Duration::from_secs(60)));
+    let rest = session.expect(Eof).unwrap();
+    String::from_utf8_lossy(rest.as_bytes()).into_owned()
+}
+
+#[test]
+fn errors_have_colors_where_they_are_wanted() {
+    assert!(on_terminal(&[]).contains("\u{1b}["));
+    assert!(on_terminal(&[("NO_COLOR", "")]).contains("\u{1b}["));
+    for unwanted in [("NO_COLOR", "1"), ("TERM", "dumb")] {
+        let text = on_terminal(&[unwanted]);
+        assert!(text.contains("there is no function `nothing`"), "{text}");
+        assert!(!text.contains('\u{1b}'), "{unwanted:?}: {text:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_printed_is_an_error() {
+    let place = tempfile::tempdir().unwrap();
+    write(place.path(), "small.rhai", SMALL);
+    write(place.path(), "quiet.rhai", "let n = 1;");
+    let code = |arguments: &[&str]| {
+        let mut command = teml(place.path(), arguments);
+        command.stdin(File::open(place.path().join("quiet.rhai")).unwrap());
+        // The machine is measured once.
+        command.env(
+            "TEML_CACHE_DIR",
+            concat!(env!("CARGO_TARGET_TMPDIR"), "/cache"),
+        );
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let output = command.stdout(full).output().unwrap();
+        (output.status.code(), shown(&output).1)
+    };
+    for arguments in [
+        &["run", "small.rhai"][..],
+        &["check", "small.rhai"],
+        &["emit", "small.rhai"],
+        &["bench", "--size", "mini", "small.rhai"],
+        &["machine"],
+        &["--help"],
+        &["--version"],
+    ] {
+        let (code, errors) = code(arguments);
+        assert_eq!(code, Some(1), "{arguments:?}: {errors}");
+        let said = errors.contains("cannot write to standard output: No space left");
+        assert!(said, "{arguments:?}: {errors}");
+    }
+    // Where nothing is printed, nothing is wrong.
+    assert_eq!(code(&["run", "quiet.rhai"]).0, Some(0));
+    assert_eq!(code(&["repl"]).0, Some(0));
+    write(place.path(), "quiet.rhai", "40 + 2\n1 + 1");
+    let (code, errors) = code(&["repl"]);
+    assert_eq!(code, Some(1), "{errors}");
+    assert_eq!(errors.matches("cannot write").count(), 1, "{errors}");
+}
+
+#[test]
+fn a_script_can_come_from_standard_input() {
+    let place = tempfile::tempdir().unwrap();
+    write(place.path(), "lib.rhai", "fn twice(x) { 2 * x }");
+    let run = |arguments: &[&str], script: &[u8]| {
+        let mut command = teml(place.path(), arguments);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(script).unwrap();
+        let output = child.wait_with_output().unwrap();
+        let (out, errors) = shown(&output);
+        (output.status.code(), out, errors)
+    };
+    let (code, out, errors) = run(
+        &["run", "-"],
+        b"import \"lib\" as lib;\nprint(lib::twice(21));",
+    );
+    assert_eq!((code, out.as_str()), (Some(0), "42\n"), "{errors}");
+    let (code, out, errors) = run(&["check", "-"], SMALL.as_bytes());
+    assert_eq!(code, Some(0), "{errors}");
+    assert!(out.contains("variant_1: legal"), "{out}");
+    let (code, out, errors) = run(&["emit", "-"], SMALL.as_bytes());
+    assert_eq!(code, Some(0), "{errors}");
+    assert!(out.contains("void variant_1("), "{out}");
+    let (code, _, errors) = run(&["run", "-"], b"let n = 1;\n  nothing(n);");
+    assert_eq!(code, Some(1));
+    assert!(errors.contains("<stdin>:2:3"), "{errors}");
+    let (code, _, errors) = run(&["run", "-"], b"\xff");
+    assert_eq!(code, Some(1));
+    assert!(
+        errors.contains("cannot read <stdin>: it is not UTF-8"),
+        "{errors}"
+    );
+}
+
+#[test]
+fn time_limits_have_fractions_of_seconds() {
+    let place = tempfile::tempdir().unwrap();
+    let endless = "
+        let a = tensor([100000]);
+        let s = eq(vsum(vmul(vmul(a, a, [[i], [j]]), a, [(), [k]]), [i, j, k]), []);
+        compare(build(s));
+    ";
+    write(place.path(), "endless.rhai", endless);
+    let run = |limit: &str| {
+        let mut command = teml(
+            place.path(),
+            &["run", "endless.rhai", "--time-limit", limit],
+        );
+        let output = command.output().unwrap();
+        (output.status.code(), shown(&output).1)
+    };
+    let (code, errors) = run("0.3");
+    assert_eq!(code, Some(1), "{errors}");
+    assert!(errors.contains("still running after 300ms"), "{errors}");
+    for wrong in ["0", "-1", "1e400", "nan", "soon"] {
+        let (code, errors) = run(wrong);
+        assert_eq!(code, Some(2), "{wrong}: {errors}");
+    }
+}
+
+/// A compiler that writes its arguments to a file, a line each, and does the work; `body` comes
+/// before.
+fn compiler(place: &Path, body: &str) -> PathBuf {
+    let log = place.join("log");
+    let text = format!(
+        "#!/bin/sh\n{body}\nfor a in \"$@\"; do echo \"$a\" >> {}; done\nexec cc \"$@\"\n",
+        log.display()
+    );
+    let path = write(place, "bin/logging-cc", &text);
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    path
+}
+
+#[test]
+fn cflags_override_speed_and_not_results() {
+    let place = tempfile::tempdir().unwrap();
+    write(place.path(), "small.rhai", SMALL);
+    let cc = compiler(place.path(), "");
+    let run = |flags: &str| {
+        let _ = fs::remove_file(place.path().join("log"));
+        let mut command = teml(place.path(), &["run", "small.rhai"]);
+        let output = command
+            .env("CC", &cc)
+            .env("CFLAGS", flags)
+            .output()
+            .unwrap();
+        let objects = fs::read_dir(place.path().join("cache"))
+            .into_iter()
+            .flatten();
+        let objects = objects.filter(|f| {
+            f.as_ref()
+                .unwrap()
+                .path()
+                .extension()
+                .is_some_and(|e| e == "so")
+        });
+        let log = fs::read_to_string(place.path().join("log")).unwrap();
+        (output.status.code(), shown(&output).1, log, objects.count())
+    };
+    let (code, errors, log, first) = run("-O1 -ffast-math -DNAME='\"two words\"'");
+    assert_eq!(code, Some(0), "{errors}");
+    let last = |flag: &str| {
+        log.lines()
+            .collect::<Vec<_>>()
+            .iter()
+            .rposition(|line| *line == flag)
+    };
+    let at = |flag: &str| last(flag).unwrap_or_else(|| panic!("no {flag} in\n{log}"));
+    assert!(
+        at("-O3") < at("-O1") && at("-march=native") < at("-O1"),
+        "{log}"
+    );
+    assert!(at("-ffast-math") < at("-fno-fast-math"), "{log}");
+    assert!(at("-O1") < at("-fwrapv"), "{log}");
+    at("-DNAME=\"two words\"");
+    // Other flags make other objects, and the same ones make none.
+    let (_, _, _, same) = run("-O1 -ffast-math -DNAME='\"two words\"'");
+    assert_eq!(same, first);
+    let (_, _, log, other) = run("-O2");
+    assert!(other > first && log.contains("-O2\n"));
+    let (code, errors, ..) = run("-not-a-flag");
+    assert_eq!(code, Some(1));
+    assert!(
+        errors.contains("CFLAGS adds these flags: -not-a-flag"),
+        "{errors}"
+    );
+    assert!(!errors.contains("report it"), "{errors}");
+}
+
+#[test]
+fn variables_that_no_compiler_reads_change_nothing() {
+    let place = tempfile::tempdir().unwrap();
+    write(place.path(), "small.rhai", SMALL);
+    let objects = |variable: (&str, &str)| {
+        let mut command = teml(place.path(), &["run", "small.rhai"]);
+        let output = command.env(variable.0, variable.1).output().unwrap();
+        assert!(output.status.success(), "{}", shown(&output).1);
+        fs::read_dir(place.path().join("cache")).unwrap().count()
+    };
+    let before = objects(("SOME_VARIABLE", "1"));
+    assert_eq!(objects(("SOME_VARIABLE", "2")), before);
+    assert!(objects(("CPATH", "/nonexistent")) > before);
+}
+
+#[test]
+fn without_openmp_loops_run_on_one_thread() {
+    let place = tempfile::tempdir().unwrap();
+    let script = "
+        let A = tensor([40, 40]);
+        let B = eq(A, [i, j] -> [i, j]);
+        let naive = build(B);
+        let plan = naive.parallelize(\"i\");
+        compare([naive, plan]);
+    ";
+    write(place.path(), "parallel.rhai", script);
+    let missing = "for a in \"$@\"; do [ \"$a\" = -fopenmp ] && { \
+                   echo \"cannot read spec file 'libgomp.spec'\" >&2; exit 1; }; done";
+    let cc = compiler(place.path(), missing);
+    let mut command = teml(place.path(), &["run", "parallel.rhai", "--threads", "2"]);
+    let output = command.env("CC", cc).output().unwrap();
+    let (out, errors) = shown(&output);
+    assert!(output.status.success(), "{errors}");
+    assert!(out.contains("1 thread in parallel loops"), "{out}");
+    let said = errors.contains("has no OpenMP, so parallel loops run on one thread");
+    assert!(said && errors.contains("apt install"), "{errors}");
+    assert_eq!(errors.matches("warning").count(), 1, "{errors}");
+}
+
+const LIBRARY: &str = "
+fn keep(code, path) { save(code, path); }
+fn pack(nests, path) { bundle(nests, path); }
+fn hand(code, f) { f.call(code) }
+";
+
+#[test]
+fn imported_modules_write_where_they_may() {
+    let place = tempfile::tempdir().unwrap();
+    let root = place.path();
+    let (work, out) = (root.join("work"), root.join("out"));
+    fs::create_dir(&work).unwrap();
+    fs::create_dir(&out).unwrap();
+    write(root, "project/lib.rhai", LIBRARY);
+    let run = |line: &str, more: &[&str]| {
+        let script = format!(
+            "import \"lib\" as lib;\nlet A = tensor([4]);\n\
+             let B = eq(A, [i] -> [i]);\nlet l = build(B);\n\
+             let out = {:?};\n{line}\n",
+            out.display().to_string()
+        );
+        let script = write(root, "project/main.rhai", &script);
+        let mut command = teml(root, &["run", script.to_str().unwrap()]);
+        let output = command.args(more).current_dir(&work).output().unwrap();
+        (output.status.code(), shown(&output).1)
+    };
+    let allowed = |line: &str, more: &[&str], made: &str| {
+        let (code, errors) = run(line, more);
+        assert_eq!(code, Some(0), "{line}: {errors}");
+        assert!(root.join(made).exists(), "{line}");
+    };
+    // The script itself, also where a module calls what it says.
+    allowed("save(codegen(l), out + \"/1.c\");", &[], "out/1.c");
+    allowed(
+        "lib::hand(codegen(l), |c| save(c, out + \"/2.c\"));",
+        &[],
+        "out/2.c",
+    );
+    allowed("bundle([l], out + \"/b\");", &[], "out/b/driver.c");
+    // Modules in the working directory, and where the user says.
+    allowed("lib::keep(codegen(l), \"3.c\");", &[], "work/3.c");
+    allowed("lib::pack([l], \"deep/b\");", &[], "work/deep/b/driver.c");
+    let more = ["--allow-write", out.to_str().unwrap()];
+    allowed("lib::keep(codegen(l), out + \"/4.c\");", &more, "out/4.c");
+    for (line, made) in [
+        ("lib::keep(codegen(l), out + \"/5.c\");", "out/5.c"),
+        ("lib::keep(codegen(l), \"../5.c\");", "5.c"),
+        ("lib::pack([l], out + \"/6\");", "out/6"),
+    ] {
+        let (code, errors) = run(line, &[]);
+        assert_eq!(code, Some(1), "{line}: {errors}");
+        assert!(
+            errors.contains("imported modules may not write"),
+            "{errors}"
+        );
+        assert!(errors.contains("--allow-write"), "{errors}");
+        assert!(!root.join(made).exists(), "{line}");
+    }
+    let project = root.join("project");
+    let more = ["--allow-write", project.to_str().unwrap()];
+    let (code, _) = run("lib::keep(codegen(l), out + \"/7.c\");", &more);
+    assert_eq!(code, Some(1));
+}
