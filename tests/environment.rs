@@ -337,3 +337,86 @@ fn imported_modules_write_where_they_may() {
     let (code, _) = run("lib::keep(codegen(l), out + \"/7.c\");", &more);
     assert_eq!(code, Some(1));
 }
+
+/// The untransformed nest is compiled like the plan, and wrong like the plan.
+#[test]
+fn a_compiler_that_errs_is_blamed() {
+    let place = tempfile::tempdir().unwrap();
+    // With optimizations, sums become differences.
+    let stub = compiler(
+        place.path(),
+        "case \" $* \" in *' -O3 '*) for a in \"$@\"; do case $a in *.c) sed -i 's/ += / -= /' \"$a\";; esac; done;; esac\nexec cc \"$@\"\n",
+    );
+    let script = "
+let A = tensor([40, 50]); let B = tensor([50, 30]);
+let C = contract(A, B, [2, 1]);
+let naive = build(C);
+";
+    let blamed = |last: &str| {
+        let path = write(place.path(), "script.rhai", &format!("{script}{last}"));
+        let output = teml(place.path(), &["run", path.to_str().unwrap()])
+            .env("CC", &stub)
+            .output()
+            .unwrap();
+        let (printed, errors) = shown(&output);
+        assert_eq!(output.status.code(), Some(1), "{printed}{errors}");
+        assert!(!printed.contains("median"), "{printed}");
+        assert!(errors.contains("the C compiler miscompiles it"), "{errors}");
+        errors
+    };
+    let errors = blamed("compare([naive, naive.interchange(2, 3)]);");
+    assert!(errors.contains("`naive` computes a wrong C"), "{errors}");
+    blamed("let out = run(naive.interchange(2, 3));");
+    // What nobody proved is looked for in the path.
+    let path = write(
+        place.path(),
+        "assumed.rhai",
+        &format!("{script}compare([naive, assume(naive.interchange(2, 3), \"trust me\")]);"),
+    );
+    let output = teml(place.path(), &["run", path.to_str().unwrap()])
+        .env("CC", &stub)
+        .output()
+        .unwrap();
+    let (_, errors) = shown(&output);
+    assert!(errors.contains("computes a wrong C"), "{errors}");
+}
+
+/// The reference of a bundle is compiled otherwise than what it checks.
+#[test]
+fn a_bundle_does_not_trust_its_compiler() {
+    let place = tempfile::tempdir().unwrap();
+    let bundle = place.path().join("bundle");
+    let script = format!(
+        "let x = tensor([200, 16]);
+let y = tensor([200, 16]);
+y = eq(vadd(x, y, [[i, j], [i, j]]), [i, j]);
+let naive = build(y);
+bundle([naive, naive.interchange(1, 2)], {:?});
+",
+        bundle.to_str().unwrap()
+    );
+    let path = write(place.path(), "script.rhai", &script);
+    let output = teml(place.path(), &["run", path.to_str().unwrap()])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{:?}", shown(&output));
+    let stub = compiler(
+        place.path(),
+        "case \" $* \" in *' -O3 '*) sed -i 's/ += / -= /' kernels.c;; esac\nexec cc \"$@\"\n",
+    );
+    let output = Command::new("make")
+        .arg("run")
+        .arg(format!("CC={}", stub.display()))
+        .current_dir(&bundle)
+        .output()
+        .unwrap();
+    let (printed, errors) = shown(&output);
+    assert!(!output.status.success(), "{printed}{errors}");
+    for variant in ["naive", "variant_2"] {
+        assert!(
+            printed.contains(&format!("{variant} computes a wrong y")),
+            "{printed}{errors}"
+        );
+    }
+    assert!(!printed.contains("median"), "{printed}");
+}

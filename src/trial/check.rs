@@ -1,11 +1,12 @@
 //! From candidates to results that were found right.
 
 use super::{
-    Candidate, Evidence, Inputs, Reference, Settings, TrialError, check_outputs, generate, naive,
-    results,
+    Blame, Candidate, Evidence, Inputs, Reference, Settings, TrialError, compare_outputs, generate,
+    naive, results,
 };
 use crate::codegen::{Kernel, Param, Role};
 use crate::ir::Tensor;
+use crate::legality::Proof;
 use crate::runtime::{
     self, Compiled, Control, Data, Event, Outputs, RuntimeError, Timing, Variant,
 };
@@ -64,6 +65,13 @@ impl<'a> Trial<'a> {
             total,
             tensors: all_tensors(kernels),
         }
+    }
+
+    /// Compiles the untransformed nests that others are compared with, which is a step.
+    pub fn compile_reference(&self, kernel: &Kernel) -> Result<Compiled, TrialError> {
+        let compiled = runtime::compile(kernel, &self.settings.options.plain(), self.control)?;
+        self.finish();
+        Ok(compiled)
     }
 
     /// Says that the next step begins.
@@ -177,10 +185,38 @@ impl<'a> Trial<'a> {
         &self,
         label: &str,
         results: &[String],
-        own: &Outputs,
+        (kernel, own): (&Kernel, &Outputs),
         expected: &Expected,
     ) -> Result<f64, TrialError> {
-        check_outputs(label, results, &expected.outputs, own)
+        compare_outputs(results, &expected.outputs, own)?.or_else(|difference| {
+            Err(TrialError::Wrong {
+                label: label.to_owned(),
+                tensor: difference.tensor,
+                comparison: difference.comparison,
+                blame: self.blame(kernel, results, expected)?,
+            })
+        })
+    }
+
+    /// Who is to blame for the wrong results of a kernel: they may be right where the compiler
+    /// optimizes less.
+    fn blame(
+        &self,
+        kernel: &Kernel,
+        results: &[String],
+        expected: &Expected,
+    ) -> Result<Blame, TrialError> {
+        if kernel.proof != Proof::Proved {
+            return Ok(Blame::Path);
+        }
+        let plain = self.run(&self.compile_reference(kernel)?)?;
+        Ok(match compare_outputs(results, &expected.outputs, &plain)? {
+            Ok(_) => {
+                let compiler = runtime::Compiler::find(self.control)?;
+                Blame::Compiler(compiler.version().to_owned())
+            }
+            Err(_) => Blame::Teml,
+        })
     }
 
     /// A candidate or a peer that was checked, to be measured.
@@ -256,19 +292,13 @@ pub fn run(
     let trial = Trial::new(&[&kernel], inputs, settings, control, (progress, 3));
     trial.begin("compiling");
     let compiled = trial.compile(&kernel)?;
-    let is_plain = plain.nests == candidate.nests;
-    let plain = match is_plain {
-        true => compiled.clone(),
-        false => trial.compile(&generate(&plain, settings.reductions)?)?,
-    };
+    let plain = trial.compile_reference(&generate(&plain, settings.reductions)?)?;
     trial.begin(&format!("running {}", candidate.label));
-    let others: &[&Compiled] = if is_plain { &[] } else { &[&compiled] };
-    let (outputs, own) = trial.run_all(&plain, others, true);
-    let outputs = outputs?;
-    let own = own.into_iter().next().unwrap_or(Ok(outputs.clone()));
-    let expected = trial.expected(candidate, outputs)?;
-    let own = own?;
-    trial.check(&candidate.label, &results(candidate), &own, &expected)?;
+    let (outputs, own) = trial.run_all(&plain, &[&compiled], true);
+    let expected = trial.expected(candidate, outputs?)?;
+    let own = own.into_iter().next().unwrap_or(Err(TrialError::Nothing))?;
+    let (label, results) = (&candidate.label, results(candidate));
+    trial.check(label, &results, (&kernel, &own), &expected)?;
     Ok(own)
 }
 

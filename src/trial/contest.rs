@@ -137,7 +137,6 @@ pub(super) fn hold(
     let kernels = kernels?;
     compiler?;
     let plain = naive(first);
-    let is_plain = plain.nests == first.nests;
     let plain_kernel = generate(&plain, settings.reductions)?;
     let known: Vec<&Kernel> = kernels.iter().flatten().chain([&plain_kernel]).collect();
 
@@ -166,18 +165,12 @@ pub(super) fn hold(
             .map(of_peer)
             .collect::<Result<Vec<_>, _>>()?,
     );
-    let plain_compiled = match compiled.first() {
-        Some(Ok(first)) if is_plain => first.clone(),
-        _ => trial.compile(&plain_kernel)?,
-    };
+    let plain_compiled = trial.compile_reference(&plain_kernel)?;
 
     let labels = candidates.iter().map(|c| &c.label);
     let labels = labels.chain(peers.iter().map(|p| &p.label));
     let names = results(first);
-    let runs_apart = |k: usize| k > 0 || !is_plain;
-    let others = compiled.iter().enumerate();
-    let others = others.filter_map(|(k, c)| c.as_ref().ok().filter(|_| runs_apart(k)));
-    let others: Vec<&Compiled> = others.collect();
+    let others: Vec<&Compiled> = compiled.iter().flatten().collect();
     let (outputs, written) = trial.run_all(&plain_compiled, &others, all_must_do);
     let expected = trial.expected(first, outputs?)?;
     let mut written = written.into_iter();
@@ -186,14 +179,9 @@ pub(super) fn hold(
         trial.begin(&format!("checking {label}"));
         let is_peer = k >= candidates.len();
         let check = |compiled: Compiled| -> Result<(Variant, f64), TrialError> {
-            let (own, error) = match runs_apart(k) {
-                true => {
-                    let own = written.next().unwrap_or(Err(TrialError::Nothing))?;
-                    let error = trial.check(label, &names, &own, &expected)?;
-                    (own, error)
-                }
-                false => (expected.outputs.clone(), 0.0),
-            };
+            let own = written.next().unwrap_or(Err(TrialError::Nothing))?;
+            let of_kernel = (compiled.kernel(), &*own);
+            let error = trial.check(label, &names, of_kernel, &expected)?;
             Ok((trial.variant(label, compiled, own, is_peer), error))
         };
         checked.push(tolerate(compiled.and_then(check), all_must_do)?);

@@ -1,9 +1,9 @@
 //! Trials: variants of one computation, each checked, then all timed in one run.
 //!
-//! The first variant's definition is the reference. It is evaluated by definition, in full
-//! where that is cheap and at samples where it is not; where only samples were evaluated, the
-//! untransformed nest must agree with them and then stands for the reference. Every element of
-//! every variant's results is compared with it. Only then is anything timed.
+//! The first variant's definition is the reference. Its untransformed nests are compiled without
+//! the optimizations that variants get, since compilers err, too, and what they compute is compared
+//! with the definition: in full where that is cheap, at samples where it is not. Every element of
+//! every variant's results is compared with them. Only then is anything timed.
 
 mod check;
 mod contest;
@@ -133,10 +133,23 @@ pub enum TrialError {
         tensor: String,
         /// Where it differs first, and by how much.
         comparison: String,
+        /// Who is to blame.
+        blame: Blame,
     },
     /// Compiling, running or measuring failed.
     #[error(transparent)]
     Runtime(#[from] RuntimeError),
+}
+
+/// Who is to blame for a wrong result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Blame {
+    /// A step of the path, which was not proved.
+    Path,
+    /// The C compiler, of this version: without its optimizations the result is right.
+    Compiler(String),
+    /// teml, which proved the nest.
+    Teml,
 }
 
 /// Checks and times `candidates`. Says what it is doing to `progress`, and gives each row to `show`
@@ -245,13 +258,18 @@ fn check_results(first: &Candidate, second: &Candidate) -> Result<(), TrialError
     }
 }
 
-/// Compares all results; returns the largest relative error.
-fn check_outputs(
-    label: &str,
+/// A result that differs from the reference.
+struct Difference {
+    tensor: String,
+    comparison: String,
+}
+
+/// Compares all results; returns the largest relative error, or the first difference.
+fn compare_outputs(
     results: &[String],
     reference: &Outputs,
     own: &Outputs,
-) -> Result<f64, TrialError> {
+) -> Result<Result<f64, Difference>, RuntimeError> {
     let mut worst = 0.0f64;
     for name in results {
         let (Some(expected), Some(actual)) = (reference.get(name), own.get(name)) else {
@@ -262,13 +280,12 @@ fn check_outputs(
         let comparison: Comparison =
             runtime::compare(expected.view(), actual.view(), shape, tolerance)?;
         if !comparison.agrees() {
-            return Err(TrialError::Wrong {
-                label: label.to_owned(),
+            return Ok(Err(Difference {
                 tensor: name.clone(),
                 comparison: comparison.to_string(),
-            });
+            }));
         }
         worst = worst.max(comparison.relative_error);
     }
-    Ok(worst)
+    Ok(Ok(worst))
 }

@@ -1,6 +1,6 @@
 //! Evaluates a definition, in full or at samples, and compares what ran with it.
 
-use super::{Candidate, Inputs, TrialError, definition, naive};
+use super::{Blame, Candidate, Inputs, TrialError, definition, naive};
 use crate::analysis::bounds::Bounds;
 use crate::analysis::work;
 use crate::interp::Fault;
@@ -188,6 +188,8 @@ impl Reference<'_> {
             label,
             tensor,
             comparison,
+            // They were compiled without optimizations.
+            blame: Blame::Teml,
         }
     }
 

@@ -52,7 +52,7 @@ pub fn sweep(
     trial.begin("compiling");
     let compile = |candidate: &Candidate| trial.compile(&generate(candidate, settings.reductions)?);
     let compiled: Vec<Result<Compiled, TrialError>> = candidates.par_iter().map(compile).collect();
-    let plain = trial.compile(&plain)?;
+    let plain = trial.compile_reference(&plain)?;
     trial.begin("running the untransformed nests");
     let expected = trial.expected(first, trial.run(&plain)?)?;
     trial.finish();
@@ -88,7 +88,8 @@ fn measured(
     expected: &Expected,
 ) -> Result<Row, TrialError> {
     let own = trial.run(compiled)?;
-    let error = trial.check(&candidate.label, &results(candidate), &own, expected)?;
+    let (label, results) = (&candidate.label, results(candidate));
+    let error = trial.check(label, &results, (compiled.kernel(), &own), expected)?;
     let variant = trial.variant(&candidate.label, compiled.clone(), own, false);
     let timings = trial.measure(&[variant], &mut |_, _| {})?;
     let timing = timings.into_iter().next().ok_or(TrialError::Nothing)?;

@@ -10,7 +10,7 @@ use crate::script::call::{Call, Function, Parameter};
 use crate::script::fail::Failure;
 use crate::script::values;
 use crate::script::workbench::Mode;
-use crate::trial::{self, Candidate, Contest, Inputs, Progress, Row, Settings, TrialError};
+use crate::trial::{self, Blame, Candidate, Contest, Inputs, Progress, Row, Settings, TrialError};
 use rhai::{Array, Dynamic, Map};
 
 pub(super) static COMPARE: Function = Function {
@@ -275,9 +275,22 @@ pub(super) fn failed_trial(call: &Call, error: TrialError) -> Failure {
             };
             no_code(call, error, &nests).note(format!("in the variant `{label}`"))
         }
-        TrialError::Wrong { .. } => call
-            .refuse(&error.to_string())
-            .help("a step of this variant changes the meaning; compare shorter paths to find it"),
+        TrialError::Wrong { ref blame, .. } => {
+            let failure = call.refuse(&error.to_string());
+            match blame {
+                Blame::Path => failure.help(
+                    "a step of this variant changes the meaning; compare shorter paths to find it",
+                ),
+                Blame::Compiler(version) => failure
+                    .note(format!(
+                        "the C compiler miscompiles it: with -O1 the result is right ({version})"
+                    ))
+                    .help("`CC=clang` takes another compiler, `CFLAGS=-O1` fewer optimizations"),
+                Blame::Teml => failure.help(
+                    "teml proved this nest, so the mistake is in teml: please report it with the script",
+                ),
+            }
+        }
         other => call.refuse(&other.to_string()),
     }
 }
