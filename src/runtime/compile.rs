@@ -55,8 +55,11 @@ impl Options {
     /// compared with.
     #[must_use]
     pub fn plain(&self) -> Options {
+        // Whatever CFLAGS say.
+        let last = ["-O1", "-fno-tree-vectorize"].map(str::to_owned);
         Options {
             opt_level: 1,
+            extra: self.extra.iter().cloned().chain(last).collect(),
             ..self.clone()
         }
     }
