@@ -331,6 +331,11 @@ fn imported_modules_write_where_they_may() {
         );
         assert!(errors.contains("--allow-write"), "{errors}");
         assert!(!root.join(made).exists(), "{line}");
+        // What writes nothing is not refused.
+        let mut command = teml(root, &["emit", "project/main.rhai"]);
+        let output = command.current_dir(root).output().unwrap();
+        let errors = shown(&output).1;
+        assert!(!errors.contains("may not write"), "{errors}");
     }
     let project = root.join("project");
     let more = ["--allow-write", project.to_str().unwrap()];

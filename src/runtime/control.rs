@@ -20,8 +20,8 @@ pub struct Control {
     /// How long another program may take to say what it is: the compiler its version, or pkg-config
     /// where a library is. 20 s by default.
     pub answer_limit: Duration,
-    /// How long the runs of one set of probes that measure the machine may take together. 1 s by
-    /// default.
+    /// How long the runs of one set of probes that measure the machine may take together. Half a
+    /// second by default.
     pub probe_time: Duration,
     /// How many bytes these probes may touch; never more than a 16th of the free memory. `None`
     /// stands for 512 MiB or, where that is more, a 64th of the free memory.
@@ -47,7 +47,7 @@ impl Default for Control {
             run_limit: Duration::from_secs(60),
             compile_limit: Duration::from_secs(120),
             answer_limit: Duration::from_secs(20),
-            probe_time: Duration::from_secs(1),
+            probe_time: Duration::from_millis(500),
             probe_memory: None,
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             // Not the path of the executable: an upgrade may have replaced what lies there.

@@ -42,5 +42,5 @@ pub use npy::Array;
 pub use place::Place;
 pub use process::answer;
 pub use random::Random;
-pub use run::{Outputs, Run, run_beside, run_once};
+pub use run::{Beside, Outputs, Run, run_beside, run_once};
 pub use serve::serve;

@@ -37,6 +37,17 @@ pub struct Run {
     pub outputs: Outputs,
 }
 
+/// What else runs while a kernel runs that nobody times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Beside {
+    /// Nothing.
+    Nothing,
+    /// Others, which leave it a core: its threads are not bound to any.
+    Others,
+    /// The one that everything waits for: it has a core for itself, where there are several.
+    First,
+}
+
 /// Runs a kernel once, with `control.threads` threads. `data` holds one entry per argument:
 /// what the argument holds before the call, also where the kernel only writes it
 /// ([`Data::Unset`] there lets an element that the kernel forgets show as NaN).
@@ -48,30 +59,23 @@ pub fn run_once(
     data: &[Data],
     control: &Control,
 ) -> Result<Run, RuntimeError> {
-    run(compiled, data, false, control)
+    run_beside(Beside::Nothing, compiled, data, control)
 }
 
-/// As [`run_once`], with threads that are not bound to cores, so that it can run beside others.
+/// As [`run_once`], while something else runs.
 ///
 /// # Errors
 /// As [`run_once`].
 pub fn run_beside(
+    beside: Beside,
     compiled: &Compiled,
     data: &[Data],
-    control: &Control,
-) -> Result<Run, RuntimeError> {
-    run(compiled, data, true, control)
-}
-
-fn run(
-    compiled: &Compiled,
-    data: &[Data],
-    apart: bool,
     control: &Control,
 ) -> Result<Run, RuntimeError> {
     measure::wait();
     let mut bench = Bench::new(control);
-    let placed = bench.place(compiled, data, control.threads, apart)?;
+    bench.leaves_a_core = beside == Beside::First;
+    let placed = bench.place(compiled, data, control.threads, beside == Beside::Others)?;
     let time = {
         let _quiet = measure::keep_off();
         bench.run(&placed)?
@@ -121,6 +125,8 @@ pub(super) struct Bench<'a> {
     inputs: Vec<(Data, Buffer)>,
     seats: Vec<Seat>,
     last: Option<usize>,
+    /// Whether kernels leave a core to another process.
+    leaves_a_core: bool,
 }
 
 /// One worker per number of threads, which an OpenMP runtime reads when it is loaded, and one more
@@ -144,6 +150,7 @@ impl<'a> Bench<'a> {
             inputs: Vec::new(),
             seats: Vec::new(),
             last: None,
+            leaves_a_core: false,
         }
     }
 
@@ -231,11 +238,14 @@ impl<'a> Bench<'a> {
             return Ok(seat);
         }
         let bound = !apart;
-        let kind = Kind::Kernels { threads, bound };
+        let worker = Worker::start(Kind::Kernels { threads, bound }, self.control)?;
+        if self.leaves_a_core {
+            worker.leave_a_core();
+        }
         self.seats.push(Seat {
             threads,
             apart,
-            worker: Worker::start(kind, self.control)?,
+            worker,
             inputs: Vec::new(),
         });
         Ok(self.seats.len() - 1)

@@ -135,6 +135,31 @@ pub(super) fn has_ended(child: u32) -> bool {
     }
 }
 
+/// Keeps a child that has just been started, and its threads, from one of the cores that this
+/// process may use, where there are several.
+pub(super) fn leave_a_core(child: u32) {
+    let Ok(child) = libc::pid_t::try_from(child) else {
+        return;
+    };
+    // SAFETY: all zero is the empty set.
+    let mut cores: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+    let size = size_of::<libc::cpu_set_t>();
+    // SAFETY: `cores` is a valid place for the result, of the size that is told.
+    if unsafe { libc::sched_getaffinity(0, size, &mut cores) } < 0 {
+        return;
+    }
+    let most = libc::CPU_SETSIZE.cast_unsigned() as usize;
+    // SAFETY: numbers of cores are below the size of the set.
+    let all: Vec<usize> = (0..most)
+        .filter(|k| unsafe { libc::CPU_ISSET(*k, &cores) })
+        .collect();
+    let [_, .., last] = all[..] else { return };
+    // SAFETY: as above.
+    unsafe { libc::CPU_CLR(last, &mut cores) };
+    // SAFETY: `cores` is a set of the size that is told. Where it fails, all cores are shared.
+    unsafe { libc::sched_setaffinity(child, size, &cores) };
+}
+
 /// Lets a command end with the thread that starts it, at the latest.
 pub(super) fn die_with_parent(command: &mut Command) {
     let parent = std::process::id();

@@ -6,6 +6,7 @@ use super::control::Control;
 use super::error::{RuntimeError, signal_text};
 use super::process::Group;
 use super::protocol::{Call, Reply, Request};
+use super::sys;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
@@ -124,6 +125,11 @@ impl Worker {
                 Err(failed(format!("it ended at once ({status})")))
             }
         }
+    }
+
+    /// Keeps its kernels from one of the cores.
+    pub(super) fn leave_a_core(&self) {
+        sys::leave_a_core(self.group.child.id());
     }
 
     /// Loads a kernel; its number.
