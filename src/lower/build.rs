@@ -15,18 +15,18 @@
 //!     y[i] += A[i][j] * x[j]
 //! ```
 //!
-//! The nest is perfect, but for the initialization of a reduction, which is a fill before it, as
-//! is what elements get that the loops do not reach (`elsewhere`).
-//! Loops are named after their iterators: first those of the target, then those that are summed
-//! over, each in order of appearance. Iterators that are all called i1, i2 … (one letter and a
-//! number) are ordered by number, as TeML numbers them by level; an iterator that no script
-//! named is called i and its level.
+//! The nest is perfect. The initialization of a reduction is a fill before it, and so is the number
+//! for the elements that the loops do not reach (`elsewhere`). Loops are named after their
+//! iterators: first the iterators of the target, then the summed ones, each in order of appearance.
+//! Iterators all called i1, i2 … (one letter and a number) are ordered by number, as TeML numbers
+//! them by level. An iterator that no script named is called i and its level.
 //!
-//! Every element of the target gets the value over what the tensors held before, also where the
-//! value reads the target. Then it is computed in place if each element is read for itself alone
-//! (the assignment is compatible), or if loops read all elements before they assign them,
-//! some of them backwards or in another order if need be; a reduction has a number of its own in
-//! each iteration. Otherwise the value goes through a temporary, which is no argument of the nest.
+//! Every element of the target gets its value from the old contents of all tensors, even if the
+//! value reads the target. The nest computes in place if each element is read only for itself (the
+//! assignment is compatible), or if the loops read all elements before they assign them. Some loops
+//! then run backwards or in another order if need be, and a reduction has a number of its own in
+//! each iteration. Otherwise the value goes through a temporary, which is not an argument of the
+//! nest.
 //!
 //! ```rhai
 //! let x = tensor([10]);
@@ -51,14 +51,14 @@
 //!     B[j_2][i_2] = B_tmp[j_2][i_2]
 //! ```
 //!
-//! Whether another order is right is decided exactly, by the polyhedral library; where it is
-//! missing, whatever reads other elements has a temporary.
+//! The polyhedral library decides exactly whether another order is right. Without it, an assignment
+//! that reads other elements gets a temporary.
 //!
-//! Refuses: virtual expressions; an iterator that occurs in the value alone, unless the target
+//! Refuses: virtual expressions; an iterator that occurs only in the value, unless the target
 //! accumulates onto itself; a sum below anything but `*`, `neg` and the dividend of a
-//! floating-point quotient; another reduction below any operation; several iterations that assign
-//! one element, or for all that the indices tell could do so; a number elsewhere in a target that
-//! a reduction begins from another one.
+//! floating-point quotient; another reduction below any operation; several iterations that assign,
+//! or may assign, one element; a number `elsewhere` that differs from the number that a reduction
+//! of the target begins from.
 //!
 //! Source: TeML eq. 19; initialization: §4.2.3; in place: Ullrich, Detection and Exploitation of
 //! Data-Parallelism in Assignments of Multi-Dimensional Tensors, 2018, Def. 2.

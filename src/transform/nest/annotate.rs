@@ -1,4 +1,4 @@
-//! `annotate` writes a remark beside a loop, in printed trees and in the C.
+//! `annotate` attaches a remark to a loop; printed nests and the C show it.
 //!
 //! ```rhai
 //! let A = tensor([4, 5]);
@@ -13,13 +13,13 @@
 //!     B[i][j] = A[i][j]
 //! ```
 //!
-//! A second remark on the same loop replaces the first. In the C it stays a comment.
+//! A second remark on the same loop replaces the first. In the C it becomes a comment.
 //!
 //! Always legal: it changes nothing.
 //!
-//! Refuses: texts other than letters, digits, spaces and punctuation in one line, and those with
-//! a backslash, `/*`, `*/` or `??`, which C reads even in comments; empty texts and spaces at
-//! their ends.
+//! Refuses: text of several lines; characters other than letters, digits, spaces and punctuation; a
+//! backslash, `/*`, `*/` or `??`, which C interprets even inside comments; empty text; leading or
+//! trailing spaces.
 //!
 //! Source: `annotate` of TVM's schedules.
 

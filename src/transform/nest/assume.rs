@@ -1,4 +1,4 @@
-//! `assume` takes the responsibility for a nest whose correctness is not proved.
+//! `assume` accepts a nest whose correctness is not proved, on your responsibility.
 //!
 //! ```rhai
 //! let A = tensor([4]);
@@ -13,15 +13,16 @@
 //!   s[] += A[-i1 + 3]
 //! ```
 //!
-//! The code of a nest is proved to compute what its definition says, or refused. A nest that is
-//! assumed to be correct, and every nest that is made of it, has code all the same. The reason
-//! stands in the C and below every table; results are compared with the reference as ever.
+//! A nest has code only if it is proved to compute what its definition says. `assume` lifts this
+//! for the nest and for every nest made from it. The reason appears in the C and below every table.
+//! Results are still compared with the reference.
 //!
 //! Always legal.
 //!
-//! Refuses: the reasons that `annotate` refuses as texts.
+//! Refuses: reasons that `annotate` refuses as text.
 //!
-//! Source: the opt-out of schedules that cannot be proved, as Pluto's and Halide's pragmas.
+//! Source: the opt-outs for schedules that cannot be proved, such as the pragmas of Pluto and
+//! Halide.
 
 use crate::ir::{Hints, Nest};
 use crate::transform::{Arg, Error, ErrorKind, Kind, Op, Param, Returns, Value};

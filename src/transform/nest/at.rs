@@ -18,15 +18,15 @@
 //!       C[i][j_2_i] = B[i][j_2_i]
 //! ```
 //!
-//! `at(nest, loop, steps)`: the steps are a function that is given the loop as a nest, whose
-//! levels count from that loop, or the path of another nest. What they make of it takes the
-//! place of the loop.
+//! `at(nest, loop, steps)`: `steps` is a function of a nest, or the path of another nest. It gets
+//! the loop as a nest whose levels count from that loop. The result replaces the loop.
 //!
-//! Legal when the steps are.
+//! Legal when the steps are legal.
 //!
-//! Refuses: steps that refuse; new names that loops elsewhere in the nest have.
+//! Refuses: steps that refuse; new loop names that are in use elsewhere in the nest.
 //!
-//! Source: the lens of the design; TeML's outlook (§7) asks for control at this grain.
+//! Source: TeML's outlook (§7), which asks for control at this granularity; the form is that of a
+//! lens.
 
 use super::resolve::{chain, find};
 use crate::analysis::position::splice;

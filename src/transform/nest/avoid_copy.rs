@@ -1,4 +1,4 @@
-//! `avoid_copy` computes values where they are copied to.
+//! `avoid_copy` computes values directly in the tensor that they are copied to.
 //!
 //! ```rhai
 //! let x = tensor([8]);
@@ -14,13 +14,14 @@
 //!   x[i] = x[i] * s
 //! ```
 //!
-//! The last loops that use the tensor copy it to another one of its shape; they disappear, and
-//! that one stands for the tensor everywhere else. The tensor is no argument of the nest any more.
+//! The last loops that use the tensor copy it to another tensor of its shape. These loops
+//! disappear, and the other tensor replaces the first one everywhere else. The first tensor is no
+//! longer an argument of the nest.
 //!
-//! Legal when what the values are computed of is not overwritten too early, as in `build`: where
-//! only the element itself is read, any order will do. `check` proves it.
+//! Legal when no operand is overwritten before its last use, as in `build`. If the values depend
+//! only on the element itself, any order is right. `check` proves it.
 //!
-//! Refuses: a tensor that is a result or that comes from outside; one that is not copied last.
+//! Refuses: a tensor that is a result or an input; one whose last use is not a copy.
 //!
 //! Source: avoid-copy; Ullrich, Detection and Exploitation of Data-Parallelism in Assignments of
 //! Multi-Dimensional Tensors, 2018, §6.1.

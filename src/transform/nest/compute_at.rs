@@ -1,5 +1,5 @@
-//! `compute_at` computes what one nest produces in each iteration of a loop of the nest that
-//! reads it, and there only what that iteration reads.
+//! `compute_at` moves a producer into a loop of its consumer: each iteration computes only what it
+//! reads.
 //!
 //! ```rhai
 //! let A = tensor([10, 12]);
@@ -19,17 +19,18 @@
 //!     C[y][x] = B[0][x] + B[2][x]
 //! ```
 //!
-//! `compute_at(producer, consumer, loop)`: the producer's tensor becomes a local one of the loop's
-//! iterations, as large as the box of elements that an iteration reads. The producer's loops run
-//! over that box, as far as the producer sets it, before the rest of the loop's body. They keep
-//! their order and modes; those whose names the consumer has get the first numbers that are free,
-//! and loops and dimensions with a single element disappear. What several iterations read is
-//! computed by each of them. Where no box of constant size smaller than the tensor holds what an
-//! iteration reads in a dimension, it computes all of that dimension. The initialization of a
-//! reduction moves along. The level 0 stands for no loop: the tensor is a local one of the whole
-//! nest.
+//! `compute_at(producer, consumer, loop)`: the producer's tensor becomes local to an iteration of
+//! the loop. It is as large as the box of elements that an iteration reads. The producer's loops
+//! run at the start of the loop's body, over that box, as far as the producer sets it. They keep
+//! their order and modes. Loops whose names the consumer has get the first free number; loops and
+//! dimensions with a single element disappear. The initialization of a reduction moves along.
 //!
-//! In blocks, where the last one is smaller:
+//! Elements that several iterations read are recomputed by each of them. In some dimension, there
+//! may be no box of constant size, smaller than the tensor, that holds what an iteration reads.
+//! Each iteration then computes all of that dimension. Level 0 means no loop: the tensor is local
+//! to the whole nest.
+//!
+//! With blocks, the last one of them smaller:
 //!
 //! ```rhai
 //! let A = tensor([11]);
@@ -49,8 +50,8 @@
 //!     C[i_i] = B[i_i - 4*i_o - 1] + B[i_i - 4*i_o + 1]
 //! ```
 //!
-//! Loops of which each reads a part, as after `peel`, are given as a list, and each has a local
-//! tensor of its own, as large as that part; one of another shape has another name:
+//! If several loops read a part each, as after `peel`, list them. Each gets a local tensor of its
+//! own, as large as that part. A tensor of a different shape gets a different name:
 //!
 //! ```rhai
 //! let A = tensor([11]);
@@ -81,14 +82,15 @@
 //!   C[i_r] = B[0] + B[2]
 //! ```
 //!
-//! Legal when nothing but the consumer reads the tensor, which is no argument of the nest any
-//! more; the rest is checked.
+//! Legal when only the consumer reads the tensor, which is no longer an argument of the nest. The
+//! rest is checked.
 //!
-//! Refuses: a producer that is not one assignment in perfectly nested loops with constant bounds,
-//! whose target has an iterator of its own, or none, in each dimension, or that needs what the
-//! target held before; a consumer that does not read the tensor, that reads it outside of the
-//! loops or reads elements that the producer does not set, or that writes the tensor or what it is
-//! computed from; in a list, loops of which one is inside another, or that read nothing of it.
+//! Refuses: a producer that is not a single assignment in a perfect nest with constant bounds, that
+//! indexes a dimension of its target by anything but one iterator of its own or a constant, or that
+//! needs the old contents of its target; a consumer that does not read the tensor, reads it outside
+//! of the loops, or reads elements that the producer does not set; a consumer that writes the
+//! tensor or an input of the producer; a list with a loop inside another one, or with a loop that
+//! reads nothing of the tensor.
 //!
 //! Source: Halide's `compute_at`, with `store_at` at the same loop (Ragan-Kelley et al., PLDI
 //! 2013).

@@ -1,4 +1,4 @@
-//! `distribute` gives each loop and each statement in a loop a loop of its own.
+//! `distribute` splits a loop: each loop and each statement in its body gets a loop of its own.
 //!
 //! ```rhai
 //! let A = tensor([4, 5]);
@@ -16,12 +16,12 @@
 //!     C[i][j_2] = B[i][j_2]
 //! ```
 //!
-//! The first loop keeps the name; the others get the first numbers that are free.
+//! The first loop keeps the name; the others get the first free numbers.
 //!
-//! Legal when no iteration needs what an earlier one computes further down in the body; the
-//! compared results tell.
+//! Legal when no iteration depends on a statement further down in the body of an earlier iteration.
+//! `check` proves it.
 //!
-//! Refuses: a loop with only one loop or statement in it.
+//! Refuses: a loop whose body is a single loop or statement.
 //!
 //! Source: loop distribution, Allen and Kennedy, Optimizing Compilers for Modern Architectures,
 //! 2001; it undoes TeML eqs. 22 and 23.

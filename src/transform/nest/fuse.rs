@@ -1,5 +1,5 @@
-//! `fuse` makes one loop of two that stand next to each other, with what does not coincide
-//! peeled off.
+//! `fuse` merges two adjacent loops into one, and peels off the iterations that only one of them
+//! has.
 //!
 //! ```rhai
 //! let A = tensor([4, 10]);
@@ -22,14 +22,15 @@
 //!     C[i][j_b] = A[i][j_b]
 //! ```
 //!
-//! The fused loop keeps the name of the first one. Iterations of either before the common ones
-//! become a loop `j_f`, those after them `j_b`, as with `peel`; the loops inside are copied
-//! there under the first numbers that are free.
+//! The fused loop keeps the name of the first one. Iterations of either loop before the common ones
+//! become a loop `j_f`, and those after them a loop `j_b`, as with `peel`. Loops inside are copied
+//! there under the first free numbers.
 //!
-//! The third argument says what becomes of the ends of ranges that differ: `"peel"`, the default,
-//! takes them off; `"guard"` lets the fused loop run over both ranges and whatever lies between,
-//! and guards what either loop runs by a loop `j_g` of one iteration or none. So loops around stay
-//! perfectly nested, and fused nests can be skewed, interchanged and tiled.
+//! The third argument says how to treat ranges that differ. `"peel"`, the default, takes off the
+//! ends. With `"guard"`, the fused loop runs over both ranges and any gap between them. A loop
+//! `j_g` of one iteration or none then guards each body that does not run in every iteration. The
+//! surrounding loops stay perfectly nested, so that fused nests can be skewed, interchanged and
+//! tiled.
 //!
 //! ```rhai
 //! let A = tensor([4, 10]);
@@ -49,13 +50,13 @@
 //!       D[i][j_g - 1] = B[i][j_g - 1]
 //! ```
 //!
-//! Legal when no iteration of the second loop needs what a later one of the first computes, nor
-//! changes what a later one of the first uses; the compared results tell.
+//! Legal when no iteration of the second loop depends on a later iteration of the first: it needs
+//! no value computed there, and overwrites none used there. `check` proves it.
 //!
-//! Refuses: loops that do not follow each other in one body; loops that are not both parallel or
-//! not both vector; new names that are in use; other ends; with `"peel"` ranges that are neither
-//! equal nor, without bounds that never count, apart by constants with a common part; with `"guard"` steps other than 1 in ranges
-//! that differ.
+//! Refuses: loops that are not adjacent in one body; loops only one of which is parallel, or
+//! vector; new names that are in use; other words for the ends; with `"peel"`, ranges that differ
+//! by more than constants, redundant bounds aside, or that have no iteration in common; with
+//! `"guard"`, steps other than 1 in ranges that differ.
 //!
 //! Source: TeML eq. 23 for equal ranges; the peeling is that of Allen and Kennedy, Optimizing
 //! Compilers for Modern Architectures, 2001.

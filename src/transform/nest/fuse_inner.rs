@@ -15,16 +15,15 @@
 //!     C[i][j] = B[i][j]
 //! ```
 //!
-//! The loops side by side at `level` (or beside the loop named) must have the same ranges; the
-//! fused loop keeps the name of the first one. Initializations before them stay before. Copies
-//! that `unroll` made (`j_u0`, `j_u1` …) fuse back into `j`: unroll, then fuse_inner, is
+//! The adjacent loops at `level` (or beside the loop named) must have equal ranges. The fused loop
+//! keeps the name of the first one. Initializations before the loops stay before them. Copies that
+//! `unroll` made (`j_u0`, `j_u1` …) fuse back into `j`: `unroll` followed by `fuse_inner` is
 //! unroll-and-jam.
 //!
-//! Legal when no loop needs what a later iteration of one before it computes; the compared
-//! results tell.
+//! Legal when no loop depends on a later iteration of a loop before it. `check` proves it.
 //!
-//! Refuses: anything but loops side by side; ranges that differ; loops of which some are
-//! parallel or vector; a single loop.
+//! Refuses: a body with anything but adjacent loops; ranges that differ; loops only some of which
+//! are parallel or vector; a single loop.
 //!
 //! Source: TeML eq. 23.
 

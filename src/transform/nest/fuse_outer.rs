@@ -1,4 +1,4 @@
-//! `fuse_outer` joins two nests into one whose outer loops both share.
+//! `fuse_outer` joins two nests into one in which they share their outer loops.
 //!
 //! ```rhai
 //! let A = tensor([4, 5]);
@@ -16,17 +16,15 @@
 //!     C[i][j_2] = B[i][j_2]
 //! ```
 //!
-//! `fuse_outer(first, second, level)` fuses levels 1 to `level`, which must have the same
-//! ranges. The fused loops keep the names of the first nest; loops of the second that remain
-//! and whose names are in use get a number. Initializations of both come first. At level 0 the
-//! nests share nothing and stand one after the other, where `fuse` finds loops whose ranges
-//! differ.
+//! `fuse_outer(first, second, level)` fuses levels 1 to `level`, whose ranges must be equal. The
+//! fused loops keep the names of the first nest. Remaining loops of the second nest get a number if
+//! their names are in use. The initializations of both come first. At level 0 the nests share no
+//! loop and run one after the other; `fuse` can then merge loops whose ranges differ.
 //!
-//! Legal when nothing in the second nest needs what a later iteration of the first computes;
-//! the compared results tell.
+//! Legal when the second nest depends on no later iteration of the first. `check` proves it.
 //!
-//! Refuses: negative levels; levels that are not perfectly nested; ranges that differ; loops that are parallel
-//! or vector in one nest only; a second nest that initializes what the first one uses.
+//! Refuses: negative levels; levels that are not perfectly nested; ranges that differ; loops that
+//! are parallel or vector in one nest only; a second nest that initializes what the first one uses.
 //!
 //! Source: TeML eq. 22.
 

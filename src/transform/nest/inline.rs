@@ -1,4 +1,4 @@
-//! `inline` puts what one nest computes element by element in the place where another reads it.
+//! `inline` replaces each read of an elementwise nest's tensor by the expression that computes it.
 //!
 //! ```rhai
 //! let A = tensor([10]);
@@ -14,17 +14,17 @@
 //!   C[i] = A[i - 1] * 2 + A[i + 1] * 2
 //! ```
 //!
-//! `inline(producer, consumer)`: the consumer keeps its loops, and each read of the producer's
-//! tensor becomes the value, computed anew. The producer's loops disappear, and the tensor is
-//! no argument of the nest any more.
+//! `inline(producer, consumer)`: the consumer keeps its loops. Each read of the producer's tensor
+//! becomes its value, recomputed. The producer's loops disappear, and the tensor is no longer an
+//! argument of the nest.
 //!
-//! Legal when nothing but the consumer reads the tensor, since it is not stored; the rest is
-//! checked.
+//! Legal when only the consumer reads the tensor, since it is not stored. The rest is checked.
 //!
-//! Refuses: a producer that is not one assignment in perfectly nested loops with constant bounds,
-//! whose target has an iterator of its own, or none, in each dimension; reductions, and whatever
-//! needs what the target held before; a consumer that does not read the tensor, that reads
-//! elements that the producer does not set, or that writes the tensor or what it is computed from.
+//! Refuses: a producer that is not a single assignment in a perfect nest with constant bounds, that
+//! indexes a dimension of its target by anything but one iterator of its own or a constant, that is
+//! a reduction, or that needs the old contents of its target; a consumer that does not read the
+//! tensor, or reads elements that the producer does not set; a consumer that writes the tensor or
+//! an input of the producer.
 //!
 //! Source: inlining of producers, Halide's `compute_inline` (Ragan-Kelley et al., PLDI 2013).
 

@@ -13,12 +13,12 @@
 //!     B[j][i] = A[i][j]
 //! ```
 //!
-//! The loops between the two stay where they are. The order in which the arguments are given
-//! does not matter, and both can stand in a list: `interchange(nest, [2, 3])`.
+//! The loops between the two keep their places. The order of the two arguments does not matter, and
+//! a list works as well: `interchange(nest, [2, 3])`.
 //!
-//! Where bounds depend on a loop that moves inside, all loops from the outer one down to the
-//! inner one get new bounds, so that each iteration is executed exactly once. Thus a skewed nest
-//! becomes a wavefront:
+//! If bounds depend on a loop that moves inward, all loops from the outer one down to the inner one
+//! get new bounds. Each iteration is still executed exactly once. A skewed nest thus becomes a
+//! wavefront:
 //!
 //! ```rhai
 //! let A = tensor([4, 5]);
@@ -33,12 +33,12 @@
 //!     B[i][j - i] = A[i][j - i]
 //! ```
 //!
-//! Legal when no dependence is carried against its direction; the compared results tell.
+//! Legal when every dependence keeps its direction. `check` proves it.
 //!
-//! Refuses: loops of which neither is inside the other; anything beside the loops from the
-//! outer one down to the inner one; bounds that hold a multiple of a loop that moves inside, as
-//! those of blocks do, for the new ones would need division; bounds that depend on such a loop
-//! where one of the loops has another step than 1.
+//! Refuses: two loops neither of which is inside the other; anything beside the loops from the
+//! outer one down to the inner one; bounds with a multiple of a loop that moves inward, as those of
+//! blocks, since new bounds would need division; bounds that depend on such a loop if one of the
+//! loops has a step other than 1.
 //!
 //! Source: TeML eq. 21, §5.3; the bounds: Fourier–Motzkin elimination, Ancourt and Irigoin,
 //! Scanning Polyhedra with DO Loops, 1991.

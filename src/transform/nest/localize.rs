@@ -1,5 +1,4 @@
-//! `localize` makes a tensor that one assignment computes for a later one local to the loop that
-//! uses it.
+//! `localize` makes an intermediate tensor local to the innermost loop around its uses.
 //!
 //! ```rhai
 //! let A = tensor([40, 50]);
@@ -18,16 +17,15 @@
 //!     E[i][j] = D[] + A[i][j]
 //! ```
 //!
-//! It becomes local to the innermost loop around all of its uses, with as many elements as one
-//! iteration of that uses; dimensions of which one element is used are left out. It is no
-//! argument of the kernel any more.
+//! One assignment computes the tensor, and a later one uses it. The local tensor has as many
+//! elements as one iteration uses; dimensions with a single element are dropped. The tensor is no
+//! longer an argument of the kernel.
 //!
-//! Legal when each iteration sets what it reads, which is checked.
+//! Legal when each iteration sets the elements that it reads, which is checked.
 //!
-//! Refuses: a tensor that the nest does not use; one that is a result or that comes from outside;
-//! values that may live from one iteration to the next; uses before the value is set; more than
-//! 1 GiB. A statement or an initialization is seen to set what is read if it does so alone and
-//! without holes.
+//! Refuses: a tensor that the nest does not use; a result or an input; values that may live from
+//! one iteration to the next; uses before the value is set; more than 1 GiB. A statement or an
+//! initialization counts as setting an element only if it does so alone and without holes.
 //!
 //! Source: array contraction; Lewis, Lin and Snyder, The Implementation and Evaluation of Fusion
 //! and Contraction in Array Languages, 1998; Halide's `store_at`.

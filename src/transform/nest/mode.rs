@@ -13,15 +13,21 @@
 //!     B[i][j] = A[i][j]
 //! ```
 //!
-//! In C they become `#pragma omp parallel for` and `#pragma omp simd`. A loop may be both.
+//! In C, a parallel loop becomes `#pragma omp parallel for`. A vector loop is written with vector
+//! types if every access is unit-stride in it or invariant to it, and otherwise becomes
+//! `#pragma omp simd`. A loop may be both.
 //!
-//! `parallelize(nest, loop, how)` takes options: `collapse` perfectly nested loops, from this one
-//! on, share their iterations all together (1 is the loop alone); the `schedule` says which of
-//! them a thread gets: `"static"` parts that are decided beforehand, `"dynamic"`ally the next
-//! one, or `"guided"`, the next ones, of which there are fewer and fewer; it gets `chunk` of them
-//! at a time, dealt out beforehand without a schedule; and below a `threshold` of iterations one
-//! thread runs all, since threads cost more than they gain. Loops are not joined into one,
-//! because indices would need division; OpenMP does that at run time.
+//! `parallelize(nest, loop, how)` takes a map of options:
+//!
+//! - `collapse`: how many perfectly nested loops, from this one on, share their iterations all
+//!   together; 1 is the loop alone. Loops are not joined into one, because indices would need
+//!   division; OpenMP does that at run time.
+//! - `schedule`: which iterations a thread gets. `"static"` deals them out beforehand, `"dynamic"`
+//!   gives out the next ones on demand, and `"guided"` does so in ever smaller parts.
+//! - `chunk`: how many iterations a thread gets at a time. Without a schedule they are dealt out
+//!   beforehand.
+//! - `threshold`: below this number of iterations, one thread runs all of them, since threads would
+//!   cost more than they gain.
 //!
 //! ```rhai
 //! let A = tensor([4, 5]);
@@ -37,8 +43,8 @@
 //!     B[i][j] = A[i][j]
 //! ```
 //!
-//! `vectorize(nest, loop, lanes)` runs so many iterations at a time, and never more, so that
-//! iterations that are further apart may depend on each other.
+//! `vectorize(nest, loop, lanes)` runs that many iterations at a time and never more. Iterations
+//! further apart may then depend on each other.
 //!
 //! ```rhai
 //! let A = tensor([4, 5]);
@@ -53,12 +59,12 @@
 //!     B[i][j] = A[i][j]
 //! ```
 //!
-//! Legal when no iteration writes an element that another one reads or writes; `codegen` proves
-//! it and refuses otherwise.
+//! Legal when no iteration writes an element that another one reads or writes. `codegen` proves it,
+//! or refuses.
 //!
-//! Refuses: a parallel or vector loop inside a vector loop; collapsed loops that are not nested
-//! perfectly, whose bounds depend on each other, or of which others are parallel or vector; other
-//! schedules; options below 1; numbers of lanes other than 2, 4, 8, 16, 32 and 64.
+//! Refuses: a parallel or vector loop inside a vector loop; collapsed loops that are not perfectly
+//! nested, whose bounds depend on each other, or that contain other parallel or vector loops;
+//! unknown schedules; options below 1; numbers of lanes other than 2, 4, 8, 16, 32 and 64.
 //!
 //! Source: TeML §3.3.3 and §7; OpenMP 4.5, §2.5, §2.7.1 and §2.8.1.
 

@@ -19,13 +19,14 @@
 //!         B[j_i][i_i] = A_pack[j_i - 32*j_o][i_i - 16*i_o]
 //! ```
 //!
-//! The buffer holds the smallest box of constant size that the iteration reads. The last argument
-//! is the order of its dimensions, those of the tensor counted from 1; without it they keep their
-//! order. Dimensions of which one element is read are left out. The tensor may be a buffer, by
-//! its name: `pack("k", "A_pack")`. Where a name is taken, the next buffer is `A_pack2`.
+//! The buffer holds the footprint of an iteration: the smallest box of constant size that covers
+//! its reads. The last argument gives the order of the buffer's dimensions, as dimensions of the
+//! tensor counted from 1; without it they keep their order. Dimensions with a single element are
+//! dropped. The tensor may be a buffer, given by its name: `pack("k", "A_pack")`. If a name is
+//! taken, the next buffer is `A_pack2`.
 //!
-//! Where a tensor is read several times, a last argument says which of the reads uses the buffer, the
-//! others keep the tensor: a number that counts them in the order of the text, from 1.
+//! If a tensor is read several times, a last argument selects the read that uses the buffer; the
+//! other reads keep the tensor. It counts the reads in the order of the text, from 1.
 //!
 //! ```rhai
 //! let A = tensor([30, 20]);
@@ -46,14 +47,14 @@
 //!       C[i1][i2] += A[i1][i3] * A_pack[i3][i2]
 //! ```
 //!
-//! The level 0 stands for the whole nest: `pack(0, A, [2, 1])` changes the layout of `A` once,
-//! before all loops. The loops that copy are called after the buffer and the dimension of the
-//! tensor, so that they can be transformed like others.
+//! Level 0 means the whole nest: `pack(0, A, [2, 1])` changes the layout of `A` once, before all
+//! loops. The loops that copy are named after the buffer and the dimension of the tensor, so that
+//! you can transform them like other loops.
 //!
-//! Always legal: an iteration has a buffer of its own, and what is in it does not change.
+//! Always legal: each iteration has its own buffer, whose contents do not change.
 //!
-//! Refuses: a tensor that the loop does not use; one that it writes; a list that is no order of
-//! the tensor's dimensions; a number of none of the reads; a buffer of more than 1 GiB.
+//! Refuses: a tensor that the loop does not use, or that it writes; a list that is not an order of
+//! the tensor's dimensions; a number that selects none of the reads; a buffer of more than 1 GiB.
 //!
 //! Source: packing, Goto and van de Geijn, Anatomy of High-Performance Matrix Multiplication,
 //! 2008; Halide calls it `in`, TVM `cache_read`, Exo `stage_mem`.

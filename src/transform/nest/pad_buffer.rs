@@ -1,4 +1,4 @@
-//! `pad_buffer` makes the rows of a local tensor longer than what is used of them.
+//! `pad_buffer` makes the rows of a local tensor longer, by elements that nothing uses.
 //!
 //! ```rhai
 //! let A = tensor([64, 100]);
@@ -20,13 +20,13 @@
 //!         B[j_i][i_i] = A_pack[j_i - 32*j_o][i_i - 16*i_o]
 //! ```
 //!
-//! A row is what the last dimension counts. Its extent is rounded up to a multiple of `multiple`,
-//! so that all rows begin at the same place of a vector or cache line; then come `extra` more
-//! elements, so that rows are no power of two apart and columns use all sets of the cache.
+//! A row runs along the last dimension. Its extent is rounded up to a multiple of `multiple`, so
+//! that all rows begin at the same place of a vector or cache line. Then `extra` elements are
+//! added, so that rows are not a power of two apart and columns use all sets of the cache.
 //!
-//! Always legal: nothing uses the elements that are added.
+//! Always legal: nothing uses the added elements.
 //!
-//! Refuses: what is no local tensor of the nest; one without dimensions; a `multiple` below 1 and
+//! Refuses: a tensor that is not local to the nest; one without dimensions; a `multiple` below 1 or
 //! an `extra` below 0; a buffer of more than 1 GiB.
 //!
 //! Source: padding of arrays, Rivera and Tseng, Data Transformations for Eliminating Conflict

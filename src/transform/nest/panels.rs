@@ -1,5 +1,4 @@
-//! `panels` stores a local tensor as panels: blocks of neighbors along one dimension, panel after
-//! panel.
+//! `panels` stores a local tensor panel by panel: each panel is a block along one dimension.
 //!
 //! ```rhai
 //! let A = tensor([64, 100]);
@@ -25,15 +24,15 @@
 //! ```
 //!
 //! `panels(nest, tensor, dimension, size)` splits a dimension, counted from 1, into panels of
-//! `size` elements, of which the first one is what `A[0..size]` was. The number of the panel becomes the first dimension of the tensor, so
-//! that what the loops over one block read follows each other in memory. Loops that index the
-//! dimension and run over several panels are stripmined.
+//! `size` elements; the first panel is what `A[0..size]` was. The number of the panel becomes the
+//! first dimension of the tensor. The elements that the loops over one panel read are then
+//! contiguous. Loops that index the dimension and run over several panels are stripmined.
 //!
-//! Always legal: it is the same tensor in another place.
+//! Always legal: the elements only change their place.
 //!
-//! Refuses: what is no local tensor of the nest; dimensions that it does not have; sizes below 1;
-//! an index of which it is not known that it stays in one panel while the loops inside run, as
-//! that of loops with steps; fills of parts of panels.
+//! Refuses: a tensor that is not local to the nest; a dimension that it does not have; sizes below
+//! 1; an index that may leave its panel while the loops inside run, as that of a loop with a step;
+//! fills of parts of panels.
 //!
 //! Source: the packed operands of Goto and van de Geijn, Anatomy of High-Performance Matrix
 //! Multiplication, 2008.

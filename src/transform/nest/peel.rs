@@ -1,4 +1,4 @@
-//! `peel` takes the first or the last iterations of a loop out of it.
+//! `peel` splits the first or the last iterations of a loop off into a loop of their own.
 //!
 //! ```rhai
 //! let A = tensor([10, 5]);
@@ -17,14 +17,13 @@
 //! ```
 //!
 //! `peel(nest, loop, count, end)` makes a loop `i_f` of the first `count` iterations, or a loop
-//! `i_b` of the last ones; `unroll` dissolves it. The loops inside are copied there under the
-//! first numbers that are free. A part without iterations is left out.
+//! `i_b` of the last ones; `unroll` dissolves it. The loops inside are copied there under the first
+//! free numbers. A part without iterations is left out.
 //!
 //! Always legal: iterations keep their order.
 //!
 //! Refuses: counts below 1; ends other than `"front"` and `"back"`; steps other than 1; a loop
-//! whose number of iterations varies and that has several bounds at this end; new names that
-//! are in use.
+//! whose trip count varies and that has several bounds at this end; new names that are in use.
 //!
 //! Source: loop peeling, Allen and Kennedy, Optimizing Compilers for Modern Architectures, 2001.
 

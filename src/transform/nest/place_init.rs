@@ -1,4 +1,5 @@
-//! `place_init` says where a reduction is initialized: first in a loop, or before all loops.
+//! `place_init` chooses where a reduction is initialized: at the start of a loop, or before all
+//! loops.
 //!
 //! ```rhai
 //! let A = tensor([4, 5]);
@@ -15,11 +16,11 @@
 //!     y[i] += A[i][j] * x[j]
 //! ```
 //!
-//! The fill moves to the start of the loop's body, and sets there what one iteration of the
-//! loop uses. The level 0 stands for no loop: the fill comes first in the nest. Where several
-//! tensors are initialized, the third argument is the one that is meant: `place_init("i", y)`.
+//! The fill moves to the start of the loop's body, and sets there what one iteration of the loop
+//! uses. Level 0 means no loop: the fill comes first in the nest. If several tensors are
+//! initialized, the third argument selects one: `place_init("i", y)`.
 //!
-//! Loops of which each uses a part, as after `peel`, are given as a list, and each gets its part:
+//! If several loops use a part each, as after `peel`, list them; each initializes its part:
 //!
 //! ```rhai
 //! let A = tensor([5, 4]);
@@ -41,11 +42,12 @@
 //! ```
 //!
 //! Legal when the loop sets every element exactly once, which is checked: the same box is set
-//! before and after. Several loops set boxes that have nothing in common and are all of it.
+//! before and after. The boxes that several loops set must be disjoint and cover all of it.
 //!
-//! Refuses: a tensor that is not initialized at one place; uses before the loop or the fill;
-//! iterations, or loops, that share elements, as iterations of the reduction's own loops do;
-//! iterations that use no box of constant size, as the last block of a guarded loop does not.
+//! Refuses: a tensor that is not initialized at exactly one place; uses before the loop or the
+//! fill; iterations, or loops, that share elements, as iterations of the reduction's own loops do;
+//! iterations whose footprint is not a box of constant size, as in the last block of a guarded
+//! loop.
 //!
 //! Source: TeML §4.2.3 for the initialization; TVM moves it with `decompose_reduction`.
 

@@ -15,15 +15,16 @@
 //!     y[i] += A[i][j] * x[j]
 //! ```
 //!
-//! `prefetch(nest, loop, tensor, distance)` makes each iteration start by fetching what the one
-//! `distance` iterations later touches: for each access to the tensor the element of the first
-//! iteration of the loops inside, here `A[i + 4][0]`, or the last element that exists; of neighbors
-//! that one cache line may hold, one. Blocks of loops inside make good places, since a line holds
-//! several elements. A second distance for the same tensor replaces the first.
+//! `prefetch(nest, loop, tensor, distance)`: each iteration first prefetches for the iteration that
+//! comes `distance` later. For each access to the tensor, it fetches the element of the first
+//! iteration of the inner loops, here `A[i + 4][0]`, or the last element that exists. Of neighbors
+//! that one cache line may hold, it fetches one. Loops over blocks are good places, since a line
+//! holds several elements. A second distance for the same tensor replaces the first.
 //!
-//! With the name of a loop inside, all that the later iteration touches is fetched, line by line, in
-//! equal shares: one for each iteration of that loop and of those between the two. So memory is read
-//! while the processor computes, which a burst of many fetches does not achieve.
+//! With the name of an inner loop, the whole footprint of the later iteration is prefetched, line
+//! by line. The iterations of that loop, and of the loops between the two, each fetch an equal
+//! share. Memory is then read while the processor computes, which one burst of prefetches does not
+//! achieve.
 //!
 //! ```rhai
 //! let A = tensor([9, 12, 10]);
@@ -42,11 +43,11 @@
 //!         C[b][i][j] += A[b][i][k] * B[b][k][j]
 //! ```
 //!
-//! Where the loop ends before the later iteration, the next iteration of the loop around it begins, and
-//! what its first ones touch is fetched.
+//! If the loop ends before the later iteration, the prefetch wraps around: it fetches for the first
+//! iterations of the loop in the next iteration of the loop around it.
 //!
-//! Where what the later iteration touches lies here and there, such as some columns of several
-//! rows, each iteration inside fetches what it touches itself then: the same row of later columns.
+//! The footprint may be scattered in memory, such as some columns of several rows. Each inner
+//! iteration then prefetches what it will touch itself: the same row at later columns.
 //!
 //! ```rhai
 //! let A = tensor([40, 500]);
@@ -64,9 +65,10 @@
 //!         R[y_i][x_i] = 2 * A[y_i][x_i]
 //! ```
 //!
-//! Rows that are a multiple of a page apart have the same columns at the same place of their pages,
-//! and fetching these of all rows at once takes longer than fetching others of each. With a number
-//! more, each iteration inside fetches that many iterations `further` ahead than the one before it.
+//! Rows that are a multiple of a page apart have equal columns at the same place of their pages.
+//! Fetching equal columns of all rows at once takes longer than fetching different columns of each.
+//! A further number, `further`, therefore staggers the prefetches: each inner iteration fetches
+//! that many iterations further ahead than the one before it.
 //!
 //! ```rhai
 //! let A = tensor([40, 500]);
@@ -83,9 +85,8 @@
 //!         R[y_i][x_i] = 2 * A[y_i][x_i]
 //! ```
 //!
-//! A loop inside that touches none of them shares what one iteration of the loop around it touches
-//! then, row by row: here a sum fetches the next block of what it is added to, a line with each
-//! of its parts.
+//! The iterations of an inner loop that does not move through the tensor share the footprint row by
+//! row. Here a sum prefetches the next block of its accumulator, one line with each of its parts.
 //!
 //! ```rhai
 //! let A = tensor([16, 50]);
@@ -116,11 +117,11 @@
 //!
 //! Always legal: it changes no element.
 //!
-//! Refuses: tensors that no access inside of the loop moves through; distances, and how much
-//! further, below 1 or beyond 2^40; vector loops and loops inside of them, which compilers do not
-//! vectorize then; collapsed loops other than the innermost. Shares, too, where the loop that
-//! fetches is not inside of the other one, has a number of iterations without a bound, or where
-//! what one of its iterations is to fetch lies here and there in memory, and in no rows.
+//! Refuses: tensors that no access inside the loop moves through; a `distance` or `further` below 1
+//! or beyond 2^40; vector loops and loops inside them, which compilers would then not vectorize;
+//! collapsed loops other than the innermost. With an inner loop also: an inner loop that is not
+//! inside the other one, or whose trip count has no bound; an iteration whose footprint is
+//! scattered in memory, and not in rows.
 //!
 //! Source: software prefetching, Mowry, Lam and Gupta, Design and Evaluation of a Compiler
 //! Algorithm for Prefetching, 1992.

@@ -1,4 +1,4 @@
-//! `reduce_cache_miss` overwrites a tensor where it is read for the last time.
+//! `reduce_cache_miss` stores new values over a tensor at its last use.
 //!
 //! ```rhai
 //! let A = tensor([6, 7]);
@@ -25,16 +25,15 @@
 //! ```
 //!
 //! `reduce_cache_miss(nest, tensor, other?)`: the loops that compute `tensor` read `other` for the
-//! last time, and put the values in its place; `other` stands for the tensor from there on. The
-//! nest works on less memory, and on lines that are in a cache. Without `other` it is the first
-//! tensor that will do, local ones first. The tensor is no argument of the nest any more.
+//! last time. They now store their values over it, and `other` replaces the tensor from there on.
+//! The nest works on less memory, and on lines that are in a cache. Without `other`, the first
+//! suitable tensor is taken, local ones first. The tensor is no longer an argument of the nest.
 //!
-//! Legal when no element is overwritten that is still to be read, as in `build`. `check` proves
-//! it.
+//! Legal when no element is overwritten before its last use, as in `build`. `check` proves it.
 //!
-//! Refuses: a tensor that is a result or that comes from outside; another one of other extents or
-//! another element type, or that is not read there, or used later while the values are needed;
-//! one that may be needed after the nest (`spend` says of inputs that they are not).
+//! Refuses: a tensor that is a result or an input; an `other` of other extents or another element
+//! type; an `other` that is not read there, or that is used later while the values are needed; an
+//! `other` that may be needed after the nest (`spend` declares inputs dead).
 //!
 //! Source: reduce-cache-miss; Ullrich, Detection and Exploitation of Data-Parallelism in
 //! Assignments of Multi-Dimensional Tensors, 2018, §6.2.1.

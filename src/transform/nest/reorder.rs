@@ -1,4 +1,4 @@
-//! `reorder` puts loops of a perfect nest into the order in which they are listed.
+//! `reorder` puts loops of a perfect nest into the listed order.
 //!
 //! ```rhai
 //! let A = tensor([4, 5]);
@@ -16,15 +16,16 @@
 //!       C[i][j] += A[i][k] * B[k][j]
 //! ```
 //!
-//! The listed loops share the places that they have; loops that are not listed keep theirs.
-//! Where bounds depend on a loop that moves inside, there are new bounds, as for `interchange`.
+//! The listed loops share the places that they have; other loops keep theirs. If bounds depend on a
+//! loop that moves inward, the loops get new bounds, as with `interchange`.
 //!
-//! Legal when no dependence is carried against its direction; the compared results tell.
+//! Legal when every dependence keeps its direction. `check` proves it.
 //!
-//! Refuses: a loop listed twice; loops of which neither is inside the other; anything beside the
-//! loops from the outermost one listed down to the innermost; bounds that `interchange` refuses.
+//! Refuses: a loop listed twice; two loops neither of which is inside the other; anything beside
+//! the loops from the outermost one listed down to the innermost; bounds that `interchange`
+//! refuses.
 //!
-//! Source: what TeML composes from interchanges (eqs. 21 and 28), at once.
+//! Source: the sequence of interchanges that TeML composes (eqs. 21 and 28), in one step.
 
 use super::interchange::check_perfect;
 use super::permute::permuted;

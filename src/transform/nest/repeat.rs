@@ -1,4 +1,4 @@
-//! `repeat` executes a nest several times, in a loop around it: time steps.
+//! `repeat` wraps a nest in a loop that executes it several times: time steps.
 //!
 //! ```rhai
 //! let A = tensor([8]);
@@ -19,12 +19,12 @@
 //!     A[i_2] = B[i_2]
 //! ```
 //!
-//! `repeat(nest, iterator, steps)` is what the nest should compute from then on, too: its
+//! `repeat(nest, iterator, steps)` also changes what the nest should compute from then on: its
 //! definition, executed `steps` times.
 //!
 //! Always legal.
 //!
-//! Refuses: fewer than one step; the name of a loop of the nest.
+//! Refuses: fewer than one step; an iterator with the name of a loop of the nest.
 //!
 //! Source: the time loops of stencil codes.
 

@@ -1,4 +1,4 @@
-//! `reuse_buffer` keeps values in a tensor that is not needed meanwhile.
+//! `reuse_buffer` keeps values in another tensor while the value of that tensor is dead.
 //!
 //! ```rhai
 //! let A = tensor([4, 4]);
@@ -34,16 +34,16 @@
 //!         v[i1_3][i2_3][i3_3] += A[i1_3][i4_3] * u[i2_3][i3_3][i4_3]
 //! ```
 //!
-//! `reuse_buffer(nest, tensor, other?)`: `other` stands for the tensor from the loops that compute
-//! it to those that read it last. Without `other` it is the first tensor that will do, local ones
-//! first. The tensor is no argument of the nest any more. Assignments to `other` may overwrite the
-//! element of the tensor that they read, if nothing else needs it.
+//! `reuse_buffer(nest, tensor, other?)`: `other` replaces the tensor from the loops that compute it
+//! to its last use. Without `other`, the first suitable tensor is taken, local ones first. The
+//! tensor is no longer an argument of the nest. Assignments to `other` may overwrite the element of
+//! the tensor that they read, if nothing else needs it.
 //!
-//! Legal when nobody reads what the other one held before, afterwards. `check` proves it.
+//! Legal when nobody reads afterwards what `other` held before. `check` proves it.
 //!
-//! Refuses: a tensor that is a result or that comes from outside; another one of other extents or
-//! another element type, or that is used otherwise while the values are needed; one that may be needed after
-//! the nest (`spend` says of inputs that they are not).
+//! Refuses: a tensor that is a result or an input; an `other` of other extents or another element
+//! type; an `other` that is used otherwise while the values are needed; an `other` that may be
+//! needed after the nest (`spend` declares inputs dead).
 //!
 //! Source: memory reuse; Ullrich, Detection and Exploitation of Data-Parallelism in Assignments of
 //! Multi-Dimensional Tensors, 2018, §6.3.

@@ -1,4 +1,4 @@
-//! `reverse` runs the iterations of a loop from the last one to the first.
+//! `reverse` runs the iterations of a loop from last to first.
 //!
 //! ```rhai
 //! let A = tensor([10]);
@@ -12,11 +12,11 @@
 //!   B[-i + 9] = A[-i + 9]
 //! ```
 //!
-//! The loop keeps its range and counts up, as all loops do; what it runs counts down. Where it
-//! has several lower or upper bounds no such mirror is affine, and the new iterator is the
+//! The loop keeps its range and counts up, as all loops do; the indices inside it count down. If it
+//! has several lower or upper bounds, such a mirror is not affine. The new iterator is then the
 //! negative of the old one: `max(a, b)..c` becomes `1 - c..min(1 - a, 1 - b)`.
 //!
-//! Legal when the loop carries no dependence; the compared results tell.
+//! Legal when the loop carries no dependence. `check` proves it.
 //!
 //! Refuses: steps other than 1.
 //!

@@ -1,5 +1,5 @@
-//! `reverse_compute_at` computes a nest in the loops of another one that finish what it reads:
-//! each iteration does so for the elements that it has just computed.
+//! `reverse_compute_at` moves a consumer into a loop of its producer: each iteration consumes what
+//! it has just finished.
 //!
 //! ```rhai
 //! let A = tensor([8, 5]);
@@ -27,22 +27,22 @@
 //!
 //! `reverse_compute_at(producer, consumer, loop)`: the consumer's loops run at the end of each
 //! iteration of the producer's loop, over the box of elements that the iteration writes. They keep
-//! their order and modes; those whose names the producer has get the first numbers that are free,
-//! and loops of a single iteration disappear. A consumer that sums begins before the producer. The
-//! tensor remains an argument; `localize` and `reuse_buffer` keep it elsewhere. The level 0 stands
-//! for no loop: the consumer comes last in the nest.
+//! their order and modes. Loops whose names the producer has get the first free number; loops of a
+//! single iteration disappear. A consumer that sums is initialized before the producer. The tensor
+//! remains an argument; `localize` and `reuse_buffer` keep it elsewhere. Level 0 means no loop: the
+//! consumer comes last in the nest.
 //!
-//! Loops of which each finishes a part, as after `peel`, are given as a list, and each gets its
-//! part: `nest.reverse_compute_at(build(C), ["i_o", "i_b"])`.
+//! If several loops finish a part each, as after `peel`, list them; each gets its part:
+//! `nest.reverse_compute_at(build(C), ["i_o", "i_b"])`.
 //!
-//! Legal when the iterations compute nothing that a later one still changes, and all of what the
-//! consumer reads, which `check` proves.
+//! Legal when each iteration computes all that the consumer reads, and no later iteration changes
+//! it. `check` proves it.
 //!
-//! Refuses: a consumer that is not one assignment in perfectly nested loops with constant bounds,
-//! that reads none or several of the tensors that the producer writes, or this one other than with
-//! an iterator of its own, or none, in each dimension and with the same ones wherever it reads it; a
-//! loop that does not write it; iterations that share elements, as those of a reduction's own loops
-//! do.
+//! Refuses: a consumer that is not a single assignment in a perfect nest with constant bounds; one
+//! that reads none or several of the tensors that the producer writes; one that indexes a dimension
+//! of the tensor by anything but one iterator of its own or a constant, or its reads differently; a
+//! loop that does not write the tensor; iterations that share elements, as those of a reduction's
+//! own loops do.
 //!
 //! Source: TVM's `reverse_compute_at` (Feng et al., TensorIR, ASPLOS 2023), the epilogue of CUTLASS.
 

@@ -20,10 +20,10 @@
 //! ```
 //!
 //! The partial results are a local tensor, `y_k_i` for the loop `k_i` and the target `y`, filled
-//! with the identity of the reduction. Afterwards they are combined in the order of the loop. They
-//! live as long as the same elements of the target are updated: outside of all loops around
-//! `k_i` that do not change which these are. Where loops inside change it, each iteration has a
-//! partial result for each of these elements:
+//! with the identity of the reduction. They are combined afterwards, in the order of the loop. They
+//! live as long as the same elements of the target are updated: outside of all loops around `k_i`
+//! that do not change which elements these are. If loops inside change the elements, each iteration
+//! has a partial result for each of them:
 //!
 //! ```rhai
 //! let A = tensor([4, 50]);
@@ -45,16 +45,15 @@
 //!     y[i_2] += y_k_o[k_o_2][i_2]
 //! ```
 //!
-//! Iterations of the loop are independent then, as far as the reduction goes, so that it can be
-//! parallel or vector.
+//! As far as the reduction goes, the iterations of the loop are then independent, and the loop can
+//! be parallelized or vectorized.
 //!
-//! Legal when the operands of the reduction may be grouped in another way. That is so for
-//! integers, minima and maxima; floating-point sums and products round in other places, and their
-//! deviation is reported by comparisons.
+//! Legal when the operands of the reduction may be regrouped. Integers, minima and maxima always
+//! may. Floating-point sums and products then round differently; comparisons report the deviation.
 //!
 //! Refuses: loops that carry no reduction, or more than one statement of it; updates other than
 //! `+=`, `-=`, `*=`, minima and maxima; other uses of the target in the loop; steps other than 1; a
-//! name of the partial results that is in use.
+//! name for the partial results that is in use.
 //!
 //! Source: `rfactor` of Halide (Suriana, Adams, Kamil, CGO 2017) and TVM.
 

@@ -1,5 +1,5 @@
-//! `separate` splits a loop where the guards in it begin and end to hold, so that most iterations
-//! have none.
+//! `separate` splits a loop where its guards start and stop to hold, so that most iterations need
+//! none.
 //!
 //! ```rhai
 //! let A = tensor([4, 10]);
@@ -26,16 +26,16 @@
 //!       D[i][j_g_3 - 1] = B[i][j_g_3 - 1]
 //! ```
 //!
-//! A guard is a loop of one iteration or none, as `fuse` makes it. Those of the loop hold in all of
-//! the iterations that it keeps; the iterations before and after become loops `j_f` and `j_b`, as
-//! with `peel`, in which guards stay. `fuse` with `"guard"` keeps loops perfectly nested while they
-//! are skewed and tiled; `separate` comes after that.
+//! A guard is a loop of one iteration or none, as `fuse` makes it. The loop keeps the iterations in
+//! which all of its guards hold. The iterations before and after become loops `j_f` and `j_b`, as
+//! with `peel`, and keep their guards. `fuse` with `"guard"` keeps loops perfectly nested while you
+//! skew and tile them; use `separate` after that.
 //!
 //! Always legal: iterations keep their order.
 //!
-//! Refuses: a loop without guards; guards of which it cannot be told from where on and until when
-//! all of them hold, because their bounds depend on loops further in, are no constants apart or
-//! may leave no such iteration; steps other than 1; new names that are in use.
+//! Refuses: a loop without guards; guards whose common range is unknown, because their bounds
+//! depend on loops further in, differ by more than constants, or may leave no such iteration; steps
+//! other than 1; new names that are in use.
 //!
 //! Source: index-set splitting, Griebl, Feautrier and Lengauer, Index Set Splitting, 2000; what
 //! CLooG does when it separates the domains of statements.

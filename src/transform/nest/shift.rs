@@ -1,4 +1,4 @@
-//! `shift` lets a loop count from elsewhere: its iterator is larger by a constant.
+//! `shift` adds a constant to the iterator of a loop.
 //!
 //! ```rhai
 //! let A = tensor([10]);
@@ -12,8 +12,7 @@
 //!   B[i - 2] = A[i - 2]
 //! ```
 //!
-//! Shifted loops coincide where they did not before, so that they fuse; negative amounts shift
-//! down.
+//! Shift a loop to align it with another one, so that the two fuse. Negative amounts shift down.
 //!
 //! Always legal: iterations keep their order.
 //!

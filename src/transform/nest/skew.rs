@@ -18,7 +18,7 @@
 //!
 //! Always legal: iterations keep their order.
 //!
-//! Refuses: a loop that is not inside of the other one; coefficients beyond 2^40.
+//! Refuses: a loop that is not inside the other one; coefficients beyond 2^40.
 //!
 //! Source: loop skewing, Wolfe, Loop Skewing: The Wavefront Method Revisited, 1986. TeML
 //! cannot express it.

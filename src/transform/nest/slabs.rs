@@ -1,5 +1,5 @@
-//! `slabs` cuts what a loop executes along lines through it and loops inside, into slabs of one
-//! width, and runs one slab after the other.
+//! `slabs` cuts a loop and loops inside it along a hyperplane into slabs of one width, and runs
+//! slab after slab.
 //!
 //! ```rhai
 //! let A = tensor([10]);
@@ -22,18 +22,19 @@
 //! ```
 //!
 //! `slabs(nest, outer, loops, factors, size)` makes a loop over slabs around `outer`. Slab `s`
-//! executes what has `size*s <= x < size*s + size`, where `x` is the iterator of the one of `loops`
-//! around it plus the sum of all factors times the iterators of their loops, which are around all of
-//! `loops`. The new loop is called after the first of them: `i_s`, or `i_s_2` and so on. All loops
-//! keep their values, so that indices do not change; `outer` runs as far as the slab needs.
+//! executes the iterations with `size*s <= x < size*s + size`. Here `x` is the iterator of the
+//! enclosing loop from `loops`, plus each factor times the iterator of its loop. The loops with
+//! factors are around all of `loops`. The new loop is named after the first of `loops`: `i_s`, or
+//! `i_s_2` and so on. All iterators keep their values, so that indices do not change; `outer` runs
+//! only as far as the slab needs.
 //!
-//! With several calls, slabs of slabs are tiles whose sides have any slopes: diamonds are made of
-//! one positive and one negative factor.
+//! Several calls make slabs of slabs: tiles whose sides have any slope. One positive and one
+//! negative factor make diamonds.
 //!
-//! Legal when no dependence goes from a slab to one before it; the compared results tell.
+//! Legal when no dependence goes from a slab to an earlier one. `check` proves it.
 //!
-//! Refuses: loops that are not inside of `outer` or of a loop with a factor, or are inside of each
-//! other; statements in `outer` that are in none of them; widths below 1; steps other than 1;
+//! Refuses: loops that are not inside `outer` or a loop with a factor, or that are inside each
+//! other; statements in `outer` outside all of these loops; widths below 1; steps other than 1;
 //! coefficients beyond 2^40.
 //!
 //! Source: tiling by hyperplanes, Irigoin and Triolet, Supernode Partitioning, 1988; with the

@@ -1,4 +1,4 @@
-//! `spend` says that nobody needs what a tensor holds after the nest.
+//! `spend` declares the contents of an input dead after the nest, which may then overwrite it.
 //!
 //! ```rhai
 //! let x = tensor([8]);
@@ -16,8 +16,8 @@
 //!   v[i_2] = x[i_2] + x[-i_2 + 7]
 //! ```
 //!
-//! The nest may then keep other values in the tensor, which is an input otherwise. Whoever calls
-//! the kernel has to know: the C says which of its arguments are overwritten.
+//! Without it, the nest preserves the contents of its inputs. Callers of the kernel have to know:
+//! the C says which arguments it overwrites.
 //!
 //! Always legal.
 //!

@@ -1,4 +1,4 @@
-//! `stage` keeps what one iteration of a loop writes of a tensor in a local buffer meanwhile.
+//! `stage` keeps what one iteration of a loop writes of a tensor in a local buffer until it ends.
 //!
 //! ```rhai
 //! let A = tensor([40, 50]);
@@ -26,13 +26,14 @@
 //!         C[C_store_1 + 4*i1_o][C_store_2 + 16*i2_o] = C_tile[C_store_1][C_store_2]
 //! ```
 //!
-//! All uses in the loop are of the buffer, which is loaded before and stored after. It is not
-//! loaded if the loop sets all of it before it reads it: place the initialization into the loop
-//! first (`place_init`), and it moves onto the buffer. Dimensions of which one element is used
-//! are left out. With the loops over the tile unrolled, the compiler keeps it in registers.
+//! All accesses in the loop use the buffer, which is loaded before and stored after. The load is
+//! left out if the loop sets all of the buffer before it reads it. To get there, place the
+//! initialization into the loop first (`place_init`); it then moves onto the buffer. Dimensions
+//! with a single element are dropped. If the loops over the tile are unrolled, the compiler keeps
+//! it in registers.
 //!
-//! A last argument is the order of the buffer's dimensions, those of the tensor counted from 1;
-//! without it they keep their order.
+//! A last argument gives the order of the buffer's dimensions, as dimensions of the tensor counted
+//! from 1; without it they keep their order.
 //!
 //! ```rhai
 //! let A = tensor([20, 30]);
@@ -52,13 +53,13 @@
 //!       B[B_store_1 + 5*i_o][B_store_2] = B_tile[B_store_2][B_store_1]
 //! ```
 //!
-//! The level 0 stands for the whole nest. The loops that copy are called after the tensor and its
-//! dimensions. Where a name is taken, the next buffer is `C_tile2`.
+//! Level 0 means the whole nest. The loops that copy are named after the tensor and its dimensions.
+//! If a name is taken, the next buffer is `C_tile2`.
 //!
-//! Always legal: nothing else uses the tensor while an iteration runs. Iterations that run in
-//! parallel must not share a part of it, as before.
+//! Always legal: nothing else uses the tensor while an iteration runs. As before, parallel
+//! iterations must not share a part of it.
 //!
-//! Refuses: a tensor that the loop does not use, or only reads; a list that is no order of the
+//! Refuses: a tensor that the loop does not use, or only reads; a list that is not an order of the
 //! tensor's dimensions; a buffer of more than 1 GiB.
 //!
 //! Source: register tiles, Goto and van de Geijn, Anatomy of High-Performance Matrix

@@ -1,4 +1,4 @@
-//! `stream` stores vectors to a tensor past the caches (non-temporal stores).
+//! `stream` stores vectors of a tensor with non-temporal stores, which bypass the caches.
 //!
 //! ```rhai
 //! let A = tensor([40, 50]);
@@ -13,17 +13,16 @@
 //!     B[i][j] = A[i][j]
 //! ```
 //!
-//! `stream(nest, loop, tensor)` is for results that no cache holds: what is stored is not read from
-//! memory before, and what the caches hold stays there. It counts for the vector loops in the loop,
-//! and for the loop itself, that are written with explicit vectors; where an address is not aligned,
-//! for what whole vectors leave of a row, and on machines that have no such stores, ordinary ones
-//! take their place. After the loop a fence
-//! makes other threads see what was stored.
+//! `stream(nest, loop, tensor)` is for results too large for any cache. Their old contents are not
+//! read from memory, and cached data stays cached. It applies to the loop itself and to the vector
+//! loops in it, if they are written with explicit vectors. Ordinary stores are used at unaligned
+//! addresses, for the remainder of a row, and on machines without non-temporal stores. A fence
+//! after the loop makes the stored values visible to other threads.
 //!
 //! Always legal: it changes no element.
 //!
-//! Refuses: tensors that are not assigned in the loop, or local; tensors that are read in it, or
-//! updated, which reads them.
+//! Refuses: tensors that are not assigned in the loop; local tensors; tensors that are read in it,
+//! or updated, which reads them.
 //!
 //! Source: non-temporal stores, OpenMP 5.0, the clause `nontemporal`; McCalpin, STREAM.
 

@@ -1,4 +1,4 @@
-//! `stripmine` splits a loop into blocks: a loop over blocks and one over the block's values.
+//! `stripmine` splits a loop into a loop over blocks and a loop over the values of one block.
 //!
 //! ```rhai
 //! let A = tensor([10]);
@@ -13,16 +13,18 @@
 //!     B[i_i] = A[i_i]
 //! ```
 //!
-//! `i` becomes `i_o` over blocks and `i_i` within one; `i_i` keeps the values of `i`, so that
-//! indices do not change. A parallel loop stays parallel over blocks, a vector loop stays
-//! vector within them.
+//! `i` becomes `i_o` over blocks and `i_i` within one. `i_i` keeps the values of `i`, so that
+//! indices do not change. A parallel loop stays parallel over blocks; a vector loop stays vector
+//! within them.
 //!
-//! The tail says what becomes of the last iterations where the factor does not divide their
-//! number. `"guard"`, the default, bounds the last block by a `min`, which keeps the nest
-//! perfect, so that tiles compose. `"cut"` gives them a loop `i_r` of their own after the
-//! blocks, all of which then have the same size, so that they unroll; the loops inside are
-//! copied there under the first numbers that are free, and a part without iterations is left
-//! out. `"exact"` refuses.
+//! The tail says how to treat the remainder if the factor does not divide the trip count:
+//!
+//! - `"guard"`, the default, bounds the last block by a `min`. The nest stays perfect, so that
+//!   tiles compose.
+//! - `"cut"` moves the remainder to a loop `i_r` after the blocks. All blocks then have the same
+//!   size, and can be unrolled. The loops inside are copied there under the first free numbers, and
+//!   a part without iterations is left out.
+//! - `"exact"` refuses a remainder.
 //!
 //! ```rhai
 //! let A = tensor([10, 5]);
@@ -41,9 +43,10 @@
 //!     B[i_r][j_2] = A[i_r][j_2]
 //! ```
 //!
-//! `"grid"` lets blocks begin at the same values whatever the outer loops are, where `"guard"`
-//! counts them from the loop's first iteration: the loop over blocks has constant bounds, so that
-//! it can go outside of all others, and some blocks are empty. That is how skewed loops are tiled.
+//! `"grid"` begins blocks at the same values for all iterations of the outer loops, whereas
+//! `"guard"` counts them from the loop's first iteration. The loop over blocks then has constant
+//! bounds and can move outside of all others; some blocks are empty. Skewed loops are tiled in this
+//! way.
 //!
 //! ```rhai
 //! let A = tensor([4, 5]);
@@ -59,8 +62,8 @@
 //!       B[i][j_i - i] = A[i][j_i - i]
 //! ```
 //!
-//! `"aligned"` is a grid whose blocks begin at multiples of the factor, as vectors in memory do: the
-//! first block may have fewer iterations, too.
+//! `"aligned"` is a grid whose blocks begin at multiples of the factor, as vectors in memory do.
+//! The first block may then also have fewer iterations.
 //!
 //! ```rhai
 //! let A = tensor([10]);
@@ -78,7 +81,7 @@
 //! Always legal: iterations keep their order.
 //!
 //! Refuses: factors below 1; steps other than 1; new names that are in use; other tails; with
-//! `"cut"` and `"exact"` a number of iterations that depends on outer loops, with `"exact"` one
+//! `"cut"` and `"exact"`, a trip count that depends on outer loops; with `"exact"`, a trip count
 //! that the factor does not divide.
 //!
 //! Source: TeML eq. 20, for extents that the factor divides.

@@ -1,5 +1,4 @@
-//! `sweep` wraps an assignment in a loop nest that assigns one element after the other: later
-//! iterations read what earlier ones have assigned.
+//! `sweep` builds a loop nest that assigns element after element: later iterations read new values.
 //!
 //! ```rhai
 //! let A = tensor([9, 9]);
@@ -15,14 +14,15 @@
 //!     A[i][j] = (A[i - 1][j] + A[i][j - 1] + A[i][j + 1] + A[i + 1][j]) * 0.25
 //! ```
 //!
-//! The iterators count up, the first one of the target outermost, as in the loops of `build`.
-//! This is the Gauss–Seidel method, and every recurrence: `x[i] = x[i-1] + y[i]`. `build` gives an
-//! assignment the other meaning, that all elements are computed of the old ones.
+//! Iterators count up, and the first iterator of the target is outermost, as in the loops of
+//! `build`. The result is the Gauss–Seidel method or another recurrence, such as
+//! `x[i] = x[i-1] + y[i]`. `build` gives an assignment the other meaning: it computes all elements
+//! from the old values.
 //!
-//! Always legal: the order of the loops is what the nest is proved by from then on.
+//! Always legal: from then on, the nest is proved against this order of the loops.
 //!
-//! Refuses: what `build` refuses; a reduction of elements of the target; a number for elements
-//! elsewhere in a target that is read.
+//! Refuses: what `build` refuses; a reduction over elements of the target; a number `elsewhere` in
+//! a target that is read.
 //!
 //! Source: in-place stencils such as seidel-2d of PolyBench; the sequential meaning of loops.
 

@@ -16,9 +16,8 @@
 //! The copies of a loop `j` inside are named `j_u0`, `j_u1` … Unrolling the outermost loop
 //! leaves a sequence.
 //!
-//! With a factor the loop is first stripmined with the tail `"cut"`, and the loop within blocks
-//! is unrolled. The loop over blocks counts them, so that its step stays 1 and all other
-//! transformations take it.
+//! With a factor, the loop is first stripmined with the tail `"cut"`, and the loop within blocks is
+//! unrolled. The loop over blocks keeps step 1, so that all other transformations accept it.
 //!
 //! ```rhai
 //! let A = tensor([10]);
@@ -36,11 +35,11 @@
 //!   B[i_r] = A[i_r]
 //! ```
 //!
-//! Always legal: iterations keep their order. The copies of a vector loop's iterations are no
-//! vector any more.
+//! Always legal: iterations keep their order. Copies of a vector loop's iterations are no longer
+//! vectorized.
 //!
-//! Refuses: a number of iterations that depends on outer loops; factors below 1; with a factor
-//! steps other than 1; results that are too large; new names that are in use.
+//! Refuses: a trip count that depends on outer loops; factors below 1; with a factor, steps other
+//! than 1; results that are too large; new names that are in use.
 //!
 //! Source: TeML eq. 25.
 

@@ -1,4 +1,4 @@
-//! `unroll_and_jam` runs several iterations of a loop side by side, innermost.
+//! `unroll_and_jam` runs several iterations of a loop side by side in its innermost loops.
 //!
 //! ```rhai
 //! let A = tensor([7, 5]);
@@ -20,15 +20,14 @@
 //!     y[i_r] += A[i_r][j_2] * x[j_2]
 //! ```
 //!
-//! The loop is stripmined with the tail `"cut"`; the loop within blocks is unrolled, and the
-//! copies of each loop and each statement inside are brought together.
+//! The loop is stripmined with the tail `"cut"`. The loop within blocks is unrolled, and the copies
+//! of each loop and each statement inside are brought together.
 //!
-//! Legal when a block's iterations may run in any order that keeps the order within each; the
-//! compared results tell.
+//! Legal when the iterations of a block may be interleaved in any way that keeps the order within
+//! each. `check` proves it.
 //!
-//! Refuses: factors below 1; steps other than 1; a number of iterations that depends on outer
-//! loops; loops inside whose bounds depend on this one; results that are too large; new names
-//! that are in use.
+//! Refuses: factors below 1; steps other than 1; a trip count that depends on outer loops; inner
+//! loops whose bounds depend on this one; results that are too large; new names that are in use.
 //!
 //! Source: Callahan, Cocke and Kennedy, Estimating Interlock and Improving Balance for Pipelined
 //! Architectures, 1988; in TeML unroll (eq. 25) and fuse_inner (eq. 23).

@@ -17,18 +17,19 @@
 //! D[i + 1][j + 1] = A[i][j] elsewhere 0
 //! ```
 //!
-//! `eq(value, I0 -> I1, extents?, elsewhere?)`: `I0` indexes the value, `I1` the target. `I0` is left out, as in
-//! `eq(value, [j, i])` or `() -> [j, i]`, where the value has iterators. The target takes the
-//! name of the variable that the assignment is bound to, or the name in `@name:`. If that
-//! variable holds a tensor, its shape is kept and must fit; otherwise the target has the extents
-//! given, or the least ones that its indices fit in, but those of the value where an iterator is
-//! alone in a dimension of both. Every element assigned denotes the value over
-//! the tensors before the assignment; elements that no iteration assigns keep what they held, or
-//! get the number `elsewhere`.
+//! `eq(value, I0 -> I1, extents?, elsewhere?)`: `I0` indexes the value, and `I1` the target. If the
+//! value has iterators, `I0` is left out, as in `eq(value, [j, i])` or `() -> [j, i]`. The target
+//! takes the name of the variable that the assignment is bound to, or the name in `@name:`. If that
+//! variable holds a tensor, its shape is kept and must fit. Otherwise the target has the extents
+//! given. By default they are the least extents that its indices fit in; where an iterator alone
+//! indexes a dimension of both, the extent is that of the value.
 //!
-//! Refuses: as `vadd` does; a target index that could be negative; extents given that disagree
-//! with those of the value, unless there is a number for the elements elsewhere; a number that is
-//! no value of the element type.
+//! Every assigned element gets the value computed from the tensors before the assignment. Elements
+//! that no iteration assigns keep their contents, or get the number `elsewhere`.
+//!
+//! Refuses: what `vadd` refuses; a target index that could be negative; extents that disagree with
+//! those of the value, unless `elsewhere` is given; a number that is not a value of the
+//! element type.
 //!
 //! Source: TeML eqs. 14, 17, 18; a number elsewhere: beyond the paper.
 

@@ -17,7 +17,7 @@
 //! `f(operand, I0 -> I1)` is `vf(operand, I0)` followed by `eq(…, () -> I1)`. `exp(2.0)` and the
 //! like are functions of numbers, as in any script.
 //!
-//! Refuses: as `vneg` and `eq` do.
+//! Refuses: what `vneg` and `eq` refuse.
 //!
 //! Source: beyond the paper, in the form of TeML eq. 16.
 

@@ -16,11 +16,11 @@
 //! C[j][i] = B[i][j] * 0.5
 //! ```
 //!
-//! `op(left, right, [I0, I1] -> I2)` is `vop(left, right, [I0, I1])` followed by
-//! `eq(…, () -> I2)`. An iterator that is missing in `I2` accumulates where the target is an
-//! operand: `C = add(C, t, [[i, j], ] -> [i, j])` adds every value of `t` onto the old `C`.
+//! `op(left, right, [I0, I1] -> I2)` is `vop(left, right, [I0, I1])` followed by `eq(…, () -> I2)`.
+//! If the target is an operand, an iterator that is missing in `I2` accumulates:
+//! `C = add(C, t, [[i, j], ] -> [i, j])` adds every value of `t` onto the old `C`.
 //!
-//! Refuses: as `vadd` and `eq` do.
+//! Refuses: what `vadd` and `eq` refuse.
 //!
 //! Source: TeML eq. 16; accumulation: eq. 33.
 

@@ -28,11 +28,12 @@
 //!     y[i] += A[i][j] * x[j]
 //! ```
 //!
-//! `sum(values, over)` is `vsum(values, over)`, assigned to a tensor with the dimensions that
-//! remain, in their order; `sum(t)` reduces over all of them. The other four do the same with
-//! their counterparts. `min(2, 3)` and `max(2, 3)` are functions of numbers, as in any script.
+//! `sum(values, over)` is `vsum(values, over)`, assigned to a tensor with the remaining dimensions
+//! in their order; `sum(t)` reduces over all dimensions. `prod`, `min`, `max` and `mean` do the
+//! same with `vprod`, `vmin`, `vmax` and `vmean`. `min(2, 3)` and `max(2, 3)` are functions of
+//! numbers, as in any script.
 //!
-//! Refuses: as `vsum` does.
+//! Refuses: what `vsum` refuses.
 //!
 //! Source: TeML §4.2.3, "other reduction operations".
 

@@ -15,13 +15,14 @@
 //! select(A[i] == B[i], 1, 0)
 //! ```
 //!
-//! `vselect(left, comparison, right, yes, no, lists)` is `yes` where `left` and `right` compare
-//! like this and `no` elsewhere, and `select(…, lists -> target)` assigns that. The comparisons
-//! are `<`, `<=`, `>`, `>=`, `==`, `!=`, as strings; with a NaN only `!=` holds. The lists are
-//! those of `left`, `right`, `yes` and `no`, any of which may be a number. Both values are
-//! accesses like others: indices stay inside whatever is chosen. It counts as one operation.
+//! `vselect(left, comparison, right, yes, no, lists)` is `yes` where the comparison of `left` with
+//! `right` holds, and `no` elsewhere; `select(…, lists -> target)` assigns that. The comparisons
+//! are the strings `<`, `<=`, `>`, `>=`, `==`, `!=`; with a NaN only `!=` holds. The lists index
+//! `left`, `right`, `yes` and `no`, any of which may be a number. Both values are ordinary
+//! accesses: their indices stay inside, whichever value is chosen. A selection counts as one
+//! operation.
 //!
-//! Refuses: as `vadd` and `eq` do.
+//! Refuses: what `vadd` and `eq` refuse.
 //!
 //! Source: beyond the paper, in the form of TeML eqs. 15 and 16.
 

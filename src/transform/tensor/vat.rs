@@ -14,9 +14,9 @@
 //! A[i][k] * B[k][j]
 //! ```
 //!
-//! `vat(value, [i, j])`: one index for each dimension of a tensor, or of a virtual tensor that
-//! has no iterators yet. Nothing is stored. It is what the lists of `vmul(A, B, [[i, k], [k, j]])`
-//! do, for operations that take no lists.
+//! `vat(value, [i, j])` takes one index for each dimension of a tensor, or of a virtual tensor that
+//! has no iterators yet. Nothing is stored. `vat` does what the lists of
+//! `vmul(A, B, [[i, k], [k, j]])` do, for operations that take no lists.
 //!
 //! Refuses: lists of the wrong length; values that have iterators; indices that leave their
 //! dimension.

@@ -15,10 +15,10 @@
 //! C[i][j] = sum(_3: A[i][_3] * B[_3][j])
 //! ```
 //!
-//! `vcontract(left, right, [r0, r1])`: dimension `r0` of `left` with dimension `r1` of `right`,
-//! both counted from 1. Several pairs are a list: `[[r0, r1], [s0, s1]]`. The result is virtual
-//! and has no iterators yet: its dimensions are those of `left` that are in no pair, then those
-//! of `right` that are in none. Sums run over the pairs in order, the last one fastest.
+//! `vcontract(left, right, [r0, r1])` pairs dimension `r0` of `left` with dimension `r1` of
+//! `right`, both counted from 1. Several pairs are a list: `[[r0, r1], [s0, s1]]`. The result is
+//! virtual and has no iterators yet. Its dimensions are the unpaired ones of `left`, then the
+//! unpaired ones of `right`. Sums run over the pairs in order, the last one fastest.
 //!
 //! Refuses: dimensions that do not exist or are in two pairs; extents that disagree; different
 //! element types.

@@ -15,11 +15,11 @@
 //! A[j][i] * x[j]
 //! ```
 //!
-//! `veq(value, I0 -> I1)`: `I0` indexes the value, and is left out where it has iterators; `I1`
-//! names the dimensions. The result has no iterators yet and can stand where a tensor can.
+//! `veq(value, I0 -> I1)`: `I0` indexes the value, and is left out if the value has iterators; `I1`
+//! names the dimensions. The result has no iterators yet and can be used wherever a tensor can.
 //!
-//! Refuses: as `eq` does; dimensions that are no single iterators or equal ones; iterators of
-//! the value that are no dimension.
+//! Refuses: what `eq` refuses; dimensions that are not single iterators, or that repeat one;
+//! iterators of the value that are not a dimension.
 //!
 //! Source: TeML §4.2.2, the virtual counterpart of eq. 14: it "simply causes TeML to reorganize
 //! iterator lists".

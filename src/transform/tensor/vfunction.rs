@@ -17,14 +17,15 @@
 //! max(A[i][j], 0)
 //! ```
 //!
-//! `vf(operand, iterators)`; an operand that carries iterators is given none. The functions are
-//! those of C's `<math.h>` for the element type: `vsqrt` is exact to the last bit, and the others
-//! may differ by a few units there between C libraries, and in vector lanes. Out of its domain a
-//! function is NaN.
+//! `vf(operand, iterators)`; the iterators are left out if the operand has some. The functions are
+//! those of C's `<math.h>` for the element type. `vsqrt` is exact to the last bit. The others may
+//! differ by a few units in the last place between C libraries, and in vector lanes. A function
+//! gives NaN outside of its domain.
+//!
 //! `vrelu(x)` is `vmaximum(x, 0)`. Integers have `vneg`, `vabs` and `vrelu`, which wrap at the
 //! least integer. `flops` counts one for each function.
 //!
-//! Refuses: as `eq` does about iterators; other functions of integers.
+//! Refuses: iterators that `eq` refuses; other functions of integers.
 //!
 //! Source: beyond the paper, in the form of TeML eq. 15.
 

@@ -15,21 +15,23 @@
 //! max(1 / A[i][j], 0.5)
 //! ```
 //!
-//! `vop(left, right, [I0, I1])`: a list of iterators for each operand that has none yet. An
-//! operand that carries iterators, being virtual itself, is given none: `[[i, j], ]`, or `()` in
-//! its place. The result's shape is the list of its iterators' extents, in order of first
-//! appearance. Indices are affine: `[i + kh, 2*j - 1]`.
+//! `vop(left, right, [I0, I1])` takes a list of iterators for each operand that has none yet. An
+//! operand that has iterators, being virtual itself, gets none: `[[i, j], ]`, or `()` in its place.
+//! The result's shape is the list of its iterators' extents, in order of first appearance. Indices
+//! are affine: `[i + kh, 2*j - 1]`.
 //!
-//! A number on either side takes the element type of the other operand and no iterators. It must
+//! A number on either side takes the element type of the other operand, and no iterators. It must
 //! be a value of that type; `f32` rounds decimals. Floating point follows IEEE 754. Integers wrap,
-//! and their division truncates. `vminimum(a, b)` is `a` where `a < b` and else `b`, but a number
-//! wins against a NaN. Powers whose exponents are numbers become products and roots where these are
-//! few (2, 3, up to 8, -1 to -4, 0.5, 1.5, -0.5, -1.5): they are off by less than 5 units in the last
-//! place, and others by as much as `pow` of the C library.
+//! and their division truncates. `vminimum(a, b)` is `a` where `a < b`, and otherwise `b`; a number
+//! wins against a NaN.
 //!
-//! Refuses: lists of the wrong length; lists where iterators are set, and none where they are
-//! not; extents that disagree; indices that leave their dimension; different element types;
-//! numbers that are no value of the element type; two numbers; powers of integers.
+//! Powers with a constant exponent become products and roots if few are needed: exponents 2 to 8,
+//! -1 to -4, 0.5, 1.5, -0.5 and -1.5. Their error is less than 5 units in the last place. Other
+//! powers are as accurate as `pow` of the C library.
+//!
+//! Refuses: lists of the wrong length; lists for operands that have iterators, and none for
+//! operands that have none; extents that disagree; indices that leave their dimension; different
+//! element types; numbers that are not values of the element type; two numbers; powers of integers.
 //!
 //! Source: TeML eq. 15; minimum, maximum, power and numbers: beyond the paper.
 
