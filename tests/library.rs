@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 const OPENING: &str = "\
 # The library
 
-Functions composed in Rhai from the operations of the core language, available in every script,
-as functions and, where their name has no `::`, as methods. `teml repl` shows what `:help NAME`
-knows: shapes, the equation of the TeML paper that a function implements, and an example.
+Functions written in Rhai on top of the core operations. Every script can call them as functions
+and, if their name has no `::`, as methods. In `teml repl`, `:help NAME` shows shapes, the equation
+of the TeML paper that a function implements, and an example.
 
 This page is made from the comments in the files: `TEML_BLESS=1 cargo test --test library`.
 ";
