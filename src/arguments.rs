@@ -1,4 +1,4 @@
-//! What can stand on the command line, and what help says about it.
+//! The command line and its help.
 
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
@@ -16,13 +16,17 @@ pub struct Cli {
 
 const AFTER_HELP: &str = "\
 Exit codes: 0 success, 1 an error in a script or a kernel, 2 a wrong command line, 130 interrupted.
-Environment: CC names the C compiler, and CFLAGS adds flags to it, which override teml's choice of
--O, -march and -mtune but not what decides results. TEML_CACHE_DIR says where compiled kernels are
-kept, TEML_ISL is the file of the library isl, which computes proofs. NO_COLOR turns colors off.";
+
+Environment:
+  CC              the C compiler
+  CFLAGS          more flags for it: they override -O, -march and -mtune, but not what decides results
+  TEML_CACHE_DIR  the directory of compiled kernels
+  TEML_ISL        the file of the library isl, which computes proofs
+  NO_COLOR        turns colors off";
 
 #[derive(Subcommand)]
 pub enum Command {
-    /// Run a script: what it compares is compiled, checked and timed
+    /// Run a script: compile, check and time what it compares
     Run {
         /// The script; `-` is standard input
         file: PathBuf,
@@ -35,8 +39,8 @@ pub enum Command {
     },
     /// Write the C that a script generates, without compiling or timing anything
     ///
-    /// The C of every `codegen` in the script; where there is none, of every variant of every
-    /// `compare`.
+    /// Writes the C of every `codegen` in the script. If there is none, writes the C of every variant
+    /// of every `compare`.
     Emit {
         /// The script; `-` is standard input
         file: PathBuf,
@@ -48,14 +52,14 @@ pub enum Command {
         #[command(flatten)]
         team: Team,
     },
-    /// Prove that each variant of a script computes what its definition says, and time nothing
+    /// Prove that each variant of a script computes what its definition says, without timing it
     ///
-    /// A line for every variant that the script gives to compare, measure, run or codegen.
+    /// Prints a line for every variant that the script passes to compare, measure, run or codegen.
     Check {
         /// The script; `-` is standard input
         file: PathBuf,
-        /// Execute every instance of every statement, too, and compare all elements: for small
-        /// sizes, which --set chooses
+        /// Also execute every instance of every statement and compare all elements; choose small
+        /// sizes with --set
         #[arg(long)]
         exhaustive: bool,
         #[command(flatten)]
@@ -63,26 +67,26 @@ pub enum Command {
         #[command(flatten)]
         team: Team,
     },
-    /// Measure kernels: each variant that their scripts compare, and what others make of them
+    /// Measure kernels: the variants that scripts compare, Pluto's, and other libraries and compilers
     ///
-    /// Without a script and without --kernel, the ten kernels that come with the tool. Writes a
-    /// table for each kernel and a summary; what was measured before Ctrl-C is written, too.
+    /// Without a script or --kernel, measures the ten kernels that come with the tool. Prints a table
+    /// for each kernel and a summary. After Ctrl-C, it still writes what it has measured.
     Bench(Bench),
-    /// Explore step by step, line by line
+    /// Start an interactive session
     Repl {
         #[command(flatten)]
         limits: Limits,
         #[command(flatten)]
         writing: Writing,
     },
-    /// Say what this machine is, and how fast it is at best
+    /// Show facts about this machine and its peak rates
     ///
-    /// What is measured, in some seconds, is remembered for this processor and this compiler.
+    /// Measuring takes some seconds. The rates are remembered for this processor and this compiler.
     Machine {
-        /// Measure again what is remembered
+        /// Measure again instead of using remembered rates
         #[arg(long)]
         again: bool,
-        /// Measure with this number of threads, too
+        /// Also measure with this number of threads
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
         threads: Option<u16>,
     },
@@ -97,11 +101,11 @@ pub enum Command {
 
 #[derive(Args)]
 pub struct Settings {
-    /// What `param("NAME", default)` gives in the script; can be repeated
+    /// Set what `param("NAME", default)` returns in the script; can be repeated
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = setting)]
     pub set: Vec<(String, String)>,
-    /// Which default holds for what is not set: the first of `param("NAME", default, mini)`, or the
-    /// second one, which takes no time
+    /// Which default unset parameters take: `bench` (second argument of `param`) or `mini` (third,
+    /// tiny, for tests)
     #[arg(long, value_name = "SIZE", default_value = "bench", value_parser = size)]
     pub size: Size,
 }
@@ -128,18 +132,18 @@ pub struct Bench {
     /// A kernel that comes with the tool; can be repeated
     #[arg(long = "kernel", value_name = "NAME", value_parser = kernel)]
     pub kernels: Vec<Script>,
-    /// Compare with openblas, openblas=/PATH/libopenblas.so, cc (-ffast-math) or polly, where
-    /// they are installed; can be repeated
+    /// Compare with openblas, openblas=/PATH/libopenblas.so, cc (-ffast-math) or polly, if
+    /// installed; can be repeated
     #[arg(long = "peer", value_name = "PEER")]
     pub peers: Vec<Choice>,
-    /// Measure the last variant and the peers alone, at several sizes: NAMES=VALUES sets the
+    /// Measure only the last variant and the peers, at several sizes: NAMES=VALUES sets the
     /// script's parameters, such as m,n,k=64,128,256
     #[arg(long, value_name = "SIZES")]
     pub curve: Option<Sizes>,
-    /// Write the results to a file, too
+    /// Also write the results to a file
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
-    /// Write results, a page with charts and C, and the charts to a directory, too
+    /// Also write the results, a page with charts and C, and the charts to a directory
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     #[command(flatten)]
@@ -161,7 +165,7 @@ fn kernel(name: &str) -> Result<Script, String> {
 
 #[derive(Args)]
 pub struct Team {
-    /// Threads of parallel loops, for which schedules are made; one per core by default
+    /// Threads of parallel loops, which schedules also plan for; one per core by default
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub threads: Option<u16>,
 }
@@ -170,7 +174,7 @@ pub struct Team {
 pub struct Limits {
     #[command(flatten)]
     pub team: Team,
-    /// Stop a run of a kernel after this many seconds, such as 0.5; 60 by default, 300 in a bench
+    /// Kill a kernel run after this many seconds, such as 0.5; 60 by default, 300 in a bench
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub time_limit: Option<Duration>,
 }
@@ -185,8 +189,8 @@ fn seconds(text: &str) -> Result<Duration, String> {
 
 #[derive(Args)]
 pub struct Writing {
-    /// Let imported modules write to this directory, too, and not to the working directory alone;
-    /// can be repeated. The script itself may write anywhere
+    /// Let imported modules also write to this directory, beside the working directory; can be
+    /// repeated. The script itself may write anywhere
     #[arg(long, value_name = "DIR")]
     pub allow_write: Vec<PathBuf>,
 }
