@@ -13,14 +13,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub const HELP: &str = "\
 import \"PATH\" as NAME
 
-Makes the functions of a module known as `NAME::f`: `import \"lib/tiles\" as tiles;`. The path is
-relative to the file that imports, `.rhai` is added where it has no ending, and it cannot leave the
-directory of the script. `std/NAME` is a module of the library.
+Makes the functions of a module available as `NAME::f`: `import \"lib/tiles\" as tiles;`. The
+path is relative to the importing file, and cannot leave the directory of the script. A path
+without an ending gets `.rhai`. `std/NAME` is a module of the library.
 
-Scripts can only do what their functions offer. They read files (`load`) and write them (`save`,
-`bundle`), and the kernels that they define run in a process of their own. You trust the script that
-you run, lines that you type and what comes from standard input: they write anywhere. Modules that
-they import write below the working directory, unless `--allow-write DIR` names other directories.";
+Scripts can do only what their functions offer. They read files (`load`) and write files
+(`save`, `bundle`). Their kernels run in a separate process. You trust the script that you run,
+the lines that you type, and standard input: they write anywhere. Imported modules write only
+below the working directory, and below directories that `--allow-write DIR` names.";
 
 /// Finds what `import` names: `std/NAME`, or a file relative to the importing one.
 ///

@@ -12,14 +12,16 @@ pub(super) static FACTOR_OUT: Function = Function {
     params: &[Parameter::new("assignment"), Parameter::new("factor")],
     returns: "list",
     doc: "\
-A factor leaves the sums over iterators that do not move it: a list of the assignment of the sums
-of the other factors, to a tensor called after them, and of what multiplies them with the factor.
+Moves a factor out of the sums over iterators that do not index it.
+
+The result is a list of two assignments. The first computes the sums of the other factors, in a
+tensor named after these; the second multiplies them with the factor.
 
     sum(k, l: B[i][k][l] * D[l][j] * C[k][j]) = sum(k: sum(l: B[i][k][l] * D[l][j]) * C[k][j])
 
-With `let A = einsum(\"ikl,lj,kj->ij\", B, D, C)`, `factor_out(A, C)` is that of `BD` and that of
-`A`, and two operations are left of three. Floating-point numbers are rounded in other places, which
-needs `reductions(\"reassoc\")`.",
+With `let A = einsum(\"ikl,lj,kj->ij\", B, D, C)`, `factor_out(A, C)` lists the assignments of
+`BD` and of `A`, and two operations are left of three. Floating-point numbers are rounded
+differently, which needs `reductions(\"reassoc\")`.",
     call: |call| {
         let (assignment, factor) = (call.expr(0)?, call.expr(1)?);
         let factor = factor.tensor().and_then(|t| t.name());
@@ -34,13 +36,15 @@ pub(super) static CONTRACTION_CHAIN: Function = Function {
     params: &[Parameter::new("assignment")],
     returns: "list",
     doc: "\
-A sum of products as a list of assignments of two factors each, in the order that takes the fewest
-operations: products are associative and commutative, and distribute over sums.
+Splits a sum of products into assignments of two factors each, in the order with the fewest
+operations.
+
+Products are associative and commutative, and distribute over sums:
 
     sum(k, l: A[i][k] * B[k][l] * x[l]) = sum(k: A[i][k] * sum(l: B[k][l] * x[l]))
 
-What is in between is called after its factors, here `Bx`. Floating-point numbers are rounded in
-other places, which needs `reductions(\"reassoc\")`.",
+Intermediate tensors are named after their factors, here `Bx`. Floating-point numbers are
+rounded differently, which needs `reductions(\"reassoc\")`.",
     call: |call| {
         let made = contraction::chain(&call.expr(0)?, may_round(call));
         list(call, made)

@@ -17,9 +17,10 @@ pub(super) static REDUCTIONS: Function = Function {
     params: &[Parameter::new("policy")],
     returns: "",
     doc: "\
-What may become of the order in which floating-point sums and products are reduced, from here on:
-`\"strict\"`, the default, keeps it; `\"reassoc\"` allows any order, and comparisons show the
-deviation. The order of integers, minima and maxima never matters.",
+Sets in which order floating-point sums and products may be reduced, from here on.
+
+`\"strict\"`, the default, keeps the order. `\"reassoc\"` allows any order, and comparisons show
+the deviation. The order of integers, minima and maxima never matters.",
     call: |call| {
         let reductions = match call.text(0)?.as_str() {
             "strict" => Reductions::Strict,
@@ -88,11 +89,12 @@ pub(super) static CHECK: Function = Function {
     params: &[Parameter::new("nests")],
     returns: "verdict",
     doc: "\
-Whether nests, in order, compute what their definition says: `check(plan)`, `check([first, second])`.
+Whether nests, in order, compute what their definition says: `check(plan)`,
+`check([first, second])`.
 
-The answer is a value. Its `legal` is true, false, or `()` where nothing is known; its `message`
-says why, with two iterations that show it; its `suggestions` were tried and are legal. Printed, it
-also shows the nest and the step before which it was legal.",
+The answer is a value. Its `legal` is true, false, or `()` if the answer is unknown. Its
+`message` gives the reason, with two iterations that show it. Its `suggestions` were tried and
+are legal. Printed, it also shows the nest, and the step before which it was legal.",
     call: |call| {
         let (nests, _) = nests_and_name(call)?;
         let reductions = call.state().workbench.settings.reductions;

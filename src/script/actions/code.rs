@@ -35,10 +35,10 @@ pub(super) static CODEGEN: Function = Function {
     doc: "\
 The C function that runs nests in order: `codegen(l)`, `codegen(l1, l2)`, `codegen([l1, l2])`.
 
-A string at the end names the function; otherwise it has the name of the last nest. The nests are
-proved to compute what their definition says, in full or, where the proof is beyond reach, as far
-as parallel and vector loops go; what is wrong is refused (see `check`, `assume`). Printing the result shows
-the C; `save(code, path)` writes it. Source: TeML §2.",
+A string at the end names the function; otherwise it has the name of the last nest. The nests
+are proved to compute what their definition says. If that proof is out of reach, at least
+parallel and vector loops are proved. Illegal nests are refused (see `check`, `assume`).
+Printing the result shows the C; `save(code, path)` writes it. Source: TeML §2.",
     call: |call| {
         let (nests, name) = nests_and_name(call)?;
         let label = label(&nests).map_or("kernel".to_owned(), |l| codegen::symbol::from_label(&l));
@@ -99,9 +99,11 @@ pub(super) static SAVE: Function = Function {
     params: &[Parameter::new("what"), Parameter::new("path")],
     returns: "",
     doc: "\
-Writes the C of `codegen`, or a tensor that `run` computed as an `.npy` file:
-`save(codegen(plan), \"plan.c\")`, `save(run(plan).C, \"c.npy\")`. Paths are relative to the
-current directory, which imported modules may not leave (`:help import`).",
+Writes the C of `codegen` to a file, or a tensor that `run` computed to an `.npy` file:
+`save(codegen(plan), \"plan.c\")`, `save(run(plan).C, \"c.npy\")`.
+
+Paths are relative to the current directory, which imported modules may not leave
+(`:help import`).",
     call: |call| {
         let path = writing::target(call, 1)?;
         let emits = call.state().workbench.mode != Mode::Run;

@@ -27,9 +27,9 @@ shown with its indices, and no times. Then all variants are timed in turn, in on
 a pattern of numbers unless `init` says otherwise. The table shows speed-ups over the first
 variant; a row appears as soon as its times are known.
 
-Each variant runs 5 to 30 times, about 3 seconds in all. Where runs take long, two may do: as soon as
-they take a second together and their spread is 3 % or less. The line below the table says how often
-variants ran.
+Each variant runs 5 to 30 times, about 3 seconds in all. Two long runs are enough if they take a
+second together and their spread is 3 % or less. The line below the table says how often variants
+ran.
 
 The result is a list with a map per variant: `name`, `min` and `median` in seconds, `spread` (the
 interquartile range over the median), `gflops` (of the median), `error` (the largest difference
@@ -82,13 +82,15 @@ pub(super) static MEASURE: Function = Function {
     params: &[Parameter::new("variants")],
     returns: "rows",
     doc: "\
-Checks and times many variants of a computation, for choosing among them: `measure(variants)`.
+Checks and times many variants of a computation, to choose among them: `measure(variants)`.
 
-Variants and the result are those of `compare`, but no table is printed, and each variant runs by
-itself 3 to 10 times, about half a second in all, and fewer times where a run takes a second:
-`compare` tells more precisely which of the best ones is the best. They are compiled in parallel. A
-variant that has no code, does not compile, fails or computes something wrong is reported in a
-line, and the others go on: its row has `ok` false and `why`, and no numbers.",
+Variants and the result are those of `compare`, but no table is printed. Each variant runs by
+itself 3 to 10 times, about half a second in all, or fewer times if a run takes a second.
+`compare` tells more precisely which of the best variants is the best.
+
+Variants are compiled in parallel. A variant that has no code, does not compile, fails or
+computes something wrong is reported in a line, and the others go on. Its row has `ok` false
+and `why`, and no numbers.",
     call: |call| {
         let candidates = candidates(call)?;
         let mode = call.state().workbench.mode;

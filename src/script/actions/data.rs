@@ -78,10 +78,10 @@ pub(super) static LOAD: Function = Function {
     doc: "\
 The array in a file: `load(\"a.npy\")`, or one of several, `load(\"data.npz\", \"A\")`.
 
-`init(A, load(\"a.npy\"))` makes it the contents of a tensor, which must have its shape and element
-type; `a.shape` and `a.elem` say what they are: `let A = tensor(a.shape, a.elem)`. Elements are f8,
-f4, i8 or i4, big- or little-endian, in C or Fortran order. Paths are relative to the current
-directory.",
+`init(A, load(\"a.npy\"))` sets the contents of a tensor, which must have the array's shape and
+element type. `a.shape` and `a.elem` say what these are: `let A = tensor(a.shape, a.elem)`.
+Elements are f8, f4, i8 or i4, big- or little-endian, in C or Fortran order. Paths are relative
+to the current directory.",
     call: |call| {
         let file = call.text(0)?;
         let member = (call.count() == 2).then(|| call.text(1)).transpose()?;
@@ -101,11 +101,12 @@ pub(super) static RANDOM: Function = Function {
     ],
     returns: "numbers",
     doc: "\
-Numbers that look random and follow from a seed, the same on every machine: `init(A, random(42))`.
+Pseudo-random numbers from a seed, the same on every machine: `init(A, random(42))`.
 
-They are evenly distributed between -0.5 and 0.5, and from -50 to 50 where elements are integers;
-`random(42, 1, 2)` sets other bounds, which integers can reach. Element x is made from output x of
-the generator SplitMix64 that starts with the seed. Tensors with the same seed hold the same.",
+They are uniformly distributed between -0.5 and 0.5, and from -50 to 50 for integers.
+`random(42, 1, 2)` sets other bounds, which integers can reach. Element x is made from output x
+of the generator SplitMix64 that starts with the seed. Tensors with the same seed hold the same
+numbers.",
     call: |call| {
         let seed = call.int(0)?.cast_unsigned();
         let range = match call.count() {

@@ -12,10 +12,12 @@ pub(super) static EXPORT: Function = Function {
     params: &[Parameter::new("variants"), Parameter::new("directory")],
     returns: "",
     doc: "\
-Writes a comparison to a directory: the C of all variants, a header, a driver that checks every
-variant against the untransformed nest and times them in turn, data, and a Makefile. `make run`
-there reproduces `compare(variants)` without teml. Imported modules may not leave the current
-directory (`:help import`).",
+Writes a comparison to a directory, where `make run` reproduces `compare(variants)` without
+teml.
+
+The directory gets the C of all variants, a header, data, a Makefile and a driver. The driver
+checks every variant against the untransformed nest and times them in turn. Imported modules
+may not leave the current directory (`:help import`).",
     call: |call| {
         let candidates = candidates(call)?;
         let directory = writing::target(call, 1)?;

@@ -18,13 +18,17 @@ pub(super) static INIT: Function = Function {
     ],
     returns: "",
     doc: "\
-Sets what a tensor holds before `compare` runs anything.
+Sets the contents of a tensor before `compare` runs anything.
 
-`init(A, 2.0)`: the same value everywhere. `init(A, |i, j| i + 0.5 * j)`: computed from the
-indices, counted from 0. `init(A, [[1, 2], [3, 4]])`: listed. `init(A, load(\"a.npy\"))`: what a file
-holds. `init(A, random(42))`: numbers that follow from a seed. `init(A, [0, 1], 2.0)`: one element;
-the others keep what they hold. Where nothing runs, as with `teml check`, a function is called once,
-for the first element. Source: TeML §2, Fig. 1.",
+- `init(A, 2.0)`: the same value everywhere
+- `init(A, |i, j| i + 0.5 * j)`: computed from the indices, counted from 0
+- `init(A, [[1, 2], [3, 4]])`: listed
+- `init(A, load(\"a.npy\"))`: the contents of a file
+- `init(A, random(42))`: numbers from a seed
+- `init(A, [0, 1], 2.0)`: one element; the others keep their values
+
+If nothing runs, as with `teml check`, a function is called once, for the first element.
+Source: TeML §2, Fig. 1.",
     call: |call| {
         let expr = call.expr(0)?;
         let Some((tensor, name)) = named_tensor(&expr) else {
@@ -35,7 +39,8 @@ for the first element. Source: TeML §2, Fig. 1.",
             _ => whole(call, tensor)?,
         };
         if call.state().workbench.mode.needs_inputs() {
-            data.check(tensor).map_err(|error| call.refuse(&error.to_string()))?;
+            data.check(tensor)
+                .map_err(|error| call.refuse(&error.to_string()))?;
         }
         call.state().workbench.inputs.set(name, data);
         Ok(Dynamic::UNIT)

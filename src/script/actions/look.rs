@@ -13,7 +13,8 @@ pub(super) static NOTATION: Function = Function {
     name: "notation",
     params: &[Parameter::new("tree")],
     returns: "string",
-    doc: "The tree of a tensor expression or a nest as the TeML paper writes it (§3.1, Figs. 4–6).",
+    doc: "\
+The tree of a tensor expression or a nest as the TeML paper writes it (§3.1, Figs. 4–6).",
     call: |call| {
         let text = match call.get::<Nest>(0, "") {
             Ok(nest) => nest.notation(),
@@ -27,7 +28,7 @@ pub(super) static SHAPE: Function = Function {
     name: "shape",
     params: &[Parameter::new("tensor")],
     returns: "list",
-    doc: "The extents of a tensor expression; those of an assignment are its target's.",
+    doc: "The extents of a tensor expression; for an assignment, the extents of its target.",
     call: |call| {
         let expr = call.expr(0)?;
         let of_iterators = match expr.node() {
@@ -53,11 +54,11 @@ pub(super) static ITERATORS: Function = Function {
     params: &[Parameter::new("of")],
     returns: "list",
     doc: "\
-The iterators that a tensor expression carries, in order of appearance; none for a tensor, an
-assignment, or a virtual tensor that has no iterators yet.
+The iterators of a tensor expression, in order of appearance. A tensor, an assignment, and a
+virtual tensor without iterators have none.
 
-Of a number, as many iterators for operations that name none, as TeML's fresh iterators of §4.2;
-`build` gives them readable names.",
+With a number: as many fresh iterators, as in TeML §4.2, for operations that name none. `build`
+gives them readable names.",
     call: |call| {
         let iterator = |name| Dynamic::from(values::Index::iterator(name, false));
         if let Ok(expr) = call.get::<Expr>(0, "") {
@@ -83,8 +84,10 @@ pub(super) static LOOPS: Function = Function {
     params: &[Parameter::new("nest"), Parameter::optional("loop")],
     returns: "list",
     doc: "\
-The names of the loops of a nest by level, from the outermost one down to where it branches. With
-a loop, by level or by name: the loops around it, and it.",
+The names of the loops of a nest by level, from the outermost loop down to where the nest
+branches.
+
+With a loop, by level or by name: the loops around it, and the loop itself.",
     call: |call| {
         let nest = call.nest(0)?;
         let position = match call.count() {
@@ -114,8 +117,10 @@ pub(super) static BOUNDS: Function = Function {
     params: &[Parameter::new("nest"), Parameter::new("loop")],
     returns: "map",
     doc: "\
-What a loop runs over: the lists `lower` and `upper` of its bounds as texts, of which the greatest
-and the least count, its `step`, and in `iterators` the loops that the bounds depend on.",
+The range of a loop, as a map.
+
+`lower` and `upper` list its bounds as texts; the greatest lower and the least upper bound
+apply. `step` is its step, and `iterators` lists the loops that the bounds depend on.",
     call: |call| {
         let nest = call.nest(0)?;
         let position = operations::position(call, &nest, 1)?;
@@ -143,10 +148,13 @@ pub(super) static ACCESSES: Function = Function {
     params: &[Parameter::new("nest")],
     returns: "list",
     doc: "\
-Where a nest reads and writes, statement by statement, what is written first: a map for each
-access, with the name of the `tensor`, the `bytes` of an element, for each dimension the `index` as
-a text and the list of the loops that move it (`loops`), whether it is a `write`, and whether that
-is an `update` such as `+=`, which reads the element, too.",
+The reads and writes of a nest, statement by statement, each with its write first: a list of
+maps.
+
+`tensor` is the name of the tensor and `bytes` the size of an element. For each dimension,
+`index` has the index as a text and `loops` the list of the loops that move it. `write` says
+whether the access is a write. `update` says whether it is an update such as `+=`, which also
+reads the element.",
     call: |call| {
         let nest = call.nest(0)?;
         let mut found = Array::new();
@@ -202,9 +210,11 @@ pub(super) static WRONG: Function = Function {
     ],
     returns: "",
     doc: "\
-For functions that check their arguments: ends the script with an error at the call of the
-function that calls `wrong`. `what` goes on after \"argument 2 `name`\"; argument 0 is none in
-particular.",
+Refuses an argument, in functions that check their arguments: the script ends with an error at
+the call of the function that calls `wrong`.
+
+The message is \"argument 2 `name`\", followed by `what`. Argument 0 means no particular
+argument.",
     call: |call| {
         let (argument, what) = (call.int(0)?, call.text(1)?);
         let failure = Failure::new(what).of_caller();
@@ -231,9 +241,11 @@ pub(super) static PARAM: Function = Function {
     ],
     returns: "",
     doc: "\
-What the command line sets with `--set NAME=VALUE`, or else the default: `param(\"n\", 1024, 17)`.
-With `--size mini`, the third argument is the default where it is given: a size that takes no time,
-for tests. The value has the default's type: an integer, a number, a truth value or a string.",
+What the command line sets with `--set NAME=VALUE`, or otherwise a default:
+`param(\"n\", 1024, 17)`.
+
+With `--size mini`, the third argument is the default if there is one: a tiny size for tests.
+The value has the default's type: an integer, a number, a truth value or a string.",
     call: |call| {
         let name = call.text(0)?;
         let default = match call.state().workbench.size {

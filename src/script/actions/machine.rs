@@ -12,19 +12,21 @@ pub(super) static MACHINE: Function = Function {
     doc: "\
 Facts about this machine, as a map: `let m = machine(); let block = m.l2 / 2 / 8;`.
 
-`cpu` is the processor's name; `threads` are those of parallel loops (`--threads`, or as many as
-this process may use), and `cores` those that it may use; `l1`, `l2` and `l3` are the bytes of one
-data cache of a level; `vector_bytes` and `vector_registers` describe vector registers. What the
-system does not tell is `()`.
+- `cpu`: the processor's name
+- `threads`: the threads of parallel loops (`--threads`, or as many as this process may use)
+- `cores`: the cores that this process may use
+- `l1`, `l2`, `l3`: the bytes of one data cache of a level
+- `vector_bytes`, `vector_registers`: the size and the number of vector registers
 
-Of the last level of cache, virtual machines report sizes that no core gets. So its size is the one
-that `teml machine` or `teml bench` has measured here; before that, the reported size, but at most
-16 level 2 caches for each core that shares it.
+Facts that the system does not report are `()`. Virtual machines report sizes of the last level
+of cache that no core gets. Its size is therefore the one that `teml machine` or `teml bench`
+measured here. Before that, it is the reported size, but at most 16 level 2 caches for each
+core that shares it.
 
-`machine(\"measured\")` also has `one` and `all`, for one thread and for all threads of this run,
-each a map of rates at best: `f64` and `f32` in GFLOP/s, where a fused multiply-add is two
-operations, `read`, `copy` and `triad` in GB/s to and from memory. They are measured in some seconds, by
-running kernels, and remembered from then on (`teml machine --again` measures anew).",
+`machine(\"measured\")` also has `one` and `all`, for one thread and for all threads of this run.
+Each is a map of peak rates: `f64` and `f32` in GFLOP/s, where a fused multiply-add is two
+operations, and `read`, `copy` and `triad` in GB/s to and from memory. Kernels measure them in
+some seconds, and they are remembered (`teml machine --again` measures again).",
     call: |call| {
         let measured = match call.count() {
             0 => false,

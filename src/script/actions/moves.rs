@@ -30,13 +30,15 @@ pub(super) static MOVES: Function = Function {
     params: &[Parameter::new("nest"), Parameter::optional("loop")],
     returns: "moves",
     doc: "\
-The steps that are legal next, at each loop, or at one by level or name: those that apply and after which `check` says that the
-nest is legal. Vector loops have as many lanes as are legal; `tile` stands for bands whose loops may
-have any order. Nothing is listed for what has no proof.
+The steps that are legal next at each loop, or at one loop by level or name.
 
-Printed, it is a table. `for m in moves(l)` goes through them, `filter(|m| …)` takes some, `len`
-counts them, `[k]` is number k, from 0, and `list` all as a list. Of one, `m.op` is the operation,
-`m.at` the loop, `m.text` the call as text, and `m.apply(l)` takes the step.",
+A step is listed if it applies and `check` then proves the nest legal. Vector loops have as
+many lanes as are legal; `tile` marks a band whose loops may have any order.
+
+Printed, it is a table. `for m in moves(l)` goes through the steps, `filter(|m| …)` selects
+some, `len` counts them, `[k]` is number k, from 0, and `list` is a list of all. For one step,
+`m.op` is the operation, `m.at` the loop and `m.text` the call as text; `m.apply(l)` applies
+it.",
     call: |call| {
         let nest = call.nest(0)?;
         let reductions = call.state().workbench.settings.reductions;
@@ -60,7 +62,7 @@ pub(super) static APPLY: Function = Function {
     name: "apply",
     params: &[Parameter::new("move"), Parameter::new("nest")],
     returns: "nest",
-    doc: "What one of the `moves` of a nest makes of that nest, or of another one.",
+    doc: "Applies one of the `moves` of a nest, to that nest or to another one.",
     call: |call| {
         let one: One = call.get(0, "one of the moves that `moves` lists")?;
         let after = one.step().apply(&call.nest(1)?, call.site().as_ref());

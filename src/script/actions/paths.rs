@@ -26,8 +26,9 @@ pub(super) static PATH: Function = Function {
     params: &[Parameter::new("nest")],
     returns: "path",
     doc: "\
-The steps that made a nest. Printed, it is a script whose last expression is the nest; `paper`
-writes it as the TeML paper does, `json` as JSON, `replay` applies it to another nest.",
+The steps that made a nest. Printed, it is a script whose last expression is the nest.
+
+`paper` writes it as the TeML paper does, `json` as JSON; `replay` applies it to another nest.",
     call: |call| Ok(Dynamic::from(Path(call.nest(0)?))),
 };
 
@@ -59,7 +60,7 @@ pub(super) static REPLAY: Function = Function {
     returns: "nest",
     doc: "\
 `replay(path, nest)` applies the steps of a path to another nest. `replay(text)` makes the nest
-whose path `json` wrote.",
+from the path that `json` wrote.",
     call: |call| {
         let result = match (call.text(0), call.count()) {
             (Ok(text), 1) => trace::from_json(&text),
@@ -92,8 +93,8 @@ pub(super) static DIFF: Function = Function {
     params: &[Parameter::new("first"), Parameter::new("second")],
     returns: "string",
     doc: "\
-What two paths have not in common: lines with `-` are steps of the first one, lines with `+` of
-the second one.",
+Where two paths differ: lines with `-` are steps of the first path only, lines with `+` of the
+second only.",
     call: |call| {
         let text = trace::diff(path(call, 0)?.path(), path(call, 1)?.path());
         Ok(text.into())

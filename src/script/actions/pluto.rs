@@ -11,21 +11,30 @@ pub(super) static PLUTO: Function = Function {
     params: &[Parameter::new("nests"), Parameter::optional("options")],
     returns: "nest",
     doc: "\
-The baseline: what Pluto's algorithm makes of a nest, or of nests that run in order, as a nest with
-a path of operations: `pluto(naive)`, `pluto([first, second], #{tile: false})`. Print it as a script
-with `print(path(pluto(naive)))`, check it, edit it, time it beside your own.
+The baseline: applies Pluto's algorithm to a nest, or to nests that run in order.
 
-It begins from what `build` makes of the definition, whatever steps the nests have taken. Reductions
-keep their order, since Pluto knows no associativity. Initializations stand before the loops.
+`pluto(naive)` or `pluto([first, second], #{tile: false})` is a nest with a path of operations.
+Print it as a script with `print(path(pluto(naive)))`, check it, edit it, time it beside your
+own.
 
-Options have Pluto's names and the defaults of its code: `tile` (true), `tile_sizes` (`[32]`, for
-each loop of a band, the last one for all that follow), `l2tile` (false), `l2tile_sizes` (`[8]`),
-`parallel` (true), `prevector` (true), `intratileopt` (true), `unrolljam` (true), `ufactor` (8),
-`fuse` (`\"smartfuse\"`, `\"nofuse\"` or `\"maxfuse\"`). `pluto_best(nests)` tries many of them.
+It starts from what `build` makes of the definition, whatever steps the nests have taken.
+Reductions keep their order, since Pluto knows no associativity. Initializations come before
+the loops.
 
-`diamondtile` is on, as in Pluto after 0.11.4: where all loops of a stencil depend on each other, tiles
-along one dimension are diamonds, and all of a wave start at the same time; elsewhere it changes
-nothing. `true` insists on it, and says why there are none; `false` is without.",
+Options have Pluto's names and the defaults of its code:
+
+- `tile` (true), `tile_sizes` (`[32]`: one for each loop of a band, the last one for all that
+  follow)
+- `l2tile` (false), `l2tile_sizes` (`[8]`)
+- `parallel` (true), `prevector` (true), `intratileopt` (true)
+- `unrolljam` (true), `ufactor` (8)
+- `fuse`: `\"smartfuse\"` (the default), `\"nofuse\"` or `\"maxfuse\"`
+- `diamondtile`: diamond tiles along one dimension, for stencils whose loops all depend on each
+  other. All tiles of a wave then start at the same time. On by default, as in Pluto after
+  0.11.4, and without effect elsewhere. `true` insists on diamonds, and reports why there are
+  none; `false` turns them off.
+
+`pluto_best(nests)` tries many of them.",
     call: |call| {
         let nests = call.nests(0)?;
         let options = options(call)?;

@@ -18,12 +18,12 @@ pub(super) static RUN: Function = Function {
     params: &[Parameter::new("nests")],
     returns: "results",
     doc: "\
-What a nest, or a list of nests that run in order, computes: `run(plan)`.
+Computes and checks a nest, or a list of nests that run in order: `run(plan)`.
 
-The result is a map from the name of each tensor that is written to its elements, which are
-checked as `compare` does: `let out = run(plan); save(out.C, \"c.npy\")`. Printed, they show their
-first elements; `init(B, out.C)` makes them the contents of another tensor. Inputs are a pattern
-of numbers unless `init` says otherwise. `teml emit` runs nothing: there, results are empty.",
+The result is a map from the name of each written tensor to its elements, which are checked as
+in `compare`: `let out = run(plan); save(out.C, \"c.npy\")`. Printed, they show their first
+elements. `init(B, out.C)` makes them the contents of another tensor. Inputs are a pattern of
+numbers unless `init` says otherwise. `teml emit` runs nothing, and results are empty there.",
     call: |call| {
         let nests = call.nests(0)?;
         let label = label(&nests).unwrap_or_else(|| "nest".to_owned());

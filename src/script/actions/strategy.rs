@@ -11,8 +11,9 @@ pub(super) static FIND_LOOPS: Function = Function {
     params: &[Parameter::new("nest"), Parameter::optional("which")],
     returns: "list",
     doc: "\
-The names of the loops of a nest in the order in which they are printed: all of them, the
-`\"innermost\"` ones, which hold no loop, or the `\"outermost\"` ones, which are in none.",
+The names of the loops of a nest, in the order in which they are printed: all loops, only the
+`\"innermost\"` ones, which contain no loop, or only the `\"outermost\"` ones, which are inside
+none.",
     call: |call| {
         let nest: Nest = call.nest(0)?;
         let which = if call.count() == 2 {
@@ -40,8 +41,10 @@ pub(super) static UNLESS_REFUSED: Function = Function {
     params: &[Parameter::new("step"), Parameter::new("nest")],
     returns: "nest",
     doc: "\
-What a step makes of a nest, or `()` where an operation in it refuses, which would be possible on
-another nest. Mistakes in calls and limitations of the tool are not refusals: they end the script.",
+What a step makes of a nest, or `()` if an operation in it refuses this nest.
+
+A refusal means that the operation is possible on another nest. Mistakes in calls and
+limitations of the tool are not refusals: they end the script.",
     call: |call| {
         let step: FnPtr = call.get(0, "a step, which is a function from nest to nest")?;
         let nest = Dynamic::from(call.nest(1)?);
