@@ -119,17 +119,17 @@ fn provenance(results: &Results) -> String {
         machine,
     ];
     let rules = "Every element of every result is compared with the reference before anything is \
-                 timed. Then all variants of a kernel take turns in one run, each time after a \
-                 call that does not count, unless that takes 50 ms or more, or the kernel reads \
-                 what it writes; a time is that of the kernel alone. GFLOP/s count the \
-                 operations of the definition, GB/s the inputs and results, each once. The limit \
-                 is the larger of two times: what the fewest operations of any variant take at \
-                 the machine's rate of arithmetic, and, where the caches cannot hold them, what \
-                 inputs and results take at the rate that probes with the same mix of reads and \
-                 writes get from memory. Rates are medians, as times are; the best ones stand \
-                 below the tables. All were measured in the same run, between the variants: \
-                 where others use a machine, too, they change from minute to minute. The spread \
-                 is the interquartile range over the median, the error the largest difference \
-                 over the largest value.";
+                 timed. Then all variants of a kernel take turns in one run. An untimed warm-up \
+                 call precedes each timed call, unless it takes 50 ms or more, or the kernel reads \
+                 what it writes. Times are those of the kernel alone. GFLOP/s count the operations \
+                 of the definition; GB/s count inputs and results once each. The limit is the \
+                 larger of two times. One is the time of the fewest operations of any variant, at \
+                 the machine's rate of arithmetic. The other applies if inputs and results exceed \
+                 the caches: it is their time at the memory rate of probes with the same mix of \
+                 reads and writes. Rates are medians, as times are; the best rates are listed \
+                 below the tables. All rates were measured in the same run, between the variants: \
+                 on a shared machine they drift from minute to minute. The spread is the \
+                 interquartile range over the median. The error is the largest difference over \
+                 the largest value.";
     format!("<p>{rules}</p>\n<pre>{}</pre>\n", escaped(&text.join("\n")))
 }

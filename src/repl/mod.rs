@@ -32,11 +32,11 @@ const HELP: &str = "\
 :help           this text
 :help NAME      what a function does
 :vars           the variables
-:moves          the steps that are legal next on the nest that was declared last
-:moves NEST     those on another one; `:moves NEST, 2` those at one loop
+:moves          the steps that are legal next on the nest declared last
+:moves NEST     the same for another nest; `:moves NEST, 2` for one of its loops
 :quit           leave (Ctrl-D does too)
 
-Anything else is a line of a script. A line goes on while a bracket or a string is open.";
+Anything else is a line of a script. A line continues while a bracket or a string is open.";
 
 impl Repl {
     /// A dialog on `session`.
@@ -79,7 +79,9 @@ impl Repl {
                 None => failed(format!("there is no help on `{name}`")),
             },
             ("vars", None) => Outcome::Text(self.variables()),
-            _ => failed(format!("`:{command}` is no command; :help lists them")),
+            _ => failed(format!(
+                "`:{command}` is not a command; :help lists all commands"
+            )),
         }
     }
 
@@ -282,7 +284,7 @@ mod tests {
         assert!(one.contains("| · j") && !one.contains("\n| i "), "{one}");
         assert!(failure(&mut repl, ":moves l, \"k\"").contains("`k`"));
         assert!(failure(&mut repl, ":moves A").contains("must be a nest"));
-        assert!(failure(&mut repl, ":movesl").contains("no command"));
+        assert!(failure(&mut repl, ":movesl").contains("not a command"));
     }
 
     #[test]
@@ -295,7 +297,7 @@ mod tests {
         for unknown in ["nothing", "gemm", "schedules::einsum", "std_roles"] {
             assert!(failure(&mut repl, &format!(":help {unknown}")).contains("no help"));
         }
-        assert!(failure(&mut repl, ":x").contains("no command"));
+        assert!(failure(&mut repl, ":x").contains("not a command"));
         assert_eq!(text(&mut repl, ":vars"), "no variables yet");
         assert!(failure(&mut repl, ":moves").contains("no variable holds a nest"));
         assert_eq!(text(&mut repl, ":quit"), "leave");
