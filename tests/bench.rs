@@ -202,7 +202,7 @@ fn what_fails_is_shown_and_the_others_go_on() {
     assert!(shown.contains("it does not call `compare`"), "{shown}");
     assert!(shown.contains("| back "), "{shown}");
     assert!(
-        shown.contains("wrong: failed: ") && shown.contains("cannot be parallel"),
+        shown.contains("wrong: failed: ") && shown.contains("cannot be parallelized"),
         "{shown}"
     );
 }
@@ -292,7 +292,7 @@ fn a_peer_that_is_not_there_is_absent() {
     let arguments = ["--size", "mini", "--kernel", "mm", "--peer", &no_library];
     let shown = text(&succeeds(&arguments).stdout);
     assert!(
-        shown.contains("is no OpenBLAS that can be linked"),
+        shown.contains("is not an OpenBLAS that can be linked"),
         "{shown}"
     );
 }

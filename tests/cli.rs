@@ -289,7 +289,7 @@ codegen(racing);
     assert!(shown.contains(footnote), "{shown}");
     assert!(shown.ends_with("\ntrue\n"), "{shown}");
     let errors = text(&output.stderr);
-    assert!(errors.contains("cannot be parallel"), "{errors}");
+    assert!(errors.contains("cannot be parallelized"), "{errors}");
 }
 
 #[test]

@@ -52,7 +52,7 @@ fn variants_that_fail_are_named_and_the_others_go_on() {
         lines[0].starts_with("skipped second_2: `second_2` has no code: "),
         "{shown}"
     );
-    assert!(lines[0].contains("cannot be parallel"), "{shown}");
+    assert!(lines[0].contains("cannot be parallelized"), "{shown}");
     assert!(
         lines[1].starts_with("skipped early: `early` computes a wrong P: "),
         "{shown}"
@@ -84,7 +84,7 @@ fn a_sweep_that_is_emitted_leaves_out_what_has_no_code() {
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{errors}");
     assert!(
-        errors.contains("skipped second_2: loop `k` cannot be parallel"),
+        errors.contains("skipped second_2: loop `k` cannot be parallelized"),
         "{errors}"
     );
     let c = String::from_utf8(output.stdout).unwrap();

@@ -45,7 +45,11 @@ impl std::fmt::Display for Race {
             iterations: (a, b),
             ..
         } = self;
-        let mode = if self.parallel { "parallel" } else { "vector" };
+        let mode = if self.parallel {
+            "parallelized"
+        } else {
+            "vectorized"
+        };
         let verb = if self.both_write { "writes" } else { "reads" };
         write!(
             f,

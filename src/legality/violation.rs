@@ -193,7 +193,11 @@ impl Violation {
                 parallel,
                 dependence,
             } => {
-                let mode = if *parallel { "parallel" } else { "vector" };
+                let mode = if *parallel {
+                    "parallelized"
+                } else {
+                    "vectorized"
+                };
                 let element = &dependence.element;
                 format!("loop `{by}` cannot be {mode}: its iterations share {element}")
             }

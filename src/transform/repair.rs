@@ -157,7 +157,7 @@ impl Trials<'_> {
         Some(format!("`{step}` {what}"))
     }
 
-    /// Loops among those called `around` that can be parallel or vector in place of `by`.
+    /// Loops among those called `around` that can be parallelized or vectorized in place of `by`.
     fn other_loops(
         &self,
         plain: &Nest,
@@ -166,8 +166,8 @@ impl Trials<'_> {
         around: &[&Name],
     ) -> Option<String> {
         let (op, mode) = match parallel {
-            true => ("parallelize", "parallel"),
-            false => ("vectorize", "vector"),
+            true => ("parallelize", "run in parallel"),
+            false => ("vectorize", "be vectorized"),
         };
         let holds_none = |l: &Loop| !l.body.iter().any(|t| t.as_loop().is_some());
         let fits = |l: &Loop| l.name != *by && !l.parallel && !l.vector;
@@ -181,7 +181,7 @@ impl Trials<'_> {
             })
             .map(|l| format!("`{}`", l.name))
             .collect();
-        (!found.is_empty()).then(|| format!("loops that can be {mode}: {}", found.join(", ")))
+        (!found.is_empty()).then(|| format!("loops that can {mode}: {}", found.join(", ")))
     }
 
     /// Partial results for the iterations of the loop `by`, which carries a reduction.

@@ -43,7 +43,7 @@ fn seidel_2d() {
     illegal(
         SEIDEL,
         "one.skew(\"j\", \"i\", 1).interchange(\"i\", \"j\").parallelize(\"i\")",
-        &["loop `i` cannot be parallel"],
+        &["loop `i` cannot be parallelized"],
     );
     legal(
         SEIDEL,
@@ -129,7 +129,7 @@ fn jacobi_2d_with_a_time_loop() {
     illegal(
         JACOBI,
         "steps.parallelize(\"t\")",
-        &["loop `t` cannot be parallel"],
+        &["loop `t` cannot be parallelized"],
     );
     illegal(JACOBI, "steps.reverse(\"t\")", &["loop `t` reverses"]);
     illegal(JACOBI, "steps.distribute(\"t\")", &["the second one"]);

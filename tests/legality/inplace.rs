@@ -247,7 +247,7 @@ fn what_runs_in_place_keeps_its_order() {
     illegal(
         SHIFTS,
         "shift.parallelize(\"i\")",
-        &["loop `i` cannot be parallel: its iterations share x["],
+        &["loop `i` cannot be parallelized: its iterations share x["],
     );
     illegal(SHIFTS, "shift.vectorize(\"i\")", &["x["]);
 }

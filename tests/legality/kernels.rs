@@ -32,7 +32,7 @@ fn jacobi_2d() {
     illegal(
         script,
         "rows.parallelize(\"i\")",
-        &["loop `i` cannot be parallel"],
+        &["loop `i` cannot be parallelized"],
     );
     illegal(
         script,
@@ -77,7 +77,7 @@ fn jacobi_2d_in_several_steps() {
     illegal(
         script,
         "plan.parallelize(\"i\")",
-        &["loop `i` cannot be parallel"],
+        &["loop `i` cannot be parallelized"],
     );
 }
 
@@ -100,7 +100,7 @@ fn heat_3d() {
     illegal(
         script,
         "planes.parallelize(\"i\")",
-        &["loop `i` cannot be parallel"],
+        &["loop `i` cannot be parallelized"],
     );
 }
 
@@ -125,7 +125,7 @@ fn fdtd_2d() {
     illegal(
         FDTD_2D,
         "steps.fuse(\"i\", \"i_2\").shift(\"i_3\", 1).fuse(\"i\", \"i_3\").parallelize(\"i\")",
-        &["loop `i` cannot be parallel"],
+        &["loop `i` cannot be parallelized"],
     );
 }
 
@@ -155,12 +155,12 @@ fn gemver() {
     illegal(
         script,
         "both.parallelize(\"i\")",
-        &["loop `i` cannot be parallel: its iterations share t[0]"],
+        &["loop `i` cannot be parallelized: its iterations share t[0]"],
     );
     illegal(
         script,
         "[both, build(x), last.vectorize(2)]",
-        &["loop `j` cannot be vector: its iterations share w[0]"],
+        &["loop `j` cannot be vectorized: its iterations share w[0]"],
     );
 }
 
@@ -218,7 +218,7 @@ fn mvt() {
     );
     for name in ["i", "j"] {
         let marked = format!("both.parallelize(\"{name}\")");
-        let fault = format!("loop `{name}` cannot be parallel: its iterations share");
+        let fault = format!("loop `{name}` cannot be parallelized: its iterations share");
         illegal(script, &marked, &[&fault]);
     }
 }

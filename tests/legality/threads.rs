@@ -25,7 +25,7 @@ fn reductions_are_carried() {
         SUMS,
         "l.parallelize(2)",
         &[
-            "loop `j` cannot be parallel: its iterations share y[0]",
+            "loop `j` cannot be parallelized: its iterations share y[0]",
             "one thread runs `y[0] += A[0][0] * x[0]`",
             "while another one runs `y[0] += A[0][1] * x[1]`",
             "the first one at i = 0, j = 0, and the second one at i = 0, j = 1",
@@ -35,7 +35,7 @@ fn reductions_are_carried() {
     illegal(
         SUMS,
         "l.parallelize(1, #{collapse: 2})",
-        &["loop `j` cannot be parallel"],
+        &["loop `j` cannot be parallelized"],
     );
 }
 

@@ -71,12 +71,12 @@ fn diagonals_are_parallel_and_rows_are_not() {
     illegal(
         BAND,
         "band.parallelize(\"i\")",
-        &["loop `i` cannot be parallel: its iterations share B[1][1]"],
+        &["loop `i` cannot be parallelized: its iterations share B[1][1]"],
     );
     illegal(
         BAND,
         "band.skew(\"j\", \"i\", 1).interchange(1, 2).parallelize(\"i\")",
-        &["loop `i` cannot be parallel"],
+        &["loop `i` cannot be parallelized"],
     );
     legal(
         BAND,
@@ -137,7 +137,7 @@ fn sums_are_not_reversed_unless_the_script_says_so() {
     illegal(
         &allowed,
         "l.reverse(1).parallelize(1)",
-        &["loop `i1` cannot be parallel", "both update s"],
+        &["loop `i1` cannot be parallelized", "both update s"],
     );
 }
 
@@ -160,7 +160,7 @@ fn recurrences_take_as_many_lanes_as_their_distance() {
             "l.stripmine(\"i\", 4).parallelize(\"i_i\")",
         ],
     );
-    let shared = "loop `i` cannot be vector: its iterations share B[4]";
+    let shared = "loop `i` cannot be vectorized: its iterations share B[4]";
     illegal(
         RECURRENCE,
         "l.vectorize(\"i\", 8)",
@@ -170,12 +170,12 @@ fn recurrences_take_as_many_lanes_as_their_distance() {
     illegal(
         RECURRENCE,
         "l.stripmine(\"i\", 5).vectorize(\"i_i\")",
-        &["loop `i_i` cannot be vector"],
+        &["loop `i_i` cannot be vectorized"],
     );
     illegal(
         RECURRENCE,
         "l.parallelize(\"i\")",
-        &["loop `i` cannot be parallel"],
+        &["loop `i` cannot be parallelized"],
     );
 }
 
@@ -221,14 +221,14 @@ fn what_is_written_is_not_packed() {
     not_done(
         MATMUL,
         "tiles.pack(\"i3_o\", C)",
-        "of which it would read a copy",
+        "but would read a copy of it",
     );
     not_done(BAND, "rows.pack(\"i\", B)", "loop `i` writes B");
     legal(BAND, &["rows.pack(\"j_2\", B)", "rows.stage(\"i\", B)"]);
     illegal(
         BAND,
         "rows.stage(\"i\", B).parallelize(\"i\")",
-        &["loop `i` cannot be parallel: its iterations share B["],
+        &["loop `i` cannot be parallelized: its iterations share B["],
     );
 }
 
@@ -275,17 +275,17 @@ fn threads_share_no_buffer_and_no_tile() {
     illegal(
         MATMUL,
         "tiles.stage(\"i2_o\", C).parallelize(\"i3_o\")",
-        &["loop `i3_o` cannot be parallel: its iterations share C_tile[0][0]"],
+        &["loop `i3_o` cannot be parallelized: its iterations share C_tile[0][0]"],
     );
     illegal(
         MATMUL,
         "tiles.pack(\"i3_o\", B).parallelize(\"i3_o\")",
-        &["loop `i3_o` cannot be parallel: its iterations share C[0][0]"],
+        &["loop `i3_o` cannot be parallelized: its iterations share C[0][0]"],
     );
     // All of C is stored by each iteration.
     illegal(
         MATMUL,
         "tiles.reorder([\"i3_o\", \"i1_o\", \"i2_o\"]).stage(\"i3_o\", C).parallelize(\"i3_o\")",
-        &["loop `i3_o` cannot be parallel"],
+        &["loop `i3_o` cannot be parallelized"],
     );
 }
