@@ -198,7 +198,7 @@ fn files_that_are_no_arrays_are_refused() {
             npy(&fine, &data)[..30].to_vec(),
             "it is cut short in its header",
         ),
-        (b"1.5 2.5".to_vec(), "it is no .npy file"),
+        (b"1.5 2.5".to_vec(), "it is not an .npy file"),
         (
             b"\x93NUMPY\x07\x00\x00\x00".to_vec(),
             "version 7 of the format is not known",
@@ -234,7 +234,7 @@ fn files_that_are_no_arrays_are_refused() {
         "{error}"
     );
     let error = run(directory.path(), "load(\".\")").unwrap_err();
-    assert!(error.contains("it is no file"), "{error}");
+    assert!(error.contains("it is not a file"), "{error}");
     fs::write(directory.path().join("a.npz"), "PK").unwrap();
     let error = run(directory.path(), "load(\"a.npz\")").unwrap_err();
     assert!(error.contains("cannot read `a.npz`"), "{error}");

@@ -152,8 +152,8 @@ fn a_path_in_json_makes_the_nest_again() {
         let same = value(&mut session, &format!("replay(json({nest})) == {nest}"));
         assert_eq!(same, "=> true", "{nest}");
     }
-    assert!(refusal(&mut session, "replay(\"[1]\")").contains("this is no path"));
-    assert!(refusal(&mut session, "replay(\"[{}]\")").contains("this is no path"));
+    assert!(refusal(&mut session, "replay(\"[1]\")").contains("this is not a path"));
+    assert!(refusal(&mut session, "replay(\"[{}]\")").contains("this is not a path"));
     let unknown = "replay(\"[{\\\"op\\\": \\\"explode\\\", \\\"args\\\": []}]\")";
     assert!(refusal(&mut session, unknown).contains("no such operation"));
 }

@@ -13,7 +13,7 @@ pub type Position = Vec<usize>;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoLoop {
     /// Levels count from 1.
-    #[error("levels count from 1, and {level} is none")]
+    #[error("there is no level {level}: levels count from 1")]
     NoLevel {
         /// The level asked for.
         level: i64,

@@ -81,7 +81,7 @@ fn diamond(problem: &Problem, band: &Band) -> Result<Result<Diamond, &'static st
     };
     let evicted = band.levels.iter().position(|l| l.rows.iter().all(is_time));
     let (Some(evicted), Some(side)) = (evicted, (0..2).find(|k| Some(*k) != evicted)) else {
-        return Ok(Err("time is no loop of the outermost band"));
+        return Ok(Err("the time loop is not in the outermost band"));
     };
     let side = &band.levels[side].rows;
     let Some(other) = opposite(problem, group, &dependences, (&face, side))? else {

@@ -13,8 +13,8 @@ pub enum NoSchedule {
     Unknown,
     /// An initialization is part of a loop of the definition.
     #[error(
-        "outside of what is scheduled: {tensor} is initialized in each iteration of a loop that the \
-         definition has, and initializations stand before all loops"
+        "outside of what is scheduled: {tensor} is initialized in each iteration of a loop of the \
+         definition, and initializations come before all loops"
     )]
     Initialized {
         /// The tensor.

@@ -110,7 +110,7 @@ fn find_openblas(choice: &Choice, path: Option<&Path>, control: &Control) -> Res
     let mut all = NAMES.iter().map(named);
     let found = all.find(|found| found.compiles(probe, control));
     found.ok_or_else(|| match path {
-        Some(path) => format!("{} is no OpenBLAS that can be linked", path.display()),
+        Some(path) => format!("{} is not an OpenBLAS that can be linked", path.display()),
         None => "install it (Debian and Ubuntu: libopenblas-dev), or name the library: \
                  --peer openblas=/PATH/libopenblas.so"
             .to_owned(),

@@ -48,7 +48,7 @@ fn describe(bad: char, first: bool) -> String {
         (c, true) if c.is_ascii_digit() => format!("it starts with the digit `{c}`"),
         (' ', _) => "it holds a space".to_owned(),
         (c, _) if c.is_control() => format!("it holds the control character {c:?}"),
-        (c, _) => format!("`{c}` cannot stand in a C identifier"),
+        (c, _) => format!("a C identifier cannot contain `{c}`"),
     }
 }
 

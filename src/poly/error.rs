@@ -14,7 +14,7 @@ pub enum Error {
         tried: Vec<String>,
     },
     /// isl cannot read this.
-    #[error("this is no set or map in isl's notation ({reason}): {text}")]
+    #[error("this is not a set or map in isl's notation ({reason}): {text}")]
     Text {
         /// What was to be read.
         text: String,

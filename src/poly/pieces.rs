@@ -68,7 +68,7 @@ fn union<T>(
 /// A set for each of the pieces.
 fn sets(pieces: &[Piece]) -> Result<Vec<Set>, Error> {
     if let Some(piece) = pieces.iter().find(|p| p.range.is_some()) {
-        return Err(refused(piece, "a map is no set"));
+        return Err(refused(piece, "a map is not a set"));
     }
     let parameters = parameters(pieces);
     let sets = pieces.iter().map(|p| map(p, &parameters)?.range());
@@ -78,7 +78,7 @@ fn sets(pieces: &[Piece]) -> Result<Vec<Set>, Error> {
 /// A map for each of the pieces.
 fn maps(pieces: &[Piece]) -> Result<Vec<Map>, Error> {
     if let Some(piece) = pieces.iter().find(|p| p.range.is_none()) {
-        return Err(refused(piece, "a set is no map"));
+        return Err(refused(piece, "a set is not a map"));
     }
     let parameters = parameters(pieces);
     pieces.iter().map(|p| map(p, &parameters)).collect()

@@ -32,11 +32,11 @@ const MAX_RANK: usize = 64;
 impl Header {
     /// Reads as far as the first element.
     pub fn read(reader: &mut impl Read) -> Result<Header, String> {
-        let not_npy = |_| "it is no .npy file".to_owned();
+        let not_npy = |_| "it is not an .npy file".to_owned();
         let mut start = [0; 8];
         reader.read_exact(&mut start).map_err(not_npy)?;
         if !start.starts_with(MAGIC) {
-            return Err("it is no .npy file".to_owned());
+            return Err("it is not an .npy file".to_owned());
         }
         let cut_short = |_| "it is cut short in its header".to_owned();
         let length = match start[6] {
@@ -57,7 +57,7 @@ impl Header {
         }
         let mut text = vec![0; length as usize];
         reader.read_exact(&mut text).map_err(cut_short)?;
-        let text = String::from_utf8(text).map_err(|_| "its header is no text".to_owned())?;
+        let text = String::from_utf8(text).map_err(|_| "its header is not text".to_owned())?;
         parse(&text)
     }
 

@@ -35,7 +35,7 @@ impl Array {
     pub fn load(file: &Path, member: Option<&str>) -> Result<Array, RuntimeError> {
         let load = || -> Result<Array, String> {
             if !std::fs::metadata(file).map_err(text)?.is_file() {
-                return Err("it is no file".to_owned());
+                return Err("it is not a file".to_owned());
             }
             let mut reader = BufReader::new(File::open(file).map_err(text)?);
             if file.extension().is_some_and(|e| e == "npz") {

@@ -111,7 +111,7 @@ impl Worker {
             Ok(line) => match serde_json::from_str(&line) {
                 Ok(Reply::Ready) => Ok(worker),
                 _ => Err(failed(format!(
-                    "it is no worker: it answered `{}`",
+                    "it is not a worker: it answered `{}`",
                     line.trim_end()
                 ))),
             },

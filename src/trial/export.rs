@@ -53,7 +53,7 @@ pub fn export(
         text_file(
             "reference.c",
             format!(
-                "// Compiled without the optimizations of kernels.c: compilers err, too.\n\
+                "// Compiled without the optimizations of kernels.c: compilers also err.\n\
                  #include \"kernels.h\"\n\n{}",
                 plain.source()
             ),

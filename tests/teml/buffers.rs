@@ -670,6 +670,6 @@ fn refusals_name_the_place() {
     let error = transform(&PACK, &args).unwrap_err();
     assert_eq!(
         error.kind.to_string(),
-        "loop `i` writes A, of which it would read a copy: A[i] = 1"
+        "loop `i` writes A, but would read a copy of it: A[i] = 1"
     );
 }

@@ -134,7 +134,7 @@ fn errors_name_the_line_and_what_is_wrong() {
         (
             "f64 A[4]\nfor i in 0..99999999999999999999\n  A[i] = A[i]",
             2,
-            "no integer",
+            "not an integer",
         ),
         ("f64 A[4]\nfill A[0..0] = 0", 2, "empty region"),
         ("f64 A[4]\nfill A[3..1] = 0", 2, "empty region"),

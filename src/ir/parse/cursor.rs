@@ -74,7 +74,7 @@ impl<'a> Cursor<'a> {
         let word = self.word()?;
         let value: i64 = word
             .parse()
-            .map_err(|_| format!("`{word}` is no integer"))?;
+            .map_err(|_| format!("`{word}` is not an integer"))?;
         Ok(if negative { -value } else { value })
     }
 
@@ -92,12 +92,13 @@ impl<'a> Cursor<'a> {
         let (text, after) = rest.split_at(sign + length);
         self.rest = after;
         Constant::parse(self.elem, text)
-            .ok_or_else(|| format!("`{text}` is no value of type {}", self.elem))
+            .ok_or_else(|| format!("`{text}` is not a value of type {}", self.elem))
     }
 
     pub(super) fn declarations(&mut self) -> Result<Vec<Tensor>, String> {
         let word = self.word()?;
-        let elem = Elem::from_name(&word).ok_or_else(|| format!("`{word}` is no element type"))?;
+        let elem =
+            Elem::from_name(&word).ok_or_else(|| format!("`{word}` is not an element type"))?;
         let mut tensors = vec![self.declaration(elem)?];
         while self.eat(",") {
             tensors.push(self.declaration(elem)?);
@@ -108,7 +109,8 @@ impl<'a> Cursor<'a> {
     pub(super) fn local(&mut self) -> Result<Tensor, String> {
         self.word()?;
         let word = self.word()?;
-        let elem = Elem::from_name(&word).ok_or_else(|| format!("`{word}` is no element type"))?;
+        let elem =
+            Elem::from_name(&word).ok_or_else(|| format!("`{word}` is not an element type"))?;
         self.declaration(elem)
     }
 
@@ -242,9 +244,7 @@ impl<'a> Cursor<'a> {
         }
         let number = self.integer()?;
         if number < 1 {
-            return Err(format!(
-                "`{keyword}` takes a positive number, and {number} is none"
-            ));
+            return Err(format!("`{keyword}` takes a positive number, not {number}"));
         }
         self.expect(") ")?;
         Ok(Some(number))
@@ -257,7 +257,9 @@ impl<'a> Cursor<'a> {
             self.expect(",")?;
             let distance = self.integer()?;
             if distance < 1 {
-                return Err(format!("{distance} iterations ahead is no later one"));
+                return Err(format!(
+                    "{distance} iterations ahead is not a later iteration"
+                ));
             }
             let further = match self.eat("by ") {
                 true => self.integer()?,
@@ -269,7 +271,7 @@ impl<'a> Cursor<'a> {
             };
             if further < 0 || further > 0 && of.is_none() {
                 return Err(format!(
-                    "{further} iterations further are none of a loop around"
+                    "{further} iterations further are not in a loop around"
                 ));
             }
             self.expect(")")?;
@@ -287,7 +289,7 @@ impl<'a> Cursor<'a> {
         if self.eat("// ") {
             let remark = std::mem::take(&mut self.rest);
             if !Hints::is_remark(remark) {
-                return Err(format!("`{remark}` is no remark"));
+                return Err(format!("`{remark}` is not a remark"));
             }
             hints.remark = Some(remark.into());
         }

@@ -241,7 +241,7 @@ pub(super) static PARAM: Function = Function {
     ],
     returns: "",
     doc: "\
-What the command line sets with `--set NAME=VALUE`, or otherwise a default:
+The value that the command line sets with `--set NAME=VALUE`, or otherwise a default:
 `param(\"n\", 1024, 17)`.
 
 With `--size mini`, the third argument is the default if there is one: a tiny size for tests.

@@ -41,7 +41,7 @@ pub(super) static UNLESS_REFUSED: Function = Function {
     params: &[Parameter::new("step"), Parameter::new("nest")],
     returns: "nest",
     doc: "\
-What a step makes of a nest, or `()` if an operation in it refuses this nest.
+The result of a step on a nest, or `()` if an operation in it refuses this nest.
 
 A refusal means that the operation is possible on another nest. Mistakes in calls and
 limitations of the tool are not refusals: they end the script.",

@@ -23,7 +23,7 @@ pub enum NoBuffer {
         have: Vec<String>,
     },
     /// What should be packed changes in the meantime.
-    #[error("{} writes {tensor}, of which it would read a copy: {text}", place(.name))]
+    #[error("{} writes {tensor}, but would read a copy of it: {text}", place(.name))]
     Written {
         /// The tensor.
         tensor: String,
@@ -66,7 +66,7 @@ pub enum NoBuffer {
         order: Vec<i64>,
     },
     /// What is no local tensor.
-    #[error("{tensor} is no local tensor of the nest{}", match .have.as_slice() {
+    #[error("{tensor} is not a local tensor of the nest{}", match .have.as_slice() {
         [] => ", which has none".to_owned(),
         have => format!(": those are {}", have.join(", ")),
     })]

@@ -277,7 +277,7 @@ pub(super) fn region(
         let range = loops.iter().find(|l| l.name == *name);
         let (low, high) = range
             .and_then(|l| l.range.as_constant())
-            .ok_or_else(|| format!("`{name}` is no loop of it"))?;
+            .ok_or_else(|| format!("`{name}` is not one of its loops"))?;
         let extent = high.saturating_sub(low).max(0).unsigned_abs();
         Ok((low.saturating_add(at.offset()), extent))
     };

@@ -30,7 +30,7 @@ pub enum NoReuse {
         tensor: String,
     },
     /// Two tensors of different kinds.
-    #[error("{buffer} is no tensor like {tensor}")]
+    #[error("{buffer} is not a tensor like {tensor}")]
     Differs {
         /// What should be kept.
         tensor: String,
@@ -74,7 +74,7 @@ impl NoReuse {
     pub fn help(&self) -> Option<&'static str> {
         match self {
             NoReuse::NotTemporary { .. } => {
-                Some("join the nest that computes it and those that read it with fuse_outer")
+                Some("join the nest that computes it and the nests that read it with fuse_outer")
             }
             NoReuse::NotSpent { .. } => Some(
                 "`spend` says that nobody needs an input afterwards; `localize` makes a temporary \

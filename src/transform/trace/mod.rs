@@ -35,6 +35,6 @@ pub enum NoTrace {
         error: Box<crate::transform::Error>,
     },
     /// A text that is no path.
-    #[error("this is no path: {0}")]
+    #[error("this is not a path: {0}")]
     Unreadable(String),
 }
