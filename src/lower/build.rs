@@ -22,11 +22,11 @@
 //! them by level. An iterator that no script named is called i and its level.
 //!
 //! Every element of the target gets its value from the old contents of all tensors, even if the
-//! value reads the target. The nest computes in place if each element is read only for itself (the
-//! assignment is compatible), or if the loops read all elements before they assign them. Some loops
-//! then run backwards or in another order if need be, and a reduction has a number of its own in
-//! each iteration. Otherwise the value goes through a temporary, which is not an argument of the
-//! nest.
+//! value reads the target. The nest computes in place if each element is read only for itself: the
+//! assignment is compatible. It also does so if the loops read all elements before they assign
+//! them. Some loops then run backwards or in another order if need be, and a reduction has a number
+//! of its own in each iteration. Otherwise the value goes through a temporary, which is not an
+//! argument of the nest.
 //!
 //! ```rhai
 //! let x = tensor([10]);

@@ -85,12 +85,12 @@
 //! Legal when only the consumer reads the tensor, which is no longer an argument of the nest. The
 //! rest is checked.
 //!
-//! Refuses: a producer that is not a single assignment in a perfect nest with constant bounds, that
-//! indexes a dimension of its target by anything but one iterator of its own or a constant, or that
-//! needs the old contents of its target; a consumer that does not read the tensor, reads it outside
-//! of the loops, or reads elements that the producer does not set; a consumer that writes the
-//! tensor or an input of the producer; a list with a loop inside another one, or with a loop that
-//! reads nothing of the tensor.
+//! Refuses: a producer that is not a single assignment in a perfect nest with constant bounds; one
+//! that indexes a dimension of its target by anything but one iterator of its own or a constant;
+//! one that needs the old contents of its target; a consumer that does not read the tensor, reads
+//! it outside of the loops, or reads elements that the producer does not set; a consumer that
+//! writes the tensor or an input of the producer; a list with a loop inside another one, or with a
+//! loop that reads nothing of the tensor.
 //!
 //! Source: Halide's `compute_at`, with `store_at` at the same loop (Ragan-Kelley et al., PLDI
 //! 2013).

@@ -20,11 +20,11 @@
 //!
 //! Legal when only the consumer reads the tensor, since it is not stored. The rest is checked.
 //!
-//! Refuses: a producer that is not a single assignment in a perfect nest with constant bounds, that
-//! indexes a dimension of its target by anything but one iterator of its own or a constant, that is
-//! a reduction, or that needs the old contents of its target; a consumer that does not read the
-//! tensor, or reads elements that the producer does not set; a consumer that writes the tensor or
-//! an input of the producer.
+//! Refuses: a producer that is not a single assignment in a perfect nest with constant bounds; one
+//! that indexes a dimension of its target by anything but one iterator of its own or a constant; a
+//! reduction; a producer that needs the old contents of its target; a consumer that does not read
+//! the tensor, or reads elements that the producer does not set; a consumer that writes the tensor
+//! or an input of the producer.
 //!
 //! Source: inlining of producers, Halide's `compute_inline` (Ragan-Kelley et al., PLDI 2013).
 

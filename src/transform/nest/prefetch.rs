@@ -16,7 +16,7 @@
 //! ```
 //!
 //! `prefetch(nest, loop, tensor, distance)`: each iteration first prefetches for the iteration that
-//! comes `distance` later. For each access to the tensor, it fetches the element of the first
+//! comes `distance` later. For each access to the tensor, it fetches one element: that of the first
 //! iteration of the inner loops, here `A[i + 4][0]`, or the last element that exists. Of neighbors
 //! that one cache line may hold, it fetches one. Loops over blocks are good places, since a line
 //! holds several elements. A second distance for the same tensor replaces the first.
