@@ -14,8 +14,8 @@
 //! ```
 //!
 //! `i` becomes `i_o` over blocks and `i_i` within one. `i_i` keeps the values of `i`, so that
-//! indices do not change. A parallel loop stays parallel over blocks; a vector loop stays vector
-//! within them.
+//! indices do not change. A parallel loop stays parallel over blocks; a vector loop stays a vector
+//! loop within them.
 //!
 //! The tail says how to treat the remainder if the factor does not divide the trip count:
 //!
