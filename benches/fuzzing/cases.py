@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import random
+import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,7 +14,7 @@ import numpy as np
 from . import families, schedules
 from .definitions import Program, differs
 from .expressions import TYPES
-from .schedules import PRELUDE, Step
+from .schedules import BUNDLE, PRELUDE, RUN, Step
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,8 @@ class Setting:
     compiler: str
     # Flags that the compiler gets after teml's own.
     flags: str
+    # Whether the C is compiled and called as others do, from what `bundle` writes.
+    bundled: bool = False
 
 
 @dataclass
@@ -91,7 +95,7 @@ def make(seed: int, number: int) -> Case:
 
 def script(cases: list[Case], setting: Setting, inputs: str) -> str:
     """A script of several cases."""
-    lines = [PRELUDE]
+    lines = [PRELUDE, BUNDLE if setting.bundled else RUN]
     if setting.reassociate:
         lines.append('reductions("reassoc");')
     for case in cases:
@@ -104,8 +108,10 @@ def save_inputs(cases: list[Case], path: Path) -> None:
     np.savez(path, **arrays)
 
 
-def compare(case: Case, directory: Path) -> str | None:
+def compare(case: Case, directory: Path, setting: Setting) -> str | None:
     """How the results in a directory differ from NumPy's, if they do."""
+    if setting.bundled:
+        return called(directory / case.label, setting)
     expected = case.program.results()
     targets = {a.target.tensor.name for a in case.program.assignments}
     last = case.program.last()
@@ -122,3 +128,23 @@ def compare(case: Case, directory: Path) -> str | None:
         if wrong:
             return f"{name}: {wrong}"
     return None
+
+
+# What a caller does: tensors begin anywhere, and sanitizers see every access.
+CALLER = "-DTEML_OFFSET=8 -g -fsanitize=address,undefined -fno-sanitize-recover=all"
+
+
+def called(directory: Path, setting: Setting) -> str | None:
+    """What is wrong with the C that `bundle` wrote, compared with its own reference."""
+    extra = f"EXTRA={CALLER} {setting.flags}".rstrip()
+    environment = dict(os.environ, OMP_NUM_THREADS=str(setting.threads), ASAN_OPTIONS="detect_leaks=0")
+    command = ["make", "run", "RUNS=0", f"CC={setting.compiler}", extra]
+    try:
+        done = subprocess.run(
+            command, cwd=directory, env=environment, capture_output=True, text=True, timeout=300, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return "the driver of the bundle does not end"
+    if done.returncode == 0:
+        return None
+    return (done.stdout + done.stderr)[-1500:].replace("\n", " | ")

@@ -27,7 +27,7 @@ MEANINGS = [
     ("compiler hangs", r"was still at kernel"),
     ("kernel hangs", r"was still running after"),
     ("writes outside", r"wrote outside"),
-    ("bug", r"please report|a bug|panicked|internal"),
+    ("bug", r"please report|a bug|panicked|isl_|ErrorIn|not found:|being changed"),
 ]
 
 
@@ -84,9 +84,12 @@ class Runner:
             elif not outcomes and said:
                 outcomes = [Outcome(cases[0], status="no script", message=said[-1500:])][: len(cases) == 1]
             for outcome in outcomes:
+                if outcome.case.number in watch.bugs:
+                    outcome.status, outcome.message = "bug", watch.bugs[outcome.case.number]
                 if outcome.status == "ran":
-                    wrong = compare(outcome.case, directory)
-                    outcome.status = "wrong (NumPy)" if wrong else "right"
+                    wrong = compare(outcome.case, directory, setting)
+                    kind = "wrong (as a caller)" if setting.bundled else "wrong (NumPy)"
+                    outcome.status = kind if wrong else "right"
                     outcome.message = wrong or ""
             return outcomes
 
@@ -110,7 +113,7 @@ class Runner:
     def environment(self, setting: Setting) -> dict[str, str]:
         environment = dict(os.environ, TEML_CACHE_DIR=str(self.cache), NO_COLOR="1")
         compiler = shutil.which(setting.compiler) or setting.compiler
-        if setting.flags:
+        if setting.flags and not setting.bundled:
             # What comes last counts.
             name = re.sub("[^a-zA-Z0-9]+", "-", f"{setting.compiler} {setting.flags}")
             wrapper = self.cache / "compilers" / name
@@ -132,6 +135,8 @@ class Watch:
         self.cases = {case.number: case for case in cases}
         self.limit = limit
         self.outcomes: list[Outcome] = []
+        # Messages of steps that are no refusals.
+        self.bugs: dict[int, str] = {}
 
     def follow(self, child: subprocess.Popen) -> bool:
         """Whether the process ended by itself."""
@@ -176,6 +181,8 @@ class Watch:
                 last.steps[-1][2].append(rest)
             case "@ok" | "@no" | "@illegal":
                 message = rest.partition(" ")[2]
+                if re.search(MEANINGS[-1][1], message):
+                    self.bugs[last.case.number] = message
                 last.steps[-1] = (kind[1:], message, last.steps[-1][2])
             case "@undone":
                 kept = last.accepted()

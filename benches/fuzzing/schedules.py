@@ -211,13 +211,23 @@ fn finish(label, plan, before) {
     }
     print("@run");
     try {
-        let found = run(plans[-1]);
-        for name in found.keys() { save(found[name], `${label}_${name}.npy`); }
+        results(label, plans[-1]);
         print("@ran");
     } catch (failure) {
         print(`@failed ${said(failure)}`);
     }
 }
+"""
+
+# What becomes of a schedule.
+RUN = """
+fn results(label, plan) {
+    let found = run(plan);
+    for name in found.keys() { save(found[name], `${label}_${name}.npy`); }
+}
+"""
+BUNDLE = """
+fn results(label, plan) { bundle([plan], label); }
 """
 
 FACTORS = [1, 2, 3, 4, 4, 5, 7, 8, 8, 16]
@@ -696,8 +706,9 @@ fn cut_slabs(nest, outer, inside, factor_of, factor, size) {
 }
 fn unroll_short(nest, name) {
     let range = bounds(nest, name);
+    if !range.iterators.is_empty() { throw "nothing to pick"; }
     let trips = parse_int(range.upper[0]) - parse_int(range.lower[0]);
-    if trips > 16 { throw "too many iterations to unroll"; }
+    if trips > 16 { throw "nothing to pick"; }
     nest.unroll(name)
 }
 """
