@@ -283,6 +283,23 @@ fn computes_about(nests: &[Nest]) {
 }
 
 #[test]
+fn lanes_with_tensors_of_their_own_store_pairs() {
+    let lines = [
+        "f64 B[19][7][15], A[19][7][15]",
+        "vector lanes(8) for k in 0..14",
+        "  local f64 t[19][7][2]",
+        "  for x in 0..19",
+        "    for w in 0..7",
+        "      for p in 0..2",
+        "        t[x][w][p] = A[x][w][p + k]",
+        "  for w_2 in 1..7",
+        "    for x_2 in 0..19",
+        "      B[x_2][w_2][k] = t[x_2][w_2][1] - (t[x_2][w_2][0] + t[x_2][w_2 - 1][1])",
+    ];
+    computes(&[nest(&lines.map(str::to_owned))]);
+}
+
+#[test]
 fn collapsed_loops_have_nothing_between_them() {
     for lines in [
         // A small local tensor is in registers, and copied in vector lanes.

@@ -789,6 +789,31 @@ fn windows_that_are_no_filters_have_other_schedules() {
 }
 
 #[test]
+fn what_reads_other_elements_of_its_target_has_no_schedule() {
+    let declared = "let x = tensor([20, 30]); x = eq(vat(x, ";
+    for (value, script) in [
+        ("[i - 1, j]", "build(x)"),
+        ("[i, j - 1]", "build(x)"),
+        ("[19 - i, j]", "sweep(x)"),
+    ] {
+        let declared = format!("{declared}{value}), [i, j]);");
+        for schedule in ["optimize", "pointwise", "stencil"] {
+            let nests = match schedule {
+                "stencil" => format!("[{script}]"),
+                _ => script.to_owned(),
+            };
+            let error = dialog::shown(&declared, &format!("schedules::{schedule}({nests})"));
+            let error = error.unwrap_err();
+            assert!(error.contains("must read no elements of `x`"), "{error}");
+        }
+    }
+    // Only itself: any order will do.
+    let own = "let x = tensor([20, 30]); x = eq(x * 2, [i, j] -> [i, j]);";
+    let legal = dialog::shown(own, "check(schedules::optimize(build(x))).legal");
+    assert_eq!(legal.unwrap(), "=> true");
+}
+
+#[test]
 fn filters_are_lanes_where_neighbors_are_none() {
     // Strides, and rows of which a vector would be half empty; weights that a cache holds or not.
     for (filters, width, stride, in_lanes) in [

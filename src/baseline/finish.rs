@@ -42,7 +42,7 @@ pub(super) struct One {
     /// Whether it is parallel wherever it stands.
     pub(super) coincident: bool,
     /// Whether it is parallel where it stands.
-    parallel: bool,
+    pub(super) parallel: bool,
     strides: Strides,
     /// How many iterations of the schedule's loop one of its iterations executes.
     pub(super) jammed: i64,

@@ -157,7 +157,13 @@ impl Program {
 
     /// The best rows, one for each statement.
     fn solved(self) -> Result<Option<Vec<Row>>, Error> {
-        let all = Piece::set("", self.names.iter().map(String::as_str));
+        // What comes after `variables` decides before coefficients that may be negative, which it
+        // limits, and which have no least value otherwise.
+        let (bounds, rest) = self.names.split_at(self.variables.parameters + 1);
+        let (own, more) = rest.split_at(self.variables.count - bounds.len());
+        let order = bounds.iter().chain(more).chain(own);
+        let all = Piece::set("", order.map(String::as_str));
+        let more = more.len();
         let demands = self.demands.into_iter();
         let piece = demands.fold(all, |piece, (relation, sum)| {
             piece.constrain(0, relation, sum)
@@ -166,7 +172,7 @@ impl Program {
             return Ok(None);
         };
         let rows = self.variables.blocks.iter().map(|(_, first, depth)| {
-            let block = &point.coordinates[*first..=first + depth];
+            let block = &point.coordinates[first + more..=first + more + depth];
             Row {
                 coefficients: block[..*depth].iter().rev().copied().collect(),
                 constant: block[*depth],

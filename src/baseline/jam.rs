@@ -66,6 +66,10 @@ impl Finish<'_> {
             return Ok(None);
         }
         let rest = (count % factor != 0).then(|| self.rest(chain, name));
+        // What a loop carried, its iterations side by side leave to loops inside.
+        if chain.find(name).is_some_and(|l| !l.coincident) {
+            chain.loops().for_each(|l| l.parallel = l.coincident);
+        }
         let blocks = name.derived("o");
         chain.rename(name, &blocks);
         if let Some(l) = chain.loops().find(|l| l.name == blocks) {

@@ -16,8 +16,7 @@ impl Emitter<'_> {
                 Entry::Join | Entry::JoinWithoutWaiting => " for",
             });
         }
-        // Lanes share what has one place for each thread.
-        let vector = l.vector && self.fit_variables(l.body.iter().flat_map(Tree::locals));
+        let vector = l.vector && self.has_lanes(l);
         if vector {
             text.push_str(" simd");
         }
@@ -31,6 +30,14 @@ impl Emitter<'_> {
             Entry::Call | Entry::Join => {}
         }
         (l.parallel || vector).then_some(text)
+    }
+
+    /// Whether each lane has the local tensors in the loop for itself. What has one place for each
+    /// thread is shared, and gcc, which makes one array of the arrays of all lanes, expects that to be
+    /// aligned where it is not (`vmovapd`). Without the pragma it still finds lanes there.
+    fn has_lanes(&self, l: &Loop) -> bool {
+        let locals = || l.body.iter().flat_map(Tree::locals);
+        locals().all(|t| t.shape().elements() == 1) && self.fit_variables(locals())
     }
 
     /// The clause that leaves a parallel loop to one thread, where it has too few iterations.

@@ -34,6 +34,26 @@ fn sizes_and_switches() {
     }
 }
 
+const DIAGONAL: &str = "
+    let x = tensor([3, 11, 31]);
+    let y = tensor([11, 31]);
+    x = eq(vadd(x, y, [[1, i + 1, j + 1], [i, j]]), [1, i, j]);
+    let l = build(x);";
+
+#[test]
+fn iterations_side_by_side_take_what_their_loop_carried_inside() {
+    // Jammed rows read what lanes of others assign; the row around is parallel.
+    let text = nest(DIAGONAL, "pluto(l, #{diamondtile: false})").to_string();
+    assert!(text.contains("x[1][8*i_o_i + 7]"), "{text}");
+    assert!(!text.contains("vector"), "{text}");
+}
+
+#[test]
+fn the_other_side_of_a_diamond_need_not_touch_a_dependence() {
+    let text = nest(DIAGONAL, "pluto(l)").to_string();
+    assert!(text.contains("j_s"), "{text}");
+}
+
 #[test]
 fn what_pluto_began_from_does_not_matter() {
     let plan = "l.tile(4).interchange(1, 2).parallelize(1)";

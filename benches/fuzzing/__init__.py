@@ -1,0 +1,1 @@
+"""Random scripts for teml, and what they compute, as NumPy says. `benches/fuzz.py` runs them."""
