@@ -83,12 +83,12 @@ class Outcome:
         return self.status not in ("right", "refused", "undefined")
 
 
-def make(seed: int, number: int) -> Case:
-    """The case of a seed and a number."""
+def make(seed: int, number: int, special: bool = True) -> Case:
+    """The case of a seed and a number, perhaps with infinities and what is no number."""
     rng = random.Random(f"{seed} {number}")
     letters = "ABCDEFGHJKLMNPQRSTUVWXYZ"
     prefix = "Q" + letters[number // 24 % 24] + letters[number % 24]
-    program = families.program(rng.getrandbits(48), prefix)
+    program = families.program(rng.getrandbits(48), prefix, special)
     steps = schedules.Schedule(rng, program).steps()
     return Case(number, program, steps, rng.random() < 0.8)
 

@@ -62,7 +62,8 @@ class Assignment:
         tensor = self.target.tensor
         scope = Scope(ranges, tensor.elem, store)
         of, off = self.value.value(scope)
-        free = self.target.iterators()
+        of_target = self.target.iterators()
+        free = [name for name in scope.axes if name in of_target]
         shape = [scope.values[name].size for name in free]
         shape += [1] * (len(scope.axes) - len(free))
         if self.added is not None:
@@ -106,6 +107,8 @@ class Program:
     # What the tensors hold at first.
     inputs: dict[str, np.ndarray] = field(default_factory=dict)
     assignments: list[Assignment] = field(default_factory=list)
+    # How the last assignment becomes several, as a call in the script.
+    algebra: str | None = None
     # A loop in time around all of them, and its number of steps.
     repeat: tuple[str, int] | None = None
 
@@ -123,6 +126,11 @@ class Program:
         for assignment in self.assignments:
             lines += assignment.lines(declared)
             declared.add(assignment.target.tensor.name)
+            if self.algebra and assignment is self.assignments[-1]:
+                several = f"let STEPS = []; try {{ STEPS = {self.algebra}; }} catch {{}}\n"
+                several += f"if STEPS.is_empty() {{ STEPS = [{assignment.target.tensor.name}]; }}\n"
+                lines.append(several + "for STEP in STEPS { PLAN.push(build(STEP)); }")
+                continue
             make = "sweep" if assignment.in_order else "build"
             lines.append(f"PLAN.push({make}({assignment.target.tensor.name}));")
         if self.repeat:

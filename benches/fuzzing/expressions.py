@@ -124,6 +124,10 @@ class Expr:
     def children(self) -> list[Expr]:
         return []
 
+    def is_product(self) -> bool:
+        """Whether it is a product of elements."""
+        return False
+
 
 @dataclass(frozen=True)
 class Access(Expr):
@@ -132,6 +136,9 @@ class Access(Expr):
 
     def accesses(self) -> list[Access]:
         return [self]
+
+    def is_product(self) -> bool:
+        return True
 
     def list(self) -> str:
         return f"[{', '.join(affine.text() for affine in self.index)}]"
@@ -184,6 +191,9 @@ class Binary(Expr):
     def children(self) -> list[Expr]:
         return [self.left, self.right]
 
+    def is_product(self) -> bool:
+        return self.op == "*" and self.left.is_product() and self.right.is_product()
+
     def text(self) -> str:
         name = BINARY[self.op]
         operands = (self.left, self.right)
@@ -208,9 +218,9 @@ class Binary(Expr):
             case "/":
                 return scope.rounded(quotient(a, b), np.zeros_like(a))
             case "min":
-                return Value(np.minimum(a, b), np.maximum(da, db))
+                return Value(np.fmin(a, b), np.maximum(da, db))
             case _:
-                return Value(np.maximum(a, b), np.maximum(da, db))
+                return Value(np.fmax(a, b), np.maximum(da, db))
 
 
 FUNCTIONS = {
@@ -245,7 +255,7 @@ class Function(Expr):
             case "abs":
                 return Value(np.abs(a), da)
             case "relu":
-                return Value(np.maximum(a, 0), da)
+                return Value(np.fmax(a, 0), da)
             case "sqrt":
                 root = np.sqrt(a)
                 return scope.rounded(root, da / np.maximum(np.sqrt(np.maximum(a - da, 0)), 1e-30))
@@ -356,10 +366,10 @@ class Reduce(Expr):
                 )
                 return Value(of, (most - np.abs(of)) + count * unit * most)
             case "min":
-                of = np.minimum.reduce(a, axis=axes, keepdims=True)
+                of = np.fmin.reduce(a, axis=axes, keepdims=True)
                 return Value(of, np.maximum.reduce(da, axis=axes, keepdims=True))
             case _:
-                of = np.maximum.reduce(a, axis=axes, keepdims=True)
+                of = np.fmax.reduce(a, axis=axes, keepdims=True)
                 return Value(of, np.maximum.reduce(da, axis=axes, keepdims=True))
 
 

@@ -34,7 +34,7 @@ EXPONENTS = [2.0, 3.0, 4.0, 5.0, 7.0, -1.0, -2.0, 0.5, 1.5, -0.5, 2.5, 0.25, 9.0
 class Maker:
     """Makes one program. All that is random comes from `rng`."""
 
-    def __init__(self, rng: random.Random, prefix: str):
+    def __init__(self, rng: random.Random, prefix: str, special: bool):
         self.rng = rng
         self.prefix = prefix
         self.elem = rng.choices(["f64", "f32", "i32", "i64"], [5, 3, 2, 1.5])[0]
@@ -42,6 +42,7 @@ class Maker:
         self.most = MOST
         # What the numbers of integers are between, and whether floats have fractions.
         self.wide = rng.random() < 0.3
+        self.special = rng.random() < 0.05 and special
 
     # Tensors
 
@@ -59,6 +60,15 @@ class Maker:
             ends = np.iinfo(TYPES[self.elem])
             low, high = (ends.min, ends.max) if self.wide else (-40, 40)
             return source.integers(low, high, extents, TYPES[self.elem], endpoint=True)
+        if self.special:
+            # Some are no numbers, infinite, or as small as can be. The largest ones are not among them:
+            # whether their products overflow depends on what is rounded (`fma`).
+            ends = np.finfo(TYPES[self.elem])
+            odd = [np.nan, np.inf, -np.inf, -0.0, ends.tiny / 4, ends.eps]
+            numbers = source.integers(-12, 13, extents) / 4
+            return np.where(
+                source.random(extents) < 0.1, source.choice(odd, extents), numbers
+            ).astype(TYPES[self.elem])
         if self.wide:
             return source.uniform(-2, 2, extents).astype(TYPES[self.elem])
         return (source.integers(-12, 13, extents) / 4).astype(TYPES[self.elem])
@@ -284,6 +294,18 @@ class Maker:
             return self.accumulated(product, free, sums, sizes)
         kind = rng.choices(["sum", "max", "min"], [12, 1, 1])[0]
         value: Expr = Reduce(kind, tuple(self.shuffled(sums)), product)
+        factors = product.accesses()
+        is_einsum = kind == "sum" and all(f.alone() and len(f.alone()) == 1 for x in factors for f in x.index)
+        if is_einsum and product.is_product() and rng.random() < 0.4:
+            operands = ",".join("".join(f.alone() for f in x.index) for x in factors)
+            tensors = ", ".join(x.tensor.name for x in factors)
+            spelled = f'einsum("{operands}->{"".join(free)}", {tensors})'
+            made = self.finished(value, free, sums, sizes, spelled=spelled)
+            if made and len(factors) > 2 and rng.random() < 0.6:
+                name = made.target.tensor.name
+                split = f"factor_out({name}, {factors[-1].tensor.name})"
+                self.program.algebra = rng.choice([f"contraction_chain({name})", split])
+            return made
         return self.finished(value, free, sums, sizes)
 
     def accumulated(
@@ -330,6 +352,116 @@ class Maker:
         # Places stand alone in the target only.
         target = self.tensor([sizes[name] for name in free])
         return self.finished(value, free, sums + windows, sizes, target)
+
+    def library(self, results: list[Tensor]) -> Assignment | None:
+        """What the library spells."""
+        made = [self.convolution, self.transposed, self.bordered, self.entrywise, self.neighbors]
+        return self.rng.choice(made)()
+
+    def convolution(self) -> Assignment | None:
+        """`conv` with its options."""
+        rng = self.rng
+        spatial = rng.choices([1, 2, 3], [4, 4, 1])[0]
+        n, g, f, c, *rest = self.iterators(4 + 2 * spatial)
+        places, windows = rest[:spatial], rest[spatial:]
+        stride, dilation = rng.choice([1, 1, 2, 3]), rng.choice([1, 1, 2])
+        groups = rng.choice([1, 1, 2, 3])
+        sizes = {n: rng.choice([1, 2, 3]), g: groups, f: rng.choice([1, 2, 3, 5, 8]), c: rng.choice([1, 2, 3])}
+        sizes |= {name: rng.choice([1, 2, 3, 4]) for name in windows}
+        most = {1: 40, 2: 11, 3: 5}[spatial]
+        sizes |= {name: self.extent(most) for name in places}
+        inputs = [stride * (sizes[p] - 1) + dilation * (sizes[w] - 1) + 1 for p, w in zip(places, windows)]
+        image = self.tensor([sizes[n], groups * sizes[c], *inputs])
+        weights = self.tensor([groups * sizes[f], sizes[c], *(sizes[w] for w in windows)])
+        target = self.tensor([sizes[n], groups * sizes[f], *(sizes[p] for p in places)])
+        of_group = Affine(((f, 1), (g, sizes[f])))
+        moving = [Affine(((p, stride), (w, dilation))) for p, w in zip(places, windows)]
+        read = Access(image, (Affine.of(n), Affine(((c, 1), (g, sizes[c]))), *moving))
+        weight = Access(weights, (of_group, Affine.of(c), *(Affine.of(w) for w in windows)))
+        free, sums = [n, g, f, *places], [c, *windows]
+        value = Reduce("sum", tuple(sums), Binary("*", read, weight))
+        access = Access(target, (Affine.of(n), of_group, *(Affine.of(p) for p in places)))
+        ranges = {name: (0, sizes[name]) for name in free + sums}
+        if np.prod(list(sizes.values())) > self.most:
+            return None
+        options = f"#{{stride: {stride}, dilation: {dilation}, groups: {groups}}}"
+        spelled = f"conv({image.name}, {weights.name}, {options})"
+        assignment = Assignment(access, value, ranges, spelled=spelled)
+        self.program.assignments.append(assignment)
+        return assignment
+
+    def transposed(self) -> Assignment | None:
+        rank = self.rng.choice([2, 2, 3, 4])
+        names = self.iterators(rank)
+        sizes = dict(zip(names, self.extents(rank), strict=True))
+        order = self.shuffled(list(range(rank)))
+        source = self.tensor(list(sizes.values()))
+        spelled = f"transpose({source.name}, [{', '.join(str(k + 1) for k in order)}])"
+        value = self.access(source, names)
+        return self.finished(value, [names[k] for k in order], [], sizes, spelled=spelled)
+
+    def bordered(self) -> Assignment | None:
+        """`padded`."""
+        rng = self.rng
+        rank = rng.choice([1, 2, 3])
+        names = self.iterators(rank)
+        sizes = dict(zip(names, self.extents(rank), strict=True))
+        source = self.tensor(list(sizes.values()))
+        ends = [(rng.randint(0, 3), rng.randint(0, 3)) for _ in names]
+        number = self.number()
+        borders = ", ".join(f"[{before}, {after}]" for before, after in ends)
+        spelled = f"padded({source.name}, [{borders}], {number.text()})"
+        target = self.tensor([sizes[name] + sum(end) for name, end in zip(names, ends)])
+        index = tuple(Affine.of(name, 1, before) for name, (before, _) in zip(names, ends))
+        ranges = {name: (0, sizes[name]) for name in names}
+        value = self.access(source, names)
+        assignment = Assignment(Access(target, index), value, ranges, number.number, spelled=spelled)
+        self.program.assignments.append(assignment)
+        return assignment
+
+    def entrywise(self) -> Assignment | None:
+        """Operators between tensors of one shape, and numbers."""
+        rng = self.rng
+        rank = rng.choice([1, 2, 2, 3])
+        names = self.iterators(rank)
+        sizes = dict(zip(names, self.extents(rank), strict=True))
+        value: Expr = self.access(self.tensor(list(sizes.values())), names)
+        text = value.accesses()[0].tensor.name
+        for _ in range(rng.randint(1, 4)):
+            op = rng.choice(["+", "-", "*"])
+            other: Expr = self.number()
+            word = other.text()
+            if rng.random() < 0.6:
+                other = self.access(self.tensor(list(sizes.values())), names)
+                word = other.tensor.name
+            first = rng.random() < 0.5
+            value = Binary(op, value, other) if first else Binary(op, other, value)
+            text = f"({text} {op} {word})" if first else f"({word} {op} {text})"
+        iterators = ", ".join(names)
+        spelled = f"eq({text}, [{iterators}] -> [{iterators}])"
+        return self.finished(value, names, [], sizes, spelled=spelled)
+
+    def neighbors(self) -> Assignment | None:
+        """`vstencil`."""
+        rng = self.rng
+        rank = rng.choice([1, 2, 2, 3])
+        names = self.iterators(rank)
+        sizes = {name: max(5, n) for name, n in zip(names, self.extents(rank), strict=True)}
+        source = self.tensor(list(sizes.values()))
+        offsets = [[rng.choice([0, 0, -1, 1, 2, -2]) for _ in names] for _ in range(rng.randint(2, 6))]
+        weights = [self.number() for _ in offsets]
+        value: Expr | None = None
+        for offset, weight in zip(offsets, weights):
+            index = tuple(Affine.of(name, 1, by) for name, by in zip(names, offset))
+            term = Binary("*", weight, Access(source, index))
+            value = term if value is None else Binary("+", value, term)
+        assert value is not None
+        numbers = ", ".join(weight.text() for weight in weights)
+        iterators = ", ".join(names)
+        extents = ", ".join(map(str, source.extents))
+        spelled = f"eq(vstencil({source.name}, {offsets}, [{numbers}]), [{iterators}] -> [{iterators}], [{extents}])"
+        target = self.tensor(list(source.extents))
+        return self.finished(value, names, [], sizes, target, spelled=spelled)
 
     def stencil(self, results: list[Tensor]) -> Assignment | None:
         rng = self.rng
@@ -645,15 +777,16 @@ FAMILIES = {
     "time": 7,
     "several": 18,
     "pattern": 10,
+    "library": 8,
 }
 
 
-def program(seed: int, prefix: str) -> Program:
-    """The program of a seed."""
+def program(seed: int, prefix: str, special: bool) -> Program:
+    """The program of a seed, which may compute with infinities and what is no number."""
     rng = random.Random(seed)
     family = rng.choices(list(FAMILIES), list(FAMILIES.values()))[0]
     while True:
-        maker = Maker(rng, prefix)
+        maker = Maker(rng, prefix, special)
         try:
             whole = {"time": maker.time, "several": maker.several, "pattern": maker.pattern}
             made = whole[family]() if family in whole else getattr(maker, family)([])

@@ -184,6 +184,8 @@ class Watch:
                 if re.search(MEANINGS[-1][1], message):
                     self.bugs[last.case.number] = message
                 last.steps[-1] = (kind[1:], message, last.steps[-1][2])
+            case "@bad":
+                self.bugs[last.case.number] = rest
             case "@undone":
                 kept = last.accepted()
                 if kept:

@@ -209,6 +209,20 @@ fn finish(label, plan, before) {
         plans.pop();
         print("@undone");
     }
+    for nest in plans[-1] {
+        try {
+            let steps = path(nest);
+            if replay(json(steps)) != nest { print("@bad its path makes another nest"); }
+            paper(steps);
+            if label.ends_with("7") && plans[-1].len() == 1 {
+                for one in moves(nest).filter(|one| one.op != "tile") {
+                    if !check(one.apply(nest)).legal { print(`@bad ${one.text} is no legal move`); }
+                }
+            }
+        } catch (failure) {
+            print(`@bad path: ${said(failure)}`);
+        }
+    }
     print("@run");
     try {
         results(label, plans[-1]);
@@ -231,6 +245,8 @@ fn results(label, plan) { bundle([plan], label); }
 """
 
 FACTORS = [1, 2, 3, 4, 4, 5, 7, 8, 8, 16]
+# What no one means, and what may overflow.
+HOSTILE = [0, -1, -7, 41, 1000, 2**31, 2**40, 2**40 + 1, 2**62, 2**63 - 1, -(2**63) + 1]
 TAILS = ["guard", "guard", "cut", "cut", "grid", "aligned", "exact"]
 
 
@@ -241,6 +257,7 @@ class Schedule:
         self.rng = rng
         self.program = program
         self.nests = 1 if program.repeat else len(program.assignments)
+        self.hostile = rng.random() < 0.04
 
     def number(self, most: int = 12) -> int:
         return self.rng.randrange(most)
@@ -258,7 +275,13 @@ class Schedule:
         return ("written", self.number(4))
 
     def factor(self) -> int:
-        return self.rng.choice(FACTORS)
+        return self.amount(FACTORS)
+
+    def amount(self, usual: list[int]) -> int:
+        """One of the usual numbers, or any."""
+        if self.hostile and self.rng.random() < 0.5:
+            return self.rng.choice(HOSTILE)
+        return self.rng.choice(usual)
 
     def one(self, op: str, text: str, *picks: tuple[str, int]) -> Step:
         return Step(op, "one", text, picks, self.number(8))
@@ -304,26 +327,24 @@ class Schedule:
         return self.one("reverse", "nest.reverse(@0)", self.loop())
 
     def shift(self) -> Step:
-        return self.one("shift", f"nest.shift(@0, {self.rng.randint(-4, 5)})", self.loop())
+        return self.one("shift", f"nest.shift(@0, {self.amount(list(range(-4, 6)))})", self.loop())
 
     def skew(self) -> Step:
         at = self.number(5)
-        by = self.rng.choice([1, 1, -1, 2])
+        by = self.amount([1, 1, -1, 2])
         inner = ("loop", at + self.rng.choice([1, 1, 2]))
         return self.one("skew", f"nest.skew(@0, @1, {by})", inner, ("loop", at))
 
     def slabs(self) -> Step:
         at = self.number(4)
         rng = self.rng
-        factors = f"#{{[@0]: {rng.choice([1, -1, 2])}}}"
         picks = [("loop", at), ("loop", at + rng.choice([0, 1])), ("loop", at + rng.choice([1, 2, 3]))]
-        text = f"cut_slabs(nest, @1, @2, @0, {rng.choice([1, -1, 2, -2])}, {self.factor()})"
-        del factors
+        text = f"cut_slabs(nest, @1, @2, @0, {self.amount([1, -1, 2, -2])}, {self.factor()})"
         return self.one("slabs", text, *picks)
 
     def peel(self) -> Step:
         end = self.rng.choice(["front", "back"])
-        return self.one("peel", f'nest.peel(@0, {self.rng.choice([1, 1, 2, 3])}, "{end}")', self.loop())
+        return self.one("peel", f'nest.peel(@0, {self.amount([1, 1, 2, 3])}, "{end}")', self.loop())
 
     def distribute(self) -> Step:
         pick = ("branching", self.number()) if self.rng.random() < 0.7 else self.loop()
@@ -344,10 +365,10 @@ class Schedule:
     def unroll(self) -> Step:
         if self.rng.random() < 0.35:
             return self.one("unroll", "unroll_short(nest, @0)", self.loop())
-        return self.one("unroll", f"nest.unroll(@0, {self.rng.choice([1, 2, 3, 4])})", self.loop())
+        return self.one("unroll", f"nest.unroll(@0, {self.amount([1, 2, 3, 4])})", self.loop())
 
     def unroll_and_jam(self) -> Step:
-        by = self.rng.choice([1, 2, 2, 3, 4])
+        by = self.amount([1, 2, 2, 3, 4])
         return self.one("unroll_and_jam", f"nest.unroll_and_jam(@0, {by})", self.loop())
 
     def place_init(self) -> Step:
@@ -386,14 +407,14 @@ class Schedule:
 
     def pad_buffer(self) -> Step:
         rng = self.rng
-        how = [f"multiple: {rng.choice([1, 3, 4, 8, 16])}", f"extra: {rng.choice([0, 1, 2, 5])}"]
+        how = [f"multiple: {self.amount([1, 3, 4, 8, 16])}", f"extra: {self.amount([0, 1, 2, 5])}"]
         how = rng.sample(how, rng.choice([1, 2]))
         return self.one(
             "pad_buffer", f"nest.pad_buffer(@0, #{{{', '.join(how)}}})", ("local", self.number(4))
         )
 
     def panels(self) -> Step:
-        text = f"nest.panels(@0, {self.rng.choice([1, 1, 2, 3])}, {self.factor()})"
+        text = f"nest.panels(@0, {self.amount([1, 1, 2, 3])}, {self.factor()})"
         return self.one("panels", text, ("local", self.number(4)))
 
     def rfactor(self) -> Step:
@@ -404,10 +425,10 @@ class Schedule:
         if rng.random() < 0.5:
             return self.one("parallelize", "nest.parallelize(@0)", self.loop())
         how = [
-            f"collapse: {rng.choice([1, 2, 2, 3])}",
+            f"collapse: {self.amount([1, 2, 2, 3])}",
             f'schedule: "{rng.choice(["static", "dynamic", "guided"])}"',
-            f"chunk: {rng.choice([1, 2, 3])}",
-            f"threshold: {rng.choice([1, 5, 100])}",
+            f"chunk: {self.amount([1, 2, 3])}",
+            f"threshold: {self.amount([1, 5, 100])}",
         ]
         how = rng.sample(how, rng.randint(1, 4))
         return self.one("parallelize", f"nest.parallelize(@0, #{{{', '.join(how)}}})", self.loop())
@@ -418,7 +439,7 @@ class Schedule:
         return self.one("vectorize", f"nest.vectorize(@0{lanes})", pick)
 
     def prefetch(self) -> Step:
-        distance = self.rng.choice([1, 1, 2, 4, 9])
+        distance = self.amount([1, 1, 2, 4, 9])
         if self.rng.random() < 0.5:
             text = f"nest.prefetch(@0, @1, {distance})"
             return self.one("prefetch", text, self.loop(), self.tensor())
@@ -523,6 +544,7 @@ class Schedule:
             "windows": ["conv", "filters", "optimize", "pluto", "gemm"],
             "stencil": ["stencil", "optimize", "pointwise", "pluto"],
             "pointwise": ["pointwise", "pointwise", "optimize", "pluto"],
+            "library": ["conv", "filters", "pointwise", "stencil", "optimize", "pluto"],
             "reduction": ["reduction", "reduction", "optimize", "pluto"],
             "several": ["rows", "optimize", "gemm_at", "stencil", "pluto", "gemm"],
             "pattern": ["rows", "optimize", "optimize", "gemm_at", "stencil", "element_operators", "pluto"],
@@ -535,7 +557,7 @@ class Schedule:
         if name in tiles and rng.random() < 0.5:
             sizes = {"mr": [1, 2, 3, 4, 6], "nr": [4, 8, 16, 5], "rows": [1, 2, 3, 5, 8]}
             for option in rng.sample(tiles[name], rng.randint(1, len(tiles[name]))):
-                options.append(f"{option}: {rng.choice(sizes.get(option, [4, 8, 12, 20]))}")
+                options.append(f"{option}: {self.amount(sizes.get(option, [4, 8, 12, 20]))}")
         given = f", #{{{', '.join(options)}}}" if options else ""
         match name:
             case "optimize":
@@ -557,12 +579,12 @@ class Schedule:
         rng = self.rng
         options = [
             f"tile: {rng.choice(['true', 'false'])}",
-            f"tile_sizes: [{rng.choice([2, 4, 5, 8])}, {rng.choice([3, 4, 16])}]",
+            f"tile_sizes: [{self.amount([2, 4, 5, 8])}, {self.amount([3, 4, 16])}]",
             f'fuse: "{rng.choice(["nofuse", "smartfuse", "maxfuse"])}"',
             f"unrolljam: {rng.choice(['true', 'false'])}",
             "l2tile: true",
             "diamondtile: false",
-            f"ufactor: {rng.choice([2, 3])}",
+            f"ufactor: {self.amount([2, 3])}",
         ]
         chosen = rng.sample(options, rng.randint(0, 4))
         return f", #{{{', '.join(chosen)}}}" if chosen else ""
@@ -650,7 +672,7 @@ class Schedule:
         if self.nests > 1 and rng.random() < 0.6:
             found += [self.choice(BINARY) for _ in range(rng.randint(0, 2))]
             found += self.joined() if rng.random() < 0.5 else []
-        count = rng.choice([0, 1, 2, 3, 4, 5, 6, 8, 10])
+        count = rng.choice([0, 1, 2, 3, 4, 5, 6, 8, 10, 16])
         while len(found) < count:
             found.append(self.choice(self.weights(found)))
         if rng.random() < 0.15:
