@@ -151,12 +151,13 @@ pub(super) fn known(program: &Program) -> Result<(), Undecided> {
     Ok(())
 }
 
-/// Whether all statements and fills are those of the definition, on its own tensors, so that only
-/// their order can be wrong. Tensors that are local in the definition have elements for each
-/// iteration, which order alone does not tell apart.
+/// Whether all statements and fills are those of the definition, on tensors that all of them share,
+/// so that only their order can be wrong. A local tensor has elements for each iteration around it,
+/// which order alone does not tell apart: the name and the shape of a tensor of the definition do
+/// not make it that tensor.
 pub(super) fn is_reordered(program: &Program) -> bool {
-    let shared = program.definition.iter().all(|l| l.locals.is_empty());
-    shared
+    let mut all = program.definition.iter().chain(&program.leaves);
+    all.all(|leaf| leaf.locals.is_empty())
         && program.leaves.iter().all(|leaf| {
             let original = leaf.assignment.and_then(|a| program.originals.get(a));
             match (leaf.what, original) {

@@ -168,8 +168,10 @@ pub(super) fn wrong(
 ) -> Result<Option<Unequal>, Error> {
     let first = program.leaves.len();
     let results = results(program);
-    let found = Values::of(&program.leaves, 0, &results)?.0;
-    let meant = Values::of(&program.definition, first, &results)?.0;
+    let values = Values::of(&program.leaves, 0, &results)?;
+    let found = values.named(&program.leaves, 0, &|_| false)?;
+    let meant = Values::of(&program.definition, first, &results)?;
+    let meant = meant.named(&program.definition, first, &|_| false)?;
     let definition = Definition {
         leaves: &program.definition,
         first,

@@ -13,6 +13,7 @@ mod inplace;
 mod kernels;
 mod once;
 mod order;
+mod recomputed;
 mod reuse;
 mod threads;
 mod traps;
