@@ -116,7 +116,7 @@ fn decide(nests: &[Nest], reductions: Reductions) -> Verdict {
     };
     let verdict = poly::bounded(OPERATIONS, || {
         let wrong = match &operands {
-            None => order::violation(&program, &reassociates)?,
+            None => order::violation(&program, &reassociates).map_err(|u| u.error)?,
             Some(operands) => match equal::wrong(&program, operands, &reassociates)? {
                 Some(Unequal::Unresolved) => {
                     return Ok(Verdict::Undecided(Undecided::Copied));

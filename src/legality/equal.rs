@@ -9,12 +9,12 @@
 
 use super::check::Undecided;
 use super::dataflow::{Values, elements, result, whole};
-use super::memory::{leaf_of, read, written};
+use super::memory::{leaf_of, read};
 use super::program::{Leaf, Program, What};
 use super::reduction::Trees;
-use super::relations::{instances, statement};
+use super::relations::{assignment_of, instances};
 use crate::ir::{Expr, Node, Tensor};
-use crate::poly::{Error, Piece, Point, UnionMap};
+use crate::poly::{Error, Piece, Point, UnionMap, UnionSet};
 
 /// An operand with another value than in the definition.
 pub(super) struct Wrong {
@@ -188,10 +188,13 @@ pub(super) fn wrong(
     if wrong.is_empty()? && unresolved.is_empty()? {
         return Ok(None);
     }
-    let trees = Trees::of(program, &definition, &found, &meant, reassociates)?;
+    let mut reordered = reordered(program, &wrong, &found)?;
+    reordered.retain(|a| reassociates(*a));
+    let trees = Trees::of(program, &definition, &reordered, &values, &meant)?;
     if !trees.is_empty() {
         let skips = |k: usize, r: usize| r == 0 && trees.covers(&program.leaves[k]);
-        let (again, _, open) = mismatch(&trees.rooted(&found)?, &trees.rooted(&meant)?, &skips)?;
+        let (found, meant) = trees.rooted(&meant)?;
+        let (again, _, open) = mismatch(&found, &meant, &skips)?;
         if again.is_empty()? {
             let resolved = open.is_empty()?;
             return Ok((!resolved).then_some(Unequal::Unresolved));
@@ -207,6 +210,31 @@ pub(super) fn wrong(
         expected: value(&expected)?,
         reader,
     })))
+}
+
+/// The reductions whose updates do not read what the one before them in the definition computed, or
+/// that are combined of partial results.
+fn reordered(program: &Program, wrong: &UnionMap, found: &UnionMap) -> Result<Vec<usize>, Error> {
+    let mut reordered = Vec::new();
+    for set in wrong.domain()?.sets()? {
+        if let Some((k, Some(0))) = leaf_of(set.tuple().as_deref()) {
+            reordered.extend(program.leaves.get(k).and_then(|leaf| leaf.assignment));
+        }
+    }
+    for (k, leaf) in program.leaves.iter().enumerate() {
+        if leaf.combines() {
+            let operands = UnionSet::new(&[leaf.domain(&read(k, 1))])?;
+            for set in found.intersect_domain(&operands)?.range()?.sets()? {
+                let tuple = set.tuple();
+                let is_update = tuple.as_deref().is_some_and(|t| t.starts_with('S'));
+                let (a, _) = assignment_of(tuple.as_deref()).unwrap_or_default();
+                reordered.extend(is_update.then_some(a));
+            }
+        }
+    }
+    reordered.sort_unstable();
+    reordered.dedup();
+    Ok(reordered)
 }
 
 /// The leaves of the definition, numbered from `first` on.
@@ -328,12 +356,4 @@ fn earliest(program: &Program, readers: &crate::poly::UnionSet) -> Result<Option
         }
     }
     Ok(found.map(|(_, point)| point))
-}
-
-/// The tuple of the executions of a leaf, as values name them.
-pub(super) fn node(leaf: &Leaf, k: usize) -> String {
-    match leaf.assignment {
-        Some(a) => statement(a),
-        None => written(k),
-    }
 }

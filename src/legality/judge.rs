@@ -9,7 +9,7 @@ use super::concurrent::{Marked, is_independent, marked};
 use super::directions::Directions;
 use super::equal::{self, Operands};
 use super::inplace::Run;
-use super::order::Order;
+use super::order;
 use super::program::{Program, What};
 use super::race::race;
 use super::reroll::Reroll;
@@ -20,7 +20,6 @@ use crate::poly::{self, Error};
 pub struct Judge<'a> {
     nests: &'a [Nest],
     reductions: Reductions,
-    order: Option<Order>,
     judged: Vec<Judged>,
     directions: Vec<Directions>,
 }
@@ -42,7 +41,6 @@ impl<'a> Judge<'a> {
         Judge {
             nests,
             reductions,
-            order: None,
             judged: Vec::new(),
             directions: Vec::new(),
         }
@@ -156,13 +154,8 @@ impl<'a> Judge<'a> {
             let wrong = || equal::wrong(program, &operands, &reassociates);
             return Ok(poly::bounded(OPERATIONS, wrong)?.is_none());
         }
-        let order = match self.order.take() {
-            Some(order) => order,
-            None => poly::bounded(OPERATIONS, || Order::of(program, &reassociates))?,
-        };
-        let holds = poly::bounded(OPERATIONS, || order.holds(program));
-        self.order = Some(order);
-        Ok(holds?)
+        let holds = || Ok(order::holds(program, &reassociates));
+        poly::bounded(OPERATIONS, holds)?.map_err(|u| u.error.into())
     }
 }
 

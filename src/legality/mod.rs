@@ -17,6 +17,7 @@ mod inplace;
 mod judge;
 mod memory;
 mod order;
+mod pairs;
 mod program;
 mod proof;
 pub mod race;

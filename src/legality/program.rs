@@ -1,6 +1,6 @@
 //! Nests as instances: what the definition executes in which order, and where a nest does.
 
-use crate::ir::{Affine, Fill, Index, Loop, Name, Nest, Stmt, Tensor, Tree};
+use crate::ir::{Affine, Fill, Index, Loop, Name, Nest, Origin, Stmt, Tensor, Tree};
 
 /// The nests that run in order, taken apart.
 pub(super) struct Program<'a> {
@@ -97,6 +97,68 @@ impl<'a> Leaf<'a> {
             What::Stmt(s) => &s.target,
             What::Fill(fill) => &fill.target,
         }
+    }
+
+    /// The statement or fill as it stands.
+    pub(super) fn text(&self) -> String {
+        match self.what {
+            What::Stmt(s) => s.to_string(),
+            What::Fill(fill) => fill.to_string(),
+        }
+    }
+
+    /// How many loops are around both this leaf and another one, and whether, in one iteration of all
+    /// of these, this one is executed first.
+    pub(super) fn around_both(&self, other: &Leaf) -> (usize, bool) {
+        let places = self.place.iter().zip(&other.place);
+        let same = places.take_while(|(a, b)| a == b).count();
+        let loops = self.loops.len().min(other.loops.len());
+        (same.saturating_sub(1).min(loops), self.place < other.place)
+    }
+
+    /// Whether this leaf executes what one of the definition does, in the same loops, whatever
+    /// these are called.
+    pub(super) fn is_in_place(&self, original: &Leaf) -> bool {
+        let both = || original.loops.iter().zip(&self.loops);
+        let map = |name: &Name| {
+            let (_, own) = both().find(|(l, _)| l.name == *name)?;
+            Some(Affine::iterator(own.name.clone()))
+        };
+        let all = |these: &[Affine], those: &[Affine]| {
+            these
+                .iter()
+                .map(|a| a.substitute(&map))
+                .eq(those.iter().cloned())
+        };
+        let same_loop = |(l, own): (&&Loop, &&Loop)| {
+            let (meant, found) = (&l.range, &own.range);
+            meant.step == found.step
+                && all(&meant.lower, &found.lower)
+                && all(&meant.upper, &found.upper)
+        };
+        let same_origin = |meant: &Option<Origin>, found: &Option<Origin>| match (meant, found) {
+            (Some(meant), Some(found)) => all(&meant.point, &found.point),
+            _ => false,
+        };
+        let same_leaf = match (original.what, self.what) {
+            (What::Stmt(meant), What::Stmt(found)) => {
+                same_origin(&meant.origin, &found.origin) && meant.substitute(&map) == *found
+            }
+            (What::Fill(meant), What::Fill(found)) => {
+                let [low, own] = [meant, found].map(|f| f.region.iter());
+                let same_region = low
+                    .zip(own)
+                    .all(|((low, n), (own, m))| n == m && low.substitute(&map) == *own);
+                same_region
+                    && same_origin(&meant.origin, &found.origin)
+                    && (&meant.target, meant.value) == (&found.target, found.value)
+            }
+            _ => false,
+        };
+        same_leaf
+            && self.assignment == original.assignment
+            && self.loops.len() == original.loops.len()
+            && both().all(same_loop)
     }
 
     /// When an iteration is executed: numbers of sequences and values of iterators in turn.

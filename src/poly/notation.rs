@@ -1,11 +1,11 @@
 //! Parts of sets and maps, in which every name and every sign is right: as rows of coefficients, and
 //! as text in isl's notation, for messages.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
 /// An integer expression: multiples of variables, and a constant.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Linear {
     terms: Vec<(i64, String)>,
     constant: i64,
@@ -29,6 +29,49 @@ impl Linear {
     /// Whether no variable occurs.
     pub fn is_constant(&self) -> bool {
         self.terms.is_empty()
+    }
+
+    /// The difference, in which each variable occurs once, in alphabetical order.
+    #[must_use]
+    pub fn minus(&self, other: &Linear) -> Linear {
+        let mut sum: BTreeMap<&str, i64> = BTreeMap::new();
+        for (linear, sign) in [(self, 1), (other, -1)] {
+            for (coefficient, name) in &linear.terms {
+                *sum.entry(name).or_default() += sign * coefficient;
+            }
+        }
+        sum.retain(|_, coefficient| *coefficient != 0);
+        let terms = sum.into_iter().map(|(name, c)| (c, name));
+        Linear::new(terms, self.constant - other.constant)
+    }
+
+    /// A difference as what is 0 where its sides are the same: for all equations with the same
+    /// solutions the same. `None` if it has none.
+    pub fn equation(mut self) -> Option<Linear> {
+        let gcd = self
+            .terms
+            .iter()
+            .fold(0, |gcd, (c, _)| gcd_of(gcd, c.abs()));
+        if gcd == 0 {
+            return (self.constant == 0).then_some(self);
+        }
+        if self.constant % gcd != 0 {
+            return None;
+        }
+        let by = match self.terms.first() {
+            Some((c, _)) if *c < 0 => -gcd,
+            _ => gcd,
+        };
+        self.terms.iter_mut().for_each(|(c, _)| *c /= by);
+        self.constant /= by;
+        Some(self)
+    }
+}
+
+fn gcd_of(a: i64, b: i64) -> i64 {
+    match b {
+        0 => a,
+        b => gcd_of(b, a % b),
     }
 }
 
