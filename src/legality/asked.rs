@@ -1,6 +1,6 @@
 //! What a definition asks of every order of its instances, for whoever looks for one.
 
-use super::pairs::{Iteration, before, touching};
+use super::pairs::{Iteration, Touching, before, touching};
 use super::program::{Leaf, What, accesses, definition};
 use crate::ir::{Affine, Loop, Name, Nest, Range};
 use crate::poly::{Error, Map, Piece};
@@ -64,8 +64,9 @@ pub fn asked(nests: &[Nest]) -> Result<Vec<Asked>, Error> {
             let pair = Iteration::pair(from, to);
             let [x, y] = pair.each_ref().map(Iteration::iterators);
             let (loops, is_first) = from.around_both(to);
-            let touching = touching(&pair, false).into_iter();
-            let pieces = touching.flat_map(|piece| before(&piece, (&x, &y), loops, is_first));
+            let touching = touching(&pair, false);
+            let each = touching.iter().flat_map(Touching::each);
+            let pieces = each.flat_map(|piece| before(piece, (&x, &y), loops, is_first));
             let pieces: Vec<Piece> = pieces.collect();
             if pieces.is_empty() {
                 continue;

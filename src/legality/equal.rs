@@ -188,7 +188,8 @@ pub(super) fn wrong(
     if wrong.is_empty()? && unresolved.is_empty()? {
         return Ok(None);
     }
-    let mut reordered = reordered(program, &wrong, &found)?;
+    let wrongly_read = expected.intersect_domain(&wrong.domain()?)?;
+    let mut reordered = reordered(program, &wrongly_read, &found)?;
     reordered.retain(|a| reassociates(*a));
     let trees = Trees::of(program, &definition, &reordered, &values, &meant)?;
     if !trees.is_empty() {
@@ -212,24 +213,28 @@ pub(super) fn wrong(
     })))
 }
 
-/// The reductions whose updates do not read what the one before them in the definition computed, or
-/// that are combined of partial results.
-fn reordered(program: &Program, wrong: &UnionMap, found: &UnionMap) -> Result<Vec<usize>, Error> {
+/// The reductions of which updates do not read what the update before them in the definition
+/// computed, as they are `expected` to, and those that are combined of partial results.
+fn reordered(
+    program: &Program,
+    expected: &UnionMap,
+    found: &UnionMap,
+) -> Result<Vec<usize>, Error> {
+    let updated = |values: UnionMap| -> Result<Vec<usize>, Error> {
+        let sets = values.range()?.sets()?.into_iter();
+        let updates = sets.filter_map(|set| set.tuple().filter(|t| t.starts_with('S')));
+        Ok(updates
+            .filter_map(|t| Some(assignment_of(Some(&t))?.0))
+            .collect())
+    };
     let mut reordered = Vec::new();
-    for set in wrong.domain()?.sets()? {
-        if let Some((k, Some(0))) = leaf_of(set.tuple().as_deref()) {
-            reordered.extend(program.leaves.get(k).and_then(|leaf| leaf.assignment));
-        }
-    }
     for (k, leaf) in program.leaves.iter().enumerate() {
+        let reads = |access| UnionSet::new(&[leaf.domain(&read(k, access))]);
         if leaf.combines() {
-            let operands = UnionSet::new(&[leaf.domain(&read(k, 1))])?;
-            for set in found.intersect_domain(&operands)?.range()?.sets()? {
-                let tuple = set.tuple();
-                let is_update = tuple.as_deref().is_some_and(|t| t.starts_with('S'));
-                let (a, _) = assignment_of(tuple.as_deref()).unwrap_or_default();
-                reordered.extend(is_update.then_some(a));
-            }
+            reordered.extend(updated(found.intersect_domain(&reads(1)?)?)?);
+        } else if let Some(a) = leaf.assignment {
+            let before = updated(expected.intersect_domain(&reads(0)?)?)?;
+            reordered.extend(before.into_iter().filter(|b| *b == a));
         }
     }
     reordered.sort_unstable();

@@ -218,7 +218,7 @@ impl Instances<'_, '_> {
                 let loops = if k == m { one.loops.len() } else { 0 };
                 let [s, t] = pair.each_ref().map(Iteration::iterators);
                 for piece in before(&same, (&s, &t), loops, k != m) {
-                    if !Map::new(&[piece])?.is_empty()? {
+                    if !piece.is_empty()? {
                         return Ok(true);
                     }
                 }
@@ -264,14 +264,23 @@ impl<'p, 'a> Pair<'p, 'a> {
             return Ok(Vec::new());
         };
         let [s, t] = pair.each_ref().map(Iteration::iterators);
+        let reversed = |touching: &Piece| -> Vec<Piece> {
+            let meant = before(touching, (&x, &y), self.meant.0, self.meant.1).into_iter();
+            // In one iteration of all loops it is the later one, or the same execution.
+            let (loops, or_equal) = (self.found.0, !self.found.1);
+            meant
+                .flat_map(|meant| before(&meant, (&t, &s), loops, or_equal))
+                .collect()
+        };
         let mut found = Vec::new();
         for touching in touching(&pair, free) {
-            for meant in before(&touching, (&x, &y), self.meant.0, self.meant.1) {
-                // In one iteration of all loops it is the later one, or the same execution.
-                for reversed in before(&meant, (&t, &s), self.found.0, !self.found.1) {
-                    let reversed = Map::new(&[reversed])?;
-                    if !reversed.is_empty()? {
-                        found.push(reversed);
+            if are_empty(&reversed(&touching.hull))? {
+                continue;
+            }
+            for pieces in touching.each().iter().map(reversed) {
+                for piece in pieces {
+                    if !piece.is_empty()? {
+                        found.push(Map::new(&[piece])?);
                     }
                 }
             }
@@ -288,6 +297,15 @@ impl<'p, 'a> Pair<'p, 'a> {
         let iterations = iterations.to_union()?;
         iterations.apply_domain(&first?)?.apply_range(&later?)
     }
+}
+
+fn are_empty(pieces: &[Piece]) -> Result<bool, Error> {
+    for piece in pieces {
+        if !piece.is_empty()? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// What an assignment updates, and how.

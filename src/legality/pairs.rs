@@ -1,11 +1,11 @@
-//! Pairs of executions of two leaves that touch one element, which at least one of them writes.
+//! Pairs of iterations of two leaves that touch one element, which at least one of them writes.
 //!
 //! Each pair of accesses is one polyhedron in the iterators around both: nothing is composed,
 //! projected or united, which is what takes time where there are many statements, accesses and
 //! loops. Accesses whose boxes of elements have nothing in common, or whose indices differ by what
 //! no multiples of the iterators make up for, are no pair.
 
-use super::memory::{Memory, iterator};
+use super::memory::{Memory, iterator, read_accesses};
 use super::program::{Leaf, What, accesses};
 use super::relations::{fill, linear, statement};
 use crate::analysis::bounds::Bounds;
@@ -27,7 +27,8 @@ struct Touch {
     at: Vec<Linear>,
     /// What the indices are at least and at most.
     sides: Vec<Option<(i64, i64)>>,
-    write: bool,
+    /// The number of the read, or none if it is written.
+    read: Option<usize>,
     /// Whether it is what an update updates.
     updated: bool,
 }
@@ -106,24 +107,25 @@ impl<'p, 'a> Iteration<'p, 'a> {
                     at: around(&memory).into_iter().chain(elements).collect(),
                     memory,
                     sides: fill.region.iter().map(side).collect(),
-                    write: true,
+                    read: None,
                     updated: false,
                 });
             }
             What::Stmt(s) => {
-                for (k, access) in accesses(s).into_iter().enumerate() {
-                    // What an update reads is what it writes.
-                    if k == 1 && s.update.is_some() {
-                        continue;
-                    }
+                let written = accesses(s).into_iter().take(1).map(|access| (None, access));
+                let read = read_accesses(s)
+                    .into_iter()
+                    .map(|(r, access)| (Some(r), access));
+                // What an update reads is what it writes.
+                for (read, access) in written.chain(read.filter(|(r, _)| *r != Some(0))) {
                     let memory = self.leaf.memory(access.tensor);
                     let index = access.index.iter().map(|a| self.affine(a));
                     found.push(Touch {
                         at: around(&memory).into_iter().chain(index).collect(),
                         memory,
                         sides: access.index.iter().map(|a| bounds.interval(a)).collect(),
-                        write: access.write,
-                        updated: k == 0 && s.update.is_some(),
+                        updated: read.is_none() && s.update.is_some(),
+                        read,
                     });
                 }
             }
@@ -132,65 +134,131 @@ impl<'p, 'a> Iteration<'p, 'a> {
     }
 }
 
-/// The pairs of executions that touch one element; where the updates of both are `free`, not those
+/// Pairs of iterations that touch one element with accesses that are the same but for constants.
+pub(super) struct Touching {
+    /// All of them, and others whose distances are between theirs.
+    pub(super) hull: Piece,
+    /// Those of each two accesses; one of these only is the hull.
+    each: Vec<Piece>,
+}
+
+impl Touching {
+    /// Those of each two accesses.
+    pub(super) fn each(&self) -> &[Piece] {
+        match self.each.as_slice() {
+            [] => std::slice::from_ref(&self.hull),
+            several => several,
+        }
+    }
+}
+
+/// The pairs of iterations that touch one element; where the updates of both are `free`, not those
 /// that only update it both.
-pub(super) fn touching([first, second]: &[Iteration; 2], free: bool) -> Vec<Piece> {
+pub(super) fn touching([first, second]: &[Iteration; 2], free: bool) -> Vec<Touching> {
     let others = second.touched();
     let mut found: Vec<Vec<Linear>> = Vec::new();
     for one in first.touched() {
-        let meets = |other: &&Touch| {
-            let counts = (one.write || other.write) && !(free && one.updated && other.updated);
-            counts && one.memory == other.memory && one.may_be(other)
-        };
-        for other in others.iter().filter(meets) {
-            let pairs = one.at.iter().zip(&other.at);
-            let equations = pairs.map(|(a, b)| a.minus(b).equation());
-            let Some(mut equations) = equations.collect::<Option<Vec<Linear>>>() else {
+        for other in &others {
+            let counts = one.read.is_none() || other.read.is_none();
+            if !counts || free && one.updated && other.updated {
                 continue;
-            };
-            equations.retain(|e| !e.is_constant());
-            equations.sort_unstable();
-            equations.dedup();
-            if !found.contains(&equations) {
-                found.push(equations);
             }
+            let new = one
+                .meets(other)
+                .filter(|equations| !found.contains(equations));
+            found.extend(new);
         }
     }
     if found.is_empty() {
         return Vec::new();
     }
-    let all = executions(first, second);
-    let pieces = found.into_iter().map(|equations| {
-        let equations = equations.into_iter();
-        equations.fold(all.clone(), |piece, e| {
-            piece.constrain(e, Relation::Equal, 0)
-        })
-    });
-    pieces.collect()
+    let all = iterations(first, second);
+    let alike =
+        |a: &[Linear], b: &[Linear]| a.iter().map(Linear::terms).eq(b.iter().map(Linear::terms));
+    let mut groups: Vec<Vec<Vec<Linear>>> = Vec::new();
+    for equations in found {
+        match groups.iter_mut().find(|g| alike(&g[0], &equations)) {
+            Some(group) => group.push(equations),
+            None => groups.push(vec![equations]),
+        }
+    }
+    groups.iter().map(|group| together(&all, group)).collect()
+}
+
+/// The points of `all` at which the equations of one of the lists hold, which differ in constants.
+fn together(all: &Piece, group: &[Vec<Linear>]) -> Touching {
+    let (hull, each) = match group {
+        [one] => (exact(all, one), Vec::new()),
+        several => {
+            let first = several.first().into_iter().flatten().enumerate();
+            let hull = first.fold(all.clone(), |piece, (k, equation)| {
+                let constants = several.iter().filter_map(|e| Some(e.get(k)?.constant()));
+                let (least, greatest) =
+                    constants.fold((i64::MAX, i64::MIN), |(l, g), c| (l.min(c), g.max(c)));
+                let terms = Linear::new(equation.terms().iter().cloned(), 0);
+                piece
+                    .constrain(-greatest, Relation::LessOrEqual, terms.clone())
+                    .constrain(terms, Relation::LessOrEqual, -least)
+            });
+            (hull, several.iter().map(|e| exact(all, e)).collect())
+        }
+    };
+    Touching { hull, each }
 }
 
 /// The pairs of iterations that execute one instance of the definition, if they execute any.
 pub(super) fn executing_one(pair: &[Iteration; 2]) -> Option<Piece> {
     let [first, second] = pair;
     let [x, y] = [first.executed()?, second.executed()?];
-    let all = executions(first, second);
+    let all = iterations(first, second);
     let equal = x.into_iter().zip(y);
     Some(equal.fold(all, |piece, (x, y)| piece.constrain(x, Relation::Equal, y)))
 }
 
+/// The pairs of iterations of which the first one writes an element that the second one touches, by
+/// the numbers of what that reads; it has none of what it writes.
+pub(super) fn touching_written([first, second]: &[Iteration; 2]) -> Vec<(Option<usize>, Piece)> {
+    let all = iterations(first, second);
+    let written = first.touched();
+    let others = second.touched();
+    let pairs = written.iter().filter(|one| one.read.is_none());
+    let pairs = pairs.flat_map(|one| others.iter().map(move |other| (one, other)));
+    let pieces =
+        pairs.filter_map(|(one, other)| Some((other.read, exact(&all, &one.meets(other)?))));
+    pieces.collect()
+}
+
 impl Touch {
-    /// Whether the boxes of elements have something in common.
-    fn may_be(&self, other: &Touch) -> bool {
+    /// When both are the same element, as what is 0; `None` if they never are.
+    fn meets(&self, other: &Touch) -> Option<Vec<Linear>> {
         let mut sides = self.sides.iter().zip(&other.sides);
-        sides.all(|sides| match sides {
+        let boxes_meet = sides.all(|sides| match sides {
             (Some(a), Some(b)) => a.0 <= b.1 && b.0 <= a.1,
             _ => true,
-        })
+        });
+        if self.memory != other.memory || !boxes_meet {
+            return None;
+        }
+        let pairs = self.at.iter().zip(&other.at);
+        let equations = pairs.map(|(a, b)| a.minus(b).equation());
+        let mut equations = equations.collect::<Option<Vec<Linear>>>()?;
+        equations.retain(|e| !e.is_constant());
+        equations.sort_unstable();
+        equations.dedup();
+        Some(equations)
     }
 }
 
-/// All pairs of executions.
-fn executions(first: &Iteration, second: &Iteration) -> Piece {
+/// The points of `all` at which all equations hold.
+fn exact(all: &Piece, equations: &[Linear]) -> Piece {
+    let equations = equations.iter();
+    equations.fold(all.clone(), |piece, e| {
+        piece.constrain(e.clone(), Relation::Equal, 0)
+    })
+}
+
+/// All pairs of iterations.
+fn iterations(first: &Iteration, second: &Iteration) -> Piece {
     let [from, to] = [first, second].map(|e| e.leaf.coordinates(e.mark));
     let to = to.iter().map(|x| Linear::from(x.as_str()));
     let all = Piece::set("", from.iter().map(String::as_str)).to("", to);

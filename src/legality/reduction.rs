@@ -45,13 +45,15 @@ impl Trees {
             roots: UnionMap::new(&[])?,
             values,
         };
+        // What a reduction begins with may be the result of one before it.
         for a in assignments {
+            let (found, meant) = trees.rooted(meant)?;
             let reduction = Reduced {
                 a: *a,
                 program,
                 definition,
-                found: &trees.values,
-                meant,
+                found: &found,
+                meant: &meant,
             };
             if let Some(roots) = reduction.roots()? {
                 trees.assignments.push(*a);

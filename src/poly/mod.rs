@@ -39,6 +39,7 @@
 
 mod cone;
 mod context;
+mod contradiction;
 mod error;
 mod flow;
 mod handle;

@@ -45,6 +45,16 @@ impl Linear {
         Linear::new(terms, self.constant - other.constant)
     }
 
+    /// The multiples of variables, without the constant.
+    pub fn terms(&self) -> &[(i64, String)] {
+        &self.terms
+    }
+
+    /// The constant.
+    pub fn constant(&self) -> i64 {
+        self.constant
+    }
+
     /// A difference as what is 0 where its sides are the same: for all equations with the same
     /// solutions the same. `None` if it has none.
     pub fn equation(mut self) -> Option<Linear> {
