@@ -1,10 +1,12 @@
 //! Whether parallel and vector loops run iterations at the same time that touch one element.
 
+use super::check::OPERATIONS;
 use super::memory::{read, written};
 use super::pairs::{Iteration, touching, touching_written};
 use super::program::{Leaf, Program};
+use super::verdict::{Question, Undecided};
 use crate::ir::{Loop, Name};
-use crate::poly::{Error, Linear, Map, Piece, Point, Relation, Set};
+use crate::poly::{self, Error, Linear, Map, Piece, Point, Relation, Set};
 
 /// Two executions that a loop runs at the same time although they touch one element, which at
 /// least one of them writes.
@@ -59,35 +61,32 @@ pub(super) fn marked<'p, 'a>(program: &'p Program<'a>) -> Vec<Marked<'p, 'a>> {
 }
 
 /// The first conflict.
-pub(super) fn conflict<'a>(program: &Program<'a>) -> Result<Option<Conflict<'a>>, Error> {
+pub(super) fn conflict<'a>(program: &Program<'a>) -> Result<Option<Conflict<'a>>, Undecided> {
     for marked in marked(program) {
         if !is_independent(program, &marked)? {
             let by = marked.by;
-            return Ok(first(program, &marked)?.map(|pair| Conflict { by, pair }));
+            let pair = poly::bounded(OPERATIONS, || first(program, &marked));
+            let pair = pair.map_err(|error| marked.undecided(program, error))?;
+            return Ok(pair.map(|pair| Conflict { by, pair }));
         }
     }
     Ok(None)
 }
 
 /// Whether no two of the iterations that a loop runs at the same time conflict.
-pub(super) fn is_independent(program: &Program, marked: &Marked) -> Result<bool, Error> {
-    let inside = marked.inside(program);
-    for (_, one) in &inside {
-        for (_, other) in &inside {
-            let pair = Iteration::pair(one, other);
-            for touching in touching(&pair, false) {
-                if marked.at_once(&pair, &touching.hull, false).is_empty()? {
-                    continue;
-                }
-                for touching in touching.each() {
-                    if !marked.at_once(&pair, touching, false).is_empty()? {
-                        return Ok(false);
-                    }
+pub(super) fn is_independent(program: &Program, marked: &Marked) -> Result<bool, Undecided> {
+    let decide = || {
+        let inside = marked.inside(program);
+        for (_, one) in &inside {
+            for (_, other) in &inside {
+                if !marked.is_independent(&Iteration::pair(one, other))? {
+                    return Ok(false);
                 }
             }
         }
-    }
-    Ok(true)
+        Ok(true)
+    };
+    poly::bounded(OPERATIONS, decide).map_err(|error| marked.undecided(program, error))
 }
 
 /// The lexicographically first pair of accesses in iterations that run at the same time, of which
@@ -146,6 +145,29 @@ impl<'p, 'a> Marked<'p, 'a> {
             |other: &Leaf| self.leaf.place[0] == other.place[0] && name(self.leaf) == name(other);
         let leaves = program.leaves.iter().enumerate();
         leaves.filter(|(_, leaf)| is_inside(leaf)).collect()
+    }
+
+    fn is_independent(&self, pair: &[Iteration; 2]) -> Result<bool, Error> {
+        for touching in touching(pair, false) {
+            if self.at_once(pair, &touching.hull, false).is_empty()? {
+                continue;
+            }
+            for touching in touching.each() {
+                if !self.at_once(pair, touching, false).is_empty()? {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    fn undecided(&self, program: &Program, error: Error) -> Undecided {
+        let question = Question::Independence {
+            by: self.by.name.clone(),
+            // A collapsed loop is marked by the one that it is collapsed into.
+            parallel: self.by.parallel || !self.by.vector,
+        };
+        Undecided::of(program, question, error)
     }
 
     /// Where the first iteration runs at the same time as the second one, which is a later one or

@@ -7,12 +7,12 @@
 //! definition; then all results are right, too. Partial results of a reduction may be combined
 //! in any tree, if the reduction may be reassociated.
 
-use super::check::Undecided;
 use super::dataflow::{Values, elements, result, whole};
 use super::memory::{leaf_of, read};
 use super::program::{Leaf, Program, What};
 use super::reduction::Trees;
 use super::relations::{assignment_of, instances};
+use super::verdict::Undecided;
 use crate::ir::{Expr, Node, Tensor};
 use crate::poly::{Error, Piece, Point, UnionMap, UnionSet};
 
@@ -258,7 +258,7 @@ impl Definition<'_, '_> {
 
 /// The tensors that hold something in the end: all that the nests write, but local ones and those
 /// that nobody needs, and all that the definition computes for nothing of its own.
-fn results<'a>(program: &Program<'a>) -> Vec<&'a Tensor> {
+pub(super) fn results<'a>(program: &Program<'a>) -> Vec<&'a Tensor> {
     let mut found: Vec<&Tensor> = Vec::new();
     let mut add = |tensor: &'a Tensor| {
         if !found.contains(&tensor) {
@@ -277,9 +277,9 @@ fn results<'a>(program: &Program<'a>) -> Vec<&'a Tensor> {
             add(target);
         }
     }
-    for (a, original) in program.originals.iter().enumerate() {
-        let target = &original.stmt.target;
-        let later = program.originals[a + 1..].iter();
+    for a in program.assignments.clone() {
+        let target = &program.originals[a].stmt.target;
+        let later = program.originals[a + 1..program.assignments.end].iter();
         let read = later.flat_map(|o| super::program::accesses(o.stmt));
         if !read.into_iter().any(|r| r.tensor.name() == target.name()) {
             add(target);

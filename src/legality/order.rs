@@ -11,22 +11,24 @@ use super::memory::Clock;
 use super::pairs::{Iteration, before, executing_one, touching};
 use super::program::{Leaf, Original, Program, What};
 use super::relations::{fill, statement, time};
+use super::verdict::Question;
 use super::violation::Violation;
 use crate::ir::{BinaryOp, Name};
 use crate::poly::{Error, Map, Piece, UnionMap, UnionSet};
 use std::collections::HashMap;
 
-/// Why it is not known whether an order is right.
+/// A question that has no answer, and why not.
 pub(super) struct Unknown {
+    pub(super) question: Question,
     pub(super) error: Error,
-    /// The two statements that were being compared.
-    pub(super) pair: Option<[String; 2]>,
 }
 
-impl From<Error> for Unknown {
-    fn from(error: Error) -> Unknown {
-        Unknown { error, pair: None }
-    }
+/// Whether a program executes all instances of its definition, each once and in a right order.
+pub(super) enum Kept {
+    Yes,
+    No,
+    /// It executes some several times.
+    Repeated,
 }
 
 /// The first instance that is not executed, executed twice or executed in the wrong order.
@@ -35,50 +37,57 @@ pub(super) fn violation(
     reassociates: &dyn Fn(usize) -> bool,
 ) -> Result<Option<Violation>, Unknown> {
     let order = Order::of(program);
-    let executed = order.executed()?;
-    let mut wrong = [UnionSet::new(&[])?, UnionSet::new(&[])?];
-    for instances in &executed {
-        let all = UnionSet::new(&[instances.original.domain(&instances.tuple)])?;
-        let found = instances.times.domain()?;
-        wrong[0] = wrong[0].union(&all.subtract(&found)?)?;
-        wrong[1] = wrong[1].union(&found.subtract(&all)?)?;
+    if let Some(violation) = order.not_once().map_err(instances)? {
+        return Ok(Some(violation));
     }
-    let [missing, extra] = wrong;
-    if let Some(instance) = find::first(program, &missing)? {
-        return Ok(Some(find::missing(program, &instance)));
-    }
-    if let Some(instance) = find::first(program, &extra)? {
-        return Ok(Some(find::extra(program, &instance)));
-    }
-    for instances in &executed {
-        if instances.are_repeated()? {
-            return Ok(find::twice(program, &instances.times)?);
-        }
-    }
-    let mut reversed = UnionMap::new(&[])?;
-    order.each_reversed(reassociates, &mut |pairs| {
+    let mut reversed = UnionMap::new(&[]).map_err(instances)?;
+    let mut question = Question::Instances;
+    order.each_reversed(reassociates, &mut |pair, pairs| {
+        question = pair.question();
         reversed = reversed.union(&pairs)?;
         Ok(true)
     })?;
-    match find::first_pair(program, &reversed)? {
+    let first = || match find::first_pair(program, &reversed)? {
         Some(pair) => Ok(Some(find::reversed(program, &pair)?)),
         None => Ok(None),
-    }
+    };
+    first().map_err(|error| Unknown { question, error })
 }
 
-/// Whether there is none: no more than [`violation`] being `None`, and quicker.
+/// Whether there is none, which is quicker to know.
 pub(super) fn holds(
     program: &Program,
     reassociates: &dyn Fn(usize) -> bool,
-) -> Result<bool, Unknown> {
+) -> Result<Kept, Unknown> {
     let order = Order::of(program);
-    for instances in order.executed()? {
-        let all = UnionSet::new(&[instances.original.domain(&instances.tuple)])?;
-        if !instances.times.domain()?.is_equal(&all)? || instances.are_repeated()? {
-            return Ok(false);
+    let executed = || -> Result<Kept, Error> {
+        let mut kept = Kept::Yes;
+        for instances in order.executed()? {
+            let all = UnionSet::new(&[instances.original.domain(&instances.tuple)])?;
+            if !instances.times.domain()?.is_equal(&all)? {
+                return Ok(Kept::No);
+            }
+            if instances.are_repeated()? {
+                kept = Kept::Repeated;
+            }
         }
+        Ok(kept)
+    };
+    match executed().map_err(instances)? {
+        Kept::Yes => match order.each_reversed(reassociates, &mut |_, _| Ok(false))? {
+            true => Ok(Kept::Yes),
+            false => Ok(Kept::No),
+        },
+        other => Ok(other),
     }
-    order.each_reversed(reassociates, &mut |_| Ok(false))
+}
+
+/// It is not known whether all instances are executed once.
+fn instances(error: Error) -> Unknown {
+    Unknown {
+        question: Question::Instances,
+        error,
+    }
 }
 
 /// The leaves of a program with those of the definition that they execute.
@@ -156,6 +165,31 @@ impl<'p, 'a> Order<'p, 'a> {
         Ok(found)
     }
 
+    /// The first instance that is not executed, or that is executed twice.
+    fn not_once(&self) -> Result<Option<Violation>, Error> {
+        let executed = self.executed()?;
+        let mut missing = UnionSet::new(&[])?;
+        let mut extra = UnionSet::new(&[])?;
+        for instances in &executed {
+            let all = UnionSet::new(&[instances.original.domain(&instances.tuple)])?;
+            let found = instances.times.domain()?;
+            missing = missing.union(&all.subtract(&found)?)?;
+            extra = extra.union(&found.subtract(&all)?)?;
+        }
+        if let Some(instance) = find::first(self.program, &missing)? {
+            return Ok(Some(find::missing(self.program, &instance)));
+        }
+        if let Some(instance) = find::first(self.program, &extra)? {
+            return Ok(Some(find::extra(self.program, &instance)));
+        }
+        for instances in &executed {
+            if instances.are_repeated()? {
+                return find::twice(self.program, &instances.times);
+            }
+        }
+        Ok(None)
+    }
+
     /// Hands on the pairs of instances, by two leaves each, whose order the nests reverse, while
     /// `more` says so; whether it always did.
     ///
@@ -164,7 +198,7 @@ impl<'p, 'a> Order<'p, 'a> {
     fn each_reversed(
         &self,
         reassociates: &dyn Fn(usize) -> bool,
-        more: &mut dyn FnMut(UnionMap) -> Result<bool, Error>,
+        more: &mut dyn FnMut(&Pair, UnionMap) -> Result<bool, Error>,
     ) -> Result<bool, Unknown> {
         for first in &self.leaves {
             for later in &self.leaves {
@@ -173,14 +207,20 @@ impl<'p, 'a> Order<'p, 'a> {
                     continue;
                 }
                 let free = self.is_free(first, later, reassociates);
-                let reversed = pair.reversed(free).map_err(|error| Unknown {
-                    error,
-                    pair: Some([first, later].map(|placed| placed.original.text())),
-                })?;
-                for iterations in reversed {
-                    if !more(pair.instances(&iterations)?)? {
-                        return Ok(false);
+                let mut goes_on = || -> Result<bool, Error> {
+                    for iterations in pair.reversed(free)? {
+                        if !more(&pair, pair.instances(&iterations)?)? {
+                            return Ok(false);
+                        }
                     }
+                    Ok(true)
+                };
+                let unknown = |error| Unknown {
+                    question: pair.question(),
+                    error,
+                };
+                if !goes_on().map_err(unknown)? {
+                    return Ok(false);
                 }
             }
         }
@@ -246,6 +286,10 @@ impl<'p, 'a> Pair<'p, 'a> {
             meant: first.original.around_both(later.original),
             found: first.leaf.around_both(later.leaf),
         }
+    }
+
+    fn question(&self) -> Question {
+        Question::Order([self.first, self.later].map(|placed| placed.original.text()))
     }
 
     /// Whether where the leaves stand says that no instances are reversed.

@@ -17,6 +17,7 @@ mod recomputed;
 mod reuse;
 mod threads;
 mod traps;
+mod undecided;
 
 use dialog::{nest, shown, string};
 

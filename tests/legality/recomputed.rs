@@ -66,6 +66,19 @@ fn producers_of_other_loops_can_be_computed_in_each_iteration() {
     );
 }
 
+/// What packs a tensor whose values are written in the place of its reads computes them.
+#[test]
+fn copies_of_what_is_inlined_compute_it() {
+    legal(
+        MIRRORED,
+        &[
+            "p.inline(c.stripmine(\"i\", 4).pack(\"i_i\", y))",
+            "p.inline(c.stripmine(\"i\", 4).pack(\"i_o\", y))",
+            "p.inline(c.pack(0, y)).vectorize(\"y_pack_1\")",
+        ],
+    );
+}
+
 /// Each iteration has a local tensor of its own, however large.
 #[test]
 fn local_tensors_of_the_shape_of_others_are_not_those() {

@@ -130,7 +130,7 @@ impl Checked {
         match &*self.verdict {
             Verdict::Legal => "legal".to_owned(),
             Verdict::Illegal(violation) => violation.to_string(),
-            Verdict::Undecided(why) => format!("not decided: {why}"),
+            Verdict::Undecided(why) => format!("undecided: {why}"),
         }
     }
 
@@ -150,8 +150,17 @@ impl Checked {
 
     /// The message on several lines, with the nest.
     fn text(&self) -> String {
-        let Verdict::Illegal(violation) = &*self.verdict else {
-            return self.message();
+        let violation = match &*self.verdict {
+            Verdict::Illegal(violation) => violation,
+            Verdict::Undecided(why) => {
+                let nest = why.nest().and_then(|k| self.nests.get(k));
+                let nest = nest.map(|nest| diag::in_nest(nest, &why.culprits()));
+                let help = why.help().map(|help| format!("help: {help}"));
+                let notes = nest.iter().chain(&help).flat_map(|note| note.lines());
+                let notes: String = notes.map(|line| format!("\n  {line}")).collect();
+                return format!("{}{notes}", self.message());
+            }
+            Verdict::Legal => return self.message(),
         };
         let repair = self.repair();
         let mut lines = vec![format!("illegal: {}", violation.summary())];

@@ -49,7 +49,7 @@ counts them, `[k]` is number k, from 0, and `list` all as a list. Of one, `m.op`
             }
         };
         let of = advice::moves(&nest, at.as_ref(), reductions);
-        let of = of.map_err(|why| call.refuse(&format!("not decided: {why}")).argument(0))?;
+        let of = of.map_err(|why| call.refuse(&format!("undecided: {why}")).argument(0))?;
         let kept = (0..of.list.len()).collect();
         let of = Arc::new(of);
         Ok(Dynamic::from(Listed { of, kept }))

@@ -96,7 +96,7 @@
 use super::buffer::free_names;
 use super::fuse_outer::following;
 use super::parts::{Names, over_box};
-use super::producer::{NoProducer, Producer, replace_reads};
+use super::producer::{NoProducer, Producer, Replacement, replace_reads};
 use super::resolve::{body_of, chain, find_scope, with_body_of};
 use crate::analysis::bounds::Bounds;
 use crate::analysis::footprint::{Side, Use, footprint};
@@ -173,7 +173,10 @@ pub fn compute_at(nest: &Nest, consumer: &Nest, references: &[LoopRef]) -> Resul
         let mut body = vec![Tree::Local(part.local.clone())];
         body.extend(producer.fill.map(|fill| part.fill(fill)));
         body.push(part.loops(&producer, &mut names));
-        let read = |index: &[Affine]| part.access(index);
+        let read = Replacement {
+            value: &|index| part.access(index),
+            origin: &|_| None,
+        };
         let old = body_of(consumer, place).iter();
         body.extend(old.map(|t| replace_reads(t, tensor, &read)));
         // The places are apart, and what is in one does not change where the others are.
