@@ -180,8 +180,8 @@ impl Step {
 
 #[test]
 fn what_is_computed_anew_is_right_or_refused() {
-    let counts: [Cell<u32>; 4] = Default::default();
-    let [legal, illegal, harmless, undecided] = &counts;
+    let counts: [Cell<u32>; 3] = Default::default();
+    let [legal, illegal, harmless] = &counts;
     let more = |count: &Cell<u32>| count.set(count.get() + 1);
     let kinds = std::cell::RefCell::new(BTreeMap::<&str, u32>::new());
     let orders = prop::sample::select(vec![
@@ -224,9 +224,8 @@ fn what_is_computed_anew_is_right_or_refused() {
                     return Ok(());
                 }
                 Verdict::Undecided(why) => {
-                    more(undecided);
-                    println!("undecided: {why}\n{policy:?}\n{}\n", text());
-                    return Ok(());
+                    let text = format!("undecided: {why}\n{}", text());
+                    return Err(TestCaseError::fail(text));
                 }
             }
         }
@@ -237,9 +236,11 @@ fn what_is_computed_anew_is_right_or_refused() {
         "{}",
         result.err().map_or(String::new(), |e| e.to_string())
     );
-    let [legal, illegal, harmless, undecided] = counts.map(|c| c.get());
-    println!(
-        "{legal} legal; {illegal} illegal, {harmless} of them harmless; {undecided} undecided"
-    );
-    println!("{:?}", kinds.borrow());
+    let [legal, illegal, harmless] = counts.map(|c| c.get());
+    println!("{legal} legal; {illegal} illegal, {harmless} of them harmless");
+    let kinds = kinds.take();
+    println!("{kinds:?}");
+    // A wrong value is harmless where another one takes its place before it is needed.
+    assert!(legal > number && 5 * harmless < illegal);
+    assert_eq!(kinds.len(), 5);
 }
