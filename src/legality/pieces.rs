@@ -86,8 +86,8 @@ fn cuts(program: &Program, nests: &[Nest]) -> Vec<Cut> {
                 begin = at;
             }
         }
-        let parts = ends.iter().filter(|(k, _)| *k <= nest);
-        cut(begin..end, parts.last().map_or(0, |(_, end)| *end));
+        let last = ends.iter().rfind(|(k, _)| *k <= nest);
+        cut(begin..end, last.map_or(0, |(_, end)| *end));
         first = end;
     }
     cuts

@@ -11,7 +11,8 @@
 
 use super::dataflow::{self, Values};
 use super::equal::Definition;
-use super::memory::{iterator, leaf_of, read, written};
+use super::families::{Family, Nodes, Numbered};
+use super::memory::{iterator, read, written};
 use super::program::{Leaf, Program, What};
 use super::relations::{bounded, linear};
 use crate::ir::{Affine, Name, Reduction, Stmt};
@@ -86,9 +87,6 @@ impl Trees {
     }
 }
 
-/// A leaf and its number.
-type Numbered<'p, 'a> = (usize, &'p Leaf<'a>);
-
 /// A reduction as nests execute it.
 struct Reduced<'r, 'p, 'a> {
     a: usize,
@@ -98,25 +96,6 @@ struct Reduced<'r, 'p, 'a> {
     found: &'r UnionMap,
     /// The values of reads in the definition.
     meant: &'r UnionMap,
-}
-
-/// The nodes of trees: executions of updates, and of leaves that combine partial results.
-struct Nodes<'p, 'a> {
-    all: UnionSet,
-    updates: Vec<Numbered<'p, 'a>>,
-    /// Each after those that it reads.
-    combining: Vec<Numbered<'p, 'a>>,
-    /// From nodes to those that they read.
-    links: UnionMap,
-    /// From nodes to the other values that they update.
-    starts: UnionMap,
-}
-
-/// Leaves whose nodes read each other, and how many loops around all of them no tree leaves an
-/// iteration of.
-struct Family {
-    leaves: Vec<usize>,
-    loops: usize,
 }
 
 impl<'p, 'a> Reduced<'_, 'p, 'a> {
@@ -141,7 +120,7 @@ impl<'p, 'a> Reduced<'_, 'p, 'a> {
             return Ok(None);
         }
         // Of each element there are all instances, each once.
-        let executed = self.executed(&nodes, &family)?;
+        let executed = self.executed(&nodes, family)?;
         let numbered = families.iter().enumerate();
         let all = numbered.clone().map(|(f, family)| {
             let piece = self.instances(&format!("I{f}"), family.loops);
@@ -323,7 +302,7 @@ impl<'p, 'a> Reduced<'_, 'p, 'a> {
         };
         let reads = leaf.domain(&read(of, 0)).to(&tuple, point);
         let instances = self.instances(&tuple, 0);
-        let all = UnionSet::new(&[instances.clone()])?;
+        let all = UnionSet::new(std::slice::from_ref(&instances))?;
         let (links, starts) = linked(reads, self.meant, &all)?;
         let elements = self.to_element(instances, 0, 0);
         let elements = UnionMap::new(&[elements])?;
@@ -387,87 +366,6 @@ impl<'p, 'a> Reduced<'_, 'p, 'a> {
     fn coordinates(&self) -> usize {
         self.loops_of_target() + self.program.originals[self.a].stmt.index.len()
     }
-}
-
-impl Family {
-    /// All nodes, whose trees need not be told apart.
-    fn of_all(nodes: &Nodes) -> Family {
-        let all = nodes.updates.iter().chain(&nodes.combining);
-        Family {
-            leaves: all.map(|(k, _)| *k).collect(),
-            loops: 0,
-        }
-    }
-
-    /// The families of the nodes.
-    fn all(program: &Program, nodes: &Nodes) -> Result<Vec<Family>, Error> {
-        let leaf = |tuple: Option<String>| leaf_of(tuple.as_deref()).map(|(k, _)| k);
-        let mut pairs = Vec::new();
-        for map in nodes.links.maps()? {
-            let (reader, read) = map.tuples();
-            pairs.extend(leaf(reader).zip(leaf(read)));
-        }
-        let all = nodes.updates.iter().chain(&nodes.combining);
-        let mut groups: Vec<Vec<usize>> = all.map(|(k, _)| vec![*k]).collect();
-        for (reader, read) in &pairs {
-            let group = |k: &usize| groups.iter().position(|g| g.contains(k));
-            if let (Some(one), Some(other)) = (group(reader), group(read))
-                && one != other
-            {
-                let moved = std::mem::take(&mut groups[other]);
-                groups[one].extend(moved);
-            }
-        }
-        groups.retain(|g| !g.is_empty());
-        let mut families = Vec::new();
-        for leaves in groups {
-            let own = pairs.iter().filter(|(reader, _)| leaves.contains(reader));
-            let own: Vec<&(usize, usize)> = own.collect();
-            let mut loops = common_loops(program, &leaves);
-            while loops > 0 {
-                let same = own.iter().map(|(reader, read)| {
-                    let [reader, read] = [reader, read].map(|k| (*k, &program.leaves[*k]));
-                    in_one_iteration(reader, read, loops)
-                });
-                let same = UnionMap::new(&same.collect::<Vec<_>>())?;
-                let domains = leaves
-                    .iter()
-                    .map(|k| program.leaves[*k].domain(&written(*k)));
-                let domains = UnionSet::new(&domains.collect::<Vec<_>>())?;
-                let links = nodes.links.intersect_domain(&domains)?;
-                if links.is_subset(&same)? {
-                    break;
-                }
-                loops -= 1;
-            }
-            families.push(Family { leaves, loops });
-        }
-        Ok(families)
-    }
-}
-
-/// How many loops are around all of the leaves.
-fn common_loops(program: &Program, leaves: &[usize]) -> usize {
-    let mut leaves = leaves.iter().map(|k| &program.leaves[*k]);
-    let Some(first) = leaves.next() else {
-        return 0;
-    };
-    let shared = |other: &Leaf| {
-        let places = first.place.iter().zip(&other.place);
-        let places = places.take_while(|(a, b)| a == b).count();
-        let loops = first.loops.len().min(other.loops.len());
-        places.saturating_sub(1).min(loops)
-    };
-    leaves.map(shared).min().unwrap_or(first.loops.len())
-}
-
-/// From executions of one leaf to those of another in the same iteration of the outermost `loops`.
-fn in_one_iteration((k, from): Numbered, (other, to): Numbered, loops: usize) -> Piece {
-    let values = (0..to.loops.len()).map(|d| match d < loops {
-        true => Linear::from(iterator(d).as_str()),
-        false => Linear::from(format!("{} other", iterator(d)).as_str()),
-    });
-    from.domain(&written(k)).to(&written(other), values)
 }
 
 fn coordinate(k: usize) -> String {

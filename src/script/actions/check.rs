@@ -90,9 +90,10 @@ pub(super) static CHECK: Function = Function {
     doc: "\
 Whether nests, in order, compute what their definition says: `check(plan)`, `check([first, second])`.
 
-The answer is a value. Its `legal` is true, false, or `()` where nothing is known; its `message`
+The answer is a value. Its `legal` is true, false, or `()` where that is undecided; its `message`
 says why, with two iterations that show it; its `suggestions` were tried and are legal. Printed, it
-also shows the nest and the step before which it was legal.",
+also shows the nest and the step before which it was legal, or what can be done where it is
+undecided.",
     call: |call| {
         let (nests, _) = nests_and_name(call)?;
         let reductions = call.state().workbench.settings.reductions;

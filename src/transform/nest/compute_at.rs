@@ -26,8 +26,8 @@
 //! and loops and dimensions with a single element disappear. What several iterations read is
 //! computed by each of them. Where no box of constant size smaller than the tensor holds what an
 //! iteration reads in a dimension, it computes all of that dimension. The initialization of a
-//! reduction moves along. The level 0 stands for no loop: the tensor is a local one of the whole
-//! nest.
+//! reduction moves along. What is read whatever the loop's iteration is computed anew by each. The
+//! level 0 stands for no loop: the tensor is a local one of the whole nest.
 //!
 //! In blocks, where the last one is smaller:
 //!
