@@ -1,4 +1,5 @@
-//! How long the baseline looks for a schedule of each kernel, at the sizes of its script.
+//! How long the baseline looks for a schedule of each kernel, at the sizes of its script, and of a
+//! stencil in a time loop.
 
 mod kernels;
 
@@ -14,9 +15,11 @@ fn scripts(c: &mut Criterion) {
     group.sample_size(10);
     group.warm_up_time(Duration::from_millis(500));
     group.measurement_time(Duration::from_secs(2));
-    for (name, nests, _) in kernels::all() {
-        let of_one = |nest: &Nest| nest.path().len() == 1;
-        let naive: Vec<Nest> = nests.into_iter().take_while(of_one).collect();
+    let [stencil, _] = kernels::others();
+    for (name, nests, _) in kernels::all().chain([stencil]) {
+        let of_one = |nest: &&Nest| nest.path().len() == 1;
+        let naive: Vec<Nest> = nests.iter().take_while(of_one).cloned().collect();
+        let naive = if naive.is_empty() { nests } else { naive };
         // The schedule, and all of it: path and proof, too.
         assert!(schedule(&naive, Fuse::Smart).is_ok(), "{name}");
         group.bench_function(format!("{name}, schedule"), |b| {

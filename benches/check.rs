@@ -1,5 +1,5 @@
-//! How long proofs take, at the full sizes of the scripts: of their plans, and of the steps that
-//! are legal next.
+//! How long proofs take, at the full sizes of the scripts: of their plans, of a list of 200 nests, and
+//! of the steps that are legal next.
 
 mod kernels;
 
@@ -24,6 +24,10 @@ fn plans(c: &mut Criterion) {
         let name = format!("{name}, {} steps", nest.path().len());
         group.bench_function(name, |b| b.iter(|| check(black_box(one), policy)));
     }
+    let [_, (name, nests, policy)] = kernels::others();
+    assert_eq!(check(&nests, policy), Verdict::Legal, "{name}");
+    let name = format!("{name}, {} nests", nests.len());
+    group.bench_function(name, |b| b.iter(|| check(black_box(&nests), policy)));
     group.finish();
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 use teml::ir::Nest;
 use teml::legality::Reductions;
-use teml::script::{Mode, Session, Workbench};
+use teml::script::{Mode, ScriptError, Session, Workbench};
 
 /// The name of a script, what it builds and compares at its full size, in order, and what it says
 /// about reductions.
@@ -18,14 +18,47 @@ pub fn all() -> impl Iterator<Item = Built> {
 }
 
 fn built(name: &'static str) -> Built {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts");
+    let path = directory.join(name).with_extension("rhai");
+    run(name, |session| session.run_file(&path))
+}
+
+/// What no script has: a stencil in a time loop, as large as in PolyBench, and LU of a matrix as a
+/// list of nests, as many as there are columns, twice; those of two loops in blocks.
+pub fn others() -> [Built; 2] {
+    let heat = "
+        let A = tensor([120, 120, 120]);
+        let star = [[0, 0, 0], [0, 0, -1], [0, 0, 1], [0, -1, 0], [0, 1, 0], [-1, 0, 0], [1, 0, 0]];
+        let weights = [2, 1, 1, 1, 1, 1, 1];
+        let B = eq(vstencil(A, star, weights) * 0.125, [i, j, k] -> [i, j, k], [120, 120, 120]);
+        let first = build(B);
+        let A = eq(vstencil(B, star, weights) * 0.125, [i, j, k] -> [i, j, k], [120, 120, 120]);
+        compare([fuse_outer(first, build(A), 0).repeat(\"t\", 500)]);";
+    let lu = "
+        let A = tensor([101, 101]);
+        let one = tensor([101]);
+        let nests = [];
+        for k in 0..100 {
+            A = eq(vdiv(vmul(A, one, [[i + k + 1, k], [i]]), A, [(), [k, k]]), [i + k + 1, k]);
+            nests += build(A);
+            let column = vmul(A, one, [[i + k + 1, k], [i]]);
+            let row = vmul(A, one, [[k, j + k + 1], [j]]);
+            let product = vmul(column, row, [(), ()]);
+            A = eq(vsub(A, product, [[i + k + 1, j + k + 1], ()]), [i + k + 1, j + k + 1]);
+            nests += build(A).stripmine(\"i\", 8).parallelize(\"i_o\").vectorize(\"j\");
+        }
+        compare([nests]);";
+    [("heat_3d", heat), ("lu", lu)]
+        .map(|(name, text)| run(name, |session| session.run_text(name, text)))
+}
+
+fn run(name: &'static str, script: impl FnOnce(&mut Session) -> Result<(), ScriptError>) -> Built {
     let workbench = Workbench {
         mode: Mode::Emit,
         ..Workbench::default()
     };
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts");
-    let path = directory.join(name).with_extension("rhai");
     let run = Session::new(Box::new(std::io::sink()), workbench).and_then(|mut session| {
-        session.run_file(&path)?;
+        script(&mut session)?;
         Ok(session)
     });
     let session = match run {

@@ -1,7 +1,7 @@
 //! Why there is no schedule.
 
 use crate::ir::Name;
-use crate::legality::Verdict;
+use crate::legality::{Undecided, Violation};
 use crate::poly;
 use crate::transform;
 
@@ -65,9 +65,12 @@ pub enum NoSchedule {
     /// The polyhedral library has no answer.
     #[error(transparent)]
     Library(#[from] poly::Error),
+    /// The result is not legal.
+    #[error("a schedule was found that is not legal, please report this: {0}")]
+    Illegal(Box<Violation>),
     /// The result is not proved to be legal.
-    #[error("a schedule was found that is not legal ({0:?}): please report this")]
-    Illegal(Box<Verdict>),
+    #[error("there is no proof that the schedule that was found is legal: {0}")]
+    Undecided(Undecided),
     /// An option that there is not.
     #[error("there is no option `{name}`: the options are {}", .valid.join(", "))]
     NoOption {

@@ -27,8 +27,6 @@ pub(super) struct Chain {
     pub(super) bands: Vec<Vec<One>>,
     /// The order in which the loops stand.
     pub(super) now: Vec<Name>,
-    /// How many statements they share.
-    pub(super) statements: usize,
     /// Whether there are no loops inside.
     is_leaf: bool,
 }
@@ -106,7 +104,6 @@ impl Finish<'_> {
         let chain = Chain {
             now: bands.iter().flatten().map(|l| l.name.clone()).collect(),
             bands,
-            statements: band.statements.len(),
             is_leaf,
         };
         let threads = self.chain(chain, on_threads)?;

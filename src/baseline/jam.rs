@@ -59,9 +59,10 @@ impl Finish<'_> {
         }
         let step = vec![named(name), Arg::Int(factor)];
         self.work.step(&UNROLL_AND_JAM, step)?;
-        // Of several statements one may need what another one's later iteration computes.
+        // What one of the copies computes a loop further in may need of a later one of the others,
+        // and so may one of several statements of another one.
         let nests = std::slice::from_ref(&self.work.nest);
-        if chain.statements > 1 && check(nests, Reductions::Strict) != Verdict::Legal {
+        if check(nests, Reductions::Strict) != Verdict::Legal {
             (self.work.nest, chain.now) = (before, now);
             return Ok(None);
         }

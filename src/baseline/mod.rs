@@ -164,7 +164,8 @@ pub fn pluto(nests: &[Nest], options: &Options) -> Result<Nest, NoSchedule> {
     finish.all()?;
     match legality::check(std::slice::from_ref(&work.nest), Reductions::Strict) {
         Verdict::Legal => Ok(work.nest),
-        verdict => Err(NoSchedule::Illegal(Box::new(verdict))),
+        Verdict::Illegal(violation) => Err(NoSchedule::Illegal(violation)),
+        Verdict::Undecided(why) => Err(NoSchedule::Undecided(why)),
     }
 }
 

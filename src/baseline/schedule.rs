@@ -38,8 +38,8 @@ pub struct Band {
 pub struct Level {
     /// What the loop's iterator is for each statement of the band.
     pub rows: Vec<Row>,
-    /// Whether no dependence of the band's statements crosses iterations, so that it is parallel
-    /// wherever it stands.
+    /// Whether none of the dependences that the loops around the band leave crosses iterations, so
+    /// that it is parallel wherever it stands in the band and in the loops inside of it.
     pub coincident: bool,
     /// Whether it is parallel where it stands.
     pub parallel: bool,

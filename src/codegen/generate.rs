@@ -8,7 +8,7 @@ use crate::analysis::shape;
 use crate::analysis::verify::{self, Invalid};
 use crate::ir::{Expr, Index, Infix, Name, NameError, Nest, Node, Tensor, Tree};
 use crate::legality::race::Race;
-use crate::legality::{self, Proof, Reductions, Refused, Violation};
+use crate::legality::{self, Proof, Reductions, Refused, Undecided, Violation};
 use std::fmt::Write;
 
 /// Why there is no C for some nests.
@@ -28,6 +28,9 @@ pub enum NoCode {
     /// The nests do not compute what their definition says.
     #[error("{}", .0.summary())]
     Illegal(Box<Violation>),
+    /// It is not known whether they do.
+    #[error("there is no proof that the nests are legal: {0}")]
+    Undecided(Undecided),
     /// Two tensors share a name.
     #[error("two tensors are named {name}: {first} and {second}")]
     TensorsDiffer {
@@ -74,6 +77,7 @@ impl NoCode {
                 "give one of them another name, for example with `@name:`"
             }
             NoCode::Illegal(violation) => return violation.help(),
+            NoCode::Undecided(why) => return why.help().map(str::to_owned),
             NoCode::Part { .. } => "generate the whole nest",
             NoCode::NameClash { .. } => "rename the tensor or the iterator",
             _ => return None,
@@ -104,6 +108,7 @@ pub fn generate(nests: &[Nest], symbol: &str, reductions: Reductions) -> Result<
     let proof = legality::prove(nests, reductions).map_err(|refused| match refused {
         Refused::Violation(violation) => NoCode::Illegal(violation),
         Refused::Race(nest, race) => NoCode::Race { nest, race },
+        Refused::Undecided(why) => NoCode::Undecided(why),
     })?;
     let params = params(nests)?;
     for nest in nests {

@@ -1,9 +1,9 @@
 //! What a definition asks of every order of its instances, for whoever looks for one.
 
-use super::program::{Leaf, Program, What, accesses, definition};
-use super::relations::{Meaning, assignment_of};
+use super::pairs::{Iteration, Touching, before, touching};
+use super::program::{Leaf, What, accesses, definition};
 use crate::ir::{Affine, Loop, Name, Nest, Range};
-use crate::poly::{Error, Map};
+use crate::poly::{Error, Map, Piece};
 use std::collections::BTreeSet;
 
 /// Instances of one assignment that have to come before instances of another one, or of the same.
@@ -54,22 +54,31 @@ pub fn asked(nests: &[Nest]) -> Result<Vec<Asked>, Error> {
         parameters: &parameters,
         ..leaf
     });
-    let program = Program {
-        originals: Vec::new(),
-        definition: definition.collect(),
-        leaves: Vec::new(),
-        spent: Vec::new(),
-    };
+    let definition: Vec<Leaf> = definition.collect();
     let mut asked = Vec::new();
-    for pairs in Meaning::of(&program)?.dependences()?.maps()? {
-        let (from, to) = pairs.tuples();
-        let [from, to] = [from, to].map(|t| assignment_of(t.as_deref()));
-        if let (Some((first, _)), Some((later, _))) = (from, to) {
-            asked.push(Asked {
-                first,
-                later,
-                pairs,
-            });
+    for from in &definition {
+        for to in &definition {
+            let (Some(first), Some(later)) = (from.assignment, to.assignment) else {
+                continue;
+            };
+            let pair = Iteration::pair(from, to);
+            let [x, y] = pair.each_ref().map(Iteration::iterators);
+            let (loops, is_first) = from.around_both(to);
+            let touching = touching(&pair, false);
+            let each = touching.iter().flat_map(Touching::each);
+            let pieces = each.flat_map(|piece| before(piece, (&x, &y), loops, is_first));
+            let pieces: Vec<Piece> = pieces.collect();
+            if pieces.is_empty() {
+                continue;
+            }
+            let pairs = Map::new(&pieces)?;
+            if !pairs.is_empty()? {
+                asked.push(Asked {
+                    first,
+                    later,
+                    pairs,
+                });
+            }
         }
     }
     asked.sort_by_key(|a| (a.first, a.later));

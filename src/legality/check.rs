@@ -8,14 +8,16 @@
 //! integer points and are decided exactly.
 
 use super::concurrent::conflict;
-use super::equal::{self, Operands, Unequal};
+use super::find;
+use super::pieces::pieces;
 use super::program::{Original, Program, What};
-use super::race::race;
+use super::race::{Race, race};
 use super::reroll::Reroll;
+use super::sequence;
+use super::verdict::{Undecided, Verdict};
 use super::violation::Violation;
-use super::{find, order};
-use crate::ir::{BinaryOp, Name, Nest, Tree};
-use crate::poly::{self, Error};
+use crate::ir::{BinaryOp, Nest, Tree};
+use crate::poly;
 
 /// What may become of the order of a reduction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,51 +27,6 @@ pub enum Reductions {
     Strict,
     /// The updates of one element by one reduction may be executed in any order.
     Reassociate,
-}
-
-/// The answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// The nests compute what their definition says.
-    Legal,
-    /// They do not.
-    Illegal(Box<Violation>),
-    /// That is not known.
-    Undecided(Undecided),
-}
-
-/// Why nothing is known.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Undecided {
-    /// A nest was read: nothing says what it should compute.
-    #[error("nothing says what the nest should compute")]
-    NoDefinition,
-    /// A statement was made by hand.
-    #[error("what `{statement}` executes of the definition is not known")]
-    Unknown {
-        /// A statement.
-        statement: String,
-    },
-    /// A statement computes something else than the definition says.
-    #[error("`{statement}` is not what the definition says: `{original}`")]
-    Rewritten {
-        /// The statement.
-        statement: String,
-        /// The original at the same place.
-        original: String,
-    },
-    /// A loop's iterations are not affine.
-    #[error("loop `{name}` has a step and several lower bounds")]
-    Stepped {
-        /// The loop.
-        name: Name,
-    },
-    /// Values pass through too many copies.
-    #[error("a value is copied more often than is followed")]
-    Copied,
-    /// The polyhedral library has no answer.
-    #[error(transparent)]
-    Library(#[from] Error),
 }
 
 /// How much a proof may take of the polyhedral library.
@@ -107,36 +64,62 @@ fn decide(nests: &[Nest], reductions: Reductions) -> Verdict {
     let rolled: Vec<Vec<Tree>> = trees.iter().map(|t| reroll.sequence(t)).collect();
     let program = Program::of(nests, &rolled);
     let reassociates = |a: usize| reassociates(&program, a, reductions);
-    let operands = match is_reordered(&program) {
-        true => None,
-        false => match Operands::of(&program) {
-            Ok(operands) => Some(operands),
-            Err(undecided) => return Verdict::Undecided(undecided),
-        },
-    };
-    let verdict = poly::bounded(OPERATIONS, || {
-        let wrong = match &operands {
-            None => order::violation(&program, &reassociates)?,
-            Some(operands) => match equal::wrong(&program, operands, &reassociates)? {
-                Some(Unequal::Unresolved) => {
-                    return Ok(Verdict::Undecided(Undecided::Copied));
-                }
-                Some(Unequal::Wrong(wrong)) => Some(find::wrong(&program, &wrong)),
-                None => None,
-            },
-        };
-        let violation = match wrong {
-            Some(violation) => Some(violation),
-            // The quick test mostly sees that there is no conflict.
-            None if nests.iter().all(|n| race(n).is_none()) => None,
-            None => conflict(&program)?.map(|c| find::concurrent(&program, &c)),
-        };
-        Ok(match violation {
-            Some(violation) => Verdict::Illegal(Box::new(violation)),
-            None => Verdict::Legal,
-        })
-    });
-    verdict.unwrap_or_else(|error| Verdict::Undecided(error.into()))
+    let in_sequence = in_sequence(&program, nests, &|p| sequence::violation(p, &reassociates));
+    if let Ok(Some(violation)) = in_sequence {
+        return Verdict::Illegal(Box::new(violation));
+    }
+    // What is certain counts more than what is not known.
+    match (concurrent(&program, nests), in_sequence) {
+        (Ok(Some(violation)), _) => Verdict::Illegal(Box::new(violation)),
+        (_, Err(undecided)) | (Err(undecided), _) => Verdict::Undecided(undecided),
+        (Ok(None), Ok(_)) => Verdict::Legal,
+    }
+}
+
+/// What is wrong with a program that runs `nests`, as `ask` says of programs: piece by piece where
+/// that is enough.
+pub(super) fn in_sequence<T>(
+    program: &Program,
+    nests: &[Nest],
+    ask: &dyn Fn(&Program) -> Result<Option<T>, Undecided>,
+) -> Result<Option<T>, Undecided> {
+    let pieces = pieces(program, nests);
+    let mut open = None;
+    for piece in &pieces {
+        match ask(piece) {
+            Ok(None) => {}
+            // Where only the order is wrong, it is wrong with other pieces around it, too.
+            Ok(Some(wrong)) if is_reordered(piece) => return Ok(Some(wrong)),
+            // A value that is wrong here may be one that nobody needs.
+            Ok(Some(_)) => return ask(program),
+            Err(undecided @ (Undecided::Budget { .. } | Undecided::Library(_))) => {
+                open = open.or(Some(undecided));
+            }
+            Err(_) => return ask(program),
+        }
+    }
+    match open {
+        Some(undecided) => Err(undecided),
+        None if pieces.is_empty() => ask(program),
+        None => Ok(None),
+    }
+}
+
+/// Two iterations that run at the same time although they touch one element.
+fn concurrent(program: &Program, nests: &[Nest]) -> Result<Option<Violation>, Undecided> {
+    for (k, _) in suspects(nests) {
+        let nest = program.of_nest(k);
+        if let Some(conflict) = conflict(&nest)? {
+            return Ok(Some(find::concurrent(&nest, &conflict)));
+        }
+    }
+    Ok(None)
+}
+
+/// The nests of which the quick test does not say that all parallel and vector loops are independent.
+pub(super) fn suspects(nests: &[Nest]) -> impl Iterator<Item = (usize, Race)> {
+    let nests = nests.iter().enumerate();
+    nests.filter_map(|(k, nest)| Some((k, race(nest)?)))
 }
 
 /// That it is known what each loop and each fill executes.
@@ -151,12 +134,13 @@ pub(super) fn known(program: &Program) -> Result<(), Undecided> {
     Ok(())
 }
 
-/// Whether all statements and fills are those of the definition, on its own tensors, so that only
-/// their order can be wrong. Tensors that are local in the definition have elements for each
-/// iteration, which order alone does not tell apart.
+/// Whether all statements and fills are those of the definition, on tensors that all of them share,
+/// so that only their order can be wrong. A local tensor has elements for each iteration around it,
+/// which order alone does not tell apart: the name and the shape of a tensor of the definition do
+/// not make it that tensor.
 pub(super) fn is_reordered(program: &Program) -> bool {
-    let shared = program.definition.iter().all(|l| l.locals.is_empty());
-    shared
+    let mut all = program.definition.iter().chain(&program.leaves);
+    all.all(|leaf| leaf.locals.is_empty())
         && program.leaves.iter().all(|leaf| {
             let original = leaf.assignment.and_then(|a| program.originals.get(a));
             match (leaf.what, original) {

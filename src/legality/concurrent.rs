@@ -1,9 +1,12 @@
 //! Whether parallel and vector loops run iterations at the same time that touch one element.
 
-use super::memory::{iterator, read, written};
+use super::check::OPERATIONS;
+use super::memory::{read, written};
+use super::pairs::{Iteration, touching, touching_written};
 use super::program::{Leaf, Program};
+use super::verdict::{Question, Undecided};
 use crate::ir::{Loop, Name};
-use crate::poly::{Error, Linear, Piece, Point, Relation, UnionMap, UnionSet};
+use crate::poly::{self, Error, Linear, Map, Piece, Point, Relation, Set};
 
 /// Two executions that a loop runs at the same time although they touch one element, which at
 /// least one of them writes.
@@ -58,107 +61,133 @@ pub(super) fn marked<'p, 'a>(program: &'p Program<'a>) -> Vec<Marked<'p, 'a>> {
 }
 
 /// The first conflict.
-pub(super) fn conflict<'a>(program: &Program<'a>) -> Result<Option<Conflict<'a>>, Error> {
+pub(super) fn conflict<'a>(program: &Program<'a>) -> Result<Option<Conflict<'a>>, Undecided> {
     for marked in marked(program) {
-        if let Some(pair) = first(&carried(program, &marked)?)? {
-            return Ok(Some(Conflict {
-                by: marked.by,
-                pair,
-            }));
+        if !is_independent(program, &marked)? {
+            let by = marked.by;
+            let pair = poly::bounded(OPERATIONS, || first(program, &marked));
+            let pair = pair.map_err(|error| marked.undecided(program, error))?;
+            return Ok(pair.map(|pair| Conflict { by, pair }));
         }
     }
     Ok(None)
 }
 
 /// Whether no two of the iterations that a loop runs at the same time conflict.
-pub(super) fn is_independent(program: &Program, marked: &Marked) -> Result<bool, Error> {
-    carried(program, marked)?.is_empty()
-}
-
-/// Whether a leaf is in the loop at `depth` around another one.
-fn is_inside(leaf: &Leaf, other: &Leaf, depth: usize) -> bool {
-    let name = |l: &Leaf| l.loops.get(depth).map(|l| l.name.clone());
-    leaf.place[0] == other.place[0] && name(leaf) == name(other)
-}
-
-/// Pairs of accesses, the first one a write, in different iterations of a loop that run at the same
-/// time, and in one iteration of the loops further out.
-fn carried(program: &Program, marked: &Marked) -> Result<UnionMap, Error> {
-    let (depth, lanes) = (marked.depth, marked.lanes);
-    let numbered = program.leaves.iter().enumerate();
-    let leaves: Vec<(usize, &Leaf)> = numbered
-        .filter(|(_, other)| is_inside(other, marked.leaf, depth))
-        .collect();
-    let leaves = leaves.as_slice();
-    let writes = UnionMap::new(&all(leaves, |k, leaf| vec![leaf.write(k)]))?;
-    let reads = all(leaves, |k, leaf| {
-        leaf.reads(k).into_iter().map(|read| read.2).collect()
-    });
-    let touched = writes.union(&UnionMap::new(&reads)?)?;
-    let conflicts = writes.apply_range(&touched.reverse()?)?;
-    if conflicts.is_empty()? {
-        return Ok(conflicts);
-    }
-    let pieces = all(leaves, |k, leaf| {
-        let reads = leaf.reads(k);
-        let tuples = reads.iter().map(|(r, ..)| read(k, *r)).chain([written(k)]);
-        let values = leaf.iterators()[..=depth].to_vec();
-        let maps = tuples.map(|t| leaf.domain(&t).to("", values.clone()));
-        maps.collect()
-    });
-    let iterations = UnionMap::new(&pieces)?;
-    let at_once = UnionMap::new(&[false, true].map(|back| concurrently(depth, lanes, back)))?;
-    let at_once = iterations
-        .apply_range(&at_once)?
-        .apply_range(&iterations.reverse()?)?;
-    conflicts.intersect(&at_once)
-}
-
-/// From an iteration of the loop at `depth` to those that run at the same time: all later ones, or
-/// all earlier ones, of the same iteration of the loops further out, with `lanes` only the nearest.
-fn concurrently(depth: usize, lanes: Option<i64>, back: bool) -> Piece {
-    let variables: Vec<String> = (0..=depth).map(iterator).collect();
-    let last = variables[depth].as_str();
-    let other = format!("{last} other");
-    let outer = variables[..depth].iter().map(|t| Linear::from(t.as_str()));
-    let values = outer.chain([Linear::from(other.as_str())]);
-    let (low, high) = match back {
-        true => (other.as_str(), last),
-        false => (last, other.as_str()),
+pub(super) fn is_independent(program: &Program, marked: &Marked) -> Result<bool, Undecided> {
+    let decide = || {
+        let inside = marked.inside(program);
+        for (_, one) in &inside {
+            for (_, other) in &inside {
+                if !marked.is_independent(&Iteration::pair(one, other))? {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
     };
-    let piece = Piece::set("", variables.iter().map(String::as_str)).to("", values);
-    let piece = piece.constrain(low, Relation::Less, high);
-    match lanes {
-        Some(lanes) => piece.constrain(high, Relation::Less, Linear::new([(1, low)], lanes)),
-        None => piece,
-    }
+    poly::bounded(OPERATIONS, decide).map_err(|error| marked.undecided(program, error))
 }
 
-fn all(leaves: &[(usize, &Leaf)], pieces: impl Fn(usize, &Leaf) -> Vec<Piece>) -> Vec<Piece> {
-    let pieces = leaves.iter().flat_map(|(k, leaf)| pieces(*k, leaf));
-    pieces.collect()
-}
-
-/// The lexicographically first pair of the first tuples.
-fn first(pairs: &UnionMap) -> Result<Option<(Point, Point)>, Error> {
+/// The lexicographically first pair of accesses in iterations that run at the same time, of which
+/// the first one is a write.
+fn first(program: &Program, marked: &Marked) -> Result<Option<(Point, Point)>, Error> {
     let mut found: Option<(Point, Point)> = None;
-    for map in pairs.maps()? {
-        let Some(source) = map.domain()?.lexmin()?.sample()? else {
-            continue;
-        };
-        let from = UnionSet::new(&[at(&source)])?;
-        let sinks = map.to_union()?.intersect_domain(&from)?.range()?;
-        let sink = sinks.lexmin()?.sample()?;
-        let pair = sink.map(|sink| (source, sink));
-        let earlier = |p: &(Point, Point)| {
-            let key = |p: &(Point, Point)| (p.0.coordinates.clone(), p.1.coordinates.clone());
-            found.as_ref().is_none_or(|f| key(p) < key(f))
-        };
-        if let Some(pair) = pair.filter(earlier) {
-            found = Some(pair);
+    let inside = marked.inside(program);
+    for (k, one) in &inside {
+        for (m, other) in &inside {
+            let pair = Iteration::pair(one, other);
+            for (access, touching) in touching_written(&pair) {
+                let tuple = access.map_or_else(|| written(*m), |r| read(*m, r));
+                for back in [false, true] {
+                    let piece = marked.at_once(&pair, &touching, back);
+                    let earlier = |p: &(Point, Point)| {
+                        let key =
+                            |p: &(Point, Point)| (p.0.coordinates.clone(), p.1.coordinates.clone());
+                        found.as_ref().is_none_or(|f| key(p) < key(f))
+                    };
+                    let pair = first_pair(piece, [written(*k), tuple.clone()])?;
+                    if let Some(pair) = pair.filter(earlier) {
+                        found = Some(pair);
+                    }
+                }
+            }
         }
     }
     Ok(found)
+}
+
+/// The first pair, between points of these tuples.
+fn first_pair(pairs: Piece, [from, to]: [String; 2]) -> Result<Option<(Point, Point)>, Error> {
+    if pairs.is_empty()? {
+        return Ok(None);
+    }
+    let pairs = Map::new(&[pairs])?;
+    let Some(source) = pairs.domain()?.lexmin()?.sample()? else {
+        return Ok(None);
+    };
+    let sinks = pairs
+        .intersect_domain(&Set::new(&[at(&source)])?)?
+        .range()?;
+    let sink = sinks.lexmin()?.sample()?;
+    let named = |point: Point, tuple| Point {
+        tuple: Some(tuple),
+        ..point
+    };
+    Ok(sink.map(|sink| (named(source, from), named(sink, to))))
+}
+
+impl<'p, 'a> Marked<'p, 'a> {
+    /// The leaves in the loop, and their numbers.
+    fn inside(&self, program: &'p Program<'a>) -> Vec<(usize, &'p Leaf<'a>)> {
+        let name = |l: &Leaf| l.loops.get(self.depth).map(|l| l.name.clone());
+        let is_inside =
+            |other: &Leaf| self.leaf.place[0] == other.place[0] && name(self.leaf) == name(other);
+        let leaves = program.leaves.iter().enumerate();
+        leaves.filter(|(_, leaf)| is_inside(leaf)).collect()
+    }
+
+    fn is_independent(&self, pair: &[Iteration; 2]) -> Result<bool, Error> {
+        for touching in touching(pair, false) {
+            if self.at_once(pair, &touching.hull, false).is_empty()? {
+                continue;
+            }
+            for touching in touching.each() {
+                if !self.at_once(pair, touching, false).is_empty()? {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    fn undecided(&self, program: &Program, error: Error) -> Undecided {
+        let question = Question::Independence {
+            by: self.by.name.clone(),
+            // A collapsed loop is marked by the one that it is collapsed into.
+            parallel: self.by.parallel || !self.by.vector,
+        };
+        Undecided::of(program, question, error)
+    }
+
+    /// Where the first iteration runs at the same time as the second one, which is a later one or
+    /// an earlier one, in one iteration of the loops further out.
+    fn at_once(&self, pair: &[Iteration; 2], touching: &Piece, back: bool) -> Piece {
+        let [s, t] = pair.each_ref().map(Iteration::iterators);
+        let outer = s.iter().zip(&t).take(self.depth);
+        let piece = outer.fold(touching.clone(), |piece, (a, b)| {
+            piece.constrain(a.clone(), Relation::Equal, b.clone())
+        });
+        let (low, high) = match back {
+            true => (&t[self.depth], &s[self.depth]),
+            false => (&s[self.depth], &t[self.depth]),
+        };
+        let piece = piece.constrain(low.clone(), Relation::Less, high.clone());
+        match self.lanes {
+            Some(lanes) => piece.constrain(high.minus(low), Relation::Less, lanes),
+            None => piece,
+        }
+    }
 }
 
 /// A single point.

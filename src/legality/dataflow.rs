@@ -13,10 +13,15 @@ use super::program::{Leaf, What};
 use super::relations::{linear, statement};
 use super::sources::Sources;
 use crate::ir::{Constant, Name, Node, Tensor};
-use crate::poly::{Error, Linear, Piece, Relation, UnionMap};
+use crate::poly::{Error, Linear, Piece, Relation, UnionMap, UnionSet};
 
-/// The values of all reads, and of the tensors in the end.
-pub(super) struct Values(pub(super) UnionMap);
+/// Where all reads have their values from, and the tensors in the end.
+pub(super) struct Values {
+    /// From reads to the executions that computed their values.
+    executions: UnionMap,
+    /// From the other reads to the elements that held their values before.
+    elements: UnionMap,
+}
 
 /// The point at which an element of a tensor is read in the end.
 pub(super) fn result(tensor: &Tensor) -> String {
@@ -31,26 +36,50 @@ impl Values {
     pub(super) fn of(leaves: &[Leaf], first: usize, results: &[&Tensor]) -> Result<Values, Error> {
         let (mut own, mut copies) = (Vec::new(), Vec::new());
         for (leaf, k) in leaves.iter().zip(first..) {
+            let executions = leaf.domain(&written(k));
             match leaf.copies() {
-                true => copies.push(leaf.domain(&written(k)).to(&read(k, 1), leaf.iterators())),
-                false => own.push(leaf.value(k)),
+                true => copies.push(executions.to(&read(k, 1), leaf.iterators())),
+                false => own.push(executions),
             }
         }
         let sources = Sources::of(leaves, first, results)?;
-        let values = sources.executions.apply_range(&UnionMap::new(&own)?)?;
-        let mut values = values.union(&sources.elements)?;
+        let own = UnionSet::new(&own)?;
+        let mut executions = sources.executions.intersect_range(&own)?;
+        let mut elements = sources.elements;
         let mut links = sources.executions.apply_range(&UnionMap::new(&copies)?)?;
         for round in 0..MAX_DOUBLINGS {
-            let open = links.domain()?.subtract(&values.domain()?)?;
+            let known = executions.domain()?.union(&elements.domain()?)?;
+            let open = links.domain()?.subtract(&known)?;
             if open.is_empty()? {
                 break;
             }
             if round > 0 {
                 links = links.intersect_domain(&open)?.apply_range(&links)?;
             }
-            values = values.union(&links.apply_range(&values)?)?;
+            executions = executions.union(&links.apply_range(&executions)?)?;
+            elements = elements.union(&links.apply_range(&elements)?)?;
         }
-        Ok(Values(values))
+        Ok(Values {
+            executions,
+            elements,
+        })
+    }
+
+    /// The value of each read. Executions of one instance of the definition have one value, but
+    /// those of leaves that are told `apart` have each their own, the point `W⟨k⟩[…]`.
+    pub(super) fn named(
+        &self,
+        leaves: &[Leaf],
+        first: usize,
+        apart: &dyn Fn(&Leaf) -> bool,
+    ) -> Result<UnionMap, Error> {
+        let own = leaves
+            .iter()
+            .zip(first..)
+            .filter(|(leaf, _)| !leaf.copies());
+        let names: Vec<Piece> = own.map(|(leaf, k)| leaf.value(k, apart(leaf))).collect();
+        let values = self.executions.apply_range(&UnionMap::new(&names)?)?;
+        values.union(&self.elements)
     }
 }
 
@@ -112,14 +141,12 @@ impl Leaf<'_> {
     }
 
     /// The map from a leaf's executions to the value that they compute.
-    fn value(&self, k: usize) -> Piece {
+    fn value(&self, k: usize, apart: bool) -> Piece {
         let domain = self.domain(&written(k));
-        match self.what {
-            What::Fill(fill) => domain.to(&constant(fill.value), []),
-            What::Stmt(_) => match self.instance() {
-                Some((tuple, point)) => domain.to(&tuple, point),
-                None => domain.to(&written(k), self.iterators()),
-            },
+        match (self.what, self.instance().filter(|_| !apart)) {
+            (What::Fill(fill), _) => domain.to(&constant(fill.value), []),
+            (What::Stmt(_), Some((tuple, point))) => domain.to(&tuple, point),
+            (What::Stmt(_), None) => domain.to(&written(k), self.iterators()),
         }
     }
 

@@ -7,14 +7,14 @@
 //! definition; then all results are right, too. Partial results of a reduction may be combined
 //! in any tree, if the reduction may be reassociated.
 
-use super::check::Undecided;
 use super::dataflow::{Values, elements, result, whole};
-use super::memory::{leaf_of, read, written};
+use super::memory::{leaf_of, read};
 use super::program::{Leaf, Program, What};
 use super::reduction::Trees;
-use super::relations::{instances, statement};
+use super::relations::{assignment_of, instances};
+use super::verdict::Undecided;
 use crate::ir::{Expr, Node, Tensor};
-use crate::poly::{Error, Piece, Point, UnionMap};
+use crate::poly::{Error, Piece, Point, UnionMap, UnionSet};
 
 /// An operand with another value than in the definition.
 pub(super) struct Wrong {
@@ -168,8 +168,10 @@ pub(super) fn wrong(
 ) -> Result<Option<Unequal>, Error> {
     let first = program.leaves.len();
     let results = results(program);
-    let found = Values::of(&program.leaves, 0, &results)?.0;
-    let meant = Values::of(&program.definition, first, &results)?.0;
+    let values = Values::of(&program.leaves, 0, &results)?;
+    let found = values.named(&program.leaves, 0, &|_| false)?;
+    let meant = Values::of(&program.definition, first, &results)?;
+    let meant = meant.named(&program.definition, first, &|_| false)?;
     let definition = Definition {
         leaves: &program.definition,
         first,
@@ -186,10 +188,14 @@ pub(super) fn wrong(
     if wrong.is_empty()? && unresolved.is_empty()? {
         return Ok(None);
     }
-    let trees = Trees::of(program, &definition, &found, &meant, reassociates)?;
+    let wrongly_read = expected.intersect_domain(&wrong.domain()?)?;
+    let mut reordered = reordered(program, &wrongly_read, &found)?;
+    reordered.retain(|a| reassociates(*a));
+    let trees = Trees::of(program, &definition, &reordered, &values, &meant)?;
     if !trees.is_empty() {
         let skips = |k: usize, r: usize| r == 0 && trees.covers(&program.leaves[k]);
-        let (again, _, open) = mismatch(&trees.rooted(&found)?, &trees.rooted(&meant)?, &skips)?;
+        let (found, meant) = trees.rooted(&meant)?;
+        let (again, _, open) = mismatch(&found, &meant, &skips)?;
         if again.is_empty()? {
             let resolved = open.is_empty()?;
             return Ok((!resolved).then_some(Unequal::Unresolved));
@@ -205,6 +211,35 @@ pub(super) fn wrong(
         expected: value(&expected)?,
         reader,
     })))
+}
+
+/// The reductions of which updates do not read what the update before them in the definition
+/// computed, as they are `expected` to, and those that are combined of partial results.
+fn reordered(
+    program: &Program,
+    expected: &UnionMap,
+    found: &UnionMap,
+) -> Result<Vec<usize>, Error> {
+    let updated = |values: UnionMap| -> Result<Vec<usize>, Error> {
+        let sets = values.range()?.sets()?.into_iter();
+        let updates = sets.filter_map(|set| set.tuple().filter(|t| t.starts_with('S')));
+        Ok(updates
+            .filter_map(|t| Some(assignment_of(Some(&t))?.0))
+            .collect())
+    };
+    let mut reordered = Vec::new();
+    for (k, leaf) in program.leaves.iter().enumerate() {
+        let reads = |access| UnionSet::new(&[leaf.domain(&read(k, access))]);
+        if leaf.combines() {
+            reordered.extend(updated(found.intersect_domain(&reads(1)?)?)?);
+        } else if let Some(a) = leaf.assignment {
+            let before = updated(expected.intersect_domain(&reads(0)?)?)?;
+            reordered.extend(before.into_iter().filter(|b| *b == a));
+        }
+    }
+    reordered.sort_unstable();
+    reordered.dedup();
+    Ok(reordered)
 }
 
 /// The leaves of the definition, numbered from `first` on.
@@ -223,7 +258,7 @@ impl Definition<'_, '_> {
 
 /// The tensors that hold something in the end: all that the nests write, but local ones and those
 /// that nobody needs, and all that the definition computes for nothing of its own.
-fn results<'a>(program: &Program<'a>) -> Vec<&'a Tensor> {
+pub(super) fn results<'a>(program: &Program<'a>) -> Vec<&'a Tensor> {
     let mut found: Vec<&Tensor> = Vec::new();
     let mut add = |tensor: &'a Tensor| {
         if !found.contains(&tensor) {
@@ -242,9 +277,9 @@ fn results<'a>(program: &Program<'a>) -> Vec<&'a Tensor> {
             add(target);
         }
     }
-    for (a, original) in program.originals.iter().enumerate() {
-        let target = &original.stmt.target;
-        let later = program.originals[a + 1..].iter();
+    for a in program.assignments.clone() {
+        let target = &program.originals[a].stmt.target;
+        let later = program.originals[a + 1..program.assignments.end].iter();
         let read = later.flat_map(|o| super::program::accesses(o.stmt));
         if !read.into_iter().any(|r| r.tensor.name() == target.name()) {
             add(target);
@@ -326,12 +361,4 @@ fn earliest(program: &Program, readers: &crate::poly::UnionSet) -> Result<Option
         }
     }
     Ok(found.map(|(_, point)| point))
-}
-
-/// The tuple of the executions of a leaf, as values name them.
-pub(super) fn node(leaf: &Leaf, k: usize) -> String {
-    match leaf.assignment {
-        Some(a) => statement(a),
-        None => written(k),
-    }
 }

@@ -4,23 +4,22 @@
 //! one after the other does not depend on their parallel and vector loops, nor whether a
 //! loop is independent on how the others are marked.
 
-use super::check::{OPERATIONS, Reductions, Undecided, is_reordered, known, reassociates};
+use super::check::{OPERATIONS, Reductions, in_sequence, known, reassociates};
 use super::concurrent::{Marked, is_independent, marked};
 use super::directions::Directions;
-use super::equal::{self, Operands};
 use super::inplace::Run;
-use super::order::Order;
 use super::program::{Program, What};
 use super::race::race;
 use super::reroll::Reroll;
+use super::sequence;
+use super::verdict::Undecided;
 use crate::ir::{Loop, Name, Nest, Origin, Part, Sharing, Tree};
-use crate::poly::{self, Error};
+use crate::poly;
 
 /// Answers for variants of nests what [`check`](fn@super::check) answers for one.
 pub struct Judge<'a> {
     nests: &'a [Nest],
     reductions: Reductions,
-    order: Option<Order>,
     judged: Vec<Judged>,
     directions: Vec<Directions>,
 }
@@ -42,7 +41,6 @@ impl<'a> Judge<'a> {
         Judge {
             nests,
             reductions,
-            order: None,
             judged: Vec::new(),
             directions: Vec::new(),
         }
@@ -71,7 +69,7 @@ impl<'a> Judge<'a> {
         let k = match self.judged.iter().position(same) {
             Some(k) => k,
             None => {
-                let in_sequence = self.in_sequence(&program)?;
+                let in_sequence = self.in_sequence(&program, variant)?;
                 self.judged.push(Judged {
                     trees: bare,
                     origins,
@@ -110,15 +108,12 @@ impl<'a> Judge<'a> {
         let trees = trees(variant);
         let program = Program::of(variant, &trees);
         known(&program)?;
-        let mut marked = marked(&program).into_iter();
-        let dependent = |marked: Marked| {
-            let independent = poly::bounded(OPERATIONS, || is_independent(&program, &marked));
-            independent.map(|independent| (!independent).then_some(()))
-        };
-        Ok(marked
-            .find_map(|m| dependent(m).transpose())
-            .transpose()?
-            .is_none())
+        for marked in marked(&program) {
+            if !is_independent(&program, &marked)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Whether sums and products may be regrouped anywhere.
@@ -149,20 +144,10 @@ impl<'a> Judge<'a> {
     }
 
     /// Whether it is legal if no two iterations run at the same time.
-    fn in_sequence(&mut self, program: &Program) -> Result<bool, Undecided> {
+    fn in_sequence(&self, program: &Program, variant: &[Nest]) -> Result<bool, Undecided> {
         let reassociates = |a: usize| reassociates(program, a, self.reductions);
-        if !is_reordered(program) {
-            let operands = Operands::of(program)?;
-            let wrong = || equal::wrong(program, &operands, &reassociates);
-            return Ok(poly::bounded(OPERATIONS, wrong)?.is_none());
-        }
-        let order = match self.order.take() {
-            Some(order) => order,
-            None => poly::bounded(OPERATIONS, || Order::of(program, &reassociates))?,
-        };
-        let holds = poly::bounded(OPERATIONS, || order.holds(program));
-        self.order = Some(order);
-        Ok(holds?)
+        let wrong = |piece: &Program| Ok((!sequence::holds(piece, &reassociates)?).then_some(()));
+        Ok(in_sequence(program, variant, &wrong)?.is_none())
     }
 }
 
@@ -180,7 +165,7 @@ fn rolled(trees: &[Vec<Tree>]) -> Vec<Vec<Tree>> {
 }
 
 impl Judged {
-    fn is_independent(&mut self, program: &Program, marked: &Marked) -> Result<bool, Error> {
+    fn is_independent(&mut self, program: &Program, marked: &Marked) -> Result<bool, Undecided> {
         let key = (marked.nest(), marked.name(), marked.lanes);
         let known = |(nest, name, lanes, _): &&(usize, Name, Option<i64>, bool)| {
             (*nest, name, *lanes) == key
@@ -188,7 +173,7 @@ impl Judged {
         if let Some((.., independent)) = self.independent.iter().find(known) {
             return Ok(*independent);
         }
-        let independent = poly::bounded(OPERATIONS, || is_independent(program, marked))?;
+        let independent = is_independent(program, marked)?;
         let (nest, name, lanes) = key;
         self.independent
             .push((nest, name.clone(), lanes, independent));

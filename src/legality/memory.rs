@@ -7,7 +7,7 @@
 
 use super::program::{Access, Leaf, What, accesses};
 use super::relations::{bounded, linear, within};
-use crate::ir::{Fill, Name, Stmt, Tensor};
+use crate::ir::{Affine, Fill, Name, Stmt, Tensor};
 use crate::poly::{Linear, Piece};
 
 /// The point of an execution of a leaf.
@@ -69,21 +69,39 @@ impl Leaf<'_> {
     /// All iterations of the loops around the leaf, as points of a tuple; those of a fill with
     /// the elements that it sets.
     pub(super) fn domain(&self, tuple: &str) -> Piece {
-        let mut variables: Vec<String> = (0..self.loops.len()).map(iterator).collect();
-        let region = match self.what {
-            What::Fill(fill) => fill.region.as_slice(),
-            What::Stmt(_) => &[],
-        };
-        variables.extend((0..region.len()).map(element));
+        let variables = self.coordinates("");
         let piece = Piece::set(tuple, variables.iter().map(String::as_str));
         let parameters = self.parameters.iter();
         let piece = parameters.fold(piece, |piece, name| piece.parameter(name.as_str()));
-        let variable = |name: &Name| self.variable(name);
+        self.bound(piece, "")
+    }
+
+    /// The variables of [`Leaf::domain`], with something behind their names.
+    pub(super) fn coordinates(&self, mark: &str) -> Vec<String> {
+        let iterators = (0..self.loops.len()).map(iterator);
+        let elements = (0..self.region().len()).map(element);
+        let all = iterators.chain(elements);
+        all.map(|name| name + mark).collect()
+    }
+
+    /// The constraints of [`Leaf::domain`] on these variables.
+    pub(super) fn bound(&self, piece: Piece, mark: &str) -> Piece {
+        let variable = |name: &Name| Some(self.variable(name)? + mark);
         let piece = self.loops.iter().enumerate().fold(piece, |piece, (d, l)| {
-            bounded(piece, l, &iterator(d), &variable)
+            bounded(piece, l, &(iterator(d) + mark), &variable)
         });
-        let elements: Vec<String> = (0..region.len()).map(element).collect();
-        within(piece, region, &elements, &variable)
+        let elements: Vec<String> = (0..self.region().len())
+            .map(|d| element(d) + mark)
+            .collect();
+        within(piece, self.region(), &elements, &variable)
+    }
+
+    /// The box of elements that a fill sets.
+    fn region(&self) -> &[(Affine, u64)] {
+        match self.what {
+            What::Fill(fill) => &fill.region,
+            What::Stmt(_) => &[],
+        }
     }
 
     /// What it touches in each of its executions, the points of `domain`, and whether it writes
@@ -220,6 +238,7 @@ pub(super) fn read_accesses(s: &Stmt) -> Vec<(usize, Access<'_>)> {
     reads.enumerate().map(|(r, a)| (r + first, a)).collect()
 }
 
-fn element(dimension: usize) -> String {
+/// The variable for an index of an element that a fill sets.
+pub(super) fn element(dimension: usize) -> String {
     format!("e{dimension}")
 }

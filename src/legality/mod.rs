@@ -1,10 +1,10 @@
 //! Whether nests compute what their definition says: the one authority.
 //!
-//! [`check()`] proves it or shows what is wrong; [`prove`] is what code needs; [`Judge`] answers it for
-//! many variants of one nest; [`asked()`] is what whoever looks for an order has to keep.
-//! [`in_place`] says which assignments may overwrite what they read. [`race`] is a quick test for
-//! parallel loops that needs no polyhedral
-//! library, and may refuse too much.
+//! [`check()`] proves it, shows what is wrong, or says what it could not decide; [`prove`] is what code
+//! needs; [`Judge`] answers it for many variants of one nest; [`asked()`] is what whoever looks for an
+//! order has to keep. [`in_place`] says which assignments may overwrite what they read. [`race`] is a
+//! quick test of whether parallel loops are independent, which needs no polyhedral library; where it
+//! sees none, [`check()`] decides.
 
 mod asked;
 mod check;
@@ -12,25 +12,31 @@ mod concurrent;
 mod dataflow;
 mod directions;
 mod equal;
+mod families;
 mod find;
 mod inplace;
 mod judge;
 mod memory;
 mod order;
+mod pairs;
+mod pieces;
 mod program;
 mod proof;
 pub mod race;
 mod reduction;
 mod relations;
 mod reroll;
+mod sequence;
 mod sources;
+mod verdict;
 mod violation;
 mod waits;
 
 pub use asked::{Asked, asked};
-pub use check::{Reductions, Undecided, Verdict, check, within};
+pub use check::{Reductions, check, within};
 pub use inplace::{InPlace, Run, in_place};
 pub use judge::Judge;
 pub use proof::{Proof, Refused, prove};
+pub use verdict::{Question, Undecided, Verdict};
 pub use violation::{Dependence, DependenceKind, Instance, Place, Violation};
 pub use waits::without_waiting;

@@ -7,208 +7,349 @@
 //! Source: Kelly and Pugh, A Unifying Framework for Iteration Reordering Transformations, 1995.
 
 use super::find;
-use super::memory::{Clock, iterator};
-use super::program::{Leaf, Original, Program};
-use super::relations::{Meaning, instances, iterations, statement, time};
+use super::memory::Clock;
+use super::pairs::{Iteration, before, executing_one, touching};
+use super::program::{Leaf, Original, Program, What};
+use super::relations::{fill, statement, time};
+use super::verdict::Question;
 use super::violation::Violation;
 use crate::ir::{BinaryOp, Name};
-use crate::poly::{Error, Linear, Piece, Relation, UnionMap, UnionSet};
-use std::cmp::Ordering;
+use crate::poly::{Error, Map, Piece, UnionMap, UnionSet};
+use std::collections::HashMap;
+
+/// A question that has no answer, and why not.
+pub(super) struct Unknown {
+    pub(super) question: Question,
+    pub(super) error: Error,
+}
+
+/// Whether a program executes all instances of its definition, each once and in a right order.
+pub(super) enum Kept {
+    Yes,
+    No,
+    /// It executes some several times.
+    Repeated,
+}
 
 /// The first instance that is not executed, executed twice or executed in the wrong order.
 pub(super) fn violation(
     program: &Program,
     reassociates: &dyn Fn(usize) -> bool,
-) -> Result<Option<Violation>, Error> {
-    let order = Order::of(program, reassociates)?;
-    let time = times(program)?;
-    let executed = time.domain()?;
-    if let Some(instance) = find::first(program, &order.instances.subtract(&executed)?)? {
-        return Ok(Some(find::missing(program, &instance)));
+) -> Result<Option<Violation>, Unknown> {
+    let order = Order::of(program);
+    if let Some(violation) = order.not_once().map_err(instances)? {
+        return Ok(Some(violation));
     }
-    if let Some(instance) = find::first(program, &executed.subtract(&order.instances)?)? {
-        return Ok(Some(find::extra(program, &instance)));
-    }
-    if !time.is_single_valued()? {
-        return find::twice(program, &time);
-    }
-    if let Some(pair) = find::first_pair(program, &reversed(program, &order.dependences)?)? {
-        return find::reversed(program, &pair).map(Some);
-    }
-    Ok(None)
+    let mut reversed = UnionMap::new(&[]).map_err(instances)?;
+    let mut question = Question::Instances;
+    order.each_reversed(reassociates, &mut |pair, pairs| {
+        question = pair.question();
+        reversed = reversed.union(&pairs)?;
+        Ok(true)
+    })?;
+    let first = || match find::first_pair(program, &reversed)? {
+        Some(pair) => Ok(Some(find::reversed(program, &pair)?)),
+        None => Ok(None),
+    };
+    first().map_err(|error| Unknown { question, error })
 }
 
-/// What a definition asks of the order of every nest that has it.
-pub(super) struct Order {
-    /// What is to be executed, exactly once.
-    instances: UnionSet,
-    /// What is to be executed before what.
-    dependences: UnionMap,
-}
-
-impl Order {
-    pub(super) fn of(
-        program: &Program,
-        reassociates: &dyn Fn(usize) -> bool,
-    ) -> Result<Order, Error> {
-        let meaning = Meaning::of(program)?;
-        let dependences = meaning.dependences()?;
-        let free = within_reductions(program, &dependences, reassociates)?;
-        Ok(Order {
-            instances: meaning.instances,
-            dependences: dependences.subtract(&free)?,
-        })
-    }
-
-    /// Whether a nest keeps it: no more than [`violation`] being `None`, and quicker.
-    pub(super) fn holds(&self, program: &Program) -> Result<bool, Error> {
-        let time = times(program)?;
-        Ok(time.domain()?.is_equal(&self.instances)?
-            && time.is_single_valued()?
-            && reversed(program, &self.dependences)?.is_empty()?)
-    }
-}
-
-/// When each instance is executed.
-fn times(program: &Program) -> Result<UnionMap, Error> {
-    let clock = Clock::of(&program.leaves);
-    let leaves = program.leaves.iter();
-    let pieces: Vec<_> = leaves.filter_map(|l| time(l, &clock)).collect();
-    UnionMap::new(&pieces)
-}
-
-/// The dependences whose sink the nests execute first. Each two leaves are compared by
-/// themselves: where they stand decides for most of them, and so no relation between all points in
-/// time is needed, which is large.
-fn reversed(program: &Program, dependences: &UnionMap) -> Result<UnionMap, Error> {
-    let mut found = UnionMap::new(&[])?;
-    let mut leaves = Vec::new();
-    for leaf in &program.leaves {
-        if let Some(piece) = iterations(leaf, leaf.loops.len()) {
-            leaves.push((leaf, UnionMap::new(&[piece])?));
-        }
-    }
-    for (first, from) in &leaves {
-        let sinks = from.reverse()?.apply_range(dependences)?;
-        if sinks.is_empty()? {
-            continue;
-        }
-        for (later, to) in &leaves {
-            let not_before = not_before(first, later);
-            if not_before.is_empty() {
-                continue;
-            }
-            let pairs = sinks.apply_range(to)?;
-            if pairs.is_empty()? {
-                continue;
-            }
-            let wrong = pairs.intersect(&UnionMap::new(&not_before)?)?;
-            if wrong.is_empty()? {
-                continue;
-            }
-            let wrong = from.apply_range(&wrong)?.apply_range(&to.reverse()?)?;
-            found = found.union(&wrong.intersect(dependences)?)?;
-        }
-    }
-    Ok(found)
-}
-
-/// From iterations of the loops around `first` to those of the loops around `later` in which
-/// `later` is executed no later than `first`.
-fn not_before(first: &Leaf, later: &Leaf) -> Vec<Piece> {
-    let mut pieces = Vec::new();
-    let places = first.place.iter().zip(&later.place);
-    for (k, (a, b)) in places.enumerate() {
-        // The loops further out, in all of which the iterations are the same.
-        let common = k.saturating_sub(1);
-        let is_loop = k > 0 && common < first.loops.len() && common < later.loops.len();
-        match a.cmp(b) {
-            Ordering::Less => return pieces,
-            Ordering::Equal if k == 0 => {}
-            Ordering::Equal if is_loop => {
-                let (last, other) = (iterator(common), other(common));
-                let piece = same(first, later, common);
-                pieces.push(piece.constrain(other.as_str(), Relation::Less, last.as_str()));
-            }
-            Ordering::Equal | Ordering::Greater => {
-                pieces.push(same(first, later, common));
-                return pieces;
-            }
-        }
-    }
-    pieces
-}
-
-/// From iterations around `first` to those around `later` that are the same in the outermost
-/// `common` loops.
-fn same(first: &Leaf, later: &Leaf, common: usize) -> Piece {
-    let variables: Vec<String> = (0..first.loops.len()).map(iterator).collect();
-    let values = (0..later.loops.len()).map(|d| match d < common {
-        true => Linear::from(iterator(d).as_str()),
-        false => Linear::from(other(d).as_str()),
-    });
-    Piece::set("", variables.iter().map(String::as_str)).to("", values)
-}
-
-fn other(depth: usize) -> String {
-    format!("{} other", iterator(depth))
-}
-
-/// The dependences among updates whose order does not matter: those of one reduction, and of
-/// several ones that add to the same tensor.
-fn within_reductions(
+/// Whether there is none, which is quicker to know.
+pub(super) fn holds(
     program: &Program,
-    dependences: &UnionMap,
     reassociates: &dyn Fn(usize) -> bool,
-) -> Result<UnionMap, Error> {
-    let mut groups: Vec<((&Name, BinaryOp), Vec<usize>)> = Vec::new();
-    for (a, original) in program.originals.iter().enumerate() {
-        let Some(accumulator) = accumulator(original).filter(|_| reassociates(a)) else {
-            continue;
-        };
-        match groups.iter_mut().find(|(key, _)| *key == accumulator) {
-            Some((_, group)) => group.push(a),
-            None => groups.push((accumulator, vec![a])),
+) -> Result<Kept, Unknown> {
+    let order = Order::of(program);
+    let executed = || -> Result<Kept, Error> {
+        let mut kept = Kept::Yes;
+        for instances in order.executed()? {
+            let all = UnionSet::new(&[instances.original.domain(&instances.tuple)])?;
+            if !instances.times.domain()?.is_equal(&all)? {
+                return Ok(Kept::No);
+            }
+            if instances.are_repeated()? {
+                kept = Kept::Repeated;
+            }
         }
+        Ok(kept)
+    };
+    match executed().map_err(instances)? {
+        Kept::Yes => match order.each_reversed(reassociates, &mut |_, _| Ok(false))? {
+            true => Ok(Kept::Yes),
+            false => Ok(Kept::No),
+        },
+        other => Ok(other),
     }
-    let mut within = UnionMap::new(&[])?;
-    for ((target, _), group) in groups {
-        let pieces: Vec<Piece> = group
-            .iter()
-            .map(|a| instances(*a, &program.originals[*a]))
-            .collect();
-        let all = UnionSet::new(&pieces)?;
-        let own = dependences.intersect_domain(&all)?.intersect_range(&all)?;
-        let needed = operands(program, target, &group)?;
-        within = within.union(&own.subtract(&needed)?)?;
-    }
-    Ok(within)
 }
 
-/// From updates of `target` to those whose value reads what they update, and back.
-fn operands(program: &Program, target: &Name, group: &[usize]) -> Result<UnionMap, Error> {
-    let (mut reads, mut writes) = (Vec::new(), Vec::new());
-    for a in group {
-        let mut reads_own = false;
-        let value = &program.originals[*a].stmt.value;
-        value.for_each_access(&mut |tensor, _| reads_own |= tensor.name() == Some(target));
-        let Some(leaf) = program.original_leaf(*a, false) else {
-            continue;
+/// It is not known whether all instances are executed once.
+fn instances(error: Error) -> Unknown {
+    Unknown {
+        question: Question::Instances,
+        error,
+    }
+}
+
+/// The leaves of a program with those of the definition that they execute.
+struct Order<'p, 'a> {
+    program: &'p Program<'a>,
+    leaves: Vec<Placed<'p, 'a>>,
+}
+
+/// A leaf of the nests.
+struct Placed<'p, 'a> {
+    leaf: &'p Leaf<'a>,
+    /// The leaf of the definition that it executes.
+    original: &'p Leaf<'a>,
+    /// Whether the loops around it are those of the definition, too.
+    in_place: bool,
+}
+
+/// The instances of one leaf of the definition.
+struct Instances<'p, 'a> {
+    original: &'p Leaf<'a>,
+    tuple: String,
+    leaves: Vec<&'p Leaf<'a>>,
+    /// From instances to when they are executed.
+    times: UnionMap,
+}
+
+impl<'p, 'a> Order<'p, 'a> {
+    fn of(program: &'p Program<'a>) -> Order<'p, 'a> {
+        let key = |leaf: &Leaf| Some((leaf.assignment?, matches!(leaf.what, What::Fill(_))));
+        let originals = program.definition.iter().filter_map(|l| Some((key(l)?, l)));
+        let originals: HashMap<(usize, bool), &Leaf> = originals.collect();
+        let placed = program.leaves.iter().filter_map(|leaf| {
+            let original = *originals.get(&key(leaf)?)?;
+            Some(Placed {
+                leaf,
+                original,
+                in_place: leaf.is_in_place(original),
+            })
+        });
+        let leaves = placed.collect();
+        Order { program, leaves }
+    }
+
+    /// The instances of each leaf of the definition, but for those that are executed by one leaf in
+    /// the loops of the definition.
+    fn executed(&self) -> Result<Vec<Instances<'p, 'a>>, Error> {
+        let mut by_original: HashMap<*const Leaf, Vec<&Placed<'p, 'a>>> = HashMap::new();
+        for placed in &self.leaves {
+            let key = std::ptr::from_ref(placed.original);
+            by_original.entry(key).or_default().push(placed);
+        }
+        let mut found = Vec::new();
+        for original in &self.program.definition {
+            let Some(assignment) = original.assignment else {
+                continue;
+            };
+            let own = by_original.remove(&std::ptr::from_ref(original));
+            let own = own.unwrap_or_default();
+            if let [Placed { in_place: true, .. }] = own.as_slice() {
+                continue;
+            }
+            let leaves: Vec<&Leaf> = own.iter().map(|placed| placed.leaf).collect();
+            let clock = Clock::of(leaves.iter().copied());
+            let pieces: Vec<Piece> = leaves.iter().filter_map(|l| time(l, &clock)).collect();
+            found.push(Instances {
+                original,
+                tuple: match original.what {
+                    What::Stmt(_) => statement(assignment),
+                    What::Fill(_) => fill(assignment),
+                },
+                leaves,
+                times: UnionMap::new(&pieces)?,
+            });
+        }
+        Ok(found)
+    }
+
+    /// The first instance that is not executed, or that is executed twice.
+    fn not_once(&self) -> Result<Option<Violation>, Error> {
+        let executed = self.executed()?;
+        let mut missing = UnionSet::new(&[])?;
+        let mut extra = UnionSet::new(&[])?;
+        for instances in &executed {
+            let all = UnionSet::new(&[instances.original.domain(&instances.tuple)])?;
+            let found = instances.times.domain()?;
+            missing = missing.union(&all.subtract(&found)?)?;
+            extra = extra.union(&found.subtract(&all)?)?;
+        }
+        if let Some(instance) = find::first(self.program, &missing)? {
+            return Ok(Some(find::missing(self.program, &instance)));
+        }
+        if let Some(instance) = find::first(self.program, &extra)? {
+            return Ok(Some(find::extra(self.program, &instance)));
+        }
+        for instances in &executed {
+            if instances.are_repeated()? {
+                return find::twice(self.program, &instances.times);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Hands on the pairs of instances, by two leaves each, whose order the nests reverse, while
+    /// `more` says so; whether it always did.
+    ///
+    /// Where leaves stand decides for most of them, and so does whether they touch elements of the
+    /// same tensor: the library is not asked about these.
+    fn each_reversed(
+        &self,
+        reassociates: &dyn Fn(usize) -> bool,
+        more: &mut dyn FnMut(&Pair, UnionMap) -> Result<bool, Error>,
+    ) -> Result<bool, Unknown> {
+        for first in &self.leaves {
+            for later in &self.leaves {
+                let pair = Pair::of(first, later);
+                if pair.is_kept() {
+                    continue;
+                }
+                let free = self.is_free(first, later, reassociates);
+                let mut goes_on = || -> Result<bool, Error> {
+                    for iterations in pair.reversed(free)? {
+                        if !more(&pair, pair.instances(&iterations)?)? {
+                            return Ok(false);
+                        }
+                    }
+                    Ok(true)
+                };
+                let unknown = |error| Unknown {
+                    question: pair.question(),
+                    error,
+                };
+                if !goes_on().map_err(unknown)? {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether the order of the updates of two leaves does not matter: those of one reduction, and
+    /// of several ones that add to the same tensor.
+    fn is_free(
+        &self,
+        first: &Placed,
+        later: &Placed,
+        reassociates: &dyn Fn(usize) -> bool,
+    ) -> bool {
+        let accumulator = |placed: &Placed| {
+            let a = placed.leaf.assignment.filter(|a| reassociates(*a))?;
+            match placed.leaf.what {
+                What::Stmt(_) => accumulator(self.program.originals.get(a)?),
+                What::Fill(_) => None,
+            }
         };
-        // The target, what the update reads of it, and the accesses of the value.
-        let touched = leaf.touched(&leaf.domain(&statement(*a)));
-        let mut touched = touched.into_iter().map(|(piece, _)| piece);
-        writes.extend(touched.next());
-        if reads_own {
-            reads.extend(touched.skip(1));
+        accumulator(first).is_some_and(|a| accumulator(later) == Some(a))
+    }
+}
+
+impl Instances<'_, '_> {
+    /// Whether an instance is executed twice.
+    fn are_repeated(&self) -> Result<bool, Error> {
+        for (k, one) in self.leaves.iter().enumerate() {
+            for (m, other) in self.leaves.iter().enumerate().skip(k) {
+                let pair = Iteration::pair(one, other);
+                let Some(same) = executing_one(&pair) else {
+                    continue;
+                };
+                let loops = if k == m { one.loops.len() } else { 0 };
+                let [s, t] = pair.each_ref().map(Iteration::iterators);
+                for piece in before(&same, (&s, &t), loops, k != m) {
+                    if !piece.is_empty()? {
+                        return Ok(true);
+                    }
+                }
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// Two leaves of the nests.
+struct Pair<'p, 'a> {
+    first: &'p Placed<'p, 'a>,
+    later: &'p Placed<'p, 'a>,
+    /// How many loops are around both, and whether the first one comes before the later one in an
+    /// iteration of all of these: in the definition and in the nests.
+    meant: (usize, bool),
+    found: (usize, bool),
+}
+
+impl<'p, 'a> Pair<'p, 'a> {
+    fn of(first: &'p Placed<'p, 'a>, later: &'p Placed<'p, 'a>) -> Pair<'p, 'a> {
+        Pair {
+            first,
+            later,
+            meant: first.original.around_both(later.original),
+            found: first.leaf.around_both(later.leaf),
         }
     }
-    if reads.is_empty() {
-        return UnionMap::new(&[]);
+
+    fn question(&self) -> Question {
+        Question::Order([self.first, self.later].map(|placed| placed.original.text()))
     }
-    let readers = UnionMap::new(&reads)?.reverse()?;
-    let needed = UnionMap::new(&writes)?.apply_range(&readers)?;
-    needed.union(&needed.reverse()?)
+
+    /// Whether where the leaves stand says that no instances are reversed.
+    fn is_kept(&self) -> bool {
+        let unordered = self.meant == (0, false);
+        let in_order = self.found == (0, true);
+        let same = self.first.in_place && self.later.in_place && self.meant == self.found;
+        unordered || in_order || same
+    }
+
+    /// The pairs of iterations, the first one around the first leaf, in which these execute two
+    /// instances that touch one element in the reverse order.
+    fn reversed(&self, free: bool) -> Result<Vec<Map>, Error> {
+        let pair = Iteration::pair(self.first.leaf, self.later.leaf);
+        let [Some(x), Some(y)] = pair.each_ref().map(Iteration::point) else {
+            return Ok(Vec::new());
+        };
+        let [s, t] = pair.each_ref().map(Iteration::iterators);
+        let reversed = |touching: &Piece| -> Vec<Piece> {
+            let meant = before(touching, (&x, &y), self.meant.0, self.meant.1).into_iter();
+            // In one iteration of all loops it is the later one, or the same execution.
+            let (loops, or_equal) = (self.found.0, !self.found.1);
+            meant
+                .flat_map(|meant| before(&meant, (&t, &s), loops, or_equal))
+                .collect()
+        };
+        let mut found = Vec::new();
+        for touching in touching(&pair, free) {
+            if are_empty(&reversed(&touching.hull))? {
+                continue;
+            }
+            for pieces in touching.each().iter().map(reversed) {
+                for piece in pieces {
+                    if !piece.is_empty()? {
+                        found.push(Map::new(&[piece])?);
+                    }
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// The instances that are executed in pairs of iterations.
+    fn instances(&self, iterations: &Map) -> Result<UnionMap, Error> {
+        let [first, later] = [self.first, self.later].map(|placed| {
+            let executes: Vec<Piece> = placed.leaf.executes().into_iter().collect();
+            UnionMap::new(&executes)
+        });
+        let iterations = iterations.to_union()?;
+        iterations.apply_domain(&first?)?.apply_range(&later?)
+    }
+}
+
+fn are_empty(pieces: &[Piece]) -> Result<bool, Error> {
+    for piece in pieces {
+        if !piece.is_empty()? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// What an assignment updates, and how.

@@ -1,12 +1,16 @@
 //! Nests as instances: what the definition executes in which order, and where a nest does.
 
-use crate::ir::{Affine, Fill, Index, Loop, Name, Nest, Stmt, Tensor, Tree};
+use crate::ir::{Affine, Fill, Index, Loop, Name, Nest, Origin, Stmt, Tensor, Tree};
+use std::ops::Range;
+use std::rc::Rc;
 
 /// The nests that run in order, taken apart.
 pub(super) struct Program<'a> {
-    /// The assignments, as `build` makes them, in order.
-    pub(super) originals: Vec<Original<'a>>,
-    /// The statements and fills of the definition, in its own order.
+    /// The assignments of all nests, as `build` makes them, in order.
+    pub(super) originals: Rc<[Original<'a>]>,
+    /// Which of them the program is to execute.
+    pub(super) assignments: Range<usize>,
+    /// Their statements and fills in the definition, in its own order.
     pub(super) definition: Vec<Leaf<'a>>,
     /// The statements and fills of the nests, in textual order.
     pub(super) leaves: Vec<Leaf<'a>>,
@@ -23,6 +27,7 @@ pub(super) struct Original<'a> {
 }
 
 /// A statement or a fill of a nest.
+#[derive(Clone)]
 pub(super) struct Leaf<'a> {
     pub(super) what: What<'a>,
     /// The loops around it, outermost first.
@@ -63,11 +68,44 @@ impl<'a> Program<'a> {
             first += nest.steps();
         }
         Program {
-            originals: Original::all(&definition),
+            originals: Original::all(&definition).into(),
+            assignments: 0..first,
             definition,
             leaves,
             spent: nests.iter().flat_map(Nest::spent).collect(),
         }
+    }
+
+    /// The nest with this number, without what it is to execute.
+    pub(super) fn of_nest(&self, nest: usize) -> Program<'a> {
+        let leaves = self.leaves.iter().filter(|leaf| leaf.place[0] == nest);
+        Program {
+            originals: self.originals.clone(),
+            assignments: 0..0,
+            definition: Vec::new(),
+            leaves: leaves.cloned().collect(),
+            spent: Vec::new(),
+        }
+    }
+
+    /// Whether it executes its definition as that stands.
+    pub(super) fn is_in_place(&self) -> bool {
+        let both = || self.definition.iter().zip(&self.leaves);
+        let locals = |leaf: &Leaf| -> Vec<(String, usize)> {
+            let locals = leaf.locals.iter();
+            locals
+                .map(|(name, scope)| ((*name).to_owned(), scope.len()))
+                .collect()
+        };
+        let next = both().zip(both().skip(1));
+        self.definition.len() == self.leaves.len()
+            && both()
+                .all(|(meant, found)| found.is_in_place(meant) && locals(meant) == locals(found))
+            && next
+                .into_iter()
+                .all(|((meant, found), (next_meant, next_found))| {
+                    meant.around_both(next_meant) == found.around_both(next_found)
+                })
     }
 
     /// The leaf of the definition that has the instances of `tuple`.
@@ -97,6 +135,68 @@ impl<'a> Leaf<'a> {
             What::Stmt(s) => &s.target,
             What::Fill(fill) => &fill.target,
         }
+    }
+
+    /// The statement or fill as it stands.
+    pub(super) fn text(&self) -> String {
+        match self.what {
+            What::Stmt(s) => s.to_string(),
+            What::Fill(fill) => fill.to_string(),
+        }
+    }
+
+    /// How many loops are around both this leaf and another one, and whether, in one iteration of all
+    /// of these, this one is executed first.
+    pub(super) fn around_both(&self, other: &Leaf) -> (usize, bool) {
+        let places = self.place.iter().zip(&other.place);
+        let same = places.take_while(|(a, b)| a == b).count();
+        let loops = self.loops.len().min(other.loops.len());
+        (same.saturating_sub(1).min(loops), self.place < other.place)
+    }
+
+    /// Whether this leaf executes what one of the definition does, in the same loops, whatever
+    /// these are called.
+    pub(super) fn is_in_place(&self, original: &Leaf) -> bool {
+        let both = || original.loops.iter().zip(&self.loops);
+        let map = |name: &Name| {
+            let (_, own) = both().find(|(l, _)| l.name == *name)?;
+            Some(Affine::iterator(own.name.clone()))
+        };
+        let all = |these: &[Affine], those: &[Affine]| {
+            these
+                .iter()
+                .map(|a| a.substitute(&map))
+                .eq(those.iter().cloned())
+        };
+        let same_loop = |(l, own): (&&Loop, &&Loop)| {
+            let (meant, found) = (&l.range, &own.range);
+            meant.step == found.step
+                && all(&meant.lower, &found.lower)
+                && all(&meant.upper, &found.upper)
+        };
+        let same_origin = |meant: &Option<Origin>, found: &Option<Origin>| match (meant, found) {
+            (Some(meant), Some(found)) => all(&meant.point, &found.point),
+            _ => false,
+        };
+        let same_leaf = match (original.what, self.what) {
+            (What::Stmt(meant), What::Stmt(found)) => {
+                same_origin(&meant.origin, &found.origin) && meant.substitute(&map) == *found
+            }
+            (What::Fill(meant), What::Fill(found)) => {
+                let [low, own] = [meant, found].map(|f| f.region.iter());
+                let same_region = low
+                    .zip(own)
+                    .all(|((low, n), (own, m))| n == m && low.substitute(&map) == *own);
+                same_region
+                    && same_origin(&meant.origin, &found.origin)
+                    && (&meant.target, meant.value) == (&found.target, found.value)
+            }
+            _ => false,
+        };
+        same_leaf
+            && self.assignment == original.assignment
+            && self.loops.len() == original.loops.len()
+            && both().all(same_loop)
     }
 
     /// When an iteration is executed: numbers of sequences and values of iterators in turn.

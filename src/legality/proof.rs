@@ -1,10 +1,14 @@
 //! What must be known of nests before there is code for them.
 
-use super::check::{Reductions, Verdict, check};
-use super::race::{Race, race};
+use super::check::{Reductions, check, known, suspects};
+use super::concurrent::conflict;
+use super::program::Program;
+use super::race::Race;
+use super::verdict::{Undecided, Verdict};
 use super::violation::Violation;
 use crate::analysis::position;
 use crate::ir::{Nest, Origin, Tree};
+use crate::poly::Error;
 use std::fmt;
 
 /// Why code may stand for a definition.
@@ -14,7 +18,8 @@ pub enum Proof {
     Proved,
     /// Whoever wrote the nests says so, for these reasons.
     Assumed(Vec<String>),
-    /// Parallel and vector loops are proved independent; the order is not proved, for this reason.
+    /// Parallel and vector loops are proved independent; there is nothing to prove the rest by: no
+    /// definition, or no polyhedral library.
     Unproved(String),
 }
 
@@ -40,12 +45,14 @@ impl fmt::Display for Proof {
 pub enum Refused {
     /// The nests do not compute what their definition says.
     Violation(Box<Violation>),
-    /// A loop of the nest with this number, counted from 0, may have dependent iterations.
+    /// A loop of the nest with this number, counted from 0, has dependent iterations.
     Race(usize, Race),
+    /// It is not known whether they do.
+    Undecided(Undecided),
 }
 
-/// Proves that `nests`, in order, compute what their definition says. Where that cannot be
-/// decided, parallel and vector loops are still proved independent.
+/// Proves that `nests`, in order, compute what their definition says. Where nests have none, or where
+/// the polyhedral library is missing, only parallel and vector loops are proved independent.
 ///
 /// # Errors
 /// [`Refused`], unless a nest is assumed to be correct.
@@ -62,15 +69,27 @@ pub fn prove(nests: &[Nest], reductions: Reductions) -> Result<Proof, Refused> {
         Verdict::Legal => Ok(Proof::Proved),
         _ if assumed => Ok(Proof::Assumed(reasons())),
         Verdict::Illegal(violation) => Err(Refused::Violation(violation)),
-        Verdict::Undecided(why) => {
-            let races = nests.iter().enumerate();
-            let mut races = races.filter_map(|(k, nest)| Some((k, race(nest)?)));
-            match races.next() {
-                Some((k, race)) => Err(Refused::Race(k, race)),
-                None => Ok(Proof::Unproved(why.to_string())),
-            }
+        Verdict::Undecided(
+            why @ (Undecided::NoDefinition | Undecided::Library(Error::Missing { .. })),
+        ) => {
+            independent(nests)?;
+            Ok(Proof::Unproved(why.to_string()))
+        }
+        Verdict::Undecided(why) => Err(Refused::Undecided(why)),
+    }
+}
+
+/// That parallel and vector loops have independent iterations.
+fn independent(nests: &[Nest]) -> Result<(), Refused> {
+    for (k, race) in suspects(nests) {
+        let trees = [nests[k].trees().to_vec()];
+        let program = Program::of(&nests[k..=k], &trees);
+        known(&program).map_err(Refused::Undecided)?;
+        if conflict(&program).map_err(Refused::Undecided)?.is_some() {
+            return Err(Refused::Race(k, race));
         }
     }
+    Ok(())
 }
 
 /// Whether a nest is what its definition was before any step.

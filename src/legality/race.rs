@@ -1,4 +1,4 @@
-//! Whether loops may run in parallel or in vector lanes: the one authority.
+//! Whether loops may run in parallel or in vector lanes, as far as a quick test sees.
 //!
 //! A loop is independent when no two of its iterations touch the same element of a tensor that
 //! one of them writes. For each pair of accesses one dimension suffices in which their indices

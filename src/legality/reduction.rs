@@ -1,17 +1,21 @@
 //! Reductions whose operands are combined in another order.
 //!
-//! The updates of one element are the nodes of a tree: each reads what one node left behind, or
+//! The executions of updates are the nodes of trees: each reads what one node left behind, or
 //! begins anew with the identity; where partial results are combined, it reads two nodes. All
-//! operands are in the result, each once, if every instance of the definition is one node, no
-//! node is read twice, all nodes of a tree belong to one element, and each element has one node
-//! that no other one reads: the root, which holds the result.
+//! operands are in the result, each once, if no node is read twice, all nodes of a tree belong to
+//! one element, and of each element there are all instances of the definition, each once, and one
+//! node that no other one reads: the root, which holds the result.
+//!
+//! An element that is computed several times has a tree for each time. These are told apart by
+//! the loops whose iterations no tree leaves.
 
-use super::dataflow;
-use super::equal::{Definition, node};
-use super::memory::{read, written};
+use super::dataflow::{self, Values};
+use super::equal::Definition;
+use super::families::{Family, Nodes, Numbered};
+use super::memory::{iterator, read, written};
 use super::program::{Leaf, Program, What};
-use super::relations::{instances, linear};
-use crate::ir::{Name, Reduction, Stmt};
+use super::relations::{bounded, linear};
+use crate::ir::{Affine, Name, Reduction, Stmt};
 use crate::poly::{Error, Linear, Piece, UnionMap, UnionSet};
 
 /// The reductions that nests execute as such trees.
@@ -19,30 +23,41 @@ pub(super) struct Trees {
     assignments: Vec<usize>,
     /// From the roots of nests and definition to the elements `E⟨a⟩[…]`.
     roots: UnionMap,
+    /// The values of reads, those of updates by execution.
+    values: UnionMap,
 }
 
 /// How often partial results are combined of partial results.
 const MAX_LEVELS: usize = 4;
 
 impl Trees {
-    /// The trees of all assignments that may be reassociated and that are such trees.
+    /// The trees of those `assignments` that are such trees.
     pub(super) fn of(
         program: &Program,
         definition: &Definition,
-        found: &UnionMap,
+        assignments: &[usize],
+        found: &Values,
         meant: &UnionMap,
-        reassociates: &dyn Fn(usize) -> bool,
     ) -> Result<Trees, Error> {
+        let apart = |leaf: &Leaf| leaf.assignment.is_some_and(|a| assignments.contains(&a));
+        let values = found.named(&program.leaves, 0, &apart)?;
         let mut trees = Trees {
             assignments: Vec::new(),
             roots: UnionMap::new(&[])?,
+            values,
         };
-        for a in 0..program.originals.len() {
-            if program.originals[a].stmt.update.is_none() || !reassociates(a) {
-                continue;
-            }
-            if let Some(roots) = roots(a, program, definition, found, meant)? {
-                trees.assignments.push(a);
+        // What a reduction begins with may be the result of one before it.
+        for a in assignments {
+            let (found, meant) = trees.rooted(meant)?;
+            let reduction = Reduced {
+                a: *a,
+                program,
+                definition,
+                found: &found,
+                meant: &meant,
+            };
+            if let Some(roots) = reduction.roots()? {
+                trees.assignments.push(*a);
                 trees.roots = trees.roots.union(&roots)?;
             }
         }
@@ -59,148 +74,313 @@ impl Trees {
             .is_some_and(|a| self.assignments.contains(&a))
     }
 
-    /// Values with the elements in place of the roots.
-    pub(super) fn rooted(&self, values: &UnionMap) -> Result<UnionMap, Error> {
-        let elements = values.apply_range(&self.roots)?;
+    /// The values of reads in the nests, and those in the definition, `meant`, with the elements in
+    /// place of the roots.
+    pub(super) fn rooted(&self, meant: &UnionMap) -> Result<(UnionMap, UnionMap), Error> {
         let roots = self.roots.domain()?;
-        let others = values.range()?.subtract(&roots)?.identity()?;
-        elements.union(&values.apply_range(&others)?)
+        let rooted = |values: &UnionMap| {
+            let others = values.range()?.subtract(&roots)?;
+            let elements = values.apply_range(&self.roots)?;
+            elements.union(&values.intersect_range(&others)?)
+        };
+        Ok((rooted(&self.values)?, rooted(meant)?))
     }
 }
 
-/// The roots of an assignment's trees in nests and definition, with their elements, if the nests
-/// execute it as such trees.
-fn roots(
+/// A reduction as nests execute it.
+struct Reduced<'r, 'p, 'a> {
     a: usize,
-    program: &Program,
-    definition: &Definition,
-    found: &UnionMap,
-    meant: &UnionMap,
-) -> Result<Option<UnionMap>, Error> {
-    let original = &program.originals[a];
-    let all = UnionSet::new(&[instances(a, original)])?;
-    let own: Vec<(usize, &Leaf)> = numbered(program)
-        .filter(|(_, l)| l.assignment == Some(a) && matches!(l.what, What::Stmt(_)))
-        .collect();
-    // Every instance is executed once.
-    let executed: Vec<Piece> = own
-        .iter()
-        .filter_map(|(k, l)| {
-            let (tuple, point) = l.instance()?;
-            Some(l.domain(&written(*k)).to(&tuple, point))
+    program: &'p Program<'a>,
+    definition: &'r Definition<'p, 'a>,
+    /// The values of reads in the nests, those of the reduction's updates by execution.
+    found: &'r UnionMap,
+    /// The values of reads in the definition.
+    meant: &'r UnionMap,
+}
+
+impl<'p, 'a> Reduced<'_, 'p, 'a> {
+    /// The roots of the trees in nests and definition, with their elements, if the nests execute
+    /// the reduction as such trees.
+    fn roots(&self) -> Result<Option<UnionMap>, Error> {
+        let Some(nodes) = self.nodes()? else {
+            return Ok(None);
+        };
+        let is_once = self.executed(&nodes, |_| Some((0, 0)))?.is_injective()?;
+        let families = match is_once {
+            true => vec![Family::of_all(&nodes)],
+            false => Family::all(self.program, &nodes)?,
+        };
+        let family = |k: usize| {
+            let f = families.iter().position(|f| f.leaves.contains(&k))?;
+            Some((f, families[f].loops))
+        };
+        let elements = self.elements(&nodes, &family)?;
+        let stay = nodes.links.apply_range(&elements)?.is_subset(&elements)?;
+        if !stay || !nodes.links.is_injective()? || !elements.is_single_valued()? {
+            return Ok(None);
+        }
+        // Of each element there are all instances, each once.
+        let executed = self.executed(&nodes, family)?;
+        let numbered = families.iter().enumerate();
+        let all = numbered.clone().map(|(f, family)| {
+            let piece = self.instances(&format!("I{f}"), family.loops);
+            self.to_element(piece, f, family.loops)
+        });
+        let all = UnionMap::new(&all.collect::<Vec<_>>())?;
+        let needed = all.intersect_range(&elements.range()?)?.domain()?;
+        if !executed.is_injective()? || !needed.is_subset(&executed.range()?)? {
+            return Ok(None);
+        }
+        let left = nodes.all.subtract(&nodes.links.range()?)?;
+        let roots = elements.intersect_domain(&left)?;
+        let own = numbered.map(|(f, family)| self.without_loops(f, family.loops));
+        let own = UnionMap::new(&own.collect::<Vec<_>>())?;
+        let of_own = elements.apply_range(&own)?;
+        if !roots.is_injective()? || !self.begin(&nodes, is_once, &of_own)? {
+            return Ok(None);
+        }
+        let roots = of_own.intersect_domain(&left)?;
+        let meant = self.meant()?;
+        Ok(match meant {
+            Some((links, _, elements)) => {
+                let left = elements.domain()?.subtract(&links.range()?)?;
+                Some(roots.union(&elements.intersect_domain(&left)?)?)
+            }
+            None => None,
         })
-        .collect();
-    let executed = UnionMap::new(&executed)?;
-    if !executed.is_injective()? || !executed.range()?.is_equal(&all)? {
-        return Ok(None);
     }
 
-    // The nodes and their elements, level by level: what combines nodes is a node.
-    let mut nodes = all.clone();
-    let mut elements = UnionMap::new(&[element(a, program)])?;
-    let mut combining = Vec::new();
-    let mut open: Vec<(usize, &Leaf)> = numbered(program).filter(|(_, l)| l.combines()).collect();
-    let identity = identity(original.stmt)?;
-    for _ in 0..MAX_LEVELS {
-        let mut waiting = Vec::new();
-        for (k, leaf) in open {
-            let (operands, others) = linked(k, leaf, 1, found, &nodes)?;
-            if operands.is_empty()? || !others.range()?.is_subset(&identity)? {
-                waiting.push((k, leaf));
+    /// The nodes, level by level: what combines nodes is a node.
+    fn nodes(&self) -> Result<Option<Nodes<'p, 'a>>, Error> {
+        let numbered = || self.program.leaves.iter().enumerate();
+        let is_update = |l: &Leaf| l.assignment == Some(self.a) && matches!(l.what, What::Stmt(_));
+        let updates: Vec<Numbered> = numbered().filter(|(_, l)| is_update(l)).collect();
+        let domains: Vec<Piece> = updates
+            .iter()
+            .map(|(k, l)| l.domain(&written(*k)))
+            .collect();
+        let mut nodes = Nodes {
+            all: UnionSet::new(&domains)?,
+            updates,
+            combining: Vec::new(),
+            links: UnionMap::new(&[])?,
+            starts: UnionMap::new(&[])?,
+        };
+        let statement = self.program.originals[self.a].stmt;
+        let identity = identity(statement)?;
+        let mut open: Vec<Numbered> = numbered().filter(|(_, l)| l.combines()).collect();
+        for _ in 0..MAX_LEVELS {
+            let mut waiting = Vec::new();
+            for (k, leaf) in open {
+                let (operands, others) = self.linked(k, leaf, 1, &nodes.all)?;
+                if operands.is_empty()? || !others.range()?.is_subset(&identity)? {
+                    waiting.push((k, leaf));
+                    continue;
+                }
+                if !matches!(leaf.what, What::Stmt(s) if s.update == statement.update) {
+                    return Ok(None);
+                }
+                let own = UnionSet::new(&[leaf.domain(&written(k))])?;
+                nodes.all = nodes.all.union(&own)?;
+                nodes.combining.push((k, leaf));
+            }
+            open = waiting;
+        }
+        for (k, leaf) in nodes.updates.iter().chain(&nodes.combining) {
+            let (before, others) = self.linked(*k, leaf, 0, &nodes.all)?;
+            nodes.links = nodes.links.union(&before)?;
+            nodes.starts = nodes.starts.union(&others)?;
+        }
+        for (k, leaf) in &nodes.combining {
+            let operands = self.linked(*k, leaf, 1, &nodes.all)?.0;
+            nodes.links = nodes.links.union(&operands)?;
+        }
+        Ok(Some(nodes))
+    }
+
+    /// What the executions of a leaf read with an access: nodes, and other values.
+    fn linked(
+        &self,
+        k: usize,
+        leaf: &Leaf,
+        access: usize,
+        nodes: &UnionSet,
+    ) -> Result<(UnionMap, UnionMap), Error> {
+        let reads = leaf.domain(&read(k, access));
+        let reads = reads.to(&written(k), leaf.iterators());
+        linked(reads, self.found, nodes)
+    }
+
+    /// From updates to the instances that they execute, the points `I⟨f⟩[…]` of the iterators that
+    /// tell the trees of their family apart and those of the definition.
+    fn executed(
+        &self,
+        nodes: &Nodes,
+        family: impl Fn(usize) -> Option<(usize, usize)>,
+    ) -> Result<UnionMap, Error> {
+        let updates = nodes.updates.iter();
+        let pieces = updates.filter_map(|(k, leaf)| {
+            let ((f, loops), (_, point)) = (family(*k)?, leaf.instance()?);
+            let around = leaf.iterators().into_iter().take(loops);
+            let domain = leaf.domain(&written(*k));
+            Some(domain.to(&format!("I{f}"), around.chain(point)))
+        });
+        UnionMap::new(&pieces.collect::<Vec<_>>())
+    }
+
+    /// From nodes to their elements, the points `E⟨a⟩ ⟨f⟩[…]` of the iterators that tell the trees of
+    /// their family apart and the element.
+    fn elements(
+        &self,
+        nodes: &Nodes,
+        family: &dyn Fn(usize) -> Option<(usize, usize)>,
+    ) -> Result<UnionMap, Error> {
+        let original = &self.program.originals[self.a];
+        let mut pieces = Vec::new();
+        for (k, leaf) in &nodes.updates {
+            let (Some((f, loops)), What::Stmt(s)) = (family(*k), leaf.what) else {
                 continue;
-            }
-            if !matches!(leaf.what, What::Stmt(s) if s.update == original.stmt.update) {
-                return Ok(None);
-            }
+            };
+            let point = s.origin.iter().flat_map(|origin| &origin.point);
+            let point: Vec<Affine> = point.cloned().collect();
+            let around = leaf.iterators().into_iter().take(loops);
+            let variable = |name: &Name| leaf.variable(name);
+            let element = point.iter().take(self.loops_of_target());
+            let index = original.at(&point).index;
+            let element = element.chain(&index).map(|a| linear(a, &variable));
+            let domain = leaf.domain(&written(*k));
+            pieces.push(domain.to(&self.tuple(f), around.chain(element)));
+        }
+        let mut elements = UnionMap::new(&pieces)?;
+        for (k, leaf) in &nodes.combining {
+            let Some((f, loops)) = family(*k) else {
+                continue;
+            };
+            let operands = self.linked(*k, leaf, 1, &nodes.all)?.0;
             // Slots that hold nothing belong to the element that the others are combined for.
-            let places = UnionMap::new(&[leaf.write(k)])?;
+            let places = UnionMap::new(&[leaf.write(*k)])?;
             let of_places = places
                 .reverse()?
                 .apply_range(&operands.apply_range(&elements)?)?;
-            elements = elements.union(&places.apply_range(&of_places)?)?;
-            nodes = nodes.union(&UnionSet::new(&[leaf.domain(&written(k))])?)?;
-            combining.push((k, leaf));
+            let any = (0..self.coordinates()).map(|d| Linear::from(coordinate(d).as_str()));
+            let around = leaf.iterators().into_iter().take(loops);
+            let domain = leaf.domain(&written(*k));
+            let own = UnionMap::new(&[domain.to(&self.tuple(f), around.chain(any))])?;
+            let of_leaf = places.apply_range(&of_places)?.intersect(&own)?;
+            elements = elements.union(&of_leaf)?;
         }
-        open = waiting;
-    }
-    let mut links = UnionMap::new(&[])?;
-    let mut starts = UnionMap::new(&[])?;
-    for (k, leaf) in own.iter().chain(&combining) {
-        let (before, others) = linked(*k, leaf, 0, found, &nodes)?;
-        links = links.union(&before)?;
-        starts = starts.union(&others)?;
-    }
-    for (k, leaf) in &combining {
-        links = links.union(&linked(*k, leaf, 1, found, &nodes)?.0)?;
+        Ok(elements)
     }
 
-    let same_element = links.apply_range(&elements)?.is_subset(&elements)?;
-    if !links.is_injective()? || !same_element || !elements.is_single_valued()? {
-        return Ok(None);
+    /// Whether trees begin as the definition does, and partial results with the identity.
+    fn begin(&self, nodes: &Nodes, is_once: bool, elements: &UnionMap) -> Result<bool, Error> {
+        let identity = identity(self.program.originals[self.a].stmt)?;
+        let Some((_, meant_starts, meant_elements)) = self.meant()? else {
+            return Ok(false);
+        };
+        let starts = &nodes.starts;
+        if meant_starts.range()?.is_subset(&identity)? {
+            return starts.range()?.is_subset(&identity);
+        }
+        // Each element's tree begins once with what the element held, the others with the identity.
+        let old = starts.apply_range(&starts.range()?.subtract(&identity)?.identity()?)?;
+        let of_old = old.reverse()?.apply_range(elements)?;
+        let of_meant = meant_starts.reverse()?.apply_range(&meant_elements)?;
+        let of_meant = of_meant.intersect_range(&elements.range()?)?;
+        Ok(is_once && old.is_injective()? && of_old.is_equal(&of_meant)?)
     }
-    if !begins(a, program, definition, (&starts, &elements), meant)? {
-        return Ok(None);
+
+    /// The definition's nodes: the links between them, the values that they begin with, and their
+    /// elements.
+    fn meant(&self) -> Result<Option<(UnionMap, UnionMap, UnionMap)>, Error> {
+        let Some(of) = self.definition.statement(self.a) else {
+            return Ok(None);
+        };
+        let leaf = &self.definition.leaves[of - self.definition.first];
+        let Some((tuple, point)) = leaf.instance() else {
+            return Ok(None);
+        };
+        let reads = leaf.domain(&read(of, 0)).to(&tuple, point);
+        let instances = self.instances(&tuple, 0);
+        let all = UnionSet::new(std::slice::from_ref(&instances))?;
+        let (links, starts) = linked(reads, self.meant, &all)?;
+        let elements = self.to_element(instances, 0, 0);
+        let elements = UnionMap::new(&[elements])?;
+        let own = UnionMap::new(&[self.without_loops(0, 0)])?;
+        Ok(Some((links, starts, elements.apply_range(&own)?)))
     }
-    let left = nodes.subtract(&links.range()?)?;
-    let roots = elements.intersect_domain(&left)?;
-    if !roots.is_injective()? {
-        return Ok(None);
+
+    /// The instances of the assignment, as points of a tuple with so many other coordinates first.
+    fn instances(&self, tuple: &str, others: usize) -> Piece {
+        let original = &self.program.originals[self.a];
+        let own = (0..original.loops.len()).map(coordinate);
+        let variables: Vec<String> = (0..others).map(iterator).chain(own).collect();
+        let piece = Piece::set(tuple, variables.iter().map(String::as_str));
+        let variable = |name: &Name| self.coordinate_of(name);
+        let loops = original.loops.iter().zip(0..);
+        loops.fold(piece, |piece, (l, d)| {
+            bounded(piece, l, &coordinate(d), &variable)
+        })
     }
-    let Some(of) = definition.statement(a) else {
-        return Ok(None);
-    };
-    let (meant_links, _) = linked(
-        of,
-        &definition.leaves[of - definition.first],
-        0,
-        meant,
-        &all,
-    )?;
-    let meant_left = all.subtract(&meant_links.range()?)?;
-    let meant_roots = UnionMap::new(&[element(a, program)])?.intersect_domain(&meant_left)?;
-    Ok(Some(roots.union(&meant_roots)?))
+
+    /// The map from [`Reduced::instances`] to the elements that they update; those of a local
+    /// tensor are others in each iteration of the loops around it.
+    fn to_element(&self, instances: Piece, f: usize, others: usize) -> Piece {
+        let stmt = self.program.originals[self.a].stmt;
+        let others = (0..others).map(|d| Linear::from(iterator(d).as_str()));
+        let around = 0..self.loops_of_target();
+        let around = around.map(|d| Linear::from(coordinate(d).as_str()));
+        let variable = |name: &Name| self.coordinate_of(name);
+        let index = stmt.index.iter().map(|i| linear(i, &variable));
+        instances.to(&self.tuple(f), others.chain(around).chain(index))
+    }
+
+    /// From the elements of a family to the elements `E⟨a⟩[…]`.
+    fn without_loops(&self, f: usize, loops: usize) -> Piece {
+        let own: Vec<String> = (0..self.coordinates()).map(coordinate).collect();
+        let all: Vec<String> = (0..loops).map(iterator).chain(own.clone()).collect();
+        let piece = Piece::set(&self.tuple(f), all.iter().map(String::as_str));
+        let own = own.iter().map(|x| Linear::from(x.as_str()));
+        piece.to(&format!("E{}", self.a), own)
+    }
+
+    fn tuple(&self, f: usize) -> String {
+        format!("E{} {f}", self.a)
+    }
+
+    fn coordinate_of(&self, name: &Name) -> Option<String> {
+        let loops = &self.program.originals[self.a].loops;
+        Some(coordinate(loops.iter().position(|l| l.name == *name)?))
+    }
+
+    /// How many loops of the definition are around the declaration of the target, if it is local.
+    fn loops_of_target(&self) -> usize {
+        let target = self.program.originals[self.a].stmt.target.label();
+        let leaf = self.program.original_leaf(self.a, false);
+        let mut locals = leaf.iter().flat_map(|leaf| &leaf.locals);
+        let scope = locals.find(|(name, _)| *name == target);
+        scope.map_or(0, |(_, scope)| scope.len() - 1)
+    }
+
+    /// How many coordinates an element has.
+    fn coordinates(&self) -> usize {
+        self.loops_of_target() + self.program.originals[self.a].stmt.index.len()
+    }
 }
 
-fn numbered<'p, 'a>(program: &'p Program<'a>) -> impl Iterator<Item = (usize, &'p Leaf<'a>)> {
-    program.leaves.iter().enumerate()
+fn coordinate(k: usize) -> String {
+    format!("x{k}")
 }
 
-/// What the nodes of a leaf read with an access: nodes, and other values.
+/// What nodes read, if `reads` is the map from reads to them: nodes, and other values.
 fn linked(
-    k: usize,
-    leaf: &Leaf,
-    access: usize,
+    reads: Piece,
     values: &UnionMap,
     nodes: &UnionSet,
 ) -> Result<(UnionMap, UnionMap), Error> {
-    let reads = leaf.domain(&read(k, access));
-    let (tuple, point) = match leaf.instance() {
-        Some(instance) => instance,
-        None => (node(leaf, k), leaf.iterators()),
-    };
-    let reader = UnionMap::new(&[reads.to(&tuple, point)])?;
-    let links = reader.reverse()?.apply_range(values)?;
-    let others = links.range()?.subtract(nodes)?;
-    let to = |set: &UnionSet| links.apply_range(&set.identity()?);
-    Ok((to(&links.range()?.subtract(&others)?)?, to(&others)?))
-}
-
-/// The map from the instances of an assignment to the elements that they update; those of a local
-/// tensor are others in each iteration of the loops around it.
-fn element(a: usize, program: &Program) -> Piece {
-    let original = &program.originals[a];
-    let target = original.stmt.target.label();
-    let leaf = program.original_leaf(a, false);
-    let mut locals = leaf.iter().flat_map(|leaf| &leaf.locals);
-    let scope = locals.find(|(name, _)| *name == target);
-    let loops = scope.map_or(0, |(_, scope)| scope.len() - 1);
-    let around = (0..loops).map(|d| Linear::from(format!("x{d}").as_str()));
-    let variable = |name: &Name| {
-        let d = original.loops.iter().position(|l| l.name == *name)?;
-        Some(format!("x{d}"))
-    };
-    let index = original.stmt.index.iter().map(|i| linear(i, &variable));
-    instances(a, original).to(&format!("E{a}"), around.chain(index))
+    let links = UnionMap::new(&[reads])?.reverse()?.apply_range(values)?;
+    let others = links.intersect_range(&links.range()?.subtract(nodes)?)?;
+    Ok((links.intersect_range(nodes)?, others))
 }
 
 /// What changes nothing when a statement updates its target by it.
@@ -210,31 +390,4 @@ fn identity(s: &Stmt) -> Result<UnionSet, Error> {
     let identity = reduction.unwrap_or(Reduction::Sum);
     let identity = dataflow::constant(identity.identity(s.target.elem()));
     UnionSet::new(&[Piece::set(&identity, [])])
-}
-
-/// Whether trees begin as the definition does, and partial results with the identity.
-fn begins(
-    a: usize,
-    program: &Program,
-    definition: &Definition,
-    (starts, elements): (&UnionMap, &UnionMap),
-    meant: &UnionMap,
-) -> Result<bool, Error> {
-    let original = &program.originals[a];
-    let identity = identity(original.stmt)?;
-    let Some(of) = definition.statement(a) else {
-        return Ok(false);
-    };
-    let all = UnionSet::new(&[instances(a, original)])?;
-    let leaf = &definition.leaves[of - definition.first];
-    let (_, meant_starts) = linked(of, leaf, 0, meant, &all)?;
-    if meant_starts.range()?.is_subset(&identity)? {
-        return starts.range()?.is_subset(&identity);
-    }
-    // Each element's tree begins once with what the element held, the others with the identity.
-    let old = starts.apply_range(&starts.range()?.subtract(&identity)?.identity()?)?;
-    let meant_elements = UnionMap::new(&[element(a, program)])?;
-    let of_old = old.reverse()?.apply_range(elements)?;
-    let of_meant = meant_starts.reverse()?.apply_range(&meant_elements)?;
-    Ok(old.is_injective()? && of_old.is_equal(&of_meant)?)
 }

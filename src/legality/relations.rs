@@ -6,21 +6,9 @@
 //! tensor A are the points `m_A[…]`.
 
 use super::memory::Clock;
-use super::program::{Leaf, Original, Program, What};
+use super::program::{Leaf, Original, What};
 use crate::ir::{Affine, Loop, Name};
-use crate::poly::{Error, Linear, Piece, Relation, UnionMap, UnionSet};
-
-/// What the definition executes.
-pub(super) struct Meaning {
-    /// All instances.
-    pub(super) instances: UnionSet,
-    /// From instances to the elements that they read.
-    pub(super) reads: UnionMap,
-    /// From instances to the elements that they write.
-    pub(super) writes: UnionMap,
-    /// From instances to the points in time at which the definition executes them.
-    pub(super) order: UnionMap,
-}
+use crate::poly::{Linear, Piece, Relation};
 
 /// The tuple of the instances of an assignment.
 pub(super) fn statement(assignment: usize) -> String {
@@ -37,59 +25,6 @@ pub(super) fn assignment_of(tuple: Option<&str>) -> Option<(usize, bool)> {
     let tuple = tuple?;
     let number = tuple.get(1..)?.parse().ok()?;
     Some((number, tuple.starts_with('F')))
-}
-
-impl Meaning {
-    pub(super) fn of(program: &Program) -> Result<Meaning, Error> {
-        let clock = Clock::of(&program.definition);
-        let (mut reads, mut writes) = (Vec::new(), Vec::new());
-        let (mut order, mut all) = (Vec::new(), Vec::new());
-        for leaf in &program.definition {
-            let Some(a) = leaf.assignment else { continue };
-            let domain = match leaf.what {
-                What::Stmt(_) => leaf.domain(&statement(a)),
-                What::Fill(_) => leaf.domain(&fill(a)),
-            };
-            order.push(domain.clone().to("", clock.moment(leaf)));
-            for (piece, write) in leaf.touched(&domain) {
-                match write {
-                    true => writes.push(piece),
-                    false => reads.push(piece),
-                }
-            }
-            all.push(domain);
-        }
-        Ok(Meaning {
-            instances: UnionSet::new(&all)?,
-            reads: UnionMap::new(&reads)?,
-            writes: UnionMap::new(&writes)?,
-            order: UnionMap::new(&order)?,
-        })
-    }
-
-    /// From each instance to all later ones that touch an element that one of them writes.
-    pub(super) fn dependences(&self) -> Result<UnionMap, Error> {
-        let readers = self.reads.reverse()?;
-        let writers = self.writes.reverse()?;
-        let flow = self.writes.apply_range(&readers)?;
-        let anti = self.reads.apply_range(&writers)?;
-        let output = self.writes.apply_range(&writers)?;
-        let touching = flow.union(&anti)?.union(&output)?;
-        in_order(&touching, &self.order)
-    }
-}
-
-/// The pairs of which the first one is earlier. Only instances that are in pairs are compared,
-/// since most statements have nothing to do with each other.
-fn in_order(pairs: &UnionMap, time: &UnionMap) -> Result<UnionMap, Error> {
-    let mut found = UnionMap::new(&[])?;
-    for map in pairs.maps()? {
-        let from = time.intersect_domain(&map.domain()?.to_union()?)?;
-        let to = time.intersect_domain(&map.range()?.to_union()?)?;
-        let some = map.to_union()?.intersect(&from.lex_lt(&to)?)?;
-        found = found.union(&some)?;
-    }
-    Ok(found)
 }
 
 /// All instances of an assignment.

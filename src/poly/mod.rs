@@ -39,10 +39,12 @@
 
 mod cone;
 mod context;
+mod contradiction;
 mod error;
 mod flow;
 mod handle;
 mod library;
+mod linear;
 mod map;
 mod notation;
 mod pieces;
@@ -54,8 +56,9 @@ pub use context::bounded;
 pub use error::Error;
 pub use flow::{Accesses, Flow};
 pub use library::available;
+pub use linear::Linear;
 pub use map::{Map, UnionMap};
-pub use notation::{Linear, Piece, Relation};
+pub use notation::{Piece, Relation};
 pub use point::Point;
 pub use set::{Set, UnionSet};
 

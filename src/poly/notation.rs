@@ -1,78 +1,9 @@
 //! Parts of sets and maps, in which every name and every sign is right: as rows of coefficients, and
 //! as text in isl's notation, for messages.
 
+use super::linear::Linear;
 use std::collections::HashMap;
 use std::fmt;
-
-/// An integer expression: multiples of variables, and a constant.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Linear {
-    terms: Vec<(i64, String)>,
-    constant: i64,
-}
-
-impl Linear {
-    /// The sum of the terms (a coefficient and a variable each) and of the constant.
-    pub fn new<N: Into<String>>(
-        terms: impl IntoIterator<Item = (i64, N)>,
-        constant: i64,
-    ) -> Linear {
-        let terms = terms.into_iter().map(|(c, name)| (c, name.into()));
-        Linear {
-            terms: terms.collect(),
-            constant,
-        }
-    }
-}
-
-impl Linear {
-    /// Whether no variable occurs.
-    pub fn is_constant(&self) -> bool {
-        self.terms.is_empty()
-    }
-}
-
-/// A variable.
-impl From<&str> for Linear {
-    fn from(name: &str) -> Linear {
-        Linear::new([(1, name)], 0)
-    }
-}
-
-/// A constant.
-impl From<i64> for Linear {
-    fn from(constant: i64) -> Linear {
-        Linear {
-            terms: Vec::new(),
-            constant,
-        }
-    }
-}
-
-impl fmt::Display for Linear {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let signed =
-            |f: &mut fmt::Formatter<'_>, first: bool, negative: bool| match (first, negative) {
-                (true, false) => Ok(()),
-                (true, true) => f.write_str("-"),
-                (false, false) => f.write_str(" + "),
-                (false, true) => f.write_str(" - "),
-            };
-        for (k, (coefficient, name)) in self.terms.iter().enumerate() {
-            signed(f, k == 0, *coefficient < 0)?;
-            // A variable that is alone in an entry of a tuple may be a new one.
-            if *coefficient != 1 {
-                write!(f, "{}*", coefficient.unsigned_abs())?;
-            }
-            f.write_str(&escape(name))?;
-        }
-        if self.constant == 0 && !self.terms.is_empty() {
-            return Ok(());
-        }
-        signed(f, self.terms.is_empty(), self.constant < 0)?;
-        write!(f, "{}", self.constant.unsigned_abs())
-    }
-}
 
 /// How two expressions compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,6 +2,7 @@
 //! of the time that it needs to read text.
 
 use super::context::Context;
+use super::contradiction::contradict;
 use super::error::Error;
 use super::handle::Handle;
 use super::library::{RawMatrix, RawSpace, RawValue};
@@ -11,6 +12,20 @@ use super::point::{CONSTANT, DIVISIONS, DOMAIN, PARAMETERS, RANGE};
 use super::set::{Set, UnionSet};
 use std::ffi::{CString, c_int, c_uint};
 use std::rc::Rc;
+
+impl Piece {
+    /// Whether there is no point, or pair. isl is asked where a quick test does not say so.
+    pub fn is_empty(&self) -> Result<bool, Error> {
+        let parameters = parameters(std::slice::from_ref(self));
+        if contradict(&rows(self, &parameters)?) {
+            return Ok(true);
+        }
+        match self.range {
+            Some(_) => Map::new(std::slice::from_ref(self))?.is_empty(),
+            None => Set::new(std::slice::from_ref(self))?.is_empty(),
+        }
+    }
+}
 
 impl Set {
     /// The union of the pieces.
@@ -102,14 +117,18 @@ fn parameters(pieces: &[Piece]) -> Vec<&str> {
     found
 }
 
+fn rows(piece: &Piece, parameters: &[&str]) -> Result<Rows, Error> {
+    Rows::of(piece, parameters).map_err(|name| {
+        let reason = format!("the variable `{name}` is not introduced");
+        refused(piece, &reason)
+    })
+}
+
 /// The map of a piece; of a set the one from the point without coordinates.
 ///
 /// Source: `isl_basic_map_from_constraint_matrices`.
 fn map(piece: &Piece, parameters: &[&str]) -> Result<Map, Error> {
-    let rows = Rows::of(piece, parameters).map_err(|name| {
-        let reason = format!("the variable `{name}` is not introduced");
-        refused(piece, &reason)
-    })?;
+    let rows = rows(piece, parameters)?;
     let context = &Context::current()?;
     let library = context.library;
     let space = space(context, piece, parameters)?;

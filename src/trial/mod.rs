@@ -196,6 +196,7 @@ fn generate(candidate: &Candidate, reductions: Reductions) -> Result<Kernel, Tri
                 let nest = violation.nest();
                 nest.and_then(|k| candidate.nests.get(k)).cloned()
             }
+            NoCode::Undecided(why) => why.nest().and_then(|k| candidate.nests.get(k)).cloned(),
             _ => None,
         };
         TrialError::Code {

@@ -1,7 +1,7 @@
 //! The first hyperplanes of classic kernels, as data.
 
 use super::classics::{self, GEMVER};
-use super::nest;
+use super::{nest, string};
 use teml::baseline::{Fuse, NoSchedule, Schedule, schedule};
 
 /// The hyperplanes of each statement: coefficients of its iterators, then the constant.
@@ -177,4 +177,36 @@ fn heat_3d() {
     ];
     assert_eq!(hyperplanes(&s), [first, second]);
     assert_eq!(bands(&s), [4]);
+}
+
+/// Each row reads one element of the row before: rows come one after the other, and what is in one
+/// is not jammed with what is in the next.
+#[test]
+fn rows_that_read_a_pivot() {
+    for (rows, value) in [
+        (5, "vsub(X, X, [[k - 1, i], [k - 1, k - 1]])"),
+        (
+            8,
+            "vsub(vmul(X, X, [[k - 1, i], [k - 2, k - 2]]), X, [(), [k - 1, k - 1]])",
+        ),
+    ] {
+        let script = format!(
+            "
+            let X = tensor([{rows}, {rows}]);
+            X = eq({value}, [k, i]);
+            let l = sweep(X);"
+        );
+        let s = found(&script, "l", Fuse::Smart);
+        assert_eq!(hyperplanes(&s), [[[1, 0, 0], [0, 1, 0]]]);
+        assert_eq!(bands(&s), [1, 1]);
+        for options in [
+            "",
+            ", #{tile_sizes: [2]}",
+            ", #{ufactor: 3}",
+            ", #{unrolljam: false}",
+        ] {
+            let check = format!("check(pluto(l{options})).message");
+            assert_eq!(string(&script, &check), "legal", "{value}{options}");
+        }
+    }
 }

@@ -13,9 +13,11 @@ mod inplace;
 mod kernels;
 mod once;
 mod order;
+mod recomputed;
 mod reuse;
 mod threads;
 mod traps;
+mod undecided;
 
 use dialog::{nest, shown, string};
 

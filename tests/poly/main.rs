@@ -5,6 +5,7 @@
 
 #[path = "../properties/config.rs"]
 mod config;
+mod empty;
 mod flow;
 mod legality;
 mod limits;

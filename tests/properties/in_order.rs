@@ -24,8 +24,19 @@ pub struct Recurrences {
     steps: Option<i64>,
 }
 
-/// A tensor, and how far after the element that is assigned it is read.
-type Operand = (usize, [i64; 2]);
+/// A tensor, how far after which element it is read, and which one that is.
+type Operand = (usize, [i64; 2], From);
+
+/// What all elements of a row, or of the tensor, read.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum From {
+    /// The element that is assigned, which each has of its own.
+    Own,
+    /// The one of its row on the diagonal.
+    Diagonal,
+    /// The first one of its row.
+    First,
+}
 
 /// How far away from the element that is assigned others are read.
 const REACH: i64 = 2;
@@ -35,7 +46,8 @@ const MARGIN: i64 = REACH + 1;
 pub fn recurrences() -> impl Strategy<Value = Recurrences> {
     let offset = || prop_oneof![1 => Just(0), 2 => -1..=1i64, 1 => -REACH..=REACH];
     let offsets = (offset(), offset()).prop_map(|(a, b)| [a, b]);
-    let operand = (prop_oneof![2 => Just(0), 1 => Just(1usize)], offsets);
+    let from = prop_oneof![8 => Just(From::Own), 1 => Just(From::Diagonal), 1 => Just(From::First)];
+    let operand = (prop_oneof![2 => Just(0), 1 => Just(1usize)], offsets, from);
     let statement = (0..2usize, [operand.clone(), operand]);
     (
         [1..=4i64, 1..=4i64],
@@ -76,16 +88,20 @@ impl Recurrences {
     }
 
     fn assignment(&self, target: usize, operands: &[Operand; 2]) -> Expr {
-        let element = |tensor: usize, offsets: [i64; 2]| {
+        let element = |tensor: usize, offsets: [i64; 2], from: From| {
             let [a, b] = offsets.map(|o| MARGIN + o);
-            match self.two_dimensions {
-                true => format!("P{tensor}[i + {a}][j + {b}]"),
-                false => format!("P{tensor}[i + {a}]"),
+            match (self.two_dimensions, from) {
+                (true, From::Own) => format!("P{tensor}[i + {a}][j + {b}]"),
+                (true, From::Diagonal) => format!("P{tensor}[i + {a}][i + {b}]"),
+                (true, From::First) => format!("P{tensor}[i + {a}][{b}]"),
+                (false, From::First) => format!("P{tensor}[{a}]"),
+                (false, _) => format!("P{tensor}[i + {a}]"),
             }
         };
-        let [first, second] = operands.map(|(tensor, offsets)| element(tensor, offsets));
+        let [first, second] =
+            operands.map(|(tensor, offsets, from)| element(tensor, offsets, from));
         let [m, n] = self.extents;
-        let (rows, columns) = (m + 2 * MARGIN, n + 2 * MARGIN);
+        let [rows, columns] = [m.max(n) + 2 * MARGIN; 2];
         let (declared, exact) = match self.two_dimensions {
             true => (
                 format!("P0[{rows}][{columns}], P1[{rows}][{columns}], E[{m}][{n}]"),
@@ -93,7 +109,7 @@ impl Recurrences {
             ),
             false => (format!("P0[{rows}], P1[{rows}], E[{m}]"), "E[i]"),
         };
-        let target = element(target, [0, 0]);
+        let target = element(target, [0, 0], From::Own);
         // The old value has a part in the new one, so that no order of updates is harmless.
         let value = format!("3 * {target} + {first} - 2 * {second} + {exact}");
         let text = format!("i64 {declared}\n{target} = {value}");

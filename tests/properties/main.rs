@@ -22,6 +22,7 @@ mod overwrites;
 mod producers;
 mod programs;
 mod races;
+mod recomputes;
 mod reuses;
 mod verdicts;
 #[path = "../worker/mod.rs"]

@@ -21,7 +21,7 @@ use teml::analysis::verify::Invalid;
 use teml::codegen::{NoCode, generate};
 use teml::ir::BinaryOp::Mul;
 use teml::ir::{Elem, Name, NameError, Nest, Reduction, ShapeError};
-use teml::legality::{Reductions, Verdict, check};
+use teml::legality::{Reductions, Undecided, Verdict, check};
 use teml::lower::build::{NoNest, build};
 use teml::transform::nest::at::focus;
 use teml::transform::nest::buffer::NoBuffer;
@@ -305,8 +305,14 @@ fn codes() -> Vec<(Vec<Nest>, &'static str, NoCode)> {
     else {
         panic!("a reversed sum is not in order")
     };
+    // Its statement is another one, and nothing says which of the definition it executes.
+    let unknown = nest(&["f64 A[4], B[4]", "for i in 0..4", "  B[i] = A[i] * 1"]);
+    let unknown = copy.with_trees(unknown.trees().to_vec());
+    let statement = "B[i] = A[i] * 1".to_owned();
+    let undecided = Undecided::Unknown { statement };
     vec![
         (vec![reversed], "kernel", NoCode::Illegal(violation)),
+        (vec![unknown], "kernel", NoCode::Undecided(undecided)),
         (vec![], "kernel", NoCode::Nothing),
         (
             vec![copy.clone(), carried],
@@ -364,6 +370,7 @@ fn every_reason_for_no_c_has_a_case() {
         NoCode::Part { .. } => "Part",
         NoCode::Race { .. } => "Race",
         NoCode::Illegal(_) => "Illegal",
+        NoCode::Undecided(_) => "Undecided",
         NoCode::TensorsDiffer { .. } => "TensorsDiffer",
         NoCode::NameClash { .. } => "NameClash",
         NoCode::Symbol(_) => "Symbol",

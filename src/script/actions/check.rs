@@ -92,9 +92,10 @@ pub(super) static CHECK: Function = Function {
 Whether nests, in order, compute what their definition says: `check(plan)`,
 `check([first, second])`.
 
-The answer is a value. Its `legal` is true, false, or `()` if the answer is unknown. Its
-`message` gives the reason, with two iterations that show it. Its `suggestions` were tried and
-are legal. Printed, it also shows the nest, and the step before which it was legal.",
+The answer is a value. Its `legal` is true, false, or `()` if it is undecided. Its `message` gives
+the reason, with two iterations that show it. Its `suggestions` were tried and are legal. Printed,
+it also shows the nest, and the step before which it was legal, or what can be done if it is
+undecided.",
     call: |call| {
         let (nests, _) = nests_and_name(call)?;
         let reductions = call.state().workbench.settings.reductions;
@@ -132,7 +133,7 @@ impl Checked {
         match &*self.verdict {
             Verdict::Legal => "legal".to_owned(),
             Verdict::Illegal(violation) => violation.to_string(),
-            Verdict::Undecided(why) => format!("not decided: {why}"),
+            Verdict::Undecided(why) => format!("undecided: {why}"),
         }
     }
 
@@ -152,8 +153,17 @@ impl Checked {
 
     /// The message on several lines, with the nest.
     fn text(&self) -> String {
-        let Verdict::Illegal(violation) = &*self.verdict else {
-            return self.message();
+        let violation = match &*self.verdict {
+            Verdict::Illegal(violation) => violation,
+            Verdict::Undecided(why) => {
+                let nest = why.nest().and_then(|k| self.nests.get(k));
+                let nest = nest.map(|nest| diag::in_nest(nest, &why.culprits()));
+                let help = why.help().map(|help| format!("help: {help}"));
+                let notes = nest.iter().chain(&help).flat_map(|note| note.lines());
+                let notes: String = notes.map(|line| format!("\n  {line}")).collect();
+                return format!("{}{notes}", self.message());
+            }
+            Verdict::Legal => return self.message(),
         };
         let repair = self.repair();
         let mut lines = vec![format!("illegal: {}", violation.summary())];

@@ -82,6 +82,13 @@ pub(super) fn no_code(call: &Call, error: NoCode, nests: &[Nest]) -> Failure {
             Some(nest) => failure.note(diag::in_nest(nest, std::slice::from_ref(&race.name))),
             None => failure,
         },
+        NoCode::Undecided(why) => {
+            let nest = why.nest().and_then(|k| nests.get(k));
+            match nest.or(nests.first().filter(|_| nests.len() == 1)) {
+                Some(nest) => failure.note(diag::in_nest(nest, &why.culprits())),
+                None => failure,
+            }
+        }
         NoCode::Illegal(violation) => {
             let reductions = call.state().workbench.settings.reductions;
             return illegal(failure, violation, nests, reductions);

@@ -51,7 +51,7 @@ it.",
             }
         };
         let of = advice::moves(&nest, at.as_ref(), reductions);
-        let of = of.map_err(|why| call.refuse(&format!("not decided: {why}")).argument(0))?;
+        let of = of.map_err(|why| call.refuse(&format!("undecided: {why}")).argument(0))?;
         let kept = (0..of.list.len()).collect();
         let of = Arc::new(of);
         Ok(Dynamic::from(Listed { of, kept }))

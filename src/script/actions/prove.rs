@@ -24,6 +24,7 @@ pub(super) fn report(call: &Call, label: &str, nests: &[Nest]) {
         Ok(other) => other.to_string(),
         Err(Refused::Violation(violation)) => format!("illegal: {violation}"),
         Err(Refused::Race(_, race)) => format!("illegal: {race}"),
+        Err(Refused::Undecided(why)) => format!("undecided: {why}"),
     };
     if exhaustive {
         let policy = match reductions {
@@ -32,7 +33,11 @@ pub(super) fn report(call: &Call, label: &str, nests: &[Nest]) {
         };
         let answer = symbolic::compare(nests, policy, &|| control.interrupted());
         let is_equal = matches!(answer, Ok(Answer::Equal { .. }));
-        is_wrong |= !is_equal && !matches!(proof, Ok(Proof::Assumed(_)));
+        match &proof {
+            Ok(Proof::Assumed(_)) => {}
+            Err(Refused::Undecided(_)) => is_wrong = !is_equal,
+            _ => is_wrong |= !is_equal,
+        }
         match answer {
             Ok(answer) => text.push_str(&format!("; {answer}")),
             Err(fault) => text.push_str(&format!("; not executed: {fault}")),

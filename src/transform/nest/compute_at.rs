@@ -25,7 +25,8 @@
 //! their order and modes. Loops whose names the consumer has get the first free number; loops and
 //! dimensions with a single element disappear. The initialization of a reduction moves along.
 //!
-//! Elements that several iterations read are recomputed by each of them. In some dimension, there
+//! Elements that several iterations read are recomputed by each of them, also elements that do not
+//! depend on the loop's iteration. In some dimension, there
 //! may be no box of constant size, smaller than the tensor, that holds what an iteration reads.
 //! Each iteration then computes all of that dimension. Level 0 means no loop: the tensor is local
 //! to the whole nest.
@@ -98,7 +99,7 @@
 use super::buffer::free_names;
 use super::fuse_outer::following;
 use super::parts::{Names, over_box};
-use super::producer::{NoProducer, Producer, replace_reads};
+use super::producer::{NoProducer, Producer, Replacement, replace_reads};
 use super::resolve::{body_of, chain, find_scope, with_body_of};
 use crate::analysis::bounds::Bounds;
 use crate::analysis::footprint::{Side, Use, footprint};
@@ -175,7 +176,10 @@ pub fn compute_at(nest: &Nest, consumer: &Nest, references: &[LoopRef]) -> Resul
         let mut body = vec![Tree::Local(part.local.clone())];
         body.extend(producer.fill.map(|fill| part.fill(fill)));
         body.push(part.loops(&producer, &mut names));
-        let read = |index: &[Affine]| part.access(index);
+        let read = Replacement {
+            value: &|index| part.access(index),
+            origin: &|_| None,
+        };
         let old = body_of(consumer, place).iter();
         body.extend(old.map(|t| replace_reads(t, tensor, &read)));
         // The places are apart, and what is in one does not change where the others are.

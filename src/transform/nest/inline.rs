@@ -29,8 +29,8 @@
 //! Source: inlining of producers, Halide's `compute_inline` (Ragan-Kelley et al., PLDI 2013).
 
 use super::fuse_outer::following;
-use super::producer::{NoProducer, Producer, replace_reads};
-use crate::ir::{Affine, Expr, MAX_SIZE, Name, Nest, Tensor, Tree};
+use super::producer::{NoProducer, Producer, Replacement, replace_reads};
+use crate::ir::{Affine, Expr, MAX_SIZE, Name, Nest, Origin, Tensor, Tree};
 use crate::transform::{Arg, Error, ErrorKind, Kind, Op, Param, Returns, Value};
 
 /// `inline(producer, consumer)`.
@@ -69,12 +69,24 @@ pub fn inline(nest: &Nest, consumer: &Nest) -> Result<Nest, Error> {
     let consumer = &following(nest, consumer);
     producer.check_consumer(consumer)?;
 
-    let value = |read: &[Affine]| -> Expr {
-        stmt.value.substitute(&|name| {
-            // target[… i + 2 …] is read as target[… x …]: i is x - 2.
-            let mut dimensions = stmt.index.iter().zip(read);
-            let (index, read) = dimensions.find(|(index, _)| index.mentions(name))?;
-            Some(read.plus_constant(-index.offset()))
+    // target[… i + 2 …] is read as target[… x …]: i is x - 2.
+    let iterator = |read: &[Affine], name: &Name| {
+        let mut dimensions = stmt.index.iter().zip(read);
+        let (index, read) = dimensions.find(|(index, _)| index.mentions(name))?;
+        Some(read.plus_constant(-index.offset()))
+    };
+    let value = |read: &[Affine]| stmt.value.substitute(&|name| iterator(read, name));
+    let origin = |read: &[Affine]| {
+        let origin = stmt.origin.as_ref()?;
+        let mut names = origin.point.iter().flat_map(Affine::terms);
+        if names.any(|(name, _)| iterator(read, name).is_none()) {
+            return None;
+        }
+        let point = origin.point.iter();
+        let point = point.map(|a| a.substitute(&|name| iterator(read, name)));
+        Some(Origin {
+            assignment: origin.assignment,
+            point: point.collect(),
         })
     };
     let too_complex = || Error::from(ErrorKind::TooComplex).at_argument(1);
@@ -82,7 +94,11 @@ pub fn inline(nest: &Nest, consumer: &Nest) -> Result<Nest, Error> {
     if reads(consumer, producer.tensor()).any(|n| size(n) > MAX_SIZE) {
         return Err(too_complex());
     }
-    let inlined = |t: &Tree| replace_reads(t, producer.tensor(), &value);
+    let with = Replacement {
+        value: &value,
+        origin: &origin,
+    };
+    let inlined = |t: &Tree| replace_reads(t, producer.tensor(), &with);
     let trees: Vec<Tree> = consumer.trees().iter().map(inlined).collect();
     let result = nest.joined(consumer, trees);
     if values(&result).all(Expr::is_in_limits) {

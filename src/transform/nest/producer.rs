@@ -3,7 +3,9 @@
 
 use super::resolve::check_step;
 use crate::analysis::footprint::{Use, footprint, uses};
-use crate::ir::{Affine, Expr, Fill, Index, Loop, Name, Nest, Range, Stmt, Tensor, Tree};
+use crate::ir::{
+    Affine, Expr, Fill, Index, Loop, Name, Nest, Node, Origin, Range, Stmt, Tensor, Tree,
+};
 use crate::transform::Error;
 use std::sync::Arc;
 
@@ -291,12 +293,15 @@ fn reads(value: &Expr, tensor: &Tensor) -> bool {
     found
 }
 
-/// The tree with every read of `tensor` replaced by what `with` makes of its indices.
-pub(super) fn replace_reads(
-    tree: &Tree,
-    tensor: &Tensor,
-    with: &dyn Fn(&[Affine]) -> Expr,
-) -> Tree {
+/// What a read of a tensor is replaced by, by its indices.
+pub(super) struct Replacement<'f> {
+    pub(super) value: &'f dyn Fn(&[Affine]) -> Expr,
+    /// What a statement executes that only copied the element that was read.
+    pub(super) origin: &'f dyn Fn(&[Affine]) -> Option<Origin>,
+}
+
+/// The tree with every read of `tensor` replaced.
+pub(super) fn replace_reads(tree: &Tree, tensor: &Tensor, with: &Replacement) -> Tree {
     match tree {
         Tree::Loop(l) => {
             let body = l.body.iter().map(|t| replace_reads(t, tensor, with));
@@ -308,12 +313,21 @@ pub(super) fn replace_reads(
         Tree::Stmt(s) => {
             let replaced = |t: &Tensor, index: &Index| match index {
                 _ if t != tensor => None,
-                Index::At(index) => Some(with(index)),
-                Index::Unset | Index::Forbidden => Some(with(&[])),
+                Index::At(index) => Some((with.value)(index)),
+                Index::Unset | Index::Forbidden => Some((with.value)(&[])),
+            };
+            let copied = match s.value.node() {
+                Node::Access { tensor: t, index } if t == tensor => match index {
+                    Index::At(index) => (with.origin)(index),
+                    Index::Unset | Index::Forbidden => (with.origin)(&[]),
+                },
+                _ => None,
             };
             let value = s.value.map_accesses(&replaced);
             let s = Stmt::clone(s);
-            Tree::Stmt(Arc::new(Stmt { value, ..s }))
+            let is_copy = s.origin.is_none() && s.update.is_none();
+            let origin = s.origin.or(copied.filter(|_| is_copy));
+            Tree::Stmt(Arc::new(Stmt { value, origin, ..s }))
         }
         Tree::Fill(_) | Tree::Local(_) => tree.clone(),
     }

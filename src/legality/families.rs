@@ -1,0 +1,104 @@
+//! Which executions of a reduction have to do with each other, where elements are computed several
+//! times.
+
+use super::memory::{iterator, leaf_of, written};
+use super::program::{Leaf, Program};
+use crate::poly::{Error, Linear, Piece, UnionMap, UnionSet};
+
+/// A leaf and its number.
+pub(super) type Numbered<'p, 'a> = (usize, &'p Leaf<'a>);
+
+/// The nodes of trees: executions of updates, and of leaves that combine partial results.
+pub(super) struct Nodes<'p, 'a> {
+    pub(super) all: UnionSet,
+    pub(super) updates: Vec<Numbered<'p, 'a>>,
+    /// Each after those that it reads.
+    pub(super) combining: Vec<Numbered<'p, 'a>>,
+    /// From nodes to those that they read.
+    pub(super) links: UnionMap,
+    /// From nodes to the other values that they update.
+    pub(super) starts: UnionMap,
+}
+
+/// Leaves whose nodes read each other, and how many loops around all of them no tree leaves an
+/// iteration of.
+pub(super) struct Family {
+    pub(super) leaves: Vec<usize>,
+    pub(super) loops: usize,
+}
+
+impl Family {
+    /// All nodes, whose trees need not be told apart.
+    pub(super) fn of_all(nodes: &Nodes) -> Family {
+        let all = nodes.updates.iter().chain(&nodes.combining);
+        Family {
+            leaves: all.map(|(k, _)| *k).collect(),
+            loops: 0,
+        }
+    }
+
+    /// The families of the nodes.
+    pub(super) fn all(program: &Program, nodes: &Nodes) -> Result<Vec<Family>, Error> {
+        let leaf = |tuple: Option<String>| leaf_of(tuple.as_deref()).map(|(k, _)| k);
+        let mut pairs = Vec::new();
+        for map in nodes.links.maps()? {
+            let (reader, read) = map.tuples();
+            pairs.extend(leaf(reader).zip(leaf(read)));
+        }
+        let all = nodes.updates.iter().chain(&nodes.combining);
+        let mut groups: Vec<Vec<usize>> = all.map(|(k, _)| vec![*k]).collect();
+        for (reader, read) in &pairs {
+            let group = |k: &usize| groups.iter().position(|g| g.contains(k));
+            if let (Some(one), Some(other)) = (group(reader), group(read))
+                && one != other
+            {
+                let moved = std::mem::take(&mut groups[other]);
+                groups[one].extend(moved);
+            }
+        }
+        groups.retain(|g| !g.is_empty());
+        let mut families = Vec::new();
+        for leaves in groups {
+            let own = pairs.iter().filter(|(reader, _)| leaves.contains(reader));
+            let own: Vec<&(usize, usize)> = own.collect();
+            let mut loops = common_loops(program, &leaves);
+            while loops > 0 {
+                let same = own.iter().map(|(reader, read)| {
+                    let [reader, read] = [reader, read].map(|k| (*k, &program.leaves[*k]));
+                    in_one_iteration(reader, read, loops)
+                });
+                let same = UnionMap::new(&same.collect::<Vec<_>>())?;
+                let domains = leaves
+                    .iter()
+                    .map(|k| program.leaves[*k].domain(&written(*k)));
+                let domains = UnionSet::new(&domains.collect::<Vec<_>>())?;
+                let links = nodes.links.intersect_domain(&domains)?;
+                if links.is_subset(&same)? {
+                    break;
+                }
+                loops -= 1;
+            }
+            families.push(Family { leaves, loops });
+        }
+        Ok(families)
+    }
+}
+
+/// How many loops are around all of the leaves.
+fn common_loops(program: &Program, leaves: &[usize]) -> usize {
+    let mut leaves = leaves.iter().map(|k| &program.leaves[*k]);
+    let Some(first) = leaves.next() else {
+        return 0;
+    };
+    let shared = leaves.map(|other| first.around_both(other).0);
+    shared.min().unwrap_or(first.loops.len())
+}
+
+/// From executions of one leaf to those of another in the same iteration of the outermost `loops`.
+fn in_one_iteration((k, from): Numbered, (other, to): Numbered, loops: usize) -> Piece {
+    let values = (0..to.loops.len()).map(|d| match d < loops {
+        true => Linear::from(iterator(d).as_str()),
+        false => Linear::from(format!("{} other", iterator(d)).as_str()),
+    });
+    from.domain(&written(k)).to(&written(other), values)
+}

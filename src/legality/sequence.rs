@@ -1,0 +1,75 @@
+//! Whether nests compute the right values as long as no two iterations run at the same time.
+
+use super::check::{OPERATIONS, is_reordered};
+use super::equal::{self, Operands, Unequal};
+use super::find;
+use super::order::{self, Unknown};
+use super::program::Program;
+use super::verdict::{Question, Undecided};
+use super::violation::Violation;
+use crate::poly;
+
+/// The first thing that is wrong. `reassociates` says of which assignments the updates of one element
+/// may be executed in any order.
+pub(super) fn violation(
+    program: &Program,
+    reassociates: &dyn Fn(usize) -> bool,
+) -> Result<Option<Violation>, Undecided> {
+    if program.is_in_place() {
+        return Ok(None);
+    }
+    if !is_reordered(program) {
+        let wrong = values(program, reassociates)?;
+        return Ok(wrong.map(|wrong| find::wrong(program, &wrong)));
+    }
+    match limited(program, || order::violation(program, reassociates))? {
+        Some(twice @ Violation::Twice { .. }) => {
+            let harms = values(program, reassociates)?.is_some();
+            Ok(harms.then_some(twice))
+        }
+        found => Ok(found),
+    }
+}
+
+/// Whether nothing is: no more than [`violation`] being `None`, and quicker.
+pub(super) fn holds(
+    program: &Program,
+    reassociates: &dyn Fn(usize) -> bool,
+) -> Result<bool, Undecided> {
+    if program.is_in_place() {
+        return Ok(true);
+    }
+    if !is_reordered(program) {
+        return Ok(values(program, reassociates)?.is_none());
+    }
+    match limited(program, || order::holds(program, reassociates))? {
+        order::Kept::Yes => Ok(true),
+        order::Kept::No => Ok(false),
+        order::Kept::Repeated => Ok(values(program, reassociates)?.is_none()),
+    }
+}
+
+/// The first operand or result that has another value than in the definition.
+fn values(
+    program: &Program,
+    reassociates: &dyn Fn(usize) -> bool,
+) -> Result<Option<equal::Wrong>, Undecided> {
+    let operands = Operands::of(program)?;
+    let unequal = limited(program, || {
+        let wrong = equal::wrong(program, &operands, reassociates);
+        wrong.map_err(|error| Unknown {
+            question: Question::Values,
+            error,
+        })
+    })?;
+    match unequal {
+        Some(Unequal::Unresolved) => Err(Undecided::Copied),
+        Some(Unequal::Wrong(wrong)) => Ok(Some(wrong)),
+        None => Ok(None),
+    }
+}
+
+fn limited<T>(program: &Program, ask: impl FnOnce() -> Result<T, Unknown>) -> Result<T, Undecided> {
+    let answer = poly::bounded(OPERATIONS, || Ok(ask()))?;
+    answer.map_err(|Unknown { question, error }| Undecided::of(program, question, error))
+}

@@ -1,0 +1,325 @@
+//! A quick test of whether constraints contradict each other: the simplex method, exactly.
+//!
+//! It finds a constraint that is negative wherever the others hold. What it says is certain: the
+//! sum of constraints that shows it is added up again. It says nothing where fractions satisfy all
+//! constraints, or where numbers become too large.
+//!
+//! Source: Dutertre and de Moura, A Fast Linear-Arithmetic Solver for DPLL(T), 2006.
+
+use super::notation::Rows;
+
+/// So many exchanges of a row and a column are tried.
+const MAX_PIVOTS: usize = 500;
+
+/// What is 0, or at least 0: the coefficients of variables, and a constant.
+struct Constraint {
+    numbers: Vec<i64>,
+    is_equation: bool,
+}
+
+/// What a column stands for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Column {
+    /// A variable, which may be anything.
+    Variable,
+    /// The value of a constraint.
+    Constraint(usize),
+}
+
+/// The value of a constraint in terms of the columns: `denominator` times it is the sum of `numbers`
+/// times the columns, and the last one of them.
+struct Row {
+    constraint: usize,
+    denominator: i64,
+    numbers: Vec<i64>,
+}
+
+struct Tableau {
+    constraints: Vec<Constraint>,
+    columns: Vec<Column>,
+    rows: Vec<Row>,
+}
+
+/// Whether there are no integers that satisfy all constraints; `false` where that is not known.
+pub(super) fn contradict(rows: &Rows) -> bool {
+    let equations = rows.equations.iter().map(|row| (row, true));
+    let all = equations.chain(rows.inequalities.iter().map(|row| (row, false)));
+    let mut constraints = Vec::new();
+    for (row, is_equation) in all {
+        match Constraint::of(row, is_equation) {
+            Some(Some(constraint)) => constraints.push(constraint),
+            Some(None) => {}
+            // A constant that is wrong.
+            None => return true,
+        }
+    }
+    // Numbers that are too large are not known to contradict anything.
+    if constraints.iter().any(|c| c.numbers.is_empty()) {
+        return false;
+    }
+    Tableau::of(constraints, rows.columns - 1)
+        .contradiction()
+        .unwrap_or(false)
+}
+
+impl Constraint {
+    /// The constraint without common factors, as tight as it is for integers; nothing where it always
+    /// holds, and `None` where it never does. One with numbers that are too large has none.
+    fn of(row: &[i128], is_equation: bool) -> Option<Option<Constraint>> {
+        let Some((constant, coefficients)) = row.split_last() else {
+            return Some(None);
+        };
+        let gcd = coefficients
+            .iter()
+            .fold(0, |gcd, c| gcd_of(gcd, c.unsigned_abs()));
+        let Ok(gcd) = i128::try_from(gcd) else {
+            return Some(Some(Constraint {
+                numbers: Vec::new(),
+                is_equation,
+            }));
+        };
+        match (gcd, is_equation) {
+            (0, true) => return (*constant == 0).then_some(None),
+            (0, false) => return (*constant >= 0).then_some(None),
+            (_, true) if constant % gcd != 0 => return None,
+            _ => {}
+        }
+        let coefficients = coefficients.iter().map(|c| c / gcd);
+        let numbers = coefficients.chain([constant.div_euclid(gcd)]);
+        let numbers: Result<Vec<i64>, _> = numbers.map(i64::try_from).collect();
+        Some(Some(Constraint {
+            numbers: numbers.unwrap_or_default(),
+            is_equation,
+        }))
+    }
+}
+
+fn gcd_of(a: u128, b: u128) -> u128 {
+    match b {
+        0 => a,
+        b => gcd_of(b, a % b),
+    }
+}
+
+impl Tableau {
+    fn of(constraints: Vec<Constraint>, variables: usize) -> Tableau {
+        let rows = constraints.iter().enumerate().map(|(constraint, c)| Row {
+            constraint,
+            denominator: 1,
+            numbers: c.numbers.clone(),
+        });
+        Tableau {
+            rows: rows.collect(),
+            constraints,
+            columns: vec![Column::Variable; variables],
+        }
+    }
+
+    /// Whether there is a contradiction; `None` where numbers become too large.
+    fn contradiction(mut self) -> Option<bool> {
+        // Variables are expressed by constraints, equations first; what they are is not asked.
+        for column in 0..self.columns.len() {
+            let candidates = self.rows.iter().enumerate();
+            let candidates = candidates.filter(|(_, row)| row.numbers[column] != 0);
+            let best = candidates.min_by_key(|(_, row)| {
+                let is_equation = self.constraints[row.constraint].is_equation;
+                (!is_equation, row.numbers[column].unsigned_abs())
+            });
+            if let Some((row, _)) = best {
+                self.exchange(row, column)?;
+                self.rows.swap_remove(row);
+            }
+        }
+        // So are the equations that are left.
+        while let Some(row) = self
+            .rows
+            .iter()
+            .position(|row| self.is_equation(row.constraint))
+        {
+            let column = self.entering(&self.rows[row], |number| number != 0);
+            match column {
+                Some(column) => self.exchange(row, column)?,
+                None if self.rows[row].constant() != 0 => return Some(self.is_certain(row)),
+                None => {
+                    self.rows.swap_remove(row);
+                }
+            }
+        }
+        for _ in 0..MAX_PIVOTS {
+            let negative = self.rows.iter().enumerate();
+            let negative = negative.filter(|(_, row)| row.constant() < 0);
+            let Some((row, _)) = negative.min_by_key(|(_, row)| row.constraint) else {
+                return Some(false);
+            };
+            match self.entering(&self.rows[row], |number| number > 0) {
+                Some(column) => self.exchange(row, column)?,
+                None => return Some(self.is_certain(row)),
+            }
+        }
+        Some(false)
+    }
+
+    fn is_equation(&self, constraint: usize) -> bool {
+        self.constraints[constraint].is_equation
+    }
+
+    /// The column of the first constraint, no equation, whose number is as it should be.
+    fn entering(&self, row: &Row, fits: impl Fn(i64) -> bool) -> Option<usize> {
+        let columns = self.columns.iter().zip(&row.numbers).enumerate();
+        let fitting = columns.filter_map(|(at, (column, number))| match column {
+            Column::Constraint(k) if !self.is_equation(*k) && fits(*number) => Some((*k, at)),
+            _ => None,
+        });
+        fitting.min().map(|(_, at)| at)
+    }
+
+    /// Makes the row a column, and the column a row. `None` where numbers become too large.
+    fn exchange(&mut self, row: usize, column: usize) -> Option<()> {
+        let pivot = &self.rows[row];
+        let by = pivot.numbers[column];
+        let sign = by.signum();
+        let mut solved: Vec<i64> = pivot.numbers.iter().map(|n| -sign * n).collect();
+        solved[column] = sign * pivot.denominator;
+        let by = by.checked_abs()?;
+        for (k, other) in self.rows.iter_mut().enumerate() {
+            let times = other.numbers[column];
+            if k == row || times == 0 {
+                continue;
+            }
+            for (at, (number, solved)) in other.numbers.iter_mut().zip(&solved).enumerate() {
+                let own = if at == column {
+                    0
+                } else {
+                    number.checked_mul(by)?
+                };
+                *number = own.checked_add(times.checked_mul(*solved)?)?;
+            }
+            other.denominator = other.denominator.checked_mul(by)?;
+            other.reduce();
+        }
+        let entered = self.columns[column];
+        let pivot = &mut self.rows[row];
+        self.columns[column] = Column::Constraint(pivot.constraint);
+        pivot.numbers = solved;
+        pivot.denominator = by;
+        pivot.reduce();
+        if let Column::Constraint(entered) = entered {
+            pivot.constraint = entered;
+        }
+        Some(())
+    }
+
+    /// Whether the sum that a row says is right, and shows a contradiction.
+    fn is_certain(&self, row: usize) -> bool {
+        let row = &self.rows[row];
+        let mut sum: Vec<Option<i128>> = vec![Some(0); self.columns.len() + 1];
+        let mut add = |constraint: usize, times: i64| {
+            for (sum, number) in sum.iter_mut().zip(&self.constraints[constraint].numbers) {
+                let product = i128::from(times) * i128::from(*number);
+                *sum = sum.and_then(|sum| sum.checked_add(product));
+            }
+        };
+        add(row.constraint, row.denominator);
+        let mut is_negative = row.denominator > 0;
+        for (column, number) in self.columns.iter().zip(&row.numbers) {
+            match column {
+                Column::Constraint(k) => {
+                    add(*k, number.saturating_neg());
+                    is_negative &= *number <= 0 || self.is_equation(*k);
+                }
+                Column::Variable => is_negative &= *number == 0,
+            }
+        }
+        let constant = row.constant();
+        let is_wrong = constant < 0 || constant != 0 && self.is_equation(row.constraint);
+        let only_constant = match sum.split_last() {
+            Some((last, rest)) => {
+                *last == Some(i128::from(constant)) && rest.iter().all(|s| *s == Some(0))
+            }
+            None => false,
+        };
+        is_negative && is_wrong && only_constant
+    }
+}
+
+impl Row {
+    fn constant(&self) -> i64 {
+        self.numbers.last().copied().unwrap_or(0)
+    }
+
+    /// Without a common factor.
+    fn reduce(&mut self) {
+        let mut gcd = u128::from(self.denominator.unsigned_abs());
+        for number in &self.numbers {
+            if gcd == 1 {
+                return;
+            }
+            gcd = gcd_of(gcd, u128::from(number.unsigned_abs()));
+        }
+        if let Ok(gcd) = i64::try_from(gcd) {
+            self.denominator /= gcd;
+            self.numbers.iter_mut().for_each(|n| *n /= gcd);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::poly::{Linear, Piece, Relation};
+
+    /// `l <= r` for each pair, in the variables `x`, `y`, `z` and `n`.
+    fn contradicts(constraints: &[(Linear, Linear)]) -> bool {
+        let piece = Piece::set("", ["x", "y", "z", "n"]);
+        let piece = constraints.iter().fold(piece, |piece, (left, right)| {
+            piece.constrain(left.clone(), Relation::LessOrEqual, right.clone())
+        });
+        contradict(&Rows::of(&piece, &[]).unwrap())
+    }
+
+    fn sum(terms: &[(i64, &str)], constant: i64) -> Linear {
+        Linear::new(terms.iter().copied(), constant)
+    }
+
+    #[test]
+    fn a_later_iteration_is_in_no_earlier_block() {
+        // Blocks x and y of 32 iterations, of which that of z is the first and that of n comes later.
+        let blocks = [
+            (sum(&[(32, "x")], 0), sum(&[(1, "z")], 0)),
+            (sum(&[(1, "z")], 0), sum(&[(32, "x")], 31)),
+            (sum(&[(32, "y")], 0), sum(&[(1, "n")], 0)),
+            (sum(&[(1, "n")], 0), sum(&[(32, "y")], 31)),
+            (sum(&[(1, "z")], 1), sum(&[(1, "n")], 0)),
+        ];
+        let earlier = (sum(&[(1, "y")], 1), sum(&[(1, "x")], 0));
+        assert!(!contradicts(&blocks));
+        assert!(contradicts(&[&blocks[..], &[earlier]].concat()));
+    }
+
+    #[test]
+    fn numbers_that_are_too_large_show_nothing() {
+        let large = i64::MAX / 3;
+        let never = |c: i64| {
+            contradicts(&[
+                (sum(&[(c, "x"), (c - 1, "y")], 1), sum(&[], 0)),
+                (sum(&[(c - 2, "y")], 0), sum(&[(c, "z")], -7)),
+                (sum(&[], 1), sum(&[(c, "x"), (c - 1, "y")], 0)),
+                (sum(&[(c - 1, "z")], 0), sum(&[(c - 5, "y"), (3, "n")], 0)),
+            ])
+        };
+        assert!(never(5));
+        assert!(!never(large));
+    }
+
+    #[test]
+    fn equations_without_integers_contradict() {
+        let piece = Piece::set("", ["x", "y"]);
+        let odd = Linear::new([(2, "x"), (-4, "y")], 0);
+        let piece = piece.constrain(odd, Relation::Equal, 3);
+        assert!(contradict(&Rows::of(&piece, &[]).unwrap()));
+        let both = Piece::set("", ["x"])
+            .constrain("x", Relation::Equal, 3)
+            .constrain("x", Relation::Equal, 4);
+        assert!(contradict(&Rows::of(&both, &[]).unwrap()));
+    }
+}

@@ -1,0 +1,100 @@
+//! Values that are computed again in each iteration that reads them.
+
+use super::{illegal, legal};
+
+const MIRRORED: &str = "
+    let x = tensor([13]);
+    let w = tensor([13]);
+    let y = eq(x * w, [i] -> [i]);
+    let z = eq(vadd(y, y, [[i], [12 - i]]), [i]);
+    let p = build(y);
+    let c = build(z);
+";
+
+#[test]
+fn all_of_a_producer_can_be_computed_in_each_iteration() {
+    legal(
+        MIRRORED,
+        &[
+            "p.compute_at(c, \"i\")",
+            "p.compute_at(c, \"i\").parallelize(\"i\")",
+            "p.vectorize(\"i\").compute_at(c.stripmine(\"i\", 4), \"i_o\")",
+            "p.compute_at(c, \"i\").reverse(\"i_2\")",
+            "p.inline(c)",
+            "p.compute_at(c, 0)",
+        ],
+    );
+}
+
+#[test]
+fn producers_of_other_loops_can_be_computed_in_each_iteration() {
+    let script = "
+        let x = tensor([6]);
+        let w = tensor([6, 6]);
+        let y = eq(vmul(x, x, [[j], [j]]), [j]);
+        let z = eq(vadd(y, w, [[j], [i, j]]), [i, j]);
+        let p = build(y);
+        let c = build(z);
+    ";
+    legal(
+        script,
+        &[
+            "p.compute_at(c, \"i\")",
+            "p.compute_at(c, \"i\").parallelize(\"i\").vectorize(\"j\")",
+            "p.compute_at(c.interchange(1, 2), \"i\")",
+            "p.compute_at(c, \"j\")",
+        ],
+    );
+    // All of a sum, for a row of what reads it, and what is computed from it for a row of that.
+    let chain = "
+        let w = tensor([6, 6]);
+        let s = vsum(vmul(w, w, [[i, k], [k, i]]), [k]);
+        let s = eq(s, [i]);
+        let t = eq(vadd(s, s, [[i], [5 - i]]), [i]);
+        let u = eq(vmul(t, t, [[i], [j]]), [i, j]);
+        let a = build(s);
+        let b = build(t);
+        let c = build(u);
+    ";
+    legal(
+        chain,
+        &[
+            "[a.compute_at(b, \"i\"), c]",
+            "a.compute_at(b, \"i\").stripmine(\"k\", 4).parallelize(\"i\")",
+            "[a, b.compute_at(c, \"j\")]",
+        ],
+    );
+}
+
+/// What packs a tensor whose values are written in the place of its reads computes them.
+#[test]
+fn copies_of_what_is_inlined_compute_it() {
+    legal(
+        MIRRORED,
+        &[
+            "p.inline(c.stripmine(\"i\", 4).pack(\"i_i\", y))",
+            "p.inline(c.stripmine(\"i\", 4).pack(\"i_o\", y))",
+            "p.inline(c.pack(0, y)).vectorize(\"y_pack_1\")",
+        ],
+    );
+}
+
+/// Each iteration has a local tensor of its own, however large.
+#[test]
+fn local_tensors_of_the_shape_of_others_are_not_those() {
+    let script = "
+        let x = tensor([6]);
+        let y = eq(x * x, [i] -> [i]);
+        let z = eq(vadd(y, x, [[i], [i]]), [i]);
+        let u = eq(vmul(y, z, [[i], [i]]), [i]);
+        let a = build(y);
+        let b = build(z);
+        let c = build(u);
+    ";
+    legal(script, &["[a, b, c]", "a.compute_at(b, 0)"]);
+    illegal(
+        script,
+        "[a.compute_at(b, 0), c]",
+        &["where y[0] holds what y[0] held at the start"],
+    );
+}
