@@ -79,12 +79,16 @@ fn workbench(limits: &Limits) -> Workbench {
     }
 }
 
-/// Runs the script in a file, or on standard input.
+/// Runs the script in a file, or on standard input, and says what it is warned of.
 fn script(session: &mut Session, file: &Path) -> Result<(), ScriptError> {
-    match file == Path::new("-") {
+    let ran = match file == Path::new("-") {
         true => session.run_input(std::io::stdin()),
         false => session.run_file(file),
+    };
+    for warning in session.warnings(std::io::stderr().is_terminal()) {
+        say(warning.trim_end());
     }
+    ran
 }
 
 /// The session of a command, stopped by Ctrl-C; the exit code where there is none.
@@ -115,7 +119,12 @@ fn run(file: &Path, settings: Settings, limits: &Limits, allow_write: Vec<PathBu
         Err(code) => return code,
     };
     let ran = script(&mut session, file);
-    finish(&session, ran, || ExitCode::SUCCESS)
+    finish(&session, ran, || {
+        if let Some(text) = session.silence(std::io::stderr().is_terminal()) {
+            say(text.trim_end());
+        }
+        ExitCode::SUCCESS
+    })
 }
 
 fn emit(file: &Path, output: Option<&Path>, settings: Settings, team: &Team) -> ExitCode {

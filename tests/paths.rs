@@ -260,3 +260,176 @@ fn paths_are_compared() {
     assert_eq!(value(&mut session, "a.path() == a.path()"), "=> true");
     assert_eq!(value(&mut session, "a.path() == z.path()"), "=> false");
 }
+
+const LIBRARY: &str = r#"
+let A = tensor([30, 40]);
+let B = tensor([40, 50]);
+let b = tensor([50]);
+let D = contract(A, B, [2, 1]);
+let l = build(D);
+let E = add(D, b, [[i, j], [j]] -> [i, j]);
+let tiled = l.tile([4, 8]).parallelize("i1_o");
+let twice = tile(l, ["i1"], [8]).tile(["i1_i"], [2]);
+let product = schedules::gemm(l, #{threads: 1, mr: 4, nr: 8});
+let both = schedules::gemm_at(l, build(E), #{threads: 1, mr: 4, nr: 8});
+let chosen = schedules::optimize([l, build(E)]);
+let chained = l.chain([|n| n.tile(4), |n| n.parallelize("i1_o")]);
+let G = contract(B, B, [1, 1]);
+let replayed = path(l.tile([4, 8])).replay(build(G));
+let out = "";
+"#;
+
+#[test]
+fn a_call_of_the_library_is_one_step() {
+    let mut session = session(LIBRARY);
+    let lines = |text: String| -> Vec<String> {
+        let steps = text.lines().filter(|l| !l.ends_with(';'));
+        steps.map(|l| l.trim().to_owned()).collect()
+    };
+    let mut steps = |of: &str| lines(text(&mut session, &format!("path({of}).to_string()")));
+    assert_eq!(
+        steps("tiled"),
+        ["build(D)", ".tile([4, 8])", ".parallelize(\"i1_o\")"]
+    );
+    assert_eq!(
+        steps("twice"),
+        ["build(D)", ".tile([\"i1\"], [8])", ".tile([\"i1_i\"], [2])"]
+    );
+    assert_eq!(
+        steps("product"),
+        ["schedules::gemm(build(D), #{mr: 4, nr: 8, threads: 1})"]
+    );
+    assert_eq!(
+        steps("both"),
+        ["schedules::gemm_at(nest_1, nest_2, #{mr: 4, nr: 8, threads: 1})"]
+    );
+    assert_eq!(steps("chosen"), ["schedules::optimize([nest_1, nest_2])"]);
+    // What a closure of the script does is a step of its own.
+    assert_eq!(
+        steps("chained"),
+        ["build(D)", ".tile(4)", ".parallelize(\"i1_o\")"]
+    );
+    assert_eq!(value(&mut session, "tiled.path().len()"), "=> 3");
+    assert_eq!(value(&mut session, "tiled.undo(2) == l"), "=> true");
+    assert_eq!(
+        value(&mut session, "twice.undo() == l.tile([\"i1\"], [8])"),
+        "=> true"
+    );
+    assert_eq!(value(&mut session, "product.undo() == l"), "=> true");
+    assert!(refusal(&mut session, "tiled.undo(3)").contains("has taken 2 since it was built"));
+}
+
+#[test]
+fn a_call_of_the_library_can_be_unfolded() {
+    let mut session = session(LIBRARY);
+    let unfolded = text(&mut session, "path(tiled, #{unfold: true}).to_string()");
+    let expected = "build(D)
+    // tile([4, 8])
+    .stripmine(\"i1\", 4)
+    .stripmine(\"i2\", 8)
+    .interchange(\"i1_i\", \"i2_o\")
+    .parallelize(\"i1_o\")";
+    assert!(unfolded.ends_with(expected), "{unfolded}");
+    let length = value(&mut session, "path(tiled, #{unfold: true}).len()");
+    assert_eq!(length, "=> 5");
+    for wrong in [
+        "path(l, 3)",
+        "path(l, #{unfold: 1})",
+        "path(l, #{fold: true})",
+    ] {
+        assert!(
+            refusal(&mut session, wrong).contains("#{unfold: true}"),
+            "{wrong}"
+        );
+    }
+}
+
+#[test]
+fn calls_of_the_library_make_the_nest_again() {
+    let mut session = session(LIBRARY);
+    let nests = [
+        "tiled", "twice", "product", "both", "chosen", "chained", "replayed",
+    ];
+    for nest in nests {
+        let printed = value(&mut session, nest);
+        for path in [
+            format!("path({nest})"),
+            format!("path({nest}, #{{unfold: true}})"),
+        ] {
+            let script = text(&mut session, &format!("{path}.to_string()"));
+            let again = value(&mut self::session(""), &script);
+            assert_eq!(again, printed, "{script}");
+        }
+        let same = value(&mut session, &format!("replay(json({nest})) == {nest}"));
+        assert_eq!(same, "=> true", "{nest}");
+    }
+    // On another nest, the steps of the call are there, and not the nest that it was called with.
+    let replayed = text(&mut session, "path(replayed).to_string()");
+    assert!(
+        replayed.contains("// tile([4, 8])\n    .stripmine(\"i1\", 4)"),
+        "{replayed}"
+    );
+    assert!(text(&mut session, "json(tiled)").contains("\"of\": \"tile([4, 8])\""));
+}
+
+#[test]
+fn paths_with_calls_of_the_library_are_compared() {
+    let mut session = session(LIBRARY);
+    let mut diff =
+        |first: &str, second: &str| text(&mut session, &format!("diff({first}, {second})"));
+    assert_eq!(
+        diff("l.tile([4, 4])", "tiled"),
+        "  build(D)\n- tile([4, 4])\n+ tile([4, 8])\n+ parallelize(\"i1_o\")"
+    );
+    assert_eq!(
+        diff("l.tile([4, 8])", "tiled.undo()"),
+        "  build(D)\n  tile([4, 8])"
+    );
+    assert_eq!(
+        diff("path(l.tile([4, 4]), #{unfold: true})", "l.tile([4, 8])"),
+        "  build(D)\n  stripmine(\"i1\", 4)\n- stripmine(\"i2\", 4)\n+ stripmine(\"i2\", 8)\n  \
+         interchange(\"i1_i\", \"i2_o\")"
+    );
+    // Calls that look the same and are not.
+    let other = "schedules::pointwise(build(E), #{threads: 1})";
+    let same = "schedules::pointwise(build(E).interchange(1, 2), #{threads: 1})";
+    let shown = diff(other, same);
+    assert!(shown.contains("interchange(1, 2)"), "{shown}");
+}
+
+#[test]
+fn the_c_names_the_call_and_the_line_of_the_script() {
+    let mut session = Session::new(Box::new(std::io::sink()), Workbench::default()).unwrap();
+    let script = format!("{LIBRARY}\nlet first = codegen(tiled);\nlet second = codegen(product);");
+    session.run_text("mine.rhai", &script).unwrap();
+    let c = session.emitted().unwrap();
+    assert!(!c.contains("std/"), "{c}");
+    assert!(
+        c.contains("//   tile([4, 8]), mine.rhai:8\n//   parallelize(\"i1_o\"), mine.rhai:8"),
+        "{c}"
+    );
+    assert!(c.contains("// tile([4, 8]), mine.rhai:8"), "{c}");
+    let gemm = "schedules::gemm(…, #{mr: 4, nr: 8, threads: 1}), mine.rhai:10";
+    assert!(c.contains(&format!("//   {gemm}\n")), "{c}");
+}
+
+#[test]
+fn what_was_legal_before_names_the_call() {
+    let mut session = session(
+        "let x = tensor([100]); x = eq(vadd(x, x, [[i], [i - 1]]), [i]);
+         let s = sweep(x);
+         let bad = s.chain([|n| n.stripmine(1, 10)]).interchange_n(1, 0).reverse(\"i_i\");",
+    );
+    let message = refusal(&mut session, "codegen(bad)");
+    assert!(
+        message.contains("the nest was legal before `reverse(\"i_i\")` at "),
+        "{message}"
+    );
+    value(
+        &mut session,
+        "let A = tensor([20, 20]); A = eq(vat(A, [i - 1, j + 1]), [i, j], [20, 20]); \
+         let t = sweep(A).tile(4);",
+    );
+    let message = refusal(&mut session, "codegen(t)");
+    assert!(message.contains("in `tile(4)` at <line"), "{message}");
+}

@@ -122,7 +122,7 @@ fn every_path_of_every_script_makes_its_nest_again() {
         let nests = nests(script);
         assert!(nests.len() > 1, "{script}");
         for nest in nests {
-            let path = trace::script(&nest).unwrap();
+            let path = trace::script(&nest, trace::Calls::Unfolded).unwrap();
             let mut session = Session::new(Box::new(std::io::sink()), Workbench::default())
                 .ok()
                 .unwrap();

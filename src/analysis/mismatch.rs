@@ -25,6 +25,28 @@ impl fmt::Display for Place {
     }
 }
 
+/// What an index allows its iterator.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Allowed {
+    /// The index.
+    pub index: Affine,
+    /// Its dimension.
+    pub place: Place,
+    /// The first value, and one past the last.
+    pub values: (i64, i64),
+}
+
+impl fmt::Display for Allowed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Allowed {
+            index,
+            place,
+            values: allowed,
+        } = self;
+        write!(f, "`{index}` in {place} allows {}", values(*allowed))
+    }
+}
+
 /// Shapes, ranks, ranges or element types that do not fit together.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Mismatch {
@@ -40,11 +62,11 @@ pub enum Mismatch {
         /// The iterators.
         list: String,
     },
-    /// An iterator runs over dimensions of different extents.
-    #[error("iterator `{iterator}` runs over {first} and over {second}")]
+    /// One index in dimensions of different extents.
+    #[error("`{index}` indexes {first} and {second}")]
     Extents {
-        /// The iterator.
-        iterator: Name,
+        /// The index.
+        index: Affine,
         /// Where it was met first.
         first: Place,
         /// Where the extent differs.
@@ -90,6 +112,34 @@ pub enum Mismatch {
         /// Its dimension.
         place: Place,
     },
+    /// Accesses would leave out terms of a reduction.
+    #[error(
+        "the reduction over `{iterator}` would take only {}: {} and {}",
+        values(*.range), .by[0], .by[1]
+    )]
+    Cut {
+        /// The iterator.
+        iterator: Name,
+        /// The range that it would get.
+        range: (i64, i64),
+        /// What its first and its last value are because of.
+        by: Box<[Allowed; 2]>,
+    },
+    /// A window would leave out terms of a reduction.
+    #[error(
+        "the reduction over `{iterator}` would take only {}: `{index}` has to stay inside {place} \
+         for all values of its other iterators", values(*.range)
+    )]
+    Window {
+        /// The iterator.
+        iterator: Name,
+        /// The range that it would get.
+        range: (i64, i64),
+        /// The index.
+        index: Affine,
+        /// Its dimension.
+        place: Place,
+    },
     /// Operands of different element types.
     #[error("{left} has elements of type {left_elem}, but {right} has {right_elem}")]
     Elems {
@@ -110,6 +160,10 @@ pub enum Mismatch {
         /// Its dimension.
         place: Place,
     },
+}
+
+fn values((low, high): (i64, i64)) -> String {
+    format!("{low}..{high}")
 }
 
 fn count(n: usize, what: &str) -> String {

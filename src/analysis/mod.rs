@@ -3,6 +3,7 @@
 //! counted work. Trees are only read here.
 
 mod mismatch;
+mod solver;
 
 pub mod ahead;
 pub mod bounds;

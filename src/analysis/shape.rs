@@ -1,22 +1,32 @@
 //! Shape and range inference: which values each iterator takes, and why not.
 //!
 //! TeML infers the range of an iterator "from how it is used in the tensor expression" (§2,
-//! eq. 19). The rules here:
+//! eq. 19). The same rules hold however an expression is written: by operators, by `v…` and their
+//! lists, by `vat`, by `eq`.
 //!
-//! 1. An iterator that stands alone in a dimension of extent N takes the values 0..N. Standing
-//!    alone in several dimensions, it must find the same extent in each.
-//! 2. In a dimension with an affine index of one iterator (`x - 1`, `2*i`), the iterator is
-//!    narrowed to the values that stay inside. A stencil so gets the interior as its range.
-//! 3. In an index of several iterators (`h + kh`) of which a single one has no range from the
-//!    first two rules, that one takes the values that stay inside whatever the others are: the
-//!    windows that fit. Otherwise such an index narrows nothing and must stay inside.
-//! 4. A target that is set elsewhere, too, may be larger than the value: there an iterator that
-//!    stands alone is narrowed, as in rule 2, and takes its range from the value.
+//! 1. **Alone.** An iterator that is alone in a dimension of extent N takes the values 0..N.
+//! 2. **Inside.** In an index with one iterator (`x - 1`, `2*i`), the iterator takes the values
+//!    that keep the index inside of its dimension. Where several indices have an iterator, it takes
+//!    the values that all of them allow: a stencil so gets the interior as its range.
+//! 3. **One index, one extent.** Dimensions with the same index (`i` and `i`, `i - 1` and `i - 1`)
+//!    have the same extent, or the other indices of the iterator leave the same values in both.
+//!    `A[i] + B[i]`, `A[i - 1] + B[i - 1]` and `X[i][i]` need equal extents. In
+//!    `u[i + 1] - u[i] + v[i]`, `u` may have one element more than `v`: `u[i + 1]` ends `i` where
+//!    `v` does.
+//! 4. **Windows that fit.** In an index of several iterators (`h + kh`) of which a single one has
+//!    no range from the rules above, that one takes the values that stay inside whatever the
+//!    others are. Otherwise such an index narrows nothing and must stay inside.
+//! 5. **Reductions are whole.** An iterator that is reduced over takes all values that one of the
+//!    accesses allows by itself. If other accesses would leave out some of them, or if rule 4
+//!    would, the expression is refused: nothing in the result would show which terms are missing.
+//! 6. **Elsewhere.** A target that is set elsewhere, too, may be larger than the value: there an
+//!    iterator that is alone is narrowed, as in rule 2, and takes its range from the value.
 //!
 //! What these rules accept never reads or writes out of bounds.
 
-pub use super::mismatch::{Mismatch, Place};
-use crate::ir::{Affine, Expr, Index, Name, Node, Shape, Tensor};
+pub use super::mismatch::{Allowed, Mismatch, Place};
+use super::solver::Solver;
+use crate::ir::{Affine, Expr, Name, Shape};
 
 /// The half-open range of an iterator.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +37,7 @@ pub struct IteratorRange {
     pub low: i64,
     /// One past the last value.
     pub high: i64,
-    /// The extent of the dimensions in which the iterator stands alone, if it does in any.
+    /// The least extent of the dimensions in which the iterator is alone, if it is in any.
     pub alone: Option<u64>,
 }
 
@@ -44,20 +54,7 @@ impl IteratorRange {
 /// # Errors
 /// [`Mismatch`] names the iterator, dimension and tensor that do not fit.
 pub fn ranges(expr: &Expr) -> Result<Vec<IteratorRange>, Mismatch> {
-    let mut solver = Solver::default();
-    solver.collect(expr, &mut Vec::new());
-    solver.solve()?;
-    Ok(solver
-        .vars
-        .into_iter()
-        .filter(|v| v.free)
-        .map(|v| IteratorRange {
-            name: v.name,
-            low: v.low,
-            high: v.high,
-            alone: v.alone.map(|place| place.extent),
-        })
-        .collect())
+    Solver::of(expr).solve()
 }
 
 /// The extents of the free iterators of `expr`, in order of first appearance: the shape S' that
@@ -87,250 +84,10 @@ pub fn check_rank(tensor: &str, rank: usize, list: &[Affine]) -> Result<(), Mism
     })
 }
 
-#[derive(Default)]
-struct Solver {
-    vars: Vec<Var>,
-    uses: Vec<Use>,
-}
-
-struct Var {
-    name: Name,
-    free: bool,
-    /// The dimension in which it stands alone.
-    alone: Option<Place>,
-    bounded: bool,
-    low: i64,
-    high: i64,
-}
-
-/// An index in a dimension; its iterators are named by their position in `Solver::vars`.
-struct Use {
-    index: Affine,
-    vars: Vec<usize>,
-    place: Place,
-    /// Whether an iterator that stands alone in it takes all values.
-    whole: bool,
-}
-
-impl Solver {
-    fn collect(&mut self, expr: &Expr, scope: &mut Vec<usize>) {
-        let depth = scope.len();
-        match expr.node() {
-            Node::Access {
-                tensor,
-                index: Index::At(index),
-            } => self.access(tensor, index, scope),
-            Node::Assign {
-                target,
-                value,
-                elsewhere: Some(_),
-            } => {
-                let first = self.uses.len();
-                self.collect(target, scope);
-                self.uses[first..].iter_mut().for_each(|u| u.whole = false);
-                self.collect(value, scope);
-                return;
-            }
-            Node::Reduce { over, .. } => {
-                for name in over {
-                    scope.push(self.declare(name, false));
-                }
-            }
-            Node::Virtual { formals, .. } => {
-                for name in formals {
-                    scope.push(self.declare(name, true));
-                }
-            }
-            _ => {}
-        }
-        for child in expr.children() {
-            self.collect(child, scope);
-        }
-        scope.truncate(depth);
-    }
-
-    fn declare(&mut self, name: &Name, free: bool) -> usize {
-        let (name, alone) = (name.clone(), None);
-        let (low, high) = (i64::MIN / 4, i64::MAX / 4);
-        self.vars.push(Var {
-            name,
-            free,
-            alone,
-            bounded: false,
-            low,
-            high,
-        });
-        self.vars.len() - 1
-    }
-
-    fn access(&mut self, tensor: &Tensor, index: &[Affine], scope: &[usize]) {
-        for (d, (index, &extent)) in index.iter().zip(tensor.shape().extents()).enumerate() {
-            let vars = index
-                .terms()
-                .iter()
-                .map(|(name, _)| self.lookup(name, scope));
-            let vars = vars.collect();
-            // Operands have names, targets can be without.
-            let tensor = tensor.name().map_or("the target", Name::as_str).to_owned();
-            let dimension = d + 1;
-            let place = Place {
-                tensor,
-                dimension,
-                extent,
-            };
-            self.uses.push(Use {
-                index: index.clone(),
-                vars,
-                place,
-                whole: true,
-            });
-        }
-    }
-
-    fn lookup(&mut self, name: &Name, scope: &[usize]) -> usize {
-        let bound = scope.iter().rev().find(|&&v| self.vars[v].name == *name);
-        if let Some(&v) = bound {
-            return v;
-        }
-        let known = self.vars.iter().position(|v| v.free && v.name == *name);
-        known.unwrap_or_else(|| self.declare(name, true))
-    }
-
-    fn solve(&mut self) -> Result<(), Mismatch> {
-        for u in &self.uses {
-            if !u.index.is_in_limits() {
-                let (index, place) = (u.index.clone(), u.place.clone());
-                return Err(Mismatch::TooLarge { index, place });
-            }
-        }
-        for u in &self.uses {
-            if u.whole && u.index.as_iterator().is_some() {
-                self.vars[u.vars[0]].stands_alone(&u.place)?;
-            }
-        }
-        for u in &self.uses {
-            if let ([(_, c)], [v]) = (u.index.terms(), u.vars.as_slice()) {
-                self.vars[*v].narrow(*c, u, [0, 0])?;
-            }
-        }
-        while self.fit_windows()? {}
-        self.uses.iter().try_for_each(|u| self.stays_inside(u))
-    }
-
-    /// Rule 3, once around; says whether an iterator got its range.
-    fn fit_windows(&mut self) -> Result<bool, Mismatch> {
-        let mut fitted: Vec<usize> = Vec::new();
-        for u in &self.uses {
-            let mut open = u.vars.iter().filter(|&&v| !self.vars[v].bounded);
-            let (Some(&v), None) = (open.next(), open.next()) else {
-                continue;
-            };
-            let mut others = u.index.clone();
-            let mut factor = 0;
-            for ((name, c), &var) in u.index.terms().iter().zip(&u.vars) {
-                if var == v {
-                    factor = *c;
-                    others = others.minus(&Affine::iterator(name.clone()).times(*c));
-                }
-            }
-            let others = others.plus_constant(-u.index.offset());
-            let bounds = |name: &Name| {
-                let k = u.index.terms().iter().position(|(n, _)| n == name)?;
-                let var = &self.vars[u.vars[k]];
-                Some((var.low, var.high - 1))
-            };
-            let (low, high) = others.interval(&bounds).unwrap_or((0, 0));
-            self.vars[v].narrow(factor, u, [low, high])?;
-            // It stays open until all its windows were seen.
-            self.vars[v].bounded = false;
-            fitted.push(v);
-        }
-        for &v in &fitted {
-            self.vars[v].bounded = true;
-        }
-        Ok(!fitted.is_empty())
-    }
-
-    fn stays_inside(&self, u: &Use) -> Result<(), Mismatch> {
-        if let Some(&v) = u.vars.iter().find(|&&v| !self.vars[v].bounded) {
-            let iterator = self.vars[v].name.clone();
-            let (index, place) = (u.index.clone(), u.place.clone());
-            return Err(Mismatch::NoRange {
-                iterator,
-                index,
-                place,
-            });
-        }
-        let bounds = |name: &Name| {
-            let k = u.index.terms().iter().position(|(n, _)| n == name)?;
-            let v = &self.vars[u.vars[k]];
-            Some((v.low, v.high - 1))
-        };
-        let (low, high) = u.index.interval(&bounds).unwrap_or((0, 0));
-        if low >= 0 && high.unsigned_abs() < u.place.extent {
-            return Ok(());
-        }
-        let (index, place) = (u.index.clone(), u.place.clone());
-        Err(Mismatch::OutOfBounds {
-            index,
-            low,
-            high,
-            place,
-        })
-    }
-}
-
-impl Var {
-    fn stands_alone(&mut self, place: &Place) -> Result<(), Mismatch> {
-        match &self.alone {
-            Some(first) if first.extent != place.extent => Err(Mismatch::Extents {
-                iterator: self.name.clone(),
-                first: first.clone(),
-                second: place.clone(),
-            }),
-            Some(_) => Ok(()),
-            None => {
-                self.alone = Some(place.clone());
-                self.bounded = true;
-                self.low = 0;
-                self.high = i64::try_from(place.extent).unwrap_or(i64::MAX / 4);
-                Ok(())
-            }
-        }
-    }
-
-    /// Narrows to the values with 0 <= c*x + offset + rest <= extent - 1 for any `rest` in the
-    /// given interval.
-    fn narrow(&mut self, c: i64, u: &Use, rest: [i64; 2]) -> Result<(), Mismatch> {
-        let last = i64::try_from(u.place.extent).unwrap_or(i64::MAX / 4) - 1;
-        let offset = u.index.offset();
-        let (at_zero, at_last) = (-offset - rest[0], last - offset - rest[1]);
-        let (low, high) = match c > 0 {
-            true => (div_ceil(at_zero, c), at_last.div_euclid(c)),
-            false => (div_ceil(-at_last, -c), (-at_zero).div_euclid(-c)),
-        };
-        self.low = self.low.max(low);
-        self.high = self.high.min(high + 1);
-        self.bounded = true;
-        if self.low < self.high {
-            return Ok(());
-        }
-        Err(Mismatch::Empty {
-            iterator: self.name.clone(),
-            index: u.index.clone(),
-            place: u.place.clone(),
-        })
-    }
-}
-
-fn div_ceil(a: i64, positive: i64) -> i64 {
-    -(-a).div_euclid(positive)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir::Elem;
+    use crate::ir::{Elem, Index, Node, Tensor};
 
     fn tensor(name: &str, extents: &[i64]) -> Tensor {
         Tensor::new(Shape::new(extents, Elem::F64).unwrap(), Elem::F64)
@@ -442,8 +199,116 @@ mod tests {
         let error = of(&[(&a, vec![it("i"), it("j")]), (&b, vec![it("i")])]).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "iterator `i` runs over dimension 1 of a (extent 4) and over dimension 1 of b (extent 5)"
+            "`i` indexes dimension 1 of a (extent 4) and dimension 1 of b (extent 5)"
         );
+    }
+
+    #[test]
+    fn one_index_needs_one_extent_at_every_offset() {
+        let (x, y) = (tensor("x", &[4, 5]), tensor("y", &[5]));
+        let i = it("i");
+        for offset in [-1, 0, 2] {
+            let i = i.plus_constant(offset);
+            let diagonal = of(&[(&x, vec![i.clone(), i.clone()])]);
+            let extents = |error| matches!(error, Err(Mismatch::Extents { .. }));
+            assert!(extents(diagonal), "{offset}");
+            let beside = of(&[(&x, vec![i.clone(), it("j")]), (&y, vec![i])]);
+            assert!(extents(beside), "{offset}");
+        }
+    }
+
+    #[test]
+    fn what_other_indices_limit_may_be_longer() {
+        let (u, v) = (tensor("u", &[6]), tensor("v", &[5]));
+        let i = it("i");
+        let next = i.plus_constant(1);
+        let range = |last: &[(&Tensor, Vec<Affine>)]| {
+            let mut uses = vec![(&u, vec![next.clone()]), (&u, vec![i.clone()])];
+            uses.extend_from_slice(last);
+            of(&uses)
+        };
+        assert_eq!(range(&[(&v, vec![i.clone()])]), Ok(vec![(0, 5)]));
+        // `u[i + 1]` leaves 0..5 of `u[i]`, and `v[i]` would leave less of it.
+        let short = tensor("w", &[4]);
+        let error = range(&[(&short, vec![i.clone()])]);
+        assert!(matches!(error, Err(Mismatch::Extents { .. })), "{error:?}");
+        let error = range(&[(&v, vec![next.clone()])]);
+        assert!(matches!(error, Err(Mismatch::Extents { .. })), "{error:?}");
+    }
+
+    /// The sum over `k` of the product of accesses.
+    fn sum(accesses: &[(&Tensor, Vec<Affine>)]) -> Result<Vec<(i64, i64)>, Mismatch> {
+        let factors = accesses
+            .iter()
+            .map(|(t, index)| Expr::access((*t).clone(), Index::At(index.clone())));
+        let body = factors.reduce(|left, right| {
+            Expr::new(Node::Binary {
+                op: crate::ir::BinaryOp::Mul,
+                shape: Shape::of_extents([]),
+                left,
+                right,
+            })
+        });
+        let sum = Expr::new(Node::Reduce {
+            reduction: crate::ir::Reduction::Sum,
+            over: vec![Name::new("k").unwrap()],
+            shape: Shape::of_extents([]),
+            body: body.unwrap(),
+        });
+        let ranges = ranges(&sum)?;
+        Ok(ranges.into_iter().map(|r| (r.low, r.high)).collect())
+    }
+
+    #[test]
+    fn a_reduction_takes_all_that_one_access_allows() {
+        let (a, b) = (tensor("a", &[5]), tensor("b", &[5]));
+        let (short, m) = (tensor("w", &[3]), tensor("m", &[5, 5]));
+        let (h, k) = (it("h"), it("k"));
+        let (next, before) = (k.plus_constant(1), k.plus_constant(-1));
+        for whole in [
+            vec![(&a, vec![k.clone()]), (&b, vec![k.clone()])],
+            vec![(&a, vec![next.clone()]), (&short, vec![k.clone()])],
+            vec![(&m, vec![k.clone(), next.clone()])],
+            vec![
+                (&a, vec![k.times(-1).plus_constant(4)]),
+                (&b, vec![k.clone()]),
+            ],
+            vec![(&a, vec![k.times(2)]), (&short, vec![k.clone()])],
+        ] {
+            assert_eq!(sum(&whole), Ok(vec![]));
+        }
+        let windows = [(&a, vec![h.plus(&k)]), (&short, vec![k.clone()])];
+        assert_eq!(sum(&windows), Ok(vec![(0, 3)]));
+        for (cut, range) in [
+            (
+                vec![(&a, vec![k.clone()]), (&b, vec![before.clone()])],
+                (1, 5),
+            ),
+            (
+                vec![(&a, vec![next.clone()]), (&b, vec![k.clone()])],
+                (0, 4),
+            ),
+            (
+                vec![(&a, vec![k.times(2)]), (&b, vec![before.clone()])],
+                (1, 3),
+            ),
+        ] {
+            let error = sum(&cut).unwrap_err();
+            assert!(
+                matches!(error, Mismatch::Cut { range: found, .. } if found == range),
+                "{error}"
+            );
+        }
+        let fits = [(&m, vec![h.clone(), h.plus(&k)])];
+        let error = sum(&fits).unwrap_err();
+        assert!(
+            matches!(error, Mismatch::Window { range: (0, 1), .. }),
+            "{error}"
+        );
+        // A window at a single place leaves out nothing.
+        let one = tensor("one", &[1, 5]);
+        let fits = [(&one, vec![h.clone(), h.plus(&k)])];
+        assert_eq!(sum(&fits), Ok(vec![(0, 1)]));
     }
 
     #[test]

@@ -18,7 +18,7 @@ use super::vectors::ALIGNED;
 use crate::analysis::ahead::ahead;
 use crate::analysis::bounds::Bounds;
 use crate::analysis::work::executions;
-use crate::ir::{Affine, BinaryOp, Loop, Name, Nest, Node, Stmt, Tensor, Tree};
+use crate::ir::{Affine, BinaryOp, Loop, Name, Nest, Node, Stmt, Taken, Tensor, Tree};
 use std::collections::HashSet;
 use std::fmt::Write;
 use std::mem::{replace, take};
@@ -434,16 +434,35 @@ fn bytes(tensor: &Tensor) -> u64 {
     elements.saturating_mul(tensor.elem().size() as u64)
 }
 
-/// The step and the script line that made a loop, as a comment.
+/// The step, or the call of the library, and the script line that made a loop, as a comment.
 fn origin(l: &Loop) -> String {
     match &l.made_by {
         None => String::new(),
-        Some(step) => match &step.site {
-            Some(site) => format!("  // {step}, {}", comment(&site.to_string())),
-            None => format!("  // {step}"),
-        },
+        Some(step) => format!("  // {}", asked(&Taken::of(step))),
     }
 }
+
+/// What a script asked for, and where.
+pub(super) fn asked(entry: &Taken) -> String {
+    let site = entry.steps().first().and_then(|step| step.site.as_ref());
+    let text = match entry {
+        Taken::Step(step) => step.to_string(),
+        Taken::Call(call, _) => {
+            let text = call.to_string();
+            match text.chars().count() <= MAX_CALL {
+                true => comment(&text),
+                false => format!("{}(…)", call.function),
+            }
+        }
+    };
+    match site {
+        Some(site) => format!("{text}, {}", comment(&site.to_string())),
+        None => text,
+    }
+}
+
+/// Longer calls of the library are shown without their arguments.
+const MAX_CALL: usize = 60;
 
 /// Text that stays inside a `//` comment whatever a file is called.
 pub(super) fn comment(text: &str) -> String {

@@ -1,6 +1,6 @@
 //! `codegen`: from nests to one C function.
 
-use super::emit::{Emitter, comment};
+use super::emit::{Emitter, asked, comment};
 use super::kernel::{Header, Kernel, Param, Role, parameter};
 use super::symbol::{self, Spelling};
 use crate::analysis::digits;
@@ -339,12 +339,9 @@ fn definition_lines(part: &Nest) -> Vec<String> {
 const MAX_STEPS: usize = 40;
 
 fn path_lines(nest: &Nest) -> Vec<String> {
-    let steps = nest.path().steps();
-    let skipped = steps.len().saturating_sub(MAX_STEPS);
-    let shown = steps.iter().skip(skipped).map(|step| match &step.site {
-        Some(site) => format!("{step}, {}", comment(&site.to_string())),
-        None => step.to_string(),
-    });
+    let entries = nest.path().entries();
+    let skipped = entries.len().saturating_sub(MAX_STEPS);
+    let shown = entries.iter().skip(skipped).map(asked);
     let more = (skipped > 0).then(|| format!("… {skipped} earlier steps"));
     more.into_iter().chain(shown).collect()
 }

@@ -68,7 +68,7 @@ pub fn of_operation(error: &Error, op: Option<&Op>, place: &CallPlace) -> Diagno
         }
         Class::Refusal => {}
     }
-    diagnostic.help(error.kind.help())
+    diagnostic.help(error.help())
 }
 
 /// A note that shows the nest as text, the loops named `culprits` underlined.

@@ -1,6 +1,8 @@
 //! Paths: the steps that made a nest.
 
 use super::arg::Arg;
+use super::invocation::Invocation;
+use super::nest::Nest;
 use std::fmt;
 use std::sync::Arc;
 
@@ -13,6 +15,8 @@ pub struct Site {
     pub line: u32,
     /// In characters, counted from 1.
     pub column: u32,
+    /// The call of the library there, if it is one, which asked for it.
+    pub invocation: Option<Arc<Invocation>>,
 }
 
 impl fmt::Display for Site {
@@ -33,6 +37,11 @@ pub struct Step {
 }
 
 impl Step {
+    /// The call of the library of which it is a step.
+    pub fn invocation(&self) -> Option<&Arc<Invocation>> {
+        self.site.as_ref()?.invocation.as_ref()
+    }
+
     /// Whether both do the same, wherever they were asked for.
     pub fn same(&self, other: &Step) -> bool {
         self.op == other.op && self.args == other.args
@@ -44,6 +53,48 @@ impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let args: Vec<String> = self.args.iter().map(Arg::short).collect();
         write!(f, "{}({})", self.op, args.join(", "))
+    }
+}
+
+/// What a script asked for.
+#[derive(Clone, Debug)]
+pub enum Taken {
+    /// A step.
+    Step(Arc<Step>),
+    /// A call of the library, and the steps that it took.
+    Call(Arc<Invocation>, Vec<Arc<Step>>),
+}
+
+impl Taken {
+    /// What a script asked for when it took a step.
+    pub fn of(step: &Arc<Step>) -> Taken {
+        match step.invocation() {
+            Some(call) => Taken::Call(call.clone(), vec![step.clone()]),
+            None => Taken::Step(step.clone()),
+        }
+    }
+
+    /// The steps.
+    pub fn steps(&self) -> &[Arc<Step>] {
+        match self {
+            Taken::Step(step) => std::slice::from_ref(step),
+            Taken::Call(_, steps) => steps,
+        }
+    }
+
+    /// Whether both take the same steps.
+    pub fn same(&self, other: &Taken) -> bool {
+        let (a, b) = (self.steps(), other.steps());
+        a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.same(b))
+    }
+}
+
+impl fmt::Display for Taken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Taken::Step(step) => step.fmt(f),
+            Taken::Call(call, _) => call.fmt(f),
+        }
     }
 }
 
@@ -64,7 +115,18 @@ impl Path {
     /// The path with `step` appended.
     #[must_use]
     pub fn then(&self, step: Arc<Step>) -> Path {
-        let paths = step.args.iter().filter_map(Arg::path);
+        let before = self.0.as_ref().and_then(|link| link.step.invocation());
+        let call = step.invocation();
+        let is_first = |call: &&Arc<Invocation>| !before.is_some_and(|b| Arc::ptr_eq(b, call));
+        let given = call
+            .filter(is_first)
+            .map_or_else(Vec::new, |call| call.nests());
+        // What is handed on is the path itself, and no deeper.
+        let given = given
+            .into_iter()
+            .map(Nest::path)
+            .filter(|path| !path.is(self));
+        let paths = step.args.iter().filter_map(Arg::path).chain(given);
         let inner = paths.map(|path| path.depth() + 1).max().unwrap_or(0);
         let (length, depth) = (self.len() + 1, self.depth().max(inner));
         let before = self.clone();
@@ -74,6 +136,15 @@ impl Path {
             length,
             depth,
         })))
+    }
+
+    /// Whether both share their steps.
+    fn is(&self, other: &Path) -> bool {
+        match (&self.0, &other.0) {
+            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+            (None, None) => true,
+            _ => false,
+        }
     }
 
     /// How deeply nests in arguments of steps hold nests in arguments of their steps.
@@ -89,6 +160,21 @@ impl Path {
     /// Whether there is no step.
     pub fn is_empty(&self) -> bool {
         self.0.is_none()
+    }
+
+    /// What the script asked for, the first one first: steps, and calls of the library with the
+    /// steps that they took.
+    pub fn entries(&self) -> Vec<Taken> {
+        let mut entries: Vec<Taken> = Vec::new();
+        for step in self.steps() {
+            match (entries.last_mut(), step.invocation()) {
+                (Some(Taken::Call(last, steps)), Some(call)) if Arc::ptr_eq(last, call) => {
+                    steps.push(step);
+                }
+                _ => entries.push(Taken::of(&step)),
+            }
+        }
+        entries
     }
 
     /// The steps, the first one first.

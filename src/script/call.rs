@@ -4,11 +4,12 @@
 //! argument is reported as such, with the function's signature, and never as "function not
 //! found".
 
+use super::actions;
 use super::fail::Failure;
 use super::state::{Shared, State};
 use super::values::{self, Index};
 use crate::ir::{Expr, Nest, Site};
-use rhai::{Array, Dynamic, Engine, EvalAltResult, ImmutableString, NativeCallContext};
+use rhai::{Array, Dynamic, Engine, EvalAltResult, ImmutableString, NativeCallContext, Position};
 use std::any::TypeId;
 use std::sync::{Arc, MutexGuard};
 
@@ -95,7 +96,17 @@ pub fn register(engine: &mut Engine, shared: &Shared, function: &'static Functio
         params: function.params.iter().map(|p| p.name).collect(),
         signature: function.signature(),
     };
-    register_raw(engine, shared, callee, required, function.call);
+    let body = function.call;
+    if !actions::VISIBLE.contains(&function.name) {
+        return register_raw(engine, shared, callee, required, body);
+    }
+    register_raw(engine, shared, callee, required, move |call| {
+        let mut state = call.state();
+        state.has_effect = true;
+        state.runs += 1;
+        drop(state);
+        body(call)
+    });
 }
 
 /// Registers a function from its parts.
@@ -230,15 +241,18 @@ impl Call<'_> {
     /// As [`Call::expected`], where `part` of the argument is at fault.
     pub fn expected_but(&self, k: usize, expected: &str, part: &Dynamic) -> Failure {
         let given = values::describe(part);
-        let undeclared = part
-            .read_lock::<Index>()
-            .filter(|index| index.undeclared)
-            .and_then(|index| index.affine.as_iterator().cloned());
-        match undeclared {
-            Some(name) => self
-                .fail(k, &format!("must be {expected}, but {given}"))
-                .misspelt(name.as_str()),
-            None => self.fail(k, &format!("must be {expected}, not {given}")),
+        let index = part.read_lock::<Index>().map(|index| index.clone());
+        let joint = match &index {
+            Some(index) if index.undeclared => ", but",
+            _ => ", not",
+        };
+        let failure = self.fail(k, &format!("must be {expected}{joint} {given}"));
+        // Perhaps variables were meant.
+        let index = index.filter(|index| index.undeclared || index.affine.as_iterator().is_none());
+        let name = index.and_then(|index| Some(index.affine.terms().first()?.0.clone()));
+        match name {
+            Some(name) => failure.misspelt(name.as_str()),
+            None => failure,
         }
     }
 
@@ -248,7 +262,7 @@ impl Call<'_> {
         let callee = self.callee;
         let param = callee.params.get(k).copied().unwrap_or("");
         let message = format!("{}: argument {} `{param}` {what}", callee.name, k + 1);
-        Failure::new(message).argument(k)
+        Failure::new(message).argument(k).said_of(param, what)
     }
 
     /// A failure that is about no single argument.
@@ -256,9 +270,15 @@ impl Call<'_> {
         Failure::new(format!("{}: {what}", self.callee.name))
     }
 
+    /// Where the variable is that is argument `k`, if it reads as an iterator.
+    pub fn variable(&self, k: usize) -> Option<Position> {
+        let position = self.context.call_position();
+        self.state().places.variable(position, k)
+    }
+
     /// Where the call stands in a script.
     pub fn site(&self) -> Option<Site> {
-        self.state().places.site(self.context.call_position())
+        self.state().site(self.context.call_position())
     }
 
     /// Whether the call stands in code that the user runs: in the script itself, in a line of a

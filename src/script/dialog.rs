@@ -4,6 +4,7 @@ use super::actions;
 use super::errors::ScriptError;
 use super::session::Session;
 use super::stack::on_large_stack;
+use super::unused::Last;
 use super::{lex, values};
 use crate::ir::{Expr, Nest};
 use rhai::{Dynamic, Scope};
@@ -19,7 +20,7 @@ impl Session {
         self.lines += 1;
         let name = format!("<line {}>", self.lines);
         let before = Snapshot::of(&self.scope);
-        let result = self.run(&name, line, None, |value| display(&value));
+        let result = self.run(&name, line, None, Last::Unwatched, |value| display(&value));
         match &result {
             Ok(_) => self.keep_imports(line),
             Err(_) => {

@@ -1,5 +1,6 @@
 //! Errors of scripts: Rhai's and our own, in plain words, at the right place of the right text.
 
+use super::blame;
 use super::fail::{Cause, Failure};
 use super::frames::{self, Frame};
 use super::places::Places;
@@ -52,16 +53,22 @@ pub(super) fn translate(error: EvalAltResult, known: &Known, places: &Places) ->
     let interrupted = matches!(error, EvalAltResult::ErrorTerminated(..));
     // What goes wrong inside of the library is shown where a script calls the library.
     let inside = frames::in_library(&frames, position, &error, places);
+    let (step, argument) = refused(&error);
+    let blamed = argument.zip(inside);
+    let blamed =
+        blamed.and_then(|(k, outer)| blame::argument(places, &frames[..=outer], position, k));
     let translator = Translator {
         known,
         places,
         position: inside.map_or(position, |k| frames[k].position),
         caller: inside.map(|k| &frames[k]),
+        blamed,
         in_function: !frames.is_empty(),
     };
     let mut diagnostic = translator.leaf(&error);
     if let Some(outer) = inside {
-        diagnostic = frames::note_library(diagnostic, &frames[..=outer], position, places);
+        let frames = &frames[..=outer];
+        diagnostic = frames::note_library(diagnostic, frames, position, step.as_deref(), places);
     }
     let shown = inside.map_or(frames.as_slice(), |k| &frames[k + 1..]);
     let diagnostic = frames::show_calls(diagnostic, shown, places);
@@ -72,17 +79,19 @@ pub(super) fn translate(error: EvalAltResult, known: &Known, places: &Places) ->
     }
 }
 
-struct Translator<'a> {
-    known: &'a Known,
-    places: &'a Places,
-    position: Position,
+pub(super) struct Translator<'a> {
+    pub known: &'a Known,
+    pub places: &'a Places,
+    pub position: Position,
     /// The call to blame, if it is not at `position` that something is wrong.
     caller: Option<&'a Frame>,
-    in_function: bool,
+    /// The argument of that call, counted from 0, if it is one that is at fault.
+    blamed: Option<usize>,
+    pub in_function: bool,
 }
 
 impl Translator<'_> {
-    fn error(&self, message: impl Into<String>) -> Diagnostic {
+    pub fn error(&self, message: impl Into<String>) -> Diagnostic {
         Diagnostic::error(message).at(self.places.span(self.position), "")
     }
 
@@ -111,11 +120,7 @@ impl Translator<'_> {
             E::ErrorDotExpr(message, _) => self.property(message),
             E::ErrorMismatchDataType(wanted, given, _) => self.mismatch(wanted, given),
             E::ErrorMismatchOutputType(wanted, given, _) => self.mismatch(wanted, given),
-            E::ErrorIndexingType(types, _) => {
-                let owner = types.split(" [").next().unwrap_or(types);
-                let owner = values::type_in_words(owner);
-                self.error(format!("{owner} cannot be indexed like this"))
-            }
+            E::ErrorIndexingType(types, _) => self.not_indexed(types),
             E::ErrorArrayBounds(length, index, _) => self
                 .error(out_of_bounds("list", "elements", *length, *index))
                 .note("lists count from 0; loop levels and dimensions count from 1"),
@@ -181,17 +186,34 @@ impl Translator<'_> {
                 diag::of_operation(error, op.copied(), &place)
             }
             // Its arguments are the library's.
-            (Cause::Operation(error), Some(_)) => diag::of_operation(error, None, &at_callee),
+            (Cause::Operation(error), Some(frame)) => {
+                let op = transform::OPS.iter().find(|op| op.name == failure.op());
+                let parameter = error.argument.and_then(|k| Some(op?.params.get(k)?.name));
+                let text = error.kind.to_string();
+                let what = parameter.and_then(|p| text.strip_prefix(&format!("`{p}` ")));
+                let said = parameter.zip(what);
+                let of_operation = diag::of_operation(error, None, &at_callee);
+                self.of_library(of_operation, &text, said, failure.op(), frame, &place)
+            }
             (Cause::Text(message), None) => {
                 Diagnostic::error(message).at(place.argument(failure.argument_at_fault()), "")
             }
             (Cause::Text(message), Some(frame)) if failure.is_of_caller() => {
                 return self.misuse(&failure, message, frame, &place);
             }
-            (Cause::Text(message), Some(_)) => Diagnostic::error(message).at(at_callee.callee, ""),
+            (Cause::Text(message), Some(frame)) => {
+                let at_callee = Diagnostic::error(message).at(at_callee.callee, "");
+                let text = message.strip_prefix(&format!("{}: ", failure.op()));
+                let text = text.unwrap_or(message);
+                self.of_library(at_callee, text, failure.said(), failure.op(), frame, &place)
+            }
             // Raised again as what it is, and so never seen here.
             (Cause::Closure(_), _) => Diagnostic::error(failure.message()),
         };
+        if let (Some(name), None) = (failure.declared_name(), self.caller) {
+            let declared = self.places.declaration(name, self.position);
+            diagnostic = diagnostic.see(declared, format!("`{name}` is declared here"));
+        }
         for note in failure.notes() {
             diagnostic = diagnostic.note(note);
         }
@@ -204,8 +226,50 @@ impl Translator<'_> {
         ) {
             diagnostic = diagnostic.note(format!("signature: {signature}"));
         }
-        let suggestion = failure.misspelt_name().and_then(|n| self.known.similar(n));
-        diagnostic.help(suggestion.or(failure.help_text().map(str::to_owned)))
+        let diagnostic = diagnostic.help(failure.help_text().map(str::to_owned));
+        match failure.misspelt_name() {
+            Some(name) => self.undeclared(diagnostic, name),
+            None => diagnostic,
+        }
+    }
+
+    /// What a step of the library says, in the words of the call in the script: `text`, or what is
+    /// `said` of a parameter of the step.
+    fn of_library(
+        &self,
+        mut diagnostic: Diagnostic,
+        text: &str,
+        said: Option<(&str, &str)>,
+        step: &str,
+        frame: &Frame,
+        place: &CallPlace,
+    ) -> Diagnostic {
+        let called = frame.called(self.places);
+        let given = place.arguments.len();
+        let mut signatures = self.known.signatures(&called);
+        let signature = signatures.find(|s| parameters(s).len() == given);
+        let argument = self
+            .blamed
+            .and_then(|k| Some((k, parameters(signature?).get(k).copied()?)));
+        diagnostic.message = match (argument, said) {
+            (Some((k, parameter)), Some((_, what))) => {
+                format!("{called}: argument {} `{parameter}` {what}", k + 1)
+            }
+            (None, Some((parameter, what))) => {
+                format!("{called}: `{parameter}` of its step `{step}` {what}")
+            }
+            (_, None) => format!("{called}: {text}"),
+        };
+        let Some((k, parameter)) = argument else {
+            return diagnostic;
+        };
+        diagnostic.labels.clear();
+        let label = match said {
+            Some(_) => String::new(),
+            None => format!("argument {} `{parameter}`", k + 1),
+        };
+        let diagnostic = diagnostic.at(place.argument(Some(k)), label);
+        diagnostic.note(format!("signature: {}", signature.unwrap_or_default()))
     }
 
     /// What the called function itself says about its arguments.
@@ -237,104 +301,31 @@ impl Translator<'_> {
         diagnostic.help(failure.help_text().map(str::to_owned))
     }
 
-    fn unknown_name(&self, name: &str) -> Diagnostic {
-        let diagnostic = self.error(format!("nothing is named `{name}` here"));
-        if self.in_function && self.known.variables.iter().any(|v| v == name) {
-            return diagnostic
-                .note("functions see only their parameters and their own variables")
-                .help(Some(format!(
-                    "give `{name}` to the function as an argument"
-                )));
-        }
-        diagnostic.help(self.known.similar(name))
-    }
-
-    fn unknown_function(&self, signature: &str) -> Diagnostic {
-        let (name, types) = match signature.split_once(" (") {
-            Some((name, rest)) => (name, rest.trim_end_matches(')')),
-            None => (signature, ""),
-        };
-        let given: Vec<String> = match types {
-            "" => Vec::new(),
-            types => types.split(", ").map(values::type_in_words).collect(),
-        };
-        if !name.starts_with(|c: char| c.is_alphabetic() || c == '_') {
-            return self.error(match given.as_slice() {
-                [a] => format!("`{name}` cannot be applied to {a}"),
-                _ => format!("`{name}` cannot be applied to {}", given.join(" and ")),
-            });
-        }
-        let place = self.places.call(self.position);
-        let error = |message: String| Diagnostic::error(message).at(place.callee.clone(), "");
-        if let Some((module, inner)) = name.rsplit_once("::") {
-            let is_known = self.known.namespaces().any(|n| n == module);
-            if !is_known {
-                let count = number_of(given.len(), "argument");
-                return error(format!(
-                    "module `{module}` has no function `{inner}` that takes {count}"
-                ));
-            }
-            if self.known.signatures(name).next().is_none() {
-                return error(format!("`{module}` has no function `{inner}`"))
-                    .help(self.known.similar_in(module, inner));
-            }
-        }
-        if name.starts_with("anon$") {
-            let count = number_of(given.len(), "argument");
-            return error(format!("this closure cannot be called with {count}"));
-        }
-        let signatures: Vec<&str> = self.known.signatures(name).collect();
-        if signatures.is_empty() {
-            if self.known.variables.iter().any(|v| v == name) {
-                return error(format!("`{name}` is a variable, not a function")).help(Some(
-                    format!("a closure in it is called with `{name}.call(...)`"),
-                ));
-            }
-            return error(format!("there is no function `{name}`")).help(self.known.similar(name));
-        }
-        let mut counts: Vec<usize> = Vec::new();
-        for signature in &signatures {
-            let parameters = parameters(signature);
-            let optional = parameters.iter().filter(|p| p.ends_with('?')).count();
-            counts.extend(parameters.len() - optional..=parameters.len());
-        }
-        if counts.contains(&given.len()) {
-            return error(format!(
-                "`{name}` cannot be applied to {}",
-                given.join(" and ")
-            ));
-        }
-        let least = counts.iter().copied().min().unwrap_or(0);
-        let most = counts.iter().copied().max().unwrap_or(0);
-        let takes = match least == most {
-            true => number_of(most, "argument"),
-            false => format!("{least} to {most} arguments"),
-        };
-        let message = format!("{name} takes {takes}, but {} given", were(given.len()));
-        error(message).note(format!("signature: {}", signatures.join(", ")))
-    }
-
-    fn property(&self, message: &str) -> Diagnostic {
-        let mut quoted = message.split('\'').skip(1).step_by(2);
-        let (Some(name), Some(owner)) = (quoted.next(), quoted.next()) else {
-            return self.error(lowered(message));
-        };
-        let owner = values::type_in_words(owner);
-        let diagnostic = self.error(format!("{owner} has no property `{name}`"));
-        match self.known.signatures(name).next() {
-            Some(_) => diagnostic.help(Some(format!("a method is called with `.{name}(...)`"))),
-            None => diagnostic.help(self.known.similar(name)),
-        }
-    }
-
     fn mismatch(&self, wanted: &str, given: &str) -> Diagnostic {
         let (wanted, given) = (values::type_in_words(wanted), values::type_in_words(given));
         self.error(format!("this must be {wanted}, but it is {given}"))
     }
 }
 
+/// The step that refuses, and the argument of its call, counted from 0.
+fn refused(error: &EvalAltResult) -> (Option<String>, Option<usize>) {
+    let EvalAltResult::ErrorRuntime(value, _) = error else {
+        return (None, None);
+    };
+    let failure = value.read_lock::<Failure>();
+    let Some(failure) = failure.filter(|failure| !failure.is_of_caller()) else {
+        return (None, None);
+    };
+    let argument = match failure.cause() {
+        Cause::Operation(error) => error.argument,
+        _ => failure.argument_at_fault(),
+    };
+    let step = Some(failure.op().to_owned()).filter(|op| !op.is_empty());
+    (step, argument)
+}
+
 /// The parameters in a signature.
-fn parameters(signature: &str) -> Vec<&str> {
+pub(super) fn parameters(signature: &str) -> Vec<&str> {
     let inside = signature.split_once('(').map_or("", |(_, rest)| rest);
     let inside = inside.split(')').next().unwrap_or("");
     inside.split(", ").filter(|p| !p.is_empty()).collect()
@@ -344,22 +335,6 @@ fn out_of_bounds(what: &str, parts: &str, length: usize, index: i64) -> String {
     match length {
         0 => format!("the {what} is empty: there is nothing at index {index}"),
         _ => format!("the {what} has {length} {parts}: there is nothing at index {index}"),
-    }
-}
-
-fn number_of(count: usize, what: &str) -> String {
-    match count {
-        0 => format!("no {what}s"),
-        1 => format!("1 {what}"),
-        n => format!("{n} {what}s"),
-    }
-}
-
-fn were(count: usize) -> String {
-    match count {
-        0 => "none was".to_owned(),
-        1 => "1 was".to_owned(),
-        n => format!("{n} were"),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Failures: the errors that functions of this room raise into scripts.
 //!
-//! A failure is a script value, so `try … catch (e)` sees `e.message` and `e.op`; uncaught, it
-//! becomes a diagnostic.
+//! A failure is a script value, so `try … catch (e)` sees `e.message`, which ends with the help,
+//! `e.help` alone and `e.op`; uncaught, it becomes a diagnostic.
 
 use crate::transform;
 use rhai::{Dynamic, Engine, EvalAltResult, Position};
@@ -17,12 +17,16 @@ struct Data {
     op: String,
     signature: Option<String>,
     argument: Option<usize>,
+    /// The parameter at fault, and what the message says of it.
+    said: Option<(String, String)>,
     /// Whether the function that raised it says that its caller is wrong.
     of_caller: bool,
     notes: Vec<String>,
     help: Option<String>,
     /// A name that may be misspelt.
     misspelt: Option<String>,
+    /// A variable whose declaration explains it.
+    declared: Option<String>,
     position: Position,
 }
 
@@ -55,10 +59,12 @@ impl Failure {
             op,
             signature: None,
             argument: None,
+            said: None,
             of_caller: false,
             notes: Vec::new(),
             help: None,
             misspelt: None,
+            declared: None,
             position: Position::NONE,
         }))
     }
@@ -92,6 +98,12 @@ impl Failure {
         self.with(|data| data.argument = Some(argument))
     }
 
+    /// What the message says of the parameter at fault.
+    #[must_use]
+    pub fn said_of(self, parameter: &str, what: &str) -> Failure {
+        self.with(|data| data.said = Some((parameter.to_owned(), what.to_owned())))
+    }
+
     /// Blames the call of the function that raises it; the argument is that function's.
     #[must_use]
     pub fn of_caller(self) -> Failure {
@@ -114,6 +126,18 @@ impl Failure {
     #[must_use]
     pub fn misspelt(self, name: impl Into<String>) -> Failure {
         self.with(|data| data.misspelt = Some(name.into()))
+    }
+
+    /// Says that the declaration of the variable `name` explains it.
+    #[must_use]
+    pub fn declared(self, name: impl Into<String>) -> Failure {
+        self.with(|data| data.declared = Some(name.into()))
+    }
+
+    /// Says where it arose, if that is not the call of the function that raises it.
+    #[must_use]
+    pub fn at(self, position: Position) -> Failure {
+        self.with(|data| data.position = position)
     }
 
     /// The error that carries the failure through the engine. The position stays with it, so
@@ -165,6 +189,12 @@ impl Failure {
         self.0.argument
     }
 
+    /// The parameter at fault, and what the message says of it.
+    pub fn said(&self) -> Option<(&str, &str)> {
+        let (parameter, what) = self.0.said.as_ref()?;
+        Some((parameter, what))
+    }
+
     /// Whether the call of the function that raised it is to blame.
     pub fn is_of_caller(&self) -> bool {
         self.0.of_caller
@@ -180,9 +210,30 @@ impl Failure {
         self.0.help.as_deref()
     }
 
+    /// The help of the function or operation that failed.
+    fn any_help(&self) -> Option<String> {
+        match &self.0.cause {
+            Cause::Operation(error) => self.0.help.clone().or_else(|| error.help()),
+            _ => self.0.help.clone(),
+        }
+    }
+
+    /// The message, and the help on a line of its own, if there is any.
+    fn full(&self) -> String {
+        match self.any_help() {
+            Some(help) => format!("{}\nhelp: {help}", self.message()),
+            None => self.message(),
+        }
+    }
+
     /// The name that may be misspelt.
     pub fn misspelt_name(&self) -> Option<&str> {
         self.0.misspelt.as_deref()
+    }
+
+    /// The variable whose declaration explains it.
+    pub fn declared_name(&self) -> Option<&str> {
+        self.0.declared.as_deref()
     }
 
     /// Where it was raised.
@@ -195,8 +246,9 @@ impl Failure {
 pub fn register(engine: &mut Engine) {
     engine
         .register_type_with_name::<Failure>("error")
-        .register_get("message", |f: &mut Failure| f.message())
+        .register_get("message", |f: &mut Failure| f.full())
+        .register_get("help", |f: &mut Failure| f.any_help().unwrap_or_default())
         .register_get("op", |f: &mut Failure| f.op().to_owned())
-        .register_fn("to_string", |f: &mut Failure| f.message())
+        .register_fn("to_string", |f: &mut Failure| f.full())
         .register_fn("to_debug", |f: &mut Failure| f.message());
 }

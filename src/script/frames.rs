@@ -1,6 +1,7 @@
 //! The calls around an error, and which of them a message is about.
 
 use super::fail::Failure;
+use super::library;
 use super::places::Places;
 use crate::diag::{Diagnostic, Span};
 use rhai::{EvalAltResult, Position};
@@ -16,6 +17,11 @@ pub struct Frame {
 }
 
 impl Frame {
+    /// What was called, without its namespace.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     /// What was called, with its namespace.
     pub fn called(&self, places: &Places) -> String {
         let written = places.called(self.position);
@@ -33,6 +39,7 @@ pub fn unwind(mut error: EvalAltResult) -> (Vec<Frame>, EvalAltResult) {
     loop {
         let (name, text, position, inner) = match error {
             EvalAltResult::ErrorInFunctionCall(name, _, inner, position) => {
+                let name = library::public_name(&name).to_owned();
                 let text = match name.starts_with("anon$") {
                     true => "in this call of a closure".to_owned(),
                     false => format!("in this call of `{name}`"),
@@ -77,22 +84,24 @@ pub fn in_library(
     frames.iter().position(|f| !places.is_library(f.position))
 }
 
-/// Says where in the library an error arose: `frames` are the calls from there on outwards.
+/// Says where in the library an error arose, in which step if it was one: `frames` are the calls
+/// from there on outwards.
 pub fn note_library(
     diagnostic: Diagnostic,
     frames: &[Frame],
     position: Position,
+    step: Option<&str>,
     places: &Places,
 ) -> Diagnostic {
     let (Some(called), Some(site)) = (frames.last(), places.site(position)) else {
         return diagnostic;
     };
+    let called = called.called(places);
+    let step = step.map_or(String::new(), |step| format!("`{step}` at "));
     match places.is_library(position) {
         true => diagnostic.note(format!(
-            "`{}` is a function of the library; this is {}:{}",
-            called.called(places),
-            site.source,
-            site.line
+            "`{called}` is a function of the library; this is {step}{}:{}",
+            site.source, site.line
         )),
         false => diagnostic,
     }
@@ -101,7 +110,8 @@ pub fn note_library(
 /// Marks the calls in the texts.
 pub fn show_calls(mut diagnostic: Diagnostic, frames: &[Frame], places: &Places) -> Diagnostic {
     let mut around: Vec<(Span, &str)> = Vec::new();
-    for frame in frames {
+    // How the library calls what a script gives it is no business of the script's.
+    for frame in frames.iter().filter(|f| !places.is_library(f.position)) {
         let Some(span) = places.call(frame.position).callee else {
             continue;
         };

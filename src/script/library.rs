@@ -1,11 +1,18 @@
 //! The library that comes with the tool.
 
+use super::invocations::enter;
 use super::places::LIBRARY;
+use super::rewrite::{self, Kind};
 use super::state::Shared;
-use super::{methods, modules};
+use super::{lex, methods, modules};
 use include_dir::{Dir, File, include_dir};
-use rhai::{AST, Engine, EvalAltResult, Module, Scope};
+use rhai::{
+    AST, Dynamic, Engine, EvalAltResult, FuncRegistration, Module, NativeCallContext, RhaiFunc,
+    Scope,
+};
+use std::any::TypeId;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 static STDLIB: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/stdlib");
 
@@ -49,7 +56,26 @@ pub struct Library {
 /// How the names of the library's helpers start. They are not private: Rhai remembers what a
 /// name means without regard to where it is visible, so that a function which the library calls
 /// itself would afterwards miss its private helpers when a script calls it.
-const INTERNAL: &str = "std_";
+pub const INTERNAL: &str = "std_";
+
+/// How the names of its public functions start, which scripts call through native ones that know
+/// where they were called; behind it and two more underscores the namespace, if there is one, then
+/// the name: `std_public__schedules__gemm`.
+const PUBLIC: &str = "std_public__";
+
+/// What is put in front of the names of the public functions of a file.
+fn prefix(part: &Part) -> String {
+    let space = part.namespace.map(|space| format!("{space}__"));
+    format!("{PUBLIC}{}", space.unwrap_or_default())
+}
+
+/// The name by which scripts call a function, without its namespace.
+pub fn public_name(name: &str) -> &str {
+    match name.strip_prefix(PUBLIC) {
+        Some(public) => public.rsplit("__").next().unwrap_or(public),
+        None => name,
+    }
+}
 
 /// How Rhai names closures.
 const CLOSURE: &str = "anon$";
@@ -65,23 +91,20 @@ impl Library {
         let mut namespaces: BTreeMap<&str, Module> = BTreeMap::new();
         for part in parts() {
             let name = format!("{LIBRARY}{}", part.name);
-            let ast = modules::compile(engine, shared, &name, part.text, None)?;
-            let is_global = |name: &str| part.namespace.is_none() || name.starts_with(INTERNAL);
-            let only = |global: bool| {
-                let mut functions = ast.clone();
-                functions.retain_functions(|_, _, name, _| {
-                    name.starts_with(CLOSURE) || is_global(name) == global
-                });
-                functions
-            };
-            let functions = only(true);
-            let mut module = Module::eval_ast_as_new(Scope::new(), &functions, engine)?;
-            methods::add(&mut module, &functions);
-            engine.register_global_module(module.into());
-            if let Some(namespace) = part.namespace {
-                let module = Module::eval_ast_as_new(Scope::new(), &only(false), engine)?;
-                namespaces.entry(namespace).or_default().merge(&module);
+            let kind = Kind::Library(&prefix(&part));
+            let ast = modules::compile(engine, shared, &name, part.text, None, kind)?;
+            let mut module = Module::eval_ast_as_new(Scope::new(), &ast, engine)?;
+            methods::add(&mut module, &ast);
+            let callable = callable(&part, shared);
+            match part.namespace {
+                Some(namespace) => {
+                    namespaces.entry(namespace).or_default().merge(&callable);
+                }
+                None => {
+                    module.merge(&callable);
+                }
             }
+            engine.register_global_module(module.into());
             library.files.push((part.namespace, ast));
         }
         for (name, module) in namespaces {
@@ -93,7 +116,7 @@ impl Library {
     /// The functions, as scripts call them: name and signature.
     pub fn functions(&self) -> impl Iterator<Item = (String, String)> {
         self.files.iter().flat_map(|(namespace, ast)| {
-            let functions = script_functions(ast).into_iter();
+            let functions = signed(ast, |name| name.starts_with(PUBLIC)).into_iter();
             functions.map(|(name, signature)| match namespace {
                 Some(space) => (format!("{space}::{name}"), format!("{space}::{signature}")),
                 None => (name, signature),
@@ -111,29 +134,82 @@ impl Library {
             return None;
         }
         let files = self.files.iter().filter(|(space, _)| *space == namespace);
-        let mut found = files.filter_map(|(_, ast)| documentation(ast, called));
+        let space = namespace.map_or(String::new(), |space| format!("{space}__"));
+        let hidden = format!("{PUBLIC}{space}{called}");
+        let mut found = files.filter_map(|(_, ast)| documentation(ast, &hidden, called));
         let text = found.next()?;
         Some(namespace.map_or(text.clone(), |space| format!("{space}::{text}")))
     }
 }
 
+/// The public functions of a file, which run those of the file that was added, and know where they
+/// are called.
+pub fn callable(part: &Part, shared: &Shared) -> Module {
+    let mut module = Module::new();
+    let prefix = prefix(part);
+    for function in rewrite::functions(part.text, &lex::scan(part.text)) {
+        if function.name.starts_with(INTERNAL) {
+            continue;
+        }
+        let hidden = format!("{prefix}{}", function.name);
+        let space = part.namespace.map(|space| format!("{space}::"));
+        let called = format!("{}{}", space.unwrap_or_default(), function.name);
+        let shared = shared.clone();
+        let body = move |context: Option<NativeCallContext>, args: &mut [&mut Dynamic]| {
+            let Some(context) = context else {
+                return Ok(Dynamic::UNIT);
+            };
+            // The receiver of a method is the caller's variable: the function gets a copy.
+            let mut values: Vec<Dynamic> = args.iter().map(|a| a.flatten_clone()).collect();
+            let call = enter(&shared, &called, &values, context.call_position());
+            let mut values: Vec<&mut Dynamic> = values.iter_mut().collect();
+            let result = context.call_fn_raw(&hidden, false, false, &mut values);
+            call.leave(result.as_ref().ok());
+            result
+        };
+        let types = vec![TypeId::of::<Dynamic>(); function.parameters];
+        let registration = FuncRegistration::new(function.name);
+        let registration = match part.namespace {
+            Some(_) => registration,
+            None => registration.in_global_namespace(),
+        };
+        registration.set_into_module_raw(
+            &mut module,
+            types,
+            RhaiFunc::Method {
+                func: Arc::new(body),
+                has_context: true,
+                is_pure: true,
+                is_volatile: true,
+            },
+        );
+    }
+    module
+}
+
 /// The functions of a script: name and signature; closures left out.
 pub fn script_functions(ast: &AST) -> Vec<(String, String)> {
-    let of_user = |name: &str| !name.starts_with(CLOSURE) && !name.starts_with(INTERNAL);
-    let mut functions: Vec<_> = ast.iter_functions().filter(|f| of_user(f.name)).collect();
+    signed(ast, |name| {
+        !name.starts_with(CLOSURE) && !name.starts_with(INTERNAL)
+    })
+}
+
+/// Some functions of a script, by the names by which scripts call them.
+fn signed(ast: &AST, is_wanted: impl Fn(&str) -> bool) -> Vec<(String, String)> {
+    let mut functions: Vec<_> = ast.iter_functions().filter(|f| is_wanted(f.name)).collect();
     // Rhai has them in no order.
     functions.sort_by_key(|f| (f.name, f.params.len()));
     let signed = functions.into_iter().map(|f| {
-        let signature = format!("{}({})", f.name, f.params.join(", "));
-        (f.name.to_owned(), signature)
+        let name = public_name(f.name);
+        (name.to_owned(), format!("{name}({})", f.params.join(", ")))
     });
     signed.collect()
 }
 
-/// The signature of a function of a script, and the comment above it, which stands above the first
-/// of several functions of one name.
-pub fn documentation(script: &AST, name: &str) -> Option<String> {
-    let named = script.iter_functions().filter(|f| f.name == name);
+/// The signature of a function of a script that is called `name`, and the comment above it, which
+/// stands above the first of several functions of one name.
+pub fn documentation(script: &AST, function: &str, name: &str) -> Option<String> {
+    let named = script.iter_functions().filter(|f| f.name == function);
     let function = named.min_by_key(|f| (f.comments.is_empty(), f.params.len()))?;
     let comments = function.comments.iter().flat_map(|c| c.lines());
     let doc: Vec<&str> = comments

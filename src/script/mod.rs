@@ -6,10 +6,12 @@
 //!
 //! * **Iterators** need no declaration. A name that nobody declared is an iterator if it is one
 //!   or two lowercase letters, then digits, then suffixes such as `_o`: `i`, `j2`, `kh`, `i_o`.
-//!   A variable of that name goes before. `iter("name")` makes an iterator of any name.
+//!   A variable of that name goes before, but must not hold a number, or anything else, where an
+//!   iterator is meant: `value(n)` is its number as an index. `iter("name")` makes an iterator of
+//!   any name.
 //!   Likewise, `double` and `float` are element types where nobody declared them.
-//! * **`from -> to`** is an arrow, for operations to interpret. A list may be left out at the
-//!   end, or be `()`: TeML's ε.
+//! * **`from -> to`** is an arrow, for operations to interpret. A list may be left out, as in
+//!   `[, [i]]` and `-> [i]`, or be `()`: TeML's ε.
 //! * **Names**: a tensor without one takes that of the variable it is first bound to, with `let`,
 //!   `const` or `=`, in functions and closures too, but not inside `${..}` of a string, and not
 //!   as an element of a list or a map. A `let` makes a new tensor; `C = add(..)` must fit the
@@ -23,18 +25,26 @@
 //! * `eval` is missing.
 //!
 //! From text to result: `lex` finds tokens, `rewrite` adds the names that values are bound
-//! to, `places` gives every text lines of its own so that a position tells the text, the engine
+//! to, `lists` marks what is in lists, for `captured` to tell variables from iterators, `unused` marks
+//! statements whose values are dropped, `places` gives every text lines of its own so that a position tells the text, the engine
 //! evaluates (`names`, `operations`, `call`, `methods`), and `errors` says in plain
 //! words what went wrong.
 
 mod actions;
+mod around;
+mod blame;
 mod call;
+mod captured;
+mod declarations;
 mod dialog;
 mod errors;
 mod fail;
 mod frames;
+mod indices;
+mod invocations;
 mod lex;
 mod library;
+mod lists;
 mod methods;
 mod modules;
 mod names;
@@ -47,6 +57,8 @@ mod stack;
 mod state;
 mod suggest;
 mod syntax;
+mod unknown;
+mod unused;
 mod values;
 mod workbench;
 

@@ -1,9 +1,11 @@
 //! Modules: what scripts import.
 
 use super::fail::Failure;
-use super::library::parts;
+use super::library::{self, parts};
 use super::methods;
+use super::rewrite::Kind;
 use super::state::Shared;
+use super::unused::Last;
 use rhai::{AST, Engine, EvalAltResult, Module, ModuleResolver, Position, Scope};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -78,26 +80,25 @@ impl Resolver {
         path: &str,
         position: Position,
     ) -> Result<Arc<Module>, Box<EvalAltResult>> {
-        let text = match path.strip_prefix("std/") {
-            Some(wanted) => match parts().into_iter().find(|part| part.name == wanted) {
-                Some(part) => part.text.to_owned(),
+        if let Some(wanted) = path.strip_prefix("std/") {
+            return match parts().into_iter().find(|part| part.name == wanted) {
+                Some(part) => Ok(Arc::new(library::callable(&part, &self.shared))),
                 None => {
                     let names: Vec<String> = parts().into_iter().map(|part| part.name).collect();
-                    return Err(
-                        Failure::new(format!("the library has no module \"{wanted}\""))
-                            .help(format!("it has {}", names.join(", ")))
-                            .misspelt(wanted)
-                            .raise(position),
-                    );
+                    let failure = Failure::new(format!("the library has no module \"{wanted}\""))
+                        .help(format!("it has {}", names.join(", ")))
+                        .misspelt(wanted);
+                    Err(failure.raise(position))
                 }
-            },
-            None => std::fs::read_to_string(key).map_err(|error| {
-                Failure::new(format!("cannot read {}: {error}", key.display())).raise(position)
-            })?,
-        };
-        let file = (!path.starts_with("std/")).then(|| key.to_owned());
+            };
+        }
+        let text = std::fs::read_to_string(key).map_err(|error| {
+            Failure::new(format!("cannot read {}: {error}", key.display())).raise(position)
+        })?;
+        let file = Some(key.to_owned());
         let name = self.shared.lock().shown(key);
-        let ast = compile(engine, &self.shared, &name, &text, file)
+        let kind = Kind::Script(Last::Dropped);
+        let ast = compile(engine, &self.shared, &name, &text, file, kind)
             .map_err(|e| Box::new(EvalAltResult::ErrorInModule(path.to_owned(), e, position)))?;
         Module::eval_ast_as_new(Scope::new(), &methods::with_methods(&ast), engine)
             .map(Arc::new)
@@ -153,13 +154,17 @@ pub fn compile(
     name: &str,
     text: &str,
     path: Option<PathBuf>,
+    kind: Kind,
 ) -> Result<AST, Box<EvalAltResult>> {
-    let compiled = shared.lock().places.add(name, text, path, "", &|_| false);
+    let mut state = shared.lock();
+    let compiled = state.places.add(name, text, path, "", &|_| false, kind);
+    drop(state);
     let Some(compiled) = compiled else {
         let failure = Failure::new(format!("{name} has too many lines"));
         return Err(failure.raise(Position::NONE));
     };
     let mut ast = engine.compile(compiled)?;
     ast.set_source(name);
+    shared.lock().places.compiled(&ast);
     Ok(ast)
 }

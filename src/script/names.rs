@@ -1,13 +1,17 @@
 //! Names: the variables that values are bound to (TeML eqs. 17 and 18), and iterators that
 //! need no declaration.
 
+use super::captured;
 use super::fail::Failure;
+use super::lists::ITEM;
 use super::places::LIBRARY;
 use super::rewrite::{BIND, IS_METHOD, SET};
+use super::state::Shared;
+use super::unused::{self, UNUSED};
 use super::values::{self, Index};
-use crate::ir::{Elem, Expr, Name, Nest, Tensor};
+use crate::ir::{self, Elem, Name, Nest, Tensor};
 use crate::transform::tensor::eq::retarget;
-use rhai::{Dynamic, Engine, EvalAltResult, EvalContext, Expression, ParseError, Position};
+use rhai::{Dynamic, Engine, EvalAltResult, EvalContext, Expr, Expression, ParseError, Position};
 
 type Result<T> = std::result::Result<T, Box<EvalAltResult>>;
 
@@ -15,9 +19,22 @@ type Result<T> = std::result::Result<T, Box<EvalAltResult>>;
 ///
 /// # Errors
 /// A keyword clashes with one of Rhai's.
-pub fn register(engine: &mut Engine) -> std::result::Result<(), ParseError> {
+pub fn register(engine: &mut Engine, shared: &Shared) -> std::result::Result<(), ParseError> {
     engine.register_custom_syntax([BIND, "$ident$", ":", "$expr$"], false, bind)?;
     engine.register_custom_syntax([SET, "$ident$", ":", "$expr$"], false, set)?;
+    engine.register_custom_syntax([ITEM, "$expr$"], false, |context, inputs| {
+        let value = evaluated(context, &inputs[0])?;
+        Ok(captured::marked(value, &inputs[0]))
+    })?;
+    let shared = shared.clone();
+    engine.register_custom_syntax([UNUSED, "$expr$"], false, move |context, inputs| {
+        let value = inputs[0].eval_with_context(context)?;
+        let mut state = shared.lock();
+        if let Some((position, warning)) = unused::warning(&value, &inputs[0], &state.places) {
+            state.warn(position, warning);
+        }
+        Ok(value)
+    })?;
     engine.register_custom_syntax([IS_METHOD], false, |context, _| {
         Ok(context.this_ptr().is_some().into())
     })?;
@@ -52,11 +69,21 @@ pub fn register(engine: &mut Engine) -> std::result::Result<(), ParseError> {
 
 fn bind(context: &mut EvalContext, inputs: &[Expression]) -> Result<Dynamic> {
     let (name, position) = (inputs[0].get_string_value(), inputs[0].position());
-    let value = inputs[1].eval_with_context(context)?;
+    let value = evaluated(context, &inputs[1])?;
     match is_library(context) && value.is::<Nest>() {
         true => Ok(value),
         false => named(value, name.unwrap_or(""), position),
     }
+}
+
+/// The value that a variable is bound to.
+fn evaluated(context: &mut EvalContext, input: &Expression) -> Result<Dynamic> {
+    let mut value = input.eval_with_context(context)?;
+    if value.tag() == values::NAMED && matches!(**input, Expr::Variable(..)) {
+        // This is another variable than the one that was declared with the tensor.
+        value.set_tag(0);
+    }
+    Ok(value)
 }
 
 /// Whether a function of the library is running, whose variables name no nests of the script.
@@ -80,19 +107,25 @@ fn set(context: &mut EvalContext, inputs: &[Expression]) -> Result<Dynamic> {
         };
         return Err(failure.raise(position));
     }
-    let value = inputs[1].eval_with_context(context)?;
-    let old = context
-        .scope()
-        .get(name)
-        .and_then(|old| old.read_lock::<Expr>().map(|e| e.clone()));
-    if let (Some(old), Some(new)) = (old, value.read_lock::<Expr>())
+    let value = evaluated(context, &inputs[1])?;
+    let old = context.scope().get(name);
+    let keeps_name = old.is_some_and(|old| old.tag() == values::NAMED);
+    let old = old.and_then(|old| old.read_lock::<ir::Expr>().map(|e| e.clone()));
+    if let (Some(old), Some(new)) = (old, value.read_lock::<ir::Expr>())
         && let (Some(tensor), Ok(label)) = (old.tensor(), Name::new(name))
         // Declaring a tensor anew replaces it; only an assignment to its elements must fit.
         && new.is_assignment()
         && is_unnamed(&new)
     {
-        let assignment = onto(name, &tensor.named(label), &new);
-        return assignment.map_err(|failure| failure.raise(position));
+        let target = match keeps_name {
+            true => tensor.clone(),
+            false => tensor.named(label),
+        };
+        let mut assignment = onto(name, &target, &new).map_err(|f| f.raise(position))?;
+        if keeps_name {
+            assignment.set_tag(values::NAMED);
+        }
+        return Ok(assignment);
     }
     match is_library(context) && value.is::<Nest>() {
         true => Ok(value),
@@ -114,11 +147,11 @@ fn assign_to(context: &mut EvalContext, inputs: &[Expression]) -> Result<Dynamic
     }
     let target = inputs[0].eval_with_context(context)?;
     let tensor = target
-        .read_lock::<Expr>()
+        .read_lock::<ir::Expr>()
         .and_then(|target| target.tensor().cloned());
     let Some(tensor) = tensor.filter(|t| t.name().is_some()) else {
         let given = values::describe(&target);
-        let given = match target.read_lock::<Expr>() {
+        let given = match target.read_lock::<ir::Expr>() {
             Some(_) => "a virtual expression, which has no memory".to_owned(),
             None => given,
         };
@@ -130,7 +163,7 @@ fn assign_to(context: &mut EvalContext, inputs: &[Expression]) -> Result<Dynamic
     };
     let value = inputs[1].eval_with_context(context)?;
     let assignment = {
-        let Some(expr) = value.read_lock::<Expr>().filter(|e| e.is_assignment()) else {
+        let Some(expr) = value.read_lock::<ir::Expr>().filter(|e| e.is_assignment()) else {
             return Err(Failure::new(format!(
                 "`@{name} :` must be followed by an assignment, not {}",
                 values::describe(&value)
@@ -145,10 +178,10 @@ fn assign_to(context: &mut EvalContext, inputs: &[Expression]) -> Result<Dynamic
 
 /// The value under the name, if it has none yet.
 fn named(mut value: Dynamic, name: &str, position: Position) -> Result<Dynamic> {
-    if value.tag() == values::SHOWN {
+    if value.tag() != values::NAMED {
         value.set_tag(0);
     }
-    if let Some(expr) = value.read_lock::<Expr>() {
+    if let Some(expr) = value.read_lock::<ir::Expr>() {
         if is_unnamed(&expr) {
             let name = Name::new(name).map_err(|error| {
                 Failure::new(format!("a tensor cannot have this name: {error}"))
@@ -166,12 +199,12 @@ fn named(mut value: Dynamic, name: &str, position: Position) -> Result<Dynamic> 
     Ok(value)
 }
 
-fn is_unnamed(expr: &Expr) -> bool {
+fn is_unnamed(expr: &ir::Expr) -> bool {
     expr.tensor().is_some_and(|tensor| tensor.name().is_none())
 }
 
 /// The assignment `new` with the elements of `tensor` as its target, which was declared before.
-fn onto(name: &str, tensor: &Tensor, new: &Expr) -> std::result::Result<Dynamic, Failure> {
+fn onto(name: &str, tensor: &Tensor, new: &ir::Expr) -> std::result::Result<Dynamic, Failure> {
     match retarget(new, tensor) {
         Ok(assignment) => Ok(Dynamic::from(assignment)),
         Err(error) => Err(Failure::new(format!(

@@ -1,16 +1,18 @@
 //! The operations of [`crate::transform::OPS`] as functions and methods of scripts.
 
 use super::call::{self, Call, Callee};
+use super::captured;
 use super::fail::Failure;
+use super::indices::{self, ITERATORS, iter_lists, iters, optional_iters};
 use super::state::Shared;
 use super::values::{self, Index, RawArrow};
 use crate::analysis::position::{self, Position};
-use crate::ir::{Affine, Comparison, Elem, Expr, Nest, Number, Path};
+use crate::ir::{Comparison, Elem, Expr, Name, Nest, Number, Path};
 use crate::transform::nest::at::focus;
 use crate::transform::nest::interchange::INTERCHANGE;
-use crate::transform::tensor::declare::TENSOR;
-use crate::transform::{self, Arg, Arrow, Iters, Kind, LoopRef, Op, Param, Value};
-use rhai::{Array, Dynamic, Engine, FnPtr, Identifier, ImmutableString, Map};
+use crate::transform::tensor::declare::{SCALAR, TENSOR};
+use crate::transform::{self, Arg, Arrow, Kind, LoopRef, Op, Param, Value};
+use rhai::{Array, Dynamic, Engine, FnPtr, Identifier, ImmutableString, Map, Position as Place};
 
 /// Registers every operation.
 pub fn register(engine: &mut Engine, shared: &Shared) {
@@ -51,10 +53,14 @@ fn args(op: &'static Op, call: &Call) -> Result<Vec<Arg>, Failure> {
     let is_list = |k: usize| call.value(k).is_some_and(|value| value.is_array());
     if op.name == TENSOR.name && is_list(1) && !is_list(0) {
         // The paper has the element type first.
-        return Ok(vec![
+        let mut args = vec![
             convert(call, 1, Kind::Extents)?,
             convert(call, 0, Kind::Elem)?,
-        ]);
+        ];
+        if call.count() > 2 {
+            args.push(convert(call, 2, Kind::Text)?);
+        }
+        return Ok(args);
     }
     let params = op.params[..call.count()].iter().enumerate();
     params
@@ -65,7 +71,14 @@ fn args(op: &'static Op, call: &Call) -> Result<Vec<Arg>, Failure> {
 fn apply(op: &'static Op, call: &Call, args: &[Arg]) -> Result<Dynamic, Failure> {
     match transform::apply(op, args, call.site()) {
         Ok(Value::Nest(nest)) => Ok(Dynamic::from(nest)),
-        Ok(Value::Expr(expr)) => Ok(Dynamic::from(expr)),
+        Ok(Value::Expr(expr)) => {
+            let mut value = Dynamic::from(expr);
+            let declares = [TENSOR.name, SCALAR.name].contains(&op.name);
+            if declares && matches!(args.last(), Some(Arg::Word(_))) {
+                value.set_tag(values::NAMED);
+            }
+            Ok(value)
+        }
         Err(error) => Err(Failure::operation(error)),
     }
 }
@@ -73,7 +86,6 @@ fn apply(op: &'static Op, call: &Call, args: &[Arg]) -> Result<Dynamic, Failure>
 const TENSOR_OR_NAME: &str = "a tensor, or the name of one such as `\"A\"`";
 const OPERAND: &str = "a tensor or a number";
 const LISTS: &str = "a list of iterator lists such as `[[i, k], [k, j]]`";
-const ITERATORS: &str = "a list of iterators such as `[i, j]`";
 const OVER: &str = "a list of iterators such as `[i, j]`, or of dimensions such as `[1, 2]`";
 const ARROW: &str = "`[i, j] -> [j, i]`, or a list of iterators alone";
 const LISTS_ARROW: &str = "an arrow such as `[[i, k], [k, j]] -> [i, j]`";
@@ -189,7 +201,7 @@ fn convert(call: &Call, k: usize, kind: Kind) -> Result<Arg, Failure> {
         }
         Kind::Over => {
             let value = value(call, k, OVER)?;
-            iters(call, k, &value, OVER).map(Arg::Iters)
+            indices::over(call, k, &value, OVER).map(Arg::Iters)
         }
         Kind::IterLists => {
             let value = value(call, k, LISTS)?;
@@ -216,7 +228,10 @@ fn convert(call: &Call, k: usize, kind: Kind) -> Result<Arg, Failure> {
                     .expected(k, LISTS_ARROW)
                     .help("the list after `->` says how the result is indexed"));
             };
-            let from = iter_lists(call, k, &arrow.from, LISTS_ARROW)?;
+            let from = match arrow.from.is_unit() {
+                true => Vec::new(),
+                false => iter_lists(call, k, &arrow.from, LISTS_ARROW)?,
+            };
             let to = iters(call, k, &arrow.to, ITERATORS)?;
             Ok(Arg::Arrow(Arrow { from, to }))
         }
@@ -303,15 +318,42 @@ pub fn position(call: &Call, nest: &Nest, k: usize) -> Result<Position, Failure>
 
 fn loop_ref(call: &Call, k: usize) -> Result<LoopRef, Failure> {
     let expected = "a loop: its level, counted from 1, or its name";
-    as_loop(&value(call, k, expected)?).ok_or_else(|| call.expected(k, expected))
+    let value = value(call, k, expected)?;
+    is_level_or_loop(
+        call,
+        element(call, &value).or_else(|| call.variable(k)),
+        &value,
+    )?;
+    as_loop(&value).ok_or_else(|| call.expected(k, expected))
 }
 
 fn loops(call: &Call, k: usize, expected: &str) -> Result<Vec<LoopRef>, Failure> {
     let list: Array = call.get(k, expected)?;
-    let loops = list
-        .iter()
-        .map(|item| as_loop(item).ok_or_else(|| call.expected_but(k, expected, item)));
+    let loops = list.iter().map(|item| {
+        is_level_or_loop(call, element(call, item), item)?;
+        as_loop(item).ok_or_else(|| call.expected_but(k, expected, item))
+    });
     loops.collect()
+}
+
+/// Where the variable is that is an element of a list, if it reads as an iterator.
+fn element(call: &Call, value: &Dynamic) -> Option<Place> {
+    let variable = captured::position(value)?;
+    let is_element = call.state().places.is_element(variable);
+    is_element.then_some(variable)
+}
+
+/// Refuses a level that is written as a variable with the name of one of the nest's loops.
+fn is_level_or_loop(call: &Call, written: Option<Place>, value: &Dynamic) -> Result<(), Failure> {
+    let (Some(position), Ok(nest), true) = (written, call.nest(0), value.is_int()) else {
+        return Ok(());
+    };
+    let places = &call.state().places;
+    let name = captured::name(places, position);
+    match name.and_then(|name| Name::new(&name).ok()) {
+        Some(name) if nest.has_loop(&name) => Err(captured::refuse_level(places, position, value)),
+        _ => Ok(()),
+    }
 }
 
 fn as_loop(value: &Dynamic) -> Option<LoopRef> {
@@ -332,7 +374,7 @@ fn as_loop(value: &Dynamic) -> Option<LoopRef> {
 fn steps(call: &Call, k: usize) -> Result<Path, Failure> {
     let expected = "a function from nest to nest, such as `|sub| sub.unroll(1)`, or a path";
     if let Ok(path) = call.get::<super::actions::Path>(k, expected) {
-        return Ok(path.0.path().clone());
+        return Ok(path.nest.path().clone());
     }
     let function: FnPtr = call.get(k, expected)?;
     let (nest, reference) = (call.nest(k - 2)?, loop_ref(call, k - 1)?);
@@ -348,70 +390,4 @@ fn steps(call: &Call, k: usize) -> Result<Path, Failure> {
         true => Ok(result.path().clone()),
         false => Err(call.fail(k, "must return what it makes of the nest that it is given")),
     }
-}
-
-/// A list of iterators; integers are constant indices.
-fn iters(call: &Call, k: usize, value: &Dynamic, expected: &str) -> Result<Vec<Affine>, Failure> {
-    let value = value.flatten_clone();
-    let Ok(list) = value.as_array_ref() else {
-        return Err(match value.read_lock::<Index>() {
-            Some(index) => call
-                .fail(
-                    k,
-                    &format!("must be {expected}; `{}` is no list", index.affine),
-                )
-                .help(format!("a list of one iterator is `[{}]`", index.affine)),
-            None => call.expected_but(k, expected, &value),
-        });
-    };
-    list.iter()
-        .map(|item| {
-            if let Some(index) = item.read_lock::<Index>() {
-                return Ok(index.affine.clone());
-            }
-            let constant = item.flatten_clone().as_int().ok().map(Affine::constant);
-            match constant {
-                Some(c) if c.is_in_limits() => Ok(c),
-                Some(_) => Err(call.fail(k, "holds an index that is too large")),
-                None => {
-                    let given = values::describe(item);
-                    Err(call.fail(k, &format!("must be {expected}; {given} is no iterator")))
-                }
-            }
-        })
-        .collect()
-}
-
-/// A list of iterators, or `()` for none.
-fn optional_iters(call: &Call, k: usize, value: &Dynamic) -> Result<Iters, Failure> {
-    match value.is_unit() {
-        true => Ok(None),
-        false => iters(call, k, value, ITERATORS).map(Some),
-    }
-}
-
-fn iter_lists(
-    call: &Call,
-    k: usize,
-    value: &Dynamic,
-    expected: &str,
-) -> Result<Vec<Iters>, Failure> {
-    let value = value.flatten_clone();
-    let Ok(list) = value.as_array_ref() else {
-        return Err(call.expected_but(k, expected, &value));
-    };
-    list.iter()
-        .map(|item| {
-            let item = item.flatten_clone();
-            match item.is_array() || item.is_unit() {
-                true => optional_iters(call, k, &item),
-                false => Err(call
-                    .fail(
-                        k,
-                        &format!("must be {expected}; {} is no list", values::show(&item)),
-                    )
-                    .help("there is one list per operand, and `()` where it already has its own")),
-            }
-        })
-        .collect()
 }

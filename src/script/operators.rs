@@ -49,7 +49,7 @@ pub fn register(engine: &mut Engine, shared: &Shared) {
 
 fn apply(op: &'static Op, context: &Context, args: &[Arg], shared: &Shared) -> Result {
     let position = context.call_position();
-    let site = shared.lock().places.site(position);
+    let site = shared.lock().site(position);
     match transform::apply(op, args, site) {
         Ok(Value::Expr(expr)) => Ok(Dynamic::from(expr)),
         Ok(Value::Nest(nest)) => Ok(Dynamic::from(nest)),

@@ -4,11 +4,13 @@
 //! that Rhai reports beside it is wrong for closures that cross modules. So every text is
 //! compiled at lines of its own: the line alone tells the text.
 
-use super::lex::{self, Tokens};
-use super::rewrite::{self, Edit};
-use crate::diag::{CallPlace, Sources, Span};
+use super::captured;
+use super::lex;
+use super::rewrite::{self, Edit, Kind};
+use crate::diag::{Sources, Span};
 use crate::ir::Site;
-use rhai::Position;
+use rhai::{AST, Position};
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -38,6 +40,8 @@ pub struct Places {
     /// In order of their lines.
     sources: Vec<Arc<Source>>,
     next_line: usize,
+    /// For operators and calls, where their operands have variables that read as iterators.
+    operands: HashMap<Position, Vec<Option<Position>>>,
 }
 
 impl Places {
@@ -51,6 +55,7 @@ impl Places {
         path: Option<PathBuf>,
         prefix: &str,
         is_declared: &dyn Fn(&str) -> bool,
+        kind: Kind,
     ) -> Option<String> {
         let lines = text.matches('\n').count() + 1;
         if lines > MAX_LINE {
@@ -59,9 +64,10 @@ impl Places {
         if self.next_line + lines > MAX_LINE {
             // Only a session of very many lines comes here: old ones lose their places.
             self.sources.clear();
+            self.operands.clear();
             self.next_line = 0;
         }
-        let mut rewritten = rewrite::rewrite(text, is_declared);
+        let mut rewritten = rewrite::rewrite(text, is_declared, kind);
         let before = Edit {
             line: 0,
             column: 0,
@@ -94,6 +100,17 @@ impl Places {
         Some(compiled)
     }
 
+    /// Registers what a text that was added became.
+    pub fn compiled(&mut self, ast: &AST) {
+        self.operands.extend(captured::operands(ast));
+    }
+
+    /// Where an operand of the operator at `position`, counted from 0, has a variable that reads as
+    /// an iterator, or an argument of the call there is one.
+    pub fn variable(&self, position: Position, operand: usize) -> Option<Position> {
+        *self.operands.get(&position)?.get(operand)?
+    }
+
     /// Forgets a text of which nothing is left in the session.
     pub fn forget(&mut self, name: &str) {
         self.sources.retain(|s| &*s.name != name);
@@ -115,6 +132,12 @@ impl Places {
         self.sources.get(after.checked_sub(1)?)
     }
 
+    /// The texts up to one of them, the last one first.
+    pub fn up_to(&self, source: &Source) -> impl Iterator<Item = &Arc<Source>> {
+        let later = move |s: &&Arc<Source>| s.first_line > source.first_line;
+        self.sources.iter().rev().skip_while(later)
+    }
+
     /// Whether a position lies in the library that comes with the tool.
     pub fn is_library(&self, position: Position) -> bool {
         let source = self.source(position);
@@ -129,6 +152,7 @@ impl Places {
             source: source.name.clone(),
             line: u32::try_from(line + 1).ok()?,
             column: u32::try_from(column + 1).ok()?,
+            invocation: None,
         })
     }
 
@@ -142,41 +166,6 @@ impl Places {
             None => at..at,
         };
         Some(source.span(range))
-    }
-
-    /// The call whose function name is at a position.
-    pub fn call(&self, position: Position) -> CallPlace {
-        let Some(source) = self.source(position) else {
-            return CallPlace::default();
-        };
-        let Some(at) = source.offset(position) else {
-            return CallPlace::default();
-        };
-        let scanned = lex::scan(&source.text);
-        let Some(callee) = scanned.at(at) else {
-            return CallPlace {
-                callee: Some(source.span(at..at)),
-                arguments: Vec::new(),
-            };
-        };
-        let ranges = arguments(&source.text, &scanned, callee);
-        CallPlace {
-            callee: Some(source.span(scanned.tokens[callee].range.clone())),
-            arguments: ranges.into_iter().map(|r| Some(source.span(r))).collect(),
-        }
-    }
-
-    /// The function that is called at a position, as it is written there, with its namespace.
-    pub fn called(&self, position: Position) -> Option<String> {
-        let source = self.source(position)?;
-        let scanned = lex::scan(&source.text);
-        let last = scanned.at(source.offset(position)?)?;
-        let mut first = last;
-        while first >= 2 && scanned.text(&source.text, first - 1) == "::" {
-            first -= 2;
-        }
-        let range = scanned.tokens[first].range.start..scanned.tokens[last].range.end;
-        Some(source.text[range].to_owned())
     }
 
     /// Every name that a text of the user's declares, for suggestions.
@@ -202,7 +191,8 @@ impl Places {
 }
 
 impl Source {
-    fn span(&self, range: std::ops::Range<usize>) -> Span {
+    /// A stretch of the text.
+    pub fn span(&self, range: std::ops::Range<usize>) -> Span {
         Span {
             source: self.name.clone(),
             range,
@@ -217,7 +207,7 @@ impl Source {
     }
 
     /// The byte at a position, within the text.
-    fn offset(&self, position: Position) -> Option<usize> {
+    pub fn offset(&self, position: Position) -> Option<usize> {
         let (line, column) = self.original(position)?;
         let mut start = 0;
         for _ in 0..line {
@@ -227,109 +217,5 @@ impl Source {
         let line_end = rest.find('\n').unwrap_or(rest.len());
         let within = rest[..line_end].char_indices().nth(column);
         Some(start + within.map_or(line_end, |(k, _)| k))
-    }
-}
-
-/// The arguments of the call whose name is token `callee`, the receiver of a method first; the
-/// two sides of an operator.
-fn arguments(text: &str, scanned: &Tokens, callee: usize) -> Vec<std::ops::Range<usize>> {
-    let at = |k: usize| scanned.text(text, k);
-    let mut found = Vec::new();
-    if callee >= 2 && matches!(at(callee - 1), "." | "?.") {
-        let start = chain_start(text, scanned, callee - 2);
-        let (first, last) = (&scanned.tokens[start], &scanned.tokens[callee - 2]);
-        found.push(first.range.start..last.range.end);
-    }
-    if at(callee + 1) != "(" {
-        return found;
-    }
-    let mut depth = 0usize;
-    let mut first = callee + 2;
-    for k in callee + 1..scanned.tokens.len() {
-        match at(k) {
-            "(" | "[" | "{" | "#{" | "?[" => depth += 1,
-            ")" | "]" | "}" => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        let ends = depth == 0;
-        if (ends || (depth == 1 && at(k) == ",")) && k > first {
-            let (a, b) = (&scanned.tokens[first], &scanned.tokens[k - 1]);
-            found.push(a.range.start..b.range.end);
-        }
-        if depth == 1 && at(k) == "," {
-            first = k + 1;
-        }
-        if ends {
-            break;
-        }
-    }
-    found
-}
-
-/// The first token of the chain `a.b(..)[..].c` whose last token is `last`.
-fn chain_start(text: &str, scanned: &Tokens, last: usize) -> usize {
-    let at = |k: usize| scanned.text(text, k);
-    let mut k = last;
-    loop {
-        // A bracket belongs with its opening one and, for a call or an index, with what is
-        // called or indexed.
-        while matches!(at(k), ")" | "]") {
-            let mut depth = 0usize;
-            loop {
-                match at(k) {
-                    ")" | "]" | "}" => depth += 1,
-                    "(" | "[" | "{" | "#{" | "?[" => depth = depth.saturating_sub(1),
-                    _ => {}
-                }
-                if depth == 0 || k == 0 {
-                    break;
-                }
-                k -= 1;
-            }
-            let called = k.checked_sub(1).is_some_and(|p| {
-                matches!(at(p), ")" | "]") || scanned.tokens[p].kind == lex::TokenKind::Word
-            });
-            match called {
-                true => k -= 1,
-                false => break,
-            }
-        }
-        match k.checked_sub(2) {
-            Some(before) if matches!(at(k - 1), "." | "?." | "::") => k = before,
-            _ => return k,
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn call_at(text: &str, name: &str) -> Vec<String> {
-        let mut places = Places::default();
-        let _ = places.add("first", "a\nb", None, "", &|_| false);
-        let compiled = places.add("t", text, None, "", &|_| false).unwrap();
-        let at = compiled.find(name).unwrap();
-        let line = compiled[..at].matches('\n').count();
-        let start = compiled[..at].rfind('\n').map_or(0, |k| k + 1);
-        let column = compiled[start..at].chars().count();
-        let position = Position::new(line as u16 + 1, column as u16 + 1);
-        let call = places.call(position);
-        assert_eq!(call.callee.unwrap().source.as_ref(), "t");
-        call.arguments
-            .into_iter()
-            .map(|s| text[s.unwrap().range].to_owned())
-            .collect()
-    }
-
-    #[test]
-    fn arguments_are_found() {
-        assert_eq!(
-            call_at("let é = f(a, [b, c],\n g(1) -> x);", "f("),
-            ["a", "[b, c]", "g(1) -> x"]
-        );
-        assert_eq!(call_at("x = a.b(1)[2].f(3)", "f("), ["a.b(1)[2]", "3"]);
-        assert_eq!(call_at("(a).f()", "f("), ["(a)"]);
-        assert_eq!(call_at("f(a", "f("), Vec::<String>::new());
     }
 }

@@ -19,10 +19,14 @@
 //!
 //! At top level the first assignment to a name that was never declared becomes a `let`, as
 //! in the paper. A `;` is added where a line ends an expression and the next one starts with a
-//! word: no valid script has that without one. The edits are remembered, and every position is mapped back before anybody
-//! sees it. Code inside `${…}` of a string is left as it is.
+//! word: no valid script has that without one. What is added to lists is in `lists`, and to
+//! statements in `unused`. The edits are remembered, and every position is mapped back before anybody sees it. Code inside `${…}` of a
+//! string is left as it is.
 
 use super::lex::{TokenKind, Tokens, scan};
+use super::library::INTERNAL;
+use super::lists;
+use super::unused::{self, Last, UNUSED};
 
 /// The keyword of the custom syntax that gives a new variable's name to its value.
 pub const BIND: &str = "teml_bind";
@@ -55,11 +59,38 @@ pub struct Rewritten {
     pub edits: Vec<Edit>,
 }
 
-/// Adds names to `text`. `is_declared` tells which variables exist before it runs.
-pub fn rewrite(text: &str, is_declared: &dyn Fn(&str) -> bool) -> Rewritten {
+/// What is rewritten.
+#[derive(Clone, Copy, Debug)]
+pub enum Kind<'k> {
+    /// A script of the user's.
+    Script(Last),
+    /// A file of the library: its public functions are called behind these letters.
+    Library(&'k str),
+}
+
+/// Adds to `text` what the values in it need. `is_declared` tells which variables exist before it
+/// runs.
+pub fn rewrite(text: &str, is_declared: &dyn Fn(&str) -> bool, kind: Kind) -> Rewritten {
     let mut result = Rewritten::default();
     let mut copied = 0;
-    for (at, inserted, name) in insertions(text, &scan(text), is_declared) {
+    let scanned = scan(text);
+    let mut found = insertions(text, &scanned, is_declared);
+    let in_lists = lists::insertions(text, &scanned).into_iter();
+    found.extend(in_lists.map(|(at, inserted)| (at, inserted, at)));
+    match kind {
+        Kind::Script(last) => {
+            let dropped = unused::statements(text, &scanned, last).into_iter();
+            found.extend(dropped.map(|at| (at, format!("{UNUSED} "), at)));
+        }
+        Kind::Library(prefix) => {
+            let public = functions(text, &scanned).into_iter();
+            let public = public.filter(|f| !f.name.starts_with(INTERNAL));
+            found.extend(public.map(|f| (f.start, prefix.to_owned(), f.start)));
+        }
+    }
+    // What a function starts with was found before what stands in its parameters.
+    found.sort_by_key(|(at, ..)| *at);
+    for (at, inserted, name) in found {
         result.text.push_str(&text[copied..at]);
         copied = at;
         let before = &text[..at];
@@ -77,7 +108,7 @@ pub fn rewrite(text: &str, is_declared: &dyn Fn(&str) -> bool) -> Rewritten {
     result
 }
 
-/// Where to insert what, in order, and where the name is that it is about.
+/// Where to insert what for names and receivers, and where the name is that it is about.
 fn insertions(
     text: &str,
     scanned: &Tokens,
@@ -116,24 +147,55 @@ fn insertions(
         }
         let name = token.range.start;
         let after_equals = scanned.tokens[k + 1].range.end;
+        // Marks that meet would be read as one.
+        let space = if text[after_equals..].starts_with(':') {
+            " "
+        } else {
+            ""
+        };
+        let named = |keyword: &str| (after_equals, format!(" {keyword} {this} :{space}"), name);
         let known = || declared.contains(&this) || is_declared(this);
         let starts_statement = matches!(previous, "" | ";" | "}");
         if is_new {
             // A literal keeps its form: Rhai computes with constants at compile time.
             if !is_literal(text, scanned, k + 2) {
-                found.push((after_equals, format!(" {BIND} {this} :"), name));
+                found.push(named(BIND));
             }
         } else if depth == 0 && starts_statement && !known() {
             declared.push(this);
             found.push((name, "let ".to_owned(), name));
-            found.push((after_equals, format!(" {BIND} {this} :"), name));
+            found.push(named(BIND));
         } else {
-            found.push((after_equals, format!(" {SET} {this} :"), name));
+            found.push(named(SET));
         }
     }
-    // What a function starts with was found before what stands in its parameters.
-    found.sort_by_key(|(at, ..)| *at);
     found
+}
+
+/// A function in a text.
+pub struct Declared<'t> {
+    /// Its name.
+    pub name: &'t str,
+    /// The number of its parameters.
+    pub parameters: usize,
+    /// Where its name starts.
+    start: usize,
+}
+
+/// The functions that a text declares.
+pub fn functions<'t>(text: &'t str, scanned: &Tokens) -> Vec<Declared<'t>> {
+    let at = |k: usize| scanned.text(text, k);
+    let count = scanned.tokens.len();
+    let declared = (0..count).filter(|&k| at(k) == "fn" && at(k + 2) == "(");
+    let declared = declared.map(|k| {
+        let parameters = (k + 3..count).take_while(|&k| at(k) != ")");
+        Declared {
+            name: at(k + 1),
+            parameters: parameters.filter(|&k| at(k) != ",").count(),
+            start: scanned.tokens[k + 1].range.start,
+        }
+    });
+    declared.collect()
 }
 
 /// What the function whose `fn` is token `k` starts with, unless its body uses `this`.
@@ -166,7 +228,7 @@ fn receiver_handed_on(text: &str, scanned: &Tokens, k: usize) -> Option<(usize, 
 }
 
 /// Whether token `k` starts a statement on a new line, and the one before it lacks its `;`.
-fn ends_statement(text: &str, scanned: &Tokens, k: usize) -> bool {
+pub fn ends_statement(text: &str, scanned: &Tokens, k: usize) -> bool {
     let Some(before) = k.checked_sub(1) else {
         return false;
     };
@@ -193,7 +255,7 @@ fn is_literal(text: &str, scanned: &Tokens, k: usize) -> bool {
     literal && matches!(scanned.text(text, k + 1), ";" | "")
 }
 
-fn is_keyword(word: &str) -> bool {
+pub fn is_keyword(word: &str) -> bool {
     matches!(
         word,
         "let"
@@ -248,7 +310,7 @@ mod tests {
     use super::*;
 
     fn rewritten(text: &str) -> String {
-        rewrite(text, &|name| name == "old").text
+        rewrite(text, &|name| name == "old", Kind::Script(Last::Unwatched)).text
     }
 
     #[test]
@@ -283,6 +345,26 @@ mod tests {
             ("#{\na: 1\n}", "#{\na: 1\n}"),
             ("if a {\nf()\n}\ng()", "if a {\nf()\n}\ng()"),
             ("{ let x = f()\nx }", "{ let x = teml_bind x : f();\nx }"),
+            (
+                "f([n, 2, -1, \"s\"], [i + 1, g(j)])",
+                "f([teml_item n, 2, -1, \"s\"], [teml_item i + 1, teml_item g(j)])",
+            ),
+            ("f([[n], j], a[n])", "f([[teml_item n], teml_item j], a[n])"),
+            ("f(x)[n]; [x][n]", "f(x)[n]; [teml_item x][n]"),
+            ("return [n]", "return [teml_item n]"),
+            ("switch a { [1, true] => 2 }", "switch a { [1, true] => 2 }"),
+            ("f(t, [, [i]])", "f(t, [(), [teml_item i]])"),
+            (
+                "f([[i], , [j], ])",
+                "f([[teml_item i], (), [teml_item j], ])",
+            ),
+            ("f(t, -> [i])", "f(t, () -> [teml_item i])"),
+            ("t.f(-> [])", "t.f(() -> [])"),
+            (
+                "let a = -> [i];",
+                "let a = teml_bind a : () -> [teml_item i];",
+            ),
+            ("f([i] -> [j])", "f([teml_item i] -> [teml_item j])"),
         ] {
             assert_eq!(rewritten(text), expected);
         }
@@ -291,7 +373,7 @@ mod tests {
     #[test]
     fn every_position_maps_back() {
         let text = "é = f(); let b = g(x);\n  if c { b = h(b) }";
-        let result = rewrite(text, &|_| false);
+        let result = rewrite(text, &|_| false, Kind::Script(Last::Dropped));
         for (line, (old, new)) in text.lines().zip(result.text.lines()).enumerate() {
             let old: Vec<char> = old.chars().collect();
             // Every character of the original is found again, in order.

@@ -3,10 +3,12 @@
 use super::actions::{self, ACTIONS};
 use super::call;
 use super::errors::{self, ScriptError};
-use super::library::{Library, documentation, script_functions};
+use super::library::{INTERNAL, Library, documentation, script_functions};
+use super::rewrite::Kind;
 use super::stack::on_large_stack;
 use super::state::{Shared, State};
 use super::suggest::Known;
+use super::unused::Last;
 use super::workbench::Workbench;
 use super::{fail, methods, modules, names, operations, operators, values};
 use crate::codegen;
@@ -61,6 +63,11 @@ impl Session {
             root: root.canonicalize().unwrap_or(root),
             given_root: PathBuf::new(),
             main: None,
+            warnings: Vec::new(),
+            invocations: Vec::new(),
+            runs: 0,
+            explains_order: false,
+            has_effect: false,
         });
         let mut session = Session {
             engine: Engine::new(),
@@ -91,9 +98,9 @@ impl Session {
             .disable_symbol("eval")
             .set_module_resolver(modules::Resolver::new(self.shared.clone()));
         engine.register_custom_operator("->", 25)?;
-        values::register(engine);
+        values::register(engine, &self.shared);
         fail::register(engine);
-        names::register(engine)?;
+        names::register(engine, &self.shared)?;
         operators::register(engine, &self.shared);
         operations::register(engine, &self.shared);
         actions::register(engine);
@@ -146,7 +153,7 @@ impl Session {
             }
             state.main = Some(full.clone());
         }
-        self.run(&shown, &text, Some(full), drop)
+        self.run(&shown, &text, Some(full), Last::Dropped, drop)
     }
 
     /// Runs the script that comes from `input`, which messages call `<stdin>`.
@@ -174,7 +181,7 @@ impl Session {
     /// # Errors
     /// The script fails.
     pub fn run_text(&mut self, name: &str, text: &str) -> Result<(), ScriptError> {
-        self.run(name, text, None, drop)
+        self.run(name, text, None, Last::Dropped, drop)
     }
 
     /// What a function of the library, or of a script, makes of nests that run in order; `None` if
@@ -187,21 +194,23 @@ impl Session {
         let given: Array = nests.iter().cloned().map(Dynamic::from).collect();
         self.scope.push(NESTS, given);
         let call = format!("{function}({NESTS})");
-        let made = self.run(function, &call, None, Dynamic::try_cast::<Nest>);
+        let made = self.run(function, &call, None, Last::Kept, Dynamic::try_cast::<Nest>);
         // It is there, and nobody needs it.
         let _ = self.scope.remove::<Array>(NESTS);
         made
     }
 
-    /// Runs a text and hands its value to `finish`, all on a large stack.
+    /// Runs a text and hands its value to `finish`, all on a large stack. `last` says which values of
+    /// it are dropped.
     pub(super) fn run<T: Send>(
         &mut self,
         name: &str,
         text: &str,
         path: Option<PathBuf>,
+        last: Last,
         finish: impl FnOnce(Dynamic) -> T + Send,
     ) -> Result<T, ScriptError> {
-        let work = || match self.evaluate(name, text, path) {
+        let work = || match self.evaluate(name, text, path, last) {
             Ok(value) => Ok(finish(value)),
             Err(error) => Err(self.translate(*error)),
         };
@@ -219,13 +228,19 @@ impl Session {
         name: &str,
         text: &str,
         path: Option<PathBuf>,
+        last: Last,
     ) -> Result<Dynamic, Box<EvalAltResult>> {
         let scope = &self.scope;
         let is_declared = |name: &str| scope.contains(name);
         let mut state = self.shared.lock();
-        let compiled = state
-            .places
-            .add(name, text, path, &self.imports, &is_declared);
+        let compiled = state.places.add(
+            name,
+            text,
+            path,
+            &self.imports,
+            &is_declared,
+            Kind::Script(last),
+        );
         drop(state);
         let Some(compiled) = compiled else {
             let failure = fail::Failure::new(format!("{name} has too many lines"));
@@ -233,6 +248,7 @@ impl Session {
         };
         let mut ast = self.engine.compile(compiled)?;
         ast.set_source(name);
+        self.shared.lock().places.compiled(&ast);
         let all = self.functions.merge(&ast);
         self.attempted = all.clone_functions_only();
         let result = self
@@ -258,7 +274,8 @@ impl Session {
             .gen_fn_signatures(true)
             .into_iter()
             .filter_map(|s| Some((s.split_once('(')?.0.to_owned(), s)))
-            .filter(|(name, _)| name.starts_with(|c: char| c.is_ascii_lowercase()));
+            .filter(|(name, _)| name.starts_with(|c: char| c.is_ascii_lowercase()))
+            .filter(|(name, _)| !name.starts_with(INTERNAL));
         for (name, signature) in from_rhai {
             if !functions.iter().any(|(n, _)| *n == name) {
                 functions.push((name, signature));
@@ -284,6 +301,31 @@ impl Session {
             .chain(extra)
             .chain(self.library.functions())
             .collect()
+    }
+
+    /// What scripts should have used and did not, for people, with colors if `color` is set.
+    pub fn warnings(&self, color: bool) -> Vec<String> {
+        let state = self.shared.lock();
+        let texts = state.places.texts();
+        let mut warnings: Vec<_> = state.warnings.iter().collect();
+        warnings.sort_by_key(|(position, _)| *position);
+        let rendered = warnings.iter().map(|(_, w)| w.render(&texts, color));
+        rendered.collect()
+    }
+
+    /// Says that the scripts printed, checked, ran and wrote nothing, if that is so.
+    pub fn silence(&self, color: bool) -> Option<String> {
+        if self.shared.lock().has_effect {
+            return None;
+        }
+        let help = "`print(plan)` shows a nest, `compare([naive, plan])` checks and times both";
+        let message = "this script has no effect: it prints, compares, runs and saves nothing";
+        let warning = Diagnostic::warning(message);
+        Some(
+            warning
+                .help(Some(help.to_owned()))
+                .render(&Sources::default(), color),
+        )
     }
 
     /// A setting of the command line that the script did not ask for.
@@ -327,7 +369,7 @@ impl Session {
         if name == "import" {
             return Some(modules::HELP.to_owned());
         }
-        documentation(&self.functions, name).or_else(|| self.library.help(name))
+        documentation(&self.functions, name, name).or_else(|| self.library.help(name))
     }
 
     /// The names of the variables, in the order of their declaration.

@@ -2,6 +2,9 @@
 
 use super::places::Places;
 use super::workbench::Workbench;
+use crate::diag::Diagnostic;
+use crate::ir::Site;
+use rhai::Position;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -22,6 +25,16 @@ pub struct State {
     pub given_root: PathBuf,
     /// The file of the script that runs; `None` for lines of a dialog and standard input.
     pub main: Option<PathBuf>,
+    /// The calls of the library that are under way, each where a script asked for it.
+    pub invocations: Vec<Site>,
+    /// How often kernels were run.
+    pub runs: usize,
+    /// What to tell the user when the script has ended, by the places that it is about.
+    pub warnings: Vec<(Position, Diagnostic)>,
+    /// Whether it was said what the order of sums costs.
+    pub explains_order: bool,
+    /// Whether anything was shown, checked, run or written.
+    pub has_effect: bool,
 }
 
 impl State {
@@ -35,9 +48,27 @@ impl State {
 }
 
 impl State {
+    /// Keeps a warning, once for each place.
+    pub fn warn(&mut self, position: Position, warning: Diagnostic) {
+        if self.warnings.iter().all(|(known, _)| *known != position) {
+            self.warnings.push((position, warning));
+        }
+    }
+
+    /// Where a script asked for what is called at a position: there or, in the library, where it
+    /// called the library.
+    pub fn site(&self, position: Position) -> Option<Site> {
+        match self.places.is_library(position) {
+            true => self.invocations.last().cloned(),
+            false => None,
+        }
+        .or_else(|| self.places.site(position))
+    }
+
     /// Prints a line. Where that fails, the script goes on, since what it saves may be wanted all
     /// the same, and [`State::written`] tells.
     pub fn print(&mut self, text: &str) {
+        self.has_effect = true;
         let printed = writeln!(self.output, "{text}");
         self.note(printed);
     }

@@ -33,6 +33,12 @@ impl Known {
             .map(did_you_mean)
     }
 
+    /// The variable that is similar to `word`.
+    pub fn similar_variable(&self, word: &str) -> Option<String> {
+        let variables = self.variables.iter().map(String::as_str);
+        closest(word, variables).map(did_you_mean)
+    }
+
     /// What is similar to `word` behind the name of a namespace.
     pub fn similar_in(&self, namespace: &str, word: &str) -> Option<String> {
         let names = self

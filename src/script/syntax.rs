@@ -1,7 +1,9 @@
 //! Syntax errors in plain words.
 
 use super::errors::lowered;
+use super::lists::ITEM;
 use super::rewrite::{BIND, SET};
+use super::unused::UNUSED;
 use rhai::{LexError, ParseErrorType};
 
 /// The message, and what to do about it.
@@ -32,6 +34,11 @@ pub fn explain(problem: &ParseErrorType) -> (String, Option<String>) {
         P::MismatchedType(wanted, given) => {
             (format!("{wanted} must stand here, not {given}"), None)
         }
+        // What names and lists got is no business of the user's.
+        P::MissingToken(_, why) if why.contains("teml_") => (
+            "something is missing: a value must stand here".to_owned(),
+            None,
+        ),
         P::MissingToken(token, why) => (format!("`{token}` is missing {why}"), None),
         P::Reserved(mark) if !mark.starts_with(char::is_alphabetic) => {
             (format!("`{mark}` means nothing here"), None)
@@ -64,7 +71,12 @@ pub fn explain(problem: &ParseErrorType) -> (String, Option<String>) {
         P::ExprTooDeep => ("expressions are nested too deeply".to_owned(), None),
         other => {
             // The words that name binding adds are no business of the user's.
-            let text = other.to_string().replace(BIND, "").replace(SET, "");
+            let text = other
+                .to_string()
+                .replace(BIND, "")
+                .replace(SET, "")
+                .replace(ITEM, "")
+                .replace(UNUSED, "");
             (lowered(&text), None)
         }
     }

@@ -2,7 +2,9 @@
 //! and arrows.
 
 use super::actions;
+use super::captured;
 use super::fail::Failure;
+use super::state::Shared;
 use crate::ir::{Affine, Expr, Name, Nest};
 use rhai::{Dynamic, Engine, EvalAltResult, ImmutableString, NativeCallContext};
 use std::fmt;
@@ -34,6 +36,10 @@ impl fmt::Display for Index {
 
 /// Marks a value whose contents were printed already: a dialog shows it only by its name.
 pub const SHOWN: i32 = 1;
+
+/// Marks a tensor that has the name that its declaration gives: assignments to the variable that
+/// holds it keep that name.
+pub const NAMED: i32 = 2;
 
 /// `from -> to`, not interpreted before an operation takes it.
 #[derive(Clone, Debug)]
@@ -197,7 +203,7 @@ fn simple(value: &Dynamic) -> String {
 }
 
 /// Registers the types, their arithmetic and how they print.
-pub fn register(engine: &mut Engine) {
+pub fn register(engine: &mut Engine, shared: &Shared) {
     engine
         .register_type_with_name::<Expr>("tensor")
         .register_type_with_name::<Nest>("nest")
@@ -227,33 +233,38 @@ pub fn register(engine: &mut Engine) {
 
     type Result = std::result::Result<Index, Box<EvalAltResult>>;
     type Ctx<'a> = NativeCallContext<'a>;
+    type Combine = fn(&Affine, i64) -> Affine;
+    let with_number: [(&str, Combine, Combine); 3] = [
+        ("+", Affine::plus_constant, Affine::plus_constant),
+        (
+            "-",
+            |a, b| a.minus(&Affine::constant(b)),
+            |b, a| Affine::constant(a).minus(b),
+        ),
+        ("*", Affine::times, Affine::times),
+    ];
+    for (symbol, right, left) in with_number {
+        let known = shared.clone();
+        engine.register_fn(symbol, move |c: Ctx, a: Index, b: i64| -> Result {
+            is_visible(&c, &known, 1, b)?;
+            checked(&c, right(&a.affine, b))
+        });
+        let known = shared.clone();
+        engine.register_fn(symbol, move |c: Ctx, a: i64, b: Index| -> Result {
+            is_visible(&c, &known, 0, a)?;
+            checked(&c, left(&b.affine, a))
+        });
+    }
+    register_comparisons(engine);
     engine
         .register_fn("+", |c: Ctx, a: Index, b: Index| -> Result {
             checked(&c, a.affine.plus(&b.affine))
         })
-        .register_fn("+", |c: Ctx, a: Index, b: i64| -> Result {
-            checked(&c, a.affine.plus_constant(b))
-        })
-        .register_fn("+", |c: Ctx, a: i64, b: Index| -> Result {
-            checked(&c, b.affine.plus_constant(a))
-        })
         .register_fn("-", |c: Ctx, a: Index, b: Index| -> Result {
             checked(&c, a.affine.minus(&b.affine))
         })
-        .register_fn("-", |c: Ctx, a: Index, b: i64| -> Result {
-            checked(&c, a.affine.minus(&Affine::constant(b)))
-        })
-        .register_fn("-", |c: Ctx, a: i64, b: Index| -> Result {
-            checked(&c, Affine::constant(a).minus(&b.affine))
-        })
         .register_fn("-", |c: Ctx, a: Index| -> Result {
             checked(&c, a.affine.times(-1))
-        })
-        .register_fn("*", |c: Ctx, a: Index, b: i64| -> Result {
-            checked(&c, a.affine.times(b))
-        })
-        .register_fn("*", |c: Ctx, a: i64, b: Index| -> Result {
-            checked(&c, b.affine.times(a))
         })
         .register_fn("*", |c: Ctx, a: Index, b: Index| -> Result {
             let product = format!("`{a}` and `{b}` cannot be multiplied");
@@ -269,6 +280,63 @@ pub fn register(engine: &mut Engine) {
                     .raise(c.call_position())),
             }
         });
+}
+
+/// Refuses to compare iterators with numbers: Rhai says that they differ, and that neither is less.
+fn register_comparisons(engine: &mut Engine) {
+    type Result = std::result::Result<bool, Box<EvalAltResult>>;
+    let refuse = |c: &NativeCallContext, index: &Index| -> Result {
+        let name = index.affine.terms().first().map(|(name, _)| name.as_str());
+        let held = describe(&Dynamic::from(index.clone()));
+        let failure = Failure::new(format!("{held}, and has no value to compare"));
+        Err(failure
+            .misspelt(name.unwrap_or(""))
+            .raise(c.call_position()))
+    };
+    for symbol in ["<", "<=", ">", ">=", "==", "!="] {
+        // Elements of lists that hold iterators and numbers are told apart.
+        let is_equality = matches!(symbol, "==" | "!=");
+        let compare = move |c: &NativeCallContext, index: &Index| match is_equality {
+            true if !index.undeclared => Ok(symbol == "!="),
+            _ => refuse(c, index),
+        };
+        engine
+            .register_fn(symbol, move |c: NativeCallContext, a: Index, _: i64| {
+                compare(&c, &a)
+            })
+            .register_fn(symbol, move |c: NativeCallContext, _: i64, b: Index| {
+                compare(&c, &b)
+            })
+            .register_fn(symbol, move |c: NativeCallContext, a: Index, _: f64| {
+                compare(&c, &a)
+            })
+            .register_fn(symbol, move |c: NativeCallContext, _: f64, b: Index| {
+                compare(&c, &b)
+            });
+        if !is_equality {
+            engine.register_fn(symbol, move |c: NativeCallContext, a: Index, _: Index| {
+                refuse(&c, &a)
+            });
+        }
+    }
+}
+
+/// Refuses an operand that is a number, but reads as an iterator in the script.
+fn is_visible(
+    context: &NativeCallContext,
+    shared: &Shared,
+    operand: usize,
+    number: i64,
+) -> Result<(), Box<EvalAltResult>> {
+    let places = &shared.lock().places;
+    let position = context.call_position();
+    match places.variable(position, operand) {
+        Some(variable) => {
+            let number = Dynamic::from_int(number);
+            Err(captured::refuse(places, variable, &number).raise(position))
+        }
+        None => Ok(()),
+    }
 }
 
 fn checked(ctx: &NativeCallContext, affine: Affine) -> Result<Index, Box<EvalAltResult>> {

@@ -4,7 +4,9 @@ use super::error::ErrorKind;
 use super::nest::buffer::NoBuffer;
 use super::nest::place_init::NoInit;
 use crate::analysis::position::NoLoop;
+use crate::analysis::shape::Mismatch;
 use crate::analysis::verify::Invalid;
+use crate::ir::Name;
 use crate::lower::build::NoNest;
 
 impl ErrorKind {
@@ -14,7 +16,24 @@ impl ErrorKind {
         let help = match self {
             K::Unnamed => "bind it to a variable first: `let A = tensor([2, 3])`",
             K::IteratorsMissing { .. } => "give one iterator per dimension, such as `[i, j]`",
-            K::IteratorsGiven { .. } => "leave its list out: `[[i, j], ]`, or `()` in its place",
+            K::IteratorsOfOne {
+                without, rank, has, ..
+            } => {
+                let own: Vec<&str> = has.iter().map(Name::as_str).collect();
+                let own = match own.len() == *rank {
+                    true => own.join(", "),
+                    false => "…".to_owned(),
+                };
+                return Some(format!(
+                    "give it iterators as well: `vat({without}, [{own}])`"
+                ));
+            }
+            K::NothingToReduce { rank, .. } if *rank > 0 => {
+                "without a list, all dimensions are reduced over"
+            }
+            K::IteratorsGiven { .. } => {
+                "leave its list out: `[[i, j], ]`, `[, [i, j]]`, `-> [i, j]`"
+            }
             K::ScalarIndexed { .. } => "leave its list out: `[[i, j], ]`, or `()` in its place",
             K::TooComplex => "assign a part of it to a tensor and use that tensor",
             K::NotFree { .. } => "reduce over iterators that index the expression",
@@ -25,6 +44,17 @@ impl ErrorKind {
             K::NeedsFloat { .. } => "declare the tensor with `\"f64\"` or `\"f32\"`",
             K::ShapesDiffer { .. } => {
                 "say which entries meet: `vadd(A, x, [[i, j], [j]])`, and likewise vsub, vmul, vdiv"
+            }
+            K::Shape(Mismatch::Cut { iterator, .. } | Mismatch::Window { iterator, .. }) => {
+                return Some(format!(
+                    "give `{iterator}` its range: index a tensor of ones by `{iterator}` alone, \
+                     with as many elements as there are terms; where an index would leave a \
+                     tensor, `padded` adds a border of zeros"
+                ));
+            }
+            K::Shape(Mismatch::Extents { .. }) => {
+                "dimensions with the same index need the same extent, unless another index, such \
+                 as `i + 1`, limits the iterator"
             }
             K::NoFormal { .. } => "list it after `->`, or sum over it with `vsum`",
             K::NoNest(NoNest::NotAnAssignment { .. }) => {
@@ -49,6 +79,7 @@ impl ErrorKind {
             K::NoNest(NoNest::Scattered { .. } | NoNest::TwoConstants { .. }) => {
                 "reduce into a tensor of its own, then assign that"
             }
+            K::Loop(NoLoop::NoName { name, have }) => return derived(name, have),
             K::Loop(NoLoop::Ambiguous { .. }) => "name the loop instead of giving its level",
             K::NotPerfect { .. } => "only loops with nothing beside them change places",
             K::NeedsDivision(_) => {
@@ -131,5 +162,24 @@ impl ErrorKind {
             _ => return None,
         };
         Some(help.to_owned())
+    }
+}
+
+/// The loops that steps made of the loop `name`, which is gone.
+fn derived(name: &str, have: &[Name]) -> Option<String> {
+    let is_part = |n: &&Name| {
+        n.as_str()
+            .strip_prefix(name)
+            .is_some_and(|s| s.starts_with('_'))
+    };
+    let parts: Vec<String> = have
+        .iter()
+        .filter(is_part)
+        .map(|n| format!("`{n}`"))
+        .collect();
+    match parts.as_slice() {
+        [] => None,
+        [one] => Some(format!("`{name}` became {one}")),
+        [all @ .., last] => Some(format!("`{name}` became {} and {last}", all.join(", "))),
     }
 }

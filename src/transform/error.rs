@@ -46,12 +46,24 @@ pub enum ErrorKind {
     #[error("this tensor has no name yet")]
     Unnamed,
     /// An operand is an access or a virtual tensor without iterators (I = I' = ε in eq. 14).
-    #[error("{what} has no iterators yet, and none are given for its {rank} dimensions")]
+    #[error("{what} has no iterators yet, and none are given for its {}", dimensions(*.rank))]
     IteratorsMissing {
         /// The operand.
         what: String,
         /// Its rank.
         rank: usize,
+    },
+    /// One operand of an operator carries iterators, and the other one would need some.
+    #[error("{without} has no iterators yet, and {with} carries [{}]", list(.has))]
+    IteratorsOfOne {
+        /// The operand without.
+        without: String,
+        /// Its rank.
+        rank: usize,
+        /// The other one.
+        with: String,
+        /// Its iterators.
+        has: Vec<Name>,
     },
     /// Iterators are given for an operand that has them (I ≠ ε and I' ≠ ε in eq. 14).
     #[error("this operand carries iterators already: [{}]", list(.has))]
@@ -108,7 +120,7 @@ pub enum ErrorKind {
         right_shape: Shape,
     },
     /// A dimension that the operand does not have.
-    #[error("{what} has {rank} dimension{}, and {dimension} is none of them", if *.rank == 1 { "" } else { "s" })]
+    #[error("{what} has no dimension {dimension}: {}", counted(*.rank))]
     NoDimension {
         /// The operand.
         what: String,
@@ -140,6 +152,14 @@ pub enum ErrorKind {
         iterator: String,
         /// The free iterators.
         has: Vec<Name>,
+    },
+    /// A reduction over no iterators and no dimensions.
+    #[error("nothing is left to reduce over: {}", nothing(.what, *.rank))]
+    NothingToReduce {
+        /// The operand.
+        what: String,
+        /// Its rank.
+        rank: usize,
     },
     /// An index that should be an iterator of its own.
     #[error("`{index}` is no single iterator, and a virtual tensor has one per dimension")]
@@ -433,6 +453,30 @@ pub enum ErrorKind {
     /// A bug in the table of operations.
     #[error("arguments do not match the declared parameters")]
     Misdeclared,
+}
+
+fn dimensions(rank: usize) -> String {
+    match rank {
+        1 => "1 dimension".to_owned(),
+        rank => format!("{rank} dimensions"),
+    }
+}
+
+/// The dimensions of an operand.
+fn counted(rank: usize) -> String {
+    match rank {
+        0 => "it has none".to_owned(),
+        1 => "its only dimension is 1 (dimensions count from 1)".to_owned(),
+        2 => "its dimensions are 1 and 2 (counted from 1)".to_owned(),
+        rank => format!("its dimensions are 1 to {rank} (counted from 1)"),
+    }
+}
+
+fn nothing(what: &str, rank: usize) -> String {
+    match rank {
+        0 => format!("{what} has no dimensions"),
+        _ => "the list is empty".to_owned(),
+    }
 }
 
 fn words(allowed: &[&str]) -> String {

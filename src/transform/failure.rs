@@ -1,7 +1,7 @@
 //! Why an operation did not do what was asked, and where.
 
 use super::error::ErrorKind;
-use crate::ir::{Name, Nest};
+use crate::ir::{Loop, Name, Nest, Tree};
 
 /// An error of an operation. The core knows no script positions: the boundary adds them.
 #[derive(Clone, Debug)]
@@ -49,6 +49,19 @@ impl Error {
         self.nest = Some(nest.clone());
         self.culprits = culprits.into_iter().collect();
         self
+    }
+
+    /// What would be legal instead, or how to find out.
+    pub fn help(&self) -> Option<String> {
+        let help = self.kind.help();
+        let has_loops = |l: &Loop| l.body.iter().any(|t| matches!(t, Tree::Loop(_)));
+        let loops = self.nest.iter().flat_map(Nest::loops);
+        let mut culprits = loops.filter(|(_, l)| self.culprits.contains(&l.name));
+        if self.op != "unroll" || !culprits.any(|(_, l)| has_loops(l)) {
+            return help;
+        }
+        let jam = "`unroll_and_jam` keeps one copy of the loops inside";
+        Some(help.map_or(jam.to_owned(), |help| format!("{help}; {jam}")))
     }
 
     /// Names the operation, unless an inner one has been named.

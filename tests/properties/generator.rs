@@ -202,7 +202,9 @@ impl Recipe {
             value = Touch::Number(BinaryOp::Min).on(&value, &value, 2);
         }
         let reduced = &names[self.extents.len()..];
-        value = vreduce(self.reduction, &value, reduced).expect("iterators are free");
+        if !reduced.is_empty() {
+            value = vreduce(self.reduction, &value, reduced).expect("iterators are free");
+        }
 
         let mut to: Vec<usize> = own.collect();
         if !to.is_empty() {
@@ -330,17 +332,23 @@ pub fn windows(first: &Expr, tag: &str, distances: [i64; 2], reduced: usize) -> 
     let names: Vec<Affine> = (0..extents.len())
         .map(|k| iterator(&format!("y{tag}{k}")))
         .collect();
+    let kept = names.len() - reduced.min(names.len());
     let reads = distances.map(|distance| {
-        let index = names.iter().zip(extents).map(|(name, extent)| {
-            // What is too short has no place for distances.
+        let index = names.iter().zip(extents).enumerate();
+        let index = index.map(|(k, (name, extent))| {
+            // What is too short has no place for distances, and reductions are not cut.
+            let distance = if k < kept { distance } else { distances[0] };
             name.plus_constant(if *extent > 2 { distance } else { 0 })
         });
         Expr::access(result.clone(), Index::At(index.collect()))
     });
     let [left, right] = &reads;
     let sum = vop(BinaryOp::Add, left, right, &[]).expect("operands fit");
-    let (to, reduced) = names.split_at(names.len() - reduced.min(names.len()));
-    let value = vreduce(Reduction::Max, &sum, reduced).expect("iterators are free");
+    let (to, reduced) = names.split_at(kept);
+    let value = match reduced.is_empty() {
+        true => sum,
+        false => vreduce(Reduction::Max, &sum, reduced).expect("iterators are free"),
+    };
     // Targets begin at 0.
     let first = distances[0].min(distances[1]);
     let to = to.iter().zip(extents);

@@ -37,7 +37,7 @@ use teml::transform::nest::stream::STREAM;
 use teml::transform::nest::stripmine::STRIPMINE;
 use teml::transform::nest::unroll::UNROLL;
 use teml::transform::nest::unroll_and_jam::UNROLL_AND_JAM;
-use teml::transform::trace::script;
+use teml::transform::trace::{Calls, script};
 use teml::transform::{Arg, Class, Error, LoopRef, Op, Value, apply};
 
 /// A step, as numbers that are fitted to whatever nest it meets.
@@ -213,7 +213,7 @@ pub fn fused(first: &Nest, second: &Nest, level: i64) -> Result<Nest, Error> {
 
 /// The script that makes a nest, and the nest.
 pub fn reproduction(nest: &Nest) -> String {
-    let script = script(nest).unwrap_or_else(|e| e.to_string());
+    let script = script(nest, Calls::Unfolded).unwrap_or_else(|e| e.to_string());
     format!("{script}\n\n{nest}")
 }
 

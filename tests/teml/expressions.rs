@@ -154,7 +154,7 @@ fn eq_15_infers_a_shape_or_fails() {
         extent,
     };
     let disagree = Mismatch::Extents {
-        iterator: name("i1"),
+        index: it("i1"),
         first: place("A", 1, 4),
         second: place("x", 1, 5),
     };
@@ -231,7 +231,7 @@ fn eq_17_assigns_to_the_tensor_that_was_declared() {
         extent,
     };
     let disagree = Mismatch::Extents {
-        iterator: name("i2"),
+        index: it("i2"),
         first: place("B", 1, 4),
         second: place("A", 2, 5),
     };

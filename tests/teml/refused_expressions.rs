@@ -171,7 +171,7 @@ fn shape_cases() -> Vec<Case> {
         list: "i".to_owned(),
     };
     let extents = Mismatch::Extents {
-        iterator: name("i"),
+        index: it("i"),
         first: place("A", 1, 4),
         second: place("x", 1, 5),
     };
@@ -297,7 +297,7 @@ fn placement_cases() -> Vec<Case> {
         list: "i".to_owned(),
     };
     let extents = Mismatch::Extents {
-        iterator: name("i"),
+        index: it("i"),
         first: place("A", 1, 4),
         second: place("A", 2, 5),
     };
@@ -372,7 +372,7 @@ fn build_cases() -> Vec<Case> {
         elsewhere: None,
     });
     let extents = Mismatch::Extents {
-        iterator: name("i"),
+        index: it("i"),
         first: place("y", 1, 4),
         second: place("x", 1, 5),
     };

@@ -2,8 +2,8 @@
 
 use crate::refusals::Case;
 use crate::trees::*;
-use teml::analysis::shape::Mismatch;
-use teml::ir::BinaryOp::{Add, Mul};
+use teml::analysis::shape::{Allowed, Mismatch, Place};
+use teml::ir::BinaryOp::Mul;
 use teml::ir::{Affine, Comparison, Elem, Expr, Function, Reduction, Shape};
 use teml::lower::build::NoNest;
 use teml::transform::nest::build::BUILD;
@@ -11,9 +11,10 @@ use teml::transform::tensor::declare;
 use teml::transform::tensor::entrywise::{OPPOSITE, PLUS};
 use teml::transform::tensor::function::{EXP, RELU};
 use teml::transform::tensor::select::{SELECT, VSELECT};
+use teml::transform::tensor::vat::vat;
 use teml::transform::tensor::vfunction::{Unary, VABS, VEXP, VNEG, vfunction};
 use teml::transform::tensor::vop::{VADD, VMUL, VPOW};
-use teml::transform::tensor::vreduce::{VMAX, vmean, vreduce, vsum};
+use teml::transform::tensor::vreduce::{VMAX, VSUM, vmean, vreduce, vsum};
 use teml::transform::{Arg, Arrow, ErrorKind, Number};
 
 fn expr(e: &Expr) -> Arg {
@@ -185,11 +186,13 @@ fn operator_cases() -> Vec<Case> {
             right_shape: shape(right_shape),
         }
     };
-    // Its values start at 1, so that entries at the same position have different iterators.
-    let inner = vec![it("i").plus_constant(-1)];
-    let shifted = vec![iters("i"), Some(inner)];
-    let shifted = teml::transform::tensor::vop::vop(Add, &x, &x, &shifted).unwrap();
-    let four = tensor("v", &[4]);
+    let at = teml::transform::tensor::vat::vat(&x, &[it("i")]).unwrap();
+    let one_side = ErrorKind::IteratorsOfOne {
+        without: "A".to_owned(),
+        rank: 2,
+        with: "x".to_owned(),
+        has: vec![name("i")],
+    };
     vec![
         Case::new(
             &PLUS,
@@ -201,11 +204,8 @@ fn operator_cases() -> Vec<Case> {
             vec![expr(&a), expr(&x)],
             differ("A", &[4, 5], "x", &[5]),
         ),
-        Case::new(
-            &PLUS,
-            vec![expr(&shifted), expr(&four)],
-            differ("`x[i] + x[i - 1]`", &[4], "v", &[4]),
-        ),
+        Case::new(&PLUS, vec![expr(&at), expr(&a)], one_side.clone()).at(1),
+        Case::new(&PLUS, vec![expr(&a), expr(&at)], one_side).at(0),
         Case::new(
             &OPPOSITE,
             vec![expr(&declare::tensor(&[4], Elem::F64).unwrap())],
@@ -236,8 +236,44 @@ fn reduction_cases() -> Vec<Case> {
         iterator: "k".to_owned(),
         has: vec![name("i"), name("j")],
     };
+    let at = |t: &Expr, index: Vec<Affine>| vat(t, &index).unwrap();
+    let scalar = bind("s", declare::scalar(Elem::F64));
+    let nothing = |what: &str, rank| ErrorKind::NothingToReduce {
+        what: what.to_owned(),
+        rank,
+    };
+    let place = |tensor: &str, dimension, extent| Place {
+        tensor: tensor.to_owned(),
+        dimension,
+        extent,
+    };
+    let before = it("i").plus_constant(-1);
+    let shifted = vop(Mul, &x, &at(&x, vec![before.clone()]), ["i", "ε"]);
+    let allowed = |index: Affine, values| Allowed {
+        index,
+        place: place("x", 1, 5),
+        values,
+    };
+    let cut = Mismatch::Cut {
+        iterator: name("i"),
+        range: (1, 5),
+        by: Box::new([allowed(before, (1, 6)), allowed(it("i"), (0, 5))]),
+    };
+    let band = it("i").minus(&it("j"));
+    let rows = tensor("B", &[5, 7]);
+    let banded = vop(Mul, &at(&rows, vec![it("i"), band.clone()]), &x, ["ε", "i"]);
+    let window = Mismatch::Window {
+        iterator: name("j"),
+        range: (-2, 1),
+        index: band,
+        place: place("B", 2, 7),
+    };
     vec![
         Case::new(&VMAX, vec![expr(&squares), Arg::Iters(list("k"))], not_free).at(1),
+        Case::new(&VSUM, vec![expr(&a), Arg::Iters(vec![])], nothing("A", 2)).at(1),
+        Case::new(&VSUM, vec![expr(&scalar)], nothing("s", 0)).at(0),
+        Case::new(&VSUM, vec![expr(&shifted), Arg::Iters(list("i"))], cut).at(1),
+        Case::new(&VSUM, vec![expr(&banded), Arg::Iters(list("j"))], window).at(1),
         build(
             &to(&vop(Mul, &greatest, &x, ["ε", "k"]), list("k")),
             NoNest::NotLinear {

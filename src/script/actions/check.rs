@@ -7,7 +7,6 @@ use crate::ir::Nest;
 use crate::legality::{self, Reductions, Verdict, Violation};
 use crate::script::call::{Function, Parameter};
 use crate::script::fail::Failure;
-use crate::script::places::LIBRARY;
 use crate::transform::{Repair, repair};
 use rhai::{Dynamic, Engine};
 use std::sync::Arc;
@@ -58,12 +57,11 @@ fn notes(violation: &Violation, nests: &[Nest], repair: &Repair) -> Vec<String> 
     let nest = violation.nest().and_then(|k| nests.get(k));
     let nest = nest.or(nests.first().filter(|_| nests.len() == 1));
     notes.extend(nest.map(|nest| diag::in_nest(nest, &violation.culprits())));
-    notes.extend(repair.step.as_ref().map(|step| match &step.site {
-        Some(site) if site.source.starts_with(LIBRARY) => {
-            format!("the nest was legal before `{step}` in a function of the library")
-        }
-        Some(site) => format!("the nest was legal before `{step}` at {site}"),
-        None => format!("the nest was legal before `{step}`"),
+    notes.extend(repair.step.as_ref().map(|step| {
+        let of = step.invocation().map(|call| format!(" in `{call}`"));
+        let at = step.site.as_ref().map(|site| format!(" at {site}"));
+        let (of, at) = (of.unwrap_or_default(), at.unwrap_or_default());
+        format!("the nest was legal before `{step}`{of}{at}")
     }));
     notes
 }

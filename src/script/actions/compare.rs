@@ -1,12 +1,14 @@
 //! `compare` and `measure`: variants checked, then timed.
 
 use super::code::{no_code, unused};
+use super::order;
 use super::prove;
 use crate::codegen::{self, Kernel, NoCode};
 use crate::ir::{Name, Nest};
 use crate::report::{self, Bar, Growing};
 use crate::runtime::Control;
 use crate::script::call::{Call, Function, Parameter};
+use crate::script::captured;
 use crate::script::fail::Failure;
 use crate::script::values;
 use crate::script::workbench::Mode;
@@ -20,11 +22,12 @@ pub(super) static COMPARE: Function = Function {
     doc: "\
 Checks and times variants of a computation: `compare([naive, plan])`.
 
-A variant is a nest, or a list of nests that run in order; its name is that of the variable that
-holds its last nest, or what `named` says. All variants must compute the same tensors. Every
-element of every result is compared with the reference before anything is timed; a wrong one is
-shown with its indices, and no times. Then all variants are timed in turn, in one run. Inputs are
-a pattern of numbers unless `init` says otherwise. The table shows speed-ups over the first
+A variant is a nest, or a list of nests that run in order. It is named by `named`, or after the
+variable of its last nest or of its list. All variants must compute the same tensors.
+
+Every element of every result is compared with the reference before anything is timed. A wrong
+element is shown with its indices, and nothing is timed. Then all variants are timed in turn, in
+one run. Inputs are a pattern of numbers unless `init` says otherwise. The table shows speed-ups over the first
 variant; a row appears as soon as its times are known.
 
 Each variant runs 5 to 30 times, about 3 seconds in all. Two long runs are enough if they take a
@@ -70,6 +73,7 @@ over the largest value), and `ok`, which is `true`.",
         });
         let outcome = outcome.map_err(|error| failed_trial(call, error))?;
         call.state().print(&report::footer(&outcome));
+        order::hint(call, &candidates, &outcome);
         let rows = outcome.rows.iter().map(|row| measured(row, outcome.flops));
         let mut rows = Dynamic::from_array(rows.collect());
         rows.set_tag(values::SHOWN);
@@ -140,13 +144,20 @@ pub(super) static NAMED: Function = Function {
     returns: "nest",
     doc: "\
 The nest under another name, which tables and C show: `variants.push(named(plan, `tile_${n}`))`.
-It is made of letters, digits and underscores.",
+It is made of letters, digits and underscores. Of a list of nests that run in order, the last one
+gets the name.",
     call: |call| {
-        let (nest, name) = (call.nest(0)?, call.text(1)?);
-        match Name::new(&name) {
-            Ok(name) => Ok(Dynamic::from(nest.labelled(name))),
-            Err(error) => Err(call.refuse(&error.to_string()).argument(1)),
+        let (mut nests, name) = (call.nests(0)?, call.text(1)?);
+        let name = Name::new(&name);
+        let name = name.map_err(|error| call.refuse(&error.to_string()).argument(1))?;
+        let Some(last) = nests.pop().map(|nest| Dynamic::from(nest.labelled(name))) else {
+            return Err(call.expected(0, "a nest or a list of nests"));
+        };
+        if call.nest(0).is_ok() {
+            return Ok(last);
         }
+        let others = nests.into_iter().map(Dynamic::from);
+        Ok(others.chain([last]).collect::<Array>().into())
     },
 };
 
@@ -241,8 +252,13 @@ pub(super) fn candidates(call: &Call) -> Result<Vec<Candidate>, Failure> {
         if nests.is_empty() || nests.len() != count {
             return Err(call.expected_but(0, expected, item));
         }
-        let mut label =
-            label(&nests).unwrap_or_else(|| format!("variant_{}", candidates.len() + 1));
+        let variable = || {
+            let position = captured::position(item).filter(|_| item.is_array())?;
+            captured::name(&call.state().places, position)
+        };
+        let mut label = label(&nests)
+            .or_else(variable)
+            .unwrap_or_else(|| format!("variant_{}", candidates.len() + 1));
         if candidates.iter().any(|c| c.label == label) {
             label = format!("{label}_{}", candidates.len() + 1);
         }

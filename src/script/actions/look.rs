@@ -201,6 +201,19 @@ fn access(tensor: &Tensor, index: &[Affine], write: bool, update: bool) -> Dynam
     map.into()
 }
 
+pub(super) static VALUE: Function = Function {
+    name: "value",
+    params: &[Parameter::new("number")],
+    returns: "integer",
+    doc: "\
+The number in a variable, where iterators are expected: `[value(n), j]` is row `n` of a matrix, and
+`i + value(k)` starts at `k`. A name that reads as an iterator (one or two lowercase letters, then
+digits and suffixes) is refused there if the variable of that name holds a number: `[n, j]` could
+also mean the iterator `n`, which is written `iter(\"n\")`. Numbers and other names, as in
+`[2, j]` and `[N - 1, j]`, need nothing.",
+    call: |call| call.int(0).map(Dynamic::from_int),
+};
+
 pub(super) static WRONG: Function = Function {
     name: "wrong",
     params: &[

@@ -10,6 +10,7 @@ mod init;
 mod look;
 mod machine;
 mod moves;
+mod order;
 mod paths;
 mod pluto;
 mod prove;
@@ -92,6 +93,9 @@ pub(super) fn register(engine: &mut Engine) {
     paths::register(engine);
 }
 
+/// Those whose calls somebody sees the effects of.
+pub static VISIBLE: &[&str] = &["compare", "measure", "run", "save", "bundle"];
+
 /// All of them.
 pub static ACTIONS: &[&Function] = &[
     &algebra::FACTOR_OUT,
@@ -116,6 +120,7 @@ pub static ACTIONS: &[&Function] = &[
     &look::BOUNDS,
     &look::ACCESSES,
     &look::PARAM,
+    &look::VALUE,
     &look::WRONG,
     &machine::MACHINE,
     &moves::MOVES,

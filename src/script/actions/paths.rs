@@ -4,40 +4,71 @@ use super::{Shown, register_shown};
 use crate::ir::Nest;
 use crate::script::call::{Call, Function, Parameter};
 use crate::script::fail::Failure;
-use crate::transform::trace;
-use rhai::Dynamic;
+use crate::transform::trace::{self, Calls};
+use rhai::{Dynamic, Map};
 
 /// The path of a nest; the nest itself comes with it, since steps alone make nothing.
 #[derive(Clone, Debug)]
-pub struct Path(pub Nest);
+pub struct Path {
+    /// The nest.
+    pub nest: Nest,
+    /// How calls of the library are shown.
+    calls: Calls,
+}
 
 fn no_trace(call: &Call, error: &trace::NoTrace) -> Failure {
     call.refuse(&error.to_string())
 }
 
 /// Argument `k`, a path or a nest, which stands for its path.
-fn path(call: &Call, k: usize) -> Result<Nest, Failure> {
-    let path = call.get::<Path>(k, "").map(|p| p.0);
-    path.or_else(|_| call.get::<Nest>(k, "a path or a nest"))
+fn path(call: &Call, k: usize) -> Result<Path, Failure> {
+    let path = call.get::<Path>(k, "");
+    path.or_else(|_| {
+        let nest = call.get::<Nest>(k, "a path or a nest")?;
+        let calls = Calls::Folded;
+        Ok(Path { nest, calls })
+    })
 }
 
 pub(super) static PATH: Function = Function {
     name: "path",
-    params: &[Parameter::new("nest")],
+    params: &[Parameter::new("nest"), Parameter::optional("options")],
     returns: "path",
     doc: "\
 The steps that made a nest. Printed, it is a script whose last expression is the nest.
 
-`paper` writes it as the TeML paper does, `json` as JSON; `replay` applies it to another nest.",
-    call: |call| Ok(Dynamic::from(Path(call.nest(0)?))),
+`paper` writes it as the TeML paper does, `json` as JSON; `replay` applies it to another nest.
+
+A call of the library, such as `tile` or `schedules::gemm`, counts as one step. `path(nest,
+#{unfold: true})` shows the steps that it took instead, which can be changed. Calls that measured
+what is fastest are always shown by their steps.",
+    call: |call| {
+        let nest = call.nest(0)?;
+        let calls = match call.count() {
+            2 => unfold(call)?,
+            _ => Calls::Folded,
+        };
+        Ok(Dynamic::from(Path { nest, calls }))
+    },
 };
+
+fn unfold(call: &Call) -> Result<Calls, Failure> {
+    let expected = "the option `#{unfold: true}`";
+    let options: Map = call.get(1, expected)?;
+    let value = options.get("unfold").and_then(|value| value.as_bool().ok());
+    match (value, options.len()) {
+        (Some(true), 1) => Ok(Calls::Unfolded),
+        (Some(false), 1) => Ok(Calls::Folded),
+        _ => Err(call.expected(1, expected)),
+    }
+}
 
 pub(super) static PAPER: Function = Function {
     name: "paper",
     params: &[Parameter::new("path")],
     returns: "string",
     doc: "A path as TeML's Table 2 writes it, with levels for loops: `interchange(l, 2, 3)`.",
-    call: |call| match trace::paper(&path(call, 0)?) {
+    call: |call| match trace::paper(&path(call, 0)?.nest) {
         Ok(text) => Ok(text.into()),
         Err(error) => Err(no_trace(call, &error)),
     },
@@ -48,7 +79,7 @@ pub(super) static JSON: Function = Function {
     params: &[Parameter::new("path")],
     returns: "string",
     doc: "A path as JSON: a list of steps with operation, arguments and script line.",
-    call: |call| match trace::to_json(&path(call, 0)?) {
+    call: |call| match trace::to_json(&path(call, 0)?.nest) {
         Ok(text) => Ok(text.into()),
         Err(error) => Err(no_trace(call, &error)),
     },
@@ -64,7 +95,7 @@ from the path that `json` wrote.",
     call: |call| {
         let result = match (call.text(0), call.count()) {
             (Ok(text), 1) => trace::from_json(&text),
-            (_, 2) => trace::replay(path(call, 0)?.path(), &call.nest(1)?),
+            (_, 2) => trace::replay(path(call, 0)?.nest.path(), &call.nest(1)?),
             _ => return Err(call.expected(0, "the JSON of a path, or a path and a nest")),
         };
         match result {
@@ -78,10 +109,26 @@ pub(super) static UNDO: Function = Function {
     name: "undo",
     params: &[Parameter::new("nest"), Parameter::optional("steps")],
     returns: "nest",
-    doc: "The nest before its last step, or before its last `steps` steps.",
+    doc: "\
+The nest before its last step, or before its last `steps` steps. A call of the library, such as
+`tile`, counts as one step.",
     call: |call| {
         let count = if call.count() == 2 { call.int(1)? } else { 1 };
-        match trace::undo(&call.nest(0)?, count) {
+        let nest = call.nest(0)?;
+        let entries = nest.path().entries();
+        let taken = entries.len().saturating_sub(1);
+        let Some(kept) = usize::try_from(count)
+            .ok()
+            .and_then(|c| taken.checked_sub(c))
+        else {
+            let error = trace::NoTrace::TooFew {
+                wanted: count,
+                taken,
+            };
+            return Err(no_trace(call, &error));
+        };
+        let steps: usize = entries.iter().skip(kept + 1).map(|e| e.steps().len()).sum();
+        match trace::undo(&nest, i64::try_from(steps).unwrap_or(i64::MAX)) {
             Ok(nest) => Ok(Dynamic::from(nest)),
             Err(error) => Err(no_trace(call, &error)),
         }
@@ -94,9 +141,14 @@ pub(super) static DIFF: Function = Function {
     returns: "string",
     doc: "\
 Where two paths differ: lines with `-` are steps of the first path only, lines with `+` of the
-second only.",
+second only. A call of the library is one line, unless one of the paths is unfolded (see `path`).",
     call: |call| {
-        let text = trace::diff(path(call, 0)?.path(), path(call, 1)?.path());
+        let (first, second) = (path(call, 0)?, path(call, 1)?);
+        let calls = match [first.calls, second.calls].contains(&Calls::Unfolded) {
+            true => Calls::Unfolded,
+            false => Calls::Folded,
+        };
+        let text = trace::diff(first.nest.path(), second.nest.path(), calls);
         Ok(text.into())
     },
 };
@@ -106,26 +158,33 @@ pub(in crate::script) fn register(engine: &mut rhai::Engine) {
     register_shown::<Path>(engine);
     engine
         .register_fn("len", |path: &mut Path| {
-            i64::try_from(path.0.path().len()).unwrap_or(i64::MAX)
+            i64::try_from(path.len()).unwrap_or(i64::MAX)
         })
-        .register_fn("==", |a: Path, b: Path| {
-            let (a, b) = (a.0.path().steps(), b.0.path().steps());
-            a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| a.same(b))
-        });
+        .register_fn("==", |a: Path, b: Path| a.nest.path() == b.nest.path());
+}
+
+impl Path {
+    /// The number of steps that are shown.
+    fn len(&self) -> usize {
+        match self.calls {
+            Calls::Folded => self.nest.path().entries().len(),
+            Calls::Unfolded => self.nest.path().len(),
+        }
+    }
 }
 
 impl Shown for Path {
     const NAME: &'static str = "path";
 
     fn full(&self) -> String {
-        match trace::script(&self.0) {
+        match trace::script(&self.nest, self.calls) {
             Ok(text) => text,
             Err(error) => format!("// {error}"),
         }
     }
 
     fn brief(&self) -> String {
-        let steps = self.0.path().len();
+        let steps = self.len();
         format!(
             "a path of {steps} step{}",
             if steps == 1 { "" } else { "s" }

@@ -7,6 +7,7 @@
 //! print(2 * A + B / s);
 //! let C = eq(-A, [i, j] -> [j, i]);
 //! print(C);
+//! print(1 - vat(A, [i, j]) * vat(C, [j, i]));
 //! ```
 //!
 //! ```text
@@ -14,19 +15,26 @@
 //! [_1, _2] -> 2 * A[_1][_2] + B[_1][_2] / s
 //! f64 C[5][4], A[4][5]
 //! C[j][i] = neg(A[i][j])
+//! f64 A[4][5], C[5][4]
+//! 1 - A[i][j] * C[j][i]
 //! ```
 //!
-//! Operands of equal rank have equal shapes, and entries at the same position meet: `A * B` is no
-//! product of matrices. An operand of rank 0 and a number meet every entry of the other one. The
-//! result is virtual and has no iterators yet, but for one of rank 0, which needs none. The
-//! dimensions of an expression that has iterators are these, in order of first appearance.
+//! Operands that carry iterators keep them, as in `vadd(vat(A, [i, j]), vat(A, [j, i]))`, and so
+//! does the result: `vat(A, [i, j]) + vat(A, [j, i])` is a matrix and its transpose.
 //!
-//! Refuses: different shapes or element types; numbers that are no value of the element type.
+//! Operands that carry none have equal shapes, and entries at the same position meet: `A * B` is no
+//! product of matrices. The result is virtual and carries no iterators yet. Numbers and operands of
+//! rank 0 meet every entry of the other one in both cases.
+//!
+//! Refuses: different shapes or element types; an operand that carries iterators beside one that
+//! has dimensions but carries none; numbers that are no value of the element type.
 //!
 //! Source: TeML eq. 30 in operator form; numbers and scalars: beyond the paper.
 
 use super::infer::{abstraction, apply, binary};
-use super::operand::{Operand, common_elem, constant, describe, positional, rank};
+use super::operand::{
+    Operand, carried, common_elem, constant, describe, indexed, of_operand, positional, rank,
+};
 use crate::analysis::shape;
 use crate::ir::{Affine, BinaryOp, Expr, Function, Index, Name, Node, Shape};
 use crate::transform::{Arg, Error, ErrorKind, Kind, Op, Param, Returns, Value};
@@ -81,29 +89,59 @@ pub fn entrywise<'a>(
     left: impl Into<Operand<'a>>,
     right: impl Into<Operand<'a>>,
 ) -> Result<Expr, Error> {
-    let combine = |left, right| {
-        let elem = common_elem(&[left, right])?;
-        let dimensions = dimensions(left).max(dimensions(right));
-        let formals = formals(dimensions);
-        let at = iterators(&formals);
-        let entry = |operand| match operand {
-            Operand::Number(number) => constant(number, elem),
-            Operand::Expr(expr) if rank(expr) == 0 => positional(expr, &[]),
-            Operand::Expr(expr) if rank(expr) == at.len() => positional(expr, &at),
-            Operand::Expr(_) => Err(differ(left, right)),
-        };
-        let entries = (entry(left)?, entry(right)?);
-        let result = binary(op, entries.0, entries.1).map_err(|kind| match kind {
-            ErrorKind::Shape(shape::Mismatch::Extents { .. }) => differ(left, right),
-            kind => kind,
-        })?;
-        let pairs = |expr: &Expr| rank(expr) == 0 || has_extents(&result, &formals, expr);
-        match [left, right].map(exprs).concat().into_iter().all(pairs) {
-            true => closed(formals, result),
-            false => Err(differ(left, right)),
-        }
+    let (left, right) = (left.into(), right.into());
+    let carries = |operand| exprs(operand).into_iter().any(|e| !carried(e).is_empty());
+    Ok(match carries(left) || carries(right) {
+        true => by_iterators(op, left, right)?,
+        false => by_position(op, left, right)?,
+    })
+}
+
+/// Operands of which at least one carries iterators.
+fn by_iterators(op: BinaryOp, left: Operand<'_>, right: Operand<'_>) -> Result<Expr, Error> {
+    let elem = common_elem(&[left, right])?;
+    let entry = |operand, other| match operand {
+        Operand::Number(number) => constant(number, elem),
+        Operand::Expr(expr) if rank(expr) == 0 => positional(expr, &[]),
+        Operand::Expr(expr) if carried(expr).is_empty() => Err(ErrorKind::IteratorsOfOne {
+            without: describe(expr),
+            rank: rank(expr),
+            with: exprs(other)
+                .first()
+                .map_or_else(String::new, |e| describe(e)),
+            has: exprs(other).first().map_or_else(Vec::new, |e| carried(e)),
+        }),
+        Operand::Expr(expr) => indexed(expr, &None),
     };
-    Ok(combine(left.into(), right.into())?)
+    let (left, right) = (
+        of_operand(entry(left, right), 0)?,
+        of_operand(entry(right, left), 1)?,
+    );
+    Ok(binary(op, left, right)?)
+}
+
+/// Operands that carry no iterators.
+fn by_position(op: BinaryOp, left: Operand<'_>, right: Operand<'_>) -> Result<Expr, ErrorKind> {
+    let elem = common_elem(&[left, right])?;
+    let dimensions = dimensions(left).max(dimensions(right));
+    let formals = formals(dimensions);
+    let at = iterators(&formals);
+    let entry = |operand| match operand {
+        Operand::Number(number) => constant(number, elem),
+        Operand::Expr(expr) if rank(expr) == 0 => positional(expr, &[]),
+        Operand::Expr(expr) if rank(expr) == at.len() => positional(expr, &at),
+        Operand::Expr(_) => Err(differ(left, right)),
+    };
+    let entries = (entry(left)?, entry(right)?);
+    let result = binary(op, entries.0, entries.1).map_err(|kind| match kind {
+        ErrorKind::Shape(shape::Mismatch::Extents { .. }) => differ(left, right),
+        kind => kind,
+    })?;
+    let pairs = |expr: &Expr| rank(expr) == 0 || has_extents(&result, &formals, expr);
+    match [left, right].map(exprs).concat().into_iter().all(pairs) {
+        true => closed(formals, result),
+        false => Err(differ(left, right)),
+    }
 }
 
 /// `-operand`, entry by entry.
@@ -111,13 +149,15 @@ pub fn entrywise<'a>(
 /// # Errors
 /// A tensor without a name.
 pub fn opposite(operand: &Expr) -> Result<Expr, Error> {
+    if !carried(operand).is_empty() {
+        return Ok(apply(Function::Neg, &[indexed(operand, &None)?])?);
+    }
     let formals = formals(rank(operand));
     let entry = positional(operand, &iterators(&formals))?;
     Ok(closed(formals, apply(Function::Neg, &[entry])?)?)
 }
 
-/// Iterators for entries. Those that operands have or stand for are all replaced by them, so that
-/// they need not differ.
+/// Iterators for entries.
 fn formals(count: usize) -> Vec<Name> {
     (1..=count).map(Name::generated).collect()
 }

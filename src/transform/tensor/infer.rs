@@ -60,15 +60,12 @@ fn with_shape(node: &dyn Fn(Shape) -> Node) -> Result<Expr, ErrorKind> {
 
 /// The reduction of `body` over the iterators `over`, which are free in it.
 pub(super) fn reduce(reduction: Reduction, over: Vec<Name>, body: Expr) -> Result<Expr, ErrorKind> {
-    let ranges = shape::ranges(&body)?;
-    let free = ranges.iter().filter(|r| !over.contains(&r.name));
-    let shape = Shape::of_extents(free.map(shape::IteratorRange::extent));
-    in_limits(Expr::new(Node::Reduce {
+    with_shape(&|shape| Node::Reduce {
         reduction,
-        over,
+        over: over.clone(),
         shape,
-        body,
-    }))
+        body: body.clone(),
+    })
 }
 
 /// The virtual tensor with the element `body` at `formals`.

@@ -186,6 +186,14 @@ pub(super) fn positional(expr: &Expr, fresh: &[Affine]) -> Result<Expr, ErrorKin
     Ok(expr.substitute(&|name| Some(fresh[own.iter().position(|n| n == name)?].clone())))
 }
 
+/// The iterators that `expr` carries; none where a list would give them.
+pub(super) fn carried(expr: &Expr) -> Vec<Name> {
+    match expr.node() {
+        Node::Assign { .. } => Vec::new(),
+        _ => expr.iterators(),
+    }
+}
+
 /// The number of dimensions that [`positional`] counts.
 pub(super) fn rank(expr: &Expr) -> usize {
     match expr.node() {

@@ -28,7 +28,8 @@
 //! `vsum(values, [j])` reduces over iterators that the values carry, and the result carries the
 //! others. `vsum(t, [1, 3])` reduces over dimensions, counted from 1; the result has the other
 //! dimensions and no iterators yet. `vsum(t)` reduces over all of them. The dimensions of values
-//! that carry iterators are these, in order of first appearance.
+//! that carry iterators are these, in order of first appearance, and the result carries those that
+//! are left.
 //!
 //! The result denotes the sum, product, least or greatest value, or the mean, whatever the target
 //! held before: `build` starts from 0, from 1, and from ∞ or -∞ (for integers the greatest or the
@@ -38,12 +39,13 @@
 //! cannot do that with integers.
 //!
 //! Refuses: names that are no iterators of the expression; dimensions that it does not have; one
-//! listed twice.
+//! listed twice; an empty list; iterators that no access alone would limit as all of them together do, so that
+//! terms would be left out.
 //!
 //! Source: the reduction behind TeML's `vcontract` (§4.2.3: "other reduction operations").
 
 use super::infer::{abstraction, binary, reduce};
-use super::operand::{constant, describe, fresh_iterators, indexed, positional, rank};
+use super::operand::{carried, constant, describe, fresh_iterators, indexed, positional, rank};
 use crate::analysis::shape;
 use crate::ir::{Affine, BinaryOp, Expr, Name, Reduction};
 use crate::transform::{Arg, Error, ErrorKind, Kind, Number, Op, Param, Returns, Value};
@@ -134,13 +136,16 @@ struct Terms {
 
 impl Terms {
     fn of(values: &Expr, over: &[Affine]) -> Result<Terms, Error> {
-        let body = indexed(values, &None);
+        if over.is_empty() {
+            let (what, rank) = (describe(values), rank(values));
+            let error = Error::from(ErrorKind::NothingToReduce { what, rank });
+            return Err(error.at_argument(usize::from(rank > 0)));
+        }
         let dimensions: Option<Vec<i64>> = over.iter().map(Affine::as_constant).collect();
         match dimensions {
-            Some(listed) if !listed.is_empty() || body.is_err() => {
-                Terms::of_dimensions(values, &listed)
-            }
-            _ => {
+            Some(listed) => Terms::of_dimensions(values, &listed),
+            None => {
+                let body = indexed(values, &None);
                 let body = body.map_err(|kind| Error::from(kind).at_argument(0))?;
                 Terms::of_iterators(body, over)
             }
@@ -176,7 +181,11 @@ impl Terms {
 
     fn of_dimensions(values: &Expr, listed: &[i64]) -> Result<Terms, Error> {
         let rank = rank(values);
-        let mut formals = fresh_iterators(rank, &[values]);
+        let carried = carried(values);
+        let mut formals = match carried.is_empty() {
+            true => fresh_iterators(rank, &[values]),
+            false => carried.clone(),
+        };
         let at: Vec<Affine> = formals.iter().cloned().map(Affine::iterator).collect();
         let body = positional(values, &at).map_err(|kind| Error::from(kind).at_argument(0))?;
         let mut over: Vec<Name> = Vec::with_capacity(listed.len());
@@ -199,7 +208,8 @@ impl Terms {
             };
             return Err(Error::from(kind).at_argument(1));
         }
-        formals.retain(|name| !over.contains(name));
+        // What the values carry, the result carries.
+        formals.retain(|name| carried.is_empty() && !over.contains(name));
         Ok(Terms {
             body,
             over,
@@ -215,7 +225,10 @@ impl Terms {
     ) -> Result<Expr, Error> {
         let value = match self.over.is_empty() {
             true => self.body,
-            false => reduce(reduction, self.over, self.body)?,
+            false => reduce(reduction, self.over, self.body).map_err(|kind| match kind {
+                ErrorKind::Shape(_) => Error::from(kind).at_argument(1),
+                kind => kind.into(),
+            })?,
         };
         let value = finish(value)?;
         match self.formals.is_empty() {

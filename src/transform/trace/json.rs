@@ -1,6 +1,7 @@
 //! Paths as JSON.
 //!
-//! A path is a list of steps `{"op": …, "args": […], "at": "FILE:LINE"}`. Arguments are
+//! A path is a list of steps `{"op": …, "args": […], "at": "FILE:LINE"}`, with the call of the
+//! library of which it is a step as `"of"`. Arguments are
 //! numbers, `{"loop": "i"}` or `{"level": 1}`, `{"loops": […]}`, `{"word": "cut"}`,
 //! `{"order": [2, 1]}`, `{"expr": TEXT}` with the canonical text of an expression, `{"nest": PATH}`,
 //! `{"steps": PATH}` and `{"options": {…}}`; all others are texts as scripts write them.
@@ -34,7 +35,11 @@ fn path_value(path: &Path) -> Result<Value, NoTrace> {
 fn step_value(step: &Step) -> Result<Value, NoTrace> {
     let args: Result<Vec<Value>, NoTrace> = step.args.iter().map(arg_value).collect();
     let at = step.site.as_ref().map(ToString::to_string);
-    Ok(json!({ "op": step.op, "args": args?, "at": at }))
+    let mut value = json!({ "op": step.op, "args": args?, "at": at });
+    if let (Some(call), Some(value)) = (step.invocation(), value.as_object_mut()) {
+        value.insert("of".to_owned(), json!(call.to_string()));
+    }
+    Ok(value)
 }
 
 fn arg_value(arg: &Arg) -> Result<Value, NoTrace> {

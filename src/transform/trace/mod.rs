@@ -1,12 +1,13 @@
 //! Paths as values: printed as a script, as the paper writes them and as JSON; replayed,
 //! shortened and compared.
 
+mod assignment;
 mod json;
 mod program;
 mod replay;
 
 pub use json::{from_json, to_json};
-pub use program::{paper, script};
+pub use program::{Calls, paper, script};
 pub use replay::{diff, replay, undo};
 pub(super) use replay::{one_step, steps_on};
 

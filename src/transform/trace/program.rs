@@ -1,22 +1,34 @@
 //! Paths as text: a script that makes the nest again, and the list that the paper prints.
 
 use super::NoTrace;
+use super::assignment::assignment_text;
 use super::replay::{builds, one_step};
 use crate::analysis::position;
-use crate::ir::{
-    Arg, BinaryOp, Constant, Elem, Expr, Function, Index, LoopRef, Nest, Node, Reduction, Step,
-    Stmt, Tensor, Tree,
-};
+use crate::ir::{Arg, Elem, Given, Invocation, LoopRef, Nest, Step, Taken, Tensor};
 use crate::lower::build::written;
 use std::sync::Arc;
+
+/// Whether calls of the library are written as such, or as the steps that they took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Calls {
+    /// As calls, where a script that calls the library again gets the same nest.
+    #[default]
+    Folded,
+    /// As steps, each call in a comment.
+    Unfolded,
+}
 
 /// A script whose last expression is the nest: declarations, assignments, and the steps as
 /// method calls.
 ///
 /// # Errors
 /// The nest does not know the steps that made it.
-pub fn script(nest: &Nest) -> Result<String, NoTrace> {
-    let mut program = Program::default();
+pub fn script(nest: &Nest, calls: Calls) -> Result<String, NoTrace> {
+    let mut program = Program {
+        lines: Vec::new(),
+        nests: 0,
+        calls,
+    };
     let mut inner = Vec::new();
     collect_tensors(nest, &mut inner);
     for tensor in &inner {
@@ -34,10 +46,10 @@ fn collect_tensors(nest: &Nest, found: &mut Vec<Tensor>) {
         }
     }
     let steps = nest.path().steps();
-    for nest in steps
+    let args = steps
         .iter()
-        .flat_map(|s| s.args.iter().filter_map(Arg::as_nest))
-    {
+        .flat_map(|s| s.args.iter().filter_map(Arg::as_nest));
+    for nest in args {
         collect_tensors(nest, found);
     }
 }
@@ -58,23 +70,100 @@ fn declaration(tensor: &Tensor) -> String {
     )
 }
 
-#[derive(Default)]
 struct Program {
     lines: Vec<String>,
     nests: usize,
+    calls: Calls,
 }
 
 impl Program {
     /// The expression that makes `nest`, after the statements that it needs.
     fn chain(&mut self, nest: &Nest) -> Result<String, NoTrace> {
         let mut text: Option<String> = None;
-        for step in nest.path().steps() {
-            text = Some(match text {
-                None => self.start(&step)?,
-                Some(text) => self.then(text, &step)?,
-            });
+        let mut taken: Vec<Arc<Step>> = Vec::new();
+        for entry in nest.path().entries() {
+            let steps = entry.steps();
+            text = match (&entry, text) {
+                (Taken::Call(call, _), Some(so_far)) if self.folds(call, &taken, steps.len()) => {
+                    Some(self.call(call, so_far, &taken)?)
+                }
+                (entry, mut text) => {
+                    let mut remark = match entry {
+                        Taken::Call(call, _) => remark(&call.to_string()),
+                        Taken::Step(_) => String::new(),
+                    };
+                    for step in steps {
+                        text = Some(match text {
+                            None => self.start(step)?,
+                            Some(text) => self.then(text, &std::mem::take(&mut remark), step)?,
+                        });
+                    }
+                    text
+                }
+            };
+            taken.extend_from_slice(steps);
         }
         text.ok_or(NoTrace::Unknown)
+    }
+
+    /// Whether a call of the library, after the steps `taken`, is written as it is: it made the
+    /// nest after `more` steps from the nest before.
+    fn folds(&self, call: &Invocation, taken: &[Arc<Step>], more: usize) -> bool {
+        let known = call.nests().into_iter().any(|nest| is_after(nest, taken));
+        self.calls == Calls::Folded && known && call.makes(taken.len() + more)
+    }
+
+    /// A call of the library on the nest that `so_far` makes by the steps `taken`.
+    fn call(
+        &mut self,
+        call: &Invocation,
+        so_far: String,
+        taken: &[Arc<Step>],
+    ) -> Result<String, NoTrace> {
+        let mut so_far = Some(so_far);
+        let alone = call.nests().len() == 1;
+        if let (true, Some(Given::Nest(nest))) = (call.is_method(), call.args.first())
+            && is_after(nest, taken)
+        {
+            let text = so_far.take().unwrap_or_default();
+            let args = self.given(&call.args[1..], &mut so_far, taken, alone)?;
+            return Ok(format!("{text}\n    .{}({args})", call.function));
+        }
+        let args = self.given(&call.args, &mut so_far, taken, alone)?;
+        Ok(format!("{}({args})", call.function))
+    }
+
+    /// Arguments of a call; the first nest that the steps `taken` made is `so_far`. Nests that are
+    /// not `alone` are bound in order: later ones may assign the same tensors.
+    fn given(
+        &mut self,
+        args: &[Given],
+        so_far: &mut Option<String>,
+        taken: &[Arc<Step>],
+        alone: bool,
+    ) -> Result<String, NoTrace> {
+        let mut texts = Vec::with_capacity(args.len());
+        for arg in args {
+            texts.push(match arg {
+                Given::Nest(nest) => {
+                    let text = match is_after(nest, taken).then(|| so_far.take()).flatten() {
+                        Some(text) => text,
+                        None => self.chain(nest)?,
+                    };
+                    match alone && !text.contains('\n') {
+                        true => text,
+                        false => self.bind(text),
+                    }
+                }
+                Given::List(items) => {
+                    let items = self.given(items, so_far, taken, alone)?;
+                    format!("[{items}]")
+                }
+                Given::Text(text) => text.clone(),
+                Given::Other => return Err(NoTrace::Unknown),
+            });
+        }
+        Ok(texts.join(", "))
     }
 
     fn start(&mut self, step: &Step) -> Result<String, NoTrace> {
@@ -87,7 +176,8 @@ impl Program {
         Ok(format!("{}({name})", step.op))
     }
 
-    fn then(&mut self, text: String, step: &Step) -> Result<String, NoTrace> {
+    /// The expression with one step more, behind a remark.
+    fn then(&mut self, text: String, remark: &str, step: &Step) -> Result<String, NoTrace> {
         let mut receiver = text;
         let mut args = Vec::with_capacity(step.args.len());
         for arg in &step.args {
@@ -101,7 +191,11 @@ impl Program {
                 other => args.push(other.script()),
             }
         }
-        Ok(format!("{receiver}\n    .{}({})", step.op, args.join(", ")))
+        Ok(format!(
+            "{receiver}{remark}\n    .{}({})",
+            step.op,
+            args.join(", ")
+        ))
     }
 
     fn bind(&mut self, text: String) -> String {
@@ -112,161 +206,16 @@ impl Program {
     }
 }
 
-/// `A = eq(…);`, with sums moved outside and iterators named as `build` names them.
-fn assignment_text(assignment: &Expr, nest: &Nest) -> Result<String, NoTrace> {
-    let loops = nest.loops();
-    let statement = nest.lines().into_iter().find_map(|line| match line.tree {
-        Tree::Stmt(s) => Some(s.clone()),
-        _ => None,
-    });
-    let Some(s) = statement else {
-        return Err(NoTrace::Unknown);
-    };
-    let reduced: Vec<&str> = loops
-        .iter()
-        .map(|(_, l)| l.name.as_str())
-        .filter(|name| {
-            !s.index
-                .iter()
-                .any(|a| a.terms().iter().any(|(n, _)| n.as_str() == *name))
-        })
-        .collect();
-    let fills = matches!(nest.trees(), [Tree::Fill(_), ..]);
-    let elsewhere = match assignment.node() {
-        Node::Assign { elsewhere, .. } => *elsewhere,
-        _ => None,
-    };
-    Ok(statement_text(&s, &reduced, fills, elsewhere))
+/// Whether `nest` was made by these steps.
+fn is_after(nest: &Nest, taken: &[Arc<Step>]) -> bool {
+    let same = |(a, b): (&Arc<Step>, &Arc<Step>)| Arc::ptr_eq(a, b) || a.same(b);
+    let path = nest.path();
+    path.len() == taken.len() && path.steps().iter().zip(taken).all(same)
 }
 
-fn statement_text(
-    s: &Arc<Stmt>,
-    reduced: &[&str],
-    fills: bool,
-    elsewhere: Option<Constant>,
-) -> String {
-    let name = s.target.label();
-    let to = match s.target.is_scalar() {
-        true => "[]".to_owned(),
-        false => Arg::Iters(s.index.clone()).script(),
-    };
-    let rest = elsewhere.map_or(String::new(), |value| {
-        let extents = s.target.shape().extents();
-        format!(", {extents:?}, {}", number(value))
-    });
-    let value = operand(&s.value);
-    let reduction = |reduction: Reduction| {
-        let value = match &value {
-            (text, None) => text.clone(),
-            (text, Some(list)) => format!("vat({text}, {list})"),
-        };
-        format!("v{}({value}, [{}])", reduction.name(), reduced.join(", "))
-    };
-    let filled = Reduction::ALL
-        .into_iter()
-        .find(|r| fills && Some(r.op()) == s.update);
-    match s.update {
-        None => match value {
-            (text, None) => format!("{name} = eq({text}, {to}{rest});"),
-            (text, Some(from)) => format!("{name} = eq({text}, {from} -> {to}{rest});"),
-        },
-        Some(op) => {
-            if let Some(filled) = filled {
-                return format!("{name} = eq({}, {to}{rest});", reduction(filled));
-            }
-            let adds = matches!(op, BinaryOp::Add | BinaryOp::Sub);
-            let (text, list) = match adds && !reduced.is_empty() {
-                true => (reduction(Reduction::Sum), "()".to_owned()),
-                false => (value.0, value.1.unwrap_or_else(|| "()".to_owned())),
-            };
-            let own = if s.target.is_scalar() { "()" } else { &to };
-            format!(
-                "{name} = {}({name}, {text}, [{own}, {list}] -> {to});",
-                op.name()
-            )
-        }
-    }
-}
-
-/// An expression, and the iterators that it is to be given.
-fn operand(expr: &Expr) -> (String, Option<String>) {
-    match expr.node() {
-        Node::Access {
-            tensor,
-            index: Index::At(index),
-        } => {
-            let list = Arg::Iters(index.clone()).script();
-            (tensor.label().to_owned(), Some(list))
-        }
-        Node::Access { tensor, .. } => (tensor.label().to_owned(), None),
-        Node::Constant(value) => (number(*value), None),
-        Node::Binary {
-            op, left, right, ..
-        } => {
-            let (operands, lists) = operands(&[left, right]);
-            (format!("v{}({operands}, {lists})", op.name()), None)
-        }
-        Node::Apply { function, args, .. } => (applied(*function, args), None),
-        // Built statements hold nothing else.
-        _ => (String::new(), None),
-    }
-}
-
-fn applied(function: Function, args: &[Expr]) -> String {
-    match (function, args) {
-        (Function::Select(comparison), [left, right, yes, no]) => {
-            let [left, right, yes, no] = [left, right, yes, no].map(operand);
-            let texts = format!("{}, {}, {}", right.0, yes.0, no.0);
-            let lists = [left.1, right.1, yes.1, no.1].map(list).join(", ");
-            format!(
-                "vselect({}, \"{}\", {texts}, [{lists}])",
-                left.0,
-                comparison.symbol()
-            )
-        }
-        (function, args) => {
-            let args = args.iter().map(|arg| match operand(arg) {
-                (text, None) => text,
-                (text, Some(list)) => format!("{text}, {list}"),
-            });
-            let args: Vec<String> = args.collect();
-            format!("v{}({})", function.name(), args.join(", "))
-        }
-    }
-}
-
-/// Operands, and the list of their lists.
-fn operands(exprs: &[&Expr]) -> (String, String) {
-    let (texts, lists): (Vec<String>, Vec<String>) = exprs
-        .iter()
-        .map(|e| operand(e))
-        .map(|(text, own)| (text, list(own)))
-        .unzip();
-    (texts.join(", "), format!("[{}]", lists.join(", ")))
-}
-
-fn list(own: Option<String>) -> String {
-    own.unwrap_or_else(|| "()".to_owned())
-}
-
-/// A number as scripts write it, which compute with `f64` and `i64`.
-fn number(value: Constant) -> String {
-    match value {
-        _ if value.is_infinite() => {
-            let sign = if value.is_negative() { "-" } else { "" };
-            format!("{sign}1.0 / 0.0")
-        }
-        Constant::F64(x) => format!("{x:?}"),
-        Constant::F32(x) => {
-            let short = format!("{x:?}");
-            match short.parse::<f64>() {
-                Ok(read) if (read as f32).to_bits() == x.to_bits() => short,
-                _ => format!("{:?}", f64::from(x)),
-            }
-        }
-        Constant::I32(x) => x.to_string(),
-        Constant::I64(x) => x.to_string(),
-    }
+/// A comment between steps.
+fn remark(text: &str) -> String {
+    format!("\n    // {}", text.replace(|c: char| c.is_control(), "?"))
 }
 
 /// The steps as the paper's Table 2 writes them, with level numbers where levels are not

@@ -1,7 +1,7 @@
 //! Replaying paths.
 
-use super::NoTrace;
-use crate::ir::{Arg, Nest, Path, Step};
+use super::{Calls, NoTrace};
+use crate::ir::{Arg, Nest, Path, Step, Taken};
 use crate::transform::nest::build::BUILD;
 use crate::transform::nest::sweep::SWEEP;
 use crate::transform::{ErrorKind, OPS, Op, Value, apply};
@@ -37,11 +37,29 @@ pub fn undo(nest: &Nest, count: i64) -> Result<Nest, NoTrace> {
     steps_on(built, rest[..kept].iter())
 }
 
-/// The steps that only one of two paths has: those of `first` marked `-`, those of `second`
-/// marked `+`, common ones unmarked, each on a line of its own.
-pub fn diff(first: &Path, second: &Path) -> String {
-    let (a, b) = (first.steps(), second.steps());
-    let same = |(a, b): &(&Arc<Step>, &Arc<Step>)| a.same(b);
+/// What only one of two paths has: that of `first` marked `-`, that of `second` marked `+`, what is
+/// common unmarked, each on a line of its own.
+pub fn diff(first: &Path, second: &Path, calls: Calls) -> String {
+    let (a, b) = match calls {
+        Calls::Unfolded => (unfolded(first.entries()), unfolded(second.entries())),
+        // Calls that look alike and took other steps are told apart by these.
+        Calls::Folded => {
+            let (a, b) = (first.entries(), second.entries());
+            let alike = |x: &Taken, others: &[Taken]| {
+                let differs = |y: &Taken| x.to_string() == y.to_string() && !x.same(y);
+                others.iter().any(differs)
+            };
+            let split = |of: &[Taken], others: &[Taken]| -> Vec<Taken> {
+                let parts = of.iter().map(|entry| match alike(entry, others) {
+                    true => unfolded(vec![entry.clone()]),
+                    false => vec![entry.clone()],
+                });
+                parts.flatten().collect()
+            };
+            (split(&a, &b), split(&b, &a))
+        }
+    };
+    let same = |(a, b): &(&Taken, &Taken)| a.same(b);
     let head = a.iter().zip(&b).take_while(same).count();
     let ends = a[head..].iter().rev().zip(b[head..].iter().rev());
     let tail = ends.take_while(same).count();
@@ -55,10 +73,16 @@ pub fn diff(first: &Path, second: &Path) -> String {
     lines.join("\n")
 }
 
+/// The steps of entries, each as an entry.
+fn unfolded(entries: Vec<Taken>) -> Vec<Taken> {
+    let steps = entries.iter().flat_map(|entry| entry.steps().to_vec());
+    steps.map(Taken::Step).collect()
+}
+
 /// Longer differences than this are shown as they are, without looking for what they share.
 const MAX_DIFFERENCE: usize = 2_000;
 
-fn diff_middle(a: &[Arc<Step>], b: &[Arc<Step>], lines: &mut Vec<String>) {
+fn diff_middle(a: &[Taken], b: &[Taken], lines: &mut Vec<String>) {
     if a.len().max(b.len()) > MAX_DIFFERENCE {
         lines.extend(a.iter().map(|s| format!("- {s}")));
         lines.extend(b.iter().map(|s| format!("+ {s}")));
@@ -80,8 +104,8 @@ fn diff_middle(a: &[Arc<Step>], b: &[Arc<Step>], lines: &mut Vec<String>) {
     }
 }
 
-/// The length of the longest common subsequence of the steps from i of `a` and from j of `b`.
-fn common_lengths(a: &[Arc<Step>], b: &[Arc<Step>]) -> Vec<Vec<usize>> {
+/// The length of the longest common subsequence of what `a` has from i on and `b` from j on.
+fn common_lengths(a: &[Taken], b: &[Taken]) -> Vec<Vec<usize>> {
     let mut lengths = vec![vec![0; b.len() + 1]; a.len() + 1];
     for i in (0..a.len()).rev() {
         for j in (0..b.len()).rev() {

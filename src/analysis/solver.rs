@@ -1,0 +1,372 @@
+//! Solves for the ranges of iterators, by the rules in the header of [`super::shape`].
+
+use super::mismatch::{Allowed, Mismatch, Place};
+use super::shape::IteratorRange;
+use crate::ir::{Affine, Expr, Index, Name, Node, Tensor};
+use std::collections::{BTreeMap, HashMap};
+
+/// The iterators of an expression and the indices that they are in.
+#[derive(Default)]
+pub struct Solver {
+    vars: Vec<Var>,
+    uses: Vec<Use>,
+    accesses: usize,
+}
+
+struct Var {
+    name: Name,
+    /// Whether it is an iterator of the whole expression rather than of a reduction in it.
+    free: bool,
+    bounded: bool,
+    /// The values allowed so far, from `low` to before `high`.
+    low: i64,
+    high: i64,
+    /// The window that gave it its range, and left out some values.
+    window: Option<usize>,
+}
+
+/// An index in a dimension; its iterators are named by their position in `Solver::vars`.
+struct Use {
+    index: Affine,
+    vars: Vec<usize>,
+    place: Place,
+    /// Which access it belongs to.
+    access: usize,
+    /// Whether the iterator in it takes all values that it allows, if nothing else narrows it.
+    whole: bool,
+}
+
+const UNBOUNDED: (i64, i64) = (i64::MIN / 4, i64::MAX / 4);
+
+impl Solver {
+    /// What is to be solved for an expression.
+    pub fn of(expr: &Expr) -> Solver {
+        let mut solver = Solver::default();
+        solver.collect(expr, &mut Vec::new());
+        solver
+    }
+
+    fn collect(&mut self, expr: &Expr, scope: &mut Vec<usize>) {
+        let depth = scope.len();
+        match expr.node() {
+            Node::Access {
+                tensor,
+                index: Index::At(index),
+            } => self.access(tensor, index, scope),
+            Node::Assign {
+                target,
+                value,
+                elsewhere: Some(_),
+            } => {
+                let first = self.uses.len();
+                self.collect(target, scope);
+                self.uses[first..].iter_mut().for_each(|u| u.whole = false);
+                self.collect(value, scope);
+                return;
+            }
+            Node::Reduce { over, .. } => {
+                for name in over {
+                    scope.push(self.declare(name, false));
+                }
+            }
+            Node::Virtual { formals, .. } => {
+                for name in formals {
+                    scope.push(self.declare(name, true));
+                }
+            }
+            _ => {}
+        }
+        for child in expr.children() {
+            self.collect(child, scope);
+        }
+        scope.truncate(depth);
+    }
+
+    fn declare(&mut self, name: &Name, free: bool) -> usize {
+        let (low, high) = UNBOUNDED;
+        self.vars.push(Var {
+            name: name.clone(),
+            free,
+            bounded: false,
+            low,
+            high,
+            window: None,
+        });
+        self.vars.len() - 1
+    }
+
+    fn access(&mut self, tensor: &Tensor, index: &[Affine], scope: &[usize]) {
+        for (d, (index, &extent)) in index.iter().zip(tensor.shape().extents()).enumerate() {
+            let vars = index
+                .terms()
+                .iter()
+                .map(|(name, _)| self.lookup(name, scope));
+            let vars = vars.collect();
+            // Operands have names, targets can be without.
+            let tensor = tensor.name().map_or("the target", Name::as_str).to_owned();
+            let dimension = d + 1;
+            let place = Place {
+                tensor,
+                dimension,
+                extent,
+            };
+            self.uses.push(Use {
+                index: index.clone(),
+                vars,
+                place,
+                access: self.accesses,
+                whole: true,
+            });
+        }
+        self.accesses += 1;
+    }
+
+    fn lookup(&mut self, name: &Name, scope: &[usize]) -> usize {
+        let bound = scope.iter().rev().find(|&&v| self.vars[v].name == *name);
+        if let Some(&v) = bound {
+            return v;
+        }
+        let known = self.vars.iter().position(|v| v.free && v.name == *name);
+        known.unwrap_or_else(|| self.declare(name, true))
+    }
+
+    /// The ranges of the free iterators, in order of first appearance.
+    ///
+    /// # Errors
+    /// What does not fit.
+    pub fn solve(mut self) -> Result<Vec<IteratorRange>, Mismatch> {
+        for u in &self.uses {
+            if !u.index.is_in_limits() {
+                let (index, place) = (u.index.clone(), u.place.clone());
+                return Err(Mismatch::TooLarge { index, place });
+            }
+        }
+        self.agree()?;
+        // The rules read better in messages if what stands alone goes first.
+        for alone in [true, false] {
+            for u in &self.uses {
+                let (Some(v), Some(allowed)) = (u.single(), u.allowed()) else {
+                    continue;
+                };
+                if alone == (u.whole && u.index.as_iterator().is_some()) {
+                    self.vars[v].narrow(allowed, u)?;
+                }
+            }
+        }
+        while self.fit_windows()? {}
+        self.uses.iter().try_for_each(|u| self.stays_inside(u))?;
+        (0..self.vars.len()).try_for_each(|v| self.is_whole(v))?;
+        let free = self.vars.iter().enumerate().filter(|(_, v)| v.free);
+        let ranges = free.map(|(k, v)| IteratorRange {
+            name: v.name.clone(),
+            low: v.low,
+            high: v.high,
+            alone: self.alone(k),
+        });
+        Ok(ranges.collect())
+    }
+
+    /// The indices with the iterator `v` and no other, and what they allow.
+    fn of_one(&self, v: usize) -> impl Iterator<Item = (&Use, (i64, i64))> {
+        let uses = self.uses.iter().filter(move |u| u.single() == Some(v));
+        uses.filter_map(|u| Some((u, u.allowed()?)))
+    }
+
+    fn alone(&self, v: usize) -> Option<u64> {
+        let alone = self.of_one(v).filter(|(u, _)| u.whole);
+        let alone = alone.filter(|(u, _)| u.index.as_iterator().is_some());
+        alone.map(|(u, _)| u.place.extent).min()
+    }
+
+    /// Rule 3.
+    fn agree(&self) -> Result<(), Mismatch> {
+        let mut known: HashMap<(usize, &Affine), &Use> = HashMap::new();
+        for second in self.uses.iter().filter(|u| u.whole) {
+            let Some(v) = second.single() else {
+                continue;
+            };
+            let first = *known.entry((v, &second.index)).or_insert(second);
+            if first.place.extent == second.place.extent {
+                continue;
+            }
+            let others = self
+                .of_one(v)
+                .filter(|(u, _)| u.whole && u.index != second.index);
+            let limit = others.fold(UNBOUNDED, |limit, (_, allowed)| both(limit, allowed));
+            let left = |u: &Use| u.allowed().map(|allowed| both(limit, allowed));
+            if left(first) != left(second) {
+                return Err(Mismatch::Extents {
+                    index: second.index.clone(),
+                    first: first.place.clone(),
+                    second: second.place.clone(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Rule 4, once around; says whether an iterator got its range.
+    fn fit_windows(&mut self) -> Result<bool, Mismatch> {
+        let mut fitted: Vec<usize> = Vec::new();
+        for (k, u) in self.uses.iter().enumerate() {
+            let mut open = u.vars.iter().filter(|&&v| !self.vars[v].bounded);
+            let (Some(&v), None) = (open.next(), open.next()) else {
+                continue;
+            };
+            let mut others = u.index.clone();
+            let mut factor = 0;
+            for ((name, c), &var) in u.index.terms().iter().zip(&u.vars) {
+                if var == v {
+                    factor = *c;
+                    others = others.minus(&Affine::iterator(name.clone()).times(*c));
+                }
+            }
+            let others = others.plus_constant(-u.index.offset());
+            let (low, high) = self.interval(u, &others);
+            let allowed = u.allowed_of(factor, [low, high]);
+            let var = &mut self.vars[v];
+            let before = (var.low, var.high);
+            var.narrow(allowed, u)?;
+            if low != high && (var.low, var.high) != before {
+                var.window = Some(k);
+            }
+            // It stays open until all its windows were seen.
+            var.bounded = false;
+            fitted.push(v);
+        }
+        for &v in &fitted {
+            self.vars[v].bounded = true;
+        }
+        Ok(!fitted.is_empty())
+    }
+
+    /// The least and the greatest value of `part`, which is part of the index `u`.
+    fn interval(&self, u: &Use, part: &Affine) -> (i64, i64) {
+        let bounds = |name: &Name| {
+            let k = u.index.terms().iter().position(|(n, _)| n == name)?;
+            let var = &self.vars[u.vars[k]];
+            Some((var.low, var.high - 1))
+        };
+        part.interval(&bounds).unwrap_or((0, 0))
+    }
+
+    fn stays_inside(&self, u: &Use) -> Result<(), Mismatch> {
+        if let Some(&v) = u.vars.iter().find(|&&v| !self.vars[v].bounded) {
+            let iterator = self.vars[v].name.clone();
+            let (index, place) = (u.index.clone(), u.place.clone());
+            return Err(Mismatch::NoRange {
+                iterator,
+                index,
+                place,
+            });
+        }
+        let (low, high) = self.interval(u, &u.index);
+        if low >= 0 && high.unsigned_abs() < u.place.extent {
+            return Ok(());
+        }
+        let (index, place) = (u.index.clone(), u.place.clone());
+        Err(Mismatch::OutOfBounds {
+            index,
+            low,
+            high,
+            place,
+        })
+    }
+
+    /// Rule 5.
+    fn is_whole(&self, v: usize) -> Result<(), Mismatch> {
+        let var = &self.vars[v];
+        if var.free {
+            return Ok(());
+        }
+        let (iterator, range) = (var.name.clone(), (var.low, var.high));
+        if let Some(u) = var.window.and_then(|k| self.uses.get(k)) {
+            let (index, place) = (u.index.clone(), u.place.clone());
+            return Err(Mismatch::Window {
+                iterator,
+                range,
+                index,
+                place,
+            });
+        }
+        let mut of_accesses: BTreeMap<usize, (i64, i64)> = BTreeMap::new();
+        for (u, allowed) in self.of_one(v) {
+            let limit = of_accesses.entry(u.access).or_insert(UNBOUNDED);
+            *limit = both(*limit, allowed);
+        }
+        if of_accesses.into_values().any(|allowed| allowed == range) {
+            return Ok(());
+        }
+        let cutting = |cuts: &dyn Fn((i64, i64)) -> bool| {
+            let mut uses = self.of_one(v).filter(|(_, allowed)| cuts(*allowed));
+            uses.next().map(|(u, values)| Allowed {
+                index: u.index.clone(),
+                place: u.place.clone(),
+                values,
+            })
+        };
+        match (cutting(&|a| a.0 == range.0), cutting(&|a| a.1 == range.1)) {
+            (Some(first), Some(last)) => Err(Mismatch::Cut {
+                iterator,
+                range,
+                by: Box::new([first, last]),
+            }),
+            // Only a window bounds it.
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Use {
+    /// The only iterator of the index.
+    fn single(&self) -> Option<usize> {
+        match (self.index.terms(), self.vars.as_slice()) {
+            ([_], [v]) => Some(*v),
+            _ => None,
+        }
+    }
+
+    /// The values of its only iterator that keep the index inside.
+    fn allowed(&self) -> Option<(i64, i64)> {
+        match self.index.terms() {
+            [(_, c)] => Some(self.allowed_of(*c, [0, 0])),
+            _ => None,
+        }
+    }
+
+    /// The x with 0 <= c*x + offset + rest <= extent - 1 for any `rest` in the given interval,
+    /// from the first one to before the last one.
+    fn allowed_of(&self, c: i64, rest: [i64; 2]) -> (i64, i64) {
+        let last = i64::try_from(self.place.extent).unwrap_or(i64::MAX / 4) - 1;
+        let offset = self.index.offset();
+        let (at_zero, at_last) = (-offset - rest[0], last - offset - rest[1]);
+        let (low, high) = match c > 0 {
+            true => (div_ceil(at_zero, c), at_last.div_euclid(c)),
+            false => (div_ceil(-at_last, -c), (-at_zero).div_euclid(-c)),
+        };
+        (low, high + 1)
+    }
+}
+
+impl Var {
+    fn narrow(&mut self, allowed: (i64, i64), u: &Use) -> Result<(), Mismatch> {
+        (self.low, self.high) = both((self.low, self.high), allowed);
+        self.bounded = true;
+        if self.low < self.high {
+            return Ok(());
+        }
+        Err(Mismatch::Empty {
+            iterator: self.name.clone(),
+            index: u.index.clone(),
+            place: u.place.clone(),
+        })
+    }
+}
+
+fn both(a: (i64, i64), b: (i64, i64)) -> (i64, i64) {
+    (a.0.max(b.0), a.1.min(b.1))
+}
+
+fn div_ceil(a: i64, positive: i64) -> i64 {
+    -(-a).div_euclid(positive)
+}

@@ -1,0 +1,113 @@
+//! Calls of library functions, which take several steps for a script.
+
+use super::nest::Nest;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+/// A call of a function of the library, of which steps are the inner ones.
+#[derive(Debug)]
+pub struct Invocation {
+    /// The function, with its namespace.
+    pub function: String,
+    /// Its arguments, the receiver of a method first.
+    pub args: Vec<Given>,
+    /// The number of steps of the nest that it returned, if the same call returns that nest again.
+    made: OnceLock<usize>,
+}
+
+/// An argument of a call.
+#[derive(Clone, Debug)]
+pub enum Given {
+    /// A nest.
+    Nest(Nest),
+    /// A list.
+    List(Vec<Given>),
+    /// Anything that a script writes like this.
+    Text(String),
+    /// What has no text.
+    Other,
+}
+
+impl Given {
+    fn short(&self) -> String {
+        match self {
+            Given::Nest(_) | Given::Other => "…".to_owned(),
+            Given::Text(text) => text.clone(),
+            Given::List(items) => {
+                let items: Vec<String> = items.iter().map(Given::short).collect();
+                format!("[{}]", items.join(", "))
+            }
+        }
+    }
+
+    /// The nests in it.
+    pub fn nests(&self) -> Vec<&Nest> {
+        match self {
+            Given::Nest(nest) => vec![nest],
+            Given::List(items) => items.iter().flat_map(Given::nests).collect(),
+            Given::Text(_) | Given::Other => Vec::new(),
+        }
+    }
+
+    /// Whether a script can write it.
+    pub fn has_text(&self) -> bool {
+        match self {
+            Given::List(items) => items.iter().all(Given::has_text),
+            given => !matches!(given, Given::Other),
+        }
+    }
+}
+
+impl Invocation {
+    /// A call that has not returned.
+    pub fn new(function: String, args: Vec<Given>) -> Invocation {
+        let made = OnceLock::new();
+        Invocation {
+            function,
+            args,
+            made,
+        }
+    }
+
+    /// Whether it is written as a method of its first argument.
+    pub fn is_method(&self) -> bool {
+        !self.function.contains("::") && matches!(self.args.first(), Some(Given::Nest(_)))
+    }
+
+    /// The nests among its arguments.
+    pub fn nests(&self) -> Vec<&Nest> {
+        self.args.iter().flat_map(Given::nests).collect()
+    }
+
+    /// Says that it returned `nest`, and would again.
+    pub fn returned(self: &Arc<Self>, nest: &Nest) {
+        let steps = nest.path().steps();
+        let is_last = steps.last().and_then(|step| step.invocation());
+        if is_last.is_some_and(|call| Arc::ptr_eq(call, self)) {
+            // It returns once.
+            let _ = self.made.set(steps.len());
+        }
+    }
+
+    /// Whether a script that calls it gets the nest that has taken this many steps.
+    pub fn makes(&self, steps: usize) -> bool {
+        self.made.get() == Some(&steps)
+    }
+}
+
+/// As a step, with trees left out.
+impl fmt::Display for Invocation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let args = self.args.iter().skip(usize::from(self.is_method()));
+        let args: Vec<String> = args.map(Given::short).collect();
+        write!(f, "{}({})", self.function, args.join(", "))
+    }
+}
+
+impl PartialEq for Invocation {
+    fn eq(&self, other: &Invocation) -> bool {
+        std::ptr::eq(self, other) || self.to_string() == other.to_string()
+    }
+}
+
+impl Eq for Invocation {}

@@ -1,0 +1,53 @@
+//! What the order of sums costs, said below a table.
+
+use crate::ir::{BinaryOp, Nest, Tree};
+use crate::legality::Reductions;
+use crate::script::call::Call;
+use crate::trial::{Candidate, Outcome};
+
+/// Says once in a session what `reductions("reassoc")` would allow, if the fastest variant spends
+/// its innermost loop on a sum of floating-point numbers, whose order keeps it out of vector lanes.
+pub fn hint(call: &Call, candidates: &[Candidate], outcome: &Outcome) {
+    let rows = candidates.iter().zip(&outcome.rows);
+    let Some((fastest, row)) = rows.min_by_key(|(_, row)| row.timing.median) else {
+        return;
+    };
+    let trees = fastest.nests.iter().flat_map(Nest::trees);
+    let mut found = trees.filter_map(innermost);
+    let mut state = call.state();
+    let is_strict = state.workbench.settings.reductions == Reductions::Strict;
+    if let (Some((sum, name)), true, false) = (found.next(), is_strict, state.explains_order) {
+        state.explains_order = true;
+        state.print(&format!(
+            "order: {} computes the {sum} over `{name}` one term after the other, without vectors; \
+             `reductions(\"reassoc\")` allows partial {sum}s, as rfactor and schedules::reduction \
+             make them",
+            row.label
+        ));
+    }
+}
+
+/// The kind and the loop of a reduction whose terms an innermost loop takes in order.
+fn innermost(tree: &Tree) -> Option<(&'static str, String)> {
+    let Tree::Loop(l) = tree else {
+        return None;
+    };
+    if l.vector {
+        return None;
+    }
+    if l.body.iter().any(|t| matches!(t, Tree::Loop(_))) {
+        return l.body.iter().find_map(innermost);
+    }
+    let mut sums = l.body.iter().filter_map(|tree| match tree {
+        Tree::Stmt(s) if s.target.elem().is_float() => {
+            let stays = s.index.iter().all(|index| !index.mentions(&l.name));
+            match s.update {
+                Some(BinaryOp::Add) if stays => Some("sum"),
+                Some(BinaryOp::Mul) if stays => Some("product"),
+                _ => None,
+            }
+        }
+        _ => None,
+    });
+    sums.next().map(|kind| (kind, l.name.to_string()))
+}

@@ -1,0 +1,164 @@
+//! Assignments as scripts write them.
+
+use super::NoTrace;
+use crate::ir::{
+    Arg, BinaryOp, Constant, Expr, Function, Index, Nest, Node, Reduction, Stmt, Tree,
+};
+use std::sync::Arc;
+
+/// `A = eq(…);`, with sums moved outside and iterators named as `build` names them.
+pub fn assignment_text(assignment: &Expr, nest: &Nest) -> Result<String, NoTrace> {
+    let loops = nest.loops();
+    let statement = nest.lines().into_iter().find_map(|line| match line.tree {
+        Tree::Stmt(s) => Some(s.clone()),
+        _ => None,
+    });
+    let Some(s) = statement else {
+        return Err(NoTrace::Unknown);
+    };
+    let reduced: Vec<&str> = loops
+        .iter()
+        .map(|(_, l)| l.name.as_str())
+        .filter(|name| {
+            !s.index
+                .iter()
+                .any(|a| a.terms().iter().any(|(n, _)| n.as_str() == *name))
+        })
+        .collect();
+    let fills = matches!(nest.trees(), [Tree::Fill(_), ..]);
+    let elsewhere = match assignment.node() {
+        Node::Assign { elsewhere, .. } => *elsewhere,
+        _ => None,
+    };
+    Ok(statement_text(&s, &reduced, fills, elsewhere))
+}
+
+fn statement_text(
+    s: &Arc<Stmt>,
+    reduced: &[&str],
+    fills: bool,
+    elsewhere: Option<Constant>,
+) -> String {
+    let name = s.target.label();
+    let to = match s.target.is_scalar() {
+        true => "[]".to_owned(),
+        false => Arg::Iters(s.index.clone()).script(),
+    };
+    let rest = elsewhere.map_or(String::new(), |value| {
+        let extents = s.target.shape().extents();
+        format!(", {extents:?}, {}", number(value))
+    });
+    let value = operand(&s.value);
+    let reduction = |reduction: Reduction| {
+        let value = match &value {
+            (text, None) => text.clone(),
+            (text, Some(list)) => format!("vat({text}, {list})"),
+        };
+        format!("v{}({value}, [{}])", reduction.name(), reduced.join(", "))
+    };
+    let filled = Reduction::ALL
+        .into_iter()
+        .find(|r| fills && Some(r.op()) == s.update);
+    match s.update {
+        None => match value {
+            (text, None) => format!("{name} = eq({text}, {to}{rest});"),
+            (text, Some(from)) => format!("{name} = eq({text}, {from} -> {to}{rest});"),
+        },
+        Some(op) => {
+            if let Some(filled) = filled {
+                return format!("{name} = eq({}, {to}{rest});", reduction(filled));
+            }
+            let adds = matches!(op, BinaryOp::Add | BinaryOp::Sub);
+            let (text, list) = match adds && !reduced.is_empty() {
+                true => (reduction(Reduction::Sum), "()".to_owned()),
+                false => (value.0, value.1.unwrap_or_else(|| "()".to_owned())),
+            };
+            let own = if s.target.is_scalar() { "()" } else { &to };
+            format!(
+                "{name} = {}({name}, {text}, [{own}, {list}] -> {to});",
+                op.name()
+            )
+        }
+    }
+}
+
+/// An expression, and the iterators that it is to be given.
+fn operand(expr: &Expr) -> (String, Option<String>) {
+    match expr.node() {
+        Node::Access {
+            tensor,
+            index: Index::At(index),
+        } => {
+            let list = Arg::Iters(index.clone()).script();
+            (tensor.label().to_owned(), Some(list))
+        }
+        Node::Access { tensor, .. } => (tensor.label().to_owned(), None),
+        Node::Constant(value) => (number(*value), None),
+        Node::Binary {
+            op, left, right, ..
+        } => {
+            let (operands, lists) = operands(&[left, right]);
+            (format!("v{}({operands}, {lists})", op.name()), None)
+        }
+        Node::Apply { function, args, .. } => (applied(*function, args), None),
+        // Built statements hold nothing else.
+        _ => (String::new(), None),
+    }
+}
+
+fn applied(function: Function, args: &[Expr]) -> String {
+    match (function, args) {
+        (Function::Select(comparison), [left, right, yes, no]) => {
+            let [left, right, yes, no] = [left, right, yes, no].map(operand);
+            let texts = format!("{}, {}, {}", right.0, yes.0, no.0);
+            let lists = [left.1, right.1, yes.1, no.1].map(list).join(", ");
+            format!(
+                "vselect({}, \"{}\", {texts}, [{lists}])",
+                left.0,
+                comparison.symbol()
+            )
+        }
+        (function, args) => {
+            let args = args.iter().map(|arg| match operand(arg) {
+                (text, None) => text,
+                (text, Some(list)) => format!("{text}, {list}"),
+            });
+            let args: Vec<String> = args.collect();
+            format!("v{}({})", function.name(), args.join(", "))
+        }
+    }
+}
+
+/// Operands, and the list of their lists.
+fn operands(exprs: &[&Expr]) -> (String, String) {
+    let (texts, lists): (Vec<String>, Vec<String>) = exprs
+        .iter()
+        .map(|e| operand(e))
+        .map(|(text, own)| (text, list(own)))
+        .unzip();
+    (texts.join(", "), format!("[{}]", lists.join(", ")))
+}
+
+fn list(own: Option<String>) -> String {
+    own.unwrap_or_else(|| "()".to_owned())
+}
+
+/// A number as scripts write it, which compute with `f64` and `i64`.
+fn number(value: Constant) -> String {
+    match value {
+        _ if value.is_infinite() => {
+            let sign = if value.is_negative() { "-" } else { "" };
+            format!("{sign}1.0 / 0.0")
+        }
+        Constant::F64(x) => format!("{x:?}"),
+        Constant::F32(x) => {
+            let short = format!("{x:?}");
+            match short.parse::<f64>() {
+                Ok(read) if (read as f32).to_bits() == x.to_bits() => short,
+                _ => format!("{:?}", f64::from(x)),
+            }
+        }
+        Constant::I32(x) => x.to_string(),
+        Constant::I64(x) => x.to_string(),
+    }
+}
