@@ -3,7 +3,13 @@
 #define TEML_LOCAL(type, name, extents) \
     type name extents __attribute__((aligned(64))); \
     TEML_UNSET(type, name, sizeof(type extents))
-#define TEML_LOCAL_ZERO(type, name, extents) type name extents __attribute__((aligned(64))) = {0}
+#ifdef __cplusplus
+#define TEML_ZERO {}
+#else
+#define TEML_ZERO {0}
+#endif
+#define TEML_LOCAL_ZERO(type, name, extents) \
+    type name extents __attribute__((aligned(64))) = TEML_ZERO
 #define TEML_SPACE_ZERO(type, name, extents) \
     static __thread type teml_##name##_space extents __attribute__((aligned(64))); \
     __typeof__(&teml_##name##_space[0]) TEML_RESTRICT const name = teml_##name##_space
