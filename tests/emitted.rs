@@ -6,6 +6,7 @@
 // A test that cannot go on has failed.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use teml::script::{Mode, Session, Size, Workbench};
@@ -42,7 +43,7 @@ fn bundle(kernel: &str, directory: &Path) {
     }
 }
 
-/// The compilers that are there: C's, and C++'s.
+/// The compilers that are there, with OpenMP: C's, and C++'s.
 fn compilers() -> Vec<(PathBuf, PathBuf)> {
     let pairs = [
         ("gcc", "g++"),
@@ -50,13 +51,11 @@ fn compilers() -> Vec<(PathBuf, PathBuf)> {
         ("clang-16", "clang++-16"),
         ("clang-19", "clang++-19"),
     ];
-    let starts = |program: &str| {
-        let output = Command::new(program).arg("--version").output();
-        output.is_ok_and(|o| o.status.success())
-    };
+    let place = tempfile::tempdir().unwrap();
+    let links = |program: &str| links_with(Path::new(program), "-fopenmp", place.path());
     pairs
         .into_iter()
-        .filter(|(c, _)| starts(c))
+        .filter(|(c, plus)| links(c) && links(plus))
         .map(|(c, plus)| (c.into(), plus.into()))
         .collect()
 }
@@ -104,11 +103,12 @@ fn without_sanitizers(flags: &str) -> String {
     kept.collect::<Vec<_>>().join(" ")
 }
 
-fn has_sanitizers(compiler: &Path, directory: &Path) -> bool {
+/// Whether a program can be made with the flag.
+fn links_with(compiler: &Path, flag: &str, directory: &Path) -> bool {
     let file = directory.join("probe.c");
     std::fs::write(&file, "int main(void) { return 0; }\n").unwrap();
     let output = Command::new(compiler)
-        .arg("-fsanitize=address,undefined")
+        .arg(flag)
         .arg(&file)
         .arg("-o")
         .arg(directory.join("probe"))
@@ -116,41 +116,56 @@ fn has_sanitizers(compiler: &Path, directory: &Path) -> bool {
     output.is_ok_and(|o| o.status.success())
 }
 
+/// Runs a check of each kernel, several at a time.
+fn for_each_kernel(check: impl Fn(&str) + Sync) {
+    KERNELS
+        .par_iter()
+        .with_max_len(1)
+        .for_each(|kernel| check(kernel));
+}
+
 #[test]
 fn every_kernel_computes_the_same_whoever_compiles_and_calls_it() {
     let root = tempfile::tempdir().unwrap();
-    for (compiler, _) in compilers() {
-        let sanitizers = has_sanitizers(&compiler, root.path());
-        for kernel in KERNELS {
-            let directory = root.path().join(kernel);
-            std::fs::create_dir_all(&directory).unwrap();
-            bundle(kernel, &directory);
+    let sanitizers = "-fsanitize=address,undefined";
+    let compilers = compilers().into_iter().map(|(compiler, _)| {
+        let sanitized = links_with(&compiler, sanitizers, root.path());
+        (compiler, sanitized)
+    });
+    let compilers: Vec<_> = compilers.collect();
+    assert!(!compilers.is_empty());
+    for_each_kernel(|kernel| {
+        let directory = root.path().join(kernel);
+        std::fs::create_dir_all(&directory).unwrap();
+        bundle(kernel, &directory);
+        for (compiler, sanitized) in &compilers {
             for flags in CALLERS {
-                match sanitizers {
-                    true => checks(&directory, &compiler, flags),
-                    false => checks(&directory, &compiler, &without_sanitizers(flags)),
+                match sanitized {
+                    true => checks(&directory, compiler, flags),
+                    false => checks(&directory, compiler, &without_sanitizers(flags)),
                 }
             }
         }
-    }
+    });
 }
 
 #[test]
 fn every_kernel_is_cpp_too() {
     let root = tempfile::tempdir().unwrap();
-    for kernel in KERNELS {
+    let compilers = compilers();
+    let targets: &[&str] = match cfg!(target_arch = "x86_64") {
+        true => &["x86-64", "x86-64-v3", "x86-64-v4"],
+        false => &["native"],
+    };
+    for_each_kernel(|kernel| {
         let directory = root.path().join(kernel);
         std::fs::create_dir_all(&directory).unwrap();
         bundle(kernel, &directory);
         let user = "#include <vector>\n#include \"kernels.h\"\n";
         std::fs::write(directory.join("user.cpp"), user).unwrap();
-        let targets: &[&str] = match cfg!(target_arch = "x86_64") {
-            true => &["x86-64", "x86-64-v3", "x86-64-v4"],
-            false => &["native"],
-        };
-        for (_, compiler) in compilers() {
+        for (_, compiler) in &compilers {
             let compiles = |file: &str, target: &str| {
-                let mut command = Command::new(&compiler);
+                let mut command = Command::new(compiler);
                 let flags = ["-std=c++17", "-x", "c++", "-fopenmp", "-Wall", "-Wextra"];
                 command
                     .args(flags)
@@ -164,5 +179,5 @@ fn every_kernel_is_cpp_too() {
                 .iter()
                 .for_each(|target| compiles("kernels.c", target));
         }
-    }
+    });
 }

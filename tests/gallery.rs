@@ -4,6 +4,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 use teml::script::{Session, Workbench};
 
@@ -33,10 +34,11 @@ fn wrong_scripts_get_messages_that_teach() {
     settings.set_omit_expression(true);
     let files = scripts("tests/gallery");
     assert!(files.len() >= 20, "only {} scripts", files.len());
+    let messages: Vec<String> = files.par_iter().map(|file| message(file)).collect();
     settings.bind(|| {
-        for file in files {
+        for (file, message) in files.iter().zip(messages) {
             let name = file.file_stem().unwrap().to_str().unwrap();
-            insta::assert_snapshot!(name, message(&file));
+            insta::assert_snapshot!(name, message);
         }
     });
 }
@@ -44,15 +46,16 @@ fn wrong_scripts_get_messages_that_teach() {
 /// Whatever is missing or doubled in a script, the answer is a message about the script.
 #[test]
 fn damaged_scripts_are_no_internal_errors() {
-    let mut seed = 1u64;
-    let mut random = |below: usize| {
-        seed = seed
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        (seed >> 33) as usize % below.max(1)
-    };
-    for file in scripts("tests/gallery") {
-        let text: Vec<char> = std::fs::read_to_string(&file).unwrap().chars().collect();
+    let files = scripts("tests/gallery");
+    files.par_iter().enumerate().for_each(|(k, file)| {
+        let mut seed = k as u64;
+        let mut random = |below: usize| {
+            seed = seed
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
+            (seed >> 33) as usize % below.max(1)
+        };
+        let text: Vec<char> = std::fs::read_to_string(file).unwrap().chars().collect();
         for _ in 0..6 {
             let mut damaged = text.clone();
             for _ in 0..=random(3) {
@@ -75,5 +78,5 @@ fn damaged_scripts_are_no_internal_errors() {
                 assert!(has_place, "{damaged}\n{shown}");
             }
         }
-    }
+    });
 }

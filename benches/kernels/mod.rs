@@ -38,13 +38,13 @@ pub fn others() -> [Built; 2] {
         let A = tensor([101, 101]);
         let one = tensor([101]);
         let nests = [];
-        for k in 0..100 {
-            A = eq(vdiv(vmul(A, one, [[i + k + 1, k], [i]]), A, [(), [k, k]]), [i + k + 1, k]);
+        for step in 0..100 {
+            A = eq(vdiv(vmul(A, one, [[i + step + 1, step], [i]]), A, [(), [step, step]]), [i + step + 1, step]);
             nests += build(A);
-            let column = vmul(A, one, [[i + k + 1, k], [i]]);
-            let row = vmul(A, one, [[k, j + k + 1], [j]]);
+            let column = vmul(A, one, [[i + step + 1, step], [i]]);
+            let row = vmul(A, one, [[step, j + step + 1], [j]]);
             let product = vmul(column, row, [(), ()]);
-            A = eq(vsub(A, product, [[i + k + 1, j + k + 1], ()]), [i + k + 1, j + k + 1]);
+            A = eq(vsub(A, product, [[i + step + 1, j + step + 1], ()]), [i + step + 1, j + step + 1]);
             nests += build(A).stripmine(\"i\", 8).parallelize(\"i_o\").vectorize(\"j\");
         }
         compare([nests]);";

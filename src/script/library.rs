@@ -1,7 +1,7 @@
 //! The library that comes with the tool.
 
 use super::invocations::enter;
-use super::places::LIBRARY;
+use super::places::{LIBRARY, Places};
 use super::rewrite::{self, Kind};
 use super::state::Shared;
 use super::{lex, methods, modules};
@@ -12,7 +12,7 @@ use rhai::{
 };
 use std::any::TypeId;
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 static STDLIB: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/stdlib");
 
@@ -47,11 +47,25 @@ pub fn parts() -> Vec<Part> {
     top.chain(inner).collect()
 }
 
-/// The files of the library, compiled, with the namespace of each.
+/// The library as sessions see it.
 #[derive(Default)]
 pub struct Library {
-    files: Vec<(Option<&'static str>, AST)>,
+    files: &'static [Compiled],
 }
+
+/// A file of the library, compiled.
+struct Compiled {
+    part: Part,
+    ast: AST,
+    /// Its functions, and methods of their names.
+    module: Arc<Module>,
+    /// Name and number of parameters of the functions that scripts call.
+    public: Vec<(&'static str, usize)>,
+}
+
+/// All files of the library, compiled, and the places of their lines. They are the same in every
+/// session.
+static COMPILED: OnceLock<(Vec<Compiled>, Places)> = OnceLock::new();
 
 /// How the names of the library's helpers start. They are not private: Rhai remembers what a
 /// name means without regard to where it is visible, so that a function which the library calls
@@ -82,42 +96,45 @@ const CLOSURE: &str = "anon$";
 
 impl Library {
     /// Makes the library available without import: helpers and functions of files without a
-    /// namespace by their names, the others behind that of their namespace.
+    /// namespace by their names, the others behind that of their namespace. No other text of the
+    /// session was compiled before.
     ///
     /// # Errors
     /// It does not compile.
     pub fn add(engine: &mut Engine, shared: &Shared) -> Result<Library, Box<EvalAltResult>> {
-        let mut library = Library::default();
+        let (files, places) = match COMPILED.get() {
+            Some(compiled) => compiled,
+            None => {
+                let files = compile(engine, shared)?;
+                let places = shared.lock().places.clone();
+                COMPILED.get_or_init(|| (files, places))
+            }
+        };
+        shared.lock().places = places.clone();
         let mut namespaces: BTreeMap<&str, Module> = BTreeMap::new();
-        for part in parts() {
-            let name = format!("{LIBRARY}{}", part.name);
-            let kind = Kind::Library(&prefix(&part));
-            let ast = modules::compile(engine, shared, &name, part.text, None, kind)?;
-            let mut module = Module::eval_ast_as_new(Scope::new(), &ast, engine)?;
-            methods::add(&mut module, &ast);
-            let callable = callable(&part, shared);
-            match part.namespace {
+        for file in files {
+            engine.register_global_module(file.module.clone());
+            let callable = file.callable(shared);
+            match file.part.namespace {
                 Some(namespace) => {
                     namespaces.entry(namespace).or_default().merge(&callable);
                 }
                 None => {
-                    module.merge(&callable);
+                    engine.register_global_module(callable.into());
                 }
             }
-            engine.register_global_module(module.into());
-            library.files.push((part.namespace, ast));
         }
         for (name, module) in namespaces {
             engine.register_static_module(name, module.into());
         }
-        Ok(library)
+        Ok(Library { files })
     }
 
     /// The functions, as scripts call them: name and signature.
     pub fn functions(&self) -> impl Iterator<Item = (String, String)> {
-        self.files.iter().flat_map(|(namespace, ast)| {
-            let functions = signed(ast, |name| name.starts_with(PUBLIC)).into_iter();
-            functions.map(|(name, signature)| match namespace {
+        self.files.iter().flat_map(|file| {
+            let functions = signed(&file.ast, |name| name.starts_with(PUBLIC)).into_iter();
+            functions.map(|(name, signature)| match file.part.namespace {
                 Some(space) => (format!("{space}::{name}"), format!("{space}::{signature}")),
                 None => (name, signature),
             })
@@ -133,58 +150,86 @@ impl Library {
         if called.starts_with(INTERNAL) {
             return None;
         }
-        let files = self.files.iter().filter(|(space, _)| *space == namespace);
+        let files = self.files.iter();
+        let files = files.filter(|file| file.part.namespace == namespace);
         let space = namespace.map_or(String::new(), |space| format!("{space}__"));
         let hidden = format!("{PUBLIC}{space}{called}");
-        let mut found = files.filter_map(|(_, ast)| documentation(ast, &hidden, called));
+        let mut found = files.filter_map(|file| documentation(&file.ast, &hidden, called));
         let text = found.next()?;
         Some(namespace.map_or(text.clone(), |space| format!("{space}::{text}")))
     }
 }
 
-/// The public functions of a file, which run those of the file that was added, and know where they
-/// are called.
-pub fn callable(part: &Part, shared: &Shared) -> Module {
-    let mut module = Module::new();
-    let prefix = prefix(part);
-    for function in rewrite::functions(part.text, &lex::scan(part.text)) {
-        if function.name.starts_with(INTERNAL) {
-            continue;
-        }
-        let hidden = format!("{prefix}{}", function.name);
-        let space = part.namespace.map(|space| format!("{space}::"));
-        let called = format!("{}{}", space.unwrap_or_default(), function.name);
-        let shared = shared.clone();
-        let body = move |context: Option<NativeCallContext>, args: &mut [&mut Dynamic]| {
-            let Some(context) = context else {
-                return Ok(Dynamic::UNIT);
+/// Compiles all files.
+fn compile(engine: &Engine, shared: &Shared) -> Result<Vec<Compiled>, Box<EvalAltResult>> {
+    let compiled = |part: Part| {
+        let name = format!("{LIBRARY}{}", part.name);
+        let kind = Kind::Library(&prefix(&part));
+        let ast = modules::compile(engine, shared, &name, part.text, None, kind)?;
+        let mut module = Module::eval_ast_as_new(Scope::new(), &ast, engine)?;
+        methods::add(&mut module, &ast);
+        let functions = rewrite::functions(part.text, &lex::scan(part.text)).into_iter();
+        let public = functions.filter(|function| !function.name.starts_with(INTERNAL));
+        Ok(Compiled {
+            ast,
+            module: module.into(),
+            public: public.map(|f| (f.name, f.parameters)).collect(),
+            part,
+        })
+    };
+    parts().into_iter().map(compiled).collect()
+}
+
+/// The module that `import` calls `std/NAME`.
+pub fn module(name: &str, shared: &Shared) -> Option<Module> {
+    let (files, _) = COMPILED.get()?;
+    let file = files.iter().find(|file| file.part.name == name)?;
+    Some(file.callable(shared))
+}
+
+impl Compiled {
+    /// The public functions, which run those of the file that was added, and know where they are
+    /// called.
+    fn callable(&self, shared: &Shared) -> Module {
+        let part = &self.part;
+        let mut module = Module::new();
+        let prefix = prefix(part);
+        for &(name, parameters) in &self.public {
+            let hidden = format!("{prefix}{name}");
+            let space = part.namespace.map(|space| format!("{space}::"));
+            let called = format!("{}{name}", space.unwrap_or_default());
+            let shared = shared.clone();
+            let body = move |context: Option<NativeCallContext>, args: &mut [&mut Dynamic]| {
+                let Some(context) = context else {
+                    return Ok(Dynamic::UNIT);
+                };
+                // The receiver of a method is the caller's variable: the function gets a copy.
+                let mut values: Vec<Dynamic> = args.iter().map(|a| a.flatten_clone()).collect();
+                let call = enter(&shared, &called, &values, context.call_position());
+                let mut values: Vec<&mut Dynamic> = values.iter_mut().collect();
+                let result = context.call_fn_raw(&hidden, false, false, &mut values);
+                call.leave(result.as_ref().ok());
+                result
             };
-            // The receiver of a method is the caller's variable: the function gets a copy.
-            let mut values: Vec<Dynamic> = args.iter().map(|a| a.flatten_clone()).collect();
-            let call = enter(&shared, &called, &values, context.call_position());
-            let mut values: Vec<&mut Dynamic> = values.iter_mut().collect();
-            let result = context.call_fn_raw(&hidden, false, false, &mut values);
-            call.leave(result.as_ref().ok());
-            result
-        };
-        let types = vec![TypeId::of::<Dynamic>(); function.parameters];
-        let registration = FuncRegistration::new(function.name);
-        let registration = match part.namespace {
-            Some(_) => registration,
-            None => registration.in_global_namespace(),
-        };
-        registration.set_into_module_raw(
-            &mut module,
-            types,
-            RhaiFunc::Method {
-                func: Arc::new(body),
-                has_context: true,
-                is_pure: true,
-                is_volatile: true,
-            },
-        );
+            let types = vec![TypeId::of::<Dynamic>(); parameters];
+            let registration = FuncRegistration::new(name);
+            let registration = match part.namespace {
+                Some(_) => registration,
+                None => registration.in_global_namespace(),
+            };
+            registration.set_into_module_raw(
+                &mut module,
+                types,
+                RhaiFunc::Method {
+                    func: Arc::new(body),
+                    has_context: true,
+                    is_pure: true,
+                    is_volatile: true,
+                },
+            );
+        }
+        module
     }
-    module
 }
 
 /// The functions of a script: name and signature; closures left out.

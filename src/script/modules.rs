@@ -81,8 +81,8 @@ impl Resolver {
         position: Position,
     ) -> Result<Arc<Module>, Box<EvalAltResult>> {
         if let Some(wanted) = path.strip_prefix("std/") {
-            return match parts().into_iter().find(|part| part.name == wanted) {
-                Some(part) => Ok(Arc::new(library::callable(&part, &self.shared))),
+            return match library::module(wanted, &self.shared) {
+                Some(module) => Ok(Arc::new(module)),
                 None => {
                     let names: Vec<String> = parts().into_iter().map(|part| part.name).collect();
                     let failure = Failure::new(format!("the library has no module \"{wanted}\""))

@@ -35,7 +35,7 @@ pub struct Source {
 }
 
 /// All texts of a session.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Places {
     /// In order of their lines.
     sources: Vec<Arc<Source>>,

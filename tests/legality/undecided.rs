@@ -84,13 +84,13 @@ fn lu(n: usize, steps: &str) -> Vec<Nest> {
         let A = tensor([{n}, {n}]);
         let one = tensor([{n}]);
         let nests = [];
-        for k in 0..{n} - 1 {{
-            A = eq(vdiv(vmul(A, one, [[i + k + 1, k], [i]]), A, [(), [k, k]]), [i + k + 1, k]);
+        for step in 0..{n} - 1 {{
+            A = eq(vdiv(vmul(A, one, [[i + step + 1, step], [i]]), A, [(), [step, step]]), [i + step + 1, step]);
             nests += build(A);
-            let column = vmul(A, one, [[i + k + 1, k], [i]]);
-            let row = vmul(A, one, [[k, j + k + 1], [j]]);
+            let column = vmul(A, one, [[i + step + 1, step], [i]]);
+            let row = vmul(A, one, [[step, j + step + 1], [j]]);
             let product = vmul(column, row, [(), ()]);
-            A = eq(vsub(A, product, [[i + k + 1, j + k + 1], ()]), [i + k + 1, j + k + 1]);
+            A = eq(vsub(A, product, [[i + step + 1, j + step + 1], ()]), [i + step + 1, j + step + 1]);
             nests += build(A){steps};
         }}
         let all = \"\";
