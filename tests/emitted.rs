@@ -92,7 +92,7 @@ fn checks(directory: &Path, compiler: &Path, flags: &str) {
 /// What a caller may do, one after the other: where tensors begin, and what their memory is.
 const CALLERS: [&str; 4] = [
     "-DTEML_OFFSET=8 -DTEML_POISON=1",
-    "-DTEML_OFFSET=16 -DTEML_POISON=2 -g -fsanitize=address,undefined -fno-sanitize-recover=all",
+    "-DTEML_OFFSET=16 -DTEML_POISON=2 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all",
     "-DTEML_OFFSET=32",
     "-DTEML_ALIGNED_TENSORS -DTEML_POISON=1",
 ];

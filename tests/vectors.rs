@@ -8,6 +8,7 @@ mod dialog;
 mod worker;
 
 use dialog::nest;
+use rayon::prelude::*;
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -755,12 +756,12 @@ fn targets() -> Vec<Vec<&'static str>> {
 #[test]
 fn vectors_compute_the_same_on_all_targets() {
     let compiler = Compiler::find(&control()).unwrap();
-    for (script, expression) in VARIETY {
+    VARIETY.par_iter().for_each(|(script, expression)| {
         let nest = nest(script, expression);
         for flags in targets() {
             computes(&nest, compiler, true, &flags);
         }
-    }
+    });
 }
 
 /// A clang from 16 on, where one is installed, and whether its OpenMP is, too.
@@ -779,10 +780,10 @@ fn vectors_compute_the_same_with_clang() {
     let Some((compiler, openmp)) = clang() else {
         return;
     };
-    for (script, expression) in VARIETY {
+    VARIETY.par_iter().for_each(|(script, expression)| {
         let nest = nest(script, expression);
         for flags in targets() {
             computes(&nest, &compiler, openmp, &flags);
         }
-    }
+    });
 }
