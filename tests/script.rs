@@ -163,7 +163,7 @@ fn iterators_need_no_declaration() {
         fn g(k) { k } print([g].len());"#;
     assert_eq!(
         printed(script),
-        "[i + 1, 2*j - 1, i + kh, -i, -i + 3, 0, 2*i + 2]\n[i1, i_o]\n[[1, j]]\n[3, i, long_name]\n1\n"
+        "[i + 1, 2*j - 1, i + kh, -i, 3 - i, 0, 2*i + 2]\n[i1, i_o]\n[[1, j]]\n[3, i, long_name]\n1\n"
     );
 }
 
@@ -530,7 +530,7 @@ fn operators_pair_entries() {
         print(C == A + A);
         print(A == A);
         // Indices and numbers keep their operators.
-        print(vadd(A, A, [[i, 2 * j - 1], [i - 1, -j + 4]]));
+        print(vadd(A, A, [[i, 2 * j - 1], [i - 1, 4 - j]]));
         print(2 * 3 - 1.5);
         fn transpose_of(t) { veq(t, [i, j] -> [j, i]) }
     "#;
@@ -540,7 +540,7 @@ fn operators_pair_entries() {
                     f64 D[5][5], y[5]\nD[i][i] + y[i]\n\
                     f64 A[4][5], B[5][4]\nA[i][j] * B[j][k] + 0.5\n\
                     true\ntrue\n\
-                    f64 A[4][5]\nA[i][2*j - 1] + A[i - 1][-j + 4]\n\
+                    f64 A[4][5]\nA[i][2*j - 1] + A[i - 1][4 - j]\n\
                     4.5\n";
     assert_eq!(printed(script), expected);
 }

@@ -179,7 +179,7 @@ fn lanes_are_as_many_as_the_script_says() {
 fn what_is_left_of_any_number_is_cut_into_shorter_vectors() {
     let text = c(ROWS, "l.stripmine(\"j\", 9).vectorize(\"j_i\")");
     for part in [
-        "const int64_t teml_end = teml_min64(9, -9*j_o + 30);",
+        "const int64_t teml_end = teml_min64(9, 30 - 9*j_o);",
         "for (; j_i + TEML_F64XN <= teml_end; j_i += TEML_F64XN) {",
         "for (; j_i + 4 <= teml_end; j_i += 4) {",
         "for (; j_i + 2 <= teml_end; j_i += 2) {",

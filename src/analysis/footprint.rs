@@ -3,7 +3,7 @@
 //! Each dimension of the box begins at an index that is affine in the iterators of the loops
 //! around the subnest, and has a constant extent. Where tails make the touched part smaller, the
 //! offsets from that beginning say so exactly: block `4*o..min(4*o + 4, 10)` of a dimension is 4
-//! elements from `4*o` on, at the offsets `0..min(4, -4*o + 10)`.
+//! elements from `4*o` on, at the offsets `0..min(4, 10 - 4*o)`.
 //!
 //! A box is never too small and never leaves the tensor. It can be too large: it has no holes
 //! and no slanted sides.

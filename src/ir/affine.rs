@@ -160,9 +160,14 @@ impl Affine {
 
 impl fmt::Display for Affine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Positive terms first: `i - j` reads better than `-j + i`.
+        // Positive terms first: `i - j` and `3 - i` read better than `-j + i` and `-i + 3`.
         let (front, back): (Vec<_>, Vec<_>) = self.terms.iter().partition(|(_, c)| *c > 0);
+        let number_first = front.is_empty() && self.constant > 0;
         let mut first = true;
+        if number_first {
+            write!(f, "{}", self.constant)?;
+            first = false;
+        }
         for (name, c) in front.into_iter().chain(back) {
             match (first, *c < 0) {
                 (true, true) => f.write_str("-")?,
@@ -179,6 +184,7 @@ impl fmt::Display for Affine {
         match self.constant {
             c if first => write!(f, "{c}"),
             0 => Ok(()),
+            _ if number_first => Ok(()),
             c if c < 0 => write!(f, " - {}", c.unsigned_abs()),
             c => write!(f, " + {c}"),
         }
@@ -200,7 +206,9 @@ mod tests {
         assert_eq!(i.times(2).plus_constant(-1).to_string(), "2*i - 1");
         assert_eq!(j.minus(&i).to_string(), "j - i");
         assert_eq!(i.minus(&i).to_string(), "0");
-        assert_eq!(i.times(-3).plus_constant(4).to_string(), "-3*i + 4");
+        assert_eq!(i.times(-3).plus_constant(4).to_string(), "4 - 3*i");
+        assert_eq!(i.times(-3).minus(&j).plus_constant(4).to_string(), "4 - 3*i - j");
+        assert_eq!(i.times(-3).plus_constant(-4).to_string(), "-3*i - 4");
     }
 
     #[test]

@@ -163,21 +163,21 @@ fn orders_that_read_first_are_found() {
     );
     in_place(
         "f64 x[6]\nx[i] = x[i - 1] + x[i - 2]",
-        "for i in 2..6\n x[-i + 7] = x[-i + 6] + x[-i + 5]",
+        "for i in 2..6\n x[7 - i] = x[6 - i] + x[5 - i]",
     );
     in_place(
         "f64 A[5][5]\nA[i][j] = A[i - 1][j + 1]",
-        "for i in 1..5\n for j in 0..4\n A[-i + 5][j] = A[-i + 4][j + 1]",
+        "for i in 1..5\n for j in 0..4\n A[5 - i][j] = A[4 - i][j + 1]",
     );
     // The inner loop has to be the outer one.
     in_place(
         "f64 A[5][6]\nA[i][j] = A[i + 1][j - 1] + A[i - 1][j - 2]",
-        "for j in 2..6\n for i in 1..4\n A[i][-j + 7] = A[i + 1][-j + 6] + A[i - 1][-j + 5]",
+        "for j in 2..6\n for i in 1..4\n A[i][7 - j] = A[i + 1][6 - j] + A[i - 1][5 - j]",
     );
     // The element that all read comes last.
     in_place(
         "f64 x[6]\nx[i] = x[i] + x[0]",
-        "for i in 0..6\n x[-i + 5] += x[0]",
+        "for i in 0..6\n x[5 - i] += x[0]",
     );
     // Even elements are assigned, odd ones are read.
     in_place(
@@ -187,14 +187,14 @@ fn orders_that_read_first_are_found() {
     // A sum from the upper triangle, which is not set anew before it is read.
     in_place(
         "f64 x[7], z[4], w[3]\nx[i] = x[i] + z[i - 3] * sum(k: w[k] * x[i - k - 1])",
-        "for i in 3..7\n for k in 0..3\n x[-i + 9] += z[-i + 6] * (w[k] * x[-i - k + 8])",
+        "for i in 3..7\n for k in 0..3\n x[9 - i] += z[6 - i] * (w[k] * x[8 - i - k])",
     );
 }
 
 #[test]
 fn elements_that_are_needed_on_both_sides_have_a_temporary() {
     through_temporary("f64 x[6]\nx[i] = x[i - 1] + x[i + 1]");
-    through_temporary("f64 x[6]\nx[i] = x[-i + 5]");
+    through_temporary("f64 x[6]\nx[i] = x[5 - i]");
     through_temporary("f64 x[6], y[6][6]\nx[i] = x[i] + sum(k: y[i][k] * x[k])");
     through_temporary("f64 x[6], y[6][6]\nx[i] = x[i] * (y[i][k] + x[k])");
     through_temporary("f64 x[6]\nx[i] = x[i] + x[2]");

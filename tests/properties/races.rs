@@ -152,7 +152,7 @@ fn blocks_of_guarded_blocks_are_disjoint() {
     // The same backwards.
     let nest = parse_nest(
         "f64 R[7], A[7]\nparallel for o in 0..2\n  for m in 0..3\n    \
-         for i in 2*m + 5*o..min(2*m + 5*o + 2, 5*o + 5, 7)\n      R[-i + 6] += A[i]",
+         for i in 2*m + 5*o..min(2*m + 5*o + 2, 5*o + 5, 7)\n      R[6 - i] += A[i]",
     );
     assert_eq!(race(&nest.expect("a nest")), None);
 }
@@ -162,7 +162,7 @@ fn blocks_of_guarded_blocks_are_disjoint() {
 fn blocks_are_disjoint_whichever_way_they_run() {
     for loops in [
         // Reversed, the guard of a block is a lower bound.
-        "parallel for o in 0..3\n  for i in max(-4*o - 3, -9)..-4*o + 1\n    R[-i] += A[0]",
+        "parallel for o in 0..3\n  for i in max(-4*o - 3, -9)..1 - 4*o\n    R[-i] += A[0]",
         "parallel for o in 0..2\n  for m in 0..3\n    \
          for i in max(-2*m - 5*o - 1, -5*o - 4, -6)..-2*m - 5*o + 1\n      R[-i] += A[0]",
         "parallel for i in 0..10 step 3\n  R[i] += A[0]\n  R[i + 1] += A[0]\n  R[i + 2] += A[0]",

@@ -34,7 +34,7 @@ fn windows_of_tails_stay_inside_of_the_tensor() {
         &[
             "for h_o in 0..3",
             "  local f64 A_pack[6]",
-            "  for A_pack_1 in max(0, -4*h_o + 1)..min(6, -4*h_o + 11)",
+            "  for A_pack_1 in max(0, 1 - 4*h_o)..min(6, 11 - 4*h_o)",
             "    A_pack[A_pack_1] = A[A_pack_1 + 4*h_o - 1]",
             "  for h in max(4*h_o, 1)..min(4*h_o + 4, 9)",
             "    for k in 0..3",
@@ -50,7 +50,7 @@ fn one_buffer_holds_all_accesses_of_an_iteration() {
         &[
             "f64 B[4], A[9]",
             "for i in 0..4",
-            "  B[i] = A[2*i] + A[2*i + 2] * A[-2*i + 8]",
+            "  B[i] = A[2*i] + A[2*i + 2] * A[8 - 2*i]",
         ],
         &[named("i"), word("A")],
         &[
@@ -58,7 +58,7 @@ fn one_buffer_holds_all_accesses_of_an_iteration() {
             "  local f64 A_pack[9]",
             "  for A_pack_1 in max(2*i - 4, 0)..9",
             "    A_pack[A_pack_1] = A[A_pack_1]",
-            "  B[i] = A_pack[2*i] + A_pack[2*i + 2] * A_pack[-2*i + 8]",
+            "  B[i] = A_pack[2*i] + A_pack[2*i + 2] * A_pack[8 - 2*i]",
         ],
     );
     becomes(
@@ -110,7 +110,7 @@ fn single_elements_need_no_loop_but_where_there_may_be_none() {
         &[
             "for i in 0..5",
             "  local f64 A_pack[]",
-            "  for A_pack_1 in 0..min(1, -i + 3)",
+            "  for A_pack_1 in 0..min(1, 3 - i)",
             "    A_pack[] = A[A_pack_1 + i]",
             "  for j in i..min(i + 1, 3)",
             "    B[i] = A_pack[]",
@@ -202,7 +202,7 @@ fn what_is_set_first_is_not_loaded() {
             "    y_tile[i - 3*o] = A[i][0]",
             "  for j in 3*o..min(3*o + 3, 4)",
             "    y_tile[j - 3*o] += A[j][1]",
-            "  for y_store_1 in 0..min(3, -3*o + 4)",
+            "  for y_store_1 in 0..min(3, 4 - 3*o)",
             "    y[3*o + y_store_1] = y_tile[y_store_1]",
         ],
     );
@@ -220,7 +220,7 @@ fn what_may_not_be_set_is_loaded() {
     // All of it, in one loop, in blocks, backwards, and in blocks of which the last one is cut.
     for whole in [
         &["for t in 0..2", "  for i in 0..12", "    y[i] = A[i]"][..],
-        &["for t in 0..2", "  for i in 0..12", "    y[-i + 11] = A[i]"],
+        &["for t in 0..2", "  for i in 0..12", "    y[11 - i] = A[i]"],
         &[
             "for t in 0..2",
             "  for o in 0..3",

@@ -210,9 +210,9 @@ fn fetched_elements_exist() {
     assert_eq!(
         fetched(
             "for i in 0..9 step 2 prefetch(B, 3)",
-            "B[-i + 8][j] = A[i][j]"
+            "B[8 - i][j] = A[i][j]"
         ),
-        "__builtin_prefetch(&B[teml_max64(-i + 2, 0)][3], 1);"
+        "__builtin_prefetch(&B[teml_max64(2 - i, 0)][3], 1);"
     );
     assert_eq!(
         fetched("for i in 0..9 prefetch(B, 99)", "B[8 - i][j] = A[i][j]"),
@@ -277,7 +277,7 @@ fn thresholds_count_what_is_shared() {
     );
     assert_eq!(
         pragma(["for i in 0..9", "parallel guided from(7) for j in i..20"]),
-        "parallel for schedule(guided) if(parallel: -i + 20 >= 7)"
+        "parallel for schedule(guided) if(parallel: 20 - i >= 7)"
     );
     assert_eq!(
         pragma([
@@ -342,7 +342,7 @@ fn stripmine_hands_on_what_is_said_of_a_loop() {
     let before = [tensors, "for i in 0..100 prefetch(S, 8)", statement];
     let after = [
         "for i in 0..100 prefetch(S, 8)",
-        "  R[-i + 99] = S[-i + 99]",
+        "  R[99 - i] = S[99 - i]",
     ];
     becomes(&REVERSE, &before, &[level(1)], &after);
 }

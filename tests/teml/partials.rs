@@ -14,7 +14,7 @@ fn they_live_outside_of_the_whole_reduction() {
             "f64 s, A[3][4], x[4]",
             "for i in 0..3",
             "  for j in -2..2",
-            "    s -= A[i][j + 2] * x[-j + 1]",
+            "    s -= A[i][j + 2] * x[1 - j]",
         ],
         &[named("j")],
         &[
@@ -22,7 +22,7 @@ fn they_live_outside_of_the_whole_reduction() {
             "fill s_j[0..4] = 0",
             "for i in 0..3",
             "  for j in -2..2",
-            "    s_j[j + 2] += A[i][j + 2] * x[-j + 1]",
+            "    s_j[j + 2] += A[i][j + 2] * x[1 - j]",
             "for j_2 in 0..4",
             "  s -= s_j[j_2]",
         ],

@@ -59,14 +59,14 @@ fn inline_substitutes_indices() {
             &[
                 "f64 B[5], T[14][5]",
                 "for i in 0..5",
-                "  B[i] = T[-2*i + 12][i] + T[3][0]",
+                "  B[i] = T[12 - 2*i][i] + T[3][0]",
                 "B[0] += T[13][4]",
             ],
         ],
         None,
         &[
             "for i in 0..5",
-            "  B[i] = A[-2*i + 9][i] * x[i] + A[0][0] * x[0]",
+            "  B[i] = A[9 - 2*i][i] * x[i] + A[0][0] * x[0]",
             "B[0] += A[10][4] * x[4]",
         ],
     );
@@ -226,17 +226,17 @@ fn no_more_is_computed_than_the_producer_sets() {
                 "f64 B[12], T[12]",
                 "for o in 3..4",
                 "  for i in o..o + 9",
-                "    B[i] = T[-i + 14]",
+                "    B[i] = T[14 - i]",
             ],
         ],
         Some("o"),
         &[
             "for o in 3..4",
             "  local f64 T[9]",
-            "  for i_2 in -o + 5..-o + 14",
+            "  for i_2 in 5 - o..14 - o",
             "    T[i_2 - 2] = A[i_2 - 2]",
             "  for i in o..o + 9",
-            "    B[i] = T[-i + 11]",
+            "    B[i] = T[11 - i]",
         ],
     );
 }
@@ -250,16 +250,16 @@ fn reads_in_both_directions_need_all() {
             &[
                 "f64 B[5], T[12]",
                 "for i in 0..5",
-                "  B[i] = T[2*i] + T[-2*i + 11]",
+                "  B[i] = T[2*i] + T[11 - 2*i]",
             ],
         ],
         Some("i"),
         &[
             "for i in 0..5",
             "  local f64 T[12]",
-            "  for i_2 in max(2*i - 5, 0)..min(-2*i + 17, 12)",
+            "  for i_2 in max(2*i - 5, 0)..min(17 - 2*i, 12)",
             "    T[i_2] = A[i_2] + A[i_2]",
-            "  B[i] = T[2*i] + T[-2*i + 11]",
+            "  B[i] = T[2*i] + T[11 - 2*i]",
         ],
     );
 }
@@ -282,8 +282,8 @@ fn reductions_begin_in_the_loop() {
                 "for k in 1..6",
                 "  B[k] = T[k][0]",
                 "  for i in 0..1",
-                "    C[k] = T[-k + 6][i]",
-                "    C[k] += T[-k + 5][0]",
+                "    C[k] = T[6 - k][i]",
+                "    C[k] += T[5 - k][0]",
             ],
         ],
         Some("k"),
@@ -291,13 +291,13 @@ fn reductions_begin_in_the_loop() {
             "for k in 1..6",
             "  local f64 T[6]",
             "  fill T[0..6] = 0",
-            "  for i_2 in max(-k + 2, 0)..6",
+            "  for i_2 in max(2 - k, 0)..6",
             "    for k_2 in 0..7",
             "      T[i_2] += A[i_2][k_2]",
             "  B[k] = T[k]",
             "  for i in 0..1",
-            "    C[k] = T[-k + 6]",
-            "    C[k] += T[-k + 5]",
+            "    C[k] = T[6 - k]",
+            "    C[k] += T[5 - k]",
         ],
     );
 }

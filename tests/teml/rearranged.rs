@@ -87,8 +87,8 @@ fn reorder_turns_bounds_around() {
         ["0..9", "max(j - 1, 0)..min(j + 2, 9)"],
     );
     swap(
-        ["0..9", "-i + 8..-i + 10"],
-        ["0..10", "max(-j + 8, 0)..min(-j + 10, 9)"],
+        ["0..9", "8 - i..10 - i"],
+        ["0..10", "max(8 - j, 0)..min(10 - j, 9)"],
     );
     // One iteration, and none.
     swap(["3..4", "i..i + 1"], ["3..4", "j..j + 1"]);
@@ -128,19 +128,19 @@ fn reverse_mirrors_the_range() {
         &REVERSE,
         "2..10",
         &[],
-        &["for i in 2..10", "  B[-i + 11] = A[-i + 11]"],
+        &["for i in 2..10", "  B[11 - i] = A[11 - i]"],
     );
     line_becomes(
         &REVERSE,
         "3..4",
         &[],
-        &["for i in 3..4", "  B[-i + 6] = A[-i + 6]"],
+        &["for i in 3..4", "  B[6 - i] = A[6 - i]"],
     );
     line_becomes(
         &REVERSE,
         "4..4",
         &[],
-        &["for i in 4..4", "  B[-i + 7] = A[-i + 7]"],
+        &["for i in 4..4", "  B[7 - i] = A[7 - i]"],
     );
     // Bounds inside follow, and several bounds turn around.
     let triangle = [
@@ -155,8 +155,8 @@ fn reverse_mirrors_the_range() {
         &[named("i")],
         &[
             "for i in 0..5",
-            "  for j in max(-i + 4, 2)..min(-i + 7, 5)",
-            "    B[-i + 4][j] = A[-i + 4][j]",
+            "  for j in max(4 - i, 2)..min(7 - i, 5)",
+            "    B[4 - i][j] = A[4 - i][j]",
         ],
     );
     becomes(
@@ -165,7 +165,7 @@ fn reverse_mirrors_the_range() {
         &[named("j")],
         &[
             "for i in 0..5",
-            "  for j in max(-i - 2, -4)..min(-i + 1, -1)",
+            "  for j in max(-i - 2, -4)..min(1 - i, -1)",
             "    B[i][-j] = A[i][-j]",
         ],
     );
@@ -205,7 +205,7 @@ fn shift_and_skew_move_bounds() {
         &[
             "for i in 0..5",
             "  B[i][0] = A[i][0]",
-            "  for j in max(-i, -2*i + 2)..-2*i + 5",
+            "  for j in max(-i, 2 - 2*i)..5 - 2*i",
             "    for k in 2*i + j..6",
             "      B[i][2*i + j] += A[2*i + j][k]",
         ],
@@ -460,7 +460,7 @@ fn place_init_sets_what_an_iteration_uses() {
         "  for i in 4*i_o..min(4*i_o + 4, 10)",
         "    for j in 0..5",
         "      for k in 0..3",
-        "        y[i][-k + 2] += A[i][j][k]",
+        "        y[i][2 - k] += A[i][j][k]",
     ];
     let fill = "    fill y[i..+1][0..3] = 0";
     let inside = [&tree[2..4], &[fill], &tree[4..]].concat();
@@ -492,7 +492,7 @@ fn place_init_sets_what_is_used_later_on() {
         "    for j in 0..5",
         "      y[i] += A[i][j]",
         "for k in 0..8",
-        "  z[k] = y[-k + 7]",
+        "  z[k] = y[7 - k]",
     ];
     let fill = "    fill y[i..+1] = 0";
     let inside = [&tree[2..4], &[fill], &tree[4..]].concat();

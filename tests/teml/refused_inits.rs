@@ -56,7 +56,7 @@ pub fn inits() -> Vec<Case> {
         "f64 y[4], A[4]",
         "for i in 0..4",
         "  fill y[i..+1] = 0",
-        "  y[-i + 3] += A[i]",
+        "  y[3 - i] += A[i]",
     ]);
     let unused = nest(&[
         "f64 y[4], A[4]",

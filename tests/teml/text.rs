@@ -29,10 +29,10 @@ pub const TEXTS: &[&str] = &[
     "f64 a[2]\nf32 b[2]\ni32 c[2]\ni64 d[2]\nfor i in 0..2\n  a[i] = a[i]\n  b[i] = b[i]\n  \
      c[i] -= c[i]\n  d[i] *= d[i]",
     // Rank 8.
-    "f64 B[1][2][1][2][1][2][1][2], A[2]\nfor i in 0..2\n  B[0][i][0][1][0][i][0][i] = A[-i + 1]",
+    "f64 B[1][2][1][2][1][2][1][2], A[2]\nfor i in 0..2\n  B[0][i][0][1][0][i][0][i] = A[1 - i]",
     // Indices and bounds: steps, constants, negative offsets, several bounds on both sides.
     "f64 B[9], A[30]\nfor i in -3..6 step 2\n  \
-     for j in max(i - 1, -2*i, 0)..min(2*i + 3, -i + 9, 9)\n    B[j] = A[3*j - 2*i + 7]",
+     for j in max(i - 1, -2*i, 0)..min(2*i + 3, 9 - i, 9)\n    B[j] = A[3*j - 2*i + 7]",
     // Parts of tensors, also where they vary.
     "f64 y[9][9]\nfill y[0..9][2..7] = 0\nfor i in 0..9\n  fill y[i..+1][0..9] = -1",
     // Operators group to the left; the parentheses below are all needed.

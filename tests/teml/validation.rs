@@ -276,7 +276,7 @@ fn iterations_at_the_same_time_are_kept_apart() {
         "  parallel for i in 0..4",
         "    B[i] = A[0] + A[3]",
         "  parallel for j in 0..4",
-        "    B[-j + 3] = A[-j + 3] + A[-j + 3]",
+        "    B[3 - j] = A[3 - j] + A[3 - j]",
     ];
     accepts(&[DOUBLED], &later, Policy::Strict);
 }
@@ -319,7 +319,7 @@ fn a_border_is_part_of_what_is_computed() {
         head,
         "fill P[0..6] = 0",
         "for i in -3..1",
-        "  P[-i + 1] = A[-i]",
+        "  P[1 - i] = A[-i]",
     ];
     accepts(&[PADDED], &reversed, Policy::Strict);
     finds(

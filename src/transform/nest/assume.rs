@@ -10,7 +10,7 @@
 //! f64 s[], A[4]
 //! fill s[] = 0
 //! for i1 in 0..4
-//!   s[] += A[-i1 + 3]
+//!   s[] += A[3 - i1]
 //! ```
 //!
 //! A nest has code only if it is proved to compute what its definition says. `assume` lifts this

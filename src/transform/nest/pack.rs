@@ -11,7 +11,7 @@
 //! for j_o in 0..4
 //!   for i_o in 0..4
 //!     local f64 A_pack[32][16]
-//!     for A_pack_2 in 0..min(32, -32*j_o + 100)
+//!     for A_pack_2 in 0..min(32, 100 - 32*j_o)
 //!       for A_pack_1 in 0..16
 //!         A_pack[A_pack_2][A_pack_1] = A[A_pack_1 + 16*i_o][A_pack_2 + 32*j_o]
 //!     for j_i in 32*j_o..min(32*j_o + 32, 100)

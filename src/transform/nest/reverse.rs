@@ -9,7 +9,7 @@
 //! ```text
 //! f64 B[10], A[10]
 //! for i in 0..10
-//!   B[-i + 9] = A[-i + 9]
+//!   B[9 - i] = A[9 - i]
 //! ```
 //!
 //! The loop keeps its range and counts up, as all loops do; the indices inside it count down. If it

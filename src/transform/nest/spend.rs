@@ -13,7 +13,7 @@
 //! for i in 0..8
 //!   x[i] = x[i] * 2
 //! for i_2 in 0..8
-//!   v[i_2] = x[i_2] + x[-i_2 + 7]
+//!   v[i_2] = x[i_2] + x[7 - i_2]
 //! ```
 //!
 //! Without it, the nest preserves the contents of its inputs. Callers of the kernel have to know:

@@ -15,14 +15,14 @@
 //!   for i2_o in 0..4
 //!     local f64 C_tile[4][16]
 //!     for C_load_1 in 0..4
-//!       for C_load_2 in 0..min(16, -16*i2_o + 60)
+//!       for C_load_2 in 0..min(16, 60 - 16*i2_o)
 //!         C_tile[C_load_1][C_load_2] = C[C_load_1 + 4*i1_o][C_load_2 + 16*i2_o]
 //!     for i3 in 0..50
 //!       for i1_i in 4*i1_o..4*i1_o + 4
 //!         for i2_i in 16*i2_o..min(16*i2_o + 16, 60)
 //!           C_tile[i1_i - 4*i1_o][i2_i - 16*i2_o] += A[i1_i][i3] * B[i3][i2_i]
 //!     for C_store_1 in 0..4
-//!       for C_store_2 in 0..min(16, -16*i2_o + 60)
+//!       for C_store_2 in 0..min(16, 60 - 16*i2_o)
 //!         C[C_store_1 + 4*i1_o][C_store_2 + 16*i2_o] = C_tile[C_store_1][C_store_2]
 //! ```
 //!
