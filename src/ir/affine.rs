@@ -207,7 +207,10 @@ mod tests {
         assert_eq!(j.minus(&i).to_string(), "j - i");
         assert_eq!(i.minus(&i).to_string(), "0");
         assert_eq!(i.times(-3).plus_constant(4).to_string(), "4 - 3*i");
-        assert_eq!(i.times(-3).minus(&j).plus_constant(4).to_string(), "4 - 3*i - j");
+        assert_eq!(
+            i.times(-3).minus(&j).plus_constant(4).to_string(),
+            "4 - 3*i - j"
+        );
         assert_eq!(i.times(-3).plus_constant(-4).to_string(), "-3*i - 4");
     }
 

@@ -340,10 +340,7 @@ fn stripmine_hands_on_what_is_said_of_a_loop() {
     );
     // What lies ahead of a reversed loop are lower indices.
     let before = [tensors, "for i in 0..100 prefetch(S, 8)", statement];
-    let after = [
-        "for i in 0..100 prefetch(S, 8)",
-        "  R[99 - i] = S[99 - i]",
-    ];
+    let after = ["for i in 0..100 prefetch(S, 8)", "  R[99 - i] = S[99 - i]"];
     becomes(&REVERSE, &before, &[level(1)], &after);
 }
 
