@@ -19,6 +19,10 @@ pub fn tell_apart(terms: &[(Name, i64)], ranges: &[IteratorRange]) -> bool {
 
 /// The number of values that the sums of `terms` take, if these have no holes.
 pub fn without_holes(terms: &[(Name, i64)], ranges: &[IteratorRange]) -> Option<u64> {
+    let has_holes = |name: &Name| ranges.iter().any(|r| r.name == *name && !r.is_whole());
+    if terms.iter().any(|(name, _)| has_holes(name)) {
+        return None;
+    }
     let mut reach = Some(0u64);
     for (c, extent) in sorted(terms, ranges) {
         if extent > 1 && reach.is_some_and(|r| c > r + 1) {

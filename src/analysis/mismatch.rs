@@ -84,6 +84,38 @@ pub enum Mismatch {
         /// The dimension.
         place: Place,
     },
+    /// An index leaves its dimension in an iteration of given ranges.
+    #[error("index `{index}` is {value} {}, outside of {place}", iteration(.at))]
+    Leaves {
+        /// The index.
+        index: Affine,
+        /// Its value.
+        value: i64,
+        /// The values of iterators, outermost first.
+        at: Vec<(Name, i64)>,
+        /// The dimension.
+        place: Place,
+    },
+    /// Too many iterations would have to be tried to see whether an index stays inside.
+    #[error("it is not clear whether `{index}` stays inside {place} for all iterations")]
+    Unclear {
+        /// The index.
+        index: Affine,
+        /// The dimension.
+        place: Place,
+    },
+    /// Nothing says which values an iterator takes.
+    #[error("`{iterator}` indexes no tensor, so its range is unknown")]
+    Unlimited {
+        /// The iterator.
+        iterator: Name,
+    },
+    /// The bounds of a range depend on its own iterator.
+    #[error("the range of `{iterator}` depends on `{iterator}` itself")]
+    Circle {
+        /// The iterator.
+        iterator: Name,
+    },
     /// An iterator stands nowhere alone, so nothing bounds it.
     #[error(
         "the range of iterator `{iterator}` cannot be inferred: it stands in no dimension alone, only in `{index}` in {place}"
@@ -160,6 +192,14 @@ pub enum Mismatch {
         /// Its dimension.
         place: Place,
     },
+}
+
+fn iteration(at: &[(Name, i64)]) -> String {
+    let values: Vec<String> = at.iter().map(|(n, value)| format!("{n} = {value}")).collect();
+    match values.is_empty() {
+        true => "everywhere".to_owned(),
+        false => format!("at {}", values.join(", ")),
+    }
 }
 
 fn values((low, high): (i64, i64)) -> String {

@@ -9,6 +9,7 @@ pub mod ahead;
 pub mod bounds;
 pub mod digits;
 pub mod footprint;
+mod inside;
 pub mod position;
 pub mod project;
 pub mod relative;

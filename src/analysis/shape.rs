@@ -21,12 +21,15 @@
 //!    would, the expression is refused: nothing in the result would show which terms are missing.
 //! 6. **Elsewhere.** A target that is set elsewhere, too, may be larger than the value: there an
 //!    iterator that is alone is narrowed, as in rule 2, and takes its range from the value.
+//! 7. **Given.** A range that the definition gives wins: rules 1 to 5 do not narrow it, and every
+//!    index has to stay inside of its dimension in every iteration. Its bounds may depend on other
+//!    iterators. Until the assignment is complete, indices below given ranges are not judged.
 //!
 //! What these rules accept never reads or writes out of bounds.
 
 pub use super::mismatch::{Allowed, Mismatch, Place};
 use super::solver::Solver;
-use crate::ir::{Affine, Expr, Name, Shape};
+use crate::ir::{Affine, Domain, Expr, Name, Range, Shape};
 
 /// The half-open range of an iterator.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,10 +42,24 @@ pub struct IteratorRange {
     pub high: i64,
     /// The least extent of the dimensions in which the iterator is alone, if it is in any.
     pub alone: Option<u64>,
+    /// The range that the definition gives to it; `low` and `high` are a box around it.
+    pub given: Option<Range>,
 }
 
 impl IteratorRange {
-    /// The number of values.
+    /// The range, as a loop has it.
+    pub fn range(&self) -> Range {
+        let whole = || Range::constant(self.low, self.high);
+        self.given.clone().unwrap_or_else(whole)
+    }
+
+    /// Whether it takes all values from `low` to before `high`.
+    pub fn is_whole(&self) -> bool {
+        let given = self.given.as_ref();
+        given.is_none_or(|range| range.step == 1 && range.as_constant().is_some())
+    }
+
+    /// The number of values, or of those in the box around them.
     pub fn extent(&self) -> u64 {
         (self.high - self.low).unsigned_abs()
     }
@@ -55,6 +72,14 @@ impl IteratorRange {
 /// [`Mismatch`] names the iterator, dimension and tensor that do not fit.
 pub fn ranges(expr: &Expr) -> Result<Vec<IteratorRange>, Mismatch> {
     Solver::of(expr).solve()
+}
+
+/// The same with ranges that are given to free iterators.
+///
+/// # Errors
+/// As [`ranges`].
+pub fn ranges_within(expr: &Expr, domain: &Domain) -> Result<Vec<IteratorRange>, Mismatch> {
+    Solver::of(expr).within(domain).solve()
 }
 
 /// The extents of the free iterators of `expr`, in order of first appearance: the shape S' that
@@ -252,6 +277,7 @@ mod tests {
         let sum = Expr::new(Node::Reduce {
             reduction: crate::ir::Reduction::Sum,
             over: vec![Name::new("k").unwrap()],
+            within: Domain::default(),
             shape: Shape::of_extents([]),
             body: body.unwrap(),
         });

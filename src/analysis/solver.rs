@@ -1,8 +1,11 @@
 //! Solves for the ranges of iterators, by the rules in the header of [`super::shape`].
 
+mod given;
+
+use super::inside::{Form, Span, Stays, stays};
 use super::mismatch::{Allowed, Mismatch, Place};
 use super::shape::IteratorRange;
-use crate::ir::{Affine, Expr, Index, Name, Node, Tensor};
+use crate::ir::{Affine, Domain, Expr, Index, Name, Node, Range, Tensor};
 use std::collections::{BTreeMap, HashMap};
 
 /// The iterators of an expression and the indices that they are in.
@@ -11,6 +14,8 @@ pub struct Solver {
     vars: Vec<Var>,
     uses: Vec<Use>,
     accesses: usize,
+    /// Whether all ranges are known that there will be: those of an assignment.
+    complete: bool,
 }
 
 struct Var {
@@ -23,6 +28,14 @@ struct Var {
     high: i64,
     /// The window that gave it its range, and left out some values.
     window: Option<usize>,
+    given: Option<Given>,
+}
+
+/// The range that the definition gives to an iterator.
+struct Given {
+    range: Range,
+    /// The iterators in its bounds.
+    outer: Vec<(Name, usize)>,
 }
 
 /// An index in a dimension; its iterators are named by their position in `Solver::vars`.
@@ -34,6 +47,8 @@ struct Use {
     access: usize,
     /// Whether the iterator in it takes all values that it allows, if nothing else narrows it.
     whole: bool,
+    /// The iterators of the reductions that it is in, outermost first.
+    scope: Vec<usize>,
 }
 
 const UNBOUNDED: (i64, i64) = (i64::MIN / 4, i64::MAX / 4);
@@ -41,9 +56,19 @@ const UNBOUNDED: (i64, i64) = (i64::MIN / 4, i64::MAX / 4);
 impl Solver {
     /// What is to be solved for an expression.
     pub fn of(expr: &Expr) -> Solver {
-        let mut solver = Solver::default();
+        let mut solver = Solver {
+            complete: expr.is_assignment(),
+            ..Solver::default()
+        };
         solver.collect(expr, &mut Vec::new());
         solver
+    }
+
+    /// The same with ranges that are given to free iterators.
+    #[must_use]
+    pub fn within(mut self, domain: &Domain) -> Solver {
+        self.give(domain, &[]);
+        self
     }
 
     fn collect(&mut self, expr: &Expr, scope: &mut Vec<usize>) {
@@ -56,18 +81,28 @@ impl Solver {
             Node::Assign {
                 target,
                 value,
-                elsewhere: Some(_),
+                within,
+                elsewhere,
             } => {
                 let first = self.uses.len();
                 self.collect(target, scope);
-                self.uses[first..].iter_mut().for_each(|u| u.whole = false);
+                if elsewhere.is_some() {
+                    self.uses[first..].iter_mut().for_each(|u| u.whole = false);
+                }
                 self.collect(value, scope);
+                self.give(within, scope);
                 return;
             }
-            Node::Reduce { over, .. } => {
+            Node::Reduce {
+                over, within, body, ..
+            } => {
                 for name in over {
                     scope.push(self.declare(name, false));
                 }
+                self.collect(body, scope);
+                self.give(within, scope);
+                scope.truncate(depth);
+                return;
             }
             Node::Virtual { formals, .. } => {
                 for name in formals {
@@ -91,8 +126,20 @@ impl Solver {
             low,
             high,
             window: None,
+            given: None,
         });
         self.vars.len() - 1
+    }
+
+    fn give(&mut self, domain: &Domain, scope: &[usize]) {
+        for (name, range) in domain.iter() {
+            let v = self.lookup(name, scope);
+            let names = range.bounds().flat_map(Affine::terms);
+            let outer = names.map(|(name, _)| (name.clone(), self.lookup(name, scope)));
+            let outer = outer.collect();
+            let range = range.clone();
+            self.vars[v].given = Some(Given { range, outer });
+        }
     }
 
     fn access(&mut self, tensor: &Tensor, index: &[Affine], scope: &[usize]) {
@@ -116,6 +163,7 @@ impl Solver {
                 place,
                 access: self.accesses,
                 whole: true,
+                scope: scope.to_vec(),
             });
         }
         self.accesses += 1;
@@ -148,12 +196,15 @@ impl Solver {
                 let (Some(v), Some(allowed)) = (u.single(), u.allowed()) else {
                     continue;
                 };
-                if alone == (u.whole && u.index.as_iterator().is_some()) {
+                if alone == (u.whole && u.index.as_iterator().is_some())
+                    && self.vars[v].given.is_none()
+                {
                     self.vars[v].narrow(allowed, u)?;
                 }
             }
         }
-        while self.fit_windows()? {}
+        while self.enclose() || self.fit_windows()? {}
+        self.have_values()?;
         self.uses.iter().try_for_each(|u| self.stays_inside(u))?;
         (0..self.vars.len()).try_for_each(|v| self.is_whole(v))?;
         let free = self.vars.iter().enumerate().filter(|(_, v)| v.free);
@@ -162,6 +213,7 @@ impl Solver {
             low: v.low,
             high: v.high,
             alone: self.alone(k),
+            given: v.given.as_ref().map(|given| given.range.clone()),
         });
         Ok(ranges.collect())
     }
@@ -185,6 +237,9 @@ impl Solver {
             let Some(v) = second.single() else {
                 continue;
             };
+            if self.vars[v].given.is_some() {
+                continue;
+            }
             let first = *known.entry((v, &second.index)).or_insert(second);
             if first.place.extent == second.place.extent {
                 continue;
@@ -213,6 +268,9 @@ impl Solver {
             let (Some(&v), None) = (open.next(), open.next()) else {
                 continue;
             };
+            if self.vars[v].given.is_some() {
+                continue;
+            }
             let mut others = u.index.clone();
             let mut factor = 0;
             for ((name, c), &var) in u.index.terms().iter().zip(&u.vars) {
@@ -260,6 +318,9 @@ impl Solver {
                 place,
             });
         }
+        if self.depends_on_given(u) {
+            return self.stays_inside_given(u);
+        }
         let (low, high) = self.interval(u, &u.index);
         if low >= 0 && high.unsigned_abs() < u.place.extent {
             return Ok(());
@@ -276,7 +337,7 @@ impl Solver {
     /// Rule 5.
     fn is_whole(&self, v: usize) -> Result<(), Mismatch> {
         let var = &self.vars[v];
-        if var.free {
+        if var.free || var.given.is_some() {
             return Ok(());
         }
         let (iterator, range) = (var.name.clone(), (var.low, var.high));

@@ -7,6 +7,7 @@
 
 use super::affine::Affine;
 use super::constant::Constant;
+use super::domain::Domain;
 use super::elem::Elem;
 use super::function::{BinaryOp, Function, Reduction};
 use super::name::Name;
@@ -73,6 +74,8 @@ pub enum Node {
         reduction: Reduction,
         /// The iterators, outermost first.
         over: Vec<Name>,
+        /// The ranges that are given to some of them.
+        within: Domain,
         /// The extents of the iterators that stay free.
         shape: Shape,
         /// What is reduced.
@@ -93,6 +96,8 @@ pub enum Node {
         target: Expr,
         /// The value of every element, over the store before the assignment.
         value: Expr,
+        /// The ranges that are given to some iterators of the target and the value.
+        within: Domain,
         /// The value of the elements that the target's indices do not reach. Without it, they
         /// keep what they hold.
         elsewhere: Option<Constant>,
@@ -243,6 +248,7 @@ impl Expr {
 
     fn collect_iterators(&self, bound: &mut Vec<Name>, found: &mut Vec<Name>) {
         let depth = bound.len();
+        let mut outer = None;
         match self.node() {
             Node::Access {
                 index: Index::At(index),
@@ -254,12 +260,21 @@ impl Expr {
                     }
                 }
             }
-            Node::Reduce { over, .. } => bound.extend(over.iter().cloned()),
+            Node::Reduce { over, within, .. } => {
+                bound.extend(over.iter().cloned());
+                outer = Some(within);
+            }
             Node::Virtual { formals, .. } => bound.extend(formals.iter().cloned()),
+            Node::Assign { within, .. } => outer = Some(within),
             _ => {}
         }
         for child in self.children() {
             child.collect_iterators(bound, found);
+        }
+        for name in outer.into_iter().flat_map(Domain::mentioned) {
+            if !bound.contains(name) && !found.contains(name) {
+                found.push(name.clone());
+            }
         }
         bound.truncate(depth);
     }
@@ -287,9 +302,11 @@ impl Expr {
                     .flat_map(Affine::terms)
                     .for_each(|(n, _)| add(n));
             }
-            Node::Reduce { over: names, .. } | Node::Virtual { formals: names, .. } => {
-                names.iter().for_each(add);
+            Node::Reduce { over, within, .. } => {
+                over.iter().chain(within.mentioned()).for_each(add);
             }
+            Node::Virtual { formals, .. } => formals.iter().for_each(add),
+            Node::Assign { within, .. } => within.mentioned().for_each(add),
             _ => {}
         }
         for child in self.children() {
@@ -307,10 +324,12 @@ impl Expr {
             Node::Assign {
                 target,
                 value,
+                within,
                 elsewhere,
             } => Expr::new(Node::Assign {
                 target: target.fill_placeholder(name),
                 value: value.clone(),
+                within: within.clone(),
                 elsewhere: *elsewhere,
             }),
             _ => self.clone(),

@@ -5,6 +5,7 @@
 mod affine;
 mod arg;
 mod constant;
+mod domain;
 mod elem;
 mod expr;
 mod function;
@@ -23,6 +24,7 @@ mod tree;
 pub use affine::Affine;
 pub use arg::{Arg, Arrow, Iters, LoopRef, Number};
 pub use constant::Constant;
+pub use domain::Domain;
 pub use elem::Elem;
 pub use expr::{Expr, Index, MAX_DEPTH, MAX_SIZE, Node};
 pub use function::{BinaryOp, Comparison, Function, Reduction};

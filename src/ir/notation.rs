@@ -7,7 +7,8 @@
 //! What the paper has no node for is written in its manner:
 //!
 //! - an update is `(+=, •, •)`, with the target and the value as subtrees;
-//! - a sum over j is `(sum [j], S, •)`, and `prod`, `min` and `max` are written alike;
+//! - a sum over j is `(sum [j], S, •)`, and `prod`, `min` and `max` are written alike; a range that
+//!   is given to an iterator follows it, `(sum [j in 0..4], S, •)`;
 //! - a function of elements is `(exp, S, •)`, a choice `(select <, S, •)`, a number `(2, [], •)`;
 //! - a virtual tensor without iterators is `(λ [i, j], S, ε)`, the body below it: the only node
 //!   beside leaves whose iterators are ε, since operations give them to it as they do to leaves;
@@ -23,7 +24,7 @@ use super::name::Name;
 use super::nest::Nest;
 use super::range::Range;
 use super::tensor::Tensor;
-use super::text::region_texts;
+use super::text::{ranged, region_texts};
 use super::tree::{Fill, Loop, Stmt, Tree};
 
 impl Expr {
@@ -79,9 +80,13 @@ fn expr(e: &Expr, shape: &dyn Fn(&Expr) -> String) -> String {
             function => format!("({}, {}, •)", function.name(), shape(e)),
         },
         Node::Reduce {
-            reduction, over, ..
+            reduction,
+            over,
+            within,
+            ..
         } => {
-            let (name, over) = (reduction.name(), list(over));
+            let over: Vec<String> = over.iter().map(|n| ranged(n, within)).collect();
+            let (name, over) = (reduction.name(), over.join(", "));
             format!("({name} [{over}], {}, •)", shape(e))
         }
         Node::Virtual { formals, .. } => format!("(λ [{}], {}, ε)", list(formals), shape(e)),
@@ -89,6 +94,10 @@ fn expr(e: &Expr, shape: &dyn Fn(&Expr) -> String) -> String {
             elsewhere: Some(value),
             ..
         } => format!("(= elsewhere {value}, •, •)"),
+        Node::Assign { within, .. } if !within.is_empty() => {
+            let ranges: Vec<String> = within.iter().map(|(n, _)| ranged(n, within)).collect();
+            format!("(= where {}, •, •)", ranges.join(", "))
+        }
         Node::Assign { .. } => "(=, •, •)".to_owned(),
     };
     let subtrees: Vec<String> = e.children().into_iter().map(|c| expr(c, shape)).collect();

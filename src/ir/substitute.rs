@@ -1,6 +1,7 @@
 //! Substitution for iterators of an expression, which captures none.
 
 use super::affine::Affine;
+use super::domain::Domain;
 use super::expr::{Expr, Index, Node};
 use super::name::Name;
 
@@ -42,13 +43,15 @@ impl Expr {
             Node::Reduce {
                 reduction,
                 over,
+                within,
                 shape,
                 body,
             } => {
-                let (over, body) = substitute_under(over, body, map);
+                let (over, within, body) = substitute_under(over, within, body, map);
                 Expr::new(Node::Reduce {
                     reduction: *reduction,
                     over,
+                    within,
                     shape: shape.clone(),
                     body,
                 })
@@ -58,7 +61,8 @@ impl Expr {
                 shape,
                 body,
             } => {
-                let (formals, body) = substitute_under(formals, body, map);
+                let none = Domain::default();
+                let (formals, _, body) = substitute_under(formals, &none, body, map);
                 Expr::new(Node::Virtual {
                     formals,
                     shape: shape.clone(),
@@ -68,10 +72,12 @@ impl Expr {
             Node::Assign {
                 target,
                 value,
+                within,
                 elsewhere,
             } => Expr::new(Node::Assign {
                 target: target.substitute(map),
                 value: value.substitute(map),
+                within: within.renamed(&|name| map(name)?.as_iterator().cloned()),
                 elsewhere: *elsewhere,
             }),
         }
@@ -80,16 +86,18 @@ impl Expr {
 
 fn substitute_under(
     bound: &[Name],
+    within: &Domain,
     body: &Expr,
     map: &dyn Fn(&Name) -> Option<Affine>,
-) -> (Vec<Name>, Expr) {
-    let images: Vec<Affine> = body
-        .iterators()
-        .iter()
+) -> (Vec<Name>, Domain, Expr) {
+    let free = body.iterators();
+    let free = free.iter().chain(within.mentioned());
+    let images: Vec<Affine> = free
         .filter(|n| !bound.contains(n))
         .filter_map(map)
         .collect();
     let mut taken = body.all_names();
+    taken.extend(within.mentioned().cloned());
     let fresh: Vec<Name> = bound
         .iter()
         .map(|name| {
@@ -101,11 +109,20 @@ fn substitute_under(
             free
         })
         .collect();
-    let body = body.substitute(&|name| match bound.iter().position(|b| b == name) {
-        Some(k) => Some(Affine::iterator(fresh[k].clone())),
+    let new_name = |name: &Name| {
+        let k = bound.iter().position(|b| b == name)?;
+        Some(fresh[k].clone())
+    };
+    let replace = |name: &Name| match new_name(name) {
+        Some(fresh) => Some(Affine::iterator(fresh)),
         None => map(name),
+    };
+    let ranges = within.substitute(&replace);
+    let ranges = ranges.iter().map(|(name, range)| {
+        let name = new_name(name).unwrap_or_else(|| name.clone());
+        (name, range.clone())
     });
-    (fresh, body)
+    (fresh.clone(), Domain::new(ranges), body.substitute(&replace))
 }
 
 /// The first generated iterator that is not `taken`.

@@ -11,9 +11,11 @@
 //! ```
 
 use super::affine::Affine;
+use super::domain::Domain;
 use super::elem::Elem;
 use super::expr::{Expr, Index, Node};
 use super::function::{BinaryOp, Function};
+use super::name::Name;
 use super::nest::Nest;
 use super::range::Range;
 use super::tensor::Tensor;
@@ -319,18 +321,27 @@ impl Display for Infix<'_> {
             Node::Reduce {
                 reduction,
                 over,
+                within,
                 body,
                 ..
-            } => write!(f, "{}({}: {})", reduction.name(), list(over), Infix(body)),
+            } => {
+                let over: Vec<String> = over.iter().map(|n| ranged(n, within)).collect();
+                write!(f, "{}({}: {})", reduction.name(), over.join(", "), Infix(body))
+            }
             Node::Virtual { formals, body, .. } => {
                 write!(f, "[{}] -> {}", list(formals), Infix(body))
             }
             Node::Assign {
                 target,
                 value,
+                within,
                 elsewhere,
             } => {
                 write!(f, "{} = {}", Infix(target), Infix(value))?;
+                if !within.is_empty() {
+                    let ranges = within.iter().map(|(name, _)| ranged(name, within));
+                    write!(f, " where {}", ranges.collect::<Vec<_>>().join(", "))?;
+                }
                 match elsewhere {
                     Some(constant) => write!(f, " elsewhere {constant}"),
                     None => Ok(()),
@@ -349,7 +360,15 @@ fn operand(f: &mut Formatter<'_>, expr: &Expr, at_least: u8) -> fmt::Result {
     }
 }
 
-fn list(names: &[super::name::Name]) -> String {
-    let texts: Vec<&str> = names.iter().map(super::name::Name::as_str).collect();
+/// `k in 0..i + 1`, or `k` where no range is given.
+pub(super) fn ranged(name: &Name, within: &Domain) -> String {
+    match within.get(name) {
+        Some(range) => format!("{name} in {range}"),
+        None => name.to_string(),
+    }
+}
+
+fn list(names: &[Name]) -> String {
+    let texts: Vec<&str> = names.iter().map(Name::as_str).collect();
     texts.join(", ")
 }

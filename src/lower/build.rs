@@ -68,7 +68,7 @@ use super::overwrite::Assignment;
 use super::target::Target;
 use crate::analysis::shape::{self, IteratorRange};
 use crate::ir::{
-    Affine, BinaryOp, Constant, Expr, Index, Infix, Name, Nest, Node, Reduction, Stmt, Tensor,
+    Affine, BinaryOp, Constant, Domain, Expr, Index, Infix, Name, Nest, Node, Reduction, Stmt, Tensor,
 };
 
 /// Why an expression has no nest.
@@ -179,6 +179,7 @@ fn lower(assignment: &Expr) -> Result<Assignment, NoNest> {
         target,
         index,
         value,
+        within,
         elsewhere,
     } = parts(assignment)?;
     let shown = Infix(assignment.children()[0]).to_string();
@@ -206,14 +207,18 @@ fn lower(assignment: &Expr) -> Result<Assignment, NoNest> {
     let Flat {
         reduction,
         over,
+        within: of_reduced,
         body,
     } = flattened;
     let of_target = names_in(&index);
-    let extra: Vec<Name> = body
-        .iterators()
-        .into_iter()
-        .filter(|n| !of_target.contains(n) && !over.contains(n))
-        .collect();
+    let mut extra: Vec<Name> = Vec::new();
+    for name in body.iterators().iter().chain(of_reduced.mentioned()) {
+        let is_known = [&of_target, &over, &extra].iter().any(|l| l.contains(name));
+        if !is_known {
+            extra.push(name.clone());
+        }
+    }
+    let within = within.with(&of_reduced);
 
     let update = match (onto_old, reduction, extra.first()) {
         // What is reduced is put onto the target: onto the old one, or onto the fill.
@@ -226,6 +231,7 @@ fn lower(assignment: &Expr) -> Result<Assignment, NoNest> {
     };
     let reduced = extra.into_iter().chain(over).collect();
     let order = loop_order(of_target.clone(), reduced);
+    let order = within.nested(&order).unwrap_or(order);
     let stmt = Stmt {
         target: target.clone(),
         index: index.clone(),
@@ -233,10 +239,10 @@ fn lower(assignment: &Expr) -> Result<Assignment, NoNest> {
         value: body,
         origin: None,
     };
-    let ranges = statement_ranges(&stmt, elsewhere)?;
+    let ranges = statement_ranges(&stmt, within, elsewhere)?;
     access.check_injective(&of_target, &ranges)?;
     let begins = reduction.filter(|_| onto_old.is_none());
-    let fill = access.fill(&ranges, begins, elsewhere)?;
+    let first = access.first(&ranges, begins, elsewhere)?;
 
     let names = readable(&order);
     let readable = |name: &Name| -> Option<Name> {
@@ -246,11 +252,17 @@ fn lower(assignment: &Expr) -> Result<Assignment, NoNest> {
     let range = |name: &Name| -> Option<IteratorRange> {
         let range = ranges.iter().find(|r| r.name == *name)?.clone();
         let name = readable(name)?;
-        Some(IteratorRange { name, ..range })
+        let rename = |name: &Name| readable(name).map(Affine::iterator);
+        let given = range.given.map(|given| given.substitute(&rename));
+        Some(IteratorRange {
+            name,
+            given,
+            ..range
+        })
     };
     Ok(Assignment {
         stmt: stmt.substitute(&|name| readable(name).map(Affine::iterator)),
-        fill,
+        first: first.map(|first| first.renamed(&readable)),
         begins: begins.is_some(),
         elsewhere: elsewhere.is_some(),
         loops: order.iter().filter_map(range).collect(),
@@ -268,6 +280,7 @@ struct Parts<'e> {
     target: &'e Tensor,
     index: Vec<Affine>,
     value: &'e Expr,
+    within: Domain,
     elsewhere: Option<Constant>,
 }
 
@@ -276,6 +289,7 @@ fn parts(assignment: &Expr) -> Result<Parts<'_>, NoNest> {
         Node::Assign {
             target,
             value,
+            within,
             elsewhere,
         } => match target.node() {
             Node::Access { tensor, .. } if tensor.name().is_none() => return Err(NoNest::Unnamed),
@@ -288,6 +302,7 @@ fn parts(assignment: &Expr) -> Result<Parts<'_>, NoNest> {
                     target: tensor,
                     index,
                     value,
+                    within: within.clone(),
                     elsewhere: *elsewhere,
                 });
             }
@@ -317,6 +332,7 @@ fn names_in(index: &[Affine]) -> Vec<Name> {
 
 fn statement_ranges(
     stmt: &Stmt,
+    within: Domain,
     elsewhere: Option<Constant>,
 ) -> Result<Vec<IteratorRange>, NoNest> {
     let index = match stmt.target.is_scalar() {
@@ -326,6 +342,7 @@ fn statement_ranges(
     let assignment = Expr::new(Node::Assign {
         target: Expr::access(stmt.target.clone(), index),
         value: stmt.value.clone(),
+        within,
         elsewhere,
     });
     Ok(shape::ranges(&assignment)?)

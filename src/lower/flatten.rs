@@ -6,7 +6,9 @@
 //! of a floating-point quotient; below anything else it needs a nest of its own. Products, minima
 //! and maxima move out of nothing but a reduction of the same kind.
 
-use crate::ir::{Affine, BinaryOp, Expr, Function, Name, Node, Reduction, Shape, fresh_name};
+use crate::ir::{
+    Affine, BinaryOp, Domain, Expr, Function, Name, Node, Reduction, Shape, fresh_name,
+};
 
 /// A value without reductions, and how its terms are reduced.
 pub struct Flat {
@@ -15,6 +17,8 @@ pub struct Flat {
     /// The iterators to reduce over, outermost first; distinct from each other and from all free
     /// iterators.
     pub over: Vec<Name>,
+    /// The ranges that are given to some of them.
+    pub within: Domain,
     /// Accesses, numbers and element-wise operations only.
     pub body: Expr,
 }
@@ -36,6 +40,7 @@ pub fn flatten(value: &Expr, taken: &mut Vec<Name>) -> Result<Flat, Stuck> {
         Node::Reduce {
             reduction,
             over,
+            within,
             body,
             ..
         } => {
@@ -50,15 +55,18 @@ pub fn flatten(value: &Expr, taken: &mut Vec<Name>) -> Result<Flat, Stuck> {
                     (name.clone(), fresh)
                 })
                 .collect();
-            let body = body.substitute(&|name| {
+            let rename = |name: &Name| {
                 let (_, fresh) = renamed.iter().find(|(old, _)| old == name)?;
-                Some(Affine::iterator(fresh.clone()))
-            });
+                Some(fresh.clone())
+            };
+            let body = body.substitute(&|name| rename(name).map(Affine::iterator));
+            let within = within.renamed(&rename);
             let mut flat = flatten(&body, taken)?;
             let inside = reduction.name();
             flat = flat.moved(inside, |inner| inner == *reduction)?;
             let own = renamed.into_iter().map(|(_, fresh)| fresh);
             flat.over = own.chain(flat.over).collect();
+            flat.within = within.with(&flat.within);
             flat.reduction = Some(*reduction);
             Ok(flat)
         }
@@ -77,6 +85,7 @@ pub fn flatten(value: &Expr, taken: &mut Vec<Name>) -> Result<Flat, Stuck> {
             let right = flatten(right, taken)?.moved(op.symbol(), out(false))?;
             let (op, reduction) = (*op, left.reduction.or(right.reduction));
             let over = left.over.into_iter().chain(right.over).collect();
+            let within = left.within.with(&right.within);
             let body = Expr::new(Node::Binary {
                 op,
                 shape: shapeless(),
@@ -86,6 +95,7 @@ pub fn flatten(value: &Expr, taken: &mut Vec<Name>) -> Result<Flat, Stuck> {
             Ok(Flat {
                 reduction,
                 over,
+                within,
                 body,
             })
         }
@@ -93,6 +103,7 @@ pub fn flatten(value: &Expr, taken: &mut Vec<Name>) -> Result<Flat, Stuck> {
             let mut flat = Flat {
                 reduction: None,
                 over: Vec::new(),
+                within: Domain::default(),
                 body: value.clone(),
             };
             let mut bodies = Vec::with_capacity(args.len());
@@ -103,6 +114,7 @@ pub fn flatten(value: &Expr, taken: &mut Vec<Name>) -> Result<Flat, Stuck> {
                 })?;
                 flat.reduction = flat.reduction.or(arg.reduction);
                 flat.over.extend(arg.over);
+                flat.within = flat.within.with(&arg.within);
                 bodies.push(arg.body);
             }
             flat.body = Expr::new(Node::Apply {
@@ -115,6 +127,7 @@ pub fn flatten(value: &Expr, taken: &mut Vec<Name>) -> Result<Flat, Stuck> {
         _ => Ok(Flat {
             reduction: None,
             over: Vec::new(),
+            within: Domain::default(),
             body: value.clone(),
         }),
     }

@@ -7,7 +7,7 @@
 //! the elements that it reads: the temporary again, of which each iteration has one element.
 
 use super::build::NoNest;
-use super::steps::{Step, around, numbered, one_loop, separate, whole};
+use super::steps::{First, Step, around, numbered, one_loop, separate, whole};
 use crate::analysis::shape::IteratorRange;
 use crate::ir::{Affine, Expr, Fill, Index, Infix, Name, Node, Shape, Stmt, Tensor, Tree};
 use crate::legality::{InPlace, Run, in_place};
@@ -18,7 +18,7 @@ pub(super) struct Assignment {
     /// The target, the update and the value.
     pub(super) stmt: Stmt,
     /// What is set before the loops.
-    pub(super) fill: Option<Fill>,
+    pub(super) first: Option<First>,
     /// Whether a reduction begins from what is set before the loops, not from the target.
     pub(super) begins: bool,
     /// Whether elements that no iteration reaches are set, too.
@@ -39,7 +39,7 @@ impl Assignment {
                 self.with_one_element(own)
             }
             InPlace::Compatible { .. } => self.in_order(),
-            InPlace::Ordered { loops, reads_own } => {
+            InPlace::Ordered { loops, reads_own } if self.can_be_nested(&loops) => {
                 let own = self.ranges(&loops);
                 if self.begins || reads_own && repeats {
                     return self.with_one_element(own);
@@ -49,14 +49,14 @@ impl Assignment {
                 let loops: Vec<IteratorRange> = loops.collect();
                 numbered(vec![around(&loops, Tree::Stmt(Arc::new(stmt)))])
             }
-            InPlace::Never => self.through_temporary(),
+            InPlace::Ordered { .. } | InPlace::Never => self.through_temporary(),
         }
     }
 
     /// The trees of the assignment of one element after the other.
     pub(super) fn in_order(&self) -> Vec<Tree> {
-        let (fill, loops, stmt) = (self.fill.clone(), self.loops.clone(), self.stmt.clone());
-        numbered(Step { fill, loops, stmt }.trees())
+        let (first, loops, stmt) = (self.first.clone(), self.loops.clone(), self.stmt.clone());
+        numbered(Step { first, loops, stmt }.trees())
     }
 
     /// That no element is reduced, or set before, of which others are computed.
@@ -113,6 +113,20 @@ impl Assignment {
         others.cloned()
     }
 
+    /// Whether the loops can be nested like this: none comes before those that its bounds depend
+    /// on, and those that run backwards take all values between two numbers.
+    fn can_be_nested(&self, runs: &[Run]) -> bool {
+        runs.iter().enumerate().all(|(k, run)| {
+            let later = &runs[k + 1..];
+            self.loops.iter().filter(|l| l.name == run.iterator).all(|l| {
+                let depends = later.iter().any(|r| l.range().mentions(&r.iterator));
+                !depends && (!run.backwards || l.is_whole())
+            })
+        }) && !runs.iter().any(|run| {
+            run.backwards && self.loops.iter().any(|l| l.range().mentions(&run.iterator))
+        })
+    }
+
     /// Loops, and whether they run backwards.
     fn ranges(&self, runs: &[Run]) -> Vec<(IteratorRange, bool)> {
         let range = |run: &Run| {
@@ -141,11 +155,11 @@ impl Assignment {
         let steps = self.steps(&tensor);
         let mut body = vec![Tree::Local(element.clone())];
         for step in &steps {
-            body.extend(step.fill.iter().map(|fill| {
+            body.extend(step.first.iter().map(|first| {
                 Tree::Fill(Arc::new(Fill {
                     target: element.clone(),
                     region: Vec::new(),
-                    value: fill.value,
+                    value: first.fill.value,
                     origin: None,
                 }))
             }));
@@ -185,9 +199,12 @@ impl Assignment {
             origin: None,
         };
         let first = |loops: &[IteratorRange], stmt: Stmt| Step {
-            fill: self.fill.clone().map(|fill| Fill {
-                target: temporary.clone(),
-                ..fill
+            first: self.first.clone().map(|first| First {
+                fill: Fill {
+                    target: temporary.clone(),
+                    ..first.fill
+                },
+                ..first
             }),
             loops: loops.to_vec(),
             stmt,
@@ -210,7 +227,7 @@ impl Assignment {
                 if update.is_some() && !self.begins {
                     steps.push(first(&own, assign(old())));
                     steps.push(Step {
-                        fill: None,
+                        first: None,
                         loops: self.loops.clone(),
                         stmt,
                     });
@@ -224,7 +241,7 @@ impl Assignment {
             false => (own, index.clone()),
         };
         steps.push(Step {
-            fill: None,
+            first: None,
             loops,
             stmt: Stmt {
                 target: target.clone(),

@@ -1,20 +1,52 @@
 //! Steps in which an assignment is executed, and loops around them.
 
 use crate::analysis::shape::IteratorRange;
-use crate::ir::{Affine, Fill, Loop, Name, Origin, Range, Stmt, Tensor, Tree};
+use crate::ir::{Affine, Fill, Loop, Name, Origin, Stmt, Tensor, Tree};
 use std::sync::Arc;
 
 /// An assignment that is a part of one.
 pub(super) struct Step {
-    pub(super) fill: Option<Fill>,
+    pub(super) first: Option<First>,
     pub(super) loops: Vec<IteratorRange>,
     pub(super) stmt: Stmt,
+}
+
+/// What is set before the loops of an assignment: a box, or, in loops, elements one by one.
+#[derive(Clone)]
+pub(super) struct First {
+    pub(super) fill: Fill,
+    pub(super) loops: Vec<IteratorRange>,
+}
+
+impl First {
+    /// The same with iterators renamed.
+    pub(super) fn renamed(self, rename: &dyn Fn(&Name) -> Option<Name>) -> First {
+        let map = |name: &Name| rename(name).map(Affine::iterator);
+        let region = self.fill.region.iter();
+        let region = region.map(|(low, extent)| (low.substitute(&map), *extent));
+        let fill = Fill {
+            region: region.collect(),
+            ..self.fill
+        };
+        let loops = self.loops.into_iter().map(|l| IteratorRange {
+            name: rename(&l.name).unwrap_or(l.name),
+            given: l.given.map(|range| range.substitute(&map)),
+            ..l
+        });
+        let loops = loops.collect();
+        First { fill, loops }
+    }
+
+    /// The fill in its loops.
+    fn tree(self) -> Tree {
+        around(&self.loops, Tree::Fill(Arc::new(self.fill)))
+    }
 }
 
 impl Step {
     /// What is set before, and the statement in its loops.
     pub(super) fn trees(self) -> Vec<Tree> {
-        let fill = self.fill.map(|fill| Tree::Fill(Arc::new(fill)));
+        let fill = self.first.map(First::tree);
         let loops = around(&self.loops, Tree::Stmt(Arc::new(self.stmt)));
         fill.into_iter().chain([loops]).collect()
     }
@@ -22,7 +54,10 @@ impl Step {
 
 /// Steps that follow each other in a nest: loops whose names are in use get a number.
 pub(super) fn separate(steps: Vec<Step>) -> Vec<Tree> {
-    let names = |step: &Step| -> Vec<Name> { step.loops.iter().map(|l| l.name.clone()).collect() };
+    let names = |step: &Step| -> Vec<Name> {
+        let first = step.first.iter().flat_map(|first| &first.loops);
+        step.loops.iter().chain(first).map(|l| l.name.clone()).collect()
+    };
     let own: Vec<Name> = steps.iter().flat_map(names).collect();
     let mut taken: Vec<Name> = Vec::new();
     let mut separated = Vec::new();
@@ -96,6 +131,7 @@ pub(super) fn whole(tensor: &Tensor) -> (Vec<IteratorRange>, Vec<Affine>) {
                 low: 0,
                 high: i64::try_from(*extent).unwrap_or(i64::MAX),
                 alone: Some(*extent),
+                given: None,
             })
         })
         .collect();
@@ -115,6 +151,5 @@ pub(super) fn around<'l>(
 
 /// A loop over a range.
 pub(super) fn one_loop(l: &IteratorRange, body: Vec<Tree>) -> Tree {
-    let range = Range::constant(l.low, l.high);
-    Tree::of_loop(Loop::serial(l.name.clone(), range, body))
+    Tree::of_loop(Loop::serial(l.name.clone(), l.range(), body))
 }

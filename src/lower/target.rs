@@ -2,10 +2,11 @@
 //! elements, and what is set before the loops.
 
 use super::build::NoNest;
+use super::steps::First;
 use crate::analysis::digits;
 use crate::analysis::shape::IteratorRange;
 use crate::ir::{
-    Affine, BinaryOp, Constant, Expr, Fill, Index, Name, Node, Origin, Reduction, Tensor,
+    Affine, BinaryOp, Constant, Domain, Expr, Fill, Index, Name, Node, Origin, Reduction, Tensor,
 };
 
 /// A target and its indices.
@@ -14,6 +15,13 @@ pub(super) struct Target<'a> {
     pub(super) index: &'a [Affine],
     /// As messages show it.
     pub(super) shown: String,
+}
+
+/// Follows the names of loops that run before those of the assignment.
+const BEFORE: usize = 0;
+
+fn before_loops(name: &Name) -> Option<Affine> {
+    Some(Affine::iterator(name.derived(BEFORE)))
 }
 
 impl Target<'_> {
@@ -73,20 +81,31 @@ impl Target<'_> {
 
     /// What is set before the loops: what a reduction begins from, or the number that elements
     /// elsewhere get, if there are any.
-    pub(super) fn fill(
+    pub(super) fn first(
         &self,
         ranges: &[IteratorRange],
         begins: Option<Reduction>,
         elsewhere: Option<Constant>,
-    ) -> Result<Option<Fill>, NoNest> {
+    ) -> Result<Option<First>, NoNest> {
         let elem = self.tensor.elem();
         let extents = self.tensor.shape().extents().iter();
         let whole: Vec<_> = extents.map(|n| (Affine::constant(0), *n)).collect();
         let region = self.region(ranges);
         let elsewhere = elsewhere.filter(|_| region.as_ref() != Ok(&whole));
+        let mut loops = Vec::new();
         let (region, value) = match (begins, elsewhere) {
             (None, None) => return Ok(None),
-            (Some(reduction), None) => (region?, reduction.identity(elem)),
+            (Some(reduction), None) => {
+                let region = match region {
+                    Err(_) if ranges.iter().any(|r| self.has(&r.name) && !r.is_whole()) => {
+                        loops = self.own_loops(ranges);
+                        let one = |index: &Affine| (index.substitute(&before_loops), 1);
+                        self.index.iter().map(one).collect()
+                    }
+                    region => region?,
+                };
+                (region, reduction.identity(elem))
+            }
             (Some(reduction), Some(elsewhere)) if reduction.identity(elem) != elsewhere => {
                 return Err(NoNest::TwoConstants {
                     reduction: reduction.name(),
@@ -97,7 +116,11 @@ impl Target<'_> {
             }
             (_, Some(elsewhere)) => (whole, elsewhere),
         };
-        Ok(Some(Fill {
+        if region.iter().any(|(_, extent)| *extent == 0) {
+            // No element is assigned.
+            return Ok(None);
+        }
+        let fill = Fill {
             target: self.tensor.clone(),
             region,
             value,
@@ -105,7 +128,29 @@ impl Target<'_> {
                 assignment: 0,
                 point: Vec::new(),
             }),
-        }))
+        };
+        Ok(Some(First { fill, loops }))
+    }
+
+    fn has(&self, iterator: &Name) -> bool {
+        self.index.iter().any(|index| index.mentions(iterator))
+    }
+
+    /// The loops over the elements that are assigned, for an execution before the assignment.
+    fn own_loops(&self, ranges: &[IteratorRange]) -> Vec<IteratorRange> {
+        let own = ranges.iter().filter(|r| self.has(&r.name));
+        let own: Vec<&IteratorRange> = own.collect();
+        let names: Vec<Name> = own.iter().map(|r| r.name.clone()).collect();
+        let domain = own.iter().filter_map(|r| Some((r.name.clone(), r.given.clone()?)));
+        let domain = Domain::new(domain);
+        let order = domain.nested(&names).unwrap_or(names);
+        let range = |name: &Name| own.iter().find(|r| r.name == *name);
+        let loops = order.iter().filter_map(range).map(|r| IteratorRange {
+            name: r.name.derived(BEFORE),
+            given: r.given.as_ref().map(|given| given.substitute(&before_loops)),
+            ..(*r).clone()
+        });
+        loops.collect()
     }
 
     /// The box that is written, which must have no holes.

@@ -194,17 +194,7 @@ impl<'a> Cursor<'a> {
         self.expect("for ")?;
         let name = self.name()?;
         self.expect("in ")?;
-        let lower = self.bounds("max")?;
-        self.expect("..")?;
-        let upper = self.bounds("min")?;
-        let step = match self.eat("step ") {
-            true => self.integer()?,
-            false => 1,
-        };
-        if step < 1 {
-            return Err(format!("the step {step} is not positive"));
-        }
-        let range = Range { lower, upper, step };
+        let range = self.range()?;
         let hints = self.hints()?;
         Ok(Loop {
             name,
@@ -217,6 +207,21 @@ impl<'a> Cursor<'a> {
             body: Vec::new(),
             made_by: None,
         })
+    }
+
+    /// `0..n step 2`, with `max(…)` and `min(…)` for several bounds.
+    pub(super) fn range(&mut self) -> Result<Range, String> {
+        let lower = self.bounds("max")?;
+        self.expect("..")?;
+        let upper = self.bounds("min")?;
+        let step = match self.eat("step ") {
+            true => self.integer()?,
+            false => 1,
+        };
+        match step < 1 {
+            true => Err(format!("the step {step} is not positive")),
+            false => Ok(Range { lower, upper, step }),
+        }
     }
 
     fn sharing(&mut self) -> Result<Sharing, String> {

@@ -2,6 +2,7 @@
 
 use super::cursor::Cursor;
 use super::too_deep;
+use crate::ir::domain::Domain;
 use crate::ir::expr::{Expr, Index, MAX_DEPTH, Node};
 use crate::ir::function::{BinaryOp, Comparison, Function, Reduction};
 use crate::ir::name::Name;
@@ -9,7 +10,7 @@ use crate::ir::tensor::Shape;
 
 /// What is written like a function.
 enum Call {
-    Reduce(Reduction, Vec<Name>),
+    Reduce(Reduction, Vec<Name>, Domain),
     Binary(BinaryOp),
     Apply(Function),
     /// Its comparison comes after the first argument.
@@ -74,8 +75,8 @@ impl Cursor<'_> {
         for reduction in Reduction::ALL {
             if self.eat(&format!("{}(", reduction.name())) {
                 // `min` and `max` are functions, too, of which no colon is a part.
-                if let Ok(over) = self.iterators(":") {
-                    return Some(Call::Reduce(reduction, over));
+                if let Ok((over, within)) = self.ranged(":") {
+                    return Some(Call::Reduce(reduction, over, within));
                 }
                 self.rest = start;
             }
@@ -146,6 +147,23 @@ impl Cursor<'_> {
         Ok(names)
     }
 
+    /// Names up to `end`, and the ranges that are given to some of them.
+    fn ranged(&mut self, end: &str) -> Result<(Vec<Name>, Domain), String> {
+        let (mut names, mut ranges) = (Vec::new(), Vec::new());
+        loop {
+            let name = self.iterator()?;
+            if self.eat("in ") {
+                ranges.push((name.clone(), self.range()?));
+            }
+            names.push(name);
+            if !self.eat(",") {
+                break;
+            }
+        }
+        self.expect(end)?;
+        Ok((names, Domain::new(ranges)))
+    }
+
     /// An expression that is no part of another one: virtual, an assignment, or a value.
     pub(super) fn root(&mut self) -> Result<Expr, String> {
         if self.eat("[") {
@@ -166,6 +184,10 @@ impl Cursor<'_> {
             false => Ok(target),
             true => {
                 let value = self.value(1)?;
+                let within = match self.eat("where ") {
+                    true => self.ranged("")?.1,
+                    false => Domain::default(),
+                };
                 let elsewhere = match self.eat("elsewhere") {
                     true => Some(self.number()?),
                     false => None,
@@ -173,6 +195,7 @@ impl Cursor<'_> {
                 Ok(Expr::new(Node::Assign {
                     target,
                     value,
+                    within,
                     elsewhere,
                 }))
             }
@@ -184,9 +207,10 @@ fn applied(call: Call, args: Vec<Expr>) -> Result<Expr, String> {
     let shape = Shape::of_extents([]);
     let mut each = args.into_iter();
     let node = match (call, each.next(), each.next()) {
-        (Call::Reduce(reduction, over), Some(body), None) => Node::Reduce {
+        (Call::Reduce(reduction, over, within), Some(body), None) => Node::Reduce {
             reduction,
             over,
+            within,
             shape,
             body,
         },

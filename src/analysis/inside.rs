@@ -1,0 +1,228 @@
+//! Whether an index stays inside of its dimension for all iterations of loops whose bounds depend
+//! on each other, and an iteration for which it does not.
+//!
+//! The greatest and the least value follow from the bounds, from the innermost loop outwards. That
+//! is exact where every loop runs. Where some do not, values of the outer loops are tried one after
+//! the other, as long as it is open whether the index leaves the dimension.
+
+/// A sum of variables, which are numbered, with factors.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Form {
+    pub(super) offset: i64,
+    pub(super) terms: Vec<(usize, i64)>,
+}
+
+/// The values of a variable: from the greatest of `lower` to before the least of `upper`.
+#[derive(Clone, Debug)]
+pub(super) struct Span {
+    pub(super) lower: Vec<Form>,
+    pub(super) upper: Vec<Form>,
+    pub(super) step: i64,
+}
+
+/// More iterations than this are not tried.
+const TRIALS: u64 = 2_000_000;
+
+/// What is known of an index.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Stays {
+    /// It stays inside.
+    Inside,
+    /// It leaves the dimension: its value, and those of the loops, outermost first.
+    Leaves(i64, Vec<i64>),
+    /// Too many iterations would have to be tried.
+    Open,
+}
+
+/// Whether `index` is in `0..extent` in all iterations of `loops`, variables with their values,
+/// each after those that its bounds depend on.
+pub(super) fn stays(index: &Form, extent: u64, loops: &[(usize, Span)]) -> Stays {
+    let mut search = Search {
+        index,
+        last: i64::try_from(extent).unwrap_or(i64::MAX).saturating_sub(1),
+        loops,
+        left: TRIALS,
+    };
+    let mut values = Vec::new();
+    match search.visit(&mut values) {
+        None => Stays::Open,
+        Some(false) => Stays::Inside,
+        Some(true) => {
+            let value = index.plus(&[], &search.known(&values)).offset;
+            Stays::Leaves(value, values)
+        }
+    }
+}
+
+struct Search<'a> {
+    index: &'a Form,
+    last: i64,
+    loops: &'a [(usize, Span)],
+    left: u64,
+}
+
+impl Search<'_> {
+    /// Whether an iteration with these values of the outer loops leaves the dimension; its values
+    /// are then in `values`. `None` where that is open.
+    fn visit(&mut self, values: &mut Vec<i64>) -> Option<bool> {
+        let known = self.known(values);
+        let index = self.index.plus(&[], &known);
+        let inner = &self.loops[values.len()..];
+        let least = extreme(&index, inner, &known, -1);
+        let greatest = extreme(&index, inner, &known, 1);
+        if least >= 0 && greatest <= self.last {
+            return Some(false);
+        }
+        let Some((_, span)) = inner.first() else {
+            return Some(true);
+        };
+        let (low, high) = span.values(&known);
+        let mut value = low;
+        while value < high {
+            self.left = self.left.checked_sub(1)?;
+            values.push(value);
+            if self.visit(values)? {
+                return Some(true);
+            }
+            values.pop();
+            value += span.step;
+        }
+        Some(false)
+    }
+
+    fn known(&self, values: &[i64]) -> Vec<(usize, i64)> {
+        let loops = self.loops.iter().map(|(v, _)| *v);
+        loops.zip(values.iter().copied()).collect()
+    }
+}
+
+/// A bound of the greatest value (`sign` 1) or of the least one (`sign` -1) that `form` takes over
+/// the `loops`.
+fn extreme(form: &Form, loops: &[(usize, Span)], known: &[(usize, i64)], sign: i64) -> i64 {
+    let Some(((v, span), outer)) = loops.split_last() else {
+        return form.offset;
+    };
+    let c = form.factor(*v);
+    if c == 0 {
+        return extreme(form, outer, known, sign);
+    }
+    let (bounds, shift) = match c * sign > 0 {
+        true => (&span.upper, -1),
+        false => (&span.lower, 0),
+    };
+    let at = |bound: &Form| {
+        let mut bound = bound.plus(&[], known);
+        bound.offset += shift;
+        let rest = form.without(*v);
+        extreme(&rest.plus(&[(bound, c)], &[]), outer, known, sign)
+    };
+    let found = bounds.iter().map(at);
+    // Each bound holds, so the tightest one does.
+    match sign > 0 {
+        true => found.min(),
+        false => found.max(),
+    }
+    .unwrap_or(form.offset)
+}
+
+impl Form {
+    fn factor(&self, v: usize) -> i64 {
+        let found = self.terms.iter().find(|(var, _)| *var == v);
+        found.map_or(0, |(_, c)| *c)
+    }
+
+    fn without(&self, v: usize) -> Form {
+        let mut form = self.clone();
+        form.terms.retain(|(var, _)| *var != v);
+        form
+    }
+
+    /// The form with multiples of others added, and variables replaced whose values are known.
+    fn plus(&self, others: &[(Form, i64)], known: &[(usize, i64)]) -> Form {
+        let mut sum = self.clone();
+        for (other, factor) in others {
+            sum.offset = sum.offset.saturating_add(other.offset.saturating_mul(*factor));
+            for (v, c) in &other.terms {
+                let c = c.saturating_mul(*factor);
+                match sum.terms.iter_mut().find(|(var, _)| var == v) {
+                    Some((_, own)) => *own = own.saturating_add(c),
+                    None => sum.terms.push((*v, c)),
+                }
+            }
+        }
+        for (v, value) in known {
+            let c = sum.factor(*v);
+            sum.offset = sum.offset.saturating_add(c.saturating_mul(*value));
+            sum.terms.retain(|(var, _)| var != v);
+        }
+        sum
+    }
+}
+
+impl Span {
+    /// The first value, and one past the last, where the variables in the bounds are known.
+    fn values(&self, known: &[(usize, i64)]) -> (i64, i64) {
+        let value = |bound: &Form| bound.plus(&[], known).offset;
+        let low = self.lower.iter().map(value).max().unwrap_or(0);
+        let high = self.upper.iter().map(value).min().unwrap_or(0);
+        (low, high)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn form(offset: i64, terms: &[(usize, i64)]) -> Form {
+        let terms = terms.to_vec();
+        Form { offset, terms }
+    }
+
+    fn span(lower: Form, upper: Form) -> Span {
+        let (lower, upper) = (vec![lower], vec![upper]);
+        let step = 1;
+        Span { lower, upper, step }
+    }
+
+    #[test]
+    fn triangles_are_exact() {
+        // i in 0..10, j in 0..i + 1
+        let loops = [
+            (0, span(form(0, &[]), form(10, &[]))),
+            (1, span(form(0, &[]), form(1, &[(0, 1)]))),
+        ];
+        assert_eq!(stays(&form(0, &[(0, 1), (1, -1)]), 10, &loops), Stays::Inside);
+        assert_eq!(stays(&form(0, &[(0, 1), (1, 1)]), 19, &loops), Stays::Inside);
+        let leaves = stays(&form(0, &[(0, 1), (1, 1)]), 18, &loops);
+        assert_eq!(leaves, Stays::Leaves(18, vec![9, 9]));
+        let leaves = stays(&form(-1, &[(0, 1), (1, -1)]), 10, &loops);
+        assert_eq!(leaves, Stays::Leaves(-1, vec![0, 0]));
+    }
+
+    #[test]
+    fn loops_that_do_not_run_leave_nothing() {
+        // i in 0..10, j in i + 1..10: for i = 9 there is no j.
+        let loops = [
+            (0, span(form(0, &[]), form(10, &[]))),
+            (1, span(form(1, &[(0, 1)]), form(10, &[]))),
+        ];
+        assert_eq!(stays(&form(1, &[(0, 1)]), 10, &loops), Stays::Inside);
+        let leaves = stays(&form(2, &[(0, 1)]), 10, &loops);
+        assert_eq!(leaves, Stays::Leaves(10, vec![8, 9]));
+    }
+
+    #[test]
+    fn steps_and_several_bounds_count() {
+        // i in 0..9 by 4: 0, 4, 8; j in max(0, i - 3)..min(9, i + 1).
+        let mut i = span(form(0, &[]), form(9, &[]));
+        i.step = 4;
+        let mut j = span(form(0, &[]), form(9, &[]));
+        j.lower.push(form(-3, &[(0, 1)]));
+        j.upper.push(form(1, &[(0, 1)]));
+        let loops = [(0, i), (1, j)];
+        assert_eq!(stays(&form(0, &[(0, 1)]), 9, &loops), Stays::Inside);
+        assert_eq!(stays(&form(0, &[(0, 1), (1, -1)]), 4, &loops), Stays::Inside);
+        let leaves = stays(&form(0, &[(0, 1), (1, -1)]), 3, &loops);
+        assert_eq!(leaves, Stays::Leaves(3, vec![4, 1]));
+    }
+}

@@ -1,0 +1,119 @@
+//! The ranges that a definition gives to iterators.
+
+use super::affine::Affine;
+use super::name::Name;
+use super::range::Range;
+
+/// Given ranges of iterators, each at most once; an iterator without one takes the range that is
+/// inferred. Bounds may depend on iterators around, and on others of the same domain.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Domain(Vec<(Name, Range)>);
+
+impl Domain {
+    /// The domain with these ranges.
+    pub fn new(ranges: impl IntoIterator<Item = (Name, Range)>) -> Domain {
+        Domain(ranges.into_iter().collect())
+    }
+
+    /// Whether no range is given.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The iterators and their ranges, as they were given.
+    pub fn iter(&self) -> impl Iterator<Item = &(Name, Range)> {
+        self.0.iter()
+    }
+
+    /// The range of an iterator, if it has one.
+    pub fn get(&self, name: &Name) -> Option<&Range> {
+        let found = self.0.iter().find(|(n, _)| n == name);
+        found.map(|(_, range)| range)
+    }
+
+    /// The domain, and the ranges that another one gives to other iterators.
+    #[must_use]
+    pub fn with(&self, other: &Domain) -> Domain {
+        let new = other.0.iter().filter(|(name, _)| self.get(name).is_none());
+        Domain(self.0.iter().chain(new).cloned().collect())
+    }
+
+    /// The ranges of some of the iterators.
+    #[must_use]
+    pub fn of(&self, names: &[Name]) -> Domain {
+        let kept = self.0.iter().filter(|(name, _)| names.contains(name));
+        Domain(kept.cloned().collect())
+    }
+
+    /// The iterators in bounds.
+    pub fn mentioned(&self) -> impl Iterator<Item = &Name> {
+        let bounds = self.0.iter().flat_map(|(_, range)| range.bounds());
+        bounds.flat_map(|bound| bound.terms().iter().map(|(name, _)| name))
+    }
+
+    /// The domain with iterators in bounds replaced, all at once.
+    #[must_use]
+    pub fn substitute(&self, map: &dyn Fn(&Name) -> Option<Affine>) -> Domain {
+        let ranges = self.0.iter();
+        Domain(
+            ranges
+                .map(|(name, range)| (name.clone(), range.substitute(map)))
+                .collect(),
+        )
+    }
+
+    /// The domain with its iterators renamed, where they have ranges and in bounds.
+    #[must_use]
+    pub fn renamed(&self, rename: &dyn Fn(&Name) -> Option<Name>) -> Domain {
+        let ranges = self.substitute(&|name| rename(name).map(Affine::iterator));
+        let new = ranges.0.into_iter().map(|(name, range)| {
+            let name = rename(&name).unwrap_or(name);
+            (name, range)
+        });
+        Domain(new.collect())
+    }
+
+    /// The names, each after those that the bounds of its range depend on, and otherwise in the
+    /// order given: as loops are nested. `None` where ranges depend on each other in a circle.
+    pub fn nested(&self, names: &[Name]) -> Option<Vec<Name>> {
+        let mut open = names.to_vec();
+        let mut order = Vec::with_capacity(names.len());
+        while !open.is_empty() {
+            let waits = |name: &Name| {
+                let range = self.get(name);
+                range.is_some_and(|range| open.iter().any(|other| range.mentions(other)))
+            };
+            let next = open.iter().position(|name| !waits(name))?;
+            order.push(open.remove(next));
+        }
+        Some(order)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(text: &str) -> Name {
+        Name::new(text).unwrap()
+    }
+
+    fn below(bound: &str) -> Range {
+        Range {
+            lower: vec![Affine::constant(0)],
+            upper: vec![Affine::iterator(name(bound))],
+            step: 1,
+        }
+    }
+
+    #[test]
+    fn loops_are_nested_after_what_bounds_them() {
+        let names = ["i", "j", "k"].map(name);
+        let domain = Domain::new([(name("i"), below("k")), (name("k"), below("j"))]);
+        let order = domain.nested(&names);
+        assert_eq!(order, Some(["j", "k", "i"].map(name).to_vec()));
+        assert_eq!(Domain::default().nested(&names), Some(names.to_vec()));
+        let circle = Domain::new([(name("i"), below("j")), (name("j"), below("i"))]);
+        assert_eq!(circle.nested(&names), None);
+    }
+}
