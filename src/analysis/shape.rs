@@ -59,6 +59,16 @@ impl IteratorRange {
         given.is_none_or(|range| range.step == 1 && range.as_constant().is_some())
     }
 
+    /// The number of values, if it does not depend on other iterators.
+    pub fn count(&self) -> Option<u64> {
+        let Some(range) = &self.given else {
+            return Some(self.extent());
+        };
+        let (low, high) = range.as_constant()?;
+        let values = high.saturating_sub(low).max(0).unsigned_abs();
+        Some(values.div_ceil(range.step.unsigned_abs()))
+    }
+
     /// The number of values, or of those in the box around them.
     pub fn extent(&self) -> u64 {
         (self.high - self.low).unsigned_abs()

@@ -2,9 +2,12 @@
 //! expression over the old store (TeIL Fig. 9, rule St-Stmt).
 
 use super::Fault;
-use super::domain::Domains;
+use super::domain::{Domains, Linear};
+pub use super::domain::Span;
 use super::store::{Data, Number, Store, elements};
-use crate::ir::{Affine, BinaryOp, Elem, Expr, Function, Index, Infix, Name, Node, Tensor};
+use crate::ir::{
+    Affine, BinaryOp, Domain, Elem, Expr, Function, Index, Infix, Name, Node, Range, Tensor,
+};
 
 /// Evaluates `definition` in order, each assignment over the store that the ones before left.
 ///
@@ -33,11 +36,10 @@ fn assigned<T: Number>(
         None => statement.old.to_vec(),
     };
     let mut point = statement.first();
-    let mut more = statement.domain.iter().all(|(low, high)| low < high);
-    while more {
-        let (k, value) = statement.at(&point)?;
+    while let Some(at) = point {
+        let (k, value) = statement.at(&at)?;
         result[k] = value;
-        more = statement.advance(&mut point);
+        point = statement.next(at);
     }
     Ok((statement.name.clone(), T::data(result)))
 }
@@ -46,37 +48,43 @@ fn assigned<T: Number>(
 pub struct Statement<'s, T> {
     /// The target.
     pub name: Name,
-    /// The half-open range of each iterator of the target.
-    pub domain: Vec<(i64, i64)>,
+    /// The values of each iterator of the target, which may depend on those before it.
+    domain: Vec<Span>,
     old: &'s [T],
     /// What elements are set to that no point of the domain assigns.
     elsewhere: Option<T>,
-    target: Linear,
-    fold: Option<(BinaryOp, Vec<(i64, i64)>)>,
+    target: Place,
+    fold: Option<(BinaryOp, Vec<Span>)>,
     value: Code<T>,
     arrays: Vec<&'s [T]>,
     stop: &'s (dyn Fn() -> bool + Sync),
 }
 
-/// A flat index: an offset, and a stride for each slot that counts.
+/// A flat index, and the indices of dimensions that some values of iterators may leave, with their
+/// extents.
 #[derive(Clone, Debug)]
-struct Linear {
-    offset: i64,
-    strides: Vec<(usize, i64)>,
+struct Place {
+    flat: Linear,
+    watched: Vec<(Linear, i64)>,
+    /// As messages name it.
+    tensor: String,
 }
 
-impl Linear {
-    fn at(&self, slots: &[i64]) -> usize {
-        let index = self
-            .strides
-            .iter()
-            .fold(self.offset, |sum, (slot, s)| sum + slots[*slot] * s);
-        usize::try_from(index).unwrap_or(usize::MAX)
+impl Place {
+    fn at(&self, slots: &[i64]) -> Result<usize, Fault> {
+        for (index, extent) in &self.watched {
+            let value = index.at(slots);
+            if value < 0 || value >= *extent {
+                let (tensor, index) = (self.tensor.clone(), value.to_string());
+                return Err(Fault::OutOfBounds { tensor, index });
+            }
+        }
+        Ok(usize::try_from(self.flat.at(slots)).unwrap_or(usize::MAX))
     }
 }
 
 enum Code<T> {
-    Load(usize, Linear),
+    Load(usize, Place),
     Number(T),
     Binary(BinaryOp, Box<Code<T>>, Box<Code<T>>),
     Apply(Function, Vec<Code<T>>),
@@ -89,7 +97,7 @@ struct Reduce<T> {
     op: BinaryOp,
     /// The first slot of the iterators.
     first: usize,
-    ranges: Vec<(i64, i64)>,
+    ranges: Vec<Span>,
     body: Box<Code<T>>,
 }
 
@@ -103,6 +111,7 @@ impl<'s, T: Number> Statement<'s, T> {
         let Node::Assign {
             target,
             value,
+            within,
             elsewhere,
         } = assignment.node()
         else {
@@ -115,12 +124,13 @@ impl<'s, T: Number> Statement<'s, T> {
             Index::At(index) => index,
             _ => &[],
         };
-        let own = names(index);
+        let own = within.nested(&names(index)).ok_or_else(meaningless)?;
         let extra: Vec<Name> = value
             .iterators()
             .into_iter()
             .filter(|n| !own.contains(n))
             .collect();
+        let extra = within.nested(&extra).ok_or_else(meaningless)?;
         // An iterator that the target lacks folds its values onto the old element.
         let (fold, value) = match (extra.is_empty(), value.node()) {
             (true, _) => (None, value),
@@ -140,29 +150,23 @@ impl<'s, T: Number> Statement<'s, T> {
         };
 
         let domains = Domains::of(assignment)?;
-        let ranges = |names: &[Name]| names.iter().map(|n| domains.get(n)).collect::<Vec<_>>();
         let mut compiler = Compiler {
             store,
             arrays: Vec::new(),
             scope: Vec::new(),
         };
-        for (name, range) in own
-            .iter()
-            .chain(&extra)
-            .zip(ranges(&own).into_iter().chain(ranges(&extra)))
-        {
-            compiler.scope.push((name.clone(), range));
-        }
+        let domain = compiler.enter(&own, within, &domains)?;
+        let folded = compiler.enter(&extra, within, &domains)?;
         Ok(Statement {
             name: tensor.name().cloned().ok_or_else(meaningless)?,
-            domain: ranges(&own),
+            domain,
             old: elements(store, tensor)?,
             elsewhere: match elsewhere {
                 Some(constant) => Some(T::constant(*constant).ok_or_else(meaningless)?),
                 None => None,
             },
-            target: compiler.linear(tensor, index)?,
-            fold: fold.map(|op| (op, ranges(&extra))),
+            target: compiler.place(tensor, index)?,
+            fold: fold.map(|op| (op, folded)),
             value: compiler.compile(value)?,
             arrays: compiler.arrays,
             stop: &|| false,
@@ -175,7 +179,7 @@ impl<'s, T: Number> Statement<'s, T> {
     /// Division of an integer by zero.
     pub fn at(&self, point: &[i64]) -> Result<(usize, T), Fault> {
         let mut slots = point.to_vec();
-        let k = self.target.at(&slots);
+        let k = self.target.at(&slots)?;
         let value = match &self.fold {
             None => self.evaluate(&self.value, &mut slots)?,
             Some((op, ranges)) => {
@@ -192,7 +196,7 @@ impl<'s, T: Number> Statement<'s, T> {
 
     fn evaluate(&self, code: &Code<T>, slots: &mut Vec<i64>) -> Result<T, Fault> {
         match code {
-            Code::Load(array, linear) => Ok(self.arrays[*array][linear.at(slots)]),
+            Code::Load(array, place) => Ok(self.arrays[*array][place.at(slots)?]),
             Code::Number(value) => Ok(*value),
             Code::Binary(op, left, right) => {
                 let left = self.evaluate(left, slots)?;
@@ -220,12 +224,12 @@ impl<'s, T: Number> Statement<'s, T> {
 
     fn for_each(
         &self,
-        ranges: &[(i64, i64)],
+        ranges: &[Span],
         slots: &mut Vec<i64>,
         visit: &mut dyn FnMut(&mut Vec<i64>) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
         let depth = slots.len();
-        let [(low, high), rest @ ..] = ranges else {
+        let [span, rest @ ..] = ranges else {
             let result = visit(slots);
             slots.truncate(depth);
             return result;
@@ -233,7 +237,7 @@ impl<'s, T: Number> Statement<'s, T> {
         if (self.stop)() {
             return Err(Fault::Stopped);
         }
-        for value in *low..*high {
+        for value in span.values(slots) {
             slots.truncate(depth);
             slots.push(value);
             self.for_each(rest, slots, visit)?;
@@ -251,36 +255,56 @@ impl<'s, T: Number> Statement<'s, T> {
     /// The number of leaves visited to evaluate one element.
     pub fn cost(&self) -> f64 {
         let folded = self.fold.iter().flat_map(|(_, ranges)| ranges);
-        cost(&self.value)
-            * folded
-                .map(|(low, high)| (high - low) as f64)
-                .product::<f64>()
+        cost(&self.value) * folded.map(Span::most).product::<f64>()
     }
 
-    /// The number of elements assigned.
+    /// The number of elements assigned, if their iterators were independent.
     pub fn count(&self) -> f64 {
-        self.domain
-            .iter()
-            .map(|(low, high)| (high - low) as f64)
-            .product()
+        self.domain.iter().map(Span::most).product()
     }
 
-    /// The first point of the domain.
-    pub fn first(&self) -> Vec<i64> {
-        self.domain.iter().map(|(low, _)| *low).collect()
+    /// The values of the iterators of the target.
+    pub fn domain(&self) -> &[Span] {
+        &self.domain
     }
 
-    /// Moves `point` to the next one in row-major order; false at the end.
-    pub fn advance(&self, point: &mut [i64]) -> bool {
-        for (x, (low, high)) in point.iter_mut().zip(&self.domain).rev() {
-            *x += 1;
-            if *x < *high {
-                return true;
+    /// The first point of the domain, if there is one.
+    pub fn first(&self) -> Option<Vec<i64>> {
+        first(&self.domain, &mut Vec::new())
+    }
+
+    /// The point after `point` in row-major order, if there is one.
+    pub fn next(&self, mut point: Vec<i64>) -> Option<Vec<i64>> {
+        while let Some(value) = point.pop() {
+            let span = &self.domain[point.len()];
+            let next = value + span.step;
+            if next < span.ends(&point).1 {
+                point.push(next);
+                let rest = &self.domain[point.len()..];
+                let found = first(rest, &mut point);
+                if found.is_some() {
+                    return found;
+                }
             }
-            *x = *low;
         }
-        false
+        None
     }
+}
+
+/// The first point with these values of the first iterators.
+fn first(rest: &[Span], point: &mut Vec<i64>) -> Option<Vec<i64>> {
+    let [span, inner @ ..] = rest else {
+        return Some(point.clone());
+    };
+    for value in span.values(point) {
+        point.push(value);
+        let found = first(inner, point);
+        point.pop();
+        if found.is_some() {
+            return found;
+        }
+    }
+    None
 }
 
 fn cost<T>(code: &Code<T>) -> f64 {
@@ -289,12 +313,7 @@ fn cost<T>(code: &Code<T>) -> f64 {
         Code::Binary(_, left, right) => cost(left) + cost(right),
         Code::Apply(_, args) => args.iter().map(cost).sum(),
         Code::Reduce(reduce) => {
-            cost(&reduce.body)
-                * reduce
-                    .ranges
-                    .iter()
-                    .map(|(low, high)| (high - low) as f64)
-                    .product::<f64>()
+            cost(&reduce.body) * reduce.ranges.iter().map(Span::most).product::<f64>()
         }
     }
 }
@@ -325,9 +344,9 @@ impl<T: Number> Compiler<'_, '_, T> {
                     Index::Forbidden => &[],
                     Index::Unset => return Err(meaningless()),
                 };
-                let linear = self.linear(tensor, index)?;
+                let place = self.place(tensor, index)?;
                 self.arrays.push(elements(self.store, tensor)?);
-                Ok(Code::Load(self.arrays.len() - 1, linear))
+                Ok(Code::Load(self.arrays.len() - 1, place))
             }
             Node::Binary {
                 op, left, right, ..
@@ -346,13 +365,14 @@ impl<T: Number> Compiler<'_, '_, T> {
             Node::Reduce {
                 reduction,
                 over,
+                within,
                 body,
                 ..
             } => {
                 let first = self.scope.len();
-                let domains = Domains::under(body, over, &self.scope)?;
-                let ranges: Vec<(i64, i64)> = over.iter().map(|n| domains.get(n)).collect();
-                self.scope.extend(over.iter().cloned().zip(ranges.clone()));
+                let over = within.nested(over).ok_or_else(meaningless)?;
+                let domains = Domains::under(body, &over, within, &self.scope)?;
+                let ranges = self.enter(&over, within, &domains)?;
                 let identity = T::constant(reduction.identity(body.elem()));
                 let body = Box::new(self.compile(body)?);
                 self.scope.truncate(first);
@@ -368,33 +388,90 @@ impl<T: Number> Compiler<'_, '_, T> {
         }
     }
 
-    /// The flat index; no value of the iterators in scope may leave a dimension.
-    fn linear(&self, tensor: &Tensor, index: &[Affine]) -> Result<Linear, Fault> {
-        let mut linear = Linear {
-            offset: 0,
-            strides: Vec::new(),
+    /// Iterators come into scope, each after those that its range depends on.
+    fn enter(
+        &mut self,
+        names: &[Name],
+        within: &Domain,
+        domains: &Domains,
+    ) -> Result<Vec<Span>, Fault> {
+        let mut spans = Vec::with_capacity(names.len());
+        for name in names {
+            let span = match within.get(name) {
+                None => Span::whole(domains.get(name)),
+                Some(range) => self.span(range)?,
+            };
+            self.scope.push((name.clone(), span.around));
+            spans.push(span);
+        }
+        Ok(spans)
+    }
+
+    fn span(&self, range: &Range) -> Result<Span, Fault> {
+        let forms = |bounds: &[Affine]| -> Result<Vec<Linear>, Fault> {
+            bounds.iter().map(|b| self.linear(b)).collect()
         };
+        let (lower, upper) = (forms(&range.lower)?, forms(&range.upper)?);
+        let low = range.lower.iter().map(|b| self.interval(b).0).max();
+        let high = range.upper.iter().map(|b| self.interval(b).1).min();
+        let low = low.unwrap_or(0);
+        Ok(Span {
+            lower,
+            upper,
+            step: range.step,
+            around: (low, high.unwrap_or(0).max(low)),
+        })
+    }
+
+    /// The least and greatest value of an index.
+    fn interval(&self, index: &Affine) -> (i64, i64) {
+        let (mut low, mut high) = (index.offset(), index.offset());
+        for (name, c) in index.terms() {
+            let around = self.scope.iter().rfind(|(n, _)| n == name);
+            let (first, end) = around.map_or((0, 1), |(_, around)| *around);
+            let ends = (c * first, c * (end - 1));
+            (low, high) = (low + ends.0.min(ends.1), high + ends.0.max(ends.1));
+        }
+        (low, high)
+    }
+
+    fn linear(&self, index: &Affine) -> Result<Linear, Fault> {
+        let mut strides = Vec::with_capacity(index.terms().len());
+        for (name, c) in index.terms() {
+            let Some(slot) = self.scope.iter().rposition(|(n, _)| n == name) else {
+                return Err(Fault::Meaningless(index.to_string()));
+            };
+            strides.push((slot, *c));
+        }
+        Ok(Linear {
+            offset: index.offset(),
+            strides,
+        })
+    }
+
+    /// The place of an element. Where ranges are inferred, no value of the iterators in scope may
+    /// leave a dimension; where they are given, that is seen as elements are read.
+    fn place(&self, tensor: &Tensor, index: &[Affine]) -> Result<Place, Fault> {
+        let mut flat = Linear::default();
+        let mut watched = Vec::new();
         for (index, &extent) in index.iter().zip(tensor.shape().extents()) {
-            let (mut low, mut high) = (index.offset(), index.offset());
             let extent = i64::try_from(extent).unwrap_or(i64::MAX);
-            linear.offset = linear.offset * extent + index.offset();
-            for (_, stride) in &mut linear.strides {
+            let own = self.linear(index)?;
+            flat.offset = flat.offset * extent + own.offset;
+            for (_, stride) in &mut flat.strides {
                 *stride *= extent;
             }
-            for (name, c) in index.terms() {
-                let Some(slot) = self.scope.iter().rposition(|(n, _)| n == name) else {
-                    return Err(Fault::Meaningless(index.to_string()));
-                };
-                let (first, end) = self.scope[slot].1;
-                let ends = (c * first, c * (end - 1));
-                (low, high) = (low + ends.0.min(ends.1), high + ends.0.max(ends.1));
-                linear.strides.push((slot, *c));
-            }
+            flat.strides.extend(own.strides.iter().copied());
+            let (low, high) = self.interval(index);
             if low < 0 || high >= extent {
-                let (tensor, index) = (tensor.label().to_owned(), index.to_string());
-                return Err(Fault::OutOfBounds { tensor, index });
+                watched.push((own, extent));
             }
         }
-        Ok(linear)
+        let tensor = tensor.label().to_owned();
+        Ok(Place {
+            flat,
+            watched,
+            tensor,
+        })
     }
 }

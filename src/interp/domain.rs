@@ -1,13 +1,82 @@
 //! The domain of each iterator, found once more, without the inference of `analysis`: an iterator
 //! takes the values for which no index leaves its dimension. Indices of a single iterator decide
-//! first. An iterator that stands in none takes the values for which its other indices stay
-//! inside, whatever the other iterators are.
+//! first. An iterator that is in none of those takes the values for which its other indices stay
+//! inside, whatever the other iterators are. Ranges that the definition gives are taken as they are.
 
 use super::Fault;
-use crate::ir::{Affine, Expr, Index, Name, Node};
+use crate::ir::{Affine, Domain, Expr, Index, Name, Node, Range};
 use std::collections::HashMap;
+use std::iter::StepBy;
+use std::ops;
 
 type Ranges = HashMap<Name, (i64, i64)>;
+
+/// A sum of the values in slots, each with a factor.
+#[derive(Clone, Debug, Default)]
+pub struct Linear {
+    pub(super) offset: i64,
+    pub(super) strides: Vec<(usize, i64)>,
+}
+
+impl Linear {
+    pub(super) fn at(&self, slots: &[i64]) -> i64 {
+        let terms = self.strides.iter();
+        terms.fold(self.offset, |sum, (slot, s)| sum + slots[*slot] * s)
+    }
+}
+
+/// The values of an iterator: from the greatest of `lower` to before the least of `upper`.
+#[derive(Clone, Debug)]
+pub struct Span {
+    pub(super) lower: Vec<Linear>,
+    pub(super) upper: Vec<Linear>,
+    pub(super) step: i64,
+    /// A half-open range around all values, whatever those of other iterators are.
+    pub(super) around: (i64, i64),
+}
+
+impl Span {
+    pub(super) fn whole((low, high): (i64, i64)) -> Span {
+        let number = |offset| Linear {
+            offset,
+            strides: Vec::new(),
+        };
+        Span {
+            lower: vec![number(low)],
+            upper: vec![number(high)],
+            step: 1,
+            around: (low, high),
+        }
+    }
+
+    /// The values, where those of iterators around are in `slots`.
+    pub fn values(&self, slots: &[i64]) -> StepBy<ops::Range<i64>> {
+        let (low, high) = self.ends(slots);
+        (low..high).step_by(usize::try_from(self.step).unwrap_or(1))
+    }
+
+    /// Value number `fraction` of all of them, from 0 to before 1.
+    pub fn value(&self, slots: &[i64], fraction: f64) -> Option<i64> {
+        let (low, high) = self.ends(slots);
+        let values = (high - low).max(0).unsigned_abs();
+        let values = values.div_ceil(self.step.unsigned_abs());
+        let at = (fraction * values as f64) as i64;
+        (values > 0).then(|| low + at * self.step)
+    }
+
+    /// The first value, and one that all are below.
+    pub(super) fn ends(&self, slots: &[i64]) -> (i64, i64) {
+        let low = self.lower.iter().map(|l| l.at(slots)).max().unwrap_or(0);
+        let high = self.upper.iter().map(|l| l.at(slots)).min().unwrap_or(0);
+        (low, high)
+    }
+
+    /// The most values that there are.
+    pub(super) fn most(&self) -> f64 {
+        let (low, high) = self.around;
+        ((high - low) as f64 / self.step as f64).ceil()
+    }
+}
 
 /// The values that iterators take.
 pub(super) struct Domains(Ranges);
@@ -15,19 +84,30 @@ pub(super) struct Domains(Ranges);
 impl Domains {
     /// Of the free iterators.
     pub(super) fn of(expr: &Expr) -> Result<Domains, Fault> {
-        Domains::under(expr, &expr.iterators(), &[])
+        let none = Domain::default();
+        let within = match expr.node() {
+            Node::Assign { within, .. } => within,
+            _ => &none,
+        };
+        Domains::under(expr, &expr.iterators(), within, &[])
     }
 
     /// Of the iterators `wanted`, which are free in `expr`, below others with the ranges `scope`,
-    /// the innermost one last.
+    /// the innermost one last. Some of those wanted have their ranges `within` a domain.
     pub(super) fn under(
         expr: &Expr,
         wanted: &[Name],
+        within: &Domain,
         scope: &[(Name, (i64, i64))],
     ) -> Result<Domains, Fault> {
         let around: Ranges = scope.iter().cloned().collect();
         let mut found = HashMap::new();
-        narrow(expr, wanted, &Ranges::new(), &mut found);
+        let inferred: Vec<Name> = wanted
+            .iter()
+            .filter(|n| within.get(n).is_none())
+            .cloned()
+            .collect();
+        narrow(expr, &inferred, &Ranges::new(), &mut found);
         while found.len() < wanted.len() {
             let mut known = around.clone();
             known.retain(|name, _| !wanted.contains(name));
@@ -38,7 +118,17 @@ impl Domains {
                 .cloned()
                 .collect();
             let mut fitted = HashMap::new();
-            narrow(expr, &open, &known, &mut fitted);
+            for name in &open {
+                let range = within.get(name);
+                if let Some(around) = range.and_then(|range| around_of(range, &known)) {
+                    fitted.insert(name.clone(), around);
+                }
+            }
+            if fitted.is_empty() {
+                let inferred = open.iter().filter(|n| within.get(n).is_none());
+                let inferred: Vec<Name> = inferred.cloned().collect();
+                narrow(expr, &inferred, &known, &mut fitted);
+            }
             if fitted.is_empty() {
                 return Err(Fault::Meaningless(open[0].to_string()));
             }
@@ -73,7 +163,9 @@ fn narrow(expr: &Expr, wanted: &[Name], known: &Ranges, found: &mut Ranges) {
             }
             return;
         }
-        Node::Reduce { over, body, .. } => {
+        Node::Reduce {
+            over, within, body, ..
+        } => {
             let mut wanted = wanted.to_vec();
             wanted.retain(|n| !over.contains(n));
             let mut known = known.clone();
@@ -81,7 +173,7 @@ fn narrow(expr: &Expr, wanted: &[Name], known: &Ranges, found: &mut Ranges) {
             for name in over {
                 known.remove(name);
             }
-            if let Ok(Domains(own)) = Domains::under(body, over, &scope) {
+            if let Ok(Domains(own)) = Domains::under(body, over, within, &scope) {
                 known.extend(own);
             }
             narrow(body, &wanted, &known, found);
@@ -92,6 +184,21 @@ fn narrow(expr: &Expr, wanted: &[Name], known: &Ranges, found: &mut Ranges) {
     for child in expr.children() {
         narrow(child, wanted, known, found);
     }
+}
+
+/// The box around a given range, if those of the iterators in its bounds are known.
+fn around_of(range: &Range, known: &Ranges) -> Option<(i64, i64)> {
+    let interval = |bound: &Affine| {
+        bound.terms().iter().try_fold((bound.offset(), bound.offset()), |(low, high), (n, c)| {
+            let (first, end) = known.get(n)?;
+            let ends = (c * first, c * (end - 1));
+            Some((low + ends.0.min(ends.1), high + ends.0.max(ends.1)))
+        })
+    };
+    let low: Option<Vec<i64>> = range.lower.iter().map(|b| Some(interval(b)?.0)).collect();
+    let high: Option<Vec<i64>> = range.upper.iter().map(|b| Some(interval(b)?.1)).collect();
+    let low = low?.into_iter().max()?;
+    Some((low, high?.into_iter().min()?.max(low)))
 }
 
 /// The values of an iterator for which `index` lies in 0..extent, found from the end points.

@@ -1,6 +1,7 @@
 //! Arguments of operations, as values: what a step of a path remembers.
 
 use super::affine::Affine;
+use super::domain::Domain;
 use super::elem::Elem;
 use super::expr::Expr;
 use super::function::Comparison;
@@ -45,6 +46,8 @@ pub enum Arg {
     Steps(Path),
     /// Options by name: integers and words.
     Options(Vec<(String, Arg)>),
+    /// Ranges of iterators.
+    Ranges(Domain),
 }
 
 /// Nests in arguments remember the steps that made them up to this depth, so that walks over
@@ -118,6 +121,7 @@ impl Arg {
                 let steps: Vec<String> = path.steps().iter().map(|s| format!(".{s}")).collect();
                 format!("|sub| sub{}", steps.concat())
             }
+            Arg::Ranges(domain) => domain.script(),
             Arg::Options(options) => {
                 let options = options.iter();
                 let texts: Vec<String> = options

@@ -45,6 +45,25 @@ impl Domain {
         Domain(kept.cloned().collect())
     }
 
+    /// The domain as a script writes it: `#{i: 1..9, j: max(0, i - 2)..i + 1 by 2}`.
+    pub fn script(&self) -> String {
+        let bound = |name: &str, bounds: &[Affine]| {
+            let mut texts = bounds.iter().map(Affine::to_string);
+            let first = texts.next().unwrap_or_default();
+            texts.fold(first, |text, next| format!("{name}({text}, {next})"))
+        };
+        let entry = |(name, range): &(Name, Range)| {
+            let (lower, upper) = (bound("max", &range.lower), bound("min", &range.upper));
+            let step = match range.step {
+                1 => String::new(),
+                step => format!(" by {step}"),
+            };
+            format!("{name}: {lower}..{upper}{step}")
+        };
+        let entries: Vec<String> = self.0.iter().map(entry).collect();
+        format!("#{{{}}}", entries.join(", "))
+    }
+
     /// The iterators in bounds.
     pub fn mentioned(&self) -> impl Iterator<Item = &Name> {
         let bounds = self.0.iter().flat_map(|(_, range)| range.bounds());

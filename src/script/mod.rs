@@ -51,6 +51,7 @@ mod names;
 mod operations;
 mod operators;
 mod places;
+mod ranges;
 mod rewrite;
 mod session;
 mod stack;

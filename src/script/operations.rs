@@ -3,11 +3,12 @@
 use super::call::{self, Call, Callee};
 use super::captured;
 use super::fail::Failure;
+use super::ranges::{self, RANGES};
 use super::indices::{self, ITERATORS, iter_lists, iters, optional_iters};
 use super::state::Shared;
 use super::values::{self, Index, RawArrow};
 use crate::analysis::position::{self, Position};
-use crate::ir::{Comparison, Elem, Expr, Name, Nest, Number, Path};
+use crate::ir::{Affine, Comparison, Elem, Expr, Name, Nest, Number, Path};
 use crate::transform::nest::at::focus;
 use crate::transform::nest::interchange::INTERCHANGE;
 use crate::transform::tensor::declare::{SCALAR, TENSOR};
@@ -62,10 +63,37 @@ fn args(op: &'static Op, call: &Call) -> Result<Vec<Arg>, Failure> {
         }
         return Ok(args);
     }
-    let params = op.params[..call.count()].iter().enumerate();
-    params
+    let last = call.count().saturating_sub(1);
+    let takes_ranges = op.params.last().is_some_and(|p| p.kind == Kind::Ranges);
+    let ranged = takes_ranges && call.value(last).is_some_and(|value| value.is_map());
+    let params = op.params[..call.count() - usize::from(ranged)].iter().enumerate();
+    let args: Result<Vec<Arg>, Failure> = params
         .map(|(k, param)| convert(call, k, param.kind))
-        .collect()
+        .collect();
+    let mut args = args?;
+    if ranged {
+        let domain = ranges::ranges(call, last, &in_play(&args))?;
+        args.push(Arg::Ranges(domain));
+    }
+    Ok(args)
+}
+
+/// The iterators that arguments mention.
+fn in_play(args: &[Arg]) -> Vec<Name> {
+    let of_index = |index: &[Affine]| -> Vec<Name> {
+        let terms = index.iter().flat_map(Affine::terms);
+        terms.map(|(name, _)| name.clone()).collect()
+    };
+    let names = args.iter().flat_map(|arg| match arg {
+        Arg::Expr(expr) => expr.iterators(),
+        Arg::Iters(list) => of_index(list),
+        Arg::Arrow(arrow) => {
+            let lists = arrow.from.iter().flatten().chain([&arrow.to]);
+            lists.flat_map(|list| of_index(list)).collect()
+        }
+        _ => Vec::new(),
+    });
+    names.collect()
 }
 
 fn apply(op: &'static Op, call: &Call, args: &[Arg]) -> Result<Dynamic, Failure> {
@@ -153,6 +181,7 @@ fn convert(call: &Call, k: usize, kind: Kind) -> Result<Arg, Failure> {
             let factors: Result<_, Failure> = map.iter().map(factor).collect();
             factors.map(Arg::Options)
         }
+        Kind::Ranges => Err(call.expected(k, RANGES)),
         Kind::Int => call.int(k).map(Arg::Int),
         Kind::Steps => steps(call, k).map(Arg::Steps),
         Kind::Extents => {

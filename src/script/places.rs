@@ -5,6 +5,7 @@
 //! compiled at lines of its own: the line alone tells the text.
 
 use super::captured;
+use super::ranges;
 use super::lex;
 use super::rewrite::{self, Edit, Kind};
 use crate::diag::{Sources, Span};
@@ -42,6 +43,8 @@ pub struct Places {
     next_line: usize,
     /// For operators and calls, where their operands have variables that read as iterators.
     operands: HashMap<Position, Vec<Option<Position>>>,
+    /// For calls, the variables that read as iterators in ranges among their arguments.
+    in_ranges: HashMap<Position, Vec<(String, Position)>>,
 }
 
 impl Places {
@@ -65,6 +68,7 @@ impl Places {
             // Only a session of very many lines comes here: old ones lose their places.
             self.sources.clear();
             self.operands.clear();
+            self.in_ranges.clear();
             self.next_line = 0;
         }
         let mut rewritten = rewrite::rewrite(text, is_declared, kind);
@@ -103,6 +107,13 @@ impl Places {
     /// Registers what a text that was added became.
     pub fn compiled(&mut self, ast: &AST) {
         self.operands.extend(captured::operands(ast));
+        self.in_ranges.extend(ranges::variables(ast));
+    }
+
+    /// The variables that read as iterators in ranges among the arguments of a call, with the
+    /// iterators whose ranges these are.
+    pub fn in_ranges(&self, position: Position) -> &[(String, Position)] {
+        self.in_ranges.get(&position).map_or(&[], Vec::as_slice)
     }
 
     /// Where an operand of the operator at `position`, counted from 0, has a variable that reads as

@@ -10,7 +10,7 @@ use super::state::{Shared, State};
 use super::suggest::Known;
 use super::unused::Last;
 use super::workbench::Workbench;
-use super::{fail, methods, modules, names, operations, operators, values};
+use super::{fail, methods, modules, names, operations, operators, ranges, values};
 use crate::codegen;
 use crate::diag::{Diagnostic, Sources};
 use crate::ir::Nest;
@@ -98,7 +98,10 @@ impl Session {
             .disable_symbol("eval")
             .set_module_resolver(modules::Resolver::new(self.shared.clone()));
         engine.register_custom_operator("->", 25)?;
+        // Weaker than `..`, as in `0..n by 2`.
+        engine.register_custom_operator("by", 24)?;
         values::register(engine, &self.shared);
+        ranges::register(engine);
         fail::register(engine);
         names::register(engine, &self.shared)?;
         operators::register(engine, &self.shared);

@@ -173,6 +173,26 @@ pub enum ErrorKind {
         /// The iterator.
         iterator: Name,
     },
+    /// A range of an iterator that is not reduced over.
+    #[error("gives a range to `{iterator}`, which is not among the iterators that are reduced over")]
+    NotReduced {
+        /// The iterator.
+        iterator: String,
+    },
+    /// A mean of numbers of values that differ.
+    #[error("the mean over `{iterator}` has no fixed number of values")]
+    NoMean {
+        /// The iterator.
+        iterator: Name,
+    },
+    /// A range of an iterator that an assignment does not have.
+    #[error("gives a range to `{iterator}`, which the assignment does not have: its iterators are [{}]", list(.has))]
+    NoIterator {
+        /// The iterator.
+        iterator: Name,
+        /// Those that it has.
+        has: Vec<Name>,
+    },
     /// An iterator is listed twice.
     #[error("`{iterator}` is listed twice")]
     Repeated {

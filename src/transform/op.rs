@@ -102,6 +102,9 @@ pub enum Kind {
     Options(&'static [Param]),
     /// Integers by the names of loops, such as `#{t: 2}`.
     Factors,
+    /// Ranges of iterators, such as `#{i: 1..9, j: 0..i + 1}`. The last parameter of an operation;
+    /// optional ones before it may be left out all the same.
+    Ranges,
     /// A text.
     Text,
 }

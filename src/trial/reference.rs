@@ -4,7 +4,7 @@ use super::{Blame, Candidate, Inputs, TrialError, definition, naive};
 use crate::analysis::bounds::Bounds;
 use crate::analysis::work;
 use crate::interp::Fault;
-use crate::interp::definition::{Statement, run};
+use crate::interp::definition::{Span, Statement, run};
 use crate::interp::execute;
 use crate::interp::store::{Data as Elements, Number, Store};
 use crate::ir::{Elem, Expr, Name, Nest, Tensor};
@@ -226,7 +226,9 @@ impl Reference<'_> {
             return Ok(0);
         };
         let count = (loads / code.cost()).max(MIN_SAMPLES).min(code.count()) as u64;
-        let points: Vec<Vec<i64>> = (0..count).map(|k| sample(&code.domain, k, count)).collect();
+        let points: Vec<Vec<i64>> = (0..count)
+            .filter_map(|k| sample(code.domain(), k, count))
+            .collect();
         let evaluated: Result<Vec<(usize, T)>, _> = points
             .par_iter()
             .map(|point| code.at(point).map_err(|fault| self.fault(fault)))
@@ -286,9 +288,10 @@ impl From<i64> for Approximate {
     }
 }
 
-/// Point number `k` of `count` in a box: its first and last corners, and points that fill it
-/// evenly (the additive recurrence of irrational steps).
-fn sample(domain: &[(i64, i64)], k: u64, count: u64) -> Vec<i64> {
+/// Point number `k` of `count` in a domain: its first and last corners, and points that fill it
+/// evenly (the additive recurrence of irrational steps). `None` where the domain has no values of
+/// inner iterators.
+fn sample(domain: &[Span], k: u64, count: u64) -> Option<Vec<i64>> {
     const STEPS: [f64; 8] = [
         0.618_033_988_749_895,
         0.414_213_562_373_095,
@@ -299,15 +302,16 @@ fn sample(domain: &[(i64, i64)], k: u64, count: u64) -> Vec<i64> {
         0.605_551_275_463_989,
         0.123_105_625_617_661,
     ];
-    let pick = |(d, (low, high)): (usize, &(i64, i64))| match k {
-        0 => *low,
-        _ if k + 1 == count => high - 1,
-        _ => {
-            let fraction = (k as f64 * STEPS[d % STEPS.len()]).fract();
-            low + (fraction * (high - low) as f64) as i64
-        }
-    };
-    domain.iter().enumerate().map(pick).collect()
+    let mut point = Vec::with_capacity(domain.len());
+    for (d, span) in domain.iter().enumerate() {
+        let fraction = match k {
+            0 => 0.0,
+            _ if k + 1 == count => 1.0 - f64::EPSILON,
+            _ => (k as f64 * STEPS[d % STEPS.len()]).fract(),
+        };
+        point.push(span.value(&point, fraction)?);
+    }
+    Some(point)
 }
 
 /// Whether a part of a definition is executed as its loops stand.

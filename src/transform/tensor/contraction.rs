@@ -13,7 +13,7 @@
 use super::eq::assign;
 use super::infer::{binary, reduce};
 use crate::analysis::shape;
-use crate::ir::{Affine, BinaryOp, Expr, Name, Node, Reduction};
+use crate::ir::{Affine, Domain, BinaryOp, Expr, Name, Node, Reduction};
 use crate::lower::flatten::flatten;
 use crate::transform::Error;
 use thiserror::Error as Described;
@@ -39,6 +39,9 @@ pub enum NoSplit {
     /// An iterator has another range without the factors that leave.
     #[error("has other ranges of iterators without some of its factors")]
     Ranges,
+    /// Iterators have ranges that the definition gives to them.
+    #[error("has iterators whose ranges are given, which it would lose")]
+    Given,
     /// There are too many orders.
     #[error("has more than {MAX_FACTORS} factors")]
     TooMany,
@@ -63,11 +66,14 @@ struct Product {
 
 impl Product {
     fn of(assignment: &Expr) -> Result<Product, NoSplit> {
-        let Node::Assign { value, .. } = assignment.node() else {
+        let Node::Assign { value, within, .. } = assignment.node() else {
             return Err(NoSplit::NoProduct);
         };
         let mut taken = assignment.iterators();
         let flat = flatten(value, &mut taken).map_err(|_| NoSplit::NoProduct)?;
+        if !within.is_empty() || !flat.within.is_empty() {
+            return Err(NoSplit::Given);
+        }
         let mut factors = Vec::new();
         collect(&flat.body, &mut factors);
         match flat.reduction {
@@ -172,6 +178,7 @@ impl Product {
         Ok(Expr::new(Node::Assign {
             target: target.clone(),
             value,
+            within: Domain::default(),
             elsewhere: *elsewhere,
         }))
     }

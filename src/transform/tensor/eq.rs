@@ -27,7 +27,30 @@
 //! Every assigned element gets the value computed from the tensors before the assignment. Elements
 //! that no iteration assigns keep their contents, or get the number `elsewhere`.
 //!
-//! Refuses: what `vadd` refuses; a target index that could be negative; extents that disagree with
+//! A map of ranges as the last argument says which values iterators take, where the ranges that
+//! follow from the tensors are not meant: `a..b` from a to before b, `a..b by 2`. Bounds may depend on
+//! other iterators, and be the greatest or the least of several: `max(0, i - 2)..min(n, i + 3)`.
+//!
+//! ```rhai
+//! let A = tensor([4, 4]);
+//! let x = tensor([10]);
+//! x = eq(x + 1, [i], #{i: 1..9});
+//! let L = eq(A, [i, j], #{j: 0..i + 1});
+//! print(x); print(L); print(build(L));
+//! ```
+//!
+//! ```text
+//! f64 x[10]
+//! x[i] = x[i] + 1 where i in 1..9
+//! f64 L[4][4], A[4][4]
+//! L[i][j] = A[i][j] where j in 0..i + 1
+//! f64 L[4][4], A[4][4]
+//! for i in 0..4
+//!   for j in 0..i + 1
+//!     L[i][j] = A[i][j]
+//! ```
+//!
+//! Refuses: what `vadd` refuses; a range for which an index leaves its tensor; a target index that could be negative; extents that disagree with
 //! those of the value, unless `elsewhere` is given; a number that is not a value of the
 //! element type.
 //!
@@ -36,7 +59,7 @@
 use super::operand::{indexed, typed};
 use crate::analysis::bounds::Bounds;
 use crate::analysis::shape::{self, Mismatch, Place};
-use crate::ir::{Affine, Constant, Expr, Index, Loop, Name, Node, Range, Shape, Tensor};
+use crate::ir::{Affine, Constant, Domain, Expr, Index, Loop, Name, Node, Range, Shape, Tensor};
 use crate::transform::{
     Arg, Arrow, Error, ErrorKind, Iters, Kind, Number, Op, Param, Returns, Value,
 };
@@ -49,23 +72,36 @@ pub static EQ: Op = Op {
         Param::new("iterators", Kind::Arrow),
         Param::optional("extents", Kind::Extents),
         Param::optional("elsewhere", Kind::Number),
+        Param::optional("ranges", Kind::Ranges),
     ],
     returns: Returns::Expr,
     file: include_str!("eq.rs"),
-    call: |args| match args {
-        [Arg::Expr(value), Arg::Arrow(arrow)] => eq(value, arrow).map(Value::Expr),
-        [Arg::Expr(value), Arg::Arrow(arrow), Arg::Extents(extents)] => {
-            eq_within(value, arrow, extents, None).map(Value::Expr)
+    call: |args| {
+        let (args, ranges) = with_ranges(args);
+        match args {
+            [Arg::Expr(value), Arg::Arrow(arrow)] => eq_over(value, arrow, ranges),
+            [Arg::Expr(value), Arg::Arrow(arrow), Arg::Extents(extents)] => {
+                eq_within(value, arrow, extents, None, ranges)
+            }
+            [
+                Arg::Expr(value),
+                Arg::Arrow(arrow),
+                Arg::Extents(extents),
+                Arg::Number(elsewhere),
+            ] => eq_within(value, arrow, extents, Some(*elsewhere), ranges),
+            _ => Err(ErrorKind::Misdeclared.into()),
         }
-        [
-            Arg::Expr(value),
-            Arg::Arrow(arrow),
-            Arg::Extents(extents),
-            Arg::Number(elsewhere),
-        ] => eq_within(value, arrow, extents, Some(*elsewhere)).map(Value::Expr),
-        _ => Err(ErrorKind::Misdeclared.into()),
+        .map(Value::Expr)
     },
 };
+
+/// Arguments without the ranges at their end, and these.
+pub(super) fn with_ranges(args: &[Arg]) -> (&[Arg], Domain) {
+    match args {
+        [rest @ .., Arg::Ranges(ranges)] => (rest, ranges.clone()),
+        _ => (args, Domain::default()),
+    }
+}
 
 /// The list of the only operand; iterators are the parameter after it.
 pub(super) fn only_list(arrow: &Arrow) -> Result<Iters, Error> {
@@ -85,7 +121,17 @@ pub(super) fn only_list(arrow: &Arrow) -> Result<Iters, Error> {
 /// # Errors
 /// As the header says.
 pub fn eq(value: &Expr, arrow: &Arrow) -> Result<Expr, Error> {
-    assign(assigned(value, arrow)?, &arrow.to, 1)
+    eq_over(value, arrow, Domain::default())
+}
+
+/// The same over given ranges of some iterators.
+///
+/// # Errors
+/// As the header says.
+pub fn eq_over(value: &Expr, arrow: &Arrow, ranges: Domain) -> Result<Expr, Error> {
+    let value = assigned(value, arrow)?;
+    let ranges = checked(ranges, &value, &arrow.to)?;
+    assign_over(value, &arrow.to, ranges, 1)
 }
 
 /// The assignment of `value` to a tensor named □ of these extents, whose other elements get a
@@ -98,8 +144,10 @@ pub fn eq_within(
     arrow: &Arrow,
     extents: &[i64],
     elsewhere: Option<Number>,
+    ranges: Domain,
 ) -> Result<Expr, Error> {
     let value = assigned(value, arrow)?;
+    let ranges = checked(ranges, &value, &arrow.to)?;
     let elsewhere = elsewhere.map(|number| typed(number, value.elem()));
     let elsewhere = elsewhere
         .transpose()
@@ -107,7 +155,7 @@ pub fn eq_within(
     let target = Shape::new(extents, value.elem())
         .map_err(Error::from)
         .map(|shape| Tensor::new(shape, value.elem()));
-    let assignment = target.and_then(|target| assign_onto(&value, &arrow.to, &target, elsewhere));
+    let assignment = target.and_then(|target| assign_onto(&value, &arrow.to, &target, ranges, elsewhere));
     assignment.map_err(|e| e.at_argument(2))
 }
 
@@ -117,26 +165,60 @@ fn assigned(value: &Expr, arrow: &Arrow) -> Result<Expr, Error> {
     indexed(value, &given).map_err(|kind| Error::from(kind).at_argument(0))
 }
 
+/// The ranges of iterators of an assignment, in the order of its loops.
+fn checked(ranges: Domain, value: &Expr, to: &[Affine]) -> Result<Domain, Error> {
+    let mut names: Vec<Name> = Vec::new();
+    let of_target = to.iter().flat_map(Affine::terms).map(|(name, _)| name);
+    for name in of_target.chain(&value.iterators()) {
+        if !names.contains(name) {
+            names.push(name.clone());
+        }
+    }
+    for (name, _) in ranges.iter() {
+        if !names.contains(name) {
+            let kind = ErrorKind::NoIterator {
+                iterator: name.clone(),
+                has: names,
+            };
+            return Err(kind.into());
+        }
+    }
+    let ordered = names.iter().filter_map(|n| Some((n.clone(), ranges.get(n)?.clone())));
+    Ok(Domain::new(ordered))
+}
+
 /// `□[to] = value` with the target's shape inferred; `argument` is the one that holds `to`.
 pub(super) fn assign(value: Expr, to: &[Affine], argument: usize) -> Result<Expr, Error> {
-    let shape = infer_target(&value, to).map_err(|e| e.at_argument(argument))?;
+    assign_over(value, to, Domain::default(), argument)
+}
+
+/// The same over given ranges of some iterators.
+fn assign_over(
+    value: Expr,
+    to: &[Affine],
+    within: Domain,
+    argument: usize,
+) -> Result<Expr, Error> {
+    let shape = infer_target(&value, to, &within).map_err(|e| e.at_argument(argument))?;
     let target = Tensor::new(shape, value.elem());
     let target = Expr::access(target, Index::At(to.to_vec()));
     let assignment = Expr::new(Node::Assign {
         target,
         value,
+        within,
         elsewhere: None,
     });
-    match assignment.is_in_limits() {
-        true => Ok(assignment),
-        false => Err(ErrorKind::TooComplex.into()),
+    if !assignment.is_in_limits() {
+        return Err(ErrorKind::TooComplex.into());
     }
+    shape::ranges(&assignment)?;
+    Ok(assignment)
 }
 
 /// The smallest shape that the indices fit in. An iterator that stands alone in the target and in
 /// the value has one extent in both, even where other indices narrow it.
-fn infer_target(value: &Expr, to: &[Affine]) -> Result<Shape, Error> {
-    let ranges = shape::ranges(value)?;
+fn infer_target(value: &Expr, to: &[Affine], within: &Domain) -> Result<Shape, Error> {
+    let ranges = shape::ranges_within(value, within)?;
     let loops: Vec<Loop> = ranges
         .iter()
         .map(|r| Loop {
@@ -184,7 +266,7 @@ fn infer_target(value: &Expr, to: &[Affine]) -> Result<Shape, Error> {
             Some((_, high)) => {
                 let range = ranges.iter().find(|r| index.as_iterator() == Some(&r.name));
                 let alone = range.and_then(|r| i64::try_from(r.alone?).ok());
-                extents.push(alone.unwrap_or(high + 1));
+                extents.push(alone.unwrap_or(high + 1).max(1));
             }
         }
     }
@@ -199,6 +281,7 @@ pub fn retarget(assignment: &Expr, tensor: &Tensor) -> Result<Expr, Error> {
     let Node::Assign {
         target,
         value,
+        within,
         elsewhere,
     } = assignment.node()
     else {
@@ -211,7 +294,7 @@ pub fn retarget(assignment: &Expr, tensor: &Tensor) -> Result<Expr, Error> {
     else {
         return Ok(assignment.clone());
     };
-    assign_onto(value, index, tensor, *elsewhere)
+    assign_onto(value, index, tensor, within.clone(), *elsewhere)
 }
 
 /// `tensor[index] = value`, and perhaps a constant elsewhere.
@@ -219,6 +302,7 @@ fn assign_onto(
     value: &Expr,
     index: &[Affine],
     tensor: &Tensor,
+    within: Domain,
     elsewhere: Option<Constant>,
 ) -> Result<Expr, Error> {
     let label = tensor.name().map_or("the target", Name::as_str);
@@ -240,6 +324,7 @@ fn assign_onto(
     let assignment = Expr::new(Node::Assign {
         target,
         value: value.clone(),
+        within,
         elsewhere,
     });
     if !assignment.is_in_limits() {

@@ -2,7 +2,7 @@
 
 use super::operand::describe;
 use crate::analysis::shape::{self, Mismatch};
-use crate::ir::{BinaryOp, Elem, Expr, Function, Name, Node, Reduction, Shape};
+use crate::ir::{BinaryOp, Domain, Elem, Expr, Function, Name, Node, Reduction, Shape};
 use crate::transform::ErrorKind;
 
 /// `left op right`; operands have iterators.
@@ -60,9 +60,20 @@ fn with_shape(node: &dyn Fn(Shape) -> Node) -> Result<Expr, ErrorKind> {
 
 /// The reduction of `body` over the iterators `over`, which are free in it.
 pub(super) fn reduce(reduction: Reduction, over: Vec<Name>, body: Expr) -> Result<Expr, ErrorKind> {
+    reduce_within(reduction, over, Domain::default(), body)
+}
+
+/// The same with ranges that are given to some of the iterators.
+pub(super) fn reduce_within(
+    reduction: Reduction,
+    over: Vec<Name>,
+    within: Domain,
+    body: Expr,
+) -> Result<Expr, ErrorKind> {
     with_shape(&|shape| Node::Reduce {
         reduction,
         over: over.clone(),
+        within: within.clone(),
         shape,
         body: body.clone(),
     })
@@ -107,18 +118,21 @@ pub fn with_shapes(expr: &Expr) -> Result<Expr, ErrorKind> {
         Node::Reduce {
             reduction,
             over,
+            within,
             body,
             ..
-        } => reduce(*reduction, over.clone(), with_shapes(body)?),
+        } => reduce_within(*reduction, over.clone(), within.clone(), with_shapes(body)?),
         Node::Virtual { formals, body, .. } => abstraction(formals.clone(), with_shapes(body)?),
         Node::Assign {
             target,
             value,
+            within,
             elsewhere,
         } => {
             let assignment = Expr::new(Node::Assign {
                 target: target.clone(),
                 value: with_shapes(value)?,
+                within: within.clone(),
                 elsewhere: *elsewhere,
             });
             shape::ranges(&assignment)?;

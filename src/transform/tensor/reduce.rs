@@ -51,21 +51,21 @@ macro_rules! reduce {
             returns: Returns::Expr,
             file: include_str!("reduce.rs"),
             call: |args| {
-                let (values, over) = arguments(args)?;
-                stored(&$call(values, &over)?).map(Value::Expr)
+                let (values, over, ranges) = arguments(args)?;
+                stored(&$call(values, &over, ranges)?).map(Value::Expr)
             },
         }
     };
 }
 
 /// `sum(values, over?)`.
-pub static SUM: Op = reduce!("sum", |v, over| vreduce(Reduction::Sum, v, over));
+pub static SUM: Op = reduce!("sum", |v, over, r| vreduce(Reduction::Sum, v, over, r));
 /// `prod(values, over?)`.
-pub static PROD: Op = reduce!("prod", |v, over| vreduce(Reduction::Prod, v, over));
+pub static PROD: Op = reduce!("prod", |v, over, r| vreduce(Reduction::Prod, v, over, r));
 /// `min(values, over?)`.
-pub static MIN: Op = reduce!("min", |v, over| vreduce(Reduction::Min, v, over));
+pub static MIN: Op = reduce!("min", |v, over, r| vreduce(Reduction::Min, v, over, r));
 /// `max(values, over?)`.
-pub static MAX: Op = reduce!("max", |v, over| vreduce(Reduction::Max, v, over));
+pub static MAX: Op = reduce!("max", |v, over, r| vreduce(Reduction::Max, v, over, r));
 /// `mean(values, over?)`.
 pub static MEAN: Op = reduce!("mean", vmean);
 

@@ -38,16 +38,33 @@
 //! number of values; `build` moves the sum out of the quotient, so that each value is divided, and
 //! cannot do that with integers.
 //!
+//! A map of ranges as the last argument says which values iterators take that are reduced over:
+//! `vsum(values, [j], #{j: 0..i + 1})` sums over a triangle. The header of `eq` says how ranges are
+//! written. A mean needs ranges between numbers.
+//!
+//! ```rhai
+//! let L = tensor([4, 4]);
+//! let x = tensor([4]);
+//! let y = eq(vsum(vmul(L, x, [[i, j], [j]]), [j], #{j: 0..i + 1}), [i]);
+//! print(y);
+//! ```
+//!
+//! ```text
+//! f64 y[4], L[4][4], x[4]
+//! y[i] = sum(j in 0..i + 1: L[i][j] * x[j])
+//! ```
+//!
 //! Refuses: names that are no iterators of the expression; dimensions that it does not have; one
 //! listed twice; an empty list; iterators that no access alone would limit as all of them together do, so that
 //! terms would be left out.
 //!
 //! Source: the reduction behind TeML's `vcontract` (§4.2.3: "other reduction operations").
 
-use super::infer::{abstraction, binary, reduce};
+use super::eq::with_ranges;
+use super::infer::{abstraction, binary, reduce_within};
 use super::operand::{carried, constant, describe, fresh_iterators, indexed, positional, rank};
 use crate::analysis::shape;
-use crate::ir::{Affine, BinaryOp, Expr, Name, Reduction};
+use crate::ir::{Affine, BinaryOp, Domain, Expr, Name, Reduction};
 use crate::transform::{Arg, Error, ErrorKind, Kind, Number, Op, Param, Returns, Value};
 
 macro_rules! vreduce {
@@ -58,8 +75,8 @@ macro_rules! vreduce {
             returns: Returns::Expr,
             file: include_str!("vreduce.rs"),
             call: |args| {
-                let (values, over) = arguments(args)?;
-                $call(values, &over).map(Value::Expr)
+                let (values, over, ranges) = arguments(args)?;
+                $call(values, &over, ranges).map(Value::Expr)
             },
         }
     };
@@ -68,26 +85,28 @@ macro_rules! vreduce {
 pub(super) const PARAMS: &[Param] = &[
     Param::new("values", Kind::Expr),
     Param::optional("over", Kind::Over),
+    Param::optional("ranges", Kind::Ranges),
 ];
 
 /// `vsum(values, over?)`.
 pub static VSUM: Op = vreduce!("vsum", vsum);
 /// `vprod(values, over?)`.
-pub static VPROD: Op = vreduce!("vprod", |v, over| vreduce(Reduction::Prod, v, over));
+pub static VPROD: Op = vreduce!("vprod", |v, over, r| vreduce(Reduction::Prod, v, over, r));
 /// `vmin(values, over?)`.
-pub static VMIN: Op = vreduce!("vmin", |v, over| vreduce(Reduction::Min, v, over));
+pub static VMIN: Op = vreduce!("vmin", |v, over, r| vreduce(Reduction::Min, v, over, r));
 /// `vmax(values, over?)`.
-pub static VMAX: Op = vreduce!("vmax", |v, over| vreduce(Reduction::Max, v, over));
+pub static VMAX: Op = vreduce!("vmax", |v, over, r| vreduce(Reduction::Max, v, over, r));
 /// `vmean(values, over?)`.
 pub static VMEAN: Op = vreduce!("vmean", vmean);
 
 /// What is reduced over which iterators or dimensions: all of them where none are listed.
-pub(super) fn arguments(args: &[Arg]) -> Result<(&Expr, Vec<Affine>), Error> {
+pub(super) fn arguments(args: &[Arg]) -> Result<(&Expr, Vec<Affine>, Domain), Error> {
+    let (args, ranges) = with_ranges(args);
     match args {
-        [Arg::Expr(values), Arg::Iters(over)] => Ok((values, over.clone())),
+        [Arg::Expr(values), Arg::Iters(over)] => Ok((values, over.clone(), ranges)),
         [Arg::Expr(values)] => {
             let dimensions = (1i64..).take(rank(values)).map(Affine::constant);
-            Ok((values, dimensions.collect()))
+            Ok((values, dimensions.collect(), ranges))
         }
         _ => Err(ErrorKind::Misdeclared.into()),
     }
@@ -97,19 +116,26 @@ pub(super) fn arguments(args: &[Arg]) -> Result<(&Expr, Vec<Affine>), Error> {
 ///
 /// # Errors
 /// As the header says.
-pub fn vsum(values: &Expr, over: &[Affine]) -> Result<Expr, Error> {
-    vreduce(Reduction::Sum, values, over)
+pub fn vsum(values: &Expr, over: &[Affine], ranges: Domain) -> Result<Expr, Error> {
+    vreduce(Reduction::Sum, values, over, ranges)
 }
 
 /// The virtual mean of `values` over `over`.
 ///
 /// # Errors
 /// As the header says.
-pub fn vmean(values: &Expr, over: &[Affine]) -> Result<Expr, Error> {
-    let terms = Terms::of(values, over)?;
-    let ranges = shape::ranges(&terms.body)?;
+pub fn vmean(values: &Expr, over: &[Affine], ranges: Domain) -> Result<Expr, Error> {
+    let terms = Terms::of(values, over, ranges)?;
+    let ranges = shape::ranges_within(&terms.body, &terms.within)?;
     let listed = ranges.iter().filter(|r| terms.over.contains(&r.name));
-    let count: u64 = listed.map(shape::IteratorRange::extent).product();
+    let mut count = 1u64;
+    for range in listed {
+        let values = range.count().filter(|count| *count > 0);
+        let values = values.ok_or_else(|| ErrorKind::NoMean {
+            iterator: range.name.clone(),
+        })?;
+        count = count.saturating_mul(values);
+    }
     let count = match terms.body.elem().is_float() {
         true => Number::Float(count as f64),
         false => Number::Int(i64::try_from(count).unwrap_or(i64::MAX)),
@@ -122,20 +148,27 @@ pub fn vmean(values: &Expr, over: &[Affine]) -> Result<Expr, Error> {
 ///
 /// # Errors
 /// As the header says.
-pub fn vreduce(reduction: Reduction, values: &Expr, over: &[Affine]) -> Result<Expr, Error> {
-    Terms::of(values, over)?.reduced(reduction, Ok)
+pub fn vreduce(
+    reduction: Reduction,
+    values: &Expr,
+    over: &[Affine],
+    ranges: Domain,
+) -> Result<Expr, Error> {
+    Terms::of(values, over, ranges)?.reduced(reduction, Ok)
 }
 
 /// What is reduced.
 struct Terms {
     body: Expr,
     over: Vec<Name>,
+    /// The ranges that are given to some of them.
+    within: Domain,
     /// The dimensions of the result, if the values do not carry iterators.
     formals: Vec<Name>,
 }
 
 impl Terms {
-    fn of(values: &Expr, over: &[Affine]) -> Result<Terms, Error> {
+    fn of(values: &Expr, over: &[Affine], ranges: Domain) -> Result<Terms, Error> {
         if over.is_empty() {
             let (what, rank) = (describe(values), rank(values));
             let error = Error::from(ErrorKind::NothingToReduce { what, rank });
@@ -143,17 +176,24 @@ impl Terms {
         }
         let dimensions: Option<Vec<i64>> = over.iter().map(Affine::as_constant).collect();
         match dimensions {
+            Some(_) if !ranges.is_empty() => {
+                let (name, _) = ranges.iter().next().ok_or(ErrorKind::Misdeclared)?;
+                let iterator = name.to_string();
+                Err(ErrorKind::NotReduced { iterator }.into())
+            }
             Some(listed) => Terms::of_dimensions(values, &listed),
             None => {
                 let body = indexed(values, &None);
                 let body = body.map_err(|kind| Error::from(kind).at_argument(0))?;
-                Terms::of_iterators(body, over)
+                Terms::of_iterators(body, over, ranges)
             }
         }
     }
 
-    fn of_iterators(body: Expr, listed: &[Affine]) -> Result<Terms, Error> {
-        let has = body.iterators();
+    fn of_iterators(body: Expr, listed: &[Affine], within: Domain) -> Result<Terms, Error> {
+        // An iterator whose range is given may be in the bounds of another one alone.
+        let mut has = body.iterators();
+        has.extend(within.iter().map(|(name, _)| name.clone()));
         let mut over: Vec<Name> = Vec::with_capacity(listed.len());
         for index in listed {
             let kind = match index.as_iterator().filter(|n| has.contains(n)) {
@@ -171,10 +211,15 @@ impl Terms {
             };
             return Err(Error::from(kind).at_argument(1));
         }
+        if let Some((name, _)) = within.iter().find(|(name, _)| !over.contains(name)) {
+            let iterator = name.to_string();
+            return Err(ErrorKind::NotReduced { iterator }.into());
+        }
         let formals = Vec::new();
         Ok(Terms {
             body,
             over,
+            within,
             formals,
         })
     }
@@ -213,6 +258,7 @@ impl Terms {
         Ok(Terms {
             body,
             over,
+            within: Domain::default(),
             formals,
         })
     }
@@ -225,7 +271,7 @@ impl Terms {
     ) -> Result<Expr, Error> {
         let value = match self.over.is_empty() {
             true => self.body,
-            false => reduce(reduction, self.over, self.body).map_err(|kind| match kind {
+            false => reduce_within(reduction, self.over, self.within, self.body).map_err(|kind| match kind {
                 ErrorKind::Shape(_) => Error::from(kind).at_argument(1),
                 kind => kind.into(),
             })?,
