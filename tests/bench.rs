@@ -86,6 +86,7 @@ fn all_kernels_are_checked_measured_and_reported() {
 
     let page = std::fs::read_to_string(out.join("index.html")).unwrap();
     is_self_contained(&page);
+    assert_eq!(page.matches("partially fused bands").count(), 1);
     for group in results["groups"].as_array().unwrap() {
         let kernel = group["kernel"].as_str().unwrap();
         let evidence = group["evidence"].as_str().unwrap();

@@ -144,7 +144,7 @@ pub(super) static NAMED: Function = Function {
     returns: "nest",
     doc: "\
 The nest under another name, which tables and C show: `variants.push(named(plan, `tile_${n}`))`.
-It is made of letters, digits and underscores. Of a list of nests that run in order, the last one
+It is made of letters, digits and underscores. In a list of nests that run in order, the last one
 gets the name.",
     call: |call| {
         let (mut nests, name) = (call.nests(0)?, call.text(1)?);
