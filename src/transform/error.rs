@@ -89,7 +89,7 @@ pub enum ErrorKind {
     #[error("the expression would be deeper than {MAX_DEPTH} operations or larger than {MAX_SIZE}")]
     TooComplex,
     /// A number that the element type of the other operands does not hold.
-    #[error("{number} cannot be converted to {elem}, the element type of the other operand")]
+    #[error("{number} is not a value of type {elem}, the element type of the other operand")]
     NotRepresentable {
         /// The number.
         number: String,
