@@ -269,7 +269,7 @@ fn pages_and_messages() {
         let text = fs::read_to_string(root().join(name)).unwrap();
         (name.to_owned(), text)
     };
-    let folders = ["", "benches/", "scripts/", "stdlib/"];
+    let folders = ["", "benches/", "scripts/", "src/", "stdlib/"];
     check(folders.map(|folder| page(&format!("{folder}README.md"))));
     let comments = |(place, code): (String, String)| {
         let comments = code
