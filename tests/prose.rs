@@ -115,7 +115,7 @@ const WORDINGS: &[Wording] = &[
         "uses the rate measured between the variants",
     ),
     wording(
-        &["Which default", "The longest that"],
+        &["Which default holds", "The longest that"],
         "a verb: which default unset parameters take; kill a run after this many seconds",
     ),
     wording(

@@ -138,7 +138,7 @@ fn what_is_shown_is_what_is_printed() {
         let arguments = command.strip_prefix("$ teml ").unwrap();
         let arguments: Vec<&str> = arguments.split(' ').collect();
         let output = teml(&arguments, directory.path(), cache.path());
-        let shown = text(&output.stdout) + &text(&output.stderr);
+        let shown = text(&output.stdout) + text(&output.stderr).as_str();
         assert_eq!(masked(&shown), masked(expected), "{command}");
         assert_eq!(
             output.status.success(),
@@ -147,7 +147,9 @@ fn what_is_shown_is_what_is_printed() {
         );
     }
     // The C is a part of what is emitted.
-    let emit = spans(&readme).into_iter().find(|s| s.starts_with("teml emit"));
+    let emit = spans(&readme)
+        .into_iter()
+        .find(|s| s.starts_with("teml emit"));
     let emit = emit.unwrap();
     let arguments: Vec<&str> = emit.split(' ').skip(1).collect();
     succeeds(&teml(&arguments, directory.path(), cache.path()));
@@ -160,7 +162,9 @@ fn what_is_shown_is_what_is_printed() {
 fn the_table_of_speed_has_what_the_bench_measures() {
     let directory = tempfile::tempdir().unwrap();
     let readme = page("README.md");
-    let command = spans(&readme).into_iter().find(|s| s.starts_with("teml bench"));
+    let command = spans(&readme)
+        .into_iter()
+        .find(|s| s.starts_with("teml bench"));
     let command = command.unwrap();
     let rows: Vec<Vec<&str>> = readme
         .lines()
@@ -201,7 +205,11 @@ fn what_it_refers_to_exists() {
         assert!(list.contains(&format!("`{command}`")), "{command}");
         assert!(help.contains(&format!("\n  {command} ")), "{command}");
     }
-    let run = succeeds(&teml(&["run", "--help"], directory.path(), directory.path()));
+    let run = succeeds(&teml(
+        &["run", "--help"],
+        directory.path(),
+        directory.path(),
+    ));
     assert!(readme.contains("--allow-write DIR") && run.contains("--allow-write <DIR>"));
     let header = fs::read_to_string(root().join("src/codegen/vectors.h")).unwrap();
     assert!(readme.contains("-DTEML_ALIGNED_TENSORS"));
@@ -239,7 +247,10 @@ fn readers_know_where_the_baseline_is_slower_than_pluto() {
     let help = succeeds(&repl.wait_with_output().unwrap());
     for text in [help, page("README.md"), page("benches/README.md")] {
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(text.to_lowercase().contains("partially fused bands"), "{text}");
+        assert!(
+            text.to_lowercase().contains("partially fused bands"),
+            "{text}"
+        );
         assert!(text.contains("Pluto's own code"), "{text}");
     }
 }
