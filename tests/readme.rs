@@ -252,6 +252,13 @@ fn readers_know_where_the_baseline_is_slower_than_pluto() {
             "{text}"
         );
         assert!(text.contains("Pluto's own code"), "{text}");
+        for reason in [
+            "(2mm, 3mm)",
+            "deriche",
+            "guards stay in the innermost loops",
+        ] {
+            assert!(text.to_lowercase().contains(reason), "{reason}: {text}");
+        }
     }
 }
 

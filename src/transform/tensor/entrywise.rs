@@ -28,7 +28,7 @@
 //! entry of the other operand in both cases.
 //!
 //! Refuses: different shapes or element types; an operand that carries iterators beside one that
-//! has dimensions but carries none; numbers that the element type cannot represent.
+//! has dimensions but carries none; numbers that the element type cannot hold.
 //!
 //! Source: TeML eq. 30 in operator form; numbers and scalars: beyond the paper.
 
@@ -84,7 +84,7 @@ pub static OPPOSITE: Op = Op {
 /// `left op right`, entry by entry.
 ///
 /// # Errors
-/// Shapes or element types that differ; numbers that the element type cannot represent.
+/// Shapes or element types that differ; numbers that the element type cannot hold.
 pub fn entrywise<'a>(
     op: BinaryOp,
     left: impl Into<Operand<'a>>,

@@ -28,8 +28,8 @@
 //! that no iteration assigns keep their contents, or get the number `elsewhere`.
 //!
 //! Refuses: what `vadd` refuses; a target index that could be negative; extents that disagree with
-//! those of the value, unless `elsewhere` is given; a number that is not a value of the
-//! element type.
+//! those of the value, unless `elsewhere` is given; a number that the element
+//! type cannot hold.
 //!
 //! Source: TeML eqs. 14, 17, 18; a number elsewhere: beyond the paper.
 
