@@ -20,9 +20,9 @@ Exit codes: 0 success, 1 an error in a script or a kernel, 2 a wrong command lin
 Environment:
   CC              the C compiler
   CFLAGS          more flags for it: they override -O, -march and -mtune, but not what decides results
-  TEML_CACHE_DIR  the directory of compiled kernels
+  TEML_CACHE_DIR  the directory of compiled kernels; beyond 512 MiB, kernels unused for a day are removed
   TEML_ISL        the file of the library isl, which computes proofs
-  NO_COLOR        turns colors off";
+  NO_COLOR        turns colors off, as TERM=dumb does";
 
 #[derive(Subcommand)]
 pub enum Command {

@@ -86,6 +86,12 @@ fn all_kernels_are_checked_measured_and_reported() {
 
     let page = std::fs::read_to_string(out.join("index.html")).unwrap();
     is_self_contained(&page);
+    for reason in [
+        "partially fused bands (2mm, 3mm)",
+        "guards stay in the innermost loops",
+    ] {
+        assert_eq!(page.matches(reason).count(), 1, "{reason}");
+    }
     for group in results["groups"].as_array().unwrap() {
         let kernel = group["kernel"].as_str().unwrap();
         let evidence = group["evidence"].as_str().unwrap();

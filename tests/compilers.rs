@@ -339,6 +339,33 @@ fn collapsed_loops_have_nothing_between_them() {
 }
 
 #[test]
+fn collapsed_loops_are_in_order_inside() {
+    let lines = "\
+f32 A[9][2], B[2][3][15], C[15][3][9]
+parallel collapse(3) for w in 0..15
+  for j in 0..3
+    for h in 0..9
+      for c in 0..2
+        C[w][j][8 - h] min= A[8 - h][c] * B[c][j][w]";
+    computes(&[nest(&numbered(lines, 0))]);
+}
+
+#[test]
+fn loops_may_walk_through_a_tensor_both_ways() {
+    for inside in ["1", "3", "22"] {
+        let lines = format!(
+            "\
+f64 A[32][23]
+for o in 0..{inside}
+  for b in 1..23
+    for c in max(32*o + 32, 31*b + 1)..min(32*o + 64, 31*b + 32)
+      A[31*b - c + 32][23 - b] = A[31*b - c + 31][22 - b] + A[c - 31*b - 1][22 - b]"
+        );
+        computes(&[nest(&numbered(&lines, 0))]);
+    }
+}
+
+#[test]
 fn iterations_that_are_functions_get_what_they_fetch() {
     for lines in [
         // The parallel loop has one iteration, and counts what is fetched all the same.

@@ -176,16 +176,3 @@ fn the_core_does_no_input_or_output() {
         }
     }
 }
-
-#[test]
-fn the_readme_shows_the_script_as_it_is() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let readme = fs::read_to_string(root.join("README.md")).unwrap();
-    let script = fs::read_to_string(root.join("scripts/optimize_mttkrp.rhai")).unwrap();
-    let shown = readme
-        .split("```rhai\n")
-        .nth(1)
-        .and_then(|rest| rest.split("```").next());
-    let (_, after_title) = script.split_once('\n').unwrap();
-    assert_eq!(shown, Some(after_title));
-}

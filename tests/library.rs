@@ -14,6 +14,10 @@ Functions written in Rhai on top of the core operations. Every script can call t
 and, if their name has no `::`, as methods. In `teml repl`, `:help NAME` shows shapes, the equation
 of the TeML paper that a function implements, and an example.
 
+Schedules use public operations only, with sizes from `machine()`. `schedules::optimize` chooses one
+by what a nest computes. `print(path(plan, #{unfold: true}))` shows the steps that a schedule took, as
+a script that you can change.
+
 This page is made from the comments in the files: `TEML_BLESS=1 cargo test --test library`.
 ";
 

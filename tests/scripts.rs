@@ -12,8 +12,9 @@ use teml::transform::trace;
 /// The names of all scripts.
 fn scripts() -> Vec<String> {
     let entries = std::fs::read_dir(path("mm").parent().unwrap()).unwrap();
-    let paths = entries.map(|entry| entry.unwrap().path().with_extension(""));
-    let names = paths.map(|p| p.file_name().unwrap().to_string_lossy().into_owned());
+    let paths = entries.map(|entry| entry.unwrap().path());
+    let scripts = paths.filter(|p| p.extension().is_some_and(|e| e == "rhai"));
+    let names = scripts.map(|p| p.file_stem().unwrap().to_string_lossy().into_owned());
     let mut names: Vec<String> = names.collect();
     names.sort();
     names

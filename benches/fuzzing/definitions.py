@@ -107,8 +107,8 @@ class Program:
     # What the tensors hold at first.
     inputs: dict[str, np.ndarray] = field(default_factory=dict)
     assignments: list[Assignment] = field(default_factory=list)
-    # How the last assignment becomes several, as a call in the script.
-    algebra: str | None = None
+    # The target of an assignment that becomes several, and how: a call in the script.
+    algebra: tuple[str, str] | None = None
     # A loop in time around all of them, and its number of steps.
     repeat: tuple[str, int] | None = None
 
@@ -126,8 +126,8 @@ class Program:
         for assignment in self.assignments:
             lines += assignment.lines(declared)
             declared.add(assignment.target.tensor.name)
-            if self.algebra and assignment is self.assignments[-1]:
-                several = f"let STEPS = []; try {{ STEPS = {self.algebra}; }} catch {{}}\n"
+            if self.algebra and assignment.target.tensor.name == self.algebra[0]:
+                several = f"let STEPS = []; try {{ STEPS = {self.algebra[1]}; }} catch {{}}\n"
                 several += f"if STEPS.is_empty() {{ STEPS = [{assignment.target.tensor.name}]; }}\n"
                 lines.append(several + "for STEP in STEPS { PLAN.push(build(STEP)); }")
                 continue

@@ -304,7 +304,7 @@ class Maker:
             if made and len(factors) > 2 and rng.random() < 0.6:
                 name = made.target.tensor.name
                 split = f"factor_out({name}, {factors[-1].tensor.name})"
-                self.program.algebra = rng.choice([f"contraction_chain({name})", split])
+                self.program.algebra = (name, rng.choice([f"contraction_chain({name})", split]))
             return made
         return self.finished(value, free, sums, sizes)
 

@@ -116,9 +116,9 @@ pub enum Mismatch {
         /// The iterator.
         iterator: Name,
     },
-    /// An iterator stands nowhere alone, so nothing bounds it.
+    /// An iterator appears nowhere alone, so nothing bounds it.
     #[error(
-        "the range of iterator `{iterator}` cannot be inferred: it stands in no dimension alone, only in `{index}` in {place}"
+        "the range of iterator `{iterator}` cannot be inferred: it indexes no dimension alone and appears only in `{index}` in {place}"
     )]
     NoRange {
         /// The iterator.

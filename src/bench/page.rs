@@ -1,5 +1,6 @@
 //! One page with everything: what was measured, where, how, and the C. It needs no other file.
 
+use super::baselines::{NAMES, NOTE};
 use super::chart::{chart, escaped};
 use super::curve::{Curve, curve_chart};
 use super::results::{Group, Results};
@@ -33,6 +34,9 @@ pub fn page(results: &Results) -> String {
     if !results.groups.is_empty() {
         html.push_str("<h2>Speed-ups over the untransformed nests</h2>\n");
         html.push_str(&table(heads.chain(["best", "is"]), rows(results, &names)));
+        if names.iter().any(|name| NAMES.contains(&name.as_str())) {
+            let _ = writeln!(html, "<p>{}</p>", escaped(NOTE));
+        }
     }
     html.push_str(&list(absent(&results.absent)));
     html.extend(results.curves.iter().map(curve));

@@ -43,6 +43,10 @@ pub(super) struct Emitter<'a> {
     pub(super) chosen: Chosen,
     pub(super) streams: Streams,
     hazards: Hazards,
+    /// Whether an asm statement is due once the loops are all that share iterations.
+    due_in_order: bool,
+    /// Whether a nest so far has a loop that walks through a tensor in both directions.
+    both_ways: bool,
     /// What iterations of a loop fetch for later ones of a loop around.
     shares: Shares,
     pub(super) threads: Threads,
@@ -53,6 +57,9 @@ pub(super) struct Emitter<'a> {
     /// Whether what was written since the last function began asks for that.
     asks_alignment: bool,
 }
+
+/// Comes before a function that walks through a tensor in both directions.
+const NO_IVOPTS: &str = "TEML_NO_IVOPTS\n";
 
 /// The most bytes of a local tensor that is a variable: 16 KiB. Larger ones do not fit into
 /// registers anyway, and should leave the place to those that do.
@@ -83,6 +90,8 @@ impl Emitter<'_> {
             chosen: Chosen::default(),
             streams: Streams::default(),
             hazards: Hazards::default(),
+            due_in_order: false,
+            both_ways: false,
             shares: Shares::new(),
             threads: Threads::default(),
             unwaited: HashSet::new(),
@@ -92,7 +101,13 @@ impl Emitter<'_> {
     }
 
     /// The functions that the text calls, the text, and what it needs.
-    pub(super) fn finish(self) -> (Vec<String>, String, Values) {
+    /// The functions that the kernel calls, its body, what both need, and the attributes of the
+    /// kernel itself.
+    pub(super) fn finish(self) -> (Vec<String>, String, Values, &'static str) {
+        let attributes = match self.both_ways {
+            true => NO_IVOPTS,
+            false => "",
+        };
         let params = self.params.iter().map(|p| &p.tensor);
         let streamed = params.filter(|t| t.name().is_some_and(|n| self.streamed.contains(n)));
         let aligned: Vec<String> = streamed
@@ -106,7 +121,7 @@ impl Emitter<'_> {
                 self.text
             ),
         };
-        (self.functions, text, self.values)
+        (self.functions, text, self.values, attributes)
     }
 
     /// Appends the statements of a nest.
@@ -122,6 +137,10 @@ impl Emitter<'_> {
         self.values.rows = rows;
         self.values.unrolled = self.chosen.unrolled().clone();
         self.hazards = Hazards::of(&trees, &self.chosen);
+        if self.hazards.goes_both_ways() {
+            self.both_ways = true;
+            self.values.headers.insert(Header::Loops);
+        }
         self.unwaited.clear();
         self.shares = shares(&nest.with_trees(trees.clone()));
         for line in nest.lines() {
@@ -282,7 +301,9 @@ impl Emitter<'_> {
     }
 
     fn iteration(&mut self, l: &Loop) {
-        if self.hazards.is_in_order(l) {
+        // OpenMP wants loops that share iterations one directly in the other.
+        self.due_in_order |= self.hazards.is_in_order(l);
+        if self.band == 0 && take(&mut self.due_in_order) {
             self.in_order();
         }
         for fetch in &l.hints.prefetch {
@@ -339,9 +360,13 @@ impl Emitter<'_> {
         // No script can give this name to anything else.
         let function = format!("teml_{}_{}", self.symbol, self.functions.len() + 1);
         let call = format!("{function}({});", args.join(", "));
+        let attributes = match self.hazards.goes_both_ways() {
+            true => NO_IVOPTS,
+            false => "",
+        };
         let definition = format!(
             "// One iteration of {}. Compilers lose `restrict` in parallel regions, and keep it here.\n\
-             static __attribute__((noinline)) void {function}(\n    {})\n{{\n{body}}}\n",
+             static __attribute__((noinline)) {attributes}void {function}(\n    {})\n{{\n{body}}}\n",
             l.name,
             params.join(",\n    ")
         );

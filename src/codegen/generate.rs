@@ -142,7 +142,7 @@ pub fn generate(nests: &[Nest], symbol: &str, reductions: Reductions) -> Result<
     for nest in nests {
         body.nest(&spelling.nest(nest));
     }
-    let (functions, text, values) = body.finish();
+    let (functions, text, values, attributes) = body.finish();
     let mut headers = values.headers;
     if params.iter().any(|p| !p.tensor.elem().is_float()) {
         headers.insert(Header::Integers);
@@ -151,7 +151,7 @@ pub fn generate(nests: &[Nest], symbol: &str, reductions: Reductions) -> Result<
     Ok(Kernel {
         symbol: symbol.to_owned(),
         headers,
-        function: function(symbol, &spelled, &comments, &functions, &text),
+        function: function(symbol, &spelled, &comments, &functions, attributes, &text),
         params,
         proof,
     })
@@ -308,6 +308,7 @@ fn function(
     params: &[Param],
     comments: &str,
     functions: &[String],
+    attributes: &str,
     body: &str,
 ) -> String {
     let mut c = comments.to_owned();
@@ -319,7 +320,10 @@ fn function(
         .map(|p| parameter(&p.tensor, p.role == Role::In))
         .collect();
     let params = params.join(",\n    ");
-    let _ = write!(c, "void {symbol}(\n    {params})\n{{\n{body}}}\n");
+    let _ = write!(
+        c,
+        "{attributes}void {symbol}(\n    {params})\n{{\n{body}}}\n"
+    );
     c
 }
 

@@ -7,13 +7,17 @@
 //! 2. where operands are exchanged among elements of one tensor: `B[i] = A[i - 1] + A[i - 2]`;
 //! 3. where a reduction reads backwards: `s += A[i][8 - j]`.
 //!
+//! gcc 12 also mixes up addresses of one tensor that a loop walks through in both directions, where
+//! its bounds are several (`-fivopts`): `x[c] = x[n - c]`. The functions of such a kernel are
+//! compiled without that.
+//!
 //! Loops like the first two stay loops, which compilers vectorize as such (`#pragma GCC unroll 1`).
 //! An asm statement keeps groups from forming in the third, and among statements that were unrolled
 //! before they came to the compiler.
 
 use super::lanes::{Chosen, trips};
 use crate::ir::{Affine, Expr, Index, Loop, Name, Node, Stmt, Tensor, Tree};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// The most iterations of a loop that gcc unrolls in full.
 const MAX_UNROLLED: i64 = 16;
@@ -27,12 +31,15 @@ pub(super) struct Hazards {
     in_order: HashSet<Name>,
     /// Loops whose statements are told apart by asm statements.
     apart: HashSet<Name>,
+    /// Whether a loop walks through a tensor in both directions.
+    both_ways: bool,
 }
 
 impl Hazards {
     pub(super) fn of(trees: &[Tree], chosen: &Chosen) -> Hazards {
         let mut hazards = Hazards::default();
         hazards.collect(trees, chosen);
+        hazards.both_ways = goes_both_ways(trees, &mut HashMap::new());
         hazards
     }
 
@@ -49,6 +56,11 @@ impl Hazards {
         self.apart.contains(l)
     }
 
+    /// Whether a loop walks through a tensor in both directions.
+    pub(super) fn goes_both_ways(&self) -> bool {
+        self.both_ways
+    }
+
     fn collect(&mut self, trees: &[Tree], chosen: &Chosen) {
         for tree in trees {
             let Tree::Loop(l) = tree else { continue };
@@ -57,8 +69,7 @@ impl Hazards {
                 let shorts = found.inner.iter().flat_map(|i| &i.short);
                 let risky = shorts.filter(|short| found.is_group(short));
                 self.rolled.extend(risky.map(|short| short.name.clone()));
-                // OpenMP wants collapsed loops one directly in the other.
-                if l.sharing.collapse == 1 && found.reads_backwards() {
+                if found.reads_backwards() {
                     self.in_order.insert(l.name.clone());
                 }
                 if found.has_group_of_statements() {
@@ -179,6 +190,34 @@ impl<'t> Body<'t> {
         }
         backwards
     }
+}
+
+/// Whether an iterator has a positive factor in an index of a tensor and a negative one in another;
+/// `signs` has those seen before.
+fn goes_both_ways(trees: &[Tree], signs: &mut HashMap<(Name, Name), bool>) -> bool {
+    trees.iter().any(|tree| match tree {
+        Tree::Loop(l) => goes_both_ways(&l.body, signs),
+        Tree::Stmt(s) => {
+            let mut found = false;
+            let mut look = |tensor: &Tensor, index: &[Affine]| {
+                for (iterator, c) in index.iter().flat_map(Affine::terms) {
+                    let Some(tensor) = tensor.name() else {
+                        continue;
+                    };
+                    let key = (tensor.clone(), iterator.clone());
+                    found |= *signs.entry(key).or_insert(*c > 0) != (*c > 0);
+                }
+            };
+            look(&s.target, &s.index);
+            s.value.for_each_access(&mut |tensor, index| {
+                if let Index::At(index) = index {
+                    look(tensor, index);
+                }
+            });
+            found
+        }
+        Tree::Fill(_) | Tree::Local(_) => false,
+    })
 }
 
 /// Whether two indices may be those of one element, for some values of the iterators that vary, each

@@ -36,7 +36,10 @@ const HELP: &str = "\
 :moves NEST     the same for another nest; `:moves NEST, 2` for one of its loops
 :quit           leave (Ctrl-D does too)
 
-Anything else is a line of a script. A line continues while a bracket or a string is open.";
+Anything else is a line of a script. A line continues while a bracket or a string is open.
+
+Errors: a refusal is not possible on this nest, a mistake is never possible, a limitation is not
+supported yet.";
 
 impl Repl {
     /// A dialog on `session`.

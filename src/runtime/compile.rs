@@ -45,7 +45,7 @@ impl Options {
     pub fn flags(&self, compiler: &Compiler, chooses: bool) -> Vec<String> {
         let mut flags = self.common_flags();
         if !compiler.is_clang() {
-            flags.extend(Options::gcc_flags(chooses));
+            flags.extend(self.gcc_flags(chooses));
         }
         flags.extend(self.extra.iter().cloned());
         flags
@@ -96,9 +96,13 @@ impl Options {
     }
 
     /// Those that gcc alone has.
-    pub fn gcc_flags(chooses: bool) -> Vec<String> {
+    pub fn gcc_flags(&self, chooses: bool) -> Vec<String> {
         // gcc 12 replaces tiles in registers by scalars that it then moves around.
         let mut flags = vec!["-fno-tree-sra".to_owned()];
+        if self.opt_level < 2 {
+            // gcc 12 mixes up addresses with it (codegen/hazard.rs), at any level.
+            flags.push("-fno-ivopts".to_owned());
+        }
         if chooses {
             // With it, gcc 12 gives wrong minima of selected values on AVX-512
             // (tests/runtime/choosing.c).
@@ -383,7 +387,7 @@ fn with_entry(kernel: &Kernel) -> String {
         .collect();
     format!(
         "{source}\n\
-         #ifdef TEML_POISON\n\
+         #if defined(TEML_POISON) && TEML_POISON == 1\n\
          #include <fenv.h>\n\
          #define TEML_BEGIN feclearexcept(FE_INVALID)\n\
          #define TEML_END if (fetestexcept(FE_INVALID)) __builtin_trap()\n\

@@ -50,7 +50,7 @@ fn listed(
             Some(index) => call
                 .fail(
                     k,
-                    &format!("must be {expected}; `{}` is no list", index.affine),
+                    &format!("must be {expected}; `{}` is not a list", index.affine),
                 )
                 .help(format!("a list of one iterator is `[{}]`", index.affine)),
             None => call.expected_but(k, expected, &value),
@@ -74,7 +74,10 @@ fn listed(
                 Some(_) => Err(call.fail(k, "holds an index that is too large")),
                 None => {
                     let given = values::describe(item);
-                    Err(call.fail(k, &format!("must be {expected}; {given} is no iterator")))
+                    Err(call.fail(
+                        k,
+                        &format!("must be {expected}; {given} is not an iterator"),
+                    ))
                 }
             }
         })
@@ -108,7 +111,7 @@ pub fn iter_lists(
                 false => Err(call
                     .fail(
                         k,
-                        &format!("must be {expected}; {} is no list", values::show(&item)),
+                        &format!("must be {expected}; {} is not a list", values::show(&item)),
                     )
                     .help("there is one list per operand, and `()` where it already has its own")),
             }

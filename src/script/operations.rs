@@ -285,7 +285,7 @@ fn options(call: &Call, k: usize, known: &[Param]) -> Result<Vec<(String, Arg)>,
     let map: Map = call.get(k, &expected)?;
     let is_known = |name: &str| known.iter().any(|p| p.name == name);
     if let Some(name) = map.keys().find(|name| !is_known(name)) {
-        let what = format!("must be {expected}; `{name}` is none of them");
+        let what = format!("must be {expected}; `{name}` is unknown");
         return Err(call.fail(k, &what));
     }
     let given = known.iter().filter_map(|p| Some((p, map.get(p.name)?)));

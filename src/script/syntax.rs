@@ -17,11 +17,9 @@ pub fn explain(problem: &ParseErrorType) -> (String, Option<String>) {
         ),
         P::BadInput(LexError::UnterminatedString) => (
             "this string has no end".to_owned(),
-            help("a string over several lines stands in backticks"),
+            help("a string over several lines is written in backticks"),
         ),
-        P::BadInput(LexError::UnexpectedInput(text)) => {
-            (format!("`{text}` cannot stand here"), None)
-        }
+        P::BadInput(LexError::UnexpectedInput(text)) => (format!("unexpected `{text}`"), None),
         P::BadInput(error) => (lowered(&error.to_string()), None),
         P::MissingToken(token, _) if token == ";" => (
             "a statement must end before this".to_owned(),
@@ -31,14 +29,11 @@ pub fn explain(problem: &ParseErrorType) -> (String, Option<String>) {
             "a `,` or a closing bracket is missing before this".to_owned(),
             None,
         ),
-        P::MismatchedType(wanted, given) => {
-            (format!("{wanted} must stand here, not {given}"), None)
+        P::MismatchedType(wanted, given) => (format!("expected {wanted}, found {given}"), None),
+        // The functions that wrap names and lists are internal.
+        P::MissingToken(_, why) if why.contains("teml_") => {
+            ("something is missing: expected a value".to_owned(), None)
         }
-        // What names and lists got is no business of the user's.
-        P::MissingToken(_, why) if why.contains("teml_") => (
-            "something is missing: a value must stand here".to_owned(),
-            None,
-        ),
         P::MissingToken(token, why) => (format!("`{token}` is missing {why}"), None),
         P::Reserved(mark) if !mark.starts_with(char::is_alphabetic) => {
             (format!("`{mark}` means nothing here"), None)
@@ -47,11 +42,8 @@ pub fn explain(problem: &ParseErrorType) -> (String, Option<String>) {
             format!("`{word}` is a reserved word"),
             help("choose another name"),
         ),
-        P::ExprExpected(_) => (
-            "something is missing: a value must stand here".to_owned(),
-            None,
-        ),
-        P::VariableExpected => ("the name of a variable must stand here".to_owned(), None),
+        P::ExprExpected(_) => ("something is missing: expected a value".to_owned(), None),
+        P::VariableExpected => ("expected the name of a variable".to_owned(), None),
         P::AssignmentToConstant(name) => (
             format!("`{name}` is a constant and cannot be changed"),
             help("declare it with `let` instead of `const`"),
@@ -62,7 +54,7 @@ pub fn explain(problem: &ParseErrorType) -> (String, Option<String>) {
         ),
         P::WrongFnDefinition => (
             "functions are defined at the top level of a script".to_owned(),
-            help("a closure can stand anywhere: let f = |x| ...;"),
+            help("a closure can be defined anywhere: let f = |x| ...;"),
         ),
         P::LoopBreak => (
             "`break` and `continue` belong inside a loop".to_owned(),
@@ -70,7 +62,7 @@ pub fn explain(problem: &ParseErrorType) -> (String, Option<String>) {
         ),
         P::ExprTooDeep => ("expressions are nested too deeply".to_owned(), None),
         other => {
-            // The words that name binding adds are no business of the user's.
+            // The words that name binding adds are internal.
             let text = other
                 .to_string()
                 .replace(BIND, "")

@@ -32,7 +32,7 @@ pub enum ErrorKind {
     /// Shapes, ranks, ranges or element types that do not fit.
     #[error(transparent)]
     Shape(#[from] Mismatch),
-    /// Extents that are no shape.
+    /// Extents that do not make a shape.
     #[error(transparent)]
     Extents(#[from] ShapeError),
     /// A loop that does not exist.
@@ -89,7 +89,7 @@ pub enum ErrorKind {
     #[error("the expression would be deeper than {MAX_DEPTH} operations or larger than {MAX_SIZE}")]
     TooComplex,
     /// A number that the element type of the other operands does not hold.
-    #[error("{number} is no value of type {elem}, the element type of the other operand")]
+    #[error("{number} is not a value of type {elem}, the element type of the other operand")]
     NotRepresentable {
         /// The number.
         number: String,
@@ -145,8 +145,8 @@ pub enum ErrorKind {
         /// The second operand's.
         second: Place,
     },
-    /// A reduction over something that is no iterator of the expression.
-    #[error("`{iterator}` is no iterator of the expression, whose iterators are [{}]", list(.has))]
+    /// A reduction over something that is not an iterator of the expression.
+    #[error("`{iterator}` is not an iterator of the expression, whose iterators are [{}]", list(.has))]
     NotFree {
         /// What was to be reduced over.
         iterator: String,
@@ -162,13 +162,13 @@ pub enum ErrorKind {
         rank: usize,
     },
     /// An index that should be an iterator of its own.
-    #[error("`{index}` is no single iterator, and a virtual tensor has one per dimension")]
+    #[error("`{index}` is not a single iterator, and a virtual tensor has one per dimension")]
     NotAnIterator {
         /// The index.
         index: Affine,
     },
-    /// An iterator of a value that is no dimension of the virtual tensor.
-    #[error("`{iterator}` indexes the value but is no dimension of the virtual tensor")]
+    /// An iterator of a value that is not a dimension of the virtual tensor.
+    #[error("`{iterator}` indexes the value but is not a dimension of the virtual tensor")]
     NoFormal {
         /// The iterator.
         iterator: Name,
@@ -204,7 +204,7 @@ pub enum ErrorKind {
     #[error(transparent)]
     NoNest(#[from] NoNest),
 
-    /// A text that is no name.
+    /// A text that is not a name.
     #[error(transparent)]
     Name(#[from] NameError),
 
@@ -237,7 +237,7 @@ pub enum ErrorKind {
         culprit: Name,
     },
     /// A number of lanes that no vector has.
-    #[error("`lanes` is 2, 4, 8, 16, 32 or 64, and {value} is none of them")]
+    #[error("`lanes` must be 2, 4, 8, 16, 32 or 64, not {value}")]
     NotLanes {
         /// The number given.
         value: i64,
@@ -266,7 +266,7 @@ pub enum ErrorKind {
         /// The tensor.
         tensor: String,
     },
-    /// What an iteration touches of a tensor is no part of memory.
+    /// What an iteration touches of a tensor is not a part of memory.
     #[error("what an iteration of `{name}` touches of {tensor} lies here and there in memory")]
     Scattered {
         /// The loop.
@@ -274,8 +274,8 @@ pub enum ErrorKind {
         /// The tensor.
         tensor: String,
     },
-    /// A text that cannot stand in a comment.
-    #[error("{text:?} is no remark")]
+    /// A text that a comment cannot hold.
+    #[error("{text:?} cannot be a remark")]
     NotARemark {
         /// The text.
         text: String,
@@ -363,8 +363,8 @@ pub enum ErrorKind {
         /// The tensor.
         tensor: String,
     },
-    /// Something that is no loop stands between loops to be fused.
-    #[error("`{text}` stands beside the loops at this level and is no loop")]
+    /// A statement or fill between loops to be fused.
+    #[error("`{text}` is beside the loops at this level and is not a loop")]
     NotALoop {
         /// The statement.
         text: String,
@@ -372,8 +372,8 @@ pub enum ErrorKind {
     /// Fewer than two loops.
     #[error("there is only one loop at this level, so there is nothing to fuse")]
     NothingToFuse,
-    /// A word that is none of those that a parameter takes.
-    #[error("`{parameter}` is one of {}, and \"{word}\" is none of them", words(.allowed))]
+    /// A word that a parameter does not take.
+    #[error("`{parameter}` must be one of {}, not \"{word}\"", words(.allowed))]
     NotOneOf {
         /// The parameter.
         parameter: &'static str,
@@ -427,7 +427,7 @@ pub enum ErrorKind {
         range: String,
     },
     /// Loops that do not follow each other in one body.
-    #[error("`{first}` and `{second}` do not stand next to each other")]
+    #[error("`{first}` and `{second}` are not adjacent")]
     NotAdjacent {
         /// One loop.
         first: Name,

@@ -284,10 +284,14 @@ fn makefile(options: &Options, chooses: bool) -> String {
         flags
     };
     let mut kernels = flags(options);
-    let only_gcc = Options::gcc_flags(chooses).join(" ");
-    kernels.push(format!(
-        "$(if $(findstring clang,$(shell $(CC) --version)),,{only_gcc})"
-    ));
+    let only_gcc = |options: &Options| {
+        let flags = options.gcc_flags(chooses).join(" ");
+        format!("$(if $(findstring clang,$(shell $(CC) --version)),,{flags})")
+    };
+    kernels.push(only_gcc(options));
+    let plain = options.plain();
+    let mut reference = flags(&plain);
+    reference.push(only_gcc(&plain));
     format!(
         "CC ?= cc\nCFLAGS ?= {}\nREFERENCE_CFLAGS ?= {}\nRUNS ?= 5\n\n\
          run: driver\n\t./driver $(RUNS)\n\n\
@@ -297,6 +301,6 @@ fn makefile(options: &Options, chooses: bool) -> String {
          \t$(CC) $(REFERENCE_CFLAGS) -c -o $@ reference.c\n\n\
          clean:\n\trm -f driver reference.o\n\n.PHONY: run clean\n",
         kernels.join(" "),
-        flags(&options.plain()).join(" "),
+        reference.join(" "),
     )
 }

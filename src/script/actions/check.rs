@@ -93,7 +93,11 @@ Whether nests, in order, compute what their definition says: `check(plan)`,
 The answer is a value. Its `legal` is true, false, or `()` if it is undecided. Its `message` gives
 the reason, with two iterations that show it. Its `suggestions` were tried and are legal. Printed,
 it also shows the nest, and the step before which it was legal, or what can be done if it is
-undecided.",
+undecided.
+
+Proofs are exact: every element is followed from the statement that computes it to its uses. They
+need the library isl, which comes with gcc (`libisl23` on Debian and Ubuntu). Without it, only
+parallel and vector loops are proved, by a simpler test, and the C and tables say so.",
     call: |call| {
         let (nests, _) = nests_and_name(call)?;
         let reductions = call.state().workbench.settings.reductions;

@@ -38,7 +38,15 @@ The C function that runs nests in order: `codegen(l)`, `codegen(l1, l2)`, `codeg
 A string at the end names the function; otherwise it has the name of the last nest. The nests
 are proved to compute what their definition says. If that proof is out of reach, at least
 parallel and vector loops are proved. Illegal nests are refused (see `check`, `assume`).
-Printing the result shows the C; `save(code, path)` writes it. Source: TeML §2.",
+Printing the result shows the C; `save(code, path)` writes it.
+
+The C compiles as C11 and as C++17, and allocates nothing: every tensor that is not local is a
+parameter, results first. Buffers need no alignment. `-DTEML_ALIGNED_TENSORS` promises that all
+of them are aligned to 64 bytes. Vector loops use the vector types of gcc and clang: `f64xn(x[i])`
+means the elements from `x[i]` on that fill a vector register of the target. Link with `-lm`, and
+compile with `-fwrapv` if integers may overflow.
+
+Source: TeML §2.",
     call: |call| {
         let (nests, name) = nests_and_name(call)?;
         let label = label(&nests).map_or("kernel".to_owned(), |l| codegen::symbol::from_label(&l));

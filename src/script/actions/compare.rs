@@ -27,8 +27,11 @@ variable of its last nest or of its list. All variants must compute the same ten
 
 Every element of every result is compared with the reference before anything is timed. A wrong
 element is shown with its indices, and nothing is timed. Then all variants are timed in turn, in
-one run. Inputs are a pattern of numbers unless `init` says otherwise. The table shows speed-ups over the first
-variant; a row appears as soon as its times are known.
+one run. Inputs are a pattern of numbers unless `init` says otherwise. The table shows speed-ups
+over the first variant; a row appears as soon as its times are known.
+
+All variants are compiled with the same flags: `-O3 -march=native -mtune=generic -fwrapv
+-fno-math-errno`, never `-ffast-math`. GFLOP/s count the operations of the definition.
 
 Each variant runs 5 to 30 times, about 3 seconds in all. Two long runs are enough if they take a
 second together and their spread is 3 % or less. The line below the table says how often variants
@@ -144,7 +147,7 @@ pub(super) static NAMED: Function = Function {
     returns: "nest",
     doc: "\
 The nest under another name, which tables and C show: `variants.push(named(plan, `tile_${n}`))`.
-It is made of letters, digits and underscores. Of a list of nests that run in order, the last one
+It is made of letters, digits and underscores. In a list of nests that run in order, the last one
 gets the name.",
     call: |call| {
         let (mut nests, name) = (call.nests(0)?, call.text(1)?);

@@ -27,6 +27,9 @@ Sets the contents of a tensor before `compare` runs anything.
 - `init(A, random(42))`: numbers from a seed
 - `init(A, [0, 1], 2.0)`: one element; the others keep their values
 
+Without `init`, tensor number k, in order of appearance and from 0, holds
+`((7*x + 13*k) % 101) / 101.0 - 0.5` at flat index x, or `(7*x + 13*k) % 101 - 50` for integers.
+
 If nothing runs, as with `teml check`, a function is called once, for the first element.
 Source: TeML §2, Fig. 1.",
     call: |call| {

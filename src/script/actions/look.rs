@@ -210,7 +210,7 @@ The number in a variable, where iterators are expected: `[value(n), j]` is row `
 `i + value(k)` starts at `k`. A name that reads as an iterator (one or two lowercase letters, then
 digits and suffixes) is refused there if the variable of that name holds a number: `[n, j]` could
 also mean the iterator `n`, which is written `iter(\"n\")`. Numbers and other names, as in
-`[2, j]` and `[N - 1, j]`, need nothing.",
+`[2, j]` and `[N - 1, j]`, need no `value`.",
     call: |call| call.int(0).map(Dynamic::from_int),
 };
 

@@ -21,6 +21,12 @@ It starts from what `build` makes of the definition, whatever steps the nests ha
 Reductions keep their order, since Pluto knows no associativity. Initializations come before
 the loops.
 
+Partially fused bands (2mm, 3mm) are slower than Pluto's own code: only the shared loops are tiled
+together. The loops that a statement has inside of them are tiled and ordered for that statement
+alone, so a strided loop may stay innermost (2mm), and parallel loops may end up inside a serial
+one (3mm). Pluto tiles and orders all loops of each statement. Fused statements with different
+ranges (deriche) are also slower: their guards stay in the innermost loops.
+
 Options have Pluto's names and the defaults of its code:
 
 - `tile` (true), `tile_sizes` (`[32]`: one for each loop of a band, the last one for all that

@@ -1,6 +1,6 @@
 //! The algebra of contractions: sums of products as several assignments.
 //!
-//! For a sum of products of factors, of which some (`rest`) are not indexed by the iterators `l`:
+//! For a sum of products of factors, some of which (`rest`) are not indexed by the iterators `l`:
 //!
 //! ```text
 //! sum(k, l: inner * rest) = sum(k: sum(l: inner) * rest)
@@ -28,7 +28,7 @@ pub enum NoSplit {
     #[error("must assign a sum of products of several factors")]
     NoProduct,
     /// The factor is not there.
-    #[error("is no factor of the assignment")]
+    #[error("is not a factor of the assignment")]
     NoFactor,
     /// The factor is in all sums.
     #[error("stays in the sums: the other factors have none of their own")]

@@ -22,12 +22,13 @@
 //! Operands that carry iterators keep them, as in `vadd(vat(A, [i, j]), vat(A, [j, i]))`, and so
 //! does the result: `vat(A, [i, j]) + vat(A, [j, i])` is a matrix and its transpose.
 //!
-//! Operands that carry none have equal shapes, and entries at the same position meet: `A * B` is no
-//! product of matrices. The result is virtual and carries no iterators yet. Numbers and operands of
-//! rank 0 meet every entry of the other one in both cases.
+//! Operands that carry none have equal shapes, and entries at the same position are paired:
+//! `A * B` is NumPy's `A * B`, and the product of matrices is `contract(A, B, [2, 1])`. The result
+//! is virtual and carries no iterators yet. Numbers and operands of rank 0 are paired with every
+//! entry of the other operand in both cases.
 //!
 //! Refuses: different shapes or element types; an operand that carries iterators beside one that
-//! has dimensions but carries none; numbers that are no value of the element type.
+//! has dimensions but carries none; numbers that the element type cannot hold.
 //!
 //! Source: TeML eq. 30 in operator form; numbers and scalars: beyond the paper.
 
@@ -83,7 +84,7 @@ pub static OPPOSITE: Op = Op {
 /// `left op right`, entry by entry.
 ///
 /// # Errors
-/// Shapes or element types that differ; numbers that are no value of the element type.
+/// Shapes or element types that differ; numbers that the element type cannot hold.
 pub fn entrywise<'a>(
     op: BinaryOp,
     left: impl Into<Operand<'a>>,

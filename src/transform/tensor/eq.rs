@@ -34,8 +34,8 @@
 //! ```rhai
 //! let A = tensor([4, 4]);
 //! let x = tensor([10]);
-//! x = eq(x + 1, [i], #{i: 1..9});
-//! let L = eq(A, [i, j], #{j: 0..i + 1});
+//! x = eq(x + 1, [i] -> [i], #{i: 1..9});
+//! let L = eq(A, [i, j] -> [i, j], #{j: 0..i + 1});
 //! print(x); print(L); print(build(L));
 //! ```
 //!
@@ -51,8 +51,8 @@
 //! ```
 //!
 //! Refuses: what `vadd` refuses; a range for which an index leaves its tensor; a target index that could be negative; extents that disagree with
-//! those of the value, unless `elsewhere` is given; a number that is not a value of the
-//! element type.
+//! those of the value, unless `elsewhere` is given; a number that the element
+//! type cannot hold.
 //!
 //! Source: TeML eqs. 14, 17, 18; a number elsewhere: beyond the paper.
 

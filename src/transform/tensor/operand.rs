@@ -1,7 +1,7 @@
 //! Operands: the where-clauses of TeML eqs. 14 and 15, in one place.
 //!
 //! An operand either has iterators already (I' ≠ ε) and is given none, or has none (I' = ε)
-//! and is given a list. An assignment stands for the tensor that it assigns to.
+//! and is given a list. An assignment can be used in place of the tensor that it assigns to.
 
 use crate::analysis::shape::{self, Mismatch};
 use crate::ir::{Affine, Constant, Elem, Expr, Index, Infix, Name, Node, fresh_name};

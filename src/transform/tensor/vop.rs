@@ -31,7 +31,7 @@
 //!
 //! Refuses: lists of the wrong length; lists for operands that have iterators, and none for
 //! operands that have none; extents that disagree; indices that leave their dimension; different
-//! element types; numbers that are not values of the element type; two numbers; powers of integers.
+//! element types; numbers that the element type cannot hold; two numbers; powers of integers.
 //!
 //! Source: TeML eq. 15; minimum, maximum, power and numbers: beyond the paper.
 

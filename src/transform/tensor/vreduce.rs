@@ -28,8 +28,8 @@
 //! `vsum(values, [j])` reduces over iterators that the values carry, and the result carries the
 //! others. `vsum(t, [1, 3])` reduces over dimensions, counted from 1; the result has the other
 //! dimensions and no iterators yet. `vsum(t)` reduces over all of them. The dimensions of values
-//! that carry iterators are these, in order of first appearance, and the result carries those that
-//! are left.
+//! that carry iterators are the iterators, in order of first appearance, and the result carries
+//! the remaining ones.
 //!
 //! The result denotes the sum, product, least or greatest value, or the mean, whatever the target
 //! held before: `build` starts from 0, from 1, and from ∞ or -∞ (for integers the greatest or the
@@ -54,7 +54,7 @@
 //! y[i] = sum(j in 0..i + 1: L[i][j] * x[j])
 //! ```
 //!
-//! Refuses: names that are no iterators of the expression; dimensions that it does not have; one
+//! Refuses: names that are not iterators of the expression; dimensions that it does not have; one
 //! listed twice; an empty list; iterators that no access alone would limit as all of them together do, so that
 //! terms would be left out.
 //!
