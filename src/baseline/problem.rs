@@ -148,7 +148,7 @@ fn statements(nest: &Nest) -> Result<Vec<Statement>, NoSchedule> {
     position::walk(nest.trees(), &mut |_, loops, tree| match tree {
         Tree::Fill(f) => {
             let target = f.target.label().to_owned();
-            match loops.is_empty() {
+            match loops.first().is_none_or(|l| sets_alone(&l.body)) {
                 true => known &= fill.is_none(),
                 false => repeated = Some(target.clone()),
             }
@@ -195,6 +195,15 @@ fn statements(nest: &Nest) -> Result<Vec<Statement>, NoSchedule> {
     match known && statements.len() == nest.definition().len() {
         true => Ok(statements),
         false => Err(NoSchedule::Unknown),
+    }
+}
+
+/// Whether the trees in a loop set elements one by one, and do nothing else.
+fn sets_alone(body: &[Tree]) -> bool {
+    match body {
+        [Tree::Loop(l)] => sets_alone(&l.body),
+        [Tree::Fill(_)] => true,
+        _ => false,
     }
 }
 

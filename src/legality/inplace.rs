@@ -16,7 +16,7 @@
 use super::check::OPERATIONS;
 use super::relations::linear;
 use crate::analysis::shape::IteratorRange;
-use crate::ir::{Affine, Expr, Index, Name, Tensor};
+use crate::ir::{Affine, Expr, Index, Name, Range, Tensor};
 use crate::poly::{self, Error, Linear, Piece, Relation, UnionSet};
 
 /// How an assignment may overwrite what it reads.
@@ -151,23 +151,37 @@ fn pairs(
     };
     let writer = |name: &Name| position(name).map(write);
     let reader = |name: &Name| position(name).map(read).or_else(|| hidden(name));
-    let within = |piece: Piece, x: &str, range: &IteratorRange| {
-        piece
-            .constrain(range.low, Relation::LessOrEqual, x)
-            .constrain(x, Relation::Less, range.high)
-    };
     let mut piece = points(own.len());
     for (k, range) in own.iter().enumerate() {
-        piece = within(piece, &write(k), range);
-        piece = within(piece, &read(k), range);
+        piece = within(piece, &write(k), range, &writer);
+        piece = within(piece, &read(k), range, &reader);
+    }
+    for (k, _) in others.iter().enumerate() {
+        piece = piece.exists(&format!("o{k}"));
     }
     for (k, range) in others.iter().enumerate() {
-        let o = format!("o{k}");
-        piece = within(piece.exists(&o), &o, range);
+        piece = within(piece, &format!("o{k}"), range, &reader);
     }
     index.iter().zip(access).fold(piece, |piece, (w, r)| {
         let (w, r): (Linear, Linear) = (linear(w, &writer), linear(r, &reader));
         piece.constrain(w, Relation::Equal, r)
+    })
+}
+
+/// The values of `x` within a range, whose bounds are in terms of variables. Steps are left out, so
+/// that pairs of iterations may be among the pieces that there are not.
+fn within(
+    piece: Piece,
+    x: &str,
+    range: &IteratorRange,
+    variable: &dyn Fn(&Name) -> Option<String>,
+) -> Piece {
+    let Range { lower, upper, .. } = range.range();
+    let above = lower.iter().fold(piece, |piece, bound| {
+        piece.constrain(linear(bound, variable), Relation::LessOrEqual, x)
+    });
+    upper.iter().fold(above, |piece, bound| {
+        piece.constrain(x, Relation::Less, linear(bound, variable))
     })
 }
 
