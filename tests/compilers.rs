@@ -351,6 +351,27 @@ parallel collapse(3) for w in 0..15
 }
 
 #[test]
+fn compilers_that_fail_are_asked_again() {
+    // gcc 12.2 ends with an internal error.
+    let lines = "\
+i32 A[2][2]
+for o in 0..1
+  local i32 A_tile[2][2]
+  for i in 0..2
+    for j in 0..2
+      A_tile[i][j] = A[i][j]
+  for t in 0..4
+    for k in 16*o..min(16*o + 16, 2)
+      for u in 1..2
+        A_tile[k][u] = min(A_tile[1 - k][u], A_tile[1 - k][u - 1]) + 0
+  for i_2 in 0..2
+    for j_2 in 0..2
+      A[i_2][j_2] = A_tile[i_2][j_2]";
+    let nest = nest(&numbered(lines, 0));
+    computes(&[nest]);
+}
+
+#[test]
 fn loops_may_walk_through_a_tensor_both_ways() {
     for inside in ["1", "3", "22"] {
         let lines = format!(

@@ -202,7 +202,16 @@ impl Compiler {
         if takes_vectors && !self.has_vector_functions(&flags, control)? {
             flags.push("-DTEML_MVEC=0".to_owned());
         }
-        self.compile_with(kernel, &flags, &options.libraries, control)
+        match self.compile_with(kernel, &flags, &options.libraries, control) {
+            // gcc 12 can fail where it groups statements; vectors are written out anyway.
+            Err(RuntimeError::CompileFailed { report, .. })
+                if report.contains("internal compiler error") && !self.is_clang() =>
+            {
+                flags.push("-fno-tree-slp-vectorize".to_owned());
+                self.compile_with(kernel, &flags, &options.libraries, control)
+            }
+            result => result,
+        }
     }
 
     /// Whether it has OpenMP, which is asked where a kernel does not compile. Without it, kernels
