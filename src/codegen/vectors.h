@@ -84,10 +84,10 @@ static inline __attribute__((always_inline)) void teml_stream(char *to, const ch
             (x) = teml_v; \
     } while (0)
 // Where all vectors do if the tensor itself does, which is asked once.
-#define TEML_STREAM_IF(aligned, x, value) \
+#define TEML_STREAM_IF(all, x, value) \
     do { \
         const __typeof__(x) teml_v __attribute__((aligned(TEML_VECTOR))) = (value); \
-        if (aligned) \
+        if (all) \
             teml_stream((char *)&(x), (const char *)&teml_v, sizeof teml_v); \
         else \
             (x) = teml_v; \
