@@ -339,6 +339,19 @@ fn collapsed_loops_have_nothing_between_them() {
 }
 
 #[test]
+fn chunks_may_be_larger_than_any_loop() {
+    for schedule in ["static", "dynamic", "guided"] {
+        let lines = format!(
+            "f64 A[16][7], B[16][7]
+parallel {schedule}(4611686018427387904) for i in 0..16
+  for j in 0..7
+    B[i][j] = A[i][j] * 2"
+        );
+        computes(&[nest(&numbered(&lines, 0))]);
+    }
+}
+
+#[test]
 fn collapsed_loops_are_in_order_inside() {
     let lines = "\
 f32 A[9][2], B[2][3][15], C[15][3][9]

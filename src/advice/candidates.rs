@@ -33,6 +33,8 @@ pub(super) struct Candidates<'a> {
     pub(super) is_legal: bool,
     /// The loops of the bands that were found.
     pub(super) banded: Vec<Name>,
+    /// How many candidates were left undecided.
+    pub(super) undecided: usize,
 }
 
 impl Candidates<'_> {
@@ -207,6 +209,7 @@ impl Candidates<'_> {
             Some(false) => Ok(false),
             None => self.judge.is_legal(variant),
         };
+        self.undecided += usize::from(legal.is_err());
         legal.unwrap_or(false).then_some(candidate)
     }
 }

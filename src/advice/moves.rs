@@ -3,6 +3,7 @@
 use super::candidates::Candidates;
 use crate::ir::{Arg, Loop, Name, Nest, Site};
 use crate::legality::{Judge, Reductions, Undecided};
+use crate::poly;
 use crate::transform::{Error, ErrorKind, Op, Value, apply};
 use std::sync::Arc;
 
@@ -32,6 +33,8 @@ pub struct Moves {
     pub legal: bool,
     /// By loop, in the order in which loops are printed.
     pub list: Vec<Move>,
+    /// How many candidates no proof decided.
+    pub undecided: usize,
 }
 
 impl Move {
@@ -52,7 +55,11 @@ impl Move {
     }
 }
 
-/// The moves that are legal now, at all loops or at one, which is quicker.
+/// What isl may do for all candidates together, in its operations.
+const OPERATIONS: u64 = 20_000_000;
+
+/// The moves that are legal now, at all loops or at one, which is quicker. Where proofs take long,
+/// some candidates are left undecided.
 ///
 /// # Errors
 /// Nothing is known of the nest: it has no definition, or there is no proof.
@@ -65,14 +72,20 @@ pub fn moves(nest: &Nest, at: Option<&Name>, reductions: Reductions) -> Result<M
         judge,
         is_legal: legal,
         banded: Vec::new(),
+        undecided: 0,
     };
     let loops = nest.loops();
     let mut list: Vec<Move> = Vec::new();
     let asked = |l: &Loop| at.is_none_or(|name| l.name == *name);
-    for (outer, l) in loops.iter().filter(|(_, l)| asked(l)) {
-        list.extend(candidates.at(outer, l));
-    }
+    // One limit for all: each proof may take seconds, and nests have hundreds of candidates.
+    poly::bounded(OPERATIONS, || {
+        for (outer, l) in loops.iter().filter(|(_, l)| asked(l)) {
+            list.extend(candidates.at(outer, l));
+        }
+        Ok(())
+    })?;
     Ok(Moves {
+        undecided: candidates.undecided,
         nest: nest.clone(),
         at: at.cloned(),
         legal,

@@ -91,6 +91,10 @@ impl Emitter<'_> {
     }
 }
 
+/// More iterations at once are not asked for: what shares a loop multiplies the number by that of
+/// the threads, and libgomp's product overflows.
+const MAX_CHUNK: i64 = i32::MAX as i64;
+
 /// How a parallel loop is shared among threads, as clauses of its pragma.
 fn sharing(l: &Loop) -> String {
     let mut text = String::new();
@@ -98,7 +102,7 @@ fn sharing(l: &Loop) -> String {
         let _ = write!(text, " collapse({})", l.sharing.collapse);
     }
     if let Some(schedule) = l.sharing.schedule {
-        let chunk = l.sharing.chunk.map(|n| format!(", {n}"));
+        let chunk = l.sharing.chunk.map(|n| format!(", {}", n.min(MAX_CHUNK)));
         let _ = write!(
             text,
             " schedule({}{})",

@@ -19,6 +19,7 @@ pub fn moves(moves: &Moves, list: &[&Move]) -> String {
     }
     if columns.is_empty() {
         lines.push("no step is known to be legal".to_owned());
+        lines.extend(undecided(moves));
         return lines.join("\n");
     }
     let mut table = Table::new();
@@ -38,5 +39,51 @@ pub fn moves(moves: &Moves, list: &[&Move]) -> String {
         table.add_row([name].into_iter().chain(columns.iter().map(cell)));
     }
     lines.push(table.to_string());
+    lines.extend(undecided(moves));
     lines.join("\n")
+}
+
+fn undecided(moves: &Moves) -> Option<String> {
+    let of_all = match moves.at {
+        None => "; `moves(nest, loop)` looks at one loop alone",
+        Some(_) => "",
+    };
+    match moves.undecided {
+        0 => None,
+        1 => Some(format!(
+            "1 more step is undecided: its proof takes too long{of_all}"
+        )),
+        n => Some(format!(
+            "{n} more steps are undecided: their proofs take too long{of_all}"
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::Name;
+
+    #[test]
+    fn what_was_not_decided_is_said() {
+        let nest = crate::ir::parse_nest("f64 A[4], B[4]\nfor i in 0..4\n  A[i] = B[i]").unwrap();
+        let asked = |at: Option<&str>, undecided| Moves {
+            nest: nest.clone(),
+            at: at.map(|name| Name::new(name).unwrap()),
+            legal: true,
+            list: Vec::new(),
+            undecided,
+        };
+        let shown = |asked: &Moves| moves(asked, &[]);
+        assert_eq!(shown(&asked(None, 0)), "no step is known to be legal");
+        assert_eq!(
+            shown(&asked(None, 3)),
+            "no step is known to be legal\n3 more steps are undecided: their proofs take too long; \
+             `moves(nest, loop)` looks at one loop alone"
+        );
+        assert_eq!(
+            shown(&asked(Some("i"), 1)),
+            "no step is known to be legal\n1 more step is undecided: its proof takes too long"
+        );
+    }
 }
