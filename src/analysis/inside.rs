@@ -141,7 +141,9 @@ impl Form {
     fn plus(&self, others: &[(Form, i64)], known: &[(usize, i64)]) -> Form {
         let mut sum = self.clone();
         for (other, factor) in others {
-            sum.offset = sum.offset.saturating_add(other.offset.saturating_mul(*factor));
+            sum.offset = sum
+                .offset
+                .saturating_add(other.offset.saturating_mul(*factor));
             for (v, c) in &other.terms {
                 let c = c.saturating_mul(*factor);
                 match sum.terms.iter_mut().find(|(var, _)| var == v) {
@@ -191,8 +193,14 @@ mod tests {
             (0, span(form(0, &[]), form(10, &[]))),
             (1, span(form(0, &[]), form(1, &[(0, 1)]))),
         ];
-        assert_eq!(stays(&form(0, &[(0, 1), (1, -1)]), 10, &loops), Stays::Inside);
-        assert_eq!(stays(&form(0, &[(0, 1), (1, 1)]), 19, &loops), Stays::Inside);
+        assert_eq!(
+            stays(&form(0, &[(0, 1), (1, -1)]), 10, &loops),
+            Stays::Inside
+        );
+        assert_eq!(
+            stays(&form(0, &[(0, 1), (1, 1)]), 19, &loops),
+            Stays::Inside
+        );
         let leaves = stays(&form(0, &[(0, 1), (1, 1)]), 18, &loops);
         assert_eq!(leaves, Stays::Leaves(18, vec![9, 9]));
         let leaves = stays(&form(-1, &[(0, 1), (1, -1)]), 10, &loops);
@@ -221,7 +229,10 @@ mod tests {
         j.upper.push(form(1, &[(0, 1)]));
         let loops = [(0, i), (1, j)];
         assert_eq!(stays(&form(0, &[(0, 1)]), 9, &loops), Stays::Inside);
-        assert_eq!(stays(&form(0, &[(0, 1), (1, -1)]), 4, &loops), Stays::Inside);
+        assert_eq!(
+            stays(&form(0, &[(0, 1), (1, -1)]), 4, &loops),
+            Stays::Inside
+        );
         let leaves = stays(&form(0, &[(0, 1), (1, -1)]), 3, &loops);
         assert_eq!(leaves, Stays::Leaves(3, vec![4, 1]));
     }

@@ -195,7 +195,10 @@ pub enum Mismatch {
 }
 
 fn iteration(at: &[(Name, i64)]) -> String {
-    let values: Vec<String> = at.iter().map(|(n, value)| format!("{n} = {value}")).collect();
+    let values: Vec<String> = at
+        .iter()
+        .map(|(n, value)| format!("{n} = {value}"))
+        .collect();
     match values.is_empty() {
         true => "everywhere".to_owned(),
         false => format!("at {}", values.join(", ")),

@@ -14,6 +14,8 @@ pub struct Solver {
     vars: Vec<Var>,
     uses: Vec<Use>,
     accesses: usize,
+    /// How many uses, the first ones, are those of the assignment's target.
+    of_target: usize,
     /// Whether all ranges are known that there will be: those of an assignment.
     complete: bool,
 }
@@ -57,6 +59,7 @@ impl Solver {
     /// What is to be solved for an expression.
     pub fn of(expr: &Expr) -> Solver {
         let mut solver = Solver {
+            of_target: 0,
             complete: expr.is_assignment(),
             ..Solver::default()
         };
@@ -86,6 +89,7 @@ impl Solver {
             } => {
                 let first = self.uses.len();
                 self.collect(target, scope);
+                self.of_target = self.uses.len();
                 if elsewhere.is_some() {
                     self.uses[first..].iter_mut().for_each(|u| u.whole = false);
                 }
@@ -205,7 +209,10 @@ impl Solver {
         }
         while self.enclose() || self.fit_windows()? {}
         self.have_values()?;
-        self.uses.iter().try_for_each(|u| self.stays_inside(u))?;
+        // A target whose extents were inferred leaves them where the value leaves its tensors.
+        let (target, rest) = self.uses.split_at(self.of_target);
+        let mut uses = rest.iter().chain(target);
+        uses.try_for_each(|u| self.stays_inside(u))?;
         (0..self.vars.len()).try_for_each(|v| self.is_whole(v))?;
         let free = self.vars.iter().enumerate().filter(|(_, v)| v.free);
         let ranges = free.map(|(k, v)| IteratorRange {

@@ -2,7 +2,7 @@
 
 use super::{Diagnostic, Severity, Span};
 use crate::ir::{Name, Nest, Tree};
-use crate::transform::{Class, Error, Op};
+use crate::transform::{Class, Error, Kind, Op};
 use std::fmt::Write;
 
 /// Where an operation was called.
@@ -39,18 +39,21 @@ pub fn of_operation(error: &Error, op: Option<&Op>, place: &CallPlace) -> Diagno
         Class::Limitation => (Severity::Error, "limitation"),
         Class::Bug => (Severity::Bug, "bug"),
     };
-    let label = match (error.argument, op) {
-        (Some(k), Some(op)) => op.params.get(k).map_or(String::new(), |p| {
-            format!("argument {} `{}`", k + 1, p.name)
-        }),
-        _ => String::new(),
+    let param = error.argument.zip(op).and_then(|(k, op)| op.params.get(k));
+    // Ranges are the last argument, whichever optional ones are left out before them.
+    let argument = match param {
+        Some(param) if param.kind == Kind::Ranges => place.arguments.len().checked_sub(1),
+        _ => error.argument,
     };
+    let label = param.zip(argument).map_or(String::new(), |(param, k)| {
+        format!("argument {} `{}`", k + 1, param.name)
+    });
     let mut diagnostic = Diagnostic {
         severity,
         code: Some(code),
         ..Diagnostic::error(message)
     }
-    .at(place.argument(error.argument), label);
+    .at(place.argument(argument), label);
     if let Some(nest) = &error.nest {
         diagnostic = diagnostic.note(in_nest(nest, &error.culprits));
     }

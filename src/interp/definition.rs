@@ -2,8 +2,8 @@
 //! expression over the old store (TeIL Fig. 9, rule St-Stmt).
 
 use super::Fault;
-use super::domain::{Domains, Linear};
 pub use super::domain::Span;
+use super::domain::{Domains, Linear};
 use super::store::{Data, Number, Store, elements};
 use crate::ir::{
     Affine, BinaryOp, Domain, Elem, Expr, Function, Index, Infix, Name, Node, Range, Tensor,

@@ -189,11 +189,14 @@ fn narrow(expr: &Expr, wanted: &[Name], known: &Ranges, found: &mut Ranges) {
 /// The box around a given range, if those of the iterators in its bounds are known.
 fn around_of(range: &Range, known: &Ranges) -> Option<(i64, i64)> {
     let interval = |bound: &Affine| {
-        bound.terms().iter().try_fold((bound.offset(), bound.offset()), |(low, high), (n, c)| {
-            let (first, end) = known.get(n)?;
-            let ends = (c * first, c * (end - 1));
-            Some((low + ends.0.min(ends.1), high + ends.0.max(ends.1)))
-        })
+        bound
+            .terms()
+            .iter()
+            .try_fold((bound.offset(), bound.offset()), |(low, high), (n, c)| {
+                let (first, end) = known.get(n)?;
+                let ends = (c * first, c * (end - 1));
+                Some((low + ends.0.min(ends.1), high + ends.0.max(ends.1)))
+            })
     };
     let low: Option<Vec<i64>> = range.lower.iter().map(|b| Some(interval(b)?.0)).collect();
     let high: Option<Vec<i64>> = range.upper.iter().map(|b| Some(interval(b)?.1)).collect();

@@ -122,7 +122,11 @@ fn substitute_under(
         let name = new_name(name).unwrap_or_else(|| name.clone());
         (name, range.clone())
     });
-    (fresh.clone(), Domain::new(ranges), body.substitute(&replace))
+    (
+        fresh.clone(),
+        Domain::new(ranges),
+        body.substitute(&replace),
+    )
 }
 
 /// The first generated iterator that is not `taken`.
@@ -140,7 +144,7 @@ pub fn fresh_name(taken: impl Fn(&Name) -> bool) -> Name {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir::{Elem, Reduction, Shape, Tensor};
+    use crate::ir::{Domain, Elem, Reduction, Shape, Tensor};
 
     fn at(name: &str) -> Affine {
         Affine::iterator(Name::new(name).unwrap())
@@ -157,6 +161,7 @@ mod tests {
             over: vec![k],
             shape,
             body,
+            within: Domain::default(),
         });
         let moved = sum.substitute(&|n| (n.as_str() == "i").then(|| at("k")));
         assert_eq!(moved.iterators(), vec![Name::new("k").unwrap()]);

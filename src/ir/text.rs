@@ -326,7 +326,13 @@ impl Display for Infix<'_> {
                 ..
             } => {
                 let over: Vec<String> = over.iter().map(|n| ranged(n, within)).collect();
-                write!(f, "{}({}: {})", reduction.name(), over.join(", "), Infix(body))
+                write!(
+                    f,
+                    "{}({}: {})",
+                    reduction.name(),
+                    over.join(", "),
+                    Infix(body)
+                )
             }
             Node::Virtual { formals, body, .. } => {
                 write!(f, "[{}] -> {}", list(formals), Infix(body))

@@ -68,7 +68,8 @@ use super::overwrite::Assignment;
 use super::target::Target;
 use crate::analysis::shape::{self, IteratorRange};
 use crate::ir::{
-    Affine, BinaryOp, Constant, Domain, Expr, Index, Infix, Name, Nest, Node, Reduction, Stmt, Tensor,
+    Affine, BinaryOp, Constant, Domain, Expr, Index, Infix, Name, Nest, Node, Reduction, Stmt,
+    Tensor,
 };
 
 /// Why an expression has no nest.

@@ -118,10 +118,13 @@ impl Assignment {
     fn can_be_nested(&self, runs: &[Run]) -> bool {
         runs.iter().enumerate().all(|(k, run)| {
             let later = &runs[k + 1..];
-            self.loops.iter().filter(|l| l.name == run.iterator).all(|l| {
-                let depends = later.iter().any(|r| l.range().mentions(&r.iterator));
-                !depends && (!run.backwards || l.is_whole())
-            })
+            self.loops
+                .iter()
+                .filter(|l| l.name == run.iterator)
+                .all(|l| {
+                    let depends = later.iter().any(|r| l.range().mentions(&r.iterator));
+                    !depends && (!run.backwards || l.is_whole())
+                })
         }) && !runs.iter().any(|run| {
             run.backwards && self.loops.iter().any(|l| l.range().mentions(&run.iterator))
         })

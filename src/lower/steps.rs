@@ -56,7 +56,11 @@ impl Step {
 pub(super) fn separate(steps: Vec<Step>) -> Vec<Tree> {
     let names = |step: &Step| -> Vec<Name> {
         let first = step.first.iter().flat_map(|first| &first.loops);
-        step.loops.iter().chain(first).map(|l| l.name.clone()).collect()
+        step.loops
+            .iter()
+            .chain(first)
+            .map(|l| l.name.clone())
+            .collect()
     };
     let own: Vec<Name> = steps.iter().flat_map(names).collect();
     let mut taken: Vec<Name> = Vec::new();

@@ -141,13 +141,18 @@ impl Target<'_> {
         let own = ranges.iter().filter(|r| self.has(&r.name));
         let own: Vec<&IteratorRange> = own.collect();
         let names: Vec<Name> = own.iter().map(|r| r.name.clone()).collect();
-        let domain = own.iter().filter_map(|r| Some((r.name.clone(), r.given.clone()?)));
+        let domain = own
+            .iter()
+            .filter_map(|r| Some((r.name.clone(), r.given.clone()?)));
         let domain = Domain::new(domain);
         let order = domain.nested(&names).unwrap_or(names);
         let range = |name: &Name| own.iter().find(|r| r.name == *name);
         let loops = order.iter().filter_map(range).map(|r| IteratorRange {
             name: r.name.derived(BEFORE),
-            given: r.given.as_ref().map(|given| given.substitute(&before_loops)),
+            given: r
+                .given
+                .as_ref()
+                .map(|given| given.substitute(&before_loops)),
             ..(*r).clone()
         });
         loops.collect()

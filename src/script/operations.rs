@@ -3,8 +3,8 @@
 use super::call::{self, Call, Callee};
 use super::captured;
 use super::fail::Failure;
-use super::ranges::{self, RANGES};
 use super::indices::{self, ITERATORS, iter_lists, iters, optional_iters};
+use super::ranges::{self, RANGES};
 use super::state::Shared;
 use super::values::{self, Index, RawArrow};
 use crate::analysis::position::{self, Position};
@@ -66,7 +66,9 @@ fn args(op: &'static Op, call: &Call) -> Result<Vec<Arg>, Failure> {
     let last = call.count().saturating_sub(1);
     let takes_ranges = op.params.last().is_some_and(|p| p.kind == Kind::Ranges);
     let ranged = takes_ranges && call.value(last).is_some_and(|value| value.is_map());
-    let params = op.params[..call.count() - usize::from(ranged)].iter().enumerate();
+    let params = op.params[..call.count() - usize::from(ranged)]
+        .iter()
+        .enumerate();
     let args: Result<Vec<Arg>, Failure> = params
         .map(|(k, param)| convert(call, k, param.kind))
         .collect();

@@ -5,8 +5,8 @@
 //! compiled at lines of its own: the line alone tells the text.
 
 use super::captured;
-use super::ranges;
 use super::lex;
+use super::ranges;
 use super::rewrite::{self, Edit, Kind};
 use crate::diag::{Sources, Span};
 use crate::ir::Site;

@@ -91,28 +91,34 @@ impl Bound for Several {
 /// Registers what two bounds make: a range, the greater one, the lesser one.
 fn bound<A: Bound, B: Bound>(engine: &mut Engine) {
     for (symbol, more) in [("..", 0), ("..=", 1)] {
-        engine.register_fn(symbol, move |c: NativeCallContext, a: A, b: B| -> Result<IterRange> {
-            let raise = |failure: Failure| failure.raise(c.call_position());
-            let (lower, upper) = (a.into_several(true), b.into_several(false));
-            let upper = upper.map_err(raise)?;
-            Ok(IterRange(Range {
-                lower: lower.map_err(raise)?,
-                upper: upper.iter().map(|b| b.plus_constant(more)).collect(),
-                step: 1,
-            }))
-        });
+        engine.register_fn(
+            symbol,
+            move |c: NativeCallContext, a: A, b: B| -> Result<IterRange> {
+                let raise = |failure: Failure| failure.raise(c.call_position());
+                let (lower, upper) = (a.into_several(true), b.into_several(false));
+                let upper = upper.map_err(raise)?;
+                Ok(IterRange(Range {
+                    lower: lower.map_err(raise)?,
+                    upper: upper.iter().map(|b| b.plus_constant(more)).collect(),
+                    step: 1,
+                }))
+            },
+        );
     }
     for (name, greatest) in [("max", true), ("min", false)] {
-        engine.register_fn(name, move |c: NativeCallContext, a: A, b: B| -> Result<Several> {
-            let raise = |failure: Failure| failure.raise(c.call_position());
-            let mut of = a.into_several(greatest).map_err(raise)?;
-            for bound in b.into_several(greatest).map_err(raise)? {
-                if !of.contains(&bound) {
-                    of.push(bound);
+        engine.register_fn(
+            name,
+            move |c: NativeCallContext, a: A, b: B| -> Result<Several> {
+                let raise = |failure: Failure| failure.raise(c.call_position());
+                let mut of = a.into_several(greatest).map_err(raise)?;
+                for bound in b.into_several(greatest).map_err(raise)? {
+                    if !of.contains(&bound) {
+                        of.push(bound);
+                    }
                 }
-            }
-            Ok(Several { greatest, of })
-        });
+                Ok(Several { greatest, of })
+            },
+        );
     }
 }
 
@@ -167,16 +173,26 @@ pub fn ranges(call: &Call, k: usize, in_play: &[Name]) -> std::result::Result<Do
         ranges.push((name, range));
     }
     let domain = Domain::new(ranges);
-    let names: BTreeSet<&Name> = in_play.iter().chain(domain.iter().map(|(n, _)| n)).collect();
+    let names: BTreeSet<&Name> = in_play
+        .iter()
+        .chain(domain.iter().map(|(n, _)| n))
+        .collect();
     let state = call.state();
     for (key, position) in state.places.in_ranges(call.context().call_position()) {
         let Some(name) = captured::name(&state.places, *position) else {
             continue;
         };
         let range = domain.iter().find(|(n, _)| n.as_str() == key);
-        let is_iterator = range.is_some_and(|(_, r)| r.bounds().any(|b| b.terms().iter().any(|(n, _)| n.as_str() == name)));
+        let is_iterator = range.is_some_and(|(_, r)| {
+            r.bounds()
+                .any(|b| b.terms().iter().any(|(n, _)| n.as_str() == name))
+        });
         if !is_iterator && names.iter().any(|n| n.as_str() == name) {
-            return Err(captured::refuse(&state.places, *position, &Dynamic::from_int(0)));
+            return Err(captured::refuse(
+                &state.places,
+                *position,
+                &Dynamic::from_int(0),
+            ));
         }
     }
     Ok(domain)
@@ -187,7 +203,8 @@ pub fn ranges(call: &Call, k: usize, in_play: &[Name]) -> std::result::Result<Do
 pub fn variables(ast: &AST) -> Vec<(Position, Vec<(String, Position)>)> {
     let mut found = Vec::new();
     ast.walk(&mut |nodes| {
-        if let Some(ASTNode::Expr(Expr::FnCall(call, at) | Expr::MethodCall(call, at))) = nodes.last()
+        if let Some(ASTNode::Expr(Expr::FnCall(call, at) | Expr::MethodCall(call, at))) =
+            nodes.last()
             && let Some(Expr::Map(entries, _)) = call.args.last()
         {
             let mut of_call = Vec::new();
@@ -217,4 +234,3 @@ fn collect(expr: &Expr, found: &mut dyn FnMut(Position)) {
         _ => {}
     }
 }
-

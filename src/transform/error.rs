@@ -174,7 +174,9 @@ pub enum ErrorKind {
         iterator: Name,
     },
     /// A range of an iterator that is not reduced over.
-    #[error("gives a range to `{iterator}`, which is not among the iterators that are reduced over")]
+    #[error(
+        "gives a range to `{iterator}`, which is not among the iterators that are reduced over"
+    )]
     NotReduced {
         /// The iterator.
         iterator: String,

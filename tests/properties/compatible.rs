@@ -176,6 +176,7 @@ fn is_compatible(term: &Term, rank: usize, extent: i64) -> bool {
         low: 0,
         high: extent,
         alone: None,
+        given: None,
     };
     let own: Vec<IteratorRange> = assigned.iter().map(|i| range(i)).collect();
     let others: Vec<IteratorRange> = (1..=next.get()).map(|k| range(&format!("l{k}"))).collect();

@@ -203,7 +203,8 @@ impl Recipe {
         }
         let reduced = &names[self.extents.len()..];
         if !reduced.is_empty() {
-            value = vreduce(self.reduction, &value, reduced).expect("iterators are free");
+            value = vreduce(self.reduction, &value, reduced, teml::ir::Domain::default())
+                .expect("iterators are free");
         }
 
         let mut to: Vec<usize> = own.collect();
@@ -224,9 +225,15 @@ impl Recipe {
             extents = extents.iter().map(|n| before + n + after).collect();
             let number = if self.summed.is_empty() { 7 } else { 0 };
             let (from, number) = (vec![], Some(Number::Int(number)));
-            return eq::eq_within(&value, &Arrow { from, to }, &extents, number)
-                .expect("an assignment")
-                .fill_placeholder(&Name::new(&label).expect("a name"));
+            return eq::eq_within(
+                &value,
+                &Arrow { from, to },
+                &extents,
+                number,
+                teml::ir::Domain::default(),
+            )
+            .expect("an assignment")
+            .fill_placeholder(&Name::new(&label).expect("a name"));
         }
         let target = tensor(&label, &extents, self.elem);
         if self.accumulates {
@@ -347,7 +354,8 @@ pub fn windows(first: &Expr, tag: &str, distances: [i64; 2], reduced: usize) -> 
     let (to, reduced) = names.split_at(kept);
     let value = match reduced.is_empty() {
         true => sum,
-        false => vreduce(Reduction::Max, &sum, reduced).expect("iterators are free"),
+        false => vreduce(Reduction::Max, &sum, reduced, teml::ir::Domain::default())
+            .expect("iterators are free"),
     };
     // Targets begin at 0.
     let first = distances[0].min(distances[1]);

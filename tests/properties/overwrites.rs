@@ -197,6 +197,7 @@ fn pairs(assignment: &Expr) -> (Vec<Name>, Vec<[Vec<i64>; 2]>) {
         low: 0,
         high: terms(right),
         alone: None,
+        given: None,
     };
     let all: Vec<IteratorRange> = own
         .iter()

@@ -63,7 +63,7 @@ fn groups_are_found_from_the_channels_of_a_filter() {
         Some(vec![filter.clone(), it("c"), it("k")]),
     ];
     let product = combined(Mul, &input, &weights, &lists).unwrap();
-    let sum = vsum(&product, &list("c k")).unwrap();
+    let sum = vsum(&product, &list("c k"), teml::ir::Domain::default()).unwrap();
     let assignment = to(&sum, vec![filter, it("x")]);
     assert_eq!(
         loops(&assignment),
@@ -94,13 +94,18 @@ fn digits_that_overlap_or_leave_holes() {
     // Holes stay as they are, but a reduction cannot be initialized around them.
     assert_eq!(loops(&to(&value, index(5))), ["i in 0..3", "j in 0..4"]);
     let b = tensor("B", &[3, 4, 2]);
-    let sum = vsum(&at(&b, list("i j k")), &list("k")).unwrap();
+    let sum = vsum(
+        &at(&b, list("i j k")),
+        &list("k"),
+        teml::ir::Domain::default(),
+    )
+    .unwrap();
     let holes = build(&to(&sum, index(5)));
     assert!(matches!(holes, Err(NoNest::Scattered { .. })), "{holes:?}");
     loops(&to(&sum, index(4)));
     // One iterator in two dimensions is a diagonal.
     let diagonal = build(&to(
-        &vsum(&value, &list("j")).unwrap(),
+        &vsum(&value, &list("j"), teml::ir::Domain::default()).unwrap(),
         vec![it("i"), it("i")],
     ));
     assert!(

@@ -70,7 +70,11 @@ fn eq_3_sequences_at_the_top() {
     );
     // An initialization is a tree of the sequence.
     let x = tensor("x", &[3]);
-    let total = teml::transform::tensor::vreduce::vsum(&vop(Mul, &x, &x, ["i", "i"]), &list("i"));
+    let total = teml::transform::tensor::vreduce::vsum(
+        &vop(Mul, &x, &x, ["i", "i"]),
+        &list("i"),
+        teml::ir::Domain::default(),
+    );
     let norm = build(&eq("n", &total.unwrap(), "ε", "")).unwrap();
     assert_eq!(
         norm.notation(),

@@ -29,7 +29,13 @@ fn the_notation_shows_functions_numbers_and_reductions() {
     let value = vop::vop(Mul, &a, Number::Float(0.5), &lists(["i j"])).unwrap();
     let chosen = [(&value).into(), Number::Int(0).into()];
     let value = vselect(chosen, Comparison::Less, chosen, &[]).unwrap();
-    let greatest = vreduce(Reduction::Max, &negative(&value), &list("j")).unwrap();
+    let greatest = vreduce(
+        Reduction::Max,
+        &negative(&value),
+        &list("j"),
+        teml::ir::Domain::default(),
+    )
+    .unwrap();
     let half = "⟨(*, [4, 5], •), [⟨(A, [4, 5], [i, j]), []⟩, ⟨(0.5, [], •), []⟩]⟩";
     assert_eq!(
         greatest.notation(),
@@ -45,7 +51,11 @@ fn reductions_start_from_what_changes_nothing() {
     let fill = |elem, reduction| {
         let x = bind("x", declare::tensor(&[5], elem).unwrap());
         let squares = vop(Mul, &x, &x, ["i", "i"]);
-        let nest = to("y", &vreduce(reduction, &squares, &list("i")).unwrap(), "");
+        let nest = to(
+            "y",
+            &vreduce(reduction, &squares, &list("i"), teml::ir::Domain::default()).unwrap(),
+            "",
+        );
         nest.lines()[0].to_string()
     };
     use Reduction::{Max, Min, Prod, Sum};
@@ -61,7 +71,7 @@ fn reductions_start_from_what_changes_nothing() {
 fn sums_move_out_of_products_quotients_and_neg() {
     let (a, x) = (tensor("A", &[4, 5]), tensor("x", &[5]));
     let product = vop(Mul, &a, &x, ["i j", "j"]);
-    let mean = vmean(&product, &list("j")).unwrap();
+    let mean = vmean(&product, &list("j"), teml::ir::Domain::default()).unwrap();
     let scaled = vop::vop(Mul, Number::Int(2), &negative(&mean), &[]).unwrap();
     let nest = to("y", &scaled, "i");
     assert_eq!(
@@ -80,7 +90,9 @@ fn sums_move_out_of_products_quotients_and_neg() {
 fn reductions_of_one_kind_become_one() {
     let a = tensor("A", &[4, 5]);
     let squares = vop(Mul, &a, &a, ["i j", "i j"]);
-    let least = |e: &Expr, over: &str| vreduce(Reduction::Min, e, &list(over)).unwrap();
+    let least = |e: &Expr, over: &str| {
+        vreduce(Reduction::Min, e, &list(over), teml::ir::Domain::default()).unwrap()
+    };
     let nest = to("m", &least(&least(&squares, "j"), "i"), "");
     assert_eq!(
         nest.to_string(),
@@ -103,14 +115,21 @@ fn targets_go_on_from_what_they_hold() {
         (Sub, Reduction::Sum),
         (teml::ir::BinaryOp::Max, Reduction::Max),
     ] {
-        let reduced = vreduce(reduction, &squares, &list("j")).unwrap();
+        let reduced =
+            vreduce(reduction, &squares, &list("j"), teml::ir::Domain::default()).unwrap();
         let value = vop::vop(op, &old, &reduced, &[]).unwrap();
         let nest = to("y", &value, "i");
         let text = nest.to_string();
         let update = format!("y[i] {}= A[i][j] * A[i][j]", op.symbol());
         assert!(text.contains(&update) && !text.contains("fill"), "{text}");
     }
-    let quotient = vop::vop(Div, &old, &vsum(&squares, &list("j")).unwrap(), &[]).unwrap();
+    let quotient = vop::vop(
+        Div,
+        &old,
+        &vsum(&squares, &list("j"), teml::ir::Domain::default()).unwrap(),
+        &[],
+    )
+    .unwrap();
     let assignment = eq::eq(&quotient, &arrow([], "i")).unwrap();
     assert!(build(&bind("y", assignment)).is_err());
 }

@@ -73,7 +73,7 @@ fn eq_19_initializes_what_a_reduction_writes() {
         from: vec![None],
         to: vec![it("i").plus_constant(2)],
     };
-    let sums = vreduce::vsum(&twice, &list("j")).unwrap();
+    let sums = vreduce::vsum(&twice, &list("j"), teml::ir::Domain::default()).unwrap();
     let nest = build(&bind("y", eq::eq(&sums, &arrow).unwrap())).unwrap();
     assert_eq!(
         nest.notation(),

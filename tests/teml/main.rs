@@ -27,6 +27,7 @@ mod refused_loops;
 mod refused_nests;
 mod refused_operands;
 mod refused_producers;
+mod refused_ranges;
 mod refused_reuses;
 mod refused_slabs;
 mod script;

@@ -12,6 +12,7 @@ use crate::refused_loops::loops;
 use crate::refused_nests::nests;
 use crate::refused_operands::operands;
 use crate::refused_producers::producers;
+use crate::refused_ranges::ranges;
 use crate::refused_reuses::reuses;
 use crate::refused_slabs::slabs;
 use crate::trees::*;
@@ -83,6 +84,7 @@ fn cases() -> Vec<Case> {
         locals(),
         partials(),
         producers(),
+        ranges(),
         consumers(),
         buffers(),
         reuses(),
@@ -141,6 +143,13 @@ fn every_refusal_has_a_case() {
         K::Shape(Mismatch::Rank { .. }) => "Shape::Rank",
         K::Shape(Mismatch::Extents { .. }) => "Shape::Extents",
         K::Shape(Mismatch::OutOfBounds { .. }) => "Shape::OutOfBounds",
+        K::Shape(Mismatch::Leaves { .. }) => "Shape::Leaves",
+        K::Shape(Mismatch::Unclear { .. }) => "Shape::Unclear",
+        K::Shape(Mismatch::Unlimited { .. }) => "Shape::Unlimited",
+        K::Shape(Mismatch::Circle { .. }) => "Shape::Circle",
+        K::NotReduced { .. } => "NotReduced",
+        K::NoMean { .. } => "NoMean",
+        K::NoIterator { .. } => "NoIterator",
         K::Shape(Mismatch::NoRange { .. }) => "Shape::NoRange",
         K::Shape(Mismatch::Unbound { .. }) => "Shape::Unbound",
         K::Shape(Mismatch::Empty { .. }) => "Shape::Empty",
@@ -302,7 +311,13 @@ fn codes() -> Vec<(Vec<Nest>, &'static str, NoCode)> {
     let part = focus(&self::copy("B", "A", &[4, 5], "i j"), &inner).unwrap();
     let x = tensor("x", &[5]);
     let squares = vop(Mul, &x, &x, ["i", "i"]);
-    let sum = vreduce(Reduction::Sum, &squares, &list("i")).unwrap();
+    let sum = vreduce(
+        Reduction::Sum,
+        &squares,
+        &list("i"),
+        teml::ir::Domain::default(),
+    )
+    .unwrap();
     let reversed = build(&bind("s", eq::eq(&sum, &arrow(["ε"], "")).unwrap())).unwrap();
     let reversed = reverse(&reversed, &LoopRef::Level(1)).unwrap();
     let Verdict::Illegal(violation) = check(std::slice::from_ref(&reversed), Reductions::Strict)

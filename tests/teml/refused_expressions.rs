@@ -338,8 +338,18 @@ fn placement_cases() -> Vec<Case> {
 
 fn build_cases() -> Vec<Case> {
     let (a, x) = (tensor("A", &[5, 5]), tensor("x", &[5]));
-    let total = vsum(&vop(Mul, &x, &x, ["i", "i"]), &list("i")).unwrap();
-    let rows = vsum(&vop(Mul, &a, &x, ["i j", "j"]), &list("j")).unwrap();
+    let total = vsum(
+        &vop(Mul, &x, &x, ["i", "i"]),
+        &list("i"),
+        teml::ir::Domain::default(),
+    )
+    .unwrap();
+    let rows = vsum(
+        &vop(Mul, &a, &x, ["i j", "j"]),
+        &list("j"),
+        teml::ir::Domain::default(),
+    )
+    .unwrap();
     let to = |value: &Expr, index: Vec<Affine>| {
         let arrow = Arrow {
             from: vec![None],
@@ -357,7 +367,14 @@ fn build_cases() -> Vec<Case> {
         let elsewhere = Some(Number::Int(elsewhere));
         bind(
             "y",
-            eq::eq_within(value, &to, &[extent], elsewhere).unwrap(),
+            eq::eq_within(
+                value,
+                &to,
+                &[extent],
+                elsewhere,
+                teml::ir::Domain::default(),
+            )
+            .unwrap(),
         )
     };
     let of_itself = bind("x", eq::eq(&rows, &arrow(["ε"], "i")).unwrap());
@@ -370,6 +387,7 @@ fn build_cases() -> Vec<Case> {
         ),
         value: Expr::access(x.tensor().unwrap().clone(), Index::At(list("i"))),
         elsewhere: None,
+        within: teml::ir::Domain::default(),
     });
     let extents = Mismatch::Extents {
         index: it("i"),

@@ -251,7 +251,12 @@ fn fusion_cases() -> Vec<Case> {
     let scalar = build(&eq("r", &tensor("q", &[]), "", "")).unwrap();
     // The fill of the second nest would move before what the first one does with the tensor.
     let (a, x) = (tensor("A", &[4, 4]), tensor("x", &[4]));
-    let rows = vsum(&vop(Mul, &a, &x, ["i j", "j"]), &list("j")).unwrap();
+    let rows = vsum(
+        &vop(Mul, &a, &x, ["i j", "j"]),
+        &list("j"),
+        teml::ir::Domain::default(),
+    )
+    .unwrap();
     let reduction = build(&eq("B", &rows, "ε", "i")).unwrap();
     let reader = copy("C", "B", &[4], "k");
     let beside = crate::trees::nest(&[

@@ -216,13 +216,35 @@ fn operator_cases() -> Vec<Case> {
 
 fn reduction_cases() -> Vec<Case> {
     let (a, x) = (tensor("A", &[5, 5]), tensor("x", &[5]));
-    let total = vsum(&vop(Mul, &x, &x, ["i", "i"]), &list("i")).unwrap();
+    let total = vsum(
+        &vop(Mul, &x, &x, ["i", "i"]),
+        &list("i"),
+        teml::ir::Domain::default(),
+    )
+    .unwrap();
     let doubled = |e: &Expr, of: [&str; 2]| vop(Mul, e, e, of);
-    let greatest = vreduce(Reduction::Max, &doubled(&x, ["i", "i"]), &list("i")).unwrap();
+    let greatest = vreduce(
+        Reduction::Max,
+        &doubled(&x, ["i", "i"]),
+        &list("i"),
+        teml::ir::Domain::default(),
+    )
+    .unwrap();
     let squares = doubled(&a, ["i j", "i j"]);
-    let greatest_of_rows = vreduce(Reduction::Max, &squares, &list("j")).unwrap();
+    let greatest_of_rows = vreduce(
+        Reduction::Max,
+        &squares,
+        &list("j"),
+        teml::ir::Domain::default(),
+    )
+    .unwrap();
     let n = integers();
-    let mean_of_integers = vmean(&doubled(&n, ["i", "i"]), &list("i")).unwrap();
+    let mean_of_integers = vmean(
+        &doubled(&n, ["i", "i"]),
+        &list("i"),
+        teml::ir::Domain::default(),
+    )
+    .unwrap();
     let to = |value: &Expr, index: Vec<Affine>| {
         let arrow = Arrow {
             from: vec![None],
@@ -282,7 +304,10 @@ fn reduction_cases() -> Vec<Case> {
             },
         ),
         build(
-            &to(&vsum(&greatest_of_rows, &list("i")).unwrap(), vec![]),
+            &to(
+                &vsum(&greatest_of_rows, &list("i"), teml::ir::Domain::default()).unwrap(),
+                vec![],
+            ),
             NoNest::NotLinear {
                 reduction: "max",
                 op: "sum",

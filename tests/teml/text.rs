@@ -63,14 +63,24 @@ fn built_nests_are_read_back() {
     let x = tensor("x", &[6]);
     let product = vcontract::vcontract(&a, &b, &[[2, 1]]).unwrap();
     let nested = vop(Div, &vop(Sub, &a, &b, ["i j", "j i"]), &x, ["ε", "j"]);
-    let sum = vreduce::vsum(&vop(Mul, &a, &x, ["i j", "j"]), &list("j")).unwrap();
+    let sum = vreduce::vsum(
+        &vop(Mul, &a, &x, ["i j", "j"]),
+        &list("j"),
+        teml::ir::Domain::default(),
+    )
+    .unwrap();
     let eighth = tensor("E", &[1, 2, 3, 1, 2, 3, 1, 2]);
     let old = tensor("old", &[6]);
     for definition in [
         eq("C", &product, "i j", "i j"),
         eq("C", &nested, "ε", "j i"),
         eq("y", &sum, "ε", "i"),
-        eq("n", &vreduce::vsum(&sum, &list("i")).unwrap(), "ε", ""),
+        eq(
+            "n",
+            &vreduce::vsum(&sum, &list("i"), teml::ir::Domain::default()).unwrap(),
+            "ε",
+            "",
+        ),
         eq("F", &eighth, "a b c d e f g h", "h g f e d c b a"),
         eq("z", &tensor("r", &[]), "", ""),
         op("old", Add, [&old, &a], ["i", "i j"], "i"),
@@ -229,7 +239,12 @@ fn expressions_are_read_back() {
 fn what_operations_make_is_read_back() {
     let (a, b) = (tensor("A", &[4, 5]), tensor("B", &[5, 6]));
     let product = vcontract::vcontract(&a, &b, &[[2, 1]]).unwrap();
-    let sum = vreduce::vsum(&vop(Mul, &a, &b, ["i k", "k j"]), &list("k")).unwrap();
+    let sum = vreduce::vsum(
+        &vop(Mul, &a, &b, ["i k", "k j"]),
+        &list("k"),
+        teml::ir::Domain::default(),
+    )
+    .unwrap();
     for expr in [product, sum, eq("C", &a, "i j", "j i")] {
         let read = parse_expr(&expr.to_string()).unwrap();
         assert_eq!(with_shapes(&read), Ok(expr));

@@ -112,7 +112,11 @@ impl Solver {
         while let Some(&v) = counts.get(next) {
             let outer = self.vars[v].given.iter().flat_map(|g| &g.outer);
             let new: Vec<usize> = outer.map(|(_, v)| *v).collect();
-            counts.extend(new.into_iter().filter(|v| !counts.contains(v)).collect::<Vec<_>>());
+            counts.extend(
+                new.into_iter()
+                    .filter(|v| !counts.contains(v))
+                    .collect::<Vec<_>>(),
+            );
             next += 1;
         }
         let mut open: Vec<usize> = self.around(u).filter(|v| counts.contains(v)).collect();

@@ -13,7 +13,7 @@
 use super::eq::assign;
 use super::infer::{binary, reduce};
 use crate::analysis::shape;
-use crate::ir::{Affine, Domain, BinaryOp, Expr, Name, Node, Reduction};
+use crate::ir::{Affine, BinaryOp, Domain, Expr, Name, Node, Reduction};
 use crate::lower::flatten::flatten;
 use crate::transform::Error;
 use thiserror::Error as Described;

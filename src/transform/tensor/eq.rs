@@ -50,19 +50,22 @@
 //!     L[i][j] = A[i][j]
 //! ```
 //!
-//! Refuses: what `vadd` refuses; a range for which an index leaves its tensor; a target index that could be negative; extents that disagree with
-//! those of the value, unless `elsewhere` is given; a number that the element
-//! type cannot hold.
+//! Refuses: what `vadd` refuses; a range for which an index leaves its tensor, or of an iterator that
+//! the assignment does not have; a target index that could be negative; extents that disagree with
+//! those of the value, unless `elsewhere` is given; a number that the element type cannot hold.
 //!
 //! Source: TeML eqs. 14, 17, 18; a number elsewhere: beyond the paper.
 
 use super::operand::{indexed, typed};
 use crate::analysis::bounds::Bounds;
-use crate::analysis::shape::{self, Mismatch, Place};
+use crate::analysis::shape::{self, IteratorRange, Mismatch, Place};
 use crate::ir::{Affine, Constant, Domain, Expr, Index, Loop, Name, Node, Range, Shape, Tensor};
 use crate::transform::{
     Arg, Arrow, Error, ErrorKind, Iters, Kind, Number, Op, Param, Returns, Value,
 };
+
+/// Which parameter holds the ranges.
+const RANGES: usize = 4;
 
 /// `eq(value, iterators)`.
 pub static EQ: Op = Op {
@@ -155,7 +158,8 @@ pub fn eq_within(
     let target = Shape::new(extents, value.elem())
         .map_err(Error::from)
         .map(|shape| Tensor::new(shape, value.elem()));
-    let assignment = target.and_then(|target| assign_onto(&value, &arrow.to, &target, ranges, elsewhere));
+    let assignment =
+        target.and_then(|target| assign_onto(&value, &arrow.to, &target, ranges, elsewhere));
     assignment.map_err(|e| e.at_argument(2))
 }
 
@@ -180,10 +184,12 @@ fn checked(ranges: Domain, value: &Expr, to: &[Affine]) -> Result<Domain, Error>
                 iterator: name.clone(),
                 has: names,
             };
-            return Err(kind.into());
+            return Err(Error::from(kind).at_argument(RANGES));
         }
     }
-    let ordered = names.iter().filter_map(|n| Some((n.clone(), ranges.get(n)?.clone())));
+    let ordered = names
+        .iter()
+        .filter_map(|n| Some((n.clone(), ranges.get(n)?.clone())));
     Ok(Domain::new(ordered))
 }
 
@@ -193,12 +199,7 @@ pub(super) fn assign(value: Expr, to: &[Affine], argument: usize) -> Result<Expr
 }
 
 /// The same over given ranges of some iterators.
-fn assign_over(
-    value: Expr,
-    to: &[Affine],
-    within: Domain,
-    argument: usize,
-) -> Result<Expr, Error> {
+fn assign_over(value: Expr, to: &[Affine], within: Domain, argument: usize) -> Result<Expr, Error> {
     let shape = infer_target(&value, to, &within).map_err(|e| e.at_argument(argument))?;
     let target = Tensor::new(shape, value.elem());
     let target = Expr::access(target, Index::At(to.to_vec()));
@@ -219,6 +220,15 @@ fn assign_over(
 /// the value has one extent in both, even where other indices narrow it.
 fn infer_target(value: &Expr, to: &[Affine], within: &Domain) -> Result<Shape, Error> {
     let ranges = shape::ranges_within(value, within)?;
+    let names: Vec<Name> = within.iter().map(|(name, _)| name.clone()).collect();
+    if let (Some(iterator), None) = (names.first().cloned(), within.nested(&names)) {
+        return Err(Mismatch::Circle { iterator }.into());
+    }
+    let limited = |r: &&IteratorRange| r.given.is_some() || r.low < r.high;
+    if let Some(range) = ranges.iter().find(|r| !limited(r)) {
+        let iterator = range.name.clone();
+        return Err(Mismatch::Unlimited { iterator }.into());
+    }
     let loops: Vec<Loop> = ranges
         .iter()
         .map(|r| Loop {

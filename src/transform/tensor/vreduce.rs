@@ -88,15 +88,18 @@ pub(super) const PARAMS: &[Param] = &[
     Param::optional("ranges", Kind::Ranges),
 ];
 
-/// `vsum(values, over?)`.
+/// Which parameter holds the ranges.
+const RANGES: usize = 2;
+
+/// `vsum(values, over?, ranges?)`.
 pub static VSUM: Op = vreduce!("vsum", vsum);
-/// `vprod(values, over?)`.
+/// `vprod(values, over?, ranges?)`.
 pub static VPROD: Op = vreduce!("vprod", |v, over, r| vreduce(Reduction::Prod, v, over, r));
-/// `vmin(values, over?)`.
+/// `vmin(values, over?, ranges?)`.
 pub static VMIN: Op = vreduce!("vmin", |v, over, r| vreduce(Reduction::Min, v, over, r));
-/// `vmax(values, over?)`.
+/// `vmax(values, over?, ranges?)`.
 pub static VMAX: Op = vreduce!("vmax", |v, over, r| vreduce(Reduction::Max, v, over, r));
-/// `vmean(values, over?)`.
+/// `vmean(values, over?, ranges?)`.
 pub static VMEAN: Op = vreduce!("vmean", vmean);
 
 /// What is reduced over which iterators or dimensions: all of them where none are listed.
@@ -179,7 +182,7 @@ impl Terms {
             Some(_) if !ranges.is_empty() => {
                 let (name, _) = ranges.iter().next().ok_or(ErrorKind::Misdeclared)?;
                 let iterator = name.to_string();
-                Err(ErrorKind::NotReduced { iterator }.into())
+                Err(Error::from(ErrorKind::NotReduced { iterator }).at_argument(RANGES))
             }
             Some(listed) => Terms::of_dimensions(values, &listed),
             None => {
@@ -213,7 +216,7 @@ impl Terms {
         }
         if let Some((name, _)) = within.iter().find(|(name, _)| !over.contains(name)) {
             let iterator = name.to_string();
-            return Err(ErrorKind::NotReduced { iterator }.into());
+            return Err(Error::from(ErrorKind::NotReduced { iterator }).at_argument(RANGES));
         }
         let formals = Vec::new();
         Ok(Terms {
@@ -271,10 +274,14 @@ impl Terms {
     ) -> Result<Expr, Error> {
         let value = match self.over.is_empty() {
             true => self.body,
-            false => reduce_within(reduction, self.over, self.within, self.body).map_err(|kind| match kind {
-                ErrorKind::Shape(_) => Error::from(kind).at_argument(1),
-                kind => kind.into(),
-            })?,
+            false => {
+                reduce_within(reduction, self.over, self.within, self.body).map_err(|kind| {
+                    match kind {
+                        ErrorKind::Shape(_) => Error::from(kind).at_argument(1),
+                        kind => kind.into(),
+                    }
+                })?
+            }
         };
         let value = finish(value)?;
         match self.formals.is_empty() {
