@@ -84,6 +84,14 @@ pub fn ranges(expr: &Expr) -> Result<Vec<IteratorRange>, Mismatch> {
     Solver::of(expr).solve()
 }
 
+/// The ranges of all iterators of `expr`, also of those that are reduced over.
+///
+/// # Errors
+/// As [`ranges`].
+pub fn all_ranges(expr: &Expr) -> Result<Vec<IteratorRange>, Mismatch> {
+    Solver::of(expr).solve_for_all()
+}
+
 /// The same with ranges that are given to free iterators.
 ///
 /// # Errors

@@ -186,7 +186,19 @@ impl Solver {
     ///
     /// # Errors
     /// What does not fit.
-    pub fn solve(mut self) -> Result<Vec<IteratorRange>, Mismatch> {
+    pub fn solve(self) -> Result<Vec<IteratorRange>, Mismatch> {
+        self.solve_for(|v| v.free)
+    }
+
+    /// The same of all iterators, also of those that are reduced over.
+    ///
+    /// # Errors
+    /// What does not fit.
+    pub fn solve_for_all(self) -> Result<Vec<IteratorRange>, Mismatch> {
+        self.solve_for(|_| true)
+    }
+
+    fn solve_for(mut self, asked: impl Fn(&Var) -> bool) -> Result<Vec<IteratorRange>, Mismatch> {
         for u in &self.uses {
             if !u.index.is_in_limits() {
                 let (index, place) = (u.index.clone(), u.place.clone());
@@ -214,8 +226,8 @@ impl Solver {
         let mut uses = rest.iter().chain(target);
         uses.try_for_each(|u| self.stays_inside(u))?;
         (0..self.vars.len()).try_for_each(|v| self.is_whole(v))?;
-        let free = self.vars.iter().enumerate().filter(|(_, v)| v.free);
-        let ranges = free.map(|(k, v)| IteratorRange {
+        let asked = self.vars.iter().enumerate().filter(|(_, v)| asked(v));
+        let ranges = asked.map(|(k, v)| IteratorRange {
             name: v.name.clone(),
             low: v.low,
             high: v.high,

@@ -239,6 +239,70 @@ impl Expr {
         }
     }
 
+    /// The expression with parts replaced where `map` says so, the outermost first.
+    #[must_use]
+    pub fn replace(&self, map: &dyn Fn(&Expr) -> Option<Expr>) -> Expr {
+        if let Some(new) = map(self) {
+            return new;
+        }
+        match self.node() {
+            Node::Access { .. } | Node::Constant(_) => self.clone(),
+            Node::Binary {
+                op,
+                shape,
+                left,
+                right,
+            } => Expr::new(Node::Binary {
+                op: *op,
+                shape: shape.clone(),
+                left: left.replace(map),
+                right: right.replace(map),
+            }),
+            Node::Apply {
+                function,
+                shape,
+                args,
+            } => Expr::new(Node::Apply {
+                function: *function,
+                shape: shape.clone(),
+                args: args.iter().map(|a| a.replace(map)).collect(),
+            }),
+            Node::Reduce {
+                reduction,
+                over,
+                within,
+                shape,
+                body,
+            } => Expr::new(Node::Reduce {
+                reduction: *reduction,
+                over: over.clone(),
+                within: within.clone(),
+                shape: shape.clone(),
+                body: body.replace(map),
+            }),
+            Node::Virtual {
+                formals,
+                shape,
+                body,
+            } => Expr::new(Node::Virtual {
+                formals: formals.clone(),
+                shape: shape.clone(),
+                body: body.replace(map),
+            }),
+            Node::Assign {
+                target,
+                value,
+                within,
+                elsewhere,
+            } => Expr::new(Node::Assign {
+                target: target.replace(map),
+                value: value.replace(map),
+                within: within.clone(),
+                elsewhere: *elsewhere,
+            }),
+        }
+    }
+
     /// The free iterators, in order of first appearance, left to right.
     pub fn iterators(&self) -> Vec<Name> {
         let mut found = Vec::new();

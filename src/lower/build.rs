@@ -65,6 +65,7 @@
 
 use super::flatten::{Flat, Stuck, flatten};
 use super::overwrite::Assignment;
+use super::reductions::split;
 use super::target::Target;
 use crate::analysis::shape::{self, IteratorRange};
 use crate::ir::{
@@ -93,14 +94,6 @@ pub enum NoNest {
         iterator: Name,
         /// The target, indexed.
         target: String,
-    },
-    /// A reduction below an operation that it cannot be moved out of.
-    #[error("the reduction `{reduction}` inside `{op}` has no nest of its own")]
-    NotLinear {
-        /// The reduction.
-        reduction: &'static str,
-        /// The operation.
-        op: &'static str,
     },
     /// A sweep reduces elements of the target, or sets all of it first.
     #[error("the value reads {read} while {target} is being assigned")]
@@ -150,7 +143,10 @@ pub enum NoNest {
 /// # Errors
 /// As the header says.
 pub fn build(assignment: &Expr) -> Result<Nest, NoNest> {
-    let trees = lower(assignment)?.build();
+    let trees = match lower(assignment) {
+        Err(Refused::InTheWay) => split(assignment)?.build(),
+        lowered => lowered?.build(),
+    };
     Ok(Nest::built(trees, assignment.clone()))
 }
 
@@ -160,9 +156,15 @@ pub fn build(assignment: &Expr) -> Result<Nest, NoNest> {
 /// # Errors
 /// As the header says; reading what is reduced, or set before, of the target is one, too.
 pub fn sweep(assignment: &Expr) -> Result<Nest, NoNest> {
-    let lowered = lower(assignment)?;
-    lowered.check_order()?;
-    Ok(Nest::in_order(lowered.in_order(), assignment.clone()))
+    let trees = match lower(assignment) {
+        Err(Refused::InTheWay) => split(assignment)?.in_order()?,
+        lowered => {
+            let lowered = lowered?;
+            lowered.check_order()?;
+            lowered.in_order()
+        }
+    };
+    Ok(Nest::in_order(trees, assignment.clone()))
 }
 
 /// An assignment as one statement in its loops, whatever it overwrites: how it is written, not
@@ -171,11 +173,38 @@ pub fn sweep(assignment: &Expr) -> Result<Nest, NoNest> {
 /// # Errors
 /// As [`build`].
 pub fn written(assignment: &Expr) -> Result<Nest, NoNest> {
-    let trees = lower(assignment)?.in_order();
+    let trees = match lower(assignment) {
+        Err(Refused::InTheWay) => split(assignment)?.in_order()?,
+        lowered => lowered?.in_order(),
+    };
     Ok(Nest::built(trees, assignment.clone()))
 }
 
-fn lower(assignment: &Expr) -> Result<Assignment, NoNest> {
+/// Why an assignment is not one statement in loops.
+pub(super) enum Refused {
+    /// A reduction is below an operation that it does not move out of.
+    InTheWay,
+    /// It has no nest at all.
+    NoNest(NoNest),
+}
+
+impl From<NoNest> for Refused {
+    fn from(error: NoNest) -> Refused {
+        Refused::NoNest(error)
+    }
+}
+
+impl From<Refused> for NoNest {
+    fn from(refused: Refused) -> NoNest {
+        match refused {
+            Refused::NoNest(error) => error,
+            Refused::InTheWay => NoNest::NotAnAssignment { what: "malformed" },
+        }
+    }
+}
+
+/// An assignment as one statement in its loops.
+pub(super) fn lower(assignment: &Expr) -> Result<Assignment, Refused> {
     let Parts {
         target,
         index,
@@ -192,10 +221,7 @@ fn lower(assignment: &Expr) -> Result<Assignment, NoNest> {
 
     let flat = |value: &Expr| {
         let mut taken = assignment.iterators();
-        flatten(value, &mut taken).map_err(|Stuck { reduction, inside }| NoNest::NotLinear {
-            reduction: reduction.name(),
-            op: inside,
-        })
+        flatten(value, &mut taken).map_err(|Stuck(_)| Refused::InTheWay)
     };
     let (mut onto_old, rest) = access.split_update(value);
     let mut flattened = flat(rest)?;
@@ -226,7 +252,7 @@ fn lower(assignment: &Expr) -> Result<Assignment, NoNest> {
         (None, Some(reduction), None) => Some(reduction.op()),
         (None, _, Some(iterator)) => {
             let (iterator, target) = (iterator.clone(), access.shown);
-            return Err(NoNest::UnassignedIterator { iterator, target });
+            return Err(NoNest::UnassignedIterator { iterator, target }.into());
         }
         (update, _, _) => update,
     };
@@ -372,7 +398,7 @@ fn loop_order(target: Vec<Name>, reduced: Vec<Name>) -> Vec<Name> {
 }
 
 /// Names for the loops: generated iterators become i and their level.
-fn readable(order: &[Name]) -> Vec<Name> {
+pub(super) fn readable(order: &[Name]) -> Vec<Name> {
     let mut names: Vec<Name> = Vec::with_capacity(order.len());
     for (k, name) in order.iter().enumerate() {
         let name = match name.is_generated() {

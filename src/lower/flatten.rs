@@ -23,13 +23,8 @@ pub struct Flat {
     pub body: Expr,
 }
 
-/// A reduction that cannot be moved out of an operation.
-pub struct Stuck {
-    /// The reduction.
-    pub reduction: Reduction,
-    /// The operation around it.
-    pub inside: &'static str,
-}
+/// A reduction that cannot be moved out of the operation around it.
+pub struct Stuck(pub Expr);
 
 /// Flattens `value`; `taken` are names that reduced iterators must not use.
 ///
@@ -61,9 +56,8 @@ pub fn flatten(value: &Expr, taken: &mut Vec<Name>) -> Result<Flat, Stuck> {
             };
             let body = body.substitute(&|name| rename(name).map(Affine::iterator));
             let within = within.renamed(&rename);
-            let mut flat = flatten(&body, taken)?;
-            let inside = reduction.name();
-            flat = flat.moved(inside, |inner| inner == *reduction)?;
+            let flat = flatten(&body, taken)?;
+            let mut flat = flat.moved(&body, |inner| inner == *reduction)?;
             let own = renamed.into_iter().map(|(_, fresh)| fresh);
             flat.over = own.chain(flat.over).collect();
             flat.within = within.with(&flat.within);
@@ -81,8 +75,8 @@ pub fn flatten(value: &Expr, taken: &mut Vec<Name>) -> Result<Flat, Stuck> {
                     _ => false,
                 }
             };
-            let left = flatten(left, taken)?.moved(op.symbol(), out(true))?;
-            let right = flatten(right, taken)?.moved(op.symbol(), out(false))?;
+            let left = flatten(left, taken)?.moved(left, out(true))?;
+            let right = flatten(right, taken)?.moved(right, out(false))?;
             let (op, reduction) = (*op, left.reduction.or(right.reduction));
             let over = left.over.into_iter().chain(right.over).collect();
             let within = left.within.with(&right.within);
@@ -108,7 +102,7 @@ pub fn flatten(value: &Expr, taken: &mut Vec<Name>) -> Result<Flat, Stuck> {
             };
             let mut bodies = Vec::with_capacity(args.len());
             for arg in args {
-                let arg = flatten(arg, taken)?.moved(function.name(), |reduction| {
+                let arg = flatten(arg, taken)?.moved(arg, |reduction| {
                     // The opposite of a sum is the sum of the opposites, whatever is rounded.
                     *function == Function::Neg && reduction == Reduction::Sum
                 })?;
@@ -134,13 +128,24 @@ pub fn flatten(value: &Expr, taken: &mut Vec<Name>) -> Result<Flat, Stuck> {
 }
 
 impl Flat {
-    /// The same value, if its reduction moves out of the operation around it.
-    fn moved(self, inside: &'static str, moves: impl Fn(Reduction) -> bool) -> Result<Flat, Stuck> {
+    /// The same value, which is that of `of`, if its reduction moves out of the operation around it.
+    fn moved(self, of: &Expr, moves: impl Fn(Reduction) -> bool) -> Result<Flat, Stuck> {
         match self.reduction {
-            Some(reduction) if !moves(reduction) => Err(Stuck { reduction, inside }),
+            Some(reduction) if !moves(reduction) => Err(Stuck(outermost(of))),
             _ => Ok(self),
         }
     }
+}
+
+/// The first outermost reduction in an expression that has one.
+fn outermost(expr: &Expr) -> Expr {
+    fn find(expr: &Expr) -> Option<&Expr> {
+        match expr.node() {
+            Node::Reduce { .. } => Some(expr),
+            _ => expr.children().into_iter().find_map(find),
+        }
+    }
+    find(expr).unwrap_or(expr).clone()
 }
 
 /// Statements have no use for the shape of a virtual expression.

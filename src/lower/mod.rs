@@ -3,5 +3,6 @@
 pub mod build;
 pub mod flatten;
 mod overwrite;
+mod reductions;
 mod steps;
 mod target;

@@ -59,6 +59,15 @@ impl Assignment {
         numbered(Step { first, loops, stmt }.trees())
     }
 
+    /// Whether [`Self::build`] leaves the assignment as it is written.
+    pub(super) fn is_in_order(&self) -> bool {
+        let repeats = self.own.len() < self.loops.len();
+        match self.way() {
+            InPlace::Compatible { reads_own } => !(reads_own && (repeats || self.begins)),
+            InPlace::Ordered { .. } | InPlace::Never => false,
+        }
+    }
+
     /// That no element is reduced, or set before, of which others are computed.
     pub(super) fn check_order(&self) -> Result<(), NoNest> {
         let Stmt {

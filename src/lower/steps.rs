@@ -38,7 +38,7 @@ impl First {
     }
 
     /// The fill in its loops.
-    fn tree(self) -> Tree {
+    pub(super) fn tree(self) -> Tree {
         around(&self.loops, Tree::Fill(Arc::new(self.fill)))
     }
 }
@@ -54,20 +54,29 @@ impl Step {
 
 /// Steps that follow each other in a nest: loops whose names are in use get a number.
 pub(super) fn separate(steps: Vec<Step>) -> Vec<Tree> {
-    let names = |step: &Step| -> Vec<Name> {
-        let first = step.first.iter().flat_map(|first| &first.loops);
-        step.loops
-            .iter()
-            .chain(first)
-            .map(|l| l.name.clone())
-            .collect()
+    distinct(steps.into_iter().map(Step::trees).collect())
+}
+
+/// Trees that follow each other in a nest, in groups: loops whose names an earlier group uses get
+/// a number.
+pub(super) fn distinct(groups: Vec<Vec<Tree>>) -> Vec<Tree> {
+    fn names(trees: &[Tree], found: &mut Vec<Name>) {
+        for l in trees.iter().filter_map(Tree::as_loop) {
+            found.push(l.name.clone());
+            names(&l.body, found);
+        }
+    }
+    let all = |trees: &[Tree]| {
+        let mut found = Vec::new();
+        names(trees, &mut found);
+        found
     };
-    let own: Vec<Name> = steps.iter().flat_map(names).collect();
+    let own: Vec<Name> = groups.iter().flat_map(|trees| all(trees)).collect();
     let mut taken: Vec<Name> = Vec::new();
-    let mut separated = Vec::new();
-    for step in steps {
+    let mut made = Vec::new();
+    for trees in groups {
         let mut renamed: Vec<(Name, Name)> = Vec::new();
-        for name in names(&step) {
+        for name in all(&trees) {
             let numbered = (2..).map(|number| name.derived(number));
             let mut free = numbered.filter(|n| !taken.contains(n) && !own.contains(n));
             let new = match taken.contains(&name) {
@@ -81,9 +90,9 @@ pub(super) fn separate(steps: Vec<Step>) -> Vec<Tree> {
             let (_, new) = renamed.iter().find(|(old, _)| old == name)?;
             Some(new.clone())
         };
-        separated.extend(step.trees().iter().map(|t| t.rename_loops(&rename)));
+        made.extend(trees.iter().map(|t| t.rename_loops(&rename)));
     }
-    separated
+    made
 }
 
 /// The trees with an origin for each statement and fill: statements are counted, fills are of the

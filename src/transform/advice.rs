@@ -67,9 +67,6 @@ impl ErrorKind {
                      onto the target itself: `C = add(C, x, [[i, j], ] -> [i, j])`"
                 ));
             }
-            K::NoNest(NoNest::NotLinear { .. }) => {
-                "assign the reduction to a tensor of its own and build that first"
-            }
             K::NoNest(NoNest::ReadsTarget { .. }) => {
                 "assign to another tensor; `build` computes all elements of the old ones"
             }

@@ -520,7 +520,7 @@ impl ErrorKind {
             K::Invalid(Invalid::TooDeep | Invalid::TooLarge { .. })
             | K::Invalid(Invalid::IndexTooLarge { .. } | Invalid::LocalTooLarge { .. })
             | K::TooComplex
-            | K::NoNest(NoNest::NotLinear { .. } | NoNest::ReadsTarget { .. })
+            | K::NoNest(NoNest::ReadsTarget { .. })
             | K::NoNest(NoNest::Scattered { .. } | NoNest::TwoConstants { .. }) => {
                 Class::Limitation
             }

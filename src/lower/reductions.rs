@@ -1,0 +1,480 @@
+//! Temporaries for reductions below operations that they do not move out of.
+//!
+//! `y = 2 * sum(j: A[i][j] * x[j]) + 3 * y[i]` reads a temporary in place of the sum. That is one
+//! number where the loops around an operation are those that the reduction depends on: it is
+//! computed there. Otherwise it is a tensor, computed before the assignment: where the loops are
+//! others, where the assignment needs an order or a temporary of its own, and where the reduction
+//! reads what is assigned. A reduction that occurs twice is computed once.
+
+use super::build::{NoNest, Refused, lower};
+use super::overwrite::Assignment;
+use super::steps::{First, around, distinct, numbered, one_loop};
+use crate::analysis::shape::{self, IteratorRange};
+use crate::ir::{
+    Affine, Domain, Expr, Fill, Index, Infix, Name, Node, Range, Shape, Stmt, Tensor, Tree,
+};
+use std::cell::RefCell;
+use std::sync::Arc;
+
+/// An assignment that reads temporaries in place of reductions.
+pub(super) struct Split {
+    /// Each after those that it reads.
+    temporaries: Vec<Temporary>,
+    main: Assignment,
+}
+
+struct Temporary {
+    /// With an element for each value of `iterators`.
+    tensor: Tensor,
+    iterators: Vec<Name>,
+    assignment: Assignment,
+}
+
+/// Splits an assignment with a reduction that is in the way.
+///
+/// # Errors
+/// As [`build`](super::build::build).
+pub(super) fn split(assignment: &Expr) -> Result<Split, NoNest> {
+    let assignment = explicit(assignment)?;
+    let Node::Assign {
+        target,
+        value,
+        within,
+        elsewhere,
+    } = assignment.node()
+    else {
+        return Err(malformed());
+    };
+    let mut splitting = Splitting {
+        ranges: shape::all_ranges(&assignment)?,
+        free: assignment.iterators(),
+        target: target.tensor().and_then(Tensor::name).cloned(),
+        taken: Vec::new(),
+        found: Vec::new(),
+    };
+    assignment.for_each_access(&mut |tensor, _| {
+        splitting.taken.extend(tensor.name().cloned());
+    });
+    let value = splitting.value(value.clone())?;
+    let main = Expr::new(Node::Assign {
+        target: target.clone(),
+        value,
+        within: within.clone(),
+        elsewhere: *elsewhere,
+    });
+    let main = whole(&main)?;
+    let found = splitting.found.into_iter();
+    let temporaries = found.map(|(_, temporary)| temporary).collect();
+    Ok(Split { temporaries, main })
+}
+
+impl Split {
+    /// The trees of the assignment over what the tensors held before.
+    pub(super) fn build(&self) -> Vec<Tree> {
+        let own = self.main.stmt.target.name();
+        let reads_own = |t: &Temporary| own.is_some_and(|own| t.reads(own));
+        if !self.main.is_in_order() || self.temporaries.iter().any(reads_own) {
+            let levels = vec![None; self.temporaries.len()];
+            return self.trees(&levels, self.main.build());
+        }
+        let around = |t: &Temporary| {
+            let loops = self.main.loops.iter().take(t.iterators.len());
+            let known = |l: &IteratorRange| t.iterators.contains(&l.name);
+            (loops.filter(|l| known(l)).count() == t.iterators.len()).then_some(t.iterators.len())
+        };
+        let levels = self.before_tensors(self.temporaries.iter().map(around).collect());
+        self.trees(&levels, self.fused(&levels))
+    }
+
+    /// The trees of the assignment of one element after the other.
+    ///
+    /// # Errors
+    /// A reduction reads what is assigned, and needs a tensor.
+    pub(super) fn in_order(&self) -> Result<Vec<Tree>, NoNest> {
+        let own = self.main.stmt.target.name();
+        let deepest = |names: &[Name]| {
+            let level = |name: &Name| self.main.loops.iter().position(|l| l.name == *name);
+            let levels: Option<Vec<usize>> = names.iter().map(|n| Some(level(n)? + 1)).collect();
+            levels.map(|levels| levels.into_iter().max().unwrap_or(0))
+        };
+        let mut changing: Vec<&Name> = own.into_iter().collect();
+        let mut levels = Vec::with_capacity(self.temporaries.len());
+        for t in &self.temporaries {
+            let changes = changing.iter().any(|name| t.reads(name));
+            if changes {
+                changing.extend(t.tensor.name());
+            }
+            let level = deepest(&t.iterators);
+            if changes && level.is_none() {
+                let shown = |tensor: &Tensor, index: &[Affine]| {
+                    let index = Index::At(index.to_vec());
+                    Infix(&Expr::access(tensor.clone(), index)).to_string()
+                };
+                let stmt = &self.main.stmt;
+                return Err(NoNest::ReadsTarget {
+                    read: shown(&stmt.target, &stmt.index),
+                    target: shown(&stmt.target, &stmt.index),
+                });
+            }
+            // Elements that it reads are assigned in all loops over the target.
+            let all = deepest(&self.main.own).filter(|_| changes);
+            levels.push(level.max(all));
+        }
+        let levels = self.before_tensors(levels);
+        Ok(self.trees(&levels, self.fused(&levels)))
+    }
+
+    /// Levels of the temporaries that are one number. What a tensor is computed from is a tensor.
+    fn before_tensors(&self, mut levels: Vec<Option<usize>>) -> Vec<Option<usize>> {
+        for k in (0..levels.len()).rev() {
+            if levels[k].is_none() {
+                for (t, level) in self.temporaries[..k].iter().zip(&mut levels) {
+                    if t.tensor.name().is_some_and(|n| self.temporaries[k].reads(n)) {
+                        *level = None;
+                    }
+                }
+            }
+        }
+        levels
+    }
+
+    /// What computes the tensors among the temporaries, and then the main trees.
+    fn trees(&self, levels: &[Option<usize>], main: Vec<Tree>) -> Vec<Tree> {
+        let tensors = self.temporaries.iter().zip(levels);
+        let tensors = tensors.filter(|(_, level)| level.is_none());
+        let mut groups: Vec<Vec<Tree>> = Vec::new();
+        for (t, _) in tensors {
+            groups.push(vec![Tree::Local(t.tensor.clone())]);
+            groups.push(t.assignment.in_order());
+        }
+        groups.push(main);
+        numbered(distinct(groups))
+    }
+
+    /// The main loops, with what is one number computed at its level.
+    fn fused(&self, levels: &[Option<usize>]) -> Vec<Tree> {
+        let numbers: Vec<(usize, Tensor, &Temporary)> = self
+            .temporaries
+            .iter()
+            .zip(levels)
+            .filter_map(|(t, level)| Some((level.as_ref().copied()?, t.number(), t)))
+            .collect();
+        let read = |value: &Expr| {
+            value.map_accesses(&|tensor, _| {
+                let (_, number, _) = numbers.iter().find(|(_, _, t)| t.tensor == *tensor)?;
+                Some(Expr::access(number.clone(), Index::Forbidden))
+            })
+        };
+        let main = &self.main;
+        let stmt = Stmt {
+            value: read(&main.stmt.value),
+            ..main.stmt.clone()
+        };
+        let mut body = vec![Tree::Stmt(Arc::new(stmt))];
+        for level in (0..=main.loops.len()).rev() {
+            let mut inside = Vec::new();
+            for (_, number, t) in numbers.iter().filter(|(at, ..)| *at == level) {
+                inside.push(Tree::Local(number.clone()));
+                inside.extend(t.compute(number, &read));
+            }
+            if level == 0 {
+                inside.extend(main.first.iter().cloned().map(First::tree));
+            }
+            inside.extend(body);
+            body = match level.checked_sub(1) {
+                Some(outer) => vec![one_loop(&main.loops[outer], inside)],
+                None => inside,
+            };
+        }
+        body
+    }
+}
+
+impl Temporary {
+    fn reads(&self, name: &Name) -> bool {
+        let mut reads = false;
+        let value = &self.assignment.stmt.value;
+        value.for_each_access(&mut |tensor, _| reads |= tensor.name() == Some(name));
+        reads
+    }
+
+    /// The same as one number.
+    fn number(&self) -> Tensor {
+        let number = Tensor::new(Shape::of_extents([]), self.tensor.elem());
+        match self.tensor.name() {
+            Some(name) => number.named(name.clone()),
+            None => number,
+        }
+    }
+
+    /// What computes it as one number, where the iterators are known.
+    fn compute(&self, number: &Tensor, read: &dyn Fn(&Expr) -> Expr) -> Vec<Tree> {
+        let of = &self.assignment;
+        let first = of.first.as_ref().map(|first| First {
+            fill: Fill {
+                target: number.clone(),
+                region: Vec::new(),
+                ..first.fill.clone()
+            },
+            loops: Vec::new(),
+        });
+        let inner = of.loops.iter().filter(|l| !of.own.contains(&l.name));
+        let stmt = Stmt {
+            target: number.clone(),
+            index: Vec::new(),
+            value: read(&of.stmt.value),
+            ..of.stmt.clone()
+        };
+        let computed = around(
+            inner.collect::<Vec<_>>(),
+            Tree::Stmt(Arc::new(stmt)),
+        );
+        first.map(First::tree).into_iter().chain([computed]).collect()
+    }
+}
+
+/// On the way from an assignment to its temporaries.
+struct Splitting {
+    /// All iterators with their ranges, those of the target first.
+    ranges: Vec<IteratorRange>,
+    free: Vec<Name>,
+    target: Option<Name>,
+    /// Names of tensors.
+    taken: Vec<Name>,
+    /// Reductions with their own iterators in a fixed spelling, and the temporaries for them.
+    found: Vec<(Expr, Temporary)>,
+}
+
+impl Splitting {
+    /// The value with temporaries in place of what is in the way.
+    fn value(&mut self, mut value: Expr) -> Result<Expr, NoNest> {
+        loop {
+            let mut taken = self.free.clone();
+            let Err(super::flatten::Stuck(reduction)) =
+                super::flatten::flatten(&value, &mut taken)
+            else {
+                return Ok(value);
+            };
+            let key = spelled(&reduction);
+            let access = match self.found.iter().find(|(known, _)| *known == key) {
+                Some((_, temporary)) => self.access(temporary),
+                None => {
+                    let temporary = self.temporary(&reduction)?;
+                    let access = self.access(&temporary);
+                    self.found.push((key.clone(), temporary));
+                    access
+                }
+            };
+            value = value.replace(&|part| {
+                let is_reduction = matches!(part.node(), Node::Reduce { .. });
+                (is_reduction && spelled(part) == key).then(|| access.clone())
+            });
+        }
+    }
+
+    fn temporary(&mut self, reduction: &Expr) -> Result<Temporary, NoNest> {
+        let value = self.value(reduction.clone())?;
+        let mut names = reduction.iterators();
+        // A range that depends on iterators of which the reduction knows nothing is taken as a box
+        // around its values, where that stays inside of all tensors.
+        loop {
+            let of_all = self.ranges.iter();
+            let own: Vec<&IteratorRange> = of_all.filter(|r| names.contains(&r.name)).collect();
+            let made = self.assigned(&value, &own);
+            let open: Vec<Name> = own
+                .iter()
+                .filter_map(|r| r.given.as_ref())
+                .flat_map(Range::bounds)
+                .flat_map(Affine::terms)
+                .map(|(name, _)| name.clone())
+                .filter(|name| !names.contains(name))
+                .collect();
+            match made {
+                Err(Refused::NoNest(NoNest::Shape(_))) if !open.is_empty() => names.extend(open),
+                Err(refused) => return Err(refused.into()),
+                Ok(temporary) => {
+                    self.taken.extend(temporary.tensor.name().cloned());
+                    return Ok(temporary);
+                }
+            }
+        }
+    }
+
+    fn assigned(&self, value: &Expr, own: &[&IteratorRange]) -> Result<Temporary, Refused> {
+        let extents = own.iter().map(|r| r.extent().max(1));
+        let tensor = Tensor::new(Shape::of_extents(extents), value.elem());
+        let kind = match value.node() {
+            Node::Reduce { reduction, .. } => reduction.name(),
+            _ => return Err(malformed().into()),
+        };
+        let tensor = tensor.named(self.name(kind));
+        let known = |range: &Range| {
+            let mut names = range.bounds().flat_map(Affine::terms);
+            names.all(|(name, _)| own.iter().any(|r| r.name == *name))
+        };
+        let domain = own.iter().map(|r| {
+            let given = r.given.clone().filter(known);
+            let whole = || Range::constant(r.low, r.high);
+            (r.name.clone(), given.unwrap_or_else(whole))
+        });
+        let assignment = Expr::new(Node::Assign {
+            target: at(&tensor, own),
+            value: value.clone(),
+            within: Domain::new(domain),
+            elsewhere: None,
+        });
+        Ok(Temporary {
+            tensor,
+            iterators: own.iter().map(|r| r.name.clone()).collect(),
+            assignment: lower(&assignment)?,
+        })
+    }
+
+    fn access(&self, temporary: &Temporary) -> Expr {
+        let own = |name: &Name| self.ranges.iter().find(|r| r.name == *name);
+        let own: Vec<&IteratorRange> = temporary.iterators.iter().filter_map(own).collect();
+        at(&temporary.tensor, &own)
+    }
+
+    /// The first free name after the target and the reduction.
+    fn name(&self, kind: &str) -> Name {
+        let Some(target) = &self.target else {
+            return Name::generated(self.taken.len());
+        };
+        let taken = |name: &Name| {
+            self.taken.contains(name) || self.ranges.iter().any(|r| r.name == *name)
+        };
+        let mut name = target.derived(kind);
+        let mut number = 2;
+        while taken(&name) {
+            name = target.derived(format!("{kind}{number}"));
+            number += 1;
+        }
+        name
+    }
+}
+
+/// The tensor at iterators, counted from the first value of each.
+fn at(tensor: &Tensor, own: &[&IteratorRange]) -> Expr {
+    let index = own.iter().map(|r| {
+        let iterator = Affine::iterator(r.name.clone());
+        iterator.plus_constant(-r.low)
+    });
+    let index = match tensor.is_scalar() {
+        true => Index::Forbidden,
+        false => Index::At(index.collect()),
+    };
+    Expr::access(tensor.clone(), index)
+}
+
+/// An assignment without reductions that are in the way.
+fn whole(assignment: &Expr) -> Result<Assignment, NoNest> {
+    lower(assignment).map_err(NoNest::from)
+}
+
+fn malformed() -> NoNest {
+    let what = "malformed";
+    NoNest::NotAnAssignment { what }
+}
+
+/// The assignment with a name of its own and a given range for each iterator.
+fn explicit(assignment: &Expr) -> Result<Expr, NoNest> {
+    let names = assignment.all_names();
+    let free = assignment.iterators();
+    let readable = super::build::readable(&free);
+    let renamed = assignment.substitute(&|name| {
+        let k = free.iter().position(|n| n == name)?;
+        Some(Affine::iterator(readable[k].clone()))
+    });
+    let seen = RefCell::new(readable);
+    let apart = renamed_apart(&renamed, &|name| {
+        let mut seen = seen.borrow_mut();
+        let is_free = |n: &Name| !seen.contains(n) && (n == name || !names.contains(n));
+        let new = match name.is_generated() {
+            true => (seen.len() + 1..).map(Name::of_level).find(is_free),
+            false => {
+                let numbered = (2..).map(|number| name.derived(number));
+                [name.clone()].into_iter().chain(numbered).find(is_free)
+            }
+        };
+        let new = new.unwrap_or_else(|| name.clone());
+        seen.push(new.clone());
+        new
+    });
+    let ranges = shape::all_ranges(&apart)?;
+    let given = |names: &[Name], within: &Domain| {
+        let own = ranges.iter().filter(|r| names.contains(&r.name));
+        within.with(&Domain::new(own.map(|r| (r.name.clone(), r.range()))))
+    };
+    Ok(with_ranges(&apart, &given))
+}
+
+type Given<'a> = &'a dyn Fn(&[Name], &Domain) -> Domain;
+
+fn with_ranges(expr: &Expr, given: Given) -> Expr {
+    expr.replace(&|part| match part.node() {
+        Node::Reduce {
+            reduction,
+            over,
+            within,
+            shape,
+            body,
+        } => Some(Expr::new(Node::Reduce {
+            reduction: *reduction,
+            over: over.clone(),
+            within: given(over, within),
+            shape: shape.clone(),
+            body: with_ranges(body, given),
+        })),
+        Node::Assign {
+            target,
+            value,
+            within,
+            elsewhere,
+        } => Some(Expr::new(Node::Assign {
+            target: target.clone(),
+            value: with_ranges(value, given),
+            within: given(&part.iterators(), within),
+            elsewhere: *elsewhere,
+        })),
+        _ => None,
+    })
+}
+
+/// The expression with new names for the iterators of reductions, the outermost first.
+fn renamed_apart(expr: &Expr, new: &dyn Fn(&Name) -> Name) -> Expr {
+    expr.replace(&|part| {
+        let Node::Reduce {
+            reduction,
+            over,
+            within,
+            shape,
+            body,
+        } = part.node()
+        else {
+            return None;
+        };
+        let renamed: Vec<(Name, Name)> = over.iter().map(|n| (n.clone(), new(n))).collect();
+        let rename = |name: &Name| {
+            let (_, new) = renamed.iter().find(|(old, _)| old == name)?;
+            Some(new.clone())
+        };
+        let body = body.substitute(&|name| rename(name).map(Affine::iterator));
+        Some(Expr::new(Node::Reduce {
+            reduction: *reduction,
+            over: renamed.iter().map(|(_, new)| new.clone()).collect(),
+            within: within.renamed(&rename),
+            shape: shape.clone(),
+            body: renamed_apart(&body, new),
+        }))
+    })
+}
+
+/// A reduction whose own iterators are numbered, so that equal ones are seen.
+fn spelled(reduction: &Expr) -> Expr {
+    let number = RefCell::new(0);
+    renamed_apart(reduction, &|_| {
+        *number.borrow_mut() += 1;
+        Name::generated(*number.borrow())
+    })
+}
