@@ -20,6 +20,14 @@ pub enum NoSchedule {
         /// The tensor.
         tensor: String,
     },
+    /// A loop of the definition has steps.
+    #[error("outside of what is scheduled: loop `{name}` of the definition has steps of {step}")]
+    Steps {
+        /// The loop.
+        name: Name,
+        /// How far its iterator moves.
+        step: i64,
+    },
     /// A value goes through a temporary.
     #[error("outside of what is scheduled: {tensor} is a local tensor of the definition")]
     Local {
@@ -61,7 +69,7 @@ pub enum NoSchedule {
     },
     /// A transformation refuses.
     #[error("the schedule has no path: {}", .0.kind)]
-    Steps(Box<transform::Error>),
+    NoPath(Box<transform::Error>),
     /// The polyhedral library has no answer.
     #[error(transparent)]
     Library(#[from] poly::Error),
@@ -91,6 +99,6 @@ pub enum NoSchedule {
 
 impl From<transform::Error> for NoSchedule {
     fn from(error: transform::Error) -> NoSchedule {
-        NoSchedule::Steps(Box::new(error))
+        NoSchedule::NoPath(Box::new(error))
     }
 }

@@ -62,7 +62,7 @@ impl Finish<'_> {
             }
             match self.work.step(&SEPARATE, vec![named(&name)]) {
                 Ok(()) => {}
-                Err(NoSchedule::Steps(error)) if error.kind.class() == Class::Refusal => {}
+                Err(NoSchedule::NoPath(error)) if error.kind.class() == Class::Refusal => {}
                 Err(other) => return Err(other),
             }
         }

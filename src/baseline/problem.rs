@@ -145,6 +145,7 @@ fn statements(nest: &Nest) -> Result<Vec<Statement>, NoSchedule> {
     let mut fill: Option<String> = None;
     let mut known = true;
     let (mut repeated, mut local): (Option<String>, Option<String>) = (None, None);
+    let mut steps: Option<NoSchedule> = None;
     position::walk(nest.trees(), &mut |_, loops, tree| match tree {
         Tree::Fill(f) => {
             let target = f.target.label().to_owned();
@@ -155,8 +156,12 @@ fn statements(nest: &Nest) -> Result<Vec<Statement>, NoSchedule> {
             fill = Some(target);
         }
         Tree::Stmt(stmt) => {
-            known &=
-                loops.iter().all(|l| l.range.step == 1) && is_plain(stmt, statements.len(), loops);
+            known &= is_plain(stmt, statements.len(), loops);
+            steps = steps.take().or_else(|| {
+                let l = loops.iter().find(|l| l.range.step != 1)?;
+                let (name, step) = (l.name.clone(), l.range.step);
+                Some(NoSchedule::Steps { name, step })
+            });
             let begins = fill.take();
             let begins_anew = begins.as_ref().is_some_and(|name| {
                 touched.contains(name) || filled.iter().filter(|f| *f == name).count() > 1
@@ -191,6 +196,9 @@ fn statements(nest: &Nest) -> Result<Vec<Statement>, NoSchedule> {
     }
     if let Some(tensor) = repeated {
         return Err(NoSchedule::Initialized { tensor });
+    }
+    if let Some(refused) = steps {
+        return Err(refused);
     }
     match known && statements.len() == nest.definition().len() {
         true => Ok(statements),

@@ -129,7 +129,10 @@ impl Split {
         for k in (0..levels.len()).rev() {
             if levels[k].is_none() {
                 for (t, level) in self.temporaries[..k].iter().zip(&mut levels) {
-                    if t.tensor.name().is_some_and(|n| self.temporaries[k].reads(n)) {
+                    if t.tensor
+                        .name()
+                        .is_some_and(|n| self.temporaries[k].reads(n))
+                    {
                         *level = None;
                     }
                 }
@@ -162,7 +165,7 @@ impl Split {
         let read = |value: &Expr| {
             value.map_accesses(&|tensor, _| {
                 let (_, number, _) = numbers.iter().find(|(_, _, t)| t.tensor == *tensor)?;
-                Some(Expr::access(number.clone(), Index::Forbidden))
+                Some(Expr::access(number.clone(), Index::At(Vec::new())))
             })
         };
         let main = &self.main;
@@ -225,11 +228,12 @@ impl Temporary {
             value: read(&of.stmt.value),
             ..of.stmt.clone()
         };
-        let computed = around(
-            inner.collect::<Vec<_>>(),
-            Tree::Stmt(Arc::new(stmt)),
-        );
-        first.map(First::tree).into_iter().chain([computed]).collect()
+        let computed = around(inner.collect::<Vec<_>>(), Tree::Stmt(Arc::new(stmt)));
+        first
+            .map(First::tree)
+            .into_iter()
+            .chain([computed])
+            .collect()
     }
 }
 
@@ -250,8 +254,7 @@ impl Splitting {
     fn value(&mut self, mut value: Expr) -> Result<Expr, NoNest> {
         loop {
             let mut taken = self.free.clone();
-            let Err(super::flatten::Stuck(reduction)) =
-                super::flatten::flatten(&value, &mut taken)
+            let Err(super::flatten::Stuck(reduction)) = super::flatten::flatten(&value, &mut taken)
             else {
                 return Ok(value);
             };
@@ -341,9 +344,8 @@ impl Splitting {
         let Some(target) = &self.target else {
             return Name::generated(self.taken.len());
         };
-        let taken = |name: &Name| {
-            self.taken.contains(name) || self.ranges.iter().any(|r| r.name == *name)
-        };
+        let taken =
+            |name: &Name| self.taken.contains(name) || self.ranges.iter().any(|r| r.name == *name);
         let mut name = target.derived(kind);
         let mut number = 2;
         while taken(&name) {
@@ -360,11 +362,7 @@ fn at(tensor: &Tensor, own: &[&IteratorRange]) -> Expr {
         let iterator = Affine::iterator(r.name.clone());
         iterator.plus_constant(-r.low)
     });
-    let index = match tensor.is_scalar() {
-        true => Index::Forbidden,
-        false => Index::At(index.collect()),
-    };
-    Expr::access(tensor.clone(), index)
+    Expr::access(tensor.clone(), Index::At(index.collect()))
 }
 
 /// An assignment without reductions that are in the way.

@@ -167,6 +167,10 @@ impl Target<'_> {
             let range = ranges.iter().find(|r| r.name == *name)?;
             Some((range.low, range.high - 1))
         };
+        let never = |r: &IteratorRange| r.low >= r.high && self.has(&r.name);
+        if ranges.iter().any(never) {
+            return Ok(vec![(Affine::constant(0), 0); self.index.len()]);
+        }
         let mut seen: Vec<&Name> = Vec::new();
         let mut region = Vec::with_capacity(self.index.len());
         for index in self.index {

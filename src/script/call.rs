@@ -260,7 +260,11 @@ impl Call<'_> {
     /// message.
     pub fn fail(&self, k: usize, what: &str) -> Failure {
         let callee = self.callee;
-        let param = callee.params.get(k).copied().unwrap_or("");
+        let param = match (callee.params.last(), self.args.last()) {
+            // A map of ranges is the last argument, whichever optional ones are left out.
+            (Some(&"ranges"), Some(last)) if last.is_map() && k + 1 == self.args.len() => "ranges",
+            _ => callee.params.get(k).copied().unwrap_or(""),
+        };
         let message = format!("{}: argument {} `{param}` {what}", callee.name, k + 1);
         Failure::new(message).argument(k).said_of(param, what)
     }

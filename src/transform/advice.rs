@@ -47,10 +47,39 @@ impl ErrorKind {
             }
             K::Shape(Mismatch::Cut { iterator, .. } | Mismatch::Window { iterator, .. }) => {
                 return Some(format!(
-                    "give `{iterator}` its range: index a tensor of ones by `{iterator}` alone, \
-                     with as many elements as there are terms; where an index would leave a \
-                     tensor, `padded` adds a border of zeros"
+                    "give `{iterator}` its range, as in `vsum(x, [{iterator}], \
+                     #{{{iterator}: 0..9}})`, or for an iterator of the target in `eq`; where an \
+                     index would leave a tensor, `padded` adds a border of zeros"
                 ));
+            }
+            K::Shape(Mismatch::Unlimited { iterator }) => {
+                return Some(format!(
+                    "give it one: `#{{{iterator}: 0..9}}` as the last argument of `eq`"
+                ));
+            }
+            K::Shape(Mismatch::Leaves { index, place, .. }) => {
+                let iterator = index.terms().first().map(|(name, _)| name)?;
+                return Some(format!(
+                    "narrow the range of `{iterator}` or of an iterator that it depends on: \
+                     `{index}` must be in 0..{}, and bounds such as `min({}, i + 2)` cut a range \
+                     at the border",
+                    place.extent, place.extent
+                ));
+            }
+            K::Shape(Mismatch::Circle { .. }) => {
+                "the bounds of a range may depend on iterators whose ranges do not depend on it"
+            }
+            K::Shape(Mismatch::Unclear { .. }) => {
+                "give ranges whose bounds depend on fewer iterators, or smaller extents"
+            }
+            K::NoMean { .. } => {
+                "divide the sum by numbers of your own: a tensor with the number of values for \
+                 each element"
+            }
+            K::NotReduced { .. } => "ranges of iterators of the target are an argument of `eq`",
+            K::NoIterator { .. } => {
+                "ranges of reduced iterators are an argument of the reduction, as in \
+                 `vsum(x, [k], #{k: 0..i})`"
             }
             K::Shape(Mismatch::Extents { .. }) => {
                 "dimensions with the same index need the same extent, unless another index, such \

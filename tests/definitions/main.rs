@@ -6,6 +6,7 @@
 mod captured;
 mod carried;
 mod forms;
+mod given;
 mod messages;
 mod names;
 mod ranges;

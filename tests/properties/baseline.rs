@@ -80,7 +80,8 @@ fn is_out_of_reach(error: &NoSchedule) -> bool {
     match error {
         NoSchedule::NoHyperplane { .. } | NoSchedule::Strided { .. } => true,
         NoSchedule::Local { .. } | NoSchedule::TileSize { .. } => true,
-        NoSchedule::Steps(error) => matches!(error.kind, ErrorKind::NeedsDivision(_)),
+        NoSchedule::Steps { .. } => true,
+        NoSchedule::NoPath(error) => matches!(error.kind, ErrorKind::NeedsDivision(_)),
         _ => false,
     }
 }

@@ -7,8 +7,8 @@
 use proptest::prelude::*;
 use teml::interp::store::{Data, Store};
 use teml::ir::{
-    Affine, BinaryOp, Comparison, Elem, Expr, Function, Index, Name, Number, Reduction, Shape,
-    Tensor,
+    Affine, BinaryOp, Comparison, Domain, Elem, Expr, Function, Index, Name, Number, Range,
+    Reduction, Shape, Tensor,
 };
 use teml::transform::Arrow;
 use teml::transform::tensor::select::vselect;
@@ -40,7 +40,43 @@ pub struct Recipe {
     /// How many elements of the target lie before and after those that are assigned, in each
     /// dimension, and get a number of their own.
     pub border: Option<[i64; 2]>,
+    /// What is done with a reduction, which then has a temporary.
+    pub around: Option<(Touch, i64)>,
+    /// Ranges that are given.
+    pub cut: Option<Cut>,
 }
+
+/// Ranges that programs give to iterators that have them.
+#[derive(Clone, Copy, Debug)]
+pub enum Cut {
+    /// Of each reduced iterator up to the target's first one.
+    Below,
+    /// Of the target's second iterator, up to the first one.
+    Triangle,
+    /// Of the target's second iterator, around the first one.
+    Band,
+    /// Of the target's first iterator: from here on, in steps.
+    Steps(i64, i64),
+}
+
+const CUTS: [Cut; 6] = [
+    Cut::Below,
+    Cut::Triangle,
+    Cut::Band,
+    Cut::Steps(0, 2),
+    Cut::Steps(1, 1),
+    Cut::Steps(2, 3),
+];
+
+/// What is done with reductions: nothing that reads what only their operands have.
+const AROUND: [Touch; 6] = [
+    Touch::Nothing,
+    Touch::Number(BinaryOp::Add),
+    Touch::Number(BinaryOp::Max),
+    Touch::NumberFirst,
+    Touch::Function(Unary::Function(Function::Abs)),
+    Touch::Function(Unary::Relu),
+];
 
 /// Something done with a value element by element, exact for small integers.
 #[derive(Clone, Copy, Debug)]
@@ -103,7 +139,11 @@ pub fn recipe() -> impl Strategy<Value = Recipe> {
         prop::sample::select(Reduction::ALL.to_vec()),
         prop::collection::vec((prop::sample::select(TOUCHES.to_vec()), -3..=3i64), 3),
         prop::bool::weighted(0.2),
-        prop::option::weighted(0.2, [0..=2i64, 0..=2i64]),
+        (
+            prop::option::weighted(0.2, [0..=2i64, 0..=2i64]),
+            prop::option::weighted(0.3, (prop::sample::select(AROUND.to_vec()), -3..=3i64)),
+            prop::option::weighted(0.3, prop::sample::select(CUTS.to_vec())),
+        ),
     )
         .prop_map(
             |(
@@ -117,7 +157,7 @@ pub fn recipe() -> impl Strategy<Value = Recipe> {
                 reduction,
                 touches,
                 joined,
-                border,
+                (border, around, cut),
             )| {
                 Recipe {
                     elem,
@@ -131,6 +171,8 @@ pub fn recipe() -> impl Strategy<Value = Recipe> {
                     rotation,
                     joined,
                     border,
+                    around,
+                    cut,
                 }
             },
         )
@@ -203,9 +245,19 @@ impl Recipe {
         }
         let reduced = &names[self.extents.len()..];
         if !reduced.is_empty() {
-            value = vreduce(self.reduction, &value, reduced, teml::ir::Domain::default())
-                .expect("iterators are free");
+            let within = self.within(&names, true);
+            value = vreduce(self.reduction, &value, reduced, within).expect("iterators are free");
+            if let Some((touch, number)) = self.around {
+                value = touch.on(&value, &value, number);
+                if !self.extents.is_empty() {
+                    let leaf = tensor(&format!("O{tag}"), &self.extents, self.elem);
+                    let own = names[..self.extents.len()].to_vec();
+                    let leaf = Expr::access(leaf, Index::At(own));
+                    value = vop(BinaryOp::Add, &value, &leaf, &[]).expect("operands fit");
+                }
+            }
         }
+        let within = self.within(&names, false);
 
         let mut to: Vec<usize> = own.collect();
         if !to.is_empty() {
@@ -225,15 +277,9 @@ impl Recipe {
             extents = extents.iter().map(|n| before + n + after).collect();
             let number = if self.summed.is_empty() { 7 } else { 0 };
             let (from, number) = (vec![], Some(Number::Int(number)));
-            return eq::eq_within(
-                &value,
-                &Arrow { from, to },
-                &extents,
-                number,
-                teml::ir::Domain::default(),
-            )
-            .expect("an assignment")
-            .fill_placeholder(&Name::new(&label).expect("a name"));
+            return eq::eq_within(&value, &Arrow { from, to }, &extents, number, within)
+                .expect("an assignment")
+                .fill_placeholder(&Name::new(&label).expect("a name"));
         }
         let target = tensor(&label, &extents, self.elem);
         if self.accumulates {
@@ -244,12 +290,44 @@ impl Recipe {
             };
             value = vop(op, &old, &value, &[]).expect("operands fit");
         }
-        let assignment = eq::eq(&value, &Arrow { from: vec![], to }).expect("an assignment");
+        let arrow = Arrow { from: vec![], to };
+        let assignment = eq::eq_over(&value, &arrow, within).expect("an assignment");
         eq::retarget(&assignment, &target).expect("the target fits")
     }
 }
 
 impl Recipe {
+    /// The ranges that are given to reduced iterators, or to those of the target.
+    fn within(&self, names: &[Affine], reduced: bool) -> Domain {
+        let own = self.extents.len();
+        // Two iterators in one index need all values.
+        let Some(cut) = self.cut.filter(|_| own > 0 && !self.joined) else {
+            return Domain::default();
+        };
+        let all: Vec<i64> = self.extents.iter().chain(&self.summed).copied().collect();
+        let near = |k: usize, before: Option<i64>, after: i64| {
+            let lower = before.map(|by| names[0].plus_constant(-by));
+            let range = Range {
+                lower: [Affine::constant(0)].into_iter().chain(lower).collect(),
+                upper: vec![Affine::constant(all[k]), names[0].plus_constant(after)],
+                step: 1,
+            };
+            (k, range)
+        };
+        let ranges = match (cut, reduced) {
+            (Cut::Below, true) => (own..all.len()).map(|k| near(k, None, 1)).collect(),
+            (Cut::Triangle, false) if own > 1 => vec![near(1, None, 1)],
+            (Cut::Band, false) if own > 1 => vec![near(1, Some(1), 2)],
+            (Cut::Steps(from, step), false) => {
+                let range = Range::constant(from, all[0]);
+                vec![(0, Range { step, ..range })]
+            }
+            _ => Vec::new(),
+        };
+        let name = |k: usize| names[k].as_iterator().expect("an iterator").clone();
+        Domain::new(ranges.into_iter().map(|(k, range)| (name(k), range)))
+    }
+
     /// Nothing may need what the target held, and other reductions than sums begin from numbers
     /// that no border has.
     fn can_have_a_border(&self) -> bool {

@@ -29,6 +29,7 @@ fn program() -> impl Strategy<Value = Program> {
         producer.accumulates = false;
         producer.joined = false;
         producer.border = None;
+        (producer.around, producer.cut) = (None, None);
         Program {
             producer,
             distances,

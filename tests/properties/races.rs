@@ -260,11 +260,13 @@ proptest! {
 
     #[test]
     fn what_is_called_independent_is(
-        recipe in recipe(),
+        mut recipe in recipe(),
         moves in moves(1..=4),
         chosen in 0..8usize,
         collapse in 1..3usize,
     ) {
+        // Loops that never run have no races, which the test does not look at either.
+        recipe.cut = None;
         let mut nest = built(&recipe.assignment(""));
         // A guard runs in some iterations only, which the test does not look at.
         let marks = |m: &&Move| {

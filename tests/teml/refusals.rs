@@ -195,7 +195,6 @@ fn every_refusal_has_a_case() {
         K::NoNest(NoNest::NotAnAssignment { .. }) => "NoNest::NotAnAssignment",
         K::NoNest(NoNest::Unnamed) => "NoNest::Unnamed",
         K::NoNest(NoNest::UnassignedIterator { .. }) => "NoNest::UnassignedIterator",
-        K::NoNest(NoNest::NotLinear { .. }) => "NoNest::NotLinear",
         K::NoNest(NoNest::ReadsTarget { .. }) => "NoNest::ReadsTarget",
         K::NoNest(NoNest::NotInjective { .. }) => "NoNest::NotInjective",
         K::NoNest(NoNest::Scattered { .. }) => "NoNest::Scattered",

@@ -419,13 +419,6 @@ fn build_cases() -> Vec<Case> {
                 target: "d[i]".to_owned(),
             },
         ),
-        build(
-            &to(&vop(Add, &total, &x, ["ε", "k"]), list("k")),
-            NoNest::NotLinear {
-                reduction: "sum",
-                op: "+",
-            },
-        ),
         sweep(
             &of_itself,
             NoNest::ReadsTarget {

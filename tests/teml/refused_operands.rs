@@ -4,18 +4,16 @@ use crate::refusals::Case;
 use crate::trees::*;
 use teml::analysis::shape::{Allowed, Mismatch, Place};
 use teml::ir::BinaryOp::Mul;
-use teml::ir::{Affine, Comparison, Elem, Expr, Function, Reduction, Shape};
-use teml::lower::build::NoNest;
-use teml::transform::nest::build::BUILD;
+use teml::ir::{Affine, Comparison, Elem, Expr, Shape};
 use teml::transform::tensor::declare;
 use teml::transform::tensor::entrywise::{OPPOSITE, PLUS};
 use teml::transform::tensor::function::{EXP, RELU};
 use teml::transform::tensor::select::{SELECT, VSELECT};
 use teml::transform::tensor::vat::vat;
-use teml::transform::tensor::vfunction::{Unary, VABS, VEXP, VNEG, vfunction};
+use teml::transform::tensor::vfunction::{VABS, VEXP, VNEG};
 use teml::transform::tensor::vop::{VADD, VMUL, VPOW};
-use teml::transform::tensor::vreduce::{VMAX, VSUM, vmean, vreduce, vsum};
-use teml::transform::{Arg, Arrow, ErrorKind, Number};
+use teml::transform::tensor::vreduce::{VMAX, VSUM};
+use teml::transform::{Arg, ErrorKind, Number};
 
 fn expr(e: &Expr) -> Arg {
     Arg::Expr(e.clone())
@@ -216,44 +214,8 @@ fn operator_cases() -> Vec<Case> {
 
 fn reduction_cases() -> Vec<Case> {
     let (a, x) = (tensor("A", &[5, 5]), tensor("x", &[5]));
-    let total = vsum(
-        &vop(Mul, &x, &x, ["i", "i"]),
-        &list("i"),
-        teml::ir::Domain::default(),
-    )
-    .unwrap();
     let doubled = |e: &Expr, of: [&str; 2]| vop(Mul, e, e, of);
-    let greatest = vreduce(
-        Reduction::Max,
-        &doubled(&x, ["i", "i"]),
-        &list("i"),
-        teml::ir::Domain::default(),
-    )
-    .unwrap();
     let squares = doubled(&a, ["i j", "i j"]);
-    let greatest_of_rows = vreduce(
-        Reduction::Max,
-        &squares,
-        &list("j"),
-        teml::ir::Domain::default(),
-    )
-    .unwrap();
-    let n = integers();
-    let mean_of_integers = vmean(
-        &doubled(&n, ["i", "i"]),
-        &list("i"),
-        teml::ir::Domain::default(),
-    )
-    .unwrap();
-    let to = |value: &Expr, index: Vec<Affine>| {
-        let arrow = Arrow {
-            from: vec![None],
-            to: index,
-        };
-        bind("y", teml::transform::tensor::eq::eq(value, &arrow).unwrap())
-    };
-    let build =
-        |assignment: &Expr, why: NoNest| Case::new(&BUILD, vec![expr(assignment)], why).at(0);
     let not_free = ErrorKind::NotFree {
         iterator: "k".to_owned(),
         has: vec![name("i"), name("j")],
@@ -296,46 +258,5 @@ fn reduction_cases() -> Vec<Case> {
         Case::new(&VSUM, vec![expr(&scalar)], nothing("s", 0)).at(0),
         Case::new(&VSUM, vec![expr(&shifted), Arg::Iters(list("i"))], cut).at(1),
         Case::new(&VSUM, vec![expr(&banded), Arg::Iters(list("j"))], window).at(1),
-        build(
-            &to(&vop(Mul, &greatest, &x, ["ε", "k"]), list("k")),
-            NoNest::NotLinear {
-                reduction: "max",
-                op: "*",
-            },
-        ),
-        build(
-            &to(
-                &vsum(&greatest_of_rows, &list("i"), teml::ir::Domain::default()).unwrap(),
-                vec![],
-            ),
-            NoNest::NotLinear {
-                reduction: "max",
-                op: "sum",
-            },
-        ),
-        build(
-            &to(
-                &vfunction(Unary::Function(Function::Exp), &total, &None).unwrap(),
-                vec![],
-            ),
-            NoNest::NotLinear {
-                reduction: "sum",
-                op: "exp",
-            },
-        ),
-        build(
-            &to(&mean_of_integers, vec![]),
-            NoNest::NotLinear {
-                reduction: "sum",
-                op: "/",
-            },
-        ),
-        build(
-            &to(&vop(Mul, &tensor("y", &[]), &greatest, ["ε", "ε"]), vec![]),
-            NoNest::NotLinear {
-                reduction: "max",
-                op: "*",
-            },
-        ),
     ]
 }
