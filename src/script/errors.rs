@@ -130,9 +130,7 @@ impl Translator<'_> {
             E::ErrorBitFieldBounds(length, index, _) => {
                 self.error(out_of_bounds("integer", "bits", *length, *index))
             }
-            E::ErrorFor(_) => self.error("this cannot be looped over").help(Some(
-                "`for` takes a list, a range such as 0..4, or a string".into(),
-            )),
+            E::ErrorFor(_) => self.not_looped(),
             E::ErrorArithmetic(message, _) => self.error(lowered(message)),
             E::ErrorAssignmentToConstant(name, _) => {
                 self.error(format!("`{name}` cannot be changed")).help(Some(

@@ -44,6 +44,21 @@ impl Translator<'_> {
         })
     }
 
+    /// A value that `for` does not take.
+    pub fn not_looped(&self) -> Diagnostic {
+        let bound = (0..2).find_map(|k| self.places.variable(self.position, k));
+        match bound.and_then(|v| captured::name(self.places, v)) {
+            Some(name) => {
+                let diagnostic = self.error("`for` needs numbers as bounds");
+                let undeclared = format!("`{name}` is declared nowhere here, so it is an iterator");
+                self.undeclared(diagnostic.note(undeclared), &name)
+            }
+            None => self.error("this cannot be looped over").help(Some(
+                "`for` takes a list, a range such as 0..4, or a string".into(),
+            )),
+        }
+    }
+
     /// A value that has no elements in brackets.
     pub fn not_indexed(&self, types: &str) -> Diagnostic {
         let owner = types.split(" [").next().unwrap_or(types);

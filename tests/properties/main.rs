@@ -108,6 +108,10 @@ fn advance(
 }
 
 fn check_text(nest: &Nest) -> Result<(), TestCaseError> {
+    if nest.trees().is_empty() {
+        // Loops that never run may be gone, and nothing uses the tensors.
+        return Ok(());
+    }
     let text = nest.to_string();
     let parsed = parse_nest(&text).map_err(|e| TestCaseError::fail(format!("{e}\n{text}")))?;
     // Without a definition, tensors are declared in the order in which they are used.

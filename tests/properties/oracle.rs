@@ -199,7 +199,7 @@ fn what_is_broken_is_found_whenever_numbers_show_it() {
             }
         }
         let size: usize = nest.trees().iter().map(Tree::size).sum();
-        let countdown = Cell::new(place % size);
+        let countdown = Cell::new(place % size.max(1));
         let trees = broken(&unmarked(nest.trees()), damage, &countdown);
         let nest = nest.with_trees(trees);
         if verify(&nest).is_err() {
