@@ -205,7 +205,7 @@ fn on_all(plan, checked, op, action) {
 fn finish(label, plan, before) {
     let plans = before;
     plans.push(plan);
-    while plans.len() > 1 && !check(plans[-1]).legal {
+    while plans.len() > 1 && check(plans[-1]).legal != true {
         plans.pop();
         print("@undone");
     }
