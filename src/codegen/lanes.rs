@@ -10,7 +10,9 @@
 //! fits into registers, loops whose iterators index it are unrolled: registers have no index. What
 //! only holds copies there is loaded once (`registers.h`).
 
-use crate::ir::{Affine, Elem, Expr, Index, Loop, Name, Node, Stmt, Tensor, Tree};
+use crate::ir::{
+    Affine, BinaryOp, Constant, Elem, Expr, Function, Index, Loop, Name, Node, Stmt, Tensor, Tree,
+};
 use std::collections::HashSet;
 
 /// The most bytes of a register.
@@ -249,17 +251,46 @@ fn is_vector_statement(s: &Stmt, lane: &Name) -> bool {
 }
 
 fn is_vector_value(e: &Expr, lane: &Name) -> bool {
+    if is_uniform(e, lane) {
+        return true;
+    }
+    let is_float = e.elem().is_float();
     match e.node() {
         Node::Access { index, .. } => match index {
             Index::At(index) => neighbors(index, lane).is_some(),
             _ => true,
         },
-        Node::Constant(_) => true,
-        Node::Binary { left, right, .. } => {
-            is_vector_value(left, lane) && is_vector_value(right, lane)
+        Node::Constant(_) | Node::Index(_) => true,
+        Node::Binary {
+            op, left, right, ..
+        } => {
+            let has_vectors = match op {
+                BinaryOp::Div => is_float,
+                BinaryOp::Mod => mask(right).is_some(),
+                _ => true,
+            };
+            has_vectors && is_vector_value(left, lane) && is_vector_value(right, lane)
         }
-        Node::Apply { args, .. } => args.iter().all(|a| is_vector_value(a, lane)),
+        Node::Apply { function, args, .. } => {
+            let has_vectors = match function {
+                Function::Neg | Function::Select(_) => true,
+                // Processors say nothing of integers that are too large.
+                Function::Cast(_) => is_float || args.iter().all(|a| !a.elem().is_float()),
+                _ => is_float,
+            };
+            has_vectors && args.iter().all(|a| is_vector_value(a, lane))
+        }
         _ => false,
+    }
+}
+
+/// The bits of a remainder, where the divisor is a power of two.
+pub(super) fn mask(divisor: &Expr) -> Option<Constant> {
+    let is_power = |x: i64| x > 0 && x & (x - 1) == 0;
+    match divisor.node() {
+        Node::Constant(Constant::I32(x)) if is_power((*x).into()) => Some(Constant::I32(x - 1)),
+        Node::Constant(Constant::I64(x)) if is_power(*x) => Some(Constant::I64(x - 1)),
+        _ => None,
     }
 }
 
@@ -281,11 +312,5 @@ fn neighbors(index: &[Affine], lane: &Name) -> Option<bool> {
 
 /// Whether the value of a vector statement is the same in all lanes.
 pub(super) fn is_uniform(value: &Expr, lane: &Name) -> bool {
-    let mut moves = false;
-    value.for_each_access(&mut |_, index| {
-        if let Index::At(index) = index {
-            moves |= index.iter().any(|a| a.mentions(lane));
-        }
-    });
-    !moves
+    !value.mentions(lane)
 }

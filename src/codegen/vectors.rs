@@ -5,7 +5,7 @@ use super::kernel::{Header, Role};
 use super::lanes::{LARGEST, elem_of, trips};
 use super::part::Part;
 use super::stream::is_aligned;
-use crate::ir::{Elem, Loop, Name, Stmt};
+use crate::ir::{Affine, Elem, Loop, Name, Stmt};
 
 /// How many neighbors are treated at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,12 +41,30 @@ impl Vectors {
         self.width != Width::Fixed(1)
     }
 
-    /// `text`, an element, with its neighbors.
-    pub(super) fn of(&self, text: &str) -> String {
+    /// `text`, an element of this type, with its neighbors.
+    pub(super) fn of(&self, text: &str, elem: Elem) -> String {
         match self.width {
             Width::Fixed(1) => text.to_owned(),
-            _ => format!("{}({text})", self.name()),
+            _ => format!("{}({text})", self.name_of(elem)),
         }
+    }
+
+    /// An index, where lanes are.
+    pub(super) fn first(&self, index: &Affine) -> Affine {
+        let at = |name: &Name| (*name == self.iterator).then(|| self.at.map(Affine::constant));
+        index.substitute(&|name| at(name).flatten())
+    }
+
+    /// The values of an index in lanes.
+    pub(super) fn index(&self, index: &Affine) -> String {
+        let (name, by) = (self.name_of(Elem::I64), index.coefficient(&self.iterator));
+        format!("teml_lanes({name}, {}, {by})", self.first(index))
+    }
+
+    /// `value`, vectors of another type, converted to this one.
+    pub(super) fn converted(&self, value: &str, elem: Elem) -> String {
+        let name = self.name_of(elem);
+        format!("__builtin_convertvector({value}, teml_{name})")
     }
 
     /// The lanes of `text`, an element with its neighbors, that count.
@@ -82,18 +100,24 @@ impl Vectors {
     }
 
     fn name(&self) -> String {
+        self.name_of(self.elem)
+    }
+
+    /// Of as many elements of this type.
+    fn name_of(&self, elem: Elem) -> String {
         match self.width {
-            Width::Natural => format!("{}xn", self.elem),
-            Width::Fixed(lanes) => format!("{}x{lanes}", self.elem),
+            Width::Natural if elem == self.elem => format!("{elem}xn"),
+            Width::Natural => format!("{elem}x{}n", self.elem),
+            Width::Fixed(lanes) => format!("{elem}x{lanes}"),
         }
     }
 
     /// A value that is the same in all lanes, as a vector. Taking nothing away changes no number,
     /// -0 included.
-    pub(super) fn spread(&self, value: &str) -> String {
+    pub(super) fn spread(&self, value: &str, elem: Elem) -> String {
         match self.width {
             Width::Fixed(1) => value.to_owned(),
-            _ => format!("{value} - {}", self.zeros()),
+            _ => format!("{value} - (teml_{}){{0}}", self.name_of(elem)),
         }
     }
 

@@ -4,9 +4,10 @@
 use super::Fault;
 pub use super::domain::Span;
 use super::domain::{Domains, Linear};
-use super::store::{Data, Number, Store, elements};
+use super::store::{Data, Number, Scalar, Store, elements};
 use crate::ir::{
-    Affine, BinaryOp, Domain, Elem, Expr, Function, Index, Infix, Name, Node, Range, Tensor,
+    Affine, BinaryOp, Comparison, Constant, Domain, Elem, Expr, Function, Index, Infix, Name, Node,
+    Range, Tensor,
 };
 
 /// Evaluates `definition` in order, each assignment over the store that the ones before left.
@@ -55,9 +56,8 @@ pub struct Statement<'s, T> {
     elsewhere: Option<T>,
     target: Place,
     fold: Option<(BinaryOp, Vec<Span>)>,
-    value: Code<T>,
-    arrays: Vec<&'s [T]>,
-    stop: &'s (dyn Fn() -> bool + Sync),
+    value: Code<'s, T>,
+    stop: Stop<'s>,
 }
 
 /// A flat index, and the indices of dimensions that some values of iterators may leave, with their
@@ -83,22 +83,34 @@ impl Place {
     }
 }
 
-enum Code<T> {
-    Load(usize, Place),
+enum Code<'s, T> {
+    Load(&'s [T], Place),
     Number(T),
-    Binary(BinaryOp, Box<Code<T>>, Box<Code<T>>),
-    Apply(Function, Vec<Code<T>>),
-    Reduce(Reduce<T>),
+    Index(Linear),
+    Binary(BinaryOp, Box<Code<'s, T>>, Box<Code<'s, T>>),
+    Apply(Function, Box<Code<'s, T>>),
+    Cast(Box<AnyCode<'s>>),
+    /// One of two values, and what is compared.
+    Select(Comparison, Box<[AnyCode<'s>; 2]>, Box<[Code<'s, T>; 2]>),
+    Reduce(Reduce<'s, T>),
+}
+
+/// Code of whatever element type.
+enum AnyCode<'s> {
+    F64(Code<'s, f64>),
+    F32(Code<'s, f32>),
+    I32(Code<'s, i32>),
+    I64(Code<'s, i64>),
 }
 
 /// What a reduction starts from and does, over which values, and what is reduced.
-struct Reduce<T> {
+struct Reduce<'s, T> {
     identity: T,
     op: BinaryOp,
     /// The first slot of the iterators.
     first: usize,
     ranges: Vec<Span>,
-    body: Box<Code<T>>,
+    body: Box<Code<'s, T>>,
 }
 
 impl<'s, T: Number> Statement<'s, T> {
@@ -152,7 +164,6 @@ impl<'s, T: Number> Statement<'s, T> {
         let domains = Domains::of(assignment)?;
         let mut compiler = Compiler {
             store,
-            arrays: Vec::new(),
             scope: Vec::new(),
         };
         let domain = compiler.enter(&own, within, &domains)?;
@@ -168,7 +179,6 @@ impl<'s, T: Number> Statement<'s, T> {
             target: compiler.place(tensor, index)?,
             fold: fold.map(|op| (op, folded)),
             value: compiler.compile(value)?,
-            arrays: compiler.arrays,
             stop: &|| false,
         })
     }
@@ -181,11 +191,11 @@ impl<'s, T: Number> Statement<'s, T> {
         let mut slots = point.to_vec();
         let k = self.target.at(&slots)?;
         let value = match &self.fold {
-            None => self.evaluate(&self.value, &mut slots)?,
+            None => evaluate(&self.value, &mut slots, self.stop)?,
             Some((op, ranges)) => {
                 let mut sum = self.old[k];
-                self.for_each(ranges, &mut slots, &mut |slots| {
-                    sum = sum.apply(*op, self.evaluate(&self.value, slots)?)?;
+                for_each(ranges, &mut slots, self.stop, &mut |slots| {
+                    sum = sum.apply(*op, evaluate(&self.value, slots, self.stop)?)?;
                     Ok(())
                 })?;
                 sum
@@ -194,61 +204,9 @@ impl<'s, T: Number> Statement<'s, T> {
         Ok((k, value))
     }
 
-    fn evaluate(&self, code: &Code<T>, slots: &mut Vec<i64>) -> Result<T, Fault> {
-        match code {
-            Code::Load(array, place) => Ok(self.arrays[*array][place.at(slots)?]),
-            Code::Number(value) => Ok(*value),
-            Code::Binary(op, left, right) => {
-                let left = self.evaluate(left, slots)?;
-                left.apply(*op, self.evaluate(right, slots)?)
-            }
-            Code::Apply(function, args) => {
-                let mut values = Vec::with_capacity(args.len());
-                for arg in args {
-                    values.push(self.evaluate(arg, slots)?);
-                }
-                let name = || Fault::Meaningless(function.name().to_owned());
-                T::call(*function, &values).ok_or_else(name)
-            }
-            Code::Reduce(reduce) => {
-                slots.truncate(reduce.first);
-                let mut reduced = reduce.identity;
-                self.for_each(&reduce.ranges, slots, &mut |slots| {
-                    reduced = reduced.apply(reduce.op, self.evaluate(&reduce.body, slots)?)?;
-                    Ok(())
-                })?;
-                Ok(reduced)
-            }
-        }
-    }
-
-    fn for_each(
-        &self,
-        ranges: &[Span],
-        slots: &mut Vec<i64>,
-        visit: &mut dyn FnMut(&mut Vec<i64>) -> Result<(), Fault>,
-    ) -> Result<(), Fault> {
-        let depth = slots.len();
-        let [span, rest @ ..] = ranges else {
-            let result = visit(slots);
-            slots.truncate(depth);
-            return result;
-        };
-        if (self.stop)() {
-            return Err(Fault::Stopped);
-        }
-        for value in span.values(slots) {
-            slots.truncate(depth);
-            slots.push(value);
-            self.for_each(rest, slots, visit)?;
-        }
-        slots.truncate(depth);
-        Ok(())
-    }
-
     /// The statement, whose evaluation ends with [`Fault::Stopped`] once `stop` says so.
     #[must_use]
-    pub fn stopped_by(self, stop: &'s (dyn Fn() -> bool + Sync)) -> Statement<'s, T> {
+    pub fn stopped_by(self, stop: Stop<'s>) -> Statement<'s, T> {
         Statement { stop, ..self }
     }
 
@@ -291,6 +249,85 @@ impl<'s, T: Number> Statement<'s, T> {
     }
 }
 
+/// What asks whether to stop.
+type Stop<'s> = &'s (dyn Fn() -> bool + Sync);
+
+fn evaluate<T: Number>(
+    code: &Code<'_, T>,
+    slots: &mut Vec<i64>,
+    stop: Stop<'_>,
+) -> Result<T, Fault> {
+    match code {
+        Code::Load(array, place) => Ok(array[place.at(slots)?]),
+        Code::Number(value) => Ok(*value),
+        Code::Index(index) => Ok(T::converted(Scalar::I64(index.at(slots)))),
+        Code::Binary(op, left, right) => {
+            let left = evaluate(left, slots, stop)?;
+            left.apply(*op, evaluate(right, slots, stop)?)
+        }
+        Code::Apply(function, arg) => {
+            let name = || Fault::Meaningless(function.name().to_owned());
+            T::call(*function, evaluate(arg, slots, stop)?).ok_or_else(name)
+        }
+        Code::Cast(arg) => Ok(T::converted(scalar(arg, slots, stop)?)),
+        Code::Select(comparison, compared, values) => {
+            let [left, right] = &**compared;
+            let holds = match (scalar(left, slots, stop)?, scalar(right, slots, stop)?) {
+                (Scalar::F64(x), Scalar::F64(y)) => comparison.holds(x, y),
+                (Scalar::F32(x), Scalar::F32(y)) => comparison.holds(x, y),
+                (Scalar::I32(x), Scalar::I32(y)) => comparison.holds(x, y),
+                (Scalar::I64(x), Scalar::I64(y)) => comparison.holds(x, y),
+                _ => return Err(Fault::Meaningless("select".to_owned())),
+            };
+            let [yes, no] = &**values;
+            let (yes, no) = (evaluate(yes, slots, stop)?, evaluate(no, slots, stop)?);
+            Ok(if holds { yes } else { no })
+        }
+        Code::Reduce(reduce) => {
+            slots.truncate(reduce.first);
+            let mut reduced = reduce.identity;
+            for_each(&reduce.ranges, slots, stop, &mut |slots| {
+                reduced = reduced.apply(reduce.op, evaluate(&reduce.body, slots, stop)?)?;
+                Ok(())
+            })?;
+            Ok(reduced)
+        }
+    }
+}
+
+fn scalar(code: &AnyCode<'_>, slots: &mut Vec<i64>, stop: Stop<'_>) -> Result<Scalar, Fault> {
+    Ok(match code {
+        AnyCode::F64(code) => evaluate(code, slots, stop)?.scalar(),
+        AnyCode::F32(code) => evaluate(code, slots, stop)?.scalar(),
+        AnyCode::I32(code) => evaluate(code, slots, stop)?.scalar(),
+        AnyCode::I64(code) => evaluate(code, slots, stop)?.scalar(),
+    })
+}
+
+fn for_each(
+    ranges: &[Span],
+    slots: &mut Vec<i64>,
+    stop: Stop<'_>,
+    visit: &mut dyn FnMut(&mut Vec<i64>) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    let depth = slots.len();
+    let [span, rest @ ..] = ranges else {
+        let result = visit(slots);
+        slots.truncate(depth);
+        return result;
+    };
+    if stop() {
+        return Err(Fault::Stopped);
+    }
+    for value in span.values(slots) {
+        slots.truncate(depth);
+        slots.push(value);
+        for_each(rest, slots, stop, visit)?;
+    }
+    slots.truncate(depth);
+    Ok(())
+}
+
 /// The first point with these values of the first iterators.
 fn first(rest: &[Span], point: &mut Vec<i64>) -> Option<Vec<i64>> {
     let [span, inner @ ..] = rest else {
@@ -307,14 +344,27 @@ fn first(rest: &[Span], point: &mut Vec<i64>) -> Option<Vec<i64>> {
     None
 }
 
-fn cost<T>(code: &Code<T>) -> f64 {
+fn cost<T>(code: &Code<'_, T>) -> f64 {
     match code {
-        Code::Load(..) | Code::Number(_) => 1.0,
+        Code::Load(..) | Code::Number(_) | Code::Index(_) => 1.0,
         Code::Binary(_, left, right) => cost(left) + cost(right),
-        Code::Apply(_, args) => args.iter().map(cost).sum(),
+        Code::Apply(_, arg) => cost(arg),
+        Code::Cast(arg) => cost_of_any(arg),
+        Code::Select(_, compared, values) => {
+            compared.iter().map(cost_of_any).sum::<f64>() + values.iter().map(cost).sum::<f64>()
+        }
         Code::Reduce(reduce) => {
             cost(&reduce.body) * reduce.ranges.iter().map(Span::most).product::<f64>()
         }
+    }
+}
+
+fn cost_of_any(code: &AnyCode<'_>) -> f64 {
+    match code {
+        AnyCode::F64(code) => cost(code),
+        AnyCode::F32(code) => cost(code),
+        AnyCode::I32(code) => cost(code),
+        AnyCode::I64(code) => cost(code),
     }
 }
 
@@ -328,14 +378,13 @@ fn names(index: &[Affine]) -> Vec<Name> {
     found
 }
 
-struct Compiler<'s, 'd, T> {
+struct Compiler<'s, 'd> {
     store: &'s Store<'d>,
-    arrays: Vec<&'s [T]>,
     scope: Vec<(Name, (i64, i64))>,
 }
 
-impl<T: Number> Compiler<'_, '_, T> {
-    fn compile(&mut self, expr: &Expr) -> Result<Code<T>, Fault> {
+impl<'s> Compiler<'s, '_> {
+    fn compile<T: Number>(&mut self, expr: &Expr) -> Result<Code<'s, T>, Fault> {
         let meaningless = || Fault::Meaningless(Infix(expr).to_string());
         match expr.node() {
             Node::Access { tensor, index } => {
@@ -345,8 +394,7 @@ impl<T: Number> Compiler<'_, '_, T> {
                     Index::Unset => return Err(meaningless()),
                 };
                 let place = self.place(tensor, index)?;
-                self.arrays.push(elements(self.store, tensor)?);
-                Ok(Code::Load(self.arrays.len() - 1, place))
+                Ok(Code::Load(elements(self.store, tensor)?, place))
             }
             Node::Binary {
                 op, left, right, ..
@@ -358,10 +406,21 @@ impl<T: Number> Compiler<'_, '_, T> {
                 let value = T::constant(*value);
                 Ok(Code::Number(value.ok_or_else(meaningless)?))
             }
-            Node::Apply { function, args, .. } => {
-                let args: Result<_, _> = args.iter().map(|a| self.compile(a)).collect();
-                Ok(Code::Apply(*function, args?))
+            Node::Index(index) => {
+                // It has values of this type only.
+                T::constant(Constant::I64(0)).ok_or_else(meaningless)?;
+                Ok(Code::Index(self.linear(index)?))
             }
+            Node::Apply { function, args, .. } => match (function, args.as_slice()) {
+                (Function::Select(comparison), [left, right, yes, no]) => {
+                    let compared = [self.compile_any(left)?, self.compile_any(right)?];
+                    let values = [self.compile(yes)?, self.compile(no)?];
+                    Ok(Code::Select(*comparison, compared.into(), values.into()))
+                }
+                (Function::Cast(_), [arg]) => Ok(Code::Cast(Box::new(self.compile_any(arg)?))),
+                (function, [arg]) => Ok(Code::Apply(*function, Box::new(self.compile(arg)?))),
+                _ => Err(meaningless()),
+            },
             Node::Reduce {
                 reduction,
                 over,
@@ -386,6 +445,15 @@ impl<T: Number> Compiler<'_, '_, T> {
             }
             Node::Virtual { .. } | Node::Assign { .. } => Err(meaningless()),
         }
+    }
+
+    fn compile_any(&mut self, expr: &Expr) -> Result<AnyCode<'s>, Fault> {
+        Ok(match expr.elem() {
+            Elem::F64 => AnyCode::F64(self.compile(expr)?),
+            Elem::F32 => AnyCode::F32(self.compile(expr)?),
+            Elem::I32 => AnyCode::I32(self.compile(expr)?),
+            Elem::I64 => AnyCode::I64(self.compile(expr)?),
+        })
     }
 
     /// Iterators come into scope, each after those that its range depends on.

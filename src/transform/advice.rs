@@ -42,6 +42,15 @@ impl ErrorKind {
             }
             K::OnlyNumbers => "scripts compute with numbers alone as they are: `2 * 3`",
             K::NeedsFloat { .. } => "declare the tensor with `\"f64\"` or `\"f32\"`",
+            K::NeedsInteger { .. } => "convert the elements first: `vcast(x, \"i64\")`",
+            K::Shape(Mismatch::Unlimited { iterator }) => {
+                return Some(format!(
+                    "give it a range, `#{{{iterator}: 0..n}}`, or the target its extents"
+                ));
+            }
+            K::Shape(Mismatch::Elems { left_elem, .. }) => {
+                return Some(format!("convert one of them: `vcast(x, \"{left_elem}\")`"));
+            }
             K::ShapesDiffer { .. } => {
                 "say which entries meet: `vadd(A, x, [[i, j], [j]])`, and likewise vsub, vmul, vdiv"
             }

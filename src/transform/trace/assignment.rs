@@ -94,6 +94,7 @@ fn operand(expr: &Expr) -> (String, Option<String>) {
         }
         Node::Access { tensor, .. } => (tensor.label().to_owned(), None),
         Node::Constant(value) => (number(*value), None),
+        Node::Index(index) => (format!("vindex({index})"), None),
         Node::Binary {
             op, left, right, ..
         } => {
@@ -118,6 +119,10 @@ fn applied(function: Function, args: &[Expr]) -> String {
                 comparison.symbol()
             )
         }
+        (Function::Cast(elem), [arg]) => match operand(arg) {
+            (text, None) => format!("vcast({text}, \"{elem}\")"),
+            (text, Some(list)) => format!("vcast({text}, \"{elem}\", {list})"),
+        },
         (function, args) => {
             let args = args.iter().map(|arg| match operand(arg) {
                 (text, None) => text,
