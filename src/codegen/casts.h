@@ -32,6 +32,23 @@ typedef int64_t teml_i64x16 __attribute__((vector_size(128), aligned(8), may_ali
 #define i64x8(x) (*(teml_i64x8 *)&(x))
 #define i64x16(x) (*(teml_i64x16 *)&(x))
 
+// The lanes of f32 as lanes of f64: gcc converts halves of a register, and joins them.
+#if TEML_VECTOR == 64 && defined(__GNUC__) && !defined(__clang__)
+#define teml_widened(x) \
+    ((teml_f64xn)__builtin_ia32_cvtps2pd512_mask((teml_f32xf64n)(x), (teml_f64xn){0}, -1, 4))
+#elif TEML_VECTOR == 32 && defined(__GNUC__) && !defined(__clang__)
+#define teml_widened(x) ((teml_f64xn)__builtin_ia32_cvtps2pd256((teml_f32xf64n)(x)))
+#else
+#define teml_widened(x) __builtin_convertvector(x, teml_f64xn)
+#endif
+
 // The values of an index in lanes: `first` in the first one, and `by` more in each after it.
 static const int64_t teml_lane[16] __attribute__((unused)) = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 #define teml_lanes(name, first, by) (*(const teml_##name *)teml_lane * (int64_t)(by) + (int64_t)(first))
+// How much more than in the first lane, of at most 2^20 in each, and what that is compared with.
+static const int32_t teml_lane32[16] __attribute__((unused)) = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+#define teml_steps(name, by) (*(const teml_##name *)teml_lane32 * (by))
+static inline int32_t teml_near(int64_t x)
+{
+    return x < -(1 << 30) ? -(1 << 30) : x > 1 << 30 ? 1 << 30 : (int32_t)x;
+}

@@ -247,14 +247,20 @@ pub(super) fn elem_of(l: &Loop) -> Option<Elem> {
 }
 
 fn is_vector_statement(s: &Stmt, lane: &Name) -> bool {
-    neighbors(&s.index, lane) == Some(true) && is_vector_value(&s.value, lane)
+    neighbors(&s.index, lane) == Some(true) && is_vector_value(&s.value, lane, s.target.elem())
 }
 
-fn is_vector_value(e: &Expr, lane: &Name) -> bool {
+/// Whether a value has vectors where vectors of `of` are set. Compilers know more of the values of
+/// indices than their type says: what would be vectors of `i64` beside shorter ones is left to them.
+fn is_vector_value(e: &Expr, lane: &Name, of: Elem) -> bool {
     if is_uniform(e, lane) {
         return true;
     }
-    let is_float = e.elem().is_float();
+    let (elem, is_float) = (e.elem(), e.elem().is_float());
+    if elem == Elem::I64 && of.size() < elem.size() {
+        return false;
+    }
+    let all = |args: &[Expr]| args.iter().all(|a| is_vector_value(a, lane, of));
     match e.node() {
         Node::Access { index, .. } => match index {
             Index::At(index) => neighbors(index, lane).is_some(),
@@ -269,16 +275,22 @@ fn is_vector_value(e: &Expr, lane: &Name) -> bool {
                 BinaryOp::Mod => mask(right).is_some(),
                 _ => true,
             };
-            has_vectors && is_vector_value(left, lane) && is_vector_value(right, lane)
+            has_vectors && is_vector_value(left, lane, of) && is_vector_value(right, lane, of)
         }
         Node::Apply { function, args, .. } => {
+            if let (Function::Select(_), [left, right, values @ ..]) = (function, args.as_slice())
+                && affine(left).is_some()
+                && affine(right).is_some()
+            {
+                return all(values);
+            }
             let has_vectors = match function {
                 Function::Neg | Function::Select(_) => true,
                 // Processors say nothing of integers that are too large.
                 Function::Cast(_) => is_float || args.iter().all(|a| !a.elem().is_float()),
                 _ => is_float,
             };
-            has_vectors && args.iter().all(|a| is_vector_value(a, lane))
+            has_vectors && all(args)
         }
         _ => false,
     }
@@ -292,6 +304,28 @@ pub(super) fn mask(divisor: &Expr) -> Option<Constant> {
         Node::Constant(Constant::I64(x)) if is_power(*x) => Some(Constant::I64(x - 1)),
         _ => None,
     }
+}
+
+/// The index expression that a value is, if it is one.
+pub(super) fn affine(value: &Expr) -> Option<Affine> {
+    let found = match value.node() {
+        Node::Index(index) => index.clone(),
+        Node::Constant(Constant::I64(x)) => Affine::constant(*x),
+        Node::Binary {
+            op, left, right, ..
+        } => {
+            let (left, right) = (affine(left)?, affine(right)?);
+            match (op, left.as_constant(), right.as_constant()) {
+                (BinaryOp::Add, _, _) => left.plus(&right),
+                (BinaryOp::Sub, _, _) => left.minus(&right),
+                (BinaryOp::Mul, Some(by), _) => right.times(by),
+                (BinaryOp::Mul, _, Some(by)) => left.times(by),
+                _ => return None,
+            }
+        }
+        _ => return None,
+    };
+    found.is_in_limits().then_some(found)
 }
 
 /// Whether lanes are neighbors (true) or the same element (false); `None` where they are neither.

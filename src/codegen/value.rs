@@ -1,7 +1,7 @@
 //! Values in C: numbers, accesses, operators, functions.
 
 use super::kernel::Header;
-use super::lanes::{is_uniform, mask};
+use super::lanes::{affine, is_uniform, mask};
 use super::power::halves;
 use super::room::Rows;
 use super::vectors::Vectors;
@@ -151,6 +151,10 @@ impl Values {
                     let symbol = comparison.symbol();
                     if self.has_lanes(expr) {
                         let [yes, no] = [yes, no].map(|e| self.argument(e, true));
+                        if let Some(condition) = self.compared([left, right], symbol) {
+                            let name = self.vector_function(function.name());
+                            return format!("{name}({condition}, {yes}, {no})");
+                        }
                         // One of two that are compared is a vector.
                         let left = match self.has_lanes(right) {
                             true => self.value(left, 1),
@@ -216,7 +220,7 @@ impl Values {
             self.needs_types(elem);
             let value = self.value(arg, 0);
             let vectors = self.vectors.as_ref();
-            return vectors.map_or_else(String::new, |v| v.converted(&value, elem));
+            return vectors.map_or_else(String::new, |v| v.converted(&value, from, elem));
         }
         if from.is_float() && !elem.is_float() {
             self.headers.extend([Header::Integers, Header::Numbers]);
@@ -232,6 +236,18 @@ impl Values {
         }
     }
 
+    /// A comparison of two indices, where it chooses among lanes.
+    fn compared(&mut self, compared: [&Expr; 2], symbol: &str) -> Option<String> {
+        let [left, right] = compared.map(affine);
+        let condition = self
+            .vectors
+            .as_ref()?
+            .compared(&left?, symbol, &right?)?;
+        self.headers
+            .extend([Header::Integers, Header::Vectors, Header::Casts]);
+        Some(condition)
+    }
+
     /// A comparison of lanes of one type, which chooses among lanes of another one.
     fn as_wide(&mut self, condition: String, of: Elem, values: Elem) -> String {
         if of.size() == values.size() {
@@ -243,7 +259,7 @@ impl Values {
         };
         self.needs_types(mask);
         let vectors = self.vectors.as_ref();
-        vectors.map_or(condition.clone(), |v| v.converted(&condition, mask))
+        vectors.map_or(condition.clone(), |v| v.converted(&condition, mask, mask))
     }
 
     /// Declares the vectors of a type, if others than those of the loop are written.

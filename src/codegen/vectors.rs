@@ -61,8 +61,32 @@ impl Vectors {
         format!("teml_lanes({name}, {}, {by})", self.first(index))
     }
 
+    /// A comparison of two indices of which the lanes of this loop have a mask; `None` where they
+    /// are far apart.
+    pub(super) fn compared(&self, left: &Affine, symbol: &str, right: &Affine) -> Option<String> {
+        let lane = &self.iterator;
+        let by = left.coefficient(lane) - right.coefficient(lane);
+        let apart = self.first(right).minus(&self.first(left));
+        if by.abs() > MAX_STEP || !apart.is_in_limits() {
+            return None;
+        }
+        Some(match self.elem.size() {
+            8 => {
+                let name = self.name_of(Elem::I64);
+                format!("teml_lanes({name}, 0, {by}) {symbol} (int64_t)({apart})")
+            }
+            _ => {
+                let name = self.name_of(Elem::I32);
+                format!("teml_steps({name}, {by}) {symbol} teml_near({apart})")
+            }
+        })
+    }
+
     /// `value`, vectors of another type, converted to this one.
-    pub(super) fn converted(&self, value: &str, elem: Elem) -> String {
+    pub(super) fn converted(&self, value: &str, from: Elem, elem: Elem) -> String {
+        if self.width == Width::Natural && (from, elem, self.elem) == WIDENED {
+            return format!("teml_widened({value})");
+        }
         let name = self.name_of(elem);
         format!("__builtin_convertvector({value}, teml_{name})")
     }
@@ -126,6 +150,12 @@ impl Vectors {
         format!("(teml_{}){{0}}", self.name())
     }
 }
+
+/// What gcc converts in two halves.
+const WIDENED: (Elem, Elem, Elem) = (Elem::F32, Elem::F64, Elem::F64);
+
+/// The greatest difference between lanes of which steps in 32 bits are computed.
+const MAX_STEP: i64 = 1 << 20;
 
 /// The variable that says whether the tensors that are stored past the caches are aligned.
 pub(super) const ALIGNED: &str = "teml_aligned";
