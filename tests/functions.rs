@@ -66,11 +66,14 @@ const VALUES: [(&str, u64); 34] = [
         "vselect(vindex(j), \"!=\", vindex(j + i - 3), x, z, [(), (), [i, j], [i]])",
         0,
     ),
-    ("vcast(3 * vindex(j) - vindex(i), TYPE)", 0),
+    (
+        "vselect(y, \"<\", y, y, vcast(3 * vindex(j) - vindex(i), TYPE), [[i, j], [i, j], [i, j]])",
+        0,
+    ),
     ("vcast(vcast(x, \"f32\", [i, j]), TYPE)", 0),
     ("vcast(3.1 * vcast(x, \"f64\", [i, j]), TYPE)", 0),
     (
-        "vmul(vcast(n, TYPE, [j]), vcast(m, TYPE, [j]))",
+        "vselect(z, \"<\", 1, vcast(n, TYPE, [j]), vcast(m, TYPE, [j]), [[i]])",
         0,
     ),
     (

@@ -239,10 +239,7 @@ impl Values {
     /// A comparison of two indices, where it chooses among lanes.
     fn compared(&mut self, compared: [&Expr; 2], symbol: &str) -> Option<String> {
         let [left, right] = compared.map(affine);
-        let condition = self
-            .vectors
-            .as_ref()?
-            .compared(&left?, symbol, &right?)?;
+        let condition = self.vectors.as_ref()?.compared(&left?, symbol, &right?)?;
         self.headers
             .extend([Header::Integers, Header::Vectors, Header::Casts]);
         Some(condition)
@@ -352,6 +349,9 @@ impl Values {
     /// A number, whose C type is that of its elements.
     pub(super) fn constant(&mut self, value: Constant) -> String {
         let sign = if value.is_negative() { "-" } else { "" };
+        if !value.elem().is_float() {
+            self.headers.insert(Header::Integers);
+        }
         match value {
             _ if value.is_infinite() => {
                 self.headers.insert(Header::Math);

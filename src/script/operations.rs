@@ -230,11 +230,12 @@ fn convert(call: &Call, k: usize, kind: Kind) -> Result<Arg, Failure> {
         Kind::Index => {
             let value = value(call, k, INDEX)?;
             let index = value.read_lock::<Index>().map(|index| index.affine.clone());
-            match (index, call.variable(k)) {
-                (Some(index), _) => Ok(Arg::Iters(vec![index])),
-                (None, Some(position)) if value.is_int() => {
+            match (index, value.as_int(), call.variable(k)) {
+                (Some(index), ..) => Ok(Arg::Iters(vec![index])),
+                (None, Ok(_), Some(position)) => {
                     Err(captured::refuse(&call.state().places, position, &value))
                 }
+                (None, Ok(number), None) => Ok(Arg::Iters(vec![Affine::constant(number)])),
                 _ => Err(call.expected(k, INDEX)),
             }
         }

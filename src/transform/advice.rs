@@ -48,8 +48,18 @@ impl ErrorKind {
                     "give it a range, `#{{{iterator}: 0..n}}`, or the target its extents"
                 ));
             }
-            K::Shape(Mismatch::Elems { left_elem, .. }) => {
-                return Some(format!("convert one of them: `vcast(x, \"{left_elem}\")`"));
+            K::Shape(Mismatch::Elems {
+                left_elem,
+                right_elem,
+                ..
+            }) => {
+                let [left, right] = [left_elem, right_elem];
+                let to = if right.is_float() && !left.is_float() {
+                    right
+                } else {
+                    left
+                };
+                return Some(format!("convert one of them: `vcast(…, \"{to}\")`"));
             }
             K::ShapesDiffer { .. } => {
                 "say which entries meet: `vadd(A, x, [[i, j], [j]])`, and likewise vsub, vmul, vdiv"

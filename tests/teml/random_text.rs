@@ -30,7 +30,11 @@ fn affine() -> impl Strategy<Value = Affine> {
     })
 }
 
-fn tensors() -> impl Strategy<Value = Tensor> {
+fn tensors() -> BoxedStrategy<Tensor> {
+    tensors_of(Elem::ALL.to_vec())
+}
+
+fn tensors_of(elems: Vec<Elem>) -> BoxedStrategy<Tensor> {
     // One shape per name, so that names stand for tensors.
     let of: &'static [(&str, Elem, Option<&[i64]>)] = &[
         ("A", Elem::F64, Some(&[4, 5])),
@@ -46,13 +50,15 @@ fn tensors() -> impl Strategy<Value = Tensor> {
         ("exp", Elem::F32, None),
         ("f32", Elem::F32, None),
     ];
-    select(of).prop_map(|(label, elem, extents)| {
+    let of: Vec<_> = of.iter().filter(|t| elems.contains(&t.1)).collect();
+    let tensors = select(of).prop_map(|(label, elem, extents)| {
         let tensor = match extents {
-            Some(extents) => Tensor::new(Shape::new(extents, elem).unwrap(), elem),
-            None => Tensor::scalar(elem),
+            Some(extents) => Tensor::new(Shape::new(extents, *elem).unwrap(), *elem),
+            None => Tensor::scalar(*elem),
         };
         tensor.named(name(label))
-    })
+    });
+    tensors.boxed()
 }
 
 fn access() -> impl Strategy<Value = (Tensor, Vec<Affine>)> {
@@ -81,8 +87,7 @@ fn constant(elem: Elem) -> impl Strategy<Value = Constant> {
 }
 
 fn access_of(elem: Elem) -> BoxedStrategy<Expr> {
-    let typed = tensors().prop_filter("another type", move |t| t.elem() == elem);
-    let access = typed.prop_flat_map(|tensor| {
+    let access = tensors_of(vec![elem]).prop_flat_map(|tensor| {
         let rank = tensor.shape().rank();
         (Just(tensor), prop::collection::vec(affine(), rank))
     });

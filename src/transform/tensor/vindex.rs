@@ -25,7 +25,7 @@
 //! definition, however its loop is cut, shifted or reordered afterwards. It reads no memory, and
 //! `flops` does not count it.
 //!
-//! Refuses: numbers, which are operands as they are; variables that read as iterators.
+//! Refuses: variables that read as iterators and hold a number; coefficients beyond 2^40.
 //!
 //! Source: beyond the paper.
 
