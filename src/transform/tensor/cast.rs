@@ -32,8 +32,8 @@
 //! Conversions to floating point round to the nearest number, ties to even; a number that is too
 //! large becomes infinite. Conversions to integers truncate: 2.9 becomes 2 and -2.9 becomes -2.
 //! Beyond the range of the type they give its least or greatest integer, and 0 for a NaN, where C and
-//! NumPy define nothing. `i64` to `i32` wraps, as arithmetic does. `flops` does not count
-//! conversions.
+//! NumPy define nothing. `i64` to `i32` wraps, as arithmetic does. It is not an
+//! operation in `flops`.
 //!
 //! Refuses: what `vexp` and `eq` refuse.
 //!

@@ -22,8 +22,8 @@
 //!
 //! An index value limits no iterator. The range of one that indexes no tensor of the value comes
 //! from the target's extents, or is given: `#{i: 0..n}`. The value is that of the iterator in the
-//! definition, however its loop is cut, shifted or reordered afterwards. It reads no memory, and
-//! `flops` does not count it.
+//! definition, however its loop is cut, shifted or reordered afterwards. It reads no memory, and is
+//! not an operation in `flops`.
 //!
 //! Refuses: variables that read as iterators and hold a number; coefficients beyond 2^40.
 //!
