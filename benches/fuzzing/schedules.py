@@ -205,7 +205,7 @@ fn on_all(plan, checked, op, action) {
 fn finish(label, plan, before) {
     let plans = before;
     plans.push(plan);
-    while plans.len() > 1 && !check(plans[-1]).legal {
+    while plans.len() > 1 && check(plans[-1]).legal != true {
         plans.pop();
         print("@undone");
     }
@@ -215,7 +215,10 @@ fn finish(label, plan, before) {
             if replay(json(steps)) != nest { print("@bad its path makes another nest"); }
             paper(steps);
             if label.ends_with("7") && plans[-1].len() == 1 {
-                for one in moves(nest).filter(|one| one.op != "tile") {
+                // Some of them: each is proved anew, and a proof may take seconds.
+                let listed = moves(nest).filter(|one| one.op != "tile");
+                for k in 0..min(listed.len(), 4) {
+                    let one = listed[k * listed.len() / 4 % listed.len()];
                     if !check(one.apply(nest)).legal { print(`@bad ${one.text} is no legal move`); }
                 }
             }

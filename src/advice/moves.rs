@@ -2,8 +2,7 @@
 
 use super::candidates::Candidates;
 use crate::ir::{Arg, Loop, Name, Nest, Site};
-use crate::legality::{Judge, Reductions, Undecided};
-use crate::poly;
+use crate::legality::{Judge, Reductions, Undecided, together};
 use crate::transform::{Error, ErrorKind, Op, Value, apply};
 use std::sync::Arc;
 
@@ -55,9 +54,6 @@ impl Move {
     }
 }
 
-/// What isl may do for all candidates together, in its operations.
-const OPERATIONS: u64 = 20_000_000;
-
 /// The moves that are legal now, at all loops or at one, which is quicker. Where proofs take long,
 /// some candidates are left undecided.
 ///
@@ -78,12 +74,11 @@ pub fn moves(nest: &Nest, at: Option<&Name>, reductions: Reductions) -> Result<M
     let mut list: Vec<Move> = Vec::new();
     let asked = |l: &Loop| at.is_none_or(|name| l.name == *name);
     // One limit for all: each proof may take seconds, and nests have hundreds of candidates.
-    poly::bounded(OPERATIONS, || {
+    together(&mut || {
         for (outer, l) in loops.iter().filter(|(_, l)| asked(l)) {
             list.extend(candidates.at(outer, l));
         }
-        Ok(())
-    })?;
+    });
     Ok(Moves {
         undecided: candidates.undecided,
         nest: nest.clone(),

@@ -32,6 +32,18 @@ pub enum Reductions {
 /// How much a proof may take of the polyhedral library.
 pub(super) const OPERATIONS: u64 = 20_000_000;
 
+/// Asks for proofs that share the limit which each of them has otherwise.
+pub fn together(ask: &mut dyn FnMut()) {
+    let asked = poly::bounded(OPERATIONS, || {
+        ask();
+        Ok(())
+    });
+    if asked.is_err() {
+        // Without the polyhedral library nothing takes long.
+        ask();
+    }
+}
+
 /// Whether `nests`, in order, compute what their definition says.
 pub fn check(nests: &[Nest], reductions: Reductions) -> Verdict {
     match decide(nests, reductions) {

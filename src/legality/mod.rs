@@ -33,7 +33,7 @@ mod violation;
 mod waits;
 
 pub use asked::{Asked, asked};
-pub use check::{Reductions, check, within};
+pub use check::{Reductions, check, together, within};
 pub use inplace::{InPlace, Run, in_place};
 pub use judge::Judge;
 pub use proof::{Proof, Refused, prove};
