@@ -85,3 +85,40 @@ fn end(text: &str, stop: &dyn Fn(char) -> bool) -> Option<usize> {
     }
     None
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::name::Name;
+    use crate::ir::tensor::Shape;
+
+    #[test]
+    fn what_decides_the_type_of_numbers() {
+        let tensor = |name: &str, elem| {
+            let shape = Shape::new(&[4], elem).expect("a small extent");
+            Tensor::new(shape, elem).named(Name::new(name).expect("a name"))
+        };
+        let tensors = [
+            tensor("A", Elem::F64),
+            tensor("n", Elem::I32),
+            tensor("x", Elem::F32),
+            tensor("min", Elem::I32),
+        ];
+        for (text, elem) in [
+            ("2 * A[n] + 1", Some(Elem::F64)),
+            ("1, A[i]", None),
+            ("(1 + (2 - n[3*i - 1])) * 4)", Some(Elem::I32)),
+            ("f32(A[i])", Some(Elem::F32)),
+            ("3 + index(n + 2)", Some(Elem::I64)),
+            ("select(index(i) < n[i], 1, x[i])", Some(Elem::F32)),
+            ("select(n[i] < 3, 1, 0) + x[i]", Some(Elem::I32)),
+            ("min(1, max(2, x[i]))", Some(Elem::F32)),
+            ("min(A in 0..min(3, i + 1), n: x[A] * 2)", Some(Elem::F32)),
+            ("min[2] + 1", Some(Elem::I32)),
+            ("sum(i: 3) + x[i]", Some(Elem::F32)),
+            ("-1e-3 * ∞", None),
+        ] {
+            assert_eq!(of_value(text, &tensors), elem, "{text}");
+        }
+    }
+}
