@@ -22,7 +22,7 @@ fn it_moves_with_its_loops() {
             "p.stripmine(\"j\", 4).reverse(\"i\").shift(\"j_i\", 3)",
             "p.skew(\"j\", \"i\", 1).interchange(\"i\", \"j\").vectorize(\"i\")",
             "p.unroll_and_jam(\"i\", 2).unroll(\"j\", 3).parallelize(\"i_o\")",
-            "p.peel(\"i\", 2)",
+            "p.peel(\"i\", 2, \"front\")",
             "p.inline(c)",
             "p.compute_at(c, \"i\")",
             "p.compute_at(c.stripmine(\"i\", 4), \"i_o\").vectorize(\"j\")",
