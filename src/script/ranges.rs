@@ -16,8 +16,28 @@ use std::fmt;
 pub const RANGES: &str = "a map of ranges such as `#{i: 1..9, j: 0..i + 1}`";
 
 /// A range with a bound that Rhai's ranges do not have, or with a step.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct IterRange(pub Range);
+#[derive(Clone, Debug)]
+pub struct IterRange {
+    range: Range,
+    /// The types of its bounds, and where `..` is between them.
+    written: Option<([&'static str; 2], Position)>,
+}
+
+/// No loop of a script runs through it: its bounds are no numbers.
+impl IntoIterator for IterRange {
+    type Item = Result<Dynamic>;
+    type IntoIter = std::iter::Once<Result<Dynamic>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        let error = match self.written {
+            Some(([from, to], place)) => {
+                EvalAltResult::ErrorFunctionNotFound(format!(".. ({from}, {to})"), place)
+            }
+            None => EvalAltResult::ErrorFor(Position::NONE),
+        };
+        std::iter::once(Err(error.into()))
+    }
+}
 
 /// The greatest or the least of several index expressions.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,10 +61,11 @@ pub fn register(engine: &mut Engine) {
     engine
         .register_type_with_name::<IterRange>("range")
         .register_type_with_name::<Several>("bound")
-        .register_fn("to_string", |x: &mut IterRange| x.0.to_string())
-        .register_fn("to_debug", |x: &mut IterRange| x.0.to_string())
-        .register_fn("==", |a: IterRange, b: IterRange| a == b)
-        .register_fn("!=", |a: IterRange, b: IterRange| a != b)
+        .register_iterator_result::<IterRange, Dynamic>()
+        .register_fn("to_string", |x: &mut IterRange| x.range.to_string())
+        .register_fn("to_debug", |x: &mut IterRange| x.range.to_string())
+        .register_fn("==", |a: IterRange, b: IterRange| a.range == b.range)
+        .register_fn("!=", |a: IterRange, b: IterRange| a.range != b.range)
         .register_fn("to_string", |x: &mut Several| x.to_string())
         .register_fn("to_debug", |x: &mut Several| x.to_string())
         .register_fn("by", by);
@@ -60,22 +81,31 @@ pub fn register(engine: &mut Engine) {
 
 /// A value that can be a bound.
 trait Bound: Clone + Send + Sync + 'static {
+    /// What scripts call the type.
+    const NAME: &'static str;
+
     fn into_several(self, greatest: bool) -> std::result::Result<Vec<Affine>, Failure>;
 }
 
 impl Bound for Index {
+    const NAME: &'static str = "iterator";
+
     fn into_several(self, _: bool) -> std::result::Result<Vec<Affine>, Failure> {
         Ok(vec![self.affine])
     }
 }
 
 impl Bound for i64 {
+    const NAME: &'static str = "i64";
+
     fn into_several(self, _: bool) -> std::result::Result<Vec<Affine>, Failure> {
         Ok(vec![Affine::constant(self)])
     }
 }
 
 impl Bound for Several {
+    const NAME: &'static str = "bound";
+
     fn into_several(self, greatest: bool) -> std::result::Result<Vec<Affine>, Failure> {
         if self.greatest == greatest {
             return Ok(self.of);
@@ -97,11 +127,13 @@ fn bound<A: Bound, B: Bound>(engine: &mut Engine) {
                 let raise = |failure: Failure| failure.raise(c.call_position());
                 let (lower, upper) = (a.into_several(true), b.into_several(false));
                 let upper = upper.map_err(raise)?;
-                Ok(IterRange(Range {
+                let range = Range {
                     lower: lower.map_err(raise)?,
                     upper: upper.iter().map(|b| b.plus_constant(more)).collect(),
                     step: 1,
-                }))
+                };
+                let written = Some(([A::NAME, B::NAME], c.call_position()));
+                Ok(IterRange { range, written })
             },
         );
     }
@@ -131,7 +163,10 @@ fn by(c: NativeCallContext, range: Dynamic, step: Dynamic) -> Result<IterRange> 
         ))));
     };
     match step.flatten_clone().as_int() {
-        Ok(step) if step >= 1 && range.lower.len() == 1 => Ok(IterRange(Range { step, ..range })),
+        Ok(step) if step >= 1 && range.lower.len() == 1 => Ok(IterRange {
+            range: Range { step, ..range },
+            written: None,
+        }),
         Ok(step) if step >= 1 => Err(raise(Failure::new(
             "a range with a step must have a single lower bound".to_owned(),
         ))),
@@ -145,7 +180,7 @@ fn by(c: NativeCallContext, range: Dynamic, step: Dynamic) -> Result<IterRange> 
 
 fn as_range(value: &Dynamic) -> Option<Range> {
     if let Some(range) = value.read_lock::<IterRange>() {
-        return Some(range.0.clone());
+        return Some(range.range.clone());
     }
     if let Some(range) = value.read_lock::<std::ops::Range<i64>>() {
         return Some(Range::constant(range.start, range.end));
