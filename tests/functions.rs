@@ -22,7 +22,7 @@ use teml::runtime::{Compiled, Compiler, Data, Options, Scalar, run_once};
 use worker::{control, view};
 
 /// Values, and by how many units in the last place each may differ from the reference's.
-const VALUES: [(&str, u64); 24] = [
+const VALUES: [(&str, u64); 34] = [
     ("vneg(x, [i, j])", 0),
     ("vabs(x, [i, j])", 0),
     ("vsqrt(x, [i, j])", 0),
@@ -50,6 +50,40 @@ const VALUES: [(&str, u64); 24] = [
     ("vpow(x, -0.5, [[i, j], ()])", 5),
     ("vpow(x, -4, [[i, j], ()])", 5),
     ("vadd(vtanh(z, [i]), vexp(vneg(vabs(x, [i, j]))))", 16),
+    (
+        "vselect(vindex(j), \"<=\", vindex(9*i + 3), x, -1e30, [(), (), [i, j]])",
+        0,
+    ),
+    (
+        "vselect(vindex(j) - 2*vindex(i), \">\", 30 - vindex(2*j), 1, y, [(), (), (), [i, j]])",
+        0,
+    ),
+    (
+        "vselect((vindex(i) + vindex(j)) % 2, \"==\", 0, x, y, [(), (), [i, j], [i, j]])",
+        0,
+    ),
+    (
+        "vselect(vindex(j), \"!=\", vindex(j + i - 3), x, z, [(), (), [i, j], [i]])",
+        0,
+    ),
+    (
+        "vselect(y, \"<\", y, y, vcast(3 * vindex(j) - vindex(i), TYPE), [[i, j], [i, j], [i, j]])",
+        0,
+    ),
+    ("vcast(vcast(x, \"f32\", [i, j]), TYPE)", 0),
+    ("vcast(3.1 * vcast(x, \"f64\", [i, j]), TYPE)", 0),
+    (
+        "vselect(z, \"<\", 1, vcast(n, TYPE, [j]), vcast(m, TYPE, [j]), [[i]])",
+        0,
+    ),
+    (
+        "vselect(n, \"<\", vcast(m, \"i32\", [j]), vcast(f, TYPE, [i, j]), x, [[j], (), (), [i, j]])",
+        0,
+    ),
+    (
+        "vselect(f, \"<\", 1, x, vcast(d, TYPE, [i, j]), [[i, j], (), [i, j]])",
+        0,
+    ),
 ];
 
 /// How loops over `i` and `j` become vectors: whole rows and what is left of them, rows that begin
@@ -119,10 +153,15 @@ fn kernel(elem: &str) -> (Kernel, Vec<Nest>) {
     let mut nests = Vec::new();
     for (s, schedule) in SCHEDULES.iter().enumerate() {
         for (k, (value, _)) in VALUES.iter().enumerate() {
+            let value = value.replace("TYPE", &format!("{elem:?}"));
             let script = format!(
                 "let x = tensor([{ROWS}, {COLUMNS}], \"{elem}\");
                  let y = tensor([{ROWS}, {COLUMNS}], \"{elem}\");
                  let z = tensor([{ROWS}], \"{elem}\");
+                 let n = tensor([{COLUMNS}], \"i32\");
+                 let m = tensor([{COLUMNS}], \"i64\");
+                 let f = tensor([{ROWS}, {COLUMNS}], \"f32\");
+                 let d = tensor([{ROWS}, {COLUMNS}], \"f64\");
                  let r{s}x{k} = eq({value}, [i, j]); let l = build(r{s}x{k});"
             );
             nests.push(nest(&script, &format!("l.{schedule}")));
@@ -139,6 +178,8 @@ fn store(nests: &[Nest]) -> Store<'static> {
         let which = usize::from(name.as_str() == "y");
         let values = match name.as_str() {
             "z" => Values::generate(&tensor, |k| k as f64 - 1.0),
+            "n" => Values::generate(&tensor, |k| 99_999_989.0 * (k as f64 - 20.0)),
+            "m" => Values::generate(&tensor, |k| 123_456_789_123.0 * (k as f64 - 23.0)),
             _ => Values::generate(&tensor, |k| value(which, k)),
         };
         store.entry(name).or_insert(values);

@@ -81,6 +81,11 @@ impl Solver {
                 tensor,
                 index: Index::At(index),
             } => self.access(tensor, index, scope),
+            Node::Index(index) => {
+                for (name, _) in index.terms() {
+                    self.lookup(name, scope);
+                }
+            }
             Node::Assign {
                 target,
                 value,

@@ -260,6 +260,7 @@ impl<'a> Walk<'a> {
                 self.value(right)
             }
             Node::Constant(_) => Ok(()),
+            Node::Index(index) => self.index(index),
             Node::Apply { function, args, .. } if args.len() == function.arity() => {
                 args.iter().try_for_each(|a| self.value(a))
             }

@@ -3,11 +3,11 @@
 use super::bounds::Bounds;
 use super::footprint::{Access, Use, footprint, uses};
 use super::relative::offset_form;
-use crate::ir::{Expr, Nest, Node, Tree};
+use crate::ir::{Expr, Function, Nest, Node, Tree};
 use std::collections::BTreeMap;
 
 /// The arithmetic operations that a nest with constant bounds executes, as `build` makes them:
-/// each element-wise operation or function and each update counts one, a fill none. `None` where bounds
+/// each element-wise operation or function and each update counts one, a conversion or a fill none. `None` where bounds
 /// are not constant.
 pub fn flops(nest: &Nest) -> Option<f64> {
     nest.trees().iter().map(of_tree).sum()
@@ -96,10 +96,12 @@ pub fn executions(trees: &[Tree], around: &Bounds) -> i64 {
 }
 
 fn operations(expr: &Expr) -> f64 {
-    let own = f64::from(u8::from(matches!(
-        expr.node(),
-        Node::Binary { .. } | Node::Apply { .. }
-    )));
+    let own = match expr.node() {
+        Node::Apply { function, .. } => !matches!(function, Function::Cast(_)),
+        Node::Binary { .. } => true,
+        _ => false,
+    };
+    let own = f64::from(u8::from(own));
     own + expr.children().into_iter().map(operations).sum::<f64>()
 }
 

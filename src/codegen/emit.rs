@@ -412,7 +412,7 @@ impl Emitter<'_> {
                     Node::Constant(c) if v.is_several() && c.is_zero() && !c.is_negative() => {
                         v.zeros()
                     }
-                    _ => v.spread(&self.values.value(&s.value, ATOM)),
+                    _ => v.spread(&self.values.value(&s.value, ATOM), s.target.elem()),
                 }
             }
             _ => self.held(s),

@@ -56,6 +56,8 @@ pub enum Header {
     Parts,
     /// The functions of `functions.h`.
     Functions,
+    /// The types of `casts.h`.
+    Casts,
 }
 
 impl Header {
@@ -73,6 +75,7 @@ impl Header {
             Header::Registers => concat!("\n", include_str!("registers.h")),
             Header::Parts => concat!("\n", include_str!("parts.h")),
             Header::Functions => concat!("\n", include_str!("functions.h")),
+            Header::Casts => concat!("\n", include_str!("casts.h")),
         }
     }
 }

@@ -10,7 +10,9 @@
 //! fits into registers, loops whose iterators index it are unrolled: registers have no index. What
 //! only holds copies there is loaded once (`registers.h`).
 
-use crate::ir::{Affine, Elem, Expr, Index, Loop, Name, Node, Stmt, Tensor, Tree};
+use crate::ir::{
+    Affine, BinaryOp, Constant, Elem, Expr, Function, Index, Loop, Name, Node, Stmt, Tensor, Tree,
+};
 use std::collections::HashSet;
 
 /// The most bytes of a register.
@@ -245,22 +247,85 @@ pub(super) fn elem_of(l: &Loop) -> Option<Elem> {
 }
 
 fn is_vector_statement(s: &Stmt, lane: &Name) -> bool {
-    neighbors(&s.index, lane) == Some(true) && is_vector_value(&s.value, lane)
+    neighbors(&s.index, lane) == Some(true) && is_vector_value(&s.value, lane, s.target.elem())
 }
 
-fn is_vector_value(e: &Expr, lane: &Name) -> bool {
+/// Whether a value has vectors where vectors of `of` are set. Compilers know more of the values of
+/// indices than their type says: what would be vectors of `i64` beside shorter ones is left to them.
+fn is_vector_value(e: &Expr, lane: &Name, of: Elem) -> bool {
+    if is_uniform(e, lane) {
+        return true;
+    }
+    let (elem, is_float) = (e.elem(), e.elem().is_float());
+    if elem == Elem::I64 && of.size() < elem.size() {
+        return false;
+    }
+    let all = |args: &[Expr]| args.iter().all(|a| is_vector_value(a, lane, of));
     match e.node() {
         Node::Access { index, .. } => match index {
             Index::At(index) => neighbors(index, lane).is_some(),
             _ => true,
         },
-        Node::Constant(_) => true,
-        Node::Binary { left, right, .. } => {
-            is_vector_value(left, lane) && is_vector_value(right, lane)
+        Node::Constant(_) | Node::Index(_) => true,
+        Node::Binary {
+            op, left, right, ..
+        } => {
+            let has_vectors = match op {
+                BinaryOp::Div => is_float,
+                BinaryOp::Mod => mask(right).is_some(),
+                _ => true,
+            };
+            has_vectors && is_vector_value(left, lane, of) && is_vector_value(right, lane, of)
         }
-        Node::Apply { args, .. } => args.iter().all(|a| is_vector_value(a, lane)),
+        Node::Apply { function, args, .. } => {
+            if let (Function::Select(_), [left, right, values @ ..]) = (function, args.as_slice())
+                && affine(left).is_some()
+                && affine(right).is_some()
+            {
+                return all(values);
+            }
+            let has_vectors = match function {
+                Function::Neg | Function::Select(_) => true,
+                // Processors say nothing of integers that are too large.
+                Function::Cast(_) => is_float || args.iter().all(|a| !a.elem().is_float()),
+                _ => is_float,
+            };
+            has_vectors && all(args)
+        }
         _ => false,
     }
+}
+
+/// The bits of a remainder, where the divisor is a power of two.
+pub(super) fn mask(divisor: &Expr) -> Option<Constant> {
+    let is_power = |x: i64| x > 0 && x & (x - 1) == 0;
+    match divisor.node() {
+        Node::Constant(Constant::I32(x)) if is_power((*x).into()) => Some(Constant::I32(x - 1)),
+        Node::Constant(Constant::I64(x)) if is_power(*x) => Some(Constant::I64(x - 1)),
+        _ => None,
+    }
+}
+
+/// The index expression that a value is, if it is one.
+pub(super) fn affine(value: &Expr) -> Option<Affine> {
+    let found = match value.node() {
+        Node::Index(index) => index.clone(),
+        Node::Constant(Constant::I64(x)) => Affine::constant(*x),
+        Node::Binary {
+            op, left, right, ..
+        } => {
+            let (left, right) = (affine(left)?, affine(right)?);
+            match (op, left.as_constant(), right.as_constant()) {
+                (BinaryOp::Add, _, _) => left.plus(&right),
+                (BinaryOp::Sub, _, _) => left.minus(&right),
+                (BinaryOp::Mul, Some(by), _) => right.times(by),
+                (BinaryOp::Mul, _, Some(by)) => left.times(by),
+                _ => return None,
+            }
+        }
+        _ => return None,
+    };
+    found.is_in_limits().then_some(found)
 }
 
 /// Whether lanes are neighbors (true) or the same element (false); `None` where they are neither.
@@ -281,11 +346,5 @@ fn neighbors(index: &[Affine], lane: &Name) -> Option<bool> {
 
 /// Whether the value of a vector statement is the same in all lanes.
 pub(super) fn is_uniform(value: &Expr, lane: &Name) -> bool {
-    let mut moves = false;
-    value.for_each_access(&mut |_, index| {
-        if let Index::At(index) = index {
-            moves |= index.iter().any(|a| a.mentions(lane));
-        }
-    });
-    !moves
+    !value.mentions(lane)
 }

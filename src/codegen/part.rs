@@ -35,7 +35,7 @@ impl Part {
             rows,
             streams,
         };
-        if ending.has_poles() {
+        if ending.has_poles() || ending.has_other_types() {
             return None;
         }
         let one_by_one = ending.may_be_put();
@@ -58,6 +58,17 @@ impl Ending<'_> {
             Tree::Stmt(s) => {
                 let divides = s.update.is_some_and(has_pole) && !is_uniform(&s.value, &self.l.name);
                 divides || has_poles(&s.value, &self.l.name)
+            }
+            _ => false,
+        })
+    }
+
+    /// Whether lanes read elements of another type than they set.
+    fn has_other_types(&self) -> bool {
+        self.l.body.iter().any(|tree| match tree {
+            Tree::Stmt(s) => {
+                let same = |tensor: &Tensor, _: &[Affine]| tensor.elem() == s.target.elem();
+                !all_read(s, &self.l.name, same)
             }
             _ => false,
         })

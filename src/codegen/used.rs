@@ -2,7 +2,7 @@
 
 use crate::analysis::ahead::ahead;
 use crate::analysis::share::Share;
-use crate::ir::{Affine, Index, Loop, Name, Tensor, Tree};
+use crate::ir::{Affine, Loop, Name, Tensor, Tree};
 use std::collections::HashMap;
 
 /// What iterations of loops fetch for later ones of loops around.
@@ -67,12 +67,9 @@ impl Used {
                 Tree::Stmt(s) => {
                     self.tensor(&s.target);
                     s.index.iter().for_each(|index| self.index(index));
-                    s.value.for_each_access(&mut |tensor, index| {
-                        self.tensor(tensor);
-                        if let Index::At(index) = index {
-                            index.iter().for_each(|index| self.index(index));
-                        }
-                    });
+                    s.value
+                        .for_each_access(&mut |tensor, _| self.tensor(tensor));
+                    s.value.for_each_index(&mut |index| self.index(index));
                 }
             }
         }

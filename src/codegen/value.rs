@@ -1,7 +1,7 @@
 //! Values in C: numbers, accesses, operators, functions.
 
 use super::kernel::Header;
-use super::lanes::is_uniform;
+use super::lanes::{affine, is_uniform, mask};
 use super::power::halves;
 use super::room::Rows;
 use super::vectors::Vectors;
@@ -36,7 +36,7 @@ impl Values {
             Some((v, end)) if !self.rows.reach(tensor, index, &v.iterator, end) => {
                 v.part(&self.operand(tensor, index), end)
             }
-            _ => self.neighbors(index, &|index| self.operand(tensor, index)),
+            _ => self.neighbors(tensor, index, &|index| self.operand(tensor, index)),
         }
     }
 
@@ -77,18 +77,20 @@ impl Values {
 
     /// An element, with its neighbors where lanes move through them.
     pub(super) fn access(&self, tensor: &Tensor, index: &[Affine]) -> String {
-        self.neighbors(index, &|index| element(tensor, index))
+        self.neighbors(tensor, index, &|index| element(tensor, index))
     }
 
     /// What `element` writes at an index, with its neighbors where lanes move through them.
-    fn neighbors(&self, index: &[Affine], element: &dyn Fn(&[Affine]) -> String) -> String {
+    fn neighbors(
+        &self,
+        tensor: &Tensor,
+        index: &[Affine],
+        element: &dyn Fn(&[Affine]) -> String,
+    ) -> String {
         match &self.vectors {
             Some(v) if index.iter().any(|a| a.mentions(&v.iterator)) => {
-                let at = |name: &Name| (*name == v.iterator).then(|| v.at.map(Affine::constant));
-                let index = index
-                    .iter()
-                    .map(|a| a.substitute(&|name| at(name).flatten()));
-                v.of(&element(&index.collect::<Vec<_>>()))
+                let index: Vec<Affine> = index.iter().map(|a| v.first(a)).collect();
+                v.of(&element(&index), tensor.elem())
             }
             _ => element(index),
         }
@@ -102,8 +104,10 @@ impl Values {
                     Index::At(index) => index,
                     _ => &[],
                 };
+                self.needs_types(tensor.elem());
                 return self.read(tensor, index);
             }
+            Node::Index(index) => return self.index(index),
             Node::Constant(value) => {
                 let own = if value.is_negative() {
                     UNARY
@@ -125,6 +129,12 @@ impl Values {
                     let base = self.value(left, ATOM);
                     self.power(base, halves, expr.elem(), lanes)
                 }
+                None if *op == BinaryOp::Mod
+                    && let Some(bits) = mask(right) =>
+                {
+                    let left = self.value(left, ATOM);
+                    return format!("({left} & {})", self.constant(bits));
+                }
                 None => {
                     let lanes = self.has_lanes(expr);
                     let args = [left, right].map(|e| self.argument(e, lanes));
@@ -141,6 +151,10 @@ impl Values {
                     let symbol = comparison.symbol();
                     if self.has_lanes(expr) {
                         let [yes, no] = [yes, no].map(|e| self.argument(e, true));
+                        if let Some(condition) = self.compared([left, right], symbol) {
+                            let name = self.vector_function(function.name());
+                            return format!("{name}({condition}, {yes}, {no})");
+                        }
                         // One of two that are compared is a vector.
                         let left = match self.has_lanes(right) {
                             true => self.value(left, 1),
@@ -148,11 +162,14 @@ impl Values {
                         };
                         let right = self.value(right, 1);
                         let name = self.vector_function(function.name());
-                        return format!("{name}({left} {symbol} {right}, {yes}, {no})");
+                        let condition = format!("{left} {symbol} {right}");
+                        let condition = self.as_wide(condition, args[0].elem(), expr.elem());
+                        return format!("{name}({condition}, {yes}, {no})");
                     }
                     let [left, right, yes, no] = [left, right, yes, no].map(|e| self.value(e, 1));
                     return format!("({left} {symbol} {right} ? {yes} : {no})");
                 }
+                (Function::Cast(elem), [arg]) => return self.cast(arg, *elem, at_least),
                 (function, args) => {
                     let lanes = self.has_lanes(expr);
                     let args: Vec<String> = args.iter().map(|a| self.argument(a, lanes)).collect();
@@ -172,6 +189,84 @@ impl Values {
         }
     }
 
+    /// The value of an index.
+    fn index(&mut self, index: &Affine) -> String {
+        if let Some(v) = self.vectors.clone() {
+            if v.is_several() && index.mentions(&v.iterator) {
+                self.needs_types(Elem::I64);
+                return v.index(index);
+            }
+            return self.single(&v.first(index));
+        }
+        self.single(index)
+    }
+
+    fn single(&mut self, index: &Affine) -> String {
+        match (index.as_constant(), index.as_iterator()) {
+            (Some(value), _) if value < 0 => format!("({})", self.constant(Constant::I64(value))),
+            (Some(value), _) => self.constant(Constant::I64(value)),
+            (None, Some(name)) => name.to_string(),
+            (None, None) => format!("({index})"),
+        }
+    }
+
+    /// A value, converted to another type.
+    fn cast(&mut self, arg: &Expr, elem: Elem, at_least: u8) -> String {
+        let from = arg.elem();
+        if from == elem {
+            return self.value(arg, at_least);
+        }
+        if self.has_lanes(arg) {
+            self.needs_types(elem);
+            let value = self.value(arg, 0);
+            let vectors = self.vectors.as_ref();
+            return vectors.map_or_else(String::new, |v| v.converted(&value, from, elem));
+        }
+        if from.is_float() && !elem.is_float() {
+            self.headers.extend([Header::Integers, Header::Numbers]);
+            return format!("teml_to_{elem}({})", self.value(arg, 0));
+        }
+        if !elem.is_float() {
+            self.headers.insert(Header::Integers);
+        }
+        let value = self.value(arg, UNARY);
+        match UNARY < at_least {
+            true => format!("(({}){value})", elem.c_name()),
+            false => format!("({}){value}", elem.c_name()),
+        }
+    }
+
+    /// A comparison of two indices, where it chooses among lanes.
+    fn compared(&mut self, compared: [&Expr; 2], symbol: &str) -> Option<String> {
+        let [left, right] = compared.map(affine);
+        let condition = self.vectors.as_ref()?.compared(&left?, symbol, &right?)?;
+        self.headers
+            .extend([Header::Integers, Header::Vectors, Header::Casts]);
+        Some(condition)
+    }
+
+    /// A comparison of lanes of one type, which chooses among lanes of another one.
+    fn as_wide(&mut self, condition: String, of: Elem, values: Elem) -> String {
+        if of.size() == values.size() {
+            return condition;
+        }
+        let mask = match values.size() {
+            8 => Elem::I64,
+            _ => Elem::I32,
+        };
+        self.needs_types(mask);
+        let vectors = self.vectors.as_ref();
+        vectors.map_or(condition.clone(), |v| v.converted(&condition, mask, mask))
+    }
+
+    /// Declares the vectors of a type, if others than those of the loop are written.
+    fn needs_types(&mut self, elem: Elem) {
+        if self.vectors.as_ref().is_some_and(|v| v.elem != elem) {
+            let headers = [Header::Integers, Header::Vectors, Header::Casts];
+            self.headers.extend(headers);
+        }
+    }
+
     /// Whether values are written with vectors.
     pub(super) fn are_vectors(&self) -> bool {
         self.vectors.as_ref().is_some_and(Vectors::is_several)
@@ -186,7 +281,9 @@ impl Values {
     /// An argument of a function, which takes `lanes` or single numbers.
     fn argument(&mut self, expr: &Expr, lanes: bool) -> String {
         match self.vectors.clone() {
-            Some(v) if lanes && !self.has_lanes(expr) => v.spread(&self.value(expr, ATOM)),
+            Some(v) if lanes && !self.has_lanes(expr) => {
+                v.spread(&self.value(expr, ATOM), expr.elem())
+            }
             _ => self.value(expr, 0),
         }
     }
@@ -210,7 +307,10 @@ impl Values {
             }
             (op, Elem::I32 | Elem::I64) => {
                 let (header, name) = match op {
-                    BinaryOp::Div => (Header::Numbers, "div"),
+                    BinaryOp::Div | BinaryOp::Mod => (
+                        Header::Numbers,
+                        if op == BinaryOp::Div { "div" } else { "mod" },
+                    ),
                     op => (Header::Support, op.symbol()),
                 };
                 self.headers.extend([Header::Integers, header]);
@@ -249,6 +349,9 @@ impl Values {
     /// A number, whose C type is that of its elements.
     pub(super) fn constant(&mut self, value: Constant) -> String {
         let sign = if value.is_negative() { "-" } else { "" };
+        if !value.elem().is_float() {
+            self.headers.insert(Header::Integers);
+        }
         match value {
             _ if value.is_infinite() => {
                 self.headers.insert(Header::Math);

@@ -5,7 +5,7 @@ use super::kernel::{Header, Role};
 use super::lanes::{LARGEST, elem_of, trips};
 use super::part::Part;
 use super::stream::is_aligned;
-use crate::ir::{Elem, Loop, Name, Stmt};
+use crate::ir::{Affine, Elem, Loop, Name, Stmt};
 
 /// How many neighbors are treated at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,12 +41,54 @@ impl Vectors {
         self.width != Width::Fixed(1)
     }
 
-    /// `text`, an element, with its neighbors.
-    pub(super) fn of(&self, text: &str) -> String {
+    /// `text`, an element of this type, with its neighbors.
+    pub(super) fn of(&self, text: &str, elem: Elem) -> String {
         match self.width {
             Width::Fixed(1) => text.to_owned(),
-            _ => format!("{}({text})", self.name()),
+            _ => format!("{}({text})", self.name_of(elem)),
         }
+    }
+
+    /// An index, where lanes are.
+    pub(super) fn first(&self, index: &Affine) -> Affine {
+        let at = |name: &Name| (*name == self.iterator).then(|| self.at.map(Affine::constant));
+        index.substitute(&|name| at(name).flatten())
+    }
+
+    /// The values of an index in lanes.
+    pub(super) fn index(&self, index: &Affine) -> String {
+        let (name, by) = (self.name_of(Elem::I64), index.coefficient(&self.iterator));
+        format!("teml_lanes({name}, {}, {by})", self.first(index))
+    }
+
+    /// A comparison of two indices of which the lanes of this loop have a mask; `None` where they
+    /// are far apart.
+    pub(super) fn compared(&self, left: &Affine, symbol: &str, right: &Affine) -> Option<String> {
+        let lane = &self.iterator;
+        let by = left.coefficient(lane) - right.coefficient(lane);
+        let apart = self.first(right).minus(&self.first(left));
+        if by.abs() > MAX_STEP || !apart.is_in_limits() {
+            return None;
+        }
+        Some(match self.elem.size() {
+            8 => {
+                let name = self.name_of(Elem::I64);
+                format!("teml_lanes({name}, 0, {by}) {symbol} (int64_t)({apart})")
+            }
+            _ => {
+                let name = self.name_of(Elem::I32);
+                format!("teml_steps({name}, {by}) {symbol} teml_near({apart})")
+            }
+        })
+    }
+
+    /// `value`, vectors of another type, converted to this one.
+    pub(super) fn converted(&self, value: &str, from: Elem, elem: Elem) -> String {
+        if self.width == Width::Natural && (from, elem, self.elem) == WIDENED {
+            return format!("teml_widened({value})");
+        }
+        let name = self.name_of(elem);
+        format!("__builtin_convertvector({value}, teml_{name})")
     }
 
     /// The lanes of `text`, an element with its neighbors, that count.
@@ -82,18 +124,24 @@ impl Vectors {
     }
 
     fn name(&self) -> String {
+        self.name_of(self.elem)
+    }
+
+    /// Of as many elements of this type.
+    fn name_of(&self, elem: Elem) -> String {
         match self.width {
-            Width::Natural => format!("{}xn", self.elem),
-            Width::Fixed(lanes) => format!("{}x{lanes}", self.elem),
+            Width::Natural if elem == self.elem => format!("{elem}xn"),
+            Width::Natural => format!("{elem}x{}n", self.elem),
+            Width::Fixed(lanes) => format!("{elem}x{lanes}"),
         }
     }
 
     /// A value that is the same in all lanes, as a vector. Taking nothing away changes no number,
     /// -0 included.
-    pub(super) fn spread(&self, value: &str) -> String {
+    pub(super) fn spread(&self, value: &str, elem: Elem) -> String {
         match self.width {
             Width::Fixed(1) => value.to_owned(),
-            _ => format!("{value} - {}", self.zeros()),
+            _ => format!("{value} - (teml_{}){{0}}", self.name_of(elem)),
         }
     }
 
@@ -102,6 +150,12 @@ impl Vectors {
         format!("(teml_{}){{0}}", self.name())
     }
 }
+
+/// What gcc converts in two halves.
+const WIDENED: (Elem, Elem, Elem) = (Elem::F32, Elem::F64, Elem::F64);
+
+/// The greatest difference between lanes of which steps in 32 bits are computed.
+const MAX_STEP: i64 = 1 << 20;
 
 /// The variable that says whether the tensors that are stored past the caches are aligned.
 pub(super) const ALIGNED: &str = "teml_aligned";

@@ -2,11 +2,13 @@
 //! expression over the old store (TeIL Fig. 9, rule St-Stmt).
 
 use super::Fault;
+use super::code::{AnyCode, Code, Place, Reduce, Stop, cost, evaluate, for_each};
 pub use super::domain::Span;
 use super::domain::{Domains, Linear};
 use super::store::{Data, Number, Store, elements};
 use crate::ir::{
-    Affine, BinaryOp, Domain, Elem, Expr, Function, Index, Infix, Name, Node, Range, Tensor,
+    Affine, BinaryOp, Constant, Domain, Elem, Expr, Function, Index, Infix, Name, Node, Range,
+    Tensor,
 };
 
 /// Evaluates `definition` in order, each assignment over the store that the ones before left.
@@ -55,50 +57,8 @@ pub struct Statement<'s, T> {
     elsewhere: Option<T>,
     target: Place,
     fold: Option<(BinaryOp, Vec<Span>)>,
-    value: Code<T>,
-    arrays: Vec<&'s [T]>,
-    stop: &'s (dyn Fn() -> bool + Sync),
-}
-
-/// A flat index, and the indices of dimensions that some values of iterators may leave, with their
-/// extents.
-#[derive(Clone, Debug)]
-struct Place {
-    flat: Linear,
-    watched: Vec<(Linear, i64)>,
-    /// As messages name it.
-    tensor: String,
-}
-
-impl Place {
-    fn at(&self, slots: &[i64]) -> Result<usize, Fault> {
-        for (index, extent) in &self.watched {
-            let value = index.at(slots);
-            if value < 0 || value >= *extent {
-                let (tensor, index) = (self.tensor.clone(), value.to_string());
-                return Err(Fault::OutOfBounds { tensor, index });
-            }
-        }
-        Ok(usize::try_from(self.flat.at(slots)).unwrap_or(usize::MAX))
-    }
-}
-
-enum Code<T> {
-    Load(usize, Place),
-    Number(T),
-    Binary(BinaryOp, Box<Code<T>>, Box<Code<T>>),
-    Apply(Function, Vec<Code<T>>),
-    Reduce(Reduce<T>),
-}
-
-/// What a reduction starts from and does, over which values, and what is reduced.
-struct Reduce<T> {
-    identity: T,
-    op: BinaryOp,
-    /// The first slot of the iterators.
-    first: usize,
-    ranges: Vec<Span>,
-    body: Box<Code<T>>,
+    value: Code<'s, T>,
+    stop: Stop<'s>,
 }
 
 impl<'s, T: Number> Statement<'s, T> {
@@ -152,7 +112,6 @@ impl<'s, T: Number> Statement<'s, T> {
         let domains = Domains::of(assignment)?;
         let mut compiler = Compiler {
             store,
-            arrays: Vec::new(),
             scope: Vec::new(),
         };
         let domain = compiler.enter(&own, within, &domains)?;
@@ -168,7 +127,6 @@ impl<'s, T: Number> Statement<'s, T> {
             target: compiler.place(tensor, index)?,
             fold: fold.map(|op| (op, folded)),
             value: compiler.compile(value)?,
-            arrays: compiler.arrays,
             stop: &|| false,
         })
     }
@@ -181,11 +139,11 @@ impl<'s, T: Number> Statement<'s, T> {
         let mut slots = point.to_vec();
         let k = self.target.at(&slots)?;
         let value = match &self.fold {
-            None => self.evaluate(&self.value, &mut slots)?,
+            None => evaluate(&self.value, &mut slots, self.stop)?,
             Some((op, ranges)) => {
                 let mut sum = self.old[k];
-                self.for_each(ranges, &mut slots, &mut |slots| {
-                    sum = sum.apply(*op, self.evaluate(&self.value, slots)?)?;
+                for_each(ranges, &mut slots, self.stop, &mut |slots| {
+                    sum = sum.apply(*op, evaluate(&self.value, slots, self.stop)?)?;
                     Ok(())
                 })?;
                 sum
@@ -194,61 +152,9 @@ impl<'s, T: Number> Statement<'s, T> {
         Ok((k, value))
     }
 
-    fn evaluate(&self, code: &Code<T>, slots: &mut Vec<i64>) -> Result<T, Fault> {
-        match code {
-            Code::Load(array, place) => Ok(self.arrays[*array][place.at(slots)?]),
-            Code::Number(value) => Ok(*value),
-            Code::Binary(op, left, right) => {
-                let left = self.evaluate(left, slots)?;
-                left.apply(*op, self.evaluate(right, slots)?)
-            }
-            Code::Apply(function, args) => {
-                let mut values = Vec::with_capacity(args.len());
-                for arg in args {
-                    values.push(self.evaluate(arg, slots)?);
-                }
-                let name = || Fault::Meaningless(function.name().to_owned());
-                T::call(*function, &values).ok_or_else(name)
-            }
-            Code::Reduce(reduce) => {
-                slots.truncate(reduce.first);
-                let mut reduced = reduce.identity;
-                self.for_each(&reduce.ranges, slots, &mut |slots| {
-                    reduced = reduced.apply(reduce.op, self.evaluate(&reduce.body, slots)?)?;
-                    Ok(())
-                })?;
-                Ok(reduced)
-            }
-        }
-    }
-
-    fn for_each(
-        &self,
-        ranges: &[Span],
-        slots: &mut Vec<i64>,
-        visit: &mut dyn FnMut(&mut Vec<i64>) -> Result<(), Fault>,
-    ) -> Result<(), Fault> {
-        let depth = slots.len();
-        let [span, rest @ ..] = ranges else {
-            let result = visit(slots);
-            slots.truncate(depth);
-            return result;
-        };
-        if (self.stop)() {
-            return Err(Fault::Stopped);
-        }
-        for value in span.values(slots) {
-            slots.truncate(depth);
-            slots.push(value);
-            self.for_each(rest, slots, visit)?;
-        }
-        slots.truncate(depth);
-        Ok(())
-    }
-
     /// The statement, whose evaluation ends with [`Fault::Stopped`] once `stop` says so.
     #[must_use]
-    pub fn stopped_by(self, stop: &'s (dyn Fn() -> bool + Sync)) -> Statement<'s, T> {
+    pub fn stopped_by(self, stop: Stop<'s>) -> Statement<'s, T> {
         Statement { stop, ..self }
     }
 
@@ -307,17 +213,6 @@ fn first(rest: &[Span], point: &mut Vec<i64>) -> Option<Vec<i64>> {
     None
 }
 
-fn cost<T>(code: &Code<T>) -> f64 {
-    match code {
-        Code::Load(..) | Code::Number(_) => 1.0,
-        Code::Binary(_, left, right) => cost(left) + cost(right),
-        Code::Apply(_, args) => args.iter().map(cost).sum(),
-        Code::Reduce(reduce) => {
-            cost(&reduce.body) * reduce.ranges.iter().map(Span::most).product::<f64>()
-        }
-    }
-}
-
 fn names(index: &[Affine]) -> Vec<Name> {
     let mut found: Vec<Name> = Vec::new();
     for (name, _) in index.iter().flat_map(Affine::terms) {
@@ -328,14 +223,13 @@ fn names(index: &[Affine]) -> Vec<Name> {
     found
 }
 
-struct Compiler<'s, 'd, T> {
+struct Compiler<'s, 'd> {
     store: &'s Store<'d>,
-    arrays: Vec<&'s [T]>,
     scope: Vec<(Name, (i64, i64))>,
 }
 
-impl<T: Number> Compiler<'_, '_, T> {
-    fn compile(&mut self, expr: &Expr) -> Result<Code<T>, Fault> {
+impl<'s> Compiler<'s, '_> {
+    fn compile<T: Number>(&mut self, expr: &Expr) -> Result<Code<'s, T>, Fault> {
         let meaningless = || Fault::Meaningless(Infix(expr).to_string());
         match expr.node() {
             Node::Access { tensor, index } => {
@@ -345,8 +239,7 @@ impl<T: Number> Compiler<'_, '_, T> {
                     Index::Unset => return Err(meaningless()),
                 };
                 let place = self.place(tensor, index)?;
-                self.arrays.push(elements(self.store, tensor)?);
-                Ok(Code::Load(self.arrays.len() - 1, place))
+                Ok(Code::Load(elements(self.store, tensor)?, place))
             }
             Node::Binary {
                 op, left, right, ..
@@ -358,10 +251,21 @@ impl<T: Number> Compiler<'_, '_, T> {
                 let value = T::constant(*value);
                 Ok(Code::Number(value.ok_or_else(meaningless)?))
             }
-            Node::Apply { function, args, .. } => {
-                let args: Result<_, _> = args.iter().map(|a| self.compile(a)).collect();
-                Ok(Code::Apply(*function, args?))
+            Node::Index(index) => {
+                // It has values of this type only.
+                T::constant(Constant::I64(0)).ok_or_else(meaningless)?;
+                Ok(Code::Index(self.linear(index)?))
             }
+            Node::Apply { function, args, .. } => match (function, args.as_slice()) {
+                (Function::Select(comparison), [left, right, yes, no]) => {
+                    let compared = [self.compile_any(left)?, self.compile_any(right)?];
+                    let values = [self.compile(yes)?, self.compile(no)?];
+                    Ok(Code::Select(*comparison, compared.into(), values.into()))
+                }
+                (Function::Cast(_), [arg]) => Ok(Code::Cast(Box::new(self.compile_any(arg)?))),
+                (function, [arg]) => Ok(Code::Apply(*function, Box::new(self.compile(arg)?))),
+                _ => Err(meaningless()),
+            },
             Node::Reduce {
                 reduction,
                 over,
@@ -386,6 +290,15 @@ impl<T: Number> Compiler<'_, '_, T> {
             }
             Node::Virtual { .. } | Node::Assign { .. } => Err(meaningless()),
         }
+    }
+
+    fn compile_any(&mut self, expr: &Expr) -> Result<AnyCode<'s>, Fault> {
+        Ok(match expr.elem() {
+            Elem::F64 => AnyCode::F64(self.compile(expr)?),
+            Elem::F32 => AnyCode::F32(self.compile(expr)?),
+            Elem::I32 => AnyCode::I32(self.compile(expr)?),
+            Elem::I64 => AnyCode::I64(self.compile(expr)?),
+        })
     }
 
     /// Iterators come into scope, each after those that its range depends on.

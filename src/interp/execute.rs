@@ -1,8 +1,11 @@
 //! Executes nests in order, one iteration after the other.
 
 use super::Fault;
-use super::store::{Data, Number, Store, elements};
-use crate::ir::{Affine, Elem, Expr, Index, Infix, Loop, Name, Nest, Node, Tensor, Tree};
+use super::store::{Data, Number, Scalar, Store, elements};
+use crate::ir::{
+    Affine, Comparison, Constant, Elem, Expr, Function, Index, Infix, Loop, Name, Nest, Node,
+    Tensor, Tree,
+};
 
 /// Runs `nest` on `store`.
 ///
@@ -134,12 +137,50 @@ impl<'a> Machine<'_, 'a> {
                 left.apply(*op, self.value(right)?)
             }
             Node::Constant(value) => T::constant(*value).ok_or_else(meaningless),
-            Node::Apply { function, args, .. } => {
-                let args: Result<Vec<T>, Fault> = args.iter().map(|a| self.value(a)).collect();
-                T::call(*function, &args?).ok_or_else(meaningless)
+            Node::Index(index) => {
+                let value = Constant::I64(self.index(index)?);
+                T::constant(value).ok_or_else(meaningless)
             }
+            Node::Apply { function, args, .. } => match (function, args.as_slice()) {
+                (Function::Select(comparison), [left, right, yes, no]) => {
+                    let holds = self.holds(*comparison, left, right)?;
+                    let (yes, no) = (self.value(yes)?, self.value(no)?);
+                    Ok(if holds { yes } else { no })
+                }
+                (Function::Cast(_), [arg]) => Ok(T::converted(self.scalar(arg)?)),
+                (function, [arg]) => T::call(*function, self.value(arg)?).ok_or_else(meaningless),
+                _ => Err(meaningless()),
+            },
             _ => Err(meaningless()),
         }
+    }
+
+    /// The value of an expression of whatever type.
+    fn scalar(&self, expr: &Expr) -> Result<Scalar, Fault> {
+        Ok(match expr.elem() {
+            Elem::F64 => self.value::<f64>(expr)?.scalar(),
+            Elem::F32 => self.value::<f32>(expr)?.scalar(),
+            Elem::I32 => self.value::<i32>(expr)?.scalar(),
+            Elem::I64 => self.value::<i64>(expr)?.scalar(),
+        })
+    }
+
+    fn holds(&self, comparison: Comparison, left: &Expr, right: &Expr) -> Result<bool, Fault> {
+        match left.elem() {
+            Elem::F64 => self.compare::<f64>(comparison, left, right),
+            Elem::F32 => self.compare::<f32>(comparison, left, right),
+            Elem::I32 => self.compare::<i32>(comparison, left, right),
+            Elem::I64 => self.compare::<i64>(comparison, left, right),
+        }
+    }
+
+    fn compare<T: Number>(
+        &self,
+        comparison: Comparison,
+        left: &Expr,
+        right: &Expr,
+    ) -> Result<bool, Fault> {
+        Ok(comparison.holds(self.value::<T>(left)?, self.value::<T>(right)?))
     }
 
     fn values(&self, bounds: &[Affine]) -> Result<Vec<i64>, Fault> {

@@ -5,6 +5,7 @@
 //! [`symbolic`] runs nests over expressions instead of numbers and compares them with what they
 //! were made from. All of them import nothing but `ir`: no inference, no lowering, no C.
 
+mod code;
 pub mod definition;
 mod domain;
 pub mod execute;

@@ -49,8 +49,21 @@ impl<'a> Data<'a> {
 /// The tensors of a program and their elements.
 pub type Store<'a> = HashMap<Name, Data<'a>>;
 
+/// A number of any element type.
+#[derive(Clone, Copy, Debug)]
+pub enum Scalar {
+    /// Of `f64`.
+    F64(f64),
+    /// Of `f32`.
+    F32(f32),
+    /// Of `i32`.
+    I32(i32),
+    /// Of `i64`.
+    I64(i64),
+}
+
 /// Arithmetic of an element type: IEEE for floating point, wrapping for integers.
-pub trait Number: Copy + Default + Send + Sync + 'static {
+pub trait Number: Copy + Default + PartialOrd + Send + Sync + 'static {
     /// The elements, if they are of this type.
     fn slice<'d>(data: &'d Data<'_>) -> Option<&'d [Self]>;
     /// The elements for writing, if they are of this type.
@@ -59,14 +72,18 @@ pub trait Number: Copy + Default + Send + Sync + 'static {
     fn data<'a>(elements: Vec<Self>) -> Data<'a>;
     /// The number, if it is of this type.
     fn constant(constant: Constant) -> Option<Self>;
+    /// The number as one of any type.
+    fn scalar(self) -> Scalar;
+    /// The number, converted to this type as the header of [`Function`]'s module says.
+    fn converted(from: Scalar) -> Self;
     /// `self op other`.
     ///
     /// # Errors
-    /// Division of an integer by zero; powers of integers.
+    /// Division of an integer by zero; powers of integers, and remainders of anything else.
     fn apply(self, op: BinaryOp, other: Self) -> Result<Self, Fault>;
-    /// The function of as many arguments as it takes; `None` where this type has no such
-    /// function.
-    fn call(function: Function, args: &[Self]) -> Option<Self>;
+    /// The function of one argument of this type; `None` where there is no such function, and for
+    /// those whose arguments may be of other types.
+    fn call(function: Function, arg: Self) -> Option<Self>;
 }
 
 /// The lesser; a NaN only where both are one.
@@ -105,17 +122,22 @@ macro_rules! number {
                     _ => None,
                 }
             }
+            fn scalar(self) -> Scalar {
+                Scalar::$variant(self)
+            }
+            fn converted(from: Scalar) -> Self {
+                match from {
+                    Scalar::F64(x) => x as $type,
+                    Scalar::F32(x) => x as $type,
+                    Scalar::I32(x) => x as $type,
+                    Scalar::I64(x) => x as $type,
+                }
+            }
             fn apply(self, op: BinaryOp, other: Self) -> Result<Self, Fault> {
                 $apply(op, self, other)
             }
-            fn call(function: Function, args: &[Self]) -> Option<Self> {
-                match (function, args) {
-                    (Function::Select(c), [left, right, yes, no]) => {
-                        Some(if c.holds(left, right) { *yes } else { *no })
-                    }
-                    (function, [x]) => $call(function, *x),
-                    _ => None,
-                }
+            fn call(function: Function, arg: Self) -> Option<Self> {
+                $call(function, arg)
             }
         }
     };
@@ -132,6 +154,7 @@ macro_rules! ieee {
                 BinaryOp::Min => lesser(a, b),
                 BinaryOp::Max => greater(a, b),
                 BinaryOp::Pow => a.powf(b),
+                BinaryOp::Mod => return Err(Fault::Meaningless("mod".to_owned())),
             })
         }
     };
@@ -148,7 +171,7 @@ macro_rules! real {
             Function::Tanh => Some(x.tanh()),
             Function::Sin => Some(x.sin()),
             Function::Cos => Some(x.cos()),
-            Function::Select(_) => None,
+            Function::Select(_) | Function::Cast(_) => None,
         }
     };
 }
@@ -160,10 +183,11 @@ macro_rules! wrapping {
                 BinaryOp::Add => a.wrapping_add(b),
                 BinaryOp::Sub => a.wrapping_sub(b),
                 BinaryOp::Mul => a.wrapping_mul(b),
-                BinaryOp::Div if b == 0 => return Err(Fault::DivisionByZero),
+                BinaryOp::Div | BinaryOp::Mod if b == 0 => return Err(Fault::DivisionByZero),
                 BinaryOp::Div => a.wrapping_div(b),
                 BinaryOp::Min => lesser(a, b),
                 BinaryOp::Max => greater(a, b),
+                BinaryOp::Mod => a.wrapping_rem_euclid(b),
                 BinaryOp::Pow => return Err(Fault::Meaningless("pow".to_owned())),
             })
         }

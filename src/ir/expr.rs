@@ -48,6 +48,8 @@ pub enum Node {
     },
     /// A number: the same value at every element.
     Constant(Constant),
+    /// The value of an index expression, an `i64`.
+    Index(Affine),
     /// An element-wise operation.
     Binary {
         /// The operation.
@@ -161,7 +163,7 @@ impl Expr {
     pub fn shape(&self) -> Option<&Shape> {
         match self.node() {
             Node::Access { tensor, .. } => Some(tensor.shape()),
-            Node::Constant(_) => Some(&NO_EXTENTS),
+            Node::Constant(_) | Node::Index(_) => Some(&NO_EXTENTS),
             Node::Binary { shape, .. }
             | Node::Apply { shape, .. }
             | Node::Reduce { shape, .. }
@@ -170,14 +172,23 @@ impl Expr {
         }
     }
 
-    /// The element type: that of the leftmost leaf, since operands agree.
+    /// The element type: that of the leftmost leaf, since operands agree, unless it is converted or
+    /// only compared.
     pub fn elem(&self) -> Elem {
         match self.node() {
             Node::Access { tensor, .. } => tensor.elem(),
             Node::Constant(value) => value.elem(),
             Node::Binary { left, .. } => left.elem(),
-            // Every function takes arguments.
-            Node::Apply { args, .. } => args.first().map_or_else(Elem::default, Expr::elem),
+            Node::Index(_) => Elem::I64,
+            Node::Apply { function, args, .. } => {
+                let of = match function {
+                    Function::Cast(elem) => return *elem,
+                    Function::Select(_) => args.get(2),
+                    _ => args.first(),
+                };
+                // Every function takes arguments.
+                of.map_or_else(Elem::default, Expr::elem)
+            }
             Node::Reduce { body, .. } | Node::Virtual { body, .. } => body.elem(),
             Node::Assign { target, .. } => target.elem(),
         }
@@ -207,11 +218,56 @@ impl Expr {
         }
     }
 
+    /// Calls `visit` for every index expression, from left to right: those of accesses, and those
+    /// whose value is taken.
+    pub fn for_each_index<'a>(&'a self, visit: &mut dyn FnMut(&'a Affine)) {
+        match self.node() {
+            Node::Access {
+                index: Index::At(index),
+                ..
+            } => index.iter().for_each(&mut *visit),
+            Node::Index(index) => visit(index),
+            _ => {}
+        }
+        for child in self.children() {
+            child.for_each_index(visit);
+        }
+    }
+
+    /// Whether an iterator occurs in an index expression.
+    pub fn mentions(&self, name: &Name) -> bool {
+        let mut found = false;
+        self.for_each_index(&mut |index| found |= index.mentions(name));
+        found
+    }
+
+    /// An element-wise value with its index expressions replaced, from left to right.
+    #[must_use]
+    pub fn map_indices(&self, map: &dyn Fn(&Affine) -> Affine) -> Expr {
+        let accesses = |tensor: &Tensor, index: &Index| match index {
+            Index::At(index) => {
+                let index = index.iter().map(map).collect();
+                Some(Expr::access(tensor.clone(), Index::At(index)))
+            }
+            Index::Unset | Index::Forbidden => None,
+        };
+        self.map_leaves(&accesses, map)
+    }
+
     /// An element-wise value with accesses replaced where `map` says so.
     #[must_use]
     pub fn map_accesses(&self, map: &dyn Fn(&Tensor, &Index) -> Option<Expr>) -> Expr {
+        self.map_leaves(map, &Affine::clone)
+    }
+
+    fn map_leaves(
+        &self,
+        map: &dyn Fn(&Tensor, &Index) -> Option<Expr>,
+        values: &dyn Fn(&Affine) -> Affine,
+    ) -> Expr {
         match self.node() {
             Node::Access { tensor, index } => map(tensor, index).unwrap_or_else(|| self.clone()),
+            Node::Index(index) => Expr::new(Node::Index(values(index))),
             Node::Binary {
                 op,
                 shape,
@@ -220,8 +276,8 @@ impl Expr {
             } => Expr::new(Node::Binary {
                 op: *op,
                 shape: shape.clone(),
-                left: left.map_accesses(map),
-                right: right.map_accesses(map),
+                left: left.map_leaves(map, values),
+                right: right.map_leaves(map, values),
             }),
             Node::Apply {
                 function,
@@ -230,7 +286,7 @@ impl Expr {
             } => Expr::new(Node::Apply {
                 function: *function,
                 shape: shape.clone(),
-                args: args.iter().map(|a| a.map_accesses(map)).collect(),
+                args: args.iter().map(|a| a.map_leaves(map, values)).collect(),
             }),
             Node::Constant(_)
             | Node::Reduce { .. }
@@ -246,7 +302,7 @@ impl Expr {
             return new;
         }
         match self.node() {
-            Node::Access { .. } | Node::Constant(_) => self.clone(),
+            Node::Access { .. } | Node::Constant(_) | Node::Index(_) => self.clone(),
             Node::Binary {
                 op,
                 shape,
@@ -324,6 +380,13 @@ impl Expr {
                     }
                 }
             }
+            Node::Index(index) => {
+                for (name, _) in index.terms() {
+                    if !bound.contains(name) && !found.contains(name) {
+                        found.push(name.clone());
+                    }
+                }
+            }
             Node::Reduce { over, within, .. } => {
                 bound.extend(over.iter().cloned());
                 outer = Some(within);
@@ -366,6 +429,7 @@ impl Expr {
                     .flat_map(Affine::terms)
                     .for_each(|(n, _)| add(n));
             }
+            Node::Index(index) => index.terms().iter().for_each(|(n, _)| add(n)),
             Node::Reduce { over, within, .. } => {
                 over.iter().chain(within.mentioned()).for_each(add);
             }
@@ -403,7 +467,7 @@ impl Expr {
 
 fn children(node: &Node) -> Vec<&Expr> {
     match node {
-        Node::Access { .. } | Node::Constant(_) => vec![],
+        Node::Access { .. } | Node::Constant(_) | Node::Index(_) => vec![],
         Node::Binary { left, right, .. } => vec![left, right],
         Node::Apply { args, .. } => args.iter().collect(),
         Node::Reduce { body, .. } | Node::Virtual { body, .. } => vec![body],

@@ -3,11 +3,20 @@
 //! Arithmetic is IEEE 754 for floating point and wraps for integers; the division of integers
 //! truncates. `min(a, b)` is `a` where `a < b`, and else `b`, unless `b` is no number: a NaN
 //! comes out only where both operands are one. Comparisons with a NaN do not hold, but for `!=`.
+//!
+//! `mod(a, b)` is Euclid's remainder: the number from 0 to before |b| that differs from `a` by a
+//! multiple of `b`, also where `a` is negative, so that `mod(i - 1, n)` is the index before `i` in a
+//! circle of `n`. It does not go with the division, which truncates.
+//!
+//! A conversion to another element type rounds to the nearest number that the type has, ties to
+//! even; a number beyond the greatest one becomes ∞. From floating point to an integer it
+//! truncates towards 0; beyond the type it gives the least or the greatest integer, and 0 for a
+//! NaN. From `i64` to `i32` it wraps, like arithmetic.
 
 use super::constant::Constant;
 use super::elem::Elem;
 
-/// An element-wise operation of two operands: the *op* of TeML Fig. 1, and three more.
+/// An element-wise operation of two operands: the *op* of TeML Fig. 1, and four more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BinaryOp {
     /// `+`
@@ -24,11 +33,13 @@ pub enum BinaryOp {
     Max,
     /// The left operand to the power of the right one; of floating-point numbers only.
     Pow,
+    /// The remainder of a division, never negative; of integers only.
+    Mod,
 }
 
 impl BinaryOp {
     /// All of them, in the paper's order.
-    pub const ALL: [BinaryOp; 7] = [
+    pub const ALL: [BinaryOp; 8] = [
         BinaryOp::Add,
         BinaryOp::Sub,
         BinaryOp::Mul,
@@ -36,6 +47,7 @@ impl BinaryOp {
         BinaryOp::Min,
         BinaryOp::Max,
         BinaryOp::Pow,
+        BinaryOp::Mod,
     ];
 
     /// The operator in C and in the canonical text, where what binds no operands is a function.
@@ -48,11 +60,12 @@ impl BinaryOp {
             BinaryOp::Min => "min",
             BinaryOp::Max => "max",
             BinaryOp::Pow => "pow",
+            BinaryOp::Mod => "mod",
         }
     }
 
     /// The operation's name in scripts: `add`, `sub`, `mul`, `div`, `minimum`, `maximum`,
-    /// `pow`.
+    /// `pow`, `mod`.
     pub fn name(self) -> &'static str {
         match self {
             BinaryOp::Add => "add",
@@ -62,6 +75,7 @@ impl BinaryOp {
             BinaryOp::Min => "minimum",
             BinaryOp::Max => "maximum",
             BinaryOp::Pow => "pow",
+            BinaryOp::Mod => "mod",
         }
     }
 
@@ -70,18 +84,25 @@ impl BinaryOp {
         match self {
             BinaryOp::Add | BinaryOp::Sub => Some(1),
             BinaryOp::Mul | BinaryOp::Div => Some(2),
-            BinaryOp::Min | BinaryOp::Max | BinaryOp::Pow => None,
+            BinaryOp::Min | BinaryOp::Max | BinaryOp::Pow | BinaryOp::Mod => None,
         }
     }
 
     /// Whether `a op b` equals `b op a`, as 0 equals -0.
     pub fn commutes(self) -> bool {
-        !matches!(self, BinaryOp::Sub | BinaryOp::Div | BinaryOp::Pow)
+        !matches!(
+            self,
+            BinaryOp::Sub | BinaryOp::Div | BinaryOp::Pow | BinaryOp::Mod
+        )
     }
 
     /// Whether it has values in this element type.
     pub fn takes(self, elem: Elem) -> bool {
-        elem.is_float() || self != BinaryOp::Pow
+        match self {
+            BinaryOp::Pow => elem.is_float(),
+            BinaryOp::Mod => !elem.is_float(),
+            _ => true,
+        }
     }
 }
 
@@ -106,6 +127,8 @@ pub enum Function {
     Cos,
     /// The third argument where the first two compare like this, and else the fourth.
     Select(Comparison),
+    /// The argument, converted to this element type.
+    Cast(Elem),
 }
 
 impl Function {
@@ -133,6 +156,7 @@ impl Function {
             Function::Sin => "sin",
             Function::Cos => "cos",
             Function::Select(_) => "select",
+            Function::Cast(elem) => elem.name(),
         }
     }
 
@@ -146,7 +170,11 @@ impl Function {
 
     /// Whether it has values in this element type.
     pub fn takes(self, elem: Elem) -> bool {
-        elem.is_float() || matches!(self, Function::Neg | Function::Abs | Function::Select(_))
+        elem.is_float()
+            || matches!(
+                self,
+                Function::Neg | Function::Abs | Function::Select(_) | Function::Cast(_)
+            )
     }
 }
 

@@ -9,7 +9,8 @@
 //! - an update is `(+=, •, •)`, with the target and the value as subtrees;
 //! - a sum over j is `(sum [j], S, •)`, and `prod`, `min` and `max` are written alike; a range that
 //!   is given to an iterator follows it, `(sum [j in 0..4], S, •)`;
-//! - a function of elements is `(exp, S, •)`, a choice `(select <, S, •)`, a number `(2, [], •)`;
+//! - a function of elements is `(exp, S, •)`, a choice `(select <, S, •)`, a conversion
+//!   `(f64, S, •)`, a number `(2, [], •)`, the value of an index `(index 2*i + j, [], •)`;
 //! - a virtual tensor without iterators is `(λ [i, j], S, ε)`, the body below it: the only node
 //!   beside leaves whose iterators are ε, since operations give them to it as they do to leaves;
 //! - an initialization is `(fill 0, •, •)` over the tensor, indexed by the part that is set.
@@ -75,6 +76,7 @@ fn expr(e: &Expr, shape: &dyn Fn(&Expr) -> String) -> String {
         Node::Access { tensor, index } => return leaf(tensor, &iterators(index)),
         Node::Binary { op, .. } => format!("({}, {}, •)", op.symbol(), shape(e)),
         Node::Constant(value) => format!("({value}, [], •)"),
+        Node::Index(index) => format!("(index {index}, [], •)"),
         Node::Apply { function, .. } => match function {
             Function::Select(c) => format!("(select {}, {}, •)", c.symbol(), shape(e)),
             function => format!("({}, {}, •)", function.name(), shape(e)),

@@ -31,6 +31,7 @@ impl Expr {
                 right: right.substitute(map),
             }),
             Node::Constant(_) => self.clone(),
+            Node::Index(index) => Expr::new(Node::Index(index.substitute(map))),
             Node::Apply {
                 function,
                 shape,

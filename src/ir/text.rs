@@ -297,6 +297,7 @@ impl Display for Infix<'_> {
                 Index::At(index) => write_access(f, tensor, index),
             },
             Node::Constant(value) => write!(f, "{value}"),
+            Node::Index(index) => write!(f, "index({index})"),
             Node::Binary {
                 op, left, right, ..
             } => {

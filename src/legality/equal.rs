@@ -9,11 +9,11 @@
 
 use super::dataflow::{Values, elements, result, whole};
 use super::memory::{leaf_of, read};
-use super::program::{Leaf, Program, What};
+use super::program::{Leaf, Original, Program, What};
 use super::reduction::Trees;
 use super::relations::{assignment_of, instances};
 use super::verdict::Undecided;
-use crate::ir::{Expr, Node, Tensor};
+use crate::ir::{Affine, Expr, Index, Name, Node, Stmt, Tensor};
 use crate::poly::{Error, Piece, Point, UnionMap, UnionSet};
 
 /// An operand with another value than in the definition.
@@ -70,6 +70,7 @@ impl Operands {
                 program,
                 next: 1,
                 found: Vec::new(),
+                points: vec![executed(s, original)],
             };
             let same = s.update == original.stmt.update
                 && matching.walk(&s.value, &original.stmt.value, &mut Vec::new(), a, &mut 1);
@@ -91,6 +92,16 @@ struct Matching<'p, 'a> {
     /// The number of the statement's next access.
     next: usize,
     found: Vec<(usize, Chain)>,
+    /// For the assignment whose value is walked through, and those around it that have the value
+    /// in place of an operand: its iterators, in terms of the loops around the statement.
+    points: Vec<Vec<(Name, Affine)>>,
+}
+
+/// The iterators of an original in the iteration that a statement executes.
+fn executed(s: &Stmt, original: &Original) -> Vec<(Name, Affine)> {
+    let point = s.origin.iter().flat_map(|origin| &origin.point);
+    let names = original.loops.iter().map(|l| l.name.clone());
+    names.zip(point.cloned()).collect()
 }
 
 impl Matching<'_, '_> {
@@ -111,21 +122,24 @@ impl Matching<'_, '_> {
                 *access += 1;
                 true
             }
-            (_, Node::Access { tensor, .. }) => {
+            (_, Node::Access { tensor, index }) => {
                 // The expression of the assignment that computes the operand.
-                let of = |o: &super::program::Original| o.stmt.target.name() == tensor.name();
+                let of = |o: &Original| o.stmt.target.name() == tensor.name();
                 let Some(b) = self.program.originals[..a].iter().rposition(of) else {
                     return false;
                 };
                 around.push((a, *access));
                 let producer = self.program.originals[b].stmt;
+                self.points.push(self.read_at(producer, index));
                 let same = producer.update.is_none()
                     && self.walk(value, &producer.value, around, b, &mut 1);
+                self.points.pop();
                 around.pop();
                 *access += 1;
                 same
             }
             (Node::Constant(x), Node::Constant(y)) => x == y,
+            (Node::Index(x), Node::Index(y)) => self.meant(y).as_ref() == Some(x),
             (
                 Node::Binary {
                     op, left, right, ..
@@ -156,6 +170,29 @@ impl Matching<'_, '_> {
             }
             _ => false,
         }
+    }
+
+    /// An index of the definition, in terms of the loops around the statement; `None` where an
+    /// iterator in it is not known.
+    fn meant(&self, index: &Affine) -> Option<Affine> {
+        let point = self.points.last()?;
+        let value = |name: &Name| {
+            let known = point.iter().find(|(n, _)| n == name);
+            known.map(|(_, value)| value.clone())
+        };
+        let is_known = index.terms().iter().all(|(name, _)| value(name).is_some());
+        is_known.then(|| index.substitute(&value))
+    }
+
+    /// The iterators of `producer` that alone index its target, in the iteration that sets the
+    /// element at `index`.
+    fn read_at(&self, producer: &Stmt, index: &Index) -> Vec<(Name, Affine)> {
+        let Index::At(index) = index else {
+            return Vec::new();
+        };
+        let both = producer.index.iter().zip(index);
+        both.filter_map(|(own, at)| Some((own.as_iterator()?.clone(), self.meant(at)?)))
+            .collect()
     }
 }
 

@@ -4,7 +4,7 @@
 //! that counts the copies; the same holds for sequences of several statements, and for loops
 //! with such statements in them.
 
-use crate::ir::{Affine, Expr, Fill, Index, Infix, Loop, Name, Origin, Range, Stmt, Tensor, Tree};
+use crate::ir::{Affine, Fill, Infix, Loop, Name, Origin, Range, Stmt, Tree};
 use std::cell::RefCell;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -134,8 +134,7 @@ impl Item {
                 self.key.push('}');
             }
             Tree::Stmt(s) => {
-                let bare = |t: &Tensor, _: &Index| Some(Expr::access(t.clone(), Index::Unset));
-                let value = s.value.map_accesses(&bare);
+                let value = s.value.map_indices(&|_| Affine::default());
                 let update = s.update.map_or("", |op| op.symbol());
                 let _ = write!(
                     self.key,
@@ -144,11 +143,7 @@ impl Item {
                     Infix(&value)
                 );
                 s.index.iter().for_each(|a| self.affine(a, inside));
-                s.value.for_each_access(&mut |_, index| {
-                    if let Index::At(index) = index {
-                        index.iter().for_each(|a| self.affine(a, inside));
-                    }
-                });
+                s.value.for_each_index(&mut |a| self.affine(a, inside));
                 if let Some(origin) = &s.origin {
                     let _ = write!(self.key, "S{} ", origin.assignment);
                     origin.point.iter().for_each(|a| self.affine(a, inside));
@@ -203,10 +198,7 @@ fn advance(tree: &Tree, steps: &mut dyn Iterator<Item = Affine>) -> Tree {
         }
         Tree::Stmt(s) => {
             let index = all(&s.index);
-            let value = s.value.map_accesses(&|tensor, index| match index {
-                Index::At(index) => Some(Expr::access(tensor.clone(), Index::At(all(index)))),
-                _ => None,
-            });
+            let value = s.value.map_indices(&next);
             let origin = s.origin.as_ref().map(|origin| Origin {
                 assignment: origin.assignment,
                 point: all(&origin.point),

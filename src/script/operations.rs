@@ -115,6 +115,7 @@ fn apply(op: &'static Op, call: &Call, args: &[Arg]) -> Result<Dynamic, Failure>
 
 const TENSOR_OR_NAME: &str = "a tensor, or the name of one such as `\"A\"`";
 const OPERAND: &str = "a tensor or a number";
+const INDEX: &str = "an index expression such as `2*i + j`";
 const LISTS: &str = "a list of iterator lists such as `[[i, k], [k, j]]`";
 const OVER: &str = "a list of iterators such as `[i, j]`, or of dimensions such as `[1, 2]`";
 const ARROW: &str = "`[i, j] -> [j, i]`, or a list of iterators alone";
@@ -225,6 +226,18 @@ fn convert(call: &Call, k: usize, kind: Kind) -> Result<Arg, Failure> {
             Elem::from_name(&text)
                 .map(Arg::Elem)
                 .ok_or_else(|| call.expected(k, &expected))
+        }
+        Kind::Index => {
+            let value = value(call, k, INDEX)?;
+            let index = value.read_lock::<Index>().map(|index| index.affine.clone());
+            match (index, value.as_int(), call.variable(k)) {
+                (Some(index), ..) => Ok(Arg::Iters(vec![index])),
+                (None, Ok(_), Some(position)) => {
+                    Err(captured::refuse(&call.state().places, position, &value))
+                }
+                (None, Ok(number), None) => Ok(Arg::Iters(vec![Affine::constant(number)])),
+                _ => Err(call.expected(k, INDEX)),
+            }
         }
         Kind::Iters => {
             let value = value(call, k, ITERATORS)?;

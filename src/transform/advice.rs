@@ -42,6 +42,25 @@ impl ErrorKind {
             }
             K::OnlyNumbers => "scripts compute with numbers alone as they are: `2 * 3`",
             K::NeedsFloat { .. } => "declare the tensor with `\"f64\"` or `\"f32\"`",
+            K::NeedsInteger { .. } => "convert the elements first: `vcast(x, \"i64\")`",
+            K::Shape(Mismatch::Unlimited { iterator }) => {
+                return Some(format!(
+                    "give it a range, `#{{{iterator}: 0..n}}`, or the target its extents"
+                ));
+            }
+            K::Shape(Mismatch::Elems {
+                left_elem,
+                right_elem,
+                ..
+            }) => {
+                let [left, right] = [left_elem, right_elem];
+                let to = if right.is_float() && !left.is_float() {
+                    right
+                } else {
+                    left
+                };
+                return Some(format!("convert one of them: `vcast(…, \"{to}\")`"));
+            }
             K::ShapesDiffer { .. } => {
                 "say which entries meet: `vadd(A, x, [[i, j], [j]])`, and likewise vsub, vmul, vdiv"
             }
@@ -50,11 +69,6 @@ impl ErrorKind {
                     "give `{iterator}` its range, as in `vsum(x, [{iterator}], \
                      #{{{iterator}: 0..9}})`, or for an iterator of the target in `eq`; where an \
                      index would leave a tensor, `padded` adds a border of zeros"
-                ));
-            }
-            K::Shape(Mismatch::Unlimited { iterator }) => {
-                return Some(format!(
-                    "give it one: `#{{{iterator}: 0..9}}` as the last argument of `eq`"
                 ));
             }
             K::Shape(Mismatch::Leaves { index, place, .. }) => {

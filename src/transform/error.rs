@@ -107,6 +107,14 @@ pub enum ErrorKind {
         /// The element type.
         elem: Elem,
     },
+    /// A function that floating-point numbers do not have.
+    #[error("`{function}` takes integers, and these elements are of type {elem}")]
+    NeedsInteger {
+        /// The function.
+        function: &'static str,
+        /// The element type.
+        elem: Elem,
+    },
     /// An operator between tensors of different shapes.
     #[error("{left} has the shape {left_shape} and {right} {right_shape}, and entries are paired")]
     ShapesDiffer {

@@ -82,6 +82,8 @@ pub enum Kind {
     Extents,
     /// An element type: `"f64"`, `"f32"`, `"i32"`, `"i64"`.
     Elem,
+    /// An index expression such as `2*i + j`, as a list of one.
+    Index,
     /// A list of iterators such as `[i, j]`.
     Iters,
     /// A list of iterators such as `[i, j]`, or of dimensions, counted from 1, such as `[1, 2]`.

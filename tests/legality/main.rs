@@ -9,6 +9,7 @@ mod classics;
 #[path = "../dialog/mod.rs"]
 mod dialog;
 mod in_order;
+mod indices;
 mod inplace;
 mod kernels;
 mod once;

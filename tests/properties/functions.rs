@@ -129,6 +129,9 @@ fn what_is_exact_is_exactly_what_c_computes() -> Result<(), TestCaseError> {
         "max(i: w[i])",
         "prod(i: select(x[i] < y[i], 2, 1))",
         "min(i: min(x[i], 1e300) + 0.1)",
+        "select(index(i) < 70, x[i], 0.5)",
+        "select(mod(index(3*i - 7), 5) >= 2, 1, y[i])",
+        "select(index(141 - 2*i) != index(i), x[i], select(index(i) == 3, 1, 2))",
     ];
     computes(Elem::F64, &values, 0.0)?;
     let single: Vec<&str> = values
@@ -136,6 +139,40 @@ fn what_is_exact_is_exactly_what_c_computes() -> Result<(), TestCaseError> {
         .filter(|v| !v.contains("1e300"))
         .copied()
         .collect();
+    computes(Elem::F32, &single, 0.0)
+}
+
+#[test]
+fn conversions_are_defined_for_every_number() -> Result<(), TestCaseError> {
+    let wide = [
+        "f64(f32(x[i] * 1e-3))",
+        "f64(f32(x[i] * 1e300))",
+        "f64(i32(x[i]))",
+        "f64(i32(x[i] * 1e9))",
+        "f64(i64(x[i] * 1e9))",
+        "f64(i64(x[i] * 1e19))",
+        "f64(i32(i64(x[i] * 1e9)))",
+        "f64(f32(i64(x[i] * 12345678912345678)))",
+        "f64(i64(x[i] * 1234567891234567890) + 1)",
+        "f64(i64(i32(x[i])) * 4294967297)",
+        "f64(mod(i64(x[i] * 1e9), 1000) - 3)",
+        "f64(index(7*i - 500))",
+        "x[i] * f64(select(x[i] < y[i], i32(y[i]), 3))",
+        "sum(i: f64(f32(index(i))) + select(x[i] == 0, 0, 1))",
+        "select(f32(x[i]) == f32(y[i]) - 0.5, f64(i32(x[i])), 0.5)",
+    ];
+    computes(Elem::F64, &wide, 0.0)?;
+    let single = [
+        "f32(i32(x[i]))",
+        "f32(i32(x[i] * 1000000000))",
+        "f32(i64(x[i] * 1e18))",
+        "f32(i64(f64(x[i]) * 1e15 + 0.5) - 1)",
+        "f32(f64(x[i]) * 1e-42)",
+        "f32(f64(x[i]) * 1e300)",
+        "f32(index(-i))",
+        "f32(mod(index(i), 2))",
+        "select(i64(x[i]) < index(i - 100), 1, y[i])",
+    ];
     computes(Elem::F32, &single, 0.0)
 }
 
@@ -180,9 +217,26 @@ fn integers_wrap_and_end_where_they_do_in_c() -> Result<(), TestCaseError> {
         "max(i: y[i])",
         "prod(i: select(x[i] == 1, 3, 1))",
         "sum(i: x[i])",
+        "mod(x[i], 8)",
+        "mod(x[i], -3)",
+        "mod(x[i], -1)",
+        "mod(x[i] - 1, select(y[i] == 0, 1, y[i]))",
+        "select(index(i) < 7, x[i], 2)",
     ];
     computes(Elem::I32, &values, 0.0)?;
+    let narrow = [
+        "i32(index(3*i - 100))",
+        "i32(f64(x[i]) * 1.5)",
+        "i32(f32(x[i]) - 0.5)",
+        "i32(i64(x[i]) * 3)",
+        "max(i: i32(index(i)) - x[i])",
+        "min(i: select(x[i] == 7, i32(index(i)), 2147483647))",
+    ];
+    computes(Elem::I32, &narrow, 0.0)?;
     let mut wide = values.to_vec();
+    wide.push("sum(i: i64(i32(x[i])))");
+    wide.push("index(1099511627775*i) * index(i - 144) + x[i]");
+    wide.push("i64(f64(x[i]) * 1e10 - 0.5)");
     wide.push("min(x[i] * 4611686018427387904, -9223372036854775808) + 1");
     wide.push("max(x[i] * -9223372036854775807, 3000000000 * 3000000000)");
     wide.push("x[i] * 4294967296 / select(y[i] == 0, 1, y[i])");

@@ -11,9 +11,10 @@ use teml::ir::{
     Reduction, Shape, Tensor,
 };
 use teml::transform::Arrow;
+use teml::transform::tensor::cast::vcast;
 use teml::transform::tensor::select::vselect;
 use teml::transform::tensor::vfunction::{Unary, vfunction};
-use teml::transform::tensor::{eq, vop::vop, vreduce::vreduce};
+use teml::transform::tensor::{eq, vindex::vindex, vop::vop, vreduce::vreduce};
 
 /// What a program is made from: plain numbers, so that failures shrink.
 #[derive(Clone, Debug)]
@@ -90,9 +91,15 @@ pub enum Touch {
     /// The value where the last operand compares like this with a number, and else that operand:
     /// operands are exact where values may have been rounded.
     Select(Comparison),
+    /// The value, and where it is: a remainder of an index.
+    Position,
+    /// The same choice by where it is.
+    SelectPosition(Comparison),
+    /// The value and the last operand, converted to another type and back.
+    Cast(Elem),
 }
 
-const TOUCHES: [Touch; 12] = [
+const TOUCHES: [Touch; 18] = [
     Touch::Nothing,
     Touch::Number(BinaryOp::Add),
     Touch::Number(BinaryOp::Mul),
@@ -105,10 +112,23 @@ const TOUCHES: [Touch; 12] = [
     Touch::Select(Comparison::LessEqual),
     Touch::Select(Comparison::Greater),
     Touch::Select(Comparison::NotEqual),
+    Touch::Position,
+    Touch::SelectPosition(Comparison::Less),
+    Touch::SelectPosition(Comparison::GreaterEqual),
+    Touch::Cast(Elem::F32),
+    Touch::Cast(Elem::I32),
+    Touch::Cast(Elem::I64),
 ];
 
 impl Touch {
     fn on(self, value: &Expr, leaf: &Expr, number: i64) -> Expr {
+        let names = leaf.iterators().into_iter().map(Affine::iterator);
+        let place = (1..).zip(names).fold(Affine::default(), |sum, (by, name)| {
+            sum.plus(&name.times(if by == 2 { -by } else { by }))
+        });
+        let place = vindex(&place.plus_constant(number)).expect("a small index");
+        let elem = value.elem();
+        let cast = |e: &Expr, elem| vcast(e, elem, &None).expect("operands fit");
         let number = Number::Int(number);
         let touched = match self {
             Touch::Nothing => Ok(value.clone()),
@@ -118,6 +138,19 @@ impl Touch {
             Touch::Select(comparison) => {
                 let compared = [leaf.into(), number.into()];
                 vselect(compared, comparison, [value.into(), leaf.into()], &[])
+            }
+            Touch::Position => {
+                let place = vop(BinaryOp::Mod, &place, Number::Int(4), &[]);
+                let place = cast(&place.expect("operands fit"), elem);
+                vop(BinaryOp::Add, value, &place, &[])
+            }
+            Touch::SelectPosition(comparison) => {
+                let compared = [(&place).into(), Number::Int(3).into()];
+                vselect(compared, comparison, [value.into(), leaf.into()], &[])
+            }
+            Touch::Cast(other) => {
+                let same = cast(&cast(leaf, other), elem);
+                vop(BinaryOp::Sub, value, &same, &[])
             }
         };
         touched.expect("operands fit")

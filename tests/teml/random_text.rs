@@ -30,7 +30,11 @@ fn affine() -> impl Strategy<Value = Affine> {
     })
 }
 
-fn tensors() -> impl Strategy<Value = Tensor> {
+fn tensors() -> BoxedStrategy<Tensor> {
+    tensors_of(Elem::ALL.to_vec())
+}
+
+fn tensors_of(elems: Vec<Elem>) -> BoxedStrategy<Tensor> {
     // One shape per name, so that names stand for tensors.
     let of: &'static [(&str, Elem, Option<&[i64]>)] = &[
         ("A", Elem::F64, Some(&[4, 5])),
@@ -46,13 +50,15 @@ fn tensors() -> impl Strategy<Value = Tensor> {
         ("exp", Elem::F32, None),
         ("f32", Elem::F32, None),
     ];
-    select(of).prop_map(|(label, elem, extents)| {
+    let of: Vec<_> = of.iter().filter(|t| elems.contains(&t.1)).collect();
+    let tensors = select(of).prop_map(|(label, elem, extents)| {
         let tensor = match extents {
-            Some(extents) => Tensor::new(Shape::new(extents, elem).unwrap(), elem),
-            None => Tensor::scalar(elem),
+            Some(extents) => Tensor::new(Shape::new(extents, *elem).unwrap(), *elem),
+            None => Tensor::scalar(*elem),
         };
         tensor.named(name(label))
-    })
+    });
+    tensors.boxed()
 }
 
 fn access() -> impl Strategy<Value = (Tensor, Vec<Affine>)> {
@@ -80,21 +86,72 @@ fn constant(elem: Elem) -> impl Strategy<Value = Constant> {
     })
 }
 
-/// A value of a statement whose target has the type `elem`.
-fn value(elem: Elem) -> impl Strategy<Value = Expr> {
-    let access = access().prop_map(|(tensor, index)| {
+fn access_of(elem: Elem) -> BoxedStrategy<Expr> {
+    let access = tensors_of(vec![elem]).prop_flat_map(|tensor| {
+        let rank = tensor.shape().rank();
+        (Just(tensor), prop::collection::vec(affine(), rank))
+    });
+    let access = access.prop_map(|(tensor, index)| {
         let index = match tensor.is_scalar() {
             true => Index::Forbidden,
             false => Index::At(index),
         };
         Expr::access(tensor, index)
     });
+    access.boxed()
+}
+
+/// A value of a statement whose target has the type `elem`.
+fn value(elem: Elem) -> BoxedStrategy<Expr> {
+    value_of(elem, 2)
+}
+
+/// The same with so many conversions and comparisons of other types inside each other.
+fn value_of(elem: Elem, others: u32) -> BoxedStrategy<Expr> {
+    let access = access_of(elem);
     let number = constant(elem).prop_map(|c| Expr::new(Node::Constant(c)));
-    let function = prop_oneof![
-        select(&Function::PLAIN[..]),
-        select(&Comparison::ALL[..]).prop_map(Function::Select),
-    ];
-    let leaf = prop_oneof![3 => access, 1 => number];
+    let mut leaf = prop_oneof![3 => access.clone(), 1 => number].boxed();
+    if elem == Elem::I64 {
+        let index = affine().prop_map(|index| Expr::new(Node::Index(index)));
+        leaf = prop_oneof![2 => leaf, 1 => index].boxed();
+    }
+    if others > 0 {
+        let other = select(&Elem::ALL[..]);
+        let applied = |function, args| {
+            let shape = Shape::of_extents([]);
+            Expr::new(Node::Apply {
+                function,
+                shape,
+                args,
+            })
+        };
+        // A text cannot tell the type of numbers that stand alone.
+        let typed = move |e: Elem| {
+            let known = access_of(e);
+            (known, value_of(e, others - 1)).prop_map(|(known, value)| {
+                let shape = Shape::of_extents([]);
+                Expr::new(Node::Binary {
+                    op: BinaryOp::Add,
+                    shape,
+                    left: value,
+                    right: known,
+                })
+            })
+        };
+        let cast = other.clone().prop_flat_map(typed);
+        let cast = cast.prop_map(move |arg| applied(Function::Cast(elem), vec![arg]));
+        let compared = other.prop_flat_map(move |e| (typed(e), value_of(e, others - 1)));
+        let comparison = select(&Comparison::ALL[..]);
+        let values = (access_of(elem), access_of(elem));
+        let chosen = (comparison, compared, values).prop_map(
+            move |(comparison, (left, right), (yes, no))| {
+                let args = vec![left, right, yes, no];
+                applied(Function::Select(comparison), args)
+            },
+        );
+        leaf = prop_oneof![4 => leaf, 1 => cast, 1 => chosen].boxed();
+    }
+    let function = select(&Function::PLAIN[..]);
     leaf.prop_recursive(4, 16, 4, move |operand| {
         let shape = Shape::of_extents([]);
         let pair = (select(&BinaryOp::ALL[..]), operand.clone(), operand.clone());
@@ -118,6 +175,7 @@ fn value(elem: Elem) -> impl Strategy<Value = Expr> {
         });
         prop_oneof![2 => binary, 1 => apply]
     })
+    .boxed()
 }
 
 fn trees() -> impl Strategy<Value = Tree> {

@@ -184,6 +184,7 @@ fn every_refusal_has_a_case() {
         K::NotRepresentable { .. } => "NotRepresentable",
         K::OnlyNumbers => "OnlyNumbers",
         K::NeedsFloat { .. } => "NeedsFloat",
+        K::NeedsInteger { .. } => "NeedsInteger",
         K::ShapesDiffer { .. } => "ShapesDiffer",
         K::NoDimension { .. } => "NoDimension",
         K::DimensionTwice { .. } => "DimensionTwice",

@@ -3,15 +3,19 @@
 use crate::refusals::Case;
 use crate::trees::*;
 use teml::analysis::shape::{Allowed, Mismatch, Place};
+use teml::analysis::verify::Invalid;
 use teml::ir::BinaryOp::Mul;
-use teml::ir::{Affine, Comparison, Elem, Expr, Shape};
+use teml::ir::{Affine, Comparison, Elem, Expr, Name, Shape};
+use teml::transform::tensor::cast::{CAST, VCAST};
 use teml::transform::tensor::declare;
 use teml::transform::tensor::entrywise::{OPPOSITE, PLUS};
+use teml::transform::tensor::eq::EQ;
 use teml::transform::tensor::function::{EXP, RELU};
 use teml::transform::tensor::select::{SELECT, VSELECT};
 use teml::transform::tensor::vat::vat;
 use teml::transform::tensor::vfunction::{VABS, VEXP, VNEG};
-use teml::transform::tensor::vop::{VADD, VMUL, VPOW};
+use teml::transform::tensor::vindex::{VINDEX, vindex};
+use teml::transform::tensor::vop::{VADD, VMOD, VMUL, VPOW};
 use teml::transform::tensor::vreduce::{VMAX, VSUM};
 use teml::transform::{Arg, ErrorKind, Number};
 
@@ -122,6 +126,42 @@ fn function_cases() -> Vec<Case> {
             &EXP,
             vec![expr(&n), Arg::Arrow(arrow(["i"], "i"))],
             needs_float("exp"),
+        )
+        .at(0),
+        Case::new(
+            &VMOD,
+            vec![expr(&x), int(2), Arg::IterLists(vec![Some(list("i"))])],
+            ErrorKind::NeedsInteger {
+                function: "mod",
+                elem: Elem::F64,
+            },
+        ),
+        Case::new(
+            &VINDEX,
+            vec![Arg::Iters(vec![it("i").times(1 << 41)])],
+            ErrorKind::Invalid(Invalid::IndexTooLarge {
+                index: it("i").times(1 << 41),
+            }),
+        )
+        .at(0),
+        Case::new(
+            &EQ,
+            vec![expr(&vindex(&it("i")).unwrap()), Arg::Arrow(arrow([], "i"))],
+            ErrorKind::Shape(Mismatch::Unlimited {
+                iterator: Name::new("i").unwrap(),
+            }),
+        )
+        .at(1),
+        Case::new(
+            &VCAST,
+            vec![expr(&x), Arg::Elem(Elem::F32), Arg::Iters(list("i j"))],
+            ErrorKind::Shape(rank.clone()),
+        )
+        .at(0),
+        Case::new(
+            &CAST,
+            vec![expr(&x), Arg::Elem(Elem::F32), Arg::Arrow(arrow([], "i"))],
+            missing(1),
         )
         .at(0),
         Case::new(

@@ -3,7 +3,7 @@
 use super::conflict::{Iteration, Touches};
 use super::value::{Initial, Value};
 use super::{Answer, Conflict, Fault, Instance, Policy};
-use crate::ir::{Affine, Expr, Fill, Index, Infix, Loop, Name, Node, Stmt, Tensor, Tree};
+use crate::ir::{Affine, Constant, Expr, Fill, Index, Infix, Loop, Name, Node, Stmt, Tensor, Tree};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
@@ -270,6 +270,10 @@ impl<'a, 's> Machine<'a, 's> {
                 Ok(Value::binary(*op, left, self.value(right, by)?))
             }
             Node::Constant(value) => Ok(Value::constant(*value)),
+            Node::Index(index) => {
+                let value = Constant::I64(self.index(index)?);
+                Ok(Value::constant(value))
+            }
             Node::Apply { function, args, .. } => {
                 let args: Result<Vec<Value>, Stopped> =
                     args.iter().map(|a| self.value(a, by)).collect();

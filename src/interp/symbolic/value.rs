@@ -58,7 +58,7 @@ impl Value {
             BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul => {
                 policy == Policy::Reassociate || !elem.is_float()
             }
-            BinaryOp::Div | BinaryOp::Pow => false,
+            BinaryOp::Div | BinaryOp::Pow | BinaryOp::Mod => false,
         };
         if !any_order {
             return Value::binary(op, self, operand);

@@ -12,10 +12,10 @@ use crate::ir::tree::{Fill, Loop, Stmt};
 /// A place in a line.
 pub(super) struct Cursor<'a> {
     pub(super) rest: &'a str,
-    tensors: &'a [Tensor],
+    pub(super) tensors: &'a [Tensor],
     /// How many parentheses are open.
     pub(super) depth: u32,
-    /// The type of numbers: that of the tensors around them.
+    /// The type of numbers: that of the value that they are part of.
     pub(super) elem: Elem,
 }
 
@@ -78,7 +78,7 @@ impl<'a> Cursor<'a> {
         Ok(if negative { -value } else { value })
     }
 
-    /// A number of the type of the tensors around it.
+    /// A number of the type of what it is part of.
     pub(super) fn number(&mut self) -> Result<Constant, String> {
         let rest = self.rest.trim_start();
         let mut before = ' ';
@@ -154,7 +154,7 @@ impl<'a> Cursor<'a> {
             .ok_or_else(|| format!("tensor {name} is not declared"))
     }
 
-    fn affine(&mut self) -> Result<Affine, String> {
+    pub(super) fn affine(&mut self) -> Result<Affine, String> {
         let mut sum = Affine::default();
         let mut sign = if self.eat("-") { -1 } else { 1 };
         loop {

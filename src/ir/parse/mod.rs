@@ -1,6 +1,7 @@
 //! Reads the canonical text of nests and expressions back.
 
 mod cursor;
+mod types;
 mod value;
 
 use super::elem::Elem;

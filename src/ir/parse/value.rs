@@ -1,8 +1,9 @@
 //! Reads expressions: the values of statements, and whole expressions.
 
 use super::cursor::Cursor;
-use super::too_deep;
+use super::{too_deep, types};
 use crate::ir::domain::Domain;
+use crate::ir::elem::Elem;
 use crate::ir::expr::{Expr, Index, MAX_DEPTH, Node};
 use crate::ir::function::{BinaryOp, Comparison, Function, Reduction};
 use crate::ir::name::Name;
@@ -15,6 +16,7 @@ enum Call {
     Apply(Function),
     /// Its comparison comes after the first argument.
     Select,
+    Index,
 }
 
 // Texts nest deeply: what recurses has a small frame, and what has a large one returns before.
@@ -50,6 +52,14 @@ impl Cursor<'_> {
             return Ok(value);
         }
         match self.call() {
+            Some(Call::Index) => {
+                let index = self.affine()?;
+                self.expect(")")?;
+                match index.is_in_limits() {
+                    true => Ok(Expr::new(Node::Index(index))),
+                    false => Err(format!("the index `{index}` is too large")),
+                }
+            }
             Some(call) => self.called(call),
             None => self.leaf(),
         }
@@ -87,7 +97,8 @@ impl Cursor<'_> {
             .filter(|op| op.precedence().is_none())
             .map(|op| (op.symbol(), Call::Binary(op)))
             .chain(functions)
-            .chain([("select", Call::Select)])
+            .chain([("select", Call::Select), ("index", Call::Index)])
+            .chain(Elem::ALL.map(|e| (e.name(), Call::Apply(Function::Cast(e)))))
             .find(|(name, _)| self.eat(&format!("{name}(")))
             .map(|(_, call)| call)
     }
@@ -99,7 +110,12 @@ impl Cursor<'_> {
             Call::Binary(_) => 2,
             Call::Apply(function) => function.arity(),
             Call::Select => 4,
+            Call::Index => 0,
         };
+        let outside = self.elem;
+        if matches!(call, Call::Select | Call::Apply(Function::Cast(_))) {
+            self.elem = self.upcoming(outside);
+        }
         let mut args = Vec::with_capacity(count);
         loop {
             args.push(self.argument()?);
@@ -110,9 +126,18 @@ impl Cursor<'_> {
                 Call::Select => call = self.select()?,
                 _ => self.expect(",")?,
             }
+            if let (2, Call::Apply(Function::Select(_))) = (args.len(), &call) {
+                self.elem = self.upcoming(outside);
+            }
         }
+        self.elem = outside;
         self.expect(")")?;
         applied(call, args)
+    }
+
+    /// The element type of the value that comes next; `otherwise` if it has no tensors.
+    fn upcoming(&self, otherwise: Elem) -> Elem {
+        types::of_value(self.rest, self.tensors).unwrap_or(otherwise)
     }
 
     fn select(&mut self) -> Result<Call, String> {
@@ -172,6 +197,7 @@ impl Cursor<'_> {
                 false => self.iterators("]")?,
             };
             self.expect("->")?;
+            self.elem = self.upcoming(self.elem);
             let (shape, body) = (Shape::of_extents([]), self.value(1)?);
             return Ok(Expr::new(Node::Virtual {
                 formals,
@@ -179,6 +205,7 @@ impl Cursor<'_> {
                 body,
             }));
         }
+        self.elem = self.upcoming(self.elem);
         let target = self.value(1)?;
         match self.eat("=") {
             false => Ok(target),

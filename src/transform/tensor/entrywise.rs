@@ -1,4 +1,5 @@
-//! `A + B`, `A - B`, `A * B`, `A / B` and `-A` compute entry by entry, without storing the result.
+//! `A + B`, `A - B`, `A * B`, `A / B`, `A % B` and `-A` compute entry by entry, without storing the
+//! result.
 //!
 //! ```rhai
 //! let A = tensor([4, 5]);
@@ -27,6 +28,8 @@
 //! is virtual and carries no iterators yet. Numbers and operands of rank 0 are paired with every
 //! entry of the other operand in both cases.
 //!
+//! `A % B` is `vmod(A, B)`, Euclid's remainder of integers.
+//!
 //! Refuses: different shapes or element types; an operand that carries iterators beside one that
 //! has dimensions but carries none; numbers that the element type cannot hold.
 //!
@@ -41,9 +44,9 @@ use crate::ir::{Affine, BinaryOp, Expr, Function, Index, Name, Node, Shape};
 use crate::transform::{Arg, Error, ErrorKind, Kind, Op, Param, Returns, Value};
 
 macro_rules! operator {
-    ($op:expr) => {
+    ($name:literal, $op:expr) => {
         Op {
-            name: $op.symbol(),
+            name: $name,
             params: &[
                 Param::new("left", Kind::Operand),
                 Param::new("right", Kind::Operand),
@@ -62,13 +65,15 @@ macro_rules! operator {
 }
 
 /// `left + right`.
-pub static PLUS: Op = operator!(BinaryOp::Add);
+pub static PLUS: Op = operator!("+", BinaryOp::Add);
 /// `left - right`.
-pub static MINUS: Op = operator!(BinaryOp::Sub);
+pub static MINUS: Op = operator!("-", BinaryOp::Sub);
 /// `left * right`.
-pub static TIMES: Op = operator!(BinaryOp::Mul);
+pub static TIMES: Op = operator!("*", BinaryOp::Mul);
 /// `left / right`.
-pub static OVER: Op = operator!(BinaryOp::Div);
+pub static OVER: Op = operator!("/", BinaryOp::Div);
+/// `left % right`.
+pub static MODULO: Op = operator!("%", BinaryOp::Mod);
 /// `-operand`.
 pub static OPPOSITE: Op = Op {
     name: "-",
@@ -153,9 +158,18 @@ pub fn opposite(operand: &Expr) -> Result<Expr, Error> {
     if !carried(operand).is_empty() {
         return Ok(apply(Function::Neg, &[indexed(operand, &None)?])?);
     }
+    let opposite = |entry| apply(Function::Neg, &[entry]);
+    Ok(each_entry(operand, opposite)?)
+}
+
+/// What `function` makes of each entry of an operand that carries no iterators.
+pub(super) fn each_entry(
+    operand: &Expr,
+    function: impl FnOnce(Expr) -> Result<Expr, ErrorKind>,
+) -> Result<Expr, ErrorKind> {
     let formals = formals(rank(operand));
     let entry = positional(operand, &iterators(&formals))?;
-    Ok(closed(formals, apply(Function::Neg, &[entry])?)?)
+    closed(formals, function(entry)?)
 }
 
 /// Iterators for entries.
@@ -202,7 +216,8 @@ fn shape_of(expr: &Expr) -> Shape {
         Node::Access {
             index: Index::At(_),
             ..
-        } => shape::virtual_shape(expr).ok(),
+        }
+        | Node::Index(_) => shape::virtual_shape(expr).ok(),
         _ => expr.shape().cloned(),
     };
     shape.unwrap_or_else(|| Shape::of_extents([]))

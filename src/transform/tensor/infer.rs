@@ -10,7 +10,10 @@ pub(super) fn binary(op: BinaryOp, left: Expr, right: Expr) -> Result<Expr, Erro
     let elem = common_elem(&[&left, &right])?;
     if !op.takes(elem) {
         let function = op.name();
-        return Err(ErrorKind::NeedsFloat { function, elem });
+        return Err(match op {
+            BinaryOp::Mod => ErrorKind::NeedsInteger { function, elem },
+            _ => ErrorKind::NeedsFloat { function, elem },
+        });
     }
     with_shape(&|shape| {
         let (left, right) = (left.clone(), right.clone());
@@ -25,7 +28,14 @@ pub(super) fn binary(op: BinaryOp, left: Expr, right: Expr) -> Result<Expr, Erro
 
 /// `function(args)`; arguments have iterators and are as many as the function takes.
 pub(super) fn apply(function: Function, args: &[Expr]) -> Result<Expr, ErrorKind> {
-    let elem = common_elem(&args.iter().collect::<Vec<_>>())?;
+    let (compared, values) = match (function, args) {
+        (Function::Select(_), [left, right, yes, no]) => (vec![left, right], vec![yes, no]),
+        _ => (Vec::new(), args.iter().collect()),
+    };
+    let elem = common_elem(&values)?;
+    if !compared.is_empty() {
+        common_elem(&compared)?;
+    }
     if !function.takes(elem) {
         let function = function.name();
         return Err(ErrorKind::NeedsFloat { function, elem });
@@ -107,7 +117,7 @@ fn in_limits(expr: Expr) -> Result<Expr, ErrorKind> {
 /// Extents or element types that disagree, as the operations would say.
 pub fn with_shapes(expr: &Expr) -> Result<Expr, ErrorKind> {
     match expr.node() {
-        Node::Access { .. } | Node::Constant(_) => Ok(expr.clone()),
+        Node::Access { .. } | Node::Constant(_) | Node::Index(_) => Ok(expr.clone()),
         Node::Binary {
             op, left, right, ..
         } => binary(*op, with_shapes(left)?, with_shapes(right)?),

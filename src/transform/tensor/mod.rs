@@ -1,5 +1,6 @@
 //! Operations that make tensor expressions: TeML Figs. 1 and 8.
 
+pub mod cast;
 pub mod contraction;
 pub mod declare;
 pub mod entrywise;
@@ -14,6 +15,7 @@ pub mod vat;
 pub mod vcontract;
 pub mod veq;
 pub mod vfunction;
+pub mod vindex;
 pub mod vop;
 pub mod vreduce;
 

@@ -67,6 +67,8 @@ pub static MINIMUM: Op = op!("minimum", BinaryOp::Min);
 pub static MAXIMUM: Op = op!("maximum", BinaryOp::Max);
 /// `pow(left, right, iterators)`.
 pub static POW: Op = op!("pow", BinaryOp::Pow);
+/// `mod(left, right, iterators)`.
+pub static MOD: Op = op!("mod", BinaryOp::Mod);
 
 /// The assignment of `left op right` to a tensor named □.
 ///

@@ -47,6 +47,9 @@ pub(super) struct Operands<'a, const N: usize> {
     pub lists: &'a [Iters],
     /// The parameter that holds the lists.
     pub lists_at: usize,
+    /// How many operands, the first ones, are only compared with each other: their type may differ
+    /// from that of the others.
+    pub compared: usize,
 }
 
 impl<const N: usize> Operands<'_, N> {
@@ -62,10 +65,16 @@ impl<const N: usize> Operands<'_, N> {
             };
             return Err(Error::from(kind).at_argument(self.lists_at));
         }
-        let elem = common_elem(&self.operands)?;
+        let (compared, values) = self.operands.split_at(self.compared);
+        let of_values = common_elem(values).or_else(|_| common_elem(compared))?;
+        let of_compared = common_elem(compared).unwrap_or(of_values);
         let mut exprs = Vec::with_capacity(N);
         for (k, (operand, at)) in self.operands.iter().zip(self.at).enumerate() {
             let list = self.lists.get(k).cloned().flatten();
+            let elem = match k < self.compared {
+                true => of_compared,
+                false => of_values,
+            };
             let expr = with_iterators(*operand, &list, elem);
             exprs.push(expr.map_err(|kind| Error::from(kind).at_argument(at))?);
         }
@@ -201,7 +210,8 @@ pub(super) fn rank(expr: &Expr) -> usize {
         Node::Access {
             index: Index::At(_),
             ..
-        } => expr.iterators().len(),
+        }
+        | Node::Index(_) => expr.iterators().len(),
         Node::Access { tensor, .. } => tensor.shape().rank(),
         _ => expr.shape().map_or(0, |s| s.rank()),
     }

@@ -22,6 +22,20 @@
 //! accesses: their indices stay inside, whichever value is chosen. A selection counts as one
 //! operation.
 //!
+//! The first two may be of another element type than the values, so that values are chosen by their
+//! position:
+//!
+//! ```rhai
+//! let S = tensor([6, 6]);
+//! let M = eq(vselect(vindex(j), "<=", vindex(i), S, -1e30, [(), (), [i, j]]), [i, j]);
+//! print(M);
+//! ```
+//!
+//! ```text
+//! f64 M[6][6], S[6][6]
+//! M[i][j] = select(index(j) <= index(i), S[i][j], -1e30)
+//! ```
+//!
 //! Refuses: what `vadd` and `eq` refuse.
 //!
 //! Source: beyond the paper, in the form of TeML eqs. 15 and 16.
@@ -98,6 +112,7 @@ pub fn vselect<'a>(
         at: [0, 2, 3, 4],
         lists,
         lists_at: 5,
+        compared: 2,
     };
     operands.combined(|args| apply(Function::Select(comparison), &args))
 }

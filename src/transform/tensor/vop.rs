@@ -1,5 +1,5 @@
-//! `vadd`, `vsub`, `vmul`, `vdiv`, `vminimum`, `vmaximum`, `vpow` combine two tensor expressions
-//! without storing the result.
+//! `vadd`, `vsub`, `vmul`, `vdiv`, `vminimum`, `vmaximum`, `vpow`, `vmod` combine two tensor
+//! expressions without storing the result.
 //!
 //! ```rhai
 //! let A = tensor([4, 5]);
@@ -25,15 +25,19 @@
 //! and their division truncates. `vminimum(a, b)` is `a` where `a < b`, and otherwise `b`; a number
 //! wins against a NaN.
 //!
+//! `vmod(a, b)`, or `a % b`, is the remainder of integers that Euclid defines: the number from 0 to
+//! before |b| that differs from `a` by a multiple of `b`, also where `a` is negative.
+//!
 //! Powers with a constant exponent become products and roots if few are needed: exponents 2 to 8,
 //! -1 to -4, 0.5, 1.5, -0.5 and -1.5. Their error is less than 5 units in the last place. Other
 //! powers are as accurate as `pow` of the C library.
 //!
 //! Refuses: lists of the wrong length; lists for operands that have iterators, and none for
 //! operands that have none; extents that disagree; indices that leave their dimension; different
-//! element types; numbers that the element type cannot hold; two numbers; powers of integers.
+//! element types; numbers that the element type cannot hold; two numbers; powers of integers; remainders of
+//! floating-point numbers.
 //!
-//! Source: TeML eq. 15; minimum, maximum, power and numbers: beyond the paper.
+//! Source: TeML eq. 15; minimum, maximum, power, remainder and numbers: beyond the paper.
 
 use super::infer::binary;
 use super::operand::{Operand, Operands};
@@ -72,6 +76,8 @@ pub static VMINIMUM: Op = vop!("vminimum", BinaryOp::Min);
 pub static VMAXIMUM: Op = vop!("vmaximum", BinaryOp::Max);
 /// `vpow(left, right, iterators?)`.
 pub static VPOW: Op = vop!("vpow", BinaryOp::Pow);
+/// `vmod(left, right, iterators?)`.
+pub static VMOD: Op = vop!("vmod", BinaryOp::Mod);
 
 fn call(op: BinaryOp, args: &[Arg]) -> Result<Value, Error> {
     let (left, right, lists) = match args {
@@ -97,6 +103,7 @@ pub fn vop<'a>(
         at: [0, 1],
         lists,
         lists_at: 2,
+        compared: 0,
     };
     operands.combined(|[left, right]| binary(op, left, right))
 }

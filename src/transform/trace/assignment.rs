@@ -44,10 +44,13 @@ fn statement_text(
         true => "[]".to_owned(),
         false => Arg::Iters(s.index.clone()).script(),
     };
-    let rest = elsewhere.map_or(String::new(), |value| {
-        let extents = s.target.shape().extents();
-        format!(", {extents:?}, {}", number(value))
-    });
+    let extents = s.target.shape().extents();
+    let rest = match elsewhere {
+        Some(value) => format!(", {extents:?}, {}", number(value)),
+        // They limit what the value of an index does not.
+        None if has_index(&s.value) && !s.target.is_scalar() => format!(", {extents:?}"),
+        None => String::new(),
+    };
     let value = operand(&s.value);
     let reduction = |reduction: Reduction| {
         let value = match &value {
@@ -82,6 +85,12 @@ fn statement_text(
     }
 }
 
+/// Whether the value of an index is part of an expression.
+fn has_index(expr: &Expr) -> bool {
+    let own = matches!(expr.node(), Node::Index(_));
+    own || expr.children().into_iter().any(has_index)
+}
+
 /// An expression, and the iterators that it is to be given.
 fn operand(expr: &Expr) -> (String, Option<String>) {
     match expr.node() {
@@ -94,6 +103,7 @@ fn operand(expr: &Expr) -> (String, Option<String>) {
         }
         Node::Access { tensor, .. } => (tensor.label().to_owned(), None),
         Node::Constant(value) => (number(*value), None),
+        Node::Index(index) => (format!("vindex({index})"), None),
         Node::Binary {
             op, left, right, ..
         } => {
@@ -118,6 +128,10 @@ fn applied(function: Function, args: &[Expr]) -> String {
                 comparison.symbol()
             )
         }
+        (Function::Cast(elem), [arg]) => match operand(arg) {
+            (text, None) => format!("vcast({text}, \"{elem}\")"),
+            (text, Some(list)) => format!("vcast({text}, \"{elem}\", {list})"),
+        },
         (function, args) => {
             let args = args.iter().map(|arg| match operand(arg) {
                 (text, None) => text,

@@ -1,0 +1,64 @@
+//! `vindex` takes the value of an index expression as a number.
+//!
+//! ```rhai
+//! let A = eq(vindex(2*i + j), [i, j], [4, 5]);
+//! print(build(A));
+//! let B = eq(vcast(vindex(i), "f64") / 10, [i], #{i: 0..10});
+//! print(B);
+//! ```
+//!
+//! ```text
+//! i64 A[4][5]
+//! for i in 0..4
+//!   for j in 0..5
+//!     A[i][j] = index(2*i + j)
+//! f64 B[10]
+//! B[i] = f64(index(i)) / 10 where i in 0..10
+//! ```
+//!
+//! The value is an `i64`, and no other element type is guessed: `vcast(vindex(i), "f64")` converts
+//! it. It is an operand like any other: `vselect(vindex(j), "<=", vindex(i), S, 0, …)` keeps the lower
+//! triangle of a matrix, and `(vindex(i) + vindex(j)) % 2` colors a checkerboard.
+//!
+//! An index value limits no iterator. The range of one that indexes no tensor of the value comes
+//! from the target's extents, or is given: `#{i: 0..n}`. The value is that of the iterator in the
+//! definition, however its loop is cut, shifted or reordered afterwards. It reads no memory, and is
+//! not an operation in `flops`.
+//!
+//! Refuses: variables that read as iterators and hold a number; coefficients beyond 2^40.
+//!
+//! Source: beyond the paper.
+
+use crate::analysis::verify::Invalid;
+use crate::ir::{Affine, Expr, Node};
+use crate::transform::{Arg, Error, ErrorKind, Kind, Op, Param, Returns, Value};
+
+/// `vindex(index)`.
+pub static VINDEX: Op = Op {
+    name: "vindex",
+    params: &[Param::new("index", Kind::Index)],
+    returns: Returns::Expr,
+    file: include_str!("vindex.rs"),
+    call: |args| match args {
+        [Arg::Iters(list)] => match list.as_slice() {
+            [index] => vindex(index).map(Value::Expr),
+            _ => Err(ErrorKind::Misdeclared.into()),
+        },
+        _ => Err(ErrorKind::Misdeclared.into()),
+    },
+};
+
+/// The virtual expression with the value of `index`.
+///
+/// # Errors
+/// Coefficients that are too large to compute with.
+pub fn vindex(index: &Affine) -> Result<Expr, Error> {
+    match index.is_in_limits() {
+        true => Ok(Expr::new(Node::Index(index.clone()))),
+        false => {
+            let index = index.clone();
+            let kind = ErrorKind::Invalid(Invalid::IndexTooLarge { index });
+            Err(Error::from(kind).at_argument(0))
+        }
+    }
+}
