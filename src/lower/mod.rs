@@ -3,5 +3,6 @@
 pub mod build;
 pub mod flatten;
 mod overwrite;
+pub mod program;
 mod steps;
 mod target;
