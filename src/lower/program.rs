@@ -16,7 +16,7 @@
 //!       x[i] -= L[i][j] * x[j]
 //!     x[i] /= L[i][i]
 //! `);
-//! print(solve.skew("i", "j", 0));
+//! print(solve);
 //! ```
 //!
 //! ```text

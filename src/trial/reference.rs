@@ -75,6 +75,8 @@ impl Reference<'_> {
         let mut results: Vec<&Tensor> = statements.iter().filter_map(|e| e.tensor()).collect();
         results.sort_by_key(|t| t.label());
         results.dedup_by_key(|t| t.label());
+        // Nothing shows what local tensors held.
+        results.retain(|t| outputs.get(t.label()).is_some());
         let elements = results.iter().map(|t| t.shape().elements()).sum();
         let mut cost = 0.0;
         for part in &parts {
@@ -260,7 +262,7 @@ impl Reference<'_> {
 
 /// As many elements of operands as a definition looks at in the time that a statement takes that
 /// is executed in order.
-const STATEMENT_COST: f64 = 1.0;
+const STATEMENT_COST: f64 = 8.0;
 
 /// Fewer samples than this say too little, whatever they cost.
 const MIN_SAMPLES: f64 = 16.0;
