@@ -15,6 +15,7 @@ mod once;
 mod order;
 mod recomputed;
 mod reuse;
+mod texts;
 mod threads;
 mod traps;
 mod undecided;

@@ -38,10 +38,13 @@ impl Array {
 
     fn flat<const N: usize>(&self, index: [usize; N]) -> usize {
         assert_eq!(N, self.extents.len());
-        index.iter().zip(&self.extents).fold(0, |flat, (x, extent)| {
-            assert!(x < extent, "{index:?} in {:?}", self.extents);
-            flat * extent + x
-        })
+        index
+            .iter()
+            .zip(&self.extents)
+            .fold(0, |flat, (x, extent)| {
+                assert!(x < extent, "{index:?} in {:?}", self.extents);
+                flat * extent + x
+            })
     }
 }
 
@@ -170,7 +173,9 @@ fn every_kernel_is_here() {
     let files = entries.map(|entry| entry.unwrap().path());
     let scripts = files.filter(|file| file.extension().is_some_and(|e| e == "rhai"));
     let sources = ["linear", "others", "stencils"].map(|module| {
-        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/polybench").join(module);
+        let file = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("tests/polybench")
+            .join(module);
         std::fs::read_to_string(file.with_extension("rs")).unwrap()
     });
     let listed = std::fs::read_to_string(directory.with_file_name("README.md")).unwrap();
