@@ -120,6 +120,40 @@ pub enum NoProgram {
     },
 }
 
+impl NoProgram {
+    /// What to write instead.
+    pub fn help(&self) -> Option<String> {
+        let help = match self {
+            NoProgram::Unreadable { what, .. } if what.ends_with("is not declared") => {
+                "declare it above the loops: `f64 x[8]`, or `${x}` for a tensor `x` of the script"
+            }
+            NoProgram::Unreadable { what, .. } if what.contains("indentation") => {
+                "lines in a loop have one indentation, deeper than that of the loop"
+            }
+            NoProgram::Hidden { .. } => "give the inner loop another name",
+            NoProgram::IdleFill { .. } => "write loops that assign the elements",
+            _ => return None,
+        };
+        Some(help.to_owned())
+    }
+
+    /// Whether the text may mean something, but more than is supported.
+    pub fn is_limitation(&self) -> bool {
+        let unclear = |why: &Mismatch| matches!(why, Mismatch::Unclear { .. });
+        match self {
+            NoProgram::Outside(outside) => unclear(&outside.why),
+            NoProgram::Invalid(invalid) => matches!(
+                invalid,
+                Invalid::TooDeep
+                    | Invalid::TooLarge { .. }
+                    | Invalid::IndexTooLarge { .. }
+                    | Invalid::LocalTooLarge { .. }
+            ),
+            _ => false,
+        }
+    }
+}
+
 /// The nest that `text` stands for, which is its own definition.
 ///
 /// # Errors
@@ -162,13 +196,13 @@ fn canonical(text: &str) -> Vec<String> {
             return String::new();
         }
         let indent = line.len() - line.trim_start().len();
-        while levels.last().is_some_and(|level| *level > indent) {
-            levels.pop();
-        }
-        if levels.last() != Some(&indent) {
-            levels.push(indent);
-        }
-        format!("{:1$}{shown}", "", 2 * (levels.len() - 1))
+        let inner = levels.iter().take_while(|level| **level < indent).count();
+        let known = levels.get(inner).is_none_or(|level| *level == indent);
+        levels.truncate(inner);
+        levels.push(indent);
+        // No level is one space deep.
+        let depth = if known { 2 * inner } else { 1 };
+        format!("{:1$}{shown}", "", depth)
     });
     lines.collect()
 }
