@@ -1,15 +1,17 @@
 //! Questions about trees, each answered in one place: shapes and ranges, positions, bounds,
-//! what comes later, what is touched and what is set before it is read, races, well-formedness,
-//! counted work. Trees are only read here.
+//! what comes later, what is touched, whether that is inside and what is set before it is read,
+//! well-formedness, counted work. Trees are only read here.
 
 mod mismatch;
 mod solver;
 
 pub mod ahead;
 pub mod bounds;
+pub mod count;
 pub mod digits;
 pub mod footprint;
 mod inside;
+pub mod outside;
 pub mod position;
 pub mod project;
 pub mod relative;

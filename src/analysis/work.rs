@@ -1,32 +1,20 @@
 //! Counted work.
 
 use super::bounds::Bounds;
+use super::count::total;
 use super::footprint::{Access, Use, footprint, uses};
 use super::relative::offset_form;
 use crate::ir::{Expr, Function, Nest, Node, Tree};
 use std::collections::BTreeMap;
 
-/// The arithmetic operations that a nest with constant bounds executes, as `build` makes them:
-/// each element-wise operation or function and each update counts one, a conversion or a fill none. `None` where bounds
-/// are not constant.
+/// The arithmetic operations that a nest executes, as it was before any step: each element-wise
+/// operation or function and each update counts one, a conversion or a fill none. `None` where
+/// they are too many to count.
 pub fn flops(nest: &Nest) -> Option<f64> {
-    nest.trees().iter().map(of_tree).sum()
-}
-
-fn of_tree(tree: &Tree) -> Option<f64> {
-    match tree {
-        Tree::Fill(_) | Tree::Local(_) => Some(0.0),
-        Tree::Stmt(s) => Some(operations(&s.value) + f64::from(u8::from(s.update.is_some()))),
-        Tree::Loop(l) => {
-            let (lower, upper) = l.range.as_constant()?;
-            let trips = (upper - lower)
-                .max(0)
-                .unsigned_abs()
-                .div_ceil(l.range.step.unsigned_abs());
-            let body: Option<f64> = l.body.iter().map(of_tree).sum();
-            Some(trips as f64 * body?)
-        }
-    }
+    total(nest.trees(), &|tree| match tree {
+        Tree::Stmt(s) => operations(&s.value) + f64::from(u8::from(s.update.is_some())),
+        Tree::Loop(_) | Tree::Fill(_) | Tree::Local(_) => 0.0,
+    })
 }
 
 /// Bytes from and to memory.

@@ -184,6 +184,8 @@ fn params(nests: &[Nest]) -> Result<Vec<Param>, NoCode> {
         })
     };
     let role = |tensor: &Tensor| match role(tensor, &definition) {
+        // Statements that run in turn may read what a later one assigns.
+        Role::Out if in_turn(nests, tensor) => Role::InOut,
         // A tensor that nobody needs afterwards keeps other values.
         Role::In if written(tensor) => Role::InOut,
         role => role,
@@ -195,6 +197,13 @@ fn params(nests: &[Nest]) -> Result<Vec<Param>, NoCode> {
             tensor,
         })
         .collect())
+}
+
+/// Whether a program assigns `tensor`: its statements run in turn.
+fn in_turn(nests: &[Nest], tensor: &Tensor) -> bool {
+    let parts = nests.iter().flat_map(Nest::originals);
+    let mut programs = parts.filter(|part| part.is_program);
+    programs.any(|part| part.assigned().contains(&tensor))
 }
 
 /// How the statements of a definition use `tensor`, in order.

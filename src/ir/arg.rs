@@ -83,11 +83,12 @@ impl Arg {
         }
     }
 
-    /// The argument in a few words: trees by name.
+    /// The argument in a few words: trees by name, no text of several lines.
     pub fn short(&self) -> String {
         match self {
             Arg::Nest(nest) => nest.label().map_or("…".to_owned(), |l| l.to_string()),
             Arg::Expr(expr) => expr.tensor().map_or("…", |t| t.label()).to_owned(),
+            Arg::Word(text) if text.contains('\n') => "…".to_owned(),
             other => other.script(),
         }
     }

@@ -6,6 +6,7 @@
 use super::expr::Expr;
 use super::name::Name;
 use super::path::{Path, Step};
+use super::tensor::Tensor;
 use super::tree::{Loop, Tree};
 use std::sync::Arc;
 
@@ -43,9 +44,27 @@ pub struct Part {
     /// Whether the loops are executed as they stand. Otherwise there is one assignment, which gives
     /// all elements their values over the old store.
     pub in_order: bool,
+    /// Whether it was written as a program, which needs what every tensor holds that it assigns,
+    /// but for local ones.
+    pub is_program: bool,
 }
 
 impl Part {
+    /// The tensors that the loops assign, but for local ones.
+    pub fn assigned(&self) -> Vec<&Tensor> {
+        let locals: Vec<&Tensor> = self.trees.iter().flat_map(Tree::locals).collect();
+        let mut found = Vec::new();
+        let mut open: Vec<&Tree> = self.trees.iter().collect();
+        while let Some(tree) = open.pop() {
+            match tree {
+                Tree::Loop(l) => open.extend(&l.body),
+                Tree::Stmt(s) if !locals.contains(&&s.target) => found.push(&s.target),
+                Tree::Stmt(_) | Tree::Fill(_) | Tree::Local(_) => {}
+            }
+        }
+        found
+    }
+
     /// How many assignments the loops count: every statement is one.
     pub fn steps(&self) -> usize {
         fn statements(tree: &Tree) -> usize {
@@ -84,8 +103,15 @@ impl Nest {
             assignments: 1,
             trees: trees.clone().into(),
             in_order,
+            is_program: false,
         };
         Nest::new(trees, Arc::new([assignment]), Arc::new([part]))
+    }
+
+    /// The nest of a program: its definition has an assignment for each statement, and its parts
+    /// are executed in order.
+    pub fn program(trees: Vec<Tree>, definition: Vec<Expr>, parts: Vec<Part>) -> Nest {
+        Nest::new(trees, definition.into(), parts.into())
     }
 
     /// Trees of which nothing else is known.
@@ -189,6 +215,7 @@ impl Nest {
             assignments,
             trees: repeat(&originals).into(),
             in_order: true,
+            is_program: self.0.parts.iter().any(|part| part.is_program),
         };
         let mut data = (*self.0).clone();
         (data.trees, data.label) = (repeat(&data.trees), None);

@@ -109,7 +109,10 @@ impl Nest {
         for expr in self.definition().iter() {
             expr.for_each_access(&mut |tensor, _| add(&mut found, tensor));
         }
-        found.retain(|tensor| used.contains(tensor) || !self.is_passed_on(tensor));
+        let own = self.originals().iter().flat_map(|part| part.trees.iter());
+        let own: Vec<&Tensor> = own.flat_map(Tree::locals).collect();
+        let needed = |t: &Tensor| !self.is_passed_on(t) && !own.contains(&t);
+        found.retain(|tensor| used.contains(tensor) || needed(tensor));
         used.iter().for_each(|tensor| add(&mut found, tensor));
         found
     }

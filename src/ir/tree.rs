@@ -273,6 +273,11 @@ impl Tree {
         self.map_origins(&|origin| origin.assignment += first)
     }
 
+    /// The tree with its assignments counted from those after the `first` ones.
+    pub fn counted_down(&self, first: usize) -> Tree {
+        self.map_origins(&|origin| origin.assignment = origin.assignment.saturating_sub(first))
+    }
+
     /// The tree with one more iterator, the outermost one, in what its statements execute.
     pub(super) fn repeated(&self, iterator: &Name) -> Tree {
         let outermost = Affine::iterator(iterator.clone());

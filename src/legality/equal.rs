@@ -304,8 +304,7 @@ pub(super) fn results<'a>(program: &Program<'a>) -> Vec<&'a Tensor> {
     };
     for leaf in &program.leaves {
         let target = leaf.target();
-        let local = leaf.locals.iter().any(|(name, _)| *name == target.label());
-        if !local
+        if !leaf.is_local(target)
             && !program
                 .spent
                 .iter()
@@ -316,6 +315,10 @@ pub(super) fn results<'a>(program: &Program<'a>) -> Vec<&'a Tensor> {
     }
     for a in program.assignments.clone() {
         let target = &program.originals[a].stmt.target;
+        let leaf = program.original_leaf(a, false);
+        if leaf.is_some_and(|leaf| leaf.is_local(target)) {
+            continue;
+        }
         let later = program.originals[a + 1..program.assignments.end].iter();
         let read = later.flat_map(|o| super::program::accesses(o.stmt));
         if !read.into_iter().any(|r| r.tensor.name() == target.name()) {

@@ -137,6 +137,11 @@ impl<'a> Leaf<'a> {
         }
     }
 
+    /// Whether a tensor is local where the leaf stands.
+    pub(super) fn is_local(&self, tensor: &Tensor) -> bool {
+        self.locals.iter().any(|(name, _)| *name == tensor.label())
+    }
+
     /// The statement or fill as it stands.
     pub(super) fn text(&self) -> String {
         match self.what {

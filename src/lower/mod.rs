@@ -3,6 +3,7 @@
 pub mod build;
 pub mod flatten;
 mod overwrite;
+pub mod program;
 mod reductions;
 mod steps;
 mod target;

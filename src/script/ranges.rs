@@ -223,10 +223,10 @@ pub fn variables(ast: &AST) -> Vec<(Position, Vec<(String, Position)>)> {
 
 fn collect(expr: &Expr, found: &mut dyn FnMut(Position)) {
     match expr {
-        Expr::Variable(variable, _, position) => {
-            if variable.2.is_empty() && values::is_iterator_name(&variable.1) {
-                found(*position);
-            }
+        Expr::Variable(variable, _, position)
+            if variable.2.is_empty() && values::is_iterator_name(&variable.1) =>
+        {
+            found(*position);
         }
         Expr::FnCall(call, _) if call.name != "value" => {
             call.args.iter().for_each(|arg| collect(arg, found));

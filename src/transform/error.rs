@@ -12,6 +12,7 @@ use crate::analysis::shape::{Mismatch, Place};
 use crate::analysis::verify::Invalid;
 use crate::ir::{Affine, Elem, MAX_DEPTH, MAX_SIZE, Name, NameError, Shape, ShapeError};
 use crate::lower::build::NoNest;
+use crate::lower::program::NoProgram;
 
 /// The classes of errors, which strategies and messages keep apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -213,6 +214,9 @@ pub enum ErrorKind {
     /// An expression that has no nest.
     #[error(transparent)]
     NoNest(#[from] NoNest),
+    /// A text that is no program.
+    #[error(transparent)]
+    Program(Box<NoProgram>),
 
     /// A text that is not a name.
     #[error(transparent)]
@@ -525,6 +529,7 @@ impl ErrorKind {
         use ErrorKind as K;
         match self {
             K::Misdeclared | K::Invalid(Invalid::Malformed(_)) => Class::Bug,
+            K::Program(why) if why.is_limitation() => Class::Limitation,
             K::Invalid(Invalid::TooDeep | Invalid::TooLarge { .. })
             | K::Invalid(Invalid::IndexTooLarge { .. } | Invalid::LocalTooLarge { .. })
             | K::TooComplex

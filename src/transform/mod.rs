@@ -74,6 +74,7 @@ pub static OPS: &[&Op] = &[
     &tensor::reduce::MEAN,
     &nest::build::BUILD,
     &nest::sweep::SWEEP,
+    &nest::text::NEST,
     &nest::repeat::REPEAT,
     &nest::stripmine::STRIPMINE,
     &nest::interchange::INTERCHANGE,

@@ -1,8 +1,8 @@
 //! From candidates to results that were found right.
 
 use super::{
-    Blame, Candidate, Evidence, Inputs, Reference, Settings, TrialError, compare_outputs, generate,
-    naive, results,
+    Blame, Candidate, Evidence, Inputs, Reference, Settings, TrialError, compare_outputs, compared,
+    generate, naive,
 };
 use crate::codegen::{Kernel, Param, Role};
 use crate::ir::Tensor;
@@ -301,7 +301,7 @@ pub fn run(
     let (outputs, own) = trial.run_all(&plain, &[&compiled], true);
     let expected = trial.expected(candidate, outputs?)?;
     let own = own.into_iter().next().unwrap_or(Err(TrialError::Nothing))?;
-    let (label, results) = (&candidate.label, results(candidate));
+    let (label, results) = (&candidate.label, compared(candidate));
     trial.check(label, &results, (&kernel, &own), &expected)?;
     Ok(own)
 }

@@ -3,7 +3,8 @@
 use super::check::{Progress, Trial};
 use super::sweep::is_of_candidate;
 use super::{
-    Candidate, Evidence, Inputs, Row, Settings, TrialError, check_results, generate, naive, results,
+    Candidate, Evidence, Inputs, Row, Settings, TrialError, check_results, compared, generate,
+    naive,
 };
 use crate::analysis::work;
 use crate::codegen::Kernel;
@@ -169,7 +170,7 @@ pub(super) fn hold(
 
     let labels = candidates.iter().map(|c| &c.label);
     let labels = labels.chain(peers.iter().map(|p| &p.label));
-    let names = results(first);
+    let names = compared(first);
     let others: Vec<&Compiled> = compiled.iter().flatten().collect();
     let (outputs, written) = trial.run_all(&plain_compiled, &others, all_must_do);
     let expected = trial.expected(first, outputs?)?;

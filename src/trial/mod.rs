@@ -22,7 +22,7 @@ pub use sweep::{Sweep, sweep};
 use crate::analysis::work;
 use crate::codegen::{self, Kernel, NoCode};
 use crate::interp::Fault;
-use crate::ir::{Expr, Nest, Node};
+use crate::ir::{Expr, Nest, Node, Part, Tensor, Tree};
 use crate::legality::Reductions;
 use crate::runtime::{self, Budget, Comparison, Control, Options, Outputs, RuntimeError, Timing};
 use contest::Audience;
@@ -220,6 +220,20 @@ fn definition(candidate: &Candidate) -> impl Iterator<Item = &Expr> {
     candidate.nests.iter().flat_map(|n| n.definition().iter())
 }
 
+/// The tensors of a candidate that are compared: its results, and all that programs assign.
+fn compared(candidate: &Candidate) -> Vec<String> {
+    let mut names = results(candidate);
+    for nest in &candidate.nests {
+        let programs = nest.originals().iter().filter(|part| part.is_program);
+        let assigned = programs.flat_map(Part::assigned);
+        let kept = assigned.filter(|t| !nest.spent().iter().any(|n| t.name() == Some(n)));
+        names.extend(kept.map(|t| t.label().to_owned()));
+    }
+    names.sort();
+    names.dedup();
+    names
+}
+
 /// The tensors that a candidate assigns and that nothing reads afterwards. The last statement's
 /// target is always among them, so that there is always something to compare.
 fn results(candidate: &Candidate) -> Vec<String> {
@@ -231,11 +245,17 @@ fn results(candidate: &Candidate) -> Vec<String> {
         }
         found
     };
+    let locals = candidate.nests.iter().flat_map(Nest::originals);
+    let locals = locals.flat_map(|part| part.trees.iter().flat_map(Tree::locals));
+    let locals: Vec<&str> = locals.map(Tensor::label).collect();
     let mut results = Vec::new();
     for (k, statement) in statements.iter().enumerate() {
         let Some(name) = statement.tensor().map(|t| t.label()) else {
             continue;
         };
+        if locals.contains(&name) {
+            continue;
+        }
         // An update of the tensor itself reads it, and assigns it anew.
         if !statements[k + 1..].iter().any(|later| reads(later, name)) {
             results.push(name.to_owned());

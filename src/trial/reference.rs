@@ -1,8 +1,7 @@
 //! Evaluates a definition, in full or at samples, and compares what ran with it.
 
 use super::{Blame, Candidate, Inputs, TrialError, definition, naive};
-use crate::analysis::bounds::Bounds;
-use crate::analysis::work;
+use crate::analysis::count;
 use crate::interp::Fault;
 use crate::interp::definition::{Span, Statement, run};
 use crate::interp::execute;
@@ -76,6 +75,8 @@ impl Reference<'_> {
         let mut results: Vec<&Tensor> = statements.iter().filter_map(|e| e.tensor()).collect();
         results.sort_by_key(|t| t.label());
         results.dedup_by_key(|t| t.label());
+        // Nothing shows what local tensors held.
+        results.retain(|t| outputs.get(t.label()).is_some());
         let elements = results.iter().map(|t| t.shape().elements()).sum();
         let mut cost = 0.0;
         for part in &parts {
@@ -137,7 +138,8 @@ impl Reference<'_> {
             Statement::<T>::new(s, store).map(|s| s.cost() * s.count())
         }
         if in_order(part) {
-            return Ok(work::executions(part.trees(), &Bounds::default()) as f64);
+            let executed = count::total(part.trees(), &|_| STATEMENT_COST);
+            return Ok(executed.unwrap_or(f64::INFINITY));
         }
         let mut cost = 0.0;
         for statement in part.definition().iter() {
@@ -257,6 +259,10 @@ impl Reference<'_> {
         Ok(count)
     }
 }
+
+/// As many elements of operands as a definition looks at in the time that a statement takes that
+/// is executed in order.
+const STATEMENT_COST: f64 = 8.0;
 
 /// Fewer samples than this say too little, whatever they cost.
 const MIN_SAMPLES: f64 = 16.0;

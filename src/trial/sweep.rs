@@ -2,7 +2,8 @@
 
 use super::check::{Expected, Progress, Trial};
 use super::{
-    Candidate, Evidence, Inputs, Row, Settings, TrialError, check_results, generate, naive, results,
+    Candidate, Evidence, Inputs, Row, Settings, TrialError, check_results, compared, generate,
+    naive,
 };
 use crate::analysis::work::flops;
 use crate::runtime::{Budget, Compiled, Control, RuntimeError};
@@ -88,7 +89,7 @@ fn measured(
     expected: &Expected,
 ) -> Result<Row, TrialError> {
     let own = trial.run(compiled)?;
-    let (label, results) = (&candidate.label, results(candidate));
+    let (label, results) = (&candidate.label, compared(candidate));
     let error = trial.check(label, &results, (compiled.kernel(), &own), expected)?;
     let variant = trial.variant(&candidate.label, compiled.clone(), own, false);
     let timings = trial.measure(&[variant], &mut |_, _| {})?;

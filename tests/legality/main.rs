@@ -16,6 +16,7 @@ mod once;
 mod order;
 mod recomputed;
 mod reuse;
+mod texts;
 mod threads;
 mod traps;
 mod undecided;

@@ -30,6 +30,7 @@ mod refused_producers;
 mod refused_ranges;
 mod refused_reuses;
 mod refused_slabs;
+mod refused_texts;
 mod script;
 mod text;
 mod threads;

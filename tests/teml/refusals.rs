@@ -15,6 +15,7 @@ use crate::refused_producers::producers;
 use crate::refused_ranges::ranges;
 use crate::refused_reuses::reuses;
 use crate::refused_slabs::slabs;
+use crate::refused_texts::texts;
 use crate::trees::*;
 use teml::analysis::position::NoLoop;
 use teml::analysis::shape::Mismatch;
@@ -89,6 +90,7 @@ fn cases() -> Vec<Case> {
         buffers(),
         reuses(),
         slabs(),
+        texts(),
     ]
     .into_iter()
     .flatten()
@@ -201,6 +203,7 @@ fn every_refusal_has_a_case() {
         K::NoNest(NoNest::Scattered { .. }) => "NoNest::Scattered",
         K::NoNest(NoNest::TwoConstants { .. }) => "NoNest::TwoConstants",
         K::NoNest(NoNest::Shape(_)) => "NoNest::Shape",
+        K::Program(_) => "Program",
         K::Name(_) => "Name",
         K::NotPositive { .. } => "NotPositive",
         K::Negative { .. } => "Negative",

@@ -44,5 +44,6 @@ pub mod stage;
 pub mod stream;
 pub mod stripmine;
 pub mod sweep;
+pub mod text;
 pub mod unroll;
 pub mod unroll_and_jam;

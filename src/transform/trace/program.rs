@@ -167,8 +167,10 @@ impl Program {
     }
 
     fn start(&mut self, step: &Step) -> Result<String, NoTrace> {
-        let (true, [Arg::Expr(assignment)]) = (builds(step), step.args.as_slice()) else {
-            return Err(NoTrace::Unknown);
+        let assignment = match (builds(step), step.args.as_slice()) {
+            (true, [Arg::Expr(assignment)]) => assignment,
+            (true, [text @ Arg::Word(_)]) => return Ok(format!("{}({})", step.op, text.script())),
+            _ => return Err(NoTrace::Unknown),
         };
         let written = written(assignment).map_err(|_| NoTrace::Unknown)?;
         self.lines.push(assignment_text(assignment, &written)?);

@@ -4,6 +4,7 @@ use super::{Calls, NoTrace};
 use crate::ir::{Arg, Nest, Path, Step, Taken};
 use crate::transform::nest::build::BUILD;
 use crate::transform::nest::sweep::SWEEP;
+use crate::transform::nest::text::NEST;
 use crate::transform::{ErrorKind, OPS, Op, Value, apply};
 use std::sync::Arc;
 
@@ -119,7 +120,7 @@ fn common_lengths(a: &[Taken], b: &[Taken]) -> Vec<Vec<usize>> {
 }
 
 pub(super) fn builds(step: &Step) -> bool {
-    [BUILD.name, SWEEP.name].contains(&step.op)
+    [BUILD.name, SWEEP.name, NEST.name].contains(&step.op)
 }
 
 pub(in crate::transform) fn steps_on<'s>(

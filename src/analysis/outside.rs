@@ -1,0 +1,165 @@
+//! Whether all accesses of trees stay inside their tensors, and the first one that does not, with
+//! an iteration in which it leaves.
+
+use super::inside::{Form, Span, Stays, stays};
+use super::mismatch::{Mismatch, Place};
+use crate::ir::{Affine, Fill, Index, Loop, Name, Stmt, Tensor, Tree};
+
+/// An access that leaves its tensor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outside {
+    /// The statement or fill that it is in.
+    pub text: String,
+    /// Which index leaves, and when.
+    pub why: Mismatch,
+}
+
+/// The first access of `trees`, in the order of the text, that leaves its tensor in an iteration
+/// of the loops around it, or of which that is not clear.
+pub fn first_outside(trees: &[Tree]) -> Option<Outside> {
+    sequence(trees, &mut Vec::new())
+}
+
+fn sequence<'a>(trees: &'a [Tree], around: &mut Vec<&'a Loop>) -> Option<Outside> {
+    trees.iter().find_map(|tree| match tree {
+        Tree::Loop(l) => {
+            around.push(l);
+            let found = sequence(&l.body, around);
+            around.pop();
+            found
+        }
+        Tree::Stmt(s) => of_stmt(s, around).map(|why| Outside {
+            text: s.to_string(),
+            why,
+        }),
+        Tree::Fill(fill) => of_fill(fill, around).map(|why| Outside {
+            text: fill.to_string(),
+            why,
+        }),
+        Tree::Local(_) => None,
+    })
+}
+
+fn of_stmt(s: &Stmt, around: &[&Loop]) -> Option<Mismatch> {
+    let mut found = access(&s.target, &s.index, around);
+    s.value.for_each_access(&mut |tensor, index| {
+        if let (None, Index::At(index)) = (&found, index) {
+            found = access(tensor, index, around);
+        }
+    });
+    found
+}
+
+fn of_fill(fill: &Fill, around: &[&Loop]) -> Option<Mismatch> {
+    let corner = |last: bool| -> Vec<Affine> {
+        let sides = fill.region.iter();
+        let sides = sides.map(|(low, n)| match i64::try_from(*n) {
+            Ok(n) if last => low.plus_constant(n - 1),
+            _ => low.clone(),
+        });
+        sides.collect()
+    };
+    let ends = [corner(false), corner(true)];
+    ends.iter()
+        .find_map(|index| access(&fill.target, index, around))
+}
+
+fn access(tensor: &Tensor, index: &[Affine], around: &[&Loop]) -> Option<Mismatch> {
+    let extents = tensor.shape().extents().iter();
+    let mut dimensions = index.iter().zip(extents).enumerate();
+    dimensions.find_map(|(d, (index, &extent))| {
+        let loops = needed(index, around);
+        let spans: Vec<(usize, Span)> = loops.iter().map(|k| (*k, span(*k, around))).collect();
+        let place = || Place {
+            tensor: tensor.label().to_owned(),
+            dimension: d + 1,
+            extent,
+        };
+        match stays(&form(index, around), extent, &spans) {
+            Stays::Inside => None,
+            Stays::Open => Some(Mismatch::Unclear {
+                index: index.clone(),
+                place: place(),
+            }),
+            Stays::Leaves(value, values) => Some(Mismatch::Leaves {
+                index: index.clone(),
+                value,
+                at: at(&loops, &values, around),
+                place: place(),
+            }),
+        }
+    })
+}
+
+/// The loops that decide which values an index takes: those of its iterators, those that may not
+/// run, and those that their bounds depend on.
+fn needed(index: &Affine, around: &[&Loop]) -> Vec<usize> {
+    let runs = |l: &Loop| l.range.as_constant().is_some_and(|(low, high)| low < high);
+    let mut counts = vec![false; around.len()];
+    for (k, l) in around.iter().enumerate().rev() {
+        let inner = around.iter().zip(&counts).skip(k + 1);
+        let bounds = inner
+            .into_iter()
+            .any(|(o, c)| *c && o.range.mentions(&l.name));
+        counts[k] = index.mentions(&l.name) || bounds || !runs(l);
+    }
+    (0..around.len()).filter(|k| counts[*k]).collect()
+}
+
+/// The iteration that was found, with the first one of all other loops.
+fn at(loops: &[usize], values: &[i64], around: &[&Loop]) -> Vec<(Name, i64)> {
+    let found = |k: usize| {
+        let place = loops.iter().position(|l| *l == k)?;
+        values.get(place).copied()
+    };
+    let first = |l: &Loop| l.range.as_constant().map(|(low, _)| low);
+    let all = around.iter().enumerate();
+    all.filter_map(|(k, l)| Some((l.name.clone(), found(k).or_else(|| first(l))?)))
+        .collect()
+}
+
+fn span(k: usize, around: &[&Loop]) -> Span {
+    let range = &around[k].range;
+    let forms = |bounds: &[Affine]| bounds.iter().map(|b| form(b, around)).collect();
+    Span {
+        lower: forms(&range.lower),
+        upper: forms(&range.upper),
+        step: range.step,
+    }
+}
+
+fn form(affine: &Affine, around: &[&Loop]) -> Form {
+    let number = |name: &Name| around.iter().position(|l| l.name == *name);
+    let terms = affine.terms().iter();
+    Form {
+        offset: affine.offset(),
+        terms: terms
+            .filter_map(|(name, c)| Some((number(name)?, *c)))
+            .collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn first(text: &str) -> Option<String> {
+        let nest = crate::ir::parse_nest(text).unwrap();
+        first_outside(nest.trees()).map(|o| format!("{}: {}", o.text, o.why))
+    }
+
+    #[test]
+    fn an_access_and_its_iteration_are_named() {
+        let found = first(
+            "f64 A[9], B[9][9]\n\
+             for t in 0..3\n  for i in 0..9\n    for j in i + 1..9\n      A[j] = B[i + 1][j]",
+        );
+        assert_eq!(found, None);
+        let found = first("f64 A[9]\nfor t in 2..3\n  for i in 0..9\n    A[i] += A[i + 1]");
+        let expected = "A[i] += A[i + 1]: index `i + 1` is 9 at t = 2, i = 8, outside of \
+                        dimension 1 of A (extent 9)";
+        assert_eq!(found.as_deref(), Some(expected));
+        let found = first("f64 A[9]\nfor i in 0..9\n  fill A[i..+2] = 0");
+        assert!(found.is_some_and(|f| f.contains("is 9 at i = 8")));
+    }
+}

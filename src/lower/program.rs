@@ -1,0 +1,479 @@
+//! `nest` reads a loop nest that is written as text: a program whose statements are executed in
+//! the order of the text.
+//!
+//! ```rhai
+//! let n = 6;
+//! let L = tensor([n, n]);
+//! let b = tensor([n]);
+//! let x = tensor([n]);
+//! let solve = nest(`
+//!   ${L}
+//!   ${b}
+//!   ${x}
+//!   for i in 0..${n}
+//!     x[i] = b[i]
+//!     for j in 0..i
+//!       x[i] -= L[i][j] * x[j]
+//!     x[i] /= L[i][i]
+//! `);
+//! print(solve);
+//! ```
+//!
+//! ```text
+//! f64 x[6], b[6], L[6][6]
+//! for i in 0..6
+//!   x[i] = b[i]
+//!   for j in 0..i
+//!     x[i] -= L[i][j] * x[j]
+//!   x[i] /= L[i][i]
+//! ```
+//!
+//! The text is what `print` shows of a nest. It declares its tensors first, as `f64 A[9][9], s[]`,
+//! or as `${A}`, which is the declaration of the script's tensor `A`. A tensor of the text is the
+//! script's tensor of that name, so that `init(A, …)` sets what it holds.
+//!
+//! - `for i in 0..9`, `for j in max(0, i - 2)..min(i + 1, 9) step 2`: bounds are affine in the
+//!   iterators around, and `max` and `min` take several
+//! - `A[i][j] = value` and `A[i][j] += value`, likewise `-=`, `*=`, `/=`, `min=` and `max=`; values
+//!   are accesses, numbers, `+ - * /` and functions such as `sqrt(x)`, `max(x, y)` and
+//!   `select(x < y, a, b)`
+//! - `local f64 t[9]` declares a tensor that nothing needs afterwards; each iteration of the loop
+//!   around it has one of its own
+//! - `fill A[0..9][0..9] = 0` begins a reduction, which follows
+//!
+//! Statements inside of a loop are indented. Lines that begin with `//` are comments. Loops that
+//! have the same name get numbers: `i`, `i_2`.
+//!
+//! The definition of the nest is the text, executed in order. Every step after it is proved against
+//! this order, and so are loops that the text calls `parallel` or `vector`.
+//!
+//! Refuses: an access that leaves its tensor, with the iteration in which it does; a loop with the
+//! name of a loop around it; operands of several element types; a `fill` without an update of the
+//! same tensor after it.
+//!
+//! Source: the canonical notation of nests; the sequential meaning of loops.
+
+use crate::analysis::outside::{Outside, first_outside};
+use crate::analysis::position;
+use crate::analysis::shape::Mismatch;
+use crate::analysis::verify::{Invalid, verify};
+use crate::ir::{
+    Affine, Domain, Elem, Expr, Fill, Index, Loop, Name, Nest, Node, Origin, ParseError, Part,
+    Shape, Stmt, Tensor, Tree, parse_nest,
+};
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// Why a text is no program.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoProgram {
+    /// A line that cannot be read.
+    #[error("line {line} of the text, `{text}`: {what}")]
+    Unreadable {
+        /// Counted from 1.
+        line: usize,
+        /// The line.
+        text: String,
+        /// What was expected or found.
+        what: String,
+    },
+    /// Nothing is assigned.
+    #[error("the text assigns nothing")]
+    Empty,
+    /// A loop inside of one with the same name.
+    #[error("the loop `{name}` is inside of another loop `{name}`")]
+    Hidden {
+        /// The name.
+        name: Name,
+    },
+    /// A nest that violates what every nest satisfies.
+    #[error("{0}")]
+    Invalid(Invalid),
+    /// Element types that differ.
+    #[error("`{text}`: {why}")]
+    Elems {
+        /// The statement.
+        text: String,
+        /// The operands.
+        why: Mismatch,
+    },
+    /// A function that integers do not have.
+    #[error("`{text}`: `{function}` takes floating-point numbers, and these are of type {elem}")]
+    NeedsFloat {
+        /// The statement.
+        text: String,
+        /// The function.
+        function: &'static str,
+        /// The element type.
+        elem: Elem,
+    },
+    /// An access that leaves its tensor, or may do so.
+    #[error("`{}`: {}", .0.text, .0.why)]
+    Outside(Outside),
+    /// A fill that no reduction follows.
+    #[error("`{text}` begins no reduction: no update of {tensor} of its own follows it")]
+    IdleFill {
+        /// The fill.
+        text: String,
+        /// The tensor.
+        tensor: String,
+    },
+}
+
+impl NoProgram {
+    /// What to write instead.
+    pub fn help(&self) -> Option<String> {
+        let help = match self {
+            NoProgram::Unreadable { what, .. } if what.ends_with("is not declared") => {
+                "declare it above the loops: `f64 x[8]`, or `${x}` for a tensor `x` of the script"
+            }
+            NoProgram::Unreadable { what, .. } if what.contains("indentation") => {
+                "lines in a loop have one indentation, deeper than that of the loop"
+            }
+            NoProgram::Hidden { .. } => "give the inner loop another name",
+            NoProgram::IdleFill { .. } => "write loops that assign the elements",
+            _ => return None,
+        };
+        Some(help.to_owned())
+    }
+
+    /// Whether the text may mean something, but more than is supported.
+    pub fn is_limitation(&self) -> bool {
+        let unclear = |why: &Mismatch| matches!(why, Mismatch::Unclear { .. });
+        match self {
+            NoProgram::Outside(outside) => unclear(&outside.why),
+            NoProgram::Invalid(invalid) => matches!(
+                invalid,
+                Invalid::TooDeep
+                    | Invalid::TooLarge { .. }
+                    | Invalid::IndexTooLarge { .. }
+                    | Invalid::LocalTooLarge { .. }
+            ),
+            _ => false,
+        }
+    }
+}
+
+/// The nest that `text` stands for, which is its own definition.
+///
+/// # Errors
+/// As the header says.
+pub fn program(text: &str) -> Result<Nest, NoProgram> {
+    let lines = canonical(text);
+    let read = parse_nest(&lines.join("\n")).map_err(|ParseError { line, what }| {
+        let line_text = text.lines().nth(line - 1).unwrap_or_default();
+        let text = line_text.trim().to_owned();
+        NoProgram::Unreadable { line, text, what }
+    })?;
+    let trees = with_own_names(read.trees())?;
+    let nest = Nest::of_trees(trees);
+    verify(&nest).map_err(NoProgram::Invalid)?;
+    check_elems(nest.trees())?;
+    if let Some(outside) = first_outside(nest.trees()) {
+        return Err(NoProgram::Outside(outside));
+    }
+    let mut count = Count::default();
+    let trees = count.sequence(nest.trees(), &mut Vec::new());
+    if let Some(fill) = count.fills.first() {
+        let (text, tensor) = (fill.to_string(), fill.target.label().to_owned());
+        return Err(NoProgram::IdleFill { text, tensor });
+    }
+    match count.definition.is_empty() {
+        true => Err(NoProgram::Empty),
+        false => {
+            let parts = parts(&trees);
+            Ok(Nest::program(trees, count.definition, parts))
+        }
+    }
+}
+
+/// The lines of a text with two spaces for each level, and without comments of their own.
+fn canonical(text: &str) -> Vec<String> {
+    let mut levels: Vec<usize> = Vec::new();
+    let lines = text.lines().map(|line| {
+        let shown = line.trim();
+        if shown.is_empty() || shown.starts_with("//") {
+            return String::new();
+        }
+        let indent = line.len() - line.trim_start().len();
+        let inner = levels.iter().take_while(|level| **level < indent).count();
+        let known = levels.get(inner).is_none_or(|level| *level == indent);
+        levels.truncate(inner);
+        levels.push(indent);
+        // No level is one space deep.
+        let depth = if known { 2 * inner } else { 1 };
+        format!("{:1$}{shown}", "", depth)
+    });
+    lines.collect()
+}
+
+/// The trees with other names for loops whose name a loop before them has.
+fn with_own_names(trees: &[Tree]) -> Result<Vec<Tree>, NoProgram> {
+    let written = Nest::of_trees(trees.to_vec());
+    let loops = written.loops();
+    for (outer, l) in &loops {
+        if outer.iter().any(|o| o.name == l.name) {
+            let name = l.name.clone();
+            return Err(NoProgram::Hidden { name });
+        }
+    }
+    let all: HashSet<Name> = loops.iter().map(|(_, l)| l.name.clone()).collect();
+    let mut taken = HashSet::new();
+    Ok(renamed(trees, &all, &mut taken))
+}
+
+fn renamed(trees: &[Tree], all: &HashSet<Name>, taken: &mut HashSet<Name>) -> Vec<Tree> {
+    let each = trees.iter().map(|tree| {
+        let Tree::Loop(l) = tree else {
+            return tree.clone();
+        };
+        let mut numbered = (2..).map(|number| l.name.derived(number));
+        let name = match taken.contains(&l.name) {
+            false => l.name.clone(),
+            true => numbered
+                .find(|n| !all.contains(n) && !taken.contains(n))
+                .unwrap_or_else(|| l.name.clone()),
+        };
+        taken.insert(name.clone());
+        let own = tree.rename_loops(&|n| (*n == l.name).then(|| name.clone()));
+        match own {
+            Tree::Loop(l) => Tree::of_loop(Loop {
+                body: renamed(&l.body, all, taken),
+                ..(*l).clone()
+            }),
+            other => other,
+        }
+    });
+    each.collect()
+}
+
+/// That the operands of each statement have the element type of its target.
+fn check_elems(trees: &[Tree]) -> Result<(), NoProgram> {
+    let mut wrong = None;
+    position::walk(trees, &mut |_, _, tree| {
+        if let (Tree::Stmt(s), None) = (tree, &wrong) {
+            wrong = elems(s).err();
+        }
+    });
+    wrong.map_or(Ok(()), Err)
+}
+
+fn elems(s: &Stmt) -> Result<(), NoProgram> {
+    let elem = s.target.elem();
+    let mut other: Option<&Tensor> = None;
+    s.value.for_each_access(&mut |tensor, _| {
+        if tensor.elem() != elem {
+            other = other.or(Some(tensor));
+        }
+    });
+    if let Some(other) = other {
+        return Err(NoProgram::Elems {
+            text: s.to_string(),
+            why: Mismatch::Elems {
+                left: s.target.label().to_owned(),
+                left_elem: elem,
+                right: other.label().to_owned(),
+                right_elem: other.elem(),
+            },
+        });
+    }
+    let update = s.update.filter(|op| !op.takes(elem));
+    let function = update.map(|op| op.symbol());
+    match function.or_else(|| untyped(&s.value, elem)) {
+        None => Ok(()),
+        Some(function) => Err(NoProgram::NeedsFloat {
+            text: s.to_string(),
+            function,
+            elem,
+        }),
+    }
+}
+
+/// A function in a value that has no values in this type.
+fn untyped(value: &Expr, elem: Elem) -> Option<&'static str> {
+    let own = match value.node() {
+        Node::Binary { op, .. } if !op.takes(elem) => Some(op.symbol()),
+        Node::Apply { function, .. } if !function.takes(elem) => Some(function.name()),
+        _ => None,
+    };
+    let mut inner = value.children().into_iter();
+    own.or_else(|| inner.find_map(|e| untyped(e, elem)))
+}
+
+/// Numbers the statements in the order of the text.
+#[derive(Default)]
+struct Count {
+    definition: Vec<Expr>,
+    /// Those that no update has followed yet.
+    fills: Vec<Fill>,
+}
+
+impl Count {
+    /// The trees with what their statements execute, which are loops around `outer`.
+    fn sequence(&mut self, trees: &[Tree], outer: &mut Vec<Loop>) -> Vec<Tree> {
+        let mut done: Vec<Tree> = Vec::with_capacity(trees.len());
+        for tree in trees {
+            match tree {
+                Tree::Loop(l) => {
+                    outer.push(Loop {
+                        body: Vec::new(),
+                        ..(**l).clone()
+                    });
+                    let body = self.sequence(&l.body, outer);
+                    outer.pop();
+                    let l = Loop {
+                        body,
+                        ..(**l).clone()
+                    };
+                    done.push(Tree::of_loop(l));
+                }
+                Tree::Stmt(s) => {
+                    let stmt = self.stmt(s, outer);
+                    done.push(Tree::Stmt(Arc::new(stmt)));
+                }
+                Tree::Fill(fill) => {
+                    self.fills.push((**fill).clone());
+                    done.push(tree.clone());
+                }
+                Tree::Local(_) => done.push(tree.clone()),
+            }
+            self.begin(&mut done, outer);
+        }
+        done
+    }
+
+    fn stmt(&mut self, s: &Stmt, outer: &[Loop]) -> Stmt {
+        let origin = Origin {
+            assignment: self.definition.len(),
+            point: outer
+                .iter()
+                .map(|l| Affine::iterator(l.name.clone()))
+                .collect(),
+        };
+        self.definition.push(assignment(s, outer));
+        Stmt {
+            origin: Some(origin),
+            ..s.clone()
+        }
+    }
+
+    /// Lets the fills among `siblings`, in the loops `outer`, begin the first update of their
+    /// tensors after them.
+    fn begin(&mut self, siblings: &mut [Tree], outer: &[Loop]) {
+        for k in 0..siblings.len() {
+            let Tree::Fill(fill) = &siblings[k] else {
+                continue;
+            };
+            if fill.origin.is_some() {
+                continue;
+            }
+            let of = |s: &Stmt| s.target == fill.target && s.update.is_some();
+            let Some(assignment) = first_stmt(&siblings[k + 1..], &of) else {
+                continue;
+            };
+            let taken = siblings[..k].iter().any(|tree| {
+                let begun = |f: &Fill| {
+                    f.origin
+                        .as_ref()
+                        .is_some_and(|o| o.assignment == assignment)
+                };
+                matches!(tree, Tree::Fill(f) if begun(f))
+            });
+            if taken {
+                continue;
+            }
+            let point = outer.iter().map(|l| Affine::iterator(l.name.clone()));
+            let begun = Fill {
+                origin: Some(Origin {
+                    assignment,
+                    point: point.collect(),
+                }),
+                ..(**fill).clone()
+            };
+            if let Some(open) = self.fills.iter().position(|open| *open == **fill) {
+                self.fills.remove(open);
+            }
+            siblings[k] = Tree::Fill(Arc::new(begun));
+        }
+    }
+}
+
+/// The number of the first statement like this.
+fn first_stmt(trees: &[Tree], is: &dyn Fn(&Stmt) -> bool) -> Option<usize> {
+    trees.iter().find_map(|tree| match tree {
+        Tree::Loop(l) => first_stmt(&l.body, is),
+        Tree::Stmt(s) if is(s) => s.origin.as_ref().map(|o| o.assignment),
+        _ => None,
+    })
+}
+
+/// A statement as an assignment over the iterations of the loops around it.
+fn assignment(s: &Stmt, outer: &[Loop]) -> Expr {
+    let index = match s.target.is_scalar() {
+        true => Index::Forbidden,
+        false => Index::At(s.index.clone()),
+    };
+    let target = Expr::access(s.target.clone(), index);
+    let value = match s.update {
+        None => s.value.clone(),
+        Some(op) => Expr::new(Node::Binary {
+            op,
+            shape: Shape::of_extents([]),
+            left: target.clone(),
+            right: s.value.clone(),
+        }),
+    };
+    let ranges = outer.iter().map(|l| (l.name.clone(), l.range.clone()));
+    Expr::new(Node::Assign {
+        target,
+        value,
+        within: Domain::new(ranges),
+        elsewhere: None,
+    })
+}
+
+/// The definition, loop by loop. Loops are serial in it, whatever the text says of them.
+fn parts(trees: &[Tree]) -> Vec<Part> {
+    let mut parts: Vec<Part> = Vec::new();
+    let mut own: Vec<Tree> = Vec::new();
+    let mut first = 0;
+    let shared = trees.iter().any(|tree| matches!(tree, Tree::Local(_)));
+    for (k, tree) in trees.iter().enumerate() {
+        own.push(serial(tree));
+        let part = Part {
+            assignments: 0,
+            trees: Arc::from(own.as_slice()),
+            in_order: true,
+            is_program: true,
+        };
+        let assignments = part.steps();
+        let begun = |tree: &Tree| match tree {
+            Tree::Fill(fill) => fill.origin.as_ref().map_or(0, |o| o.assignment + 1),
+            _ => 0,
+        };
+        let whole = own.iter().all(|tree| begun(tree) <= first + assignments);
+        let last = k + 1 == trees.len();
+        if last || (assignments > 0 && whole && !shared) {
+            let trees: Vec<Tree> = own.iter().map(|t| t.counted_down(first)).collect();
+            parts.push(Part {
+                assignments,
+                trees: trees.into(),
+                in_order: true,
+                is_program: true,
+            });
+            first += assignments;
+            own.clear();
+        }
+    }
+    parts
+}
+
+fn serial(tree: &Tree) -> Tree {
+    match tree {
+        Tree::Loop(l) => {
+            let body = l.body.iter().map(serial).collect();
+            Tree::of_loop(Loop::serial(l.name.clone(), l.range.clone(), body))
+        }
+        other => other.clone(),
+    }
+}
