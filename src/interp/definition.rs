@@ -288,7 +288,7 @@ impl<'s> Compiler<'s, '_> {
                     body,
                 }))
             }
-            Node::Virtual { .. } | Node::Assign { .. } => Err(meaningless()),
+            Node::Virtual { .. } | Node::Assign { .. } | Node::Pieces { .. } => Err(meaningless()),
         }
     }
 

@@ -16,6 +16,8 @@ pub enum Arg {
     Nest(Nest),
     /// A tensor expression.
     Expr(Expr),
+    /// Several tensor expressions.
+    Exprs(Vec<Expr>),
     /// A number as an operand.
     Number(Number),
     /// A comparison of elements.
@@ -97,6 +99,10 @@ impl Arg {
     pub fn script(&self) -> String {
         match self {
             Arg::Nest(_) | Arg::Expr(_) => self.short(),
+            Arg::Exprs(list) => {
+                let texts = list.iter().map(|expr| Arg::Expr(expr.clone()).short());
+                format!("[{}]", texts.collect::<Vec<_>>().join(", "))
+            }
             Arg::Loop(l) => l.to_string(),
             Arg::Loops(loops) => {
                 let texts: Vec<String> = loops.iter().map(LoopRef::to_string).collect();

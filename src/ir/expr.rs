@@ -104,6 +104,15 @@ pub enum Node {
         /// keep what they hold.
         elsewhere: Option<Constant>,
     },
+    /// One assignment in pieces: a real tensor.
+    Pieces {
+        /// Assignments to one tensor, which no two assign the same element of. All of their values
+        /// are over the store before the first one; at least one.
+        pieces: Vec<Expr>,
+        /// An assignment to all elements of the tensor, each by an iterator of its own per
+        /// dimension, for those that no piece assigns.
+        otherwise: Option<Expr>,
+    },
 }
 
 /// The shape of a number.
@@ -168,7 +177,7 @@ impl Expr {
             | Node::Apply { shape, .. }
             | Node::Reduce { shape, .. }
             | Node::Virtual { shape, .. } => Some(shape),
-            Node::Assign { .. } => None,
+            Node::Assign { .. } | Node::Pieces { .. } => None,
         }
     }
 
@@ -191,6 +200,8 @@ impl Expr {
             }
             Node::Reduce { body, .. } | Node::Virtual { body, .. } => body.elem(),
             Node::Assign { target, .. } => target.elem(),
+            // There is at least one.
+            Node::Pieces { pieces, .. } => pieces.first().map_or_else(Elem::default, Expr::elem),
         }
     }
 
@@ -199,13 +210,14 @@ impl Expr {
         match self.node() {
             Node::Access { tensor, .. } => Some(tensor),
             Node::Assign { target, .. } => target.tensor(),
+            Node::Pieces { pieces, .. } => pieces.first()?.tensor(),
             _ => None,
         }
     }
 
-    /// Whether this is an assignment.
+    /// Whether this is an assignment, perhaps in pieces.
     pub fn is_assignment(&self) -> bool {
-        matches!(self.node(), Node::Assign { .. })
+        matches!(self.node(), Node::Assign { .. } | Node::Pieces { .. })
     }
 
     /// Calls `visit` for every access, from left to right, the target of an assignment first.
@@ -291,7 +303,8 @@ impl Expr {
             Node::Constant(_)
             | Node::Reduce { .. }
             | Node::Virtual { .. }
-            | Node::Assign { .. } => self.clone(),
+            | Node::Assign { .. }
+            | Node::Pieces { .. } => self.clone(),
         }
     }
 
@@ -356,6 +369,19 @@ impl Expr {
                 within: within.clone(),
                 elsewhere: *elsewhere,
             }),
+            Node::Pieces { .. } => self.map_pieces(&|piece| piece.replace(map)),
+        }
+    }
+
+    /// An assignment in pieces, with each of them replaced; other expressions stay as they are.
+    #[must_use]
+    pub fn map_pieces(&self, map: &dyn Fn(&Expr) -> Expr) -> Expr {
+        match self.node() {
+            Node::Pieces { pieces, otherwise } => Expr::new(Node::Pieces {
+                pieces: pieces.iter().map(map).collect(),
+                otherwise: otherwise.as_ref().map(map),
+            }),
+            _ => self.clone(),
         }
     }
 
@@ -460,7 +486,7 @@ impl Expr {
                 within: within.clone(),
                 elsewhere: *elsewhere,
             }),
-            _ => self.clone(),
+            _ => self.map_pieces(&|piece| piece.fill_placeholder(name)),
         }
     }
 }
@@ -472,5 +498,6 @@ fn children(node: &Node) -> Vec<&Expr> {
         Node::Apply { args, .. } => args.iter().collect(),
         Node::Reduce { body, .. } | Node::Virtual { body, .. } => vec![body],
         Node::Assign { target, value, .. } => vec![target, value],
+        Node::Pieces { pieces, otherwise } => pieces.iter().chain(otherwise).collect(),
     }
 }

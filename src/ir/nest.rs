@@ -295,6 +295,17 @@ impl Nest {
         }))
     }
 
+    /// Both nests, one after the other: loops and local tensors of `other` get a number if their
+    /// names are in use.
+    #[must_use]
+    pub fn followed_by(&self, other: &Nest) -> Nest {
+        let other = other.counted_from(self.steps());
+        let tail = with_free_locals(self.trees(), other.trees().to_vec());
+        let tail = with_free_loops(self.trees(), &tail);
+        let trees = self.trees().iter().cloned().chain(tail).collect();
+        self.joined(&other, trees)
+    }
+
     /// The nest under a name.
     #[must_use]
     pub fn labelled(&self, label: Name) -> Nest {

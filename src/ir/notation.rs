@@ -101,6 +101,10 @@ fn expr(e: &Expr, shape: &dyn Fn(&Expr) -> String) -> String {
             format!("(= where {}, •, •)", ranges.join(", "))
         }
         Node::Assign { .. } => "(=, •, •)".to_owned(),
+        Node::Pieces {
+            otherwise: Some(_), ..
+        } => "(pieces otherwise, •, •)".to_owned(),
+        Node::Pieces { .. } => "(pieces, •, •)".to_owned(),
     };
     let subtrees: Vec<String> = e.children().into_iter().map(|c| expr(c, shape)).collect();
     node(&root, &subtrees)

@@ -81,6 +81,7 @@ impl Expr {
                 within: within.renamed(&|name| map(name)?.as_iterator().cloned()),
                 elsewhere: *elsewhere,
             }),
+            Node::Pieces { .. } => self.map_pieces(&|piece| piece.substitute(map)),
         }
     }
 }

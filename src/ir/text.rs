@@ -357,6 +357,18 @@ impl Display for Infix<'_> {
                     None => Ok(()),
                 }
             }
+            Node::Pieces { pieces, otherwise } => {
+                for (k, piece) in pieces.iter().enumerate() {
+                    let separator = if k == 0 { "" } else { "\n" };
+                    write!(f, "{separator}{}", Infix(piece))?;
+                }
+                match otherwise.as_ref().map(Expr::node) {
+                    Some(Node::Assign { target, value, .. }) => {
+                        write!(f, "\n{} = {} otherwise", Infix(target), Infix(value))
+                    }
+                    _ => Ok(()),
+                }
+            }
         }
     }
 }

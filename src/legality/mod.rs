@@ -19,6 +19,7 @@ mod judge;
 mod memory;
 mod order;
 mod pairs;
+pub mod partition;
 mod pieces;
 mod program;
 mod proof;

@@ -65,6 +65,7 @@
 
 use super::flatten::{Flat, Stuck, flatten};
 use super::overwrite::Assignment;
+use super::partition::{self, NoPartition};
 use super::reductions::split;
 use super::target::Target;
 use crate::analysis::shape::{self, IteratorRange};
@@ -136,6 +137,9 @@ pub enum NoNest {
     /// Extents that do not fit.
     #[error(transparent)]
     Shape(#[from] shape::Mismatch),
+    /// Assignments that are not the pieces of one.
+    #[error(transparent)]
+    Partition(#[from] NoPartition),
 }
 
 /// The loop nest of an assignment.
@@ -143,6 +147,9 @@ pub enum NoNest {
 /// # Errors
 /// As the header says.
 pub fn build(assignment: &Expr) -> Result<Nest, NoNest> {
+    if let Node::Pieces { .. } = assignment.node() {
+        return partition::nest(assignment);
+    }
     let trees = match lower(assignment) {
         Err(Refused::InTheWay) => split(assignment)?.build(),
         lowered => lowered?.build(),
@@ -336,6 +343,7 @@ fn parts(assignment: &Expr) -> Result<Parts<'_>, NoNest> {
             _ => "malformed",
         },
         Node::Access { .. } => "a tensor without a value",
+        Node::Pieces { .. } => "an assignment in pieces",
         _ => "a virtual expression",
     };
     Err(NoNest::NotAnAssignment { what })

@@ -1,8 +1,10 @@
 //! From tensor expressions to loop nests.
 
 pub mod build;
+mod complement;
 pub mod flatten;
 mod overwrite;
+pub mod partition;
 pub mod program;
 mod reductions;
 mod steps;

@@ -126,6 +126,15 @@ fn convert(call: &Call, k: usize, kind: Kind) -> Result<Arg, Failure> {
     match kind {
         Kind::Nest => call.nest(k).map(Arg::Nest),
         Kind::Expr => call.expr(k).map(Arg::Expr),
+        Kind::Exprs => {
+            let expected = "a list of assignments such as `[eq(A, [i] -> [i])]`";
+            let list: Array = call.get(k, expected)?;
+            let expr = |item: &Dynamic| {
+                let expr = item.read_lock::<Expr>().map(|expr| expr.clone());
+                expr.ok_or_else(|| call.expected_but(k, expected, item))
+            };
+            list.iter().map(expr).collect::<Result<_, _>>().map(Arg::Exprs)
+        }
         Kind::Tensor => match call.get::<ImmutableString>(k, "") {
             Ok(name) => Ok(Arg::Word(name.to_string())),
             Err(_) => call.get::<Expr>(k, TENSOR_OR_NAME).map(Arg::Expr),

@@ -119,6 +119,7 @@ impl ErrorKind {
             K::NoNest(NoNest::Scattered { .. } | NoNest::TwoConstants { .. }) => {
                 "reduce into a tensor of its own, then assign that"
             }
+            K::NoNest(NoNest::Partition(why)) => return why.help().map(str::to_owned),
             K::Program(why) => return why.help(),
             K::Loop(NoLoop::NoName { name, have }) => return derived(name, have),
             K::Loop(NoLoop::Ambiguous { .. }) => "name the loop instead of giving its level",

@@ -530,6 +530,7 @@ impl ErrorKind {
         match self {
             K::Misdeclared | K::Invalid(Invalid::Malformed(_)) => Class::Bug,
             K::Program(why) if why.is_limitation() => Class::Limitation,
+            K::NoNest(NoNest::Partition(why)) if why.is_limitation() => Class::Limitation,
             K::Invalid(Invalid::TooDeep | Invalid::TooLarge { .. })
             | K::Invalid(Invalid::IndexTooLarge { .. } | Invalid::LocalTooLarge { .. })
             | K::TooComplex

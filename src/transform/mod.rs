@@ -21,6 +21,7 @@ pub static OPS: &[&Op] = &[
     &tensor::declare::SCALAR,
     &tensor::vat::VAT,
     &tensor::eq::EQ,
+    &tensor::partition::PARTITION,
     &tensor::veq::VEQ,
     &tensor::vop::VADD,
     &tensor::vop::VSUB,

@@ -60,6 +60,8 @@ pub enum Kind {
     Nest,
     /// A tensor expression.
     Expr,
+    /// A list of tensor expressions.
+    Exprs,
     /// A tensor by its name, or a tensor expression that has one. Local tensors have only names.
     Tensor,
     /// A tensor expression, or a number.

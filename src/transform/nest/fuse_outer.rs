@@ -63,7 +63,7 @@ pub fn fuse_outer(first: &Nest, second: &Nest, level: i64) -> Result<Nest, Error
         return Err(Error::from(kind).at_argument(2));
     };
     if levels == 0 {
-        return Ok(sequence(first, second));
+        return Ok(first.followed_by(second));
     }
     let one =
         Outer::of(first, levels).map_err(|found| not_perfect(first, "first", level, found))?;
@@ -107,23 +107,6 @@ pub fn fuse_outer(first: &Nest, second: &Nest, level: i64) -> Result<Nest, Error
     let before = one.before.iter().chain(two.before);
     let trees = before.cloned().chain(body).collect();
     Ok(first.joined(second, trees))
-}
-
-/// Both nests, one after the other.
-fn sequence(first: &Nest, second: &Nest) -> Nest {
-    let nothing = Outer {
-        before: &[],
-        loops: Vec::new(),
-    };
-    let follower = following(first, second);
-    let renamed = rename_second(first, &nothing, second, &nothing);
-    let rename = |name: &Name| {
-        let (_, new) = renamed.iter().find(|(old, _)| old == name)?;
-        Some(new.clone())
-    };
-    let tail = follower.trees().iter().map(|t| t.rename_loops(&rename));
-    let trees = first.trees().iter().cloned().chain(tail).collect();
-    first.joined(second, trees)
 }
 
 /// The second nest as it stands after the first one: its statements execute later assignments,

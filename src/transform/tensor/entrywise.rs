@@ -212,7 +212,9 @@ fn has_extents(result: &Expr, formals: &[Name], operand: &Expr) -> bool {
 /// The extents of the dimensions that [`rank`] counts.
 fn shape_of(expr: &Expr) -> Shape {
     let shape = match expr.node() {
-        Node::Assign { target, .. } => target.tensor().map(|tensor| tensor.shape().clone()),
+        Node::Assign { .. } | Node::Pieces { .. } => {
+            expr.tensor().map(|tensor| tensor.shape().clone())
+        }
         Node::Access {
             index: Index::At(_),
             ..

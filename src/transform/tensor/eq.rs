@@ -57,6 +57,7 @@
 //! Source: TeML eqs. 14, 17, 18; a number elsewhere: beyond the paper.
 
 use super::operand::{indexed, typed};
+use super::partition::retargeted;
 use crate::analysis::bounds::Bounds;
 use crate::analysis::shape::{self, IteratorRange, Mismatch, Place};
 use crate::ir::{Affine, Constant, Domain, Expr, Index, Loop, Name, Node, Range, Shape, Tensor};
@@ -288,6 +289,17 @@ fn infer_target(value: &Expr, to: &[Affine], within: &Domain) -> Result<Shape, E
 /// # Errors
 /// Ranks, extents or element types that disagree.
 pub fn retarget(assignment: &Expr, tensor: &Tensor) -> Result<Expr, Error> {
+    match assignment.node() {
+        Node::Pieces { pieces, otherwise } => retargeted(pieces, otherwise.as_ref(), tensor),
+        _ => onto(assignment, tensor),
+    }
+}
+
+/// One assignment with `tensor` as its target.
+///
+/// # Errors
+/// As [`retarget`].
+pub(super) fn onto(assignment: &Expr, tensor: &Tensor) -> Result<Expr, Error> {
     let Node::Assign {
         target,
         value,

@@ -148,5 +148,12 @@ pub fn with_shapes(expr: &Expr) -> Result<Expr, ErrorKind> {
             shape::ranges(&assignment)?;
             Ok(assignment)
         }
+        Node::Pieces { pieces, otherwise } => {
+            let pieces: Result<_, ErrorKind> = pieces.iter().map(with_shapes).collect();
+            Ok(Expr::new(Node::Pieces {
+                pieces: pieces?,
+                otherwise: otherwise.clone(),
+            }))
+        }
     }
 }

@@ -4,7 +4,7 @@
 //! and is given a list. An assignment can be used in place of the tensor that it assigns to.
 
 use crate::analysis::shape::{self, Mismatch};
-use crate::ir::{Affine, Constant, Elem, Expr, Index, Infix, Name, Node, fresh_name};
+use crate::ir::{Affine, Constant, Elem, Expr, Index, Infix, Name, Node, Tensor, fresh_name};
 use crate::transform::{Arg, Error, ErrorKind, Iters, Number};
 
 /// What an element-wise operation takes.
@@ -135,7 +135,7 @@ pub(super) fn typed(number: Number, elem: Elem) -> Result<Constant, ErrorKind> {
 
 /// `expr` with iterators, ready to stand in an operation.
 pub(super) fn indexed(expr: &Expr, given: &Iters) -> Result<Expr, ErrorKind> {
-    let tensor = |tensor: &crate::ir::Tensor| match given {
+    let tensor = |tensor: &Tensor| match given {
         _ if tensor.name().is_none() => Err(ErrorKind::Unnamed),
         Some(list) if tensor.is_scalar() && !list.is_empty() => Err(ErrorKind::ScalarIndexed {
             scalar: tensor.label().to_owned(),
@@ -159,7 +159,7 @@ pub(super) fn indexed(expr: &Expr, given: &Iters) -> Result<Expr, ErrorKind> {
             tensor: t,
             index: Index::Unset | Index::Forbidden,
         } => tensor(t),
-        Node::Assign { target, .. } => match target.tensor() {
+        Node::Assign { .. } | Node::Pieces { .. } => match expr.tensor() {
             Some(t) => tensor(t),
             None => Err(ErrorKind::Misdeclared),
         },
@@ -198,7 +198,7 @@ pub(super) fn positional(expr: &Expr, fresh: &[Affine]) -> Result<Expr, ErrorKin
 /// The iterators that `expr` carries; none where a list would give them.
 pub(super) fn carried(expr: &Expr) -> Vec<Name> {
     match expr.node() {
-        Node::Assign { .. } => Vec::new(),
+        _ if expr.is_assignment() => Vec::new(),
         _ => expr.iterators(),
     }
 }
@@ -206,7 +206,9 @@ pub(super) fn carried(expr: &Expr) -> Vec<Name> {
 /// The number of dimensions that [`positional`] counts.
 pub(super) fn rank(expr: &Expr) -> usize {
     match expr.node() {
-        Node::Assign { target, .. } => target.tensor().map_or(0, |t| t.shape().rank()),
+        Node::Assign { .. } | Node::Pieces { .. } => {
+            expr.tensor().map_or(0, |t| t.shape().rank())
+        }
         Node::Access {
             index: Index::At(_),
             ..
@@ -230,8 +232,10 @@ pub(super) fn fresh_iterators(count: usize, exprs: &[&Expr]) -> Vec<Name> {
 /// An operand in messages.
 pub(super) fn describe(expr: &Expr) -> String {
     match expr.node() {
-        Node::Assign { target, .. } => describe(target),
         Node::Access { tensor, .. } => tensor.label().to_owned(),
+        Node::Assign { .. } | Node::Pieces { .. } => {
+            expr.tensor().map_or("", Tensor::label).to_owned()
+        }
         _ => format!("`{}`", Infix(expr)),
     }
 }

@@ -1,0 +1,354 @@
+//! `partition` makes one assignment of several pieces.
+//!
+//! ```rhai
+//! let A = tensor([3]);
+//! let B = tensor([4]);
+//! let C = partition([eq(A, [i] -> [i]), eq(B, [i] -> [i + 3])]);
+//! let D = partition([eq(A, [i] -> [i + 1])], 0, [5]);
+//! print(C); print(D); print(build(D));
+//! ```
+//!
+//! ```text
+//! f64 C[7], A[3], B[4]
+//! C[i] = A[i]
+//! C[i + 3] = B[i]
+//! f64 D[5], A[3]
+//! D[i + 1] = A[i]
+//! D[i] = 0 otherwise
+//! f64 D[5], A[3]
+//! for i in 0..3
+//!   D[i + 1] = A[i]
+//! for i_2 in 0..1
+//!   D[i_2] = 0
+//! for i_3 in 4..5
+//!   D[i_3] = 0
+//! ```
+//!
+//! `partition(pieces, otherwise?, extents?)`: each piece is an assignment, as `eq` makes it, to its
+//! elements of the target; a range as in `eq(value, [i] -> [i], #{i: 1..9})` says which. The target
+//! has the greatest extents of the pieces and of `otherwise`, or those given. If the variable that
+//! the assignment is bound to holds a tensor, its shape is kept.
+//!
+//! Every element is assigned once. Those that no piece assigns get the number `otherwise`, or the
+//! elements of that tensor or that assignment; the target itself keeps what it holds. `build` makes
+//! loops for each piece and for what is left, so that no loop tests where it is.
+//!
+//! All values are over what the tensors held before: a piece runs before those that assign what it
+//! reads.
+//!
+//! ```rhai
+//! let u = tensor([6, 6]);
+//! let v = partition([eq(u + 1, [i, j] -> [i, j], #{i: 1..5, j: 1..5})], u);
+//! print(build(v));
+//! ```
+//!
+//! ```text
+//! f64 v[6][6], u[6][6]
+//! for i in 1..5
+//!   for j in 1..5
+//!     v[i][j] = u[i][j] + 1
+//! for i_2 in 0..1
+//!   for j_2 in 0..6
+//!     v[i_2][j_2] = u[i_2][j_2]
+//! for i_3 in 5..6
+//!   for j_3 in 0..6
+//!     v[i_3][j_3] = u[i_3][j_3]
+//! for i_4 in 1..5
+//!   for j_4 in 0..1
+//!     v[i_4][j_4] = u[i_4][j_4]
+//! for i_5 in 1..5
+//!   for j_5 in 5..6
+//!     v[i_5][j_5] = u[i_5][j_5]
+//! ```
+//!
+//! Refuses: pieces that share an element, with the iterations of both that assign it; an element
+//! that no piece assigns, unless `otherwise` is given; pieces that read what each other assign;
+//! ranks and element types that differ.
+//!
+//! Source: beyond TeML; the generators of with-loops in SaC.
+
+use super::eq::onto;
+use super::operand::{fresh_iterators, positional, rank, typed};
+use crate::analysis::shape::{self, Mismatch};
+use crate::ir::{Affine, Domain, Expr, Index, Name, Node, Range, Shape, Tensor};
+use crate::lower::build::NoNest;
+use crate::lower::partition::{NoPartition, assignments};
+use crate::transform::{Arg, Error, ErrorKind, Kind, Op, Param, Returns, Value};
+
+/// `partition(pieces, otherwise)`.
+pub static PARTITION: Op = Op {
+    name: "partition",
+    params: &[
+        Param::new("pieces", Kind::Exprs),
+        Param::optional("otherwise", Kind::Operand),
+        Param::optional("extents", Kind::Extents),
+    ],
+    returns: Returns::Expr,
+    file: include_str!("partition.rs"),
+    call: |args| {
+        match args {
+            [Arg::Exprs(pieces)] => partition(pieces, None, None),
+            [Arg::Exprs(pieces), otherwise] => partition(pieces, Some(otherwise), None),
+            [Arg::Exprs(pieces), otherwise, Arg::Extents(extents)] => {
+                partition(pieces, Some(otherwise), Some(extents))
+            }
+            _ => Err(ErrorKind::Misdeclared.into()),
+        }
+        .map(Value::Expr)
+    },
+};
+
+/// The assignment of all pieces to a tensor named □, and of `otherwise`, a number or an
+/// expression, to its other elements.
+///
+/// # Errors
+/// As the header says.
+pub fn partition(
+    pieces: &[Expr],
+    otherwise: Option<&Arg>,
+    extents: Option<&[i64]>,
+) -> Result<Expr, Error> {
+    let at = |kind: ErrorKind| Error::from(kind).at_argument(0);
+    let refused = |why: NoPartition| at(why.into());
+    let mut targets: Vec<(&Tensor, &Expr)> = Vec::with_capacity(pieces.len());
+    for (k, piece) in pieces.iter().enumerate() {
+        let piece_number = k + 1;
+        match piece.node() {
+            Node::Assign {
+                elsewhere: Some(_), ..
+            } => {
+                let piece = piece_number;
+                return Err(refused(NoPartition::Elsewhere { piece }));
+            }
+            Node::Assign { target, .. } => targets.extend(target.tensor().map(|t| (t, piece))),
+            _ => {
+                let piece = piece_number;
+                return Err(refused(NoPartition::NotAnAssignment { piece }));
+            }
+        }
+    }
+    let Some(&(first, piece)) = targets.first() else {
+        return Err(refused(NoPartition::Empty));
+    };
+    let rest = otherwise.map(|arg| {
+        let rest = other(arg, first, piece);
+        rest.map_err(|kind| Error::from(kind).at_argument(1))
+    });
+    let rest = rest.transpose()?;
+    let shape = match extents {
+        Some(extents) => {
+            let shape = Shape::new(extents, first.elem());
+            shape.map_err(|e| Error::from(e).at_argument(2))?
+        }
+        None => {
+            let shapes = targets.iter().map(|(tensor, _)| tensor.shape().clone());
+            let shapes: Vec<Shape> = shapes.chain(extents_of(otherwise)).collect();
+            greatest(first, &shapes).map_err(at)?
+        }
+    };
+    let target = Tensor::new(shape, first.elem());
+    let placed = pieces.iter().map(|piece| placed(piece, &target));
+    let pieces: Vec<Expr> = placed.collect::<Result<_, _>>().map_err(|e| e.at_argument(0))?;
+    joined(pieces, rest.map(|(index, value)| whole(&target, index, value))).map_err(at)
+}
+
+/// The pieces with `tensor`, which was declared before, as their target.
+///
+/// # Errors
+/// Ranks, extents or element types that disagree; elements that no piece assigns.
+pub fn retargeted(
+    pieces: &[Expr],
+    otherwise: Option<&Expr>,
+    tensor: &Tensor,
+) -> Result<Expr, Error> {
+    let placed = pieces.iter().map(|piece| placed(piece, tensor));
+    let pieces: Vec<Expr> = placed.collect::<Result<_, _>>()?;
+    let rest = otherwise.and_then(|rest| match rest.node() {
+        Node::Assign { target, value, .. } => Some((indices(target)?, value.clone())),
+        _ => None,
+    });
+    Ok(joined(
+        pieces,
+        rest.map(|(index, value)| whole(tensor, index, value)),
+    )?)
+}
+
+/// A piece with another target, which may be larger: iterators keep their ranges.
+fn placed(piece: &Expr, tensor: &Tensor) -> Result<Expr, Error> {
+    let Node::Assign {
+        target,
+        value,
+        within,
+        elsewhere,
+    } = piece.node()
+    else {
+        return onto(piece, tensor);
+    };
+    let ranges = shape::ranges(piece)?;
+    let extents = tensor.shape().extents();
+    let of_target = match target.node() {
+        Node::Access {
+            index: Index::At(index),
+            ..
+        } if index.len() == extents.len() => index.as_slice(),
+        _ => &[],
+    };
+    let narrower = of_target.iter().zip(extents).filter_map(|(index, extent)| {
+        let range = ranges.iter().find(|r| index.as_iterator() == Some(&r.name))?;
+        let narrower = range.given.is_none() && range.alone.is_some_and(|own| own < *extent);
+        narrower.then(|| (range.name.clone(), Range::constant(range.low, range.high)))
+    });
+    let piece = Expr::new(Node::Assign {
+        target: target.clone(),
+        value: value.clone(),
+        within: within.with(&Domain::new(narrower)),
+        elsewhere: *elsewhere,
+    });
+    onto(&piece, tensor)
+}
+
+fn joined(pieces: Vec<Expr>, otherwise: Option<Expr>) -> Result<Expr, ErrorKind> {
+    let whole = Expr::new(Node::Pieces { pieces, otherwise });
+    if !whole.is_in_limits() {
+        return Err(ErrorKind::TooComplex);
+    }
+    assignments(&whole)?;
+    Ok(whole)
+}
+
+impl From<NoPartition> for ErrorKind {
+    fn from(why: NoPartition) -> ErrorKind {
+        match why {
+            NoPartition::Shape(mismatch) => mismatch.into(),
+            why => NoNest::Partition(why).into(),
+        }
+    }
+}
+
+/// The value of other elements, and the iterators that index it.
+fn other(arg: &Arg, first: &Tensor, piece: &Expr) -> Result<(Vec<Name>, Expr), ErrorKind> {
+    let rank_of_target = first.shape().rank();
+    let names = |exprs: &[&Expr]| match piece.node() {
+        Node::Assign { target, .. } => iterators_of(target)
+            .unwrap_or_else(|| fresh_iterators(rank_of_target, exprs)),
+        _ => fresh_iterators(rank_of_target, exprs),
+    };
+    match arg {
+        Arg::Number(number) => {
+            let value = Expr::new(Node::Constant(typed(*number, first.elem())?));
+            Ok((names(&[piece]), value))
+        }
+        Arg::Expr(expr) => {
+            if let (Node::Assign { target, value, .. }, Some(None)) =
+                (expr.node(), expr.tensor().map(Tensor::name))
+                && let Some(index) = indices(target)
+            {
+                return Ok((index, value.clone()));
+            }
+            if rank(expr) != rank_of_target {
+                let list: Vec<Affine> = names(&[]).into_iter().map(Affine::iterator).collect();
+                let label = expr.tensor().map_or("the value of other elements", Tensor::label);
+                shape::check_rank(label, rank(expr), &list)?;
+            }
+            let index = fresh_iterators(rank_of_target, &[expr, piece]);
+            let index = match expr.all_names().is_empty() {
+                true => names(&[expr, piece]),
+                false => index,
+            };
+            let fresh: Vec<Affine> = index.iter().cloned().map(Affine::iterator).collect();
+            let value = positional(expr, &fresh)?;
+            if value.elem() != first.elem() {
+                return Err(Mismatch::Elems {
+                    left: "the pieces".to_owned(),
+                    left_elem: first.elem(),
+                    right: "the value of other elements".to_owned(),
+                    right_elem: value.elem(),
+                }
+                .into());
+            }
+            Ok((index, value))
+        }
+        _ => Err(ErrorKind::Misdeclared),
+    }
+}
+
+/// The iterators in the indices of an access, if each dimension has one of its own.
+fn iterators_of(access: &Expr) -> Option<Vec<Name>> {
+    let Node::Access { index, .. } = access.node() else {
+        return None;
+    };
+    let Index::At(index) = index else {
+        return Some(Vec::new());
+    };
+    let mut names: Vec<Name> = Vec::with_capacity(index.len());
+    for a in index {
+        let [(name, _)] = a.terms() else {
+            return None;
+        };
+        if names.contains(name) {
+            return None;
+        }
+        names.push(name.clone());
+    }
+    Some(names)
+}
+
+/// The iterators that index an access, if each dimension has one of its own and nothing else.
+fn indices(access: &Expr) -> Option<Vec<Name>> {
+    let names = iterators_of(access)?;
+    let plain = match access.node() {
+        Node::Access {
+            index: Index::At(index),
+            ..
+        } => index.iter().all(|a| a.as_iterator().is_some()),
+        _ => true,
+    };
+    plain.then_some(names)
+}
+
+/// The extents that a tensor, or an expression without iterators, asks for.
+fn extents_of(otherwise: Option<&Arg>) -> Option<Shape> {
+    match otherwise {
+        Some(Arg::Expr(expr)) => match (expr.tensor(), expr.node()) {
+            (Some(tensor), _) => Some(tensor.shape().clone()),
+            (None, Node::Virtual { shape, .. }) => Some(shape.clone()),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The greatest extents of shapes of one rank, that of `first`.
+fn greatest(first: &Tensor, shapes: &[Shape]) -> Result<Shape, ErrorKind> {
+    let mut extents = vec![1; first.shape().rank()];
+    for shape in shapes {
+        if shape.rank() != extents.len() {
+            let list: Vec<Affine> = (0..shape.rank() as i64).map(Affine::constant).collect();
+            shape::check_rank("the target of the first piece", extents.len(), &list)?;
+        }
+        for (greatest, extent) in extents.iter_mut().zip(shape.extents()) {
+            *greatest = (*greatest).max(i64::try_from(*extent).unwrap_or(i64::MAX));
+        }
+    }
+    Ok(Shape::new(&extents, first.elem())?)
+}
+
+/// The assignment of `value` to all elements of a tensor.
+fn whole(tensor: &Tensor, index: Vec<Name>, value: Expr) -> Expr {
+    let extents = tensor.shape().extents().iter();
+    let ranges = index.iter().zip(extents).map(|(name, extent)| {
+        let end = i64::try_from(*extent).unwrap_or(i64::MAX);
+        (name.clone(), Range::constant(0, end))
+    });
+    let within = Domain::new(ranges);
+    let index = match tensor.is_scalar() {
+        true => Index::Forbidden,
+        false => Index::At(index.into_iter().map(Affine::iterator).collect()),
+    };
+    Expr::new(Node::Assign {
+        target: Expr::access(tensor.clone(), index),
+        value,
+        within,
+        elsewhere: None,
+    })
+}
