@@ -79,7 +79,45 @@ pub fn complement(
     }
     let ranges = |part: &Vec<Condition>| domain(tensor, names, part);
     let domains: Option<Vec<Domain>> = parts.iter().map(ranges).collect();
-    domains.ok_or(Stuck::Piece(0))
+    Ok(merged(domains.ok_or(Stuck::Piece(0))?))
+}
+
+/// The parts, of which neighbors are one.
+fn merged(mut parts: Vec<Domain>) -> Vec<Domain> {
+    let found = |parts: &[Domain]| {
+        let pairs = (0..parts.len()).flat_map(|a| (0..parts.len()).map(move |b| (a, b)));
+        let mut pairs = pairs.filter(|(a, b)| a != b);
+        pairs.find_map(|(a, b)| Some((a, b, union(&parts[a], &parts[b])?)))
+    };
+    while let Some((a, b, whole)) = found(&parts) {
+        parts[a] = whole;
+        parts.remove(b);
+    }
+    parts
+}
+
+/// Both parts, if the second one continues the first one in one dimension.
+fn union(first: &Domain, second: &Domain) -> Option<Domain> {
+    let mut continued = None;
+    for ((name, a), (_, b)) in first.iter().zip(second.iter()) {
+        if a == b {
+            continue;
+        }
+        let follows = a.upper == b.lower && a.upper.len() == 1 && a.step == 1 && b.step == 1;
+        if continued.is_some() || !follows {
+            return None;
+        }
+        continued = Some(name);
+    }
+    let continued = continued?;
+    if first.mentioned().any(|name| name == continued) {
+        return None;
+    }
+    let ranges = first.iter().zip(second.iter()).map(|((name, a), (_, b))| {
+        let upper = b.upper.clone();
+        (name.clone(), Range { upper, ..a.clone() })
+    });
+    Some(Domain::new(ranges))
 }
 
 /// The conditions on `names` under which a piece assigns the element; `None` where an index has
@@ -264,7 +302,11 @@ fn domain(tensor: &Tensor, names: &[Name], conditions: &[Condition]) -> Option<D
             range.step = by;
         }
         let first = range.lower.iter().filter_map(&interval).map(|(low, _)| low);
-        let end = range.upper.iter().filter_map(&interval).map(|(_, high)| high);
+        let end = range
+            .upper
+            .iter()
+            .filter_map(&interval)
+            .map(|(_, high)| high);
         let values = first.max().zip(end.min().map(|end| end - 1));
         boxes.push((name.clone(), values));
         ranges.push((name.clone(), range));

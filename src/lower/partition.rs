@@ -172,13 +172,11 @@ fn check_overlap(tensor: &Tensor, known: &[Assigned]) -> Result<(), NoPartition>
 
 /// The assignment `otherwise` to the elements that are left. Those that keep what they hold are
 /// not assigned.
-fn others(
-    tensor: &Tensor,
-    otherwise: &Expr,
-    known: &[Assigned],
-) -> Result<Vec<Expr>, NoPartition> {
+fn others(tensor: &Tensor, otherwise: &Expr, known: &[Assigned]) -> Result<Vec<Expr>, NoPartition> {
     let Node::Assign { target, value, .. } = otherwise.node() else {
-        return Err(NoPartition::NotAnAssignment { piece: known.len() + 1 });
+        return Err(NoPartition::NotAnAssignment {
+            piece: known.len() + 1,
+        });
     };
     if target == value {
         return Ok(Vec::new());
@@ -187,7 +185,10 @@ fn others(
         Node::Access {
             index: Index::At(index),
             ..
-        } => index.iter().filter_map(|a| a.as_iterator().cloned()).collect(),
+        } => index
+            .iter()
+            .filter_map(|a| a.as_iterator().cloned())
+            .collect(),
         _ => Vec::new(),
     };
     let parts = complement(tensor, &names, known).map_err(|stuck| match stuck {
@@ -243,7 +244,10 @@ fn shown(tensor: &Tensor, element: &[i64]) -> String {
 }
 
 fn iteration(at: &[(Name, i64)]) -> String {
-    let values: Vec<String> = at.iter().map(|(n, value)| format!("{n} = {value}")).collect();
+    let values: Vec<String> = at
+        .iter()
+        .map(|(n, value)| format!("{n} = {value}"))
+        .collect();
     match values.is_empty() {
         true => "always".to_owned(),
         false => values.join(", "),

@@ -133,7 +133,10 @@ fn convert(call: &Call, k: usize, kind: Kind) -> Result<Arg, Failure> {
                 let expr = item.read_lock::<Expr>().map(|expr| expr.clone());
                 expr.ok_or_else(|| call.expected_but(k, expected, item))
             };
-            list.iter().map(expr).collect::<Result<_, _>>().map(Arg::Exprs)
+            list.iter()
+                .map(expr)
+                .collect::<Result<_, _>>()
+                .map(Arg::Exprs)
         }
         Kind::Tensor => match call.get::<ImmutableString>(k, "") {
             Ok(name) => Ok(Arg::Word(name.to_string())),

@@ -19,6 +19,7 @@ mod moves;
 mod oracle;
 mod orders;
 mod overwrites;
+mod partitions;
 mod producers;
 mod programs;
 mod races;

@@ -11,6 +11,7 @@ use crate::refused_inits::inits;
 use crate::refused_loops::loops;
 use crate::refused_nests::nests;
 use crate::refused_operands::operands;
+use crate::refused_partitions::partitions;
 use crate::refused_producers::producers;
 use crate::refused_ranges::ranges;
 use crate::refused_reuses::reuses;
@@ -78,6 +79,7 @@ fn cases() -> Vec<Case> {
     [
         expressions(),
         operands(),
+        partitions(),
         nests(),
         loops(),
         hints(),
@@ -203,6 +205,7 @@ fn every_refusal_has_a_case() {
         K::NoNest(NoNest::Scattered { .. }) => "NoNest::Scattered",
         K::NoNest(NoNest::TwoConstants { .. }) => "NoNest::TwoConstants",
         K::NoNest(NoNest::Shape(_)) => "NoNest::Shape",
+        K::NoNest(NoNest::Partition(_)) => "NoNest::Partition",
         K::Program(_) => "Program",
         K::Name(_) => "Name",
         K::NotPositive { .. } => "NotPositive",

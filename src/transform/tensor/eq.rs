@@ -24,6 +24,9 @@
 //! given. By default they are the least extents that its indices fit in; where an iterator alone
 //! indexes a dimension of both, the extent is that of the value.
 //!
+//! A number as the value is of type `f64`, unless the variable holds a tensor of another type; its
+//! iterators need ranges or extents.
+//!
 //! Every assigned element gets the value computed from the tensors before the assignment. Elements
 //! that no iteration assigns keep their contents, or get the number `elsewhere`.
 //!
@@ -60,7 +63,9 @@ use super::operand::{indexed, typed};
 use super::partition::retargeted;
 use crate::analysis::bounds::Bounds;
 use crate::analysis::shape::{self, IteratorRange, Mismatch, Place};
-use crate::ir::{Affine, Constant, Domain, Expr, Index, Loop, Name, Node, Range, Shape, Tensor};
+use crate::ir::{
+    Affine, Constant, Domain, Elem, Expr, Index, Loop, Name, Node, Range, Shape, Tensor,
+};
 use crate::transform::{
     Arg, Arrow, Error, ErrorKind, Iters, Kind, Number, Op, Param, Returns, Value,
 };
@@ -72,7 +77,7 @@ const RANGES: usize = 4;
 pub static EQ: Op = Op {
     name: "eq",
     params: &[
-        Param::new("value", Kind::Expr),
+        Param::new("value", Kind::Operand),
         Param::new("iterators", Kind::Arrow),
         Param::optional("extents", Kind::Extents),
         Param::optional("elsewhere", Kind::Number),
@@ -82,17 +87,21 @@ pub static EQ: Op = Op {
     file: include_str!("eq.rs"),
     call: |args| {
         let (args, ranges) = with_ranges(args);
-        match args {
-            [Arg::Expr(value), Arg::Arrow(arrow)] => eq_over(value, arrow, ranges),
-            [Arg::Expr(value), Arg::Arrow(arrow), Arg::Extents(extents)] => {
-                eq_within(value, arrow, extents, None, ranges)
+        let (value, rest) = match args {
+            [Arg::Expr(value), rest @ ..] => (value.clone(), rest),
+            [Arg::Number(number), rest @ ..] => (constant(*number)?, rest),
+            _ => return Err(ErrorKind::Misdeclared.into()),
+        };
+        match rest {
+            [Arg::Arrow(arrow)] => eq_over(&value, arrow, ranges),
+            [Arg::Arrow(arrow), Arg::Extents(extents)] => {
+                eq_within(&value, arrow, extents, None, ranges)
             }
             [
-                Arg::Expr(value),
                 Arg::Arrow(arrow),
                 Arg::Extents(extents),
                 Arg::Number(elsewhere),
-            ] => eq_within(value, arrow, extents, Some(*elsewhere), ranges),
+            ] => eq_within(&value, arrow, extents, Some(*elsewhere), ranges),
             _ => Err(ErrorKind::Misdeclared.into()),
         }
         .map(Value::Expr)
@@ -105,6 +114,26 @@ pub(super) fn with_ranges(args: &[Arg]) -> (&[Arg], Domain) {
         [rest @ .., Arg::Ranges(ranges)] => (rest, ranges.clone()),
         _ => (args, Domain::default()),
     }
+}
+
+/// A number as a value of the type that tensors have if nothing is said of it.
+fn constant(number: Number) -> Result<Expr, Error> {
+    let value = typed(number, Elem::default()).map_err(|kind| Error::from(kind).at_argument(0))?;
+    Ok(Expr::new(Node::Constant(value)))
+}
+
+/// The same number in another type.
+fn converted(constant: Constant, elem: Elem) -> Result<Constant, Error> {
+    let number = match constant {
+        Constant::F64(value) if value.fract() == 0.0 && !elem.is_float() => {
+            Number::Int(value as i64)
+        }
+        Constant::F64(value) => Number::Float(value),
+        Constant::F32(value) => Number::Float(f64::from(value)),
+        Constant::I32(value) => Number::Int(i64::from(value)),
+        Constant::I64(value) => Number::Int(value),
+    };
+    Ok(typed(number, elem)?)
 }
 
 /// The list of the only operand; iterators are the parameter after it.
@@ -329,6 +358,10 @@ fn assign_onto(
 ) -> Result<Expr, Error> {
     let label = tensor.name().map_or("the target", Name::as_str);
     shape::check_rank(label, tensor.shape().rank(), index)?;
+    let value = &match value.node() {
+        Node::Constant(constant) => Expr::new(Node::Constant(converted(*constant, tensor.elem())?)),
+        _ => value.clone(),
+    };
     if tensor.elem() != value.elem() {
         return Err(Mismatch::Elems {
             left: label.to_owned(),

@@ -206,9 +206,7 @@ pub(super) fn carried(expr: &Expr) -> Vec<Name> {
 /// The number of dimensions that [`positional`] counts.
 pub(super) fn rank(expr: &Expr) -> usize {
     match expr.node() {
-        Node::Assign { .. } | Node::Pieces { .. } => {
-            expr.tensor().map_or(0, |t| t.shape().rank())
-        }
+        Node::Assign { .. } | Node::Pieces { .. } => expr.tensor().map_or(0, |t| t.shape().rank()),
         Node::Access {
             index: Index::At(_),
             ..

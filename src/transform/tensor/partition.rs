@@ -10,7 +10,7 @@
 //!
 //! ```text
 //! f64 C[7], A[3], B[4]
-//! C[i] = A[i]
+//! C[i] = A[i] where i in 0..3
 //! C[i + 3] = B[i]
 //! f64 D[5], A[3]
 //! D[i + 1] = A[i]
@@ -112,22 +112,21 @@ pub fn partition(
     let refused = |why: NoPartition| at(why.into());
     let mut targets: Vec<(&Tensor, &Expr)> = Vec::with_capacity(pieces.len());
     for (k, piece) in pieces.iter().enumerate() {
-        let piece_number = k + 1;
         match piece.node() {
             Node::Assign {
                 elsewhere: Some(_), ..
-            } => {
-                let piece = piece_number;
-                return Err(refused(NoPartition::Elsewhere { piece }));
-            }
+            } => return Err(refused(NoPartition::Elsewhere { piece: k + 1 })),
             Node::Assign { target, .. } => targets.extend(target.tensor().map(|t| (t, piece))),
-            _ => {
-                let piece = piece_number;
-                return Err(refused(NoPartition::NotAnAssignment { piece }));
-            }
+            _ => return Err(refused(NoPartition::NotAnAssignment { piece: k + 1 })),
         }
     }
-    let Some(&(first, piece)) = targets.first() else {
+    // Numbers take the type of other pieces.
+    let is_number = |piece: &Expr| match piece.node() {
+        Node::Assign { value, .. } => matches!(value.node(), Node::Constant(_)),
+        _ => false,
+    };
+    let typed = targets.iter().find(|(_, piece)| !is_number(piece));
+    let Some(&(first, piece)) = typed.or(targets.first()) else {
         return Err(refused(NoPartition::Empty));
     };
     let rest = otherwise.map(|arg| {
@@ -148,8 +147,14 @@ pub fn partition(
     };
     let target = Tensor::new(shape, first.elem());
     let placed = pieces.iter().map(|piece| placed(piece, &target));
-    let pieces: Vec<Expr> = placed.collect::<Result<_, _>>().map_err(|e| e.at_argument(0))?;
-    joined(pieces, rest.map(|(index, value)| whole(&target, index, value))).map_err(at)
+    let pieces: Vec<Expr> = placed
+        .collect::<Result<_, _>>()
+        .map_err(|e| e.at_argument(0))?;
+    joined(
+        pieces,
+        rest.map(|(index, value)| whole(&target, index, value)),
+    )
+    .map_err(at)
 }
 
 /// The pieces with `tensor`, which was declared before, as their target.
@@ -194,7 +199,9 @@ fn placed(piece: &Expr, tensor: &Tensor) -> Result<Expr, Error> {
         _ => &[],
     };
     let narrower = of_target.iter().zip(extents).filter_map(|(index, extent)| {
-        let range = ranges.iter().find(|r| index.as_iterator() == Some(&r.name))?;
+        let range = ranges
+            .iter()
+            .find(|r| index.as_iterator() == Some(&r.name))?;
         let narrower = range.given.is_none() && range.alone.is_some_and(|own| own < *extent);
         narrower.then(|| (range.name.clone(), Range::constant(range.low, range.high)))
     });
@@ -229,8 +236,9 @@ impl From<NoPartition> for ErrorKind {
 fn other(arg: &Arg, first: &Tensor, piece: &Expr) -> Result<(Vec<Name>, Expr), ErrorKind> {
     let rank_of_target = first.shape().rank();
     let names = |exprs: &[&Expr]| match piece.node() {
-        Node::Assign { target, .. } => iterators_of(target)
-            .unwrap_or_else(|| fresh_iterators(rank_of_target, exprs)),
+        Node::Assign { target, .. } => {
+            iterators_of(target).unwrap_or_else(|| fresh_iterators(rank_of_target, exprs))
+        }
         _ => fresh_iterators(rank_of_target, exprs),
     };
     match arg {
@@ -247,7 +255,9 @@ fn other(arg: &Arg, first: &Tensor, piece: &Expr) -> Result<(Vec<Name>, Expr), E
             }
             if rank(expr) != rank_of_target {
                 let list: Vec<Affine> = names(&[]).into_iter().map(Affine::iterator).collect();
-                let label = expr.tensor().map_or("the value of other elements", Tensor::label);
+                let label = expr
+                    .tensor()
+                    .map_or("the value of other elements", Tensor::label);
                 shape::check_rank(label, rank(expr), &list)?;
             }
             let index = fresh_iterators(rank_of_target, &[expr, piece]);
