@@ -26,6 +26,15 @@ fn message(path: &Path) -> String {
     }
 }
 
+/// Runs what waits for scripts. They run in threads of their own, and what they run in parallel
+/// waits for the threads that all share: a pool that waits for scripts must be another one.
+fn beside<T: Send>(run: impl FnOnce() -> T + Send) -> T {
+    rayon::ThreadPoolBuilder::new()
+        .build()
+        .unwrap()
+        .install(run)
+}
+
 #[test]
 fn wrong_scripts_get_messages_that_teach() {
     let mut settings = insta::Settings::clone_current();
@@ -34,7 +43,7 @@ fn wrong_scripts_get_messages_that_teach() {
     settings.set_omit_expression(true);
     let files = scripts("tests/gallery");
     assert!(files.len() >= 20, "only {} scripts", files.len());
-    let messages: Vec<String> = files.par_iter().map(|file| message(file)).collect();
+    let messages: Vec<String> = beside(|| files.par_iter().map(|file| message(file)).collect());
     settings.bind(|| {
         for (file, message) in files.iter().zip(messages) {
             let name = file.file_stem().unwrap().to_str().unwrap();
@@ -47,7 +56,7 @@ fn wrong_scripts_get_messages_that_teach() {
 #[test]
 fn damaged_scripts_are_no_internal_errors() {
     let files = scripts("tests/gallery");
-    files.par_iter().enumerate().for_each(|(k, file)| {
+    let damage = |(k, file): (usize, &PathBuf)| {
         let mut seed = k as u64;
         let mut random = |below: usize| {
             seed = seed
@@ -78,5 +87,6 @@ fn damaged_scripts_are_no_internal_errors() {
                 assert!(has_place, "{damaged}\n{shown}");
             }
         }
-    });
+    };
+    beside(|| files.par_iter().enumerate().for_each(damage));
 }

@@ -8,6 +8,7 @@
 
 mod asked;
 mod check;
+pub mod complement;
 mod concurrent;
 mod dataflow;
 mod directions;

@@ -1,7 +1,6 @@
 //! From tensor expressions to loop nests.
 
 pub mod build;
-mod complement;
 pub mod flatten;
 mod overwrite;
 pub mod partition;

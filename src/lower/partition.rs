@@ -4,9 +4,9 @@
 //! it reads.
 
 use super::build::{NoNest, build};
-use super::complement::{Stuck, complement};
 use crate::analysis::shape::Mismatch;
 use crate::ir::{Domain, Expr, Index, Name, Nest, Node, Tensor};
+use crate::legality::complement::{Stuck, complement};
 use crate::legality::partition::{Assigned, assigned, hole, overlap, reads};
 
 /// Why assignments are not the pieces of one.
@@ -16,7 +16,7 @@ pub enum NoPartition {
     #[error("there are no pieces")]
     Empty,
     /// Something else among the pieces.
-    #[error("piece {piece} is no assignment")]
+    #[error("piece {piece} is not an assignment")]
     NotAnAssignment {
         /// Counted from 1.
         piece: usize,
@@ -28,7 +28,7 @@ pub enum NoPartition {
         piece: usize,
     },
     /// Two pieces assign one element.
-    #[error("pieces {} and {} both assign {element}: {} and {}", .pieces[0], .pieces[1], .iterations[0], .iterations[1])]
+    #[error("pieces {} and {} both assign {element}: at {}, and at {}", .pieces[0], .pieces[1], .iterations[0], .iterations[1])]
     Overlap {
         /// Counted from 1.
         pieces: [usize; 2],
@@ -36,6 +36,16 @@ pub enum NoPartition {
         element: String,
         /// Where each of them does.
         iterations: [String; 2],
+    },
+    /// Pieces of different ranks.
+    #[error("piece {piece} has a target with {}, and that of piece 1 has {}", dimensions(*.rank), dimensions(*.first))]
+    Ranks {
+        /// Counted from 1.
+        piece: usize,
+        /// Of its target.
+        rank: usize,
+        /// Of the target of the first piece.
+        first: usize,
     },
     /// No piece assigns an element.
     #[error("no piece assigns {element}")]
@@ -101,6 +111,7 @@ impl NoPartition {
             }
             NoPartition::TooMany => "write the elements that are left as pieces of their own",
             NoPartition::Circle { .. } => "assign to another tensor",
+            NoPartition::Ranks { .. } => "the pieces are parts of one tensor",
             NoPartition::Unknown { .. } | NoPartition::Shape(_) => return None,
         })
     }
@@ -231,7 +242,14 @@ fn ordered(tensor: &Tensor, all: &[Expr], known: &[Assigned]) -> Result<Vec<Expr
     Ok(order)
 }
 
-fn unknown(error: crate::poly::Error) -> NoPartition {
+fn dimensions(rank: usize) -> String {
+    match rank {
+        1 => "1 dimension".to_owned(),
+        rank => format!("{rank} dimensions"),
+    }
+}
+
+fn unknown(error: impl std::fmt::Display) -> NoPartition {
     NoPartition::Unknown {
         why: error.to_string(),
     }
@@ -249,7 +267,7 @@ fn iteration(at: &[(Name, i64)]) -> String {
         .map(|(n, value)| format!("{n} = {value}"))
         .collect();
     match values.is_empty() {
-        true => "always".to_owned(),
+        true => "its only iteration".to_owned(),
         false => values.join(", "),
     }
 }

@@ -207,10 +207,12 @@ fn is_unnamed(expr: &ir::Expr) -> bool {
 fn onto(name: &str, tensor: &Tensor, new: &ir::Expr) -> std::result::Result<Dynamic, Failure> {
     match retarget(new, tensor) {
         Ok(assignment) => Ok(Dynamic::from(assignment)),
-        Err(error) => Err(Failure::new(format!(
-            "the assignment does not fit `{name}`: {}",
-            error.kind
-        ))
-        .help(format!("`let {name} = ...` makes a new tensor instead"))),
+        Err(error) => {
+            let other = format!("`let {name} = ...` makes a new tensor instead");
+            let help = error.help();
+            let help = help.map_or(other.clone(), |help| format!("{help}; {other}"));
+            let what = format!("the assignment does not fit `{name}`: {}", error.kind);
+            Err(Failure::new(what).help(help))
+        }
     }
 }

@@ -131,5 +131,7 @@ fn targets_go_on_from_what_they_hold() {
     )
     .unwrap();
     let assignment = eq::eq(&quotient, &arrow([], "i")).unwrap();
-    assert!(build(&bind("y", assignment)).is_err());
+    // Each element is divided once, by the whole sum.
+    let text = build(&bind("y", assignment)).unwrap().to_string();
+    assert!(text.contains("y[i] /= y_sum[]"), "{text}");
 }

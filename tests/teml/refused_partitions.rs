@@ -85,13 +85,11 @@ pub fn partitions() -> Vec<Case> {
         ),
         pieces(
             &[&upper, &square],
-            Mismatch::Rank {
-                tensor: "the target of the first piece".to_owned(),
-                rank: 1,
-                given: 2,
-                list: "0, 1".to_owned(),
-            }
-            .into(),
+            refused(NoPartition::Ranks {
+                piece: 2,
+                rank: 2,
+                first: 1,
+            }),
         ),
         pieces(
             &[&upper, &of_integers],

@@ -1,6 +1,7 @@
 //! Reads the canonical text of nests and expressions back.
 
 mod cursor;
+mod pieces;
 mod types;
 mod value;
 
@@ -11,6 +12,7 @@ use super::nest::Nest;
 use super::tensor::Tensor;
 use super::tree::Tree;
 use cursor::Cursor;
+use pieces::pieces;
 use std::sync::Arc;
 
 /// Where a text stops being a nest, and why.
@@ -53,9 +55,10 @@ pub fn parse_expr(text: &str) -> Result<Expr, ParseError> {
             let line = *line;
             ParseError { line, what }
         }),
+        ([_, _, ..], _) => pieces(&lines, &tensors),
         _ => Err(ParseError {
             line: lines.get(1).map_or(1, |(line, ..)| *line),
-            what: "expected declarations and one line with an expression".to_owned(),
+            what: "expected declarations and an expression".to_owned(),
         }),
     }
 }

@@ -150,10 +150,23 @@ pub fn with_shapes(expr: &Expr) -> Result<Expr, ErrorKind> {
         }
         Node::Pieces { pieces, otherwise } => {
             let pieces: Result<_, ErrorKind> = pieces.iter().map(with_shapes).collect();
-            Ok(Expr::new(Node::Pieces {
-                pieces: pieces?,
-                otherwise: otherwise.clone(),
-            }))
+            let otherwise = otherwise.as_ref().map(|rest| match rest.node() {
+                // Its indices are judged where no piece assigns.
+                Node::Assign {
+                    target,
+                    value,
+                    within,
+                    elsewhere,
+                } => Ok(Expr::new(Node::Assign {
+                    target: target.clone(),
+                    value: with_shapes(value)?,
+                    within: within.clone(),
+                    elsewhere: *elsewhere,
+                })),
+                _ => Err(ErrorKind::Misdeclared),
+            });
+            let (pieces, otherwise) = (pieces?, otherwise.transpose()?);
+            Ok(Expr::new(Node::Pieces { pieces, otherwise }))
         }
     }
 }

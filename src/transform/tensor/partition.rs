@@ -31,10 +31,10 @@
 //!
 //! Every element is assigned once. Those that no piece assigns get the number `otherwise`, or the
 //! elements of that tensor or that assignment; the target itself keeps what it holds. `build` makes
-//! loops for each piece and for what is left, so that no loop tests where it is.
+//! loops for each piece and for the remaining elements, so that no loop tests where it is.
 //!
-//! All values are over what the tensors held before: a piece runs before those that assign what it
-//! reads.
+//! All values are over what the tensors held before: a piece that reads elements of the target runs
+//! before the pieces that assign them.
 //!
 //! ```rhai
 //! let u = tensor([6, 6]);
@@ -129,6 +129,14 @@ pub fn partition(
     let Some(&(first, piece)) = typed.or(targets.first()) else {
         return Err(refused(NoPartition::Empty));
     };
+    let ranks = targets.iter().map(|(tensor, _)| tensor.shape().rank());
+    let rank_of_first = targets[0].0.shape().rank();
+    for (k, rank) in ranks.enumerate() {
+        if rank != rank_of_first {
+            let (piece, first) = (k + 1, rank_of_first);
+            return Err(refused(NoPartition::Ranks { piece, rank, first }));
+        }
+    }
     let rest = otherwise.map(|arg| {
         let rest = other(arg, first, piece);
         rest.map_err(|kind| Error::from(kind).at_argument(1))
@@ -332,10 +340,6 @@ fn extents_of(otherwise: Option<&Arg>) -> Option<Shape> {
 fn greatest(first: &Tensor, shapes: &[Shape]) -> Result<Shape, ErrorKind> {
     let mut extents = vec![1; first.shape().rank()];
     for shape in shapes {
-        if shape.rank() != extents.len() {
-            let list: Vec<Affine> = (0..shape.rank() as i64).map(Affine::constant).collect();
-            shape::check_rank("the target of the first piece", extents.len(), &list)?;
-        }
         for (greatest, extent) in extents.iter_mut().zip(shape.extents()) {
             *greatest = (*greatest).max(i64::try_from(*extent).unwrap_or(i64::MAX));
         }

@@ -4,7 +4,7 @@ use super::NoTrace;
 use super::assignment::assignment_text;
 use super::replay::{builds, one_step};
 use crate::analysis::position;
-use crate::ir::{Arg, Elem, Given, Invocation, LoopRef, Nest, Step, Taken, Tensor};
+use crate::ir::{Arg, Elem, Expr, Given, Invocation, LoopRef, Nest, Node, Step, Taken, Tensor};
 use crate::lower::build::written;
 use std::sync::Arc;
 
@@ -172,6 +172,11 @@ impl Program {
             (true, [text @ Arg::Word(_)]) => return Ok(format!("{}({})", step.op, text.script())),
             _ => return Err(NoTrace::Unknown),
         };
+        if !is_plain(assignment) {
+            // The loops say it all.
+            let made = one_step(None, 1, step)?;
+            return Ok(format!("nest({})", Arg::Word(made.to_string()).script()));
+        }
         let written = written(assignment).map_err(|_| NoTrace::Unknown)?;
         self.lines.push(assignment_text(assignment, &written)?);
         let name = assignment.tensor().map_or("", |t| t.label());
@@ -206,6 +211,24 @@ impl Program {
         self.lines.push(format!("let {name} = {text};"));
         name
     }
+}
+
+/// Whether an assignment is one statement in loops whose ranges follow from the tensors.
+fn is_plain(assignment: &Expr) -> bool {
+    let whole = |e: &Expr| match e.node() {
+        Node::Assign { within, .. } | Node::Reduce { within, .. } => within.is_empty(),
+        Node::Pieces { .. } => false,
+        _ => true,
+    };
+    let mut open = vec![assignment];
+    while let Some(e) = open.pop() {
+        if !whole(e) {
+            return false;
+        }
+        open.extend(e.children());
+    }
+    let statements = written(assignment).map(|nest| nest.steps());
+    statements.is_ok_and(|statements| statements == 1)
 }
 
 /// Whether `nest` was made by these steps.

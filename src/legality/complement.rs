@@ -5,9 +5,9 @@
 //! elements is split at one condition after the other, so that its parts share no element: those
 //! that violate the first one, those that satisfy it and violate the second one, and so on.
 
+use super::partition::Assigned;
 use crate::analysis::shape::IteratorRange;
 use crate::ir::{Affine, Domain, Name, Range, Tensor};
-use crate::legality::partition::Assigned;
 use crate::poly::{self, Linear, Piece, Relation, Set};
 
 /// No more parts than this are made.

@@ -1,0 +1,61 @@
+//! Reads assignments in pieces.
+
+use super::{Cursor, Line, ParseError, whole};
+use crate::ir::domain::Domain;
+use crate::ir::expr::{Expr, Index, Node};
+use crate::ir::range::Range;
+use crate::ir::tensor::Tensor;
+
+/// What follows the assignment to all elements that no piece assigns.
+const OTHERWISE: &str = " otherwise";
+
+/// Assignments, one in each line, which are the pieces of one.
+pub(super) fn pieces(lines: &[Line<'_>], tensors: &[Tensor]) -> Result<Expr, ParseError> {
+    let mut pieces = Vec::with_capacity(lines.len());
+    let mut otherwise = None;
+    for (line, indent, text) in lines {
+        let at = |what: String| ParseError { line: *line, what };
+        let rest = text.strip_suffix(OTHERWISE);
+        let assignment = whole(rest.unwrap_or(text), tensors, Cursor::root).map_err(at)?;
+        if *indent > 0 || otherwise.is_some() || !assignment.is_assignment() {
+            return Err(at("expected the assignments of pieces".to_owned()));
+        }
+        match rest {
+            None => pieces.push(assignment),
+            Some(_) => otherwise = Some(everywhere(&assignment).map_err(at)?),
+        }
+    }
+    match pieces.is_empty() {
+        true => Err(ParseError {
+            line: 1,
+            what: "expected the assignments of pieces".to_owned(),
+        }),
+        false => Ok(Expr::new(Node::Pieces { pieces, otherwise })),
+    }
+}
+
+/// An assignment to all elements of its target, each by an iterator of its own per dimension.
+fn everywhere(assignment: &Expr) -> Result<Expr, String> {
+    let wrong = || "expected one iterator per dimension".to_owned();
+    let Node::Assign { target, value, .. } = assignment.node() else {
+        return Err(wrong());
+    };
+    let mut ranges = Vec::new();
+    if let Node::Access {
+        tensor,
+        index: Index::At(index),
+    } = target.node()
+    {
+        for (a, extent) in index.iter().zip(tensor.shape().extents()) {
+            let end = i64::try_from(*extent).unwrap_or(i64::MAX);
+            let name = a.as_iterator().ok_or_else(wrong)?;
+            ranges.push((name.clone(), Range::constant(0, end)));
+        }
+    }
+    Ok(Expr::new(Node::Assign {
+        target: target.clone(),
+        value: value.clone(),
+        within: Domain::new(ranges),
+        elsewhere: None,
+    }))
+}
