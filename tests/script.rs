@@ -548,7 +548,6 @@ fn operators_pair_entries() {
 #[test]
 fn only_operands_may_be_numbers() {
     for script in [
-        "let x = eq(1, [i]);",
         "let x = vsum(2.5, [i]);",
         "let x = build(3);",
         "let x = vexp(1, [i]);",

@@ -15,7 +15,7 @@
 //!     y[i] += A[i][j] * x[j]
 //! ```
 //!
-//! The nest is perfect. The initialization of a reduction is a fill before it, and so is the number
+//! The nest is perfect, unless it has temporaries. The initialization of a reduction is a fill before it, and so is the number
 //! for the elements that the loops do not reach (`elsewhere`). Loops are named after their
 //! iterators: first the iterators of the target, then the summed ones, each in order of appearance.
 //! Iterators all called i1, i2 … (one letter and a number) are ordered by number, as TeML numbers
@@ -54,11 +54,31 @@
 //! The polyhedral library decides exactly whether another order is right. Without it, an assignment
 //! that reads other elements gets a temporary.
 //!
+//! A sum moves outward of `*`, `neg` and the dividend of a floating-point quotient. Any other
+//! reduction that is an operand has a temporary: a number, or a tensor where its elements are used
+//! several times.
+//!
+//! ```rhai
+//! let A = tensor([4, 5]);
+//! let x = tensor([5]);
+//! let y = tensor([4]);
+//! y = eq(2 * vsum(vmul(A, x, [[i, j], [j]]), [j]) + 3 * vat(y, [i]), [i]);
+//! print(build(y));
+//! ```
+//!
+//! ```text
+//! f64 y[4], A[4][5], x[5]
+//! for i in 0..4
+//!   local f64 y_sum[]
+//!   fill y_sum[] = 0
+//!   for j in 0..5
+//!     y_sum[] += A[i][j] * x[j]
+//!   y[i] = 2 * y_sum[] + 3 * y[i]
+//! ```
+//!
 //! Refuses: virtual expressions; an iterator that occurs only in the value, unless the target
-//! accumulates onto itself; a sum below anything but `*`, `neg` and the dividend of a
-//! floating-point quotient; another reduction below any operation; several iterations that assign,
-//! or may assign, one element; a number `elsewhere` that differs from the number that a reduction
-//! of the target begins from.
+//! accumulates onto itself; several iterations that assign, or may assign, one element; a number
+//! `elsewhere` that differs from the number that a reduction of the target begins from.
 //!
 //! Source: TeML eq. 19; initialization: §4.2.3; in place: Ullrich, Detection and Exploitation of
 //! Data-Parallelism in Assignments of Multi-Dimensional Tensors, 2018, Def. 2.

@@ -2,29 +2,29 @@
 
 use crate::{printed, teml};
 
-const N: usize = 5;
+pub const N: usize = 5;
 
 /// A matrix and two vectors, as the scripts below initialize them.
 const TENSORS: &str = "let A = tensor([5, 5]); init(A, |p, q| p * 1.5 - q + (p * q) % 3);
     let x = tensor([5]); init(x, |p| 2.0 - p * 0.5);
     let y = tensor([5]); init(y, |p| p * p * 0.25 - 1.0);\n";
 
-fn a(i: usize, j: usize) -> f64 {
+pub fn a(i: usize, j: usize) -> f64 {
     let (p, q) = (i as f64, j as f64);
     p * 1.5 - q + (i * j % 3) as f64
 }
 
-fn x(i: usize) -> f64 {
+pub fn x(i: usize) -> f64 {
     2.0 - i as f64 * 0.5
 }
 
-fn y(i: usize) -> f64 {
+pub fn y(i: usize) -> f64 {
     let p = i as f64;
     p * p * 0.25 - 1.0
 }
 
 /// The numbers of an array that a script computes.
-fn numbers(script: &str, array: &str) -> Vec<f64> {
+pub fn numbers(script: &str, array: &str) -> Vec<f64> {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("array.npy");
     let script = format!("{TENSORS}{script} save({array}, \"{}\");", file.display());
@@ -38,9 +38,10 @@ fn numbers(script: &str, array: &str) -> Vec<f64> {
         .collect()
 }
 
-/// That `name = value` computes so many numbers, in row-major order.
-fn computes(name: &str, value: &str, expected: &[f64]) {
+/// That `name = value` computes so many numbers, in row-major order; `let name` is a new tensor.
+pub fn computes(name: &str, value: &str, expected: &[f64]) {
     let script = format!("{name} = {value};");
+    let name = name.trim_start_matches("let ");
     let computed = numbers(&script, &format!("run(build({name})).{name}"));
     assert_eq!(computed.len(), expected.len(), "{value}: {computed:?}");
     for (k, (computed, expected)) in computed.iter().zip(expected).enumerate() {

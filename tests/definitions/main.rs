@@ -9,6 +9,7 @@ mod forms;
 mod given;
 mod messages;
 mod names;
+mod pieces;
 mod ranges;
 mod unused;
 
