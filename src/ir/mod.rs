@@ -35,6 +35,6 @@ pub use parse::{ParseError, parse_expr, parse_nest};
 pub use path::{Path, Site, Step, Taken};
 pub use range::{Hints, Prefetch, Range, Schedule, Sharing};
 pub use substitute::fresh_name;
-pub use tensor::{Shape, ShapeError, Tensor};
+pub use tensor::{Shape, ShapeError, Tensor, Triangle};
 pub use text::{Infix, Line};
 pub use tree::{Fill, Loop, Origin, Stmt, Tree};

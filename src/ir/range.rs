@@ -55,6 +55,30 @@ impl Range {
         }
     }
 
+    /// The range without constant bounds that another bound implies, given the least and the
+    /// greatest value of each.
+    #[must_use]
+    pub fn without_slack(&self, interval: &dyn Fn(&Affine) -> Option<(i64, i64)>) -> Range {
+        let binding = |bounds: &[Affine], least: bool| -> Vec<Affine> {
+            let met = |a: &Affine| {
+                let Some(constant) = a.as_constant() else {
+                    return false;
+                };
+                let mut others = bounds.iter().filter(|b| *b != a).filter_map(interval);
+                others.any(|(low, high)| match least {
+                    true => low >= constant,
+                    false => high <= constant,
+                })
+            };
+            bounds.iter().filter(|a| !met(a)).cloned().collect()
+        };
+        Range {
+            lower: binding(&self.lower, true),
+            upper: binding(&self.upper, false),
+            step: self.step,
+        }
+    }
+
     /// The range with `by` added to all bounds.
     #[must_use]
     pub fn shifted(&self, by: &Affine) -> Range {

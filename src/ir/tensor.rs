@@ -3,6 +3,7 @@
 use super::elem::Elem;
 use super::name::Name;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 /// The extents of a tensor's dimensions, each at least 1; rank 0 is a scalar.
@@ -80,12 +81,73 @@ impl fmt::Display for Shape {
     }
 }
 
-#[derive(Debug, PartialEq, Eq, Hash)]
+/// The triangle of a matrix outside of which all elements are zeros.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Triangle {
+    /// `A[i][j]` with j at most i.
+    Lower,
+    /// `A[i][j]` with j at least i.
+    Upper,
+}
+
+impl Triangle {
+    /// The names, as scripts give them.
+    pub const WORDS: &[&str] = &["lower", "upper"];
+
+    /// The triangle of that name.
+    pub fn from_word(word: &str) -> Option<Triangle> {
+        match word {
+            "lower" => Some(Triangle::Lower),
+            "upper" => Some(Triangle::Upper),
+            _ => None,
+        }
+    }
+
+    /// The name.
+    pub fn word(self) -> &'static str {
+        match self {
+            Triangle::Lower => "lower",
+            Triangle::Upper => "upper",
+        }
+    }
+
+    /// Whether an element is in it.
+    pub fn has(self, row: u64, column: u64) -> bool {
+        match self {
+            Triangle::Lower => column <= row,
+            Triangle::Upper => column >= row,
+        }
+    }
+}
+
+#[derive(Debug)]
 struct Data {
     name: Option<Name>,
     shape: Shape,
     elem: Elem,
     scalar: bool,
+    triangle: Option<Triangle>,
+}
+
+impl Data {
+    /// What a tensor is, whatever is known of its elements.
+    fn key(&self) -> (&Option<Name>, &Shape, Elem, bool) {
+        (&self.name, &self.shape, self.elem, self.scalar)
+    }
+}
+
+impl PartialEq for Data {
+    fn eq(&self, other: &Data) -> bool {
+        self.key() == other.key()
+    }
+}
+
+impl Eq for Data {}
+
+impl Hash for Data {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.key().hash(state);
+    }
 }
 
 /// A tensor that is backed by memory; cheap to clone, equal by structure.
@@ -103,6 +165,7 @@ impl Tensor {
             shape,
             elem,
             scalar,
+            triangle: None,
         }))
     }
 
@@ -114,6 +177,7 @@ impl Tensor {
             shape,
             elem,
             scalar,
+            triangle: None,
         }))
     }
 
@@ -125,7 +189,26 @@ impl Tensor {
             shape: self.0.shape.clone(),
             elem: self.0.elem,
             scalar: self.0.scalar,
+            triangle: self.0.triangle,
         }))
+    }
+
+    /// The same matrix, of which all elements outside of a triangle are zeros.
+    #[must_use]
+    pub fn triangular(&self, triangle: Triangle) -> Tensor {
+        Tensor(Arc::new(Data {
+            name: self.0.name.clone(),
+            shape: self.0.shape.clone(),
+            elem: self.0.elem,
+            scalar: self.0.scalar,
+            triangle: Some(triangle),
+        }))
+    }
+
+    /// The triangle outside of which all elements are zeros, if that is known of it. It is no part
+    /// of equality.
+    pub fn triangle(&self) -> Option<Triangle> {
+        self.0.triangle
     }
 
     /// The same tensor with another extent of its last dimension, if it has one.
@@ -139,6 +222,7 @@ impl Tensor {
             shape,
             elem: self.0.elem,
             scalar: self.0.scalar,
+            triangle: None,
         }))
     }
 

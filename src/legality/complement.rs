@@ -276,23 +276,8 @@ fn domain(tensor: &Tensor, names: &[Name], conditions: &[Condition]) -> Option<D
                 }
             }
         }
-        let mut range = range.substitute(&|_| None);
         let interval = |a: &Affine| a.interval(&|name| boxes.iter().find(|(n, _)| n == name)?.1);
-        let binding = |bounds: &[Affine], least: bool| -> Vec<Affine> {
-            let met = |a: &Affine| {
-                let Some(constant) = a.as_constant() else {
-                    return false;
-                };
-                let mut others = bounds.iter().filter(|b| *b != a).filter_map(&interval);
-                others.any(|(low, high)| match least {
-                    true => low >= constant,
-                    false => high <= constant,
-                })
-            };
-            bounds.iter().filter(|a| !met(a)).cloned().collect()
-        };
-        range.lower = binding(&range.lower, true);
-        range.upper = binding(&range.upper, false);
+        let mut range = range.substitute(&|_| None).without_slack(&interval);
         if let Some((residue, by)) = multiple {
             let [lower] = range.lower.as_slice() else {
                 return None;

@@ -129,9 +129,10 @@ impl Data {
     /// That the data can be the elements of `tensor`.
     ///
     /// # Errors
-    /// [`RuntimeError::DataLength`], [`RuntimeError::DataType`], [`RuntimeError::NotAnElement`]
-    /// or [`RuntimeError::NoRange`].
+    /// [`RuntimeError::DataLength`], [`RuntimeError::DataType`], [`RuntimeError::NotAnElement`],
+    /// [`RuntimeError::NoRange`] or [`RuntimeError::NotTriangular`].
     pub fn check(&self, tensor: &Tensor) -> Result<(), RuntimeError> {
+        self.check_triangle(tensor)?;
         let label = || tensor.label().to_owned();
         match self {
             Data::Pattern(_) | Data::Unset => Ok(()),
@@ -158,6 +159,48 @@ impl Data {
                 }
             }
         }
+    }
+
+    /// That a triangular matrix has zeros outside of its triangle.
+    fn check_triangle(&self, tensor: &Tensor) -> Result<(), RuntimeError> {
+        let (Some(triangle), [rows, columns]) = (tensor.triangle(), tensor.shape().extents())
+        else {
+            return Ok(());
+        };
+        let wrong = (0..*rows).into_par_iter().find_map_first(|row| {
+            let outside = (0..*columns).filter(|column| !triangle.has(row, *column));
+            let mut elements = outside.map(|column| {
+                let value = self.value(tensor.elem(), row * columns + column);
+                (column, value.filter(|value| to_f64(*value) != 0.0))
+            });
+            elements.find_map(|(column, value)| Some((row, column, value?)))
+        });
+        match wrong {
+            None => Ok(()),
+            Some((row, column, value)) => Err(RuntimeError::NotTriangular {
+                tensor: tensor.label().to_owned(),
+                triangle,
+                row,
+                column,
+                value,
+            }),
+        }
+    }
+
+    /// The data inside of the triangle of a triangular matrix, and zeros outside.
+    #[must_use]
+    pub fn inside_triangle(self, tensor: &Tensor) -> Data {
+        let (Some(triangle), [_, columns]) = (tensor.triangle(), tensor.shape().extents()) else {
+            return self;
+        };
+        let element = |x: u64| {
+            let inside = triangle.has(x / columns, x % columns);
+            let value = self.value(tensor.elem(), x).filter(|_| inside);
+            value.unwrap_or(Scalar::Integer(0))
+        };
+        let elements: Vec<Scalar> = (0..tensor.shape().elements()).map(element).collect();
+        let values = Values::new(tensor, &elements);
+        values.map_or(self, |values| Data::Values(Arc::new(values)))
     }
 
     /// Writes the data into `buffer`, which holds `tensor`.

@@ -2,7 +2,7 @@
 
 use super::buffer::Scalar;
 use super::compare::Comparison;
-use crate::ir::Elem;
+use crate::ir::{Elem, Triangle};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -101,6 +101,22 @@ pub enum RuntimeError {
         /// Its element type.
         elem: Elem,
         /// The value.
+        value: Scalar,
+    },
+    /// An element of a triangular matrix outside of its triangle.
+    #[error(
+        "`{tensor}` was said to be {} triangular, and {tensor}[{row}][{column}] is {value}", .triangle.word()
+    )]
+    NotTriangular {
+        /// The tensor's name.
+        tensor: String,
+        /// The triangle outside of which there are to be zeros.
+        triangle: Triangle,
+        /// The indices of the element.
+        row: u64,
+        /// The second one.
+        column: u64,
+        /// The element.
         value: Scalar,
     },
     /// Values of another type than the tensor's elements.

@@ -99,6 +99,7 @@ impl ErrorKind {
                 "dimensions with the same index need the same extent, unless another index, such \
                  as `i + 1`, limits the iterator"
             }
+            K::NotAMatrix { .. } => "declare it: `let L = triangular(tensor([9, 9]), \"lower\")`",
             K::NoFormal { .. } => "list it after `->`, or sum over it with `vsum`",
             K::NoNest(NoNest::NotAnAssignment { .. }) => {
                 "assign it to a tensor: `let A = eq(x, [i, j])`, or use add, sub, mul, div"

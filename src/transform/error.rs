@@ -204,6 +204,12 @@ pub enum ErrorKind {
         /// Those that it has.
         has: Vec<Name>,
     },
+    /// What only a matrix can be.
+    #[error("{what} is not a tensor with 2 dimensions")]
+    NotAMatrix {
+        /// What was given.
+        what: String,
+    },
     /// An iterator is listed twice.
     #[error("`{iterator}` is listed twice")]
     Repeated {

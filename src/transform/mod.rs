@@ -20,6 +20,7 @@ pub static OPS: &[&Op] = &[
     &tensor::declare::TENSOR,
     &tensor::declare::SCALAR,
     &tensor::vat::VAT,
+    &tensor::triangular::TRIANGULAR,
     &tensor::eq::EQ,
     &tensor::partition::PARTITION,
     &tensor::veq::VEQ,

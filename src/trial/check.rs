@@ -27,7 +27,7 @@ pub struct Progress {
 
 /// What all steps of a trial need.
 pub(super) struct Trial<'a> {
-    pub inputs: &'a Inputs,
+    pub inputs: Inputs,
     pub settings: &'a Settings,
     pub control: &'a Control,
     progress: &'a (dyn Fn(Progress) + Sync),
@@ -51,19 +51,20 @@ impl<'a> Trial<'a> {
     /// A trial of `total` steps that runs `kernels`.
     pub fn new(
         kernels: &[&Kernel],
-        inputs: &'a Inputs,
+        inputs: &Inputs,
         settings: &'a Settings,
         control: &'a Control,
         (progress, total): (&'a (dyn Fn(Progress) + Sync), usize),
     ) -> Trial<'a> {
+        let tensors = all_tensors(kernels);
         Trial {
-            inputs,
+            inputs: inputs.settled(&tensors),
             settings,
             control,
             progress,
             done: AtomicUsize::new(0),
             total,
-            tensors: all_tensors(kernels),
+            tensors,
         }
     }
 
@@ -176,7 +177,7 @@ impl<'a> Trial<'a> {
         self.begin(&format!("checking {} by definition", candidate.label));
         let reference = Reference {
             candidate,
-            inputs: self.inputs,
+            inputs: &self.inputs,
             tensors: &self.tensors,
             control: self.control,
         };

@@ -41,6 +41,7 @@ pub fn export(
         .collect::<Result<_, _>>()?;
     // Numbered as in a comparison, so that inputs are the same.
     let tensors = all_tensors(&kernels.iter().collect::<Vec<_>>());
+    let inputs = inputs.settled(&tensors);
     let mut reference = naive(first);
     reference.label = free_label("reference", candidates);
     let plain = generate(&reference, settings.reductions)?;

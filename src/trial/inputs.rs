@@ -19,6 +19,20 @@ impl Inputs {
         self.0.get(name)
     }
 
+    /// The same with contents for triangular matrices among `tensors` that nothing was set for.
+    pub(super) fn settled(&self, tensors: &[Tensor]) -> Inputs {
+        let mut inputs = self.clone();
+        for tensor in tensors.iter().filter(|t| t.triangle().is_some()) {
+            if let Some(name) = tensor.name()
+                && self.get(name).is_none()
+            {
+                let data = self.data(tensor, tensors).inside_triangle(tensor);
+                inputs.set(name.clone(), data);
+            }
+        }
+        inputs
+    }
+
     /// The contents of `tensor`, whose place among `tensors` numbers its pattern.
     pub(super) fn data(&self, tensor: &Tensor, tensors: &[Tensor]) -> Data {
         let set = tensor.name().and_then(|name| self.0.get(name));

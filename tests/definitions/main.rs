@@ -11,6 +11,7 @@ mod messages;
 mod names;
 mod pieces;
 mod ranges;
+mod triangular;
 mod unused;
 
 use std::io::Write;

@@ -196,6 +196,7 @@ fn every_refusal_has_a_case() {
         K::NotFree { .. } => "NotFree",
         K::NotAnIterator { .. } => "NotAnIterator",
         K::NoFormal { .. } => "NoFormal",
+        K::NotAMatrix { .. } => "NotAMatrix",
         K::Repeated { .. } => "Repeated",
         K::NoNest(NoNest::NotAnAssignment { .. }) => "NoNest::NotAnAssignment",
         K::NoNest(NoNest::Unnamed) => "NoNest::Unnamed",

@@ -1,4 +1,4 @@
-//! Pieces that are not those of one assignment.
+//! Pieces that are not those of one assignment, and matrices that are none.
 
 use crate::refusals::Case;
 use crate::trees::*;
@@ -8,6 +8,7 @@ use teml::lower::build::NoNest;
 use teml::lower::partition::NoPartition;
 use teml::transform::tensor::eq::{eq_over, eq_within};
 use teml::transform::tensor::partition::PARTITION;
+use teml::transform::tensor::triangular::TRIANGULAR;
 use teml::transform::tensor::vat::vat;
 use teml::transform::{Arg, Arrow, ErrorKind};
 
@@ -62,7 +63,14 @@ pub fn partitions() -> Vec<Case> {
     let digits = teml::ir::parse_expr("f64 x[81], M[9][9]\nx[9*i + j] = M[i][j] where i in 0..4")
         .map(|e| teml::transform::tensor::with_shapes(&e).unwrap())
         .unwrap();
+    let not_a_matrix = |expr: &Expr, what: &str| {
+        let args = vec![Arg::Expr(expr.clone()), Arg::Word("lower".to_owned())];
+        let what = what.to_owned();
+        Case::new(&TRIANGULAR, args, ErrorKind::NotAMatrix { what }).at(0)
+    };
     vec![
+        not_a_matrix(&a, "A"),
+        not_a_matrix(&square, "□"),
         pieces(&[], refused(NoPartition::Empty)),
         pieces(
             &[&upper, &a],

@@ -61,6 +61,7 @@
 
 use super::operand::{indexed, typed};
 use super::partition::retargeted;
+use super::triangular::of_target;
 use crate::analysis::bounds::Bounds;
 use crate::analysis::shape::{self, IteratorRange, Mismatch, Place};
 use crate::ir::{
@@ -371,17 +372,24 @@ fn assign_onto(
         }
         .into());
     }
-    let index = match tensor.is_scalar() {
+    let at = match tensor.is_scalar() {
         true => Index::Forbidden,
         false => Index::At(index.to_vec()),
     };
-    let target = Expr::access(tensor.clone(), index);
-    let assignment = Expr::new(Node::Assign {
-        target,
-        value: value.clone(),
-        within,
-        elsewhere,
-    });
+    let target = Expr::access(tensor.clone(), at);
+    let over = |within: Domain| {
+        Expr::new(Node::Assign {
+            target: target.clone(),
+            value: value.clone(),
+            within,
+            elsewhere,
+        })
+    };
+    let assignment = over(within.clone());
+    let assignment = match tensor.triangle() {
+        Some(_) => over(of_target(tensor, index, within, &assignment)),
+        None => assignment,
+    };
     if !assignment.is_in_limits() {
         return Err(ErrorKind::TooComplex.into());
     }

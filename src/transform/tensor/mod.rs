@@ -12,6 +12,7 @@ mod operand;
 pub mod partition;
 pub mod reduce;
 pub mod select;
+pub mod triangular;
 pub mod vat;
 pub mod vcontract;
 pub mod veq;

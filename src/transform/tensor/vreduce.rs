@@ -63,6 +63,7 @@
 use super::eq::with_ranges;
 use super::infer::{abstraction, binary, reduce_within};
 use super::operand::{carried, constant, describe, fresh_iterators, indexed, positional, rank};
+use super::triangular::of_terms;
 use crate::analysis::shape;
 use crate::ir::{Affine, BinaryOp, Domain, Expr, Name, Reduction};
 use crate::transform::{Arg, Error, ErrorKind, Kind, Number, Op, Param, Returns, Value};
@@ -275,12 +276,16 @@ impl Terms {
         let value = match self.over.is_empty() {
             true => self.body,
             false => {
-                reduce_within(reduction, self.over, self.within, self.body).map_err(|kind| {
-                    match kind {
+                let within = match reduction {
+                    Reduction::Sum => of_terms(&self.body, &self.over, self.within),
+                    _ => self.within,
+                };
+                reduce_within(reduction, self.over, within, self.body).map_err(
+                    |kind| match kind {
                         ErrorKind::Shape(_) => Error::from(kind).at_argument(1),
                         kind => kind.into(),
-                    }
-                })?
+                    },
+                )?
             }
         };
         let value = finish(value)?;
