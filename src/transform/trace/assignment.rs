@@ -2,35 +2,73 @@
 
 use super::NoTrace;
 use crate::ir::{
-    Arg, BinaryOp, Constant, Expr, Function, Index, Nest, Node, Reduction, Stmt, Tree,
+    Arg, BinaryOp, Constant, Domain, Expr, Function, Index, Loop, Name, Nest, Node, Reduction,
+    Stmt, Tree,
 };
 use std::sync::Arc;
 
 /// `A = eq(…);`, with sums moved outside and iterators named as `build` names them.
 pub fn assignment_text(assignment: &Expr, nest: &Nest) -> Result<String, NoTrace> {
-    let loops = nest.loops();
-    let statement = nest.lines().into_iter().find_map(|line| match line.tree {
-        Tree::Stmt(s) => Some(s.clone()),
-        _ => None,
-    });
-    let Some(s) = statement else {
+    // What is set before the loops, in loops of its own or not, is a fill.
+    let fills = nest.trees().len() > 1;
+    let mut loops: Vec<&Loop> = Vec::new();
+    let mut inner = nest.trees().last();
+    while let Some(Tree::Loop(l)) = inner {
+        loops.push(l);
+        inner = l.body.last();
+    }
+    let Some(Tree::Stmt(s)) = inner else {
         return Err(NoTrace::Unknown);
     };
     let reduced: Vec<&str> = loops
         .iter()
-        .map(|(_, l)| l.name.as_str())
+        .map(|l| l.name.as_str())
         .filter(|name| {
             !s.index
                 .iter()
                 .any(|a| a.terms().iter().any(|(n, _)| n.as_str() == *name))
         })
         .collect();
-    let fills = matches!(nest.trees(), [Tree::Fill(_), ..]);
     let elsewhere = match assignment.node() {
         Node::Assign { elsewhere, .. } => *elsewhere,
         _ => None,
     };
-    Ok(statement_text(&s, &reduced, fills, elsewhere))
+    let named = given(assignment);
+    let ranges = |of_sum: bool| {
+        let own = loops.iter().filter(|l| named.contains(&l.name));
+        let own = own.filter(|l| reduced.contains(&l.name.as_str()) == of_sum);
+        let domain = Domain::new(own.map(|l| (l.name.clone(), l.range.clone())));
+        match domain.is_empty() {
+            true => String::new(),
+            false => format!(", {}", domain.script()),
+        }
+    };
+    let ranges = Ranges {
+        target: ranges(false),
+        sum: ranges(true),
+    };
+    Ok(statement_text(s, &reduced, fills, elsewhere, &ranges))
+}
+
+/// Given ranges as arguments, behind a comma.
+struct Ranges {
+    /// Of the iterators of the target.
+    target: String,
+    /// Of those that are reduced over.
+    sum: String,
+}
+
+/// The iterators whose ranges the assignment gives.
+fn given(assignment: &Expr) -> Vec<Name> {
+    let mut found = Vec::new();
+    let mut open = vec![assignment];
+    while let Some(e) = open.pop() {
+        if let Node::Assign { within, .. } | Node::Reduce { within, .. } = e.node() {
+            found.extend(within.iter().map(|(name, _)| name.clone()));
+        }
+        open.extend(e.children());
+    }
+    found
 }
 
 fn statement_text(
@@ -38,6 +76,7 @@ fn statement_text(
     reduced: &[&str],
     fills: bool,
     elsewhere: Option<Constant>,
+    ranges: &Ranges,
 ) -> String {
     let name = s.target.label();
     let to = match s.target.is_scalar() {
@@ -51,13 +90,15 @@ fn statement_text(
         None if has_index(&s.value) && !s.target.is_scalar() => format!(", {extents:?}"),
         None => String::new(),
     };
+    let rest = format!("{rest}{}", ranges.target);
     let value = operand(&s.value);
     let reduction = |reduction: Reduction| {
         let value = match &value {
             (text, None) => text.clone(),
             (text, Some(list)) => format!("vat({text}, {list})"),
         };
-        format!("v{}({value}, [{}])", reduction.name(), reduced.join(", "))
+        let (name, over) = (reduction.name(), reduced.join(", "));
+        format!("v{name}({value}, [{over}]{})", ranges.sum)
     };
     let filled = Reduction::ALL
         .into_iter()
@@ -77,10 +118,13 @@ fn statement_text(
                 false => (value.0, value.1.unwrap_or_else(|| "()".to_owned())),
             };
             let own = if s.target.is_scalar() { "()" } else { &to };
-            format!(
-                "{name} = {}({name}, {text}, [{own}, {list}] -> {to});",
-                op.name()
-            )
+            let op = op.name();
+            match ranges.target.as_str() {
+                "" => format!("{name} = {op}({name}, {text}, [{own}, {list}] -> {to});"),
+                ranges => {
+                    format!("{name} = eq(v{op}({name}, {text}, [{own}, {list}]), {to}{ranges});")
+                }
+            }
         }
     }
 }

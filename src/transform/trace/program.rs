@@ -213,22 +213,11 @@ impl Program {
     }
 }
 
-/// Whether an assignment is one statement in loops whose ranges follow from the tensors.
+/// Whether an assignment is one statement in loops.
 fn is_plain(assignment: &Expr) -> bool {
-    let whole = |e: &Expr| match e.node() {
-        Node::Assign { within, .. } | Node::Reduce { within, .. } => within.is_empty(),
-        Node::Pieces { .. } => false,
-        _ => true,
-    };
-    let mut open = vec![assignment];
-    while let Some(e) = open.pop() {
-        if !whole(e) {
-            return false;
-        }
-        open.extend(e.children());
-    }
+    let in_pieces = matches!(assignment.node(), Node::Pieces { .. });
     let statements = written(assignment).map(|nest| nest.steps());
-    statements.is_ok_and(|statements| statements == 1)
+    !in_pieces && statements.is_ok_and(|statements| statements == 1)
 }
 
 /// Whether `nest` was made by these steps.
