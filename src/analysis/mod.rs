@@ -10,6 +10,7 @@ pub mod bounds;
 pub mod count;
 pub mod digits;
 pub mod footprint;
+pub mod implied;
 mod inside;
 pub mod outside;
 pub mod position;

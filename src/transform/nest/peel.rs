@@ -29,6 +29,7 @@
 
 use super::parts::Names;
 use super::resolve::{chain, check_positive, check_step, find};
+use crate::analysis::implied::simplified;
 use crate::analysis::bounds;
 use crate::analysis::position::splice;
 use crate::ir::{Affine, Loop, Nest, Range, Tree};
@@ -119,7 +120,14 @@ pub fn peel(nest: &Nest, reference: &LoopRef, count: i64, end: End) -> Result<Ne
                 .transpose()?,
         ],
     };
-    let trees = trees.into_iter().flatten().collect();
+    let mut trees: Vec<Tree> = trees.into_iter().flatten().collect();
+    // In the parts of a triangle, bounds follow from others.
+    if bounds::extent(&l.range).is_none() {
+        let chain = chain(nest, &position);
+        let outer = chain[..position.len() - 1].iter().map(|l| &***l);
+        let around: Vec<&Loop> = nest.context().iter().chain(outer).collect();
+        trees = simplified(&trees, &around);
+    }
     Ok(nest.with_trees(splice(nest.trees(), &position, trees)))
 }
 

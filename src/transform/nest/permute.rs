@@ -1,6 +1,7 @@
 //! Puts the loops of a perfect band into another order.
 
 use crate::analysis::bounds::Bounds;
+use crate::analysis::implied::simplified_chain;
 use crate::analysis::position::splice;
 use crate::analysis::project;
 use crate::ir::{Loop, Nest, Range, Tree};
@@ -28,24 +29,38 @@ pub(super) fn permuted(
 }
 
 /// The ranges in the new order: those that the loops have, unless bounds mention a loop that is
-/// further in now.
+/// further in now. Tiles of a triangle run only where they hold iterations, if that can be said
+/// without division.
 fn ranges(nest: &Nest, chain: &[&Arc<Loop>], order: &[&Arc<Loop>]) -> Result<Vec<Range>, Error> {
+    let boxes = Bounds::around(nest, chain.iter().map(|l| &***l));
+    let loops: Vec<&Loop> = order.iter().map(|l| &***l).collect();
     let mut pairs = order.iter().enumerate().flat_map(|(k, l)| {
         let further_in = order[k..].iter();
         further_in.map(move |inner| (*l, *inner))
     });
     let Some((l, on)) = pairs.find(|(l, inner)| l.range.mentions(&inner.name)) else {
-        return Ok(order.iter().map(|l| l.range.clone()).collect());
+        let own = || order.iter().map(|l| l.range.clone()).collect();
+        if !is_oblique(&loops) || order.iter().any(|l| l.range.step != 1) {
+            return Ok(own());
+        }
+        let found = project::ranges(&loops, &boxes);
+        return Ok(found.map_or_else(|_| own(), |ranges| simplified_chain(order, ranges)));
     };
     if order.iter().any(|l| l.range.step != 1) {
         let (inner, outer) = (l.name.clone(), on.name.clone());
         let culprits = [outer.clone(), inner.clone()];
         return Err(Error::from(ErrorKind::BoundsDepend { inner, outer }).on(nest, culprits));
     }
-    let boxes = Bounds::around(nest, chain.iter().map(|l| &***l));
-    let loops: Vec<&Loop> = order.iter().map(|l| &***l).collect();
     project::ranges(&loops, &boxes).map_err(|division| {
         let culprits = [division.by.clone(), division.of.clone()];
         Error::from(ErrorKind::NeedsDivision(division)).on(nest, culprits)
+    })
+}
+
+/// Whether bounds of one loop mention several others of them, as those in tiles of a triangle do.
+fn is_oblique(loops: &[&Loop]) -> bool {
+    loops.iter().any(|l| {
+        let around = loops.iter().filter(|other| l.range.mentions(&other.name));
+        around.count() > 1
     })
 }
