@@ -29,8 +29,8 @@
 
 use super::parts::Names;
 use super::resolve::{chain, check_positive, check_step, find};
-use crate::analysis::implied::simplified;
 use crate::analysis::bounds;
+use crate::analysis::implied::simplified;
 use crate::analysis::position::splice;
 use crate::ir::{Affine, Loop, Nest, Range, Tree};
 use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
