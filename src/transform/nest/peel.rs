@@ -18,7 +18,30 @@
 //!
 //! `peel(nest, loop, count, end)` makes a loop `i_f` of the first `count` iterations, or a loop
 //! `i_b` of the last ones; `unroll` dissolves it. The loops inside are copied there under the first
-//! free numbers. A part without iterations is left out.
+//! free numbers. A part without iterations is left out. If the trip count varies, bounds inside
+//! that others then imply are left out: tiles beside the diagonal of a triangle are whole.
+//!
+//! ```rhai
+//! let A = tensor([8, 8]);
+//! let C = tensor([8, 8]);
+//! C = eq(2 * A, [i, j] -> [i, j], #{j: 0..i + 1});
+//! let tiles = build(C).stripmine("i", 4).stripmine("j", 4);
+//! tiles = tiles.reorder(["i_o", "j_o", "i_i", "j_i"]);
+//! print(tiles.peel("j_o", 1, "back"));
+//! ```
+//!
+//! ```text
+//! f64 C[8][8], A[8][8]
+//! for i_o in 0..2
+//!   for j_o in 0..i_o
+//!     for i_i in 4*i_o..4*i_o + 4
+//!       for j_i in 4*j_o..4*j_o + 4
+//!         C[i_i][j_i] = 2 * A[i_i][j_i]
+//!   for j_o_b in i_o..i_o + 1
+//!     for i_i_2 in 4*i_o..4*i_o + 4
+//!       for j_i_2 in 4*j_o_b..i_i_2 + 1
+//!         C[i_i_2][j_i_2] = 2 * A[i_i_2][j_i_2]
+//! ```
 //!
 //! Always legal: iterations keep their order.
 //!

@@ -17,7 +17,25 @@
 //! ```
 //!
 //! The listed loops share the places that they have; other loops keep theirs. If bounds depend on a
-//! loop that moves inward, the loops get new bounds, as with `interchange`.
+//! loop that moves inward, the loops get new bounds, as with `interchange`. So they do where bounds
+//! depend on several of the loops: tiles of a triangle run only where they hold iterations.
+//!
+//! ```rhai
+//! let A = tensor([8, 8]);
+//! let C = tensor([8, 8]);
+//! C = eq(2 * A, [i, j] -> [i, j], #{j: 0..i + 1});
+//! let tiles = build(C).stripmine("i", 4).stripmine("j", 4);
+//! print(tiles.reorder(["i_o", "j_o", "i_i", "j_i"]));
+//! ```
+//!
+//! ```text
+//! f64 C[8][8], A[8][8]
+//! for i_o in 0..2
+//!   for j_o in 0..i_o + 1
+//!     for i_i in 4*i_o..4*i_o + 4
+//!       for j_i in 4*j_o..min(4*j_o + 4, i_i + 1)
+//!         C[i_i][j_i] = 2 * A[i_i][j_i]
+//! ```
 //!
 //! Legal when every dependence keeps its direction. `check` proves it.
 //!
