@@ -8,7 +8,7 @@
 //! A box is never too small and never leaves the tensor. It can be too large: it has no holes
 //! and no slanted sides.
 
-use super::bounds::Bounds;
+use super::bounds::{Bounds, is_nonnegative};
 use super::position::{Position, walk};
 use crate::ir::{Affine, Index, Loop, Nest, Range, Tensor, Tree};
 use std::sync::Arc;
@@ -112,6 +112,21 @@ pub fn footprint(nest: &Nest, uses: &[Use], depth: usize) -> Option<Vec<Side>> {
             .map(|(ends, extent)| ends.side(*extent, &around))
             .collect(),
     )
+}
+
+/// Whether two uses touch no element in common in one iteration of the `depth` outermost loops, as
+/// far as boxes tell.
+pub fn are_disjoint(nest: &Nest, one: &Use, other: &Use, depth: usize) -> bool {
+    let around = one.loops[..depth].iter().map(|l| &***l);
+    let chain: Vec<&Loop> = nest.context().iter().chain(around).collect();
+    let behind = |low: &[Affine], end: &[Affine]| {
+        let mut pairs = low.iter().flat_map(|l| end.iter().map(move |e| l.minus(e)));
+        pairs.any(|apart| is_nonnegative(&apart, &chain))
+    };
+    let sides = [one, other].map(|used| touched(nest, used, depth));
+    let [first, second] = &sides;
+    let mut dimensions = first.iter().zip(second);
+    dimensions.any(|(a, b)| behind(&a.lower, &b.upper) || behind(&b.lower, &a.upper))
 }
 
 /// The ranges of indices that a use is of in one iteration of the outermost loops.

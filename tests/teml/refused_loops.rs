@@ -98,7 +98,7 @@ fn block_cases() -> Vec<Case> {
     };
     let not_divisible = ErrorKind::NotDivisible {
         name: name("i"),
-        extent: 10,
+        extent: "10".to_owned(),
         factor: 4,
     };
     let depends = ErrorKind::BoundsDepend {
