@@ -92,7 +92,9 @@ pub struct Side {
 /// common; `None` if there are no uses.
 pub fn footprint(nest: &Nest, uses: &[Use], depth: usize) -> Option<Vec<Side>> {
     let first = uses.first()?;
-    let around = Bounds::around(nest, first.loops[..depth].iter().map(|l| &***l));
+    let outer = first.loops[..depth].iter().map(|l| &***l);
+    let chain: Vec<&Loop> = nest.context().iter().chain(outer).collect();
+    let around = Bounds::of_chain(chain.iter().copied());
     let mut sides: Option<Vec<Ends>> = None;
     for used in uses {
         let new = touched(nest, used, depth);
@@ -109,7 +111,7 @@ pub fn footprint(nest: &Nest, uses: &[Use], depth: usize) -> Option<Vec<Side>> {
     let sides = sides?.into_iter().zip(extents);
     Some(
         sides
-            .map(|(ends, extent)| ends.side(*extent, &around))
+            .map(|(ends, extent)| ends.side(*extent, &around, &chain))
             .collect(),
     )
 }
@@ -216,10 +218,16 @@ impl Ends {
     }
 
     /// The side of a box in a dimension of `extent` elements.
-    fn side(mut self, extent: u64, around: &Bounds) -> Side {
+    fn side(mut self, extent: u64, around: &Bounds, chain: &[&Loop]) -> Side {
         let extent = i64::try_from(extent).unwrap_or(i64::MAX);
-        self.lower.push(Affine::constant(0));
-        self.upper.push(Affine::constant(extent));
+        // Most indices stay in the tensor as they are.
+        if !self.lower.iter().any(|low| is_nonnegative(low, chain)) {
+            self.lower.push(Affine::constant(0));
+        }
+        let stays = |end: &Affine| is_nonnegative(&Affine::constant(extent).minus(end), chain);
+        if !self.upper.iter().any(stays) {
+            self.upper.push(Affine::constant(extent));
+        }
         self.prune(around);
         let greatest = |a: &Affine, b: &Affine| {
             let interval = around.interval(&b.minus(a));
