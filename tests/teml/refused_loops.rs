@@ -395,7 +395,7 @@ fn sibling_cases() -> Vec<Case> {
     };
     let not_an_index = ErrorKind::NotAnIndex {
         text: "4**i".to_owned(),
-        what: "expected an iterator".to_owned(),
+        what: "expected a name before `*i`".to_owned(),
     };
     let nothing = ErrorKind::NothingToDistribute { name: name("i") };
     let guarded = |range: &str, second: &str, inner: &str| {

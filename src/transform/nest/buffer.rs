@@ -311,14 +311,16 @@ impl<'a> Buffer<'a> {
                 }
                 Tree::Stmt(Arc::new(s))
             }
-            Tree::Fill(fill) if is_source(&fill.target) && chosen(Access::Fill) => Tree::Fill(Arc::new(Fill {
-                target: self.local.clone(),
-                region: self.arrange(|d, side| {
-                    let (low, extent) = &fill.region[d];
-                    (low.minus(&side.low), *extent)
-                }),
-                ..(**fill).clone()
-            })),
+            Tree::Fill(fill) if is_source(&fill.target) && chosen(Access::Fill) => {
+                Tree::Fill(Arc::new(Fill {
+                    target: self.local.clone(),
+                    region: self.arrange(|d, side| {
+                        let (low, extent) = &fill.region[d];
+                        (low.minus(&side.low), *extent)
+                    }),
+                    ..(**fill).clone()
+                }))
+            }
             Tree::Fill(_) | Tree::Local(_) => tree.clone(),
         }
     }

@@ -150,7 +150,12 @@ pub fn pack(
         scope.uses = vec![chosen];
     }
     let depth = scope.position.len();
-    let changes = |write: &&Use| scope.uses.iter().any(|read| !are_disjoint(nest, read, write, depth));
+    let changes = |write: &&Use| {
+        scope
+            .uses
+            .iter()
+            .any(|read| !are_disjoint(nest, read, write, depth))
+    };
     if let Some(write) = writes.iter().find(changes).or(match scope.uses.is_empty() {
         true => writes.first(),
         false => None,

@@ -118,7 +118,9 @@ pub fn stage(
     let is_apart = |read: &&Use| writes.iter().all(|w| are_disjoint(nest, read, w, depth));
     let apart: Vec<bool> = reads.iter().map(is_apart).collect();
     let mut left = apart.iter();
-    scope.uses.retain(|u| u.access != Access::Read || left.next() == Some(&false));
+    scope
+        .uses
+        .retain(|u| u.access != Access::Read || left.next() == Some(&false));
     let sets = sets_all(nest, &scope.uses, depth);
     let is_set = sets && first_unset(nest, &scope.uses, depth).is_none();
     let sides = scope.footprint(nest);

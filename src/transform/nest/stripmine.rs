@@ -197,7 +197,12 @@ pub fn stripmine(nest: &Nest, reference: &LoopRef, factor: i64, tail: Tail) -> R
             let extent = largest_extent(lower, &l.range.upper, &around);
             let count = (extent / factor) + i64::from(extent % factor != 0);
             let upper = |full: Affine| block_end(full, l, lower, factor, count);
-            vec![blocks(l, new, (lower, Affine::constant(count), factor), upper)]
+            vec![blocks(
+                l,
+                new,
+                (lower, Affine::constant(count), factor),
+                upper,
+            )]
         }
         Tail::Grid | Tail::Aligned => {
             let around = Bounds::around(nest, loops[..position.len() - 1].iter().map(|l| &***l));
@@ -224,7 +229,10 @@ pub fn stripmine(nest: &Nest, reference: &LoopRef, factor: i64, tail: Tail) -> R
             let (lower, extent) =
                 whole_extent(nest, l, factor, &around).ok_or_else(|| not_constant(nest, l))?;
             let rest = extent.offset().rem_euclid(factor);
-            let count = extent.plus_constant(-rest).divided(factor).unwrap_or_default();
+            let count = extent
+                .plus_constant(-rest)
+                .divided(factor)
+                .unwrap_or_default();
             if tail == Tail::Exact && rest != 0 {
                 let name = l.name.clone();
                 let kind = ErrorKind::NotDivisible {
@@ -260,7 +268,11 @@ fn whole_extent(nest: &Nest, l: &Loop, factor: i64, around: &[&Loop]) -> Option<
         return None;
     };
     let extent = upper.minus(lower);
-    let chain: Vec<&Loop> = nest.context().iter().chain(around.iter().copied()).collect();
+    let chain: Vec<&Loop> = nest
+        .context()
+        .iter()
+        .chain(around.iter().copied())
+        .collect();
     let even = extent.terms().iter().all(|(_, c)| c % factor == 0);
     (even && bounds::is_nonnegative(&extent, &chain)).then(|| (lower.clone(), extent))
 }
