@@ -116,3 +116,24 @@ pub fn extent(range: &Range) -> Option<(Affine, i64)> {
     let extent = upper.minus(&lower).as_constant()?;
     Some((lower, extent.max(0)))
 }
+
+/// Whether an index is at least 0 in all iterations of the loops of a chain, outermost first: its
+/// iterators are replaced by bounds, the innermost one first, so that it may compare a loop within
+/// a block with the end of the block.
+pub fn is_nonnegative(index: &Affine, chain: &[&Loop]) -> bool {
+    let Some((l, around)) = chain.split_last() else {
+        return index.as_constant().is_some_and(|value| value >= 0);
+    };
+    let with = |value: Affine| index.substitute(&|n| (*n == l.name).then(|| value.clone()));
+    match index.coefficient(&l.name) {
+        0 => is_nonnegative(index, around),
+        1.. => {
+            let mut least = l.range.lower.iter();
+            least.any(|b| is_nonnegative(&with(b.clone()), around))
+        }
+        _ => {
+            let mut last = l.range.upper.iter();
+            last.any(|b| is_nonnegative(&with(b.plus_constant(-1)), around))
+        }
+    }
+}

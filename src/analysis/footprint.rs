@@ -8,7 +8,7 @@
 //! A box is never too small and never leaves the tensor. It can be too large: it has no holes
 //! and no slanted sides.
 
-use super::bounds::Bounds;
+use super::bounds::{Bounds, is_nonnegative};
 use super::position::{Position, walk};
 use crate::ir::{Affine, Index, Loop, Nest, Range, Tensor, Tree};
 use std::sync::Arc;
@@ -92,7 +92,9 @@ pub struct Side {
 /// common; `None` if there are no uses.
 pub fn footprint(nest: &Nest, uses: &[Use], depth: usize) -> Option<Vec<Side>> {
     let first = uses.first()?;
-    let around = Bounds::around(nest, first.loops[..depth].iter().map(|l| &***l));
+    let outer = first.loops[..depth].iter().map(|l| &***l);
+    let chain: Vec<&Loop> = nest.context().iter().chain(outer).collect();
+    let around = Bounds::of_chain(chain.iter().copied());
     let mut sides: Option<Vec<Ends>> = None;
     for used in uses {
         let new = touched(nest, used, depth);
@@ -109,9 +111,24 @@ pub fn footprint(nest: &Nest, uses: &[Use], depth: usize) -> Option<Vec<Side>> {
     let sides = sides?.into_iter().zip(extents);
     Some(
         sides
-            .map(|(ends, extent)| ends.side(*extent, &around))
+            .map(|(ends, extent)| ends.side(*extent, &around, &chain))
             .collect(),
     )
+}
+
+/// Whether two uses touch no element in common in one iteration of the `depth` outermost loops, as
+/// far as boxes tell.
+pub fn are_disjoint(nest: &Nest, one: &Use, other: &Use, depth: usize) -> bool {
+    let around = one.loops[..depth].iter().map(|l| &***l);
+    let chain: Vec<&Loop> = nest.context().iter().chain(around).collect();
+    let behind = |low: &[Affine], end: &[Affine]| {
+        let mut pairs = low.iter().flat_map(|l| end.iter().map(move |e| l.minus(e)));
+        pairs.any(|apart| is_nonnegative(&apart, &chain))
+    };
+    let sides = [one, other].map(|used| touched(nest, used, depth));
+    let [first, second] = &sides;
+    let mut dimensions = first.iter().zip(second);
+    dimensions.any(|(a, b)| behind(&a.lower, &b.upper) || behind(&b.lower, &a.upper))
 }
 
 /// The ranges of indices that a use is of in one iteration of the outermost loops.
@@ -201,10 +218,16 @@ impl Ends {
     }
 
     /// The side of a box in a dimension of `extent` elements.
-    fn side(mut self, extent: u64, around: &Bounds) -> Side {
+    fn side(mut self, extent: u64, around: &Bounds, chain: &[&Loop]) -> Side {
         let extent = i64::try_from(extent).unwrap_or(i64::MAX);
-        self.lower.push(Affine::constant(0));
-        self.upper.push(Affine::constant(extent));
+        // Most indices stay in the tensor as they are.
+        if !self.lower.iter().any(|low| is_nonnegative(low, chain)) {
+            self.lower.push(Affine::constant(0));
+        }
+        let stays = |end: &Affine| is_nonnegative(&Affine::constant(extent).minus(end), chain);
+        if !self.upper.iter().any(stays) {
+            self.upper.push(Affine::constant(extent));
+        }
         self.prune(around);
         let greatest = |a: &Affine, b: &Affine| {
             let interval = around.interval(&b.minus(a));

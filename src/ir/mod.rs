@@ -31,7 +31,7 @@ pub use function::{BinaryOp, Comparison, Function, Reduction};
 pub use invocation::{Given, Invocation};
 pub use name::{Name, NameError};
 pub use nest::{Nest, Part};
-pub use parse::{ParseError, parse_expr, parse_nest};
+pub use parse::{ParseError, parse_affine, parse_expr, parse_nest};
 pub use path::{Path, Site, Step, Taken};
 pub use range::{Hints, Prefetch, Range, Schedule, Sharing};
 pub use substitute::fresh_name;

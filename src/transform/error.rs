@@ -408,7 +408,7 @@ pub enum ErrorKind {
         /// The loop.
         name: Name,
         /// Its number of iterations.
-        extent: i64,
+        extent: String,
         /// The factor.
         factor: i64,
     },
@@ -465,6 +465,14 @@ pub enum ErrorKind {
     NotGuarded {
         /// The loop.
         name: Name,
+    },
+    /// A text that is not an index expression.
+    #[error("{text:?} is not an index expression such as \"8*k + 8\": {what}")]
+    NotAnIndex {
+        /// The text.
+        text: String,
+        /// What was expected or found.
+        what: String,
     },
     /// Guards that need not hold together.
     #[error("it cannot be told from where on and until when all guards in `{name}` hold")]

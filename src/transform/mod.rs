@@ -86,6 +86,7 @@ pub static OPS: &[&Op] = &[
     &nest::skew::SKEW,
     &nest::slabs::SLABS,
     &nest::peel::PEEL,
+    &nest::split_at::SPLIT_AT,
     &nest::distribute::DISTRIBUTE,
     &nest::fuse::FUSE,
     &nest::separate::SEPARATE,

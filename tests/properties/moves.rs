@@ -32,6 +32,7 @@ use teml::transform::nest::separate::SEPARATE;
 use teml::transform::nest::shift::SHIFT;
 use teml::transform::nest::skew::SKEW;
 use teml::transform::nest::slabs::SLABS;
+use teml::transform::nest::split_at::SPLIT_AT;
 use teml::transform::nest::stage::STAGE;
 use teml::transform::nest::stream::STREAM;
 use teml::transform::nest::stripmine::STRIPMINE;
@@ -52,6 +53,7 @@ pub enum Move {
     /// Around a loop, along lines through it and one inside, of so many iterations.
     Slabs(usize, usize, i64, i64),
     Peel(usize, i64, &'static str),
+    SplitAt(usize, i64),
     Distribute(usize),
     /// A loop and the one after it, which is shifted to start so much later.
     Fuse(usize, i64, bool),
@@ -115,6 +117,7 @@ pub fn moves(count: impl Into<prop::collection::SizeRange>) -> impl Strategy<Val
         2 => (l.clone(), l.clone(), -2..3i64, 1..6i64)
             .prop_map(|(a, b, by, size)| Move::Slabs(a, b, by, size)),
         2 => (l.clone(), 1..4i64, end).prop_map(|(l, n, e)| Move::Peel(l, n, e)),
+        2 => (l.clone(), -2..12i64).prop_map(|(l, at)| Move::SplitAt(l, at)),
         2 => l.clone().prop_map(Move::Distribute),
         4 => (l.clone(), -2..3i64, any::<bool>())
             .prop_map(|(l, by, guard)| Move::Fuse(l, by, guard)),
@@ -290,6 +293,7 @@ pub fn step(nest: &Nest, chosen: &Move) -> Result<Nest, Error> {
             call(nest, &SLABS, [outer, listed, factors, int(size)])
         }
         Move::Peel(l, count, end) => call(nest, &PEEL, [pick(l), int(count), word(end)]),
+        Move::SplitAt(l, at) => call(nest, &SPLIT_AT, [pick(l), word(&at.to_string())]),
         Move::Distribute(l) => {
             let several: Vec<&Loop> = loops.iter().map(|(_, l)| *l).collect();
             let several: Vec<&Loop> = several.into_iter().filter(|l| l.body.len() > 1).collect();

@@ -278,6 +278,7 @@ fn every_refusal_has_a_case() {
         K::Uncovered { .. } => "Uncovered",
         K::NothingToDistribute { .. } => "NothingToDistribute",
         K::NotGuarded { .. } => "NotGuarded",
+        K::NotAnIndex { .. } => "NotAnIndex",
         K::Inseparable { .. } => "Inseparable",
         K::Misdeclared => "Misdeclared",
     }

@@ -15,6 +15,7 @@ use teml::transform::nest::reverse::REVERSE;
 use teml::transform::nest::separate::SEPARATE;
 use teml::transform::nest::shift::SHIFT;
 use teml::transform::nest::skew::SKEW;
+use teml::transform::nest::split_at::SPLIT_AT;
 use teml::transform::nest::stripmine::STRIPMINE;
 use teml::transform::nest::unroll::UNROLL;
 use teml::transform::nest::unroll_and_jam::UNROLL_AND_JAM;
@@ -98,7 +99,7 @@ fn block_cases() -> Vec<Case> {
     };
     let not_divisible = ErrorKind::NotDivisible {
         name: name("i"),
-        extent: 10,
+        extent: "10".to_owned(),
         factor: 4,
     };
     let depends = ErrorKind::BoundsDepend {
@@ -392,6 +393,10 @@ fn sibling_cases() -> Vec<Case> {
         first: name("i"),
         second: name("j"),
     };
+    let not_an_index = ErrorKind::NotAnIndex {
+        text: "4**i".to_owned(),
+        what: "expected a name before `*i`".to_owned(),
+    };
     let nothing = ErrorKind::NothingToDistribute { name: name("i") };
     let guarded = |range: &str, second: &str, inner: &str| {
         trees::nest(&[
@@ -423,6 +428,12 @@ fn sibling_cases() -> Vec<Case> {
         about_i(&SEPARATE, &guarded("0..9", "k", "k"), &[], inseparable),
         about_i(&SEPARATE, &guarded("0..9", "2", "i_f"), &[], clash("i_f"))
             .because_of(&["i_f", "i"]),
+        Case::new(
+            &SPLIT_AT,
+            on(&copy("B", "A", &[4], "i"), [level(1), word("4**i")]),
+            not_an_index,
+        )
+        .at(2),
         about_i(&DISTRIBUTE, &copy("B", "A", &[4], "i"), &[], nothing),
         fuse(&apart, "i", "j", not_adjacent("i", "j")).because_of(&["i", "j"]),
         fuse(&equal, "j", "i", not_adjacent("j", "i")).because_of(&["j", "i"]),

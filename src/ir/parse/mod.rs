@@ -5,6 +5,7 @@ mod pieces;
 mod types;
 mod value;
 
+use super::affine::Affine;
 use super::elem::Elem;
 use super::expr::{Expr, MAX_DEPTH};
 use super::function::BinaryOp;
@@ -40,6 +41,14 @@ pub fn parse_nest(text: &str) -> Result<Nest, ParseError> {
             what: "the indentation fits no loop".to_owned(),
         }),
     }
+}
+
+/// The index expression that `text`, as `Display` writes it, stands for.
+///
+/// # Errors
+/// What was expected or found.
+pub fn parse_affine(text: &str) -> Result<Affine, String> {
+    whole(text, &[], Cursor::affine)
 }
 
 /// The expression that `text`, as `Display` writes it, stands for. The shapes of operations are

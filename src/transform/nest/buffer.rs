@@ -2,7 +2,7 @@
 //! the two, and statements that use the one instead of the other.
 
 use super::resolve::{body_of, chain, find_scope};
-use crate::analysis::footprint::{Side, Use, footprint, uses};
+use crate::analysis::footprint::{Access, Side, Use, footprint, uses};
 use crate::analysis::position::Position;
 use crate::ir::{Affine, Expr, Fill, Index, Loop, Name, Nest, Range, Shape, Stmt, Tensor, Tree};
 use crate::transform::{Error, LoopRef};
@@ -278,17 +278,17 @@ impl<'a> Buffer<'a> {
 
     /// The trees with the buffer in place of the tensor.
     pub(super) fn redirect(&self, trees: &[Tree]) -> Vec<Tree> {
-        self.redirect_where(trees, &|| true)
+        self.redirect_where(trees, &|_| true)
     }
 
-    /// The same, for what is read where `chosen` says so, which is asked for each read in the order
-    /// of the text.
-    pub(super) fn redirect_where(&self, trees: &[Tree], chosen: &dyn Fn() -> bool) -> Vec<Tree> {
+    /// The same, where `chosen` says so, which is asked for each use in the order of the text; what
+    /// a statement reads comes before what it writes.
+    pub(super) fn redirect_where(&self, trees: &[Tree], chosen: Chosen) -> Vec<Tree> {
         let redirected = trees.iter().map(|tree| self.redirect_tree(tree, chosen));
         redirected.collect()
     }
 
-    fn redirect_tree(&self, tree: &Tree, chosen: &dyn Fn() -> bool) -> Tree {
+    fn redirect_tree(&self, tree: &Tree, chosen: Chosen) -> Tree {
         let is_source = |tensor: &Tensor| tensor.name() == self.source.name();
         match tree {
             Tree::Loop(l) => Tree::of_loop(Loop {
@@ -297,28 +297,30 @@ impl<'a> Buffer<'a> {
             }),
             Tree::Stmt(s) => {
                 let mut s: Stmt = (**s).clone();
-                if is_source(&s.target) {
-                    s.index = self.index(&s.index);
-                    s.target = self.local.clone();
-                }
                 s.value = s.value.map_accesses(&|tensor, index| {
                     let index = match index {
-                        _ if !is_source(tensor) || !chosen() => return None,
+                        _ if !is_source(tensor) || !chosen(Access::Read) => return None,
                         Index::At(index) => self.index(index),
                         _ => Vec::new(),
                     };
                     Some(Expr::access(self.local.clone(), Index::At(index)))
                 });
+                if is_source(&s.target) && chosen(Access::Set) {
+                    s.index = self.index(&s.index);
+                    s.target = self.local.clone();
+                }
                 Tree::Stmt(Arc::new(s))
             }
-            Tree::Fill(fill) if is_source(&fill.target) => Tree::Fill(Arc::new(Fill {
-                target: self.local.clone(),
-                region: self.arrange(|d, side| {
-                    let (low, extent) = &fill.region[d];
-                    (low.minus(&side.low), *extent)
-                }),
-                ..(**fill).clone()
-            })),
+            Tree::Fill(fill) if is_source(&fill.target) && chosen(Access::Fill) => {
+                Tree::Fill(Arc::new(Fill {
+                    target: self.local.clone(),
+                    region: self.arrange(|d, side| {
+                        let (low, extent) = &fill.region[d];
+                        (low.minus(&side.low), *extent)
+                    }),
+                    ..(**fill).clone()
+                }))
+            }
             Tree::Fill(_) | Tree::Local(_) => tree.clone(),
         }
     }
@@ -365,6 +367,9 @@ impl<'a> Buffer<'a> {
         })
     }
 }
+
+/// Whether a use is redirected: what is done with the tensor there.
+pub(super) type Chosen<'c> = &'c dyn Fn(Access) -> bool;
 
 /// A tensor and an index of it.
 type Place = (Tensor, Vec<Affine>);

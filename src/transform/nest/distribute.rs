@@ -18,10 +18,35 @@
 //!
 //! The first loop keeps the name; the others get the first free numbers.
 //!
+//! `distribute(nest, loop, starts)` makes fewer parts: a new one begins at each loop of the list, with
+//! everything up to the next one.
+//!
+//! ```rhai
+//! let A = tensor([4]);
+//! let B = eq(A, [i] -> [i]);
+//! let C = eq(B, [i] -> [i]);
+//! let D = eq(C, [i] -> [i]);
+//! let all = [build(B), build(C), build(D)].map(|l| l.stripmine("i", 2));
+//! let both = fuse_outer(all[0], all[1], 1);
+//! print(fuse_outer(both, all[2], 1).distribute("i_o", ["i_i_3"]));
+//! ```
+//!
+//! ```text
+//! f64 B[4], A[4], C[4], D[4]
+//! for i_o in 0..2
+//!   for i_i in 2*i_o..2*i_o + 2
+//!     B[i_i] = A[i_i]
+//!   for i_i_2 in 2*i_o..2*i_o + 2
+//!     C[i_i_2] = B[i_i_2]
+//! for i_o_2 in 0..2
+//!   for i_i_3 in 2*i_o_2..2*i_o_2 + 2
+//!     D[i_i_3] = C[i_i_3]
+//! ```
+//!
 //! Legal when no iteration depends on a statement further down in the body of an earlier iteration.
 //! `check` proves it.
 //!
-//! Refuses: a loop whose body is a single loop or statement.
+//! Refuses: a loop whose body is a single loop or statement; a start that is not inside of the loop.
 //!
 //! Source: loop distribution, Allen and Kennedy, Optimizing Compilers for Modern Architectures,
 //! 2001; it undoes TeML eqs. 22 and 23.
@@ -32,41 +57,70 @@ use crate::analysis::position::splice;
 use crate::ir::{Loop, Nest, Tree};
 use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
 
-/// `distribute(nest, loop)`.
+/// `distribute(nest, loop, starts?)`.
 pub static DISTRIBUTE: Op = Op {
     name: "distribute",
     params: &[
         Param::new("nest", Kind::Nest),
         Param::new("loop", Kind::Loop),
+        Param::optional("starts", Kind::Loops),
     ],
     returns: Returns::Nest,
     file: include_str!("distribute.rs"),
     call: |args| match args {
-        [Arg::Nest(nest), Arg::Loop(l)] => distribute(nest, l).map(Value::Nest),
+        [Arg::Nest(nest), Arg::Loop(l)] => distribute(nest, l, None).map(Value::Nest),
+        [Arg::Nest(nest), Arg::Loop(l), Arg::Loops(starts)] => {
+            distribute(nest, l, Some(starts)).map(Value::Nest)
+        }
         _ => Err(ErrorKind::Misdeclared.into()),
     },
 };
 
-/// The nest with one loop for each tree in a loop.
+/// The nest with one loop for each tree in a loop, or for those from each of `starts` on.
 ///
 /// # Errors
 /// As the header says.
-pub fn distribute(nest: &Nest, reference: &LoopRef) -> Result<Nest, Error> {
+pub fn distribute(
+    nest: &Nest,
+    reference: &LoopRef,
+    starts: Option<&[LoopRef]>,
+) -> Result<Nest, Error> {
     let position = find(nest, reference, 1)?;
     let l = chain(nest, &position)[position.len() - 1];
-    let (Some((first, others)), 2..) = (l.body.split_first(), l.body.len()) else {
+    if l.body.len() < 2 {
         let name = l.name.clone();
         let kind = ErrorKind::NothingToDistribute { name: name.clone() };
         return Err(Error::from(kind).on(nest, [name]));
-    };
-    let mut loops = vec![Tree::of_loop(Loop {
-        body: vec![first.clone()],
-        ..(**l).clone()
-    })];
+    }
+    let mut cuts: Vec<usize> = (0..l.body.len()).collect();
+    if let Some(starts) = starts {
+        cuts = vec![0];
+        for start in starts {
+            let inside = find(nest, start, 2)?;
+            if inside.len() <= position.len() || !inside.starts_with(&position) {
+                let outer = l.name.clone();
+                let inner = chain(nest, &inside)[inside.len() - 1].name.clone();
+                let culprits = [outer.clone(), inner.clone()];
+                let kind = ErrorKind::NotInside { inner, outer };
+                return Err(Error::from(kind).at_argument(2).on(nest, culprits));
+            }
+            cuts.push(inside[position.len()]);
+        }
+        cuts.sort_unstable();
+        cuts.dedup();
+    }
+    let ends = cuts[1..].iter().copied().chain([l.body.len()]);
     let mut names = Names::of(nest);
-    for tree in others {
-        let name = names.number(&l.name);
-        loops.push(with_body(l, name, l.range.clone(), vec![tree.clone()]));
+    let mut loops = Vec::new();
+    for (start, end) in cuts.iter().copied().zip(ends) {
+        let body = l.body[start..end].to_vec();
+        loops.push(match start {
+            0 => Tree::of_loop(Loop {
+                body,
+                ..(**l).clone()
+            }),
+            _ => with_body(l, names.number(&l.name), l.range.clone(), body),
+        });
     }
     Ok(nest.with_trees(splice(nest.trees(), &position, loops)))
 }

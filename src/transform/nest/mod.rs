@@ -40,6 +40,7 @@ pub mod shift;
 pub mod skew;
 pub mod slabs;
 pub mod spend;
+pub mod split_at;
 pub mod stage;
 pub mod stream;
 pub mod stripmine;

@@ -51,9 +51,32 @@
 //! loops. The loops that copy are named after the buffer and the dimension of the tensor, so that
 //! you can transform them like other loops.
 //!
+//! A tensor may also be written in the loop, but for the elements that are packed. The trailing update
+//! of a factorization reads rows and columns that it does not change:
+//!
+//! ```rhai
+//! let p = nest(`
+//!   f64 A[30][40]
+//!   for i in 10..30
+//!     for j in 10..40
+//!       A[i][j] -= A[i][0] * A[0][j]
+//! `);
+//! print(p.pack("i", "A", [1, 2], 2));
+//! ```
+//!
+//! ```text
+//! f64 A[30][40]
+//! for i in 10..30
+//!   local f64 A_pack[30]
+//!   for A_pack_2 in 0..30
+//!     A_pack[A_pack_2] = A[0][A_pack_2 + 10]
+//!   for j in 10..40
+//!     A[i][j] -= A[i][0] * A_pack[j - 10]
+//! ```
+//!
 //! Always legal: each iteration has its own buffer, whose contents do not change.
 //!
-//! Refuses: a tensor that the loop does not use, or that it writes; a list that is not an order of
+//! Refuses: a tensor that the loop does not use; elements that it may write, as boxes tell; a list that is not an order of
 //! the tensor's dimensions; a number that selects none of the reads; a buffer of more than 1 GiB.
 //!
 //! Source: packing, Goto and van de Geijn, Anatomy of High-Performance Matrix Multiplication,
@@ -61,7 +84,7 @@
 
 use super::buffer::{Buffer, NoBuffer, Scope, dimensions, free_names, text_at};
 use super::resolve::{body_of, tensor_name, with_body_of};
-use crate::analysis::footprint::Access;
+use crate::analysis::footprint::{Access, Use, are_disjoint};
 use crate::ir::Nest;
 use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
 use std::cell::Cell;
@@ -109,14 +132,9 @@ pub fn pack(
     read: Option<i64>,
 ) -> Result<Nest, Error> {
     let mut scope = Scope::find(nest, reference, tensor)?;
-    if let Some(write) = scope.uses.iter().find(|u| u.access != Access::Read) {
-        let kind = NoBuffer::Written {
-            tensor: tensor.to_owned(),
-            name: scope.name.clone(),
-            text: text_at(nest, write),
-        };
-        return Err(Error::from(kind).on(nest, scope.name));
-    }
+    let is_read = |used: &Use| used.access == Access::Read;
+    let (reads, writes): (Vec<Use>, Vec<Use>) = scope.uses.drain(..).partition(is_read);
+    scope.uses = reads;
     let order = dimensions(scope.tensor, order)?;
     if let Some(read) = read {
         let number = usize::try_from(read).ok().and_then(|n| n.checked_sub(1));
@@ -131,6 +149,24 @@ pub fn pack(
         };
         scope.uses = vec![chosen];
     }
+    let depth = scope.position.len();
+    let changes = |write: &&Use| {
+        scope
+            .uses
+            .iter()
+            .any(|read| !are_disjoint(nest, read, write, depth))
+    };
+    if let Some(write) = writes.iter().find(changes).or(match scope.uses.is_empty() {
+        true => writes.first(),
+        false => None,
+    }) {
+        let kind = NoBuffer::Written {
+            tensor: tensor.to_owned(),
+            name: scope.name.clone(),
+            text: text_at(nest, write),
+        };
+        return Err(Error::from(kind).on(nest, scope.name));
+    }
     let sides = scope.footprint(nest);
     let name = scope.tensor.name().ok_or(ErrorKind::Misdeclared)?;
     let names = free_names(nest, name, &["pack"], order.len());
@@ -140,9 +176,9 @@ pub fn pack(
     let buffer = Buffer::new(name.clone(), scope.tensor, sides, &order);
     let mut body = vec![buffer.declaration(), buffer.load(name)];
     let seen = Cell::new(0);
-    let chosen = || {
-        seen.set(seen.get() + 1);
-        read.is_none_or(|read| read == seen.get())
+    let chosen = |access: Access| {
+        seen.set(seen.get() + i64::from(access == Access::Read));
+        access == Access::Read && read.is_none_or(|read| read == seen.get())
     };
     body.extend(buffer.redirect_where(body_of(nest, &scope.position), &chosen));
     Ok(with_body_of(nest, &scope.position, body))

@@ -26,7 +26,8 @@
 //!         C[C_store_1 + 4*i1_o][C_store_2 + 16*i2_o] = C_tile[C_store_1][C_store_2]
 //! ```
 //!
-//! All accesses in the loop use the buffer, which is loaded before and stored after. The load is
+//! All accesses in the loop use the buffer, which is loaded before and stored after. Reads of
+//! elements that the loop does not write, as boxes tell, keep the tensor. The load is
 //! left out if the loop sets all of the buffer before it reads it. To get there, place the
 //! initialization into the loop first (`place_init`); it then moves onto the buffer. Dimensions
 //! with a single element are dropped. If the loops over the tile are unrolled, the compiler keeps
@@ -67,10 +68,11 @@
 
 use super::buffer::{Buffer, NoBuffer, Scope, dimensions, free_names};
 use super::resolve::{body_of, tensor_name, with_body_of};
-use crate::analysis::footprint::Access;
+use crate::analysis::footprint::{Access, Use, are_disjoint};
 use crate::analysis::setting::{first_unset, sets_all};
 use crate::ir::Nest;
 use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
+use std::cell::Cell;
 
 /// `stage(nest, loop, tensor, order?)`.
 pub static STAGE: Op = Op {
@@ -104,13 +106,21 @@ pub fn stage(
     tensor: &str,
     order: Option<&[i64]>,
 ) -> Result<Nest, Error> {
-    let scope = Scope::find(nest, reference, tensor)?;
+    let mut scope = Scope::find(nest, reference, tensor)?;
     if scope.uses.iter().all(|u| u.access == Access::Read) {
         let (tensor, name) = (tensor.to_owned(), scope.name.clone());
         let kind = NoBuffer::OnlyRead { tensor, name };
         return Err(Error::from(kind).on(nest, scope.name));
     }
     let depth = scope.position.len();
+    let (writes, reads): (Vec<&Use>, Vec<&Use>) =
+        scope.uses.iter().partition(|u| u.access != Access::Read);
+    let is_apart = |read: &&Use| writes.iter().all(|w| are_disjoint(nest, read, w, depth));
+    let apart: Vec<bool> = reads.iter().map(is_apart).collect();
+    let mut left = apart.iter();
+    scope
+        .uses
+        .retain(|u| u.access != Access::Read || left.next() == Some(&false));
     let sets = sets_all(nest, &scope.uses, depth);
     let is_set = sets && first_unset(nest, &scope.uses, depth).is_none();
     let sides = scope.footprint(nest);
@@ -125,7 +135,13 @@ pub fn stage(
     if !is_set {
         body.push(buffer.load(load));
     }
-    body.extend(buffer.redirect(body_of(nest, &scope.position)));
+    let seen = Cell::new(0);
+    let chosen = |access: Access| {
+        let read = seen.get();
+        seen.set(read + usize::from(access == Access::Read));
+        access != Access::Read || apart.get(read) != Some(&true)
+    };
+    body.extend(buffer.redirect_where(body_of(nest, &scope.position), &chosen));
     body.push(buffer.store(store));
     Ok(with_body_of(nest, &scope.position, body))
 }

@@ -43,6 +43,28 @@
 //!     B[i_r][j_2] = A[i_r][j_2]
 //! ```
 //!
+//! The trip count may depend on outer loops if the remainder does not, as behind a block:
+//!
+//! ```rhai
+//! let p = nest(`
+//!   f64 A[50]
+//!   for k in 0..5
+//!     for i in 8*k + 8..50
+//!       A[i] += 1
+//! `);
+//! print(p.stripmine("i", 4, "cut"));
+//! ```
+//!
+//! ```text
+//! f64 A[50]
+//! for k in 0..5
+//!   for i_o in 0..10 - 2*k
+//!     for i_i in 4*i_o + 8*k + 8..4*i_o + 8*k + 12
+//!       A[i_i] += 1
+//!   for i_r in 48..50
+//!     A[i_r] += 1
+//! ```
+//!
 //! `"grid"` begins blocks at the same values for all iterations of the outer loops, whereas
 //! `"guard"` counts them from the loop's first iteration. The loop over blocks then has constant
 //! bounds and can move outside of all others; some blocks are empty. Skewed loops are tiled in this
@@ -81,8 +103,8 @@
 //! Always legal: iterations keep their order.
 //!
 //! Refuses: factors below 1; steps other than 1; new names that are in use; other tails; with
-//! `"cut"` and `"exact"`, a trip count that depends on outer loops; with `"exact"`, a trip count
-//! that the factor does not divide.
+//! `"cut"` and `"exact"`, a trip count whose remainder depends on outer loops; with `"exact"`, a
+//! trip count that the factor does not divide.
 //!
 //! Source: TeML eq. 20, for extents that the factor divides.
 
@@ -175,7 +197,12 @@ pub fn stripmine(nest: &Nest, reference: &LoopRef, factor: i64, tail: Tail) -> R
             let extent = largest_extent(lower, &l.range.upper, &around);
             let count = (extent / factor) + i64::from(extent % factor != 0);
             let upper = |full: Affine| block_end(full, l, lower, factor, count);
-            vec![blocks(l, new, (lower, count, factor), upper)]
+            vec![blocks(
+                l,
+                new,
+                (lower, Affine::constant(count), factor),
+                upper,
+            )]
         }
         Tail::Grid | Tail::Aligned => {
             let around = Bounds::around(nest, loops[..position.len() - 1].iter().map(|l| &***l));
@@ -186,7 +213,7 @@ pub fn stripmine(nest: &Nest, reference: &LoopRef, factor: i64, tail: Tail) -> R
             let (origin, extent) = found.ok_or_else(|| not_constant(nest, l))?;
             let count = (extent / factor) + i64::from(extent % factor != 0);
             let upper = |full: Affine| block_end(full, l, &origin, factor, count);
-            let mut tree = blocks(l, new, (&origin, count, factor), upper);
+            let mut tree = blocks(l, new, (&origin, Affine::constant(count), factor), upper);
             // A bound that no block lies below cuts nothing.
             let cuts = |b: &&Affine| b.minus(&origin).as_constant().is_none_or(|d| d > 0);
             let begins: Vec<Affine> = l.range.lower.iter().filter(cuts).cloned().collect();
@@ -198,30 +225,56 @@ pub fn stripmine(nest: &Nest, reference: &LoopRef, factor: i64, tail: Tail) -> R
             vec![tree]
         }
         Tail::Cut | Tail::Exact => {
-            let (lower, extent) = bounds::extent(&l.range).ok_or_else(|| not_constant(nest, l))?;
-            let (count, rest) = (extent / factor, extent % factor);
+            let around: Vec<&Loop> = loops[..position.len() - 1].iter().map(|l| &***l).collect();
+            let (lower, extent) =
+                whole_extent(nest, l, factor, &around).ok_or_else(|| not_constant(nest, l))?;
+            let rest = extent.offset().rem_euclid(factor);
+            let count = extent
+                .plus_constant(-rest)
+                .divided(factor)
+                .unwrap_or_default();
             if tail == Tail::Exact && rest != 0 {
                 let name = l.name.clone();
                 let kind = ErrorKind::NotDivisible {
                     name: name.clone(),
-                    extent,
+                    extent: extent.to_string(),
                     factor,
                 };
                 return Err(Error::from(kind).at_argument(2).on(nest, [name]));
             }
             let mut trees = Vec::new();
-            if count > 0 {
-                trees.push(blocks(l, new, (&lower, count, factor), |full| vec![full]));
+            if count.as_constant() != Some(0) {
+                let start = (&lower, count.clone(), factor);
+                trees.push(blocks(l, new, start, |full| vec![full]));
             }
             if rest > 0 {
                 let name = names.derive(&l.name, "r")?;
-                let start = lower.plus_constant(count.saturating_mul(factor));
+                let start = lower.plus(&count.times(factor));
                 trees.push(names.part(l, name, Range::of_extent(&start, rest)));
             }
             trees
         }
     };
     Ok(nest.with_trees(splice(nest.trees(), &position, trees)))
+}
+
+/// The lower bound of a loop and its number of iterations, whose remainder modulo the factor is the
+/// same in all iterations of the loops around.
+fn whole_extent(nest: &Nest, l: &Loop, factor: i64, around: &[&Loop]) -> Option<(Affine, Affine)> {
+    if let Some((lower, extent)) = bounds::extent(&l.range) {
+        return Some((lower, Affine::constant(extent)));
+    }
+    let ([lower], [upper]) = (l.range.lower.as_slice(), l.range.upper.as_slice()) else {
+        return None;
+    };
+    let extent = upper.minus(lower);
+    let chain: Vec<&Loop> = nest
+        .context()
+        .iter()
+        .chain(around.iter().copied())
+        .collect();
+    let even = extent.terms().iter().all(|(_, c)| c % factor == 0);
+    (even && bounds::is_nonnegative(&extent, &chain)).then(|| (lower.clone(), extent))
 }
 
 /// Where blocks begin that stand at the same values, modulo the factor, for all values of the
@@ -257,7 +310,7 @@ fn multiple(l: &Loop, factor: i64, around: &Bounds) -> Option<(Affine, i64)> {
 fn blocks(
     l: &Loop,
     [outer, inner]: [Name; 2],
-    (lower, count, factor): (&Affine, i64, i64),
+    (lower, count, factor): (&Affine, Affine, i64),
     upper: impl Fn(Affine) -> Vec<Affine>,
 ) -> Tree {
     let start = lower.plus(&Affine::iterator(outer.clone()).times(factor));
@@ -272,6 +325,11 @@ fn blocks(
         ..l.clone()
     };
     let within = with_body(&serial, inner, range, l.body.clone());
+    let range = Range {
+        lower: vec![Affine::constant(0)],
+        upper: vec![count],
+        step: 1,
+    };
     let in_blocks = |iterations: i64| iterations / factor + i64::from(iterations % factor != 0);
     Tree::of_loop(Loop {
         parallel: l.parallel,
@@ -281,7 +339,7 @@ fn blocks(
             chunk: l.sharing.chunk.map(in_blocks),
             threshold: l.sharing.threshold.map(in_blocks),
         },
-        ..Loop::serial(outer, Range::constant(0, count), vec![within])
+        ..Loop::serial(outer, range, vec![within])
     })
 }
 

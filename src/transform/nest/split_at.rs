@@ -1,0 +1,114 @@
+//! `split_at` splits a loop at an index: the iterations before it, and those from there on.
+//!
+//! ```rhai
+//! let p = nest(`
+//!   f64 A[30][30]
+//!   for k in 0..24
+//!     for i in k + 1..30
+//!       A[i][k] /= A[k][k]
+//! `);
+//! print(p.stripmine("k", 8).split_at("i", "8*k_o + 8"));
+//! ```
+//!
+//! ```text
+//! f64 A[30][30]
+//! for k_o in 0..3
+//!   for k_i in 8*k_o..8*k_o + 8
+//!     for i in k_i + 1..8*k_o + 8
+//!       A[i][k_i] /= A[k_i][k_i]
+//!     for i_b in 8*k_o + 8..30
+//!       A[i_b][k_i] /= A[k_i][k_i]
+//! ```
+//!
+//! The index is a text, affine in the loops around. The iterations from it on become a loop `i_b`,
+//! and the loops inside are copied there under the first free numbers. Bounds that others imply are
+//! left out, and so is a part that has no iterations.
+//!
+//! Always legal: iterations keep their order.
+//!
+//! Refuses: a text that is not an index expression; iterators that are not around the loop; steps
+//! other than 1; new names that are in use.
+//!
+//! Source: index-set splitting, Griebl, Feautrier and Lengauer, Index Set Splitting, 2000.
+
+use super::parts::Names;
+use super::peel::{End, part};
+use super::resolve::{chain, check_step, find};
+use crate::analysis::bounds::is_nonnegative;
+use crate::analysis::position::splice;
+use crate::ir::{Affine, Loop, Nest, Range, Tree, parse_affine};
+use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
+
+/// `split_at(nest, loop, index)`.
+pub static SPLIT_AT: Op = Op {
+    name: "split_at",
+    params: &[
+        Param::new("nest", Kind::Nest),
+        Param::new("loop", Kind::Loop),
+        Param::new("index", Kind::Text),
+    ],
+    returns: Returns::Nest,
+    file: include_str!("split_at.rs"),
+    call: |args| match args {
+        [Arg::Nest(nest), Arg::Loop(l), Arg::Word(text)] => {
+            let at = parse_affine(text).map_err(|what| {
+                let text = text.clone();
+                Error::from(ErrorKind::NotAnIndex { text, what }).at_argument(2)
+            })?;
+            split_at(nest, l, &at).map(Value::Nest)
+        }
+        _ => Err(ErrorKind::Misdeclared.into()),
+    },
+};
+
+/// The nest with a loop split at an index.
+///
+/// # Errors
+/// As the header says.
+pub fn split_at(nest: &Nest, reference: &LoopRef, at: &Affine) -> Result<Nest, Error> {
+    let position = find(nest, reference, 1)?;
+    let loops = chain(nest, &position);
+    let l = loops[position.len() - 1];
+    check_step(nest, l)?;
+    let around = loops[..position.len() - 1].iter().map(|l| &***l);
+    let around: Vec<&Loop> = nest.context().iter().chain(around).collect();
+    let no_less = |a: &Affine, b: &Affine| is_nonnegative(&a.minus(b), &around);
+    let Range { lower, upper, .. } = &l.range;
+    let mut trees = Vec::new();
+    if !lower.iter().any(|b| no_less(b, at)) {
+        let range = Range {
+            upper: tightened(upper, at, &|a, b| no_less(b, a)),
+            ..l.range.clone()
+        };
+        let l = (**l).clone();
+        trees.push(Tree::of_loop(Loop { range, ..l }));
+    }
+    if !upper.iter().any(|b| no_less(at, b)) {
+        let range = Range {
+            lower: tightened(lower, at, &no_less),
+            ..l.range.clone()
+        };
+        // All of the loop keeps its name.
+        trees.push(match trees.is_empty() {
+            true => Tree::of_loop(Loop {
+                range,
+                ..(**l).clone()
+            }),
+            false => part(&mut Names::of(nest), l, range, End::Back)?,
+        });
+    }
+    Ok(nest.with_trees(splice(nest.trees(), &position, trees)))
+}
+
+/// The bounds with another one, without those that others imply.
+fn tightened(
+    bounds: &[Affine],
+    with: &Affine,
+    is_tighter: &dyn Fn(&Affine, &Affine) -> bool,
+) -> Vec<Affine> {
+    if bounds.iter().any(|b| is_tighter(b, with)) {
+        return bounds.to_vec();
+    }
+    let others = bounds.iter().filter(|b| !is_tighter(with, b)).cloned();
+    others.chain([with.clone()]).collect()
+}
