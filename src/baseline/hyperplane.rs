@@ -93,8 +93,10 @@ struct Program {
     variables: Variables,
     /// Of `variables`, and of what a program has beside them.
     names: Vec<String>,
-    /// How 0 compares with sums.
-    demands: Vec<(Relation, Linear)>,
+    /// How 0 compares with sums of multiples of variables and a constant.
+    demands: Vec<(Relation, Vec<i64>, i64)>,
+    /// What variables are at least.
+    least: Vec<Option<i64>>,
 }
 
 impl Program {
@@ -121,6 +123,7 @@ impl Program {
         let names: Vec<String> = (0..count).map(|k| format!("v{k}")).collect();
         let mut program = Program {
             variables,
+            least: vec![None; names.len()],
             names,
             demands: Vec::new(),
         };
@@ -140,19 +143,57 @@ impl Program {
 
     /// That 0 compares like this with a sum of multiples of variables and a constant.
     fn demand(&mut self, relation: Relation, coefficients: &[i64], constant: i64) {
-        let terms = coefficients.iter().zip(&self.names);
-        let terms = terms.filter(|(c, _)| **c != 0);
-        let sum = Linear::new(terms.map(|(c, name)| (*c, name.as_str())), constant);
-        self.demands.push((relation, sum));
+        let mut coefficients = coefficients.to_vec();
+        coefficients.resize(self.names.len(), 0);
+        self.demands.push((relation, coefficients, constant));
     }
 
     /// That variables are at least this.
     fn at_least(&mut self, least: i64, variables: impl IntoIterator<Item = usize>) {
         for k in variables {
-            let mut unit = vec![0; self.names.len()];
-            unit[k] = 1;
-            self.demand(Relation::LessOrEqual, &unit, -least);
+            self.least[k] = Some(least);
         }
+    }
+
+    /// Whether one demand follows from another one: its sum is never less, since variables that
+    /// it has more of are not negative.
+    fn follows(&self, (sum, constant): (&[i64], i64), (other, less): (&[i64], i64)) -> bool {
+        let grows = |k: usize| self.least[k].is_some_and(|least| least >= 0);
+        let mut each = sum.iter().zip(other).enumerate();
+        constant >= less && each.all(|(k, (a, b))| a == b || a > b && grows(k))
+    }
+
+    /// The demands, without those that follow from others: the library would look for each of them
+    /// whether it does, which takes most of its time.
+    fn needed(&self) -> Vec<(Relation, Linear)> {
+        let zero = vec![0; self.names.len()];
+        let mut kept: Vec<(Relation, &[i64], i64)> = Vec::new();
+        for (relation, sum, constant) in &self.demands {
+            let one = (sum.as_slice(), *constant);
+            if *relation == Relation::LessOrEqual {
+                let implied = |(r, other, less): &(Relation, &[i64], i64)| {
+                    *r == Relation::LessOrEqual && self.follows(one, (other, *less))
+                };
+                if self.follows(one, (&zero, 0)) || kept.iter().any(implied) {
+                    continue;
+                }
+                kept.retain(|(r, other, less)| {
+                    *r != Relation::LessOrEqual || !self.follows((other, *less), one)
+                });
+            }
+            kept.push((*relation, one.0, one.1));
+        }
+        let linear = |sum: &[i64], constant| {
+            let terms = sum.iter().zip(&self.names).filter(|(c, _)| **c != 0);
+            Linear::new(terms.map(|(c, name)| (*c, name.as_str())), constant)
+        };
+        let limits = self.least.iter().zip(&self.names);
+        let limits = limits.filter_map(|(least, name)| {
+            let sum = Linear::new([(1, name.as_str())], -(*least)?);
+            Some((Relation::LessOrEqual, sum))
+        });
+        let kept = kept.into_iter().map(|(r, sum, c)| (r, linear(sum, c)));
+        kept.chain(limits).collect()
     }
 
     /// The best rows, one for each statement.
@@ -164,7 +205,7 @@ impl Program {
         let order = bounds.iter().chain(more).chain(own);
         let all = Piece::set("", order.map(String::as_str));
         let more = more.len();
-        let demands = self.demands.into_iter();
+        let demands = self.needed().into_iter();
         let piece = demands.fold(all, |piece, (relation, sum)| {
             piece.constrain(0, relation, sum)
         });
