@@ -36,6 +36,16 @@ impl Range {
         Some((lower, upper))
     }
 
+    /// Whether no iterator is ever in the range, whatever the iterators in the bounds are.
+    pub fn is_never_entered(&self) -> bool {
+        let span = |lower: &Affine, upper: &Affine| upper.minus(lower).as_constant();
+        let mut pairs = self
+            .lower
+            .iter()
+            .flat_map(|l| self.upper.iter().map(move |u| (l, u)));
+        pairs.any(|(lower, upper)| span(lower, upper).is_some_and(|values| values <= 0))
+    }
+
     /// Whether a bound depends on `name`.
     pub fn mentions(&self, name: &Name) -> bool {
         self.bounds().any(|b| b.mentions(name))

@@ -58,6 +58,14 @@ pub fn inits() -> Vec<Case> {
         "  fill y[i..+1] = 0",
         "  y[3 - i] += A[i]",
     ]);
+    // The only iteration that there would be sets the only element.
+    let never = nest(&[
+        "f64 y[1], A[1]",
+        "fill y[0..1] = 0",
+        "for i_o in 0..0",
+        "  for i in i_o..i_o + 1",
+        "    y[i] += A[i]",
+    ]);
     let unused = nest(&[
         "f64 y[4], A[4]",
         "fill y[0..4] = 0",
@@ -121,6 +129,7 @@ pub fn inits() -> Vec<Case> {
         case(&holes, named("i"), no_box("`i`", "fill y[0..9] = 0")).because_of(&["i"]),
         // Iterations use what others set.
         case(&crossed, level(0), no_box("the nest", "fill y[i..+1] = 0")),
+        case(&never, named("i_o"), no_box("`i_o`", "fill y[0..1] = 0")).because_of(&["i_o"]),
         case(&unused, named("i"), no_box("`i`", "fill y[0..4] = 0")).because_of(&["i"]),
         // Several loops: what is read between them, elements of both, elements of neither.
         case(&apart, both(), elsewhere(None)),

@@ -202,7 +202,8 @@ pub fn place_init(nest: &Nest, reference: &LoopRef, tensor: Option<&str>) -> Res
         sweep(nest, fill, &around, common),
         sweep(nest, &placed, &loops, common),
     );
-    if here != fill.region || before.is_none() || before != after {
+    let are_run = loops[common..].iter().all(|l| !l.range.is_never_entered());
+    if here != fill.region || before.is_none() || before != after || !are_run {
         return Err(no_box(loops.last()));
     }
     for (fill, loops) in [(fill.as_ref(), &around), (&placed, &loops)] {
