@@ -220,15 +220,22 @@ impl Ends {
     /// The side of a box in a dimension of `extent` elements.
     fn side(mut self, extent: u64, around: &Bounds, chain: &[&Loop]) -> Side {
         let extent = i64::try_from(extent).unwrap_or(i64::MAX);
-        // Most indices stay in the tensor as they are.
-        if !self.lower.iter().any(|low| is_nonnegative(low, chain)) {
-            self.lower.push(Affine::constant(0));
-        }
-        let stays = |end: &Affine| is_nonnegative(&Affine::constant(extent).minus(end), chain);
-        if !self.upper.iter().any(stays) {
-            self.upper.push(Affine::constant(extent));
-        }
+        self.lower.push(Affine::constant(0));
+        self.upper.push(Affine::constant(extent));
         self.prune(around);
+        // Where intervals do not tell, relations between iterators may: the index stays inside.
+        let (first, end) = (Affine::constant(0), Affine::constant(extent));
+        if self
+            .lower
+            .iter()
+            .any(|low| *low != first && is_nonnegative(low, chain))
+        {
+            self.lower.retain(|low| *low != first);
+        }
+        let stays = |last: &Affine| *last != end && is_nonnegative(&end.minus(last), chain);
+        if self.upper.iter().any(stays) {
+            self.upper.retain(|last| *last != end);
+        }
         let greatest = |a: &Affine, b: &Affine| {
             let interval = around.interval(&b.minus(a));
             interval.map_or(i64::MAX, |(_, high)| high)

@@ -366,6 +366,11 @@ pub fn buffers() -> Vec<Case> {
         name: Some(name("i")),
         text: text.to_owned(),
     };
+    let carried = NoBuffer::Written {
+        tensor: "A".to_owned(),
+        name: None,
+        text: "A[i] = A[i - 1]".to_owned(),
+    };
     let only_read = NoBuffer::OnlyRead {
         tensor: "A".to_owned(),
         name: None,
@@ -413,7 +418,7 @@ pub fn buffers() -> Vec<Case> {
                 .at(2)
                 .because_of(&["i"]),
             pack(&copy, level(0), word(""), not_used("", None).into()).at(2),
-            pack(&own, level(1), word("A"), written("A[i] = A[i - 1]").into()).because_of(&["i"]),
+            pack(&own, level(0), word("A"), carried.into()),
             pack(&huge, level(0), word("A"), too_large.into()),
             no_read(0),
             no_read(2),

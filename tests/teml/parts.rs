@@ -159,7 +159,7 @@ fn peel_takes_what_is_there() {
             "for k in 0..9",
             "  for i in max(k, 3)..2*k - 9",
             "    B[k][i] = B[k][i]",
-            "  for i_b in max(k, 3, 2*k - 9)..2*k - 7",
+            "  for i_b in max(k, 3)..2*k - 7",
             "    B[k][i_b] = B[k][i_b]",
         ],
     );
