@@ -24,7 +24,8 @@ fn sums_take_the_terms_inside() {
             .map(|i| (0..N).map(|j| of(i, j) * x(j)).sum())
             .collect()
     };
-    let cases: [(&str, &dyn Fn(usize, usize) -> f64, &str); 4] = [
+    type Element<'a> = &'a dyn Fn(usize, usize) -> f64;
+    let cases: [(&str, Element<'_>, &str); 4] = [
         ("ij,j->i\", L", &lower, "j in 0..i + 1"),
         ("ji,j->i\", L", &|i, j| lower(j, i), "j in i..5"),
         ("ij,j->i\", U", &upper, "j in i..5"),
