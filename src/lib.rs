@@ -8,6 +8,7 @@ pub mod codegen;
 pub mod diag;
 pub mod interp;
 pub mod ir;
+pub mod lang;
 pub mod legality;
 pub mod lower;
 pub mod machine;

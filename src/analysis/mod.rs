@@ -14,6 +14,7 @@ pub mod implied;
 mod inside;
 pub mod outside;
 pub mod position;
+pub mod program;
 pub mod project;
 pub mod relative;
 pub mod setting;

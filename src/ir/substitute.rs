@@ -86,6 +86,52 @@ impl Expr {
     }
 }
 
+impl Expr {
+    /// The expression with iterators renamed, free and bound ones; no two get the same name.
+    #[must_use]
+    pub fn rename_iterators(&self, rename: &dyn Fn(&Name) -> Option<Name>) -> Expr {
+        let new = |name: &Name| rename(name).unwrap_or_else(|| name.clone());
+        let affine = |name: &Name| rename(name).map(Affine::iterator);
+        self.replace(&|expr| match expr.node() {
+            Node::Access { .. } | Node::Index(_) => Some(expr.substitute(&affine)),
+            Node::Reduce {
+                reduction,
+                over,
+                within,
+                shape,
+                body,
+            } => Some(Expr::new(Node::Reduce {
+                reduction: *reduction,
+                over: over.iter().map(new).collect(),
+                within: within.renamed(rename),
+                shape: shape.clone(),
+                body: body.rename_iterators(rename),
+            })),
+            Node::Virtual {
+                formals,
+                shape,
+                body,
+            } => Some(Expr::new(Node::Virtual {
+                formals: formals.iter().map(new).collect(),
+                shape: shape.clone(),
+                body: body.rename_iterators(rename),
+            })),
+            Node::Assign {
+                target,
+                value,
+                within,
+                elsewhere,
+            } => Some(Expr::new(Node::Assign {
+                target: target.rename_iterators(rename),
+                value: value.rename_iterators(rename),
+                within: within.renamed(rename),
+                elsewhere: *elsewhere,
+            })),
+            _ => None,
+        })
+    }
+}
+
 fn substitute_under(
     bound: &[Name],
     within: &Domain,

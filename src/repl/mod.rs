@@ -152,6 +152,7 @@ fn is_part(c: char) -> bool {
 fn failed(message: String) -> Outcome {
     Outcome::Failed(Box::new(ScriptError {
         diagnostic: Diagnostic::error(message),
+        more: Vec::new(),
         sources: Default::default(),
         interrupted: false,
     }))

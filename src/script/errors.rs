@@ -1,20 +1,23 @@
 //! Errors of scripts: Rhai's and our own, in plain words, at the right place of the right text.
 
 use super::blame;
-use super::fail::{Cause, Failure};
+use super::fail::{Cause, Failure, Unread};
 use super::frames::{self, Frame};
 use super::places::Places;
 use super::suggest::{Known, closest, did_you_mean};
 use super::{syntax, values};
-use crate::diag::{self, CallPlace, Diagnostic, Sources};
+use crate::diag::{self, CallPlace, Diagnostic, Sources, Span};
 use crate::transform;
 use rhai::{Dynamic, EvalAltResult, Position};
+use std::sync::Arc;
 
 /// Why a script ended early.
 #[derive(Clone, Debug)]
 pub struct ScriptError {
     /// What to tell the user.
     pub diagnostic: Diagnostic,
+    /// What else is wrong with the same text.
+    pub more: Vec<Diagnostic>,
     /// The texts that it refers to.
     pub sources: Sources,
     /// Whether somebody asked it to end.
@@ -24,7 +27,9 @@ pub struct ScriptError {
 impl ScriptError {
     /// The message with its places, in color if `color` is set.
     pub fn render(&self, color: bool) -> String {
-        self.diagnostic.render(&self.sources, color)
+        let all = [&self.diagnostic].into_iter().chain(&self.more);
+        let rendered: Vec<String> = all.map(|d| d.render(&self.sources, color)).collect();
+        rendered.join("\n")
     }
 }
 
@@ -71,12 +76,62 @@ pub(super) fn translate(error: EvalAltResult, known: &Known, places: &Places) ->
         diagnostic = frames::note_library(diagnostic, frames, position, step.as_deref(), places);
     }
     let shown = inside.map_or(frames.as_slice(), |k| &frames[k + 1..]);
-    let diagnostic = frames::show_calls(diagnostic, shown, places);
+    let mut diagnostic = frames::show_calls(diagnostic, shown, places);
+    let (mut sources, mut more) = (places.texts(), Vec::new());
+    if let Some(unread) = unread(&error) {
+        let call = places.call(position);
+        let place = in_script(&unread, call.argument(Some(0)), &sources);
+        sources.insert(unread.name.clone(), unread.text.clone());
+        let mut all = unread.diagnostics(place.as_ref()).into_iter();
+        if let Some(first) = all.next() {
+            let context = diagnostic;
+            diagnostic = first;
+            if place.is_none() && !places.is_library(position) {
+                let label = context.labels.into_iter().next();
+                diagnostic = diagnostic.see(label.map(|l| l.span), "read here");
+            }
+        }
+        more = all.collect();
+    }
     ScriptError {
         diagnostic,
-        sources: places.texts(),
+        more,
+        sources,
         interrupted,
     }
+}
+
+/// The text that an error says is wrong.
+fn unread(error: &EvalAltResult) -> Option<Arc<Unread>> {
+    let EvalAltResult::ErrorRuntime(value, _) = error else {
+        return None;
+    };
+    match value.read_lock::<Failure>()?.cause() {
+        Cause::Unread(unread) => Some(unread.clone()),
+        _ => None,
+    }
+}
+
+/// Where a text is in the script, if the argument is that text in quotes.
+fn in_script(
+    unread: &Unread,
+    argument: Option<Span>,
+    sources: &Sources,
+) -> Option<(Arc<str>, usize)> {
+    let span = argument?;
+    let written = sources.get(&span.source)?.get(span.range.clone())?;
+    let mut start = span.range.start + 1;
+    let inside = written.get(1..written.len().checked_sub(1)?)?;
+    let inside = match (written.chars().next()?, inside.strip_prefix('\n')) {
+        // The first line break after a backtick is not part of the text.
+        ('`', Some(rest)) => {
+            start += 1;
+            rest
+        }
+        ('`' | '"', _) => inside,
+        _ => return None,
+    };
+    (*inside == *unread.text).then_some((span.source, start))
 }
 
 pub(super) struct Translator<'a> {
@@ -204,6 +259,10 @@ impl Translator<'_> {
                 let text = message.strip_prefix(&format!("{}: ", failure.op()));
                 let text = text.unwrap_or(message);
                 self.of_library(at_callee, text, failure.said(), failure.op(), frame, &place)
+            }
+            (Cause::Unread(unread), _) => {
+                let message = unread.problems.first().map_or("", |p| p.message.as_str());
+                Diagnostic::error(message).at(place.argument(failure.argument_at_fault()), "")
             }
             // Raised again as what it is, and so never seen here.
             (Cause::Closure(_), _) => Diagnostic::error(failure.message()),

@@ -3,6 +3,8 @@
 //! A failure is a script value, so `try … catch (e)` sees `e.message`, which ends with the help,
 //! `e.help` alone and `e.op`; uncaught, it becomes a diagnostic.
 
+use crate::diag::{Diagnostic, Span};
+use crate::lang::Problem;
 use crate::transform;
 use rhai::{Dynamic, Engine, EvalAltResult, Position};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -37,8 +39,57 @@ pub enum Cause {
     Operation(transform::Error),
     /// This room says so.
     Text(String),
+    /// A text in another notation is wrong.
+    Unread(Arc<Unread>),
     /// A closure raised it; taken when it is raised again.
     Closure(Arc<Mutex<Option<Box<EvalAltResult>>>>),
+}
+
+/// A text in another notation, and everything that is wrong with it.
+#[derive(Clone, Debug)]
+pub struct Unread {
+    /// The file, or what the text is called.
+    pub name: Arc<str>,
+    /// The text.
+    pub text: Arc<str>,
+    /// At least one.
+    pub problems: Vec<Problem>,
+}
+
+impl Unread {
+    /// A text and what is wrong with it.
+    pub fn new(name: &str, text: &str, problems: Vec<Problem>) -> Unread {
+        Unread {
+            name: name.into(),
+            text: text.into(),
+            problems,
+        }
+    }
+
+    /// One diagnostic for each problem. `place` says where the text is in a script: the name of
+    /// that text and the byte at which it begins.
+    pub fn diagnostics(&self, place: Option<&(Arc<str>, usize)>) -> Vec<Diagnostic> {
+        let (source, start) = match place {
+            Some((source, start)) => (source.clone(), *start),
+            None => (self.name.clone(), 0),
+        };
+        let span = |range: &std::ops::Range<usize>| {
+            let range = range.start + start..range.end + start;
+            let source = source.clone();
+            Some(Span { source, range })
+        };
+        let each = self.problems.iter().map(|problem| {
+            let error = Diagnostic {
+                code: problem.rule,
+                ..Diagnostic::error(&problem.message)
+            };
+            let error = error.at(span(&problem.span), &problem.label);
+            let related = problem.related.iter();
+            let error = related.fold(error, |error, (range, text)| error.see(span(range), text));
+            error.help(problem.help.clone())
+        });
+        each.collect()
+    }
 }
 
 impl Failure {
@@ -51,6 +102,11 @@ impl Failure {
     pub fn operation(error: transform::Error) -> Failure {
         let op = error.op.to_owned();
         Failure::of(Cause::Operation(error), op)
+    }
+
+    /// The failure to read a text.
+    pub fn unread(unread: Unread) -> Failure {
+        Failure::of(Cause::Unread(Arc::new(unread)), String::new())
     }
 
     fn of(cause: Cause, op: String) -> Failure {
@@ -161,6 +217,10 @@ impl Failure {
     pub fn message(&self) -> String {
         match &self.0.cause {
             Cause::Text(text) => text.clone(),
+            Cause::Unread(unread) => {
+                let texts = unread.problems.iter().map(|p| p.message.as_str());
+                texts.collect::<Vec<_>>().join("; ")
+            }
             Cause::Closure(_) => "a function failed".to_owned(),
             Cause::Operation(error) => match error.op {
                 "" => error.kind.to_string(),

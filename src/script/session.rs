@@ -14,6 +14,7 @@ use super::{fail, methods, modules, names, operations, operators, ranges, values
 use crate::codegen;
 use crate::diag::{Diagnostic, Sources};
 use crate::ir::Nest;
+use crate::lang::Notation;
 use crate::transform;
 use rhai::{AST, Array, Dynamic, Engine, EvalAltResult, OptimizationLevel, Scope};
 use std::io::{Read, Write};
@@ -156,7 +157,27 @@ impl Session {
             }
             state.main = Some(full.clone());
         }
+        if Notation::of_file(path).is_some() {
+            return self.run_program(&shown);
+        }
         self.run(&shown, &text, Some(full), Last::Dropped, drop)
+    }
+
+    /// Prints, optimizes and compares the program in a file.
+    fn run_program(&mut self, file: &str) -> Result<(), ScriptError> {
+        const FILE: &str = "given_file";
+        const SIZES: &str = "given_sizes";
+        let sizes = self.shared.lock().workbench.parameters.take_sizes();
+        let sizes = sizes
+            .into_iter()
+            .map(|(name, size)| (name.into(), size.into()));
+        self.scope.push(FILE, file.to_owned());
+        self.scope.push(SIZES, sizes.collect::<rhai::Map>());
+        let script = format!("run_program({FILE}, {SIZES})");
+        let ran = self.run(file, &script, None, Last::Dropped, drop);
+        let _ = self.scope.remove::<String>(FILE);
+        let _ = self.scope.remove::<rhai::Map>(SIZES);
+        ran
     }
 
     /// Runs the script that comes from `input`, which messages call `<stdin>`.
@@ -220,6 +241,7 @@ impl Session {
         on_large_stack(work).unwrap_or_else(|panic| {
             Err(ScriptError {
                 diagnostic: Diagnostic::bug(format!("internal error: {panic}")),
+                more: Vec::new(),
                 sources: Sources::default(),
                 interrupted: false,
             })
@@ -400,6 +422,7 @@ fn script_text(bytes: Vec<u8>) -> std::io::Result<String> {
 fn unreadable(name: &str, error: &std::io::Error) -> ScriptError {
     ScriptError {
         diagnostic: Diagnostic::error(format!("cannot read {name}: {error}")),
+        more: Vec::new(),
         sources: Sources::default(),
         interrupted: false,
     }

@@ -68,6 +68,18 @@ impl Parameters {
         value
     }
 
+    /// The settings that are integers, for a program whose sizes have these names.
+    pub fn take_sizes(&mut self) -> Vec<(String, i64)> {
+        let mut found = Vec::new();
+        for (name, text, used) in &mut self.0 {
+            if let Ok(size) = text.parse() {
+                *used = true;
+                found.push((name.clone(), size));
+            }
+        }
+        found
+    }
+
     /// The first setting that nothing asked for.
     pub fn unused(&self) -> Option<&str> {
         let unused = self.0.iter().find(|(_, _, used)| !used);

@@ -5,6 +5,7 @@ mod error;
 mod failure;
 pub mod nest;
 mod op;
+pub mod program;
 mod repair;
 pub mod tensor;
 pub mod trace;

@@ -13,6 +13,7 @@ mod moves;
 mod order;
 mod paths;
 mod pluto;
+mod programs;
 mod prove;
 mod run;
 mod strategy;
@@ -71,6 +72,7 @@ static KINDS: &[Shows] = &[
     Shows::of::<moves::Listed>(),
     Shows::of::<moves::One>(),
     Shows::of::<paths::Path>(),
+    Shows::of::<crate::ir::Program>(),
 ];
 
 /// A value of these functions in full or in brief.
@@ -91,6 +93,7 @@ pub(super) fn register(engine: &mut Engine) {
     data::register(engine);
     moves::register(engine);
     paths::register(engine);
+    programs::register(engine);
 }
 
 /// Those whose calls somebody sees the effects of.
@@ -132,6 +135,15 @@ pub static ACTIONS: &[&Function] = &[
     &paths::REPLAY,
     &paths::UNDO,
     &paths::DIFF,
+    &programs::MODEL,
+    &programs::TEIL,
+    &programs::READ_PROGRAM,
+    &programs::NESTS,
+    &programs::ONE_NEST,
+    &programs::ASSIGNMENTS,
+    &programs::VARIABLES,
+    &programs::LIVE,
+    &programs::COMMON,
     &strategy::FIND_LOOPS,
     &strategy::UNLESS_REFUSED,
 ];

@@ -1,0 +1,241 @@
+//! From what was read to a program: declarations and statements are checked, and every problem is
+//! reported.
+
+use super::lower::{Iterators, Lowering};
+use super::problem::Problem;
+use super::term::{Declaration, Extent, Statement, Unit};
+use super::typing::{Context, shown};
+use crate::ir::{Elem, Expr, Name, Program, Shape, Tensor, Variable};
+use crate::transform::tensor::with_shapes;
+use std::collections::BTreeMap;
+
+/// The program that a unit stands for.
+///
+/// # Errors
+/// Everything that is wrong with it.
+pub(super) fn program(
+    unit: &Unit,
+    sizes: &BTreeMap<String, u64>,
+    mut problems: Vec<Problem>,
+) -> Result<Program, Vec<Problem>> {
+    let mut missing = Vec::new();
+    let declarations = with_sizes(&unit.declarations, sizes, &mut missing);
+    if !missing.is_empty() {
+        // Without them, nothing else has a type.
+        problems.extend(missing);
+        return Err(sorted(problems));
+    }
+    let context = Context::of(&declarations);
+    let tensors = tensors(&declarations, &mut problems);
+    let names = tensors.keys().map(String::as_str);
+    let iterators = Iterators::beside(names);
+    let mut assignments = Vec::with_capacity(unit.statements.len());
+    for statement in &unit.statements {
+        match assignment(statement, &context, &tensors, &iterators) {
+            Ok(assignment) => assignments.extend(assignment),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    let mut variables = Vec::with_capacity(declarations.len());
+    for declaration in &declarations {
+        let is_new = |v: &&Variable| v.tensor.label() == declaration.name.0;
+        if let (Some(tensor), None) = (
+            tensors.get(&declaration.name.0),
+            variables.iter().find(is_new),
+        ) {
+            variables.push(Variable {
+                tensor: tensor.clone(),
+                is_input: declaration.is_input,
+                is_output: declaration.is_output,
+            });
+        }
+    }
+    if problems.is_empty() {
+        uninitialized(unit, &mut problems);
+    }
+    if problems.is_empty() && assignments.is_empty() {
+        problems.push(Problem::new(&(0..0), "the program assigns nothing"));
+    }
+    match problems.is_empty() {
+        true => Ok(Program::new(variables, assignments)),
+        false => Err(sorted(problems)),
+    }
+}
+
+/// Problems in the order of the text, each once.
+fn sorted(mut problems: Vec<Problem>) -> Vec<Problem> {
+    problems.sort_by_key(|problem| (problem.span.start, problem.span.end));
+    problems.dedup();
+    problems
+}
+
+/// The declarations with numbers as extents.
+fn with_sizes(
+    declarations: &[Declaration],
+    sizes: &BTreeMap<String, u64>,
+    problems: &mut Vec<Problem>,
+) -> Vec<Declaration> {
+    let mut unknown: Vec<&str> = Vec::new();
+    let mut found = declarations.to_vec();
+    for (extent, span) in found.iter_mut().flat_map(|d| &mut d.extents) {
+        let Extent::Name(name) = extent else {
+            continue;
+        };
+        match sizes.get(name) {
+            Some(size) => *extent = Extent::Number(*size),
+            None => {
+                let known = declarations.iter().flat_map(|d| &d.extents);
+                let name = known.into_iter().find_map(|(e, _)| match e {
+                    Extent::Name(n) if n == name => Some(n.as_str()),
+                    _ => None,
+                });
+                if let Some(name) = name
+                    && !unknown.contains(&name)
+                {
+                    unknown.push(name);
+                    let problem = Problem::new(span, format!("the size `{name}` has no value"));
+                    problems.push(problem.help(format!(
+                        "give it one: `--set {name}=100` on the command line, `#{{{name}: 100}}` in a script"
+                    )));
+                }
+            }
+        }
+    }
+    found
+}
+
+/// The tensors of the declarations.
+fn tensors(declarations: &[Declaration], problems: &mut Vec<Problem>) -> BTreeMap<String, Tensor> {
+    let mut found: BTreeMap<String, Tensor> = BTreeMap::new();
+    for (k, declaration) in declarations.iter().enumerate() {
+        let (text, span) = &declaration.name;
+        if let Some(first) = declarations[..k].iter().find(|d| d.name.0 == *text) {
+            let problem = Problem::new(span, format!("`{text}` is declared twice")).rule("s-var");
+            problems.push(problem.see(&first.name.1, "the first declaration"));
+            continue;
+        }
+        let name = match Name::new(text) {
+            Ok(name) => name,
+            Err(error) => {
+                problems.push(Problem::new(span, error.to_string()));
+                continue;
+            }
+        };
+        let extents = declaration
+            .extents
+            .iter()
+            .map(|(extent, span)| match extent {
+                Extent::Number(0) => Err(Some(Problem::new(
+                    span,
+                    "an extent of 0: extents are 1 or more",
+                ))),
+                Extent::Number(value) => {
+                    let too_large =
+                        || Problem::new(span, format!("an extent of {value} is too large"));
+                    i64::try_from(*value).map_err(|_| Some(too_large()))
+                }
+                // It was reported.
+                Extent::Name(_) => Err(None),
+            });
+        let shape = match extents.collect::<Result<Vec<i64>, _>>() {
+            Ok(extents) => Shape::new(&extents, Elem::F64),
+            Err(problem) => {
+                problems.extend(problem);
+                continue;
+            }
+        };
+        let tensor = match shape {
+            Ok(shape) if shape.rank() == 0 => Tensor::scalar(Elem::F64),
+            Ok(shape) => Tensor::new(shape, Elem::F64),
+            Err(error) => {
+                problems.push(Problem::new(span, error.to_string()));
+                continue;
+            }
+        };
+        found.insert(text.clone(), tensor.named(name));
+    }
+    found
+}
+
+/// The tree of a statement; nothing where its variable has a problem of its own.
+fn assignment(
+    statement: &Statement,
+    context: &Context,
+    tensors: &BTreeMap<String, Tensor>,
+    iterators: &Iterators,
+) -> Result<Option<Expr>, Problem> {
+    let (name, span) = &statement.target;
+    let value = context.type_of(&statement.value)?;
+    let Some((target, declared)) = context.get(name) else {
+        return Err(context.undeclared(name, span).rule("ok-stmt"));
+    };
+    if *target != value {
+        let (target, value) = (shown(target), shown(&value));
+        let what = format!("a value of type {value} is assigned to `{name}` of type {target}");
+        let problem = Problem::new(&statement.value.span, what).rule("ok-stmt");
+        return Err(problem
+            .label(format!("of type {value}"))
+            .see(declared, format!("`{name}` is declared with type {target}")));
+    }
+    let Some(tensor) = tensors.get(name) else {
+        return Ok(None);
+    };
+    let mut lowering = Lowering {
+        context,
+        tensors,
+        iterators: iterators.again(),
+    };
+    let Some(assignment) = lowering.assignment(tensor, &statement.value) else {
+        return Ok(None);
+    };
+    let shaped = with_shapes(&assignment);
+    let shaped = shaped.map_err(|error| Problem::new(&statement.value.span, error.to_string()))?;
+    Ok(Some(shaped))
+}
+
+/// Variables that are used before anything sets them, where the program says what is set before
+/// (§5 of the model language: undefined values, Fig. 15).
+fn uninitialized(unit: &Unit, problems: &mut Vec<Problem>) {
+    if !unit.declarations.iter().any(|d| d.is_input || d.is_output) {
+        return;
+    }
+    let declaration = |name: &str| unit.declarations.iter().find(|d| d.name.0 == name);
+    let has_inputs = unit.declarations.iter().any(|d| d.is_input);
+    let assigned: Vec<&str> = unit
+        .statements
+        .iter()
+        .map(|s| s.target.0.as_str())
+        .collect();
+    for (k, statement) in unit.statements.iter().enumerate() {
+        let mut open = vec![&statement.value];
+        while let Some(term) = open.pop() {
+            open.extend(term.operands());
+            let super::term::Kind::Variable(name) = &term.kind else {
+                continue;
+            };
+            let is_input = declaration(name).is_some_and(|d| d.is_input);
+            let is_set = assigned[..k].contains(&name.as_str());
+            let is_ever_set = assigned.contains(&name.as_str());
+            if is_set || is_input || !(has_inputs || is_ever_set) {
+                continue;
+            }
+            let problem = Problem::new(
+                &term.span,
+                format!("`{name}` is used before it has a value"),
+            );
+            let declared = declaration(name).map(|d| d.name.1.clone());
+            let problem = match declared {
+                Some(span) => problem.see(&span, "it is no input"),
+                None => problem,
+            };
+            problems.push(problem.help(format!("declare it as an input: `var input {name}`")));
+        }
+    }
+    for declaration in unit.declarations.iter().filter(|d| d.is_output) {
+        let name = &declaration.name.0;
+        if !assigned.contains(&name.as_str()) && !declaration.is_input {
+            let what = format!("the output `{name}` is never assigned");
+            problems.push(Problem::new(&declaration.name.1, what));
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! The notations of other papers: texts that stand for programs of tensors.
+//!
+//! Each notation has a parser, which reads all of a text and reports everything that is wrong with
+//! it, with its place. What was read is checked by the typing rules of the paper, and then lowered to
+//! the trees that scripts have: a [`Program`](crate::ir::Program).
+
+mod elaborate;
+mod lower;
+mod model;
+mod problem;
+mod teil;
+mod term;
+mod token;
+mod typing;
+mod write;
+
+pub use problem::{Problem, Span};
+
+use crate::ir::Program;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// A notation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Notation {
+    /// The model language (Rink 2018).
+    Model,
+    /// TeIL (Rink and Castrillon 2019).
+    Teil,
+}
+
+impl Notation {
+    /// All of them.
+    pub const ALL: [Notation; 2] = [Notation::Model, Notation::Teil];
+
+    /// What scripts call it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Notation::Model => "model",
+            Notation::Teil => "teil",
+        }
+    }
+
+    /// The notation of a file, by how its name ends.
+    pub fn of_file(path: &Path) -> Option<Notation> {
+        let extension = path.extension()?.to_str()?;
+        Notation::ALL
+            .into_iter()
+            .find(|n| n.extension() == extension)
+    }
+
+    /// How names of its files end, without the dot.
+    pub const fn extension(self) -> &'static str {
+        match self {
+            Notation::Model => "tml",
+            Notation::Teil => "teil",
+        }
+    }
+}
+
+/// The program that a text stands for; `sizes` are the extents that it has names for.
+///
+/// # Errors
+/// Everything that is wrong with the text.
+pub fn read(
+    notation: Notation,
+    text: &str,
+    sizes: &BTreeMap<String, u64>,
+) -> Result<Program, Vec<Problem>> {
+    let (unit, problems) = match notation {
+        Notation::Model => model::read(text),
+        Notation::Teil => teil::read(text),
+    };
+    elaborate::program(&unit, sizes, problems)
+}

@@ -1,0 +1,296 @@
+//! The model language: `C = (A # B).[2 3]`.
+//!
+//! ```text
+//! var input A : [300 400]
+//! var input B : [400 500]
+//! var output C : [300 500]
+//! C = (A # B) . [2 3]
+//! ```
+//!
+//! - `var x : [2 3]` declares a variable; `var s : []` is a scalar. `input` and `output` say what the
+//!   caller sets and reads (§5)
+//! - `+ - * /` work element by element on operands of one type; `*` takes a scalar on its left, and
+//!   `/` one on its right
+//! - `u # v` is the tensor product, `u.[m n]` a contraction, `u.[[2 9] [4 8]]` several, and `u^[m n]` a
+//!   transposition; dimensions are counted from 1
+//!
+//! All operators associate to the left, as the report says. Where the usual precedence reads an
+//! expression otherwise, and both readings have a type, it is refused with both.
+//!
+//! Source: Rink, Modeling of Languages for Tensor Manipulation, 2018: Fig. 1, §3.2.1, §5.
+
+use super::problem::{Problem, Span};
+use super::term::{Declaration, Extent, Kind, Statement, Term, Unit};
+use super::token::{Errors, Input, Token, integer, name, parsed, sign, tokens, word};
+use super::typing::Context;
+use super::write;
+use crate::ir::BinaryOp;
+use chumsky::input::Input as _;
+use chumsky::prelude::*;
+
+const WORDS: &[&str] = &["var", "input", "output"];
+
+/// An expression as it is written: operands and operators in a row.
+#[derive(Clone, Debug)]
+struct Chain {
+    first: Box<Operand>,
+    rest: Vec<Link>,
+    span: Span,
+}
+
+#[derive(Clone, Debug)]
+enum Operand {
+    Variable(String, Span),
+    Parenthesis(Chain, Span),
+}
+
+#[derive(Clone, Debug)]
+enum Link {
+    Binary(Infix, Operand),
+    Contract(Vec<[(u64, Span); 2]>, Span),
+    Transpose([(u64, Span); 2], Span),
+}
+
+/// An operator between two operands.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Infix {
+    Product,
+    Elementwise(BinaryOp),
+}
+
+enum Item {
+    Declaration(Declaration),
+    Statement((String, Span), Chain),
+    /// What could not be read.
+    Unread,
+}
+
+/// The unit that a text of the model language stands for, and what is wrong with it.
+pub(super) fn read(text: &str) -> (Unit, Vec<Problem>) {
+    let (tokens, mut problems) = tokens(text);
+    let end = (text.len()..text.len()).into();
+    let input = tokens.as_slice().map(end, |(token, span)| (token, span));
+    let (items, more) = parsed(program().parse(input));
+    problems.extend(more);
+    let mut unit = Unit::default();
+    let mut chains = Vec::new();
+    for item in items.unwrap_or_default() {
+        match item {
+            Item::Declaration(declaration) => {
+                if !chains.is_empty() {
+                    let problem = Problem::new(
+                        &declaration.name.1,
+                        "declarations come before all statements",
+                    );
+                    problems.push(problem.help("move it to the top of the program"));
+                }
+                unit.declarations.push(declaration);
+            }
+            Item::Statement(target, chain) => chains.push((target, chain)),
+            Item::Unread => {}
+        }
+    }
+    let context = Context::of(&unit.declarations);
+    for (target, chain) in chains {
+        let value = chain.resolved(&context, &mut problems);
+        unit.statements.push(Statement { target, value });
+    }
+    (unit, problems)
+}
+
+fn program<'t, I: Input<'t>>() -> impl Parser<'t, I, Vec<Item>, Errors<'t>> {
+    let extents = integer()
+        .map(|(value, span)| (Extent::Number(value), span))
+        .repeated()
+        .collect::<Vec<_>>()
+        .delimited_by(sign("["), sign("]"));
+    let qualifier = choice((word("input").to(true), word("output").to(false)));
+    let declaration = word("var")
+        .ignore_then(qualifier.repeated().collect::<Vec<bool>>())
+        .then(name(WORDS))
+        .then_ignore(sign(":"))
+        .then(extents)
+        .map(|((qualifiers, name), extents)| {
+            Item::Declaration(Declaration {
+                name,
+                extents,
+                is_input: qualifiers.contains(&true),
+                is_output: qualifiers.contains(&false),
+            })
+        });
+    let statement = name(WORDS)
+        .then_ignore(sign("="))
+        .then(expression())
+        .map(|(target, chain)| Item::Statement(target, chain));
+    let start = choice((word("var"), name(WORDS).then_ignore(sign("=")).ignored()));
+    let skipped = any()
+        .then(any().and_is(start.not()).repeated())
+        .map(|_| Item::Unread);
+    choice((declaration, statement))
+        .recover_with(via_parser(skipped))
+        .repeated()
+        .collect()
+        .then_ignore(end())
+}
+
+fn expression<'t, I: Input<'t>>() -> impl Parser<'t, I, Chain, Errors<'t>> + Clone {
+    recursive(|chain| {
+        let at = |e: &mut chumsky::input::MapExtra<'t, '_, I, Errors<'t>>| e.span().into_range();
+        let variable = name(WORDS).map(|(name, span)| Operand::Variable(name, span));
+        let parenthesis = chain
+            .delimited_by(sign("("), sign(")"))
+            .map_with(move |chain, e| Operand::Parenthesis(chain, at(e)));
+        let operand = choice((variable, parenthesis)).labelled("a tensor");
+        let pair = integer()
+            .then(integer())
+            .map(|(m, n)| [m, n])
+            .delimited_by(sign("["), sign("]"));
+        let pairs = pair
+            .clone()
+            .repeated()
+            .at_least(1)
+            .collect::<Vec<_>>()
+            .delimited_by(sign("["), sign("]"));
+        let contract = sign(".")
+            .ignore_then(choice((pair.clone().map(|pair| vec![pair]), pairs)))
+            .map_with(move |pairs, e| Link::Contract(pairs, at(e)));
+        let transpose = sign("^")
+            .ignore_then(pair)
+            .map_with(move |pair, e| Link::Transpose(pair, at(e)));
+        let infix = select! {
+            Token::Sign("#") => Infix::Product,
+            Token::Sign("+") => Infix::Elementwise(BinaryOp::Add),
+            Token::Sign("-") => Infix::Elementwise(BinaryOp::Sub),
+            Token::Sign("*") => Infix::Elementwise(BinaryOp::Mul),
+            Token::Sign("/") => Infix::Elementwise(BinaryOp::Div),
+        }
+        .labelled("an operator");
+        let binary = infix
+            .then(operand.clone())
+            .map(|(infix, operand)| Link::Binary(infix, operand));
+        operand
+            .then(
+                choice((contract, transpose, binary))
+                    .repeated()
+                    .collect::<Vec<_>>(),
+            )
+            .map_with(move |(first, rest), e| Chain {
+                first: Box::new(first),
+                rest,
+                span: at(e),
+            })
+    })
+}
+
+impl Infix {
+    fn strength(self) -> u8 {
+        match self {
+            Infix::Product => 2,
+            Infix::Elementwise(BinaryOp::Add | BinaryOp::Sub) => 0,
+            Infix::Elementwise(_) => 1,
+        }
+    }
+}
+
+impl Operand {
+    fn resolved(&self, context: &Context, problems: &mut Vec<Problem>) -> Term {
+        match self {
+            Operand::Variable(name, span) => Term::new(Kind::Variable(name.clone()), span.clone()),
+            Operand::Parenthesis(chain, span) => Term {
+                span: span.clone(),
+                ..chain.resolved(context, problems)
+            },
+        }
+    }
+}
+
+fn binary(infix: Infix, left: Term, right: Term) -> Term {
+    let span = left.span.start..right.span.end;
+    let (left, right) = (Box::new(left), Box::new(right));
+    let kind = match infix {
+        Infix::Product => Kind::Product(left, right),
+        Infix::Elementwise(op) => Kind::Elementwise(op, left, right),
+    };
+    Term::new(kind, span)
+}
+
+fn postfix(link: &Link, of: Term) -> Term {
+    let (of, start) = (Box::new(of.clone()), of.span.start);
+    match link {
+        Link::Contract(pairs, span) => {
+            Term::new(Kind::Contract(pairs.clone(), of), start..span.end)
+        }
+        Link::Transpose(pair, span) => {
+            Term::new(Kind::Transpose(pair.clone(), of), start..span.end)
+        }
+        Link::Binary(..) => *of,
+    }
+}
+
+impl Chain {
+    /// The term, read to the left; a problem if that is not the only reading.
+    fn resolved(&self, context: &Context, problems: &mut Vec<Problem>) -> Term {
+        let first = self.first.resolved(context, problems);
+        let mut operands = Vec::with_capacity(self.rest.len());
+        for link in &self.rest {
+            operands.push(match link {
+                Link::Binary(_, operand) => Some(operand.resolved(context, problems)),
+                Link::Contract(..) | Link::Transpose(..) => None,
+            });
+        }
+        let links: Vec<(&Link, Option<Term>)> = self.rest.iter().zip(operands).collect();
+        let to_the_left = links.iter().fold(first.clone(), |term, (link, operand)| {
+            match (link, operand) {
+                (Link::Binary(infix, _), Some(operand)) => binary(*infix, term, operand.clone()),
+                _ => postfix(link, term),
+            }
+        });
+        let by_precedence = by_precedence(first, &links);
+        if write::is_same(&to_the_left, &by_precedence) {
+            return to_the_left;
+        }
+        let [left, precedence] = [&to_the_left, &by_precedence].map(|t| context.type_of(t).is_ok());
+        if left && precedence {
+            let [left, precedence] = [&to_the_left, &by_precedence].map(write::model);
+            problems.push(
+                Problem::new(&self.span, "this expression can be read in two ways")
+                    .label(format!("`{left}` or `{precedence}`"))
+                    .help("parentheses say which one is meant"),
+            );
+        }
+        to_the_left
+    }
+}
+
+/// The term by the usual precedence: `.[..]` and `^[..]` first, then `#`, then `*` and `/`.
+fn by_precedence(first: Term, links: &[(&Link, Option<Term>)]) -> Term {
+    fn reduce(operands: &mut Vec<Term>, infixes: &mut Vec<Infix>, least: u8) {
+        while infixes
+            .last()
+            .is_some_and(|infix| infix.strength() >= least)
+        {
+            if let (Some(infix), Some(right), Some(left)) =
+                (infixes.pop(), operands.pop(), operands.pop())
+            {
+                operands.push(binary(infix, left, right));
+            }
+        }
+    }
+    let (mut operands, mut infixes) = (vec![first.clone()], Vec::new());
+    for (link, operand) in links {
+        match (link, operand) {
+            (Link::Binary(infix, _), Some(operand)) => {
+                reduce(&mut operands, &mut infixes, infix.strength());
+                infixes.push(*infix);
+                operands.push(operand.clone());
+            }
+            _ => {
+                if let Some(last) = operands.pop() {
+                    operands.push(postfix(link, last));
+                }
+            }
+        }
+    }
+    reduce(&mut operands, &mut infixes, 0);
+    operands.pop().unwrap_or(first)
+}

@@ -1,0 +1,65 @@
+//! What is wrong with a text, and where.
+
+use std::ops::Range;
+
+/// A stretch of a text, in bytes.
+pub type Span = Range<usize>;
+
+/// One thing that is wrong with a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The rule of the paper that is violated, if it has a name.
+    pub rule: Option<&'static str>,
+    /// What is wrong, in one sentence.
+    pub message: String,
+    /// Where.
+    pub span: Span,
+    /// What is said at that place; may be empty.
+    pub label: String,
+    /// Other places, and what is said of them.
+    pub related: Vec<(Span, String)>,
+    /// What to do about it.
+    pub help: Option<String>,
+}
+
+impl Problem {
+    /// A problem at a place.
+    pub fn new(span: &Span, message: impl Into<String>) -> Problem {
+        Problem {
+            rule: None,
+            message: message.into(),
+            span: span.clone(),
+            label: String::new(),
+            related: Vec::new(),
+            help: None,
+        }
+    }
+
+    /// Names the rule that is violated.
+    #[must_use]
+    pub fn rule(mut self, rule: &'static str) -> Problem {
+        self.rule = Some(rule);
+        self
+    }
+
+    /// Says something at the place.
+    #[must_use]
+    pub fn label(mut self, label: impl Into<String>) -> Problem {
+        self.label = label.into();
+        self
+    }
+
+    /// Adds a place that explains it.
+    #[must_use]
+    pub fn see(mut self, span: &Span, text: impl Into<String>) -> Problem {
+        self.related.push((span.clone(), text.into()));
+        self
+    }
+
+    /// Says what to do about it.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Problem {
+        self.help = Some(help.into());
+        self
+    }
+}

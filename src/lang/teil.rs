@@ -1,0 +1,169 @@
+//! TeIL: `C = red+ 2 (diag 2 3 (prod A B))`.
+//!
+//! ```text
+//! alloc A : [l, m]
+//! alloc B : [m, n]
+//! alloc C : [l, n]
+//! C = red+ 2 (diag 2 3 (prod A B))
+//! ```
+//!
+//! - `alloc x : [2, 3]` declares a variable, and `alloc s : []` a scalar; extents may be names, which
+//!   get numbers from outside
+//! - `add e e`, and `sub`, `mul`, `div` alike, work element by element; `mul` takes a scalar first
+//! - `prod e e` is the tensor product; `red+ i e` sums along dimension i, `red* i e` multiplies, and
+//!   `redmin`, `redmax` take the least and the greatest
+//! - `transp i j e`, `diag i j e`, `expa i n e`, `proj i m e`, and `contr i j e`, which is
+//!   `red+ i (diag i j e)` (eq. 6); dimensions and indices are counted from 1
+//!
+//! Source: Rink and Castrillon, TeIL, 2019: Figs. 5, 6, 8. `sub`, `div` and the other reductions:
+//! §3.3 says that they are alike.
+
+use super::problem::Problem;
+use super::term::{Declaration, Dimension, Extent, Kind, Statement, Term, Unit};
+use super::token::{Errors, Input, integer, name, parsed, sign, tokens, word};
+use crate::ir::{BinaryOp, Reduction};
+use chumsky::input::Input as _;
+use chumsky::prelude::*;
+
+const WORDS: &[&str] = &[
+    "alloc", "input", "output", "add", "sub", "mul", "div", "prod", "red", "red_", "redmin",
+    "redmax", "transp", "diag", "expa", "proj", "contr",
+];
+
+enum Item {
+    Declaration(Declaration),
+    Statement(Statement),
+    /// What could not be read.
+    Unread,
+}
+
+/// The unit that a text of TeIL stands for, and what is wrong with it.
+pub(super) fn read(text: &str) -> (Unit, Vec<Problem>) {
+    let (tokens, mut problems) = tokens(text);
+    let end = (text.len()..text.len()).into();
+    let input = tokens.as_slice().map(end, |(token, span)| (token, span));
+    let (items, more) = parsed(program().parse(input));
+    problems.extend(more);
+    let mut unit = Unit::default();
+    for item in items.unwrap_or_default() {
+        match item {
+            Item::Declaration(declaration) => {
+                if !unit.statements.is_empty() {
+                    let problem = Problem::new(
+                        &declaration.name.1,
+                        "allocations come before all statements",
+                    );
+                    problems.push(problem.help("move it to the top of the program"));
+                }
+                unit.declarations.push(declaration);
+            }
+            Item::Statement(statement) => unit.statements.push(statement),
+            Item::Unread => {}
+        }
+    }
+    (unit, problems)
+}
+
+fn program<'t, I: Input<'t>>() -> impl Parser<'t, I, Vec<Item>, Errors<'t>> {
+    let number = integer().map(|(value, span)| (Extent::Number(value), span));
+    let size = name(WORDS).map(|(name, span)| (Extent::Name(name), span));
+    let extents = choice((number, size))
+        .separated_by(sign(","))
+        .collect::<Vec<_>>()
+        .delimited_by(sign("["), sign("]"));
+    let qualifier = choice((word("input").to(true), word("output").to(false)));
+    let declaration = word("alloc")
+        .ignore_then(qualifier.repeated().collect::<Vec<bool>>())
+        .then(name(WORDS))
+        .then_ignore(sign(":"))
+        .then(extents)
+        .map(|((qualifiers, name), extents)| {
+            Item::Declaration(Declaration {
+                name,
+                extents,
+                is_input: qualifiers.contains(&true),
+                is_output: qualifiers.contains(&false),
+            })
+        });
+    let statement = name(WORDS)
+        .then_ignore(sign("="))
+        .then(expression())
+        .map(|(target, value)| Item::Statement(Statement { target, value }));
+    let start = choice((word("alloc"), name(WORDS).then_ignore(sign("=")).ignored()));
+    let skipped = any()
+        .then(any().and_is(start.not()).repeated())
+        .map(|_| Item::Unread);
+    choice((declaration, statement))
+        .recover_with(via_parser(skipped))
+        .repeated()
+        .collect()
+        .then_ignore(end())
+}
+
+fn expression<'t, I: Input<'t>>() -> impl Parser<'t, I, Term, Errors<'t>> + Clone {
+    recursive(|term| {
+        let at = |e: &mut chumsky::input::MapExtra<'t, '_, I, Errors<'t>>| e.span().into_range();
+        let variable = name(WORDS).map(|(name, span)| Term::new(Kind::Variable(name), span));
+        let parenthesis =
+            term.clone()
+                .delimited_by(sign("("), sign(")"))
+                .map_with(move |term, e| Term {
+                    span: at(e),
+                    ..term
+                });
+        let op = choice((
+            word("add").to(BinaryOp::Add),
+            word("sub").to(BinaryOp::Sub),
+            word("mul").to(BinaryOp::Mul),
+            word("div").to(BinaryOp::Div),
+        ));
+        let elementwise = op
+            .then(term.clone())
+            .then(term.clone())
+            .map(|((op, left), right)| Kind::Elementwise(op, Box::new(left), Box::new(right)));
+        let product = word("prod")
+            .ignore_then(term.clone())
+            .then(term.clone())
+            .map(|(left, right)| Kind::Product(Box::new(left), Box::new(right)));
+        let red = choice((word("red"), word("red_")));
+        let reduction = choice((
+            red.clone().then(sign("+")).to(Reduction::Sum),
+            red.then(sign("*")).to(Reduction::Prod),
+            word("redmin").to(Reduction::Min),
+            word("redmax").to(Reduction::Max),
+        ));
+        let reduce = reduction
+            .then(dimension())
+            .then(term.clone())
+            .map(|((reduction, i), of)| Kind::Reduce(reduction, i, Box::new(of)));
+        let pair = dimension().then(dimension()).map(|(m, n)| [m, n]);
+        let of_pair = |word_of: &'static str, kind: fn([Dimension; 2], Box<Term>) -> Kind| {
+            word(word_of)
+                .ignore_then(pair.clone())
+                .then(term.clone())
+                .map(move |(pair, of)| kind(pair, Box::new(of)))
+        };
+        let of_two = |word_of: &'static str, kind: fn(Dimension, Dimension, Box<Term>) -> Kind| {
+            word(word_of)
+                .ignore_then(pair.clone())
+                .then(term.clone())
+                .map(move |([i, n], of)| kind(i, n, Box::new(of)))
+        };
+        let operation = choice((
+            elementwise,
+            product,
+            reduce,
+            of_pair("transp", Kind::Transpose),
+            of_pair("diag", Kind::Diagonal),
+            of_pair("contr", |pair, of| Kind::Contract(vec![pair], of)),
+            of_two("expa", Kind::Expand),
+            of_two("proj", Kind::Project),
+        ))
+        .map_with(move |kind, e| Term::new(kind, at(e)));
+        choice((operation, variable, parenthesis)).labelled("an expression")
+    })
+}
+
+fn dimension<'t, I: Input<'t>>() -> impl Parser<'t, I, Dimension, Errors<'t>> + Clone {
+    integer()
+}

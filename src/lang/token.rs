@@ -1,0 +1,202 @@
+//! Tokens, which all notations share, and what is said where one does not fit.
+
+use super::problem::{Problem, Span};
+use chumsky::error::{RichPattern, RichReason};
+use chumsky::input::ValueInput;
+use chumsky::prelude::*;
+use std::fmt;
+
+/// The smallest part of a text that means something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Token<'t> {
+    /// A name or a word of the notation.
+    Name(&'t str),
+    /// An integer.
+    Integer(&'t str),
+    /// A number with a point or an exponent.
+    Decimal(&'t str),
+    /// An operator, a bracket, a separator.
+    Sign(&'t str),
+}
+
+impl fmt::Display for Token<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Token::Name(text) | Token::Integer(text) | Token::Decimal(text) | Token::Sign(text)) =
+            self;
+        f.write_str(text)
+    }
+}
+
+/// What parsers of this room report.
+pub(super) type Errors<'t> = extra::Err<Rich<'t, Token<'t>, SimpleSpan>>;
+
+/// Tokens as the input of a parser.
+pub(super) trait Input<'t>: ValueInput<'t, Token = Token<'t>, Span = SimpleSpan> {}
+
+impl<'t, I: ValueInput<'t, Token = Token<'t>, Span = SimpleSpan>> Input<'t> for I {}
+
+/// The longest texts that are read.
+pub(super) const MAX_TEXT: usize = 1 << 20;
+/// How deep brackets may be nested, so that walks can recurse.
+pub(super) const MAX_NESTING: usize = 100;
+
+/// The tokens of a text, and what in it is none.
+pub(super) fn tokens(text: &str) -> (Vec<(Token<'_>, SimpleSpan)>, Vec<Problem>) {
+    if text.len() > MAX_TEXT {
+        let problem = Problem::new(&(0..0), format!("the text is longer than {MAX_TEXT} bytes"));
+        return (Vec::new(), vec![problem]);
+    }
+    let (found, errors) = lexer().parse(text).into_output_errors();
+    let tokens: Vec<_> = found.unwrap_or_default().into_iter().flatten().collect();
+    let mut problems: Vec<Problem> = errors
+        .into_iter()
+        .map(|error| {
+            let span = error.span().into_range();
+            let what = text.get(span.clone()).and_then(|t| t.chars().next());
+            let message = match what {
+                Some(what) => format!("`{}` means nothing here", what.escape_debug()),
+                None => "the text ends too early".to_owned(),
+            };
+            Problem::new(&span, message)
+        })
+        .collect();
+    let mut depth = 0_usize;
+    for (token, span) in &tokens {
+        match token {
+            Token::Sign("(" | "[" | "{" | "[[") => depth += 1,
+            Token::Sign(")" | "]" | "}" | "]]") => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth > MAX_NESTING {
+            let span = span.into_range();
+            problems.push(Problem::new(
+                &span,
+                format!("brackets are nested more than {MAX_NESTING} deep"),
+            ));
+            return (Vec::new(), problems);
+        }
+    }
+    (tokens, problems)
+}
+
+type Lexed<'t> = Vec<Option<(Token<'t>, SimpleSpan)>>;
+
+fn lexer<'t>() -> impl Parser<'t, &'t str, Lexed<'t>, extra::Err<Rich<'t, char, SimpleSpan>>> {
+    let digits = text::digits(10);
+    let exponent = one_of("eE").then(one_of("+-").or_not()).then(digits);
+    let fraction = just('.').then(text::digits(10));
+    let decimal = digits
+        .then(choice((
+            fraction.then(exponent.or_not()).ignored(),
+            exponent.ignored(),
+        )))
+        .to_slice()
+        .map(Token::Decimal);
+    let integer = digits.to_slice().map(Token::Integer);
+    let name = text::ascii::ident().map(Token::Name);
+    let long = choice((
+        just("..."),
+        just("->"),
+        just("<="),
+        just("++"),
+        just("=="),
+        just("!="),
+        just(">="),
+    ));
+    let sign = long
+        .or(one_of("#.^[]()+-*/=:,;{}|<>%").to_slice())
+        .map(Token::Sign);
+    let comment = just("//")
+        .then(any().and_is(just('\n').not()).repeated())
+        .ignored();
+    let space = choice((
+        comment,
+        any().filter(|c: &char| c.is_whitespace()).ignored(),
+    ));
+    let token = choice((decimal, integer, name, sign)).map_with(|token, e| Some((token, e.span())));
+    token
+        .padded_by(space.repeated())
+        // What is no token is reported once and left out.
+        .recover_with(via_parser(any().padded_by(space.repeated()).to(None)))
+        .repeated()
+        .collect::<Lexed<'t>>()
+        .padded_by(space.repeated())
+}
+
+/// What a parser made of tokens, as far as it got, and what is wrong.
+pub(super) fn parsed<'t, O>(
+    result: ParseResult<O, Rich<'t, Token<'t>, SimpleSpan>>,
+) -> (Option<O>, Vec<Problem>) {
+    let (output, errors) = result.into_output_errors();
+    (output, errors.into_iter().map(unexpected).collect())
+}
+
+fn unexpected(error: Rich<'_, Token<'_>, SimpleSpan>) -> Problem {
+    let span = error.span().into_range();
+    let (found, expected) = match error.reason() {
+        RichReason::Custom(message) => return Problem::new(&span, message.clone()),
+        RichReason::ExpectedFound { found, expected } => (found, expected),
+    };
+    let mut texts: Vec<String> = expected
+        .iter()
+        .filter_map(|pattern| match pattern {
+            RichPattern::Token(token) => Some(format!("`{}`", token.to_string())),
+            RichPattern::Label(label) => Some(label.to_string()),
+            RichPattern::Identifier(word) => Some(format!("`{word}`")),
+            RichPattern::EndOfInput => Some("the end".to_owned()),
+            RichPattern::Any | RichPattern::SomethingElse => None,
+            // The crate may get more of them.
+            _ => None,
+        })
+        .collect();
+    texts.sort();
+    texts.dedup();
+    let message = match found {
+        Some(token) => format!("`{}` cannot be here", **token),
+        None => "the text ends too early".to_owned(),
+    };
+    let problem = Problem::new(&span, message);
+    match texts.split_last() {
+        None => problem,
+        Some((only, [])) => problem.label(format!("expected {only}")),
+        Some((last, rest)) => problem.label(format!("expected {} or {last}", rest.join(", "))),
+    }
+}
+
+/// A sign.
+pub(super) fn sign<'t, I: Input<'t>>(
+    text: &'static str,
+) -> impl Parser<'t, I, (), Errors<'t>> + Clone {
+    just(Token::Sign(text)).ignored()
+}
+
+/// A word of the notation.
+pub(super) fn word<'t, I: Input<'t>>(
+    text: &'static str,
+) -> impl Parser<'t, I, (), Errors<'t>> + Clone {
+    just(Token::Name(text)).ignored()
+}
+
+/// A name that is none of the words that the notation keeps for itself.
+pub(super) fn name<'t, I: Input<'t>>(
+    words: &'static [&'static str],
+) -> impl Parser<'t, I, (String, Span), Errors<'t>> + Clone {
+    any()
+        .filter(move |token| matches!(token, Token::Name(name) if !words.contains(name)))
+        .map_with(|token: Token<'t>, e| {
+            let span: SimpleSpan = e.span();
+            (token.to_string(), span.into_range())
+        })
+        .labelled("a name")
+}
+
+/// An integer that is not negative.
+pub(super) fn integer<'t, I: Input<'t>>() -> impl Parser<'t, I, (u64, Span), Errors<'t>> + Clone {
+    select! { Token::Integer(text) => text }
+        .try_map(|text: &str, span: SimpleSpan| {
+            let value = text.parse::<u64>();
+            let value = value.map_err(|_| Rich::custom(span, format!("`{text}` is too large")))?;
+            Ok((value, span.into_range()))
+        })
+        .labelled("an integer")
+}

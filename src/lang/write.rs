@@ -1,0 +1,94 @@
+//! Terms as text.
+
+use super::term::{Dimension, Kind, Term};
+
+/// Whether two terms are equal but for where they are written.
+pub(super) fn is_same(a: &Term, b: &Term) -> bool {
+    let pairs = |a: &[Dimension], b: &[Dimension]| {
+        a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.0 == b.0)
+    };
+    let kinds = match (&a.kind, &b.kind) {
+        (Kind::Variable(a), Kind::Variable(b)) => a == b,
+        (Kind::Number(a), Kind::Number(b)) => a == b,
+        (Kind::Elementwise(a, ..), Kind::Elementwise(b, ..)) => a == b,
+        (Kind::Product(..), Kind::Product(..)) => true,
+        (Kind::Reduce(a, i, _), Kind::Reduce(b, j, _)) => a == b && i.0 == j.0,
+        (Kind::Transpose(a, _), Kind::Transpose(b, _))
+        | (Kind::Diagonal(a, _), Kind::Diagonal(b, _)) => pairs(a, b),
+        (Kind::Expand(a, m, _), Kind::Expand(b, n, _))
+        | (Kind::Project(a, m, _), Kind::Project(b, n, _)) => a.0 == b.0 && m.0 == n.0,
+        (Kind::Contract(a, _), Kind::Contract(b, _)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| pairs(a, b))
+        }
+        _ => false,
+    };
+    let (of_a, of_b) = (a.operands(), b.operands());
+    kinds && of_a.len() == of_b.len() && of_a.iter().zip(&of_b).all(|(a, b)| is_same(a, b))
+}
+
+/// A term in the model language, with all parentheses that its meaning needs.
+pub(super) fn model(term: &Term) -> String {
+    let operand = |term: &Term| match term.kind {
+        Kind::Variable(_) | Kind::Number(_) => model(term),
+        _ => format!("({})", model(term)),
+    };
+    let pair = |[m, n]: &[Dimension; 2]| format!("[{} {}]", m.0, n.0);
+    match &term.kind {
+        Kind::Variable(name) => name.clone(),
+        Kind::Number(value) => value.to_string(),
+        Kind::Elementwise(op, left, right) => {
+            format!("{} {} {}", operand(left), op.symbol(), operand(right))
+        }
+        Kind::Product(left, right) => format!("{} # {}", operand(left), operand(right)),
+        Kind::Contract(pairs, of) => match pairs.as_slice() {
+            [only] => format!("{}.{}", operand(of), pair(only)),
+            several => {
+                let texts: Vec<String> = several.iter().map(pair).collect();
+                format!("{}.[{}]", operand(of), texts.join(" "))
+            }
+        },
+        Kind::Transpose(dimensions, of) => format!("{}^{}", operand(of), pair(dimensions)),
+        Kind::Reduce(..) | Kind::Diagonal(..) | Kind::Expand(..) | Kind::Project(..) => teil(term),
+    }
+}
+
+/// A term in TeIL.
+pub(super) fn teil(term: &Term) -> String {
+    let operand = |term: &Term| match term.kind {
+        Kind::Variable(_) | Kind::Number(_) => teil(term),
+        _ => format!("({})", teil(term)),
+    };
+    match &term.kind {
+        Kind::Variable(name) => name.clone(),
+        Kind::Number(value) => value.to_string(),
+        Kind::Elementwise(op, left, right) => {
+            let word = match op {
+                crate::ir::BinaryOp::Add => "add",
+                crate::ir::BinaryOp::Sub => "sub",
+                crate::ir::BinaryOp::Div => "div",
+                _ => "mul",
+            };
+            format!("{word} {} {}", operand(left), operand(right))
+        }
+        Kind::Product(left, right) => format!("prod {} {}", operand(left), operand(right)),
+        Kind::Reduce(reduction, i, of) => {
+            let word = match reduction {
+                crate::ir::Reduction::Sum => "red+",
+                crate::ir::Reduction::Prod => "red*",
+                crate::ir::Reduction::Min => "redmin",
+                crate::ir::Reduction::Max => "redmax",
+            };
+            format!("{word} {} {}", i.0, operand(of))
+        }
+        Kind::Transpose([m, n], of) => format!("transp {} {} {}", m.0, n.0, operand(of)),
+        Kind::Diagonal([m, n], of) => format!("diag {} {} {}", m.0, n.0, operand(of)),
+        Kind::Expand(i, n, of) => format!("expa {} {} {}", i.0, n.0, operand(of)),
+        Kind::Project(i, m, of) => format!("proj {} {} {}", i.0, m.0, operand(of)),
+        Kind::Contract(pairs, of) => {
+            // From the last pair on, so that the numbers of the others stay.
+            let texts = pairs.iter().map(|[m, n]| format!("contr {} {}", m.0, n.0));
+            let texts: Vec<String> = texts.collect();
+            format!("{} {}", texts.join(" "), operand(of))
+        }
+    }
+}

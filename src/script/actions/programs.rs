@@ -1,0 +1,244 @@
+//! Programs: texts in the notations of other papers, as values of scripts.
+
+use super::{Shown, register_shown};
+use crate::analysis::program;
+use crate::ir::{Expr, Name, Nest, Program};
+use crate::lang::{self, Notation};
+use crate::script::call::{Call, Function, Parameter};
+use crate::script::fail::{Failure, Unread};
+use crate::script::values;
+use crate::transform::nest::build::BUILD;
+use crate::transform::nest::localize;
+use crate::transform::program as steps;
+use crate::transform::{self, Arg, Value};
+use rhai::{Array, Dynamic, Engine, Map};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+const TEXT: &[Parameter] = &[Parameter::new("text"), Parameter::optional("sizes")];
+
+pub(super) static MODEL: Function = Function {
+    name: "model",
+    params: TEXT,
+    returns: "program",
+    doc: "\
+The program that a text of the model language stands for (Rink 2018).
+
+    model(`
+      var input A : [300 400]
+      var input B : [400 500]
+      var output C : [300 500]
+      C = (A # B).[2 3]
+    `)
+
+`u # v` is the tensor product, `u.[m n]` a contraction, `u.[[2 9] [4 8]]` several, and `u^[m n]` a
+transposition; `+ - * /` work element by element, `*` with a scalar on its left, `/` with one on its
+right. Dimensions are counted from 1. `input` and `output` say what is set before and read
+afterwards.",
+    call: |call| of_text(call, Notation::Model),
+};
+
+pub(super) static TEIL: Function = Function {
+    name: "teil",
+    params: TEXT,
+    returns: "program",
+    doc: "\
+The program that a text of TeIL stands for (Rink and Castrillon 2019).
+
+    teil(`
+      alloc A : [l, m]
+      alloc B : [m, n]
+      alloc C : [l, n]
+      C = red+ 2 (diag 2 3 (prod A B))
+    `, #{l: 300, m: 400, n: 500})
+
+The operations are `add`, `sub`, `mul`, `div`, `prod`, `red+`, `red*`, `redmin`, `redmax`, `transp`,
+`diag`, `expa`, `proj` and `contr`. Dimensions and indices are counted from 1. Extents are numbers,
+or names, which get values from the map.",
+    call: |call| of_text(call, Notation::Teil),
+};
+
+pub(super) static READ_PROGRAM: Function = Function {
+    name: "read_program",
+    params: &[Parameter::new("path"), Parameter::optional("sizes")],
+    returns: "program",
+    doc: "\
+The program in a file: `.tml` is the model language, `.teil` TeIL. Paths are relative to the current
+directory.",
+    call: |call| {
+        let file = call.text(0)?;
+        let Some(notation) = Notation::of_file(Path::new(&file)) else {
+            let known = Notation::ALL.map(|n| format!(".{}", n.extension()));
+            let what = format!("must end with one of {}, not `{file}`", known.join(", "));
+            return Err(call.fail(0, &what));
+        };
+        let text = std::fs::read_to_string(&file);
+        let text =
+            text.map_err(|e| call.refuse(&format!("cannot read {file}: {e}")).argument(0))?;
+        let sizes = sizes(call)?;
+        let read = lang::read(notation, &text, &sizes);
+        let program =
+            read.map_err(|problems| Failure::unread(Unread::new(&file, &text, problems)))?;
+        Ok(Dynamic::from(program))
+    },
+};
+
+fn of_text(call: &Call, notation: Notation) -> Result<Dynamic, Failure> {
+    let text = call.text(0)?;
+    let read = lang::read(notation, &text, &sizes(call)?);
+    let program = read.map_err(|problems| {
+        Failure::unread(Unread::new(notation.name(), &text, problems)).argument(0)
+    })?;
+    Ok(Dynamic::from(program))
+}
+
+/// The numbers that the last argument gives to names.
+fn sizes(call: &Call) -> Result<BTreeMap<String, u64>, Failure> {
+    if call.count() < 2 {
+        return Ok(BTreeMap::new());
+    }
+    let expected = "a map of sizes, such as `#{n: 100}`";
+    let map: Map = call.get(1, expected)?;
+    map.iter()
+        .map(|(name, value)| {
+            let size = value.as_int().ok().and_then(|v| u64::try_from(v).ok());
+            let size = size.filter(|size| *size > 0);
+            let size = size.ok_or_else(|| call.expected_but(1, expected, value))?;
+            Ok((name.to_string(), size))
+        })
+        .collect()
+}
+
+fn of(call: &Call) -> Result<Program, Failure> {
+    call.get(0, "a program")
+}
+
+pub(super) static NESTS: Function = Function {
+    name: "nests",
+    params: &[Parameter::new("program")],
+    returns: "list",
+    doc: "\
+A loop nest for each assignment of a program, in order, as `build` makes them. All tensors are
+arguments of the kernel.",
+    call: |call| {
+        let program = of(call)?;
+        let nests = program.assignments().iter().map(|a| nest(call, a));
+        let list: Array = nests
+            .map(|nest| nest.map(Dynamic::from))
+            .collect::<Result<_, _>>()?;
+        Ok(list.into())
+    },
+};
+
+pub(super) static ONE_NEST: Function = Function {
+    name: "one_nest",
+    params: &[Parameter::new("program")],
+    returns: "nest",
+    doc: "\
+One loop nest for all assignments of a program, in order, whose temporaries are local to it.",
+    call: |call| {
+        let program = of(call)?;
+        let mut whole: Option<Nest> = None;
+        for assignment in program.assignments() {
+            let next = nest(call, assignment)?;
+            whole = Some(match whole {
+                Some(before) => before.followed_by(&next),
+                None => next,
+            });
+        }
+        let Some(mut whole) = whole else {
+            return Err(call.fail(0, "assigns nothing"));
+        };
+        for temporary in program::temporaries(&program) {
+            whole = localize::localize(&whole, temporary.as_str()).map_err(Failure::operation)?;
+        }
+        Ok(Dynamic::from(whole.without_path()))
+    },
+};
+
+fn nest(call: &Call, assignment: &Expr) -> Result<Nest, Failure> {
+    let arguments = [Arg::Expr(assignment.clone())];
+    match transform::apply(&BUILD, &arguments, call.site()) {
+        Ok(Value::Nest(nest)) => Ok(nest),
+        Ok(Value::Expr(_)) => Err(call.refuse("`build` makes no nest of an assignment")),
+        Err(error) => Err(Failure::operation(error)),
+    }
+}
+
+pub(super) static ASSIGNMENTS: Function = Function {
+    name: "assignments",
+    params: &[Parameter::new("program")],
+    returns: "list",
+    doc: "The assignments of a program, in order, as tensor expressions.",
+    call: |call| {
+        let program = of(call)?;
+        let list = program.assignments().iter().cloned().map(Dynamic::from);
+        Ok(list.collect::<Array>().into())
+    },
+};
+
+pub(super) static VARIABLES: Function = Function {
+    name: "variables",
+    params: &[Parameter::new("program")],
+    returns: "map",
+    doc: "\
+The names of a program's tensors, by what they are for: `inputs`, `outputs`, `temporaries`, and
+`unused`. Without qualifiers, inputs are used before anything assigns them, and all assigned tensors
+are outputs.",
+    call: |call| {
+        let program = of(call)?;
+        let list = |names: Vec<Name>| -> Dynamic {
+            let names = names.iter().map(|name| name.to_string().into());
+            names.collect::<Array>().into()
+        };
+        let mut map = Map::new();
+        map.insert("inputs".into(), list(program::inputs(&program)));
+        map.insert("outputs".into(), list(program::outputs(&program)));
+        map.insert("temporaries".into(), list(program::temporaries(&program)));
+        map.insert("unused".into(), list(program::unused(&program)));
+        Ok(map.into())
+    },
+};
+
+pub(super) static LIVE: Function = Function {
+    name: "without_dead_code",
+    params: &[Parameter::new("program")],
+    returns: "program",
+    doc: "\
+The program without assignments that no output depends on (model language, §5).",
+    call: |call| Ok(Dynamic::from(steps::without_dead_code(&of(call)?))),
+};
+
+pub(super) static COMMON: Function = Function {
+    name: "without_common_subexpressions",
+    params: &[Parameter::new("program")],
+    returns: "program",
+    doc: "\
+The program in which a sum that occurs several times, with the values of its tensors unchanged in
+between, is computed once, into a temporary (model language, §5).",
+    call: |call| {
+        Ok(Dynamic::from(steps::without_common_subexpressions(&of(
+            call,
+        )?)))
+    },
+};
+
+/// How programs print.
+pub(super) fn register(engine: &mut Engine) {
+    register_shown::<Program>(engine);
+    engine.register_fn("==", |a: Program, b: Program| a == b);
+}
+
+impl Shown for Program {
+    const NAME: &'static str = "program";
+
+    fn full(&self) -> String {
+        self.to_string()
+    }
+
+    fn brief(&self) -> String {
+        let count = self.assignments().len();
+        let s = if count == 1 { "" } else { "s" };
+        values::shorten(format!("a program of {count} assignment{s}"), 80)
+    }
+}

@@ -1,0 +1,190 @@
+//! Steps on whole programs.
+//!
+//! ```text
+//! output C, output E                      output C, output E
+//! D = A * B                               t1 = sum(k: A[i][k] * B[k][j])
+//! C = sum(k: A[i][k] * B[k][j]) + A       C = t1 + A
+//! E = sum(k: A[i][k] * B[k][j]) - B       E = t1 - B
+//! ```
+//!
+//! Dead code is what no output depends on: `D` above, which is no output. A common subexpression is
+//! a reduction that occurs again, up to the names of iterators, while the tensors that it reads hold
+//! the same values.
+//!
+//! Legal always: no output gets another value, since the reduction is computed in the same order.
+//!
+//! Refuses: nothing.
+//!
+//! Source: the model language, §5; dead code elimination and common subexpression elimination as in
+//! textbooks on compilers.
+
+use crate::analysis::program::{live, target};
+use crate::analysis::shape;
+use crate::ir::{Affine, Domain, Expr, Index, Name, Node, Program, Shape, Tensor, Variable};
+use std::collections::BTreeMap;
+
+/// The program without assignments that no output depends on.
+#[must_use]
+pub fn without_dead_code(program: &Program) -> Program {
+    let live = live(program);
+    let kept = program.assignments().iter().zip(live);
+    let kept = kept.filter(|(_, live)| *live);
+    program.with_assignments(kept.map(|(assignment, _)| assignment.clone()).collect())
+}
+
+/// A reduction, its iterators numbered by appearance, and how often each tensor that it reads was
+/// assigned before: equal keys are equal values.
+#[derive(PartialEq)]
+struct Key {
+    value: Expr,
+    versions: Vec<(Name, usize)>,
+}
+
+struct Occurrence {
+    key: Key,
+    /// The reduction, where it occurs first.
+    value: Expr,
+    first: usize,
+    count: usize,
+    tensor: Option<Tensor>,
+}
+
+/// The program in which reductions that occur several times are computed once.
+#[must_use]
+pub fn without_common_subexpressions(program: &Program) -> Program {
+    let mut found: Vec<Occurrence> = Vec::new();
+    let mut versions: BTreeMap<Name, usize> = BTreeMap::new();
+    for (k, assignment) in program.assignments().iter().enumerate() {
+        for reduction in reductions(assignment) {
+            let key = key(reduction, &versions);
+            match found.iter_mut().find(|o| o.key == key) {
+                Some(occurrence) => occurrence.count += 1,
+                None => found.push(Occurrence {
+                    key,
+                    value: reduction.clone(),
+                    first: k,
+                    count: 1,
+                    tensor: None,
+                }),
+            }
+        }
+        if let Some(target) = target(assignment) {
+            *versions.entry(target.clone()).or_default() += 1;
+        }
+    }
+    found.retain(|o| o.count > 1);
+    if found.is_empty() {
+        return program.clone();
+    }
+    let mut variables = program.variables().to_vec();
+    for occurrence in &mut found {
+        let tensor = temporary(&occurrence.value, &variables);
+        if let Some(tensor) = &tensor {
+            variables.push(Variable {
+                tensor: tensor.clone(),
+                is_input: false,
+                is_output: false,
+            });
+        }
+        occurrence.tensor = tensor;
+    }
+    // Without outputs, what was assigned stays the result.
+    if !variables.iter().any(|v| v.is_output) {
+        let outputs = crate::analysis::program::outputs(program);
+        for variable in &mut variables {
+            let name = variable.tensor.name();
+            variable.is_output = name.is_some_and(|name| outputs.contains(name));
+        }
+    }
+    let mut assignments = Vec::new();
+    versions.clear();
+    for (k, assignment) in program.assignments().iter().enumerate() {
+        for occurrence in found.iter().filter(|o| o.first == k) {
+            assignments.extend(occurrence.tensor.as_ref().and_then(|tensor| {
+                let value = occurrence.value.clone();
+                let index = value.iterators().into_iter().map(Affine::iterator);
+                let target = access(tensor, index.collect());
+                Some(Expr::new(Node::Assign {
+                    target,
+                    value,
+                    within: Domain::default(),
+                    elsewhere: None,
+                }))
+            }));
+        }
+        let shared = assignment.replace(&|part| {
+            let is_reduction = matches!(part.node(), Node::Reduce { .. });
+            let key = is_reduction.then(|| key(part, &versions))?;
+            let occurrence = found.iter().find(|o| o.key == key)?;
+            let index = part.iterators().into_iter().map(Affine::iterator);
+            Some(access(occurrence.tensor.as_ref()?, index.collect()))
+        });
+        let shaped = super::tensor::with_shapes(&shared);
+        assignments.push(shaped.unwrap_or_else(|_| assignment.clone()));
+        if let Some(target) = target(assignment) {
+            *versions.entry(target.clone()).or_default() += 1;
+        }
+    }
+    Program::new(variables, assignments)
+}
+
+/// The outermost reductions in the value of an assignment.
+fn reductions(expr: &Expr) -> Vec<&Expr> {
+    match expr.node() {
+        Node::Reduce { .. } => vec![expr],
+        Node::Assign { value, .. } => reductions(value),
+        _ => expr.children().into_iter().flat_map(reductions).collect(),
+    }
+}
+
+fn key(reduction: &Expr, versions: &BTreeMap<Name, usize>) -> Key {
+    let names = reduction.iterators();
+    let mut all = names.clone();
+    all.extend(
+        reduction
+            .all_names()
+            .into_iter()
+            .filter(|n| !names.contains(n)),
+    );
+    let number = |name: &Name| Some(Name::generated(all.iter().position(|n| n == name)? + 1));
+    let mut read: Vec<(Name, usize)> = Vec::new();
+    reduction.for_each_access(&mut |tensor, _| {
+        if let Some(name) = tensor.name()
+            && read.iter().all(|(known, _)| known != name)
+        {
+            let version = versions.get(name).copied().unwrap_or(0);
+            read.push((name.clone(), version));
+        }
+    });
+    Key {
+        value: reduction.rename_iterators(&number),
+        versions: read,
+    }
+}
+
+/// A tensor for the values of a reduction; `None` where its free iterators have no extents.
+fn temporary(value: &Expr, variables: &[Variable]) -> Option<Tensor> {
+    let ranges = shape::ranges(value).ok()?;
+    let names = value.iterators();
+    let extents = names.iter().map(|name| {
+        let range = ranges.iter().find(|r| r.name == *name)?;
+        (range.low == 0).then(|| range.extent())
+    });
+    let extents: Vec<u64> = extents.collect::<Option<_>>()?;
+    let is_taken = |name: &Name| variables.iter().any(|v| v.tensor.name() == Some(name));
+    let mut numbered = (1..).filter_map(|k: usize| Name::new(&format!("t{k}")).ok());
+    let name = numbered.find(|name| !is_taken(name))?;
+    let tensor = match extents.is_empty() {
+        true => Tensor::scalar(value.elem()),
+        false => Tensor::new(Shape::of_extents(extents), value.elem()),
+    };
+    Some(tensor.named(name))
+}
+
+fn access(tensor: &Tensor, index: Vec<Affine>) -> Expr {
+    let index = match tensor.is_scalar() {
+        true => Index::Forbidden,
+        false => Index::At(index),
+    };
+    Expr::access(tensor.clone(), index)
+}
