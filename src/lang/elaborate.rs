@@ -63,7 +63,7 @@ pub(super) fn program(
 }
 
 /// Problems in the order of the text, each once.
-fn sorted(mut problems: Vec<Problem>) -> Vec<Problem> {
+pub(super) fn sorted(mut problems: Vec<Problem>) -> Vec<Problem> {
     problems.sort_by_key(|problem| (problem.span.start, problem.span.end));
     problems.dedup();
     problems

@@ -8,6 +8,7 @@ mod elaborate;
 mod lower;
 mod model;
 mod problem;
+mod sac;
 mod teil;
 mod term;
 mod token;
@@ -27,17 +28,20 @@ pub enum Notation {
     Model,
     /// TeIL (Rink and Castrillon 2019).
     Teil,
+    /// Tensor comprehensions of SaC (Scholz and Šinkarovs 2019).
+    Sac,
 }
 
 impl Notation {
     /// All of them.
-    pub const ALL: [Notation; 2] = [Notation::Model, Notation::Teil];
+    pub const ALL: [Notation; 3] = [Notation::Model, Notation::Teil, Notation::Sac];
 
     /// What scripts call it.
     pub const fn name(self) -> &'static str {
         match self {
             Notation::Model => "model",
             Notation::Teil => "teil",
+            Notation::Sac => "sac",
         }
     }
 
@@ -54,6 +58,7 @@ impl Notation {
         match self {
             Notation::Model => "tml",
             Notation::Teil => "teil",
+            Notation::Sac => "sac",
         }
     }
 }
@@ -70,6 +75,7 @@ pub fn read(
     let (unit, problems) = match notation {
         Notation::Model => model::read(text),
         Notation::Teil => teil::read(text),
+        Notation::Sac => return sac::read(text, sizes),
     };
     elaborate::program(&unit, sizes, problems)
 }

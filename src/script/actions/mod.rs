@@ -137,6 +137,7 @@ pub static ACTIONS: &[&Function] = &[
     &paths::DIFF,
     &programs::MODEL,
     &programs::TEIL,
+    &programs::SAC,
     &programs::READ_PROGRAM,
     &programs::NESTS,
     &programs::ONE_NEST,

@@ -58,12 +58,32 @@ or names, which get values from the map.",
     call: |call| of_text(call, Notation::Teil),
 };
 
+pub(super) static SAC: Function = Function {
+    name: "sac",
+    params: TEXT,
+    returns: "program",
+    doc: "\
+The program that a text of SaC's tensor comprehensions stands for (Scholz and Šinkarovs 2019).
+
+    sac(`
+      double[300,400] A;
+      double[400,500] B;
+      C = { [i,j] -> sum({ [k] -> A[i,k] * B[k,j] }) };
+    `)
+
+`{ iv -> e | l <= iv < u; … }` has partitions, of which the first that holds an index counts, and the
+last says the shape. Bounds that are missing are inferred from selections, and elements that no
+partition holds are 0. Index patterns are `iv`, `[i,j]`, `[i,.,j]` and `[...,i]`. With-loops, `take`,
+`drop`, `++`, `shape`, `sum` and functions of elements are there, too.",
+    call: |call| of_text(call, Notation::Sac),
+};
+
 pub(super) static READ_PROGRAM: Function = Function {
     name: "read_program",
     params: &[Parameter::new("path"), Parameter::optional("sizes")],
     returns: "program",
     doc: "\
-The program in a file: `.tml` is the model language, `.teil` TeIL. Paths are relative to the current
+The program in a file: `.tml` is the model language, `.teil` TeIL, `.sac` SaC. Paths are relative to the current
 directory.",
     call: |call| {
         let file = call.text(0)?;

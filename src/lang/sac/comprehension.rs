@@ -1,0 +1,570 @@
+//! Comprehensions and with-loops: bounds are inferred, dots are eliminated, pieces are made.
+//!
+//! Source: Scholz and Šinkarovs, Tensor Comprehensions in SaC, 2019: §5.2 bounds, §5.3 dots, §5.4
+//! with-loops, §6 default elements. Shapes are known, so that a default element needs no value.
+
+use super::eval::{Evaluator, integers, limited, shown};
+use super::syntax::{Bound, Kind, Limit, Node, Operator, Part, Partition, Pattern};
+use super::value::{Array, Piece, Scalar, whole};
+use crate::ir::{Affine, BinaryOp, Name, Reduction};
+use crate::lang::problem::{Problem, Span};
+
+/// A partition whose bounds are known.
+struct Bounded<'p> {
+    partition: &'p Partition,
+    lower: Vec<i64>,
+    upper: Vec<i64>,
+}
+
+/// A partition that was worked out.
+struct Made {
+    /// The shape of the result, as this partition has it.
+    shape: Vec<u64>,
+    pieces: Vec<Piece>,
+}
+
+/// Bounds as far as a partition gives them; a missing one is the edge of the result.
+struct Open {
+    lower: Option<Vec<i64>>,
+    upper: Option<Vec<i64>>,
+}
+
+impl Evaluator {
+    /// `{ iv -> e | l <= iv < u; … }`: the last partition says the shape.
+    pub(super) fn comprehension(
+        &mut self,
+        partitions: &[Partition],
+        span: &Span,
+    ) -> Result<Array, Problem> {
+        let Some((last, before)) = partitions.split_last() else {
+            return Err(Problem::new(span, "a comprehension without partitions"));
+        };
+        let open = self.open_bounds(last)?;
+        let (Some(upper), lower) = (open.upper, open.lower) else {
+            return Err(no_bounds(last));
+        };
+        let lower = lower.unwrap_or_else(|| vec![0; upper.len()]);
+        let bounded = Bounded {
+            partition: last,
+            lower,
+            upper,
+        };
+        let made = self.made(&bounded)?;
+        let mut pieces = Vec::new();
+        for partition in before {
+            pieces.extend(self.earlier(partition, &made.shape)?);
+        }
+        pieces.extend(made.pieces);
+        self.completed(made.shape, pieces, None, span)
+    }
+
+    /// `with { (l <= iv < u) : e; … } : operator`.
+    pub(super) fn with_loop(
+        &mut self,
+        partitions: &[Partition],
+        operator: &Operator,
+        span: &Span,
+    ) -> Result<Array, Problem> {
+        match operator {
+            Operator::Fold(reduction, neutral) => {
+                self.fold(partitions, *reduction, neutral.as_deref(), span)
+            }
+            Operator::Modarray(of) => {
+                let of = self.value(of)?;
+                let mut pieces = Vec::new();
+                for partition in partitions {
+                    pieces.extend(self.earlier(partition, &of.shape)?);
+                }
+                pieces.extend(of.pieces);
+                self.completed(of.shape, pieces, None, span)
+            }
+            Operator::Genarray(shape, default) => {
+                let given = self.value(shape)?;
+                let given = extents(&integers(&given, &shape.span)?, &shape.span)?;
+                let default = default.as_deref().map(|node| self.value(node)).transpose()?;
+                let inner = match (&default, partitions.first()) {
+                    (Some(default), _) => default.shape.clone(),
+                    (None, Some(first)) => self.shape_of_body(first, &given)?,
+                    (None, None) => Vec::new(),
+                };
+                let shape: Vec<u64> = given.iter().copied().chain(inner).collect();
+                let mut pieces = Vec::new();
+                for partition in partitions {
+                    pieces.extend(self.earlier(partition, &shape)?);
+                }
+                let around = given.len();
+                let default = default.map(|default| {
+                    let outer = whole(&shape[..around], self.fresh_for(around));
+                    let around_each = default.pieces.into_iter().map(|piece| Piece {
+                        domain: outer.iter().cloned().chain(piece.domain).collect(),
+                        value: piece.value,
+                    });
+                    around_each.collect()
+                });
+                self.completed(shape, pieces, default, span)
+            }
+        }
+    }
+
+    fn fold(
+        &mut self,
+        partitions: &[Partition],
+        reduction: Reduction,
+        neutral: Option<&Node>,
+        span: &Span,
+    ) -> Result<Array, Problem> {
+        let mut pieces = Vec::new();
+        let mut shape: Vec<u64> = Vec::new();
+        for partition in partitions {
+            let open = self.open_bounds(partition)?;
+            let (Some(upper), lower) = (open.upper, open.lower) else {
+                return Err(no_bounds(partition));
+            };
+            let lower = lower.unwrap_or_else(|| vec![0; upper.len()]);
+            let bounded = Bounded {
+                partition,
+                lower,
+                upper,
+            };
+            let made = self.made(&bounded)?;
+            let rank = bounded.upper.len();
+            if made.shape.len() > rank {
+                let message = "a fold of values that are no scalars";
+                let help = "fold each element in a comprehension around it";
+                return Err(Problem::new(&partition.body.span, message).help(help));
+            }
+            if shape.len() > made.shape.len() || (!pieces.is_empty() && shape.len() != rank) {
+                let message = "generators of one fold have indices of one length";
+                return Err(Problem::new(&partition.span, message));
+            }
+            shape = made.shape;
+            pieces.extend(made.pieces);
+        }
+        // The shape matters for nothing: no piece is to be taken for all of it.
+        let boundless = shape.iter().map(|_| u64::MAX).collect();
+        let array = Array {
+            shape: boundless,
+            pieces,
+        };
+        let folded = self.reduced(reduction, &array, span)?;
+        let Some(neutral) = neutral else {
+            return Ok(Array::scalar(folded));
+        };
+        let value = self.value(neutral)?;
+        let Some(start) = value.as_scalar() else {
+            return Err(Problem::new(&neutral.span, "a fold begins from a scalar"));
+        };
+        let identity = Scalar::Tree(crate::ir::Expr::new(crate::ir::Node::Constant(
+            reduction.identity(folded.elem()),
+        )));
+        let is_identity = start.tree(folded.elem()).map(Scalar::Tree) == Some(identity);
+        match is_identity {
+            true => Ok(Array::scalar(folded)),
+            false => {
+                let op = reduction.op();
+                let sum = start.combine(op, &folded);
+                let sum = sum.ok_or_else(|| Problem::new(span, "this fold has no value"))?;
+                Ok(Array::scalar(sum))
+            }
+        }
+    }
+
+    /// The result: other elements are the default, which is 0 unless it is given.
+    fn completed(
+        &mut self,
+        shape: Vec<u64>,
+        mut pieces: Vec<Piece>,
+        default: Option<Vec<Piece>>,
+        span: &Span,
+    ) -> Result<Array, Problem> {
+        let default = default.unwrap_or_else(|| {
+            let domain = whole(&shape, self.fresh_for(shape.len()));
+            let value = Scalar::integer(0);
+            vec![Piece { domain, value }]
+        });
+        pieces.extend(default);
+        limited(Array { shape, pieces }.tidy(), span)
+    }
+
+    /// The pieces of a partition that does not say the shape.
+    fn earlier(&mut self, partition: &Partition, shape: &[u64]) -> Result<Vec<Piece>, Problem> {
+        let open = self.open_bounds(partition)?;
+        let named = partition.pattern.names().map(|names| names.len());
+        let length = open.lower.as_ref().or(open.upper.as_ref()).map(Vec::len);
+        let length = named.or(length).unwrap_or(shape.len());
+        let places = places(&partition.pattern, length, shape.len());
+        let Some(places) = places else {
+            let (pattern, shape) = (partition.pattern.stripped(), shown(shape));
+            let message = format!("the pattern `{pattern}` does not fit an array of shape {shape}");
+            return Err(Problem::new(partition.pattern.span(), message));
+        };
+        let edge = |place: &usize| i64::try_from(shape[*place]).unwrap_or(i64::MAX);
+        let edges: Vec<i64> = places.iter().map(edge).collect();
+        let lower = open.lower.unwrap_or_else(|| vec![0; edges.len()]);
+        let upper = open.upper.unwrap_or_else(|| edges.clone());
+        let bounded = Bounded {
+            partition,
+            lower,
+            upper,
+        };
+        for (upper, edge) in bounded.upper.iter().zip(&edges) {
+            if upper > edge {
+                let shape = shown(shape);
+                let message = format!("this partition reaches {upper}, and the result has the shape {shape}");
+                let problem = Problem::new(&partition.span, message);
+                return Err(problem.help("the last partition says the shape of the result"));
+            }
+        }
+        let made = self.made(&bounded)?;
+        let fixed = |k: &usize| !places.contains(k);
+        let inner = |shape: &[u64]| -> Vec<u64> {
+            (0..shape.len()).filter(fixed).map(|k| shape[k]).collect()
+        };
+        if made.shape.len() != shape.len() || inner(&made.shape) != inner(shape) {
+            let own: Vec<u64> = inner(&made.shape);
+            let (own, others) = (shown(&own), shown(&inner(shape)));
+            let message = format!("this value has the shape {own}, and that of other partitions {others}");
+            return Err(Problem::new(&partition.body.span, message)
+                .help("the values of all partitions have one shape"));
+        }
+        Ok(made.pieces)
+    }
+
+    fn shape_of_body(&mut self, partition: &Partition, around: &[u64]) -> Result<Vec<u64>, Problem> {
+        let before = self.ranges.clone();
+        let open = self.open_bounds(partition)?;
+        let upper = around.iter().map(|e| i64::try_from(*e).unwrap_or(i64::MAX));
+        let bounded = Bounded {
+            partition,
+            lower: open.lower.unwrap_or_else(|| vec![0; around.len()]),
+            upper: open.upper.unwrap_or_else(|| upper.collect()),
+        };
+        let made = self.made(&bounded)?;
+        self.ranges = before;
+        Ok(made.shape.get(bounded.upper.len()..).unwrap_or_default().to_vec())
+    }
+
+    /// The bounds that a partition gives, or that its body implies (§5.2).
+    fn open_bounds(&mut self, partition: &Partition) -> Result<Open, Problem> {
+        let [lower, upper] = partition.bounds()?;
+        let named = partition.pattern.names().map(|names| names.len());
+        let mut known = |bound: &Option<Bound>, past: [i64; 2]| match bound {
+            None => Ok((None, false)),
+            Some(bound) => match &bound.limit {
+                Limit::Dot => Ok((None, true)),
+                Limit::Value(node) => {
+                    let value = self.value(node)?;
+                    let mut values = integers(&value, &node.span)?;
+                    if let Some(named) = named
+                        && values.len() != named
+                    {
+                        let (given, index) = (values.len(), partition.pattern.stripped());
+                        let message = format!("a bound of length {given} for `{index}`");
+                        return Err(Problem::new(&node.span, message));
+                    }
+                    let by = past[usize::from(bound.or_equal)];
+                    for value in &mut values {
+                        *value = value.saturating_add(by);
+                    }
+                    Ok((Some(values), false))
+                }
+            },
+        };
+        // `<` begins one later, and `<=` ends one later.
+        let (mut lower_values, _) = known(&lower, [1, 0])?;
+        let (mut upper_values, is_dot) = known(&upper, [0, 1])?;
+        if let (Some(l), Some(u)) = (&lower_values, &upper_values)
+            && l.len() != u.len()
+        {
+            let (l, u) = (l.len(), u.len());
+            let message = format!("bounds of the lengths {l} and {u}");
+            return Err(Problem::new(&partition.span, message));
+        }
+        if let Some(values) = &mut lower_values
+            && let Some(low) = values.iter().find(|value| **value < 0)
+        {
+            let message = format!("a lower bound of {low}: indices begin at 0");
+            return Err(Problem::new(&partition.span, message));
+        }
+        if upper_values.is_none() && !is_dot {
+            let length = lower_values.as_ref().map(Vec::len);
+            upper_values = self.found_shapes(partition, length);
+        }
+        if let (None, Some(upper)) = (&lower_values, &upper_values) {
+            lower_values = Some(vec![0; upper.len()]);
+        }
+        Ok(Open {
+            lower: lower_values,
+            upper: upper_values,
+        })
+    }
+
+    /// The extents that selections in the body allow the index variables (`find-shapes`), if they
+    /// say one for each.
+    fn found_shapes(&mut self, partition: &Partition, length: Option<usize>) -> Option<Vec<i64>> {
+        let bound = match &partition.pattern {
+            Pattern::Vector(name, _) => {
+                let mut least: Option<Vec<i64>> = None;
+                self.selections(&partition.body, &mut Vec::new(), &mut |index, shape| {
+                    let Kind::Name(used) = &index.first()?.kind else {
+                        return None;
+                    };
+                    if used != name || index.len() != 1 {
+                        return None;
+                    }
+                    least = Some(match least.take() {
+                        None => shape.to_vec(),
+                        Some(before) => {
+                            before.iter().zip(shape).map(|(a, b)| *a.min(b)).collect()
+                        }
+                    });
+                    Some(())
+                });
+                let mut least = least?;
+                if let Some(length) = length {
+                    if length > least.len() {
+                        return None;
+                    }
+                    least.truncate(length);
+                }
+                least
+            }
+            Pattern::Parts(..) => {
+                let names = partition.pattern.names()?;
+                let mut least: Vec<Option<i64>> = vec![None; names.len()];
+                self.selections(&partition.body, &mut Vec::new(), &mut |index, shape| {
+                    // `a[[i, j]]` is `a[i, j]`.
+                    let index = match index {
+                        [Node {
+                            kind: Kind::List(items),
+                            ..
+                        }] => items.as_slice(),
+                        other => other,
+                    };
+                    for (component, extent) in index.iter().zip(shape) {
+                        let Kind::Name(used) = &component.kind else {
+                            continue;
+                        };
+                        if let Some(k) = names.iter().position(|(name, _)| name == used) {
+                            least[k] = Some(least[k].map_or(*extent, |e| e.min(*extent)));
+                        }
+                    }
+                    Some(())
+                });
+                least.into_iter().collect::<Option<Vec<i64>>>()?
+            }
+        };
+        Some(bound)
+    }
+
+    /// Calls `visit` with the index and the shape of each selection whose array is known.
+    fn selections(
+        &mut self,
+        node: &Node,
+        hidden: &mut Vec<String>,
+        visit: &mut dyn FnMut(&[Node], &[i64]) -> Option<()>,
+    ) {
+        match &node.kind {
+            Kind::Integer(_) | Kind::Float(_) | Kind::Name(_) => {}
+            Kind::List(items) | Kind::Call(_, items) => {
+                for item in items {
+                    self.selections(item, hidden, visit);
+                }
+            }
+            Kind::Negate(of) => self.selections(of, hidden, visit),
+            Kind::Binary(_, left, right) => {
+                self.selections(left, hidden, visit);
+                self.selections(right, hidden, visit);
+            }
+            Kind::Select(of, index) => {
+                let is_hidden = matches!(&of.kind, Kind::Name(name) if hidden.contains(name));
+                if !is_hidden && let Ok(array) = self.value(of) {
+                    let extents = array.shape.iter().map(|e| i64::try_from(*e).unwrap_or(i64::MAX));
+                    let extents: Vec<i64> = extents.collect();
+                    let _ = visit(index, &extents);
+                }
+                self.selections(of, hidden, visit);
+                for item in index {
+                    self.selections(item, hidden, visit);
+                }
+            }
+            Kind::Comprehension(partitions) | Kind::With(partitions, _) => {
+                for partition in partitions {
+                    let before = hidden.len();
+                    match &partition.pattern {
+                        Pattern::Vector(name, _) => hidden.push(name.clone()),
+                        Pattern::Parts(..) => {
+                            let names = partition.pattern.names().unwrap_or_default();
+                            hidden.extend(names.into_iter().map(|(name, _)| name.to_owned()));
+                        }
+                    }
+                    self.selections(&partition.body, hidden, visit);
+                    hidden.truncate(before);
+                }
+            }
+        }
+    }
+
+    /// The pieces of a partition whose bounds are known.
+    fn made(&mut self, bounded: &Bounded) -> Result<Made, Problem> {
+        let partition = bounded.partition;
+        let ranges: Vec<(i64, i64)> = bounded
+            .lower
+            .iter()
+            .copied()
+            .zip(bounded.upper.iter().copied())
+            .collect();
+        if let Some(problem) = twice(&partition.pattern) {
+            return Err(problem);
+        }
+        let before = self.scope.len();
+        let names: Vec<Name> = match partition.pattern.names() {
+            None => {
+                let names: Vec<Name> = ranges.iter().map(|_| self.fresh()).collect();
+                let pieces = names.iter().enumerate().map(|(k, name)| {
+                    let at = i64::try_from(k).unwrap_or(i64::MAX);
+                    Piece {
+                        domain: vec![(self.fresh(), at, at + 1)],
+                        value: Scalar::Integer(Affine::iterator(name.clone())),
+                    }
+                });
+                let vector = Array {
+                    shape: vec![names.len() as u64],
+                    pieces: pieces.collect(),
+                };
+                self.scope.push((partition.pattern.stripped(), vector));
+                names
+            }
+            Some(parts) => {
+                if parts.len() != ranges.len() {
+                    let message = "bounds and pattern have different lengths";
+                    return Err(Problem::new(&partition.span, message));
+                }
+                let mut names = Vec::new();
+                for (text, _) in &parts {
+                    let name = self.named(text);
+                    // Taken from here on.
+                    self.ranges.insert(name.clone(), (0, 1));
+                    names.push(name);
+                }
+                for ((text, _), name) in parts.iter().zip(&names) {
+                    let index = Scalar::Integer(Affine::iterator(name.clone()));
+                    self.scope.push(((*text).to_owned(), Array::scalar(index)));
+                }
+                names
+            }
+        };
+        for (name, range) in names.iter().zip(&ranges) {
+            self.ranges.insert(name.clone(), *range);
+        }
+        let body = self.value(&partition.body);
+        self.scope.truncate(before);
+        let body = body?;
+        let rank = names.len() + body.rank();
+        let Some(places) = places(&partition.pattern, names.len(), rank) else {
+            let message = format!(
+                "the pattern has more dots than the value, of shape {}, has dimensions",
+                shown(&body.shape)
+            );
+            return Err(Problem::new(partition.pattern.span(), message)
+                .see(&partition.body.span, format!("of shape {}", shown(&body.shape))));
+        };
+        let mut inner = body.shape.iter();
+        let mut shape = Vec::with_capacity(rank);
+        for k in 0..rank {
+            match places.iter().position(|place| *place == k) {
+                Some(index) => shape.push(ranges[index].1.max(0).unsigned_abs()),
+                None => shape.extend(inner.next()),
+            }
+        }
+        let pieces = body.pieces.iter().map(|piece| {
+            let mut inner = piece.domain.iter().cloned();
+            let mut domain = Vec::with_capacity(rank);
+            for k in 0..rank {
+                match places.iter().position(|place| *place == k) {
+                    Some(index) => {
+                        let (low, high) = ranges[index];
+                        domain.push((names[index].clone(), low, high));
+                    }
+                    None => domain.extend(inner.next()),
+                }
+            }
+            let value = piece.value.clone();
+            Piece { domain, value }
+        });
+        Ok(Made {
+            shape,
+            pieces: pieces.collect(),
+        })
+    }
+
+    /// `min` or `max` of several values.
+    pub(super) fn extreme(
+        &mut self,
+        op: BinaryOp,
+        (left, right): (&Node, &Node),
+        span: &Span,
+    ) -> Result<Array, Problem> {
+        let (l, r) = (self.value(left)?, self.value(right)?);
+        self.combined(op, (&l, &left.span), (&r, &right.span), span)
+    }
+}
+
+/// A name that a pattern binds twice.
+fn twice(pattern: &Pattern) -> Option<Problem> {
+    let names = pattern.names()?;
+    let found = names.iter().enumerate().find_map(|(k, (name, span))| {
+        let first = names[..k].iter().find(|(n, _)| n == name)?;
+        let problem = Problem::new(span, format!("the pattern binds `{name}` twice"));
+        Some(problem.see(first.1, "here first"))
+    });
+    let dots = match pattern {
+        Pattern::Parts(parts, _) => parts.iter().filter(|p| matches!(p, Part::Dots)).count(),
+        Pattern::Vector(..) => 0,
+    };
+    found.or_else(|| {
+        let message = "a pattern has `...` once at most";
+        (dots > 1).then(|| Problem::new(pattern.span(), message))
+    })
+}
+
+/// Where the index variables of a pattern are among the dimensions of the result; `None` if it has
+/// more dots than there are other dimensions.
+fn places(pattern: &Pattern, variables: usize, rank: usize) -> Option<Vec<usize>> {
+    let others = rank.checked_sub(variables)?;
+    let Pattern::Parts(parts, _) = pattern else {
+        return Some((0..variables).collect());
+    };
+    let dots = parts.iter().filter(|p| matches!(p, Part::Dot)).count();
+    let many = others.checked_sub(dots)?;
+    let (mut found, mut at) = (Vec::new(), 0);
+    for part in parts {
+        match part {
+            Part::Name(..) => {
+                found.push(at);
+                at += 1;
+            }
+            Part::Dot => at += 1,
+            Part::Dots => at += many,
+        }
+    }
+    Some(found)
+}
+
+/// Nothing says how far the last partition goes.
+fn no_bounds(partition: &Partition) -> Problem {
+    let index = partition.pattern.stripped();
+    let message = format!("nothing says how far `{index}` goes");
+    Problem::new(&partition.span, message).help(format!(
+        "give an upper bound: `| {index} < …`; the last partition says the shape of the result"
+    ))
+}
+
+/// Integers as extents.
+fn extents(values: &[i64], span: &Span) -> Result<Vec<u64>, Problem> {
+    let each = values.iter().map(|value| {
+        let negative = || Problem::new(span, format!("an extent of {value}"));
+        u64::try_from(*value).map_err(|_| negative())
+    });
+    each.collect()
+}

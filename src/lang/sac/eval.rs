@@ -1,0 +1,449 @@
+//! What array expressions are: shapes as numbers, elements as trees.
+
+use super::syntax::{Infix, Kind, Node};
+use super::value::{Array, MAX_PIECES, MAX_VECTOR, Piece, Scalar, shared, whole};
+use crate::ir::{Affine, BinaryOp, Domain, Expr, Function, Name, Node as Tree, Range, Reduction, Shape};
+use crate::lang::problem::{Problem, Span};
+use std::collections::BTreeMap;
+
+/// Works out expressions.
+#[derive(Default)]
+pub(super) struct Evaluator {
+    /// Variables, the innermost last.
+    pub scope: Vec<(String, Array)>,
+    /// The ranges of index variables.
+    pub ranges: BTreeMap<Name, (i64, i64)>,
+    /// How many iterators without a name there are.
+    unnamed: usize,
+}
+
+impl Evaluator {
+    /// A new iterator that no text names.
+    pub fn fresh(&mut self) -> Name {
+        self.unnamed += 1;
+        Name::generated(self.unnamed)
+    }
+
+    pub fn fresh_for(&mut self, rank: usize) -> Vec<Name> {
+        (0..rank).map(|_| self.fresh()).collect()
+    }
+
+    /// A new iterator called as in the text, with a number if there is one of that name.
+    pub fn named(&mut self, name: &str) -> Name {
+        let is_free = |n: &Name| {
+            !self.ranges.contains_key(n) && self.scope.iter().all(|(v, _)| v != n.as_str())
+        };
+        let own = Name::new(name).ok().filter(|n| !self.ranges.contains_key(n));
+        let numbered = (2..).filter_map(|k: usize| Name::new(&format!("{name}_{k}")).ok());
+        let mut numbered = numbered.take(1000);
+        let found = own.or_else(|| numbered.find(is_free));
+        found.unwrap_or_else(|| self.fresh())
+    }
+
+    pub fn lookup(&self, name: &str) -> Option<&Array> {
+        let found = self.scope.iter().rev().find(|(n, _)| n == name);
+        found.map(|(_, array)| array)
+    }
+
+    /// The value of an expression.
+    ///
+    /// # Errors
+    /// Why it has none.
+    pub fn value(&mut self, node: &Node) -> Result<Array, Problem> {
+        match &node.kind {
+            Kind::Integer(value) => Ok(Array::scalar(Scalar::integer(*value))),
+            Kind::Float(value) => {
+                let constant = crate::ir::Constant::F64(*value);
+                let tree = Expr::new(Tree::Constant(constant));
+                Ok(Array::scalar(Scalar::Tree(tree)))
+            }
+            Kind::Name(name) => match self.lookup(name) {
+                Some(array) => Ok(array.clone()),
+                None => Err(self.unknown(name, &node.span)),
+            },
+            Kind::List(items) => self.list(items, &node.span),
+            Kind::Negate(of) => {
+                let of = self.value(of)?;
+                let negative = of.map(|value| value.apply(Function::Neg));
+                negative.ok_or_else(|| Problem::new(&node.span, "this has no negative"))
+            }
+            Kind::Binary(Infix::Concat, left, right) => {
+                let (l, r) = (self.value(left)?, self.value(right)?);
+                concatenated(l, r, &node.span)
+            }
+            Kind::Binary(infix, left, right) => {
+                let (l, r) = (self.value(left)?, self.value(right)?);
+                self.elementwise(*infix, (&l, &left.span), (&r, &right.span), &node.span)
+            }
+            Kind::Select(of, index) => {
+                let of = self.value(of)?;
+                self.select(&of, index, &node.span)
+            }
+            Kind::Call(function, arguments) => self.call(function, arguments, &node.span),
+            Kind::Comprehension(partitions) => self.comprehension(partitions, &node.span),
+            Kind::With(partitions, operator) => self.with_loop(partitions, operator, &node.span),
+        }
+    }
+
+    fn unknown(&self, name: &str, span: &Span) -> Problem {
+        let problem = Problem::new(span, format!("`{name}` has no value here"));
+        let names: Vec<&str> = self.scope.iter().map(|(n, _)| n.as_str()).collect();
+        match names.iter().find(|n| n.eq_ignore_ascii_case(name)) {
+            Some(similar) => problem.help(format!("did you mean `{similar}`?")),
+            None if names.is_empty() => {
+                problem.help(format!("declare it: `double[10] {name};`"))
+            }
+            None => problem.help(format!("there are {}", names.join(", "))),
+        }
+    }
+
+    fn list(&mut self, items: &[Node], span: &Span) -> Result<Array, Problem> {
+        let values: Vec<Array> = items
+            .iter()
+            .map(|item| self.value(item))
+            .collect::<Result<_, _>>()?;
+        let inner = values.first().map_or(Vec::new(), |first| first.shape.clone());
+        for (value, item) in values.iter().zip(items) {
+            if value.shape != inner {
+                let (shape, first) = (shown(&value.shape), shown(&inner));
+                let message = format!("an element of shape {shape} beside one of shape {first}");
+                return Err(Problem::new(&item.span, message)
+                    .help("all elements of an array have one shape"));
+            }
+        }
+        let mut shape = vec![values.len() as u64];
+        shape.extend(&inner);
+        let mut pieces = Vec::new();
+        let scalars = values.iter().map(Array::as_scalar);
+        if let Some(Some(value)) = scalars.clone().next()
+            && scalars.clone().all(|other| other == Some(value))
+        {
+            let domain = whole(&shape, self.fresh_for(1));
+            let value = value.clone();
+            pieces.push(Piece { domain, value });
+            return Ok(Array { shape, pieces });
+        }
+        for (k, value) in values.into_iter().enumerate() {
+            let at = i64::try_from(k).unwrap_or(i64::MAX);
+            for piece in value.pieces {
+                let mut domain = vec![(self.fresh(), at, at + 1)];
+                domain.extend(piece.domain);
+                pieces.push(Piece {
+                    domain,
+                    value: piece.value,
+                });
+            }
+        }
+        limited(Array { shape, pieces }, span)
+    }
+
+    /// `left infix right`, element by element.
+    pub fn elementwise(
+        &mut self,
+        infix: Infix,
+        left: (&Array, &Span),
+        right: (&Array, &Span),
+        span: &Span,
+    ) -> Result<Array, Problem> {
+        let op = match infix {
+            Infix::Add => BinaryOp::Add,
+            Infix::Sub => BinaryOp::Sub,
+            Infix::Mul => BinaryOp::Mul,
+            Infix::Div => BinaryOp::Div,
+            Infix::Mod | Infix::Concat => BinaryOp::Mod,
+        };
+        self.combined(op, left, right, span)
+    }
+
+    /// Two arrays of one shape, or an array and a scalar.
+    pub fn combined(
+        &mut self,
+        op: BinaryOp,
+        (left, left_span): (&Array, &Span),
+        (right, right_span): (&Array, &Span),
+        span: &Span,
+    ) -> Result<Array, Problem> {
+        let no_value = || {
+            let message = format!("`{}` has no value here", op.symbol());
+            Problem::new(span, message).help(match op {
+                BinaryOp::Mod => "the remainder is one of integers",
+                _ => "a division by the integer 0?",
+            })
+        };
+        if let Some(value) = right.as_scalar() {
+            return left.map(|l| l.combine(op, value)).ok_or_else(no_value);
+        }
+        if let Some(value) = left.as_scalar() {
+            return right.map(|r| value.combine(op, r)).ok_or_else(no_value);
+        }
+        if left.shape != right.shape {
+            let (l, r) = (shown(&left.shape), shown(&right.shape));
+            let message = format!("arrays of the shapes {l} and {r} have no `{}`", op.symbol());
+            return Err(Problem::new(span, message)
+                .see(left_span, format!("of shape {l}"))
+                .see(right_span, format!("of shape {r}")));
+        }
+        let mut pieces = Vec::new();
+        for l in &left.pieces {
+            for r in &right.pieces {
+                let Some(both) = shared(&l.ranges(), &r.ranges()) else {
+                    continue;
+                };
+                let names: Vec<Name> = l.domain.iter().map(|(n, ..)| n.clone()).collect();
+                let value = l.value.combine(op, &r.renamed(&names));
+                let value = value.ok_or_else(no_value)?;
+                let piece = l.within(&both);
+                pieces.push(Piece { value, ..piece });
+                if pieces.len() > MAX_PIECES {
+                    return Err(too_many(span));
+                }
+            }
+        }
+        let shape = left.shape.clone();
+        limited(Array { shape, pieces }, span)
+    }
+
+    /// `of[index]`: an index vector, or its components.
+    fn select(&mut self, of: &Array, index: &[Node], span: &Span) -> Result<Array, Problem> {
+        let mut components: Vec<(Scalar, Span)> = Vec::new();
+        for node in index {
+            let value = self.value(node)?;
+            match (value.as_scalar(), value.as_vector()) {
+                (Some(scalar), _) => components.push((scalar.clone(), node.span.clone())),
+                (None, Some(items)) if index.len() == 1 => {
+                    components.extend(items.into_iter().map(|item| (item, node.span.clone())));
+                }
+                _ => {
+                    let message = "an index is an integer, or a vector of integers alone";
+                    return Err(Problem::new(&node.span, message));
+                }
+            }
+        }
+        if components.len() > of.rank() {
+            let (given, shape) = (components.len(), shown(&of.shape));
+            let message = format!("{given} indices for an array of shape {shape}");
+            return Err(Problem::new(span, message));
+        }
+        let mut at: Vec<Affine> = Vec::with_capacity(components.len());
+        for ((component, place), extent) in components.into_iter().zip(&of.shape) {
+            let Scalar::Integer(affine) = component else {
+                return Err(Problem::new(&place, "an index must be affine in index variables"));
+            };
+            self.check_inside(&affine, *extent, &place)?;
+            at.push(affine);
+        }
+        self.element(of, &at, span)
+    }
+
+    /// That an index stays inside of its dimension.
+    fn check_inside(&self, index: &Affine, extent: u64, span: &Span) -> Result<(), Problem> {
+        let interval = index.interval(&|name| {
+            let (low, high) = *self.ranges.get(name)?;
+            Some((low, high - 1))
+        });
+        match interval {
+            Some((low, high)) if !self.is_never(index) => {
+                if low < 0 || i128::from(high) >= i128::from(extent) {
+                    let values = match low == high {
+                        true => format!("is {low}"),
+                        false => format!("takes the values {low} to {high}"),
+                    };
+                    let message = format!("this index {values}, and the extent is {extent}");
+                    return Err(Problem::new(span, message)
+                        .help("bounds of the generator keep indices inside: `| l <= iv < u`"));
+                }
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether an index has a variable that takes no value.
+    fn is_never(&self, index: &Affine) -> bool {
+        let is_empty = |name: &Name| {
+            let range = self.ranges.get(name);
+            range.is_some_and(|(low, high)| low >= high)
+        };
+        index.terms().iter().any(|(name, _)| is_empty(name))
+    }
+
+    /// The elements of an array at the indices of its first dimensions.
+    pub fn element(&mut self, of: &Array, at: &[Affine], span: &Span) -> Result<Array, Problem> {
+        let mut pieces = Vec::new();
+        let is_read = !at.iter().any(|index| self.is_never(index));
+        for piece in of.pieces.iter().filter(|_| is_read) {
+            let (first, rest) = piece.domain.split_at(at.len().min(piece.domain.len()));
+            // Whether the index is always in the box, never, or sometimes.
+            let (mut always, mut never) = (true, false);
+            for ((_, low, high), index) in first.iter().zip(at) {
+                let interval = index.interval(&|name| {
+                    let (low, high) = *self.ranges.get(name)?;
+                    Some((low, high - 1))
+                });
+                let Some((least, greatest)) = interval else {
+                    always = false;
+                    continue;
+                };
+                always &= *low <= least && greatest < *high;
+                never |= greatest < *low || *high <= least;
+            }
+            if never {
+                continue;
+            }
+            if !always {
+                let message = "an array of several parts is read at an index that is in several of them";
+                return Err(Problem::new(span, message)
+                    .help("assign the array to a variable of its own first"));
+            }
+            let value = piece.value.substitute(&|name| {
+                let place = first.iter().position(|(n, ..)| n == name)?;
+                at.get(place).cloned()
+            });
+            let domain = rest.to_vec();
+            pieces.push(Piece { domain, value });
+        }
+        let shape = of.shape[at.len().min(of.shape.len())..].to_vec();
+        if pieces.is_empty() {
+            // Nothing reads it: the array is empty, or the index takes no value.
+            let domain = whole(&shape, self.fresh_for(shape.len()));
+            let value = Scalar::integer(0);
+            pieces.push(Piece { domain, value });
+        }
+        Ok(Array { shape, pieces }.tidy())
+    }
+
+    /// The reduction of all elements.
+    pub fn reduced(
+        &mut self,
+        reduction: Reduction,
+        of: &Array,
+        span: &Span,
+    ) -> Result<Scalar, Problem> {
+        let (mut pieces, rest) = of.disjoint().ok_or_else(|| too_many(span))?;
+        if let Some(rest) = rest {
+            let mut boxes = vec![rest.clone().within(&whole_ranges(&of.shape))];
+            for piece in &pieces {
+                boxes = boxes
+                    .into_iter()
+                    .flat_map(|b| outside(&b, piece))
+                    .collect();
+            }
+            pieces.extend(boxes);
+        }
+        let mut total: Option<Scalar> = None;
+        for piece in pieces.iter().filter(|piece| !piece.is_empty()) {
+            let elem = of.elem();
+            let is_single = piece.domain.iter().all(|(_, low, high)| high - low == 1);
+            let part = match is_single {
+                true => piece.value.substitute(&|name| {
+                    let (_, low, _) = piece.domain.iter().find(|(n, ..)| n == name)?;
+                    Some(Affine::constant(*low))
+                }),
+                false => {
+                    let ranges = piece.domain.iter();
+                    let ranges = ranges.map(|(n, low, high)| (n.clone(), Range::constant(*low, *high)));
+                    let body = piece.value.tree(elem);
+                    let body = body.ok_or_else(|| Problem::new(span, "this number has no value of its type"))?;
+                    Scalar::Tree(Expr::new(Tree::Reduce {
+                        reduction,
+                        over: piece.domain.iter().map(|(n, ..)| n.clone()).collect(),
+                        within: Domain::new(ranges),
+                        shape: Shape::of_extents([]),
+                        body,
+                    }))
+                }
+            };
+            total = Some(match total {
+                None => part,
+                Some(before) => before
+                    .combine(reduction.op(), &part)
+                    .ok_or_else(|| Problem::new(span, "these values have no sum"))?,
+            });
+        }
+        let neutral = || {
+            let constant = reduction.identity(of.elem());
+            Scalar::Tree(Expr::new(Tree::Constant(constant)))
+        };
+        Ok(total.unwrap_or_else(neutral))
+    }
+}
+
+fn whole_ranges(shape: &[u64]) -> Vec<(i64, i64)> {
+    let high = |extent: &u64| i64::try_from(*extent).unwrap_or(i64::MAX);
+    shape.iter().map(|extent| (0, high(extent))).collect()
+}
+
+/// The parts of a piece outside of another one.
+fn outside(piece: &Piece, of: &Piece) -> Vec<Piece> {
+    let both = Array {
+        shape: Vec::new(),
+        pieces: vec![of.clone(), piece.clone()],
+    };
+    let Some((mut parts, rest)) = both.disjoint() else {
+        return Vec::new();
+    };
+    parts.extend(rest);
+    // The first one is the other piece itself.
+    parts.into_iter().skip(1).collect()
+}
+
+/// A shape as SaC writes it.
+pub(super) fn shown(shape: &[u64]) -> String {
+    let texts: Vec<String> = shape.iter().map(u64::to_string).collect();
+    format!("[{}]", texts.join(","))
+}
+
+pub(super) fn too_many(span: &Span) -> Problem {
+    let message = format!("an array of more than {MAX_PIECES} parts");
+    Problem::new(span, message).help("assign parts of the expression to variables of their own")
+}
+
+/// The array, unless it has too many pieces.
+pub(super) fn limited(array: Array, span: &Span) -> Result<Array, Problem> {
+    match array.pieces.len() > MAX_PIECES {
+        true => Err(too_many(span)),
+        false => Ok(array),
+    }
+}
+
+/// Two arrays along their first dimension.
+fn concatenated(left: Array, right: Array, span: &Span) -> Result<Array, Problem> {
+    let fits = left.rank() == right.rank() && left.shape.get(1..) == right.shape.get(1..);
+    let (Some(first), Some(second)) = (left.shape.first(), right.shape.first()) else {
+        return Err(Problem::new(span, "scalars cannot be concatenated: put brackets around them"));
+    };
+    if !fits {
+        let (l, r) = (shown(&left.shape), shown(&right.shape));
+        let message = format!("arrays of the shapes {l} and {r} cannot be concatenated");
+        return Err(Problem::new(span, message));
+    }
+    let at = i64::try_from(*first).unwrap_or(i64::MAX);
+    let mut shape = left.shape.clone();
+    shape[0] = first.saturating_add(*second);
+    let mut pieces = left.pieces;
+    pieces.extend(right.pieces.into_iter().filter_map(|piece| shifted(piece, 0, at)));
+    limited(Array { shape, pieces }, span)
+}
+
+/// A piece that begins later in a dimension.
+pub(super) fn shifted(piece: Piece, dimension: usize, by: i64) -> Option<Piece> {
+    let mut domain = piece.domain;
+    let (name, low, high) = domain.get_mut(dimension)?;
+    let name = name.clone();
+    (*low, *high) = (low.checked_add(by)?, high.checked_add(by)?);
+    let moved = Affine::iterator(name.clone()).plus_constant(-by);
+    let value = piece.value.substitute(&|n| (*n == name).then(|| moved.clone()));
+    Some(Piece { domain, value })
+}
+
+/// A vector of integers.
+pub(super) fn integers(array: &Array, span: &Span) -> Result<Vec<i64>, Problem> {
+    if array.rank() == 1 && array.shape[0] > MAX_VECTOR {
+        return Err(too_many(span));
+    }
+    let single = array.as_scalar().and_then(Scalar::as_integer);
+    let found = array.as_integers().or(single.map(|value| vec![value]));
+    found.ok_or_else(|| {
+        Problem::new(span, "this must be a vector of integers that are known: shapes are static")
+    })
+}

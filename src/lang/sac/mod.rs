@@ -1,0 +1,404 @@
+//! Tensor comprehensions of SaC: `{ [i,j] -> sum({ [k] -> A[i,k] * B[k,j] }) }`.
+//!
+//! ```text
+//! double[300,400] A;
+//! double[400,500] B;
+//! C = { [i,j] -> sum({ [k] -> A[i,k] * B[k,j] }) };
+//! ```
+//!
+//! - `double[3,4] A;` declares an array that is given; `float`, `int` and `long` alike; extents may be
+//!   names. `C = e;` assigns
+//! - `{ iv -> e | l <= iv < u; … }`: partitions, of which the first that holds an index counts, and the
+//!   last says the shape; bounds may be missing, and elements that no partition holds are 0
+//! - index patterns: `iv`, `[i,j]`, `[i,.,j]`, `[...,i]`
+//! - with-loops: `with { (l <= iv < u) : e; } : genarray(shape, default)`, `modarray(a)`, `fold(+, 0)`
+//! - `a[i,j]`, `a[iv]`, `a[i]` for a row, `[1, 2]`, `+ - * / %`, `++`, and the functions of `call`
+//!
+//! Integers beside floating-point numbers are converted. Where bounds are inferred from arrays of
+//! different extents, the least one counts (§5.2).
+//!
+//! Source: Scholz and Šinkarovs, Tensor Comprehensions in SaC, 2019.
+
+mod call;
+mod comprehension;
+mod eval;
+mod parse;
+mod syntax;
+mod value;
+
+use self::eval::{Evaluator, shown};
+use self::syntax::Item;
+use self::value::{Array, Piece, Scalar};
+use super::problem::{Problem, Span};
+use super::term::Extent;
+use crate::analysis::shape;
+use crate::ir::{
+    Affine, Domain, Elem, Expr, Index, Name, Node, Program, Range, Shape, Tensor, Variable,
+};
+use crate::transform::tensor::partition::retargeted;
+use crate::transform::tensor::with_shapes;
+use std::collections::BTreeMap;
+
+/// The program that a text of declarations and assignments stands for.
+pub(super) fn read(text: &str, sizes: &BTreeMap<String, u64>) -> Result<Program, Vec<Problem>> {
+    let (items, mut problems) = parse::file(text);
+    let mut evaluator = Evaluator::default();
+    let mut variables: Vec<Variable> = Vec::new();
+    let mut assignments = Vec::new();
+    let mut empty: Option<Problem> = None;
+    for (name, size) in sizes {
+        let size = i64::try_from(*size).unwrap_or(i64::MAX);
+        let value = Array::scalar(Scalar::integer(size));
+        evaluator.scope.push((name.clone(), value));
+    }
+    for item in items {
+        match item {
+            Item::Unread => {}
+            Item::Declaration(declaration) => {
+                let (name, span) = &declaration.name;
+                if evaluator.lookup(name).is_some() {
+                    problems.push(Problem::new(span, format!("`{name}` is declared twice")));
+                    continue;
+                }
+                match declared(&declaration.extents, sizes) {
+                    Err(problem) => problems.push(problem),
+                    Ok(extents) => {
+                        let made = tensor(name, span, &extents, declaration.elem);
+                        match made {
+                            Err(problem) => problems.push(problem),
+                            Ok(tensor) => {
+                                let array = given(&mut evaluator, tensor.as_ref(), &extents);
+                                evaluator.scope.push((name.clone(), array));
+                                variables.extend(tensor.map(|tensor| Variable {
+                                    tensor,
+                                    is_input: true,
+                                    is_output: false,
+                                }));
+                            }
+                        }
+                    }
+                }
+            }
+            Item::Statement(statement) => {
+                let (name, span) = &statement.target;
+                evaluator.ranges.clear();
+                let value = evaluator.value(&statement.value);
+                let made = value.and_then(|value| {
+                    let elem = value.elem();
+                    let known = variables.iter_mut().find(|v| v.tensor.label() == name);
+                    let tensor = match &known {
+                        Some(variable) => Some(variable.tensor.clone()),
+                        None => tensor(name, span, &value.shape, elem)?,
+                    };
+                    if let Some(tensor) = &tensor {
+                        let own = tensor.shape().extents();
+                        if own != value.shape {
+                            let (own, new) = (shown(own), shown(&value.shape));
+                            let message =
+                                format!("`{name}` has the shape {own}, and this value {new}");
+                            return Err(Problem::new(&statement.value.span, message));
+                        }
+                        let assignment = assignment(tensor, &value, &evaluator.ranges, &statement.value.span)?;
+                        assignments.push(assignment);
+                        match known {
+                            Some(variable) => variable.is_output = true,
+                            None => variables.push(Variable {
+                                tensor: tensor.clone(),
+                                is_input: false,
+                                is_output: true,
+                            }),
+                        }
+                    } else {
+                        let message =
+                            format!("`{name}` has the shape {}: it is empty", shown(&value.shape));
+                        empty.get_or_insert(Problem::new(span, message));
+                    }
+                    Ok((tensor, value.shape))
+                });
+                match made {
+                    Err(problem) => {
+                        problems.push(problem);
+                        // What reads it is not to blame.
+                        let unknown = Array::scalar(Scalar::integer(0));
+                        evaluator.scope.push((name.clone(), unknown));
+                        break;
+                    }
+                    Ok((tensor, shape)) => {
+                        let array = given(&mut evaluator, tensor.as_ref(), &shape);
+                        evaluator.scope.push((name.clone(), array));
+                    }
+                }
+            }
+        }
+    }
+    if problems.is_empty() && assignments.is_empty() {
+        let nothing = || Problem::new(&(0..0), "the program assigns nothing");
+        problems.push(empty.unwrap_or_else(nothing));
+    }
+    match problems.is_empty() {
+        true => Ok(Program::new(variables, assignments)),
+        false => Err(super::elaborate::sorted(problems)),
+    }
+}
+
+/// The assignment of an expression to a tensor called `name`, or its value as a constant array has
+/// it; `tensors` are the variables of the expression.
+pub(super) fn read_expression(
+    text: &str,
+    tensors: &[Tensor],
+    sizes: &BTreeMap<String, u64>,
+    name: &Name,
+) -> Result<Expr, Vec<Problem>> {
+    let (node, mut problems) = parse::expression_alone(text);
+    let mut evaluator = Evaluator::default();
+    for (name, size) in sizes {
+        let size = i64::try_from(*size).unwrap_or(i64::MAX);
+        let value = Array::scalar(Scalar::integer(size));
+        evaluator.scope.push((name.clone(), value));
+    }
+    for tensor in tensors {
+        let array = given(&mut evaluator, Some(tensor), tensor.shape().extents());
+        evaluator.scope.push((tensor.label().to_owned(), array));
+    }
+    let Some(node) = node.filter(|_| problems.is_empty()) else {
+        return Err(super::elaborate::sorted(problems));
+    };
+    let made = evaluator.value(&node).and_then(|value| {
+        let tensor = tensor(name.as_str(), &node.span, &value.shape, value.elem())?;
+        let Some(tensor) = tensor else {
+            let message = format!("this array has the shape {}: it is empty", shown(&value.shape));
+            return Err(Problem::new(&node.span, message));
+        };
+        assignment(&tensor, &value, &evaluator.ranges, &node.span)
+    });
+    made.map_err(|problem| {
+        problems.push(problem);
+        problems
+    })
+}
+
+/// The array of a variable; one without elements has no tensor.
+fn given(evaluator: &mut Evaluator, tensor: Option<&Tensor>, extents: &[u64]) -> Array {
+    let names = evaluator.fresh_for(extents.len());
+    match tensor {
+        Some(tensor) => Array::of_tensor(tensor, names),
+        None => Array {
+            shape: extents.to_vec(),
+            pieces: vec![Piece {
+                domain: value::whole(extents, names),
+                value: Scalar::integer(0),
+            }],
+        },
+    }
+}
+
+fn declared(
+    extents: &[(Extent, Span)],
+    sizes: &BTreeMap<String, u64>,
+) -> Result<Vec<u64>, Problem> {
+    let each = extents.iter().map(|(extent, span)| match extent {
+        Extent::Number(value) => Ok(*value),
+        Extent::Name(name) => sizes.get(name).copied().ok_or_else(|| {
+            Problem::new(span, format!("the size `{name}` has no value")).help(format!(
+                "give it one: `--set {name}=100` on the command line, `#{{{name}: 100}}` in a script"
+            ))
+        }),
+    });
+    each.collect()
+}
+
+/// The tensor of a variable; nothing if it has no elements.
+fn tensor(name: &str, span: &Span, extents: &[u64], elem: Elem) -> Result<Option<Tensor>, Problem> {
+    let name = Name::new(name).map_err(|error| Problem::new(span, error.to_string()))?;
+    if extents.contains(&0) {
+        return Ok(None);
+    }
+    if extents.is_empty() {
+        return Ok(Some(Tensor::scalar(elem).named(name)));
+    }
+    let extents: Vec<i64> = extents.iter().map(|e| i64::try_from(*e).unwrap_or(i64::MAX)).collect();
+    let shape = Shape::new(&extents, elem);
+    let shape = shape.map_err(|error| Problem::new(span, error.to_string()))?;
+    Ok(Some(Tensor::new(shape, elem).named(name)))
+}
+
+/// The assignment of all elements of a value.
+fn assignment(
+    tensor: &Tensor,
+    value: &Array,
+    ranges: &BTreeMap<Name, (i64, i64)>,
+    span: &Span,
+) -> Result<Expr, Problem> {
+    let problem = |text: String| Problem::new(span, text);
+    let (pieces, rest) = value.disjoint().ok_or_else(|| eval::too_many(span))?;
+    let elem = tensor.elem();
+    let one = |piece: &Piece| -> Result<Expr, Problem> {
+        let tree = piece.value.tree(elem);
+        let tree = tree.ok_or_else(|| problem(format!("a number that is no {elem}")))?;
+        let (given, inferred) = plain(tensor, piece, tree);
+        if let Some(shaped) = inferred.and_then(|assignment| with_shapes(&assignment).ok()) {
+            return Ok(shaped);
+        }
+        let known = &mut ranges.clone();
+        known.extend(piece.domain.iter().map(|(n, low, high)| (n.clone(), (*low, *high))));
+        let shaped = with_known_shapes(&given, known);
+        shape::ranges(&shaped).map_err(|error| problem(error.to_string()))?;
+        Ok(shaped)
+    };
+    let (pieces, rest): (Vec<Expr>, Option<Expr>) = (
+        pieces.iter().map(one).collect::<Result<_, _>>()?,
+        rest.as_ref().map(one).transpose()?,
+    );
+    match (pieces.as_slice(), rest) {
+        ([], Some(only)) => Ok(only),
+        ([only], None) => Ok(only.clone()),
+        (pieces, rest) => {
+            retargeted(pieces, rest.as_ref(), tensor).map_err(|error| problem(error.kind.to_string()))
+        }
+    }
+}
+
+/// The assignment of a piece, with all ranges given, and without them if they follow from the
+/// tensors.
+fn plain(tensor: &Tensor, piece: &Piece, tree: Expr) -> (Expr, Option<Expr>) {
+    let (piece, tree) = readable(piece, tree);
+    let index = piece.domain.iter().map(|(name, ..)| Affine::iterator(name.clone()));
+    let index = match tensor.is_scalar() {
+        true => Index::Forbidden,
+        false => Index::At(index.collect()),
+    };
+    let target = Expr::access(tensor.clone(), index);
+    let ranges = piece.domain.iter();
+    let ranges = ranges.map(|(name, low, high)| (name.clone(), Range::constant(*low, *high)));
+    let given = Expr::new(Node::Assign {
+        target: target.clone(),
+        value: tree.clone(),
+        within: Domain::new(ranges),
+        elsewhere: None,
+    });
+    let without = Expr::new(Node::Assign {
+        target,
+        value: without_ranges(&tree),
+        within: Domain::default(),
+        elsewhere: None,
+    });
+    let ranges = |expr: &Expr| {
+        let mut found = shape::all_ranges(expr).ok()?;
+        found.sort_by(|a, b| a.name.cmp(&b.name));
+        Some(found.into_iter().map(|r| (r.name, r.low, r.high)).collect::<Vec<_>>())
+    };
+    let same = ranges(&given).is_some_and(|own| ranges(&without) == Some(own));
+    (given, same.then_some(without))
+}
+
+/// An expression whose operations have the shapes that known ranges of iterators say.
+fn with_known_shapes(expr: &Expr, ranges: &mut BTreeMap<Name, (i64, i64)>) -> Expr {
+    let shape = |expr: &Expr, ranges: &BTreeMap<Name, (i64, i64)>| {
+        let names = expr.iterators();
+        let extents = names.iter().map(|name| {
+            let range = ranges.get(name);
+            range.map_or(1, |(low, high)| (high - low).max(0).unsigned_abs())
+        });
+        Shape::of_extents(extents.collect::<Vec<_>>())
+    };
+    match expr.node() {
+        Node::Binary {
+            op, left, right, ..
+        } => Expr::new(Node::Binary {
+            op: *op,
+            shape: shape(expr, ranges),
+            left: with_known_shapes(left, ranges),
+            right: with_known_shapes(right, ranges),
+        }),
+        Node::Apply { function, args, .. } => Expr::new(Node::Apply {
+            function: *function,
+            shape: shape(expr, ranges),
+            args: args.iter().map(|a| with_known_shapes(a, ranges)).collect(),
+        }),
+        Node::Reduce {
+            reduction,
+            over,
+            within,
+            body,
+            ..
+        } => {
+            let own = within.iter().filter_map(|(name, range)| {
+                Some((name.clone(), range.as_constant()?))
+            });
+            ranges.extend(own);
+            Expr::new(Node::Reduce {
+                reduction: *reduction,
+                over: over.clone(),
+                within: within.clone(),
+                shape: shape(expr, ranges),
+                body: with_known_shapes(body, ranges),
+            })
+        }
+        Node::Assign {
+            target,
+            value,
+            within,
+            elsewhere,
+        } => {
+            let own = within.iter().filter_map(|(name, range)| {
+                Some((name.clone(), range.as_constant()?))
+            });
+            ranges.extend(own);
+            Expr::new(Node::Assign {
+                target: target.clone(),
+                value: with_known_shapes(value, ranges),
+                within: within.clone(),
+                elsewhere: *elsewhere,
+            })
+        }
+        _ => expr.clone(),
+    }
+}
+
+/// A value whose reductions take the ranges that are inferred.
+fn without_ranges(tree: &Expr) -> Expr {
+    tree.replace(&|expr| match expr.node() {
+        Node::Reduce {
+            reduction,
+            over,
+            shape,
+            body,
+            ..
+        } => Some(Expr::new(Node::Reduce {
+            reduction: *reduction,
+            over: over.clone(),
+            within: Domain::default(),
+            shape: shape.clone(),
+            body: without_ranges(body),
+        })),
+        _ => None,
+    })
+}
+
+/// Names for iterators that the text names none of: `i1`, `i2` … by dimension.
+fn readable(piece: &Piece, tree: Expr) -> (Piece, Expr) {
+    let mut taken = tree.all_names();
+    taken.extend(piece.domain.iter().map(|(name, ..)| name.clone()));
+    let mut unnamed: Vec<Name> = Vec::new();
+    for name in piece.domain.iter().map(|(name, ..)| name).chain(&tree.all_names()) {
+        if name.is_generated() && !unnamed.contains(name) {
+            unnamed.push(name.clone());
+        }
+    }
+    let mut levels = (1..).map(Name::of_level).filter(|name| !taken.contains(name));
+    let new: Vec<(Name, Name)> = unnamed
+        .into_iter()
+        .filter_map(|old| Some((old, levels.next()?)))
+        .collect();
+    let rename = |name: &Name| new.iter().find(|(old, _)| old == name).map(|(_, n)| n.clone());
+    let domain = piece.domain.iter().map(|(name, low, high)| {
+        let name = rename(name).unwrap_or_else(|| name.clone());
+        (name, *low, *high)
+    });
+    let piece = Piece {
+        domain: domain.collect(),
+        value: piece.value.clone(),
+    };
+    let tree = tree.rename_iterators(&rename);
+    (piece, tree)
+}

@@ -1,0 +1,346 @@
+//! From text to syntax: declarations, and assignments of array expressions.
+
+use super::syntax::{
+    Bound, Declaration, Infix, Item, Kind, Limit, Node, Operator, Part, Partition, Pattern, Range,
+    Statement,
+};
+use crate::ir::{Elem, Reduction};
+use crate::lang::problem::{Problem, Span};
+use crate::lang::term::Extent;
+use crate::lang::token::{Errors, Input, Token, integer, name, parsed, sign, tokens, word};
+use chumsky::input::{Input as _, MapExtra};
+use chumsky::prelude::*;
+
+const WORDS: &[&str] = &["with", "double", "float", "int", "long"];
+
+/// The items of a text, and what is wrong with it.
+pub(super) fn file(text: &str) -> (Vec<Item>, Vec<Problem>) {
+    let (tokens, mut problems) = tokens(text);
+    let end = (text.len()..text.len()).into();
+    let input = tokens.as_slice().map(end, |(token, span)| (token, span));
+    let (items, more) = parsed(items().parse(input));
+    problems.extend(more);
+    (items.unwrap_or_default(), problems)
+}
+
+/// The only expression of a text, and what is wrong with it.
+pub(super) fn expression_alone(text: &str) -> (Option<Node>, Vec<Problem>) {
+    let (tokens, mut problems) = tokens(text);
+    let end = (text.len()..text.len()).into();
+    let input = tokens.as_slice().map(end, |(token, span)| (token, span));
+    let (node, more) = parsed(expression().then_ignore(end_of()).parse(input));
+    problems.extend(more);
+    (node, problems)
+}
+
+fn end_of<'t, I: Input<'t>>() -> impl Parser<'t, I, (), Errors<'t>> + Clone {
+    end()
+}
+
+fn at<'t, I: Input<'t>>(e: &mut MapExtra<'t, '_, I, Errors<'t>>) -> Span {
+    e.span().into_range()
+}
+
+fn items<'t, I: Input<'t>>() -> impl Parser<'t, I, Vec<Item>, Errors<'t>> {
+    let elem = choice((
+        word("double").to(Elem::F64),
+        word("float").to(Elem::F32),
+        word("int").to(Elem::I64),
+        word("long").to(Elem::I64),
+    ));
+    let number = integer().map(|(value, span)| (Extent::Number(value), span));
+    let size = name(WORDS).map(|(name, span)| (Extent::Name(name), span));
+    let extents = choice((number, size))
+        .separated_by(sign(","))
+        .collect::<Vec<_>>()
+        .delimited_by(sign("["), sign("]"))
+        .or_not();
+    let declaration = elem
+        .then(extents)
+        .then(name(WORDS))
+        .then(sign("=").ignore_then(expression()).or_not())
+        .then_ignore(sign(";"))
+        .map(|(((elem, extents), name), value)| match value {
+            Some(value) => Item::Statement(Statement { target: name, value }),
+            None => Item::Declaration(Declaration {
+                elem,
+                extents: extents.unwrap_or_default(),
+                name,
+            }),
+        });
+    let statement = name(WORDS)
+        .then_ignore(sign("="))
+        .then(expression())
+        .then_ignore(sign(";"))
+        .map(|(target, value)| Item::Statement(Statement { target, value }));
+    let skipped = any()
+        .and_is(sign(";").not())
+        .repeated()
+        .at_least(1)
+        .then(sign(";").or_not())
+        .map(|_| Item::Unread);
+    choice((declaration, statement))
+        .recover_with(via_parser(skipped))
+        .repeated()
+        .collect()
+        .then_ignore(end())
+}
+
+fn expression<'t, I: Input<'t>>() -> impl Parser<'t, I, Node, Errors<'t>> + Clone {
+    recursive(|node| {
+        let number = select! {
+            Token::Integer(text) => text,
+            Token::Decimal(text) => text,
+        }
+        .try_map(|text: &str, span: SimpleSpan| {
+            let float = || text.parse::<f64>().ok().filter(|v| v.is_finite());
+            let kind = match text.parse::<i64>() {
+                Ok(value) => Some(Kind::Integer(value)),
+                Err(_) if text.bytes().all(|b| b.is_ascii_digit()) => None,
+                Err(_) => float().map(Kind::Float),
+            };
+            kind.ok_or_else(|| Rich::custom(span, format!("`{text}` is too large")))
+        })
+        .map_with(|kind, e| Node::new(kind, at(e)));
+        let list = node
+            .clone()
+            .separated_by(sign(","))
+            .collect::<Vec<_>>()
+            .delimited_by(sign("["), sign("]"))
+            .map_with(|items, e| Node::new(Kind::List(items), at(e)));
+        let arguments = node
+            .clone()
+            .separated_by(sign(","))
+            .collect::<Vec<_>>()
+            .delimited_by(sign("("), sign(")"));
+        let called = name(WORDS).then(arguments.or_not()).map_with(
+            |((name, span), arguments), e| match arguments {
+                Some(arguments) => Node::new(Kind::Call((name, span), arguments), at(e)),
+                None => Node::new(Kind::Name(name), at(e)),
+            },
+        );
+        let parenthesis = node
+            .clone()
+            .delimited_by(sign("("), sign(")"))
+            .map_with(|node: Node, e| Node { span: at(e), ..node });
+        let primary = choice((
+            number,
+            comprehension(node.clone()),
+            with_loop(node.clone()),
+            list.clone(),
+            called,
+            parenthesis,
+        ))
+        .labelled("an expression");
+        let selection = node
+            .clone()
+            .separated_by(sign(","))
+            .at_least(1)
+            .collect::<Vec<_>>()
+            .delimited_by(sign("["), sign("]"));
+        let selected = primary.foldl_with(selection.repeated(), |of, index, e| {
+            Node::new(Kind::Select(Box::new(of), index), at(e))
+        });
+        let signed = sign("-").repeated().foldr_with(selected, |(), of, e| {
+            Node::new(Kind::Negate(Box::new(of)), at(e))
+        });
+        let infix = |level: &'static [(&'static str, Infix)]| {
+            choice((
+                sign(level[0].0).to(level[0].1),
+                sign(level[1 % level.len()].0).to(level[1 % level.len()].1),
+                sign(level[2 % level.len()].0).to(level[2 % level.len()].1),
+            ))
+        };
+        let product = signed.clone().foldl_with(
+            infix(&[("*", Infix::Mul), ("/", Infix::Div), ("%", Infix::Mod)])
+                .then(signed)
+                .repeated(),
+            binary,
+        );
+        let sum = product.clone().foldl_with(
+            infix(&[("+", Infix::Add), ("-", Infix::Sub)])
+                .then(product)
+                .repeated(),
+            binary,
+        );
+        sum.clone().foldl_with(
+            infix(&[("++", Infix::Concat)]).then(sum).repeated(),
+            binary,
+        )
+    })
+}
+
+fn binary<'t, I: Input<'t>>(
+    left: Node,
+    (infix, right): (Infix, Node),
+    e: &mut MapExtra<'t, '_, I, Errors<'t>>,
+) -> Node {
+    let kind = Kind::Binary(infix, Box::new(left), Box::new(right));
+    Node::new(kind, at(e))
+}
+
+fn pattern<'t, I: Input<'t>>() -> impl Parser<'t, I, Pattern, Errors<'t>> + Clone {
+    let part = choice((
+        sign("...").to(Part::Dots),
+        sign(".").to(Part::Dot),
+        name(WORDS).map(|(name, span)| Part::Name(name, span)),
+    ));
+    let parts = part
+        .separated_by(sign(","))
+        .collect::<Vec<_>>()
+        .delimited_by(sign("["), sign("]"))
+        .map_with(|parts, e| Pattern::Parts(parts, at(e)));
+    let vector = name(WORDS).map(|(name, span)| Pattern::Vector(name, span));
+    choice((parts, vector)).labelled("an index pattern")
+}
+
+/// `l <= iv < u`, where each bound may be missing.
+fn range<'t, I: Input<'t>>(
+    node: impl Parser<'t, I, Node, Errors<'t>> + Clone + 't,
+) -> impl Parser<'t, I, Range, Errors<'t>> + Clone {
+    let limit = choice((
+        sign(".").to(Limit::Dot),
+        node.map(Limit::Value),
+    ));
+    let relation = choice((sign("<=").to(true), sign("<").to(false)));
+    limit
+        .clone()
+        .then(relation.clone())
+        .then(limit.clone())
+        .then(relation.then(limit).or_not())
+        .map_with(|(((first, is_equal), second), third), e| Range {
+            limits: match third {
+                None => vec![first, second],
+                Some((_, ref third)) => vec![first, second, third.clone()],
+            },
+            or_equal: match third {
+                None => vec![is_equal],
+                Some((equal, _)) => vec![is_equal, equal],
+            },
+            span: at(e),
+        })
+}
+
+fn comprehension<'t, I: Input<'t>>(
+    node: impl Parser<'t, I, Node, Errors<'t>> + Clone + 't,
+) -> impl Parser<'t, I, Node, Errors<'t>> + Clone {
+    let partition = pattern()
+        .then_ignore(sign("->"))
+        .then(node.clone())
+        .then(sign("|").ignore_then(range(node)).or_not())
+        .map_with(|((pattern, body), range), e| Partition {
+            pattern,
+            body,
+            range,
+            span: at(e),
+        });
+    partition
+        .separated_by(sign(";"))
+        .allow_trailing()
+        .at_least(1)
+        .collect::<Vec<_>>()
+        .delimited_by(sign("{"), sign("}"))
+        .map_with(|partitions, e| Node::new(Kind::Comprehension(partitions), at(e)))
+}
+
+fn with_loop<'t, I: Input<'t>>(
+    node: impl Parser<'t, I, Node, Errors<'t>> + Clone + 't,
+) -> impl Parser<'t, I, Node, Errors<'t>> + Clone {
+    let generator = range(node.clone())
+        .delimited_by(sign("("), sign(")"))
+        .then_ignore(sign(":"))
+        .then(node.clone())
+        .then_ignore(sign(";").or_not())
+        .map_with(|(range, body), e| Partition {
+            pattern: range.pattern(),
+            body,
+            range: Some(range),
+            span: at(e),
+        });
+    let genarray = word("genarray")
+        .ignore_then(
+            node.clone()
+                .then(sign(",").ignore_then(node.clone()).or_not())
+                .delimited_by(sign("("), sign(")")),
+        )
+        .map(|(shape, default)| Operator::Genarray(Box::new(shape), default.map(Box::new)));
+    let modarray = word("modarray")
+        .ignore_then(node.clone().delimited_by(sign("("), sign(")")))
+        .map(|of| Operator::Modarray(Box::new(of)));
+    let reduction = choice((
+        sign("+").to(Reduction::Sum),
+        sign("*").to(Reduction::Prod),
+        word("min").to(Reduction::Min),
+        word("max").to(Reduction::Max),
+    ));
+    let fold = word("fold")
+        .ignore_then(
+            reduction
+                .then(sign(",").ignore_then(node).or_not())
+                .delimited_by(sign("("), sign(")")),
+        )
+        .map(|(reduction, neutral)| Operator::Fold(reduction, neutral.map(Box::new)));
+    word("with")
+        .ignore_then(
+            generator
+                .repeated()
+                .collect::<Vec<_>>()
+                .delimited_by(sign("{"), sign("}")),
+        )
+        .then_ignore(sign(":"))
+        .then(choice((genarray, modarray, fold)))
+        .map_with(|(partitions, operator), e| Node::new(Kind::With(partitions, operator), at(e)))
+}
+
+impl Range {
+    /// What a generator of a with-loop binds: what stands between its bounds.
+    fn pattern(&self) -> Pattern {
+        let Some(Limit::Value(node)) = self.limits.get(1) else {
+            return Pattern::Parts(Vec::new(), self.span.clone());
+        };
+        match &node.kind {
+            Kind::Name(name) => Pattern::Vector(name.clone(), node.span.clone()),
+            Kind::List(items) => {
+                let parts = items.iter().filter_map(|item| match &item.kind {
+                    Kind::Name(name) => Some(Part::Name(name.clone(), item.span.clone())),
+                    _ => None,
+                });
+                Pattern::Parts(parts.collect(), node.span.clone())
+            }
+            _ => Pattern::Parts(Vec::new(), node.span.clone()),
+        }
+    }
+}
+
+impl Partition {
+    /// The bounds of the generator: lower and upper.
+    pub fn bounds(&self) -> Result<[Option<Bound>; 2], Problem> {
+        let Some(range) = &self.range else {
+            return Ok([None, None]);
+        };
+        let is_index = |limit: &Limit| match limit {
+            Limit::Value(node) => self.pattern.is_stripped(node),
+            Limit::Dot => false,
+        };
+        let bound = |limit: &Limit, or_equal: bool| {
+            Some(Bound {
+                limit: limit.clone(),
+                or_equal,
+            })
+        };
+        let (limits, or_equal) = (range.limits.as_slice(), range.or_equal.as_slice());
+        match (limits, or_equal) {
+            ([lower, index, upper], [le, lt]) if is_index(index) => {
+                Ok([bound(lower, *le), bound(upper, *lt)])
+            }
+            ([index, upper], [lt]) if is_index(index) => Ok([None, bound(upper, *lt)]),
+            ([lower, index], [le]) if is_index(index) => Ok([bound(lower, *le), None]),
+            _ => {
+                let index = self.pattern.stripped();
+                let message = format!("these bounds are not of `{index}`, which the pattern binds");
+                let help = format!("write `l <= {index} < u`, or one of both bounds");
+                Err(Problem::new(&range.span, message).help(help))
+            }
+        }
+    }
+}

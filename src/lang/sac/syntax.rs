@@ -1,0 +1,186 @@
+//! The syntax of array expressions.
+
+use crate::ir::{Elem, Reduction};
+use crate::lang::problem::Span;
+use crate::lang::term::Extent;
+
+/// An expression, with the place where it is written.
+#[derive(Clone, Debug)]
+pub(super) struct Node {
+    pub kind: Kind,
+    pub span: Span,
+}
+
+impl Node {
+    pub fn new(kind: Kind, span: Span) -> Node {
+        Node { kind, span }
+    }
+}
+
+/// What an expression is.
+#[derive(Clone, Debug)]
+pub(super) enum Kind {
+    Integer(i64),
+    Float(f64),
+    Name(String),
+    /// `[a, b]`
+    List(Vec<Node>),
+    Negate(Box<Node>),
+    Binary(Infix, Box<Node>, Box<Node>),
+    /// `a[i, j]`
+    Select(Box<Node>, Vec<Node>),
+    Call((String, Span), Vec<Node>),
+    /// `{ iv -> e | l <= iv < u; … }`
+    Comprehension(Vec<Partition>),
+    /// `with { (l <= iv < u) : e; … } : operator`
+    With(Vec<Partition>, Operator),
+}
+
+/// An operator between two expressions.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Infix {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Mod,
+    Concat,
+}
+
+/// One generator with its body.
+#[derive(Clone, Debug)]
+pub(super) struct Partition {
+    pub pattern: Pattern,
+    pub body: Node,
+    pub range: Option<Range>,
+    pub span: Span,
+}
+
+/// What a generator binds.
+#[derive(Clone, Debug)]
+pub(super) enum Pattern {
+    /// An index vector.
+    Vector(String, Span),
+    /// Its components.
+    Parts(Vec<Part>, Span),
+}
+
+/// A component of an index pattern.
+#[derive(Clone, Debug)]
+pub(super) enum Part {
+    Name(String, Span),
+    /// `.`: a component without a name.
+    Dot,
+    /// `...`: any number of them.
+    Dots,
+}
+
+impl Pattern {
+    /// Where it is written.
+    pub fn span(&self) -> &Span {
+        match self {
+            Pattern::Vector(_, span) | Pattern::Parts(_, span) => span,
+        }
+    }
+
+    /// The names of the components, without dots; nothing for an index vector.
+    pub fn names(&self) -> Option<Vec<(&str, &Span)>> {
+        match self {
+            Pattern::Vector(..) => None,
+            Pattern::Parts(parts, _) => Some(
+                parts
+                    .iter()
+                    .filter_map(|part| match part {
+                        Part::Name(name, span) => Some((name.as_str(), span)),
+                        Part::Dot | Part::Dots => None,
+                    })
+                    .collect(),
+            ),
+        }
+    }
+
+    /// The pattern without dots, as bounds mention it (§5.2, `strip-dots`).
+    pub fn stripped(&self) -> String {
+        match (self, self.names()) {
+            (Pattern::Parts(..), Some(names)) => {
+                let names: Vec<&str> = names.into_iter().map(|(name, _)| name).collect();
+                format!("[{}]", names.join(","))
+            }
+            (Pattern::Vector(name, _), _) => name.clone(),
+            (Pattern::Parts(..), None) => String::new(),
+        }
+    }
+
+    /// Whether an expression is the pattern without dots.
+    pub fn is_stripped(&self, node: &Node) -> bool {
+        match (self, &node.kind, self.names()) {
+            (Pattern::Vector(name, _), Kind::Name(other), _) => name == other,
+            (Pattern::Parts(..), Kind::List(items), Some(names)) => {
+                let same = |(item, (name, _)): (&Node, &(&str, &Span))| {
+                    matches!(&item.kind, Kind::Name(other) if other == name)
+                };
+                items.len() == names.len() && items.iter().zip(&names).all(same)
+            }
+            _ => false,
+        }
+    }
+}
+
+/// What stands behind `|`: two or three limits, with `<` or `<=` between them.
+#[derive(Clone, Debug)]
+pub(super) struct Range {
+    pub limits: Vec<Limit>,
+    pub or_equal: Vec<bool>,
+    pub span: Span,
+}
+
+/// A limit in a generator.
+#[derive(Clone, Debug)]
+pub(super) enum Limit {
+    /// `.`: the first or last legitimate index.
+    Dot,
+    Value(Node),
+}
+
+/// A bound of a generator.
+#[derive(Clone, Debug)]
+pub(super) struct Bound {
+    pub limit: Limit,
+    /// Whether the relation is `<=`.
+    pub or_equal: bool,
+}
+
+/// What a with-loop makes of its generators.
+#[derive(Clone, Debug)]
+pub(super) enum Operator {
+    /// An array of a shape, and what the other elements are.
+    Genarray(Box<Node>, Option<Box<Node>>),
+    /// A changed array.
+    Modarray(Box<Node>),
+    /// One value, from a neutral one on.
+    Fold(Reduction, Option<Box<Node>>),
+}
+
+/// A part of a file.
+#[derive(Clone, Debug)]
+pub(super) enum Item {
+    Declaration(Declaration),
+    Statement(Statement),
+    /// What could not be read.
+    Unread,
+}
+
+/// `double[3,4] A;`
+#[derive(Clone, Debug)]
+pub(super) struct Declaration {
+    pub elem: Elem,
+    pub extents: Vec<(Extent, Span)>,
+    pub name: (String, Span),
+}
+
+/// `C = e;`
+#[derive(Clone, Debug)]
+pub(super) struct Statement {
+    pub target: (String, Span),
+    pub value: Node,
+}
