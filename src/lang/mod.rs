@@ -7,6 +7,7 @@
 mod elaborate;
 mod lower;
 mod model;
+mod operators;
 mod problem;
 mod sac;
 mod teil;
@@ -30,11 +31,18 @@ pub enum Notation {
     Teil,
     /// Tensor comprehensions of SaC (Scholz and Šinkarovs 2019).
     Sac,
+    /// The operator language of the TeIL paper (§5).
+    Operators,
 }
 
 impl Notation {
     /// All of them.
-    pub const ALL: [Notation; 3] = [Notation::Model, Notation::Teil, Notation::Sac];
+    pub const ALL: [Notation; 4] = [
+        Notation::Model,
+        Notation::Teil,
+        Notation::Sac,
+        Notation::Operators,
+    ];
 
     /// What scripts call it.
     pub const fn name(self) -> &'static str {
@@ -42,6 +50,7 @@ impl Notation {
             Notation::Model => "model",
             Notation::Teil => "teil",
             Notation::Sac => "sac",
+            Notation::Operators => "operators",
         }
     }
 
@@ -59,6 +68,7 @@ impl Notation {
             Notation::Model => "tml",
             Notation::Teil => "teil",
             Notation::Sac => "sac",
+            Notation::Operators => "op",
         }
     }
 }
@@ -75,6 +85,7 @@ pub fn read(
     let (unit, problems) = match notation {
         Notation::Model => model::read(text),
         Notation::Teil => teil::read(text),
+        Notation::Operators => operators::read(text),
         Notation::Sac => return sac::read(text, sizes),
     };
     elaborate::program(&unit, sizes, problems)

@@ -3,6 +3,7 @@
 mod advice;
 mod error;
 mod failure;
+pub mod lift;
 pub mod nest;
 mod op;
 pub mod program;

@@ -47,6 +47,8 @@ struct Occurrence {
     first: usize,
     count: usize,
     tensor: Option<Tensor>,
+    /// Whether the tensor is one of the program, which its first assignment sets.
+    is_held: bool,
 }
 
 /// The program in which reductions that occur several times are computed once.
@@ -65,6 +67,7 @@ pub fn without_common_subexpressions(program: &Program) -> Program {
                     first: k,
                     count: 1,
                     tensor: None,
+                    is_held: false,
                 }),
             }
         }
@@ -78,6 +81,12 @@ pub fn without_common_subexpressions(program: &Program) -> Program {
     }
     let mut variables = program.variables().to_vec();
     for occurrence in &mut found {
+        let first = program.assignments().get(occurrence.first);
+        if let Some(tensor) = first.and_then(|a| holder(program, a, &occurrence.value)) {
+            occurrence.tensor = Some(tensor);
+            occurrence.is_held = true;
+            continue;
+        }
         let tensor = temporary(&occurrence.value, &variables);
         if let Some(tensor) = &tensor {
             variables.push(Variable {
@@ -99,7 +108,7 @@ pub fn without_common_subexpressions(program: &Program) -> Program {
     let mut assignments = Vec::new();
     versions.clear();
     for (k, assignment) in program.assignments().iter().enumerate() {
-        for occurrence in found.iter().filter(|o| o.first == k) {
+        for occurrence in found.iter().filter(|o| o.first == k && !o.is_held) {
             assignments.extend(occurrence.tensor.as_ref().and_then(|tensor| {
                 let value = occurrence.value.clone();
                 let index = value.iterators().into_iter().map(Affine::iterator);
@@ -116,6 +125,9 @@ pub fn without_common_subexpressions(program: &Program) -> Program {
             let is_reduction = matches!(part.node(), Node::Reduce { .. });
             let key = is_reduction.then(|| key(part, &versions))?;
             let occurrence = found.iter().find(|o| o.key == key)?;
+            if occurrence.is_held && occurrence.first == k {
+                return None;
+            }
             let index = part.iterators().into_iter().map(Affine::iterator);
             Some(access(occurrence.tensor.as_ref()?, index.collect()))
         });
@@ -125,7 +137,80 @@ pub fn without_common_subexpressions(program: &Program) -> Program {
             *versions.entry(target.clone()).or_default() += 1;
         }
     }
-    Program::new(variables, assignments)
+    without_copies(&Program::new(variables, assignments))
+}
+
+/// The tensor that an assignment sets to a reduction and nothing else, if it is the only one of that
+/// tensor.
+fn holder(program: &Program, assignment: &Expr, reduction: &Expr) -> Option<Tensor> {
+    let Node::Assign {
+        target: to, value, ..
+    } = assignment.node()
+    else {
+        return None;
+    };
+    let Node::Access {
+        tensor,
+        index: Index::At(index),
+    } = to.node()
+    else {
+        return None;
+    };
+    let own: Vec<Affine> = value
+        .iterators()
+        .into_iter()
+        .map(Affine::iterator)
+        .collect();
+    let times = program
+        .assignments()
+        .iter()
+        .filter(|a| target(a) == tensor.name());
+    (value == reduction && *index == own && times.count() == 1).then(|| tensor.clone())
+}
+
+/// The program without temporaries that are copies of a tensor.
+fn without_copies(program: &Program) -> Program {
+    let outputs = crate::analysis::program::outputs(program);
+    let times = |tensor: &Tensor| {
+        let all = program.assignments().iter();
+        all.filter(|a| target(a) == tensor.name()).count()
+    };
+    let mut copies: Vec<(Tensor, Tensor)> = Vec::new();
+    let mut kept = Vec::new();
+    for assignment in program.assignments() {
+        let copied = |tensor: &Tensor| copies.iter().find(|(to, _)| to.name() == tensor.name());
+        let assignment = assignment.replace(&|part| match part.node() {
+            Node::Access { tensor, index } => {
+                Some(Expr::access(copied(tensor)?.1.clone(), index.clone()))
+            }
+            _ => None,
+        });
+        if let Node::Assign {
+            target: to,
+            value,
+            within,
+            ..
+        } = assignment.node()
+            && let Node::Access { tensor, index } = to.node()
+            && let Node::Access {
+                tensor: from,
+                index: read,
+            } = value.node()
+            && index == read
+            && within.is_empty()
+            && times(tensor) == 1
+            && times(from) <= 1
+            && tensor.name().is_some_and(|name| !outputs.contains(name))
+            && tensor.shape() == from.shape()
+        {
+            copies.push((tensor.clone(), from.clone()));
+            continue;
+        }
+        kept.push(assignment);
+    }
+    let is_copy = |v: &Variable| copies.iter().any(|(to, _)| to.name() == v.tensor.name());
+    let variables = program.variables().iter().filter(|v| !is_copy(v));
+    Program::new(variables.cloned().collect(), kept)
 }
 
 /// The outermost reductions in the value of an assignment.
@@ -163,7 +248,7 @@ fn key(reduction: &Expr, versions: &BTreeMap<Name, usize>) -> Key {
 }
 
 /// A tensor for the values of a reduction; `None` where its free iterators have no extents.
-fn temporary(value: &Expr, variables: &[Variable]) -> Option<Tensor> {
+pub(super) fn temporary(value: &Expr, variables: &[Variable]) -> Option<Tensor> {
     let ranges = shape::ranges(value).ok()?;
     let names = value.iterators();
     let extents = names.iter().map(|name| {

@@ -95,7 +95,10 @@ impl Evaluator {
                 let array = self.value(of)?;
                 self.of_one(meaning, array, span)
             }
-            _ => Err(Problem::new(span, format!("`{function}` takes other arguments"))),
+            _ => Err(Problem::new(
+                span,
+                format!("`{function}` takes other arguments"),
+            )),
         }
     }
 
@@ -120,9 +123,7 @@ impl Evaluator {
                 let rank = i64::try_from(array.rank()).unwrap_or(i64::MAX);
                 Ok(Array::scalar(Scalar::integer(rank)))
             }
-            Meaning::Reduce(reduction) => {
-                Ok(Array::scalar(self.reduced(reduction, &array, span)?))
-            }
+            Meaning::Reduce(reduction) => Ok(Array::scalar(self.reduced(reduction, &array, span)?)),
             Meaning::Each(function) => array.map(|v| v.apply(function)).ok_or_else(no_value),
             Meaning::Convert(elem) => {
                 let converted = array.map(|value| Some(Scalar::Tree(converted(value, elem)?)));
@@ -175,7 +176,10 @@ impl Evaluator {
             let message = format!("{given} counts for an array of shape {shape}");
             return Err(Problem::new(&count.span, message));
         }
-        let Array { mut shape, mut pieces } = array;
+        let Array {
+            mut shape,
+            mut pieces,
+        } = array;
         for (d, count) in counts.into_iter().enumerate() {
             let extent = i64::try_from(shape[d]).unwrap_or(i64::MAX);
             let size = i64::try_from(count.unsigned_abs()).unwrap_or(i64::MAX);

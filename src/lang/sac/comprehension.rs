@@ -81,7 +81,10 @@ impl Evaluator {
             Operator::Genarray(shape, default) => {
                 let given = self.value(shape)?;
                 let given = extents(&integers(&given, &shape.span)?, &shape.span)?;
-                let default = default.as_deref().map(|node| self.value(node)).transpose()?;
+                let default = default
+                    .as_deref()
+                    .map(|node| self.value(node))
+                    .transpose()?;
                 let inner = match (&default, partitions.first()) {
                     (Some(default), _) => default.shape.clone(),
                     (None, Some(first)) => self.shape_of_body(first, &given)?,
@@ -210,7 +213,8 @@ impl Evaluator {
         for (upper, edge) in bounded.upper.iter().zip(&edges) {
             if upper > edge {
                 let shape = shown(shape);
-                let message = format!("this partition reaches {upper}, and the result has the shape {shape}");
+                let message =
+                    format!("this partition reaches {upper}, and the result has the shape {shape}");
                 let problem = Problem::new(&partition.span, message);
                 return Err(problem.help("the last partition says the shape of the result"));
             }
@@ -223,14 +227,19 @@ impl Evaluator {
         if made.shape.len() != shape.len() || inner(&made.shape) != inner(shape) {
             let own: Vec<u64> = inner(&made.shape);
             let (own, others) = (shown(&own), shown(&inner(shape)));
-            let message = format!("this value has the shape {own}, and that of other partitions {others}");
+            let message =
+                format!("this value has the shape {own}, and that of other partitions {others}");
             return Err(Problem::new(&partition.body.span, message)
                 .help("the values of all partitions have one shape"));
         }
         Ok(made.pieces)
     }
 
-    fn shape_of_body(&mut self, partition: &Partition, around: &[u64]) -> Result<Vec<u64>, Problem> {
+    fn shape_of_body(
+        &mut self,
+        partition: &Partition,
+        around: &[u64],
+    ) -> Result<Vec<u64>, Problem> {
         let before = self.ranges.clone();
         let open = self.open_bounds(partition)?;
         let upper = around.iter().map(|e| i64::try_from(*e).unwrap_or(i64::MAX));
@@ -241,7 +250,11 @@ impl Evaluator {
         };
         let made = self.made(&bounded)?;
         self.ranges = before;
-        Ok(made.shape.get(bounded.upper.len()..).unwrap_or_default().to_vec())
+        Ok(made
+            .shape
+            .get(bounded.upper.len()..)
+            .unwrap_or_default()
+            .to_vec())
     }
 
     /// The bounds that a partition gives, or that its body implies (§5.2).
@@ -314,9 +327,7 @@ impl Evaluator {
                     }
                     least = Some(match least.take() {
                         None => shape.to_vec(),
-                        Some(before) => {
-                            before.iter().zip(shape).map(|(a, b)| *a.min(b)).collect()
-                        }
+                        Some(before) => before.iter().zip(shape).map(|(a, b)| *a.min(b)).collect(),
                     });
                     Some(())
                 });
@@ -335,10 +346,12 @@ impl Evaluator {
                 self.selections(&partition.body, &mut Vec::new(), &mut |index, shape| {
                     // `a[[i, j]]` is `a[i, j]`.
                     let index = match index {
-                        [Node {
-                            kind: Kind::List(items),
-                            ..
-                        }] => items.as_slice(),
+                        [
+                            Node {
+                                kind: Kind::List(items),
+                                ..
+                            },
+                        ] => items.as_slice(),
                         other => other,
                     };
                     for (component, extent) in index.iter().zip(shape) {
@@ -379,7 +392,10 @@ impl Evaluator {
             Kind::Select(of, index) => {
                 let is_hidden = matches!(&of.kind, Kind::Name(name) if hidden.contains(name));
                 if !is_hidden && let Ok(array) = self.value(of) {
-                    let extents = array.shape.iter().map(|e| i64::try_from(*e).unwrap_or(i64::MAX));
+                    let extents = array
+                        .shape
+                        .iter()
+                        .map(|e| i64::try_from(*e).unwrap_or(i64::MAX));
                     let extents: Vec<i64> = extents.collect();
                     let _ = visit(index, &extents);
                 }
@@ -466,8 +482,10 @@ impl Evaluator {
                 "the pattern has more dots than the value, of shape {}, has dimensions",
                 shown(&body.shape)
             );
-            return Err(Problem::new(partition.pattern.span(), message)
-                .see(&partition.body.span, format!("of shape {}", shown(&body.shape))));
+            return Err(Problem::new(partition.pattern.span(), message).see(
+                &partition.body.span,
+                format!("of shape {}", shown(&body.shape)),
+            ));
         };
         let mut inner = body.shape.iter();
         let mut shape = Vec::with_capacity(rank);

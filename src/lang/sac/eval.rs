@@ -2,7 +2,9 @@
 
 use super::syntax::{Infix, Kind, Node};
 use super::value::{Array, MAX_PIECES, MAX_VECTOR, Piece, Scalar, shared, whole};
-use crate::ir::{Affine, BinaryOp, Domain, Expr, Function, Name, Node as Tree, Range, Reduction, Shape};
+use crate::ir::{
+    Affine, BinaryOp, Domain, Expr, Function, Name, Node as Tree, Range, Reduction, Shape,
+};
 use crate::lang::problem::{Problem, Span};
 use std::collections::BTreeMap;
 
@@ -33,7 +35,9 @@ impl Evaluator {
         let is_free = |n: &Name| {
             !self.ranges.contains_key(n) && self.scope.iter().all(|(v, _)| v != n.as_str())
         };
-        let own = Name::new(name).ok().filter(|n| !self.ranges.contains_key(n));
+        let own = Name::new(name)
+            .ok()
+            .filter(|n| !self.ranges.contains_key(n));
         let numbered = (2..).filter_map(|k: usize| Name::new(&format!("{name}_{k}")).ok());
         let mut numbered = numbered.take(1000);
         let found = own.or_else(|| numbered.find(is_free));
@@ -90,9 +94,7 @@ impl Evaluator {
         let names: Vec<&str> = self.scope.iter().map(|(n, _)| n.as_str()).collect();
         match names.iter().find(|n| n.eq_ignore_ascii_case(name)) {
             Some(similar) => problem.help(format!("did you mean `{similar}`?")),
-            None if names.is_empty() => {
-                problem.help(format!("declare it: `double[10] {name};`"))
-            }
+            None if names.is_empty() => problem.help(format!("declare it: `double[10] {name};`")),
             None => problem.help(format!("there are {}", names.join(", "))),
         }
     }
@@ -102,7 +104,9 @@ impl Evaluator {
             .iter()
             .map(|item| self.value(item))
             .collect::<Result<_, _>>()?;
-        let inner = values.first().map_or(Vec::new(), |first| first.shape.clone());
+        let inner = values
+            .first()
+            .map_or(Vec::new(), |first| first.shape.clone());
         for (value, item) in values.iter().zip(items) {
             if value.shape != inner {
                 let (shape, first) = (shown(&value.shape), shown(&inner));
@@ -227,7 +231,10 @@ impl Evaluator {
         let mut at: Vec<Affine> = Vec::with_capacity(components.len());
         for ((component, place), extent) in components.into_iter().zip(&of.shape) {
             let Scalar::Integer(affine) = component else {
-                return Err(Problem::new(&place, "an index must be affine in index variables"));
+                return Err(Problem::new(
+                    &place,
+                    "an index must be affine in index variables",
+                ));
             };
             self.check_inside(&affine, *extent, &place)?;
             at.push(affine);
@@ -291,7 +298,8 @@ impl Evaluator {
                 continue;
             }
             if !always {
-                let message = "an array of several parts is read at an index that is in several of them";
+                let message =
+                    "an array of several parts is read at an index that is in several of them";
                 return Err(Problem::new(span, message)
                     .help("assign the array to a variable of its own first"));
             }
@@ -323,10 +331,7 @@ impl Evaluator {
         if let Some(rest) = rest {
             let mut boxes = vec![rest.clone().within(&whole_ranges(&of.shape))];
             for piece in &pieces {
-                boxes = boxes
-                    .into_iter()
-                    .flat_map(|b| outside(&b, piece))
-                    .collect();
+                boxes = boxes.into_iter().flat_map(|b| outside(&b, piece)).collect();
             }
             pieces.extend(boxes);
         }
@@ -341,9 +346,12 @@ impl Evaluator {
                 }),
                 false => {
                     let ranges = piece.domain.iter();
-                    let ranges = ranges.map(|(n, low, high)| (n.clone(), Range::constant(*low, *high)));
+                    let ranges =
+                        ranges.map(|(n, low, high)| (n.clone(), Range::constant(*low, *high)));
                     let body = piece.value.tree(elem);
-                    let body = body.ok_or_else(|| Problem::new(span, "this number has no value of its type"))?;
+                    let body = body.ok_or_else(|| {
+                        Problem::new(span, "this number has no value of its type")
+                    })?;
                     Scalar::Tree(Expr::new(Tree::Reduce {
                         reduction,
                         over: piece.domain.iter().map(|(n, ..)| n.clone()).collect(),
@@ -410,7 +418,10 @@ pub(super) fn limited(array: Array, span: &Span) -> Result<Array, Problem> {
 fn concatenated(left: Array, right: Array, span: &Span) -> Result<Array, Problem> {
     let fits = left.rank() == right.rank() && left.shape.get(1..) == right.shape.get(1..);
     let (Some(first), Some(second)) = (left.shape.first(), right.shape.first()) else {
-        return Err(Problem::new(span, "scalars cannot be concatenated: put brackets around them"));
+        return Err(Problem::new(
+            span,
+            "scalars cannot be concatenated: put brackets around them",
+        ));
     };
     if !fits {
         let (l, r) = (shown(&left.shape), shown(&right.shape));
@@ -421,7 +432,12 @@ fn concatenated(left: Array, right: Array, span: &Span) -> Result<Array, Problem
     let mut shape = left.shape.clone();
     shape[0] = first.saturating_add(*second);
     let mut pieces = left.pieces;
-    pieces.extend(right.pieces.into_iter().filter_map(|piece| shifted(piece, 0, at)));
+    pieces.extend(
+        right
+            .pieces
+            .into_iter()
+            .filter_map(|piece| shifted(piece, 0, at)),
+    );
     limited(Array { shape, pieces }, span)
 }
 
@@ -432,7 +448,9 @@ pub(super) fn shifted(piece: Piece, dimension: usize, by: i64) -> Option<Piece> 
     let name = name.clone();
     (*low, *high) = (low.checked_add(by)?, high.checked_add(by)?);
     let moved = Affine::iterator(name.clone()).plus_constant(-by);
-    let value = piece.value.substitute(&|n| (*n == name).then(|| moved.clone()));
+    let value = piece
+        .value
+        .substitute(&|n| (*n == name).then(|| moved.clone()));
     Some(Piece { domain, value })
 }
 
@@ -444,6 +462,9 @@ pub(super) fn integers(array: &Array, span: &Span) -> Result<Vec<i64>, Problem> 
     let single = array.as_scalar().and_then(Scalar::as_integer);
     let found = array.as_integers().or(single.map(|value| vec![value]));
     found.ok_or_else(|| {
-        Problem::new(span, "this must be a vector of integers that are known: shapes are static")
+        Problem::new(
+            span,
+            "this must be a vector of integers that are known: shapes are static",
+        )
     })
 }

@@ -98,7 +98,8 @@ pub(super) fn read(text: &str, sizes: &BTreeMap<String, u64>) -> Result<Program,
                                 format!("`{name}` has the shape {own}, and this value {new}");
                             return Err(Problem::new(&statement.value.span, message));
                         }
-                        let assignment = assignment(tensor, &value, &evaluator.ranges, &statement.value.span)?;
+                        let assignment =
+                            assignment(tensor, &value, &evaluator.ranges, &statement.value.span)?;
                         assignments.push(assignment);
                         match known {
                             Some(variable) => variable.is_output = true,
@@ -109,8 +110,10 @@ pub(super) fn read(text: &str, sizes: &BTreeMap<String, u64>) -> Result<Program,
                             }),
                         }
                     } else {
-                        let message =
-                            format!("`{name}` has the shape {}: it is empty", shown(&value.shape));
+                        let message = format!(
+                            "`{name}` has the shape {}: it is empty",
+                            shown(&value.shape)
+                        );
                         empty.get_or_insert(Problem::new(span, message));
                     }
                     Ok((tensor, value.shape))
@@ -166,7 +169,10 @@ pub(super) fn read_expression(
     let made = evaluator.value(&node).and_then(|value| {
         let tensor = tensor(name.as_str(), &node.span, &value.shape, value.elem())?;
         let Some(tensor) = tensor else {
-            let message = format!("this array has the shape {}: it is empty", shown(&value.shape));
+            let message = format!(
+                "this array has the shape {}: it is empty",
+                shown(&value.shape)
+            );
             return Err(Problem::new(&node.span, message));
         };
         assignment(&tensor, &value, &evaluator.ranges, &node.span)
@@ -216,7 +222,10 @@ fn tensor(name: &str, span: &Span, extents: &[u64], elem: Elem) -> Result<Option
     if extents.is_empty() {
         return Ok(Some(Tensor::scalar(elem).named(name)));
     }
-    let extents: Vec<i64> = extents.iter().map(|e| i64::try_from(*e).unwrap_or(i64::MAX)).collect();
+    let extents: Vec<i64> = extents
+        .iter()
+        .map(|e| i64::try_from(*e).unwrap_or(i64::MAX))
+        .collect();
     let shape = Shape::new(&extents, elem);
     let shape = shape.map_err(|error| Problem::new(span, error.to_string()))?;
     Ok(Some(Tensor::new(shape, elem).named(name)))
@@ -240,7 +249,12 @@ fn assignment(
             return Ok(shaped);
         }
         let known = &mut ranges.clone();
-        known.extend(piece.domain.iter().map(|(n, low, high)| (n.clone(), (*low, *high))));
+        known.extend(
+            piece
+                .domain
+                .iter()
+                .map(|(n, low, high)| (n.clone(), (*low, *high))),
+        );
         let shaped = with_known_shapes(&given, known);
         shape::ranges(&shaped).map_err(|error| problem(error.to_string()))?;
         Ok(shaped)
@@ -252,9 +266,8 @@ fn assignment(
     match (pieces.as_slice(), rest) {
         ([], Some(only)) => Ok(only),
         ([only], None) => Ok(only.clone()),
-        (pieces, rest) => {
-            retargeted(pieces, rest.as_ref(), tensor).map_err(|error| problem(error.kind.to_string()))
-        }
+        (pieces, rest) => retargeted(pieces, rest.as_ref(), tensor)
+            .map_err(|error| problem(error.kind.to_string())),
     }
 }
 
@@ -262,7 +275,10 @@ fn assignment(
 /// tensors.
 fn plain(tensor: &Tensor, piece: &Piece, tree: Expr) -> (Expr, Option<Expr>) {
     let (piece, tree) = readable(piece, tree);
-    let index = piece.domain.iter().map(|(name, ..)| Affine::iterator(name.clone()));
+    let index = piece
+        .domain
+        .iter()
+        .map(|(name, ..)| Affine::iterator(name.clone()));
     let index = match tensor.is_scalar() {
         true => Index::Forbidden,
         false => Index::At(index.collect()),
@@ -285,7 +301,12 @@ fn plain(tensor: &Tensor, piece: &Piece, tree: Expr) -> (Expr, Option<Expr>) {
     let ranges = |expr: &Expr| {
         let mut found = shape::all_ranges(expr).ok()?;
         found.sort_by(|a, b| a.name.cmp(&b.name));
-        Some(found.into_iter().map(|r| (r.name, r.low, r.high)).collect::<Vec<_>>())
+        Some(
+            found
+                .into_iter()
+                .map(|r| (r.name, r.low, r.high))
+                .collect::<Vec<_>>(),
+        )
     };
     let same = ranges(&given).is_some_and(|own| ranges(&without) == Some(own));
     (given, same.then_some(without))
@@ -322,9 +343,9 @@ fn with_known_shapes(expr: &Expr, ranges: &mut BTreeMap<Name, (i64, i64)>) -> Ex
             body,
             ..
         } => {
-            let own = within.iter().filter_map(|(name, range)| {
-                Some((name.clone(), range.as_constant()?))
-            });
+            let own = within
+                .iter()
+                .filter_map(|(name, range)| Some((name.clone(), range.as_constant()?)));
             ranges.extend(own);
             Expr::new(Node::Reduce {
                 reduction: *reduction,
@@ -340,9 +361,9 @@ fn with_known_shapes(expr: &Expr, ranges: &mut BTreeMap<Name, (i64, i64)>) -> Ex
             within,
             elsewhere,
         } => {
-            let own = within.iter().filter_map(|(name, range)| {
-                Some((name.clone(), range.as_constant()?))
-            });
+            let own = within
+                .iter()
+                .filter_map(|(name, range)| Some((name.clone(), range.as_constant()?)));
             ranges.extend(own);
             Expr::new(Node::Assign {
                 target: target.clone(),
@@ -380,17 +401,28 @@ fn readable(piece: &Piece, tree: Expr) -> (Piece, Expr) {
     let mut taken = tree.all_names();
     taken.extend(piece.domain.iter().map(|(name, ..)| name.clone()));
     let mut unnamed: Vec<Name> = Vec::new();
-    for name in piece.domain.iter().map(|(name, ..)| name).chain(&tree.all_names()) {
+    for name in piece
+        .domain
+        .iter()
+        .map(|(name, ..)| name)
+        .chain(&tree.all_names())
+    {
         if name.is_generated() && !unnamed.contains(name) {
             unnamed.push(name.clone());
         }
     }
-    let mut levels = (1..).map(Name::of_level).filter(|name| !taken.contains(name));
+    let mut levels = (1..)
+        .map(Name::of_level)
+        .filter(|name| !taken.contains(name));
     let new: Vec<(Name, Name)> = unnamed
         .into_iter()
         .filter_map(|old| Some((old, levels.next()?)))
         .collect();
-    let rename = |name: &Name| new.iter().find(|(old, _)| old == name).map(|(_, n)| n.clone());
+    let rename = |name: &Name| {
+        new.iter()
+            .find(|(old, _)| old == name)
+            .map(|(_, n)| n.clone())
+    };
     let domain = piece.domain.iter().map(|(name, low, high)| {
         let name = rename(name).unwrap_or_else(|| name.clone());
         (name, *low, *high)

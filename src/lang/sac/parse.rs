@@ -61,7 +61,10 @@ fn items<'t, I: Input<'t>>() -> impl Parser<'t, I, Vec<Item>, Errors<'t>> {
         .then(sign("=").ignore_then(expression()).or_not())
         .then_ignore(sign(";"))
         .map(|(((elem, extents), name), value)| match value {
-            Some(value) => Item::Statement(Statement { target: name, value }),
+            Some(value) => Item::Statement(Statement {
+                target: name,
+                value,
+            }),
             None => Item::Declaration(Declaration {
                 elem,
                 extents: extents.unwrap_or_default(),
@@ -113,16 +116,20 @@ fn expression<'t, I: Input<'t>>() -> impl Parser<'t, I, Node, Errors<'t>> + Clon
             .separated_by(sign(","))
             .collect::<Vec<_>>()
             .delimited_by(sign("("), sign(")"));
-        let called = name(WORDS).then(arguments.or_not()).map_with(
-            |((name, span), arguments), e| match arguments {
-                Some(arguments) => Node::new(Kind::Call((name, span), arguments), at(e)),
-                None => Node::new(Kind::Name(name), at(e)),
-            },
-        );
-        let parenthesis = node
-            .clone()
-            .delimited_by(sign("("), sign(")"))
-            .map_with(|node: Node, e| Node { span: at(e), ..node });
+        let called =
+            name(WORDS)
+                .then(arguments.or_not())
+                .map_with(|((name, span), arguments), e| match arguments {
+                    Some(arguments) => Node::new(Kind::Call((name, span), arguments), at(e)),
+                    None => Node::new(Kind::Name(name), at(e)),
+                });
+        let parenthesis =
+            node.clone()
+                .delimited_by(sign("("), sign(")"))
+                .map_with(|node: Node, e| Node {
+                    span: at(e),
+                    ..node
+                });
         let primary = choice((
             number,
             comprehension(node.clone()),
@@ -163,10 +170,8 @@ fn expression<'t, I: Input<'t>>() -> impl Parser<'t, I, Node, Errors<'t>> + Clon
                 .repeated(),
             binary,
         );
-        sum.clone().foldl_with(
-            infix(&[("++", Infix::Concat)]).then(sum).repeated(),
-            binary,
-        )
+        sum.clone()
+            .foldl_with(infix(&[("++", Infix::Concat)]).then(sum).repeated(), binary)
     })
 }
 
@@ -198,10 +203,7 @@ fn pattern<'t, I: Input<'t>>() -> impl Parser<'t, I, Pattern, Errors<'t>> + Clon
 fn range<'t, I: Input<'t>>(
     node: impl Parser<'t, I, Node, Errors<'t>> + Clone + 't,
 ) -> impl Parser<'t, I, Range, Errors<'t>> + Clone {
-    let limit = choice((
-        sign(".").to(Limit::Dot),
-        node.map(Limit::Value),
-    ));
+    let limit = choice((sign(".").to(Limit::Dot), node.map(Limit::Value)));
     let relation = choice((sign("<=").to(true), sign("<").to(false)));
     limit
         .clone()

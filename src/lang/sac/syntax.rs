@@ -116,9 +116,7 @@ impl Pattern {
         match (self, &node.kind, self.names()) {
             (Pattern::Vector(name, _), Kind::Name(other), _) => name == other,
             (Pattern::Parts(..), Kind::List(items), Some(names)) => {
-                let same = |(item, (name, _)): (&Node, &(&str, &Span))| {
-                    matches!(&item.kind, Kind::Name(other) if other == name)
-                };
+                let same = |(item, (name, _)): (&Node, &(&str, &Span))| matches!(&item.kind, Kind::Name(other) if other == name);
                 items.len() == names.len() && items.iter().zip(&names).all(same)
             }
             _ => false,

@@ -1,6 +1,8 @@
 //! Array values while an expression is worked out: shapes are known, elements are trees.
 
-use crate::ir::{Affine, BinaryOp, Constant, Elem, Expr, Function, Index, Name, Node, Shape, Tensor};
+use crate::ir::{
+    Affine, BinaryOp, Constant, Elem, Expr, Function, Index, Name, Node, Shape, Tensor,
+};
 
 /// One element.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,11 +55,20 @@ impl Scalar {
         let own = match self {
             Scalar::Integer(affine) => match affine.as_constant() {
                 Some(value) => {
-                    return Some(Expr::new(Node::Constant(Constant::of_integer(elem, value)?)));
+                    return Some(Expr::new(Node::Constant(Constant::of_integer(
+                        elem, value,
+                    )?)));
                 }
                 None => Expr::new(Node::Index(affine.clone())),
             },
-            Scalar::Tree(tree) => tree.clone(),
+            Scalar::Tree(tree) => match tree.node() {
+                Node::Constant(Constant::I64(value)) => {
+                    return Some(Expr::new(Node::Constant(Constant::of_integer(
+                        elem, *value,
+                    )?)));
+                }
+                _ => tree.clone(),
+            },
         };
         match own.elem() == elem {
             true => Some(own),
@@ -227,7 +238,11 @@ impl Array {
     /// Pieces without those that hold nothing, or nothing that those before do not hold.
     pub fn tidy(mut self) -> Array {
         self.pieces.retain(|piece| !piece.is_empty());
-        if let Some(last) = self.pieces.iter().position(|piece| piece.is_all(&self.shape)) {
+        if let Some(last) = self
+            .pieces
+            .iter()
+            .position(|piece| piece.is_all(&self.shape))
+        {
             self.pieces.truncate(last + 1);
         }
         self
@@ -253,7 +268,10 @@ impl Array {
             found.extend(boxes.into_iter().map(|ranges| piece.within(&ranges)));
         }
         let sizes = found.iter().map(|piece| {
-            let extents = piece.ranges().into_iter().map(|(low, high)| i128::from(high - low));
+            let extents = piece
+                .ranges()
+                .into_iter()
+                .map(|(low, high)| i128::from(high - low));
             extents.fold(1, i128::saturating_mul)
         });
         let all = self.shape.iter().map(|extent| i128::from(*extent));
@@ -272,14 +290,19 @@ pub(super) const MAX_PIECES: usize = 4096;
 pub(super) fn whole(extents: &[u64], names: Vec<Name>) -> Vec<(Name, i64, i64)> {
     let high = |extent: &u64| i64::try_from(*extent).unwrap_or(i64::MAX);
     let ranges = names.into_iter().zip(extents);
-    ranges.map(|(name, extent)| (name, 0, high(extent))).collect()
+    ranges
+        .map(|(name, extent)| (name, 0, high(extent)))
+        .collect()
 }
 
 type Box = Vec<(i64, i64)>;
 
 impl Piece {
     pub fn ranges(&self) -> Box {
-        self.domain.iter().map(|(_, low, high)| (*low, *high)).collect()
+        self.domain
+            .iter()
+            .map(|(_, low, high)| (*low, *high))
+            .collect()
     }
 
     pub fn is_empty(&self) -> bool {

@@ -2,11 +2,14 @@
 
 use super::{Shown, register_shown};
 use crate::analysis::program;
+use crate::analysis::work::flops;
 use crate::ir::{Expr, Name, Nest, Program};
 use crate::lang::{self, Notation};
+use crate::legality::Reductions;
 use crate::script::call::{Call, Function, Parameter};
 use crate::script::fail::{Failure, Unread};
 use crate::script::values;
+use crate::transform::lift;
 use crate::transform::nest::build::BUILD;
 use crate::transform::nest::localize;
 use crate::transform::program as steps;
@@ -78,13 +81,78 @@ partition holds are 0. Index patterns are `iv`, `[i,j]`, `[i,.,j]` and `[...,i]`
     call: |call| of_text(call, Notation::Sac),
 };
 
+pub(super) static OPERATORS: Function = Function {
+    name: "operators",
+    params: TEXT,
+    returns: "program",
+    doc: "\
+The program that a text of the operator language stands for (TeIL, §5).
+
+    operators(`
+      auto A = Matrix(n, n), B = Matrix(n, n), C = Matrix(n, n);
+      auto u = Tensor<3>(n, n, n);
+      auto v = (A*B*C)(u);
+    `, #{n: 16})
+
+`A*B*C` is the tensor product of operators; sums and multiples of operators and tensors are there, too.
+`lifted` makes steps of two factors each.",
+    call: |call| of_text(call, Notation::Operators),
+};
+
+pub(super) static LIFTED: Function = Function {
+    name: "lifted",
+    params: &[Parameter::new("program")],
+    returns: "program",
+    doc: "\
+The program with every sum of products in steps of two factors each, in the order with the fewest
+operations (TeIL, §5): `(A*B*C)(u)` takes O(n⁴) operations instead of O(n⁶). Products have up to 12
+factors. `operations` counts. Floating-point numbers are rounded differently, which needs
+`reductions(\"reassoc\")`.",
+    call: |call| {
+        let program = of(call)?;
+        let is_float = |e: &Expr| e.elem().is_float();
+        let allowed = call.state().workbench.settings.reductions == Reductions::Reassociate;
+        if program.assignments().iter().any(is_float) && !allowed {
+            return Err(call
+                .fail(
+                    0,
+                    "has sums of floating-point numbers, which would be rounded in other places",
+                )
+                .help("`reductions(\"reassoc\")` before it allows that"));
+        }
+        match lift::lifted(&program) {
+            Ok(lifted) => Ok(Dynamic::from(lifted)),
+            Err(error) => Err(call.fail(0, &error.to_string())),
+        }
+    },
+};
+
+pub(super) static OPERATIONS: Function = Function {
+    name: "operations",
+    params: &[Parameter::new("program")],
+    returns: "number",
+    doc: "The number of arithmetic operations of a program, as its assignments say them.",
+    call: |call| {
+        let program = of(call)?;
+        let mut total = 0.0;
+        for assignment in program.assignments() {
+            total += flops(&nest(call, assignment)?).unwrap_or(0.0);
+        }
+        let whole = total.fract() == 0.0 && total < 2f64.powi(53);
+        Ok(match whole {
+            true => Dynamic::from_int(total as i64),
+            false => Dynamic::from_float(total),
+        })
+    },
+};
+
 pub(super) static READ_PROGRAM: Function = Function {
     name: "read_program",
     params: &[Parameter::new("path"), Parameter::optional("sizes")],
     returns: "program",
     doc: "\
-The program in a file: `.tml` is the model language, `.teil` TeIL, `.sac` SaC. Paths are relative to the current
-directory.",
+The program in a file: `.tml` is the model language, `.teil` TeIL, `.sac` SaC, `.op` the operator
+language. Paths are relative to the current directory.",
     call: |call| {
         let file = call.text(0)?;
         let Some(notation) = Notation::of_file(Path::new(&file)) else {

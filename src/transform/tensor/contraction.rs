@@ -19,7 +19,7 @@ use crate::transform::Error;
 use thiserror::Error as Described;
 
 /// More factors than this have too many orders to try them all.
-const MAX_FACTORS: usize = 10;
+const MAX_FACTORS: usize = 12;
 
 /// Why an assignment is not split.
 #[derive(Debug, Described)]
@@ -284,13 +284,41 @@ fn cheapest(product: &Product) -> Result<[usize; 2], NoSplit> {
     };
     let count = product.factors.len();
     let full = (1usize << count) - 1;
-    // What moves the result of the factors in a set.
-    let free = |set: usize| {
-        let inside = |k: usize| set & (1 << k) != 0;
-        let own = product.own(inside);
-        let moving = product.moving(inside).into_iter();
-        moving.filter(|n| !own.contains(n)).collect::<Vec<_>>()
+    let names = product.moving(|_| true);
+    let in_limits = names.len() <= u128::BITS as usize;
+    let mask = |of: Vec<Name>| -> u128 {
+        let places = of
+            .iter()
+            .filter_map(|name| names.iter().position(|n| n == name));
+        places.fold(0, |mask, place| mask | 1 << place)
     };
+    let Some(names_of) = in_limits.then(|| -> Vec<u128> {
+        (0..count)
+            .map(|k| mask(product.moving(|c| c == k)))
+            .collect()
+    }) else {
+        return Err(NoSplit::TooMany);
+    };
+    let extents: Vec<f64> = names.iter().map(extent).collect();
+    let terms = |mask: u128| -> f64 {
+        let inside = extents
+            .iter()
+            .enumerate()
+            .filter(|(k, _)| mask & (1 << k) != 0);
+        inside.map(|(_, extent)| extent).product()
+    };
+    let over = mask(product.over.clone());
+    let moving = |set: usize| {
+        let inside = (0..count).filter(|k| set & (1 << k) != 0);
+        inside.fold(0, |mask, k| mask | names_of[k])
+    };
+    // What moves the result of the factors in a set; one factor alone is not summed.
+    let free: Vec<u128> = (0..=full)
+        .map(|set| match set.count_ones() {
+            1 => moving(set),
+            _ => moving(set) & (!over | moving(full & !set)),
+        })
+        .collect();
     // For each set of factors the fewest operations, and the pair that is multiplied first.
     let mut best: Vec<(f64, Option<[usize; 2]>)> = vec![(0.0, None); full + 1];
     for set in (1..=full).filter(|s| s.count_ones() > 1) {
@@ -299,16 +327,8 @@ fn cheapest(product: &Product) -> Result<[usize; 2], NoSplit> {
         while left > 0 {
             let right = set & !left;
             if left < right {
-                let sides = |side: usize| match side.count_ones() {
-                    1 => product.moving(|k| side == 1 << k),
-                    _ => free(side),
-                };
-                let mut around = sides(left);
-                let more = sides(right).into_iter();
-                around.extend(more.filter(|n| !around.contains(n)).collect::<Vec<_>>());
-                let sums = around.len() > free(set).len();
-                let terms: f64 = around.iter().map(extent).product();
-                let work = terms * if sums { 2.0 } else { 1.0 };
+                let around = free[left] | free[right];
+                let work = terms(around) * if around == free[set] { 1.0 } else { 2.0 };
                 let (a, b) = (best[left], best[right]);
                 let pair = a.1.or(b.1);
                 let pair = pair.unwrap_or([
