@@ -18,7 +18,7 @@ mod write;
 
 pub use problem::{Problem, Span};
 
-use crate::ir::Program;
+use crate::ir::{Expr, Program, Tensor};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -71,6 +71,27 @@ impl Notation {
             Notation::Operators => "op",
         }
     }
+}
+
+/// A variable of an array expression.
+#[derive(Clone, Debug)]
+pub enum Variable {
+    /// An integer.
+    Integer(i64),
+    /// The array that a tensor holds.
+    Tensor(Tensor),
+}
+
+/// The assignment of an array expression of SaC to a tensor named □; `variables` are those of the
+/// expression, the innermost last.
+///
+/// # Errors
+/// Everything that is wrong with the text.
+pub fn array_expression(
+    text: &str,
+    variables: Vec<(String, Variable)>,
+) -> Result<Expr, Vec<Problem>> {
+    sac::expression(text, variables)
 }
 
 /// The program that a text stands for; `sizes` are the extents that it has names for.

@@ -80,7 +80,8 @@ pub(super) fn translate(error: EvalAltResult, known: &Known, places: &Places) ->
     let (mut sources, mut more) = (places.texts(), Vec::new());
     if let Some(unread) = unread(&error) {
         let call = places.call(position);
-        let place = in_script(&unread, call.argument(Some(0)), &sources);
+        let in_argument = || in_script(&unread, call.argument(Some(0)), &sources);
+        let place = unread.place.clone().or_else(in_argument);
         sources.insert(unread.name.clone(), unread.text.clone());
         let mut all = unread.diagnostics(place.as_ref()).into_iter();
         if let Some(first) = all.next() {

@@ -54,6 +54,8 @@ pub struct Unread {
     pub text: Arc<str>,
     /// At least one.
     pub problems: Vec<Problem>,
+    /// Where the text is in a script, if that is known: the name of that text and a byte.
+    pub place: Option<(Arc<str>, usize)>,
 }
 
 impl Unread {
@@ -63,6 +65,7 @@ impl Unread {
             name: name.into(),
             text: text.into(),
             problems,
+            place: None,
         }
     }
 

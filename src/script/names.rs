@@ -2,14 +2,15 @@
 //! need no declaration.
 
 use super::captured;
-use super::fail::Failure;
+use super::fail::{Failure, Unread};
 use super::lists::ITEM;
 use super::places::LIBRARY;
-use super::rewrite::{BIND, IS_METHOD, SET};
+use super::rewrite::{BIND, IS_METHOD, SAC, SET};
 use super::state::Shared;
 use super::unused::{self, UNUSED};
 use super::values::{self, Index};
 use crate::ir::{self, Elem, Name, Nest, Tensor};
+use crate::lang::{self, Variable};
 use crate::transform::tensor::eq::retarget;
 use rhai::{Dynamic, Engine, EvalAltResult, EvalContext, Expr, Expression, ParseError, Position};
 
@@ -26,10 +27,10 @@ pub fn register(engine: &mut Engine, shared: &Shared) -> std::result::Result<(),
         let value = evaluated(context, &inputs[0])?;
         Ok(captured::marked(value, &inputs[0]))
     })?;
-    let shared = shared.clone();
+    let state = shared.clone();
     engine.register_custom_syntax([UNUSED, "$expr$"], false, move |context, inputs| {
         let value = inputs[0].eval_with_context(context)?;
-        let mut state = shared.lock();
+        let mut state = state.lock();
         if let Some((position, warning)) = unused::warning(&value, &inputs[0], &state.places) {
             state.warn(position, warning);
         }
@@ -37,6 +38,10 @@ pub fn register(engine: &mut Engine, shared: &Shared) -> std::result::Result<(),
     })?;
     engine.register_custom_syntax([IS_METHOD], false, |context, _| {
         Ok(context.this_ptr().is_some().into())
+    })?;
+    let state = shared.clone();
+    engine.register_custom_syntax([SAC, "$string$"], false, move |context, inputs| {
+        array_expression(context, inputs, &state)
     })?;
     engine.register_custom_syntax(["@", "$expr$", ":", "$expr$"], false, assign_to)?;
     // Rhai marks callbacks as deprecated to say that their form may change.
@@ -74,6 +79,32 @@ fn bind(context: &mut EvalContext, inputs: &[Expression]) -> Result<Dynamic> {
         true => Ok(value),
         false => named(value, name.unwrap_or(""), position),
     }
+}
+
+/// `sac { … }`: an array expression, whose variables are those of the script.
+fn array_expression(
+    context: &mut EvalContext,
+    inputs: &[Expression],
+    shared: &Shared,
+) -> Result<Dynamic> {
+    let text = inputs[0].get_string_value().unwrap_or("");
+    let position = inputs[0].position();
+    let variables = context.scope().iter().filter_map(|(name, _, value)| {
+        let expr = value.read_lock::<ir::Expr>();
+        let tensor = expr.and_then(|expr| expr.tensor().filter(|t| t.name().is_some()).cloned());
+        let variable = match tensor {
+            Some(tensor) => Variable::Tensor(tensor),
+            None => Variable::Integer(value.as_int().ok()?),
+        };
+        Some((name.to_owned(), variable))
+    });
+    let made = lang::array_expression(text, variables.collect());
+    made.map(Dynamic::from).map_err(|problems| {
+        let place = shared.lock().places.span(position);
+        let mut unread = Unread::new("sac", text, problems);
+        unread.place = place.map(|span| (span.source, span.range.start));
+        Failure::unread(unread).raise(position)
+    })
 }
 
 /// The value that a variable is bound to.

@@ -33,6 +33,9 @@ pub const BIND: &str = "teml_bind";
 /// The keyword of the custom syntax that gives an old variable's name to its new value.
 pub const SET: &str = "teml_set";
 
+/// The keyword of the custom syntax for array expressions of SaC, `sac { … }`.
+pub const SAC: &str = "teml_sac";
+
 /// The keyword of the custom syntax that tells whether a function was called with a receiver.
 pub const IS_METHOD: &str = "teml_is_method";
 
@@ -88,6 +91,14 @@ pub fn rewrite(text: &str, is_declared: &dyn Fn(&str) -> bool, kind: Kind) -> Re
             found.extend(public.map(|f| (f.start, prefix.to_owned(), f.start)));
         }
     }
+    let quoted = array_expressions(text, &scanned);
+    found.retain(|(at, ..)| quoted.iter().all(|q| *at <= q.start || q.end <= *at));
+    for range in quoted {
+        let word = range.start - "sac".len() - gap(text, range.start);
+        found.push((word, "teml_".to_owned(), word));
+        found.push((range.start, "`".to_owned(), range.start));
+        found.push((range.end, "`".to_owned(), range.start));
+    }
     // What a function starts with was found before what stands in its parameters.
     found.sort_by_key(|(at, ..)| *at);
     for (at, inserted, name) in found {
@@ -106,6 +117,36 @@ pub fn rewrite(text: &str, is_declared: &dyn Fn(&str) -> bool, kind: Kind) -> Re
     }
     result.text.push_str(&text[copied..]);
     result
+}
+
+/// The braces of `sac { … }`, whose text is SaC's.
+fn array_expressions(text: &str, scanned: &Tokens) -> Vec<std::ops::Range<usize>> {
+    let count = scanned.tokens.len();
+    let at = |k: usize| scanned.text(text, k);
+    let mut found: Vec<std::ops::Range<usize>> = Vec::new();
+    for k in (1..count).filter(|&k| at(k) == "{" && at(k - 1) == "sac") {
+        let start = scanned.tokens[k].range.start;
+        let mut depth = 0_usize;
+        let close = (k..count).find(|&k| {
+            match at(k) {
+                "{" | "#{" => depth += 1,
+                "}" => depth -= 1,
+                _ => {}
+            }
+            depth == 0
+        });
+        let is_inside = found.last().is_some_and(|last| start < last.end);
+        if let (Some(close), false) = (close, is_inside) {
+            found.push(start..scanned.tokens[close].range.end);
+        }
+    }
+    found
+}
+
+/// The number of bytes of white space before a place.
+fn gap(text: &str, at: usize) -> usize {
+    let before = &text[..at];
+    before.len() - before.trim_end().len()
 }
 
 /// Where to insert what for names and receivers, and where the name is that it is about.

@@ -29,11 +29,12 @@ mod value;
 use self::eval::{Evaluator, shown};
 use self::syntax::Item;
 use self::value::{Array, Piece, Scalar};
+use super::Variable;
 use super::problem::{Problem, Span};
 use super::term::Extent;
 use crate::analysis::shape;
 use crate::ir::{
-    Affine, Domain, Elem, Expr, Index, Name, Node, Program, Range, Shape, Tensor, Variable,
+    self, Affine, Domain, Elem, Expr, Index, Name, Node, Program, Range, Shape, Tensor,
 };
 use crate::transform::tensor::partition::retargeted;
 use crate::transform::tensor::with_shapes;
@@ -43,7 +44,7 @@ use std::collections::BTreeMap;
 pub(super) fn read(text: &str, sizes: &BTreeMap<String, u64>) -> Result<Program, Vec<Problem>> {
     let (items, mut problems) = parse::file(text);
     let mut evaluator = Evaluator::default();
-    let mut variables: Vec<Variable> = Vec::new();
+    let mut variables: Vec<ir::Variable> = Vec::new();
     let mut assignments = Vec::new();
     let mut empty: Option<Problem> = None;
     for (name, size) in sizes {
@@ -69,7 +70,7 @@ pub(super) fn read(text: &str, sizes: &BTreeMap<String, u64>) -> Result<Program,
                             Ok(tensor) => {
                                 let array = given(&mut evaluator, tensor.as_ref(), &extents);
                                 evaluator.scope.push((name.clone(), array));
-                                variables.extend(tensor.map(|tensor| Variable {
+                                variables.extend(tensor.map(|tensor| ir::Variable {
                                     tensor,
                                     is_input: true,
                                     is_output: false,
@@ -103,7 +104,7 @@ pub(super) fn read(text: &str, sizes: &BTreeMap<String, u64>) -> Result<Program,
                         assignments.push(assignment);
                         match known {
                             Some(variable) => variable.is_output = true,
-                            None => variables.push(Variable {
+                            None => variables.push(ir::Variable {
                                 tensor: tensor.clone(),
                                 is_input: false,
                                 is_output: true,
@@ -144,30 +145,28 @@ pub(super) fn read(text: &str, sizes: &BTreeMap<String, u64>) -> Result<Program,
     }
 }
 
-/// The assignment of an expression to a tensor called `name`, or its value as a constant array has
-/// it; `tensors` are the variables of the expression.
-pub(super) fn read_expression(
+/// The assignment of an array expression to a tensor named □; `variables` are those of the
+/// expression, the innermost last.
+pub(super) fn expression(
     text: &str,
-    tensors: &[Tensor],
-    sizes: &BTreeMap<String, u64>,
-    name: &Name,
+    variables: Vec<(String, Variable)>,
 ) -> Result<Expr, Vec<Problem>> {
-    let (node, mut problems) = parse::expression_alone(text);
-    let mut evaluator = Evaluator::default();
-    for (name, size) in sizes {
-        let size = i64::try_from(*size).unwrap_or(i64::MAX);
-        let value = Array::scalar(Scalar::integer(size));
-        evaluator.scope.push((name.clone(), value));
-    }
-    for tensor in tensors {
-        let array = given(&mut evaluator, Some(tensor), tensor.shape().extents());
-        evaluator.scope.push((tensor.label().to_owned(), array));
-    }
+    let (node, problems) = parse::expression_alone(text);
     let Some(node) = node.filter(|_| problems.is_empty()) else {
         return Err(super::elaborate::sorted(problems));
     };
+    let mut evaluator = Evaluator::default();
+    for (name, variable) in variables {
+        let array = match variable {
+            Variable::Integer(value) => Array::scalar(Scalar::integer(value)),
+            Variable::Tensor(tensor) => {
+                given(&mut evaluator, Some(&tensor), tensor.shape().extents())
+            }
+        };
+        evaluator.scope.push((name, array));
+    }
     let made = evaluator.value(&node).and_then(|value| {
-        let tensor = tensor(name.as_str(), &node.span, &value.shape, value.elem())?;
+        let tensor = unnamed(&node.span, &value.shape, value.elem())?;
         let Some(tensor) = tensor else {
             let message = format!(
                 "this array has the shape {}: it is empty",
@@ -177,10 +176,7 @@ pub(super) fn read_expression(
         };
         assignment(&tensor, &value, &evaluator.ranges, &node.span)
     });
-    made.map_err(|problem| {
-        problems.push(problem);
-        problems
-    })
+    made.map_err(|problem| vec![problem])
 }
 
 /// The array of a variable; one without elements has no tensor.
@@ -216,11 +212,15 @@ fn declared(
 /// The tensor of a variable; nothing if it has no elements.
 fn tensor(name: &str, span: &Span, extents: &[u64], elem: Elem) -> Result<Option<Tensor>, Problem> {
     let name = Name::new(name).map_err(|error| Problem::new(span, error.to_string()))?;
+    Ok(unnamed(span, extents, elem)?.map(|tensor| tensor.named(name)))
+}
+
+fn unnamed(span: &Span, extents: &[u64], elem: Elem) -> Result<Option<Tensor>, Problem> {
     if extents.contains(&0) {
         return Ok(None);
     }
     if extents.is_empty() {
-        return Ok(Some(Tensor::scalar(elem).named(name)));
+        return Ok(Some(Tensor::scalar(elem)));
     }
     let extents: Vec<i64> = extents
         .iter()
@@ -228,7 +228,7 @@ fn tensor(name: &str, span: &Span, extents: &[u64], elem: Elem) -> Result<Option
         .collect();
     let shape = Shape::new(&extents, elem);
     let shape = shape.map_err(|error| Problem::new(span, error.to_string()))?;
-    Ok(Some(Tensor::new(shape, elem).named(name)))
+    Ok(Some(Tensor::new(shape, elem)))
 }
 
 /// The assignment of all elements of a value.

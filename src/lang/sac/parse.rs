@@ -26,15 +26,11 @@ pub(super) fn file(text: &str) -> (Vec<Item>, Vec<Problem>) {
 /// The only expression of a text, and what is wrong with it.
 pub(super) fn expression_alone(text: &str) -> (Option<Node>, Vec<Problem>) {
     let (tokens, mut problems) = tokens(text);
-    let end = (text.len()..text.len()).into();
-    let input = tokens.as_slice().map(end, |(token, span)| (token, span));
-    let (node, more) = parsed(expression().then_ignore(end_of()).parse(input));
+    let last = (text.len()..text.len()).into();
+    let input = tokens.as_slice().map(last, |(token, span)| (token, span));
+    let (node, more) = parsed(expression().then_ignore(end()).parse(input));
     problems.extend(more);
     (node, problems)
-}
-
-fn end_of<'t, I: Input<'t>>() -> impl Parser<'t, I, (), Errors<'t>> + Clone {
-    end()
 }
 
 fn at<'t, I: Input<'t>>(e: &mut MapExtra<'t, '_, I, Errors<'t>>) -> Span {
