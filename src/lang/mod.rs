@@ -17,6 +17,7 @@ mod typing;
 mod write;
 
 pub use problem::{Problem, Span};
+pub use write::{NotSaid, written};
 
 use crate::ir::{Expr, Program, Tensor};
 use std::collections::BTreeMap;
@@ -33,10 +34,12 @@ pub enum Notation {
     Sac,
     /// The operator language of the TeIL paper (§5).
     Operators,
+    /// TeML's calls, which scripts are made of.
+    Teml,
 }
 
 impl Notation {
-    /// All of them.
+    /// Those that texts are read in.
     pub const ALL: [Notation; 4] = [
         Notation::Model,
         Notation::Teil,
@@ -51,6 +54,7 @@ impl Notation {
             Notation::Teil => "teil",
             Notation::Sac => "sac",
             Notation::Operators => "operators",
+            Notation::Teml => "teml",
         }
     }
 
@@ -69,6 +73,18 @@ impl Notation {
             Notation::Teil => "teil",
             Notation::Sac => "sac",
             Notation::Operators => "op",
+            Notation::Teml => "rhai",
+        }
+    }
+
+    /// What people call it.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Notation::Model => "the model language",
+            Notation::Teil => "TeIL",
+            Notation::Sac => "SaC",
+            Notation::Operators => "the operator language",
+            Notation::Teml => "TeML",
         }
     }
 }
@@ -108,6 +124,10 @@ pub fn read(
         Notation::Teil => teil::read(text),
         Notation::Operators => operators::read(text),
         Notation::Sac => return sac::read(text, sizes),
+        Notation::Teml => {
+            let problem = Problem::new(&(0..0), "TeML's programs are scripts");
+            return Err(vec![problem.help("`teml run` runs them as such")]);
+        }
     };
     elaborate::program(&unit, sizes, problems)
 }

@@ -15,8 +15,8 @@
 
 use super::check::OPERATIONS;
 use super::relations::linear;
-use crate::analysis::shape::IteratorRange;
-use crate::ir::{Affine, Expr, Index, Name, Range, Tensor};
+use crate::analysis::shape::{IteratorRange, all_ranges};
+use crate::ir::{Affine, Expr, Index, Name, Node, Range, Tensor};
 use crate::poly::{self, Error, Linear, Piece, Relation, UnionSet};
 
 /// How an assignment may overwrite what it reads.
@@ -45,6 +45,33 @@ pub struct Run {
     pub iterator: Name,
     /// Whether the greatest value comes first.
     pub backwards: bool,
+}
+
+/// Whether an assignment is compatible (Def. 2): no element of its target is read for another one.
+/// `None` for what is no assignment of one piece, or has no ranges.
+///
+/// # Errors
+/// As [`in_place`].
+pub fn is_compatible(assignment: &Expr) -> Result<Option<bool>, Error> {
+    let Node::Assign { target, value, .. } = assignment.node() else {
+        return Ok(None);
+    };
+    let (Some(tensor), Ok(ranges)) = (target.tensor(), all_ranges(assignment)) else {
+        return Ok(None);
+    };
+    let index: &[Affine] = match target.node() {
+        Node::Access {
+            index: Index::At(index),
+            ..
+        } => index,
+        _ => &[],
+    };
+    let of_target = target.iterators();
+    let (own, others): (Vec<_>, Vec<_>) = ranges
+        .into_iter()
+        .partition(|range| of_target.contains(&range.name));
+    let way = in_place(tensor, index, value, &own, &others)?;
+    Ok(Some(matches!(way, InPlace::Compatible { .. })))
 }
 
 /// How `target[index] = value` may be executed in place. The elements are those at the values of

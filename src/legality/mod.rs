@@ -36,7 +36,7 @@ mod waits;
 
 pub use asked::{Asked, asked};
 pub use check::{Reductions, check, together, within};
-pub use inplace::{InPlace, Run, in_place};
+pub use inplace::{InPlace, Run, in_place, is_compatible};
 pub use judge::Judge;
 pub use proof::{Proof, Refused, prove};
 pub use verdict::{Question, Undecided, Verdict};

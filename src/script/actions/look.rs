@@ -2,8 +2,9 @@
 
 use crate::analysis::position;
 use crate::analysis::shape::virtual_shape;
-use crate::ir::{Affine, Expr, Index, Name, Nest, Node, Tensor, Tree};
-use crate::script::call::{Function, Parameter};
+use crate::ir::{Affine, Expr, Index, Name, Nest, Node, Program, Tensor, Tree};
+use crate::lang::{self, Notation};
+use crate::script::call::{Call, Function, Parameter};
 use crate::script::fail::Failure;
 use crate::script::workbench::Size;
 use crate::script::{operations, values};
@@ -11,11 +12,17 @@ use rhai::{Array, Dynamic, Map};
 
 pub(super) static NOTATION: Function = Function {
     name: "notation",
-    params: &[Parameter::new("tree")],
+    params: &[Parameter::new("tree"), Parameter::optional("language")],
     returns: "string",
     doc: "\
-The tree of a tensor expression or a nest as the TeML paper writes it (§3.1, Figs. 4–6).",
+The tree of a tensor expression or a nest as the TeML paper writes it (§3.1, Figs. 4–6).
+
+With a program and `\"model\"`, `\"teil\"`, `\"sac\"` or `\"teml\"`: its text in that notation, which
+`model`, `teil` and `sac` read; that of TeML is a script. What the notation cannot say is an error.",
     call: |call| {
+        if let Ok(program) = call.get::<Program>(0, "") {
+            return in_notation(call, &program);
+        }
         let text = match call.get::<Nest>(0, "") {
             Ok(nest) => nest.notation(),
             Err(_) => call.get::<Expr>(0, "a tensor or a nest")?.notation(),
@@ -23,6 +30,26 @@ The tree of a tensor expression or a nest as the TeML paper writes it (§3.1, Fi
         Ok(text.into())
     },
 };
+
+fn in_notation(call: &Call, program: &Program) -> Result<Dynamic, Failure> {
+    const LANGUAGES: [Notation; 4] = [
+        Notation::Model,
+        Notation::Teil,
+        Notation::Sac,
+        Notation::Teml,
+    ];
+    let expected = "one of \"model\", \"teil\", \"sac\" and \"teml\"";
+    let name = match call.count() {
+        2 => call.text(1)?,
+        _ => return Err(call.expected(1, expected)),
+    };
+    let Some(notation) = LANGUAGES.into_iter().find(|n| n.name() == name) else {
+        return Err(call.fail(1, &format!("must be {expected}, not `{name}`")));
+    };
+    let written = lang::written(program, notation);
+    let written = written.map_err(|error| call.refuse(&error.to_string()).argument(0))?;
+    Ok(written.into())
+}
 
 pub(super) static SHAPE: Function = Function {
     name: "shape",

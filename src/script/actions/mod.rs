@@ -139,6 +139,7 @@ pub static ACTIONS: &[&Function] = &[
     &programs::TEIL,
     &programs::SAC,
     &programs::OPERATORS,
+    &programs::COMPATIBLE,
     &programs::LIFTED,
     &programs::OPERATIONS,
     &programs::READ_PROGRAM,

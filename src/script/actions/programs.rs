@@ -5,7 +5,7 @@ use crate::analysis::program;
 use crate::analysis::work::flops;
 use crate::ir::{Expr, Name, Nest, Program};
 use crate::lang::{self, Notation};
-use crate::legality::Reductions;
+use crate::legality::{Reductions, is_compatible};
 use crate::script::call::{Call, Function, Parameter};
 use crate::script::fail::{Failure, Unread};
 use crate::script::values;
@@ -143,6 +143,38 @@ pub(super) static OPERATIONS: Function = Function {
             true => Dynamic::from_int(total as i64),
             false => Dynamic::from_float(total),
         })
+    },
+};
+
+pub(super) static COMPATIBLE: Function = Function {
+    name: "compatible",
+    params: &[Parameter::new("assignment")],
+    returns: "bool",
+    doc: "\
+Whether an assignment is compatible: for each element of its target, no other element of it is read
+(Ullrich 2018, Def. 2). It then runs in place, in any order and in parallel.
+
+    compatible(model(`
+      var x : [9]
+      var U : [9 9]
+      x = (x # U).[2 3]
+      x = (U # x).[2 3]
+    `))
+
+is `[true, false]`: the second assignment reads all of `x` for each element. With a program, the
+answer is a list; with one assignment, as `eq` makes it, a bool.",
+    call: |call| {
+        let answer = |assignment: &Expr| match is_compatible(assignment) {
+            Ok(Some(answer)) => Ok(Dynamic::from_bool(answer)),
+            Ok(None) => Err(call.fail(0, "must be an assignment of one piece, as `eq` makes it")),
+            Err(error) => Err(call.refuse(&error.to_string())),
+        };
+        if let Ok(program) = of(call) {
+            let answers = program.assignments().iter().map(answer);
+            return Ok(answers.collect::<Result<Array, _>>()?.into());
+        }
+        let expr: Expr = call.get(0, "an assignment or a program")?;
+        answer(&expr)
     },
 };
 

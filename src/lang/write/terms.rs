@@ -1,9 +1,9 @@
 //! Terms as text.
 
-use super::term::{Dimension, Kind, Term};
+use crate::lang::term::{Dimension, Kind, Term};
 
 /// Whether two terms are equal but for where they are written.
-pub(super) fn is_same(a: &Term, b: &Term) -> bool {
+pub(in crate::lang) fn is_same(a: &Term, b: &Term) -> bool {
     let pairs = |a: &[Dimension], b: &[Dimension]| {
         a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.0 == b.0)
     };
@@ -27,7 +27,7 @@ pub(super) fn is_same(a: &Term, b: &Term) -> bool {
 }
 
 /// A term in the model language, with all parentheses that its meaning needs.
-pub(super) fn model(term: &Term) -> String {
+pub(in crate::lang) fn model(term: &Term) -> String {
     let operand = |term: &Term| match term.kind {
         Kind::Variable(_) | Kind::Number(_) => model(term),
         _ => format!("({})", model(term)),
@@ -85,10 +85,35 @@ pub(super) fn teil(term: &Term) -> String {
         Kind::Expand(i, n, of) => format!("expa {} {} {}", i.0, n.0, operand(of)),
         Kind::Project(i, m, of) => format!("proj {} {} {}", i.0, m.0, operand(of)),
         Kind::Contract(pairs, of) => {
-            // From the last pair on, so that the numbers of the others stay.
-            let texts = pairs.iter().map(|[m, n]| format!("contr {} {}", m.0, n.0));
-            let texts: Vec<String> = texts.collect();
-            format!("{} {}", texts.join(" "), operand(of))
+            let mut text = operand(of);
+            let mut gone: Vec<u64> = Vec::new();
+            for pair in pairs {
+                // Dimensions are counted in what earlier contractions leave.
+                let left = |d: &Dimension| {
+                    let before = gone.iter().filter(|g| **g < d.0).count();
+                    d.0 - u64::try_from(before).unwrap_or(0)
+                };
+                let (m, n) = (left(&pair[0]), left(&pair[1]));
+                if !gone.is_empty() {
+                    text = format!("({text})");
+                }
+                text = format!("contr {} {} {text}", m.min(n), m.max(n));
+                gone.extend(pair.iter().map(|d| d.0));
+            }
+            text
         }
     }
+}
+
+/// What a term has that the model language does not say.
+pub(super) fn lacks(term: &Term) -> Option<String> {
+    let own = match &term.kind {
+        Kind::Reduce(..) => Some("reduction along one dimension, only contractions"),
+        Kind::Diagonal(..) => Some("diagonal, only contractions"),
+        Kind::Expand(..) => Some("expansion of a tensor along a new dimension"),
+        Kind::Project(..) => Some("projection to an index"),
+        _ => None,
+    };
+    let own = own.map(str::to_owned);
+    own.or_else(|| term.operands().into_iter().find_map(lacks))
 }

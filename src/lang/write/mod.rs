@@ -1,0 +1,98 @@
+//! Programs as text, in each of the notations.
+//!
+//! What a notation cannot say is an error with the operation that it lacks.
+
+mod collective;
+mod sac;
+mod teml;
+mod terms;
+
+pub(super) use terms::{is_same, model};
+
+use super::Notation;
+use crate::ir::{Elem, Expr, Infix, Name, Program, Tensor};
+use thiserror::Error;
+
+/// Why a program has no text in a notation.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("`{assignment}`: {notation} has no {what}")]
+pub struct NotSaid {
+    /// The assignment, in teml's own text.
+    pub assignment: String,
+    /// The notation, for people.
+    pub notation: &'static str,
+    /// What it lacks.
+    pub what: String,
+}
+
+/// The text of a program in a notation; [`super::read`] reads it.
+///
+/// # Errors
+/// An assignment that the notation cannot say.
+pub fn written(program: &Program, notation: Notation) -> Result<String, NotSaid> {
+    let mut lines = Vec::new();
+    for variable in program.variables() {
+        let is_assigned = |a: &Expr| a.tensor().and_then(Tensor::name) == variable.tensor.name();
+        let is_assigned = program.assignments().iter().any(is_assigned);
+        let tensor = &variable.tensor;
+        let extents: Vec<String> = tensor.shape().extents().iter().map(u64::to_string).collect();
+        let name = tensor.label();
+        let qualifiers = match (variable.is_input, variable.is_output) {
+            (true, true) => "input output ",
+            (true, false) => "input ",
+            (false, true) => "output ",
+            (false, false) => "",
+        };
+        lines.extend(match notation {
+            Notation::Model => Some(format!("var {qualifiers}{name} : [{}]", extents.join(" "))),
+            Notation::Teil => Some(format!("alloc {qualifiers}{name} : [{}]", extents.join(", "))),
+            Notation::Sac if is_assigned && !variable.is_input => None,
+            Notation::Sac => Some(format!("{}{} {name};", sac::elem(tensor.elem()), list(&extents))),
+            Notation::Teml => Some(teml::declaration(tensor)),
+            Notation::Operators => None,
+        });
+    }
+    for assignment in program.assignments() {
+        let said = match notation {
+            Notation::Model => collective::term(assignment).and_then(|term| {
+                let lacks = terms::lacks(&term);
+                lacks.map_or_else(|| Ok(model(&term)), Err)
+            }),
+            Notation::Teil => collective::term(assignment).map(|term| terms::teil(&term)),
+            Notation::Sac => sac::value(assignment),
+            Notation::Teml => teml::value(assignment),
+            Notation::Operators => Err("way to be written: the operator language is only read".into()),
+        };
+        let text = said.map_err(|what| NotSaid {
+            assignment: Infix(assignment).to_string(),
+            notation: notation.title(),
+            what,
+        })?;
+        let target = assignment.tensor().map_or("", Tensor::label);
+        let end = match notation {
+            Notation::Sac => ";",
+            _ => "",
+        };
+        lines.push(format!("{target} = {text}{end}"));
+    }
+    Ok(lines.join("\n"))
+}
+
+/// `[3,4]`, and nothing for a scalar.
+fn list(extents: &[String]) -> String {
+    match extents.is_empty() {
+        true => String::new(),
+        false => format!("[{}]", extents.join(",")),
+    }
+}
+
+/// Names with separators between them.
+fn joined(names: &[Name], separator: &str) -> String {
+    let texts: Vec<&str> = names.iter().map(Name::as_str).collect();
+    texts.join(separator)
+}
+
+/// Whether numbers of a type are what a notation without types means.
+fn is_plain(elem: Elem) -> bool {
+    elem == Elem::F64
+}
