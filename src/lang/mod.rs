@@ -121,7 +121,7 @@ pub fn read(
 ) -> Result<Program, Vec<Problem>> {
     let (unit, problems) = match notation {
         Notation::Model => model::read(text),
-        Notation::Teil => teil::read(text),
+        Notation::Teil => teil::read(text, sizes),
         Notation::Operators => operators::read(text),
         Notation::Sac => return sac::read(text, sizes),
         Notation::Teml => {

@@ -24,6 +24,7 @@ use super::token::{Errors, Input, integer, name, parsed, sign, tokens, word};
 use crate::ir::{BinaryOp, Reduction};
 use chumsky::input::Input as _;
 use chumsky::prelude::*;
+use std::collections::BTreeMap;
 
 const WORDS: &[&str] = &[
     "alloc", "input", "output", "add", "sub", "mul", "div", "prod", "red", "red_", "redmin",
@@ -38,11 +39,11 @@ enum Item {
 }
 
 /// The unit that a text of TeIL stands for, and what is wrong with it.
-pub(super) fn read(text: &str) -> (Unit, Vec<Problem>) {
+pub(super) fn read(text: &str, sizes: &BTreeMap<String, u64>) -> (Unit, Vec<Problem>) {
     let (tokens, mut problems) = tokens(text);
     let end = (text.len()..text.len()).into();
     let input = tokens.as_slice().map(end, |(token, span)| (token, span));
-    let (items, more) = parsed(program().parse(input));
+    let (items, more) = parsed(program(sizes).parse(input));
     problems.extend(more);
     let mut unit = Unit::default();
     for item in items.unwrap_or_default() {
@@ -64,7 +65,9 @@ pub(super) fn read(text: &str) -> (Unit, Vec<Problem>) {
     (unit, problems)
 }
 
-fn program<'t, I: Input<'t>>() -> impl Parser<'t, I, Vec<Item>, Errors<'t>> {
+fn program<'t, I: Input<'t>>(
+    sizes: &'t BTreeMap<String, u64>,
+) -> impl Parser<'t, I, Vec<Item>, Errors<'t>> {
     let number = integer().map(|(value, span)| (Extent::Number(value), span));
     let size = name(WORDS).map(|(name, span)| (Extent::Name(name), span));
     let extents = choice((number, size))
@@ -87,7 +90,7 @@ fn program<'t, I: Input<'t>>() -> impl Parser<'t, I, Vec<Item>, Errors<'t>> {
         });
     let statement = name(WORDS)
         .then_ignore(sign("="))
-        .then(expression())
+        .then(expression(sizes))
         .map(|(target, value)| Item::Statement(Statement { target, value }));
     let start = choice((word("alloc"), name(WORDS).then_ignore(sign("=")).ignored()));
     let skipped = any()
@@ -100,8 +103,10 @@ fn program<'t, I: Input<'t>>() -> impl Parser<'t, I, Vec<Item>, Errors<'t>> {
         .then_ignore(end())
 }
 
-fn expression<'t, I: Input<'t>>() -> impl Parser<'t, I, Term, Errors<'t>> + Clone {
-    recursive(|term| {
+fn expression<'t, I: Input<'t>>(
+    sizes: &'t BTreeMap<String, u64>,
+) -> impl Parser<'t, I, Term, Errors<'t>> + Clone {
+    recursive(move |term| {
         let at = |e: &mut chumsky::input::MapExtra<'t, '_, I, Errors<'t>>| e.span().into_range();
         let variable = name(WORDS).map(|(name, span)| Term::new(Kind::Variable(name), span));
         let parenthesis =
@@ -143,11 +148,16 @@ fn expression<'t, I: Input<'t>>() -> impl Parser<'t, I, Term, Errors<'t>> + Clon
                 .then(term.clone())
                 .map(move |(pair, of)| kind(pair, Box::new(of)))
         };
+        let size = name(WORDS).try_map(move |(name, at), span| match sizes.get(&name) {
+            Some(size) => Ok((*size, at)),
+            None => Err(Rich::custom(span, format!("the size `{name}` has no value"))),
+        });
         let of_two = |word_of: &'static str, kind: fn(Dimension, Dimension, Box<Term>) -> Kind| {
             word(word_of)
-                .ignore_then(pair.clone())
+                .ignore_then(dimension())
+                .then(choice((dimension(), size.clone())))
                 .then(term.clone())
-                .map(move |([i, n], of)| kind(i, n, Box::new(of)))
+                .map(move |((i, n), of)| kind(i, n, Box::new(of)))
         };
         let operation = choice((
             elementwise,

@@ -202,7 +202,7 @@ impl Evaluator {
             pieces = cut.collect();
             shape[d] = (high - low).unsigned_abs();
         }
-        Ok(Array { shape, pieces })
+        Ok(Array { shape, pieces }.tidy())
     }
 }
 

@@ -47,6 +47,7 @@ pub(super) fn read(text: &str, sizes: &BTreeMap<String, u64>) -> Result<Program,
     let mut variables: Vec<ir::Variable> = Vec::new();
     let mut assignments = Vec::new();
     let mut empty: Option<Problem> = None;
+    let mut names: Vec<String> = Vec::new();
     for (name, size) in sizes {
         let size = i64::try_from(*size).unwrap_or(i64::MAX);
         let value = Array::scalar(Scalar::integer(size));
@@ -57,10 +58,11 @@ pub(super) fn read(text: &str, sizes: &BTreeMap<String, u64>) -> Result<Program,
             Item::Unread => {}
             Item::Declaration(declaration) => {
                 let (name, span) = &declaration.name;
-                if evaluator.lookup(name).is_some() {
+                if names.contains(name) {
                     problems.push(Problem::new(span, format!("`{name}` is declared twice")));
                     continue;
                 }
+                names.push(name.clone());
                 match declared(&declaration.extents, sizes) {
                     Err(problem) => problems.push(problem),
                     Ok(extents) => {

@@ -62,7 +62,7 @@ pub(super) fn term(assignment: &Expr) -> Said<Term> {
         own.push(name.clone());
     }
     let writer = Writer { extents };
-    let open = writer.open(value)?;
+    let open = writer.open(value, &[])?;
     Ok(writer.aligned(open, &own)?.term)
 }
 
@@ -71,7 +71,8 @@ struct Writer {
 }
 
 impl Writer {
-    fn open(&self, value: &Expr) -> Said<Open> {
+    /// `summed` are the iterators that a sum around it is over.
+    fn open(&self, value: &Expr, summed: &[Name]) -> Said<Open> {
         match value.node() {
             Node::Access { tensor, index } => {
                 let index: &[_] = match index {
@@ -103,11 +104,20 @@ impl Writer {
             Node::Binary {
                 op, left, right, ..
             } => {
-                let (left, right) = (self.open(left)?, self.open(right)?);
+                let inside = match op {
+                    BinaryOp::Mul => summed,
+                    _ => &[],
+                };
+                let (left, right) = (self.open(left, inside)?, self.open(right, inside)?);
                 match op {
                     BinaryOp::Mul if left.dimensions.is_empty() => Ok(elementwise(*op, left, right)),
                     BinaryOp::Mul if right.dimensions.is_empty() => Ok(elementwise(*op, right, left)),
-                    BinaryOp::Mul if left.dimensions == right.dimensions && is_distinct(&left.dimensions) => {
+                    // What is summed over is contracted.
+                    BinaryOp::Mul
+                        if left.dimensions == right.dimensions
+                            && is_distinct(&left.dimensions)
+                            && !left.dimensions.iter().any(|name| summed.contains(name)) =>
+                    {
                         Ok(elementwise(*op, left, right))
                     }
                     BinaryOp::Mul => {
@@ -140,7 +150,11 @@ impl Writer {
                         return Err("ranges: all of a dimension is reduced".into());
                     }
                 }
-                let open = self.open(body)?;
+                let summed: &[Name] = match reduction {
+                    Reduction::Sum => over,
+                    _ => &[],
+                };
+                let open = self.open(body, summed)?;
                 self.reduced(*reduction, over, open)
             }
             Node::Constant(_) => Err("numbers: only variables have values".into()),
