@@ -26,7 +26,7 @@ use chumsky::input::Input as _;
 use chumsky::prelude::*;
 use std::collections::BTreeMap;
 
-const WORDS: &[&str] = &[
+pub(super) const WORDS: &[&str] = &[
     "alloc", "input", "output", "add", "sub", "mul", "div", "prod", "red", "red_", "redmin",
     "redmax", "transp", "diag", "expa", "proj", "contr",
 ];
@@ -150,7 +150,10 @@ fn expression<'t, I: Input<'t>>(
         };
         let size = name(WORDS).try_map(move |(name, at), span| match sizes.get(&name) {
             Some(size) => Ok((*size, at)),
-            None => Err(Rich::custom(span, format!("the size `{name}` has no value"))),
+            None => Err(Rich::custom(
+                span,
+                format!("the size `{name}` has no value"),
+            )),
         });
         let of_two = |word_of: &'static str, kind: fn(Dimension, Dimension, Box<Term>) -> Kind| {
             word(word_of)

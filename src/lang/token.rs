@@ -38,7 +38,20 @@ impl<'t, I: ValueInput<'t, Token = Token<'t>, Span = SimpleSpan>> Input<'t> for 
 /// The longest texts that are read.
 pub(super) const MAX_TEXT: usize = 1 << 20;
 /// How deep brackets may be nested, so that walks can recurse.
-pub(super) const MAX_NESTING: usize = 100;
+const MAX_NESTING: usize = 100;
+/// How many operations a statement may have, for the same reason.
+const MAX_OPERATIONS: usize = 400;
+
+/// Whether a token may make an expression deeper.
+fn is_operation(token: &Token<'_>) -> bool {
+    match token {
+        Token::Sign(sign) => {
+            ["+", "-", "*", "/", "%", "#", "^", ".", "++", "(", "["].contains(sign)
+        }
+        Token::Name(name) => super::teil::WORDS.contains(name),
+        Token::Integer(_) | Token::Decimal(_) => false,
+    }
+}
 
 /// The tokens of a text, and what in it is none.
 pub(super) fn tokens(text: &str) -> (Vec<(Token<'_>, SimpleSpan)>, Vec<Problem>) {
@@ -60,8 +73,23 @@ pub(super) fn tokens(text: &str) -> (Vec<(Token<'_>, SimpleSpan)>, Vec<Problem>)
             Problem::new(&span, message)
         })
         .collect();
-    let mut depth = 0_usize;
+    let (mut depth, mut operations) = (0_usize, 0_usize);
+    // Brackets that follow a comma are elements of a list, side by side.
+    let mut before = None;
     for (token, span) in &tokens {
+        match token {
+            Token::Sign("=" | ";") => operations = 0,
+            Token::Sign("[") if before == Some(&Token::Sign(",")) => {}
+            token if is_operation(token) => operations += 1,
+            _ => {}
+        }
+        before = Some(token);
+        if operations > MAX_OPERATIONS {
+            let message = format!("a statement of more than {MAX_OPERATIONS} operations");
+            let problem = Problem::new(&span.into_range(), message);
+            problems.push(problem.help("assign parts of it to variables of their own"));
+            return (Vec::new(), problems);
+        }
         match token {
             Token::Sign("(" | "[" | "{" | "[[") => depth += 1,
             Token::Sign(")" | "]" | "}" | "]]") => depth = depth.saturating_sub(1),

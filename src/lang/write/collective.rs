@@ -43,7 +43,9 @@ pub(super) fn term(assignment: &Expr) -> Said<Term> {
         return Err("ranges: all elements are assigned".into());
     }
     let ranges = all_ranges(assignment).map_err(|error| format!("meaning for it: {error}"))?;
-    let extents = ranges.into_iter().map(|range| (range.name.clone(), range.high));
+    let extents = ranges
+        .into_iter()
+        .map(|range| (range.name.clone(), range.high));
     let extents: BTreeMap<Name, i64> = extents.collect();
     let Node::Access { tensor, index } = target.node() else {
         return Err("such target".into());
@@ -91,7 +93,9 @@ impl Writer {
                         }
                         (None, Some(name)) => {
                             let extent = tensor.shape().extents().get(k).copied();
-                            if extent.and_then(|e| i64::try_from(e).ok()) != self.extents.get(name).copied() {
+                            if extent.and_then(|e| i64::try_from(e).ok())
+                                != self.extents.get(name).copied()
+                            {
                                 return Err("slices of dimensions".into());
                             }
                             dimensions.insert(0, name.clone());
@@ -110,8 +114,12 @@ impl Writer {
                 };
                 let (left, right) = (self.open(left, inside)?, self.open(right, inside)?);
                 match op {
-                    BinaryOp::Mul if left.dimensions.is_empty() => Ok(elementwise(*op, left, right)),
-                    BinaryOp::Mul if right.dimensions.is_empty() => Ok(elementwise(*op, right, left)),
+                    BinaryOp::Mul if left.dimensions.is_empty() => {
+                        Ok(elementwise(*op, left, right))
+                    }
+                    BinaryOp::Mul if right.dimensions.is_empty() => {
+                        Ok(elementwise(*op, right, left))
+                    }
                     // What is summed over is contracted.
                     BinaryOp::Mul
                         if left.dimensions == right.dimensions
@@ -127,7 +135,9 @@ impl Writer {
                         let term = new(kind);
                         Ok(Open { term, dimensions })
                     }
-                    BinaryOp::Div if right.dimensions.is_empty() => Ok(elementwise(*op, left, right)),
+                    BinaryOp::Div if right.dimensions.is_empty() => {
+                        Ok(elementwise(*op, left, right))
+                    }
                     BinaryOp::Add | BinaryOp::Sub | BinaryOp::Div => {
                         let mut all = left.dimensions.clone();
                         all.extend(right.dimensions.clone());
@@ -167,7 +177,8 @@ impl Writer {
     }
 
     fn reduced(&self, reduction: Reduction, over: &[Name], mut open: Open) -> Said<Open> {
-        let count = |open: &Open, name: &Name| open.dimensions.iter().filter(|d| *d == name).count();
+        let count =
+            |open: &Open, name: &Name| open.dimensions.iter().filter(|d| *d == name).count();
         let twice = |name: &&Name| count(&open, name) == 2 && reduction == Reduction::Sum;
         let (pairs, others): (Vec<&Name>, Vec<&Name>) = over.iter().partition(twice);
         let places = |open: &Open, name: &Name| -> Vec<usize> {
@@ -175,10 +186,12 @@ impl Writer {
             all.filter(|(_, d)| *d == name).map(|(k, _)| k).collect()
         };
         if !pairs.is_empty() {
-            let contracted = pairs.iter().filter_map(|name| match places(&open, name)[..] {
-                [m, n] => Some([number(m + 1), number(n + 1)]),
-                _ => None,
-            });
+            let contracted = pairs
+                .iter()
+                .filter_map(|name| match places(&open, name)[..] {
+                    [m, n] => Some([number(m + 1), number(n + 1)]),
+                    _ => None,
+                });
             let kind = Kind::Contract(contracted.collect(), Box::new(open.term));
             open.term = new(kind);
             open.dimensions.retain(|d| !pairs.contains(&d));
@@ -235,7 +248,10 @@ impl Writer {
 
     /// The term with a new first dimension along which nothing changes.
     fn expanded(&self, open: Open, name: &Name) -> Said<Open> {
-        let extent = self.extents.get(name).and_then(|e| usize::try_from(*e).ok());
+        let extent = self
+            .extents
+            .get(name)
+            .and_then(|e| usize::try_from(*e).ok());
         let extent = extent.ok_or("extents of that dimension")?;
         let kind = Kind::Expand(number(1), number(extent), Box::new(open.term));
         let term = new(kind);
@@ -258,7 +274,11 @@ fn elementwise(op: BinaryOp, left: Open, right: Open) -> Open {
         true => right.dimensions,
         false => left.dimensions,
     };
-    let term = new(Kind::Elementwise(op, Box::new(left.term), Box::new(right.term)));
+    let term = new(Kind::Elementwise(
+        op,
+        Box::new(left.term),
+        Box::new(right.term),
+    ));
     Open { term, dimensions }
 }
 

@@ -35,7 +35,12 @@ pub fn written(program: &Program, notation: Notation) -> Result<String, NotSaid>
         let is_assigned = |a: &Expr| a.tensor().and_then(Tensor::name) == variable.tensor.name();
         let is_assigned = program.assignments().iter().any(is_assigned);
         let tensor = &variable.tensor;
-        let extents: Vec<String> = tensor.shape().extents().iter().map(u64::to_string).collect();
+        let extents: Vec<String> = tensor
+            .shape()
+            .extents()
+            .iter()
+            .map(u64::to_string)
+            .collect();
         let name = tensor.label();
         let qualifiers = match (variable.is_input, variable.is_output) {
             (true, true) => "input output ",
@@ -45,9 +50,16 @@ pub fn written(program: &Program, notation: Notation) -> Result<String, NotSaid>
         };
         lines.extend(match notation {
             Notation::Model => Some(format!("var {qualifiers}{name} : [{}]", extents.join(" "))),
-            Notation::Teil => Some(format!("alloc {qualifiers}{name} : [{}]", extents.join(", "))),
+            Notation::Teil => Some(format!(
+                "alloc {qualifiers}{name} : [{}]",
+                extents.join(", ")
+            )),
             Notation::Sac if is_assigned && !variable.is_input => None,
-            Notation::Sac => Some(format!("{}{} {name};", sac::elem(tensor.elem()), list(&extents))),
+            Notation::Sac => Some(format!(
+                "{}{} {name};",
+                sac::elem(tensor.elem()),
+                list(&extents)
+            )),
             Notation::Teml => Some(teml::declaration(tensor)),
             Notation::Operators => None,
         });
@@ -61,7 +73,9 @@ pub fn written(program: &Program, notation: Notation) -> Result<String, NotSaid>
             Notation::Teil => collective::term(assignment).map(|term| terms::teil(&term)),
             Notation::Sac => sac::value(assignment),
             Notation::Teml => teml::value(assignment),
-            Notation::Operators => Err("way to be written: the operator language is only read".into()),
+            Notation::Operators => {
+                Err("way to be written: the operator language is only read".into())
+            }
         };
         let text = said.map_err(|what| NotSaid {
             assignment: Infix(assignment).to_string(),

@@ -55,7 +55,12 @@ pub(super) fn value(assignment: &Expr) -> Said<String> {
 }
 
 fn shape(tensor: &Tensor) -> String {
-    let extents: Vec<String> = tensor.shape().extents().iter().map(u64::to_string).collect();
+    let extents: Vec<String> = tensor
+        .shape()
+        .extents()
+        .iter()
+        .map(u64::to_string)
+        .collect();
     list(&extents)
 }
 
@@ -70,7 +75,10 @@ fn is_all(assignment: &Expr, tensor: &Tensor) -> bool {
     };
     let extents = tensor.shape().extents().iter();
     let high = extents.map(|extent| i64::try_from(*extent).unwrap_or(i64::MAX));
-    bounds.iter().map(|(_, low, high)| (*low, *high)).eq(high.map(|high| (0, high)))
+    bounds
+        .iter()
+        .map(|(_, low, high)| (*low, *high))
+        .eq(high.map(|high| (0, high)))
 }
 
 /// The index variables of the target's dimensions, and their ranges, after indices such as `i + 1`
@@ -79,7 +87,10 @@ fn bounds(assignment: &Expr) -> Said<Vec<(Name, i64, i64)>> {
     let Node::Assign { target, within, .. } = assignment.node() else {
         return Err("such statements".into());
     };
-    if within.iter().any(|(_, range)| range.as_constant().is_none()) {
+    if within
+        .iter()
+        .any(|(_, range)| range.as_constant().is_none())
+    {
         return Err("ranges that depend on others, or have steps: generators are boxes".into());
     }
     let found = ranges(assignment).map_err(|error| format!("meaning for it: {error}"))?;
@@ -95,7 +106,10 @@ fn bounds(assignment: &Expr) -> Said<Vec<(Name, i64, i64)>> {
             [(name, 1)] => name,
             _ => return Err("targets with such indices".to_owned()),
         };
-        let range = found.iter().find(|r| r.name == *name).ok_or("such ranges")?;
+        let range = found
+            .iter()
+            .find(|r| r.name == *name)
+            .ok_or("such ranges")?;
         let offset = affine.offset();
         Ok((name.clone(), range.low + offset, range.high + offset))
     });
@@ -128,9 +142,9 @@ fn partition(assignment: &Expr) -> Said<String> {
         format!("[{}]", texts.join(","))
     };
     let (low, high) = (numbers(&|b| b.1), numbers(&|b| b.2));
-    let is_inferred = bounds.iter().all(|(name, low, high)| {
-        *low == 0 && least_extent(&shifted, name) == Some(*high)
-    });
+    let is_inferred = bounds
+        .iter()
+        .all(|(name, low, high)| *low == 0 && least_extent(&shifted, name) == Some(*high));
     let generator = match (is_inferred, bounds.iter().all(|b| b.1 == 0)) {
         (true, _) => String::new(),
         (false, true) => format!(" | {vector} < {high}"),
@@ -209,7 +223,11 @@ impl Writer {
                 };
                 let (left, right) = (self.text(left, strength)?, self.text(right, strength + 1)?);
                 let text = format!("{left} {symbol} {right}");
-                Ok(if strength < around { format!("({text})") } else { text })
+                Ok(if strength < around {
+                    format!("({text})")
+                } else {
+                    text
+                })
             }
             Node::Apply { function, args, .. } => {
                 let arguments: Vec<String> =
@@ -231,8 +249,13 @@ impl Writer {
                 body,
                 ..
             } => {
-                if within.iter().any(|(_, range)| range.as_constant().is_none()) {
-                    return Err("ranges that depend on others, or have steps: generators are boxes".into());
+                if within
+                    .iter()
+                    .any(|(_, range)| range.as_constant().is_none())
+                {
+                    return Err(
+                        "ranges that depend on others, or have steps: generators are boxes".into(),
+                    );
                 }
                 let name = match reduction {
                     Reduction::Sum => "sum",

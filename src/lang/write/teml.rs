@@ -12,10 +12,19 @@ pub(super) fn declaration(tensor: &Tensor) -> String {
     if tensor.is_scalar() {
         return format!("{name} = scalar(\"{}\")", tensor.elem());
     }
-    let extents: Vec<String> = tensor.shape().extents().iter().map(u64::to_string).collect();
+    let extents: Vec<String> = tensor
+        .shape()
+        .extents()
+        .iter()
+        .map(u64::to_string)
+        .collect();
     match elem {
         "double" | "float" => format!("{name} = tensor({elem}, [{}])", extents.join(", ")),
-        _ => format!("{name} = tensor([{}], \"{}\")", extents.join(", "), tensor.elem()),
+        _ => format!(
+            "{name} = tensor([{}], \"{}\")",
+            extents.join(", "),
+            tensor.elem()
+        ),
     }
 }
 
@@ -130,7 +139,10 @@ fn virtual_text(value: &Expr) -> Said<String> {
                         return Err("such choices".into());
                     };
                     let symbol = comparison.symbol();
-                    Ok(format!("vselect({first}, \"{symbol}\", {})", rest.join(", ")))
+                    Ok(format!(
+                        "vselect({first}, \"{symbol}\", {})",
+                        rest.join(", ")
+                    ))
                 }
                 Function::Cast(elem) => Ok(format!("vcast({}, \"{elem}\")", texts.join(", "))),
                 other => Ok(format!("v{}({})", other.name(), texts.join(", "))),

@@ -1,0 +1,110 @@
+//! Every program in `scripts/papers` runs, as a reader of the paper would run it, and is compared
+//! with the reference; what a paper calls wrong is rejected by the rule that it names.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Values of the sizes that the papers leave open.
+const SIZES: &[(&str, &str)] = &[("l", "6"), ("m", "5"), ("n", "4"), ("k", "3"), ("h", "7")];
+
+fn files() -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for folder in std::fs::read_dir("scripts/papers").unwrap() {
+        let folder = folder.unwrap().path();
+        if folder.is_dir() {
+            found.extend(
+                std::fs::read_dir(folder)
+                    .unwrap()
+                    .map(|f| f.unwrap().path()),
+            );
+        }
+    }
+    found.sort();
+    found
+}
+
+/// The program with small extents, so that a test takes no time.
+fn shrunken(text: &str) -> String {
+    let small = [
+        ("3000", "12"),
+        ("1000", "12"),
+        ("300", "6"),
+        ("400", "7"),
+        ("500", "5"),
+        ("40", "8"),
+        ("30", "9"),
+    ];
+    small.iter().fold(text.to_owned(), |text, (large, small)| {
+        text.replace(large, small)
+    })
+}
+
+fn run(path: &Path) -> Result<String, String> {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join(path.file_name().unwrap());
+    let text = std::fs::read_to_string(path).unwrap();
+    std::fs::write(&file, shrunken(&text)).unwrap();
+    let used = |name: &str| {
+        let words = |c: char| !c.is_alphanumeric() && c != '_';
+        text.lines()
+            .filter(|l| !l.starts_with("//"))
+            .any(|l| l.split(words).any(|w| w == name))
+    };
+    let mut command = Command::new(env!("CARGO_BIN_EXE_teml"));
+    command.arg("run").arg(&file).env("NO_COLOR", "1");
+    for (name, size) in SIZES.iter().filter(|(name, _)| used(name)) {
+        command.args(["--set", &format!("{name}={size}")]);
+    }
+    let output = command.output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    match output.status.success() {
+        true => Ok(text(&output.stdout)),
+        false => Err(text(&output.stderr)),
+    }
+}
+
+#[test]
+fn programs_of_the_papers_run() {
+    let files = files();
+    assert!(files.len() >= 20, "only {} files", files.len());
+    for file in files {
+        let ran = run(&file);
+        let is_wrong = file
+            .file_stem()
+            .unwrap()
+            .to_str()
+            .unwrap()
+            .ends_with("_wrong");
+        match ran {
+            Ok(text) => {
+                assert!(!is_wrong, "{} is accepted", file.display());
+                assert!(text.contains("checked: all"), "{}: {text}", file.display());
+            }
+            Err(message) => {
+                assert!(is_wrong, "{}: {message}", file.display());
+                assert!(
+                    message.contains("error[t-"),
+                    "{}: {message}",
+                    file.display()
+                );
+            }
+        }
+    }
+}
+
+/// The table of the README names every file, and no other.
+#[test]
+fn the_table_names_every_program() {
+    let table = std::fs::read_to_string("scripts/papers/README.md").unwrap();
+    for file in files() {
+        let name = file
+            .strip_prefix("scripts/papers")
+            .unwrap()
+            .display()
+            .to_string();
+        assert!(
+            table.contains(&format!("({name})")),
+            "{name} is not in the table"
+        );
+    }
+}
