@@ -140,8 +140,8 @@ pub fn without_common_subexpressions(program: &Program) -> Program {
     without_copies(&Program::new(variables, assignments))
 }
 
-/// The tensor that an assignment sets to a reduction and nothing else, if it is the only one of that
-/// tensor.
+/// The temporary that an assignment sets to a reduction and nothing else, if it is the only one of
+/// that tensor. What reads an output would make a temporary of it for whoever runs the nests.
 fn holder(program: &Program, assignment: &Expr, reduction: &Expr) -> Option<Tensor> {
     let Node::Assign {
         target: to, value, ..
@@ -165,7 +165,10 @@ fn holder(program: &Program, assignment: &Expr, reduction: &Expr) -> Option<Tens
         .assignments()
         .iter()
         .filter(|a| target(a) == tensor.name());
-    (value == reduction && *index == own && times.count() == 1).then(|| tensor.clone())
+    let outputs = crate::analysis::program::outputs(program);
+    let is_output = tensor.name().is_none_or(|name| outputs.contains(name));
+    let is_alone = times.count() == 1 && !is_output;
+    (value == reduction && *index == own && is_alone).then(|| tensor.clone())
 }
 
 /// The program without temporaries that are copies of a tensor.
