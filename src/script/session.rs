@@ -173,7 +173,7 @@ impl Session {
             .map(|(name, size)| (name.into(), size.into()));
         self.scope.push(FILE, file.to_owned());
         self.scope.push(SIZES, sizes.collect::<rhai::Map>());
-        let script = format!("run_program({FILE}, {SIZES})");
+        let script = format!("std_run_program({FILE}, {SIZES})");
         let ran = self.run(file, &script, None, Last::Dropped, drop);
         let _ = self.scope.remove::<String>(FILE);
         let _ = self.scope.remove::<rhai::Map>(SIZES);

@@ -18,7 +18,7 @@ pub(super) static NOTATION: Function = Function {
 The tree of a tensor expression or a nest as the TeML paper writes it (§3.1, Figs. 4–6).
 
 With a program and `\"model\"`, `\"teil\"`, `\"sac\"` or `\"teml\"`: its text in that notation, which
-`model`, `teil` and `sac` read; that of TeML is a script. What the notation cannot say is an error.",
+`model`, `teil` and `sac` read; that of TeML is a script. A notation that has no such operation is an error.",
     call: |call| {
         if let Ok(program) = call.get::<Program>(0, "") {
             return in_notation(call, &program);

@@ -25,7 +25,7 @@ pub(super) static MODEL: Function = Function {
     params: TEXT,
     returns: "program",
     doc: "\
-The program that a text of the model language stands for (Rink 2018).
+Reads a program in the model language (Rink 2018).
 
     model(`
       var input A : [300 400]
@@ -46,7 +46,7 @@ pub(super) static TEIL: Function = Function {
     params: TEXT,
     returns: "program",
     doc: "\
-The program that a text of TeIL stands for (Rink and Castrillon 2019).
+Reads a program in TeIL (Rink and Castrillon 2019).
 
     teil(`
       alloc A : [l, m]
@@ -66,7 +66,7 @@ pub(super) static SAC: Function = Function {
     params: TEXT,
     returns: "program",
     doc: "\
-The program that a text of SaC's tensor comprehensions stands for (Scholz and Šinkarovs 2019).
+Reads a program in SaC's tensor comprehensions (Scholz and Šinkarovs 2019).
 
     sac(`
       double[300,400] A;
@@ -74,10 +74,13 @@ The program that a text of SaC's tensor comprehensions stands for (Scholz and Š
       C = { [i,j] -> sum({ [k] -> A[i,k] * B[k,j] }) };
     `)
 
-`{ iv -> e | l <= iv < u; … }` has partitions, of which the first that holds an index counts, and the
-last says the shape. Bounds that are missing are inferred from selections, and elements that no
-partition holds are 0. Index patterns are `iv`, `[i,j]`, `[i,.,j]` and `[...,i]`. With-loops, `take`,
-`drop`, `++`, `shape`, `sum` and functions of elements are there, too.",
+`{ iv -> e | l <= iv < u; … }` has partitions: the first one that holds an index counts, and the last
+one says the shape. Bounds that are missing are inferred from selections, and elements that no
+partition holds are 0. Index patterns are `iv`, `[i,j]`, `[i,.,j]` and `[...,i]`. There are also
+with-loops, `take`, `drop`, `++`, `shape`, `sum` and functions of elements.
+
+In a script, one array expression needs no quotes, and has the script's tensors and integers:
+`let w = sac { [i] -> v[i - 1] + v[i] | [1] <= [i] < [n] };`.",
     call: |call| of_text(call, Notation::Sac),
 };
 
@@ -86,7 +89,7 @@ pub(super) static OPERATORS: Function = Function {
     params: TEXT,
     returns: "program",
     doc: "\
-The program that a text of the operator language stands for (TeIL, §5).
+Reads a program in the operator language (TeIL, §5).
 
     operators(`
       auto A = Matrix(n, n), B = Matrix(n, n), C = Matrix(n, n);
@@ -94,8 +97,8 @@ The program that a text of the operator language stands for (TeIL, §5).
       auto v = (A*B*C)(u);
     `, #{n: 16})
 
-`A*B*C` is the tensor product of operators; sums and multiples of operators and tensors are there, too.
-`lifted` makes steps of two factors each.",
+`A*B*C` is the tensor product of operators. There are also sums and multiples of operators and of
+tensors. `lifted` makes steps of two factors each.",
     call: |call| of_text(call, Notation::Operators),
 };
 
