@@ -225,7 +225,7 @@ fn uninitialized(unit: &Unit, problems: &mut Vec<Problem>) {
             );
             let declared = declaration(name).map(|d| d.name.1.clone());
             let problem = match declared {
-                Some(span) => problem.see(&span, "it is no input"),
+                Some(span) => problem.see(&span, "it is not an input"),
                 None => problem,
             };
             problems.push(problem.help(format!("declare it as an input: `var input {name}`")));

@@ -168,7 +168,7 @@ fn unexpected(error: Rich<'_, Token<'_>, SimpleSpan>) -> Problem {
     let mut texts: Vec<String> = expected
         .iter()
         .filter_map(|pattern| match pattern {
-            RichPattern::Token(token) => Some(format!("`{}`", token.to_string())),
+            RichPattern::Token(token) => Some(format!("`{}`", **token)),
             RichPattern::Label(label) => Some(label.to_string()),
             RichPattern::Identifier(word) => Some(format!("`{word}`")),
             RichPattern::EndOfInput => Some("the end".to_owned()),

@@ -109,16 +109,16 @@ pub fn without_common_subexpressions(program: &Program) -> Program {
     versions.clear();
     for (k, assignment) in program.assignments().iter().enumerate() {
         for occurrence in found.iter().filter(|o| o.first == k && !o.is_held) {
-            assignments.extend(occurrence.tensor.as_ref().and_then(|tensor| {
+            assignments.extend(occurrence.tensor.as_ref().map(|tensor| {
                 let value = occurrence.value.clone();
                 let index = value.iterators().into_iter().map(Affine::iterator);
                 let target = access(tensor, index.collect());
-                Some(Expr::new(Node::Assign {
+                Expr::new(Node::Assign {
                     target,
                     value,
                     within: Domain::default(),
                     elsewhere: None,
-                }))
+                })
             }));
         }
         let shared = assignment.replace(&|part| {

@@ -9,6 +9,9 @@ use super::value::{Array, Piece, Scalar, whole};
 use crate::ir::{Affine, BinaryOp, Name, Reduction};
 use crate::lang::problem::{Problem, Span};
 
+/// What is called with the index and the shape of a selection.
+type Visit<'v> = dyn FnMut(&[Node], &[i64]) -> Option<()> + 'v;
+
 /// A partition whose bounds are known.
 struct Bounded<'p> {
     partition: &'p Partition,
@@ -132,7 +135,7 @@ impl Evaluator {
             let made = self.made(&bounded)?;
             let rank = bounded.upper.len();
             if made.shape.len() > rank {
-                let message = "a fold of values that are no scalars";
+                let message = "a fold of arrays: only scalars are folded";
                 let help = "fold each element in a comprehension around it";
                 return Err(Problem::new(&partition.body.span, message).help(help));
             }
@@ -371,12 +374,7 @@ impl Evaluator {
     }
 
     /// Calls `visit` with the index and the shape of each selection whose array is known.
-    fn selections(
-        &mut self,
-        node: &Node,
-        hidden: &mut Vec<String>,
-        visit: &mut dyn FnMut(&[Node], &[i64]) -> Option<()>,
-    ) {
+    fn selections(&mut self, node: &Node, hidden: &mut Vec<String>, visit: &mut Visit<'_>) {
         match &node.kind {
             Kind::Integer(_) | Kind::Float(_) | Kind::Name(_) => {}
             Kind::List(items) | Kind::Call(_, items) => {

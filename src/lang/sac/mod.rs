@@ -245,7 +245,7 @@ fn assignment(
     let elem = tensor.elem();
     let one = |piece: &Piece| -> Result<Expr, Problem> {
         let tree = piece.value.tree(elem);
-        let tree = tree.ok_or_else(|| problem(format!("a number that is no {elem}")))?;
+        let tree = tree.ok_or_else(|| problem(format!("a number that {elem} does not have")))?;
         let (given, inferred) = plain(tensor, piece, tree);
         if let Some(shaped) = inferred.and_then(|assignment| with_shapes(&assignment).ok()) {
             return Ok(shaped);
