@@ -111,14 +111,32 @@ impl Product {
         own.cloned().collect()
     }
 
+    /// The dimensions of the product of some factors: those of the factor that has the most, in
+    /// which those of the others take the place of what is summed over, so that rows stay rows.
+    fn dimensions(&self, chosen: impl Fn(usize) -> bool, summed: &[Name]) -> Vec<Name> {
+        let all: Vec<Name> = self.moving(&chosen);
+        let inside = self.factors.iter().enumerate().filter(|(k, _)| chosen(*k));
+        let ranks = inside.map(|(_, factor)| factor.iterators());
+        let Some(largest) = ranks.reduce(|a, b| if b.len() > a.len() { b } else { a }) else {
+            return all;
+        };
+        let is_free = |name: &&Name| !summed.contains(name);
+        let others = all.iter().filter(|n| !largest.contains(n)).filter(is_free);
+        let others: Vec<Name> = others.cloned().collect();
+        let place = largest.iter().position(|name| summed.contains(name));
+        let (before, after) = largest.split_at(place.unwrap_or(largest.len()));
+        let before = before.iter().filter(is_free).cloned();
+        let after = after.iter().filter(is_free).cloned();
+        before.chain(others).chain(after).collect()
+    }
+
     /// Some factors as an assignment of their own, and what is left with its target as a factor.
     fn split(&self, chosen: &dyn Fn(usize) -> bool) -> Result<(Expr, Product), NoSplit> {
         let summed = self.own(chosen);
         let numbered = || self.factors.iter().enumerate();
         let inside = numbered().filter(|(k, _)| chosen(*k)).map(|(_, f)| f);
         let body = multiplied(inside.clone().cloned())?;
-        let free = self.moving(chosen).into_iter();
-        let free: Vec<Name> = free.filter(|n| !summed.contains(n)).collect();
+        let free = self.dimensions(chosen, &summed);
         let ranges = shape::ranges(&body).map_err(|_| NoSplit::Ranges)?;
         let whole = shape::ranges(&multiplied(self.factors.iter().cloned())?)?;
         let range = |of: &[shape::IteratorRange], name: &Name| {
