@@ -2,7 +2,7 @@
 //!
 //! Each notation has a parser, which reads all of a text and reports everything that is wrong with
 //! it, with its place. What was read is checked by the typing rules of the paper, and then lowered to
-//! the trees that scripts have: a [`Program`](crate::ir::Program).
+//! the trees that scripts have: a [`Program`].
 
 mod elaborate;
 mod lower;
