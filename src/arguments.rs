@@ -28,7 +28,7 @@ Environment:
 pub enum Command {
     /// Run a script: compile, check and time what it compares
     Run {
-        /// The script; `-` is standard input
+        /// The script, or a program in another notation (.tml, .teil, .sac, .op); `-` is standard input
         file: PathBuf,
         #[command(flatten)]
         settings: Settings,
@@ -42,7 +42,7 @@ pub enum Command {
     /// Writes the C of every `codegen` in the script. If there is none, writes the C of every variant
     /// of every `compare`.
     Emit {
-        /// The script; `-` is standard input
+        /// The script, or a program in another notation (.tml, .teil, .sac, .op); `-` is standard input
         file: PathBuf,
         /// Where to write the C; standard output by default
         #[arg(short, long, value_name = "FILE")]
@@ -56,7 +56,7 @@ pub enum Command {
     ///
     /// Prints a line for every variant that the script passes to compare, measure, run or codegen.
     Check {
-        /// The script; `-` is standard input
+        /// The script, or a program in another notation (.tml, .teil, .sac, .op); `-` is standard input
         file: PathBuf,
         /// Also execute every instance of every statement and compare all elements; choose small
         /// sizes with --set

@@ -1,6 +1,7 @@
 //! One computation in several notations: equal nests and equal C.
 
 use crate::sizes;
+use teml::analysis::work::flops;
 use teml::codegen;
 use teml::ir::{Nest, Program};
 use teml::lang::{self, Notation};
@@ -125,4 +126,37 @@ fn stencils_in_scripts_and_in_sac_are_equal() {
         shown(&nests(&program(Notation::Sac, sac)))
     );
     assert_eq!(rhai, shown(&of_script(quoted)));
+}
+
+/// The arithmetic operations of a program.
+fn operations(program: &Program) -> f64 {
+    let all = nests(program);
+    all.iter().map(|nest| flops(nest).unwrap()).sum()
+}
+
+/// A product of operators on a tensor of `d` dimensions takes (d + 1) n^(2d) operations as it is
+/// written, and d steps of 2 n^(d + 1) when it is lifted (TeIL, §5).
+#[test]
+fn operators_are_lifted_to_the_operations_of_the_theory() {
+    for (d, n) in [(1, 5), (2, 7), (3, 16), (5, 3), (11, 2)] {
+        let extents = vec!["n"; d].join(", ");
+        let matrices: Vec<String> = (0..d).map(|k| format!("M{k}")).collect();
+        let declared = matrices.iter().map(|m| format!("{m} = Matrix(n, n)"));
+        let declared: Vec<String> = declared.collect();
+        let text = format!(
+            "auto {};\nauto u = Tensor<{d}>({extents});\nauto v = ({})(u);",
+            declared.join(", "),
+            matrices.join("*")
+        );
+        let read = lang::read(Notation::Operators, &text, &sizes(&[("n", n)])).unwrap();
+        let (d, n) = (d as i32, n as f64);
+        assert_eq!(
+            operations(&read),
+            f64::from(d + 1) * n.powi(2 * d),
+            "{text}"
+        );
+        let lifted = teml::transform::lift::lifted(&read).unwrap();
+        let steps = f64::from(d) * 2.0 * n.powi(d + 1);
+        assert_eq!(operations(&lifted), steps, "{text}\n{lifted}");
+    }
 }
