@@ -207,7 +207,13 @@ impl Product {
         let all = self.factors.iter().chain([&self.assignment]);
         all.for_each(|e| e.for_each_access(&mut |t, _| taken.push(t.label().to_owned())));
         let parts = factors.filter_map(|f| f.tensor().map(|t| t.label().to_owned()));
-        let base: String = parts.collect();
+        // C distinguishes 63 characters, and a number may follow.
+        let base: String = parts.collect::<String>().chars().take(40).collect();
+        let base = if base.is_empty() {
+            "t".to_owned()
+        } else {
+            base
+        };
         let numbers = std::iter::once(String::new()).chain((2..).map(|k: u32| k.to_string()));
         let names = numbers.map(|number| format!("{base}{number}"));
         let mut free = names.filter(|name| !taken.contains(name));
