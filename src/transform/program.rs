@@ -125,7 +125,8 @@ pub fn without_common_subexpressions(program: &Program) -> Program {
             let is_reduction = matches!(part.node(), Node::Reduce { .. });
             let key = is_reduction.then(|| key(part, &versions))?;
             let occurrence = found.iter().find(|o| o.key == key)?;
-            if occurrence.is_held && occurrence.first == k {
+            // Inside of another reduction it may occur before its tensor is set.
+            if k < occurrence.first || occurrence.is_held && occurrence.first == k {
                 return None;
             }
             let index = part.iterators().into_iter().map(Affine::iterator);
