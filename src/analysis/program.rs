@@ -103,6 +103,17 @@ pub fn outputs(program: &Program) -> Vec<Name> {
     })
 }
 
+/// The variables, with the outputs qualified as such: what is added to them is a temporary.
+pub fn with_outputs(program: &Program) -> Vec<Variable> {
+    let outputs = outputs(program);
+    let mut variables = program.variables().to_vec();
+    for variable in &mut variables {
+        let name = variable.tensor.name();
+        variable.is_output = name.is_some_and(|name| outputs.contains(name));
+    }
+    variables
+}
+
 /// The tensors that only the program itself needs.
 pub fn temporaries(program: &Program) -> Vec<Name> {
     let (_, outputs) = is_qualified(program);

@@ -93,10 +93,7 @@ fn with_sizes(
                     && !unknown.contains(&name)
                 {
                     unknown.push(name);
-                    let problem = Problem::new(span, format!("the size `{name}` has no value"));
-                    problems.push(problem.help(format!(
-                        "give it one: `--set {name}=100` on the command line, `#{{{name}: 100}}` in a script"
-                    )));
+                    problems.push(Problem::no_size(span, name));
                 }
             }
         }

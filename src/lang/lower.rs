@@ -5,9 +5,7 @@
 
 use super::term::{Kind, Term};
 use super::typing::Context;
-use crate::ir::{
-    Affine, Constant, Domain, Expr, Index, Name, Node, Range, Reduction, Shape, Tensor,
-};
+use crate::ir::{Affine, Constant, Domain, Expr, Name, Node, Range, Reduction, Shape, Tensor};
 use std::collections::BTreeMap;
 
 /// What gives names to iterators.
@@ -59,7 +57,7 @@ impl Lowering<'_> {
         let index = index?;
         let value = self.at(term, &index)?;
         Some(Expr::new(Node::Assign {
-            target: access(target, index),
+            target: Expr::element(target, index),
             value,
             within: Domain::default(),
             elsewhere: None,
@@ -70,7 +68,7 @@ impl Lowering<'_> {
     fn at(&mut self, term: &Term, index: &[Affine]) -> Option<Expr> {
         match &term.kind {
             Kind::Number(value) => Some(Expr::new(Node::Constant(Constant::F64(*value)))),
-            Kind::Variable(name) => Some(access(self.tensors.get(name)?, index.to_vec())),
+            Kind::Variable(name) => Some(Expr::element(self.tensors.get(name)?, index.to_vec())),
             Kind::Elementwise(op, left, right) => {
                 let mut operand = |of: &Term| {
                     let is_scalar = self.context.type_of(of).ok()?.is_empty();
@@ -176,14 +174,6 @@ impl Lowering<'_> {
 
 fn zero_based(dimension: &(u64, super::problem::Span)) -> Option<usize> {
     usize::try_from(dimension.0).ok()?.checked_sub(1)
-}
-
-fn access(tensor: &Tensor, index: Vec<Affine>) -> Expr {
-    let index = match tensor.is_scalar() {
-        true => Index::Forbidden,
-        false => Index::At(index),
-    };
-    Expr::access(tensor.clone(), index)
 }
 
 fn binary(op: crate::ir::BinaryOp, left: Expr, right: Expr) -> Expr {

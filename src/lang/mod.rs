@@ -5,6 +5,7 @@
 //! the trees that scripts have: a [`Program`].
 
 mod elaborate;
+mod items;
 mod lower;
 mod model;
 mod operators;

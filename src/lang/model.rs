@@ -19,9 +19,10 @@
 //!
 //! Source: Rink, Modeling of Languages for Tensor Manipulation, 2018: Fig. 1, §3.2.1, §5.
 
+use super::items::{Item, apart, items};
 use super::problem::{Problem, Span};
-use super::term::{Declaration, Extent, Kind, Statement, Term, Unit};
-use super::token::{Errors, Input, Token, integer, name, parsed, sign, tokens, word};
+use super::term::{Extent, Kind, Statement, Term, Unit};
+use super::token::{Errors, Input, Token, integer, name, parsed, sign, tokens};
 use super::typing::Context;
 use super::write;
 use crate::ir::BinaryOp;
@@ -58,13 +59,6 @@ enum Infix {
     Elementwise(BinaryOp),
 }
 
-enum Item {
-    Declaration(Declaration),
-    Statement((String, Span), Chain),
-    /// What could not be read.
-    Unread,
-}
-
 /// The unit that a text of the model language stands for, and what is wrong with it.
 pub(super) fn read(text: &str) -> (Unit, Vec<Problem>) {
     let (tokens, mut problems) = tokens(text);
@@ -72,65 +66,27 @@ pub(super) fn read(text: &str) -> (Unit, Vec<Problem>) {
     let input = tokens.as_slice().map(end, |(token, span)| (token, span));
     let (items, more) = parsed(program().parse(input));
     problems.extend(more);
-    let mut unit = Unit::default();
-    let mut chains = Vec::new();
-    for item in items.unwrap_or_default() {
-        match item {
-            Item::Declaration(declaration) => {
-                if !chains.is_empty() {
-                    let problem = Problem::new(
-                        &declaration.name.1,
-                        "declarations come before all statements",
-                    );
-                    problems.push(problem.help("move it to the top of the program"));
-                }
-                unit.declarations.push(declaration);
-            }
-            Item::Statement(target, chain) => chains.push((target, chain)),
-            Item::Unread => {}
-        }
-    }
-    let context = Context::of(&unit.declarations);
-    for (target, chain) in chains {
-        let value = chain.resolved(&context, &mut problems);
-        unit.statements.push(Statement { target, value });
-    }
+    let (declarations, chains) = apart(items.unwrap_or_default(), "declarations", &mut problems);
+    let context = Context::of(&declarations);
+    let statements = chains.into_iter().map(|(target, chain)| Statement {
+        target,
+        value: chain.resolved(&context, &mut problems),
+    });
+    let statements = statements.collect();
+    let unit = Unit {
+        declarations,
+        statements,
+    };
     (unit, problems)
 }
 
-fn program<'t, I: Input<'t>>() -> impl Parser<'t, I, Vec<Item>, Errors<'t>> {
+fn program<'t, I: Input<'t>>() -> impl Parser<'t, I, Vec<Item<Chain>>, Errors<'t>> {
     let extents = integer()
         .map(|(value, span)| (Extent::Number(value), span))
         .repeated()
         .collect::<Vec<_>>()
         .delimited_by(sign("["), sign("]"));
-    let qualifier = choice((word("input").to(true), word("output").to(false)));
-    let declaration = word("var")
-        .ignore_then(qualifier.repeated().collect::<Vec<bool>>())
-        .then(name(WORDS))
-        .then_ignore(sign(":"))
-        .then(extents)
-        .map(|((qualifiers, name), extents)| {
-            Item::Declaration(Declaration {
-                name,
-                extents,
-                is_input: qualifiers.contains(&true),
-                is_output: qualifiers.contains(&false),
-            })
-        });
-    let statement = name(WORDS)
-        .then_ignore(sign("="))
-        .then(expression())
-        .map(|(target, chain)| Item::Statement(target, chain));
-    let start = choice((word("var"), name(WORDS).then_ignore(sign("=")).ignored()));
-    let skipped = any()
-        .then(any().and_is(start.not()).repeated())
-        .map(|_| Item::Unread);
-    choice((declaration, statement))
-        .recover_with(via_parser(skipped))
-        .repeated()
-        .collect()
-        .then_ignore(end())
+    items("var", WORDS, extents, expression())
 }
 
 fn expression<'t, I: Input<'t>>() -> impl Parser<'t, I, Chain, Errors<'t>> + Clone {

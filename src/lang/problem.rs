@@ -35,6 +35,13 @@ impl Problem {
         }
     }
 
+    /// A name that is an extent, and got no number.
+    pub fn no_size(span: &Span, name: &str) -> Problem {
+        Problem::new(span, format!("the size `{name}` has no value")).help(format!(
+            "give it one: `--set {name}=100` on the command line, `#{{{name}: 100}}` in a script"
+        ))
+    }
+
     /// Names the rule that is violated.
     #[must_use]
     pub fn rule(mut self, rule: &'static str) -> Problem {

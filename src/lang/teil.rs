@@ -18,8 +18,9 @@
 //! Source: Rink and Castrillon, TeIL, 2019: Figs. 5, 6, 8. `sub`, `div` and the other reductions:
 //! §3.3 says that they are alike.
 
+use super::items::{Item, apart, items};
 use super::problem::Problem;
-use super::term::{Declaration, Dimension, Extent, Kind, Statement, Term, Unit};
+use super::term::{Dimension, Extent, Kind, Statement, Term, Unit};
 use super::token::{Errors, Input, integer, name, parsed, sign, tokens, word};
 use crate::ir::{BinaryOp, Reduction};
 use chumsky::input::Input as _;
@@ -31,13 +32,6 @@ pub(super) const WORDS: &[&str] = &[
     "redmax", "transp", "diag", "expa", "proj", "contr",
 ];
 
-enum Item {
-    Declaration(Declaration),
-    Statement(Statement),
-    /// What could not be read.
-    Unread,
-}
-
 /// The unit that a text of TeIL stands for, and what is wrong with it.
 pub(super) fn read(text: &str, sizes: &BTreeMap<String, u64>) -> (Unit, Vec<Problem>) {
     let (tokens, mut problems) = tokens(text);
@@ -45,62 +39,27 @@ pub(super) fn read(text: &str, sizes: &BTreeMap<String, u64>) -> (Unit, Vec<Prob
     let input = tokens.as_slice().map(end, |(token, span)| (token, span));
     let (items, more) = parsed(program(sizes).parse(input));
     problems.extend(more);
-    let mut unit = Unit::default();
-    for item in items.unwrap_or_default() {
-        match item {
-            Item::Declaration(declaration) => {
-                if !unit.statements.is_empty() {
-                    let problem = Problem::new(
-                        &declaration.name.1,
-                        "allocations come before all statements",
-                    );
-                    problems.push(problem.help("move it to the top of the program"));
-                }
-                unit.declarations.push(declaration);
-            }
-            Item::Statement(statement) => unit.statements.push(statement),
-            Item::Unread => {}
-        }
-    }
+    let (declarations, values) = apart(items.unwrap_or_default(), "allocations", &mut problems);
+    let statements = values.into_iter();
+    let statements = statements.map(|(target, value)| Statement { target, value });
+    let statements = statements.collect();
+    let unit = Unit {
+        declarations,
+        statements,
+    };
     (unit, problems)
 }
 
 fn program<'t, I: Input<'t>>(
     sizes: &'t BTreeMap<String, u64>,
-) -> impl Parser<'t, I, Vec<Item>, Errors<'t>> {
+) -> impl Parser<'t, I, Vec<Item<Term>>, Errors<'t>> {
     let number = integer().map(|(value, span)| (Extent::Number(value), span));
     let size = name(WORDS).map(|(name, span)| (Extent::Name(name), span));
     let extents = choice((number, size))
         .separated_by(sign(","))
         .collect::<Vec<_>>()
         .delimited_by(sign("["), sign("]"));
-    let qualifier = choice((word("input").to(true), word("output").to(false)));
-    let declaration = word("alloc")
-        .ignore_then(qualifier.repeated().collect::<Vec<bool>>())
-        .then(name(WORDS))
-        .then_ignore(sign(":"))
-        .then(extents)
-        .map(|((qualifiers, name), extents)| {
-            Item::Declaration(Declaration {
-                name,
-                extents,
-                is_input: qualifiers.contains(&true),
-                is_output: qualifiers.contains(&false),
-            })
-        });
-    let statement = name(WORDS)
-        .then_ignore(sign("="))
-        .then(expression(sizes))
-        .map(|(target, value)| Item::Statement(Statement { target, value }));
-    let start = choice((word("alloc"), name(WORDS).then_ignore(sign("=")).ignored()));
-    let skipped = any()
-        .then(any().and_is(start.not()).repeated())
-        .map(|_| Item::Unread);
-    choice((declaration, statement))
-        .recover_with(via_parser(skipped))
-        .repeated()
-        .collect()
-        .then_ignore(end())
+    items("alloc", WORDS, extents, expression(sizes))
 }
 
 fn expression<'t, I: Input<'t>>(

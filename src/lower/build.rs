@@ -390,12 +390,8 @@ fn statement_ranges(
     within: Domain,
     elsewhere: Option<Constant>,
 ) -> Result<Vec<IteratorRange>, NoNest> {
-    let index = match stmt.target.is_scalar() {
-        true => Index::Forbidden,
-        false => Index::At(stmt.index.clone()),
-    };
     let assignment = Expr::new(Node::Assign {
-        target: Expr::access(stmt.target.clone(), index),
+        target: Expr::element(&stmt.target, stmt.index.clone()),
         value: stmt.value.clone(),
         within,
         elsewhere,

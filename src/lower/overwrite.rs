@@ -77,7 +77,7 @@ impl Assignment {
             update,
             ..
         } = &self.stmt;
-        let shown = |index: Vec<Affine>| Infix(&access(target, index)).to_string();
+        let shown = |index: Vec<Affine>| Infix(&Expr::element(target, index)).to_string();
         let mut read = None;
         if self.elsewhere && update.is_some() && !self.begins {
             read = Some(shown(index.clone()));
@@ -221,7 +221,7 @@ impl Assignment {
             loops: loops.to_vec(),
             stmt,
         };
-        let old = || access(target, index.clone());
+        let old = || Expr::element(target, index.clone());
         let mut steps = Vec::new();
         match update {
             Some(op) if !self.begins && own.len() == self.loops.len() => {
@@ -257,7 +257,7 @@ impl Assignment {
             loops,
             stmt: Stmt {
                 target: target.clone(),
-                value: access(temporary, index.clone()),
+                value: Expr::element(temporary, index.clone()),
                 index,
                 update: None,
                 origin: None,
@@ -298,12 +298,4 @@ fn mirrored(stmt: &Stmt, loops: &[(IteratorRange, bool)]) -> Stmt {
         let turn = Affine::constant(l.low + l.high - 1);
         Some(turn.minus(&Affine::iterator(name.clone())))
     })
-}
-
-fn access(tensor: &Tensor, index: Vec<Affine>) -> Expr {
-    let index = match tensor.is_scalar() {
-        true => Index::Forbidden,
-        false => Index::At(index),
-    };
-    Expr::access(tensor.clone(), index)
 }

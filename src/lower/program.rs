@@ -58,8 +58,8 @@ use crate::analysis::position;
 use crate::analysis::shape::Mismatch;
 use crate::analysis::verify::{Invalid, verify};
 use crate::ir::{
-    Affine, Domain, Elem, Expr, Fill, Index, Loop, Name, Nest, Node, Origin, ParseError, Part,
-    Shape, Stmt, Tensor, Tree, parse_nest,
+    Affine, Domain, Elem, Expr, Fill, Loop, Name, Nest, Node, Origin, ParseError, Part, Shape,
+    Stmt, Tensor, Tree, parse_nest,
 };
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -409,11 +409,7 @@ fn first_stmt(trees: &[Tree], is: &dyn Fn(&Stmt) -> bool) -> Option<usize> {
 
 /// A statement as an assignment over the iterations of the loops around it.
 fn assignment(s: &Stmt, outer: &[Loop]) -> Expr {
-    let index = match s.target.is_scalar() {
-        true => Index::Forbidden,
-        false => Index::At(s.index.clone()),
-    };
-    let target = Expr::access(s.target.clone(), index);
+    let target = Expr::element(&s.target, s.index.clone());
     let value = match s.update {
         None => s.value.clone(),
         Some(op) => Expr::new(Node::Binary {

@@ -20,21 +20,15 @@
 
 use super::program::temporary;
 use super::tensor::contraction::{NoSplit, chain};
-use crate::ir::{Affine, Domain, Expr, Index, Name, Node, Program, Tensor, Variable};
+use crate::analysis::program::with_outputs;
+use crate::ir::{Affine, Domain, Expr, Name, Node, Program, Tensor, Variable};
 
 /// The program with every sum of products in steps.
 ///
 /// # Errors
 /// What splitting says, but that something is no sum of products.
 pub fn lifted(program: &Program) -> Result<Program, NoSplit> {
-    let mut variables = program.variables().to_vec();
-    if !variables.iter().any(|v| v.is_output) {
-        let outputs = crate::analysis::program::outputs(program);
-        for variable in &mut variables {
-            let name = variable.tensor.name();
-            variable.is_output = name.is_some_and(|name| outputs.contains(name));
-        }
-    }
+    let mut variables = with_outputs(program);
     let mut assignments = Vec::new();
     for assignment in program.assignments() {
         for part in parts(assignment, &mut variables) {
@@ -76,7 +70,7 @@ fn parts(assignment: &Expr, variables: &mut Vec<Variable>) -> Vec<Expr> {
             is_output: false,
         });
         made.push(Expr::new(Node::Assign {
-            target: access(&tensor, sum),
+            target: element(&tensor, sum),
             value: sum.clone(),
             within: Domain::default(),
             elsewhere: None,
@@ -85,7 +79,7 @@ fn parts(assignment: &Expr, variables: &mut Vec<Variable>) -> Vec<Expr> {
     }
     let rest = assignment.replace(&|part| {
         let (sum, tensor) = found.iter().find(|(sum, _)| sum == part)?;
-        Some(access(tensor, sum))
+        Some(element(tensor, sum))
     });
     made.push(super::tensor::with_shapes(&rest).unwrap_or(rest));
     made
@@ -99,13 +93,9 @@ fn sums(expr: &Expr) -> Vec<&Expr> {
 }
 
 /// The element of a temporary for a sum.
-fn access(tensor: &Tensor, sum: &Expr) -> Expr {
-    let index = sum.iterators().into_iter().map(Affine::iterator).collect();
-    let index = match tensor.is_scalar() {
-        true => Index::Forbidden,
-        false => Index::At(index),
-    };
-    Expr::access(tensor.clone(), index)
+fn element(tensor: &Tensor, sum: &Expr) -> Expr {
+    let index = sum.iterators().into_iter().map(Affine::iterator);
+    Expr::element(tensor, index.collect())
 }
 
 /// Steps whose new tensors have names that no variable has, and are variables.

@@ -18,7 +18,7 @@
 //! Source: the model language, §5; dead code elimination and common subexpression elimination as in
 //! textbooks on compilers.
 
-use crate::analysis::program::{live, target};
+use crate::analysis::program::{live, outputs, target, with_outputs};
 use crate::analysis::shape;
 use crate::ir::{Affine, Domain, Expr, Index, Name, Node, Program, Shape, Tensor, Variable};
 use std::collections::BTreeMap;
@@ -79,7 +79,7 @@ pub fn without_common_subexpressions(program: &Program) -> Program {
     if found.is_empty() {
         return program.clone();
     }
-    let mut variables = program.variables().to_vec();
+    let mut variables = with_outputs(program);
     for occurrence in &mut found {
         let first = program.assignments().get(occurrence.first);
         if let Some(tensor) = first.and_then(|a| holder(program, a, &occurrence.value)) {
@@ -97,14 +97,6 @@ pub fn without_common_subexpressions(program: &Program) -> Program {
         }
         occurrence.tensor = tensor;
     }
-    // Without outputs, what was assigned stays the result.
-    if !variables.iter().any(|v| v.is_output) {
-        let outputs = crate::analysis::program::outputs(program);
-        for variable in &mut variables {
-            let name = variable.tensor.name();
-            variable.is_output = name.is_some_and(|name| outputs.contains(name));
-        }
-    }
     let mut assignments = Vec::new();
     versions.clear();
     for (k, assignment) in program.assignments().iter().enumerate() {
@@ -112,7 +104,7 @@ pub fn without_common_subexpressions(program: &Program) -> Program {
             assignments.extend(occurrence.tensor.as_ref().map(|tensor| {
                 let value = occurrence.value.clone();
                 let index = value.iterators().into_iter().map(Affine::iterator);
-                let target = access(tensor, index.collect());
+                let target = Expr::element(tensor, index.collect());
                 Expr::new(Node::Assign {
                     target,
                     value,
@@ -130,7 +122,7 @@ pub fn without_common_subexpressions(program: &Program) -> Program {
                 return None;
             }
             let index = part.iterators().into_iter().map(Affine::iterator);
-            Some(access(occurrence.tensor.as_ref()?, index.collect()))
+            Some(Expr::element(occurrence.tensor.as_ref()?, index.collect()))
         });
         let shaped = super::tensor::with_shapes(&shared);
         assignments.push(shaped.unwrap_or_else(|_| assignment.clone()));
@@ -166,7 +158,7 @@ fn holder(program: &Program, assignment: &Expr, reduction: &Expr) -> Option<Tens
         .assignments()
         .iter()
         .filter(|a| target(a) == tensor.name());
-    let outputs = crate::analysis::program::outputs(program);
+    let outputs = outputs(program);
     let is_output = tensor.name().is_none_or(|name| outputs.contains(name));
     let is_alone = times.count() == 1 && !is_output;
     (value == reduction && *index == own && is_alone).then(|| tensor.clone())
@@ -174,7 +166,7 @@ fn holder(program: &Program, assignment: &Expr, reduction: &Expr) -> Option<Tens
 
 /// The program without temporaries that are copies of a tensor.
 fn without_copies(program: &Program) -> Program {
-    let outputs = crate::analysis::program::outputs(program);
+    let outputs = outputs(program);
     let times = |tensor: &Tensor| {
         let all = program.assignments().iter();
         all.filter(|a| target(a) == tensor.name()).count()
@@ -268,12 +260,4 @@ pub(super) fn temporary(value: &Expr, variables: &[Variable]) -> Option<Tensor> 
         false => Tensor::new(Shape::of_extents(extents), value.elem()),
     };
     Some(tensor.named(name))
-}
-
-fn access(tensor: &Tensor, index: Vec<Affine>) -> Expr {
-    let index = match tensor.is_scalar() {
-        true => Index::Forbidden,
-        false => Index::At(index),
-    };
-    Expr::access(tensor.clone(), index)
 }

@@ -4,7 +4,7 @@ use super::cursor::Cursor;
 use super::{too_deep, types};
 use crate::ir::domain::Domain;
 use crate::ir::elem::Elem;
-use crate::ir::expr::{Expr, Index, MAX_DEPTH, Node};
+use crate::ir::expr::{Expr, MAX_DEPTH, Node};
 use crate::ir::function::{BinaryOp, Comparison, Function, Reduction};
 use crate::ir::name::Name;
 use crate::ir::tensor::Shape;
@@ -72,10 +72,10 @@ impl Cursor<'_> {
         }
         let tensor = self.tensor()?;
         let index = match tensor.is_scalar() {
-            true => Index::Forbidden,
-            false => Index::At(self.index(&tensor)?),
+            true => Vec::new(),
+            false => self.index(&tensor)?,
         };
-        Ok(Expr::access(tensor, index))
+        Ok(Expr::element(&tensor, index))
     }
 
     /// The start of a reduction or a function, up to its arguments. Tensors may be named like it,

@@ -19,6 +19,7 @@
 //!
 //! Source: Scholz and Šinkarovs, Tensor Comprehensions in SaC, 2019.
 
+mod bounds;
 mod call;
 mod comprehension;
 mod eval;
@@ -33,9 +34,7 @@ use super::Variable;
 use super::problem::{Problem, Span};
 use super::term::Extent;
 use crate::analysis::shape;
-use crate::ir::{
-    self, Affine, Domain, Elem, Expr, Index, Name, Node, Program, Range, Shape, Tensor,
-};
+use crate::ir::{self, Affine, Domain, Elem, Expr, Name, Node, Program, Range, Shape, Tensor};
 use crate::transform::tensor::partition::retargeted;
 use crate::transform::tensor::with_shapes;
 use std::collections::BTreeMap;
@@ -202,11 +201,10 @@ fn declared(
 ) -> Result<Vec<u64>, Problem> {
     let each = extents.iter().map(|(extent, span)| match extent {
         Extent::Number(value) => Ok(*value),
-        Extent::Name(name) => sizes.get(name).copied().ok_or_else(|| {
-            Problem::new(span, format!("the size `{name}` has no value")).help(format!(
-                "give it one: `--set {name}=100` on the command line, `#{{{name}: 100}}` in a script"
-            ))
-        }),
+        Extent::Name(name) => sizes
+            .get(name)
+            .copied()
+            .ok_or_else(|| Problem::no_size(span, name)),
     });
     each.collect()
 }
@@ -281,11 +279,7 @@ fn plain(tensor: &Tensor, piece: &Piece, tree: Expr) -> (Expr, Option<Expr>) {
         .domain
         .iter()
         .map(|(name, ..)| Affine::iterator(name.clone()));
-    let index = match tensor.is_scalar() {
-        true => Index::Forbidden,
-        false => Index::At(index.collect()),
-    };
-    let target = Expr::access(tensor.clone(), index);
+    let target = Expr::element(tensor, index.collect());
     let ranges = piece.domain.iter();
     let ranges = ranges.map(|(name, low, high)| (name.clone(), Range::constant(*low, *high)));
     let given = Expr::new(Node::Assign {

@@ -1,8 +1,6 @@
 //! Array values while an expression is worked out: shapes are known, elements are trees.
 
-use crate::ir::{
-    Affine, BinaryOp, Constant, Elem, Expr, Function, Index, Name, Node, Shape, Tensor,
-};
+use crate::ir::{Affine, BinaryOp, Constant, Elem, Expr, Function, Name, Node, Shape, Tensor};
 
 /// One element.
 #[derive(Clone, Debug, PartialEq)]
@@ -160,11 +158,7 @@ impl Array {
     pub fn of_tensor(tensor: &Tensor, names: Vec<Name>) -> Array {
         let extents = tensor.shape().extents();
         let index = names.iter().cloned().map(Affine::iterator).collect();
-        let index = match tensor.is_scalar() {
-            true => Index::Forbidden,
-            false => Index::At(index),
-        };
-        let value = Scalar::Tree(Expr::access(tensor.clone(), index));
+        let value = Scalar::Tree(Expr::element(tensor, index));
         let domain = whole(extents, names);
         Array {
             shape: extents.to_vec(),

@@ -348,15 +348,11 @@ impl<'a> Buffer<'a> {
         let whole = whole.map(|(d, side)| side.low.plus(&offset(d, side)));
         let part = (self.local.clone(), self.arrange(offset));
         let ((target, index), from) = direct(part, (self.source.clone(), whole.collect()));
-        let from_index = match from.0.is_scalar() {
-            true => Index::Forbidden,
-            false => Index::At(from.1),
-        };
         let copy = Tree::Stmt(Arc::new(Stmt {
             target,
             index,
             update: None,
-            value: Expr::access(from.0, from_index),
+            value: Expr::element(&from.0, from.1),
             origin: None,
         }));
         let dimensions = self.order.iter().rev();

@@ -104,7 +104,7 @@ use super::resolve::{body_of, chain, find_scope, with_body_of};
 use crate::analysis::bounds::Bounds;
 use crate::analysis::footprint::{Side, Use, footprint};
 use crate::analysis::position::Position;
-use crate::ir::{Affine, Expr, Fill, Index, Loop, Name, Nest, Shape, Stmt, Tensor, Tree};
+use crate::ir::{Affine, Expr, Fill, Loop, Name, Nest, Shape, Stmt, Tensor, Tree};
 use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
 use std::slice::from_ref;
 use std::sync::Arc;
@@ -232,11 +232,7 @@ impl Part {
     }
 
     fn access(&self, index: &[Affine]) -> Expr {
-        let index = match self.local.is_scalar() {
-            true => Index::Forbidden,
-            false => Index::At(self.index(index)),
-        };
-        Expr::access(self.local.clone(), index)
+        Expr::element(&self.local, self.index(index))
     }
 
     fn fill(&self, fill: &Fill) -> Tree {

@@ -372,11 +372,7 @@ fn assign_onto(
         }
         .into());
     }
-    let at = match tensor.is_scalar() {
-        true => Index::Forbidden,
-        false => Index::At(index.to_vec()),
-    };
-    let target = Expr::access(tensor.clone(), at);
+    let target = Expr::element(tensor, index.to_vec());
     let over = |within: Domain| {
         Expr::new(Node::Assign {
             target: target.clone(),

@@ -355,12 +355,9 @@ fn whole(tensor: &Tensor, index: Vec<Name>, value: Expr) -> Expr {
         (name.clone(), Range::constant(0, end))
     });
     let within = Domain::new(ranges);
-    let index = match tensor.is_scalar() {
-        true => Index::Forbidden,
-        false => Index::At(index.into_iter().map(Affine::iterator).collect()),
-    };
+    let index = index.into_iter().map(Affine::iterator);
     Expr::new(Node::Assign {
-        target: Expr::access(tensor.clone(), index),
+        target: Expr::element(tensor, index.collect()),
         value,
         within,
         elsewhere: None,
