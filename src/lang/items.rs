@@ -1,0 +1,82 @@
+//! Files of declarations and statements, as the model language and TeIL have them: all declarations
+//! first, each of one line.
+
+use super::problem::{Problem, Span};
+use super::term::{Declaration, Extent};
+use super::token::{Errors, Input, name, sign, word};
+use chumsky::prelude::*;
+
+/// A declaration or a statement, whose value is a `V`.
+pub(super) enum Item<V> {
+    Declaration(Declaration),
+    Statement(Target, V),
+    /// What could not be read.
+    Unread,
+}
+
+/// The variable that a statement assigns, and where it is written.
+pub(super) type Target = (String, Span);
+
+/// A list of extents, as it is read.
+pub(super) type Extents = Vec<(Extent, Span)>;
+
+/// The items of a file; `opening` begins a declaration, as in `var input x : EXTENTS`.
+pub(super) fn items<'t, I: Input<'t>, V: 't>(
+    opening: &'static str,
+    words: &'static [&'static str],
+    extents: impl Parser<'t, I, Extents, Errors<'t>> + Clone + 't,
+    value: impl Parser<'t, I, V, Errors<'t>> + Clone + 't,
+) -> impl Parser<'t, I, Vec<Item<V>>, Errors<'t>> {
+    let qualifier = choice((word("input").to(true), word("output").to(false)));
+    let declaration = word(opening)
+        .ignore_then(qualifier.repeated().collect::<Vec<bool>>())
+        .then(name(words))
+        .then_ignore(sign(":"))
+        .then(extents)
+        .map(|((qualifiers, name), extents)| {
+            Item::Declaration(Declaration {
+                name,
+                extents,
+                is_input: qualifiers.contains(&true),
+                is_output: qualifiers.contains(&false),
+            })
+        });
+    let statement = name(words)
+        .then_ignore(sign("="))
+        .then(value)
+        .map(|(target, value)| Item::Statement(target, value));
+    let start = choice((word(opening), name(words).then_ignore(sign("=")).ignored()));
+    let skipped = any()
+        .then(any().and_is(start.not()).repeated())
+        .map(|_| Item::Unread);
+    choice((declaration, statement))
+        .recover_with(via_parser(skipped))
+        .repeated()
+        .collect()
+        .then_ignore(end())
+}
+
+/// Declarations and statements apart; a declaration after a statement is a problem, and `called` is
+/// the notation's word for declarations.
+pub(super) fn apart<V>(
+    items: Vec<Item<V>>,
+    called: &str,
+    problems: &mut Vec<Problem>,
+) -> (Vec<Declaration>, Vec<(Target, V)>) {
+    let (mut declarations, mut statements) = (Vec::new(), Vec::new());
+    for item in items {
+        match item {
+            Item::Declaration(declaration) => {
+                if !statements.is_empty() {
+                    let message = format!("{called} come before all statements");
+                    let problem = Problem::new(&declaration.name.1, message);
+                    problems.push(problem.help("move it to the top of the program"));
+                }
+                declarations.push(declaration);
+            }
+            Item::Statement(target, value) => statements.push((target, value)),
+            Item::Unread => {}
+        }
+    }
+    (declarations, statements)
+}
