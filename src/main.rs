@@ -255,6 +255,10 @@ fn measure(arguments: Bench) -> ExitCode {
         size: arguments.settings.size,
         peers: arguments.peers,
         curve: arguments.curve,
+        height: match arguments.speed_ups {
+            true => bench::Height::SpeedUp,
+            false => bench::Height::Share,
+        },
     };
     let bar = teml::report::Bar::new(output::can_redraw());
     let mut printed = Ok(());

@@ -1,9 +1,10 @@
-//! How fast the last variant of a comparison and the peers are at several sizes: as a table and as
-//! a chart.
+//! How fast the last variant of a comparison and the peers are at several sizes or with several
+//! numbers of threads, or how many times as fast all variants are as the first: as a table and as a
+//! chart.
 
 use super::chart::escaped;
 use super::results::{Group, Line, Times};
-use super::table::{aligned, new_table};
+use super::table::{aligned, new_table, seconds};
 use serde::Serialize;
 use std::fmt::{self, Write};
 use std::str::FromStr;
@@ -26,9 +27,14 @@ impl FromStr for Sizes {
         let names: Vec<String> = names.split(',').map(|n| n.trim().to_owned()).collect();
         let values = values.split(',').map(|v| v.trim().parse());
         let values: Vec<u32> = values.collect::<Result<_, _>>().map_err(|_| expected())?;
-        match names.iter().any(String::is_empty) || values.contains(&0) {
+        let sizes = Sizes { names, values };
+        let too_many = |threads: &u32| *threads > u32::from(u16::MAX);
+        if sizes.are_threads() && sizes.values.iter().any(too_many) {
+            return Err(format!("at most {} threads", u16::MAX));
+        }
+        match sizes.names.iter().any(String::is_empty) || sizes.values.contains(&0) {
             true => Err(expected()),
-            false => Ok(Sizes { names, values }),
+            false => Ok(sizes),
         }
     }
 }
@@ -39,6 +45,27 @@ impl fmt::Display for Sizes {
     }
 }
 
+/// The axis that is no parameter of a script.
+const THREADS: &str = "threads";
+
+impl Sizes {
+    /// Whether the values are numbers of threads of parallel loops.
+    pub(super) fn are_threads(&self) -> bool {
+        self.names == [THREADS]
+    }
+}
+
+/// What a curve is of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Height {
+    /// The share of the machine's limit that the last variant and the peers reach.
+    #[default]
+    Share,
+    /// How many times as fast as the first variant all variants and peers are.
+    SpeedUp,
+}
+
 /// A kernel at several sizes.
 #[derive(Clone, Debug, Serialize)]
 pub struct Curve {
@@ -46,6 +73,8 @@ pub struct Curve {
     pub kernel: String,
     /// The parameters that differ.
     pub axis: String,
+    /// What is drawn.
+    pub height: Height,
     /// In the order in which they were asked for.
     pub points: Vec<Point>,
 }
@@ -77,7 +106,10 @@ impl Curve {
     }
 
     pub(super) fn heads(&self) -> Vec<String> {
-        let columns = |name: &str| [format!("{name}, GFLOP/s"), "of limit".to_owned()];
+        let columns = |name: &str| match self.height {
+            Height::Share => vec![format!("{name}, GFLOP/s"), "of limit".to_owned()],
+            Height::SpeedUp => vec![name.to_owned(), "speed-up".to_owned()],
+        };
         let columns = self.names().into_iter().flat_map(columns);
         [self.axis.clone()].into_iter().chain(columns).collect()
     }
@@ -88,13 +120,71 @@ impl Curve {
             let mut row = vec![point.at.to_string()];
             for name in &names {
                 let times = times(point, name);
-                row.push(times.map_or("–".to_owned(), |t| format!("{:.2}", t.gflops)));
-                let share = times.and_then(|t| t.share);
-                row.push(share.map_or("–".to_owned(), |s| format!("{:.1} %", 100.0 * s)));
+                let nothing = || "–".to_owned();
+                match self.height {
+                    Height::Share => {
+                        row.push(times.map_or_else(nothing, |t| format!("{:.2}", t.gflops)));
+                        let share = times.and_then(|t| t.share);
+                        row.push(share.map_or_else(nothing, |s| format!("{:.1} %", 100.0 * s)));
+                    }
+                    Height::SpeedUp => {
+                        row.push(times.map_or_else(nothing, |t| seconds(t.median)));
+                        row.push(times.map_or_else(nothing, |t| format!("{:.2}x", t.speed_up)));
+                    }
+                }
             }
             row
         };
         self.points.iter().map(cells).collect()
+    }
+
+    /// How high the curve of a name is at a point.
+    fn height_of(&self, point: &Point, name: &str) -> Option<f64> {
+        let times = times(point, name)?;
+        match self.height {
+            Height::Share => times.share,
+            Height::SpeedUp => Some(times.speed_up),
+        }
+    }
+
+    /// The marks of the vertical axis, up to above all points, and how it is written.
+    fn marks(&self) -> Vec<(f64, String)> {
+        let Height::SpeedUp = self.height else {
+            let percent = (0..=100).step_by(20);
+            return percent
+                .map(|p| (f64::from(p) / 100.0, format!("{p} %")))
+                .collect();
+        };
+        let names = self.names();
+        let all = self.points.iter();
+        let all = all.flat_map(|p| names.iter().filter_map(|name| self.height_of(p, name)));
+        let highest = all.fold(1.0, f64::max);
+        // At most ten steps of 1, 2 or 5 times a power of ten.
+        let power = 10f64.powf((highest / 10.0).log10().floor());
+        let steps = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * power);
+        let fits = |step: &f64| highest / step <= 10.0;
+        let step = steps.into_iter().find(fits).unwrap_or(highest);
+        let count = (highest / step).ceil() as u32;
+        let marks = (0..=count).map(|k| f64::from(k) * step);
+        marks
+            .map(|mark| {
+                (
+                    mark,
+                    format!("{mark:.3}")
+                        .trim_end_matches('0')
+                        .trim_end_matches('.')
+                        .to_owned(),
+                )
+            })
+            .collect()
+    }
+
+    fn title(&self) -> String {
+        let kernel = &self.kernel;
+        match (self.height, self.names().first()) {
+            (Height::SpeedUp, Some(first)) => format!("{kernel}: speed-up over {first}"),
+            _ => format!("{kernel}: share of the limit"),
+        }
     }
 
     /// What could not be measured, and why.
@@ -139,8 +229,8 @@ const TOP: f64 = 40.0;
 const HEIGHT: f64 = 260.0;
 const COLORS: [&str; 4] = ["#2f6fb3", "#d98a29", "#3c8d5a", "#8a4fa0"];
 
-/// Lines of the share of the machine's limit over the size, which grows by factors, as SVG that
-/// needs nothing else.
+/// Lines of the share of the machine's limit, or of speed-ups, over the size, which grows by
+/// factors, as SVG that needs nothing else.
 pub fn curve_chart(curve: &Curve) -> String {
     let sizes = curve.points.iter().map(|point| f64::from(point.at).log2());
     let (low, high) = sizes.fold((f64::MAX, f64::MIN), |(a, b), s| (a.min(s), b.max(s)));
@@ -148,21 +238,23 @@ pub fn curve_chart(curve: &Curve) -> String {
         let part = (f64::from(at).log2() - low) / (high - low).max(1e-9);
         LEFT + part * WIDTH
     };
-    let up = |share: f64| TOP + HEIGHT * (1.0 - share.clamp(0.0, 1.0));
+    let marks = curve.marks();
+    let highest = marks.last().map_or(1.0, |(mark, _)| *mark);
+    let up = |height: f64| TOP + HEIGHT * (1.0 - (height / highest).clamp(0.0, 1.0));
     let (width, height) = (LEFT + WIDTH + 130.0, TOP + HEIGHT + 50.0);
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
          width=\"{width}\" height=\"{height}\" font-family=\"sans-serif\" font-size=\"13\">\n\
          <rect width=\"{width}\" height=\"{height}\" fill=\"#ffffff\"/>\n\
-         <text x=\"{LEFT}\" y=\"20\" font-weight=\"bold\">{}: share of the limit</text>\n",
-        escaped(&curve.kernel)
+         <text x=\"{LEFT}\" y=\"20\" font-weight=\"bold\">{}</text>\n",
+        escaped(&curve.title())
     );
-    for percent in (0..=100).step_by(20) {
-        let y = up(f64::from(percent) / 100.0);
+    for (mark, label) in &marks {
+        let y = up(*mark);
         let _ = write!(
             svg,
             "<line x1=\"{LEFT}\" y1=\"{y:.1}\" x2=\"{}\" y2=\"{y:.1}\" stroke=\"#dddddd\"/>\n\
-             <text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{percent} %</text>\n",
+             <text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{label}</text>\n",
             LEFT + WIDTH,
             LEFT - 8.0,
             y + 4.0
@@ -194,8 +286,8 @@ pub fn curve_chart(curve: &Curve) -> String {
     for (k, name) in curve.names().into_iter().enumerate() {
         let color = COLORS[k % COLORS.len()];
         let place = |point: &Point| {
-            let share = times(point, name)?.share?;
-            Some((across(point.at), up(share)))
+            let height = curve.height_of(point, name)?;
+            Some((across(point.at), up(height)))
         };
         let mut places: Vec<(f64, f64)> = curve.points.iter().filter_map(place).collect();
         places.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -234,7 +326,16 @@ mod tests {
             values: vec![64, 128],
         };
         assert_eq!("m, n=64,128".parse(), Ok(sizes));
-        for wrong in ["m", "m=", "=1", "m,=1", "m=0", "m=-1", "m=1,x"] {
+        for wrong in [
+            "m",
+            "m=",
+            "=1",
+            "m,=1",
+            "m=0",
+            "m=-1",
+            "m=1,x",
+            "threads=70000",
+        ] {
             assert!(wrong.parse::<Sizes>().is_err(), "{wrong}");
         }
     }

@@ -12,7 +12,7 @@ mod results;
 mod table;
 
 pub use chart::chart;
-pub use curve::{Curve, Point, Sizes, curve_chart, curve_table};
+pub use curve::{Curve, Height, Point, Sizes, curve_chart, curve_table};
 pub use files::write;
 pub use kernels::{Script, scripts};
 pub use page::page;
@@ -37,8 +37,11 @@ pub struct Plan {
     pub size: Size,
     /// With what else they are compared.
     pub peers: Vec<Choice>,
-    /// Sizes at which the last variant of each comparison is compared with the peers alone.
+    /// Sizes at which the last variant of each comparison is compared with the peers alone, or
+    /// numbers of threads.
     pub curve: Option<Sizes>,
+    /// What the curve shows; speed-ups are those of all variants.
+    pub height: Height,
 }
 
 /// 5 to 30 runs, about 1 s; fewer where a run takes seconds, so that ten kernels take minutes.
@@ -138,7 +141,7 @@ impl Bench<'_> {
         })
     }
 
-    /// The last variants at several sizes.
+    /// The variants at several sizes, or with several numbers of threads.
     fn curve(
         self,
         sizes: &Sizes,
@@ -151,17 +154,31 @@ impl Bench<'_> {
                 let what = format!("{sizes} = {at}: {}", p.what);
                 (self.progress)(Progress { what, ..p });
             };
-            let bench = Bench {
+            let with_threads = match sizes.are_threads() {
+                true => Some(Threads::new(at, self.plan.size, self.control)?),
+                false => None,
+            };
+            let mut bench = Bench {
                 progress: &progress,
                 ..self
             };
-            let names = sizes.names.iter();
-            let own = names.map(|name| (name.clone(), at.to_string())).collect();
+            let mut own = Vec::new();
+            match &with_threads {
+                Some(Threads { control, probes }) => {
+                    bench.control = control;
+                    bench.probes = probes.as_ref();
+                }
+                None => {
+                    let names = sizes.names.iter();
+                    own.extend(names.map(|name| (name.clone(), at.to_string())));
+                }
+            }
             bench.each(own, results, &mut |results, n, group| {
                 if results.curves.len() <= first + n {
                     results.curves.push(Curve {
                         kernel: group.kernel.clone(),
                         axis: sizes.to_string(),
+                        height: self.plan.height,
                         points: Vec::new(),
                     });
                 }
@@ -244,7 +261,10 @@ impl Bench<'_> {
                 None => baselines::with(contest, plan.size, &mut session, &|what| {
                     say(self.progress, what)
                 }),
-                Some(_) => Task::of_last(contest),
+                Some(_) => Task::of(match plan.height {
+                    Height::Share => only_last(contest),
+                    Height::SpeedUp => contest,
+                }),
             }
         };
         Ok(contests.into_iter().map(task).collect())
@@ -305,6 +325,34 @@ fn interrupted(control: &Control) -> Result<(), RuntimeError> {
     }
 }
 
+/// The last variant alone.
+fn only_last(mut contest: Contest) -> Contest {
+    let last = contest.candidates.len().saturating_sub(1);
+    contest.candidates.drain(..last);
+    contest
+}
+
+/// What measures with another number of threads.
+struct Threads {
+    control: Control,
+    probes: Option<Probes>,
+}
+
+impl Threads {
+    fn new(threads: u32, size: Size, control: &Control) -> Result<Threads, RuntimeError> {
+        let threads = usize::try_from(threads).unwrap_or(usize::MAX);
+        let control = Control {
+            threads,
+            ..control.clone()
+        };
+        let probes = match size {
+            Size::Bench => Some(Probes::new(threads, &control)?),
+            Size::Mini => None,
+        };
+        Ok(Threads { control, probes })
+    }
+}
+
 /// A comparison, and what is known about it before it is held.
 struct Task {
     contest: Contest,
@@ -313,10 +361,7 @@ struct Task {
 }
 
 impl Task {
-    /// The last variant alone.
-    fn of_last(mut contest: Contest) -> Task {
-        let last = contest.candidates.len().saturating_sub(1);
-        contest.candidates.drain(..last);
+    fn of(contest: Contest) -> Task {
         Task {
             contest,
             absent: Vec::new(),
