@@ -6,8 +6,10 @@ mod failure;
 pub mod lift;
 pub mod nest;
 mod op;
+pub mod padding;
 pub mod program;
 mod repair;
+pub mod simplify;
 pub mod tensor;
 pub mod trace;
 

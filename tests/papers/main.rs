@@ -12,6 +12,7 @@ mod arrays;
 mod damage;
 mod messages;
 mod notations;
+mod padding;
 mod printed;
 mod terms;
 

@@ -43,7 +43,12 @@ fn run(path: &Path) -> Result<String, String> {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join(path.file_name().unwrap());
     let text = std::fs::read_to_string(path).unwrap();
-    std::fs::write(&file, shrunken(&text)).unwrap();
+    let is_script = path.extension().is_some_and(|e| e == "rhai");
+    let small = match is_script {
+        true => text.clone(),
+        false => shrunken(&text),
+    };
+    std::fs::write(&file, small).unwrap();
     let used = |name: &str| {
         let words = |c: char| !c.is_alphanumeric() && c != '_';
         text.lines()
@@ -52,8 +57,12 @@ fn run(path: &Path) -> Result<String, String> {
     };
     let mut command = Command::new(env!("CARGO_BIN_EXE_teml"));
     command.arg("run").arg(&file).env("NO_COLOR", "1");
-    for (name, size) in SIZES.iter().filter(|(name, _)| used(name)) {
-        command.args(["--set", &format!("{name}={size}")]);
+    if is_script {
+        command.args(["--size", "mini"]);
+    } else {
+        for (name, size) in SIZES.iter().filter(|(name, _)| used(name)) {
+            command.args(["--set", &format!("{name}={size}")]);
+        }
     }
     let output = command.output().unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();

@@ -11,7 +11,7 @@ use teml::lang::{self, Notation};
 
 /// A term, dimensions counted from 0.
 #[derive(Clone, Debug)]
-enum Term {
+pub(crate) enum Term {
     Variable(usize),
     Add(Box<Term>, Box<Term>),
     Subtract(Box<Term>, Box<Term>),
@@ -26,13 +26,18 @@ enum Term {
     Contract(usize, usize, Box<Term>),
 }
 
-const NAMES: [&str; 4] = ["A", "B", "C", "D"];
+pub(crate) const NAMES: [&str; 4] = ["A", "B", "C", "D"];
 
 /// The shapes of the variables.
-type Shapes = Vec<Vec<u64>>;
+pub(crate) type Shapes = Vec<Vec<u64>>;
 
 /// A term with its type, from choices.
-fn typed(choices: &mut Choices, shapes: &Shapes, depth: usize, is_model: bool) -> (Term, Vec<u64>) {
+pub(crate) fn typed(
+    choices: &mut Choices,
+    shapes: &Shapes,
+    depth: usize,
+    is_model: bool,
+) -> (Term, Vec<u64>) {
     if depth == 0 || choices.below(6) == 0 {
         let k = choices.below(shapes.len());
         return (Term::Variable(k), shapes[k].clone());
@@ -123,7 +128,7 @@ impl Term {
     }
 
     /// In the model language; only terms made for it.
-    fn model(&self) -> String {
+    pub(crate) fn model(&self) -> String {
         match self {
             Term::Variable(k) => NAMES[*k].to_owned(),
             Term::Add(a, b) => format!("({} + {})", a.model(), b.model()),
@@ -175,7 +180,7 @@ impl Term {
     }
 
     /// The element at an index: TeIL, Fig. 6.
-    fn at(&self, shapes: &Shapes, index: &[u64]) -> f64 {
+    pub(crate) fn at(&self, shapes: &Shapes, index: &[u64]) -> f64 {
         let with = |places: &[(usize, u64)]| {
             let mut index = index.to_vec();
             for (place, value) in places {
@@ -229,7 +234,7 @@ impl Term {
     }
 }
 
-fn shapes(choices: &mut Choices) -> Shapes {
+pub(crate) fn shapes(choices: &mut Choices) -> Shapes {
     (0..NAMES.len())
         .map(|_| {
             let rank = choices.below(4);
@@ -238,7 +243,7 @@ fn shapes(choices: &mut Choices) -> Shapes {
         .collect()
 }
 
-fn list(shape: &[u64], separator: &str) -> String {
+pub(crate) fn list(shape: &[u64], separator: &str) -> String {
     let texts: Vec<String> = shape.iter().map(u64::to_string).collect();
     format!("[{}]", texts.join(separator))
 }
@@ -260,7 +265,7 @@ fn program(shapes: &Shapes, result: &[u64], value: &str, is_model: bool) -> Stri
 }
 
 /// All indices of a shape, row-major.
-fn indices(shape: &[u64]) -> Vec<Vec<u64>> {
+pub(crate) fn indices(shape: &[u64]) -> Vec<Vec<u64>> {
     shape.iter().fold(vec![Vec::new()], |found, extent| {
         let each = found
             .into_iter()

@@ -1,9 +1,10 @@
 //! The algebra of contractions, which makes several assignments of one.
 
-use crate::ir::Expr;
+use crate::ir::{Expr, Program};
 use crate::legality::Reductions;
 use crate::script::call::{Call, Function, Parameter};
 use crate::script::fail::Failure;
+use crate::transform::simplify::simplified;
 use crate::transform::tensor::contraction::{self, NoSplit};
 use rhai::{Array, Dynamic};
 
@@ -48,6 +49,52 @@ rounded differently, which needs `reductions(\"reassoc\")`.",
     call: |call| {
         let made = contraction::chain(&call.expr(0)?, may_round(call));
         list(call, made)
+    },
+};
+
+pub(super) static SIMPLIFY: Function = Function {
+    name: "simplify",
+    params: &[Parameter::new("assignment")],
+    returns: "assignment",
+    doc: "\
+The assignment, or the program, with the fewest operations that algebra makes of it.
+
+    reductions(\"reassoc\");
+    let y = eq(vsum(A * x * b, [k, l]) + vsum(A * x * c, [k, l]), [i]);
+    simplify(y)
+
+for `A[i, k]`, `x[k]`, `b[l]` and `c[l]` is `sum(k: A[i][k] * x[k]) * sum(l: b[l] + c[l])`.
+
+Factors leave sums over iterators that do not index them, sums of equal products are joined, and
+sums of what their iterators do not index become multiples (TeIL, §3.6). All expressions that
+follow are compared, up to a limit; `operations` counts. Nothing is divided out or cancelled.
+Products of many factors have their best order from `contraction_chain` and `lifted`.
+Floating-point numbers are rounded differently, which needs `reductions(\"reassoc\")`.",
+    call: |call| {
+        let allowed = |expr: &Expr| may_round(call) || !expr.elem().is_float();
+        let refusal = || {
+            call.fail(
+                0,
+                "has floating-point numbers, which would be rounded in other places",
+            )
+            .help("`reductions(\"reassoc\")` before it allows that")
+        };
+        if let Ok(program) = call.get::<Program>(0, "a program") {
+            let assignments = program.assignments();
+            if !assignments.iter().all(allowed) {
+                return Err(refusal());
+            }
+            let simple = assignments.iter().map(simplified).collect();
+            return Ok(Dynamic::from(program.with_assignments(simple)));
+        }
+        let assignment = call.expr(0)?;
+        if !assignment.is_assignment() {
+            return Err(call.fail(0, "must be an assignment, as `eq` makes it"));
+        }
+        match allowed(&assignment) {
+            true => Ok(Dynamic::from(simplified(&assignment))),
+            false => Err(refusal()),
+        }
     },
 };
 

@@ -103,6 +103,7 @@ pub static VISIBLE: &[&str] = &["compare", "measure", "run", "save", "bundle"];
 pub static ACTIONS: &[&Function] = &[
     &algebra::FACTOR_OUT,
     &algebra::CONTRACTION_CHAIN,
+    &algebra::SIMPLIFY,
     &check::CHECK,
     &check::REDUCTIONS,
     &code::CODEGEN,
@@ -141,6 +142,7 @@ pub static ACTIONS: &[&Function] = &[
     &programs::OPERATORS,
     &programs::COMPATIBLE,
     &programs::LIFTED,
+    &programs::PADDED,
     &programs::OPERATIONS,
     &programs::READ_PROGRAM,
     &programs::NESTS,

@@ -6,12 +6,14 @@ use crate::analysis::work::flops;
 use crate::ir::{Expr, Name, Nest, Program};
 use crate::lang::{self, Notation};
 use crate::legality::{Reductions, is_compatible};
+use crate::machine::Machine;
 use crate::script::call::{Call, Function, Parameter};
 use crate::script::fail::{Failure, Unread};
 use crate::script::values;
 use crate::transform::lift;
 use crate::transform::nest::build::BUILD;
 use crate::transform::nest::localize;
+use crate::transform::padding::{self, NotPadded};
 use crate::transform::program as steps;
 use crate::transform::{self, Arg, Value};
 use rhai::{Array, Dynamic, Engine, Map};
@@ -130,16 +132,64 @@ factors. `operations` counts. Floating-point numbers are rounded differently, wh
     },
 };
 
+pub(super) static PADDED: Function = Function {
+    name: "padded_storage",
+    params: &[Parameter::new("program"), Parameter::optional("multiple")],
+    returns: "program",
+    doc: "\
+The program over extents that are multiples of the vector length, with zeros beyond the old ones
+(model language, §4).
+
+    padded_storage(model(`
+      var input A : [5 7]
+      var input x : [7]
+      var output y : [5]
+      y = (A # x).[2 3]
+    `), 8)
+
+copies A and x between zeros, multiplies 8 x 8 elements, and copies 5 of them to y. Loops over the
+product have no rest that fills no vector. Operations must keep zeros: sums, differences, products
+and contractions do, and divisions become controlled, so that 0 over anything is 0. Without
+`multiple`, the vector length is the number of elements in a vector register of this machine.",
+    call: |call| {
+        let program = of(call)?;
+        let multiple = match call.count() {
+            1 => {
+                let machine = Machine::known(&call.state().workbench.control);
+                let bytes = machine.vector.map_or(8, |vector| vector.bytes as u64);
+                let all = program.variables().iter();
+                let widest = all.map(|v| v.tensor.elem().size() as u64).max();
+                (bytes / widest.unwrap_or(8).max(1)).max(1)
+            }
+            _ => {
+                let given: i64 = call.get(1, "a vector length, such as 8")?;
+                u64::try_from(given).unwrap_or(0)
+            }
+        };
+        padding::padded(&program, multiple)
+            .map(Dynamic::from)
+            .map_err(|error| match error {
+                NotPadded::Multiple(_) => call.fail(1, "must be 1 to 4096"),
+                other => call.fail(0, &format!("cannot be padded: {other}")),
+            })
+    },
+};
+
 pub(super) static OPERATIONS: Function = Function {
     name: "operations",
     params: &[Parameter::new("program")],
     returns: "number",
-    doc: "The number of arithmetic operations of a program, as its assignments say them.",
+    doc: "\
+The number of arithmetic operations of a program, or of one assignment, as the assignments say
+them.",
     call: |call| {
-        let program = of(call)?;
+        let assignments = match of(call) {
+            Ok(program) => program.assignments().to_vec(),
+            Err(_) => vec![call.get(0, "a program or an assignment")?],
+        };
         let mut total = 0.0;
-        for assignment in program.assignments() {
-            total += flops(&nest(call, assignment)?).unwrap_or(0.0);
+        for assignment in assignments {
+            total += flops(&nest(call, &assignment)?).unwrap_or(0.0);
         }
         let whole = total.fract() == 0.0 && total < 2f64.powi(53);
         Ok(match whole {

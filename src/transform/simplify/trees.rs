@@ -1,0 +1,252 @@
+//! From trees to expressions of an e-graph, and back.
+//!
+//! Iterators of sums get names by their ranges, so that equal sums are equal whatever their iterators
+//! were called. No sum has an iterator of the name of one around it.
+
+use super::language::{Algebra, Facts, Item, NUMBERS, Over, number};
+use crate::analysis::shape::{self, IteratorRange};
+use crate::ir::{BinaryOp, Domain, Expr, Function, Name, Node, Range, Reduction, Shape};
+use egg::{Id, RecExpr};
+use std::collections::BTreeMap;
+
+/// What reads a value.
+pub(super) struct Reader<'r> {
+    facts: Facts,
+    /// The ranges of all iterators as they were called.
+    ranges: &'r [IteratorRange],
+    /// The names that the value has from the start.
+    taken: Vec<Name>,
+    /// Names by range, in the order in which sums take them.
+    pool: Vec<((i64, i64), Name)>,
+    made: RecExpr<Algebra>,
+}
+
+impl<'r> Reader<'r> {
+    pub fn new(value: &Expr, ranges: &'r [IteratorRange]) -> Reader<'r> {
+        let elem = value.elem();
+        let own = ranges.iter().map(|r| (r.name.clone(), (r.low, r.high)));
+        Reader {
+            facts: Facts {
+                items: NUMBERS.map(|value| number(elem, value)).to_vec(),
+                overs: Vec::new(),
+                ranges: own.collect(),
+                elem,
+            },
+            ranges,
+            taken: value.iterators(),
+            pool: Vec::new(),
+            made: RecExpr::default(),
+        }
+    }
+
+    /// What the numbers in all that was read stand for; `None` where an opaque expression has a sum
+    /// whose iterators one around it might hide.
+    pub fn facts(self) -> Option<Facts> {
+        let is_hidden = |item: &Expr| {
+            let free = item.iterators();
+            let bound = item.all_names().into_iter().filter(|n| !free.contains(n));
+            let mut bound = bound.filter(|n| self.pool.iter().any(|(_, known)| known == n));
+            bound.next().is_some()
+        };
+        let any = self.facts.items.iter().any(is_hidden);
+        (!any).then_some(self.facts)
+    }
+
+    /// The value as an expression of an e-graph.
+    pub fn read(&mut self, value: &Expr) -> RecExpr<Algebra> {
+        self.add(value, &BTreeMap::new());
+        self.made.clone()
+    }
+
+    /// Adds an expression whose bound iterators have other names.
+    fn add(&mut self, expr: &Expr, names: &BTreeMap<Name, Name>) -> Id {
+        match expr.node() {
+            Node::Binary {
+                op, left, right, ..
+            } if matches!(
+                op,
+                BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div
+            ) =>
+            {
+                // Integers are divided toward zero, which is no field's division.
+                if *op == BinaryOp::Div && !self.facts.elem.is_float() {
+                    return self.opaque(expr, names);
+                }
+                let operands = [self.add(left, names), self.add(right, names)];
+                self.made.add(match op {
+                    BinaryOp::Add => Algebra::Add(operands),
+                    BinaryOp::Sub => Algebra::Sub(operands),
+                    BinaryOp::Mul => Algebra::Mul(operands),
+                    _ => Algebra::Div(operands),
+                })
+            }
+            Node::Apply {
+                function: Function::Neg,
+                args,
+                ..
+            } => match args.as_slice() {
+                [only] => {
+                    let of = self.add(only, names);
+                    self.made.add(Algebra::Neg(of))
+                }
+                _ => self.opaque(expr, names),
+            },
+            Node::Reduce {
+                reduction: Reduction::Sum,
+                over,
+                within,
+                body,
+                ..
+            } => {
+                let given = over.iter().all(|name| {
+                    let range = within.get(name);
+                    range.is_none_or(|range| range.as_constant().is_some())
+                });
+                let ranges: Option<Vec<(i64, i64)>> = over
+                    .iter()
+                    .map(|name| {
+                        let range = self.ranges.iter().find(|r| r.name == *name)?;
+                        (range.range().as_constant().is_some()).then_some((range.low, range.high))
+                    })
+                    .collect();
+                let Some(ranges) = ranges.filter(|_| given) else {
+                    return self.opaque(expr, names);
+                };
+                let mut names = names.clone();
+                let mut own = Vec::new();
+                for (name, range) in over.iter().zip(ranges) {
+                    let mut used = body.all_names();
+                    used.retain(|n| n != name);
+                    used.extend(names.values().chain(&own).cloned());
+                    let new = self.pooled(name, range, &used);
+                    own.push(new.clone());
+                    names.insert(name.clone(), new);
+                }
+                let of = self.add(body, &names);
+                let over = self.facts.over(own);
+                self.made.add(Algebra::Sum(over, of))
+            }
+            _ => self.opaque(expr, names),
+        }
+    }
+
+    fn opaque(&mut self, expr: &Expr, names: &BTreeMap<Name, Name>) -> Id {
+        let item = self.facts.item(&renamed(expr, names));
+        self.made.add(Algebra::Leaf(item))
+    }
+
+    /// The first name of a range that is not used around; a new one is made of the own name.
+    fn pooled(&mut self, name: &Name, range: (i64, i64), used: &[Name]) -> Name {
+        let fits = |(of, known): &&((i64, i64), Name)| *of == range && !used.contains(known);
+        if let Some((_, known)) = self.pool.iter().find(fits) {
+            return known.clone();
+        }
+        let numbered = (2..).map(|k: u32| name.derived(k));
+        let mut free = [name.clone()].into_iter().chain(numbered);
+        let is_free = |n: &Name| {
+            !self.taken.contains(n)
+                && !used.contains(n)
+                && self.pool.iter().all(|(_, known)| known != n)
+        };
+        let new = free.find(is_free).unwrap_or_else(|| name.clone());
+        self.facts.ranges.insert(new.clone(), range);
+        self.pool.push((range, new.clone()));
+        new
+    }
+}
+
+fn renamed(expr: &Expr, names: &BTreeMap<Name, Name>) -> Expr {
+    match names.iter().all(|(from, to)| from == to) {
+        true => expr.clone(),
+        false => expr.rename_iterators(&|name| names.get(name).cloned()),
+    }
+}
+
+/// The tree of an expression, whose sums say their ranges or leave them out.
+pub(super) fn written(expr: &RecExpr<Algebra>, facts: &Facts, ranges: bool) -> Expr {
+    let nodes = expr.as_ref();
+    match nodes.len().checked_sub(1) {
+        Some(last) => tree(nodes, last, facts, ranges, &BTreeMap::new()),
+        None => number(facts.elem, 0),
+    }
+}
+
+fn tree(
+    nodes: &[Algebra],
+    at: usize,
+    facts: &Facts,
+    ranges: bool,
+    names: &BTreeMap<Name, Name>,
+) -> Expr {
+    let of = |id: &Id| tree(nodes, usize::from(*id), facts, ranges, names);
+    let binary = |op: BinaryOp, [left, right]: &[Id; 2]| {
+        Expr::new(Node::Binary {
+            op,
+            shape: Shape::of_extents([]),
+            left: of(left),
+            right: of(right),
+        })
+    };
+    match &nodes[at] {
+        Algebra::Leaf(Item(k)) => renamed(&facts.items[*k], names),
+        Algebra::Add(operands) => binary(BinaryOp::Add, operands),
+        Algebra::Sub(operands) => binary(BinaryOp::Sub, operands),
+        Algebra::Mul(operands) => binary(BinaryOp::Mul, operands),
+        Algebra::Div(operands) => binary(BinaryOp::Div, operands),
+        Algebra::Neg(operand) => Expr::new(Node::Apply {
+            function: Function::Neg,
+            shape: Shape::of_extents([]),
+            args: vec![of(operand)],
+        }),
+        Algebra::Sum(Over(k), body) => {
+            let mut names = names.clone();
+            let mut over = Vec::new();
+            let mut within = Vec::new();
+            for name in &facts.overs[*k] {
+                // One of this name around it would be hidden.
+                let is_taken = |n: &Name| names.contains_key(n) || names.values().any(|v| v == n);
+                let numbered = (2..).map(|k: u32| name.derived(k));
+                let mut all = [name.clone()].into_iter().chain(numbered);
+                let new = all.find(|n| !is_taken(n)).unwrap_or_else(|| name.clone());
+                if let Some((low, high)) = facts.ranges.get(name) {
+                    within.push((new.clone(), Range::constant(*low, *high)));
+                }
+                names.insert(name.clone(), new.clone());
+                over.push(new);
+            }
+            let within = match ranges {
+                true => Domain::new(within),
+                false => Domain::default(),
+            };
+            Expr::new(Node::Reduce {
+                reduction: Reduction::Sum,
+                over,
+                within,
+                shape: Shape::of_extents([]),
+                body: tree(nodes, usize::from(*body), facts, ranges, &names),
+            })
+        }
+    }
+}
+
+/// Whether the iterators of all sums have the ranges that `given` says.
+pub(super) fn has_ranges_of(assignment: &Expr, given: &Expr) -> bool {
+    let Ok(ranges) = shape::all_ranges(assignment) else {
+        return false;
+    };
+    let mut open = vec![given];
+    while let Some(expr) = open.pop() {
+        open.extend(expr.children());
+        let Node::Reduce { over, within, .. } = expr.node() else {
+            continue;
+        };
+        let is_same = |name: &Name| {
+            let found = ranges.iter().find(|r| r.name == *name);
+            found.is_some_and(|r| within.get(name) == Some(&r.range()))
+        };
+        if !within.is_empty() && !over.iter().all(is_same) {
+            return false;
+        }
+    }
+    true
+}
