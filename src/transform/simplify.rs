@@ -3,8 +3,12 @@
 //! ```text
 //! y[i] = sum(k, l: A[i][k] * x[k] * b[l]) + sum(k, l: A[i][k] * x[k] * c[l])
 //!
-//! y[i] = sum(k: A[i][k] * x[k]) * sum(l: b[l] + c[l])
+//! Ax[i] = sum(k: A[i][k] * x[k])
+//! bc = sum(l: b[l] + c[l])
+//! y[i] = Ax[i] * bc
 //! ```
+//!
+//! Sums inside of the result become assignments of their own, so that each is computed once.
 //!
 //! Sums distribute over products and sums, in both directions; factors leave sums over iterators
 //! that do not index them; a sum of what its iterators do not index is a multiple (TeIL eq. 5);
@@ -23,18 +27,68 @@
 
 mod language;
 mod rules;
+mod steps;
 mod trees;
 
 use self::language::{Algebra, Count, Facts};
 use self::trees::{Reader, written};
 use super::tensor::with_shapes;
+use crate::analysis::program::with_outputs;
 use crate::analysis::shape;
-use crate::ir::{Expr, Node};
+use crate::analysis::work::flops;
+use crate::ir::{Expr, Node, Program, Variable};
+use crate::lower::build::build;
 use egg::{EGraph, Extractor, RecExpr};
 
-/// An assignment with the fewest operations that were found; itself where none are saved.
+/// The assignments that compute an assignment with the fewest operations that were found, which is
+/// the last of them; itself where none are saved. `taken` are labels of other tensors.
 #[must_use]
-pub fn simplified(assignment: &Expr) -> Expr {
+pub fn simplified(assignment: &Expr, taken: &mut Vec<String>) -> Vec<Expr> {
+    let plain = vec![assignment.clone()];
+    let simple = one(assignment);
+    if simple == *assignment {
+        return plain;
+    }
+    let before = taken.len();
+    let steps = steps::steps(&simple, taken);
+    // Equal sums are computed once in a nest, which terms alone do not show.
+    match operations(&steps).zip(operations(&plain)) {
+        Some((new, old)) if new < old => steps,
+        _ => {
+            taken.truncate(before);
+            plain
+        }
+    }
+}
+
+/// The operations of the nests of assignments; `None` where one has none.
+fn operations(assignments: &[Expr]) -> Option<f64> {
+    let each = assignments.iter();
+    each.map(|assignment| flops(&build(assignment).ok()?)).sum()
+}
+
+/// The program whose assignments are simplified, with new temporaries.
+#[must_use]
+pub fn simplified_program(program: &Program) -> Program {
+    let mut variables = with_outputs(program);
+    let mut taken: Vec<String> = Vec::new();
+    taken.extend(variables.iter().map(|v| v.tensor.label().to_owned()));
+    let mut assignments = Vec::new();
+    for assignment in program.assignments() {
+        let steps = simplified(assignment, &mut taken);
+        let before = steps.iter().rev().skip(1).rev();
+        variables.extend(before.filter_map(Expr::tensor).map(|tensor| Variable {
+            tensor: tensor.clone(),
+            is_input: false,
+            is_output: false,
+        }));
+        assignments.extend(steps);
+    }
+    Program::new(variables, assignments)
+}
+
+/// The assignment with the fewest operations that were found.
+fn one(assignment: &Expr) -> Expr {
     let Node::Assign {
         target,
         value,

@@ -14,6 +14,7 @@ mod messages;
 mod notations;
 mod padding;
 mod printed;
+mod simplify;
 mod terms;
 
 use std::collections::BTreeMap;

@@ -132,5 +132,16 @@ fn what_loses_zeros_is_refused() {
 fn a_padded_program_reads_well() {
     let text = "var input A : [5 7] var input x : [7] var output y : [5] y = (A # x).[2 3]";
     let read = lang::read(Notation::Model, text, &sizes(&[])).unwrap();
-    insta::assert_snapshot!(padded(&read, 8).unwrap(), @"");
+    insta::assert_snapshot!(padded(&read, 8).unwrap(), @r"
+    input f64 A[5][7]
+    f64 A_padded[8][8]
+    input f64 x[7]
+    f64 x_padded[8]
+    output f64 y[5]
+    f64 y_padded[8]
+    A_padded[i1][i2] = A[i1][i2] where i1 in 0..5, i2 in 0..7 elsewhere 0
+    x_padded[i1] = x[i1] where i1 in 0..7 elsewhere 0
+    y_padded[i1] = sum(i2: A_padded[i1][i2] * x_padded[i2])
+    y[i1] = y_padded[i1] where i1 in 0..5
+    ");
 }

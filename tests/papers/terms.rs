@@ -110,7 +110,7 @@ pub(crate) fn typed(
 
 impl Term {
     /// In TeIL.
-    fn teil(&self) -> String {
+    pub(crate) fn teil(&self) -> String {
         match self {
             Term::Variable(k) => NAMES[*k].to_owned(),
             Term::Add(a, b) => format!("(add {} {})", a.teil(), b.teil()),
@@ -248,7 +248,7 @@ pub(crate) fn list(shape: &[u64], separator: &str) -> String {
     format!("[{}]", texts.join(separator))
 }
 
-fn program(shapes: &Shapes, result: &[u64], value: &str, is_model: bool) -> String {
+pub(crate) fn program(shapes: &Shapes, result: &[u64], value: &str, is_model: bool) -> String {
     let (word, separator) = if is_model {
         ("var", " ")
     } else {

@@ -4,7 +4,7 @@ use crate::ir::{Expr, Program};
 use crate::legality::Reductions;
 use crate::script::call::{Call, Function, Parameter};
 use crate::script::fail::Failure;
-use crate::transform::simplify::simplified;
+use crate::transform::simplify::{simplified, simplified_program};
 use crate::transform::tensor::contraction::{self, NoSplit};
 use rhai::{Array, Dynamic};
 
@@ -55,21 +55,23 @@ rounded differently, which needs `reductions(\"reassoc\")`.",
 pub(super) static SIMPLIFY: Function = Function {
     name: "simplify",
     params: &[Parameter::new("assignment")],
-    returns: "assignment",
+    returns: "list",
     doc: "\
-The assignment, or the program, with the fewest operations that algebra makes of it.
+The assignments with the fewest operations that compute an assignment, which is the last of them.
 
     reductions(\"reassoc\");
-    let y = eq(vsum(A * x * b, [k, l]) + vsum(A * x * c, [k, l]), [i]);
+    let Ax = vmul(A, x, [[i, k], [k]]);
+    let y = eq(vsum(Ax * vat(b, [l]) + Ax * vat(c, [l]), [k, l]), [i]);
     simplify(y)
 
-for `A[i, k]`, `x[k]`, `b[l]` and `c[l]` is `sum(k: A[i][k] * x[k]) * sum(l: b[l] + c[l])`.
+lists `Ax[i] = sum(k: A[i][k] * x[k])`, `bc = sum(l: b[l] + c[l])` and `y[i] = Ax[i] * bc`.
 
 Factors leave sums over iterators that do not index them, sums of equal products are joined, and
 sums of what their iterators do not index become multiples (TeIL, §3.6). All expressions that
-follow are compared, up to a limit; `operations` counts. Nothing is divided out or cancelled.
-Products of many factors have their best order from `contraction_chain` and `lifted`.
-Floating-point numbers are rounded differently, which needs `reductions(\"reassoc\")`.",
+follow are compared, up to a limit. Nothing is divided out or cancelled. Of a program, all
+assignments are simplified, and the result is a program. `operations` counts. Products of up to 12
+factors have their best order from `contraction_chain` and `lifted`. Floating-point numbers are
+rounded differently, which needs `reductions(\"reassoc\")`.",
     call: |call| {
         let allowed = |expr: &Expr| may_round(call) || !expr.elem().is_float();
         let refusal = || {
@@ -80,19 +82,17 @@ Floating-point numbers are rounded differently, which needs `reductions(\"reasso
             .help("`reductions(\"reassoc\")` before it allows that")
         };
         if let Ok(program) = call.get::<Program>(0, "a program") {
-            let assignments = program.assignments();
-            if !assignments.iter().all(allowed) {
-                return Err(refusal());
-            }
-            let simple = assignments.iter().map(simplified).collect();
-            return Ok(Dynamic::from(program.with_assignments(simple)));
+            return match program.assignments().iter().all(allowed) {
+                true => Ok(Dynamic::from(simplified_program(&program))),
+                false => Err(refusal()),
+            };
         }
         let assignment = call.expr(0)?;
         if !assignment.is_assignment() {
             return Err(call.fail(0, "must be an assignment, as `eq` makes it"));
         }
         match allowed(&assignment) {
-            true => Ok(Dynamic::from(simplified(&assignment))),
+            true => list(call, Ok(simplified(&assignment, &mut Vec::new()))),
             false => Err(refusal()),
         }
     },

@@ -180,12 +180,17 @@ pub(super) static OPERATIONS: Function = Function {
     params: &[Parameter::new("program")],
     returns: "number",
     doc: "\
-The number of arithmetic operations of a program, or of one assignment, as the assignments say
-them.",
+The number of arithmetic operations of a program, of an assignment or of a list of assignments, as
+these say them.",
     call: |call| {
-        let assignments = match of(call) {
-            Ok(program) => program.assignments().to_vec(),
-            Err(_) => vec![call.get(0, "a program or an assignment")?],
+        let assignments = match (of(call), call.get::<Array>(0, "a list")) {
+            (Ok(program), _) => program.assignments().to_vec(),
+            (_, Ok(list)) => {
+                let all = list.into_iter().map(Dynamic::try_cast::<Expr>);
+                let all = all.collect::<Option<Vec<Expr>>>();
+                all.ok_or_else(|| call.fail(0, "must be a list of assignments"))?
+            }
+            _ => vec![call.get(0, "a program, an assignment or a list of assignments")?],
         };
         let mut total = 0.0;
         for assignment in assignments {

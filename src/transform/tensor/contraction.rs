@@ -13,7 +13,7 @@
 use super::eq::assign;
 use super::infer::{binary, reduce};
 use crate::analysis::shape;
-use crate::ir::{Affine, BinaryOp, Domain, Expr, Name, Node, Reduction};
+use crate::ir::{Affine, BinaryOp, Domain, Expr, Name, Node, Reduction, Tensor};
 use crate::lower::flatten::flatten;
 use crate::transform::Error;
 use thiserror::Error as Described;
@@ -206,23 +206,28 @@ impl Product {
         let mut taken: Vec<String> = Vec::new();
         let all = self.factors.iter().chain([&self.assignment]);
         all.for_each(|e| e.for_each_access(&mut |t, _| taken.push(t.label().to_owned())));
-        let parts = factors.filter_map(|f| f.tensor().map(|t| t.label().to_owned()));
-        // C distinguishes 63 characters, and a number may follow.
-        let base: String = parts.collect::<String>().chars().take(40).collect();
-        let base = if base.is_empty() {
-            "t".to_owned()
-        } else {
-            base
-        };
-        let numbers = std::iter::once(String::new()).chain((2..).map(|k: u32| k.to_string()));
-        let names = numbers.map(|number| format!("{base}{number}"));
-        let mut free = names.filter(|name| !taken.contains(name));
-        let found = free.find_map(|name| Name::new(&name).ok());
-        found.unwrap_or_else(|| Name::generated(0))
+        let parts: Vec<&Expr> = factors.collect();
+        let parts = parts.iter().filter_map(|f| f.tensor().map(Tensor::label));
+        name_after(parts, &taken)
     }
 }
 
-/// The factors of a product, from left to right.
+/// The name of a tensor that is computed from those of these labels, other than all `taken` ones.
+pub(crate) fn name_after<'l>(labels: impl Iterator<Item = &'l str>, taken: &[String]) -> Name {
+    // C distinguishes 63 characters, and a number may follow.
+    let base: String = labels.collect::<String>().chars().take(40).collect();
+    let base = if base.is_empty() {
+        "t".to_owned()
+    } else {
+        base
+    };
+    let numbers = std::iter::once(String::new()).chain((2..).map(|k: u32| k.to_string()));
+    let names = numbers.map(|number| format!("{base}{number}"));
+    let mut free = names.filter(|name| !taken.contains(name));
+    let found = free.find_map(|name| Name::new(&name).ok());
+    found.unwrap_or_else(|| Name::generated(0))
+}
+
 fn collect(value: &Expr, factors: &mut Vec<Expr>) {
     match value.node() {
         Node::Binary {
