@@ -1,9 +1,9 @@
 //! How much the last level of cache really holds, measured: arrays of growing size are read again
 //! and again, and where the rate falls to that of memory, the cache ends.
 
-use super::Machine;
 use super::kernels;
 use super::memo::{forget, recall, remember};
+use super::{Machine, Region};
 use crate::runtime::{
     self, Budget, Control, Data, Options, RuntimeError, Scalar, Timing, Variant, cache_directory,
     key_of_processor,
@@ -27,18 +27,19 @@ pub struct Capacity {
 const CLIFF: f64 = 1.5;
 
 impl Machine {
-    /// This machine, with the capacity of its last caches if that was measured before.
+    /// This machine, with the capacity of its last caches and the cost of a parallel loop if they
+    /// were measured before.
     pub fn known(control: &Control) -> Machine {
         let machine = Machine::this();
-        let capacity = recall(machine.file(control).as_deref());
         Machine {
-            capacity,
+            capacity: recall(machine.file(control).as_deref()),
+            region: Region::known(&machine, control),
             ..machine
         }
     }
 
-    /// This machine, with the capacity of its last caches, measured now or before. `None` where
-    /// there is not enough memory or time to measure it.
+    /// This machine, with the capacity of its last caches and the cost of a parallel loop, measured
+    /// now or before. `None` where there is not enough memory or time to measure them.
     ///
     /// # Errors
     /// As [`runtime::compile`] and [`runtime::measure`].
@@ -54,13 +55,16 @@ impl Machine {
         }
         Ok(Machine {
             capacity,
+            region: Region::measured(&machine, control)?,
             ..machine
         })
     }
 
-    /// Forgets the capacity that was measured.
-    pub(super) fn forget_capacity(control: &Control) {
-        forget(Machine::this().file(control).as_deref());
+    /// Forgets what was measured of caches and of parallel loops.
+    pub(super) fn forget_measured(control: &Control) {
+        let machine = Machine::this();
+        forget(machine.file(control).as_deref());
+        Region::forget(&machine, control);
     }
 
     /// The file that remembers the capacity. It depends on no compiler, so that schedules can ask

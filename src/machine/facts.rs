@@ -3,7 +3,7 @@
 //! The size of the last level of cache is the exception: virtual machines report sizes that no core
 //! ever gets. It is measured (`capacity.rs`), and estimated until then.
 
-use super::Capacity;
+use super::{Capacity, Region};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -21,6 +21,8 @@ pub struct Machine {
     pub caches: Vec<Cache>,
     /// The measured capacity of the last level of cache, once it was measured.
     pub capacity: Option<Capacity>,
+    /// The measured cost of a parallel loop, once it was measured.
+    pub region: Option<Region>,
     /// Its vector registers.
     pub vector: Option<Vector>,
     /// Memory in bytes.
@@ -70,6 +72,7 @@ impl Machine {
                 .or_else(|| distinct(system, &allowed, "topology/thread_siblings_list")),
             caches: caches(system, &allowed),
             capacity: None,
+            region: None,
             vector: vector(),
             memory: value(&memory, "MemTotal")
                 .and_then(|text| text.strip_suffix(" kB")?.parse::<u64>().ok())

@@ -90,6 +90,21 @@ pub(super) fn read(machine: &Machine, bytes: u64) -> Kernel {
     kernel("teml_read", before + include_str!("read.c"), params, [])
 }
 
+/// How many parallel loops [`region`] begins and ends.
+pub(super) const LOOPS: u64 = 100;
+
+/// Parallel loops on all threads in which next to nothing happens.
+pub(super) fn region(machine: &Machine) -> Kernel {
+    let threads = machine.threads;
+    let before = format!("#define LOOPS {LOOPS}\n#define THREADS {threads}\n");
+    let params = [
+        param(threads as u64 * 8, Elem::F64, Role::Out),
+        param(1, Elem::F64, Role::In),
+    ];
+    let function = include_str!("region.c");
+    kernel("teml_region", before + function, params, [Header::Integers])
+}
+
 /// Reads an array and writes another one past the caches.
 pub(super) fn copy(arrays: &Arrays) -> Kernel {
     let function = include_str!("copy.c");

@@ -5,8 +5,10 @@ mod capacity;
 mod facts;
 mod kernels;
 mod memo;
+mod region;
 mod speed;
 
 pub use capacity::Capacity;
 pub use facts::{Cache, Machine, Vector};
+pub use region::Region;
 pub use speed::{Probes, Rates, Speed, forget, speed, speed_at_best};

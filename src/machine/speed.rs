@@ -108,7 +108,7 @@ pub fn speed_at_best(threads: usize, control: &Control) -> Result<Speed, Runtime
 /// # Errors
 /// As [`Compiler::find`](crate::runtime::Compiler::find).
 pub fn forget(control: &Control) -> Result<(), RuntimeError> {
-    Machine::forget_capacity(control);
+    Machine::forget_measured(control);
     forget_file(Known::read(control)?.file.as_deref());
     Ok(())
 }

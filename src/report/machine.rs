@@ -44,7 +44,7 @@ pub fn machine(machine: &Machine, speeds: &[Speed]) -> String {
     let mut text = vec!["reported by the system:".to_owned()];
     let lines = lines.into_iter();
     text.extend(lines.map(|(name, value)| format!("  {name:<14} {value}")));
-    if machine.capacity.is_some() || !speeds.is_empty() {
+    if machine.capacity.is_some() || machine.region.is_some() || !speeds.is_empty() {
         text.push("measured:".to_owned());
     }
     if let (Some(capacity), Some(last)) = (machine.capacity, machine.caches.last()) {
@@ -54,6 +54,12 @@ pub fn machine(machine: &Machine, speeds: &[Speed]) -> String {
             bytes(machine.last_caches()),
             capacity.within,
             capacity.beyond,
+        ));
+    }
+    if let Some(region) = machine.region {
+        let micros = region.seconds * 1e6;
+        text.push(format!(
+            "  parallel loop  {micros:.2} µs to begin and end with all threads"
         ));
     }
     for Speed { threads, rates } in speeds {
@@ -90,7 +96,7 @@ fn bytes(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::{Cache, Capacity, Rates, Vector};
+    use crate::machine::{Cache, Capacity, Rates, Region, Vector};
 
     #[test]
     fn what_is_unknown_says_so() {
@@ -100,6 +106,7 @@ mod tests {
             cores: None,
             caches: Vec::new(),
             capacity: None,
+            region: None,
             vector: None,
             memory: None,
         };
@@ -132,6 +139,10 @@ mod tests {
                 within: 58.0,
                 beyond: 19.5,
             }),
+            region: Some(Region {
+                seconds: 1.25e-6,
+                operations: 8000.0,
+            }),
             vector: Some(Vector {
                 name: "AVX2",
                 bytes: 32,
@@ -151,6 +162,7 @@ mod tests {
             "48 KiB, 2 of them",
             "480 MiB, 1 of them",
             "  level 3 cache  64 MiB for all threads (58.0 GB/s within, 19.5 GB/s beyond)",
+            "  parallel loop  1.25 µs to begin and end with all threads",
             "16 registers of 256 bits (AVX2)",
             "1.5 GiB",
             "with 4 threads",

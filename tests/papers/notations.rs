@@ -91,6 +91,13 @@ fn interpolations_in_all_notations_are_equal() {
         let t = contract(A, u, [2, 2]);
         let s = contract(A, t, [2, 2]);
         compare([[build(t), build(s)]]);";
+    let teml = "A = tensor(double, [7, 7])
+        u = tensor(double, [7, 7, 7])
+        t = contract(A, u, [2, 2])
+        s = contract(A, t, [2, 2])
+        l1 = build(t)
+        l2 = build(s)
+        compare([[l1, l2]])";
     let model = "var A : [7 7]\nvar u : [7 7 7]\nvar t : [7 7 7]\nvar s : [7 7 7]\n\
         t = (A # u) . [2 4]\ns = (A # t) . [2 4]";
     let teil = "alloc A : [7, 7]\nalloc u : [7, 7, 7]\nalloc t : [7, 7, 7]\nalloc s : [7, 7, 7]\n\
@@ -100,6 +107,7 @@ fn interpolations_in_all_notations_are_equal() {
         s = { [i1,i2,i3] -> sum({ [i4] -> A[i1,i4] * t[i2,i4,i3] }) };";
     are_equal(&[
         ("Rhai", of_script(rhai)),
+        ("TeML", of_script(teml)),
         (
             "the model language",
             nests(&program(Notation::Model, model)),

@@ -1,6 +1,6 @@
 //! `machine`: what scripts can know of the machine.
 
-use crate::machine::{Machine, Rates, speed};
+use crate::machine::{Machine, Rates, Region, speed};
 use crate::script::call::{Call, Function, Parameter};
 use crate::script::fail::Failure;
 use rhai::{Dynamic, Map};
@@ -17,8 +17,11 @@ Facts about this machine, as a map: `let m = machine(); let block = m.l2 / 2 / 8
 - `cores`: the cores that this process may use
 - `l1`, `l2`, `l3`: the bytes of one data cache of a level
 - `vector_bytes`, `vector_registers`: the size and the number of vector registers
+- `region`: the nanoseconds that a parallel loop on all threads takes to begin and to end, and
+  `region_operations`: how many operations on vectors one thread executes in that time at best
 
-Facts that the system does not report are `()`. Virtual machines report sizes of the last level
+Facts that the system does not report are `()`, and those of `region` until `teml machine` or
+`teml bench` has measured them here. Virtual machines report sizes of the last level
 of cache that no core gets. Its size is therefore the one that `teml machine` or `teml bench`
 measured here. Before that, it is the reported size, but at most 16 level 2 caches for each
 core that shares it.
@@ -48,6 +51,9 @@ some seconds, and they are remembered (`teml machine --again` measures again).",
         add("l3", machine.cache(3));
         add("vector_bytes", vector.map(|v| v.bytes as u64));
         add("vector_registers", vector.map(|v| v.registers as u64));
+        let region = |of: fn(&Region) -> f64| machine.region.as_ref().map(|r| of(r).round() as u64);
+        add("region", region(|r| r.seconds * 1e9));
+        add("region_operations", region(|r| r.operations));
         let cpu = machine.cpu.map_or(Dynamic::UNIT, Dynamic::from);
         map.insert("cpu".into(), cpu);
         if measured {

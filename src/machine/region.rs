@@ -1,0 +1,110 @@
+//! What a parallel loop costs before and after its iterations, measured: loops in which next to
+//! nothing happens, and what one thread computes in that time.
+//!
+//! Source: from which sizes threads pay; Ullrich, Detection and Exploitation of Data-Parallelism in
+//! Assignments of Multi-Dimensional Tensors, 2018, §7.
+
+use super::Machine;
+use super::kernels;
+use super::memo::{forget, recall, remember};
+use crate::ir::Elem;
+use crate::runtime::{
+    self, Budget, Control, Data, Options, RuntimeError, Scalar, Variant, cache_directory,
+    key_of_processor,
+};
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// The measured cost of a parallel loop with all threads of this process.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Region {
+    /// How long it takes to begin and to end, in seconds.
+    pub seconds: f64,
+    /// How many operations on vectors one thread executes in that time at best.
+    pub operations: f64,
+}
+
+impl Region {
+    /// What was measured before.
+    pub(super) fn known(machine: &Machine, control: &Control) -> Option<Region> {
+        recall(file(machine, control).as_deref())
+    }
+
+    /// What is measured now, or was before; `None` where loops have one thread.
+    ///
+    /// # Errors
+    /// As [`runtime::compile`] and [`runtime::measure`].
+    pub(super) fn measured(
+        machine: &Machine,
+        control: &Control,
+    ) -> Result<Option<Region>, RuntimeError> {
+        let file = file(machine, control);
+        if let Some(known) = recall(file.as_deref()) {
+            return Ok(Some(known));
+        }
+        let region = probe(machine, control)?;
+        if region.is_some() {
+            remember(file.as_deref(), &region);
+        }
+        Ok(region)
+    }
+
+    pub(super) fn forget(machine: &Machine, control: &Control) {
+        forget(file(machine, control).as_deref());
+    }
+}
+
+/// The file that remembers it. It depends on no compiler, as that of the capacity of caches.
+fn file(machine: &Machine, control: &Control) -> Option<PathBuf> {
+    let key = key_of_processor(&format!("{} {:?}", machine.threads, machine.vector));
+    Some(cache_directory(control)?.join(format!("region-{key}.json")))
+}
+
+fn probe(machine: &Machine, control: &Control) -> Result<Option<Region>, RuntimeError> {
+    if machine.threads < 2 {
+        return Ok(None);
+    }
+    let compile = |kernel| runtime::compile(&kernel, &Options::default(), control);
+    let (loops, fma) = (kernels::region(machine), kernels::fma(machine, Elem::F64));
+    let (loops, fma) = (compile(loops)?, compile(fma)?);
+    if loops.is_serial() {
+        return Ok(None);
+    }
+    let variant = |label: &str, kernel, threads| Variant {
+        label: label.to_owned(),
+        kernel,
+        data: vec![Data::Unset, Data::Constant(Scalar::Float(0.5))],
+        threads,
+        apart: false,
+        checked: None,
+    };
+    let variants = [
+        variant("parallel loops", loops, machine.threads),
+        variant("arithmetic", fma, 1),
+    ];
+    let each = control.probe_time / 4;
+    let budget = Budget {
+        min_runs: 5,
+        max_runs: 50,
+        time: each,
+        patience: 2 * each,
+        enough: None,
+    };
+    let timings = match runtime::measure(&variants, &budget, &kernels::bounded(control)) {
+        Ok(timings) => timings,
+        Err(RuntimeError::TimedOut { .. }) => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let [loops, fma] = timings.as_slice() else {
+        return Ok(None);
+    };
+    let seconds = loops.median.as_secs_f64() / kernels::LOOPS as f64;
+    // A fused multiply-add is one operation on vectors, and two on each element.
+    let lanes = machine.vector.as_ref().map_or(16, |v| v.bytes) / Elem::F64.size();
+    let all = kernels::operations(machine, Elem::F64, 1) / (2 * lanes) as f64;
+    let rate = all / fma.min.as_secs_f64().max(1e-9);
+    Ok(Some(Region {
+        seconds,
+        operations: seconds * rate,
+    }))
+}
