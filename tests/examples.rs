@@ -9,6 +9,7 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use teml::runtime::Control;
 use teml::script::{Session, Workbench};
 use teml::transform::{OPERATORS, OPS};
 
@@ -54,7 +55,17 @@ fn examples(text: &str, marker: &str) -> Vec<(String, String)> {
 
 fn check(place: &str, script: &str, expected: &str) {
     let output = Output::default();
-    let mut session = Session::new(Box::new(output.clone()), Workbench::default())
+    // Examples show what schedules do where nothing was measured.
+    let nothing = tempfile::tempdir().unwrap();
+    let control = Control {
+        cache_dir: Some(nothing.path().to_owned()),
+        ..Control::default()
+    };
+    let workbench = Workbench {
+        control,
+        ..Workbench::default()
+    };
+    let mut session = Session::new(Box::new(output.clone()), workbench)
         .unwrap_or_else(|e| panic!("{}", e.render(false)));
     if let Err(error) = session.run_text(place, script) {
         panic!("{}", error.render(false));

@@ -67,11 +67,14 @@ fn what_was_measured_is_remembered_until_it_is_forgotten() {
     // The capacity of the caches, where there is something to measure, says how long arrays are.
     let measured = Machine::known(&control).capacity.is_some();
     let caches = measured.then(|| "caches-".to_owned());
-    let all: Vec<String> = caches.into_iter().chain(["machine".to_owned()]).collect();
+    let region = Machine::known(&control).region;
+    let region = region.map(|_| "region-".to_owned());
+    let all = caches.into_iter().chain(["machine".to_owned()]);
+    let all: Vec<String> = all.chain(region).collect();
     assert_eq!(kept(), all);
     forget(&control).unwrap();
     assert_eq!(kept(), [] as [String; 0]);
-    assert_eq!(Machine::known(&control).capacity, None);
+    assert_eq!(Machine::known(&control), Machine::this());
 }
 
 #[test]
@@ -111,7 +114,27 @@ fn a_probe_without_time_or_memory_leaves_the_capacity_unknown() {
             ..control()
         };
         assert_eq!(Machine::measured(&control).unwrap().capacity, None);
-        assert_eq!(Machine::known(&control), Machine::this());
+        assert_eq!(Machine::known(&control).capacity, None);
+    }
+}
+
+#[test]
+fn a_parallel_loop_costs_some_time() {
+    let own = tempfile::tempdir().unwrap();
+    let control = Control {
+        cache_dir: Some(own.path().to_owned()),
+        ..control()
+    };
+    assert_eq!(Machine::known(&control).region, None);
+    let measured = Machine::measured(&control).unwrap();
+    assert_eq!(Machine::known(&control).region, measured.region);
+    let one_thread = measured.threads == 1;
+    assert!(!one_thread || measured.region.is_none());
+    if let Some(region) = measured.region {
+        assert!(
+            region.seconds > 0.0 && region.operations > 0.0,
+            "{region:?}"
+        );
     }
 }
 

@@ -44,6 +44,17 @@ pub enum NoSchedule {
         /// The targets of the statements that would share it.
         targets: Vec<String>,
     },
+    /// Statements would change places inside of loops that they share.
+    #[error(
+        "outside of what steps express: the loops found have {later} before {first}, which the \
+         definition has first"
+    )]
+    Order {
+        /// The statement that is first in the definition.
+        first: String,
+        /// The one that would run before it.
+        later: String,
+    },
     /// The new loops would skip iterations.
     #[error(
         "outside of what steps express: the loops found for {target} would need strides ({rows})"

@@ -161,6 +161,7 @@ impl Scheduler<'_> {
             };
         }
         let components = components(group, &dependences);
+        self.keeps_order(&components, &dependences)?;
         let complete = |c: &[usize]| c.iter().all(|s| self.is_complete(*s));
         let mixed = |c: &[usize]| !complete(c) && c.iter().any(|s| self.is_complete(*s));
         if components.iter().any(|c| mixed(c)) {
@@ -249,6 +250,27 @@ impl Scheduler<'_> {
         match place {
             Some(k) => vec![components[..k].concat(), components[k..].concat()],
             None => components,
+        }
+    }
+
+    /// Steps fuse loops, and leave what is in them in the order of the definition: what loops around
+    /// do not order has to follow that.
+    fn keeps_order(
+        &self,
+        components: &[Vec<usize>],
+        dependences: &[Dependence],
+    ) -> Result<(), NoSchedule> {
+        let place = |statement: usize| components.iter().position(|c| c.contains(&statement));
+        let backward = |d: &&Dependence| place(d.first) > place(d.later);
+        match dependences.iter().find(backward) {
+            None => Ok(()),
+            Some(d) => {
+                let [first, later] = [d.later, d.first].map(|k| {
+                    let target = &self.problem.statements[k].target;
+                    format!("statement {}, which sets {target}", k + 1)
+                });
+                Err(NoSchedule::Order { first, later })
+            }
         }
     }
 

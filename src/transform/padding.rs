@@ -7,8 +7,7 @@
 //!                                      y[i] = y_padded[i], for i in 0..5
 //! ```
 //!
-//! The operations run over the rounded extents, and no loop over them has a rest that fills no
-//! vector. Inputs are copied between zeros, and results are copied out of them.
+//! The operations run over the rounded extents, where all vectors are full. Inputs are copied between zeros, and results are copied out of them.
 //!
 //! Legal where the operations keep zeros: whatever an iterator beyond the extents indexes is 0, so
 //! that sums gain nothing. Products, sums, differences and contractions do. Division becomes
@@ -49,7 +48,7 @@ pub enum NotPadded {
     #[error("`{0}` has a given range, which padding would change")]
     Given(Name),
     /// An index expression.
-    #[error("the index `{0}` is no iterator, and may reach zeros")]
+    #[error("the index `{0}` may reach zeros: only single iterators are safe")]
     Index(String),
     /// A statement of several pieces, or of some elements.
     #[error("the assignment of {0} sets only some elements, or several pieces")]

@@ -121,7 +121,7 @@ fn what_loses_zeros_is_refused() {
     for (notation, text, words) in [
         (Notation::Teil, expanded, "is not 0 where"),
         (Notation::Teil, least, "only sums gain nothing"),
-        (Notation::Sac, neighbors, "is no iterator"),
+        (Notation::Sac, neighbors, "may reach zeros"),
     ] {
         let message = refusal(notation, text).to_string();
         assert!(message.contains(words), "{text}: {message}");

@@ -147,10 +147,10 @@ The program over extents that are multiples of the vector length, with zeros bey
       y = (A # x).[2 3]
     `), 8)
 
-copies A and x between zeros, multiplies 8 x 8 elements, and copies 5 of them to y. Loops over the
-product have no rest that fills no vector. Operations must keep zeros: sums, differences, products
-and contractions do, and divisions become controlled, so that 0 over anything is 0. Without
-`multiple`, the vector length is the number of elements in a vector register of this machine.",
+copies A and x between zeros, multiplies 8 x 8 elements, and copies 5 of them to y. All vectors of
+the product are full. Operations must keep zeros: sums, differences, products and contractions do,
+and divisions become controlled, so that 0 over anything is 0. Without `multiple`, the vector length
+is the number of elements in a vector register of this machine.",
     call: |call| {
         let program = of(call)?;
         let multiple = match call.count() {
