@@ -267,7 +267,7 @@ impl Scheduler<'_> {
             Some(d) => {
                 let [first, later] = [d.later, d.first].map(|k| {
                     let target = &self.problem.statements[k].target;
-                    format!("statement {}, which sets {target}", k + 1)
+                    format!("statement {} (of {target})", k + 1)
                 });
                 Err(NoSchedule::Order { first, later })
             }

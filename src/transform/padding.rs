@@ -190,7 +190,7 @@ impl Rounded {
             return Err(NotPadded::NotZero {
                 target: label(),
                 iterator: iterator.clone(),
-                value: value.to_string(),
+                value: shown(value),
             });
         }
         let padded = Expr::new(Node::Assign {
@@ -231,6 +231,12 @@ impl Rounded {
             _ => None,
         })
     }
+}
+
+/// An expression without the declarations of its tensors.
+fn shown(expr: &Expr) -> String {
+    let text = expr.to_string();
+    text.lines().last().unwrap_or_default().to_owned()
 }
 
 /// The iterators beyond whose extents an expression is 0.
@@ -276,7 +282,7 @@ fn zeros(expr: &Expr) -> Result<Vec<Name>, NotPadded> {
             ..
         } => {
             if *reduction != Reduction::Sum {
-                return Err(NotPadded::NotSum(expr.to_string()));
+                return Err(NotPadded::NotSum(shown(expr)));
             }
             let zeros = zeros(body)?;
             for name in over {
@@ -288,7 +294,7 @@ fn zeros(expr: &Expr) -> Result<Vec<Name>, NotPadded> {
                     return Err(NotPadded::NotZero {
                         target: "a sum".to_owned(),
                         iterator: name.clone(),
-                        value: body.to_string(),
+                        value: shown(body),
                     });
                 }
             }
