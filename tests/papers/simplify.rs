@@ -65,6 +65,23 @@ fn equal_products_are_joined() {
     assert_eq!(lines, ["y[i1] = v[i1] * (u[i1] + u[i1])"]);
 }
 
+/// `simplify` finds the steps of `lift` by itself: d of 2 n^(d + 1) operations (TeIL, §5).
+#[test]
+fn operators_are_lifted() {
+    for operators in ["A*B", "A*B*C"] {
+        let d = operators.split('*').count() as i32;
+        let extents = vec!["n"; d as usize].join(", ");
+        let text = format!(
+            "auto A = Matrix(n, n), B = Matrix(n, n), C = Matrix(n, n);\n\
+             auto u = Tensor<{d}>({extents});\nauto v = ({operators})(u);"
+        );
+        let read = lang::read(Notation::Operators, &text, &sizes(&[("n", 6)])).unwrap();
+        let steps = f64::from(d) * 2.0 * 6f64.powi(d + 1);
+        let simple = simplified_program(&read);
+        assert_eq!(operations(&simple), steps, "{text}\n{simple}");
+    }
+}
+
 fn keeps_values(numbers: &[u32], is_model: bool) -> Result<(), TestCaseError> {
     let mut choices = Choices(numbers.iter());
     let shapes = shapes(&mut choices);

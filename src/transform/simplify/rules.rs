@@ -70,6 +70,10 @@ fn of_sums(graph: &mut Graph) {
     }
     for (sum, over, body) in found {
         let names = graph.analysis.overs[over.0].clone();
+        // What leaves an empty sum is multiplied by 0, which loses its NaN or infinity or adds one.
+        if graph.analysis.points(&names) == 0.0 {
+            continue;
+        }
         let bodies = graph[body].nodes.clone();
         idle(graph, sum, &names, body);
         for node in bodies {
