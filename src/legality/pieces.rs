@@ -90,6 +90,10 @@ fn cuts(program: &Program, nests: &[Nest]) -> Vec<Cut> {
         cut(begin..end, last.map_or(0, |(_, end)| *end));
         first = end;
     }
+    // Nests that execute nothing are part of the piece before them.
+    if let Some(last) = cuts.last_mut() {
+        last.end = steps;
+    }
     cuts
 }
 

@@ -186,6 +186,16 @@ impl<'p, 'a> Reduced<'_, 'p, 'a> {
             }
             open = waiting;
         }
+        // What adds nothing but empty slots to an element of the target is a node of its tree.
+        for (k, leaf) in open {
+            let (operands, others) = self.linked(k, leaf, 1, &nodes.all)?;
+            let empty = operands.is_empty()? && others.range()?.is_subset(&identity)?;
+            if empty && self.own_index(leaf).is_some() {
+                let own = UnionSet::new(&[leaf.domain(&written(k))])?;
+                nodes.all = nodes.all.union(&own)?;
+                nodes.combining.push((k, leaf));
+            }
+        }
         for (k, leaf) in nodes.updates.iter().chain(&nodes.combining) {
             let (before, others) = self.linked(*k, leaf, 0, &nodes.all)?;
             nodes.links = nodes.links.union(&before)?;
@@ -257,6 +267,16 @@ impl<'p, 'a> Reduced<'_, 'p, 'a> {
                 continue;
             };
             let operands = self.linked(*k, leaf, 1, &nodes.all)?.0;
+            let empty = operands.is_empty()?;
+            if let Some(index) = self.own_index(leaf).filter(|_| empty) {
+                let variable = |name: &Name| leaf.variable(name);
+                let around = leaf.iterators().into_iter().take(loops);
+                let element = index.iter().map(|a| linear(a, &variable));
+                let domain = leaf.domain(&written(*k));
+                let own = domain.to(&self.tuple(f), around.chain(element));
+                elements = elements.union(&UnionMap::new(&[own])?)?;
+                continue;
+            }
             // Slots that hold nothing belong to the element that the others are combined for.
             let places = UnionMap::new(&[leaf.write(*k)])?;
             let of_places = places
@@ -270,6 +290,19 @@ impl<'p, 'a> Reduced<'_, 'p, 'a> {
             elements = elements.union(&of_leaf)?;
         }
         Ok(elements)
+    }
+
+    /// The element of the target that a leaf updates as the statement does, if it is no local
+    /// tensor of some iterations.
+    fn own_index(&self, leaf: &Leaf<'a>) -> Option<&'a [Affine]> {
+        let statement = self.program.originals[self.a].stmt;
+        match leaf.what {
+            What::Stmt(s) if s.update == statement.update => {
+                let same = s.target.label() == statement.target.label();
+                (same && self.loops_of_target() == 0).then_some(&s.index)
+            }
+            _ => None,
+        }
     }
 
     /// Whether trees begin as the definition does, and partial results with the identity.

@@ -106,6 +106,17 @@ fn consumers_are_computed_where_all_is_finished() {
     );
 }
 
+/// A copy of a loop that has no terms combines an empty slot.
+#[test]
+fn partial_results_without_terms() {
+    let script = "
+        let A = tensor([3], \"i64\");
+        let y = sum(A, [1]);
+        let l = build(y).stripmine(\"i1\", 1, \"guard\").split_at(\"i1_i\", \"1\").rfactor(\"i1_i\");
+    ";
+    legal(script, &["l", "l.unroll(\"i1_o\")"]);
+}
+
 const SUMS: &str = "
     let A = tensor([9, 30]);
     let y = sum(A, [2]);
@@ -133,6 +144,24 @@ fn partial_results_need_a_policy() {
     );
     let integers = SUMS.replace("[9, 30]", "[9, 30], \"i64\"");
     legal(&integers, &[factored]);
+}
+
+/// Between the rows that a step leaves out, nothing is combined.
+#[test]
+fn partial_results_of_every_second_row() {
+    let rows = |range: &str| {
+        format!(
+            "let A = tensor([9, 30], \"i64\");
+             let y = eq(vsum(vat(A, [i, k]), [k]), [i], #{{i: {range}}});
+             let l = build(y).interchange(\"i\", \"k\");"
+        )
+    };
+    for range in ["0..9 by 2", "3..9 by 3", "8..9", "2..7"] {
+        legal(
+            &rows(range),
+            &["l.rfactor(\"k\")", "l.rfactor(\"k\").parallelize(\"k\")"],
+        );
+    }
 }
 
 #[test]

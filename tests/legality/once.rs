@@ -127,3 +127,25 @@ fn tails_run_once() {
         "{overlap}"
     );
 }
+
+/// Nests that execute nothing leave their assignments out, wherever they are in the list.
+#[test]
+fn empty_nests_in_lists() {
+    let script = "
+        let A = tensor([4]);
+        let B = eq(vmul(A, 2, [[i], ]), [i]);
+        let C = eq(vmul(B, 2, [[i], ]), [i]);
+        let D = eq(vmul(C, 2, [[i], ]), [i]);
+    ";
+    let all = ["build(B)", "build(C)", "build(D)"].map(|built| nest(script, built));
+    assert_eq!(check(&all, Reductions::Strict), Verdict::Legal);
+    for which in 0..all.len() {
+        let mut nests = all.clone();
+        nests[which] = nests[which].with_trees(Vec::new());
+        let verdict = check(&nests, Reductions::Strict);
+        assert!(
+            matches!(verdict, Verdict::Illegal(_)),
+            "{which}: {verdict:?}"
+        );
+    }
+}

@@ -359,6 +359,8 @@ pub fn step(nest: &Nest, chosen: &Move) -> Result<Nest, Error> {
             call(nest, &PREFETCH, args)
         }
         Move::Annotate(l) => call(nest, &ANNOTATE, [pick(l), word("for (;;) // \"x\" * 2")]),
+        // Loops may initialize what loops before or after them update, in another order.
+        Move::FuseInner(_) if initializes_inside(nest.trees(), 0) => Ok(nest.clone()),
         Move::FuseInner(level) => call(
             nest,
             &FUSE_INNER,

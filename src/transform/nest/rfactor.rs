@@ -251,6 +251,17 @@ fn scope(nest: &Nest, update: &Use, depth: usize) -> Option<(usize, Vec<Side>)> 
     Some((depth, region))
 }
 
+/// How far the elements of an index are apart, if only `l` moves it, upwards from the `low` of the
+/// box.
+fn stride(index: &Affine, l: &Loop, low: &Affine) -> Option<i64> {
+    let [lower] = &l.range.lower[..] else {
+        return None;
+    };
+    let first = index.substitute(&|name| (*name == l.name).then(|| lower.clone()));
+    let apart = index.coefficient(&l.name).checked_mul(l.range.step)?;
+    (first == *low && apart > 0).then_some(apart)
+}
+
 /// The local tensor of partial results.
 struct Partials {
     local: Tensor,
@@ -322,7 +333,9 @@ impl Partials {
             let of = loops.iter().rev().find(|l| own.mentions(&l.name));
             let name = names.number(of.map_or(&l.name, |l| &l.name));
             index.push(Affine::iterator(name.clone()));
-            ranges.push((name, side.offsets.shifted(&side.low)));
+            let step = of.and_then(|l| stride(own, l, &side.low)).unwrap_or(1);
+            let range = side.offsets.shifted(&side.low);
+            ranges.push((name, Range { step, ..range }));
         }
         let own = self.index(Affine::iterator(slot), &index);
         let mut tree = Tree::Stmt(Arc::new(Stmt {
