@@ -16,6 +16,8 @@ use super::reroll::Reroll;
 use super::sequence;
 use super::verdict::{Undecided, Verdict};
 use super::violation::Violation;
+use crate::analysis::outside::{Outside, first_outside};
+use crate::analysis::shape::Mismatch;
 use crate::ir::{BinaryOp, Nest, Tree};
 use crate::poly;
 
@@ -78,14 +80,39 @@ fn decide(nests: &[Nest], reductions: Reductions) -> Verdict {
     let reassociates = |a: usize| reassociates(&program, a, reductions);
     let in_sequence = in_sequence(&program, nests, &|p| sequence::violation(p, &reassociates));
     if let Ok(Some(violation)) = in_sequence {
+        let leaves = matches!(violation, Violation::Extra { .. });
+        let outside = outside(nests).filter(|_| leaves);
+        let violation = outside.map_or(violation, |(nest, outside)| Violation::Outside {
+            nest,
+            outside,
+        });
         return Verdict::Illegal(Box::new(violation));
     }
     // What is certain counts more than what is not known.
     match (concurrent(&program, nests), in_sequence) {
         (Ok(Some(violation)), _) => Verdict::Illegal(Box::new(violation)),
         (_, Err(undecided)) | (Err(undecided), _) => Verdict::Undecided(undecided),
-        (Ok(None), Ok(_)) => Verdict::Legal,
+        (Ok(None), Ok(_)) => match outside(nests) {
+            None => Verdict::Legal,
+            Some((
+                nest,
+                Outside {
+                    why: Mismatch::Unclear { .. },
+                    text,
+                },
+            )) => Verdict::Undecided(Undecided::Outside { nest, text }),
+            Some((nest, outside)) => {
+                Verdict::Illegal(Box::new(Violation::Outside { nest, outside }))
+            }
+        },
     }
+}
+
+/// The first access that leaves its tensor, and the nest that it is in. Values tell nothing of
+/// those of local tensors, and of what nobody reads.
+pub(super) fn outside(nests: &[Nest]) -> Option<(usize, Outside)> {
+    let mut nests = nests.iter().enumerate();
+    nests.find_map(|(k, nest)| Some((k, first_outside(nest.trees())?)))
 }
 
 /// What is wrong with a program that runs `nests`, as `ask` says of programs: piece by piece where

@@ -4,7 +4,7 @@
 //! one after the other does not depend on their parallel and vector loops, nor whether a
 //! loop is independent on how the others are marked.
 
-use super::check::{OPERATIONS, Reductions, in_sequence, known, reassociates};
+use super::check::{OPERATIONS, Reductions, in_sequence, known, outside, reassociates};
 use super::concurrent::{Marked, is_independent, marked};
 use super::directions::Directions;
 use super::inplace::Run;
@@ -147,7 +147,7 @@ impl<'a> Judge<'a> {
     fn in_sequence(&self, program: &Program, variant: &[Nest]) -> Result<bool, Undecided> {
         let reassociates = |a: usize| reassociates(program, a, self.reductions);
         let wrong = |piece: &Program| Ok((!sequence::holds(piece, &reassociates)?).then_some(()));
-        Ok(in_sequence(program, variant, &wrong)?.is_none())
+        Ok(in_sequence(program, variant, &wrong)?.is_none() && outside(variant).is_none())
     }
 }
 

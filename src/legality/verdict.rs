@@ -43,6 +43,14 @@ pub enum Undecided {
         /// The loop.
         name: Name,
     },
+    /// An access may leave its tensor.
+    #[error("it is not clear whether `{text}` stays inside its tensors in all iterations")]
+    Outside {
+        /// The nest, counted from 0.
+        nest: usize,
+        /// The statement or fill.
+        text: String,
+    },
     /// Values pass through too many copies.
     #[error("a value is copied more often than is followed")]
     Copied,
@@ -119,7 +127,7 @@ impl Undecided {
     /// The nest that is asked about, counted from 0, if it is one.
     pub fn nest(&self) -> Option<usize> {
         match self {
-            Undecided::Budget { nest, .. } => Some(*nest),
+            Undecided::Budget { nest, .. } | Undecided::Outside { nest, .. } => Some(*nest),
             _ => None,
         }
     }
@@ -148,6 +156,7 @@ impl Undecided {
             Undecided::Unknown { .. }
             | Undecided::Rewritten { .. }
             | Undecided::Stepped { .. }
+            | Undecided::Outside { .. }
             | Undecided::Copied => Some(
                 "let `teml check --exhaustive` execute every instance, and say why the nest is right \
                  with `assume(nest, why)`",

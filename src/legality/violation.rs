@@ -1,5 +1,6 @@
 //! What is wrong with nests, told with two iterations.
 
+use crate::analysis::outside::Outside;
 use crate::ir::Name;
 use std::fmt;
 
@@ -49,6 +50,13 @@ pub enum Violation {
         found: String,
         /// What it should hold.
         expected: String,
+    },
+    /// An access leaves its tensor.
+    Outside {
+        /// The nest, counted from 0.
+        nest: usize,
+        /// Which access, and when.
+        outside: Outside,
     },
     /// Only the order of a reduction is another one: this shows it.
     Reassociated(Box<Violation>),
@@ -140,6 +148,7 @@ impl Violation {
             Violation::Missing { .. }
             | Violation::Extra { .. }
             | Violation::Operand { .. }
+            | Violation::Outside { .. }
             | Violation::Result { .. } => Vec::new(),
             Violation::Twice { at: [first, _], .. } => first
                 .iteration
@@ -157,6 +166,7 @@ impl Violation {
         match self {
             Violation::Missing { .. } | Violation::Extra { .. } | Violation::Result { .. } => None,
             Violation::Reassociated(violation) => violation.nest(),
+            Violation::Outside { nest, .. } => Some(*nest),
             Violation::Operand { reader, .. } => Some(reader.at.nest),
             Violation::Twice { at: [first, _], .. } => Some(first.nest),
             Violation::Reversed { dependence, .. } | Violation::Concurrent { dependence, .. } => {
@@ -188,6 +198,9 @@ impl Violation {
                 reader, element, ..
             } => format!("`{}` gets a wrong value from {element}", reader.text),
             Violation::Result { element, .. } => format!("{element} is wrong in the end"),
+            Violation::Outside { outside, .. } => {
+                format!("`{}` leaves a tensor: {}", outside.text, outside.why)
+            }
             Violation::Concurrent {
                 by,
                 parallel,
@@ -207,7 +220,9 @@ impl Violation {
     /// The two statements that show it, on lines of their own.
     pub fn explanation(&self) -> Vec<String> {
         match self {
-            Violation::Missing { .. } | Violation::Extra { .. } => Vec::new(),
+            Violation::Missing { .. } | Violation::Extra { .. } | Violation::Outside { .. } => {
+                Vec::new()
+            }
             Violation::Reassociated(violation) => violation.explanation(),
             Violation::Twice {
                 at: [first, again], ..

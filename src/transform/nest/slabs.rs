@@ -117,6 +117,7 @@ pub fn slabs(
         cut.range.lower.push(start);
 
         let inside = &loops[around.len() - 1..position.len() - 1];
+        inside.iter().try_for_each(|l| check_step(nest, l))?;
         let band = [&slab].into_iter().chain(inside.iter().map(|l| &***l));
         let band: Vec<&Loop> = band.chain([&cut]).collect();
         let own = project::ranges(&band, &boxes).map_err(|division| {
