@@ -30,6 +30,8 @@ struct Data {
     spent: Arc<[Name]>,
     /// Where the nest is a part of another one: the loops around it, without their bodies.
     context: Arc<[Loop]>,
+    /// The names of loops and local tensors beside it there.
+    beside: Arc<[Name]>,
 }
 
 /// A part of a definition: assignments that follow each other, and the loops that `build` made for
@@ -130,12 +132,14 @@ impl Nest {
             assumption: None,
             spent: Arc::new([]),
             context: Arc::new([]),
+            beside: Arc::new([]),
         }))
     }
 
-    /// The part of the nest that `trees` are, below the loops `outer`; it has taken no steps.
+    /// The part of the nest that `trees` are, below the loops `outer`, with the names `beside` in
+    /// use elsewhere; it has taken no steps.
     #[must_use]
-    pub fn part(&self, trees: Vec<Tree>, outer: &[&Loop]) -> Nest {
+    pub fn part(&self, trees: Vec<Tree>, outer: &[&Loop], beside: Vec<Name>) -> Nest {
         let bare = |l: &Loop| Loop {
             body: Vec::new(),
             ..l.clone()
@@ -150,12 +154,18 @@ impl Nest {
             assumption: self.0.assumption.clone(),
             spent: self.0.spent.clone(),
             context: self.0.context.iter().cloned().chain(outer).collect(),
+            beside: self.0.beside.iter().cloned().chain(beside).collect(),
         }))
     }
 
     /// The loops around the nest, if it is a part of another one; their bodies are left out.
     pub fn context(&self) -> &[Loop] {
         &self.0.context
+    }
+
+    /// The names of loops and local tensors beside the nest, if it is a part of another one.
+    pub fn beside(&self) -> &[Name] {
+        &self.0.beside
     }
 
     /// The trees of the outermost sequence.
@@ -292,6 +302,7 @@ impl Nest {
             assumption: self.0.assumption.clone().or(other.0.assumption.clone()),
             spent: self.0.spent.iter().chain(other.spent()).cloned().collect(),
             context: self.0.context.clone(),
+            beside: self.0.beside.clone(),
         }))
     }
 

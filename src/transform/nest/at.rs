@@ -19,7 +19,8 @@
 //! ```
 //!
 //! `at(nest, loop, steps)`: `steps` is a function of a nest, or the path of another nest. It gets
-//! the loop as a nest whose levels count from that loop. The result replaces the loop.
+//! the loop as a nest whose levels count from that loop. The result replaces the loop. What the
+//! steps make has names that are free in all of the nest.
 //!
 //! Legal when the steps are legal.
 //!
@@ -59,7 +60,19 @@ pub fn focus(nest: &Nest, reference: &LoopRef) -> Result<Nest, Error> {
     let loops = chain(nest, &position);
     let outer: Vec<&Loop> = loops[..position.len() - 1].iter().map(|l| &***l).collect();
     let tree = crate::ir::Tree::Loop(loops[position.len() - 1].clone());
-    Ok(nest.part(vec![tree], &outer))
+    let part = nest.part(vec![tree], &outer, Vec::new());
+    let mut known: Vec<Name> = names(&part);
+    known.extend(outer.iter().map(|l| l.name.clone()));
+    let mut beside = names(nest);
+    beside.retain(|name| !known.contains(name));
+    Ok(nest.part(part.trees().to_vec(), &outer, beside))
+}
+
+/// The names of loops and local tensors in a nest.
+fn names(nest: &Nest) -> Vec<Name> {
+    let loops = nest.loops().into_iter().map(|(_, l)| l.name.clone());
+    let locals = nest.locals().into_iter().filter_map(|t| t.name().cloned());
+    loops.chain(locals).collect()
 }
 
 /// The nest with `steps` applied to one loop.

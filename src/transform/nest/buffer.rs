@@ -219,7 +219,8 @@ pub(super) fn free_names(nest: &Nest, of: &Name, words: &[&str], rank: usize) ->
     let tensors = nest.tensors().into_iter();
     let tensors = tensors.chain(nest.locals().into_iter().cloned());
     let tensors = tensors.filter_map(|t| t.name().cloned());
-    let taken: HashSet<Name> = loops.chain(around).chain(tensors).collect();
+    let beside = nest.beside().iter().cloned();
+    let taken: HashSet<Name> = loops.chain(around).chain(tensors).chain(beside).collect();
     let is_free = |name: &Name| {
         let mut loops = (1..=rank).map(|d| name.derived(d));
         !taken.contains(name) && !loops.any(|l| taken.contains(&l))

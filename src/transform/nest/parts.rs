@@ -21,7 +21,8 @@ impl Names<'_> {
         let inside = nest.loops();
         let around = nest.context().iter();
         let loops = inside.iter().map(|(_, l)| *l).chain(around);
-        let taken = loops.map(|l| l.name.clone()).collect();
+        let taken = loops.map(|l| l.name.clone());
+        let taken = taken.chain(nest.beside().iter().cloned()).collect();
         Names { nest, taken }
     }
 
