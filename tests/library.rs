@@ -99,6 +99,14 @@ fn the_page_lists_every_function() {
 }
 
 #[test]
+fn files_are_short() {
+    for (_, file) in files() {
+        let lines = fs::read_to_string(&file).unwrap().lines().count();
+        assert!(lines <= 250, "{} has {lines} lines", file.display());
+    }
+}
+
+#[test]
 fn every_function_has_a_comment_or_is_internal() {
     for (_, file) in files() {
         let text = fs::read_to_string(file).unwrap();

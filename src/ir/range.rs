@@ -100,23 +100,22 @@ impl Range {
         }
     }
 
-    /// The range with iterators in its bounds replaced. Equal bounds fall together, and of
-    /// several constants only the one that counts stays.
+    /// The range with iterators in its bounds replaced. Of several bounds that differ by a constant
+    /// only the one that counts stays.
     #[must_use]
     pub fn substitute(&self, map: &dyn Fn(&Name) -> Option<Affine>) -> Range {
-        let replace = |bounds: &[Affine], tighter: fn(i64, i64) -> i64| {
+        let replace = |bounds: &[Affine], tighter: fn(i64, i64) -> i64| -> Vec<Affine> {
             let bounds: Vec<Affine> = bounds.iter().map(|b| b.substitute(map)).collect();
-            let constants = bounds.iter().filter_map(Affine::as_constant);
-            let tightest = constants.reduce(tighter);
-            let mut result: Vec<Affine> = Vec::with_capacity(bounds.len());
-            for bound in bounds {
-                if (bound.as_constant().is_none() || bound.as_constant() == tightest)
-                    && !result.contains(&bound)
-                {
-                    result.push(bound);
-                }
-            }
-            result
+            let counts = |(k, bound): &(usize, &Affine)| {
+                let mut others = bounds.iter().enumerate();
+                !others.any(|(other, b)| match b.minus(bound).as_constant() {
+                    Some(0) => other < *k,
+                    Some(apart) => tighter(apart, 0) == apart,
+                    None => false,
+                })
+            };
+            let binding = bounds.iter().enumerate().filter(counts);
+            binding.map(|(_, bound)| bound.clone()).collect()
         };
         Range {
             lower: replace(&self.lower, i64::max),
