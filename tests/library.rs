@@ -98,6 +98,18 @@ fn the_page_lists_every_function() {
     assert_eq!(found, expected, "TEML_BLESS=1 writes it anew");
 }
 
+/// Steps say what they made, and accesses and bounds what is in them: no text is taken apart.
+#[test]
+fn schedules_read_no_texts() {
+    for (namespace, file) in files() {
+        let text = fs::read_to_string(&file).unwrap();
+        for part in ["sub_string", "parse_int", "\"*"] {
+            let reads = namespace == "schedules::" && text.contains(part);
+            assert!(!reads, "{} has {part}", file.display());
+        }
+    }
+}
+
 #[test]
 fn files_are_short() {
     for (_, file) in files() {

@@ -147,7 +147,8 @@ pub(super) static BOUNDS: Function = Function {
 The range of a loop, as a map.
 
 `lower` and `upper` list its bounds as texts; the greatest lower and the least upper bound
-apply. `step` is its step, and `iterators` lists the loops that the bounds depend on.",
+apply. Where they are numbers, `first` is the first value and `end` the one after the last; else
+both are `()`. `step` is its step, and `iterators` lists the loops that the bounds depend on.",
     call: |call| {
         let nest = call.nest(0)?;
         let position = operations::position(call, &nest, 1)?;
@@ -164,6 +165,10 @@ apply. `step` is its step, and `iterators` lists the loops that the bounds depen
         let mut map = Map::new();
         map.insert("lower".into(), texts(&range.lower));
         map.insert("upper".into(), texts(&range.upper));
+        let (first, end) = range.as_constant().unzip();
+        let number = |n: Option<i64>| n.map_or(Dynamic::UNIT, Dynamic::from_int);
+        map.insert("first".into(), number(first));
+        map.insert("end".into(), number(end));
         map.insert("step".into(), range.step.into());
         map.insert("iterators".into(), depends.collect::<Array>().into());
         Ok(map.into())
@@ -179,8 +184,9 @@ The reads and writes of a nest, statement by statement, each with its write firs
 maps.
 
 `tensor` is the name of the tensor and `bytes` the size of an element. For each dimension,
-`index` has the index as a text and `loops` the list of the loops that move it. `write` says
-whether the access is a write. `update` says whether it is an update such as `+=`, which also
+`index` has the index as a text, `loops` the list of the loops that move it, `factors` a map from
+these to their factors, and `offsets` the number that is added: `2*i + j - 1` has the factors
+`#{i: 2, j: 1}` and the offset -1. `write` says whether the access is a write. `update` says whether it is an update such as `+=`, which also
 reads the element.",
     call: |call| {
         let nest = call.nest(0)?;
@@ -223,6 +229,14 @@ fn access(tensor: &Tensor, index: &[Affine], write: bool, update: bool) -> Dynam
     map.insert("loops".into(), loops.collect::<Array>().into());
     let texts = index.iter().map(|one| Dynamic::from(one.to_string()));
     map.insert("index".into(), texts.collect::<Array>().into());
+    let factors = index.iter().map(|one| -> Dynamic {
+        let terms = one.terms().iter();
+        let terms = terms.map(|(name, factor)| (name.as_str().into(), (*factor).into()));
+        terms.collect::<Map>().into()
+    });
+    map.insert("factors".into(), factors.collect::<Array>().into());
+    let offsets = index.iter().map(|one| Dynamic::from_int(one.offset()));
+    map.insert("offsets".into(), offsets.collect::<Array>().into());
     map.insert("write".into(), write.into());
     map.insert("update".into(), update.into());
     map.into()
