@@ -365,6 +365,17 @@ fn threads_share_products_in_place() {
     assert!(!shown.contains("parallel"), "{shown}");
 }
 
+/// A copy in front is not all that a nest does.
+#[test]
+fn threads_share_products_behind_copies() {
+    let declared = "let A = tensor([72, 72]); let B = tensor([68, 68, 68, 72]);
+         let C = einsum(\"ae,dcbe->dcba\", A, B);";
+    let schedule = "schedules::optimize(build(C), #{lanes: 8, threads: 2})";
+    let shown = nest(declared, schedule).to_string();
+    assert!(shown.contains("parallel for A_pack_"), "{shown}");
+    assert!(shown.contains("parallel for c"), "{shown}");
+}
+
 #[test]
 fn threads_share_the_tiles_of_few_batches() {
     for (batches, shared) in [(5, "parallel collapse(3) for b"), (8, "parallel for b")] {
