@@ -50,6 +50,11 @@ fn of_stmt(s: &Stmt, around: &[&Loop]) -> Option<Mismatch> {
     found
 }
 
+/// Whether a fill sets elements outside of its tensor in an iteration of the loops around it.
+pub fn leaves(fill: &Fill, around: &[&Loop]) -> bool {
+    matches!(of_fill(fill, around), Some(Mismatch::Leaves { .. }))
+}
+
 fn of_fill(fill: &Fill, around: &[&Loop]) -> Option<Mismatch> {
     let corner = |last: bool| -> Vec<Affine> {
         let sides = fill.region.iter();

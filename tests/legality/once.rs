@@ -12,6 +12,21 @@ const MATMUL: &str = "
     let l = build(C);
 ";
 
+/// The box of what an iteration uses may be larger than that.
+#[test]
+fn initializations_stay_inside() {
+    let script = "
+        let A = tensor([7, 2, 3]);
+        let R = sum(A, [3]);
+        let l = build(R).place_init(\"i2\").slabs(\"i1\", [\"i2\"], #{i1: 1}, 1);
+    ";
+    not_done(
+        script,
+        "l.place_init(\"i2_s\")",
+        "is not a box of constant size",
+    );
+}
+
 #[test]
 fn sums_begin_once() {
     let script = "

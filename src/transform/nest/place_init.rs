@@ -55,6 +55,7 @@ use super::place_inits::place_inits;
 use super::resolve::{body_of, chain, find_scope, tensor_name, with_body_of};
 use crate::analysis::bounds::Bounds;
 use crate::analysis::footprint::{Access, Use, footprint, uses};
+use crate::analysis::outside;
 use crate::analysis::position::{self, Position, splice};
 use crate::analysis::relative::{Inner, Relative, offset_form, relative};
 use crate::ir::{Affine, Fill, Loop, Name, Nest, Tree};
@@ -203,7 +204,9 @@ pub fn place_init(nest: &Nest, reference: &LoopRef, tensor: Option<&str>) -> Res
         sweep(nest, &placed, &loops, common),
     );
     let are_run = loops[common..].iter().all(|l| !l.range.is_never_entered());
-    if here != fill.region || before.is_none() || before != after || !are_run {
+    let around_it = nest.context().iter().chain(loops.iter().map(|l| &***l));
+    let leaves = outside::leaves(&placed, &around_it.collect::<Vec<_>>());
+    if here != fill.region || before.is_none() || before != after || !are_run || leaves {
         return Err(no_box(loops.last()));
     }
     for (fill, loops) in [(fill.as_ref(), &around), (&placed, &loops)] {
