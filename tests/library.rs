@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+use std::collections::HashMap;
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -98,7 +99,7 @@ fn the_page_lists_every_function() {
     assert_eq!(found, expected, "TEML_BLESS=1 writes it anew");
 }
 
-/// Steps say what they made, and accesses and bounds what is in them: no text is taken apart.
+/// Accesses and bounds have numbers: no schedule takes the text of an index apart.
 #[test]
 fn schedules_read_no_texts() {
     for (namespace, file) in files() {
@@ -106,6 +107,24 @@ fn schedules_read_no_texts() {
         for part in ["sub_string", "parse_int", "\"*"] {
             let reads = namespace == "schedules::" && text.contains(part);
             assert!(!reads, "{} has {part}", file.display());
+        }
+    }
+}
+
+/// Of two functions with one name and as many parameters, calls from other files get either.
+#[test]
+fn functions_have_names_of_their_own() {
+    let mut known: HashMap<(String, String, usize), PathBuf> = HashMap::new();
+    for (namespace, file) in files() {
+        let text = fs::read_to_string(&file).unwrap();
+        for line in text.lines().filter_map(|l| l.strip_prefix("fn ")) {
+            let (name, parameters) = line.split_once('(').unwrap();
+            let parameters = parameters.split(')').next().unwrap();
+            let count = parameters.split(',').filter(|p| !p.is_empty()).count();
+            let key = (namespace.clone(), name.to_owned(), count);
+            if let Some(other) = known.insert(key, file.clone()) {
+                panic!("{name} is in {} and in {}", other.display(), file.display());
+            }
         }
     }
 }

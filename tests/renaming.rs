@@ -2,9 +2,12 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+#[path = "properties/config.rs"]
+mod config;
 #[allow(dead_code)]
 mod dialog;
 
+use config::config;
 use dialog::string;
 use proptest::prelude::*;
 
@@ -75,7 +78,7 @@ fn sorted(plan: &str) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
+    #![proptest_config(config(12))]
 
     #[test]
     fn names_do_not_matter(names in Just(NAMES.to_vec()).prop_shuffle()) {

@@ -162,6 +162,52 @@ fn triangles_of_all_sizes_are_computed() {
     }
 }
 
+/// Blocks that do not divide the matrix, that are as large as it, and larger ones.
+#[test]
+fn factorizations_of_all_sizes_are_legal() {
+    let blocks = [
+        [4, 8, 16],
+        [8, 8, 8],
+        [1, 1, 1],
+        [2, 4, 4],
+        [1, 8, 8],
+        [3, 6, 12],
+    ];
+    for n in [1, 2, 7, 8, 9, 12, 16, 17, 25, 40] {
+        let texts = [
+            (
+                "cholesky",
+                format!(
+                    "for k in 0..{n}
+                       A[k][k] = sqrt(A[k][k])
+                       for i in k + 1..{n}
+                         A[i][k] /= A[k][k]
+                         for j in k + 1..i + 1
+                           A[i][j] -= A[i][k] * A[j][k]"
+                ),
+            ),
+            (
+                "lu",
+                format!(
+                    "for k in 0..{n}
+                       for i in k + 1..{n}
+                         A[i][k] /= A[k][k]
+                         for j in k + 1..{n}
+                           A[i][j] -= A[i][k] * A[k][j]"
+                ),
+            ),
+        ];
+        for ((name, text), [mr, nr, kc]) in texts.iter().flat_map(|t| blocks.map(|b| (t, b))) {
+            let declared = format!("let naive = nest(`f64 A[{n}][{n}]\n{text}`);");
+            let options = format!("#{{mr: {mr}, nr: {nr}, kc: {kc}, threads: 2}}");
+            let plan =
+                format!("{declared} let verdict = check(schedules::{name}(naive, {options}));");
+            let legal = dialog::string(&plan, "verdict.message");
+            assert_eq!(legal, "legal", "{name} {n} {options}");
+        }
+    }
+}
+
 #[test]
 fn products_of_all_sizes_are_computed() {
     let options = [

@@ -56,6 +56,17 @@ impl Bounds {
         self.0.get(name).copied()
     }
 
+    /// [`extent`] of a range, also where only the iterators around it make it one number.
+    pub fn extent(&self, range: &Range) -> Option<(Affine, i64)> {
+        extent(range).or_else(|| {
+            let ([lower], [upper]) = (&range.lower[..], &range.upper[..]) else {
+                return None;
+            };
+            let (least, most) = self.interval(&upper.minus(lower))?;
+            (least == most).then(|| (lower.clone(), most.max(0)))
+        })
+    }
+
     /// The least and greatest value of an index; `None` where it uses an unknown iterator.
     pub fn interval(&self, index: &Affine) -> Option<(i64, i64)> {
         index.interval(&|n| self.get(n))

@@ -30,7 +30,7 @@ struct Data {
     spent: Arc<[Name]>,
     /// Where the nest is a part of another one: the loops around it, without their bodies.
     context: Arc<[Loop]>,
-    /// The names of loops and local tensors beside it there.
+    /// The names that loops and local tensors elsewhere in that nest have.
     beside: Arc<[Name]>,
 }
 
@@ -163,7 +163,7 @@ impl Nest {
         &self.0.context
     }
 
-    /// The names of loops and local tensors beside the nest, if it is a part of another one.
+    /// The names that loops and local tensors have elsewhere, if the nest is a part of another one.
     pub fn beside(&self) -> &[Name] {
         &self.0.beside
     }

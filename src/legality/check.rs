@@ -80,12 +80,12 @@ fn decide(nests: &[Nest], reductions: Reductions) -> Verdict {
     let reassociates = |a: usize| reassociates(&program, a, reductions);
     let in_sequence = in_sequence(&program, nests, &|p| sequence::violation(p, &reassociates));
     if let Ok(Some(violation)) = in_sequence {
-        let leaves = matches!(violation, Violation::Extra { .. });
-        let outside = outside(nests).filter(|_| leaves);
-        let violation = outside.map_or(violation, |(nest, outside)| Violation::Outside {
-            nest,
-            outside,
-        });
+        // Where an iteration too many leaves a tensor, that says more.
+        let outside = match violation {
+            Violation::Extra { .. } => outside(nests).ok().flatten(),
+            _ => None,
+        };
+        let violation = outside.unwrap_or(violation);
         return Verdict::Illegal(Box::new(violation));
     }
     // What is certain counts more than what is not known.
@@ -93,26 +93,27 @@ fn decide(nests: &[Nest], reductions: Reductions) -> Verdict {
         (Ok(Some(violation)), _) => Verdict::Illegal(Box::new(violation)),
         (_, Err(undecided)) | (Err(undecided), _) => Verdict::Undecided(undecided),
         (Ok(None), Ok(_)) => match outside(nests) {
-            None => Verdict::Legal,
-            Some((
-                nest,
-                Outside {
-                    why: Mismatch::Unclear { .. },
-                    text,
-                },
-            )) => Verdict::Undecided(Undecided::Outside { nest, text }),
-            Some((nest, outside)) => {
-                Verdict::Illegal(Box::new(Violation::Outside { nest, outside }))
-            }
+            Ok(None) => Verdict::Legal,
+            Ok(Some(violation)) => Verdict::Illegal(Box::new(violation)),
+            Err(undecided) => Verdict::Undecided(undecided),
         },
     }
 }
 
-/// The first access that leaves its tensor, and the nest that it is in. Values tell nothing of
-/// those of local tensors, and of what nobody reads.
-pub(super) fn outside(nests: &[Nest]) -> Option<(usize, Outside)> {
-    let mut nests = nests.iter().enumerate();
-    nests.find_map(|(k, nest)| Some((k, first_outside(nest.trees())?)))
+/// The first access that leaves its tensor. The questions about values do not show it where the
+/// tensor is local, nor where nothing reads the value.
+pub(super) fn outside(nests: &[Nest]) -> Result<Option<Violation>, Undecided> {
+    for (nest, outside) in nests.iter().map(|n| first_outside(n.trees())).enumerate() {
+        match outside {
+            None => {}
+            Some(Outside {
+                why: Mismatch::Unclear { .. },
+                text,
+            }) => return Err(Undecided::Outside { nest, text }),
+            Some(outside) => return Ok(Some(Violation::Outside { nest, outside })),
+        }
+    }
+    Ok(None)
 }
 
 /// What is wrong with a program that runs `nests`, as `ask` says of programs: piece by piece where

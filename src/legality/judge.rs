@@ -147,7 +147,7 @@ impl<'a> Judge<'a> {
     fn in_sequence(&self, program: &Program, variant: &[Nest]) -> Result<bool, Undecided> {
         let reassociates = |a: usize| reassociates(program, a, self.reductions);
         let wrong = |piece: &Program| Ok((!sequence::holds(piece, &reassociates)?).then_some(()));
-        Ok(in_sequence(program, variant, &wrong)?.is_none() && outside(variant).is_none())
+        Ok(in_sequence(program, variant, &wrong)?.is_none() && outside(variant)?.is_none())
     }
 }
 

@@ -185,9 +185,9 @@ maps.
 
 `tensor` is the name of the tensor and `bytes` the size of an element. For each dimension,
 `index` has the index as a text, `loops` the list of the loops that move it, `factors` a map from
-these to their factors, and `offsets` the number that is added: `2*i + j - 1` has the factors
-`#{i: 2, j: 1}` and the offset -1. `write` says whether the access is a write. `update` says whether it is an update such as `+=`, which also
-reads the element.",
+these loops to their factors, and `offsets` the number that is added: `2*i + j - 1` has the
+factors `#{i: 2, j: 1}` and the offset -1. `write` says whether the access is a write. `update`
+says whether it is an update such as `+=`, which also reads the element.",
     call: |call| {
         let nest = call.nest(0)?;
         let mut found = Array::new();

@@ -19,8 +19,8 @@
 //! ```
 //!
 //! `at(nest, loop, steps)`: `steps` is a function of a nest, or the path of another nest. It gets
-//! the loop as a nest whose levels count from that loop. The result replaces the loop. New
-//! loops and buffers get names that are free in all of the nest.
+//! the loop as a nest whose levels count from that loop. The result replaces the loop.
+//! Buffers, and loops that steps number, get names that are free in all of the nest.
 //!
 //! Legal when the steps are legal.
 //!
@@ -31,7 +31,7 @@
 
 use super::resolve::{chain, find};
 use crate::analysis::position::splice;
-use crate::ir::{Loop, Name, Nest, Path};
+use crate::ir::{Loop, Name, Nest, Path, Tree};
 use crate::transform::trace::{NoTrace, replay};
 use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
 
@@ -59,13 +59,11 @@ pub fn focus(nest: &Nest, reference: &LoopRef) -> Result<Nest, Error> {
     let position = find(nest, reference, 1)?;
     let loops = chain(nest, &position);
     let outer: Vec<&Loop> = loops[..position.len() - 1].iter().map(|l| &***l).collect();
-    let tree = crate::ir::Tree::Loop(loops[position.len() - 1].clone());
-    let part = nest.part(vec![tree], &outer, Vec::new());
-    let mut known: Vec<Name> = names(&part);
-    known.extend(outer.iter().map(|l| l.name.clone()));
+    let trees = vec![Tree::Loop(loops[position.len() - 1].clone())];
+    let inside = names(&Nest::of_trees(trees.clone()));
     let mut beside = names(nest);
-    beside.retain(|name| !known.contains(name));
-    Ok(nest.part(part.trees().to_vec(), &outer, beside))
+    beside.retain(|name| !inside.contains(name));
+    Ok(nest.part(trees, &outer, beside))
 }
 
 /// The names of loops and local tensors in a nest.

@@ -46,7 +46,7 @@
 use super::parts::names;
 use super::resolve::{chain, find, not_constant};
 use super::stripmine::{Tail, stripmine};
-use crate::analysis::bounds;
+use crate::analysis::bounds::Bounds;
 use crate::analysis::position::splice;
 use crate::analysis::verify::{Invalid, MAX_TREES};
 use crate::ir::{Name, Nest, Tensor, Tree};
@@ -77,9 +77,12 @@ pub static UNROLL: Op = Op {
 /// As the header says.
 pub fn unroll(nest: &Nest, reference: &LoopRef) -> Result<Nest, Error> {
     let position = find(nest, reference, 1)?;
-    let l = chain(nest, &position)[position.len() - 1];
+    let loops = chain(nest, &position);
+    let l = loops[position.len() - 1];
     let refuse = |kind: ErrorKind| Error::from(kind).on(nest, [l.name.clone()]);
-    let (lower, extent) = bounds::extent(&l.range).ok_or_else(|| not_constant(nest, l))?;
+    let around = Bounds::around(nest, loops[..position.len() - 1].iter().map(|l| &***l));
+    let extent = around.extent(&l.range);
+    let (lower, extent) = extent.ok_or_else(|| not_constant(nest, l))?;
     let values = (0..extent).step_by(usize::try_from(l.range.step).unwrap_or(1));
     let body: usize = l.body.iter().map(Tree::size).sum();
     let copies = values.clone().count();
