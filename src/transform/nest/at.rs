@@ -19,8 +19,8 @@
 //! ```
 //!
 //! `at(nest, loop, steps)`: `steps` is a function of a nest, or the path of another nest. It gets
-//! the loop as a nest whose levels count from that loop. The result replaces the loop.
-//! Buffers, and loops that steps number, get names that are free in all of the nest.
+//! the loop as a nest whose levels count from that loop. The result replaces the loop. New
+//! buffers and numbered loops have names that are free in all of the nest.
 //!
 //! Legal when the steps are legal.
 //!
