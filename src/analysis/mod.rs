@@ -1,5 +1,5 @@
 //! Questions about trees, each answered in one place: shapes and ranges, positions, bounds,
-//! what comes later, what is touched, whether that is inside and what is set before it is read,
+//! what a nest computes, what comes later, what is touched, whether that is inside and what is set before it is read,
 //! well-formedness, counted work. Trees are only read here.
 
 mod mismatch;
@@ -7,6 +7,7 @@ mod solver;
 
 pub mod ahead;
 pub mod bounds;
+pub mod computation;
 pub mod count;
 pub mod digits;
 pub mod footprint;

@@ -1,8 +1,8 @@
 //! What scripts and the library ask of values and of the command line.
 
-use crate::analysis::position;
 use crate::analysis::shape::virtual_shape;
-use crate::ir::{Affine, Expr, Index, Name, Nest, Node, Program, Tensor, Tree};
+use crate::analysis::{computation, position};
+use crate::ir::{Affine, Expr, Index, Name, Nest, Node, Program, Tensor};
 use crate::lang::{self, Notation};
 use crate::script::call::{Call, Function, Parameter};
 use crate::script::fail::Failure;
@@ -190,31 +190,14 @@ factors `#{i: 2, j: 1}` and the offset -1. `write` says whether the access is a 
 says whether it is an update such as `+=`, which also reads the element.",
     call: |call| {
         let nest = call.nest(0)?;
-        let mut found = Array::new();
-        collect(nest.trees(), &mut found);
-        Ok(found.into())
+        let found = computation::accesses(nest.trees()).into_iter();
+        let found = found.map(|a| access(&a.tensor, &a.index, a.write, a.update));
+        Ok(found.collect::<Array>().into())
     },
 };
 
-fn collect(trees: &[Tree], found: &mut Array) {
-    for tree in trees {
-        match tree {
-            Tree::Loop(l) => collect(&l.body, found),
-            Tree::Stmt(s) => {
-                let target = access(&s.target, &s.index, true, s.update.is_some());
-                found.push(target);
-                s.value.for_each_access(&mut |tensor, index| {
-                    if let Index::At(index) = index {
-                        found.push(access(tensor, index, false, false));
-                    }
-                });
-            }
-            Tree::Fill(_) | Tree::Local(_) => {}
-        }
-    }
-}
-
-fn access(tensor: &Tensor, index: &[Affine], write: bool, update: bool) -> Dynamic {
+/// An access as a map.
+pub(super) fn access(tensor: &Tensor, index: &[Affine], write: bool, update: bool) -> Dynamic {
     let loops = index.iter().map(|one| -> Dynamic {
         let names = one
             .terms()

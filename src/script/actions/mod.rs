@@ -4,6 +4,7 @@ mod algebra;
 mod check;
 mod code;
 mod compare;
+mod computation;
 mod data;
 mod export;
 mod init;
@@ -123,6 +124,7 @@ pub static ACTIONS: &[&Function] = &[
     &look::DEPTH,
     &look::BOUNDS,
     &look::ACCESSES,
+    &computation::COMPUTATION,
     &look::PARAM,
     &look::VALUE,
     &look::WRONG,

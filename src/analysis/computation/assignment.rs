@@ -1,0 +1,140 @@
+//! One assignment in a perfect nest: its accesses, its loops and their trip counts.
+
+use super::Unlike;
+use crate::analysis::position;
+use crate::ir::{Affine, Index, Name, Nest, Tensor, Tree};
+
+/// A read or a write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// The tensor; it has a name.
+    pub tensor: Tensor,
+    /// One index for each dimension.
+    pub index: Vec<Affine>,
+    /// Whether the element is written.
+    pub write: bool,
+    /// Whether the write is an update such as `+=`, which also reads the element.
+    pub update: bool,
+}
+
+impl Access {
+    /// Whether the iterations of a loop touch different elements.
+    pub fn moves(&self, l: &Name) -> bool {
+        self.index.iter().any(|index| index.mentions(l))
+    }
+
+    /// Whether an iterator appears in the index of the last dimension.
+    pub fn is_in_rows(&self, l: &Name) -> bool {
+        self.index.last().is_some_and(|index| index.mentions(l))
+    }
+
+    /// Whether the iterations of a loop touch neighbors in memory: it moves the last index by 1 or
+    /// -1, and no other index.
+    pub fn has_unit_stride(&self, l: &Name) -> bool {
+        let Some((last, outer)) = self.index.split_last() else {
+            return false;
+        };
+        last.coefficient(l).abs() == 1 && outer.iter().all(|index| !index.mentions(l))
+    }
+
+    /// Whether it touches the same element as another access in each iteration.
+    pub fn is_same_element(&self, other: &Access) -> bool {
+        self.tensor.name() == other.tensor.name() && self.index == other.index
+    }
+}
+
+/// All reads and writes of trees, statement by statement, each with its write first.
+pub fn accesses(trees: &[Tree]) -> Vec<Access> {
+    let mut found = Vec::new();
+    let mut add = |tensor: &Tensor, index: &[Affine], write, update| {
+        found.push(Access {
+            tensor: tensor.clone(),
+            index: index.to_vec(),
+            write,
+            update,
+        });
+    };
+    position::walk(trees, &mut |_, _, tree| {
+        if let Tree::Stmt(s) = tree {
+            add(&s.target, &s.index, true, s.update.is_some());
+            s.value.for_each_access(&mut |tensor, index| {
+                if let Index::At(index) = index {
+                    add(tensor, index, false, false);
+                }
+            });
+        }
+    });
+    found
+}
+
+/// One assignment in a perfect nest whose bounds are numbers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Assignment {
+    /// The element that is assigned.
+    pub target: Access,
+    /// What the value reads, in the order of the text.
+    pub reads: Vec<Access>,
+    /// The loops, outermost first, and their trip counts.
+    pub loops: Vec<(Name, i64)>,
+}
+
+impl Assignment {
+    /// The assignment of a nest.
+    ///
+    /// # Errors
+    /// There are several, the nest branches, a bound depends on other loops, a loop has a step, or
+    /// the value reads other elements of the tensor that is assigned.
+    pub fn of(nest: &Nest) -> Result<Assignment, Unlike> {
+        let mut all = accesses(nest.trees()).into_iter();
+        let target = all.next().ok_or(Unlike::NoAssignment)?;
+        let reads: Vec<Access> = all.collect();
+        if reads.iter().any(|a| a.write) {
+            return Err(Unlike::SeveralAssignments);
+        }
+        let chain = position::chain(nest, &position::deepest_level(nest));
+        if chain.len() != nest.loops().len() {
+            return Err(Unlike::Imperfect);
+        }
+        let loops: Result<_, Unlike> = chain.iter().map(|l| trip_count(l)).collect();
+        let recurs =
+            |a: &&Access| a.tensor.name() == target.tensor.name() && a.index != target.index;
+        if let Some(read) = reads.iter().find(recurs) {
+            return Err(Unlike::ReadsItself(read.tensor.label().to_owned()));
+        }
+        Ok(Assignment {
+            loops: loops?,
+            target,
+            reads,
+        })
+    }
+
+    /// All accesses, the write first.
+    pub fn accesses(&self) -> impl Iterator<Item = &Access> {
+        std::iter::once(&self.target).chain(&self.reads)
+    }
+
+    /// The trip count of a loop; 1 for a name that is none.
+    pub fn trip_count(&self, l: &Name) -> i64 {
+        let found = self.loops.iter().find(|(name, _)| name == l);
+        found.map_or(1, |(_, count)| *count)
+    }
+
+    /// The loops that do not move what is assigned, outermost first.
+    pub fn sums(&self) -> Vec<Name> {
+        let names = self.loops.iter().map(|(name, _)| name);
+        names.filter(|l| !self.target.moves(l)).cloned().collect()
+    }
+
+    /// How many iterations the loops have together that move an access.
+    pub fn footprint(&self, access: &Access) -> i64 {
+        let moving = self.loops.iter().filter(|(l, _)| access.moves(l));
+        moving.fold(1, |all, (_, count)| all.saturating_mul(*count))
+    }
+}
+
+fn trip_count(l: &crate::ir::Loop) -> Result<(Name, i64), Unlike> {
+    match l.range.as_constant() {
+        Some((first, end)) if l.range.step == 1 => Ok((l.name.clone(), (end - first).max(0))),
+        _ => Err(Unlike::NoNumbers(l.name.clone())),
+    }
+}
