@@ -4,7 +4,7 @@
 use criterion::{Criterion, criterion_group, criterion_main};
 use std::hint::black_box;
 use std::process::Command;
-use teml::script::{Mode, Session, Workbench};
+use teml::script::{Session, Workbench};
 
 const STEPS: &str = "
     let A = tensor([64, 64]);
@@ -47,7 +47,7 @@ fn ten_thousand_statements(c: &mut Criterion) {
     group.bench_function("10,648 statements", |b| {
         b.iter(|| {
             let workbench = Workbench {
-                mode: Mode::Emit,
+                runner: std::sync::Arc::new(teml::trial::Emit),
                 ..Workbench::default()
             };
             let session = Session::new(Box::new(std::io::sink()), workbench);

@@ -9,13 +9,15 @@ use output::{print, say};
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use teml::bench::{self, Script};
 use teml::diag;
 use teml::machine::{Machine, Speed};
 use teml::runtime::{Control, RuntimeError};
-use teml::script::{Mode, ScriptError, Session, Workbench};
+use teml::script::{ScriptError, Session, Workbench};
+use teml::trial::{Check, Emit};
 
 fn main() -> ExitCode {
     let command = match Cli::try_parse() {
@@ -130,7 +132,7 @@ fn run(file: &Path, settings: Settings, limits: &Limits, allow_write: Vec<PathBu
 fn emit(file: &Path, output: Option<&Path>, settings: Settings, team: &Team) -> ExitCode {
     let workbench = Workbench {
         control: of_team(team),
-        mode: Mode::Emit,
+        runner: Arc::new(Emit),
         parameters: settings.set.into(),
         size: settings.size,
         ..Workbench::default()
@@ -169,7 +171,7 @@ fn emit(file: &Path, output: Option<&Path>, settings: Settings, team: &Team) -> 
 fn check(file: &Path, exhaustive: bool, settings: Settings, team: &Team) -> ExitCode {
     let workbench = Workbench {
         control: of_team(team),
-        mode: Mode::Check { exhaustive },
+        runner: Arc::new(Check { exhaustive }),
         parameters: settings.set.into(),
         size: settings.size,
         ..Workbench::default()

@@ -9,8 +9,9 @@
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use teml::script::{Mode, Session, Size, Workbench};
-use teml::trial;
+use std::sync::Arc;
+use teml::script::{Session, Size, Workbench};
+use teml::trial::{self, Collect};
 
 const KERNELS: [&str; 10] = [
     "mm", "tmm", "bmm", "gconv", "mttkrp", "sddmm", "interp", "helm", "blur", "coars",
@@ -23,7 +24,7 @@ fn bundle(kernel: &str, directory: &Path) {
         _ => Size::Mini,
     };
     let workbench = Workbench {
-        mode: Mode::Collect,
+        runner: Arc::new(Collect),
         size,
         ..Workbench::default()
     };
@@ -35,9 +36,9 @@ fn bundle(kernel: &str, directory: &Path) {
     if let Err(error) = session.run_file(&script) {
         panic!("{}", error.render(false));
     }
-    let contests = session.shared().lock().workbench.contests.clone();
+    let contests = session.shared().lock().workbench.kept.contests.clone();
     let contest = contests.last().unwrap();
-    let files = trial::export(&contest.candidates, &contest.inputs, &contest.settings);
+    let files = trial::export(&contest.variants, &contest.inputs, &contest.settings);
     for file in files.unwrap() {
         std::fs::write(directory.join(&file.name), &file.contents).unwrap();
     }

@@ -5,9 +5,11 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::Arc;
 use teml::ir::Nest;
-use teml::script::{Mode, Session, Size, Workbench};
+use teml::script::{Session, Size, Workbench};
 use teml::transform::trace;
+use teml::trial::Emit;
 
 /// The names of all scripts.
 fn scripts() -> Vec<String> {
@@ -98,7 +100,7 @@ fn what_every_script_emits_compiles_without_warnings() {
 /// The nests that a script compares, and those from which they were made.
 fn nests(script: &str) -> Vec<Nest> {
     let workbench = Workbench {
-        mode: Mode::Emit,
+        runner: Arc::new(Emit),
         size: Size::Mini,
         ..Workbench::default()
     };
@@ -109,7 +111,7 @@ fn nests(script: &str) -> Vec<Nest> {
         panic!("{}", error.render(false));
     }
     let mut found: Vec<Nest> = Vec::new();
-    for nest in session.shared().lock().workbench.nests.drain(..) {
+    for nest in session.shared().lock().workbench.kept.nests.drain(..) {
         let before = (1..).map_while(|steps| trace::undo(&nest, steps).ok());
         let all = before.chain([nest.clone()]);
         found.extend(all.filter(|n| !found.contains(n)).collect::<Vec<_>>());

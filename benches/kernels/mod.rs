@@ -3,7 +3,7 @@
 use std::path::Path;
 use teml::ir::Nest;
 use teml::legality::Reductions;
-use teml::script::{Mode, ScriptError, Session, Workbench};
+use teml::script::{ScriptError, Session, Workbench};
 
 /// The name of a script, what it builds and compares at its full size, in order, and what it says
 /// about reductions.
@@ -54,7 +54,7 @@ pub fn others() -> [Built; 2] {
 
 fn run(name: &'static str, script: impl FnOnce(&mut Session) -> Result<(), ScriptError>) -> Built {
     let workbench = Workbench {
-        mode: Mode::Emit,
+        runner: std::sync::Arc::new(teml::trial::Emit),
         ..Workbench::default()
     };
     let run = Session::new(Box::new(std::io::sink()), workbench).and_then(|mut session| {
@@ -69,8 +69,6 @@ fn run(name: &'static str, script: impl FnOnce(&mut Session) -> Result<(), Scrip
         }
     };
     let shared = session.shared().lock();
-    let Workbench {
-        nests, settings, ..
-    } = &shared.workbench;
-    (name, nests.clone(), settings.reductions)
+    let Workbench { kept, settings, .. } = &shared.workbench;
+    (name, kept.nests.clone(), settings.reductions)
 }

@@ -3,7 +3,7 @@
 use super::Task;
 use super::results::Absent;
 use crate::script::{Session, Size};
-use crate::trial::{Candidate, Contest};
+use crate::trial::{Contest, Variant};
 
 /// What readers of a column of these baselines have to know.
 pub(super) const NOTE: &str = "pluto and pluto_best are teml's implementation of Pluto's algorithm. \
@@ -32,10 +32,10 @@ pub(super) fn with(
     say: &dyn Fn(&str),
 ) -> Task {
     let (mut absent, mut notes) = (Vec::new(), Vec::new());
-    let first = contest.candidates.first().cloned();
+    let first = contest.variants.first().cloned();
     let mut place = 1;
     for name in baselines(size).iter().copied() {
-        if contest.candidates.iter().any(|c| c.label == name) {
+        if contest.variants.iter().any(|c| c.label == name) {
             continue;
         }
         say(name);
@@ -45,7 +45,7 @@ pub(super) fn with(
                 let own = nest.label().filter(|own| own.as_str() != name);
                 notes.extend(own.map(|own| format!("{name}: {own}")));
                 let (label, nests) = (name.to_owned(), vec![nest]);
-                contest.candidates.insert(place, Candidate { label, nests });
+                contest.variants.insert(place, Variant { label, nests });
                 place += 1;
                 continue;
             }

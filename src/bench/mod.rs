@@ -22,8 +22,9 @@ pub use table::{summary, table};
 
 use crate::machine::{self, Machine, Probes};
 use crate::runtime::{Budget, Compiler, Control, RuntimeError, Timing};
-use crate::script::{Mode, ScriptError, Session, Size, Workbench};
-use crate::trial::{Contest, Progress};
+use crate::script::{ScriptError, Session, Size, Workbench};
+use crate::trial::{Collect, Contest, Progress, Run};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What is to be measured.
@@ -223,7 +224,7 @@ impl Bench<'_> {
         let Bench { plan, control, .. } = self;
         let parameters = own.into_iter().chain(plan.parameters.iter().cloned());
         let workbench = Workbench {
-            mode: Mode::Collect,
+            runner: Arc::new(Collect),
             control: control.clone(),
             parameters: parameters.collect::<Vec<_>>().into(),
             size: plan.size,
@@ -247,8 +248,8 @@ impl Bench<'_> {
         let contests = {
             let mut state = session.shared().lock();
             // Baselines may measure.
-            state.workbench.mode = Mode::Run;
-            std::mem::take(&mut state.workbench.contests)
+            state.workbench.runner = Arc::new(Run);
+            std::mem::take(&mut state.workbench.kept.contests)
         };
         if contests.is_empty() {
             return Err(
@@ -327,8 +328,8 @@ fn interrupted(control: &Control) -> Result<(), RuntimeError> {
 
 /// The last variant alone.
 fn only_last(mut contest: Contest) -> Contest {
-    let last = contest.candidates.len().saturating_sub(1);
-    contest.candidates.drain(..last);
+    let last = contest.variants.len().saturating_sub(1);
+    contest.variants.drain(..last);
     contest
 }
 

@@ -5,7 +5,7 @@ use crate::codegen::Kernel;
 use crate::machine::{Machine, Rates};
 use crate::runtime::{Compiler, Options};
 use crate::script::Size;
-use crate::trial::{Entry, Peer, Ranking, Row, Work};
+use crate::trial::{Failed, Measured, Peer, Ranking, Work};
 use serde::Serialize;
 use std::time::{Duration, SystemTime};
 
@@ -190,24 +190,25 @@ impl Group {
     ) -> Group {
         let work = &ranking.work;
         let limit = limit(work, rates, machine.last_caches());
-        let rows = ranking.entries.iter().flat_map(|entry| &entry.row);
-        let first = rows.map(|row| row.timing.median).next();
-        let own = ranking.entries.len() - peers.len();
+        let first = ranking.measured().map(|row| row.timing.median).next();
+        let own = ranking.tried.len() - peers.len();
         let peer = |k: usize| k.checked_sub(own).and_then(|k| peers.get(k));
-        let line = |(k, entry): (usize, &Entry)| Line {
-            name: entry.label.clone(),
+        let line = |(k, tried): (usize, &Result<Measured, Failed>)| Line {
+            name: match tried {
+                Ok(row) => row.label.clone(),
+                Err(failed) => failed.label.clone(),
+            },
             peer: peer(k).is_some(),
-            why: entry.row.as_ref().err().map(|error| error.to_string()),
-            times: entry
-                .row
+            why: tried.as_ref().err().map(|failed| failed.error.to_string()),
+            times: tried
                 .as_ref()
                 .ok()
                 .map(|row| Times::new(row, work, &limit, first)),
-            proof: of_kernel(entry, |kernel| match peer(k) {
+            proof: of_kernel(tried, |kernel| match peer(k) {
                 Some(_) => String::new(),
                 None => kernel.proof.to_string(),
             }),
-            code: of_kernel(entry, Kernel::source),
+            code: of_kernel(tried, Kernel::source),
             compiled: peer(k).map_or(String::new(), |peer| {
                 let flags = peer.options.flags(&peer.compiler, peer.kernel.chooses());
                 let flags = peer.compiler.command_line(&flags);
@@ -221,7 +222,7 @@ impl Group {
             why: None,
             evidence: ranking.evidence.to_string(),
             flops: work.flops,
-            lines: ranking.entries.iter().enumerate().map(line).collect(),
+            lines: ranking.tried.iter().enumerate().map(line).collect(),
             limit,
             absent: Vec::new(),
             notes: Vec::new(),
@@ -229,9 +230,8 @@ impl Group {
     }
 }
 
-fn of_kernel(entry: &Entry, text: impl Fn(&Kernel) -> String) -> String {
-    entry
-        .row
+fn of_kernel(tried: &Result<Measured, Failed>, text: impl Fn(&Kernel) -> String) -> String {
+    tried
         .as_ref()
         .map_or(String::new(), |row| text(&row.kernel))
 }
@@ -262,7 +262,7 @@ fn limit(work: &Work, rates: &[Rates; 2], caches: u64) -> Option<Limit> {
 }
 
 impl Times {
-    fn new(row: &Row, work: &Work, limit: &Option<Limit>, first: Option<Duration>) -> Times {
+    fn new(row: &Measured, work: &Work, limit: &Option<Limit>, first: Option<Duration>) -> Times {
         let median = row.timing.median.as_secs_f64().max(1e-9);
         let first = first.map_or(median, |first| first.as_secs_f64());
         Times {

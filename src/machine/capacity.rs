@@ -5,7 +5,7 @@ use super::kernels;
 use super::memo::{forget, recall, remember};
 use super::{Machine, Region};
 use crate::runtime::{
-    self, Budget, Control, Data, Options, RuntimeError, Scalar, Timing, Variant, cache_directory,
+    self, Budget, Control, Data, Options, RuntimeError, Scalar, Timing, Workload, cache_directory,
     key_of_processor,
 };
 use serde::{Deserialize, Serialize};
@@ -89,7 +89,7 @@ impl Machine {
         let kernel = runtime::compile(&read, &Options::default(), control)?;
         let variant = |bytes: &u64| {
             let count = Scalar::Float((bytes / 8) as f64);
-            Variant {
+            Workload {
                 label: format!("reading {bytes} bytes"),
                 kernel: kernel.clone(),
                 data: vec![
@@ -102,7 +102,7 @@ impl Machine {
                 checked: None,
             }
         };
-        let variants: Vec<Variant> = sizes.iter().map(variant).collect();
+        let variants: Vec<Workload> = sizes.iter().map(variant).collect();
         let each = control.probe_time / variants.len() as u32;
         let budget = Budget {
             min_runs: 3,

@@ -9,7 +9,7 @@ use super::kernels;
 use super::memo::{forget, recall, remember};
 use crate::ir::Elem;
 use crate::runtime::{
-    self, Budget, Control, Data, Options, RuntimeError, Scalar, Variant, cache_directory,
+    self, Budget, Control, Data, Options, RuntimeError, Scalar, Workload, cache_directory,
     key_of_processor,
 };
 use serde::{Deserialize, Serialize};
@@ -70,7 +70,7 @@ fn probe(machine: &Machine, control: &Control) -> Result<Option<Region>, Runtime
     if loops.is_serial() {
         return Ok(None);
     }
-    let variant = |label: &str, kernel, threads| Variant {
+    let variant = |label: &str, kernel, threads| Workload {
         label: label.to_owned(),
         kernel,
         data: vec![Data::Unset, Data::Constant(Scalar::Float(0.5))],

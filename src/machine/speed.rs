@@ -6,7 +6,7 @@ use super::memo::{forget as forget_file, recall, remember};
 use crate::codegen::Kernel;
 use crate::ir::Elem;
 use crate::runtime::{
-    self, Budget, Compiler, Control, Data, Options, RuntimeError, Scalar, Timing, Variant,
+    self, Budget, Compiler, Control, Data, Options, RuntimeError, Scalar, Timing, Workload,
     cache_directory,
 };
 use serde::{Deserialize, Serialize};
@@ -117,7 +117,7 @@ pub fn forget(control: &Control) -> Result<(), RuntimeError> {
 /// do changes while others use it, too.
 pub struct Probes {
     /// What is to be measured.
-    pub variants: Vec<Variant>,
+    pub variants: Vec<Workload>,
     counts: [f64; 5],
 }
 
@@ -131,8 +131,8 @@ impl Probes {
         let arrays = Arrays::new(&machine, control.memory_for_probes());
         // Kernels that read the same array share its memory.
         let array = || Data::Constant(Scalar::Float(0.5));
-        let variant = |kernel: Kernel, inputs: Vec<Data>| -> Result<Variant, RuntimeError> {
-            Ok(Variant {
+        let variant = |kernel: Kernel, inputs: Vec<Data>| -> Result<Workload, RuntimeError> {
+            Ok(Workload {
                 label: kernel.symbol.clone(),
                 kernel: runtime::compile(&kernel, &Options::default(), control)?,
                 data: [Data::Unset].into_iter().chain(inputs).collect(),

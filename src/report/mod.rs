@@ -9,7 +9,7 @@ pub use moves::moves;
 pub use progress::Bar;
 
 use crate::legality::Proof;
-use crate::trial::{Outcome, Row};
+use crate::trial::{Measured, Ranking};
 use std::fmt::Write;
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ pub struct Growing {
     flops: f64,
     labels: Vec<String>,
     /// Rows that wait for others.
-    waiting: Vec<Row>,
+    waiting: Vec<Measured>,
     /// How many rows there are.
     count: usize,
     /// The median of the first one.
@@ -56,7 +56,7 @@ impl Growing {
     }
 
     /// The lines that a row adds to the table: none as long as others before it are not known.
-    pub fn add(&mut self, row: &Row) -> Vec<String> {
+    pub fn add(&mut self, row: &Measured) -> Vec<String> {
         self.waiting.push(row.clone());
         let mut lines = Vec::new();
         while let Some(label) = self.labels.get(self.count) {
@@ -95,25 +95,26 @@ impl Growing {
 }
 
 /// What has to be known of a table, below it.
-pub fn footer(outcome: &Outcome) -> String {
-    let runs = outcome.rows.iter().map(|r| r.timing.runs.len());
+pub fn footer(ranking: &Ranking) -> String {
+    let rows: Vec<&Measured> = ranking.measured().collect();
+    let runs = rows.iter().map(|r| r.timing.runs.len());
     let (fewest, most) = (runs.clone().min().unwrap_or(0), runs.max().unwrap_or(0));
     let runs = if fewest == most {
         fewest.to_string()
     } else {
         format!("{fewest} to {most}")
     };
-    let plural = if outcome.threads == 1 { "" } else { "s" };
+    let plural = if ranking.threads == 1 { "" } else { "s" };
     let mut text = format!(
         "checked: {}\ntimed: {runs} interleaved runs each, {} thread{plural} in parallel loops",
-        outcome.evidence, outcome.threads,
+        ranking.evidence, ranking.threads,
     );
-    text.push_str(&unproved(&outcome.rows));
+    text.push_str(&unproved(&rows));
     text
 }
 
 /// The variants that are not proved to be correct, and why not, a line for each reason.
-fn unproved(rows: &[Row]) -> String {
+fn unproved(rows: &[&Measured]) -> String {
     let mut reasons: Vec<(&Proof, Vec<&str>)> = Vec::new();
     let proofs = rows.iter().map(|row| (&row.kernel.proof, row));
     for (proof, row) in proofs.filter(|(proof, _)| **proof != Proof::Proved) {
@@ -128,7 +129,7 @@ fn unproved(rows: &[Row]) -> String {
     lines.collect()
 }
 
-fn cells(row: &Row, flops: f64, first: Duration) -> [String; 7] {
+fn cells(row: &Measured, flops: f64, first: Duration) -> [String; 7] {
     let median = row.timing.median.as_secs_f64();
     let rate = match flops > 0.0 && median > 0.0 {
         true => format!("{:.2}", flops / median / 1e9),
@@ -175,9 +176,9 @@ mod tests {
     use crate::codegen::Kernel;
     use crate::runtime::Timing;
 
-    fn row(label: &str, milliseconds: u64) -> Row {
+    fn row(label: &str, milliseconds: u64) -> Measured {
         let time = Duration::from_millis(milliseconds);
-        Row {
+        Measured {
             label: label.to_owned(),
             timing: Timing {
                 label: label.to_owned(),

@@ -31,7 +31,7 @@ fn alone() -> RwLockWriteGuard<'static, ()> {
 
 /// A kernel to be measured.
 #[derive(Clone, Debug)]
-pub struct Variant {
+pub struct Workload {
     /// What results call it.
     pub label: String,
     /// The kernel.
@@ -156,7 +156,7 @@ pub enum Event<'a> {
 /// [`RuntimeError`] for everything that a kernel or the system can do wrong, and
 /// [`RuntimeError::Unstable`] when the last output is not the checked one.
 pub fn measure(
-    variants: &[Variant],
+    variants: &[Workload],
     budget: &Budget,
     control: &Control,
 ) -> Result<Vec<Timing>, RuntimeError> {
@@ -169,7 +169,7 @@ pub fn measure(
 /// # Errors
 /// As [`measure`].
 pub fn measure_and_tell(
-    variants: &[Variant],
+    variants: &[Workload],
     budget: &Budget,
     control: &Control,
     tell: &mut dyn FnMut(Event<'_>),
@@ -178,7 +178,7 @@ pub fn measure_and_tell(
     let mut bench = Bench::new(control);
     let mut entrants = Vec::with_capacity(variants.len());
     for variant in variants {
-        let Variant { kernel, data, .. } = variant;
+        let Workload { kernel, data, .. } = variant;
         entrants.push(Entrant {
             variant,
             placed: bench.place(kernel, data, variant.threads, variant.apart)?,
@@ -207,7 +207,7 @@ pub fn measure_and_tell(
 
 /// A variant that takes its turns.
 struct Entrant<'a> {
-    variant: &'a Variant,
+    variant: &'a Workload,
     placed: Placed,
     runs: Vec<Duration>,
     /// Its times, once it has run for the last time and its output is known to be right.
@@ -280,7 +280,7 @@ impl Entrant<'_> {
     }
 }
 
-fn check(variant: &Variant, placed: &Placed) -> Result<(), RuntimeError> {
+fn check(variant: &Workload, placed: &Placed) -> Result<(), RuntimeError> {
     let Some(checked) = &variant.checked else {
         return Ok(());
     };

@@ -37,7 +37,7 @@ pub use compiler::Compiler;
 pub use control::Control;
 pub use data::{Data, Values};
 pub use error::RuntimeError;
-pub use measure::{Budget, Event, Timing, Variant, measure, measure_and_tell};
+pub use measure::{Budget, Event, Timing, Workload, measure, measure_and_tell};
 pub use npy::Array;
 pub use place::Place;
 pub use process::answer;

@@ -72,4 +72,4 @@ pub use places::Places;
 pub use session::Session;
 pub use state::{Shared, State};
 pub use values::{Index, show};
-pub use workbench::{Mode, Parameters, Size, Workbench};
+pub use workbench::{Parameters, Size, Workbench};

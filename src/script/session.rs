@@ -360,10 +360,10 @@ impl Session {
     }
 
     /// How many variants were checked, and how many of those are wrong, in
-    /// [`Mode::Check`](super::Mode::Check).
+    /// [`Check`](crate::trial::Check).
     pub fn checked(&self) -> (usize, usize) {
         let state = self.shared.lock();
-        (state.workbench.checked, state.workbench.wrong)
+        (state.workbench.kept.checked, state.workbench.kept.wrong)
     }
 
     /// The C that was generated: one translation unit with every kernel of `codegen`, or else of
@@ -372,7 +372,7 @@ impl Session {
         let state = self.shared.lock();
         let bench = &state.workbench;
         let kernels = match bench.generated.is_empty() {
-            true => &bench.compared,
+            true => &bench.kept.compared,
             false => &bench.generated,
         };
         (!kernels.is_empty()).then(|| codegen::unit(kernels))

@@ -1,35 +1,10 @@
 //! What `codegen`, `compare` and `init` of a session need and leave behind.
 
 use crate::codegen::Kernel;
-use crate::ir::Nest;
 use crate::runtime::Control;
-use crate::trial::{Contest, Inputs, Settings};
+use crate::trial::{Inputs, Kept, Run, Runner, Settings};
 use std::path::PathBuf;
-
-/// What becomes of generated code.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Mode {
-    /// It is compiled, checked and timed where the script asks for it.
-    #[default]
-    Run,
-    /// It is only collected: `compare` and `save` do nothing else.
-    Emit,
-    /// It is not generated where it would only be compiled: each variant is checked and told in a
-    /// line.
-    Check {
-        /// Whether its instances are executed, too, one by one.
-        exhaustive: bool,
-    },
-    /// What `compare` is given is collected, and nothing runs.
-    Collect,
-}
-
-impl Mode {
-    /// Whether anything reads what tensors hold.
-    pub fn needs_inputs(self) -> bool {
-        matches!(self, Mode::Run | Mode::Collect)
-    }
-}
+use std::sync::Arc;
 
 /// Which of the defaults of `param` hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -88,10 +63,10 @@ impl Parameters {
 }
 
 /// Where kernels are made and tried.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Workbench {
-    /// What becomes of code.
-    pub mode: Mode,
+    /// What becomes of variants.
+    pub runner: Arc<dyn Runner>,
     /// Limits, threads, and where to stop.
     pub control: Control,
     /// How variants are timed.
@@ -104,18 +79,28 @@ pub struct Workbench {
     pub inputs: Inputs,
     /// What `codegen` made, in order.
     pub generated: Vec<Kernel>,
-    /// What `compare`, `measure` and `run` were given, in order; collected in [`Mode::Emit`].
-    pub compared: Vec<Kernel>,
-    /// The nests of `compared`.
-    pub nests: Vec<Nest>,
-    /// What `compare` was given, in order; collected in [`Mode::Collect`].
-    pub contests: Vec<Contest>,
-    /// How many variants were checked in [`Mode::Check`].
-    pub checked: usize,
-    /// How many of those are wrong.
-    pub wrong: usize,
+    /// What the runner left behind.
+    pub kept: Kept,
     /// Where imported modules may write beside the working directory.
     pub allow_write: Vec<PathBuf>,
     /// Whether to say on standard error what a long run is doing.
     pub shows_progress: bool,
+}
+
+impl Default for Workbench {
+    /// Kernels run.
+    fn default() -> Workbench {
+        Workbench {
+            runner: Arc::new(Run),
+            control: Control::default(),
+            settings: Settings::default(),
+            parameters: Parameters::default(),
+            size: Size::default(),
+            inputs: Inputs::default(),
+            generated: Vec::new(),
+            kept: Kept::default(),
+            allow_write: Vec::new(),
+            shows_progress: false,
+        }
+    }
 }

@@ -1,14 +1,14 @@
-//! From candidates to results that were found right.
+//! From variants to results that were found right.
 
 use super::{
-    Blame, Candidate, Evidence, Inputs, Reference, Settings, TrialError, compare_outputs, compared,
+    Blame, Evidence, Inputs, Reference, Settings, TrialError, Variant, compare_outputs, compared,
     generate, naive,
 };
 use crate::codegen::{Kernel, Param, Role};
 use crate::ir::Tensor;
 use crate::legality::Proof;
 use crate::runtime::{
-    self, Beside, Compiled, Control, Data, Event, Outputs, RuntimeError, Timing, Variant,
+    self, Beside, Compiled, Control, Data, Event, Outputs, RuntimeError, Timing, Workload,
 };
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -118,12 +118,12 @@ impl<'a> Trial<'a> {
 
     /// What the untransformed nests write, and what others write, in order, which run beside them
     /// as long as they do. Nothing is timed. What lacks time or memory beside others runs again
-    /// alone. With `all_must_do`, others run until one fails.
+    /// alone. With `fail_fast`, others run until one fails.
     pub fn run_all(
         &self,
         naive: &Compiled,
         others: &[&Compiled],
-        all_must_do: bool,
+        fail_fast: bool,
     ) -> (Written, Vec<Written>) {
         self.begin("running the untransformed nests");
         if others.is_empty() {
@@ -142,7 +142,7 @@ impl<'a> Trial<'a> {
                 let crowded = lacks_room(&outputs);
                 let failed = outputs.is_err();
                 written.push(outputs);
-                if crowded || failed && all_must_do {
+                if crowded || failed && fail_fast {
                     break;
                 }
             }
@@ -160,7 +160,7 @@ impl<'a> Trial<'a> {
         }
         for other in &others[written.len()..] {
             let failed = reference.is_err() || written.last().is_some_and(Result::is_err);
-            if all_must_do && failed {
+            if fail_fast && failed {
                 break;
             }
             written.push(self.run(other));
@@ -168,15 +168,15 @@ impl<'a> Trial<'a> {
         (reference, written)
     }
 
-    /// What `candidate` computes by definition, from what its untransformed nests wrote.
+    /// What `variant` computes by definition, from what its untransformed nests wrote.
     pub fn expected(
         &self,
-        candidate: &Candidate,
+        variant: &Variant,
         outputs: Arc<Outputs>,
     ) -> Result<Expected, TrialError> {
-        self.begin(&format!("checking {} by definition", candidate.label));
+        self.begin(&format!("checking {} by definition", variant.label));
         let reference = Reference {
-            candidate,
+            variant,
             inputs: &self.inputs,
             tensors: &self.tensors,
             control: self.control,
@@ -185,7 +185,7 @@ impl<'a> Trial<'a> {
         Ok(Expected { outputs, evidence })
     }
 
-    /// Compares the `results` of a candidate or a peer with the reference; its error.
+    /// Compares the `results` of a variant or a peer with the reference; its error.
     pub fn check(
         &self,
         label: &str,
@@ -224,15 +224,15 @@ impl<'a> Trial<'a> {
         })
     }
 
-    /// A candidate or a peer that was checked, to be measured.
-    pub fn variant(
+    /// A variant or a peer that was checked, to be measured.
+    pub fn workload(
         &self,
         label: &str,
         compiled: Compiled,
         checked: Arc<Outputs>,
         apart: bool,
-    ) -> Variant {
-        Variant {
+    ) -> Workload {
+        Workload {
             label: label.to_owned(),
             data: self.data(compiled.kernel()),
             kernel: compiled,
@@ -246,7 +246,7 @@ impl<'a> Trial<'a> {
     /// as they are known.
     pub fn measure(
         &self,
-        variants: &[Variant],
+        variants: &[Workload],
         known: &mut dyn FnMut(usize, &Timing),
     ) -> Result<Vec<Timing>, TrialError> {
         let mut tell = |event: Event<'_>| match event {
@@ -280,29 +280,29 @@ fn lacks_room(outputs: &Written) -> bool {
     })
 }
 
-/// Runs a candidate once and returns what it wrote, after its results were compared with the
+/// Runs a variant once and returns what it wrote, after its results were compared with the
 /// reference.
 ///
 /// # Errors
-/// As [`super::compare`].
+/// [`TrialError`], if its results are wrong, too.
 pub fn run(
-    candidate: &Candidate,
+    variant: &Variant,
     inputs: &Inputs,
     settings: &Settings,
     control: &Control,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<Arc<Outputs>, TrialError> {
-    let kernel = generate(candidate, settings.reductions)?;
-    let plain = naive(candidate);
+    let kernel = generate(variant, settings.reductions)?;
+    let plain = naive(variant);
     let trial = Trial::new(&[&kernel], inputs, settings, control, (progress, 3));
     trial.begin("compiling");
     let compiled = trial.compile(&kernel)?;
     let plain = trial.compile_reference(&generate(&plain, settings.reductions)?)?;
-    trial.begin(&format!("running {}", candidate.label));
+    trial.begin(&format!("running {}", variant.label));
     let (outputs, own) = trial.run_all(&plain, &[&compiled], true);
-    let expected = trial.expected(candidate, outputs?)?;
+    let expected = trial.expected(variant, outputs?)?;
     let own = own.into_iter().next().unwrap_or(Err(TrialError::Nothing))?;
-    let (label, results) = (&candidate.label, compared(candidate));
+    let (label, results) = (&variant.label, compared(variant));
     trial.check(label, &results, (&kernel, &own), &expected)?;
     Ok(own)
 }

@@ -1,22 +1,22 @@
 //! Contests: variants of one computation, and code that others wrote for it, in one run.
 
 use super::check::{Progress, Trial};
-use super::sweep::is_of_candidate;
+use super::sweep::is_of_variant;
 use super::{
-    Candidate, Evidence, Inputs, Row, Settings, TrialError, check_results, compared, generate,
-    naive,
+    Evidence, Failed, Inputs, Measured, Settings, TrialError, Variant, check_results, compared,
+    generate, naive,
 };
 use crate::analysis::work;
 use crate::codegen::Kernel;
 use crate::ir::Elem;
-use crate::runtime::{Compiled, Compiler, Control, Options, Timing, Variant};
+use crate::runtime::{Compiled, Compiler, Control, Options, Timing, Workload};
 use rayon::prelude::*;
 
 /// What a script compares.
 #[derive(Clone, Debug)]
 pub struct Contest {
     /// The variants; the first one's definition is the reference.
-    pub candidates: Vec<Candidate>,
+    pub variants: Vec<Variant>,
     /// What tensors hold before.
     pub inputs: Inputs,
     /// How the variants are run.
@@ -36,11 +36,11 @@ pub struct Peer {
     pub options: Options,
 }
 
-/// How a contest ended.
+/// How variants did.
 #[derive(Debug)]
 pub struct Ranking {
     /// One per variant, then one per peer: what was measured, or why nothing was.
-    pub entries: Vec<Entry>,
+    pub tried: Vec<Result<Measured, Failed>>,
     /// The times of the probes.
     pub probes: Vec<Timing>,
     /// What the results were compared with.
@@ -51,13 +51,11 @@ pub struct Ranking {
     pub threads: usize,
 }
 
-/// A variant or a peer.
-#[derive(Debug)]
-pub struct Entry {
-    /// What tables call it.
-    pub label: String,
-    /// What was measured, or why nothing was.
-    pub row: Result<Row, TrialError>,
+impl Ranking {
+    /// What was measured, in order.
+    pub fn measured(&self) -> impl Iterator<Item = &Measured> {
+        self.tried.iter().flatten()
+    }
 }
 
 /// What a computation asks of a machine.
@@ -81,7 +79,7 @@ impl Contest {
     /// # Errors
     /// There is no variant, or no C.
     pub fn reference(&self) -> Result<Kernel, TrialError> {
-        let first = self.candidates.first().ok_or(TrialError::Nothing)?;
+        let first = self.variants.first().ok_or(TrialError::Nothing)?;
         generate(&naive(first), self.settings.reductions)
     }
 
@@ -93,14 +91,14 @@ impl Contest {
     pub fn run(
         &self,
         peers: &[Peer],
-        probes: &[Variant],
+        probes: &[Workload],
         control: &Control,
         progress: &(dyn Fn(Progress) + Sync),
     ) -> Result<Ranking, TrialError> {
-        let all_must_do = false;
-        let show = &mut |_: &Row| {};
+        let fail_fast = false;
+        let show = &mut |_: &Measured| {};
         let audience = Audience { progress, show };
-        hold(self, (peers, probes), all_must_do, control, audience)
+        run_comparison(self, (peers, probes), fail_fast, control, audience)
     }
 }
 
@@ -109,28 +107,28 @@ pub(super) struct Audience<'a> {
     /// Is told what is being done.
     pub progress: &'a (dyn Fn(Progress) + Sync),
     /// Gets each row as soon as it is known.
-    pub show: &'a mut dyn FnMut(&Row),
+    pub show: &'a mut dyn FnMut(&Measured),
 }
 
-/// Checks and times all variants and peers. The first one that fails is the error if all must do.
-pub(super) fn hold(
+/// Checks and times all variants and peers. With `fail_fast`, the first failure is returned.
+pub(super) fn run_comparison(
     contest: &Contest,
-    (peers, probes): (&[Peer], &[Variant]),
-    all_must_do: bool,
+    (peers, probes): (&[Peer], &[Workload]),
+    fail_fast: bool,
     control: &Control,
     Audience { progress, show }: Audience<'_>,
 ) -> Result<Ranking, TrialError> {
-    let (candidates, settings) = (&contest.candidates, &contest.settings);
-    let [first, others @ ..] = &candidates[..] else {
+    let (variants, settings) = (&contest.variants, &contest.settings);
+    let [first, others @ ..] = &variants[..] else {
         return Err(TrialError::Nothing);
     };
     for other in others {
         check_results(first, other)?;
     }
     let generated = || -> Result<Vec<Result<Kernel, TrialError>>, TrialError> {
-        let kernel = |candidate: &Candidate| generate(candidate, settings.reductions);
-        let kernels = candidates.par_iter();
-        let kernels = kernels.map(|candidate| tolerate(kernel(candidate), all_must_do));
+        let kernel = |variant: &Variant| generate(variant, settings.reductions);
+        let kernels = variants.par_iter();
+        let kernels = kernels.map(|variant| keep_if_of_variant(kernel(variant), fail_fast));
         kernels.collect()
     };
     // The compiler is asked what it is meanwhile, and once.
@@ -141,20 +139,17 @@ pub(super) fn hold(
     let plain_kernel = generate(&plain, settings.reductions)?;
     let known: Vec<&Kernel> = kernels.iter().flatten().chain([&plain_kernel]).collect();
 
-    let total = 2 * (candidates.len() + peers.len()) + 2;
+    let total = 2 * (variants.len() + peers.len()) + 2;
     let step = (progress, total);
     let trial = Trial::new(&known, &contest.inputs, settings, control, step);
     trial.begin("compiling");
     let of_candidate = |kernel: Result<Kernel, TrialError>| {
-        tolerate(
-            kernel.and_then(|kernel| trial.compile(&kernel)),
-            all_must_do,
-        )
+        keep_if_of_variant(kernel.and_then(|kernel| trial.compile(&kernel)), fail_fast)
     };
     let of_peer = |peer: &Peer| {
         let compiled = peer.compiler.compile(&peer.kernel, &peer.options, control);
         trial.finish();
-        tolerate(compiled.map_err(TrialError::from), all_must_do)
+        keep_if_of_variant(compiled.map_err(TrialError::from), fail_fast)
     };
     let mut compiled: Vec<Result<Compiled, TrialError>> = kernels
         .into_par_iter()
@@ -168,79 +163,81 @@ pub(super) fn hold(
     );
     let plain_compiled = trial.compile_reference(&plain_kernel)?;
 
-    let labels = candidates.iter().map(|c| &c.label);
+    let labels = variants.iter().map(|c| &c.label);
     let labels = labels.chain(peers.iter().map(|p| &p.label));
     let names = compared(first);
     let others: Vec<&Compiled> = compiled.iter().flatten().collect();
-    let (outputs, written) = trial.run_all(&plain_compiled, &others, all_must_do);
+    let (outputs, written) = trial.run_all(&plain_compiled, &others, fail_fast);
     let expected = trial.expected(first, outputs?)?;
     let mut written = written.into_iter();
-    let mut checked: Vec<Result<(Variant, f64), TrialError>> = Vec::with_capacity(compiled.len());
+    let mut checked: Vec<Result<(Workload, f64), TrialError>> = Vec::with_capacity(compiled.len());
     for (k, (label, compiled)) in labels.clone().zip(compiled).enumerate() {
         trial.begin(&format!("checking {label}"));
-        let is_peer = k >= candidates.len();
-        let check = |compiled: Compiled| -> Result<(Variant, f64), TrialError> {
+        let is_peer = k >= variants.len();
+        let check = |compiled: Compiled| -> Result<(Workload, f64), TrialError> {
             let own = written.next().unwrap_or(Err(TrialError::Nothing))?;
             let of_kernel = (compiled.kernel(), &*own);
             let error = trial.check(label, &names, of_kernel, &expected)?;
-            Ok((trial.variant(label, compiled, own, is_peer), error))
+            Ok((trial.workload(label, compiled, own, is_peer), error))
         };
-        checked.push(tolerate(compiled.and_then(check), all_must_do)?);
+        checked.push(keep_if_of_variant(compiled.and_then(check), fail_fast)?);
         trial.finish();
     }
-    let entrants: Vec<&(Variant, f64)> = checked.iter().flatten().collect();
-    let variants = entrants.iter().map(|(variant, _)| variant);
-    let variants: Vec<Variant> = variants.chain(probes).cloned().collect();
+    let entrants: Vec<&(Workload, f64)> = checked.iter().flatten().collect();
+    let workloads = entrants.iter().map(|(workload, _)| workload);
+    let workloads: Vec<Workload> = workloads.chain(probes).cloned().collect();
     let mut known = |k: usize, timing: &Timing| {
         if let Some(entrant) = entrants.get(k) {
-            show(&row(entrant, timing.clone()));
+            show(&measured(entrant, timing.clone()));
         }
     };
-    let mut timings = trial.measure(&variants, &mut known)?;
-    let serial = variants.iter().any(|variant| variant.kernel.is_serial());
-    let of_probes = timings.split_off(variants.len() - probes.len());
+    let mut timings = trial.measure(&workloads, &mut known)?;
+    let serial = workloads.iter().any(|workload| workload.kernel.is_serial());
+    let of_probes = timings.split_off(workloads.len() - probes.len());
     let mut timings = timings.into_iter();
-    let rows = checked.into_iter().map(|checked| {
-        let checked = checked?;
-        Ok(row(&checked, timings.next().ok_or(TrialError::Nothing)?))
+    let tried = labels.zip(checked).map(|(label, checked)| {
+        let checked = checked.and_then(|checked| {
+            let timing = timings.next().ok_or(TrialError::Nothing)?;
+            Ok(measured(&checked, timing))
+        });
+        checked.map_err(|error| Failed {
+            label: label.clone(),
+            error,
+        })
     });
-    let entry = |(label, row): (&String, Result<Row, TrialError>)| Entry {
-        label: label.clone(),
-        row,
-    };
     Ok(Ranking {
-        entries: labels.zip(rows).map(entry).collect(),
+        tried: tried.collect(),
         probes: of_probes,
         evidence: expected.evidence,
-        work: work_of(contest, &plain),
+        work: work_of(&contest.variants, &plain),
         threads: if serial { 1 } else { control.threads },
     })
 }
 
-/// The row of a variant that was checked, with its error, and timed.
-fn row((variant, error): &(Variant, f64), timing: Timing) -> Row {
-    Row {
-        label: variant.label.clone(),
+/// What is known of a variant that was checked, with its error, and timed.
+fn measured((workload, error): &(Workload, f64), timing: Timing) -> Measured {
+    Measured {
+        label: workload.label.clone(),
         timing,
         error: *error,
-        kernel: variant.kernel.kernel().clone(),
+        kernel: workload.kernel.kernel().clone(),
     }
 }
 
-/// A result that may be an error, if that is the fault of one candidate and not all must do.
-fn tolerate<T>(
+/// A result that may be an error, if that is the fault of one variant and others go on without it.
+fn keep_if_of_variant<T>(
     result: Result<T, TrialError>,
-    all_must_do: bool,
+    fail_fast: bool,
 ) -> Result<Result<T, TrialError>, TrialError> {
     match result {
-        Err(error) if all_must_do || !is_of_candidate(&error) => Err(error),
+        Err(error) if fail_fast || !is_of_variant(&error) => Err(error),
         result => Ok(result),
     }
 }
 
-fn work_of(contest: &Contest, plain: &Candidate) -> Work {
-    let flops = |plain: &Candidate| -> f64 { plain.nests.iter().filter_map(work::flops).sum() };
-    let all = contest.candidates.iter().map(naive);
+pub(super) fn work_of(variants: &[Variant], plain: &Variant) -> Work {
+    let flops = |plain: &Variant| -> f64 { plain.nests.iter().filter_map(work::flops).sum() };
+    let all = variants.iter().map(naive);
     let least = all.map(|plain| flops(&plain)).fold(f64::INFINITY, f64::min);
     let last = plain.nests.last().and_then(|n| n.definition().last());
     let moved = work::moved(&plain.nests);

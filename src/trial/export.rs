@@ -3,7 +3,7 @@
 
 use super::Settings;
 use super::check::all_tensors;
-use super::{Candidate, Inputs, TrialError, check_results, generate, naive, results};
+use super::{Inputs, TrialError, Variant, check_results, generate, naive, results};
 use crate::codegen::symbol::from_label;
 use crate::codegen::{BASE, C_BEGINS, C_ENDS, Kernel, Role, unit};
 use crate::ir::Tensor;
@@ -19,23 +19,23 @@ pub struct ExportedFile {
     pub contents: Vec<u8>,
 }
 
-/// The files that check and time `candidates` by `make run`. Every variant is compared with the
+/// The files that check and time `variants` by `make run`. Every variant is compared with the
 /// untransformed nest of the first one, compiled by itself without optimizations that reorder.
 ///
 /// # Errors
-/// As [`super::compare`] before it compiles anything.
+/// The variants compute different things, or there is no C.
 pub fn export(
-    candidates: &[Candidate],
+    variants: &[Variant],
     inputs: &Inputs,
     settings: &Settings,
 ) -> Result<Vec<ExportedFile>, TrialError> {
-    let [first, others @ ..] = candidates else {
+    let [first, others @ ..] = variants else {
         return Err(TrialError::Nothing);
     };
     for other in others {
         check_results(first, other)?;
     }
-    let kernels: Vec<Kernel> = candidates
+    let kernels: Vec<Kernel> = variants
         .iter()
         .map(|c| generate(c, settings.reductions))
         .collect::<Result<_, _>>()?;
@@ -43,7 +43,7 @@ pub fn export(
     let tensors = all_tensors(&kernels.iter().collect::<Vec<_>>());
     let inputs = inputs.settled(&tensors);
     let mut reference = naive(first);
-    reference.label = free_label("reference", candidates);
+    reference.label = free_label("reference", variants);
     let plain = generate(&reference, settings.reductions)?;
 
     let mut files = vec![
@@ -76,7 +76,7 @@ pub fn export(
     }
     files.push(text_file(
         "driver.c",
-        driver(candidates, &all, &fills, &results(first)),
+        driver(variants, &all, &fills, &results(first)),
     ));
     files.push(text_file(
         "Makefile",
@@ -95,9 +95,9 @@ fn reads(kernel: &Kernel, tensor: &Tensor) -> bool {
     kernel.params.iter().any(uses)
 }
 
-/// `label`, with a number where a candidate's C has that name.
-fn free_label(label: &str, candidates: &[Candidate]) -> String {
-    let taken = |name: &str| candidates.iter().any(|c| from_label(&c.label) == name);
+/// `label`, with a number where a variant's C has that name.
+fn free_label(label: &str, variants: &[Variant]) -> String {
+    let taken = |name: &str| variants.iter().any(|c| from_label(&c.label) == name);
     let numbered = (2..).map(|number| format!("{label}_{number}"));
     let mut names = std::iter::once(label.to_owned()).chain(numbered);
     names.find(|name| !taken(name)).unwrap_or_default()
@@ -189,14 +189,9 @@ fn literal(value: Scalar) -> String {
     }
 }
 
-/// The C that runs and compares `candidates`, whose kernels are followed by the reference.
-fn driver(
-    candidates: &[Candidate],
-    kernels: &[&Kernel],
-    fills: &str,
-    checked: &[String],
-) -> String {
-    let reference = candidates.len();
+/// The C that runs and compares `variants`, whose kernels are followed by the reference.
+fn driver(variants: &[Variant], kernels: &[&Kernel], fills: &str, checked: &[String]) -> String {
+    let reference = variants.len();
     let mut c = "// Checks and times the kernels: ./driver [RUNS]\n\
                  #include \"driver.h\"\n#include \"kernels.h\"\n\n"
         .to_owned();
@@ -241,8 +236,8 @@ fn driver(
         );
     }
     c.push_str("static const struct teml_variant variants[] = {\n");
-    for (v, candidate) in candidates.iter().enumerate() {
-        let _ = writeln!(c, "    {{ {:?}, prepare_{v}, run_{v} }},", candidate.label);
+    for (v, variant) in variants.iter().enumerate() {
+        let _ = writeln!(c, "    {{ {:?}, prepare_{v}, run_{v} }},", variant.label);
     }
     let _ = write!(
         c,
@@ -252,7 +247,7 @@ fn driver(
          for (int v = 0; v < {reference}; v++) {{\n        variants[v].prepare();\n        \
          variants[v].run();\n        TEML_CHECK(variants[v].name)\n    }}\n    int wrong = 0;\n"
     );
-    for (v, candidate) in candidates.iter().enumerate() {
+    for (v, variant) in variants.iter().enumerate() {
         for name in checked {
             let Some(param) = kernels[v].params.iter().find(|p| p.tensor.label() == name) else {
                 continue;
@@ -263,7 +258,7 @@ fn driver(
                 "    wrong |= teml_compare_{}({:?}, {name:?}, teml_{reference}_{name}, \
                  teml_{v}_{name}, {count}, {:?});",
                 elem.c_name(),
-                candidate.label,
+                variant.label,
                 default_tolerance(elem),
             );
         }

@@ -10,27 +10,28 @@ mod contest;
 mod export;
 mod inputs;
 mod reference;
+mod runner;
 mod sweep;
 
 pub use check::{Progress, run};
-pub use contest::{Contest, Entry, Peer, Ranking, Work};
+pub use contest::{Contest, Peer, Ranking, Work};
 pub use export::{ExportedFile, export};
 pub use inputs::Inputs;
 pub use reference::Evidence;
-pub use sweep::{Sweep, sweep};
+pub use runner::{Check, Collect, Emit, Kept, Run, Runner, Stage, free_symbol};
 
 use crate::analysis::work;
 use crate::codegen::{self, Kernel, NoCode};
 use crate::interp::Fault;
 use crate::ir::{Expr, Nest, Node, Part, Tensor, Tree};
 use crate::legality::Reductions;
-use crate::runtime::{self, Budget, Comparison, Control, Options, Outputs, RuntimeError, Timing};
-use contest::Audience;
+use crate::runtime::{self, Budget, Comparison, Options, Outputs, RuntimeError, Timing};
 use reference::Reference;
+use sweep::sweep;
 
 /// One way to compute something: nests that run in order.
 #[derive(Clone, Debug)]
-pub struct Candidate {
+pub struct Variant {
     /// What tables call it.
     pub label: String,
     /// At least one.
@@ -62,23 +63,10 @@ impl Default for Settings {
     }
 }
 
-/// What a trial found out.
+/// A variant that was checked and timed.
 #[derive(Clone, Debug)]
-pub struct Outcome {
-    /// One row per candidate, in order.
-    pub rows: Vec<Row>,
-    /// What the results were compared with.
-    pub evidence: Evidence,
-    /// Arithmetic operations of the computation by definition.
-    pub flops: f64,
-    /// The number of threads that parallel loops used.
-    pub threads: usize,
-}
-
-/// A candidate's row.
-#[derive(Clone, Debug)]
-pub struct Row {
-    /// The label.
+pub struct Measured {
+    /// The variant's label.
     pub label: String,
     /// Its times.
     pub timing: Timing,
@@ -88,16 +76,25 @@ pub struct Row {
     pub kernel: Kernel,
 }
 
+/// A variant that has no times.
+#[derive(Debug)]
+pub struct Failed {
+    /// The variant's label.
+    pub label: String,
+    /// Why.
+    pub error: TrialError,
+}
+
 /// Why a trial ended without times.
 #[derive(Debug, thiserror::Error)]
 pub enum TrialError {
     /// There is nothing to compare.
     #[error("there is nothing to compare")]
     Nothing,
-    /// There is no C for a candidate.
+    /// There is no C for a variant.
     #[error("`{label}` has no code: {error}")]
     Code {
-        /// The candidate.
+        /// The variant.
         label: String,
         /// Its nest at fault.
         nest: Option<Nest>,
@@ -107,7 +104,7 @@ pub enum TrialError {
     /// The definition has no value.
     #[error("`{label}` has no reference: {fault}")]
     Fault {
-        /// The candidate.
+        /// The variant.
         label: String,
         /// Why.
         fault: Fault,
@@ -115,7 +112,7 @@ pub enum TrialError {
     /// Candidates compute different things.
     #[error("`{first}` computes {first_results}, but `{second}` computes {second_results}")]
     ResultsDiffer {
-        /// The first candidate.
+        /// The first variant.
         first: String,
         /// Its results.
         first_results: String,
@@ -127,7 +124,7 @@ pub enum TrialError {
     /// A result is wrong.
     #[error("`{label}` computes a wrong {tensor}: {comparison}; nothing was timed")]
     Wrong {
-        /// The candidate.
+        /// The variant.
         label: String,
         /// The tensor.
         tensor: String,
@@ -152,78 +149,51 @@ pub enum Blame {
     Teml,
 }
 
-/// Checks and times `candidates`. Says what it is doing to `progress`, and gives each row to `show`
-/// as soon as it is known.
-///
-/// # Errors
-/// [`TrialError`]; then nothing was timed, or what was timed is not the whole comparison.
-pub fn compare(
-    candidates: &[Candidate],
-    inputs: &Inputs,
-    settings: &Settings,
-    control: &Control,
-    progress: &(dyn Fn(Progress) + Sync),
-    show: &mut dyn FnMut(&Row),
-) -> Result<Outcome, TrialError> {
-    let contest = Contest {
-        candidates: candidates.to_vec(),
-        inputs: inputs.clone(),
-        settings: settings.clone(),
-    };
-    let all_must_do = true;
-    let audience = Audience { progress, show };
-    let ranking = contest::hold(&contest, (&[], &[]), all_must_do, control, audience)?;
-    let rows = ranking.entries.into_iter().map(|entry| entry.row);
-    Ok(Outcome {
-        rows: rows.collect::<Result<_, _>>()?,
-        evidence: ranking.evidence,
-        flops: ranking.work.flops,
-        threads: ranking.threads,
-    })
+/// Arithmetic operations of the computation of `variant` by its definition.
+pub fn flops(variant: &Variant) -> f64 {
+    naive(variant).nests.iter().filter_map(work::flops).sum()
 }
 
-/// Arithmetic operations of the computation of `candidate` by its definition.
-pub fn flops(candidate: &Candidate) -> f64 {
-    naive(candidate).nests.iter().filter_map(work::flops).sum()
+fn generate(variant: &Variant, reductions: Reductions) -> Result<Kernel, TrialError> {
+    let symbol = codegen::symbol::from_label(&variant.label);
+    codegen::generate(&variant.nests, &symbol, reductions).map_err(|error| no_code(variant, error))
 }
 
-fn generate(candidate: &Candidate, reductions: Reductions) -> Result<Kernel, TrialError> {
-    let symbol = codegen::symbol::from_label(&candidate.label);
-    codegen::generate(&candidate.nests, &symbol, reductions).map_err(|error| {
-        let nest = match &error {
-            NoCode::Race { nest, .. } => candidate.nests.get(*nest).cloned(),
-            NoCode::Illegal(violation) => {
-                let nest = violation.nest();
-                nest.and_then(|k| candidate.nests.get(k)).cloned()
-            }
-            NoCode::Undecided(why) => why.nest().and_then(|k| candidate.nests.get(k)).cloned(),
-            _ => None,
-        };
-        TrialError::Code {
-            label: candidate.label.clone(),
-            nest,
-            error,
+/// The error that a variant has no code, with its nest at fault.
+fn no_code(variant: &Variant, error: NoCode) -> TrialError {
+    let nest = match &error {
+        NoCode::Race { nest, .. } => variant.nests.get(*nest).cloned(),
+        NoCode::Illegal(violation) => {
+            let nest = violation.nest();
+            nest.and_then(|k| variant.nests.get(k)).cloned()
         }
-    })
+        NoCode::Undecided(why) => why.nest().and_then(|k| variant.nests.get(k)).cloned(),
+        _ => None,
+    };
+    TrialError::Code {
+        label: variant.label.clone(),
+        nest,
+        error,
+    }
 }
 
-/// The untransformed nests of a candidate's definition.
-fn naive(candidate: &Candidate) -> Candidate {
-    let nests = candidate.nests.iter().flat_map(Nest::untransformed);
-    Candidate {
-        label: candidate.label.clone(),
+/// The untransformed nests of a variant's definition.
+fn naive(variant: &Variant) -> Variant {
+    let nests = variant.nests.iter().flat_map(Nest::untransformed);
+    Variant {
+        label: variant.label.clone(),
         nests: nests.collect(),
     }
 }
 
-fn definition(candidate: &Candidate) -> impl Iterator<Item = &Expr> {
-    candidate.nests.iter().flat_map(|n| n.definition().iter())
+fn definition(variant: &Variant) -> impl Iterator<Item = &Expr> {
+    variant.nests.iter().flat_map(|n| n.definition().iter())
 }
 
-/// The tensors of a candidate that are compared: its results, and all that programs assign.
-fn compared(candidate: &Candidate) -> Vec<String> {
-    let mut names = results(candidate);
-    for nest in &candidate.nests {
+/// The tensors of a variant that are compared: its results, and all that programs assign.
+fn compared(variant: &Variant) -> Vec<String> {
+    let mut names = results(variant);
+    for nest in &variant.nests {
         let programs = nest.originals().iter().filter(|part| part.is_program);
         let assigned = programs.flat_map(Part::assigned);
         let kept = assigned.filter(|t| !nest.spent().iter().any(|n| t.name() == Some(n)));
@@ -234,10 +204,10 @@ fn compared(candidate: &Candidate) -> Vec<String> {
     names
 }
 
-/// The tensors that a candidate assigns and that nothing reads afterwards. The last statement's
+/// The tensors that a variant assigns and that nothing reads afterwards. The last statement's
 /// target is always among them, so that there is always something to compare.
-fn results(candidate: &Candidate) -> Vec<String> {
-    let statements: Vec<&Expr> = definition(candidate).collect();
+fn results(variant: &Variant) -> Vec<String> {
+    let statements: Vec<&Expr> = definition(variant).collect();
     let reads = |statement: &Expr, name: &str| {
         let mut found = false;
         if let Node::Assign { value, .. } = statement.node() {
@@ -245,7 +215,7 @@ fn results(candidate: &Candidate) -> Vec<String> {
         }
         found
     };
-    let locals = candidate.nests.iter().flat_map(Nest::originals);
+    let locals = variant.nests.iter().flat_map(Nest::originals);
     let locals = locals.flat_map(|part| part.trees.iter().flat_map(Tree::locals));
     let locals: Vec<&str> = locals.map(Tensor::label).collect();
     let mut results = Vec::new();
@@ -266,7 +236,7 @@ fn results(candidate: &Candidate) -> Vec<String> {
     results
 }
 
-fn check_results(first: &Candidate, second: &Candidate) -> Result<(), TrialError> {
+fn check_results(first: &Variant, second: &Variant) -> Result<(), TrialError> {
     let (a, b) = (results(first), results(second));
     match a == b {
         true => Ok(()),

@@ -1,6 +1,6 @@
 //! Evaluates a definition, in full or at samples, and compares what ran with it.
 
-use super::{Blame, Candidate, Inputs, TrialError, definition, naive};
+use super::{Blame, Inputs, TrialError, Variant, definition, naive};
 use crate::analysis::count;
 use crate::interp::Fault;
 use crate::interp::definition::{Span, Statement, run};
@@ -55,7 +55,7 @@ impl std::fmt::Display for Evidence {
 
 /// A definition and where its tensors come from.
 pub(super) struct Reference<'a> {
-    pub candidate: &'a Candidate,
+    pub variant: &'a Variant,
     pub inputs: &'a Inputs,
     pub tensors: &'a [Tensor],
     pub control: &'a Control,
@@ -70,8 +70,8 @@ impl Reference<'_> {
         for (name, buffer) in &initial {
             store.insert(name.clone(), elements(buffer.view()));
         }
-        let statements: Vec<&Expr> = definition(self.candidate).collect();
-        let parts: Vec<Nest> = naive(self.candidate).nests;
+        let statements: Vec<&Expr> = definition(self.variant).collect();
+        let parts: Vec<Nest> = naive(self.variant).nests;
         let mut results: Vec<&Tensor> = statements.iter().filter_map(|e| e.tensor()).collect();
         results.sort_by_key(|t| t.label());
         results.dedup_by_key(|t| t.label());
@@ -102,7 +102,7 @@ impl Reference<'_> {
 
     fn initial(&self) -> Result<HashMap<Name, Buffer>, TrialError> {
         let mut buffers = HashMap::new();
-        for expr in definition(self.candidate) {
+        for expr in definition(self.variant) {
             let mut tensors = Vec::new();
             expr.for_each_access(&mut |tensor, _| tensors.push(tensor));
             for tensor in tensors {
@@ -123,7 +123,7 @@ impl Reference<'_> {
     }
 
     fn fault(&self, fault: Fault) -> TrialError {
-        let label = self.candidate.label.clone();
+        let label = self.variant.label.clone();
         match fault {
             Fault::Stopped => TrialError::Runtime(RuntimeError::Interrupted {
                 during: "evaluating the reference".to_owned(),
@@ -185,7 +185,7 @@ impl Reference<'_> {
     }
 
     fn wrong(&self, name: &Name, comparison: String) -> TrialError {
-        let (label, tensor) = (self.candidate.label.clone(), name.to_string());
+        let (label, tensor) = (self.variant.label.clone(), name.to_string());
         TrialError::Wrong {
             label,
             tensor,

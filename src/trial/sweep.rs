@@ -1,41 +1,32 @@
 //! Sweeps: many variants of one computation, of which some may fail.
 
 use super::check::{Expected, Progress, Trial};
+use super::contest::{Contest, Ranking, work_of};
 use super::{
-    Candidate, Evidence, Inputs, Row, Settings, TrialError, check_results, compared, generate,
-    naive,
+    Failed, Measured, Settings, TrialError, Variant, check_results, compared, generate, naive,
 };
-use crate::analysis::work::flops;
 use crate::runtime::{Budget, Compiled, Control, RuntimeError};
 use rayon::prelude::*;
 use std::time::Duration;
 
-/// What a sweep found out.
-#[derive(Debug)]
-pub struct Sweep {
-    /// One per candidate, in order: its row, or why it has none.
-    pub tried: Vec<Result<Row, TrialError>>,
-    /// What the results were compared with.
-    pub evidence: Evidence,
-    /// Arithmetic operations of the computation by definition.
-    pub flops: f64,
-}
-
-/// Compiles `candidates` in parallel, then checks and times one after the other. It takes little
+/// Compiles `variants` in parallel, then checks and times one after the other. It takes little
 /// time and memory for each, so that there can be many; what is best among them is worth a
-/// [`compare`](super::compare).
+/// comparison.
 ///
 /// # Errors
-/// What is wrong with the computation, the system or all candidates. What is wrong with one of
+/// What is wrong with the computation, the system or all variants. What is wrong with one of
 /// them is in its place.
-pub fn sweep(
-    candidates: &[Candidate],
-    inputs: &Inputs,
-    settings: &Settings,
+pub(super) fn sweep(
+    contest: &Contest,
     control: &Control,
     progress: &(dyn Fn(Progress) + Sync),
-) -> Result<Sweep, TrialError> {
-    let [first, others @ ..] = candidates else {
+) -> Result<Ranking, TrialError> {
+    let Contest {
+        variants,
+        inputs,
+        settings,
+    } = contest;
+    let [first, others @ ..] = &variants[..] else {
         return Err(TrialError::Nothing);
     };
     for other in others {
@@ -46,31 +37,38 @@ pub fn sweep(
         ..settings.clone()
     };
     let plain = naive(first);
-    let work = plain.nests.iter().filter_map(flops).sum();
+    let work = work_of(variants, &plain);
     let plain = generate(&plain, settings.reductions)?;
-    let total = 2 * candidates.len() + 2;
+    let total = 2 * variants.len() + 2;
     let trial = Trial::new(&[&plain], inputs, &settings, control, (progress, total));
     trial.begin("compiling");
-    let compile = |candidate: &Candidate| trial.compile(&generate(candidate, settings.reductions)?);
-    let compiled: Vec<Result<Compiled, TrialError>> = candidates.par_iter().map(compile).collect();
+    let compile = |variant: &Variant| trial.compile(&generate(variant, settings.reductions)?);
+    let compiled: Vec<Result<Compiled, TrialError>> = variants.par_iter().map(compile).collect();
     let plain = trial.compile_reference(&plain)?;
     trial.begin("running the untransformed nests");
     let expected = trial.expected(first, trial.run(&plain)?)?;
     trial.finish();
-    let mut tried = Vec::with_capacity(candidates.len());
-    for (candidate, compiled) in candidates.iter().zip(compiled) {
-        trial.begin(&format!("measuring {}", candidate.label));
-        let row = compiled.and_then(|compiled| measured(&trial, candidate, &compiled, &expected));
+    let mut tried = Vec::with_capacity(variants.len());
+    let mut serial = false;
+    for (variant, compiled) in variants.iter().zip(compiled) {
+        trial.begin(&format!("measuring {}", variant.label));
+        serial |= compiled.as_ref().is_ok_and(Compiled::is_serial);
+        let found = compiled.and_then(|compiled| measured(&trial, variant, &compiled, &expected));
         trial.finish();
-        tried.push(match row {
-            Err(error) if !is_of_candidate(&error) => return Err(error),
-            row => row,
+        tried.push(match found {
+            Err(error) if !is_of_variant(&error) => return Err(error),
+            found => found.map_err(|error| Failed {
+                label: variant.label.clone(),
+                error,
+            }),
         });
     }
-    Ok(Sweep {
+    Ok(Ranking {
         tried,
+        probes: Vec::new(),
         evidence: expected.evidence,
-        flops: work,
+        work,
+        threads: if serial { 1 } else { control.threads },
     })
 }
 
@@ -84,17 +82,17 @@ const BUDGET: Budget = Budget {
 
 fn measured(
     trial: &Trial,
-    candidate: &Candidate,
+    variant: &Variant,
     compiled: &Compiled,
     expected: &Expected,
-) -> Result<Row, TrialError> {
+) -> Result<Measured, TrialError> {
     let own = trial.run(compiled)?;
-    let (label, results) = (&candidate.label, compared(candidate));
+    let (label, results) = (&variant.label, compared(variant));
     let error = trial.check(label, &results, (compiled.kernel(), &own), expected)?;
-    let variant = trial.variant(&candidate.label, compiled.clone(), own, false);
-    let timings = trial.measure(&[variant], &mut |_, _| {})?;
+    let workload = trial.workload(&variant.label, compiled.clone(), own, false);
+    let timings = trial.measure(&[workload], &mut |_, _| {})?;
     let timing = timings.into_iter().next().ok_or(TrialError::Nothing)?;
-    Ok(Row {
+    Ok(Measured {
         label: timing.label.clone(),
         timing,
         error,
@@ -102,8 +100,8 @@ fn measured(
     })
 }
 
-/// Whether another candidate may do better.
-pub(super) fn is_of_candidate(error: &TrialError) -> bool {
+/// Whether another variant may do better.
+pub(super) fn is_of_variant(error: &TrialError) -> bool {
     use RuntimeError::{
         CompileFailed, CompileTimedOut, CompilerKilled, Crashed, Exited, OutOfBounds, TimedOut,
         Unstable,

@@ -1,13 +1,15 @@
 //! One computation in several notations: equal nests and equal C.
 
 use crate::sizes;
+use std::sync::Arc;
 use teml::analysis::work::flops;
 use teml::codegen;
 use teml::ir::{Nest, Program};
 use teml::lang::{self, Notation};
 use teml::legality::Reductions;
 use teml::lower::build::build;
-use teml::script::{Mode, Session, Workbench};
+use teml::script::{Session, Workbench};
+use teml::trial::Collect;
 
 fn program(notation: Notation, text: &str) -> Program {
     lang::read(notation, text, &sizes(&[])).unwrap_or_else(|p| panic!("{text}\n{p:?}"))
@@ -24,7 +26,7 @@ fn nests(program: &Program) -> Vec<Nest> {
 /// The nests that a script generates code for.
 fn of_script(text: &str) -> Vec<Nest> {
     let workbench = Workbench {
-        mode: Mode::Collect,
+        runner: Arc::new(Collect),
         ..Workbench::default()
     };
     let mut session = Session::new(Box::new(std::io::sink()), workbench).unwrap();
@@ -32,8 +34,8 @@ fn of_script(text: &str) -> Vec<Nest> {
         .run_text("script", text)
         .unwrap_or_else(|e| panic!("{text}\n{}", e.render(false)));
     let state = session.shared().lock();
-    let contests = state.workbench.contests.first().expect("a comparison");
-    contests.candidates[0].nests.clone()
+    let contests = state.workbench.kept.contests.first().expect("a comparison");
+    contests.variants[0].nests.clone()
 }
 
 /// The nests as text, and their C but for the comments, which say what step made a loop.

@@ -12,10 +12,11 @@ mod stencils;
 use std::collections::HashMap;
 use std::ops::{Index, IndexMut};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use teml::ir::{Nest, Tensor};
 use teml::runtime::{Buffer, Control, Data, Scalar, View};
-use teml::script::{Mode, Session, Size, Workbench};
-use teml::trial::{self, Contest};
+use teml::script::{Session, Size, Workbench};
+use teml::trial::{self, Collect, Contest};
 
 /// A tensor of the test, row-major.
 #[derive(Clone, Debug)]
@@ -80,7 +81,7 @@ fn path(kernel: &str) -> PathBuf {
 /// What a script compares, at its mini size.
 fn contest(kernel: &str) -> Contest {
     let workbench = Workbench {
-        mode: Mode::Collect,
+        runner: Arc::new(Collect),
         size: Size::Mini,
         ..Workbench::default()
     };
@@ -91,7 +92,7 @@ fn contest(kernel: &str) -> Contest {
         panic!("{}", error.render(false));
     }
     let mut state = session.shared().lock();
-    let contests = std::mem::take(&mut state.workbench.contests);
+    let contests = std::mem::take(&mut state.workbench.kept.contests);
     let [contest] = <[Contest; 1]>::try_from(contests).expect("one comparison");
     contest
 }
@@ -126,7 +127,7 @@ fn written(buffer: &Buffer) -> Vec<f64> {
 pub(crate) fn check(kernel: &str, compute: impl Fn(&Arrays) -> Vec<(&'static str, Array)>) {
     let mut contest = contest(kernel);
     let mut arrays = HashMap::new();
-    let tensors: Vec<Tensor> = contest.candidates[0]
+    let tensors: Vec<Tensor> = contest.variants[0]
         .nests
         .iter()
         .flat_map(Nest::tensors)
@@ -146,10 +147,10 @@ pub(crate) fn check(kernel: &str, compute: impl Fn(&Arrays) -> Vec<(&'static str
         cache_dir: Some(PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("cache")),
         ..Control::default()
     };
-    for candidate in &contest.candidates {
+    for variant in &contest.variants {
         let (inputs, settings) = (&contest.inputs, &contest.settings);
-        let outputs = trial::run(candidate, inputs, settings, &control, &|_| {});
-        let outputs = outputs.unwrap_or_else(|e| panic!("{kernel}, {}: {e}", candidate.label));
+        let outputs = trial::run(variant, inputs, settings, &control, &|_| {});
+        let outputs = outputs.unwrap_or_else(|e| panic!("{kernel}, {}: {e}", variant.label));
         for (name, expected) in &expected {
             let found = written(outputs.get(name).expect("an output"));
             assert_eq!(found.len(), expected.data.len());
@@ -159,7 +160,7 @@ pub(crate) fn check(kernel: &str, compute: impl Fn(&Arrays) -> Vec<(&'static str
                 assert!(
                     (a - b).abs() <= 1e-9 * largest,
                     "{kernel}, {}: {name} at {x} is {a} instead of {b}",
-                    candidate.label
+                    variant.label
                 );
             }
         }

@@ -8,11 +8,11 @@ use std::time::Duration;
 use teml::codegen::Role;
 use teml::ir::Elem;
 use teml::runtime::{
-    Budget, Data, Event, RuntimeError, Scalar, Variant, View, measure, measure_and_tell, run_once,
+    Budget, Data, Event, RuntimeError, Scalar, View, Workload, measure, measure_and_tell, run_once,
 };
 
-fn variant(label: &str, kernel: &teml::codegen::Kernel, data: &[Data], threads: usize) -> Variant {
-    Variant {
+fn variant(label: &str, kernel: &teml::codegen::Kernel, data: &[Data], threads: usize) -> Workload {
+    Workload {
         label: label.to_owned(),
         kernel: compiled(kernel),
         data: data.to_vec(),
@@ -222,7 +222,7 @@ fn parallel_kernels_are_right() {
     };
     assert!((actual - expected).abs() < 1e-9 * expected.abs());
     let checked = Some(Arc::new(run.outputs));
-    let variants = [1, 2].map(|threads| Variant {
+    let variants = [1, 2].map(|threads| Workload {
         checked: checked.clone(),
         ..variant("dot", &dot, &data, threads)
     });

@@ -1,9 +1,8 @@
 //! `codegen` and `save`: C as a value, and results as files.
 
 use super::check::illegal;
-use super::compare::label;
+use super::compare::{generates, label};
 use super::data::Numbers;
-use super::prove;
 use super::writing;
 use super::{Shown, register_shown};
 use crate::codegen::{self, Kernel, NoCode};
@@ -11,7 +10,7 @@ use crate::diag;
 use crate::ir::Nest;
 use crate::script::call::{Call, Function, Parameter};
 use crate::script::fail::Failure;
-use crate::script::workbench::Mode;
+use crate::trial;
 use rhai::Dynamic;
 use std::sync::Arc;
 
@@ -51,8 +50,8 @@ Source: TeML §2.",
         let (nests, name) = nests_and_name(call)?;
         let label = label(&nests).map_or("kernel".to_owned(), |l| codegen::symbol::from_label(&l));
         let symbol = name.unwrap_or(label);
-        let symbol = unused(symbol, &call.state().workbench.generated);
-        prove::report(call, &symbol, &nests);
+        let symbol = trial::free_symbol(symbol, &call.state().workbench.generated);
+        generates(call, &symbol, &nests);
         let reductions = call.state().workbench.settings.reductions;
         let kernel = codegen::generate(&nests, &symbol, reductions);
         let kernel = kernel.map_err(|e| no_code(call, e, &nests))?;
@@ -60,14 +59,6 @@ Source: TeML §2.",
         Ok(Dynamic::from(Code(Arc::new(kernel))))
     },
 };
-
-/// `symbol`, with a number where a kernel has that name: all of them may end up in one file.
-pub(super) fn unused(symbol: String, kernels: &[Kernel]) -> String {
-    let taken = |name: &str| kernels.iter().any(|k| k.symbol == name);
-    let numbered = (2..).map(|number| format!("{symbol}_{number}"));
-    let mut names = std::iter::once(symbol.clone()).chain(numbered);
-    names.find(|name| !taken(name)).unwrap_or(symbol)
-}
 
 pub(super) fn nests_and_name(call: &Call) -> Result<(Vec<Nest>, Option<String>), Failure> {
     let mut nests = Vec::new();
@@ -121,7 +112,7 @@ Paths are relative to the current directory, which imported modules may not leav
 (`:help import`).",
     call: |call| {
         let path = writing::target(call, 1)?;
-        let emits = call.state().workbench.mode != Mode::Run;
+        let emits = !call.state().workbench.runner.runs();
         let written = match call.get::<Numbers>(0, "") {
             Ok(_) if path.extension().is_none_or(|end| end != "npy") => {
                 return Err(call.fail(1, "must end with `.npy`, the format of numbers"));

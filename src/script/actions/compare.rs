@@ -1,18 +1,17 @@
 //! `compare` and `measure`: variants checked, then timed.
 
-use super::code::{no_code, unused};
+use super::code::no_code;
 use super::order;
-use super::prove;
-use crate::codegen::{self, Kernel, NoCode};
+use crate::codegen::NoCode;
 use crate::ir::{Name, Nest};
 use crate::report::{self, Bar, Growing};
-use crate::runtime::Control;
 use crate::script::call::{Call, Function, Parameter};
 use crate::script::captured;
 use crate::script::fail::Failure;
 use crate::script::values;
-use crate::script::workbench::Mode;
-use crate::trial::{self, Blame, Candidate, Contest, Inputs, Progress, Row, Settings, TrialError};
+use crate::trial::{
+    self, Blame, Contest, Failed, Measured, Ranking, Runner, Stage, TrialError, Variant,
+};
 use rhai::{Array, Dynamic, Map};
 
 pub(super) static COMPARE: Function = Function {
@@ -41,44 +40,18 @@ The result is a list with a map per variant: `name`, `min` and `median` in secon
 interquartile range over the median), `gflops` (of the median), `error` (the largest difference
 over the largest value), and `ok`, which is `true`.",
     call: |call| {
-        let candidates = candidates(call)?;
-        let mode = call.state().workbench.mode;
-        if let Mode::Check { .. } = mode {
-            return Ok(proved(call, &candidates));
-        }
-        if mode == Mode::Emit {
-            for candidate in &candidates {
-                emit(call, candidate).map_err(|e| no_code(call, e, &candidate.nests))?;
-            }
-            return Ok(Dynamic::from_array(not_run(&candidates)));
-        }
-        if mode == Mode::Collect {
-            let rows = not_run(&candidates);
-            let mut state = call.state();
-            let bench = &mut state.workbench;
-            bench.contests.push(Contest {
-                candidates,
-                inputs: bench.inputs.clone(),
-                settings: bench.settings.clone(),
-            });
-            return Ok(Dynamic::from_array(rows));
-        }
-        let labels = candidates.iter().map(|c| c.label.as_str());
-        let flops = candidates.first().map_or(0.0, trial::flops);
+        let variants = variants(call)?;
+        let labels = variants.iter().map(|v| v.label.as_str());
+        let flops = variants.first().map_or(0.0, trial::flops);
         let mut table = Growing::new(labels, flops);
-        let outcome = at_bench(call, |inputs, settings, control, bar| {
-            let show_bar = |progress: Progress| bar.show(progress);
-            let mut show = |row: &Row| {
-                let lines = table.add(row);
-                bar.hidden(|| lines.iter().for_each(|line| call.state().print_now(line)));
-            };
-            trial::compare(&candidates, inputs, settings, control, &show_bar, &mut show)
-        });
-        let outcome = outcome.map_err(|error| failed_trial(call, error))?;
-        call.state().print(&report::footer(&outcome));
-        order::hint(call, &candidates, &outcome);
-        let rows = outcome.rows.iter().map(|row| measured(row, outcome.flops));
-        let mut rows = Dynamic::from_array(rows.collect());
+        let mut show = |row: &Measured| table.add(row);
+        let ranking = on_stage(call, variants.clone(), &mut show, Runner::compare)?;
+        let Some(ranking) = ranking else {
+            return Ok(Dynamic::from_array(not_run(&variants)));
+        };
+        call.state().print(&report::footer(&ranking));
+        order::hint(call, &variants, &ranking);
+        let mut rows = Dynamic::from_array(rows(&ranking));
         rows.set_tag(values::SHOWN);
         Ok(rows)
     },
@@ -99,47 +72,19 @@ Variants are compiled in parallel. A variant that has no code, does not compile,
 computes something wrong is reported in a line, and the others go on. Its row has `ok` false
 and `why`, and no numbers.",
     call: |call| {
-        let candidates = candidates(call)?;
-        let mode = call.state().workbench.mode;
-        if let Mode::Check { .. } = mode {
-            return Ok(proved(call, &candidates));
+        let variants = variants(call)?;
+        let ranking = on_stage(call, variants.clone(), &mut |_| Vec::new(), Runner::measure)?;
+        let Some(ranking) = ranking else {
+            return Ok(Dynamic::from_array(not_run(&variants)));
+        };
+        for Failed { label, error } in ranking.tried.iter().filter_map(|t| t.as_ref().err()) {
+            let why = error.to_string();
+            let first = why.lines().next().unwrap_or_default();
+            call.state().print(&format!("skipped {label}: {first}"));
         }
-        if mode == Mode::Emit {
-            for candidate in &candidates {
-                if let Err(error) = emit(call, candidate) {
-                    skip(call, &candidate.label, &error.to_string());
-                }
-            }
-            return Ok(Dynamic::from_array(not_run(&candidates)));
-        }
-        if mode == Mode::Collect {
-            return Ok(Dynamic::from_array(not_run(&candidates)));
-        }
-        let swept = at_bench(call, |inputs, settings, control, bar| {
-            trial::sweep(&candidates, inputs, settings, control, &|p| bar.show(p))
-        });
-        let swept = swept.map_err(|error| failed_trial(call, error))?;
-        let mut rows = Array::with_capacity(candidates.len());
-        for (candidate, tried) in candidates.iter().zip(&swept.tried) {
-            rows.push(match tried {
-                Ok(row) => measured(row, swept.flops),
-                Err(error) => {
-                    let why = error.to_string();
-                    skip(call, &candidate.label, &why);
-                    failed(&candidate.label, &why)
-                }
-            });
-        }
-        Ok(Dynamic::from_array(rows))
+        Ok(Dynamic::from_array(rows(&ranking)))
     },
 };
-
-/// Proves what is compared, and returns what is known of it then.
-fn proved(call: &Call, candidates: &[Candidate]) -> Dynamic {
-    let prove = |c: &Candidate| prove::report(call, &c.label, &c.nests);
-    candidates.iter().for_each(prove);
-    Dynamic::from_array(not_run(candidates))
-}
 
 pub(super) static NAMED: Function = Function {
     name: "named",
@@ -164,43 +109,84 @@ gets the name.",
     },
 };
 
-/// Runs a trial with what `init` and the command line say, and shows how far it is.
-pub(super) fn at_bench<T>(
+/// What the session's runner makes of variants, with the inputs and settings of the session. Shows
+/// how far it is, and prints the lines that `show` makes of a variant with known times.
+///
+/// # Errors
+/// The runner's, as failures of the call.
+pub(super) fn on_stage<T>(
     call: &Call,
-    trial: impl FnOnce(&Inputs, &Settings, &Control, &Bar) -> Result<T, TrialError>,
-) -> Result<T, TrialError> {
-    let (inputs, settings, control, visible) = {
+    variants: Vec<Variant>,
+    show: &mut dyn FnMut(&Measured) -> Vec<String>,
+    act: impl FnOnce(&(dyn Runner + 'static), Contest, &mut Stage<'_>) -> Result<T, TrialError>,
+) -> Result<T, Failure> {
+    let contest = {
         let state = call.state();
-        let bench = &state.workbench;
+        Contest {
+            variants,
+            inputs: state.workbench.inputs.clone(),
+            settings: state.workbench.settings.clone(),
+        }
+    };
+    let made = staged(call, show, |runner, stage| act(runner, contest, stage));
+    made.map_err(|error| failed_trial(call, error))
+}
+
+/// Tells the session's runner that C of nests is generated.
+pub(super) fn generates(call: &Call, label: &str, nests: &[Nest]) {
+    let variant = Variant {
+        label: label.to_owned(),
+        nests: nests.to_vec(),
+    };
+    let reductions = call.state().workbench.settings.reductions;
+    staged(call, &mut |_| Vec::new(), |runner, stage| {
+        runner.generates(&variant, reductions, stage);
+    });
+}
+
+/// Sets up the stage of the session. The session is not locked while the runner acts.
+fn staged<T>(
+    call: &Call,
+    show: &mut dyn FnMut(&Measured) -> Vec<String>,
+    act: impl FnOnce(&(dyn Runner + 'static), &mut Stage<'_>) -> T,
+) -> T {
+    let (runner, control, visible, mut kept) = {
+        let mut state = call.state();
+        let bench = &mut state.workbench;
         (
-            bench.inputs.clone(),
-            bench.settings.clone(),
+            bench.runner.clone(),
             bench.control.clone(),
             bench.shows_progress,
+            std::mem::take(&mut bench.kept),
         )
     };
     let bar = Bar::new(visible);
-    trial(&inputs, &settings, &control, &bar)
+    let mut stage = Stage {
+        control: &control,
+        progress: &|progress| bar.show(progress),
+        show: &mut |row| {
+            let lines = show(row);
+            bar.hidden(|| lines.iter().for_each(|line| call.state().print_now(line)));
+        },
+        say: &mut |line| call.state().print(line),
+        kept: &mut kept,
+    };
+    let made = act(&*runner, &mut stage);
+    call.state().workbench.kept = kept;
+    made
 }
 
-/// Collects the C of a candidate.
-pub(super) fn emit(call: &Call, candidate: &Candidate) -> Result<Kernel, NoCode> {
-    let symbol = codegen::symbol::from_label(&candidate.label);
-    let symbol = unused(symbol, &call.state().workbench.compared);
-    let reductions = call.state().workbench.settings.reductions;
-    let kernel = codegen::generate(&candidate.nests, &symbol, reductions)?;
-    let mut state = call.state();
-    state.workbench.compared.push(kernel.clone());
-    state.workbench.nests.extend_from_slice(&candidate.nests);
-    Ok(kernel)
+/// What scripts see of a ranking.
+fn rows(ranking: &Ranking) -> Array {
+    let tried = ranking.tried.iter();
+    let row = |tried: &Result<Measured, Failed>| match tried {
+        Ok(row) => measured(row, ranking.work.flops),
+        Err(Failed { label, error }) => failed(label, &error.to_string()),
+    };
+    tried.map(row).collect()
 }
 
-fn skip(call: &Call, label: &str, why: &str) {
-    let first = why.lines().next().unwrap_or_default();
-    call.state().print(&format!("skipped {label}: {first}"));
-}
-
-fn measured(row: &Row, flops: f64) -> Dynamic {
+fn measured(row: &Measured, flops: f64) -> Dynamic {
     let (min, median) = (
         row.timing.min.as_secs_f64(),
         row.timing.median.as_secs_f64(),
@@ -234,18 +220,18 @@ fn failed(label: &str, why: &str) -> Dynamic {
     map.into()
 }
 
-fn not_run(candidates: &[Candidate]) -> Array {
-    let rows = candidates.iter();
-    rows.map(|c| failed(&c.label, "nothing runs")).collect()
+fn not_run(variants: &[Variant]) -> Array {
+    let rows = variants.iter();
+    rows.map(|v| failed(&v.label, "nothing runs")).collect()
 }
 
-pub(super) fn candidates(call: &Call) -> Result<Vec<Candidate>, Failure> {
+pub(super) fn variants(call: &Call) -> Result<Vec<Variant>, Failure> {
     let expected = "a nest or a list of variants, each a nest or a list of nests";
     let single = call
         .get::<Nest>(0, expected)
         .map(|nest| vec![Dynamic::from(nest)]);
     let items: Array = single.or_else(|_| call.get(0, expected))?;
-    let mut candidates: Vec<Candidate> = Vec::with_capacity(items.len());
+    let mut variants: Vec<Variant> = Vec::with_capacity(items.len());
     for item in &items {
         let nests: Vec<Nest> = match item.read_lock::<Array>() {
             Some(list) => list.iter().filter_map(nest_of).collect(),
@@ -261,15 +247,15 @@ pub(super) fn candidates(call: &Call) -> Result<Vec<Candidate>, Failure> {
         };
         let mut label = label(&nests)
             .or_else(variable)
-            .unwrap_or_else(|| format!("variant_{}", candidates.len() + 1));
-        if candidates.iter().any(|c| c.label == label) {
-            label = format!("{label}_{}", candidates.len() + 1);
+            .unwrap_or_else(|| format!("variant_{}", variants.len() + 1));
+        if variants.iter().any(|c| c.label == label) {
+            label = format!("{label}_{}", variants.len() + 1);
         }
-        candidates.push(Candidate { label, nests });
+        variants.push(Variant { label, nests });
     }
-    match candidates.is_empty() {
+    match variants.is_empty() {
         true => Err(call.expected(0, expected)),
-        false => Ok(candidates),
+        false => Ok(variants),
     }
 }
 

@@ -1,9 +1,8 @@
 //! `bundle`: a comparison as files (`export` is a word of Rhai).
 
-use super::compare::{candidates, failed_trial};
+use super::compare::{failed_trial, variants};
 use super::writing;
 use crate::script::call::{Function, Parameter};
-use crate::script::workbench::Mode;
 use crate::trial;
 use rhai::Dynamic;
 
@@ -19,17 +18,21 @@ The directory gets the C of all variants, a header, data, a Makefile and a drive
 checks every variant against the untransformed nest and times them in turn. Imported modules
 may not leave the current directory (`:help import`).",
     call: |call| {
-        let candidates = candidates(call)?;
+        let variants = variants(call)?;
         let directory = writing::target(call, 1)?;
-        let (mode, inputs, settings) = {
+        let (runs, inputs, settings) = {
             let state = call.state();
             let bench = &state.workbench;
-            (bench.mode, bench.inputs.clone(), bench.settings.clone())
+            (
+                bench.runner.runs(),
+                bench.inputs.clone(),
+                bench.settings.clone(),
+            )
         };
-        if mode != Mode::Run {
+        if !runs {
             return Ok(Dynamic::UNIT);
         }
-        let files = trial::export(&candidates, &inputs, &settings);
+        let files = trial::export(&variants, &inputs, &settings);
         let files = files.map_err(|error| failed_trial(call, error))?;
         let write = || -> std::io::Result<()> {
             std::fs::create_dir_all(&directory)?;

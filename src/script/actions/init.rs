@@ -41,7 +41,7 @@ Source: TeML §2, Fig. 1.",
             3 => one_element(call, tensor, &name)?,
             _ => whole(call, tensor)?,
         };
-        if call.state().workbench.mode.needs_inputs() {
+        if call.state().workbench.runner.needs_inputs() {
             data.check(tensor)
                 .map_err(|error| call.refuse(&error.to_string()))?;
         }
@@ -117,7 +117,7 @@ fn listed(call: &Call, tensor: &Tensor, values: &[Scalar]) -> Result<Data, Failu
 /// mistakes.
 fn computed(call: &Call, tensor: &Tensor, closure: &FnPtr) -> Result<Data, Failure> {
     let all = elements(call, tensor)?;
-    let needed = call.state().workbench.mode.needs_inputs();
+    let needed = call.state().workbench.runner.needs_inputs();
     let count = if needed { all } else { 1 };
     let extents = tensor.shape().extents();
     let mut values = Vec::with_capacity(count);
@@ -214,7 +214,7 @@ fn one_element(call: &Call, tensor: &Tensor, name: &Name) -> Result<Data, Failur
             }
         }
     }
-    if !call.state().workbench.mode.needs_inputs() {
+    if !call.state().workbench.runner.needs_inputs() {
         return listed(call, tensor, &[value]).map(|_| Data::Unset);
     }
     let old = call.state().workbench.inputs.get(name).cloned();

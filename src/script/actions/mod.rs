@@ -15,7 +15,6 @@ mod order;
 mod paths;
 mod pluto;
 mod programs;
-mod prove;
 mod run;
 mod strategy;
 mod writing;

@@ -3,12 +3,12 @@
 use crate::ir::{BinaryOp, Nest, Tree};
 use crate::legality::Reductions;
 use crate::script::call::Call;
-use crate::trial::{Candidate, Outcome};
+use crate::trial::{Ranking, Variant};
 
 /// Says once in a session what `reductions("reassoc")` would allow, if the fastest variant spends
 /// its innermost loop on a sum of floating-point numbers, whose order keeps it out of vector lanes.
-pub fn hint(call: &Call, candidates: &[Candidate], outcome: &Outcome) {
-    let rows = candidates.iter().zip(&outcome.rows);
+pub fn hint(call: &Call, variants: &[Variant], ranking: &Ranking) {
+    let rows = variants.iter().zip(ranking.measured());
     let Some((fastest, row)) = rows.min_by_key(|(_, row)| row.timing.median) else {
         return;
     };

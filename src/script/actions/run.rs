@@ -1,15 +1,10 @@
 //! `run`: what nests compute.
 
-use super::code::no_code;
-use super::compare::{at_bench, emit, failed_trial, label};
+use super::compare::{label, on_stage};
 use super::data::Numbers;
-use super::prove;
-use crate::codegen::Role;
-use crate::ir::Tensor;
-use crate::runtime::{Array, Values};
+use crate::runtime::Array;
 use crate::script::call::{Function, Parameter};
-use crate::script::workbench::Mode;
-use crate::trial::{self, Candidate};
+use crate::trial::{Runner, Variant};
 use rhai::{Dynamic, Map};
 use std::sync::Arc;
 
@@ -27,31 +22,17 @@ numbers unless `init` says otherwise. `teml emit` runs nothing, and results are 
     call: |call| {
         let nests = call.nests(0)?;
         let label = label(&nests).unwrap_or_else(|| "nest".to_owned());
-        let candidate = Candidate { label, nests };
-        if candidate.nests.is_empty() {
+        if nests.is_empty() {
             return Err(call.expected(0, "a nest or a list of nests"));
         }
+        let variants = vec![Variant { label, nests }];
+        let written = on_stage(call, variants, &mut |_| Vec::new(), Runner::run)?;
         let mut results = Map::new();
-        let mut add = |tensor: &Tensor, values: Values| {
+        for (tensor, values) in written {
             let shape = tensor.shape().extents().to_vec();
             let values = Arc::new(values);
             let numbers = Numbers::of_result(Array { shape, values });
             results.insert(tensor.label().into(), Dynamic::from(numbers));
-        };
-        prove::report(call, &candidate.label, &candidate.nests);
-        if call.state().workbench.mode != Mode::Run {
-            let kernel = emit(call, &candidate).map_err(|e| no_code(call, e, &candidate.nests))?;
-            for param in kernel.params.iter().filter(|p| p.role != Role::In) {
-                add(&param.tensor, Values::none(param.tensor.elem()));
-            }
-            return Ok(results.into());
-        }
-        let outputs = at_bench(call, |inputs, settings, control, bar| {
-            trial::run(&candidate, inputs, settings, control, &|p| bar.show(p))
-        });
-        let outputs = outputs.map_err(|error| failed_trial(call, error))?;
-        for buffer in outputs.iter() {
-            add(buffer.tensor(), Values::from(buffer.view()));
         }
         Ok(results.into())
     },

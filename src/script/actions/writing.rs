@@ -2,7 +2,6 @@
 
 use crate::script::call::Call;
 use crate::script::fail::Failure;
-use crate::script::workbench::Mode;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
@@ -13,7 +12,7 @@ use std::path::{Component, Path, PathBuf};
 pub(super) fn target(call: &Call, k: usize) -> Result<PathBuf, Failure> {
     let path = PathBuf::from(call.text(k)?);
     // Elsewhere, nothing is written.
-    let writes = call.state().workbench.mode == Mode::Run;
+    let writes = call.state().workbench.runner.runs();
     if !writes || call.is_of_user() {
         return Ok(path);
     }

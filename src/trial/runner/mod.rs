@@ -1,0 +1,127 @@
+//! Runners: what becomes of the variants that a script gives to `compare`, `measure`, `run` and
+//! `codegen`. A session has one; whatever measures goes through it.
+
+mod check;
+mod collect;
+mod emit;
+mod run;
+
+pub use check::Check;
+pub use collect::Collect;
+pub use emit::Emit;
+pub use run::Run;
+
+use super::{Contest, Measured, Progress, Ranking, TrialError, Variant};
+use crate::codegen::{self, Kernel, NoCode};
+use crate::ir::{Nest, Tensor};
+use crate::legality::Reductions;
+use crate::runtime::{Control, Values};
+
+/// What becomes of variants.
+pub trait Runner: std::fmt::Debug + Send + Sync {
+    /// Tries variants against each other, for `compare`. `None` if nothing is timed.
+    ///
+    /// # Errors
+    /// The first failure.
+    fn compare(
+        &self,
+        contest: Contest,
+        stage: &mut Stage<'_>,
+    ) -> Result<Option<Ranking>, TrialError>;
+
+    /// Tries each variant by itself, for `measure`: those that fail are out, and the others go on.
+    /// `None` if nothing is timed.
+    ///
+    /// # Errors
+    /// What is wrong with all variants, or with the system.
+    fn measure(
+        &self,
+        contest: Contest,
+        stage: &mut Stage<'_>,
+    ) -> Result<Option<Ranking>, TrialError>;
+
+    /// What the one variant of `contest` writes, for `run`. Tensors are empty if nothing runs.
+    ///
+    /// # Errors
+    /// There is no code, it fails, or its results are wrong.
+    fn run(
+        &self,
+        contest: Contest,
+        stage: &mut Stage<'_>,
+    ) -> Result<Vec<(Tensor, Values)>, TrialError>;
+
+    /// Gets to know that `codegen` makes C of a variant.
+    fn generates(&self, _variant: &Variant, _reductions: Reductions, _stage: &mut Stage<'_>) {}
+
+    /// Whether anything reads what tensors hold.
+    fn needs_inputs(&self) -> bool {
+        false
+    }
+
+    /// Whether kernels run, so that results are there to be written to files.
+    fn runs(&self) -> bool {
+        false
+    }
+}
+
+/// With what a runner works, and who gets to know how far it is.
+pub struct Stage<'a> {
+    /// Limits, threads, and where to stop.
+    pub control: &'a Control,
+    /// Is told what is being done.
+    pub progress: &'a (dyn Fn(Progress) + Sync),
+    /// Gets each variant of a comparison as soon as its times are known.
+    pub show: &'a mut dyn FnMut(&Measured),
+    /// Prints a line.
+    pub say: &'a mut dyn FnMut(&str),
+    /// What is left behind.
+    pub kept: &'a mut Kept,
+}
+
+/// What runners leave behind.
+#[derive(Debug, Default)]
+pub struct Kept {
+    /// The C of the variants that [`Emit`] got, in order.
+    pub compared: Vec<Kernel>,
+    /// The nests of `compared`.
+    pub nests: Vec<Nest>,
+    /// What [`Collect`] was to compare, in order.
+    pub contests: Vec<Contest>,
+    /// How many variants [`Check`] got.
+    pub checked: usize,
+    /// How many of those are wrong.
+    pub wrong: usize,
+}
+
+impl Kept {
+    /// Generates the C of a variant, under a name that no other one has.
+    fn emit(&mut self, variant: &Variant, reductions: Reductions) -> Result<Kernel, NoCode> {
+        let symbol = codegen::symbol::from_label(&variant.label);
+        let symbol = free_symbol(symbol, &self.compared);
+        let kernel = codegen::generate(&variant.nests, &symbol, reductions)?;
+        self.compared.push(kernel.clone());
+        self.nests.extend_from_slice(&variant.nests);
+        Ok(kernel)
+    }
+
+    /// What a variant would write: tensors without elements.
+    fn unwritten(&mut self, contest: &Contest) -> Result<Vec<(Tensor, Values)>, TrialError> {
+        let variant = contest.variants.first().ok_or(TrialError::Nothing)?;
+        let kernel = self.emit(variant, contest.settings.reductions);
+        let kernel = kernel.map_err(|error| super::no_code(variant, error))?;
+        let written = kernel
+            .params
+            .into_iter()
+            .filter(|p| p.role != codegen::Role::In);
+        let none = |tensor: Tensor| (tensor.clone(), Values::none(tensor.elem()));
+        Ok(written.map(|param| none(param.tensor)).collect())
+    }
+}
+
+/// `symbol`, with a number where a kernel has that name: all of them may end up in one file.
+pub fn free_symbol(symbol: String, kernels: &[Kernel]) -> String {
+    let taken = |name: &str| kernels.iter().any(|k| k.symbol == name);
+    let numbered = (2..).map(|number| format!("{symbol}_{number}"));
+    let mut names = std::iter::once(symbol.clone()).chain(numbered);
+    names.find(|name| !taken(name)).unwrap_or(symbol)
+}

@@ -1,0 +1,60 @@
+//! `teml run`: variants are compiled, checked and timed.
+
+use super::{Runner, Stage};
+use crate::ir::Tensor;
+use crate::runtime::Values;
+use crate::trial::contest::{Audience, run_comparison};
+use crate::trial::{Contest, Ranking, TrialError, run, sweep};
+
+/// Compiles, checks and times.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Run;
+
+impl Runner for Run {
+    fn compare(
+        &self,
+        contest: Contest,
+        stage: &mut Stage<'_>,
+    ) -> Result<Option<Ranking>, TrialError> {
+        let audience = Audience {
+            progress: stage.progress,
+            show: stage.show,
+        };
+        let fail_fast = true;
+        run_comparison(&contest, (&[], &[]), fail_fast, stage.control, audience).map(Some)
+    }
+
+    fn measure(
+        &self,
+        contest: Contest,
+        stage: &mut Stage<'_>,
+    ) -> Result<Option<Ranking>, TrialError> {
+        sweep(&contest, stage.control, stage.progress).map(Some)
+    }
+
+    fn run(
+        &self,
+        contest: Contest,
+        stage: &mut Stage<'_>,
+    ) -> Result<Vec<(Tensor, Values)>, TrialError> {
+        let Contest {
+            variants,
+            inputs,
+            settings,
+        } = contest;
+        let variant = variants.first().ok_or(TrialError::Nothing)?;
+        let outputs = run(variant, &inputs, &settings, stage.control, stage.progress)?;
+        let written = outputs.iter();
+        Ok(written
+            .map(|buffer| (buffer.tensor().clone(), Values::from(buffer.view())))
+            .collect())
+    }
+
+    fn needs_inputs(&self) -> bool {
+        true
+    }
+
+    fn runs(&self) -> bool {
+        true
+    }
+}
