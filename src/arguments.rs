@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use teml::bench::{self, Choice, Script, Sizes};
 use teml::script::Size;
+use teml::target::Target;
 
 /// Builds, transforms, checks and times tensor kernels by script.
 #[derive(Parser)]
@@ -51,6 +52,10 @@ pub enum Command {
         settings: Settings,
         #[command(flatten)]
         team: Team,
+        /// The machine that the C is for: sse2, avx, avx2, avx512, neon, portable, native, or a JSON
+        /// file with its facts, such as {"name": "laptop", "instructions": "avx2", "l2": 524288}
+        #[arg(long, value_name = "NAME|FILE", default_value = "native", value_parser = target)]
+        target: Target,
     },
     /// Prove that each variant of a script computes what its definition says, without timing it
     ///
@@ -108,6 +113,20 @@ pub struct Settings {
     /// tiny, for tests)
     #[arg(long, value_name = "SIZE", default_value = "bench", value_parser = size)]
     pub size: Size,
+}
+
+fn target(text: &str) -> Result<Target, String> {
+    if let Some(target) = Target::named(text) {
+        return Ok(target);
+    }
+    match std::fs::read_to_string(text) {
+        Ok(json) => Target::parse(&json),
+        Err(error) => {
+            let names: Vec<&str> = Target::names().collect();
+            let names = names.join(", ");
+            Err(format!("expected one of {names}, or a file: {error}"))
+        }
+    }
 }
 
 fn size(text: &str) -> Result<Size, String> {

@@ -17,5 +17,6 @@ pub mod repl;
 pub mod report;
 pub mod runtime;
 pub mod script;
+pub mod target;
 pub mod transform;
 pub mod trial;

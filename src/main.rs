@@ -17,7 +17,8 @@ use teml::diag;
 use teml::machine::{Machine, Speed};
 use teml::runtime::{Control, RuntimeError};
 use teml::script::{ScriptError, Session, Workbench};
-use teml::trial::{Check, Emit};
+use teml::target::Target;
+use teml::trial::{self, Check, Emit};
 
 fn main() -> ExitCode {
     let command = match Cli::try_parse() {
@@ -43,7 +44,8 @@ fn main() -> ExitCode {
             output,
             settings,
             team,
-        } => emit(&file, output.as_deref(), settings, &team),
+            target,
+        } => emit(&file, output.as_deref(), settings, &team, target),
         Command::Check {
             file,
             exhaustive,
@@ -129,9 +131,22 @@ fn run(file: &Path, settings: Settings, limits: &Limits, allow_write: Vec<PathBu
     })
 }
 
-fn emit(file: &Path, output: Option<&Path>, settings: Settings, team: &Team) -> ExitCode {
+fn emit(
+    file: &Path,
+    output: Option<&Path>,
+    settings: Settings,
+    team: &Team,
+    target: Target,
+) -> ExitCode {
+    let mut control = of_team(team);
+    if let (None, Some(threads)) = (team.threads, target.threads) {
+        control.threads = threads.into();
+    }
+    let mut trials = trial::Settings::default();
+    trials.options.target = target;
     let workbench = Workbench {
-        control: of_team(team),
+        control,
+        settings: trials,
         runner: Arc::new(Emit),
         parameters: settings.set.into(),
         size: settings.size,

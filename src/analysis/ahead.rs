@@ -1,6 +1,5 @@
 //! What later iterations of a loop touch.
 
-use super::share::LINE;
 use crate::ir::{Affine, Index, Loop, Name, Tensor, Tree};
 
 /// An element that a later iteration touches.
@@ -17,7 +16,7 @@ pub struct Touch {
 /// For each access to `tensor` in `l` whose element moves with it the one that it touches first
 /// `distance` iterations later; loops inside start at the first of their lower bounds. A local
 /// tensor of the loop's body is another one in each iteration, so none of it is known before.
-pub fn ahead(l: &Loop, tensor: &Name, distance: i64) -> Vec<Touch> {
+pub fn ahead(l: &Loop, tensor: &Name, distance: i64, line: i64) -> Vec<Touch> {
     let is_own = |own: &Tensor| own.name() == Some(tensor);
     if l.body.iter().flat_map(Tree::locals).any(is_own) {
         return Vec::new();
@@ -26,6 +25,7 @@ pub fn ahead(l: &Loop, tensor: &Name, distance: i64) -> Vec<Touch> {
     let later = Affine::iterator(l.name.clone()).plus_constant(by);
     let mut walk = Walk {
         tensor,
+        line,
         start: vec![(l.name.clone(), later)],
         found: Vec::new(),
     };
@@ -39,20 +39,22 @@ pub fn ahead(l: &Loop, tensor: &Name, distance: i64) -> Vec<Touch> {
 impl Touch {
     /// Whether an element is this one, or so near to it in its row that one line may hold both: what
     /// is beyond, later iterations fetch.
-    fn is_beside(&self, tensor: &Tensor, index: &[Affine]) -> bool {
+    fn is_beside(&self, tensor: &Tensor, index: &[Affine], line: i64) -> bool {
         let (Some((last, outer)), Some((other, others))) =
             (self.index.split_last(), index.split_last())
         else {
             return self.index == index;
         };
         let apart = last.minus(other).as_constant();
-        let near = apart.is_some_and(|by| by.abs() * (tensor.elem().size() as i64) < LINE);
+        let near = apart.is_some_and(|by| by.abs() * (tensor.elem().size() as i64) < line);
         near && outer == others
     }
 }
 
 struct Walk<'a> {
     tensor: &'a Name,
+    /// The bytes of a cache line.
+    line: i64,
     /// The values of the iterators at the start of that iteration.
     start: Vec<(Name, Affine)>,
     found: Vec<Touch>,
@@ -91,7 +93,11 @@ impl Walk<'_> {
             return;
         }
         let index: Vec<Affine> = index.iter().map(|a| self.at_start(a)).collect();
-        match self.found.iter_mut().find(|t| t.is_beside(tensor, &index)) {
+        match self
+            .found
+            .iter_mut()
+            .find(|t| t.is_beside(tensor, &index, self.line))
+        {
             Some(known) => known.write |= write,
             None => self.found.push(Touch {
                 tensor: tensor.clone(),

@@ -6,9 +6,6 @@ use super::position;
 use crate::ir::{Affine, Loop, Name, Nest, Prefetch, Tensor, Tree};
 use std::sync::Arc;
 
-/// The bytes that are fetched at once on all machines of today.
-pub const LINE: i64 = 64;
-
 /// Elements that lie one behind the other in memory, in one or several rows, and who fetches which
 /// part of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,7 +74,7 @@ pub enum NoShare {
 ///
 /// # Errors
 /// [`NoShare`].
-pub fn share(nest: &Nest, inner: &Name, fetch: &Prefetch) -> Result<Share, NoShare> {
+pub fn share(nest: &Nest, inner: &Name, fetch: &Prefetch, line: i64) -> Result<Share, NoShare> {
     let (of, tensor) = (fetch.of.as_ref().ok_or(NoShare::NotInside)?, &fetch.tensor);
     let at = position::named(nest, inner.as_str()).map_err(|_| NoShare::NotInside)?;
     let chain = position::chain(nest, &at);
@@ -112,7 +109,7 @@ pub fn share(nest: &Nest, inner: &Name, fetch: &Prefetch) -> Result<Share, NoSha
         let all = numbered(nest, &chain, depth)?;
         shared(&found, &sides, of, &later, all).ok_or(NoShare::Scattered)?
     } else {
-        own_part(nest, &chain, depth, &found, &later)?
+        own_part(nest, &chain, depth, &found, (&later, line))?
     };
     share.next = next(&chain[..depth], later, &share);
     Ok(share)
@@ -154,7 +151,7 @@ fn own_part(
     chain: &[&Arc<Loop>],
     depth: usize,
     found: &[Use],
-    later: &Affine,
+    (later, line): (&Affine, i64),
 ) -> Result<Share, NoShare> {
     let of = chain[depth - 1];
     for around in (depth..=chain.len()).rev() {
@@ -170,7 +167,13 @@ fn own_part(
         };
         let moves = sides.iter().any(|side| side.low.mentions(&of.name));
         let number = numbered(nest, chain, around)?;
-        let part = shared(&own, &new_lines(&own, sides, of), &of.name, later, number);
+        let part = shared(
+            &own,
+            &new_lines(&own, sides, of, line),
+            &of.name,
+            later,
+            number,
+        );
         let is_whole = |part: &Share| around < chain.len() || part.rows.count == 1;
         let is_one = own.iter().all(|used| used.tensor == own[0].tensor);
         return part
@@ -215,14 +218,14 @@ fn rows(sides: &[Side], tensor: &Tensor) -> Option<Rows> {
 
 /// The sides of a box whose neighbors move on with each iteration of `of`, by no more than there are:
 /// those in the last lines, as many as it moves on by. The iterations before have fetched the others.
-fn new_lines(found: &[Use], mut sides: Vec<Side>, of: &Loop) -> Vec<Side> {
+fn new_lines(found: &[Use], mut sides: Vec<Side>, of: &Loop, line: i64) -> Vec<Side> {
     let (Some(used), Some((neighbors, others))) = (found.first(), sides.split_last_mut()) else {
         return sides;
     };
     if others.iter().any(|side| side.low.mentions(&of.name)) {
         return sides;
     }
-    let line = LINE as u64 / used.tensor.elem().size() as u64;
+    let line = line.unsigned_abs() / used.tensor.elem().size() as u64;
     let moved = neighbors
         .low
         .coefficient(&of.name)

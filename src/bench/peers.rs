@@ -276,6 +276,7 @@ fn foreign(symbol: &str, function: String, params: Vec<Param>) -> Kernel {
         headers: Default::default(),
         function,
         params,
+        vectors: Default::default(),
         proof: Proof::Assumed(vec!["it is written by hand".to_owned()]),
     }
 }

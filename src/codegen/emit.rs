@@ -19,12 +19,14 @@ use crate::analysis::ahead::ahead;
 use crate::analysis::bounds::Bounds;
 use crate::analysis::work::executions;
 use crate::ir::{Affine, BinaryOp, Loop, Name, Nest, Node, Stmt, Taken, Tensor, Tree};
+use crate::target::Target;
 use std::collections::HashSet;
 use std::fmt::Write;
 use std::mem::{replace, take};
 
 pub(super) struct Emitter<'a> {
     symbol: &'a str,
+    pub(super) target: &'a Target,
     pub(super) params: &'a [Param],
     /// The functions that the text calls, each before those that call it.
     functions: Vec<String>,
@@ -74,20 +76,21 @@ const MAX_STACK: u64 = 1 << 17;
 const WORTH_A_CALL: i64 = 32;
 
 impl Emitter<'_> {
-    pub(super) fn new<'a>(symbol: &'a str, params: &'a [Param]) -> Emitter<'a> {
+    pub(super) fn new<'a>(symbol: &'a str, params: &'a [Param], target: &'a Target) -> Emitter<'a> {
         Emitter {
             symbol,
+            target,
             params,
             functions: Vec::new(),
             text: String::new(),
             depth: 1,
-            values: Values::default(),
+            values: Values::new(target),
             bounds: Bounds::default(),
             iterators: Vec::new(),
             band: 0,
             stack: 0,
             read: HashSet::new(),
-            chosen: Chosen::default(),
+            chosen: Chosen::none(target),
             streams: Streams::default(),
             hazards: Hazards::default(),
             due_in_order: false,
@@ -128,11 +131,11 @@ impl Emitter<'_> {
     pub(super) fn nest(&mut self, nest: &Nest) {
         self.depth = 1;
         self.bounds = Bounds::default();
-        let trees = settled(nest);
-        let chosen = Chosen::of(&trees);
+        let trees = settled(nest, self.target);
+        let chosen = Chosen::of(&trees, self.target);
         self.streams = Streams::of(&trees, &nest.locals(), &chosen);
         let (trees, mut rows) = with_room(&trees, &chosen, &self.streams);
-        self.chosen = Chosen::of(&trees);
+        self.chosen = Chosen::of(&trees, self.target);
         rows.unset = unset_lanes(&trees, &self.chosen, &rows, &self.streams);
         self.values.rows = rows;
         self.values.unrolled = self.chosen.unrolled().clone();
@@ -142,7 +145,8 @@ impl Emitter<'_> {
             self.values.headers.insert(Header::Loops);
         }
         self.unwaited.clear();
-        self.shares = shares(&nest.with_trees(trees.clone()));
+        let line = self.target.line.cast_signed();
+        self.shares = shares(&nest.with_trees(trees.clone()), line);
         for line in nest.lines() {
             if let Tree::Stmt(s) = line.tree {
                 let mut add = |t: &Tensor| self.read.extend(t.name().cloned());
@@ -308,7 +312,8 @@ impl Emitter<'_> {
         }
         for fetch in &l.hints.prefetch {
             if fetch.of.is_none() {
-                let touched = ahead(l, &fetch.tensor, fetch.distance);
+                let line = self.target.line.cast_signed();
+                let touched = ahead(l, &fetch.tensor, fetch.distance, line);
                 touched.iter().for_each(|touch| self.prefetch(touch));
             }
         }
@@ -341,7 +346,7 @@ impl Emitter<'_> {
         let aligned = self.asks_alignment.then_some(ALIGNED);
         self.asks_alignment |= asked;
 
-        let used = Used::by(l, &self.shares);
+        let used = Used::by(l, &self.shares, self.target.line.cast_signed());
         let iterators = self.iterators.iter().filter(|name| used.mentions(name));
         let iterators: Vec<&str> = iterators.map(Name::as_str).collect();
         let constant = |tensor: &Tensor| {

@@ -1,7 +1,7 @@
 //! `codegen`: from nests to one C function.
 
 use super::emit::{Emitter, asked, comment};
-use super::kernel::{Header, Kernel, Param, Role, parameter};
+use super::kernel::{Header, Kernel, Param, Role, Vectors, parameter};
 use super::symbol::{self, Spelling};
 use crate::analysis::digits;
 use crate::analysis::shape;
@@ -9,6 +9,7 @@ use crate::analysis::verify::{self, Invalid};
 use crate::ir::{Expr, Index, Infix, Name, NameError, Nest, Node, Tensor, Tree};
 use crate::legality::race::Race;
 use crate::legality::{self, Proof, Reductions, Refused, Undecided, Violation};
+use crate::target::Target;
 use std::fmt::Write;
 
 /// Why there is no C for some nests.
@@ -86,7 +87,7 @@ impl NoCode {
     }
 }
 
-/// The C function `symbol` that runs `nests` in order.
+/// The C function `symbol` that runs `nests` in order, for the machine that this program runs on.
 ///
 /// The function allocates nothing: every tensor that is not local is a parameter, results first.
 /// It is C11 with OpenMP pragmas, and compiles without warnings under `-Wall -Wextra`.
@@ -94,6 +95,19 @@ impl NoCode {
 /// # Errors
 /// [`NoCode`]; the nests must be proved to compute what their definition says, or assumed to.
 pub fn generate(nests: &[Nest], symbol: &str, reductions: Reductions) -> Result<Kernel, NoCode> {
+    generate_for(nests, symbol, reductions, &Target::native())
+}
+
+/// The same for another machine, or for this one with more of its facts.
+///
+/// # Errors
+/// As [`generate`].
+pub fn generate_for(
+    nests: &[Nest],
+    symbol: &str,
+    reductions: Reductions,
+    target: &Target,
+) -> Result<Kernel, NoCode> {
     if nests.is_empty() {
         return Err(NoCode::Nothing);
     }
@@ -138,7 +152,7 @@ pub fn generate(nests: &[Nest], symbol: &str, reductions: Reductions) -> Result<
             role: param.role,
         })
         .collect();
-    let mut body = Emitter::new(symbol, &spelled);
+    let mut body = Emitter::new(symbol, &spelled, target);
     for nest in nests {
         body.nest(&spelling.nest(nest));
     }
@@ -154,6 +168,7 @@ pub fn generate(nests: &[Nest], symbol: &str, reductions: Reductions) -> Result<
         function: function(symbol, &spelled, &comments, &functions, attributes, &text),
         params,
         proof,
+        vectors: Vectors::of(target),
     })
 }
 

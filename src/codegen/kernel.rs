@@ -2,6 +2,7 @@
 
 use crate::ir::Tensor;
 use crate::legality::Proof;
+use crate::target::Target;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -93,6 +94,34 @@ pub struct Kernel {
     pub params: Vec<Param>,
     /// Why it may stand for its definition.
     pub proof: Proof,
+    /// The vectors that it is written for.
+    pub vectors: Vectors,
+}
+
+/// What support code for vectors has to know of the target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Vectors {
+    /// The bytes of a vector register. The C is also right where they are narrower.
+    pub bytes: u64,
+    /// Whether the C library may have functions of vectors.
+    pub has_functions: bool,
+}
+
+impl Default for Vectors {
+    /// Those of the machine that this program runs on.
+    fn default() -> Vectors {
+        Vectors::of(&Target::native())
+    }
+}
+
+impl Vectors {
+    /// Those of a target.
+    pub fn of(target: &Target) -> Vectors {
+        Vectors {
+            bytes: target.vector_bytes(),
+            has_functions: target.instructions.has_vector_functions(),
+        }
+    }
 }
 
 impl Kernel {
@@ -124,6 +153,7 @@ impl Kernel {
             ),
             params: Vec::new(),
             proof: Proof::Proved,
+            vectors: Vectors::default(),
         }
     }
 
@@ -167,6 +197,17 @@ pub const C_ENDS: &str = "#ifdef __cplusplus\n}\n#endif\n";
 /// What every translation unit needs, and every header with prototypes.
 pub const BASE: &str = include_str!("base.h");
 
+/// What `vectors.h` and `functions.h` ask of the targets of `kernels`.
+fn vector_facts(kernels: &[Kernel]) -> String {
+    let vectors = || kernels.iter().map(|k| k.vectors);
+    let widest = vectors().map(|v| v.bytes).min().unwrap_or(16);
+    let mut text = format!("\n// The bytes of the widest vector.\n#define TEML_WIDEST {widest}\n");
+    if !vectors().all(|v| v.has_functions) {
+        text.push_str("#if !defined(TEML_MVEC)\n#define TEML_MVEC 0\n#endif\n");
+    }
+    text
+}
+
 /// A translation unit that defines all of `kernels`.
 pub fn unit(kernels: &[Kernel]) -> String {
     let headers: BTreeSet<Header> = kernels.iter().flat_map(|k| &k.headers).copied().collect();
@@ -178,6 +219,9 @@ pub fn unit(kernels: &[Kernel]) -> String {
         headers.iter().partition(|header| **header < Header::Locals);
     system.iter().for_each(|h| text.push_str(h.text()));
     let _ = write!(text, "\n{BASE}\n{C_BEGINS}");
+    if headers.contains(&Header::Vectors) {
+        text.push_str(&vector_facts(kernels));
+    }
     own.iter().for_each(|h| text.push_str(h.text()));
     for kernel in kernels {
         text.push('\n');

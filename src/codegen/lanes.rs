@@ -13,20 +13,16 @@
 use crate::ir::{
     Affine, BinaryOp, Constant, Elem, Expr, Function, Index, Loop, Name, Node, Stmt, Tensor, Tree,
 };
+use crate::target::Target;
 use std::collections::HashSet;
-
-/// The most bytes of a register.
-pub(super) const LARGEST: i64 = 64;
-
-/// The most bytes of a local tensor that registers may hold: 32 of the largest.
-const MAX_REGISTERS: u64 = 2048;
 
 /// The most copies of a statement that unrolling for registers makes.
 const MAX_UNROLLED: i64 = 256;
 
 /// The loops of trees that are written with explicit vectors, and those that are unrolled.
-#[derive(Default)]
 pub(super) struct Chosen {
+    /// What they are chosen for.
+    target: Target,
     /// The loops whose iterations threads share. OpenMP wants them as plain loops: collapsed ones
     /// may have nothing between them.
     shared: HashSet<Name>,
@@ -36,12 +32,27 @@ pub(super) struct Chosen {
 }
 
 impl Chosen {
-    pub(super) fn of(trees: &[Tree]) -> Chosen {
-        let mut chosen = Chosen::default();
+    /// None, for no trees.
+    pub(super) fn none(target: &Target) -> Chosen {
+        Chosen {
+            target: target.clone(),
+            shared: HashSet::new(),
+            vectors: HashSet::new(),
+            unrolled: HashSet::new(),
+            held: HashSet::new(),
+        }
+    }
+
+    pub(super) fn of(trees: &[Tree], target: &Target) -> Chosen {
+        let mut chosen = Chosen::none(target);
         chosen.shared(trees, 0);
         chosen.vectors(trees, &mut Vec::new());
         chosen.registers(trees);
         chosen
+    }
+
+    pub(super) fn target(&self) -> &Target {
+        &self.target
     }
 
     pub(super) fn is_vector(&self, l: &Loop) -> bool {
@@ -85,7 +96,7 @@ impl Chosen {
                 Tree::Local(tensor) => locals.extend(tensor.name().cloned()),
                 Tree::Loop(l) => {
                     let marked = l.vector || copies(l, locals);
-                    if marked && !self.is_shared(l) && elem_of(l).is_some() {
+                    if marked && !self.is_shared(l) && elem_of(l, &self.target).is_some() {
                         self.vectors.insert(l.name.clone());
                     }
                     self.vectors(&l.body, locals);
@@ -108,7 +119,7 @@ impl Chosen {
 
     /// The loops in the scope of a tensor that index it.
     fn tile(&mut self, tensor: &Tensor, scope: &[Tree]) {
-        if !may_be_registers(tensor) {
+        if !may_be_registers(tensor, &self.target) {
             return;
         }
         let mut found = Vec::new();
@@ -160,7 +171,7 @@ impl Chosen {
                         continue;
                     }
                     let lanes = match self.is_vector(l) {
-                        true => LARGEST / s.target.elem().size() as i64,
+                        true => widest(&self.target) / s.target.elem().size() as i64,
                         false if l.vector => return false,
                         false => 1,
                     };
@@ -189,11 +200,16 @@ fn copied(tensor: &Tensor, trees: &[Tree], around: Option<&Name>, loops: &mut Ve
     })
 }
 
+/// The bytes of a vector register.
+pub(super) fn widest(target: &Target) -> i64 {
+    target.vector_bytes().cast_signed()
+}
+
 /// Whether a local tensor is small enough for registers.
-pub(super) fn may_be_registers(tensor: &Tensor) -> bool {
+pub(super) fn may_be_registers(tensor: &Tensor, target: &Target) -> bool {
     let elements = tensor.shape().elements();
     let bytes = elements.saturating_mul(tensor.elem().size() as u64);
-    bytes <= MAX_REGISTERS && tensor.elem().is_float()
+    bytes <= target.register_bytes() && tensor.elem().is_float()
 }
 
 /// The number of iterations, where it is the same whatever the outer iterators are.
@@ -225,7 +241,7 @@ fn copies(l: &Loop, locals: &[Name]) -> bool {
 }
 
 /// The type of the elements that a loop treats as vectors, if it can.
-pub(super) fn elem_of(l: &Loop) -> Option<Elem> {
+pub(super) fn elem_of(l: &Loop, target: &Target) -> Option<Elem> {
     let mut elem = None;
     let plain = l.range.step == 1 && l.hints.prefetch.is_empty() && !l.body.is_empty();
     let lanes = l
@@ -242,7 +258,7 @@ pub(super) fn elem_of(l: &Loop) -> Option<Elem> {
         });
     let elem = elem.filter(|e| fits && e.is_float())?;
     // No vector is longer than the longest register.
-    let longest = LARGEST / elem.size() as i64;
+    let longest = widest(target) / elem.size() as i64;
     l.lanes.is_none_or(|n| n <= longest).then_some(elem)
 }
 

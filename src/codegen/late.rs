@@ -16,7 +16,7 @@ impl Emitter<'_> {
             return;
         };
         let tiles = earlier.iter().filter_map(|tree| match tree {
-            Tree::Local(tensor) if may_be_registers(tensor) => Some(tensor),
+            Tree::Local(tensor) if may_be_registers(tensor, self.target) => Some(tensor),
             _ => None,
         });
         let tiles: Vec<&Tensor> = tiles.collect();

@@ -20,5 +20,5 @@ mod used;
 mod value;
 mod vectors;
 
-pub use generate::{NoCode, generate};
-pub use kernel::{ALIGNMENT, BASE, C_BEGINS, C_ENDS, Header, Kernel, Param, Role, unit};
+pub use generate::{NoCode, generate, generate_for};
+pub use kernel::{ALIGNMENT, BASE, C_BEGINS, C_ENDS, Header, Kernel, Param, Role, Vectors, unit};

@@ -7,7 +7,7 @@
 //! what becomes of zeros: where that has no value (`0 / 0`), shorter vectors compute what counts and
 //! nothing else, so that callers who trap exceptions of floating point get none that mean nothing.
 
-use super::lanes::{Chosen, LARGEST, is_uniform, trips};
+use super::lanes::{Chosen, is_uniform, trips, widest};
 use super::power;
 use super::room::{Rows, rest, up};
 use super::stream::Streams;
@@ -79,7 +79,7 @@ impl Ending<'_> {
     /// vectors do not hold.
     fn may_be_masked(&self) -> bool {
         let Ending { l, trips, rows, .. } = *self;
-        let plain = self.rest.count_ones() == 1;
+        let masks = rows.target.instructions.has_masks() && self.rest.count_ones() > 1;
         let fits = l.body.iter().all(|tree| match tree {
             Tree::Stmt(s) => {
                 let held = rows.hold(&s.target, &s.index, &l.name, trips);
@@ -88,9 +88,9 @@ impl Ending<'_> {
                     && all_read(s, &l.name, |tensor, index| {
                         copied
                             || rows.reach(tensor, index, &l.name, trips)
-                            || !plain && rows.are_near(tensor)
+                            || masks && rows.are_near(tensor)
                     });
-                near && (held || !plain && s.update.is_none())
+                near && (held || masks && s.update.is_none())
             }
             _ => true,
         });
@@ -221,7 +221,7 @@ impl Lanes<'_> {
     /// Whether all that sets elements of a tensor sets the lanes behind the first `read` of their
     /// rows, too.
     fn all_set(&self, tensor: &Tensor, read: i64, trees: &[Tree], around: Option<&Loop>) -> bool {
-        let lanes = LARGEST / tensor.elem().size() as i64;
+        let lanes = widest(&self.rows.target) / tensor.elem().size() as i64;
         let sets = |s: &Stmt| {
             let Some((l, trips)) = around
                 .filter(|l| self.chosen.is_vector(l) && l.lanes.is_none())

@@ -4,33 +4,33 @@ use super::emit::Emitter;
 use super::kernel::Header;
 use super::used::Shares;
 use crate::analysis::ahead::Touch;
-use crate::analysis::share::{LINE, Share, share};
+use crate::analysis::share::{Share, share};
 use crate::ir::{Affine, Loop, Nest, Prefetch, Tensor, Tree};
 
 /// The most lines that are fetched without a loop.
 const MAX_UNROLLED_LINES: i64 = 32;
 
 /// What the iterations of loops fetch for later ones of loops around.
-pub(super) fn shares(nest: &Nest) -> Shares {
+pub(super) fn shares(nest: &Nest, line: i64) -> Shares {
     let mut found = Shares::new();
-    collect(nest, nest.trees(), &mut found);
+    collect(nest, nest.trees(), line, &mut found);
     found
 }
 
-fn collect(nest: &Nest, trees: &[Tree], found: &mut Shares) {
+fn collect(nest: &Nest, trees: &[Tree], line: i64, found: &mut Shares) {
     for tree in trees {
         let Tree::Loop(l) = tree else { continue };
-        let own = of_loop(nest, l);
+        let own = of_loop(nest, l, line);
         if !own.is_empty() {
             found.insert(l.name.clone(), own);
         }
-        collect(nest, &l.body, found);
+        collect(nest, &l.body, line, found);
     }
 }
 
-fn of_loop(nest: &Nest, l: &Loop) -> Vec<Share> {
+fn of_loop(nest: &Nest, l: &Loop, line: i64) -> Vec<Share> {
     let fetches = l.hints.prefetch.iter();
-    let share = |fetch: &Prefetch| share(nest, &l.name, fetch).ok();
+    let share = |fetch: &Prefetch| share(nest, &l.name, fetch, line).ok();
     fetches.filter_map(share).collect()
 }
 
@@ -51,7 +51,8 @@ impl Emitter<'_> {
 
     /// Fetches a share, line by line.
     pub(super) fn prefetch_share(&mut self, share: &Share) {
-        let Some((row, lines)) = lines(share).filter(|(_, lines)| *lines > 0) else {
+        let bytes = self.target.line.cast_signed();
+        let Some((row, lines)) = lines(share, bytes).filter(|(_, lines)| *lines > 0) else {
             return;
         };
         let each = (lines + share.shares - 1) / share.shares;
@@ -60,7 +61,7 @@ impl Emitter<'_> {
         let (unit, end) = if several {
             (1, lines)
         } else {
-            (LINE, row.bytes)
+            (bytes, row.bytes)
         };
         // Where there are several shares for a line, all go on at one pace: lines that are fetched at
         // once wait for each other.
@@ -75,7 +76,7 @@ impl Emitter<'_> {
         let line = if several {
             "teml_line".to_owned()
         } else {
-            format!("{LINE}*teml_line")
+            format!("{bytes}*teml_line")
         };
         let mut at = match (from.as_constant(), each > 1) {
             (Some(0), true) => line,
@@ -94,7 +95,7 @@ impl Emitter<'_> {
                 at = format!("({at})");
             }
             row_of = Some(format!(" + {at}/{}", row.lines));
-            at = format!("{LINE}*({at}%{})", row.lines);
+            at = format!("{bytes}*({at}%{})", row.lines);
         }
         let Some(first) = self.first_element(share, row_of.as_deref()) else {
             return;
@@ -188,10 +189,10 @@ struct Row {
 }
 
 /// Each row of a share, and how many lines all of them have.
-fn lines(share: &Share) -> Option<(Row, i64)> {
+fn lines(share: &Share, line: i64) -> Option<(Row, i64)> {
     let size = share.tensor.elem().size() as i64;
     let bytes = i64::try_from(share.elements).ok()?.checked_mul(size)?;
-    let lines = bytes.checked_add(LINE - 1)? / LINE;
+    let lines = bytes.checked_add(line - 1)? / line;
     let rows = i64::try_from(share.rows.count).ok()?;
     Some((Row { bytes, lines }, lines.checked_mul(rows)?))
 }

@@ -9,19 +9,18 @@
 //! Where a shorter vector holds just what is left, it is none the less a part of a whole one if all
 //! lanes are in local tensors: that is no more work, and what all lanes share is loaded once.
 
-use super::lanes::{Chosen, LARGEST, elem_of, trips};
+use super::lanes::{Chosen, elem_of, trips, widest};
 use super::stream::Streams;
 use crate::analysis::bounds::Bounds;
 use crate::ir::{Affine, Index, Loop, Name, Stmt, Tensor, Tree};
+use crate::target::Target;
 use std::collections::{HashMap, HashSet};
-
-/// The most bytes of a tensor that is in the cache after its first use: 1 MiB.
-const MAX_NEAR: u64 = 1 << 20;
 
 /// How many elements of their rows are read of local tensors, from the first one on, where a loop
 /// is, and what is fetched before it is used.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Rows {
+    pub(super) target: Target,
     locals: HashSet<Name>,
     /// For a tensor and a loop in its scope: another scope may have a tensor of that name.
     read: HashMap<(Name, Name), i64>,
@@ -33,8 +32,20 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    fn of(trees: &[Tree]) -> Rows {
-        let mut rows = Rows::default();
+    /// None, for no trees.
+    pub(super) fn none(target: &Target) -> Rows {
+        Rows {
+            target: target.clone(),
+            locals: HashSet::new(),
+            read: HashMap::new(),
+            fetched: HashSet::new(),
+            held: HashSet::new(),
+            unset: HashSet::new(),
+        }
+    }
+
+    fn of(trees: &[Tree], target: &Target) -> Rows {
+        let mut rows = Rows::none(target);
         rows.trees(trees, &Bounds::default());
         rows
     }
@@ -75,13 +86,13 @@ impl Rows {
             .elements()
             .saturating_mul(tensor.elem().size() as u64);
         let known = |name| self.locals.contains(name) || self.fetched.contains(name);
-        bytes <= MAX_NEAR || tensor.name().is_some_and(known)
+        bytes <= self.target.near() || tensor.name().is_some_and(known)
     }
 
     /// Whether lanes from a multiple of their number on, up to the one that iteration `trips` would
     /// be in, belong to a row of a local tensor.
     pub(super) fn reach(&self, tensor: &Tensor, index: &[Affine], lane: &Name, trips: i64) -> bool {
-        let lanes = LARGEST / tensor.elem().size() as i64;
+        let lanes = widest(&self.target) / tensor.elem().size() as i64;
         self.is_row(tensor, index, lane) && up(trips, lanes) <= row(tensor)
     }
 
@@ -159,7 +170,7 @@ fn inside(l: &Loop, around: &Bounds) -> Bounds {
 /// Trees whose local tensors have longer rows where a vector loop ends within a vector, and how
 /// much of the rows is used.
 pub(super) fn with_room(trees: &[Tree], chosen: &Chosen, streams: &Streams) -> (Vec<Tree>, Rows) {
-    let mut rows = Rows::of(trees);
+    let mut rows = Rows::of(trees, chosen.target());
     rows.held = chosen.held().clone();
     let mut found = Vec::new();
     narrow(trees, (chosen, streams), &rows, &mut Vec::new(), &mut found);
@@ -176,7 +187,10 @@ pub(super) fn with_room(trees: &[Tree], chosen: &Chosen, streams: &Streams) -> (
 /// The iterations of a vector loop that fill no vector, if they are better off as a part of one than
 /// as shorter vectors.
 pub(super) fn rest(l: &Loop, rows: &Rows) -> Option<i64> {
-    let lanes = LARGEST / elem_of(l).filter(|_| l.lanes.is_none())?.size() as i64;
+    let lanes = widest(&rows.target)
+        / elem_of(l, &rows.target)
+            .filter(|_| l.lanes.is_none())?
+            .size() as i64;
     let trips = trips(l)
         .filter(|_| matches!(l.range.lower.as_slice(), [low] if low.as_constant() == Some(0)))?;
     let rest = trips % lanes;
@@ -202,7 +216,7 @@ fn narrow(
                     continue;
                 };
                 let mut look = |tensor: &Tensor, index: &[Affine]| {
-                    let extent = up(trips, LARGEST / tensor.elem().size() as i64);
+                    let extent = up(trips, widest(&rows.target) / tensor.elem().size() as i64);
                     let wide = tensor.with_rows(extent.unsigned_abs());
                     let gains = row(tensor) < extent && locals.contains(tensor);
                     let known = found.iter().any(|(narrow, _)| narrow == tensor);

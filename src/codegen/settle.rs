@@ -8,15 +8,17 @@
 use super::lanes::may_be_registers;
 use crate::analysis::bounds::Bounds;
 use crate::ir::{Affine, Expr, Fill, Hints, Loop, Name, Nest, Node, Range, Stmt, Tree};
+use crate::target::Target;
 use std::collections::HashSet;
 use std::sync::Arc;
 
 /// The trees of a nest, settled.
-pub(super) fn settled(nest: &Nest) -> Vec<Tree> {
+pub(super) fn settled(nest: &Nest, target: &Target) -> Vec<Tree> {
     let loops = nest.loops().into_iter().map(|(_, l)| l.name.clone());
     let tensors = nest.tensors().into_iter().filter_map(|t| t.name().cloned());
     let names = loops.chain(tensors).collect();
     let mut settle = Settle {
+        target,
         names,
         locals: HashSet::new(),
         band: 0,
@@ -24,7 +26,8 @@ pub(super) fn settled(nest: &Nest) -> Vec<Tree> {
     settle.trees(nest.trees(), &Bounds::default())
 }
 
-struct Settle {
+struct Settle<'a> {
+    target: &'a Target,
     /// The names of all loops and tensors.
     names: HashSet<Name>,
     /// The local tensors around that registers may hold.
@@ -34,7 +37,7 @@ struct Settle {
     band: usize,
 }
 
-impl Settle {
+impl Settle<'_> {
     fn trees(&mut self, trees: &[Tree], around: &Bounds) -> Vec<Tree> {
         let outside = self.locals.clone();
         let mut result = Vec::with_capacity(trees.len());
@@ -43,7 +46,7 @@ impl Settle {
                 Tree::Loop(l) => result.extend(self.of_loop(l, around)),
                 Tree::Fill(fill) if self.is_tile(fill) => result.push(self.fill(fill)),
                 Tree::Local(tensor) => {
-                    if may_be_registers(tensor) {
+                    if may_be_registers(tensor, self.target) {
                         self.locals.extend(tensor.name().cloned());
                     }
                     result.push(tree.clone());

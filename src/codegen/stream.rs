@@ -9,7 +9,7 @@
 
 use super::emit::Emitter;
 use super::kernel::Header;
-use super::lanes::{Chosen, LARGEST, trips};
+use super::lanes::{Chosen, trips, widest};
 use super::value::element;
 use crate::ir::{Affine, Index, Loop, Name, Node, Stmt, Tensor, Tree};
 use std::collections::{HashMap, HashSet};
@@ -34,6 +34,9 @@ struct Found {
 impl Streams {
     pub(super) fn of(trees: &[Tree], locals: &[&Tensor], chosen: &Chosen) -> Streams {
         let mut streams = Streams::default();
+        if !chosen.target().instructions.has_streams() {
+            return streams;
+        }
         let found = streams.walk(trees, &mut Vec::new(), locals, chosen);
         streams.fences.extend(found.fences);
         streams
@@ -81,8 +84,10 @@ impl Streams {
         };
         let size = tensor.elem().size() as i64;
         let bytes = rows.checked_mul(lanes)?.checked_mul(size)?;
-        let aligned = is_aligned(s, &row.name, LARGEST) && lanes * size % LARGEST == 0;
-        let worth = past && !aligned && bytes >= MIN_BLOCK && tensor.elem() == s.target.elem();
+        let (widest, line) = (widest(chosen.target()), chosen.target().line.cast_signed());
+        let aligned = is_aligned(s, &row.name, widest) && lanes * size % widest == 0;
+        let worth =
+            past && !aligned && bytes >= MIN_LINES * line && tensor.elem() == s.target.elem();
         if !worth || !follow(&s.target, &s.index) || !follow(tensor, index) {
             return None;
         }
@@ -149,8 +154,8 @@ impl Streams {
     }
 }
 
-/// The fewest bytes of a block of rows: as many lines as the two in part are few of.
-const MIN_BLOCK: i64 = 16 * LARGEST;
+/// The fewest lines of a block of rows: as many as the two in part are few of.
+const MIN_LINES: i64 = 16;
 
 /// Elements that lie one behind the other, and are copied past the caches to where they do so, too.
 pub(super) struct Block<'l> {

@@ -13,12 +13,17 @@ pub(super) type Shares = HashMap<Name, Vec<Share>>;
 pub(super) struct Used {
     pub tensors: Vec<Tensor>,
     iterators: Vec<Name>,
+    /// The bytes of a cache line.
+    line: i64,
 }
 
 impl Used {
     /// What an iteration of `l` mentions.
-    pub(super) fn by(l: &Loop, shares: &Shares) -> Used {
-        let mut used = Used::default();
+    pub(super) fn by(l: &Loop, shares: &Shares, line: i64) -> Used {
+        let mut used = Used {
+            line,
+            ..Used::default()
+        };
         used.iteration(l, shares);
         used
     }
@@ -35,7 +40,7 @@ impl Used {
     fn iteration(&mut self, l: &Loop, shares: &Shares) {
         self.trees(&l.body, shares);
         for fetch in l.hints.prefetch.iter().filter(|fetch| fetch.of.is_none()) {
-            for touch in ahead(l, &fetch.tensor, fetch.distance) {
+            for touch in ahead(l, &fetch.tensor, fetch.distance, self.line) {
                 self.tensor(&touch.tensor);
                 touch.index.iter().for_each(|index| self.index(index));
             }

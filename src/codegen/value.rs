@@ -6,10 +6,10 @@ use super::power::halves;
 use super::room::Rows;
 use super::vectors::Vectors;
 use crate::ir::{Affine, BinaryOp, Constant, Elem, Expr, Function, Index, Name, Node, Tensor};
+use crate::target::Target;
 use std::collections::{BTreeSet, HashSet};
 
 /// Writes values, and collects what they need.
-#[derive(Default)]
 pub(super) struct Values {
     /// What declares the functions and macros used.
     pub headers: BTreeSet<Header>,
@@ -30,6 +30,16 @@ const UNARY: u8 = 3;
 pub(super) const ATOM: u8 = UNARY + 1;
 
 impl Values {
+    pub(super) fn new(target: &Target) -> Values {
+        Values {
+            headers: BTreeSet::new(),
+            vectors: None,
+            rows: Rows::none(target),
+            unrolled: HashSet::new(),
+            adds: false,
+        }
+    }
+
     /// The value of an element, with its neighbors where lanes move through them.
     fn read(&self, tensor: &Tensor, index: &[Affine]) -> String {
         match self.end(index) {

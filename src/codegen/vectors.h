@@ -1,6 +1,6 @@
-#if defined(__AVX512F__)
+#if TEML_WIDEST >= 64 && defined(__AVX512F__)
 #define TEML_VECTOR 64
-#elif defined(__AVX__)
+#elif TEML_WIDEST >= 32 && defined(__AVX__)
 #define TEML_VECTOR 32
 #else
 #define TEML_VECTOR 16

@@ -2,7 +2,7 @@
 
 use super::emit::Emitter;
 use super::kernel::{Header, Role};
-use super::lanes::{LARGEST, elem_of, trips};
+use super::lanes::{elem_of, trips, widest};
 use super::part::Part;
 use super::stream::is_aligned;
 use crate::ir::{Affine, Elem, Loop, Name, Stmt};
@@ -33,6 +33,8 @@ pub(super) struct Vectors {
     one_by_one: bool,
     /// How many bytes the iterator is a multiple of: all of a vector, or one element.
     multiple: i64,
+    /// The bytes of a register.
+    widest: i64,
 }
 
 impl Vectors {
@@ -108,7 +110,7 @@ impl Vectors {
     /// Whether all vectors that a statement stores are aligned where its tensor is.
     pub(super) fn is_aligned(&self, s: &Stmt) -> bool {
         let vector = match self.width {
-            Width::Natural => LARGEST,
+            Width::Natural => self.widest,
             Width::Fixed(lanes) => lanes * self.elem.size() as i64,
         };
         let whole = (16..=self.multiple).contains(&vector);
@@ -160,7 +162,7 @@ const MAX_STEP: i64 = 1 << 20;
 /// The variable that says whether the tensors that are stored past the caches are aligned.
 pub(super) const ALIGNED: &str = "teml_aligned";
 
-/// The fewest bytes of a register.
+/// The fewest bytes of a register: C for wider ones is also compiled for these.
 const SMALLEST: i64 = 16;
 
 /// The most vectors in a row that are unrolled.
@@ -169,11 +171,14 @@ const MAX_UNROLLED_VECTORS: i64 = 8;
 impl Emitter<'_> {
     /// A loop written with vectors.
     pub(super) fn vector_loop(&mut self, l: &Loop, origin: &str) {
-        let Some(elem) = elem_of(l) else { return };
+        let Some(elem) = elem_of(l, self.target) else {
+            return;
+        };
+        let widest = widest(self.target);
         self.values
             .headers
             .extend([Header::Integers, Header::Vectors]);
-        let longest = LARGEST / elem.size() as i64;
+        let longest = widest / elem.size() as i64;
         let mut vectors = Vectors {
             iterator: l.name.clone(),
             elem,
@@ -183,6 +188,7 @@ impl Emitter<'_> {
             shorter: false,
             one_by_one: false,
             multiple: elem.size() as i64,
+            widest,
         };
         // A natural width divides the largest one.
         let block = l.lanes.unwrap_or(longest);
@@ -343,6 +349,6 @@ impl Emitter<'_> {
             return None;
         }
         let first = self.streams.first_of(l)?;
-        (!is_aligned(first, &l.name, LARGEST)).then_some(first)
+        (!is_aligned(first, &l.name, widest(self.target))).then_some(first)
     }
 }

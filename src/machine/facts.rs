@@ -4,6 +4,7 @@
 //! ever gets. It is measured (`capacity.rs`), and estimated until then.
 
 use super::{Capacity, Region};
+use crate::target::{Instructions, Target, Vector};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -45,17 +46,6 @@ pub struct Cache {
 /// A cache of the last level is rarely larger than this many level 2 caches for each core that
 /// shares it; a system that reports more is most often a virtual machine.
 const MOST_PER_CORE: u64 = 16;
-
-/// What vector instructions work on.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Vector {
-    /// The instructions.
-    pub name: &'static str,
-    /// The width of a register.
-    pub bytes: usize,
-    /// How many registers there are.
-    pub registers: usize,
-}
 
 impl Machine {
     /// This machine.
@@ -101,6 +91,17 @@ impl Machine {
         match self.capacity {
             Some(capacity) => capacity.bytes.min(self.reported_last()),
             None => self.plausible().map_or(last.bytes, |p| p.min(last.bytes)) * count,
+        }
+    }
+
+    /// What C is generated for on this machine: what the processor tells, and what is known of it.
+    pub fn target(&self) -> Target {
+        Target {
+            l1: self.cache(1),
+            l2: self.cache(2),
+            l3: self.cache(3),
+            region_operations: self.region.as_ref().map(|r| r.operations.round() as u64),
+            ..Target::native()
         }
     }
 
@@ -210,36 +211,9 @@ fn bytes(text: &str) -> Option<u64> {
     Some(digits.parse::<u64>().ok()? * unit)
 }
 
-#[cfg(target_arch = "x86_64")]
 fn vector() -> Option<Vector> {
-    let of = |name, bytes, registers| Vector {
-        name,
-        bytes,
-        registers,
-    };
-    Some(if is_x86_feature_detected!("avx512f") {
-        of("AVX-512", 64, 32)
-    } else if is_x86_feature_detected!("avx2") {
-        of("AVX2", 32, 16)
-    } else if is_x86_feature_detected!("avx") {
-        of("AVX", 32, 16)
-    } else {
-        of("SSE2", 16, 16)
-    })
-}
-
-#[cfg(target_arch = "aarch64")]
-fn vector() -> Option<Vector> {
-    Some(Vector {
-        name: "NEON",
-        bytes: 16,
-        registers: 32,
-    })
-}
-
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-fn vector() -> Option<Vector> {
-    None
+    let here = Instructions::here();
+    (here != Instructions::Portable).then(|| here.vector())
 }
 
 #[cfg(test)]

@@ -152,6 +152,7 @@ fn kernel(
         function,
         params: params.into_iter().collect(),
         proof: Proof::Proved,
+        vectors: Default::default(),
     }
 }
 

@@ -9,6 +9,6 @@ mod region;
 mod speed;
 
 pub use capacity::Capacity;
-pub use facts::{Cache, Machine, Vector};
+pub use facts::{Cache, Machine};
 pub use region::Region;
 pub use speed::{Probes, Rates, Speed, forget, speed, speed_at_best};

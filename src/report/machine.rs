@@ -96,7 +96,8 @@ fn bytes(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::{Cache, Capacity, Rates, Region, Vector};
+    use crate::machine::{Cache, Capacity, Rates, Region};
+    use crate::target::Vector;
 
     #[test]
     fn what_is_unknown_says_so() {

@@ -194,6 +194,7 @@ mod tests {
                 function: String::new(),
                 params: Vec::new(),
                 proof: Proof::Proved,
+                vectors: Default::default(),
             },
         }
     }

@@ -7,6 +7,7 @@ use super::diagnostics::{self, OPENMP};
 use super::error::RuntimeError;
 use super::measure;
 use crate::codegen::{Header, Kernel};
+use crate::target::Target;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,6 +18,8 @@ use tempfile::TempDir;
 pub struct Options {
     /// `-O0` to `-O3`.
     pub opt_level: u8,
+    /// What the C is for.
+    pub target: Target,
     /// Whether `a*b + c` may become one instruction that rounds once.
     pub fp_contract: bool,
     /// Whether OpenMP directives mean something.
@@ -31,6 +34,7 @@ impl Default for Options {
     fn default() -> Options {
         Options {
             opt_level: 3,
+            target: Target::native(),
             fp_contract: true,
             openmp: true,
             extra: Vec::new(),
@@ -70,7 +74,9 @@ impl Options {
         let mut flags = vec![
             "-std=c11".to_owned(),
             format!("-O{}", self.opt_level.min(3)),
-            "-march=native".to_owned(),
+        ];
+        flags.extend(self.target.flags());
+        flags.extend([
             // Compilers older than the processor take it for its predecessor, whose costs mislead
             // them: gcc 12 reads operands of Zen 5 from memory again and again.
             "-mtune=generic".to_owned(),
@@ -88,7 +94,7 @@ impl Options {
             // What would otherwise show only when the kernel is loaded.
             "-Werror=implicit-function-declaration".to_owned(),
             "-Wl,-z,defs".to_owned(),
-        ];
+        ]);
         if self.openmp {
             flags.push("-fopenmp".to_owned());
         }

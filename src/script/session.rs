@@ -15,6 +15,7 @@ use crate::codegen;
 use crate::diag::{Diagnostic, Sources};
 use crate::ir::Nest;
 use crate::lang::Notation;
+use crate::machine::Machine;
 use crate::transform;
 use rhai::{AST, Array, Dynamic, Engine, EvalAltResult, OptimizationLevel, Scope};
 use std::io::{Read, Write};
@@ -52,10 +53,14 @@ impl Session {
     /// The library that comes with the tool does not compile.
     pub fn new(
         output: Box<dyn Write + Send>,
-        workbench: Workbench,
+        mut workbench: Workbench,
     ) -> Result<Session, ScriptError> {
         let root = PathBuf::from(".");
         let interrupt = workbench.control.interrupt.clone();
+        let target = &mut workbench.settings.options.target;
+        if target.is_native() {
+            *target = Machine::known(&workbench.control).target();
+        }
         let shared = Shared::new(State {
             places: Default::default(),
             output,

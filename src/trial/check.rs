@@ -292,12 +292,12 @@ pub fn run(
     control: &Control,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<Arc<Outputs>, TrialError> {
-    let kernel = generate(variant, settings.reductions)?;
+    let kernel = generate(variant, settings)?;
     let plain = naive(variant);
     let trial = Trial::new(&[&kernel], inputs, settings, control, (progress, 3));
     trial.begin("compiling");
     let compiled = trial.compile(&kernel)?;
-    let plain = trial.compile_reference(&generate(&plain, settings.reductions)?)?;
+    let plain = trial.compile_reference(&generate(&plain, settings)?)?;
     trial.begin(&format!("running {}", variant.label));
     let (outputs, own) = trial.run_all(&plain, &[&compiled], true);
     let expected = trial.expected(variant, outputs?)?;

@@ -80,7 +80,7 @@ impl Contest {
     /// There is no variant, or no C.
     pub fn reference(&self) -> Result<Kernel, TrialError> {
         let first = self.variants.first().ok_or(TrialError::Nothing)?;
-        generate(&naive(first), self.settings.reductions)
+        generate(&naive(first), &self.settings)
     }
 
     /// Checks and times all variants and peers. Those that fail are out, and the others go on.
@@ -126,7 +126,7 @@ pub(super) fn run_comparison(
         check_results(first, other)?;
     }
     let generated = || -> Result<Vec<Result<Kernel, TrialError>>, TrialError> {
-        let kernel = |variant: &Variant| generate(variant, settings.reductions);
+        let kernel = |variant: &Variant| generate(variant, settings);
         let kernels = variants.par_iter();
         let kernels = kernels.map(|variant| keep_if_of_variant(kernel(variant), fail_fast));
         kernels.collect()
@@ -136,7 +136,7 @@ pub(super) fn run_comparison(
     let kernels = kernels?;
     compiler?;
     let plain = naive(first);
-    let plain_kernel = generate(&plain, settings.reductions)?;
+    let plain_kernel = generate(&plain, settings)?;
     let known: Vec<&Kernel> = kernels.iter().flatten().chain([&plain_kernel]).collect();
 
     let total = 2 * (variants.len() + peers.len()) + 2;

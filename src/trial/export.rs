@@ -37,14 +37,14 @@ pub fn export(
     }
     let kernels: Vec<Kernel> = variants
         .iter()
-        .map(|c| generate(c, settings.reductions))
+        .map(|c| generate(c, settings))
         .collect::<Result<_, _>>()?;
     // Numbered as in a comparison, so that inputs are the same.
     let tensors = all_tensors(&kernels.iter().collect::<Vec<_>>());
     let inputs = inputs.settled(&tensors);
     let mut reference = naive(first);
     reference.label = free_label("reference", variants);
-    let plain = generate(&reference, settings.reductions)?;
+    let plain = generate(&reference, settings)?;
 
     let mut files = vec![
         text_file(

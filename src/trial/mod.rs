@@ -154,9 +154,11 @@ pub fn flops(variant: &Variant) -> f64 {
     naive(variant).nests.iter().filter_map(work::flops).sum()
 }
 
-fn generate(variant: &Variant, reductions: Reductions) -> Result<Kernel, TrialError> {
+fn generate(variant: &Variant, settings: &Settings) -> Result<Kernel, TrialError> {
     let symbol = codegen::symbol::from_label(&variant.label);
-    codegen::generate(&variant.nests, &symbol, reductions).map_err(|error| no_code(variant, error))
+    let (reductions, target) = (settings.reductions, &settings.options.target);
+    let kernel = codegen::generate_for(&variant.nests, &symbol, reductions, target);
+    kernel.map_err(|error| no_code(variant, error))
 }
 
 /// The error that a variant has no code, with its nest at fault.

@@ -38,11 +38,11 @@ pub(super) fn sweep(
     };
     let plain = naive(first);
     let work = work_of(variants, &plain);
-    let plain = generate(&plain, settings.reductions)?;
+    let plain = generate(&plain, &settings)?;
     let total = 2 * variants.len() + 2;
     let trial = Trial::new(&[&plain], inputs, &settings, control, (progress, total));
     trial.begin("compiling");
-    let compile = |variant: &Variant| trial.compile(&generate(variant, settings.reductions)?);
+    let compile = |variant: &Variant| trial.compile(&generate(variant, &settings)?);
     let compiled: Vec<Result<Compiled, TrialError>> = variants.par_iter().map(compile).collect();
     let plain = trial.compile_reference(&plain)?;
     trial.begin("running the untransformed nests");

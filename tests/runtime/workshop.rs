@@ -34,6 +34,7 @@ pub fn kernel(symbol: &str, source: &str, params: Vec<Param>) -> Kernel {
         headers: Default::default(),
         function: source.to_owned(),
         params,
+        vectors: Default::default(),
         proof: Proof::Proved,
     }
 }

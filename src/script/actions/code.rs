@@ -52,8 +52,9 @@ Source: TeML §2.",
         let symbol = name.unwrap_or(label);
         let symbol = trial::free_symbol(symbol, &call.state().workbench.generated);
         generates(call, &symbol, &nests);
-        let reductions = call.state().workbench.settings.reductions;
-        let kernel = codegen::generate(&nests, &symbol, reductions);
+        let settings = call.state().workbench.settings.clone();
+        let (reductions, target) = (settings.reductions, &settings.options.target);
+        let kernel = codegen::generate_for(&nests, &symbol, reductions, target);
         let kernel = kernel.map_err(|e| no_code(call, e, &nests))?;
         call.state().workbench.generated.push(kernel.clone());
         Ok(Dynamic::from(Code(Arc::new(kernel))))

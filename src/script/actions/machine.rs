@@ -1,6 +1,6 @@
 //! `machine`: what scripts can know of the machine.
 
-use crate::machine::{Machine, Rates, Region, speed};
+use crate::machine::{Machine, Rates, speed};
 use crate::script::call::{Call, Function, Parameter};
 use crate::script::fail::Failure;
 use rhai::{Dynamic, Map};
@@ -10,13 +10,16 @@ pub(super) static MACHINE: Function = Function {
     params: &[Parameter::optional("measured")],
     returns: "facts",
     doc: "\
-Facts about this machine, as a map: `let m = machine(); let block = m.l2 / 2 / 8;`.
+Facts about the machine that C is generated for, as a map: `let m = machine(); let block = m.l2 / 2 / 8;`.
+This is the machine that the script runs on, unless `teml emit --target` names another one.
 
 - `cpu`: the processor's name
 - `threads`: the threads of parallel loops (`--threads`, or as many as this process may use)
 - `cores`: the cores that this process may use
 - `l1`, `l2`, `l3`: the bytes of one data cache of a level
+- `line`: the bytes of a cache line
 - `vector_bytes`, `vector_registers`: the size and the number of vector registers
+- `target`: the name of the target of `teml emit --target`, otherwise `native`
 - `region`: the nanoseconds that a parallel loop on all threads takes to begin and to end, and
   `region_operations`: how many operations on vectors one thread executes in that time at best
 
@@ -36,26 +39,31 @@ some seconds, and they are remembered (`teml machine --again` measures again).",
             _ if call.text(0)? == "measured" => true,
             _ => return Err(call.fail(0, "must be \"measured\", or be left out")),
         };
+        let asked = call.state().workbench.settings.options.target.clone();
         let machine = Machine::known(&call.state().workbench.control);
+        let is_here = asked.is_native();
+        let target = if is_here { machine.target() } else { asked };
         let mut map = Map::new();
         let mut add = |key: &str, value: Option<u64>| {
             let value = value.and_then(|v| i64::try_from(v).ok());
             map.insert(key.into(), value.map_or(Dynamic::UNIT, Dynamic::from_int));
         };
-        let vector = machine.vector.as_ref();
+        let vector = target.instructions.vector();
         let threads = call.state().workbench.control.threads;
         add("threads", Some(threads as u64));
-        add("cores", machine.cores.map(|n| n as u64));
-        add("l1", machine.cache(1));
-        add("l2", machine.cache(2));
-        add("l3", machine.cache(3));
-        add("vector_bytes", vector.map(|v| v.bytes as u64));
-        add("vector_registers", vector.map(|v| v.registers as u64));
-        let region = |of: fn(&Region) -> f64| machine.region.as_ref().map(|r| of(r).round() as u64);
-        add("region", region(|r| r.seconds * 1e9));
-        add("region_operations", region(|r| r.operations));
-        let cpu = machine.cpu.map_or(Dynamic::UNIT, Dynamic::from);
-        map.insert("cpu".into(), cpu);
+        add("cores", machine.cores.filter(|_| is_here).map(|n| n as u64));
+        add("l1", target.l1);
+        add("l2", target.l2);
+        add("l3", target.l3);
+        add("line", Some(target.line));
+        add("vector_bytes", Some(vector.bytes as u64));
+        add("vector_registers", Some(vector.registers as u64));
+        let region = machine.region.as_ref().filter(|_| is_here);
+        add("region", region.map(|r| (r.seconds * 1e9).round() as u64));
+        add("region_operations", target.region_operations);
+        let cpu = if is_here { machine.cpu } else { None };
+        map.insert("cpu".into(), cpu.map_or(Dynamic::UNIT, Dynamic::from));
+        map.insert("target".into(), target.name.into());
         if measured {
             map.insert("one".into(), rates(call, 1)?.into());
             map.insert("all".into(), rates(call, threads)?.into());

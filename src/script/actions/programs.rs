@@ -6,7 +6,6 @@ use crate::analysis::work::flops;
 use crate::ir::{Expr, Name, Nest, Program};
 use crate::lang::{self, Notation};
 use crate::legality::{Reductions, is_compatible};
-use crate::machine::Machine;
 use crate::script::call::{Call, Function, Parameter};
 use crate::script::fail::{Failure, Unread};
 use crate::script::values;
@@ -150,13 +149,18 @@ The program over extents that are multiples of the vector length, with zeros bey
 copies A and x between zeros, multiplies 8 x 8 elements, and copies 5 of them to y. All vectors of
 the product are full. Operations must keep zeros: sums, differences, products and contractions do,
 and divisions become controlled, so that 0 over anything is 0. Without `multiple`, the vector length
-is the number of elements in a vector register of this machine.",
+is the number of elements in a vector register of the machine that C is generated for.",
     call: |call| {
         let program = of(call)?;
         let multiple = match call.count() {
             1 => {
-                let machine = Machine::known(&call.state().workbench.control);
-                let bytes = machine.vector.map_or(8, |vector| vector.bytes as u64);
+                let bytes = call
+                    .state()
+                    .workbench
+                    .settings
+                    .options
+                    .target
+                    .vector_bytes();
                 let all = program.variables().iter();
                 let widest = all.map(|v| v.tensor.elem().size() as u64).max();
                 (bytes / widest.unwrap_or(8).max(1)).max(1)

@@ -131,6 +131,7 @@ use super::resolve::{chain, check_positive, find, tensor_name};
 use crate::analysis::ahead::ahead;
 use crate::analysis::share::{NoShare, share};
 use crate::ir::{Loop, Name, Nest, Prefetch};
+use crate::target::LINE;
 use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
 
 /// `prefetch(nest, loop, tensor, distance)`.
@@ -184,7 +185,7 @@ pub fn prefetch(
     let position = find(nest, reference, 1)?;
     check_positive("distance", distance, 3)?;
     let l = chain(nest, &position)[position.len() - 1];
-    if ahead(l, tensor, distance).is_empty() {
+    if ahead(l, tensor, distance, LINE.cast_signed()).is_empty() {
         let (name, tensor) = (l.name.clone(), tensor.to_string());
         let kind = ErrorKind::NothingToPrefetch {
             name: name.clone(),
@@ -231,7 +232,7 @@ fn prefetch_shares(
     let refused = |kind: ErrorKind, argument, culprits: Vec<Name>| {
         Error::from(kind).at_argument(argument).on(nest, culprits)
     };
-    match share(nest, &inside, &fetch) {
+    match share(nest, &inside, &fetch, LINE.cast_signed()) {
         Ok(_) => marked(nest, inner, fetch),
         Err(NoShare::NotInside) => {
             let kind = ErrorKind::NotInside {

@@ -16,7 +16,7 @@ impl Runner for Emit {
         stage: &mut Stage<'_>,
     ) -> Result<Option<Ranking>, TrialError> {
         for variant in &contest.variants {
-            let kernel = stage.kept.emit(variant, contest.settings.reductions);
+            let kernel = stage.kept.emit(variant, &contest.settings);
             kernel.map_err(|error| no_code(variant, error))?;
         }
         Ok(None)
@@ -28,7 +28,7 @@ impl Runner for Emit {
         stage: &mut Stage<'_>,
     ) -> Result<Option<Ranking>, TrialError> {
         for variant in &contest.variants {
-            if let Err(error) = stage.kept.emit(variant, contest.settings.reductions) {
+            if let Err(error) = stage.kept.emit(variant, &contest.settings) {
                 let why = error.to_string();
                 let first = why.lines().next().unwrap_or_default();
                 (stage.say)(&format!("skipped {}: {first}", variant.label));

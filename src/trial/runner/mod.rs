@@ -11,7 +11,7 @@ pub use collect::Collect;
 pub use emit::Emit;
 pub use run::Run;
 
-use super::{Contest, Measured, Progress, Ranking, TrialError, Variant};
+use super::{Contest, Measured, Progress, Ranking, Settings, TrialError, Variant};
 use crate::codegen::{self, Kernel, NoCode};
 use crate::ir::{Nest, Tensor};
 use crate::legality::Reductions;
@@ -95,10 +95,11 @@ pub struct Kept {
 
 impl Kept {
     /// Generates the C of a variant, under a name that no other one has.
-    fn emit(&mut self, variant: &Variant, reductions: Reductions) -> Result<Kernel, NoCode> {
+    fn emit(&mut self, variant: &Variant, settings: &Settings) -> Result<Kernel, NoCode> {
         let symbol = codegen::symbol::from_label(&variant.label);
         let symbol = free_symbol(symbol, &self.compared);
-        let kernel = codegen::generate(&variant.nests, &symbol, reductions)?;
+        let (reductions, target) = (settings.reductions, &settings.options.target);
+        let kernel = codegen::generate_for(&variant.nests, &symbol, reductions, target)?;
         self.compared.push(kernel.clone());
         self.nests.extend_from_slice(&variant.nests);
         Ok(kernel)
@@ -107,7 +108,7 @@ impl Kept {
     /// What a variant would write: tensors without elements.
     fn unwritten(&mut self, contest: &Contest) -> Result<Vec<(Tensor, Values)>, TrialError> {
         let variant = contest.variants.first().ok_or(TrialError::Nothing)?;
-        let kernel = self.emit(variant, contest.settings.reductions);
+        let kernel = self.emit(variant, &contest.settings);
         let kernel = kernel.map_err(|error| super::no_code(variant, error))?;
         let written = kernel
             .params

@@ -1,0 +1,193 @@
+//! What C is generated for: vectors, registers, caches, and the flags that select them.
+//!
+//! Targets have names (`avx2`), or are described in JSON by an instruction set and the facts that
+//! are known beside it:
+//!
+//! ```json
+//! {"name": "laptop", "instructions": "avx2", "l1": 32768, "l2": 524288, "l3": 8388608, "threads": 4}
+//! ```
+//!
+//! Facts that nobody knows are `None`; who asks then takes the least that processors have.
+
+mod instructions;
+
+pub use instructions::{Instructions, Vector};
+
+use serde::Deserialize;
+
+/// The bytes of a cache line, where a target does not say otherwise.
+pub const LINE: u64 = 64;
+
+/// The least that a cache of level 2 holds, in bytes: 256 KiB.
+const LEAST_L2: u64 = 1 << 18;
+
+/// A processor that kernels run on, with the flags that make compilers use it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Target {
+    /// What messages and tables call it.
+    pub name: String,
+    /// Its vectors and registers.
+    pub instructions: Instructions,
+    /// The bytes of a cache line.
+    #[serde(default = "line")]
+    pub line: u64,
+    /// How many bytes of data one cache of level 1 keeps.
+    #[serde(default)]
+    pub l1: Option<u64>,
+    /// The same of level 2.
+    #[serde(default)]
+    pub l2: Option<u64>,
+    /// The same of level 3.
+    #[serde(default)]
+    pub l3: Option<u64>,
+    /// How many threads run at a time.
+    #[serde(default)]
+    pub threads: Option<u16>,
+    /// How many vector operations one thread executes while a parallel loop begins and ends.
+    #[serde(default)]
+    pub region_operations: Option<u64>,
+    /// The flags that select it; those of its instructions if there are none.
+    #[serde(default)]
+    pub flags: Vec<String>,
+}
+
+fn line() -> u64 {
+    LINE
+}
+
+/// The name of the machine that this program runs on.
+const NATIVE: &str = "native";
+
+impl Target {
+    /// The machine that this program runs on, as far as the processor itself tells.
+    pub fn native() -> Target {
+        Target {
+            flags: vec!["-march=native".to_owned()],
+            ..Target::of(NATIVE, Instructions::here())
+        }
+    }
+
+    fn of(name: &str, instructions: Instructions) -> Target {
+        Target {
+            name: name.to_owned(),
+            instructions,
+            line: LINE,
+            l1: None,
+            l2: None,
+            l3: None,
+            threads: None,
+            region_operations: None,
+            flags: Vec::new(),
+        }
+    }
+
+    /// The target of that name, if there is one.
+    pub fn named(name: &str) -> Option<Target> {
+        if name == NATIVE {
+            return Some(Target::native());
+        }
+        let known = Instructions::ALL.into_iter().find(|i| i.name() == name)?;
+        Some(Target::of(name, known))
+    }
+
+    /// The names of all targets that have one.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        Instructions::ALL
+            .map(Instructions::name)
+            .into_iter()
+            .chain([NATIVE])
+    }
+
+    /// The target that a text in JSON describes.
+    ///
+    /// # Errors
+    /// Why it describes none.
+    pub fn parse(json: &str) -> Result<Target, String> {
+        let target: Target = serde_json::from_str(json).map_err(|error| error.to_string())?;
+        let is_line = target.line.is_power_of_two() && (16..=1024).contains(&target.line);
+        match is_line && target.name != NATIVE {
+            true => Ok(target),
+            false if target.name == NATIVE => Err(format!("`{NATIVE}` is this machine")),
+            false => Err("`line` is not a power of two from 16 to 1024".to_owned()),
+        }
+    }
+
+    /// Whether it is the machine that this program runs on.
+    pub fn is_native(&self) -> bool {
+        self.name == NATIVE
+    }
+
+    /// The bytes of a vector register.
+    pub fn vector_bytes(&self) -> u64 {
+        self.instructions.vector().bytes as u64
+    }
+
+    /// The bytes of all vector registers.
+    pub fn register_bytes(&self) -> u64 {
+        self.vector_bytes() * self.instructions.vector().registers as u64
+    }
+
+    /// The most bytes of a tensor that stays in the caches of a core between its uses.
+    pub fn near(&self) -> u64 {
+        self.l2.unwrap_or(LEAST_L2)
+    }
+
+    /// The flags that make compilers use it.
+    pub fn flags(&self) -> Vec<String> {
+        match self.flags.is_empty() {
+            true => self.instructions.flags().map(str::to_owned).collect(),
+            false => self.flags.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_targets() {
+        for name in Target::names() {
+            assert_eq!(Target::named(name).map(|t| t.name).as_deref(), Some(name));
+        }
+        assert_eq!(Target::named("avx3"), None);
+        let neon = Target::named("neon").unwrap();
+        assert_eq!((neon.vector_bytes(), neon.register_bytes()), (16, 512));
+    }
+
+    #[test]
+    fn files_describe_targets() {
+        let laptop = r#"{"name": "laptop", "instructions": "avx2", "l2": 524288}"#;
+        let laptop = Target::parse(laptop).unwrap();
+        assert_eq!((laptop.near(), laptop.l1, laptop.line), (524_288, None, 64));
+        assert_eq!(laptop.register_bytes(), 512);
+        assert_eq!(laptop.flags(), ["-march=x86-64-v3"]);
+    }
+
+    #[test]
+    fn files_that_describe_nothing_say_why() {
+        for (text, why) in [
+            (r#"{"name": "a"}"#, "missing field `instructions`"),
+            (
+                r#"{"name": "a", "instructions": "avx2", "l4": 1}"#,
+                "unknown field `l4`",
+            ),
+            (
+                r#"{"name": "a", "instructions": "mmx"}"#,
+                "unknown variant `mmx`",
+            ),
+            (
+                r#"{"name": "a", "instructions": "neon", "line": 48}"#,
+                "power of two",
+            ),
+            (
+                r#"{"name": "native", "instructions": "neon"}"#,
+                "this machine",
+            ),
+        ] {
+            let error = Target::parse(text).unwrap_err();
+            assert!(error.contains(why), "{error}");
+        }
+    }
+}
