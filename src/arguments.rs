@@ -78,7 +78,15 @@ pub enum Command {
     /// for each kernel and a summary. After Ctrl-C, it still writes what it has measured.
     Bench(Bench),
     /// Start an interactive session
+    ///
+    /// Where standard input is not a terminal, its lines are run, and the exit code is 1 if one of
+    /// them failed.
     Repl {
+        /// A script to run first, as if it were typed
+        file: Option<PathBuf>,
+        /// Run and time no kernel in that script
+        #[arg(long, requires = "file")]
+        no_compare: bool,
         #[command(flatten)]
         limits: Limits,
         #[command(flatten)]

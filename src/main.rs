@@ -53,7 +53,12 @@ fn main() -> ExitCode {
             team,
         } => check(&file, exhaustive, settings, &team),
         Command::Bench(arguments) => measure(arguments),
-        Command::Repl { limits, writing } => repl(&limits, writing.allow_write),
+        Command::Repl {
+            file,
+            no_compare,
+            limits,
+            writing,
+        } => repl(file.as_deref(), no_compare, &limits, writing.allow_write),
         Command::Machine { again, threads } => machine(again, threads),
         Command::Worker { guard } => teml::runtime::serve(guard),
     }
@@ -234,7 +239,12 @@ fn finish(
     }
 }
 
-fn repl(limits: &Limits, allow_write: Vec<PathBuf>) -> ExitCode {
+fn repl(
+    file: Option<&Path>,
+    no_compare: bool,
+    limits: &Limits,
+    allow_write: Vec<PathBuf>,
+) -> ExitCode {
     let workbench = Workbench {
         allow_write,
         ..workbench(limits)
@@ -243,8 +253,9 @@ fn repl(limits: &Limits, allow_write: Vec<PathBuf>) -> ExitCode {
         Ok(session) => session,
         Err(code) => return code,
     };
-    match teml::repl::run(session) {
-        Ok(()) => ExitCode::SUCCESS,
+    match teml::repl::run(session, file, no_compare) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
         Err(error) => {
             say(&format!("error: {error}"));
             ExitCode::FAILURE

@@ -13,6 +13,7 @@ pub mod digits;
 pub mod footprint;
 pub mod implied;
 mod inside;
+pub mod levels;
 pub mod outside;
 pub mod position;
 pub mod program;

@@ -83,7 +83,8 @@ pub fn executions(trees: &[Tree], around: &Bounds) -> i64 {
     each.fold(0, i64::saturating_add)
 }
 
-fn operations(expr: &Expr) -> f64 {
+/// The arithmetic operations of one evaluation.
+pub(super) fn operations(expr: &Expr) -> f64 {
     let own = match expr.node() {
         Node::Apply { function, .. } => !matches!(function, Function::Cast(_)),
         Node::Binary { .. } => true,

@@ -2,6 +2,7 @@
 
 use super::results::{Group, Line, Times};
 use super::table::seconds;
+use crate::report::escaped;
 use std::fmt::Write;
 
 const ROW: usize = 26;
@@ -72,18 +73,4 @@ pub fn chart(group: &Group) -> String {
     }
     svg.push_str("</svg>\n");
     svg
-}
-
-/// Text as XML and HTML have it.
-pub(super) fn escaped(text: &str) -> String {
-    let escape = |c: char| match c {
-        '&' => "&amp;".to_owned(),
-        '<' => "&lt;".to_owned(),
-        '>' => "&gt;".to_owned(),
-        '"' => "&quot;".to_owned(),
-        // What XML cannot hold: a compiler's colors, say.
-        c if c.is_control() && c != '\n' && c != '\t' => "\u{fffd}".to_owned(),
-        c => c.to_string(),
-    };
-    text.chars().map(escape).collect()
 }

@@ -2,9 +2,9 @@
 //! numbers of threads, or how many times as fast all variants are as the first: as a table and as a
 //! chart.
 
-use super::chart::escaped;
 use super::results::{Group, Line, Times};
 use super::table::{aligned, new_table, seconds};
+use crate::report::escaped;
 use serde::Serialize;
 use std::fmt::{self, Write};
 use std::str::FromStr;

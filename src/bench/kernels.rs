@@ -1,6 +1,7 @@
 //! The kernels: those that come with the tool, and scripts of the user's.
 
 use crate::script::{ScriptError, Session};
+use include_dir::{Dir, include_dir};
 use std::path::PathBuf;
 
 /// A script that compares variants of a kernel.
@@ -37,7 +38,32 @@ pub fn scripts() -> Vec<Script> {
     SCRIPTS.iter().map(script).collect()
 }
 
+static POLYBENCH: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/scripts/polybench");
+
+/// The scripts of PolyBench's kernels.
+pub fn polybench() -> Vec<Script> {
+    let mut found: Vec<Script> = POLYBENCH
+        .files()
+        .filter(|file| file.path().extension().is_some_and(|e| e == "rhai"))
+        .filter_map(|file| {
+            let name = file.path().file_stem()?.to_str()?.to_owned();
+            let text = Text::Own(file.contents_utf8()?);
+            Some(Script { name, text })
+        })
+        .collect();
+    found.sort_by(|a, b| a.name.cmp(&b.name));
+    found
+}
+
 impl Script {
+    /// The name and the text of a script that comes with the tool.
+    pub fn own(&self) -> Option<(String, &'static str)> {
+        match self.text {
+            Text::Own(text) => Some((format!("scripts/{}.rhai", self.name), text)),
+            Text::File(_) => None,
+        }
+    }
+
     /// A script of the user's; the kernel has the name of the file.
     pub fn of_file(path: PathBuf) -> Script {
         let stem = path.file_stem().unwrap_or(path.as_os_str());

@@ -14,7 +14,7 @@ mod table;
 pub use chart::chart;
 pub use curve::{Curve, Height, Point, Sizes, curve_chart, curve_table};
 pub use files::write;
-pub use kernels::{Script, scripts};
+pub use kernels::{Script, polybench, scripts};
 pub use page::page;
 pub use peers::Choice;
 pub use results::{Absent, Group, Limit, Line, Results};

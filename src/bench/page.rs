@@ -1,12 +1,12 @@
 //! One page with everything: what was measured, where, how, and the C. It needs no other file.
 
 use super::baselines::{NAMES, NOTE};
-use super::chart::{chart, escaped};
+use super::chart::chart;
 use super::curve::{Curve, curve_chart};
 use super::results::{Group, Results};
 use super::table::{COLUMNS, absent, cells, names, notes, rows};
 use crate::machine::Speed;
-use crate::report;
+use crate::report::{self, escaped};
 use std::fmt::Write;
 
 const STYLE: &str = "\

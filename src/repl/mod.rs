@@ -1,18 +1,61 @@
 //! The dialog: lines in, results out.
 //!
 //! [`Repl`] is the dialog without a terminal: it takes lines and says what happened. The
-//! terminal around it, with editing and history, is in [`run`].
+//! terminal around it, with editing and history, is in [`run`]. `commands` has one table of all
+//! commands; `timeline` keeps the state behind each line; `complete` knows what can follow.
 
+mod asm;
+mod commands;
+mod complete;
+mod evaluate;
+mod paint;
+mod step;
 mod terminal;
+mod timeline;
+mod tutorial;
+mod wrap;
 
+#[cfg(test)]
+mod tests;
+
+pub use complete::{Candidate, Completion};
 pub use terminal::run;
+pub use tutorial::LESSONS;
 
-use crate::diag::Diagnostic;
-use crate::script::{ScriptError, Session};
+use crate::ir::{Name, Nest};
+use crate::legality::Reductions;
+use crate::runtime::Control;
+use crate::script::{Entry, Measured, ScriptError, Session, is_incomplete};
+use commands::failed_with;
+use paint::Paint;
+use std::path::Path;
+use std::sync::Arc;
+use timeline::{Moment, Subject, Timeline};
 
 /// A dialog.
 pub struct Repl {
     session: Session,
+    timeline: Timeline,
+    /// What a line that begins with a dot continues.
+    last: Option<Last>,
+    /// The nest that was shown last, if that was after the last change.
+    viewed: Option<Subject>,
+    /// The lesson of the tutorial that is to be typed.
+    lesson: Option<usize>,
+    /// What can be called, as of the last line.
+    catalog: Arc<Vec<Entry>>,
+    paint: Paint,
+    width: usize,
+    failed: bool,
+}
+
+/// The line that was typed last.
+struct Last {
+    text: String,
+    /// The state before it.
+    before: Arc<Moment>,
+    /// Whether it changed anything.
+    is_kept: bool,
 }
 
 /// What a line led to.
@@ -28,23 +71,25 @@ pub enum Outcome {
     Leave,
 }
 
-const HELP: &str = "\
-:help           this text
-:help NAME      what a function does
-:vars           the variables
-:moves          the steps that are legal next on the nest declared last
-:moves NEST     the same for another nest; `:moves NEST, 2` for one of its loops
-:quit           leave (Ctrl-D does too)
-
-Anything else is a line of a script. A line continues while a bracket or a string is open.
-
-Errors: a refusal is not possible on this nest, a mistake is never possible, a limitation is not
-supported yet.";
+/// How wide text is where no window says it.
+const WIDTH: usize = 100;
 
 impl Repl {
     /// A dialog on `session`.
     pub fn new(session: Session) -> Repl {
-        Repl { session }
+        let timeline = Timeline::new(session.checkpoint());
+        let catalog = Arc::new(session.catalog());
+        Repl {
+            session,
+            timeline,
+            last: None,
+            viewed: None,
+            lesson: None,
+            catalog,
+            paint: Paint(false),
+            width: WIDTH,
+            failed: false,
+        }
     }
 
     /// The session behind the dialog.
@@ -52,266 +97,204 @@ impl Repl {
         &self.session
     }
 
+    /// Sets how wide the window is, and whether text has colors.
+    pub fn look(&mut self, width: usize, color: bool) {
+        self.width = width.max(20);
+        self.paint = Paint(color);
+    }
+
+    /// Whether a line failed.
+    pub fn has_failed(&self) -> bool {
+        self.failed
+    }
+
     /// Handles a line, which may hold line ends.
     pub fn handle_line(&mut self, line: &str) -> Outcome {
-        let line = line.trim_end();
-        match line.trim_start().strip_prefix(':') {
-            Some(command) => self.command(command),
-            None if line.trim().is_empty() => Outcome::Nothing,
-            None => match self.session.eval_line(line) {
-                Ok(Some(text)) => Outcome::Text(text),
-                Ok(None) => Outcome::Nothing,
-                Err(error) => Outcome::Failed(Box::new(error)),
+        let line = line.trim();
+        let reply = match line.strip_prefix(':') {
+            Some(command) => commands::run(self, command),
+            None if line.is_empty() => Ok(Outcome::Nothing),
+            None => match self.words(line) {
+                Some(reply) => reply,
+                None => self.evaluate(line),
             },
+        };
+        let outcome = reply.unwrap_or_else(Outcome::Failed);
+        self.failed |= matches!(outcome, Outcome::Failed(_));
+        match outcome {
+            Outcome::Failed(_) | Outcome::Leave => outcome,
+            outcome => self.with_next_lesson(line, outcome),
         }
     }
 
-    fn command(&mut self, command: &str) -> Outcome {
-        if let Some(nest) = command
-            .strip_prefix("moves")
-            .filter(|c| !c.starts_with(is_part))
-        {
-            return self.moves(nest.trim());
+    /// Lines that people type for commands.
+    fn words(&mut self, line: &str) -> Option<commands::Reply> {
+        if let Some(name) = line.strip_prefix('?') {
+            return Some(commands::run(self, &format!("help {name}")));
         }
-        let mut words = command.split_whitespace();
-        match (words.next().unwrap_or(""), words.next()) {
-            ("quit" | "q" | "exit", None) => Outcome::Leave,
-            ("help" | "h" | "?", None) => Outcome::Text(self.overview()),
-            ("help" | "h" | "?", Some(name)) => match self.session.help(name) {
-                Some(text) => Outcome::Text(text),
-                None => failed(format!("there is no help on `{name}`")),
-            },
-            ("vars", None) => Outcome::Text(self.variables()),
-            _ => failed(format!(
-                "`:{command}` is not a command; :help lists all commands"
-            )),
-        }
-    }
-
-    fn moves(&mut self, nest: &str) -> Outcome {
-        let last = || self.session.last_nest();
-        match (nest, last()) {
-            ("", None) => failed("no variable holds a nest".to_owned()),
-            ("", Some(last)) => self.handle_line(&format!("moves({last})")),
-            (nest, _) => self.handle_line(&format!("moves({nest})")),
-        }
-    }
-
-    fn overview(&self) -> String {
-        let mut names: Vec<String> = self.session.functions().into_iter().map(|f| f.0).collect();
-        names.sort();
-        names.dedup();
-        let mut text = format!("{HELP}\n\nFunctions:");
-        let mut width = usize::MAX;
-        for name in names {
-            if width > 70 {
-                text.push_str("\n ");
-                width = 1;
+        let bare = line.trim_end_matches(';').trim_end_matches("()");
+        let is_variable = |name: &str| self.session.variables().iter().any(|v| v == name);
+        match bare {
+            "quit" | "exit" | "help" if !is_variable(bare) => Some(commands::run(self, bare)),
+            _ => {
+                let rest = bare.strip_prefix("help")?;
+                let inner = rest.strip_prefix('(').and_then(|r| r.strip_suffix(')'));
+                let name = inner.or(rest.strip_prefix(' '))?;
+                let name = name.trim().trim_matches('"');
+                let is_name = |c: char| c.is_alphanumeric() || "_:".contains(c);
+                let asks = !name.is_empty() && name.chars().all(is_name);
+                asks.then(|| commands::run(self, &format!("help {name}")))
             }
-            width += name.len() + 1;
-            text.push(' ');
-            text.push_str(&name);
-        }
-        text
-    }
-
-    fn variables(&self) -> String {
-        let lines: Vec<String> = self
-            .session
-            .variables()
-            .into_iter()
-            .filter_map(|name| {
-                let value = self.session.show_variable(&name)?;
-                Some(format!("{name} = {value}"))
-            })
-            .collect();
-        match lines.is_empty() {
-            true => "no variables yet".to_owned(),
-            false => lines.join("\n"),
         }
     }
 
-    /// The names that start with `start`, for completion.
-    pub fn completions(&self, start: &str) -> Vec<String> {
-        let functions = self.session.functions().into_iter().map(|(name, _)| name);
-        let mut names: Vec<String> = functions
-            .chain(self.session.variables())
-            .filter(|name| name.starts_with(start))
-            .collect();
-        names.sort();
-        names.dedup();
-        names
-    }
-}
-
-/// Whether a character goes on with a word.
-fn is_part(c: char) -> bool {
-    c.is_alphanumeric() || c == '_'
-}
-
-fn failed(message: String) -> Outcome {
-    Outcome::Failed(Box::new(ScriptError {
-        diagnostic: Diagnostic::error(message),
-        more: Vec::new(),
-        sources: Default::default(),
-        interrupted: false,
-    }))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::script::Workbench;
-
-    fn repl() -> Repl {
-        Repl::new(Session::new(Box::new(std::io::sink()), Workbench::default()).unwrap())
+    fn evaluate(&mut self, line: &str) -> commands::Reply {
+        let continued = line.starts_with('.') && !line.starts_with("..");
+        let Some(last) = self.last.take().filter(|_| continued) else {
+            return match continued {
+                true => Err(failed_with(
+                    "there is no line that this one could continue",
+                    "a line that begins with a dot continues the one before",
+                )),
+                false => self.step(line, None),
+            };
+        };
+        let text = format!("{}\n    {line}", last.text.trim_end().trim_end_matches(';'));
+        let now = self.timeline.now();
+        self.session.restore(&last.before.state);
+        let reply = self.step(&text, Some(&last));
+        if reply.is_err() {
+            self.session.restore(&now.state);
+            self.last = Some(last);
+        }
+        reply
     }
 
-    fn text(repl: &mut Repl, line: &str) -> String {
-        match repl.handle_line(line) {
-            Outcome::Text(text) => text,
-            Outcome::Nothing => String::new(),
-            Outcome::Failed(error) => panic!("{line}: {}", error.render(false)),
-            Outcome::Leave => "leave".to_owned(),
+    fn paint(&self) -> Paint {
+        self.paint
+    }
+
+    fn width(&self) -> usize {
+        self.width
+    }
+
+    fn timeline(&mut self) -> &mut Timeline {
+        &mut self.timeline
+    }
+
+    fn catalog(&self) -> Arc<Vec<Entry>> {
+        self.catalog.clone()
+    }
+
+    fn reductions(&self) -> Reductions {
+        self.session.shared().lock().workbench.settings.reductions
+    }
+
+    fn control(&self) -> Control {
+        self.session.shared().lock().workbench.control.clone()
+    }
+
+    /// The nests that an argument of a command is about; without an argument, those that were made
+    /// or shown last.
+    fn subject(&mut self, argument: &str) -> Result<Subject, Box<ScriptError>> {
+        let argument = argument.trim();
+        if argument.is_empty() {
+            let now = self.timeline.now();
+            let subject = self.viewed.clone().or_else(|| now.subject.clone());
+            return subject.ok_or_else(|| {
+                failed_with(
+                    "no variable holds a nest",
+                    "`let l = build(C);` makes one; `:kernels mm` loads a kernel",
+                )
+            });
+        }
+        let nests = self.session.nests_of(argument).map_err(Box::new)?;
+        let is_name = |c: char| c.is_alphanumeric() || c == '_';
+        let label = nests.last().and_then(Nest::label).map(Name::to_string);
+        let name = match argument.chars().all(is_name) {
+            true => argument.to_owned(),
+            false => label.unwrap_or_else(|| "it".to_owned()),
+        };
+        match nests.is_empty() {
+            true => Err(failed_with(
+                format!("`{argument}` must be a nest, or a list of nests"),
+                "`build(C)` makes a nest of a tensor that something was assigned to",
+            )),
+            false => Ok(Subject { name, nests }),
         }
     }
 
-    fn failure(repl: &mut Repl, line: &str) -> String {
-        match repl.handle_line(line) {
-            Outcome::Failed(error) => error.render(false),
-            other => panic!("{line}: {other:?}"),
+    /// Nests whose last one has the name of the subject.
+    fn labelled(subject: Subject) -> Vec<Nest> {
+        let Subject { name, mut nests } = subject;
+        if let (Some(last), Ok(name)) = (nests.pop(), Name::new(&name)) {
+            nests.push(last.labelled(name));
+        }
+        nests
+    }
+
+    /// The text of what a call on nests returns; see [`Session::text_on`].
+    fn asked(&mut self, call: &str, variants: &[Vec<Nest>]) -> Result<String, Box<ScriptError>> {
+        let asked = self.session.text_on(call, variants, self.width);
+        asked.map_err(Box::new)
+    }
+
+    fn measured(&mut self, subject: &Subject) -> Result<Measured, Box<ScriptError>> {
+        let nests = Repl::labelled(subject.clone());
+        self.session.measured(&nests).map_err(Box::new)
+    }
+
+    /// Goes to a moment of the timeline.
+    fn go(&mut self, moment: &Moment) {
+        self.session.restore(&moment.state);
+        self.catalog = Arc::new(self.session.catalog());
+        self.last = None;
+        self.viewed = None;
+    }
+
+    fn reset(&mut self) {
+        let first = self.timeline.first();
+        self.go(&first);
+        let mut moment = Moment::new(String::new(), self.session.checkpoint(), None);
+        moment.resets = true;
+        self.timeline.push(moment);
+    }
+
+    /// Runs the script in a file as one line.
+    pub fn load(&mut self, path: &Path, is_quiet: bool) -> commands::Reply {
+        let nests = self.session.nests();
+        let text = self.session.load(path, is_quiet).map_err(Box::new)?;
+        Ok(self.loaded(text, &nests))
+    }
+
+    fn load_text(&mut self, name: &str, text: &str, is_quiet: bool) -> commands::Reply {
+        let nests = self.session.nests();
+        let loaded = self.session.load_text(name, text, is_quiet);
+        loaded.map_err(Box::new)?;
+        Ok(self.loaded(text.to_owned(), &nests))
+    }
+
+    fn loaded(&mut self, text: String, nests: &[(String, Nest)]) -> Outcome {
+        let made = self.made(nests);
+        let subject = made.last().map(|(name, nest)| Subject {
+            name: name.clone(),
+            nests: vec![nest.clone()],
+        });
+        let subject = subject.or_else(|| self.timeline.now().subject.clone());
+        let moment = Moment::new(text, self.session.checkpoint(), subject);
+        self.timeline.push(moment);
+        self.catalog = Arc::new(self.session.catalog());
+        (self.last, self.viewed) = (None, None);
+        let told = self.told(&made, nests);
+        match told.is_empty() {
+            true => Outcome::Nothing,
+            false => Outcome::Text(told.join("\n")),
         }
     }
 
-    #[test]
-    fn definitions_persist() {
-        let mut repl = repl();
-        for (line, shown) in [
-            ("n = 40", ""),
-            ("let f = |x| x + n", ""),
-            ("f.call(2)", "=> 42"),
-            ("fn g(x) { x * 2 }", ""),
-            ("g(n)", "=> 80"),
-            ("fn g(x) { x * 3 }", ""),
-            ("g(n)", "=> 120"),
-            ("n = 50; g(n)", "=> 150"),
-            ("f.call(2)", "=> 52"),
-            ("import \"std/strategies\" as s", ""),
-            ("s::chain(1, [|x| g(x)])", "=> 3"),
-            ("fn h(x) { s::chain(x, [|y| y + 1]) }", ""),
-            ("h(1)", "=> 2"),
-            ("\"a\\\"b\"", "=> \"a\\\"b\""),
-            ("[1, \"x\", [i, 2.0]]", "=> [1, \"x\", [i, 2.0]]"),
-            ("let A = tensor([4]);", ""),
-            ("A", "f64 A[4]"),
-            ("fn eq_of(t) { let B = eq(t, [i] -> [i]); B }", ""),
-            (
-                "build(eq_of(A))",
-                "f64 B[4], A[4]\nfor i in 0..4\n  B[i] = A[i]",
-            ),
-        ] {
-            assert_eq!(text(&mut repl, line), shown, "{line}");
-        }
-        assert!(text(&mut repl, ":vars").contains("n = 50"));
-    }
-
-    #[test]
-    fn a_failed_line_changes_nothing() {
-        let mut repl = repl();
-        text(&mut repl, "let n = 1; let f = || n; let list = [1, 2];");
-        for line in [
-            "n = 2; list.push(3); let count = 4; fn bad() { 1 } nope",
-            "n = 2; list[0] = 7; throw 1",
-            "let n = ;",
-            "import \"nowhere\" as x; n = 5",
-        ] {
-            failure(&mut repl, line);
-            assert_eq!(text(&mut repl, "n"), "=> 1", "{line}");
-            assert_eq!(text(&mut repl, "f.call()"), "=> 1", "{line}");
-            assert_eq!(text(&mut repl, "list"), "=> [1, 2]", "{line}");
-            assert!(failure(&mut repl, "count").contains("nothing is named `count`"));
-            let shown = failure(&mut repl, "bad()");
-            assert!(shown.contains("no function `bad`"), "{shown}");
-        }
-    }
-
-    #[test]
-    fn errors_point_into_the_line_that_holds_them() {
-        let mut repl = repl();
-        text(&mut repl, "import \"std/strategies\" as s");
-        text(&mut repl, "fn f(x) {\n    x.nope()\n}");
-        let shown = failure(&mut repl, "let y = 1; f(y)");
-        assert!(shown.contains("<line 2>:2:7"), "{shown}");
-        assert!(shown.contains("<line 3>:1:12"), "{shown}");
-    }
-
-    #[test]
-    fn values_are_shown_in_words() {
-        let mut repl = repl();
-        text(
-            &mut repl,
-            "let A = tensor([3, 4]); let B = eq(A, [i, j] -> [i, j]);",
-        );
-        text(&mut repl, "let p = build(B).interchange(1, 2);");
-        for (line, shown) in [
-            (
-                "[check(p), p.path(), random(3)]",
-                "=> [legal, a path of 2 steps, random numbers with the seed 3]",
-            ),
-            ("random(3)", "random numbers with the seed 3"),
-            ("#{a: codegen(p)}", "=> #{a: code p}"),
-        ] {
-            assert_eq!(text(&mut repl, line), shown);
-        }
-        assert!(text(&mut repl, "p.path()").ends_with("    .interchange(1, 2)"));
-        assert!(text(&mut repl, "check(p)").starts_with("legal"));
-        let wrong = failure(&mut repl, "build(check(p))");
-        assert!(wrong.contains("what `check` says"), "{wrong}");
-    }
-
-    #[test]
-    fn what_is_legal_next() {
-        let mut repl = repl();
-        text(&mut repl, "let A = tensor([4, 5]); let B = tensor([4])");
-        text(&mut repl, "let B = eq(vsum(vat(A, [i, j]), [j]), [i])");
-        text(&mut repl, "let l = build(B)");
-        let table = text(&mut repl, ":moves");
-        assert_eq!(text(&mut repl, ":moves l"), table);
-        assert_eq!(text(&mut repl, "moves(l)"), table);
-        let expected = "\
-| loop | parallelize | vectorize | interchange | tile | reverse | unroll_and_jam |
-|------|-------------|-----------|-------------|------|---------|----------------|
-| i    | yes         | yes       | j           | i, j | yes     | yes            |
-| · j  |             |           | i           |      |         |                |";
-        assert_eq!(table, expected);
-        let one = text(&mut repl, ":moves l, \"j\"");
-        assert!(one.contains("| · j") && !one.contains("\n| i "), "{one}");
-        assert!(failure(&mut repl, ":moves l, \"k\"").contains("`k`"));
-        assert!(failure(&mut repl, ":moves A").contains("must be a nest"));
-        assert!(failure(&mut repl, ":movesl").contains("not a command"));
-    }
-
-    #[test]
-    fn commands() {
-        let mut repl = repl();
-        assert!(text(&mut repl, ":help").contains("interchange"));
-        assert!(text(&mut repl, ":help interchange").starts_with("interchange(nest"));
-        let scheduled = text(&mut repl, ":help schedules::gemm");
-        assert!(scheduled.starts_with("schedules::gemm(nest"), "{scheduled}");
-        for unknown in ["nothing", "gemm", "schedules::einsum", "std_roles"] {
-            assert!(failure(&mut repl, &format!(":help {unknown}")).contains("no help"));
-        }
-        assert!(failure(&mut repl, ":x").contains("not a command"));
-        assert_eq!(text(&mut repl, ":vars"), "no variables yet");
-        assert!(failure(&mut repl, ":moves").contains("no variable holds a nest"));
-        assert_eq!(text(&mut repl, ":quit"), "leave");
-        for (start, name) in [
-            ("interch", "interchange"),
-            ("schedules::g", "schedules::gemm"),
-            ("sch", "schedules::gemm"),
-        ] {
-            assert!(repl.completions(start).contains(&name.to_owned()));
-        }
-        assert!(repl.completions("std_").is_empty());
+    /// Whether more has to follow before a text can be handled.
+    pub fn goes_on(text: &str) -> bool {
+        let first = text.trim_start();
+        !first.starts_with([':', '?']) && is_incomplete(text)
     }
 }

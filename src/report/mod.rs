@@ -1,9 +1,11 @@
 //! What people read: tables of results and of next steps, and how far a run is.
 
+mod drawing;
 mod machine;
 mod moves;
 mod progress;
 
+pub use drawing::{drawing, drawing_page, escaped};
 pub use machine::machine;
 pub use moves::moves;
 pub use progress::Bar;

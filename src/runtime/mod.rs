@@ -5,6 +5,7 @@
 //! `serve` the call of foreign code. Every error is a [`RuntimeError`]; kernels run in a
 //! process of their own, so that a crash or an endless loop in one is a value here too.
 
+mod assembly;
 mod buffer;
 mod cache;
 mod compare;

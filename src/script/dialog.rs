@@ -2,35 +2,237 @@
 
 use super::actions;
 use super::errors::ScriptError;
-use super::session::Session;
-use super::stack::on_large_stack;
+use super::readable::readable;
+use super::session::{Session, script_text, unreadable};
 use super::unused::Last;
 use super::{lex, values};
+use crate::diag::Diagnostic;
 use crate::ir::{Expr, Nest};
-use rhai::{Dynamic, Scope};
+use crate::trial::Collect;
+use rhai::{Array, Dynamic, ImmutableString, Map};
+use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+/// The value of a line, to be shown.
+#[derive(Clone, Debug)]
+pub enum Shown {
+    /// A nest.
+    Nest(Nest),
+    /// C.
+    Code(String),
+    /// A path: the script that makes a nest.
+    Script(String),
+    /// Anything else, as text.
+    Text(String),
+}
+
+impl Shown {
+    /// The text without colors.
+    pub fn text(self) -> String {
+        match self {
+            Shown::Nest(nest) => nest.to_string(),
+            Shown::Code(text) | Shown::Script(text) | Shown::Text(text) => text,
+        }
+    }
+}
+
+/// The times of a nest, in seconds, and its rate.
+#[derive(Clone, Copy, Debug)]
+pub struct Measured {
+    /// Half of the runs are shorter.
+    pub median: f64,
+    /// The interquartile range over the median.
+    pub spread: f64,
+    /// Operations of the definition in the median time, in units of 10^9 per second.
+    pub gflops: f64,
+}
+
 impl Session {
-    /// Evaluates a line of a dialog and returns what is to be shown for it.
+    /// Evaluates a line of a dialog and returns what is to be shown for it, on one line if it is a
+    /// list or a map.
     ///
     /// # Errors
     /// The line fails; then the session is as it was before.
     pub fn eval_line(&mut self, line: &str) -> Result<Option<String>, ScriptError> {
-        self.interrupt.store(false, Ordering::Relaxed);
+        let shown = self.eval_shown(line, usize::MAX)?;
+        Ok(shown.map(Shown::text))
+    }
+
+    /// As [`Session::eval_line`], for windows of `width` columns.
+    ///
+    /// # Errors
+    /// The line fails; then the session is as it was before.
+    pub fn eval_shown(&mut self, line: &str, width: usize) -> Result<Option<Shown>, ScriptError> {
         self.lines += 1;
         let name = format!("<line {}>", self.lines);
-        let before = Snapshot::of(&self.scope);
-        let result = self.run(&name, line, None, Last::Unwatched, |value| display(&value));
-        match &result {
-            Ok(_) => self.keep_imports(line),
-            Err(_) => {
-                let failed = before.restore(&mut self.scope);
-                let _ = on_large_stack(move || drop(failed));
-                self.attempted = self.functions.clone();
-                self.shared().lock().places.forget(&name);
+        self.or_undone(|session| {
+            let shown = session.run(&name, line, None, Last::Unwatched, |v| display(&v, width));
+            match &shown {
+                Ok(_) => session.keep_imports(line),
+                Err(_) => session.shared().lock().places.forget(&name),
             }
+            shown
+        })
+    }
+
+    /// Evaluates an expression without keeping what it changes.
+    ///
+    /// # Errors
+    /// It fails.
+    pub fn look(&mut self, expression: &str, width: usize) -> Result<Option<Shown>, ScriptError> {
+        self.ask(expression, |value| display(&value, width))
+    }
+
+    /// The nests that an expression stands for: a nest, or a list of nests that run in order; none
+    /// if it is something else.
+    ///
+    /// # Errors
+    /// It fails.
+    pub fn nests_of(&mut self, expression: &str) -> Result<Vec<Nest>, ScriptError> {
+        self.ask(expression, |value| values::nests(&value))
+    }
+
+    /// The text of what a call on `variants` returns, without keeping what it changes. The call
+    /// finds them in the list `given_nests`: each is a nest, or a list of nests that run in order.
+    ///
+    /// # Errors
+    /// It fails.
+    pub fn text_on(
+        &mut self,
+        call: &str,
+        variants: &[Vec<Nest>],
+        width: usize,
+    ) -> Result<String, ScriptError> {
+        self.ask_on(call, variants, |value| {
+            match value.read_lock::<ImmutableString>() {
+                Some(text) => text.to_string(),
+                None => display(&value, width).map_or_else(String::new, Shown::text),
+            }
+        })
+    }
+
+    /// Checks and times nests that run in order.
+    ///
+    /// # Errors
+    /// They are not legal, compute something wrong, or cannot be run.
+    pub fn measured(&mut self, nests: &[Nest]) -> Result<Measured, ScriptError> {
+        let numbers = self.ask_on("measure(given_nests)[0]", &[nests.to_vec()], |row| {
+            let row = row.try_cast::<Map>().unwrap_or_default();
+            let number = |key: &str| row.get(key).and_then(|v| v.as_float().ok());
+            let why = row.get("why").and_then(|v| v.clone().into_string().ok());
+            match (number("median"), number("spread"), number("gflops")) {
+                (Some(median), Some(spread), Some(gflops)) => Ok(Measured {
+                    median,
+                    spread,
+                    gflops,
+                }),
+                _ => Err(why.unwrap_or_else(|| "it was not measured".to_owned())),
+            }
+        })?;
+        numbers.map_err(|why| ScriptError {
+            diagnostic: Diagnostic::error(why),
+            more: Vec::new(),
+            sources: Default::default(),
+            interrupted: false,
+        })
+    }
+
+    fn ask_on<T: Send>(
+        &mut self,
+        call: &str,
+        variants: &[Vec<Nest>],
+        finish: impl FnOnce(Dynamic) -> T + Send,
+    ) -> Result<T, ScriptError> {
+        let variant = |nests: &Vec<Nest>| match nests.as_slice() {
+            [nest] => Dynamic::from(nest.clone()),
+            several => several
+                .iter()
+                .cloned()
+                .map(Dynamic::from)
+                .collect::<Array>()
+                .into(),
+        };
+        let given: Array = variants.iter().map(variant).collect();
+        self.scope.push("given_nests", given);
+        let asked = self.ask(call, finish);
+        let _ = self.scope.remove::<Array>("given_nests");
+        asked
+    }
+
+    pub(super) fn ask<T: Send>(
+        &mut self,
+        expression: &str,
+        finish: impl FnOnce(Dynamic) -> T + Send,
+    ) -> Result<T, ScriptError> {
+        const NAME: &str = "<command>";
+        self.interrupt.store(false, Ordering::Relaxed);
+        let before = self.checkpoint();
+        let asked = self.run(NAME, expression, None, Last::Unwatched, finish);
+        self.restore(&before);
+        self.shared().lock().places.forget(NAME);
+        asked
+    }
+
+    /// Runs the script in a file as one line, and returns its text. With `is_quiet`, kernels are
+    /// neither run nor timed.
+    ///
+    /// # Errors
+    /// It cannot be read, or it fails; then the session is as it was before.
+    pub fn load(&mut self, path: &Path, is_quiet: bool) -> Result<String, ScriptError> {
+        let read = std::fs::read(path).and_then(script_text);
+        let text = read.map_err(|error| unreadable(&path.display().to_string(), &error))?;
+        self.quietly(is_quiet, |session| {
+            session.run_file(path)?;
+            session.keep_imports(&text);
+            Ok(())
+        })?;
+        Ok(text)
+    }
+
+    /// Runs a text called `name`, as [`Session::load`] does a file.
+    ///
+    /// # Errors
+    /// It fails; then the session is as it was before.
+    pub fn load_text(&mut self, name: &str, text: &str, is_quiet: bool) -> Result<(), ScriptError> {
+        self.quietly(is_quiet, |session| {
+            session.run_text(name, text)?;
+            session.keep_imports(text);
+            Ok(())
+        })
+    }
+
+    fn quietly<T>(
+        &mut self,
+        is_quiet: bool,
+        work: impl FnOnce(&mut Session) -> Result<T, ScriptError>,
+    ) -> Result<T, ScriptError> {
+        if !is_quiet {
+            return self.or_undone(work);
         }
-        result
+        let runner = {
+            let bench = &mut self.shared().lock().workbench;
+            std::mem::replace(&mut bench.runner, Arc::new(Collect))
+        };
+        let done = self.or_undone(work);
+        let bench = &mut self.shared().lock().workbench;
+        bench.runner = runner;
+        bench.kept.contests.clear();
+        done
+    }
+
+    /// Does some work, and undoes it if it fails.
+    fn or_undone<T>(
+        &mut self,
+        work: impl FnOnce(&mut Session) -> Result<T, ScriptError>,
+    ) -> Result<T, ScriptError> {
+        self.interrupt.store(false, Ordering::Relaxed);
+        let before = self.checkpoint();
+        let done = work(self);
+        if done.is_err() {
+            self.restore(&before);
+        }
+        done
     }
 
     fn keep_imports(&mut self, line: &str) {
@@ -41,67 +243,45 @@ impl Session {
         }
     }
 
-    /// The variable that was declared last of those that hold a nest.
-    pub fn last_nest(&self) -> Option<String> {
-        let nests = self.scope.iter().filter(|(_, _, value)| value.is::<Nest>());
-        nests.last().map(|(name, ..)| name.to_owned())
+    /// The variables that hold nests, in the order of their declaration.
+    pub fn nests(&self) -> Vec<(String, Nest)> {
+        let values = self.scope.iter();
+        let nests = values.filter_map(|(name, _, value)| Some((name, value.try_cast::<Nest>()?)));
+        let mut found: Vec<(String, Nest)> = Vec::new();
+        for (name, nest) in nests {
+            // A later declaration hides an earlier one.
+            found.retain(|(known, _)| known != name);
+            found.push((name.to_owned(), nest));
+        }
+        found
     }
 
     /// The value of a variable on one line.
     pub fn show_variable(&self, name: &str) -> Option<String> {
         let value = self.scope.get(name)?;
-        on_large_stack(|| values::show(value)).ok()
-    }
-}
-
-/// The variables as they were.
-struct Snapshot {
-    scope: Scope<'static>,
-    /// The values of variables that closures share with the scope: those are changed in place.
-    shared: Vec<(String, Dynamic)>,
-}
-
-impl Snapshot {
-    fn of(scope: &Scope<'static>) -> Snapshot {
-        let shared = scope
-            .iter_raw()
-            .filter(|(_, _, value)| value.is_shared())
-            .map(|(name, _, value)| (name.to_owned(), value.flatten_clone()))
-            .collect();
-        Snapshot {
-            scope: scope.clone(),
-            shared,
-        }
-    }
-
-    /// Restores the variables and returns what they were replaced by.
-    fn restore(self, scope: &mut Scope<'static>) -> Scope<'static> {
-        let failed = std::mem::replace(scope, self.scope);
-        for (name, old) in self.shared {
-            let place = scope.get_mut(&name);
-            if let Some(mut place) = place.and_then(|p| p.write_lock::<Dynamic>()) {
-                *place = old;
-            }
-        }
-        failed
+        super::stack::on_large_stack(|| values::show(value)).ok()
     }
 }
 
 /// What a dialog shows for a value: nothing for `()`, and for what was printed already.
-fn display(value: &Dynamic) -> Option<String> {
+fn display(value: &Dynamic, width: usize) -> Option<Shown> {
     if value.is_unit() || value.tag() == values::SHOWN {
         return None;
     }
     if let Some(expr) = value.read_lock::<Expr>() {
-        return Some(expr.to_string());
+        return Some(Shown::Text(expr.to_string()));
     }
     if let Some(nest) = value.read_lock::<Nest>() {
-        return Some(nest.to_string());
+        return Some(Shown::Nest(nest.clone()));
     }
     if let Some(shown) = actions::shown(value, true) {
-        return Some(shown);
+        return Some(match actions::name_of(value) {
+            Some("code") => Shown::Code(shown),
+            Some("path") => Shown::Script(shown),
+            _ => Shown::Text(shown),
+        });
     }
-    Some(format!("=> {}", values::show(value)))
+    Some(Shown::Text(format!("=> {}", readable(value, width))))
 }
 
 /// The import statements of a line, each with its semicolon.

@@ -265,3 +265,11 @@ pub fn documentation(script: &AST, function: &str, name: &str) -> Option<String>
     let text = format!("{signature}\n\n{}", doc.join("\n"));
     Some(text.trim_end().to_owned())
 }
+
+/// The files of the library, as `import` calls them.
+pub fn library_modules() -> Vec<String> {
+    parts()
+        .into_iter()
+        .map(|part| format!("{LIBRARY}{}", part.name))
+        .collect()
+}

@@ -333,6 +333,11 @@ impl Session {
             .collect()
     }
 
+    /// The functions of the library, as scripts call them: name and signature.
+    pub(super) fn library_functions(&self) -> impl Iterator<Item = (String, String)> {
+        self.library.functions()
+    }
+
     /// What scripts should have used and did not, for people, with colors if `color` is set.
     pub fn warnings(&self, color: bool) -> Vec<String> {
         let state = self.shared.lock();
@@ -417,14 +422,14 @@ impl Session {
 /// The name of a script that comes from standard input.
 const INPUT: &str = "<stdin>";
 
-fn script_text(bytes: Vec<u8>) -> std::io::Result<String> {
+pub(super) fn script_text(bytes: Vec<u8>) -> std::io::Result<String> {
     String::from_utf8(bytes).map_err(|_| {
         let reason = "it is not UTF-8 text";
         std::io::Error::new(std::io::ErrorKind::InvalidData, reason)
     })
 }
 
-fn unreadable(name: &str, error: &std::io::Error) -> ScriptError {
+pub(super) fn unreadable(name: &str, error: &std::io::Error) -> ScriptError {
     ScriptError {
         diagnostic: Diagnostic::error(format!("cannot read {name}: {error}")),
         more: Vec::new(),

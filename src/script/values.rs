@@ -142,6 +142,19 @@ pub fn shorten(text: String, limit: usize) -> String {
     }
 }
 
+/// The nests that a value holds: it is one, or a list of them; none if it is something else.
+pub fn nests(value: &Dynamic) -> Vec<Nest> {
+    let nest = |value: &Dynamic| value.read_lock::<Nest>().map(|nest| nest.clone());
+    if let Some(nest) = nest(value) {
+        return vec![nest];
+    }
+    let list = value.as_array_ref();
+    let list = list.map_or_else(|_| Vec::new(), |l| l.iter().map(nest).collect());
+    list.into_iter()
+        .collect::<Option<Vec<_>>>()
+        .unwrap_or_default()
+}
+
 /// A value on one line, as the REPL shows it: strings in quotes.
 pub fn show(value: &Dynamic) -> String {
     let mut text = String::new();

@@ -1,0 +1,99 @@
+//! What each loop of a nest executes and touches.
+
+use super::bounds::Bounds;
+use super::footprint::{Use, footprint, uses};
+use super::relative::offset_form;
+use super::work::operations;
+use crate::ir::{Loop, Nest, Tree};
+
+/// A loop of a nest.
+#[derive(Clone, Debug)]
+pub struct Level<'a> {
+    /// How many loops are around it.
+    pub depth: usize,
+    /// The loop.
+    pub of: &'a Loop,
+    /// How many iterations it has; the most, where that depends on the loops around it.
+    pub trips: Option<i64>,
+    /// The arithmetic operations of all its iterations, each time that it runs, at most.
+    pub operations: f64,
+    /// The bytes that these iterations touch: the size of a box for each tensor.
+    pub bytes: u64,
+}
+
+/// The loops of a nest in the order in which they are printed.
+pub fn levels(nest: &Nest) -> Vec<Level<'_>> {
+    let mut tensors = nest.tensors();
+    tensors.extend(nest.locals().into_iter().cloned());
+    let all: Vec<Vec<Use>> = tensors.iter().map(|t| uses(nest, t.label())).collect();
+    let mut found = Vec::new();
+    for (outer, of) in nest.loops() {
+        let around = Bounds::around(nest, outer.iter().copied());
+        let depth = outer.len();
+        let inside = |used: &&Use| used.loops.get(depth).is_some_and(|l| l.name == of.name);
+        let bytes = all.iter().map(|uses| {
+            let own: Vec<Use> = uses.iter().filter(inside).cloned().collect();
+            let size = own.first().map_or(0, |used| used.tensor.elem().size());
+            let sides = footprint(nest, &own, depth).unwrap_or_default();
+            let elements = sides.iter().map(|side| side.extent);
+            match own.is_empty() {
+                true => 0,
+                false => elements.fold(size as u64, u64::saturating_mul),
+            }
+        });
+        found.push(Level {
+            depth,
+            of,
+            trips: trips(of, &around),
+            operations: loop_operations(of, &around),
+            bytes: bytes.fold(0, u64::saturating_add),
+        });
+    }
+    found
+}
+
+/// The most iterations of a loop.
+pub fn trips(l: &Loop, around: &Bounds) -> Option<i64> {
+    offset_form(l, around).map(|(_, rest)| rest / l.range.step + 1)
+}
+
+fn loop_operations(l: &Loop, around: &Bounds) -> f64 {
+    let mut inside = around.clone();
+    inside.enter(l);
+    let each = l.body.iter().map(|tree| match tree {
+        Tree::Loop(inner) => loop_operations(inner, &inside),
+        Tree::Stmt(s) => operations(&s.value) + f64::from(u8::from(s.update.is_some())),
+        Tree::Fill(_) | Tree::Local(_) => 0.0,
+    });
+    trips(l, around).unwrap_or(1) as f64 * each.sum::<f64>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_tiles() {
+        let text = "\
+f64 C[10], A[10][64]
+for i_o in 0..3
+  for i_i in 4*i_o..min(4*i_o + 4, 10)
+    for k in 0..64
+      C[i_i] += A[i_i][k]
+";
+        let nest = crate::ir::parse_nest(text).unwrap();
+        let levels = levels(&nest);
+        let found: Vec<_> = levels
+            .iter()
+            .map(|l| (l.depth, l.trips, l.operations, l.bytes))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                (0, Some(3), 2.0 * 12.0 * 64.0, 8 * (10 + 640)),
+                (1, Some(4), 2.0 * 4.0 * 64.0, 8 * (4 + 4 * 64)),
+                (2, Some(64), 2.0 * 64.0, 8 * (1 + 64)),
+            ]
+        );
+    }
+}

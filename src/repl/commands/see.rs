@@ -1,0 +1,277 @@
+//! Commands that show a nest.
+
+use super::{Command, Completes, Reply, failed, failed_with, parts};
+use crate::analysis::levels::levels;
+use crate::codegen::{self, Kernel};
+use crate::repl::asm::{busiest, lines_of};
+use crate::repl::timeline::Subject;
+use crate::repl::{Outcome, Repl};
+use crate::report;
+use crate::runtime::{Compiler, Options};
+use std::path::Path;
+
+pub static COMMANDS: &[Command] = &[
+    Command {
+        name: "show",
+        arguments: "[NEST]",
+        help: "the loops of a nest, each with iterations, operations and the bytes that it touches",
+        completes: Completes::Nest,
+        call: show,
+    },
+    Command {
+        name: "c",
+        arguments: "[NEST]",
+        help: "the C of a nest, without the support code in front of it",
+        completes: Completes::Nest,
+        call: c,
+    },
+    Command {
+        name: "asm",
+        arguments: "[LOOP] [of NEST]",
+        help: "the assembly of the busiest innermost loop, or of the one inside of LOOP, and the \
+               width of its vectors",
+        completes: Completes::Loop,
+        call: asm,
+    },
+    Command {
+        name: "path",
+        arguments: "[NEST]",
+        help: "the steps that made a nest, as a script",
+        completes: Completes::Nest,
+        call: path,
+    },
+    Command {
+        name: "diff",
+        arguments: "A, B",
+        help: "where the paths of two nests differ",
+        completes: Completes::Nest,
+        call: diff,
+    },
+    Command {
+        name: "svg",
+        arguments: "FILE [, NEST]",
+        help: "draw a nest as an SVG file",
+        completes: Completes::File,
+        call: |repl, rest| draw(repl, rest, "svg"),
+    },
+    Command {
+        name: "html",
+        arguments: "FILE [, NEST]",
+        help: "write a page with the drawing of a nest, its path and its C",
+        completes: Completes::File,
+        call: |repl, rest| draw(repl, rest, "html"),
+    },
+    Command {
+        name: "vars",
+        arguments: "",
+        help: "the variables",
+        completes: Completes::Nothing,
+        call: vars,
+    },
+];
+
+fn show(repl: &mut Repl, rest: &str) -> Reply {
+    let subject = repl.subject(rest)?;
+    let mut lines = Vec::new();
+    for nest in &subject.nests {
+        let paint = repl.paint();
+        let rows: Vec<[String; 4]> = levels(nest)
+            .into_iter()
+            .map(|level| {
+                let trips = level
+                    .trips
+                    .map_or("?".to_owned(), |trips| trips.to_string());
+                [
+                    format!("{:indent$}{}", "", level.of.name, indent = 2 * level.depth),
+                    trips,
+                    quantity(level.operations, 1000.0, ["", "k", "M", "G", "T"]),
+                    quantity(
+                        level.bytes as f64,
+                        1024.0,
+                        ["B", "KiB", "MiB", "GiB", "TiB"],
+                    ),
+                ]
+            })
+            .collect();
+        lines.push(paint.nest(nest));
+        lines.push(String::new());
+        lines.extend(columns(
+            ["loop", "iterations", "operations", "touches"],
+            &rows,
+        ));
+    }
+    lines.push(
+        "Operations and bytes are those of all iterations of a loop, each time that it runs."
+            .to_owned(),
+    );
+    Ok(Outcome::Text(lines.join("\n")))
+}
+
+fn columns(heads: [&str; 4], rows: &[[String; 4]]) -> Vec<String> {
+    let widths: Vec<usize> = (0..4)
+        .map(|k| {
+            let cells = rows.iter().map(|row| row[k].chars().count());
+            cells.chain([heads[k].len()]).max().unwrap_or(0)
+        })
+        .collect();
+    let line = |cells: [&str; 4]| {
+        let mut text = format!("{:<w$}", cells[0], w = widths[0]);
+        for k in 1..4 {
+            text.push_str(&format!("  {:>w$}", cells[k], w = widths[k]));
+        }
+        text
+    };
+    let body = rows
+        .iter()
+        .map(|[a, b, c, d]| line([a.as_str(), b.as_str(), c.as_str(), d.as_str()]));
+    [line(heads)].into_iter().chain(body).collect()
+}
+
+fn quantity(value: f64, base: f64, units: [&str; 5]) -> String {
+    let mut rest = value;
+    for unit in &units[..4] {
+        if rest < base {
+            return number(rest, unit);
+        }
+        rest /= base;
+    }
+    number(rest, units[4])
+}
+
+fn number(value: f64, unit: &str) -> String {
+    let space = if unit.is_empty() { "" } else { " " };
+    match value.fract() == 0.0 || value >= 100.0 {
+        true => format!("{value:.0}{space}{unit}"),
+        false => format!("{value:.1}{space}{unit}"),
+    }
+}
+
+/// The kernel of some nests.
+fn kernel(repl: &Repl, subject: &Subject) -> Result<Kernel, Box<crate::script::ScriptError>> {
+    let symbol = codegen::symbol::from_label(&subject.name);
+    let reductions = repl.reductions();
+    codegen::generate(&subject.nests, &symbol, reductions).map_err(|error| {
+        let message = format!("`{}` has no code: {error}", subject.name);
+        failed_with(message, ":check explains it")
+    })
+}
+
+fn c(repl: &mut Repl, rest: &str) -> Reply {
+    let subject = repl.subject(rest)?;
+    let kernel = kernel(repl, &subject)?;
+    let support = kernel.source().lines().count() - kernel.function.lines().count();
+    let note = format!("// {support} lines of support code come before it: codegen(…) shows all");
+    let paint = repl.paint();
+    let text = paint.c(kernel.function.trim());
+    Ok(Outcome::Text(format!("{}\n{text}", paint.faint(&note))))
+}
+
+fn asm(repl: &mut Repl, rest: &str) -> Reply {
+    let (name, nest) = match rest.strip_prefix("of ") {
+        Some(nest) => ("", nest),
+        None => rest.split_once(" of ").unwrap_or((rest, "")),
+    };
+    let name = name.trim().trim_matches('"');
+    let subject = repl.subject(nest)?;
+    let kernel = kernel(repl, &subject)?;
+    let source = kernel.source();
+    let lines = lines_of(&source, name);
+    if !name.is_empty() && lines.is_empty() {
+        let loops = subject.nests.iter().flat_map(|nest| nest.loops());
+        let names: Vec<&str> = loops.map(|(_, l)| l.name.as_str()).collect();
+        let message = match names.contains(&name) {
+            true => format!("the C has no loop `{name}`: it was unrolled or has one iteration"),
+            false => format!("no loop is named `{name}`; there are {}", names.join(", ")),
+        };
+        return Err(failed(message));
+    }
+    let control = repl.control();
+    let compiled = Compiler::find(&control)
+        .and_then(|compiler| compiler.assembly(&kernel, &Options::default(), &control));
+    let assembly = compiled.map_err(|error| failed(error.to_string()))?;
+    let Some(inner) = busiest(&assembly, &lines) else {
+        let of = if name.is_empty() { "The kernel" } else { name };
+        return Ok(Outcome::Text(format!("{of} has no loop in its assembly")));
+    };
+    let width = match inner.bits {
+        Some(bits) => format!(
+            "{} of {} instructions compute with vectors of {bits} bits",
+            inner.arithmetic,
+            inner.instructions.len()
+        ),
+        None => format!("{} instructions, none on vectors", inner.instructions.len()),
+    };
+    let body: Vec<String> = inner
+        .instructions
+        .iter()
+        .map(|t| format!("  {t}"))
+        .collect();
+    Ok(Outcome::Text(format!(
+        "{}\n{}",
+        repl.paint().bold(&width),
+        body.join("\n")
+    )))
+}
+
+fn path(repl: &mut Repl, rest: &str) -> Reply {
+    let subject = repl.subject(rest)?;
+    let mut texts = Vec::new();
+    for nest in &subject.nests {
+        let one = [vec![nest.clone()]];
+        let shown = repl.asked("path(given_nests[0])", &one)?;
+        texts.push(repl.paint().script(&shown));
+    }
+    Ok(Outcome::Text(texts.join("\n")))
+}
+
+fn diff(repl: &mut Repl, rest: &str) -> Reply {
+    let (first, second) = match parts(rest).as_slice() {
+        [first, second] => (repl.subject(first)?, repl.subject(second)?),
+        [first] => (repl.subject("")?, repl.subject(first)?),
+        _ => return Err(failed("`:diff` takes two nests: `:diff naive, plan`")),
+    };
+    let nests = [first.nests, second.nests];
+    let printed = repl.asked("diff(given_nests[0], given_nests[1])", &nests)?;
+    let text = match printed.trim().is_empty() {
+        true => "the paths are the same".to_owned(),
+        false => repl.paint().difference(printed.trim_end()),
+    };
+    Ok(Outcome::Text(text))
+}
+
+fn draw(repl: &mut Repl, rest: &str, kind: &str) -> Reply {
+    let all = parts(rest);
+    let subject = repl.subject(all.get(1).copied().unwrap_or(""))?;
+    let given = all.first().map(|file| file.trim_matches('"').to_owned());
+    let file = given.unwrap_or_else(|| format!("{}.{kind}", subject.name));
+    let mut paths = Vec::new();
+    for nest in &subject.nests {
+        paths.push(repl.asked("path(given_nests[0])", &[vec![nest.clone()]])?);
+    }
+    let code = kernel(repl, &subject).map(|kernel| kernel.function).ok();
+    let text = match kind {
+        "svg" => report::drawing(&subject.nests),
+        _ => report::drawing_page(&subject.name, &subject.nests, &paths, code.as_deref()),
+    };
+    let written = std::fs::write(Path::new(&file), text);
+    written.map_err(|error| failed(format!("cannot write {file}: {error}")))?;
+    Ok(Outcome::Text(format!(
+        "{} is drawn in {file}",
+        subject.name
+    )))
+}
+
+fn vars(repl: &mut Repl, _: &str) -> Reply {
+    let names = repl.session().variables();
+    let lines: Vec<String> = names
+        .into_iter()
+        .filter_map(|name| {
+            let value = repl.session().show_variable(&name)?;
+            Some(format!("{name} = {value}"))
+        })
+        .collect();
+    Ok(Outcome::Text(match lines.is_empty() {
+        true => "no variables yet".to_owned(),
+        false => lines.join("\n"),
+    }))
+}

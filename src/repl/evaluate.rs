@@ -1,0 +1,135 @@
+//! Lines of a script: evaluated, shown, and kept if they change anything.
+
+use super::commands::Reply;
+use super::timeline::{Moment, Subject};
+use super::{Last, Outcome, Repl, step};
+use crate::ir::{Name, Nest};
+use crate::script::{Shown, Type, scan};
+use std::sync::Arc;
+
+/// After a line that made more nests than this, the last ones are told of.
+const TOLD: usize = 3;
+
+impl Repl {
+    /// Evaluates a line, in place of `last` if it continues that one.
+    pub(super) fn step(&mut self, line: &str, last: Option<&Last>) -> Reply {
+        let before = match last {
+            Some(last) => last.before.clone(),
+            None => self.timeline.now(),
+        };
+        let nests = self.session.nests();
+        let contents = self.contents();
+        let shown = self
+            .session
+            .eval_shown(line, self.width)
+            .map_err(Box::new)?;
+        let is_kept = shown.is_none() || assigns(line) || contents != self.contents();
+        let made = self.made(&nests);
+        let subject = match (made.last(), &shown) {
+            (Some((name, nest)), _) => Some((name.clone(), nest.clone())),
+            (None, Some(Shown::Nest(nest))) => {
+                let label = nest.label().map_or("it".to_owned(), Name::to_string);
+                Some((label, nest.clone()))
+            }
+            _ => None,
+        };
+        let subject = subject.map(|(name, nest)| Subject {
+            name,
+            nests: vec![nest],
+        });
+        if is_kept {
+            let subject = subject.or_else(|| before.subject.clone());
+            let moment = Moment::new(line.to_owned(), self.session.checkpoint(), subject);
+            match last.is_some_and(|last| last.is_kept) {
+                true => self.timeline.replace(moment),
+                false => self.timeline.push(moment),
+            }
+            self.catalog = Arc::new(self.session.catalog());
+            self.viewed = None;
+        } else if let Some(subject) = subject {
+            self.viewed = Some(subject);
+        }
+        self.last = Some(Last {
+            text: line.to_owned(),
+            before,
+            is_kept,
+        });
+        let mut texts: Vec<String> = shown.map(|shown| self.painted(shown)).into_iter().collect();
+        texts.extend(self.told(&made, &nests));
+        texts.extend(self.lone_name(line));
+        Ok(match texts.is_empty() {
+            true => Outcome::Nothing,
+            false => Outcome::Text(texts.join("\n")),
+        })
+    }
+
+    fn painted(&self, shown: Shown) -> String {
+        match shown {
+            Shown::Nest(nest) => self.paint.nest(&nest),
+            Shown::Code(text) => self.paint.c(&text),
+            Shown::Script(text) => self.paint.script(&text),
+            Shown::Text(text) => text,
+        }
+    }
+
+    /// Lists and maps, which lines change without an assignment.
+    fn contents(&self) -> Vec<String> {
+        let variables = self.session.variables().into_iter();
+        let lists = variables.filter(|name| {
+            let held = self.session.type_of(name);
+            matches!(held, Some(Type::List | Type::Map))
+        });
+        lists
+            .filter_map(|name| self.session.show_variable(&name))
+            .collect()
+    }
+
+    /// The nests that variables hold and did not hold before.
+    pub(super) fn made(&self, before: &[(String, Nest)]) -> Vec<(String, Nest)> {
+        let is_new = |(name, nest): &(String, Nest)| {
+            let known = before.iter().find(|(n, _)| n == name);
+            known.is_none_or(|(_, old)| old != nest || old.path().len() != nest.path().len())
+        };
+        let nests = self.session.nests().into_iter();
+        nests.filter(is_new).collect()
+    }
+
+    /// What is said of nests that a line has made.
+    pub(super) fn told(&self, made: &[(String, Nest)], before: &[(String, Nest)]) -> Vec<String> {
+        let skipped = made.len().saturating_sub(TOLD);
+        let reductions = self.reductions();
+        let lines = made[skipped..]
+            .iter()
+            .map(|(name, nest)| step::line(name, nest, before, reductions, self.paint));
+        let mut lines: Vec<String> = lines.collect();
+        match skipped {
+            0 => {}
+            1 => lines.insert(0, "1 more nest".to_owned()),
+            more => lines.insert(0, format!("{more} more nests")),
+        }
+        lines
+    }
+
+    /// A hint for a name alone that is taken as an iterator.
+    fn lone_name(&self, line: &str) -> Option<String> {
+        let name = line.trim_end_matches(';');
+        let is_word = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        let is_known = self.session.variables().iter().any(|v| v == name);
+        if !is_word || is_known || !name.starts_with(|c: char| c.is_ascii_lowercase()) {
+            return None;
+        }
+        Some(format!(
+            "nothing is named `{name}`, so it is an iterator; `:help` lists commands"
+        ))
+    }
+}
+
+/// Whether a line may change variables or functions by what it says.
+fn assigns(line: &str) -> bool {
+    let scanned = scan(line);
+    (0..scanned.tokens.len()).any(|k| {
+        let text = scanned.text(line, k);
+        let is_assignment = text.ends_with('=') && !matches!(text, "==" | "!=" | "<=" | ">=");
+        is_assignment || matches!(text, "let" | "const" | "fn" | "import")
+    })
+}

@@ -1,0 +1,87 @@
+//! The line below each step: whether the nest is legal, and what changed.
+
+use super::paint::Paint;
+use crate::ir::{Nest, Step};
+use crate::legality::{self, Reductions, Verdict};
+use std::sync::Arc;
+
+/// A proof for this line may take so many operations of the polyhedral library: a blink.
+const OPERATIONS: u64 = 1_000_000;
+
+/// More loops than this are counted, not named.
+const NAMED: usize = 8;
+
+/// The line about a nest that a line of the session has made; `before` are the nests that were
+/// there.
+pub fn line(
+    name: &str,
+    nest: &Nest,
+    before: &[(String, Nest)],
+    reductions: Reductions,
+    paint: Paint,
+) -> String {
+    let taken = match base(nest, before) {
+        Some((of, 0)) => format!("; the same steps as {of}"),
+        Some((of, 1)) => format!("; 1 step after {of}"),
+        Some((of, count)) => format!("; {count} steps after {of}"),
+        None => String::new(),
+    };
+    let verdict = verdict(nest, reductions, paint);
+    format!("{name}: {verdict}{taken}; {}", paint.faint(&loops(nest)))
+}
+
+/// Whether a nest is legal, in a few words.
+fn verdict(nest: &Nest, reductions: Reductions, paint: Paint) -> String {
+    let nests = std::slice::from_ref(nest);
+    let verdict = legality::within(OPERATIONS, || legality::check(nests, reductions));
+    match verdict {
+        Some(Verdict::Legal) => paint.good("legal"),
+        Some(Verdict::Illegal(violation)) => {
+            format!("{}, {} (:check)", paint.bad("illegal"), violation.summary())
+        }
+        Some(Verdict::Undecided(_)) => "undecided (:check)".to_owned(),
+        None => "not proved".to_owned(),
+    }
+}
+
+/// The nest whose steps are the beginning of this one's, and how many are added; the one with the
+/// most steps.
+fn base<'a>(nest: &Nest, before: &'a [(String, Nest)]) -> Option<(&'a str, usize)> {
+    let steps = nest.path().steps();
+    let same = |(a, b): (&Arc<Step>, &Arc<Step>)| Arc::ptr_eq(a, b) || a.same(b);
+    let is_start = |other: &Nest| {
+        let own = other.path().steps();
+        !own.is_empty() && own.len() <= steps.len() && own.iter().zip(&steps).all(same)
+    };
+    let found = before.iter().filter(|(_, other)| is_start(other));
+    let (name, other) = found.max_by_key(|(_, other)| other.path().len())?;
+    // A call of the library is one step.
+    let (all, own) = (nest.path().entries().len(), other.path().entries().len());
+    let added = usize::from(steps.len() > other.path().len());
+    Some((name, all.saturating_sub(own).max(added)))
+}
+
+/// `loops i (parallel), k, j (vector)`.
+fn loops(nest: &Nest) -> String {
+    let loops = nest.loops();
+    let parallel = loops.iter().filter(|(_, l)| l.parallel).count();
+    let vector = loops.iter().filter(|(_, l)| l.vector).count();
+    if loops.len() > NAMED {
+        return format!(
+            "{} loops, {parallel} parallel, {vector} vector",
+            loops.len()
+        );
+    }
+    let shown = |l: &crate::ir::Loop| match (l.parallel, l.vector) {
+        (true, true) => format!("{} (parallel vector)", l.name),
+        (true, false) => format!("{} (parallel)", l.name),
+        (false, true) => format!("{} (vector)", l.name),
+        (false, false) => l.name.to_string(),
+    };
+    let names: Vec<String> = loops.iter().map(|(_, l)| shown(l)).collect();
+    match names.len() {
+        0 => "no loops".to_owned(),
+        1 => format!("loop {}", names[0]),
+        _ => format!("loops {}", names.join(", ")),
+    }
+}

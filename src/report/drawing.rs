@@ -1,0 +1,165 @@
+//! Drawings of nests: a box for each loop, inside of each other, as SVG that needs nothing else.
+
+use crate::analysis::levels::{Level, levels};
+use crate::ir::{Nest, Tree};
+use std::fmt::Write;
+
+const WIDTH: usize = 760;
+const ROW: usize = 24;
+const STEP: usize = 14;
+const GAP: usize = 6;
+
+/// Colors for light and for dark surroundings.
+const STYLE: &str = "\
+text { font: 13px ui-monospace, Menlo, Consolas, monospace; fill: #1f2933; }
+.back { fill: #ffffff; } .serial { fill: #eef1f5; stroke: #b8c0cc; }
+.parallel { fill: #e3f3e6; stroke: #4c9a5b; } .vector { fill: #f1e6f8; stroke: #8a4fb0; }
+.note { fill: #6b7785; font-size: 12px; }
+@media (prefers-color-scheme: dark) {
+  text { fill: #e4e8ee; } .back { fill: #14181d; } .serial { fill: #20262e; stroke: #48525f; }
+  .parallel { fill: #18301d; stroke: #4c9a5b; } .vector { fill: #2c1c37; stroke: #9b62c0; }
+  .note { fill: #98a3b1; }
+}
+";
+
+/// The drawing of nests that run in order.
+pub fn drawing(nests: &[Nest]) -> String {
+    let mut body = String::new();
+    let mut y = GAP;
+    for nest in nests {
+        let levels = levels(nest);
+        for line in declarations(nest) {
+            text(&mut body, GAP, y + 16, "note", &line);
+            y += ROW;
+        }
+        y = trees(&mut body, nest.trees(), &levels, GAP, y) + GAP;
+    }
+    let height = y + GAP;
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" \
+         width=\"{WIDTH}\" height=\"{height}\">\n<style>\n{STYLE}</style>\n\
+         <rect class=\"back\" width=\"{WIDTH}\" height=\"{height}\"/>\n{body}</svg>\n"
+    )
+}
+
+fn declarations(nest: &Nest) -> Vec<String> {
+    let text = nest.to_string();
+    let count = text.lines().count().saturating_sub(nest.lines().len());
+    text.lines().take(count).map(str::to_owned).collect()
+}
+
+/// Draws a sequence from `y` on and returns where it ends.
+fn trees(out: &mut String, trees: &[Tree], levels: &[Level], x: usize, mut y: usize) -> usize {
+    for tree in trees {
+        let Tree::Loop(l) = tree else {
+            let line = match tree {
+                Tree::Stmt(s) => s.to_string(),
+                Tree::Fill(fill) => fill.to_string(),
+                Tree::Local(tensor) => format!("local {} {tensor}", tensor.elem()),
+                Tree::Loop(_) => String::new(),
+            };
+            text(out, x + 8, y + 16, "", &line);
+            y += ROW;
+            continue;
+        };
+        let class = match (l.parallel, l.vector) {
+            (true, _) => "parallel",
+            (false, true) => "vector",
+            (false, false) => "serial",
+        };
+        let mut inner = String::new();
+        let end = self::trees(&mut inner, &l.body, levels, x + STEP, y + ROW + GAP) + GAP;
+        let width = WIDTH.saturating_sub(2 * x).max(STEP);
+        let _ = writeln!(
+            out,
+            "<rect class=\"{class}\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{}\" \
+             rx=\"5\"/>",
+            end - y
+        );
+        text(out, x + 8, y + 17, "", &l.to_string());
+        let trips = levels.iter().find(|level| level.of.name == l.name);
+        if let Some(trips) = trips.and_then(|level| level.trips) {
+            let _ = writeln!(
+                out,
+                "<text class=\"note\" x=\"{}\" y=\"{}\" text-anchor=\"end\">×{trips}</text>",
+                x + width - 8,
+                y + 17
+            );
+        }
+        out.push_str(&inner);
+        y = end + GAP;
+    }
+    y
+}
+
+fn text(out: &mut String, x: usize, y: usize, class: &str, text: &str) {
+    let class = match class {
+        "" => String::new(),
+        class => format!(" class=\"{class}\""),
+    };
+    let _ = writeln!(
+        out,
+        "<text{class} x=\"{x}\" y=\"{y}\">{}</text>",
+        escaped(text)
+    );
+}
+
+const PAGE: &str = "\
+:root { color-scheme: light dark; }
+body { font-family: system-ui, sans-serif; max-width: 52rem; margin: 2rem auto; padding: 0 1rem; }
+pre { overflow-x: auto; padding: 0.8rem; border: 1px solid #8886; border-radius: 6px; }
+svg { max-width: 100%; height: auto; }
+";
+
+/// A page with the drawing of nests, the scripts of their paths and their C.
+pub fn drawing_page(name: &str, nests: &[Nest], paths: &[String], code: Option<&str>) -> String {
+    let name = escaped(name);
+    let mut html = format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
+         <title>{name}</title>\n<style>\n{PAGE}</style>\n</head>\n<body>\n<h1>{name}</h1>\n{}",
+        drawing(nests)
+    );
+    for path in paths {
+        let _ = write!(html, "<h2>Path</h2>\n<pre>{}</pre>\n", escaped(path));
+    }
+    if let Some(code) = code {
+        let _ = write!(html, "<h2>C</h2>\n<pre>{}</pre>\n", escaped(code));
+    }
+    html.push_str("</body>\n</html>\n");
+    html
+}
+
+/// Text as XML and HTML have it.
+pub fn escaped(text: &str) -> String {
+    let escape = |c: char| match c {
+        '&' => "&amp;".to_owned(),
+        '<' => "&lt;".to_owned(),
+        '>' => "&gt;".to_owned(),
+        '"' => "&quot;".to_owned(),
+        // What XML cannot hold: a compiler's colors, say.
+        c if c.is_control() && c != '\n' && c != '\t' => "\u{fffd}".to_owned(),
+        c => c.to_string(),
+    };
+    text.chars().map(escape).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn drawings_are_well_formed() {
+        let text = "f64 A[8], B[8]\nparallel for i in 0..8\n  A[i] = B[i] * select(B[i] < 1, 2, 3)";
+        let nest = crate::ir::parse_nest(text).unwrap();
+        let svg = drawing(std::slice::from_ref(&nest));
+        assert!(roxmltree::Document::parse(&svg).is_ok(), "{svg}");
+        assert!(
+            svg.contains("class=\"parallel\"") && svg.contains("×8"),
+            "{svg}"
+        );
+        let page = drawing_page("a<b", &[nest], &["build(A)".to_owned()], Some("a < b"));
+        let page = page.split_once('\n').unwrap().1;
+        assert!(roxmltree::Document::parse(page).is_ok(), "{page}");
+    }
+}

@@ -1,0 +1,240 @@
+//! Everything that a script can call, for help and completion.
+
+use super::actions::ACTIONS;
+use super::library::script_functions;
+use super::session::Session;
+use crate::ir::{Expr, Nest};
+use crate::transform::{self, Kind, Op, Param, Returns};
+use rhai::{Dynamic, FnPtr};
+
+/// What a value is, as far as completion tells values apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Type {
+    /// A loop nest.
+    Nest,
+    /// A tensor or an expression.
+    Tensor,
+    /// A path.
+    Path,
+    /// A list.
+    List,
+    /// A map.
+    Map,
+    /// A string.
+    Text,
+    /// A program.
+    Program,
+    /// A function.
+    Function,
+    /// Steps that are legal next.
+    Moves,
+    /// Something else, or unknown.
+    Other,
+}
+
+/// What an argument may be, beside any value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Takes {
+    /// Anything.
+    Anything,
+    /// A loop of the nest, or a list of loops, by name.
+    Loops,
+    /// One of these words.
+    Words(&'static [&'static str]),
+    /// A map of these options.
+    Options(&'static [Param]),
+}
+
+/// A function.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// The name by which scripts call it.
+    pub name: String,
+    /// Its call.
+    pub signature: String,
+    /// The topic of help.
+    pub topic: &'static str,
+    /// What it is called on as a method; [`Type::Other`] if that is not known.
+    pub receiver: Type,
+    /// What its arguments are, the receiver first, as far as that is known.
+    pub arguments: Vec<Takes>,
+}
+
+/// The topics, and what their functions do.
+pub const TOPICS: &[(&str, &str)] = &[
+    ("tensors", "declare tensors and assign to them"),
+    (
+        "expressions",
+        "expressions without memory: their names begin with v",
+    ),
+    ("transformations", "build nests and transform their loops"),
+    (
+        "library",
+        "functions in Rhai: products, windows, strategies",
+    ),
+    ("schedules", "whole schedules, by what a nest computes"),
+    ("results", "check, run, time and save"),
+    ("queries", "properties of tensors and nests"),
+    ("paths", "the steps that made a nest"),
+    ("programs", "texts in the notations of other papers"),
+    ("own", "functions that this session has defined"),
+];
+
+fn topic_of_action(name: &str) -> &'static str {
+    match name {
+        "check" | "reductions" | "codegen" | "save" | "compare" | "measure" | "named" | "run"
+        | "bundle" | "init" | "load" | "random" | "machine" | "moves" | "apply" | "pluto"
+        | "export_kernel" => "results",
+        "path" | "paper" | "json" | "replay" | "undo" | "diff" => "paths",
+        "model"
+        | "teil"
+        | "sac"
+        | "operators"
+        | "compatible"
+        | "lifted"
+        | "padded_storage"
+        | "operations"
+        | "read_program"
+        | "nests"
+        | "one_nest"
+        | "assignments"
+        | "variables"
+        | "without_dead_code"
+        | "without_common_subexpressions" => "programs",
+        _ => "queries",
+    }
+}
+
+impl Session {
+    /// Every function, in the order of topics.
+    pub fn catalog(&self) -> Vec<Entry> {
+        let operations = transform::OPS.iter().map(|op| of_operation(op));
+        let actions = ACTIONS.iter().map(|f| {
+            let names = f.params.iter().map(|p| p.name);
+            of_names(f.name, f.signature(), topic_of_action(f.name), names)
+        });
+        let library = self.library_functions().map(|(name, signature)| {
+            let topic = match name.contains("::") {
+                true => "schedules",
+                false => "library",
+            };
+            of_signature(&name, signature, topic)
+        });
+        let own = script_functions(&self.functions).into_iter();
+        let own = own.map(|(name, signature)| of_signature(&name, signature, "own"));
+        let all: Vec<Entry> = operations
+            .chain(actions)
+            .chain(library)
+            .chain(own)
+            .collect();
+        let place = |entry: &Entry| TOPICS.iter().position(|(topic, _)| *topic == entry.topic);
+        let mut all: Vec<Entry> = all;
+        all.sort_by_key(place);
+        all
+    }
+
+    /// What a variable holds.
+    pub fn type_of(&self, variable: &str) -> Option<Type> {
+        self.scope.get(variable).map(type_of)
+    }
+
+    /// The keys of a variable that holds a map.
+    pub fn keys_of(&self, variable: &str) -> Vec<String> {
+        let value = self.scope.get(variable).map(|v| v.flatten_clone());
+        let map = value.and_then(|value| value.try_cast::<rhai::Map>());
+        let keys = map.into_iter().flatten().map(|(key, _)| key.to_string());
+        keys.collect()
+    }
+}
+
+fn type_of(value: &Dynamic) -> Type {
+    let value = value.flatten_clone();
+    if value.is::<Nest>() {
+        Type::Nest
+    } else if value.is::<Expr>() {
+        Type::Tensor
+    } else if value.is_array() {
+        Type::List
+    } else if value.is_map() {
+        Type::Map
+    } else if value.is_string() {
+        Type::Text
+    } else if value.is::<FnPtr>() {
+        Type::Function
+    } else {
+        match super::actions::name_of(&value) {
+            Some("path") => Type::Path,
+            Some("program") => Type::Program,
+            Some("moves") => Type::Moves,
+            _ => Type::Other,
+        }
+    }
+}
+
+fn of_operation(op: &Op) -> Entry {
+    let topic = match op.returns {
+        Returns::Nest => "transformations",
+        Returns::Expr if op.name.starts_with('v') => "expressions",
+        Returns::Expr => "tensors",
+    };
+    let receiver = match op.params.first().map(|p| p.kind) {
+        Some(Kind::Nest) => Type::Nest,
+        Some(Kind::Expr | Kind::Exprs | Kind::Tensor | Kind::Operand) => Type::Tensor,
+        Some(Kind::Text) => Type::Text,
+        _ => Type::List,
+    };
+    let takes = |param: &Param| match param.kind {
+        Kind::Loop | Kind::Loops | Kind::LoopOrLoops => Takes::Loops,
+        Kind::Word(words) => Takes::Words(words),
+        Kind::Comparison => Takes::Words(&["<", "<=", ">", ">=", "==", "!="]),
+        Kind::Elem => Takes::Words(&["f64", "f32", "i32", "i64"]),
+        Kind::Options(options) => Takes::Options(options),
+        _ => Takes::Anything,
+    };
+    Entry {
+        name: op.name.to_owned(),
+        signature: op.signature(),
+        topic,
+        receiver,
+        arguments: op.params.iter().map(takes).collect(),
+    }
+}
+
+fn of_signature(name: &str, signature: String, topic: &'static str) -> Entry {
+    let parameters = signature.split_once('(').map_or("", |(_, rest)| rest);
+    let parameters = parameters.split(')').next().unwrap_or("").to_owned();
+    let names = parameters.split(", ").filter(|p| !p.is_empty());
+    of_names(name, signature, topic, names)
+}
+
+/// A function whose parameters tell by their names what they take.
+fn of_names<'a>(
+    name: &str,
+    signature: String,
+    topic: &'static str,
+    parameters: impl Iterator<Item = &'a str>,
+) -> Entry {
+    let parameters: Vec<&str> = parameters.collect();
+    let receiver = match parameters.first().copied().unwrap_or("") {
+        "nest" | "nests" | "variants" | "tree" | "l" | "product" => Type::Nest,
+        "t" | "t1" | "t2" | "tensor" | "left" | "input" | "of" | "expression" => Type::Tensor,
+        "path" | "first" if topic == "paths" => Type::Path,
+        "program" => Type::Program,
+        "move" => Type::Moves,
+        "list" | "tensors" | "rows" => Type::List,
+        _ => Type::Other,
+    };
+    let takes = |name: &&str| match *name {
+        "loop" | "loops" | "outer" | "inner" => Takes::Loops,
+        "policy" => Takes::Words(&["strict", "reassoc"]),
+        "language" => Takes::Words(&["model", "teil", "sac", "teml"]),
+        _ => Takes::Anything,
+    };
+    Entry {
+        name: name.to_owned(),
+        topic,
+        receiver,
+        arguments: parameters.iter().map(takes).collect(),
+        signature,
+    }
+}
