@@ -161,7 +161,6 @@ fn every_command() {
     dialog.says(":vars", &["plan = nest plan"]);
     dialog.says(":show", &["iterations", "640 B"]);
     dialog.says(":c", &["void plan("]);
-    dialog.says(":asm of plan", &["instructions"]);
     dialog.says(":path", &[".vectorize(\"j\")"]);
     dialog.says(":diff naive, plan", &["+"]);
     dialog.says(":svg plan.svg", &["drawn in plan.svg"]);
@@ -192,6 +191,8 @@ fn every_command() {
     dialog.says(":load kept.rhai", &["plan: legal"]);
     // The saved session leads to the same nest.
     dialog.says("plan == naive.tile(4)", &["=> true"]);
+    dialog.says(":kernels mm", &["packed: legal"]);
+    dialog.says(":asm of plan", &["instructions"]);
     dialog.says(":tutorial", &["1 of 12"]);
     dialog.says(":tutorial stop", &["has ended"]);
     dialog.says(":hlep", &["did you mean `:help`?"]);

@@ -57,7 +57,7 @@ pub fn busiest(assembly: &str, lines: &[RangeInclusive<usize>]) -> Option<Inner>
     }
     let holds = |(start, end): &(usize, usize)| {
         let inside = |(s, e): &(usize, usize)| s >= start && e <= end && (s, e) != (start, end);
-        !loops.iter().any(|other| inside(other))
+        !loops.iter().any(inside)
     };
     let innermost = loops.iter().filter(|l| holds(l));
     let wanted = innermost.filter(|(start, end)| {

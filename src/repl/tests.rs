@@ -23,6 +23,12 @@ fn failure(repl: &mut Repl, line: &str) -> String {
     }
 }
 
+/// A file of this process alone.
+fn place(name: &str) -> String {
+    let name = format!("teml-repl-{}-{name}", std::process::id());
+    std::env::temp_dir().join(name).display().to_string()
+}
+
 #[test]
 fn definitions_persist() {
     let mut repl = repl();
@@ -264,8 +270,7 @@ fn undo_redo_and_branches() {
 
 #[test]
 fn saved_lines_lead_to_the_same_state() {
-    let directory = tempfile::tempdir().unwrap();
-    let file = directory.path().join("saved.rhai").display().to_string();
+    let file = place("saved.rhai");
     let mut repl = repl();
     for line in [
         MATMUL,
@@ -295,11 +300,11 @@ fn saved_lines_lead_to_the_same_state() {
     assert_eq!(text(&mut other, "plan"), plan);
     assert_eq!(text(&mut other, "twice(4)"), "=> 8");
     assert_eq!(text(&mut other, "s::chain(1, [|x| twice(x)])"), "=> 2");
+    std::fs::remove_file(&file).unwrap();
 }
 
 #[test]
 fn nests_are_seen_from_all_sides() {
-    let directory = tempfile::tempdir().unwrap();
     let mut repl = repl();
     text(&mut repl, MATMUL);
     text(
@@ -327,9 +332,10 @@ fn nests_are_seen_from_all_sides() {
     let diff = text(&mut repl, ":diff naive, plan");
     assert!(diff.contains('+') && diff.contains("vectorize"), "{diff}");
     for kind in ["svg", "html"] {
-        let file = directory.path().join(format!("plan.{kind}"));
-        text(&mut repl, &format!(":{kind} {}", file.display()));
+        let file = place(&format!("plan.{kind}"));
+        text(&mut repl, &format!(":{kind} {file}"));
         let drawn = std::fs::read_to_string(&file).unwrap();
+        std::fs::remove_file(&file).unwrap();
         let xml = drawn.trim_start_matches("<!DOCTYPE html>");
         roxmltree::Document::parse(xml.trim()).unwrap();
     }

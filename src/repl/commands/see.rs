@@ -191,7 +191,9 @@ fn asm(repl: &mut Repl, rest: &str) -> Reply {
     let assembly = compiled.map_err(|error| failed(error.to_string()))?;
     let Some(inner) = busiest(&assembly, &lines) else {
         let of = if name.is_empty() { "The kernel" } else { name };
-        return Ok(Outcome::Text(format!("{of} has no loop in its assembly")));
+        return Ok(Outcome::Text(format!(
+            "{of} has no loop in its assembly: the compiler unrolled it"
+        )));
     };
     let width = match inner.bits {
         Some(bits) => format!(
