@@ -72,6 +72,25 @@ pub enum Command {
         #[command(flatten)]
         team: Team,
     },
+    /// Make a library of the kernels that a script exports, for C, C++ and Python
+    ///
+    /// Writes the C of every `export_kernel` in the script, a header, a shared and a static library,
+    /// a pkg-config file, an example for CMake, and a Python package: `pip install DIR` installs it.
+    /// The library is for this processor, unless CFLAGS names another one with -march.
+    Build {
+        /// The script; `-` is standard input
+        file: PathBuf,
+        /// Where to write it
+        #[arg(short, long, value_name = "DIR")]
+        out: PathBuf,
+        /// The name of the library and of the Python package; that of the script by default
+        #[arg(long)]
+        name: Option<String>,
+        #[command(flatten)]
+        settings: Settings,
+        #[command(flatten)]
+        team: Team,
+    },
     /// Measure kernels: the variants that scripts compare, Pluto's, and other libraries and compilers
     ///
     /// Without a script or --kernel, measures the ten kernels that come with the tool. Prints a table
@@ -102,6 +121,27 @@ pub enum Command {
         /// Also measure with this number of threads
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
         threads: Option<u16>,
+    },
+    /// Write the reference of all functions as one HTML page
+    Doc {
+        /// Where to write it; standard output by default
+        #[arg(short, long, value_name = "FILE")]
+        out: Option<PathBuf>,
+    },
+    /// Write definition files for Rhai's language server
+    Definitions {
+        /// The directory
+        directory: PathBuf,
+    },
+    /// Print completions for a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Write manual pages
+    Man {
+        /// The directory
+        directory: PathBuf,
     },
     /// Run kernels for another teml process
     #[command(hide = true)]
@@ -177,6 +217,9 @@ pub struct Bench {
     /// Also write the results, a page with charts and C, and the charts to a directory
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// With --out: show the times of an earlier bench.json beside
+    #[arg(long, value_name = "FILE", requires = "out")]
+    pub against: Option<PathBuf>,
     #[command(flatten)]
     pub settings: Settings,
     #[command(flatten)]

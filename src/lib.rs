@@ -12,6 +12,7 @@ pub mod lang;
 pub mod legality;
 pub mod lower;
 pub mod machine;
+pub mod package;
 pub mod poly;
 pub mod repl;
 pub mod report;

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod output;
+mod writing;
 
 use arguments::{Bench, Cli, Command, Limits, Settings, Team};
 use clap::Parser;
@@ -12,7 +13,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use teml::bench::{self, Script};
+use teml::bench::{self, Against, Script};
 use teml::diag;
 use teml::machine::{Machine, Speed};
 use teml::runtime::{Control, RuntimeError};
@@ -52,6 +53,17 @@ fn main() -> ExitCode {
             settings,
             team,
         } => check(&file, exhaustive, settings, &team),
+        Command::Build {
+            file,
+            out,
+            name,
+            settings,
+            team,
+        } => writing::build(&file, &out, name, settings, &team),
+        Command::Doc { out } => writing::doc(out.as_deref()),
+        Command::Definitions { directory } => writing::definitions(&directory),
+        Command::Completions { shell } => writing::completions(shell),
+        Command::Man { directory } => writing::man(&directory),
         Command::Bench(arguments) => measure(arguments),
         Command::Repl {
             file,
@@ -288,6 +300,13 @@ fn measure(arguments: Bench) -> ExitCode {
             false => bench::Height::Share,
         },
     };
+    let against = match arguments.against.as_deref().map(Against::read).transpose() {
+        Ok(against) => against,
+        Err(error) => {
+            say(&format!("error: --against: {error}"));
+            return ExitCode::from(2);
+        }
+    };
     let bar = teml::report::Bar::new(output::can_redraw());
     let mut printed = Ok(());
     let mut unwritten = None;
@@ -298,7 +317,8 @@ fn measure(arguments: Bench) -> ExitCode {
                 bar.hidden(|| printed = print(&table));
             }
         }
-        let written = bench::write(results, arguments.json.as_deref(), arguments.out.as_deref());
+        let (json, out) = (arguments.json.as_deref(), arguments.out.as_deref());
+        let written = bench::write(results, json, out, against.as_ref());
         unwritten = written.err();
     };
     let measured = bench::run(&plan, &control, &|progress| bar.show(progress), &mut show);

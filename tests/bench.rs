@@ -45,9 +45,15 @@ fn is_self_contained(xml: &str) {
         ..roxmltree::ParsingOptions::default()
     };
     let document = roxmltree::Document::parse_with_options(xml, options).unwrap();
+    let ids = document.descendants().filter_map(|n| n.attribute("id"));
+    let ids: Vec<&str> = ids.collect();
     for node in document.descendants() {
         for attribute in node.attributes() {
             let name = attribute.name();
+            if let ("href", Some(id)) = (name, attribute.value().strip_prefix('#')) {
+                assert!(ids.contains(&id), "#{id} leads nowhere");
+                continue;
+            }
             assert!(!["href", "src", "srcset"].contains(&name), "{attribute:?}");
             assert!(!attribute.value().contains("url("), "{attribute:?}");
         }

@@ -252,7 +252,20 @@ fn help_in_the_repl() {
 
 #[test]
 fn help_on_the_command_line() {
-    let commands = ["", "run", "emit", "check", "bench", "repl", "machine"];
+    let commands = [
+        "",
+        "run",
+        "emit",
+        "check",
+        "build",
+        "bench",
+        "repl",
+        "machine",
+        "doc",
+        "definitions",
+        "completions",
+        "man",
+    ];
     check(commands.map(|command| {
         let mut teml = Command::new(env!("CARGO_BIN_EXE_teml"));
         let words = command.split_whitespace().chain(["--help"]);

@@ -406,10 +406,8 @@ const TRANSCRIPT: &[&str] = &[
     "let naive = build(C);",
     "let plan = naive.parallelize(\"k\");",
     ":undo",
-    "let plan = naive",
-    "    .interchange(\"j\", \"k\").parallelize(\"i\").vectorize(\"j\")",
+    "let plan = naive.interchange(\"j\", \"k\").parallelize(\"i\").vectorize(\"j\");",
     ":time",
-    ":moves plan, \"k\"",
 ];
 
 /// README.md shows a session as it is. `TEML_BLESS=1` writes it there.

@@ -1,7 +1,7 @@
 //! A bar chart of one kernel, as SVG that needs nothing else.
 
 use super::results::{Group, Line, Times};
-use super::table::seconds;
+use super::table::{best, seconds};
 use crate::report::escaped;
 use std::fmt::Write;
 
@@ -11,7 +11,20 @@ const BARS: usize = 420;
 const RIGHT: usize = 230;
 const TOP: usize = 46;
 
-/// Bars as long as a variant is fast, with a mark where the machine's limit is.
+/// Colors for light and for dark surroundings.
+const STYLE: &str = "\
+text { font: 13px system-ui, sans-serif; fill: #1f2933; } .value { fill: #5b6773; }
+.strong { font-weight: 600; } .first { fill: #9aa0a6; } .own { fill: #2f6fb3; }
+.peer { fill: #d98a29; } .spread { stroke: #1f2933; } .limit { stroke: #b3261e; }
+.over { fill: #b3261e; }
+@media (prefers-color-scheme: dark) {
+  text { fill: #e4e8ee; } .value { fill: #98a3b1; } .own { fill: #5b9bdc; }
+  .spread { stroke: #e4e8ee; } .limit { stroke: #ef7d74; } .over { fill: #ef7d74; }
+}
+";
+
+/// Bars as long as a variant is fast, each with its spread, and a mark where the machine's limit
+/// is. The name of the fastest one is bold.
 pub fn chart(group: &Group) -> String {
     let timed = group.lines.iter();
     let timed: Vec<(&Line, &Times)> = timed
@@ -26,17 +39,17 @@ pub fn chart(group: &Group) -> String {
     let height = bottom + 14;
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
-         width=\"{width}\" height=\"{height}\" font-family=\"sans-serif\" font-size=\"13\">\n\
-         <rect width=\"{width}\" height=\"{height}\" fill=\"#ffffff\"/>\n\
-         <text x=\"{LEFT}\" y=\"20\" font-weight=\"bold\">{}</text>\n",
+         width=\"{width}\" height=\"{height}\">\n<style>\n{STYLE}</style>\n\
+         <text class=\"strong\" x=\"{LEFT}\" y=\"20\">{}</text>\n",
         escaped(&group.kernel)
     );
+    let winner = best(group).map(|(line, _)| line.name.as_str());
     for (k, (line, times)) in timed.iter().enumerate() {
         let (y, long) = (TOP + ROW * k, length(1.0 / times.median));
-        let color = match (k, line.peer) {
-            (0, _) => "#9aa0a6",
-            (_, false) => "#2f6fb3",
-            (_, true) => "#d98a29",
+        let class = match (k, line.peer) {
+            (0, _) => "first",
+            (_, false) => "own",
+            (_, true) => "peer",
         };
         let share = times
             .share
@@ -47,16 +60,27 @@ pub fn chart(group: &Group) -> String {
             times.speed_up,
             share.unwrap_or_default()
         );
+        let strong = match winner == Some(line.name.as_str()) {
+            true => " class=\"strong\"",
+            false => "",
+        };
+        // Half of the runs lie within the spread around the median.
+        let half = times.spread / 2.0;
+        let ends = [1.0 + half, (1.0 - half).max(0.1)];
+        let [low, high] = ends.map(|part| LEFT as f64 + length(1.0 / (times.median * part)));
+        let middle = y + (ROW - 6) / 2;
         let _ = write!(
             svg,
-            "<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>\n\
-             <rect x=\"{LEFT}\" y=\"{y}\" width=\"{long:.1}\" height=\"{}\" fill=\"{color}\"/>\n\
-             <text x=\"{:.1}\" y=\"{}\" fill=\"#444444\">{label}</text>\n",
+            "<text{strong} x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>\n\
+             <rect class=\"{class}\" x=\"{LEFT}\" y=\"{y}\" width=\"{long:.1}\" height=\"{}\"/>\n\
+             <line class=\"spread\" x1=\"{low:.1}\" y1=\"{middle}\" x2=\"{high:.1}\" \
+             y2=\"{middle}\"/>\n\
+             <text class=\"value\" x=\"{:.1}\" y=\"{}\">{label}</text>\n",
             LEFT - 8,
             y + 15,
             escaped(&line.name),
             ROW - 6,
-            LEFT as f64 + long + 6.0,
+            high.max(LEFT as f64 + long) + 6.0,
             y + 15,
         );
     }
@@ -64,9 +88,9 @@ pub fn chart(group: &Group) -> String {
         let x = LEFT as f64 + length(rate);
         let _ = write!(
             svg,
-            "<line x1=\"{x:.1}\" y1=\"{}\" x2=\"{x:.1}\" y2=\"{bottom}\" stroke=\"#b3261e\" \
+            "<line class=\"limit\" x1=\"{x:.1}\" y1=\"{}\" x2=\"{x:.1}\" y2=\"{bottom}\" \
              stroke-dasharray=\"4 3\"/>\n\
-             <text x=\"{x:.1}\" y=\"{}\" text-anchor=\"middle\" fill=\"#b3261e\">limit</text>\n",
+             <text class=\"over\" x=\"{x:.1}\" y=\"{}\" text-anchor=\"middle\">limit</text>\n",
             TOP - 6,
             TOP - 10,
         );

@@ -1,15 +1,20 @@
 //! Results as files.
 
-use super::{Results, chart, curve_chart, page};
+use super::{Against, Results, chart, curve_chart, page};
 use std::io;
 use std::path::Path;
 
 /// Writes the results as data to `json`, and to the directory `out` as data, as a page and as a
-/// chart for each kernel.
+/// chart for each kernel. The page shows the times of an earlier bench beside, if there are some.
 ///
 /// # Errors
 /// What cannot be written.
-pub fn write(results: &Results, json: Option<&Path>, out: Option<&Path>) -> io::Result<()> {
+pub fn write(
+    results: &Results,
+    json: Option<&Path>,
+    out: Option<&Path>,
+    against: Option<&Against>,
+) -> io::Result<()> {
     let data = || -> io::Result<String> { Ok(serde_json::to_string_pretty(results)? + "\n") };
     if let Some(path) = json {
         std::fs::write(path, data()?).map_err(|error| named(path, &error))?;
@@ -21,7 +26,7 @@ pub fn write(results: &Results, json: Option<&Path>, out: Option<&Path>) -> io::
         std::fs::write(&path, text).map_err(|error| named(&path, &error))
     };
     write("bench.json", data()?)?;
-    write("index.html", page(results))?;
+    write("index.html", page(results, against))?;
     for group in results.groups.iter().filter(|g| g.why.is_none()) {
         write(&format!("{}.svg", group.kernel), chart(group))?;
     }

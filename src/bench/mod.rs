@@ -1,16 +1,20 @@
 //! The bench: kernel scripts, whose variants are checked and timed against each other and against
 //! what others made, and reported as tables, charts and data.
 
+mod against;
 mod baselines;
 mod chart;
+mod code;
 mod curve;
 mod files;
 mod kernels;
+mod overview;
 mod page;
 mod peers;
 mod results;
 mod table;
 
+pub use against::Against;
 pub use chart::chart;
 pub use curve::{Curve, Height, Point, Sizes, curve_chart, curve_table};
 pub use files::write;
@@ -301,10 +305,11 @@ impl Bench<'_> {
                 let usual = measured(|timing| timing.median);
                 let best = measured(|timing| timing.min);
                 let rates = [usual, best].map(|rates| rates.unwrap_or(results.rates));
+                let group = Group::new(name, &ranking, &present, &rates, &results.machine);
                 Group {
                     absent,
                     notes,
-                    ..Group::new(name, &ranking, &present, &rates, &results.machine)
+                    ..group.explained(&contest.variants)
                 }
             }
             Err(error) => Group::failed(name, format!("error: {error}")),

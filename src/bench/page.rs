@@ -1,85 +1,166 @@
 //! One page with everything: what was measured, where, how, and the C. It needs no other file.
 
+use super::against::Against;
 use super::baselines::{NAMES, NOTE};
 use super::chart::chart;
+use super::code::highlighted;
 use super::curve::{Curve, curve_chart};
-use super::results::{Group, Results};
-use super::table::{COLUMNS, absent, cells, names, notes, rows};
+use super::overview::overview;
+use super::results::{Group, Line, Results};
+use super::table::{COLUMNS, absent, best, cells, names, notes, rows, seconds};
 use crate::machine::Speed;
 use crate::report::{self, escaped};
 use std::fmt::Write;
 
-const STYLE: &str = "\
-body { font-family: sans-serif; max-width: 60em; margin: 2em auto; padding: 0 1em; color: #222; }
-table { border-collapse: collapse; margin: 1em 0; }
-th, td { padding: 0.2em 0.7em; text-align: right; border-bottom: 1px solid #ddd; }
-th:first-child, td:first-child { text-align: left; }
-pre { background: #f6f6f6; padding: 0.8em; overflow-x: auto; font-size: 85%; }
-svg { max-width: 100%; height: auto; }
-summary { cursor: pointer; }
-ul { color: #444; }
-";
+const STYLE: &str = include_str!("page.css");
 
-/// The page, as HTML that is well-formed XML, too.
-pub fn page(results: &Results) -> String {
+/// The page, as HTML that is well-formed XML, too; beside the times of an earlier bench, if there
+/// are some.
+pub fn page(results: &Results, against: Option<&Against>) -> String {
     let title = format!("teml bench, {}", results.date);
     let mut html = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
-         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n"
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
+         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<h1>teml bench</h1>\n{}",
+        facts(results)
     );
+    if results.groups.len() > 1 {
+        html.push_str("<h2>Share of the limit</h2>\n");
+        html.push_str(&overview(results));
+    }
     let names = names(results);
     let heads = ["kernel"]
         .into_iter()
         .chain(names.iter().map(String::as_str));
     if !results.groups.is_empty() {
         html.push_str("<h2>Speed-ups over the untransformed nests</h2>\n");
-        html.push_str(&table(heads.chain(["best", "is"]), rows(results, &names)));
+        let rows = rows(results, &names);
+        html.push_str(&table(heads.chain(["best", "is"]), rows, None));
         if names.iter().any(|name| NAMES.contains(&name.as_str())) {
-            let _ = writeln!(html, "<p>{}</p>", escaped(NOTE));
+            let _ = writeln!(html, "<p class=\"note\">{}</p>", escaped(NOTE));
         }
     }
     html.push_str(&list(absent(&results.absent)));
+    html.push_str(&contents(results));
     html.extend(results.curves.iter().map(curve));
     for group in &results.groups {
-        html.push_str(&section(group));
+        html.push_str(&section(group, against));
     }
-    html.push_str("<h2>How it was measured</h2>\n");
-    html.push_str(&provenance(results));
-    html.push_str("</body>\n</html>\n");
+    html.push_str("<section id=\"how\"><h2>How it was measured</h2>\n");
+    html.push_str(&provenance(results, against));
+    html.push_str("</section>\n</body>\n</html>\n");
     html
 }
 
-fn section(group: &Group) -> String {
-    let mut html = format!("<h2>{}</h2>\n", escaped(&group.kernel));
+/// The machine, sizes and threads, on top.
+fn facts(results: &Results) -> String {
+    let cpu = results.machine.cpu.as_deref();
+    let vectors = results.machine.vector.as_ref();
+    let vectors = vectors.map_or("unknown".to_owned(), |v| {
+        format!("{} bits ({})", v.bytes * 8, v.name)
+    });
+    let facts = [
+        ("Processor", cpu.unwrap_or("unknown").to_owned()),
+        ("Threads", results.threads.to_string()),
+        ("Vectors", vectors),
+        (
+            "Arithmetic",
+            format!("{:.1} GFLOP/s on f64", results.rates.gflops_f64),
+        ),
+        ("Memory", format!("{:.1} GB/s", results.rates.bandwidth())),
+        ("Sizes", results.size.to_owned()),
+        ("Compiler", results.compiler.clone()),
+        ("Date", results.date.clone()),
+    ];
+    let facts = facts
+        .iter()
+        .map(|(name, value)| format!("<div><dt>{name}</dt><dd>{}</dd></div>\n", escaped(value)));
+    format!("<dl class=\"facts\">\n{}</dl>\n", facts.collect::<String>())
+}
+
+fn contents(results: &Results) -> String {
+    let link = |id: &str| format!("<a href=\"#{0}\">{0}</a>\n", escaped(id));
+    let curves = results
+        .curves
+        .iter()
+        .map(|curve| format!("{}_curve", curve.kernel));
+    let groups = results.groups.iter().map(|group| group.kernel.clone());
+    let links: String = curves.chain(groups).map(|id| link(&id)).collect();
+    format!("<nav>\n{links}<a href=\"#how\">how it was measured</a>\n</nav>\n")
+}
+
+fn section(group: &Group, against: Option<&Against>) -> String {
+    let kernel = escaped(&group.kernel);
+    let mut html = format!("<section id=\"{kernel}\"><h2>{kernel}</h2>\n");
     if let Some(why) = &group.why {
-        let _ = writeln!(html, "<pre>{}</pre>", escaped(why));
+        let _ = writeln!(html, "<pre>{}</pre>\n</section>", escaped(why));
         return html;
     }
     html.push_str(&chart(group));
-    let timed = group.lines.iter();
-    let timed = timed.filter_map(|line| Some(cells(line, line.times.as_ref()?).to_vec()));
-    html.push_str(&table(COLUMNS, timed.collect()));
+    let timed: Vec<&Line> = group.lines.iter().filter(|l| l.times.is_some()).collect();
+    let winner = best(group).and_then(|(best, _)| timed.iter().position(|l| l.name == best.name));
+    let row = |line: &&Line| -> Vec<String> {
+        let times = line.times.as_ref();
+        let mut row = times.map_or_else(Vec::new, |times| cells(line, times).to_vec());
+        if let (Some(against), Some(times)) = (against, times) {
+            row.push(match against.median(&group.kernel, &line.name) {
+                Some(before) => format!(
+                    "{} ({:+.0} %)",
+                    seconds(before),
+                    100.0 * (times.median / before - 1.0)
+                ),
+                None => "–".to_owned(),
+            });
+        }
+        row
+    };
+    let heads = COLUMNS.into_iter().chain(against.map(|_| "before"));
+    html.push_str(&table(heads, timed.iter().map(row).collect(), winner));
     html.push_str(&list(notes(group)));
-    for line in group.lines.iter().filter(|line| !line.code.is_empty()) {
+    let lines = group.lines.iter().filter(|line| !line.code.is_empty());
+    html.extend(lines.map(source));
+    html.push_str("</section>\n");
+    html
+}
+
+/// The nest of a variant beside its path, and its C with the support code folded.
+fn source(line: &Line) -> String {
+    let mut html = format!("<details><summary>{}</summary>\n", escaped(&line.name));
+    if !line.nest.is_empty() {
         let _ = write!(
             html,
-            "<details><summary>The C of {}</summary>\n<p>{}</p>\n<pre>{}</pre>\n</details>\n",
-            escaped(&line.name),
-            escaped(&line.compiled),
-            escaped(&line.code)
+            "<div class=\"pair\"><div><h3>Nest</h3><pre>{}</pre></div>\n\
+             <div><h3>Path</h3><pre>{}</pre></div></div>\n",
+            escaped(&line.nest),
+            escaped(&line.path)
         );
     }
+    if !line.compiled.is_empty() {
+        let _ = writeln!(html, "<p class=\"note\">{}</p>", escaped(&line.compiled));
+    }
+    html.push_str("<h3>C</h3>\n");
+    let begins = line.code.find(&line.function).unwrap_or(0);
+    let (support, rest) = line.code.split_at(begins);
+    if !support.trim().is_empty() {
+        let _ = write!(
+            html,
+            "<details><summary>{} lines of support code</summary>\n<pre>{}</pre></details>\n",
+            support.lines().count(),
+            highlighted(support)
+        );
+    }
+    let _ = write!(html, "<pre>{}</pre>\n</details>\n", highlighted(rest));
     html
 }
 
 fn curve(curve: &Curve) -> String {
     let heads = curve.heads();
     let heads = heads.iter().map(String::as_str);
+    let kernel = escaped(&curve.kernel);
     format!(
-        "<h2>{}</h2>\n{}{}{}",
-        escaped(&curve.kernel),
+        "<section id=\"{kernel}_curve\"><h2>{kernel}</h2>\n{}{}{}</section>\n",
         curve_chart(curve),
-        table(heads, curve.rows()),
+        table(heads, curve.rows(), None),
         list(curve.notes())
     )
 }
@@ -95,33 +176,43 @@ fn list(lines: Vec<String>) -> String {
     }
 }
 
-fn table<'a>(heads: impl IntoIterator<Item = &'a str>, rows: Vec<Vec<String>>) -> String {
-    let cells = |kind: &str, cells: Vec<String>| -> String {
+/// A table, with the row of the winner marked.
+fn table<'a>(
+    heads: impl IntoIterator<Item = &'a str>,
+    rows: Vec<Vec<String>>,
+    winner: Option<usize>,
+) -> String {
+    let cells = |kind: &str, class: &str, cells: Vec<String>| -> String {
         let cells = cells.iter();
         let cells = cells.map(|cell| format!("<{kind}>{}</{kind}>", escaped(cell)));
-        format!("<tr>{}</tr>\n", cells.collect::<String>())
+        format!("<tr{class}>{}</tr>\n", cells.collect::<String>())
     };
     let heads = heads.into_iter().map(str::to_owned).collect();
-    let mut html = format!("<table>\n{}", cells("th", heads));
-    for row in rows {
-        html.push_str(&cells("td", row));
+    let mut html = format!("<div class=\"wide\"><table>\n{}", cells("th", "", heads));
+    for (k, row) in rows.into_iter().enumerate() {
+        let class = match winner == Some(k) {
+            true => " class=\"best\"",
+            false => "",
+        };
+        html.push_str(&cells("td", class, row));
     }
-    html.push_str("</table>\n");
+    html.push_str("</table></div>\n");
     html
 }
 
-fn provenance(results: &Results) -> String {
+fn provenance(results: &Results, against: Option<&Against>) -> String {
     let (threads, rates) = (results.threads, results.rates);
     let machine = report::machine(&results.machine, &[Speed { threads, rates }]);
-    let text = [
+    let mut text = vec![
         format!("teml {}, {}", results.teml, results.date),
         format!(
             "sizes: {}; threads of parallel loops: {threads}",
             results.size
         ),
         format!("compiler: {}\nflags: {}", results.compiler, results.flags),
-        machine,
     ];
+    text.extend(against.map(|a| format!("before: {}", a.place())));
+    text.push(machine);
     let rules = "Every element of every result is compared with the reference before anything is \
                  timed. Then all variants of a kernel take turns in one run. An untimed warm-up \
                  call precedes each timed call, unless it takes 50 ms or more, or the kernel reads \

@@ -5,7 +5,8 @@ use crate::codegen::Kernel;
 use crate::machine::{Machine, Rates};
 use crate::runtime::{Compiler, Options};
 use crate::script::Size;
-use crate::trial::{Failed, Measured, Peer, Ranking, Work};
+use crate::transform::trace::{self, Calls};
+use crate::trial::{Failed, Measured, Peer, Ranking, Variant, Work};
 use serde::Serialize;
 use std::time::{Duration, SystemTime};
 
@@ -88,8 +89,15 @@ pub struct Line {
     /// Why it may stand for the computation; empty where that is proved, and for peers, which are
     /// only compared.
     pub proof: String,
+    /// The nests that were measured; empty for peers.
+    pub nest: String,
+    /// The steps that made them, as a script.
+    pub path: String,
     /// The C.
     pub code: String,
+    /// The part of it that is the kernel's own.
+    #[serde(skip)]
+    pub function: String,
     /// What compiled it, and how, where that is not as for all others.
     pub compiled: String,
 }
@@ -167,6 +175,20 @@ impl Group {
         self.why.is_some() || self.lines.iter().any(|line| line.why.is_some())
     }
 
+    /// With the nests of the variants, and the steps that made them.
+    pub(super) fn explained(mut self, variants: &[Variant]) -> Group {
+        for line in self.lines.iter_mut().filter(|line| !line.peer) {
+            let Some(variant) = variants.iter().find(|v| v.label == line.name) else {
+                continue;
+            };
+            let nests: Vec<String> = variant.nests.iter().map(ToString::to_string).collect();
+            let path = |nest| trace::script(nest, Calls::Folded).unwrap_or_default();
+            let paths: Vec<String> = variant.nests.iter().map(path).collect();
+            (line.nest, line.path) = (nests.join("\n\n"), paths.join("\n\n"));
+        }
+        self
+    }
+
     pub(super) fn failed(kernel: &str, why: String) -> Group {
         Group {
             kernel: kernel.to_owned(),
@@ -208,7 +230,10 @@ impl Group {
                 Some(_) => String::new(),
                 None => kernel.proof.to_string(),
             }),
+            nest: String::new(),
+            path: String::new(),
             code: of_kernel(tried, Kernel::source),
+            function: of_kernel(tried, |kernel| kernel.function.clone()),
             compiled: peer(k).map_or(String::new(), |peer| {
                 let flags = peer.options.flags(&peer.compiler, peer.kernel.chooses());
                 let flags = peer.compiler.command_line(&flags);

@@ -155,6 +155,13 @@ pub(super) fn names(results: &Results) -> Vec<String> {
         .collect()
 }
 
+/// The fastest variant or peer.
+pub(super) fn best(group: &Group) -> Option<(&Line, &Times)> {
+    let timed = group.lines.iter();
+    let timed = timed.filter_map(|line| Some((line, line.times.as_ref()?)));
+    timed.max_by(|a, b| a.1.speed_up.total_cmp(&b.1.speed_up))
+}
+
 /// The rows of the summary.
 pub(super) fn rows(results: &Results, names: &[String]) -> Vec<Vec<String>> {
     let shown = |times: &Times| format!("{:.2}x", times.speed_up);
@@ -165,11 +172,7 @@ pub(super) fn rows(results: &Results, names: &[String]) -> Vec<Vec<String>> {
             let times = line.and_then(|l| l.times.as_ref());
             row.push(times.map_or("–".to_owned(), shown));
         }
-        let timed = group
-            .lines
-            .iter()
-            .filter_map(|l| Some((l, l.times.as_ref()?)));
-        let best = timed.max_by(|a, b| a.1.speed_up.total_cmp(&b.1.speed_up));
+        let best = best(group);
         row.push(best.map_or("–".to_owned(), |(_, times)| shown(times)));
         row.push(best.map_or("–".to_owned(), |(line, _)| line.name.clone()));
         row

@@ -26,6 +26,7 @@ use crate::ir::{Name, Nest};
 use crate::legality::Reductions;
 use crate::runtime::Control;
 use crate::script::{Entry, Measured, ScriptError, Session, is_incomplete};
+use crate::trial::Settings;
 use commands::failed_with;
 use paint::Paint;
 use std::path::Path;
@@ -188,6 +189,10 @@ impl Repl {
 
     fn reductions(&self) -> Reductions {
         self.session.shared().lock().workbench.settings.reductions
+    }
+
+    fn settings(&self) -> Settings {
+        self.session.shared().lock().workbench.settings.clone()
     }
 
     fn control(&self) -> Control {

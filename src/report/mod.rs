@@ -4,11 +4,13 @@ mod drawing;
 mod machine;
 mod moves;
 mod progress;
+mod reference;
 
 pub use drawing::{drawing, drawing_page, escaped};
 pub use machine::machine;
 pub use moves::moves;
 pub use progress::Bar;
+pub use reference::{Article, Chapter, reference};
 
 use crate::legality::Proof;
 use crate::trial::{Measured, Ranking};

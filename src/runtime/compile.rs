@@ -222,7 +222,11 @@ impl Compiler {
 
     /// Whether it has OpenMP, which is asked where a kernel does not compile. Without it, kernels
     /// compile all the same, and their parallel loops run on one thread.
-    fn has_openmp(&self, flags: &[String], control: &Control) -> Result<bool, RuntimeError> {
+    pub(super) fn has_openmp(
+        &self,
+        flags: &[String],
+        control: &Control,
+    ) -> Result<bool, RuntimeError> {
         if let Some(known) = self.openmp().get() {
             return Ok(*known);
         }
@@ -249,7 +253,7 @@ impl Compiler {
 
     /// Whether the C library has the functions of vectors that its version tells of: it can be built
     /// without. A kernel that needs them is compiled to find out, and kept like others.
-    fn has_vector_functions(
+    pub(super) fn has_vector_functions(
         &self,
         flags: &[String],
         control: &Control,
@@ -385,7 +389,7 @@ void probe(void)
 ";
 
 /// The flags of a compiler without OpenMP's library. It still reads what loops say of vectors.
-fn without_openmp(flags: &[String]) -> Vec<String> {
+pub(super) fn without_openmp(flags: &[String]) -> Vec<String> {
     let other = |flag: &String| match flag.as_str() {
         "-fopenmp" => "-fopenmp-simd".to_owned(),
         _ => flag.clone(),

@@ -18,6 +18,8 @@ pub struct Checkpoint {
     inputs: Inputs,
     /// The number of kernels that `codegen` had made.
     generated: usize,
+    /// The number of kernels that `export_kernel` had made.
+    exported: usize,
 }
 
 impl Session {
@@ -39,6 +41,7 @@ impl Session {
             reductions: bench.settings.reductions,
             inputs: bench.inputs.clone(),
             generated: bench.generated.len(),
+            exported: bench.exported.len(),
         }
     }
 
@@ -60,6 +63,7 @@ impl Session {
             bench.settings.reductions = to.reductions;
             bench.inputs = to.inputs.clone();
             bench.generated.truncate(to.generated);
+            bench.exported.truncate(to.exported);
         }
         // Values can be nested so deeply that dropping them needs the large stack.
         let _ = on_large_stack(move || drop(left));

@@ -55,6 +55,7 @@ mod operators;
 mod places;
 mod ranges;
 mod readable;
+mod reference;
 mod rewrite;
 mod session;
 mod stack;

@@ -16,6 +16,7 @@ use crate::diag::{Diagnostic, Sources};
 use crate::ir::Nest;
 use crate::lang::Notation;
 use crate::machine::Machine;
+use crate::package::Exported;
 use crate::transform;
 use rhai::{AST, Array, Dynamic, Engine, EvalAltResult, OptimizationLevel, Scope};
 use std::io::{Read, Write};
@@ -338,6 +339,11 @@ impl Session {
         self.library.functions()
     }
 
+    /// What is known about a function of the library.
+    pub(super) fn library_help(&self, name: &str) -> Option<String> {
+        self.library.help(name)
+    }
+
     /// What scripts should have used and did not, for people, with colors if `color` is set.
     pub fn warnings(&self, color: bool) -> Vec<String> {
         let state = self.shared.lock();
@@ -386,6 +392,11 @@ impl Session {
             false => &bench.generated,
         };
         (!kernels.is_empty()).then(|| codegen::unit(kernels))
+    }
+
+    /// The kernels that scripts have exported.
+    pub fn exported(&self) -> Vec<Exported> {
+        self.shared.lock().workbench.exported.clone()
     }
 
     /// What is known about the function `name`, for help.

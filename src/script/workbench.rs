@@ -1,6 +1,7 @@
 //! What `codegen`, `compare` and `init` of a session need and leave behind.
 
 use crate::codegen::Kernel;
+use crate::package::Exported;
 use crate::runtime::Control;
 use crate::trial::{Inputs, Kept, Run, Runner, Settings};
 use std::path::PathBuf;
@@ -79,6 +80,8 @@ pub struct Workbench {
     pub inputs: Inputs,
     /// What `codegen` made, in order.
     pub generated: Vec<Kernel>,
+    /// What `export_kernel` made, in order.
+    pub exported: Vec<Exported>,
     /// What the runner left behind.
     pub kept: Kept,
     /// Where imported modules may write beside the working directory.
@@ -98,6 +101,7 @@ impl Default for Workbench {
             size: Size::default(),
             inputs: Inputs::default(),
             generated: Vec::new(),
+            exported: Vec::new(),
             kept: Kept::default(),
             allow_write: Vec::new(),
             shows_progress: false,

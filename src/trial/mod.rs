@@ -208,7 +208,7 @@ fn compared(variant: &Variant) -> Vec<String> {
 
 /// The tensors that a variant assigns and that nothing reads afterwards. The last statement's
 /// target is always among them, so that there is always something to compare.
-fn results(variant: &Variant) -> Vec<String> {
+pub fn results(variant: &Variant) -> Vec<String> {
     let statements: Vec<&Expr> = definition(variant).collect();
     let reads = |statement: &Expr, name: &str| {
         let mut found = false;

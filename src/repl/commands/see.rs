@@ -7,7 +7,7 @@ use crate::repl::asm::{busiest, lines_of};
 use crate::repl::timeline::Subject;
 use crate::repl::{Outcome, Repl};
 use crate::report;
-use crate::runtime::{Compiler, Options};
+use crate::runtime::Compiler;
 use std::path::Path;
 
 pub static COMMANDS: &[Command] = &[
@@ -149,8 +149,9 @@ fn number(value: f64, unit: &str) -> String {
 /// The kernel of some nests.
 fn kernel(repl: &Repl, subject: &Subject) -> Result<Kernel, Box<crate::script::ScriptError>> {
     let symbol = codegen::symbol::from_label(&subject.name);
-    let reductions = repl.reductions();
-    codegen::generate(&subject.nests, &symbol, reductions).map_err(|error| {
+    let settings = repl.settings();
+    let (reductions, target) = (settings.reductions, &settings.options.target);
+    codegen::generate_for(&subject.nests, &symbol, reductions, target).map_err(|error| {
         let message = format!("`{}` has no code: {error}", subject.name);
         failed_with(message, ":check explains it")
     })
@@ -185,9 +186,9 @@ fn asm(repl: &mut Repl, rest: &str) -> Reply {
         };
         return Err(failed(message));
     }
-    let control = repl.control();
+    let (control, options) = (repl.control(), repl.settings().options);
     let compiled = Compiler::find(&control)
-        .and_then(|compiler| compiler.assembly(&kernel, &Options::default(), &control));
+        .and_then(|compiler| compiler.assembly(&kernel, &options, &control));
     let assembly = compiled.map_err(|error| failed(error.to_string()))?;
     let Some(inner) = busiest(&assembly, &lines) else {
         let of = if name.is_empty() { "The kernel" } else { name };

@@ -7,6 +7,7 @@ mod compare;
 mod computation;
 mod data;
 mod export;
+mod export_kernel;
 mod init;
 mod look;
 mod machine;
@@ -113,6 +114,7 @@ pub static ACTIONS: &[&Function] = &[
     &compare::NAMED,
     &run::RUN,
     &export::EXPORT,
+    &export_kernel::EXPORT_KERNEL,
     &init::INIT,
     &data::LOAD,
     &data::RANDOM,

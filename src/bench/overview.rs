@@ -1,0 +1,112 @@
+//! All kernels in one chart: which share of the limit each variant reaches.
+
+use super::results::{Group, Line, Results};
+use super::table::{best, names};
+use crate::report::escaped;
+use std::fmt::Write;
+
+const LEFT: f64 = 110.0;
+const SPAN: f64 = 560.0;
+const RIGHT: f64 = 70.0;
+const ROW: f64 = 30.0;
+const TOP: f64 = 58.0;
+
+const STYLE: &str = "\
+text { font: 13px system-ui, sans-serif; fill: #1f2933; } .axis { stroke: #d4dbe3; }
+.limit { stroke: #b3261e; stroke-dasharray: 4 3; } .mark { stroke: none; } .ring { fill: none; stroke-width: 2; }
+.v0 { fill: #9aa0a6; stroke: #9aa0a6; } .v1 { fill: #d98a29; stroke: #d98a29; }
+.v2 { fill: #c0574f; stroke: #c0574f; } .v3 { fill: #6a51a3; stroke: #6a51a3; }
+.v4 { fill: #2f6fb3; stroke: #2f6fb3; } .v5 { fill: #3a8f5c; stroke: #3a8f5c; }
+@media (prefers-color-scheme: dark) { text { fill: #e4e8ee; } .axis { stroke: #39424d; } }
+";
+
+/// A row for each kernel, a mark for each variant, with its spread; the best one has a ring.
+pub fn overview(results: &Results) -> String {
+    let names = names(results);
+    let shared = |group: &&Group| group.lines.iter().any(|line| share(line).is_some());
+    let groups: Vec<&Group> = results.groups.iter().filter(shared).collect();
+    let all = groups
+        .iter()
+        .flat_map(|group| &group.lines)
+        .filter_map(share);
+    let most = all.fold(1.0f64, f64::max).min(1.5);
+    let across = |share: f64| LEFT + SPAN * (share / most).clamp(0.0, 1.0);
+    let (width, bottom) = (LEFT + SPAN + RIGHT, TOP + ROW * groups.len() as f64);
+    let height = bottom + 34.0;
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
+         width=\"{width}\" height=\"{height}\">\n<style>\n{STYLE}</style>\n"
+    );
+    let mut x = LEFT;
+    for (k, name) in names.iter().enumerate() {
+        let _ = write!(
+            svg,
+            "<circle class=\"mark v{}\" cx=\"{x:.1}\" cy=\"14\" r=\"5\"/>\n\
+             <text x=\"{:.1}\" y=\"18\">{}</text>\n",
+            k % 6,
+            x + 9.0,
+            escaped(name)
+        );
+        x += 30.0 + 7.5 * name.chars().count() as f64;
+    }
+    for percent in (0..=150).step_by(25).map(f64::from) {
+        if percent / 100.0 > most {
+            break;
+        }
+        let (x, class) = (
+            across(percent / 100.0),
+            if percent == 100.0 { "limit" } else { "axis" },
+        );
+        let _ = write!(
+            svg,
+            "<line class=\"{class}\" x1=\"{x:.1}\" y1=\"{:.1}\" x2=\"{x:.1}\" y2=\"{bottom:.1}\"/>\n\
+             <text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\n",
+            TOP - 20.0,
+            bottom + 20.0,
+            match percent == 100.0 {
+                true => "limit".to_owned(),
+                false => format!("{percent:.0} %"),
+            }
+        );
+    }
+    for (row, group) in groups.iter().enumerate() {
+        let y = TOP + ROW * row as f64;
+        let _ = writeln!(
+            svg,
+            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
+            LEFT - 12.0,
+            y + 5.0,
+            escaped(&group.kernel)
+        );
+        let winner = best(group).map(|(line, _)| line.name.clone());
+        for (k, name) in names.iter().enumerate() {
+            let line = group.lines.iter().find(|line| line.name == *name);
+            let Some((line, share)) = line.and_then(|line| Some((line, share(line)?))) else {
+                continue;
+            };
+            let half = line.times.as_ref().map_or(0.0, |times| times.spread / 2.0);
+            let (x, class) = (across(share), k % 6);
+            let _ = write!(
+                svg,
+                "<line class=\"v{class}\" x1=\"{:.1}\" y1=\"{y:.1}\" x2=\"{:.1}\" y2=\"{y:.1}\"/>\n\
+                 <circle class=\"mark v{class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"5\"/>\n",
+                across(share / (1.0 + half)),
+                across(share / (1.0 - half).max(0.1)),
+            );
+            if winner.as_ref() == Some(name) {
+                let _ = writeln!(
+                    svg,
+                    "<circle class=\"v{class}\" style=\"fill: none; stroke-width: 2\" \
+                     cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"9\"/>"
+                );
+            }
+        }
+    }
+    svg.push_str("</svg>\n");
+    svg
+}
+
+/// The share of the limit that a variant reaches.
+fn share(line: &Line) -> Option<f64> {
+    line.times.as_ref()?.share
+}

@@ -1,0 +1,44 @@
+class _Tensor:
+    def __init__(self, name, shape, dtype, written):
+        self.name, self.shape, self.written = name, shape, written
+        self.dtype = np.dtype(dtype)
+
+    def new(self):
+        return np.empty(self.shape, self.dtype)
+
+    def check(self, function, array):
+        """Refuses an array that the kernel would misread."""
+        name = f"{function}: {self.name}"
+        if not isinstance(array, np.ndarray):
+            raise TypeError(f"{name} must be a NumPy array, not {type(array).__name__}")
+        if array.dtype != self.dtype:
+            raise TypeError(
+                f"{name} must have elements of type {self.dtype}, not {array.dtype}; "
+                f"astype(np.{self.dtype}) converts them"
+            )
+        if array.shape != self.shape:
+            raise ValueError(f"{name} must have the shape {self.shape}, not {array.shape}")
+        if not array.flags.c_contiguous:
+            raise ValueError(
+                f"{name} must be stored row after row, without gaps; its strides are "
+                f"{array.strides}, and np.ascontiguousarray makes a copy that is"
+            )
+        if not array.flags.aligned:
+            raise ValueError(f"{name} must begin at a multiple of {self.dtype.alignment} bytes")
+        if self.written and not array.flags.writeable:
+            raise ValueError(f"{name} is written, but its array is read-only")
+
+
+def _call(function, tensors, arrays):
+    """Calls a kernel on arrays, in the order of its parameters."""
+    pairs = list(zip(tensors, arrays))
+    for tensor, array in pairs:
+        tensor.check(function, array)
+    for k, (tensor, array) in enumerate(pairs):
+        for other, beside in pairs[k + 1:]:
+            if (tensor.written or other.written) and np.may_share_memory(array, beside):
+                raise ValueError(f"{function}: {tensor.name} and {other.name} overlap")
+    pointers = [ctypes.c_void_p(array.ctypes.data) for array in arrays]
+    kernel = getattr(_library, function)
+    kernel.restype = None
+    kernel(*pointers)

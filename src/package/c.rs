@@ -1,0 +1,245 @@
+//! The C side: source, header, checks, and what builds need to find them.
+
+use super::{Exported, Package, Use, extents};
+use crate::codegen::symbol::from_label;
+use crate::codegen::{BASE, C_BEGINS, C_ENDS, unit};
+use crate::ir::Tensor;
+use std::fmt::Write;
+
+/// The C of all kernels, and of the functions that check what they are given.
+pub fn source(package: &Package) -> String {
+    let kernels: Vec<_> = package.kernels.iter().map(|e| e.kernel.clone()).collect();
+    let mut text = format!(
+        "#include \"{}\"\n#include <stddef.h>\n\n{}\n{C_BEGINS}\n{}",
+        package.header_name(),
+        unit(&kernels),
+        include_str!("checks.h")
+    );
+    for exported in &package.kernels {
+        text.push('\n');
+        text.push_str(&checked(exported));
+    }
+    let _ = write!(text, "\n{C_ENDS}");
+    text
+}
+
+/// The function that checks, and then calls the kernel.
+fn checked(exported: &Exported) -> String {
+    let symbol = &exported.kernel.symbol;
+    let mut body = String::new();
+    for (param, _) in exported.parameters() {
+        let (tensor, name) = (&param.tensor, name(&param.tensor));
+        let elem = tensor.elem().c_name();
+        let list: Vec<String> = tensor
+            .shape()
+            .extents()
+            .iter()
+            .map(u64::to_string)
+            .collect();
+        let (rank, list) = (list.len(), list.join(", "));
+        let _ = writeln!(
+            body,
+            "    if (!{name})\n        return \"{symbol}: {name} is missing\";\n    \
+             if ((uintptr_t){name} % sizeof({elem}))\n        \
+             return \"{symbol}: {name} is not aligned to its elements\";"
+        );
+        if rank > 0 {
+            let _ = writeln!(
+                body,
+                "    static const int64_t {name}_extents[{rank}] = {{{list}}};\n    \
+                 if (!teml_is_row_major({rank}, {name}_extents, {name}_strides))\n        \
+                 return \"{symbol}: {name} is not stored row after row, without gaps\";"
+            );
+        }
+    }
+    let all: Vec<_> = exported.parameters().collect();
+    for (k, (first, used)) in all.iter().enumerate() {
+        for (second, other) in &all[k + 1..] {
+            if *used == Use::Input && *other == Use::Input {
+                continue;
+            }
+            let (a, b) = (&first.tensor, &second.tensor);
+            let _ = writeln!(
+                body,
+                "    if (teml_overlap({}, {}, {}, {}))\n        \
+                 return \"{symbol}: {} and {} overlap\";",
+                name(a),
+                bytes(a),
+                name(b),
+                bytes(b),
+                name(a),
+                name(b)
+            );
+        }
+    }
+    let arguments = all.iter().map(|(param, _)| {
+        let (tensor, name) = (&param.tensor, name(&param.tensor));
+        let constant = if param.role == crate::codegen::Role::In {
+            "const "
+        } else {
+            ""
+        };
+        let rest: String = inner(tensor);
+        match rest.is_empty() {
+            true => name,
+            false => format!("({constant}{} (*){rest}){name}", tensor.elem().c_name()),
+        }
+    });
+    let arguments: Vec<String> = arguments.collect();
+    format!(
+        "{}\n{{\n{body}    {symbol}({});\n    return NULL;\n}}\n",
+        checked_prototype(exported),
+        arguments.join(", ")
+    )
+}
+
+/// What the C calls a tensor.
+fn name(tensor: &Tensor) -> String {
+    from_label(tensor.label())
+}
+
+/// `[64][32]`: all extents but the first one.
+fn inner(tensor: &Tensor) -> String {
+    let extents = tensor.shape().extents().iter().skip(1);
+    extents.map(|e| format!("[{e}]")).collect()
+}
+
+fn bytes(tensor: &Tensor) -> u64 {
+    tensor.shape().elements() * tensor.elem().size() as u64
+}
+
+fn checked_prototype(exported: &Exported) -> String {
+    let parameters = exported.parameters().map(|(param, used)| {
+        let constant = if used == Use::Input { "const " } else { "" };
+        let (elem, name) = (param.tensor.elem().c_name(), name(&param.tensor));
+        match param.tensor.shape().rank() {
+            0 => format!("    {constant}{elem} *{name}"),
+            _ => format!("    {constant}{elem} *{name}, const int64_t *{name}_strides"),
+        }
+    });
+    let parameters: Vec<String> = parameters.collect();
+    format!(
+        "const char *{}_checked(\n{})",
+        exported.kernel.symbol,
+        parameters.join(",\n")
+    )
+}
+
+/// The header.
+pub fn header(package: &Package) -> String {
+    let mut text = format!(
+        "/* Kernels made by teml {}, for C11 and C++11. Their shapes are fixed.\n \
+         * Tensors are stored row after row, without gaps. Results overlap no other tensor. */\n\
+         #pragma once\n#include <stdint.h>\n\n{BASE}\n\
+         #define TEML_API __attribute__((visibility(\"default\")))\n\n{C_BEGINS}",
+        env!("CARGO_PKG_VERSION")
+    );
+    for exported in &package.kernels {
+        let symbol = &exported.kernel.symbol;
+        let lines = exported.parameters().map(|(param, used)| {
+            let what = match used {
+                Use::Input => "is read",
+                Use::Result => "is the result; its old contents do not matter",
+                Use::Update => "is read and written",
+                Use::Scratch => "is memory for the kernel; its contents do not matter",
+            };
+            let tensor = &param.tensor;
+            format!(
+                " *   {}: {} of {}, {what}\n",
+                tensor.label(),
+                match tensor.shape().rank() {
+                    0 => "one element".to_owned(),
+                    _ => extents(tensor),
+                },
+                tensor.elem().c_name()
+            )
+        });
+        let lines: String = lines.collect();
+        let prototype = exported.kernel.prototype().unwrap_or_default();
+        let _ = write!(
+            text,
+            "\n/* {symbol}:\n{lines} */\nTEML_API {prototype};\n\n\
+             /* The same after checks: returns NULL, or why it was not called. Strides count \
+             elements, the leading\n * dimension first; NULL states that there are no gaps. */\n\
+             TEML_API {};\n",
+            checked_prototype(exported)
+        );
+    }
+    let _ = write!(text, "\n{C_ENDS}");
+    text
+}
+
+/// For pkg-config.
+pub fn pkg_config(package: &Package) -> String {
+    let name = &package.name;
+    format!(
+        "prefix=${{pcfiledir}}/../..\nlibdir=${{prefix}}/lib\nincludedir=${{prefix}}/include\n\n\
+         Name: {name}\nDescription: Kernels made by teml\nVersion: {}\n\
+         Cflags: -I${{includedir}}\nLibs: -L${{libdir}} -l{name}\nLibs.private: -fopenmp -lm\n",
+        env!("CARGO_PKG_VERSION")
+    )
+}
+
+/// A program that links the library.
+pub fn cmake(package: &Package) -> String {
+    let name = &package.name;
+    format!(
+        "cmake_minimum_required(VERSION 3.10)\nproject(example CXX)\n\
+         set(CMAKE_CXX_STANDARD 11)\n\
+         set(root ${{CMAKE_CURRENT_SOURCE_DIR}}/..)\n\
+         add_library({name} SHARED IMPORTED)\n\
+         set_target_properties({name} PROPERTIES\n  \
+         IMPORTED_LOCATION ${{root}}/lib/lib{name}.so\n  \
+         IMPORTED_NO_SONAME TRUE\n  \
+         INTERFACE_INCLUDE_DIRECTORIES ${{root}}/include)\n\
+         add_executable(example main.cpp)\n\
+         target_link_libraries(example {name})\n"
+    )
+}
+
+/// A program in C++ that calls every kernel.
+pub fn example(package: &Package) -> String {
+    let mut text = format!(
+        "// Calls the kernels of {} once.\n#include <cstdio>\n#include <vector>\n#include \
+         \"{}\"\n\nint main()\n{{\n",
+        package.name,
+        package.header_name()
+    );
+    for exported in &package.kernels {
+        let symbol = &exported.kernel.symbol;
+        text.push_str("    {\n");
+        let mut arguments = Vec::new();
+        let mut shown = None;
+        for (param, used) in exported.parameters() {
+            let (tensor, name) = (&param.tensor, name(&param.tensor));
+            let _ = writeln!(
+                text,
+                "        std::vector<{}> {name}({}, 1);",
+                tensor.elem().c_name(),
+                tensor.shape().elements()
+            );
+            arguments.push(match tensor.shape().rank() {
+                0 => format!("{name}.data()"),
+                _ => format!("{name}.data(), nullptr"),
+            });
+            if matches!(used, Use::Result | Use::Update) {
+                shown = shown.or(Some(name));
+            }
+        }
+        let _ = writeln!(
+            text,
+            "        const char *why = {symbol}_checked({});\n        if (why) {{\n            \
+             std::puts(why);\n            return 1;\n        }}",
+            arguments.join(", ")
+        );
+        if let Some(name) = shown {
+            let _ = writeln!(
+                text,
+                "        std::printf(\"{symbol}: {name}[0] = %g\\n\", static_cast<double>({name}[0]));"
+            );
+        }
+        text.push_str("    }\n");
+    }
+    text.push_str("}\n");
+    text
+}

@@ -1,0 +1,125 @@
+//! Kernels for other people's programs: C with a header, and what a library, C++ and Python need
+//! beside it. `write` compiles the library and puts all of it into a directory.
+
+mod c;
+mod python;
+mod write;
+
+pub use write::{NoPackage, write};
+
+use crate::codegen::{Kernel, Param, Role};
+use crate::ir::Tensor;
+
+/// A kernel that a script exports.
+#[derive(Clone, Debug)]
+pub struct Exported {
+    /// The kernel; its symbol is the name that the script gives.
+    pub kernel: Kernel,
+    /// The tensors that the kernel writes only for itself.
+    pub scratch: Vec<String>,
+}
+
+/// Kernels that belong together.
+#[derive(Clone, Debug)]
+pub struct Package {
+    /// The name of the library and of the Python package: an identifier.
+    pub name: String,
+    /// At least one.
+    pub kernels: Vec<Exported>,
+}
+
+/// A text to be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct File {
+    /// Where, below the directory of the package.
+    pub path: String,
+    /// Its contents.
+    pub text: String,
+}
+
+/// What the caller of a kernel has to do with one of its tensors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Use {
+    /// It is read.
+    Input,
+    /// It is written, and nothing in it counts before.
+    Result,
+    /// It is read and written.
+    Update,
+    /// The kernel needs the memory, and nobody the contents.
+    Scratch,
+}
+
+impl Exported {
+    fn parameters(&self) -> impl Iterator<Item = (&Param, Use)> {
+        self.kernel.params.iter().map(|param| {
+            let is_scratch = self.scratch.iter().any(|name| name == param.tensor.label());
+            let used = match param.role {
+                Role::In => Use::Input,
+                Role::InOut => Use::Update,
+                Role::Out if is_scratch => Use::Scratch,
+                Role::Out => Use::Result,
+            };
+            (param, used)
+        })
+    }
+}
+
+impl Package {
+    /// The name of the C file.
+    pub fn source_name(&self) -> String {
+        format!("{}.c", self.name)
+    }
+
+    /// The C of all kernels, which includes the header.
+    pub fn source(&self) -> String {
+        c::source(self)
+    }
+
+    /// The name of the header.
+    pub fn header_name(&self) -> String {
+        format!("{}.h", self.name)
+    }
+
+    /// The header, for C and C++.
+    pub fn header(&self) -> String {
+        c::header(self)
+    }
+
+    /// All texts.
+    pub fn files(&self) -> Vec<File> {
+        let name = &self.name;
+        let file = |path: String, text: String| File { path, text };
+        let example = "example";
+        vec![
+            file(format!("src/{}", self.source_name()), self.source()),
+            file(format!("include/{}", self.header_name()), self.header()),
+            file(format!("lib/pkgconfig/{name}.pc"), c::pkg_config(self)),
+            file(format!("{example}/CMakeLists.txt"), c::cmake(self)),
+            file(format!("{example}/main.cpp"), c::example(self)),
+            file("pyproject.toml".to_owned(), python::project(self)),
+            file("python/teml_backend.py".to_owned(), python::backend(self)),
+            file(format!("python/{name}/__init__.py"), python::module(self)),
+        ]
+    }
+}
+
+/// `[64, 32]`, as people read it.
+fn extents(tensor: &Tensor) -> String {
+    let extents = tensor.shape().extents().iter();
+    let texts: Vec<String> = extents.map(u64::to_string).collect();
+    texts.join(" x ")
+}
+
+/// What is wrong with the name of a package, if anything.
+pub fn name_error(name: &str) -> Option<String> {
+    let starts = name.starts_with(|c: char| c.is_ascii_lowercase());
+    let goes_on = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    match starts && name.chars().all(goes_on) && !python::is_keyword(name) {
+        true => None,
+        false => Some(format!(
+            "`{name}` cannot name a library and a Python package: take lowercase letters, digits \
+             and underscores"
+        )),
+    }
+}

@@ -1,0 +1,61 @@
+//! A package in a directory: its texts, and its library in binary form.
+
+use super::Package;
+use crate::codegen::Kernel;
+use crate::runtime::{Compiler, Control, Options, RuntimeError};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why there is no package.
+#[derive(Debug, thiserror::Error)]
+pub enum NoPackage {
+    /// The C does not compile.
+    #[error(transparent)]
+    Runtime(#[from] RuntimeError),
+    /// A file cannot be written.
+    #[error("cannot write {}: {error}", .path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+}
+
+/// Compiles a package and writes it to a directory. Returns the files, relative to it.
+///
+/// # Errors
+/// [`NoPackage`]; then some files may be missing.
+pub fn write(
+    package: &Package,
+    directory: &Path,
+    options: &Options,
+    control: &Control,
+) -> Result<Vec<String>, NoPackage> {
+    let name = &package.name;
+    let kernels: Vec<Kernel> = package.kernels.iter().map(|e| e.kernel.clone()).collect();
+    let (source, header) = (package.source(), package.header());
+    let compiler = Compiler::find(control)?;
+    let library = compiler.library(name, (&source, &header), (&kernels, options), control)?;
+    let texts = package.files().into_iter();
+    let mut files: Vec<(String, Vec<u8>)> = texts
+        .map(|file| (file.path, file.text.into_bytes()))
+        .collect();
+    files.push((format!("lib/lib{name}.so"), library.shared.clone()));
+    files.push((format!("python/{name}/lib{name}.so"), library.shared));
+    files.extend(
+        library
+            .archive
+            .map(|bytes| (format!("lib/lib{name}.a"), bytes)),
+    );
+    for (path, contents) in &files {
+        let path = directory.join(path);
+        let made = match path.parent() {
+            Some(parent) => std::fs::create_dir_all(parent),
+            None => Ok(()),
+        };
+        let written = made.and_then(|()| std::fs::write(&path, contents));
+        written.map_err(|error| NoPackage::Write { path, error })?;
+    }
+    Ok(files.into_iter().map(|(path, _)| path).collect())
+}

@@ -1,0 +1,113 @@
+//! C as a library: a shared one and a static one.
+
+use super::compile::{Options, without_openmp};
+use super::compiler::{Compiler, Stopped};
+use super::control::Control;
+use super::diagnostics;
+use super::error::RuntimeError;
+use super::process;
+use crate::codegen::{Header, Kernel};
+use std::io;
+use std::path::Path;
+use std::process::Command;
+
+/// A library in bytes.
+#[derive(Clone, Debug)]
+pub struct Library {
+    /// `libNAME.so`.
+    pub shared: Vec<u8>,
+    /// `libNAME.a`; `None` if there is no `ar`, which comes with the system's assembler.
+    pub archive: Option<Vec<u8>>,
+}
+
+impl Compiler {
+    /// Compiles `NAME.c`, which includes `NAME.h`, into a library for this processor, or for the
+    /// one that CFLAGS names. The C has `kernels` among its functions.
+    ///
+    /// # Errors
+    /// As [`Compiler::compile`].
+    pub fn library(
+        &self,
+        name: &str,
+        (source, header): (&str, &str),
+        (kernels, options): (&[Kernel], &Options),
+        control: &Control,
+    ) -> Result<Library, RuntimeError> {
+        let chooses = kernels.iter().any(Kernel::chooses);
+        let mut flags = options.flags(self, chooses);
+        if !self.has_openmp(&flags, control)? {
+            flags = without_openmp(&flags);
+        }
+        let functions = kernels
+            .iter()
+            .any(|k| k.headers.contains(&Header::Functions));
+        if functions && !self.has_vector_functions(&flags, control)? {
+            flags.push("-DTEML_MVEC=0".to_owned());
+        }
+        let directory = tempfile::Builder::new().prefix("teml-").tempdir();
+        let directory = directory.map_err(storage)?;
+        let place = directory.path();
+        let file = |ending: &str| format!("{name}.{ending}");
+        std::fs::write(place.join(file("c")), source).map_err(storage)?;
+        std::fs::write(place.join(file("h")), header).map_err(storage)?;
+        let run = |arguments: &[String]| self.make(name, source, arguments, place, control);
+        let line = self.command_line(&flags);
+        let soname = format!("-Wl,-soname,lib{name}.so");
+        let ends = |list: &[&str]| list.iter().map(|e| (*e).to_owned()).collect::<Vec<_>>();
+        run(&[
+            line.clone(),
+            ends(&[&soname, "-o", "library.so", &file("c"), "-lm"]),
+        ]
+        .concat())?;
+        let is_of_linker = |flag: &String| flag == "-shared" || flag.starts_with("-Wl,");
+        let objects: Vec<String> = line.iter().filter(|f| !is_of_linker(f)).cloned().collect();
+        run(&[objects, ends(&["-c", "-o", "library.o", &file("c")])].concat())?;
+        Ok(Library {
+            shared: std::fs::read(place.join("library.so")).map_err(storage)?,
+            archive: archive(place, control),
+        })
+    }
+
+    /// Runs the compiler on the C of the library.
+    fn make(
+        &self,
+        name: &str,
+        source: &str,
+        arguments: &[String],
+        place: &Path,
+        control: &Control,
+    ) -> Result<(), RuntimeError> {
+        match self.run(name, arguments, place, control) {
+            Ok(done) if done.status.success() => Ok(()),
+            Ok(done) => {
+                let own = self.own_flags().join(" ");
+                let input = format!("{name}.c");
+                let (line, report) = diagnostics::report(&done.output, &input, source, &own);
+                Err(RuntimeError::CompileFailed {
+                    kernel: name.to_owned(),
+                    compiler: self.program().display().to_string(),
+                    line,
+                    report,
+                })
+            }
+            Err(Stopped::Failed(error)) => Err(error),
+            Err(Stopped::Storage(error)) => Err(storage(error)),
+        }
+    }
+}
+
+/// The object file in an archive.
+fn archive(place: &Path, control: &Control) -> Option<Vec<u8>> {
+    let mut ar = Command::new("ar");
+    ar.current_dir(place)
+        .args(["rcs", "library.a", "library.o"]);
+    let made = process::run(&mut ar, control.compile_limit, control).ok()?;
+    let is_made = made.status.success();
+    is_made.then(|| std::fs::read(place.join("library.a")).ok())?
+}
+
+fn storage(error: io::Error) -> RuntimeError {
+    RuntimeError::NoStorage {
+        tried: vec![error.to_string()],
+    }
+}

@@ -1,0 +1,94 @@
+//! The reference as one page, and as definitions for Rhai's language server.
+
+use super::catalog::{Entry, TOPICS};
+use super::session::Session;
+use crate::report::{self, Article, Chapter};
+use std::collections::BTreeMap;
+
+impl Session {
+    /// The whole reference as HTML: every function by topic, with a search field.
+    pub fn reference(&self) -> String {
+        let catalog = self.catalog();
+        let article = |entry: &Entry| Article {
+            name: entry.name.clone(),
+            text: match entry.topic {
+                // An operation may have the same name.
+                "library" => self.library_help(&entry.name),
+                _ => self.help(&entry.name),
+            }
+            .unwrap_or_default(),
+        };
+        let chapters = TOPICS.iter().map(|(topic, about)| {
+            let mut articles: Vec<Article> = catalog
+                .iter()
+                .filter(|entry| entry.topic == *topic)
+                .map(article)
+                .collect();
+            articles.dedup_by(|a, b| a.name == b.name);
+            Chapter {
+                title: (*topic).to_owned(),
+                about: (*about).to_owned(),
+                articles,
+            }
+        });
+        let chapters: Vec<Chapter> = chapters.filter(|c| !c.articles.is_empty()).collect();
+        report::reference(&chapters)
+    }
+
+    /// Definition files for Rhai's language server: their names, and their texts.
+    pub fn definitions(&self) -> Vec<(String, String)> {
+        let mut files: BTreeMap<String, String> = BTreeMap::new();
+        let mut last = String::new();
+        for entry in self.catalog() {
+            let (module, name) = match entry.name.split_once("::") {
+                Some((space, name)) => (space.to_owned(), name),
+                None => ("teml".to_owned(), entry.name.as_str()),
+            };
+            let heading = match module.as_str() {
+                "teml" => "module static;\n".to_owned(),
+                space => format!("module {space};\n"),
+            };
+            let text = files.entry(format!("{module}.d.rhai")).or_insert(heading);
+            let help = self.help(&entry.name).unwrap_or_default();
+            let body = help.split_once("\n\n").map_or("", |(_, body)| body);
+            let comment: String = body
+                .lines()
+                .map(|l| format!("/// {l}").trim_end().to_owned() + "\n")
+                .collect();
+            for declaration in declarations(name, &entry) {
+                // Overloads share a comment.
+                let comment = if last == entry.name { "" } else { &comment };
+                text.push_str(&format!("\n{comment}{declaration}\n"));
+                last.clone_from(&entry.name);
+            }
+        }
+        files.into_iter().collect()
+    }
+}
+
+/// A declaration for each number of arguments.
+fn declarations(name: &str, entry: &Entry) -> Vec<String> {
+    let (call, returned) = match entry.signature.split_once(" -> ") {
+        Some((call, returned)) => (call, returned),
+        None => (entry.signature.as_str(), "?"),
+    };
+    let inside = call.split_once('(').map_or("", |(_, rest)| rest);
+    let inside = inside.trim_end_matches(')');
+    let all: Vec<&str> = inside.split(", ").filter(|p| !p.is_empty()).collect();
+    let required = all.iter().filter(|p| !p.ends_with('?')).count();
+    let plain = |parameter: &str| -> String {
+        let name = parameter.trim_end_matches(['?', '.']);
+        // Words of Rhai.
+        match name {
+            "loop" | "of" | "in" | "for" => format!("{name}_: ?"),
+            name => format!("{name}: ?"),
+        }
+    };
+    let counts = required..=all.len();
+    counts
+        .map(|count| {
+            let parameters: Vec<String> = all[..count].iter().map(|p| plain(p)).collect();
+            format!("fn {name}({}) -> {returned};", parameters.join(", "))
+        })
+        .collect()
+}

@@ -1,0 +1,139 @@
+//! Commands that write files for others: libraries, documents, completions.
+
+use crate::arguments::{Cli, Settings, Team};
+use crate::output::{code, print, say};
+use clap::CommandFactory;
+use clap_complete::Shell;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use teml::package::{self, Package};
+use teml::script::{Session, Workbench};
+use teml::trial::Collect;
+
+/// `teml build`.
+pub fn build(
+    file: &Path,
+    out: &Path,
+    name: Option<String>,
+    settings: Settings,
+    team: &Team,
+) -> ExitCode {
+    let name = name.unwrap_or_else(|| {
+        let stem = file.file_stem().unwrap_or(file.as_os_str());
+        stem.to_string_lossy().to_lowercase().replace('-', "_")
+    });
+    if let Some(error) = package::name_error(&name) {
+        say(&format!("error: {error}; --name gives another one"));
+        return ExitCode::from(2);
+    }
+    let control = super::of_team(team);
+    let workbench = Workbench {
+        control: control.clone(),
+        runner: Arc::new(Collect),
+        parameters: settings.set.into(),
+        size: settings.size,
+        ..Workbench::default()
+    };
+    let mut session = match super::session(Box::new(std::io::stdout()), workbench) {
+        Ok(session) => session,
+        Err(code) => return code,
+    };
+    let ran = super::script(&mut session, file);
+    super::finish(&session, ran, || {
+        let kernels = session.exported();
+        if kernels.is_empty() {
+            say(&format!(
+                "error: {} exports nothing: it does not call `export_kernel(plan, \"name\")`",
+                file.display()
+            ));
+            return ExitCode::FAILURE;
+        }
+        let package = Package { name, kernels };
+        let options = session.shared().lock().workbench.settings.options.clone();
+        match package::write(&package, out, &options, &control) {
+            Ok(files) => {
+                let lines = files
+                    .iter()
+                    .map(|file| format!("{}\n", out.join(file).display()));
+                code(print(&lines.collect::<String>()))
+            }
+            Err(error) => {
+                say(&format!("error: {error}"));
+                ExitCode::FAILURE
+            }
+        }
+    })
+}
+
+/// `teml doc`.
+pub fn doc(out: Option<&Path>) -> ExitCode {
+    with_session(|session| {
+        let page = session.reference();
+        match out {
+            Some(path) => written(path, &page),
+            None => code(print(&page)),
+        }
+    })
+}
+
+/// `teml definitions`.
+pub fn definitions(directory: &Path) -> ExitCode {
+    with_session(|session| {
+        if let Err(error) = std::fs::create_dir_all(directory) {
+            say(&format!(
+                "error: cannot write {}: {error}",
+                directory.display()
+            ));
+            return ExitCode::FAILURE;
+        }
+        let files = session.definitions().into_iter();
+        let codes = files.map(|(name, text)| written(&directory.join(name), &text));
+        codes.fold(ExitCode::SUCCESS, |all, one| {
+            match one == ExitCode::SUCCESS {
+                true => all,
+                false => one,
+            }
+        })
+    })
+}
+
+/// `teml completions`.
+pub fn completions(shell: Shell) -> ExitCode {
+    let mut text = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "teml", &mut text);
+    code(print(&String::from_utf8_lossy(&text)))
+}
+
+/// `teml man`.
+pub fn man(directory: &Path) -> ExitCode {
+    let made = std::fs::create_dir_all(directory)
+        .and_then(|()| clap_mangen::generate_to(Cli::command(), directory));
+    match made {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            say(&format!(
+                "error: cannot write {}: {error}",
+                directory.display()
+            ));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn with_session(work: impl FnOnce(&Session) -> ExitCode) -> ExitCode {
+    match Session::new(Box::new(std::io::sink()), Workbench::default()) {
+        Ok(session) => work(&session),
+        Err(error) => super::fail(&error),
+    }
+}
+
+fn written(path: &Path, text: &str) -> ExitCode {
+    match std::fs::write(path, text) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            say(&format!("error: cannot write {}: {error}", path.display()));
+            ExitCode::FAILURE
+        }
+    }
+}
