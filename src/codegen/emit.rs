@@ -466,7 +466,7 @@ fn bytes(tensor: &Tensor) -> u64 {
 
 /// The step, or the call of the library, and the script line that made a loop, as a comment.
 fn origin(l: &Loop) -> String {
-    match &l.made_by {
+    match l.made_by() {
         None => String::new(),
         Some(step) => format!("  // {}", asked(&Taken::of(step))),
     }

@@ -4,6 +4,7 @@
 //! loop.
 
 use super::expr::Expr;
+use super::lineage::born;
 use super::name::Name;
 use super::path::{Path, Step};
 use super::tensor::Tensor;
@@ -333,12 +334,14 @@ impl Nest {
         Nest(Arc::new(data))
     }
 
-    /// The nest with `step` appended to its path; loops that no step has made are credited to it.
+    /// The nest with `step` appended to its path, which made it of the nests `before`; its new loops
+    /// are born.
     #[must_use]
-    pub fn made_by(&self, step: &Arc<Step>) -> Nest {
+    pub fn made_by(&self, step: &Arc<Step>, before: &[&Nest]) -> Nest {
+        let (trees, effects) = born(&self.0.trees, step, before);
         let mut data = (*self.0).clone();
-        data.path = data.path.then(step.clone());
-        data.trees = credit(&data.trees, step);
+        data.path = data.path.then(step.clone(), effects);
+        data.trees = trees;
         Nest(Arc::new(data))
     }
 
@@ -407,26 +410,4 @@ fn with_free_loops(before: &[Tree], trees: &[Tree]) -> Vec<Tree> {
         numbered.find(|n| !taken.contains(n) && !own.contains(n))
     };
     trees.iter().map(|t| t.rename_loops(&rename)).collect()
-}
-
-fn credit(trees: &[Tree], step: &Arc<Step>) -> Vec<Tree> {
-    trees
-        .iter()
-        .map(|tree| match tree {
-            Tree::Loop(l) if has_uncredited(tree) => {
-                let mut l = (**l).clone();
-                l.made_by.get_or_insert_with(|| step.clone());
-                l.body = credit(&l.body, step);
-                Tree::Loop(Arc::new(l))
-            }
-            _ => tree.clone(),
-        })
-        .collect()
-}
-
-fn has_uncredited(tree: &Tree) -> bool {
-    match tree {
-        Tree::Loop(l) => l.made_by.is_none() || l.body.iter().any(has_uncredited),
-        _ => false,
-    }
 }

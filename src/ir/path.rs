@@ -2,6 +2,8 @@
 
 use super::arg::Arg;
 use super::invocation::Invocation;
+use super::lineage::{Birth, Effects};
+use super::name::Name;
 use super::nest::Nest;
 use std::fmt;
 use std::sync::Arc;
@@ -105,6 +107,7 @@ pub struct Path(Option<Arc<Link>>);
 #[derive(Debug)]
 struct Link {
     step: Arc<Step>,
+    effects: Effects,
     before: Path,
     length: usize,
     /// How deeply nests in arguments hold nests in arguments.
@@ -112,9 +115,9 @@ struct Link {
 }
 
 impl Path {
-    /// The path with `step` appended.
+    /// The path with `step` appended, and what it did.
     #[must_use]
-    pub fn then(&self, step: Arc<Step>) -> Path {
+    pub fn then(&self, step: Arc<Step>, effects: Effects) -> Path {
         let before = self.0.as_ref().and_then(|link| link.step.invocation());
         let call = step.invocation();
         let is_first = |call: &&Arc<Invocation>| !before.is_some_and(|b| Arc::ptr_eq(b, call));
@@ -132,6 +135,7 @@ impl Path {
         let before = self.clone();
         Path(Some(Arc::new(Link {
             step,
+            effects,
             before,
             length,
             depth,
@@ -175,6 +179,62 @@ impl Path {
             }
         }
         entries
+    }
+
+    /// The last step, and what it did.
+    pub fn last(&self) -> Option<(&Arc<Step>, &Effects)> {
+        let link = self.0.as_ref()?;
+        Some((&link.step, &link.effects))
+    }
+
+    /// What the last step did, or all steps of the call of the library that it is one of: in order.
+    pub fn last_entry(&self) -> Vec<&Effects> {
+        let call = self.last().and_then(|(step, _)| step.invocation());
+        let is_in = |step: &Step| match (call, step.invocation()) {
+            (Some(call), Some(own)) => Arc::ptr_eq(call, own),
+            _ => false,
+        };
+        let mut found: Vec<&Effects> = Vec::new();
+        let mut rest = self;
+        while let Some(link) = &rest.0
+            && (found.is_empty() || is_in(&link.step))
+        {
+            found.push(&link.effects);
+            rest = &link.before;
+        }
+        found.reverse();
+        found
+    }
+
+    /// The step that ended a loop, and what it did; also in the paths of nests that it took.
+    pub fn ended(&self, birth: &Birth) -> Option<(&Arc<Step>, &Effects)> {
+        self.find(&|_, effects| effects.ended.iter().any(|b| b.same(birth)))
+    }
+
+    /// The step after which there was no local tensor of this name, and what it did.
+    pub fn gone(&self, tensor: &Name) -> Option<(&Arc<Step>, &Effects)> {
+        self.find(&|_, effects| effects.gone.contains(tensor))
+    }
+
+    /// Whether a step is one of the path, or of those of nests that it took.
+    pub fn has(&self, step: &Arc<Step>) -> bool {
+        self.find(&|own, _| Arc::ptr_eq(own, step)).is_some()
+    }
+
+    /// The last step that a test holds for; one of the path, or of those of arguments.
+    fn find(&self, test: &dyn Fn(&Arc<Step>, &Effects) -> bool) -> Option<(&Arc<Step>, &Effects)> {
+        let mut open = vec![self];
+        while let Some(path) = open.pop() {
+            let mut rest = path;
+            while let Some(link) = &rest.0 {
+                if test(&link.step, &link.effects) {
+                    return Some((&link.step, &link.effects));
+                }
+                open.extend(link.step.args.iter().filter_map(Arg::path));
+                rest = &link.before;
+            }
+        }
+        None
     }
 
     /// The steps, the first one first.
@@ -232,7 +292,7 @@ mod tests {
         });
         let mut path = Path::default();
         for _ in 0..1_000_000 {
-            path = path.then(step.clone());
+            path = path.then(step.clone(), Effects::default());
         }
         assert_eq!(path.len(), 1_000_000);
         drop(path);

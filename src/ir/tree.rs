@@ -10,8 +10,8 @@ use super::affine::Affine;
 use super::constant::Constant;
 use super::expr::Expr;
 use super::function::BinaryOp;
+use super::lineage::Lineage;
 use super::name::Name;
-use super::path::Step;
 use super::range::{Hints, Range, Sharing};
 use super::tensor::Tensor;
 use std::sync::Arc;
@@ -48,8 +48,8 @@ pub struct Loop {
     pub hints: Hints,
     /// What each iteration executes, in order.
     pub body: Vec<Tree>,
-    /// The step that made the loop; `None` until the step is known. No part of equality.
-    pub made_by: Option<Arc<Step>>,
+    /// Where the loop comes from. No part of equality.
+    pub lineage: Lineage,
 }
 
 impl PartialEq for Loop {
@@ -75,7 +75,7 @@ impl Loop {
             lanes: None,
             hints: Hints::default(),
             body,
-            made_by: None,
+            lineage: Lineage::default(),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Calls of the library that are under way: what it does is asked for where a script calls it, and
 //! its steps are recorded as those of the call.
 
+use super::actions::Handle;
 use super::state::Shared;
 use crate::ir::{Expr, Given, Invocation, Nest};
 use rhai::{Dynamic, ImmutableString, Position};
@@ -75,6 +76,9 @@ fn given(value: &Dynamic) -> Given {
 fn text(value: &Dynamic) -> Option<String> {
     if let Some(text) = value.read_lock::<ImmutableString>() {
         return Some(format!("{:?}", text.as_str()));
+    }
+    if let Some(handle) = value.read_lock::<Handle>() {
+        return Some(format!("{:?}", handle.name().as_str()));
     }
     if let Some(expr) = value.read_lock::<Expr>() {
         return Some(expr.tensor()?.name()?.to_string());

@@ -1,5 +1,6 @@
 //! The operations of [`crate::transform::OPS`] as functions and methods of scripts.
 
+use super::actions::{self, Handle};
 use super::call::{self, Call, Callee};
 use super::captured;
 use super::fail::Failure;
@@ -40,8 +41,9 @@ pub fn register(engine: &mut Engine, shared: &Shared) {
             failure.help("without a list, each loop is an argument: interchange(nest, 2, 3)")
         };
         let list: Array = call.get(1, "").map_err(|_| wrong())?;
-        let loops: Option<Vec<LoopRef>> = list.iter().map(as_loop).collect();
-        let Some([first, second]) = loops.as_deref() else {
+        let loops = list.iter().map(|item| as_loop(call, 1, item));
+        let loops: Vec<Option<LoopRef>> = loops.collect::<Result<_, _>>()?;
+        let [Some(first), Some(second)] = loops.as_slice() else {
             return Err(wrong());
         };
         let [first, second] = [first, second].map(|l| Arg::Loop(l.clone()));
@@ -116,6 +118,7 @@ fn apply(op: &'static Op, call: &Call, args: &[Arg]) -> Result<Dynamic, Failure>
 const TENSOR_OR_NAME: &str = "a tensor, or the name of one such as `\"A\"`";
 const OPERAND: &str = "a tensor or a number";
 const INDEX: &str = "an index expression such as `2*i + j`";
+const PLACE: &str = "an index expression such as `8*iter(\"k\") + 8`, or its text";
 const LISTS: &str = "a list of iterator lists such as `[[i, k], [k, j]]`";
 const OVER: &str = "a list of iterators such as `[i, j]`, or of dimensions such as `[1, 2]`";
 const ARROW: &str = "`[i, j] -> [j, i]`, or a list of iterators alone";
@@ -138,7 +141,10 @@ fn convert(call: &Call, k: usize, kind: Kind) -> Result<Arg, Failure> {
                 .collect::<Result<_, _>>()
                 .map(Arg::Exprs)
         }
-        Kind::Tensor => match call.get::<ImmutableString>(k, "") {
+        Kind::Tensor => match handle(call, k)?.map_or_else(
+            || call.get::<ImmutableString>(k, ""),
+            |name| Ok(name.as_str().into()),
+        ) {
             Ok(name) => Ok(Arg::Word(name.to_string())),
             Err(_) => call.get::<Expr>(k, TENSOR_OR_NAME).map(Arg::Expr),
         },
@@ -164,7 +170,9 @@ fn convert(call: &Call, k: usize, kind: Kind) -> Result<Arg, Failure> {
         }
         Kind::Loop => loop_ref(call, k).map(Arg::Loop),
         Kind::LoopOrLoops => {
-            if call.value(k).is_some_and(|value| as_loop(&value).is_some()) {
+            if let Some(value) = call.value(k)
+                && as_loop(call, k, &value)?.is_some()
+            {
                 return loop_ref(call, k).map(Arg::Loop);
             }
             let expected = "a loop, or a list of loops such as `[\"k\", \"i\"]`";
@@ -183,6 +191,14 @@ fn convert(call: &Call, k: usize, kind: Kind) -> Result<Arg, Failure> {
         Kind::Text => {
             let text: ImmutableString = call.get(k, "a text")?;
             Ok(Arg::Word(text.to_string()))
+        }
+        Kind::Place => {
+            let value = value(call, k, PLACE)?;
+            if let Some(text) = value.read_lock::<ImmutableString>() {
+                return Ok(Arg::Word(text.to_string()));
+            }
+            let index = index_of(call, k, &value)?.ok_or_else(|| call.expected(k, PLACE))?;
+            Ok(Arg::Word(index.to_string()))
         }
         Kind::Options(known) => options(call, k, known).map(Arg::Options),
         Kind::Factors => {
@@ -380,14 +396,35 @@ fn loop_ref(call: &Call, k: usize) -> Result<LoopRef, Failure> {
         element(call, &value).or_else(|| call.variable(k)),
         &value,
     )?;
-    as_loop(&value).ok_or_else(|| call.expected(k, expected))
+    let found = as_loop(call, k, &value)?;
+    found.ok_or_else(|| call.expected(k, expected))
+}
+
+/// The index expression that a value is, which is argument `k`: also a handle or a number.
+fn index_of(call: &Call, k: usize, value: &Dynamic) -> Result<Option<Affine>, Failure> {
+    if let Some(index) = value.read_lock::<Index>() {
+        return Ok(Some(index.affine.clone()));
+    }
+    if let Some(handle) = value.read_lock::<Handle>() {
+        return Ok(Some(Affine::iterator(actions::found(call, k, &handle)?)));
+    }
+    Ok(value.as_int().ok().map(Affine::constant))
+}
+
+/// The name that the handle which argument `k` is has in the nests of the call.
+fn handle(call: &Call, k: usize) -> Result<Option<Name>, Failure> {
+    let handle = call.value(k).and_then(|value| value.try_cast::<Handle>());
+    handle
+        .map(|handle| actions::found(call, k, &handle))
+        .transpose()
 }
 
 fn loops(call: &Call, k: usize, expected: &str) -> Result<Vec<LoopRef>, Failure> {
     let list: Array = call.get(k, expected)?;
     let loops = list.iter().map(|item| {
         is_level_or_loop(call, element(call, item), item)?;
-        as_loop(item).ok_or_else(|| call.expected_but(k, expected, item))
+        let found = as_loop(call, k, item)?;
+        found.ok_or_else(|| call.expected_but(k, expected, item))
     });
     loops.collect()
 }
@@ -412,17 +449,25 @@ fn is_level_or_loop(call: &Call, written: Option<Place>, value: &Dynamic) -> Res
     }
 }
 
-fn as_loop(value: &Dynamic) -> Option<LoopRef> {
+/// The loop that a value refers to, which is argument `k` or an element of it.
+fn as_loop(call: &Call, k: usize, value: &Dynamic) -> Result<Option<LoopRef>, Failure> {
     let value = value.flatten_clone();
     if let Ok(level) = value.as_int() {
-        return Some(LoopRef::Level(level));
+        return Ok(Some(LoopRef::Level(level)));
     }
     if let Some(name) = value.read_lock::<ImmutableString>() {
-        return Some(LoopRef::Name(name.to_string()));
+        return Ok(Some(LoopRef::Name(name.to_string())));
+    }
+    if let Some(handle) = value.read_lock::<Handle>() {
+        let name = match &*handle {
+            Handle::Loop { .. } => actions::found(call, k, &handle)?,
+            Handle::Tensor { .. } => return Ok(None),
+        };
+        return Ok(Some(LoopRef::Name(name.to_string())));
     }
     let index = value.read_lock::<Index>();
     let name = index.as_ref().and_then(|i| i.affine.as_iterator());
-    name.map(|name| LoopRef::Name(name.to_string()))
+    Ok(name.map(|name| LoopRef::Name(name.to_string())))
 }
 
 /// Steps on the loop that argument `k - 1` names in the nest of argument `k - 2`: a function is

@@ -236,6 +236,10 @@ pub fn register(engine: &mut Engine, shared: &Shared) {
         .register_fn("to_debug", |x: &mut Index| x.to_string())
         .register_fn("==", |a: Index, b: Index| a.affine == b.affine)
         .register_fn("!=", |a: Index, b: Index| a.affine != b.affine)
+        .register_fn("==", |a: Index, b: &str| a.to_string() == b)
+        .register_fn("!=", |a: Index, b: &str| a.to_string() != b)
+        .register_fn("==", |a: &str, b: Index| b.to_string() == a)
+        .register_fn("!=", |a: &str, b: Index| b.to_string() != a)
         .register_fn("->", |from: Dynamic, to: Dynamic| RawArrow { from, to })
         .register_fn("to_string", |x: &mut RawArrow| {
             show(&Dynamic::from(x.clone()))

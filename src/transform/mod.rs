@@ -16,7 +16,7 @@ pub mod trace;
 pub use crate::ir::{Arg, Arrow, Iters, LoopRef, Number};
 pub use error::{Class, ErrorKind};
 pub use failure::Error;
-pub use op::{Kind, Op, Param, Returns, Value, apply};
+pub use op::{Kind, Op, Param, Returns, Value, apply, apply_again};
 pub use repair::{Repair, repair};
 
 /// All operations, in the order in which help lists them.

@@ -86,6 +86,8 @@ pub enum Kind {
     Elem,
     /// An index expression such as `2*i + j`, as a list of one.
     Index,
+    /// An index expression such as `8*k + 8`, or its text.
+    Place,
     /// A list of iterators such as `[i, j]`.
     Iters,
     /// A list of iterators such as `[i, j]`, or of dimensions, counted from 1, such as `[1, 2]`.
@@ -168,11 +170,31 @@ impl Op {
 /// Applies `op`: the one door through which scripts, tuner and baseline transform.
 ///
 /// `site` says where a script asked for it. The step is recorded in the path of a resulting
-/// nest, new loops are credited to it, and the result is verified.
+/// nest, new loops are born of it, and the result is verified.
 ///
 /// # Errors
 /// The operation's own refusals and mistakes.
 pub fn apply(op: &'static Op, args: &[Arg], site: Option<Site>) -> Result<Value, Error> {
+    applied(op, args, &|op, args| {
+        let args = args.iter().map(Arg::within_limits).collect();
+        let site = site.clone();
+        Arc::new(Step { op, args, site })
+    })
+}
+
+/// Applies `op` as a step that was taken before: what it makes has the births that it had then.
+///
+/// # Errors
+/// As [`apply`].
+pub fn apply_again(op: &'static Op, args: &[Arg], step: &Arc<Step>) -> Result<Value, Error> {
+    applied(op, args, &|_, _| step.clone())
+}
+
+fn applied(
+    op: &'static Op,
+    args: &[Arg],
+    step: &dyn Fn(&'static str, &[Arg]) -> Arc<Step>,
+) -> Result<Value, Error> {
     let value = (op.call)(args).map_err(|e| e.in_op(op.name))?;
     let Value::Nest(nest) = value else {
         return Ok(value);
@@ -185,11 +207,7 @@ pub fn apply(op: &'static Op, args: &[Arg], site: Option<Site>) -> Result<Value,
         return Err(error.on(given.unwrap_or(&nest), culprits));
     }
     let receiver = usize::from(matches!(args, [Arg::Nest(_), ..]));
-    let args = args[receiver..].iter().map(Arg::within_limits).collect();
-    let op = op.name;
-    Ok(Value::Nest(nest.made_by(&Arc::new(Step {
-        op,
-        args,
-        site,
-    }))))
+    let before: Vec<&Nest> = args.iter().filter_map(Arg::as_nest).collect();
+    let step = step(op.name, &args[receiver..]);
+    Ok(Value::Nest(nest.made_by(&step, &before)))
 }

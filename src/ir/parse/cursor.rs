@@ -205,7 +205,7 @@ impl<'a> Cursor<'a> {
             lanes,
             hints,
             body: Vec::new(),
-            made_by: None,
+            lineage: crate::ir::Lineage::default(),
         })
     }
 

@@ -146,9 +146,10 @@ pub(super) static BOUNDS: Function = Function {
     doc: "\
 The range of a loop, as a map.
 
-`lower` and `upper` list its bounds as texts; the greatest lower and the least upper bound
-apply. Where they are numbers, `first` is the first value and `end` the one after the last; else
-both are `()`. `step` is its step, and `iterators` lists the loops that the bounds depend on.",
+`lower` and `upper` list its bounds as index expressions; the greatest lower and the least upper
+bound apply. Where they are numbers, `first` is the first value, `end` the one after the last, and
+`extent` how many there are; otherwise these are `()`. `step` is its step, and `iterators` lists
+the loops that the bounds depend on.",
     call: |call| {
         let nest = call.nest(0)?;
         let position = operations::position(call, &nest, 1)?;
@@ -156,19 +157,17 @@ both are `()`. `step` is its step, and `iterators` lists the loops that the boun
         let Some(range) = chain.last().map(|l| &l.range) else {
             return Ok(Dynamic::UNIT);
         };
-        let texts = |bounds: &[Affine]| -> Dynamic {
-            let texts = bounds.iter().map(|b| Dynamic::from(b.to_string()));
-            texts.collect::<Array>().into()
-        };
         let depends = chain.iter().filter(|l| range.mentions(&l.name));
         let depends = depends.map(|l| Dynamic::from(l.name.to_string()));
         let mut map = Map::new();
-        map.insert("lower".into(), texts(&range.lower));
-        map.insert("upper".into(), texts(&range.upper));
+        map.insert("lower".into(), expressions(&range.lower));
+        map.insert("upper".into(), expressions(&range.upper));
         let (first, end) = range.as_constant().unzip();
         let number = |n: Option<i64>| n.map_or(Dynamic::UNIT, Dynamic::from_int);
         map.insert("first".into(), number(first));
         map.insert("end".into(), number(end));
+        let extent = first.zip(end).map(|(first, end)| (end - first).max(0));
+        map.insert("extent".into(), number(extent));
         map.insert("step".into(), range.step.into());
         map.insert("iterators".into(), depends.collect::<Array>().into());
         Ok(map.into())
@@ -184,10 +183,9 @@ The reads and writes of a nest, statement by statement, each with its write firs
 maps.
 
 `tensor` is the name of the tensor and `bytes` the size of an element. For each dimension,
-`index` has the index as a text, `loops` the list of the loops that move it, `factors` a map from
-these loops to their factors, and `offsets` the number that is added: `2*i + j - 1` has the
-factors `#{i: 2, j: 1}` and the offset -1. `write` says whether the access is a write. `update`
-says whether it is an update such as `+=`, which also reads the element.",
+`index` has the index expression and `loops` the list of the loops that move it. `coefficient` and
+`offset` take an index apart. `write` says whether the access is a write. `update` says whether it
+is an update such as `+=`, which also reads the element.",
     call: |call| {
         let nest = call.nest(0)?;
         let found = computation::accesses(nest.trees()).into_iter();
@@ -210,20 +208,66 @@ pub(super) fn access(tensor: &Tensor, index: &[Affine], write: bool, update: boo
     map.insert("tensor".into(), name.into());
     map.insert("bytes".into(), (tensor.elem().size() as i64).into());
     map.insert("loops".into(), loops.collect::<Array>().into());
-    let texts = index.iter().map(|one| Dynamic::from(one.to_string()));
-    map.insert("index".into(), texts.collect::<Array>().into());
-    let factors = index.iter().map(|one| -> Dynamic {
-        let terms = one.terms().iter();
-        let terms = terms.map(|(name, factor)| (name.as_str().into(), (*factor).into()));
-        terms.collect::<Map>().into()
-    });
-    map.insert("factors".into(), factors.collect::<Array>().into());
-    let offsets = index.iter().map(|one| Dynamic::from_int(one.offset()));
-    map.insert("offsets".into(), offsets.collect::<Array>().into());
+    map.insert("index".into(), expressions(index));
     map.insert("write".into(), write.into());
     map.insert("update".into(), update.into());
     map.into()
 }
+
+fn expressions(list: &[Affine]) -> Dynamic {
+    let list = list.iter().map(|affine| {
+        Dynamic::from(values::Index {
+            affine: affine.clone(),
+            undeclared: false,
+        })
+    });
+    list.collect::<Array>().into()
+}
+
+pub(super) static COEFFICIENT: Function = Function {
+    name: "coefficient",
+    params: &[Parameter::new("index"), Parameter::new("loop")],
+    returns: "integer",
+    doc: "\
+The factor of a loop in an index expression, 0 if it is not there: a loop by its name or its handle.
+
+```rhai
+let A = tensor([10]);
+let B = eq(A, [2*i + 1] -> [i]);
+let read = accesses(build(B))[1].index[0];
+print(`${read}: ${read.coefficient(\"i\")} and ${read.offset()}`);
+```
+
+```text
+2*i + 1: 2 and 1
+```",
+    call: |call| {
+        let index: values::Index = call.get(0, INDEX)?;
+        let name = match (
+            call.get::<super::Handle>(1, ""),
+            call.get::<values::Index>(1, ""),
+        ) {
+            (Ok(handle), _) => Some(handle.name().clone()),
+            (_, Ok(index)) => index.affine.as_iterator().cloned(),
+            _ => Name::new(&call.text(1)?).ok(),
+        };
+        let name = name.ok_or_else(|| call.expected(1, "the name or the handle of a loop"))?;
+        Ok(index.affine.coefficient(&name).into())
+    },
+};
+
+pub(super) static OFFSET: Function = Function {
+    name: "offset",
+    params: &[Parameter::new("index")],
+    returns: "integer",
+    doc: "The number that is added in an index expression.",
+    call: |call| {
+        let index: values::Index = call.get(0, INDEX)?;
+        Ok(index.affine.offset().into())
+    },
+};
+
+const INDEX: &str = "an index expression such as `2*i + j`";
 
 pub(super) static VALUE: Function = Function {
     name: "value",

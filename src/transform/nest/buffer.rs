@@ -4,7 +4,9 @@
 use super::resolve::{body_of, chain, find_scope};
 use crate::analysis::footprint::{Access, Side, Use, footprint, uses};
 use crate::analysis::position::Position;
-use crate::ir::{Affine, Expr, Fill, Index, Loop, Name, Nest, Range, Shape, Stmt, Tensor, Tree};
+use crate::ir::{
+    Affine, Expr, Fill, Index, Lineage, Loop, Name, Nest, Range, Role, Shape, Stmt, Tensor, Tree,
+};
 use crate::transform::{Error, LoopRef};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -328,17 +330,22 @@ impl<'a> Buffer<'a> {
 
     /// Loops that copy the box into the buffer.
     pub(super) fn load(&self, name: &Name) -> Tree {
-        self.copy(name, |part, whole| (part, whole))
+        self.copy(name, Role::Load, |part, whole| (part, whole))
     }
 
     /// Loops that copy the buffer into the box.
     pub(super) fn store(&self, name: &Name) -> Tree {
-        self.copy(name, |part, whole| (whole, part))
+        self.copy(name, Role::Store, |part, whole| (whole, part))
     }
 
     /// Loops over the dimensions in the order of the buffer, which are called after `name`, and
     /// the statement that copies an element: to the first from the second.
-    fn copy(&self, name: &Name, direct: impl Fn(Place, Place) -> (Place, Place)) -> Tree {
+    fn copy(
+        &self,
+        name: &Name,
+        role: Role,
+        direct: impl Fn(Place, Place) -> (Place, Place),
+    ) -> Tree {
         let once = Range::constant(0, 1);
         let iterator = |d: usize| name.derived(d + 1);
         let offset = |d: usize, side: &Side| match side.offsets == once {
@@ -360,7 +367,10 @@ impl<'a> Buffer<'a> {
         let loops = dimensions.filter(|d| self.sides[**d].offsets != once);
         loops.fold(copy, |inside, d| {
             let range = self.sides[*d].offsets.clone();
-            Tree::of_loop(Loop::serial(iterator(*d), range, vec![inside]))
+            Tree::of_loop(Loop {
+                lineage: Lineage::of(role),
+                ..Loop::serial(iterator(*d), range, vec![inside])
+            })
         })
     }
 }

@@ -54,7 +54,7 @@
 use super::parts::{Names, with_body};
 use super::resolve::{chain, find};
 use crate::analysis::position::splice;
-use crate::ir::{Loop, Nest, Tree};
+use crate::ir::{Loop, Nest, Role, Tree};
 use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
 
 /// `distribute(nest, loop, starts?)`.
@@ -119,7 +119,10 @@ pub fn distribute(
                 body,
                 ..(**l).clone()
             }),
-            _ => with_body(l, names.number(&l.name), l.range.clone(), body),
+            _ => {
+                let name = names.number(&l.name);
+                with_body(l, Role::Part, name, l.range.clone(), body)
+            }
         });
     }
     Ok(nest.with_trees(splice(nest.trees(), &position, loops)))

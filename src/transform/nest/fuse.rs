@@ -170,6 +170,7 @@ pub fn fuse(nest: &Nest, first: &LoopRef, second: &LoopRef, ends: Ends) -> Resul
     trees.push(Tree::of_loop(Loop {
         range: common,
         body: a.body.iter().cloned().chain(second).collect(),
+        lineage: a.lineage.fused(&b.lineage),
         ..(**a).clone()
     }));
     for (l, range) in [a, b].into_iter().zip(back) {

@@ -94,9 +94,13 @@ pub fn fuse_inner(nest: &Nest, level: &LoopRef) -> Result<Nest, Error> {
         let rename = |n: &Name| (*n == l.name).then(|| Affine::iterator(name.clone()));
         body.extend(l.body.iter().map(|t| t.substitute(&rename)));
     }
+    let lineage = others.iter().fold(first.lineage.clone(), |lineage, other| {
+        lineage.fused(&other.lineage)
+    });
     let fused = Tree::of_loop(Loop {
         name,
         body,
+        lineage,
         ..(***first).clone()
     });
     let kept = siblings[..fills].iter().cloned().chain([fused]).collect();

@@ -98,10 +98,11 @@ pub fn fuse_outer(first: &Nest, second: &Nest, level: i64) -> Result<Nest, Error
         .cloned()
         .chain(tail)
         .collect();
-    for l in one.loops.iter().rev() {
+    for (a, b) in one.loops.iter().zip(&two.loops).rev() {
         body = vec![Tree::of_loop(Loop {
             body,
-            ..(***l).clone()
+            lineage: a.lineage.fused(&b.lineage),
+            ..(***a).clone()
         })];
     }
     let before = one.before.iter().chain(two.before);

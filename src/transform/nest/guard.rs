@@ -4,7 +4,7 @@
 use super::parts::{Names, with_body};
 use super::resolve::chain;
 use crate::analysis::bounds::Bounds;
-use crate::ir::{Affine, Hints, Loop, Name, Nest, Range, Sharing, Tree};
+use crate::ir::{Affine, Hints, Loop, Name, Nest, Range, Role, Sharing, Tree};
 
 /// The bounds of the iterators around the loops at a position in the nest.
 pub(super) fn around_of(nest: &Nest, around: &[usize]) -> Bounds {
@@ -64,6 +64,7 @@ pub(super) fn guarded(names: &mut Names, [a, b]: [&Loop; 2], range: Range) -> Tr
     Tree::of_loop(Loop {
         range,
         body,
+        lineage: a.lineage.fused(&b.lineage),
         ..a.clone()
     })
 }
@@ -107,5 +108,5 @@ fn once(l: &Loop, name: Name, own: &Range, run: &[Tree]) -> Tree {
         hints: Hints::default(),
         ..l.clone()
     };
-    with_body(&plain, name, range, run.to_vec())
+    with_body(&plain, Role::Guard, name, range, run.to_vec())
 }

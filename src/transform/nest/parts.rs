@@ -5,7 +5,7 @@
 
 use crate::analysis::bounds::extent;
 use crate::analysis::footprint::Side;
-use crate::ir::{Affine, Loop, Name, Nest, Range, Stmt, Tree};
+use crate::ir::{Affine, Loop, Name, Nest, Range, Role, Stmt, Tree};
 use crate::transform::{Error, ErrorKind};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -60,10 +60,10 @@ impl Names<'_> {
         }
     }
 
-    /// The iterations `range` of `l`, beside others, as the loop `name`.
-    pub(super) fn part(&mut self, l: &Loop, name: Name, range: Range) -> Tree {
+    /// The iterations `range` of `l`, beside others, as the loop `name`, which is `role` of it.
+    pub(super) fn part(&mut self, l: &Loop, role: Role, name: Name, range: Range) -> Tree {
         let body = self.copy(&l.body);
-        with_body(l, name, range, body)
+        with_body(l, role, name, range, body)
     }
 
     fn copy(&mut self, trees: &[Tree]) -> Vec<Tree> {
@@ -74,15 +74,16 @@ impl Names<'_> {
     }
 }
 
-/// A loop like `l` with another name, range and body; the body still says `l` for its iterator.
-pub(super) fn with_body(l: &Loop, name: Name, range: Range, body: Vec<Tree>) -> Tree {
+/// A loop like `l` with another name, range and body, which is `role` of it; the body still says `l`
+/// for its iterator.
+pub(super) fn with_body(l: &Loop, role: Role, name: Name, range: Range, body: Vec<Tree>) -> Tree {
     let iterator = Affine::iterator(name.clone());
     let rename = |n: &Name| (*n == l.name).then(|| iterator.clone());
     Tree::of_loop(Loop {
         name,
         range,
         body: body.iter().map(|t| t.substitute(&rename)).collect(),
-        made_by: None,
+        lineage: l.lineage.child(role),
         ..l.clone()
     })
 }
@@ -126,7 +127,7 @@ pub(super) fn over_box(
             name,
             range,
             body: vec![inside],
-            made_by: None,
+            lineage: l.lineage.child(Role::Placed),
             ..(**l).clone()
         })
     })

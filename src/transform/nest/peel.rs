@@ -55,7 +55,7 @@ use super::resolve::{chain, check_positive, check_step, find};
 use crate::analysis::bounds;
 use crate::analysis::implied::simplified;
 use crate::analysis::position::splice;
-use crate::ir::{Affine, Loop, Nest, Range, Tree};
+use crate::ir::{Affine, Loop, Nest, Range, Role, Tree};
 use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
 
 /// `peel(nest, loop, count, end)`.
@@ -156,12 +156,23 @@ pub fn peel(nest: &Nest, reference: &LoopRef, count: i64, end: End) -> Result<Ne
 
 /// The iterations `range` at one end of `l` as a loop of their own.
 pub(super) fn part(names: &mut Names, l: &Loop, range: Range, end: End) -> Result<Tree, Error> {
+    part_as(Role::Peeled, names, l, range, end)
+}
+
+/// The same, with another role.
+pub(super) fn part_as(
+    role: Role,
+    names: &mut Names,
+    l: &Loop,
+    range: Range,
+    end: End,
+) -> Result<Tree, Error> {
     let suffix = match end {
         End::Front => "f",
         End::Back => "b",
     };
     let name = names.derive(&l.name, suffix)?;
-    Ok(names.part(l, name, range))
+    Ok(names.part(l, role, name, range))
 }
 
 /// The two parts of a range, as far as they are known to have iterations; `None` where a part's

@@ -48,7 +48,7 @@ use super::resolve::{chain, check_positive, check_step, find, not_constant};
 use crate::analysis::bounds::Bounds;
 use crate::analysis::position::{Position, splice};
 use crate::analysis::project;
-use crate::ir::{Affine, Loop, Name, Nest, Range, Tree};
+use crate::ir::{Affine, Lineage, Loop, Name, Nest, Range, Role, Tree};
 use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
 
 /// `slabs(nest, outer, loops, factors, size)`.
@@ -157,7 +157,10 @@ pub fn slabs(
         return Err(not_constant(nest, outer));
     };
     let outer = Tree::of_loop(last(&cut, &around).clone());
-    let slabs = Tree::of_loop(Loop::serial(name, slabs, vec![outer]));
+    let slabs = Tree::of_loop(Loop {
+        lineage: Lineage::of(Role::Outer),
+        ..Loop::serial(name, slabs, vec![outer])
+    });
     Ok(nest.with_trees(splice(cut.trees(), &around, vec![slabs])))
 }
 

@@ -32,11 +32,11 @@
 //! Source: index-set splitting, Griebl, Feautrier and Lengauer, Index Set Splitting, 2000.
 
 use super::parts::Names;
-use super::peel::{End, part};
+use super::peel::{End, part_as};
 use super::resolve::{chain, check_step, find};
 use crate::analysis::bounds::is_nonnegative;
 use crate::analysis::position::splice;
-use crate::ir::{Affine, Loop, Nest, Range, Tree, parse_affine};
+use crate::ir::{Affine, Loop, Nest, Range, Role, Tree, parse_affine};
 use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
 
 /// `split_at(nest, loop, index)`.
@@ -45,7 +45,7 @@ pub static SPLIT_AT: Op = Op {
     params: &[
         Param::new("nest", Kind::Nest),
         Param::new("loop", Kind::Loop),
-        Param::new("index", Kind::Text),
+        Param::new("index", Kind::Place),
     ],
     returns: Returns::Nest,
     file: include_str!("split_at.rs"),
@@ -94,7 +94,7 @@ pub fn split_at(nest: &Nest, reference: &LoopRef, at: &Affine) -> Result<Nest, E
                 range,
                 ..(**l).clone()
             }),
-            false => part(&mut Names::of(nest), l, range, End::Back)?,
+            false => part_as(Role::Tail, &mut Names::of(nest), l, range, End::Back)?,
         });
     }
     Ok(nest.with_trees(splice(nest.trees(), &position, trees)))

@@ -112,7 +112,7 @@ use super::parts::{Names, with_body};
 use super::resolve::{chain, check_positive, check_step, find, not_constant};
 use crate::analysis::bounds::{self, Bounds};
 use crate::analysis::position::splice;
-use crate::ir::{Affine, Loop, Name, Nest, Range, Sharing, Tree};
+use crate::ir::{Affine, Loop, Name, Nest, Range, Role, Sharing, Tree};
 use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
 use std::sync::Arc;
 
@@ -250,7 +250,7 @@ pub fn stripmine(nest: &Nest, reference: &LoopRef, factor: i64, tail: Tail) -> R
             if rest > 0 {
                 let name = names.derive(&l.name, "r")?;
                 let start = lower.plus(&count.times(factor));
-                trees.push(names.part(l, name, Range::of_extent(&start, rest)));
+                trees.push(names.part(l, Role::Tail, name, Range::of_extent(&start, rest)));
             }
             trees
         }
@@ -324,7 +324,7 @@ fn blocks(
         sharing: Sharing::default(),
         ..l.clone()
     };
-    let within = with_body(&serial, inner, range, l.body.clone());
+    let within = with_body(&serial, Role::Inner, inner, range, l.body.clone());
     let range = Range {
         lower: vec![Affine::constant(0)],
         upper: vec![count],
@@ -339,6 +339,7 @@ fn blocks(
             chunk: l.sharing.chunk.map(in_blocks),
             threshold: l.sharing.threshold.map(in_blocks),
         },
+        lineage: l.lineage.child(Role::Outer),
         ..Loop::serial(outer, range, vec![within])
     })
 }

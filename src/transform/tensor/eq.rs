@@ -271,7 +271,7 @@ fn infer_target(value: &Expr, to: &[Affine], within: &Domain) -> Result<Shape, E
             lanes: None,
             hints: crate::ir::Hints::default(),
             body: Vec::new(),
-            made_by: None,
+            lineage: crate::ir::Lineage::default(),
         })
         .collect();
     let bounds = Bounds::of_chain(&loops);

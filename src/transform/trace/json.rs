@@ -8,7 +8,7 @@
 
 use super::NoTrace;
 use super::replay::one_step;
-use crate::ir::{Arg, LoopRef, Nest, Path, Step, parse_expr};
+use crate::ir::{Arg, Effects, LoopRef, Nest, Path, Step, parse_expr};
 use crate::transform::OPS;
 use crate::transform::tensor::with_shapes;
 use serde_json::{Map, Value, json};
@@ -89,7 +89,7 @@ fn nest_of(path: &Value) -> Result<Nest, NoTrace> {
         .ok_or_else(|| unreadable("a path is a list of steps", path))?;
     let mut nest = None;
     for (k, step) in steps.iter().enumerate() {
-        nest = Some(one_step(nest, k + 1, &step_of(step)?)?);
+        nest = Some(one_step(nest, k + 1, &Arc::new(step_of(step)?))?);
     }
     nest.ok_or(NoTrace::Unknown)
 }
@@ -143,7 +143,7 @@ fn arg_of(value: &Value) -> Result<Arg, NoTrace> {
         let path = steps
             .map(|s| s.map(Arc::new))
             .try_fold(Path::default(), |path, step| {
-                step.map(|step| path.then(step))
+                step.map(|step| path.then(step, Effects::default()))
             });
         return path.map(Arg::Steps);
     }

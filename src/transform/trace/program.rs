@@ -166,7 +166,7 @@ impl Program {
         Ok(texts.join(", "))
     }
 
-    fn start(&mut self, step: &Step) -> Result<String, NoTrace> {
+    fn start(&mut self, step: &Arc<Step>) -> Result<String, NoTrace> {
         let assignment = match (builds(step), step.args.as_slice()) {
             (true, [Arg::Expr(assignment)]) => assignment,
             (true, [text @ Arg::Word(_)]) => return Ok(format!("{}({})", step.op, text.script())),

@@ -5,7 +5,7 @@ use crate::ir::{Arg, Nest, Path, Step, Taken};
 use crate::transform::nest::build::BUILD;
 use crate::transform::nest::sweep::SWEEP;
 use crate::transform::nest::text::NEST;
-use crate::transform::{ErrorKind, OPS, Op, Value, apply};
+use crate::transform::{ErrorKind, OPS, Op, Value, apply_again};
 use std::sync::Arc;
 
 /// The nest that the steps of `path` make of `base`; steps that build are left out.
@@ -135,7 +135,7 @@ pub(in crate::transform) fn steps_on<'s>(
 pub(in crate::transform) fn one_step(
     nest: Option<Nest>,
     number: usize,
-    step: &Step,
+    step: &Arc<Step>,
 ) -> Result<Nest, NoTrace> {
     let fail = |error: crate::transform::Error| NoTrace::Step {
         number,
@@ -151,7 +151,7 @@ pub(in crate::transform) fn one_step(
         .into_iter()
         .chain(step.args.iter().cloned())
         .collect();
-    match apply(op, &args, step.site.clone()) {
+    match apply_again(op, &args, step) {
         Ok(Value::Nest(nest)) => Ok(nest),
         Ok(Value::Expr(_)) => Err(fail(ErrorKind::Misdeclared.into())),
         Err(error) => Err(fail(error)),

@@ -1,0 +1,327 @@
+//! Lineage: which step made a loop, as what, and of which loops.
+//!
+//! It is how handles follow loops through later steps. A step that changes a loop (its place, its
+//! bounds, its body, its name) keeps its birth; a step that makes loops says what they are to it.
+
+use super::name::Name;
+use super::nest::Nest;
+use super::path::Step;
+use super::tree::{Loop, Tree};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// What a loop is to the step that made it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Nothing in particular.
+    Loop,
+    /// Over the blocks of another loop.
+    Outer,
+    /// Over the iterations of a block.
+    Inner,
+    /// Over the iterations behind the blocks, or behind the index of a split.
+    Tail,
+    /// Over iterations taken off an end.
+    Peeled,
+    /// Like a loop that is there as well, or was.
+    Copy,
+    /// Around a part of what a loop executed.
+    Part,
+    /// Of one iteration or none.
+    Guard,
+    /// In place of several loops, which it goes on.
+    Fused,
+    /// Where another nest, from which it comes, computes what is needed.
+    Placed,
+    /// Fills a buffer.
+    Load,
+    /// Writes a buffer back.
+    Store,
+}
+
+impl Role {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Role::Loop => "loop",
+            Role::Outer => "outer",
+            Role::Inner => "inner",
+            Role::Tail => "tail",
+            Role::Peeled => "peeled",
+            Role::Copy => "copy",
+            Role::Part => "part",
+            Role::Guard => "guard",
+            Role::Fused => "fused",
+            Role::Placed => "placed",
+            Role::Load => "load",
+            Role::Store => "store",
+        }
+    }
+
+    /// Whether the loop goes on those that it was made of, which are then no longer there.
+    fn continues(self) -> bool {
+        matches!(self, Role::Fused | Role::Placed)
+    }
+}
+
+/// How a loop came about.
+#[derive(Clone, Debug)]
+pub struct Birth {
+    /// The step that made it.
+    pub step: Arc<Step>,
+    /// Its name then.
+    pub name: Name,
+    /// What it is to the step.
+    pub role: Role,
+    /// The loops that it was made of.
+    pub of: Vec<Arc<Birth>>,
+}
+
+/// What tells births apart: names are unique after each step.
+type Key = (*const Step, Name);
+
+impl Birth {
+    fn key(&self) -> Key {
+        (Arc::as_ptr(&self.step), self.name.clone())
+    }
+
+    /// Whether both are the birth of one loop.
+    pub fn same(&self, other: &Birth) -> bool {
+        Arc::ptr_eq(&self.step, &other.step) && self.name == other.name
+    }
+
+    /// The step that a reader wants to know of: of a copy, that of the loop copied.
+    pub fn credit(&self) -> &Arc<Step> {
+        match (self.role, self.of.first()) {
+            (Role::Copy | Role::Fused, Some(first)) => first.credit(),
+            _ => &self.step,
+        }
+    }
+
+    /// Whether it goes on a loop, directly or through others.
+    fn continues(&self, other: &Birth) -> bool {
+        let mut open: Vec<&Birth> = vec![self];
+        while let Some(birth) = open.pop() {
+            if birth.same(other) {
+                return true;
+            }
+            if birth.role.continues() {
+                open.extend(birth.of.iter().map(|b| &**b));
+            }
+        }
+        false
+    }
+}
+
+impl Drop for Birth {
+    // Derived code would recurse once per generation.
+    fn drop(&mut self) {
+        let mut open = std::mem::take(&mut self.of);
+        while let Some(birth) = open.pop() {
+            if let Some(mut birth) = Arc::into_inner(birth) {
+                open.append(&mut birth.of);
+            }
+        }
+    }
+}
+
+/// Where a loop comes from. No part of equality.
+#[derive(Clone, Debug)]
+pub enum Lineage {
+    /// The step that makes it is not over yet.
+    New {
+        /// What it is to the step.
+        role: Role,
+        /// The loops that it is made of.
+        of: Vec<Arc<Birth>>,
+    },
+    /// A step made it.
+    Born(Arc<Birth>),
+}
+
+impl Default for Lineage {
+    fn default() -> Lineage {
+        Lineage::of(Role::Loop)
+    }
+}
+
+impl Lineage {
+    /// That of a loop made of no others.
+    pub fn of(role: Role) -> Lineage {
+        let of = Vec::new();
+        Lineage::New { role, of }
+    }
+
+    /// That of a loop made of this one.
+    #[must_use]
+    pub fn child(&self, role: Role) -> Lineage {
+        let of = self.births();
+        Lineage::New { role, of }
+    }
+
+    /// That of the loop in which both are fused.
+    #[must_use]
+    pub fn fused(&self, other: &Lineage) -> Lineage {
+        let mut of = match self {
+            Lineage::New { role, of } if *role == Role::Fused => of.clone(),
+            own => own.births(),
+        };
+        of.extend(other.births());
+        let role = Role::Fused;
+        Lineage::New { role, of }
+    }
+
+    fn births(&self) -> Vec<Arc<Birth>> {
+        match self {
+            Lineage::New { of, .. } => of.clone(),
+            Lineage::Born(birth) => vec![birth.clone()],
+        }
+    }
+}
+
+/// What a step did to loops and local tensors.
+#[derive(Clone, Debug, Default)]
+pub struct Effects {
+    /// The loops that it made, in the order of the text.
+    pub made: Vec<Arc<Birth>>,
+    /// The loops that are no longer there.
+    pub ended: Vec<Arc<Birth>>,
+    /// The local tensors that it made.
+    pub tensors: Vec<Name>,
+    /// The local tensors that are no longer there.
+    pub gone: Vec<Name>,
+}
+
+impl Loop {
+    /// How the loop came about; `None` until its step is over.
+    pub fn birth(&self) -> Option<&Arc<Birth>> {
+        match &self.lineage {
+            Lineage::New { .. } => None,
+            Lineage::Born(birth) => Some(birth),
+        }
+    }
+
+    /// The step that made the loop, or the one that it is a copy of.
+    pub fn made_by(&self) -> Option<&Arc<Step>> {
+        self.birth().map(|birth| birth.credit())
+    }
+}
+
+impl Nest {
+    /// The loop of this birth, whatever it is called now, or the one loop that goes it on.
+    pub fn born(&self, birth: &Birth) -> Option<&Loop> {
+        let loops = self.loops();
+        let born = |l: &Loop, test: &dyn Fn(&Birth) -> bool| l.birth().is_some_and(|b| test(b));
+        let same = loops.iter().find(|(_, l)| born(l, &|b| b.same(birth)));
+        if let Some((_, l)) = same {
+            return Some(l);
+        }
+        let mut next = loops
+            .iter()
+            .filter(|(_, l)| born(l, &|b| b.continues(birth)));
+        match (next.next(), next.next()) {
+            (Some((_, l)), None) => Some(l),
+            _ => None,
+        }
+    }
+}
+
+/// The trees that `step` made, with the birth of each loop that is new, and what the step did to
+/// the loops and local tensors of the nests `before`.
+///
+/// Of several loops of one birth, the one that kept its name keeps it; the others are copies.
+pub(super) fn born(trees: &[Tree], step: &Arc<Step>, before: &[&Nest]) -> (Vec<Tree>, Effects) {
+    let mut known: HashMap<Key, (Arc<Birth>, Vec<Name>)> = HashMap::new();
+    let mut order: Vec<Key> = Vec::new();
+    let mut tensors: Vec<Name> = Vec::new();
+    for nest in before {
+        for (_, l) in nest.loops() {
+            let Some(birth) = l.birth() else { continue };
+            let entry = known.entry(birth.key()).or_insert_with(|| {
+                order.push(birth.key());
+                (birth.clone(), Vec::new())
+            });
+            entry.1.push(l.name.clone());
+        }
+        tensors.extend(nest.locals().iter().filter_map(|t| t.name().cloned()));
+    }
+    let mut counts: HashMap<Key, usize> = HashMap::new();
+    trees.iter().for_each(|tree| count(tree, &mut counts));
+    let is_copy = |l: &Loop, birth: &Birth| {
+        let key = birth.key();
+        let is_old = |(_, names): &(_, Vec<Name>)| names.contains(&l.name);
+        counts.get(&key).is_some_and(|n| *n > 1) && !known.get(&key).is_some_and(is_old)
+    };
+    let trees: Vec<Tree> = trees.iter().map(|t| settled(t, step, &is_copy)).collect();
+
+    let mut effects = Effects::default();
+    let mut alive: HashSet<Key> = HashSet::new();
+    let after = Nest::of_trees(trees);
+    for (_, l) in after.loops() {
+        let Some(birth) = l.birth() else { continue };
+        if alive.insert(birth.key()) && !known.contains_key(&birth.key()) {
+            effects.made.push(birth.clone());
+        }
+    }
+    let ended = order.iter().filter(|key| !alive.contains(key));
+    effects.ended = ended
+        .filter_map(|key| Some(known.get(key)?.0.clone()))
+        .collect();
+    let locals: Vec<Name> = after
+        .locals()
+        .iter()
+        .filter_map(|t| t.name().cloned())
+        .collect();
+    effects.gone = tensors
+        .iter()
+        .filter(|t| !locals.contains(t))
+        .cloned()
+        .collect();
+    effects.tensors = locals
+        .into_iter()
+        .filter(|t| !tensors.contains(t))
+        .collect();
+    (after.trees().to_vec(), effects)
+}
+
+fn count(tree: &Tree, counts: &mut HashMap<Key, usize>) {
+    if let Tree::Loop(l) = tree {
+        if let Some(birth) = l.birth() {
+            *counts.entry(birth.key()).or_default() += 1;
+        }
+        l.body.iter().for_each(|t| count(t, counts));
+    }
+}
+
+fn settled(tree: &Tree, step: &Arc<Step>, is_copy: &dyn Fn(&Loop, &Birth) -> bool) -> Tree {
+    fn is_settled(tree: &Tree, is_copy: &dyn Fn(&Loop, &Birth) -> bool) -> bool {
+        let Tree::Loop(l) = tree else { return true };
+        let own = l.birth().is_some_and(|birth| !is_copy(l, birth));
+        own && l.body.iter().all(|t| is_settled(t, is_copy))
+    }
+    let Tree::Loop(l) = tree else {
+        return tree.clone();
+    };
+    if is_settled(tree, is_copy) {
+        return tree.clone();
+    }
+    let birth = |role, of| {
+        let (step, name) = (step.clone(), l.name.clone());
+        Lineage::Born(Arc::new(Birth {
+            step,
+            name,
+            role,
+            of,
+        }))
+    };
+    let lineage = match &l.lineage {
+        Lineage::New { role, of } => birth(*role, of.clone()),
+        Lineage::Born(old) if is_copy(l, old) => birth(Role::Copy, vec![old.clone()]),
+        Lineage::Born(_) => l.lineage.clone(),
+    };
+    Tree::of_loop(Loop {
+        lineage,
+        body: l.body.iter().map(|t| settled(t, step, is_copy)).collect(),
+        ..(**l).clone()
+    })
+}

@@ -1,0 +1,382 @@
+//! Handles: loops and local tensors as values, which follow them through later steps.
+
+use super::Shown;
+use crate::ir::{Birth, Effects, Name, Nest, Role, Step};
+use crate::script::call::{Call, Function, Parameter};
+use crate::script::fail::Failure;
+use crate::script::operations;
+use crate::script::values::Index;
+use rhai::{Array, Dynamic, Engine, EvalAltResult, NativeCallContext};
+use std::sync::Arc;
+
+/// A loop or a local tensor of a nest, wherever later steps bring it.
+#[derive(Clone, Debug)]
+pub enum Handle {
+    /// A loop.
+    Loop {
+        /// What stays the same.
+        birth: Arc<Birth>,
+        /// Its name where the handle was taken.
+        name: Name,
+    },
+    /// A local tensor.
+    Tensor {
+        /// The step that made it.
+        step: Arc<Step>,
+        /// Its name.
+        name: Name,
+    },
+}
+
+impl Handle {
+    /// The name where the handle was taken.
+    pub fn name(&self) -> &Name {
+        match self {
+            Handle::Loop { name, .. } | Handle::Tensor { name, .. } => name,
+        }
+    }
+
+    /// In a user's words, with its article.
+    pub fn describe(&self) -> String {
+        match self {
+            Handle::Loop { name, .. } => format!("the loop `{name}`"),
+            Handle::Tensor { name, .. } => format!("the local tensor `{name}`"),
+        }
+    }
+
+    /// What it is called in the first of `nests` that has it; otherwise why none has, which follows
+    /// \"is\".
+    ///
+    /// # Errors
+    /// A step ended it, or it belongs to another nest.
+    pub fn find(&self, nests: &[Nest]) -> Result<Name, String> {
+        let found = nests.iter().find_map(|nest| match self {
+            Handle::Loop { birth, .. } => nest.born(birth).map(|l| l.name.clone()),
+            Handle::Tensor { step, name } => {
+                let is_there = nest.locals().iter().any(|t| t.name() == Some(name));
+                (is_there && nest.path().has(step)).then(|| name.clone())
+            }
+        });
+        found.ok_or_else(|| self.why_not(nests))
+    }
+
+    fn why_not(&self, nests: &[Nest]) -> String {
+        let name = self.name();
+        let ended = nests.iter().find_map(|nest| match self {
+            Handle::Loop { birth, .. } => nest.path().ended(birth),
+            Handle::Tensor { step, .. } if nest.path().has(step) => nest.path().gone(name),
+            Handle::Tensor { .. } => None,
+        });
+        let made_by = match self {
+            Handle::Loop { birth, .. } => &birth.step,
+            Handle::Tensor { step, .. } => step,
+        };
+        let Some((step, effects)) = ended else {
+            let step = asked(made_by);
+            return format!("{} of another nest, which {step} made", self.describe());
+        };
+        let became = self.successors(effects);
+        let became = match became.is_empty() {
+            true => String::new(),
+            false => format!(": it became {}", became.join(", ")),
+        };
+        format!("{}, which {} ended{became}", self.describe(), asked(step))
+    }
+
+    fn successors(&self, effects: &Effects) -> Vec<String> {
+        match self {
+            Handle::Loop { birth, .. } => {
+                let made = effects.made.iter();
+                let made = made.filter(|b| b.of.iter().any(|old| old.same(birth)));
+                let made = made.map(|b| format!("`{}` ({})", b.name, b.role.word()));
+                made.collect()
+            }
+            Handle::Tensor { .. } => {
+                let made = effects.tensors.iter();
+                made.map(|name| format!("`{name}`")).collect()
+            }
+        }
+    }
+}
+
+/// A step, and where a script asked for it.
+fn asked(step: &Step) -> String {
+    match &step.site {
+        Some(site) => format!("`{step}` at {site}"),
+        None => format!("`{step}`"),
+    }
+}
+
+impl Shown for Handle {
+    const NAME: &'static str = "handle";
+
+    fn full(&self) -> String {
+        self.name().to_string()
+    }
+
+    fn brief(&self) -> String {
+        self.full()
+    }
+}
+
+/// What the last step made.
+#[derive(Clone, Debug)]
+pub struct Made {
+    step: String,
+    loops: Vec<(Arc<Birth>, Name)>,
+    tensors: Vec<Handle>,
+}
+
+impl Made {
+    fn of(nest: &Nest, all: &[&Effects]) -> Made {
+        let is_new = |birth: &Birth| {
+            let mut made = all.iter().flat_map(|effects| &effects.made);
+            made.any(|b| b.same(birth))
+        };
+        let loops = nest.loops().into_iter().filter_map(|(_, l)| {
+            let birth = l.birth()?;
+            is_new(birth).then(|| (birth.clone(), l.name.clone()))
+        });
+        let locals = nest.locals();
+        let steps = nest.path().steps();
+        let first = steps.len().saturating_sub(all.len());
+        let tensors = all.iter().zip(&steps[first..]).flat_map(|(effects, step)| {
+            let there = |name: &&Name| locals.iter().any(|t| t.name() == Some(*name));
+            let made = effects.tensors.iter().filter(there);
+            made.map(|name| Handle::Tensor {
+                step: step.clone(),
+                name: name.clone(),
+            })
+        });
+        Made {
+            step: steps.last().map(|s| s.to_string()).unwrap_or_default(),
+            loops: loops.collect(),
+            tensors: tensors.collect(),
+        }
+    }
+
+    fn loops(&self, test: impl Fn(&Birth) -> bool) -> Array {
+        let made = self.loops.iter().filter(|(birth, _)| test(birth));
+        let handles = made.map(|(birth, name)| {
+            Dynamic::from(Handle::Loop {
+                birth: birth.clone(),
+                name: name.clone(),
+            })
+        });
+        handles.collect()
+    }
+
+    fn get(&self, word: &str) -> Option<Dynamic> {
+        let one_of = |role: Role| one(self.loops(|b| b.role == role));
+        let all = |role: Role| Dynamic::from_array(self.loops(|b| b.role == role));
+        let buffers = || self.tensors.iter().cloned().map(Dynamic::from).collect();
+        Some(match word {
+            "outer" => one_of(Role::Outer),
+            "inner" => one_of(Role::Inner),
+            "tail" => one_of(Role::Tail),
+            "peeled" => one_of(Role::Peeled),
+            "fused" => one_of(Role::Fused),
+            "buffer" => one(buffers()),
+            "buffers" => Dynamic::from_array(buffers()),
+            "copies" => all(Role::Copy),
+            "parts" => all(Role::Part),
+            "guards" => all(Role::Guard),
+            "placed" => all(Role::Placed),
+            "loads" => all(Role::Load),
+            "stores" => all(Role::Store),
+            "loops" => Dynamic::from_array(self.loops(|_| true)),
+            _ => return None,
+        })
+    }
+}
+
+/// Nothing for none, the only one, or the list.
+fn one(mut handles: Array) -> Dynamic {
+    match handles.len() {
+        0 => Dynamic::UNIT,
+        1 => handles.remove(0),
+        _ => handles.into(),
+    }
+}
+
+impl Shown for Made {
+    const NAME: &'static str = "what a step made";
+
+    fn full(&self) -> String {
+        let loops = self.loops.iter();
+        let loops = loops.map(|(birth, name)| format!("{}: {name}", birth.role.word()));
+        let tensors = self.tensors.iter().map(|t| format!("buffer: {}", t.name()));
+        let all: Vec<String> = tensors.chain(loops).collect();
+        all.join(", ")
+    }
+
+    fn brief(&self) -> String {
+        self.full()
+    }
+}
+
+pub(super) static MADE: Function = Function {
+    name: "made",
+    params: &[Parameter::new("nest")],
+    returns: "what a step made",
+    doc: "\
+What the last step made, as handles.
+
+A handle is a loop or a local tensor as a value. It is accepted wherever a name is, follows its loop
+through later steps, and prints as the name. If a step ends the loop, using the handle is an error
+that names the step.
+
+- `stripmine` makes `outer`, `inner` and, with the tail `\"cut\"`, `tail`; `split_at` makes `tail`.
+- `peel`, `fuse` and `separate` make `peeled`; `fuse`, `fuse_inner` and `fuse_outer` make `fused`,
+  which handles of the loops in it go on to; guards are `guards`.
+- `pack` makes a `buffer` and `loads`, the loops that fill it; `stage` also makes `stores`.
+- `distribute` makes `parts`. The loops of the other nest are `placed` by `compute_at` and
+  `reverse_compute_at`, once for each place.
+- Loops that a step copies along with others are `copies`.
+
+`outer`, `inner`, `tail`, `peeled`, `fused` and `buffer` are one handle, `()` if there is none, and a
+list if there are several; the others are lists, and so is `buffers`. `loops` lists all new loops in
+the order of the text. `m.copy_of(h)` is the loop that was made of the one of the handle `h`.
+
+A call of the library counts as one step.
+
+```rhai
+let A = tensor([40, 50]);
+let B = eq(A, [i, j] -> [j, i]);
+let blocks = build(B).stripmine(\"i\", 8);
+let i = blocks.made();
+let copied = blocks.reorder([i.outer, \"j\", i.inner]).pack(i.outer, A);
+print(copied.vectorize(i.inner).parallelize(i.outer));
+print(copied.made());
+```
+
+```text
+f64 B[50][40], A[40][50]
+parallel for i_o in 0..5
+  local f64 A_pack[8][50]
+  for A_pack_1 in 0..8
+    for A_pack_2 in 0..50
+      A_pack[A_pack_1][A_pack_2] = A[A_pack_1 + 8*i_o][A_pack_2]
+  for j in 0..50
+    vector for i_i in 8*i_o..8*i_o + 8
+      B[j][i_i] = A_pack[i_i - 8*i_o][j]
+buffer: A_pack, load: A_pack_1, load: A_pack_2
+```",
+    call: |call| {
+        let nest = call.nest(0)?;
+        let is_inside = call.site().is_some_and(|site| site.invocation.is_some());
+        let all = match is_inside {
+            true => nest.path().last().map(|(_, effects)| effects).into_iter().collect(),
+            false => nest.path().last_entry(),
+        };
+        Ok(Dynamic::from(Made::of(&nest, &all)))
+    },
+};
+
+pub(super) static HANDLE: Function = Function {
+    name: "handle",
+    params: &[Parameter::new("nest"), Parameter::new("loop")],
+    returns: "handle",
+    doc: "\
+The handle of a loop, by level or by name: see `made`. `h.name` is its name.
+
+```rhai
+let A = tensor([40, 50]);
+let B = eq(A, [i, j] -> [j, i]);
+let j = build(B).handle(\"j\");
+print(build(B).interchange(1, 2).vectorize(2).loops().index_of(j.name));
+```
+
+```text
+0
+```",
+    call: |call| {
+        let nest = call.nest(0)?;
+        let position = operations::position(call, &nest, 1)?;
+        let chain = crate::analysis::position::chain(&nest, &position);
+        let found = chain.last().and_then(|l| {
+            let birth = l.birth()?.clone();
+            let name = l.name.clone();
+            Some(Handle::Loop { birth, name })
+        });
+        let found = found.ok_or_else(|| call.fail(0, "must be made by a step"))?;
+        Ok(Dynamic::from(found))
+    },
+};
+
+const WORDS: &str = "`outer`, `inner`, `tail`, `peeled`, `fused`, `buffer`, `buffers`, `loads`, \
+                     `stores`, `copies`, `parts`, `guards`, `placed` and `loops`";
+
+/// Handles and what steps made as values.
+pub(super) fn register(engine: &mut Engine) {
+    type Fallible = Result<Dynamic, Box<EvalAltResult>>;
+    super::register_shown::<Handle>(engine);
+    super::register_shown::<Made>(engine);
+    engine
+        .register_get("name", |handle: &mut Handle| handle.name().to_string())
+        .register_fn("iter", |handle: &mut Handle| {
+            Index::iterator(handle.name().clone(), false)
+        })
+        .register_fn("==", |a: Handle, b: Handle| same(&a, &b))
+        .register_fn("!=", |a: Handle, b: Handle| !same(&a, &b))
+        .register_fn("==", |a: Handle, b: &str| a.name().as_str() == b)
+        .register_fn("!=", |a: Handle, b: &str| a.name().as_str() != b)
+        .register_fn("==", |a: &str, b: Handle| b.name().as_str() == a)
+        .register_fn("!=", |a: &str, b: Handle| b.name().as_str() != a)
+        .register_fn("==", |a: Index, b: Handle| {
+            a.affine.as_iterator() == Some(b.name())
+        })
+        .register_fn("!=", |a: Index, b: Handle| {
+            a.affine.as_iterator() != Some(b.name())
+        })
+        .register_fn("copy_of", |made: &mut Made, of: Handle| -> Dynamic {
+            let Handle::Loop { birth: old, .. } = &of else {
+                return Dynamic::UNIT;
+            };
+            one(made.loops(|birth| birth.of.iter().any(|b| b.same(old))))
+        })
+        .register_indexer_get(
+            |context: NativeCallContext, made: &mut Made, word: &str| -> Fallible {
+                made.get(word).ok_or_else(|| {
+                    let message = format!("no step makes a `{word}`");
+                    let failure = Failure::new(message).help(format!(
+                        "steps make {WORDS}; `{}` made {}",
+                        made.step,
+                        made.full()
+                    ));
+                    failure.raise(context.call_position())
+                })
+            },
+        );
+}
+
+/// Whether both are of one loop or one tensor.
+fn same(a: &Handle, b: &Handle) -> bool {
+    match (a, b) {
+        (Handle::Loop { birth: a, .. }, Handle::Loop { birth: b, .. }) => a.same(b),
+        (Handle::Tensor { step: a, name: x }, Handle::Tensor { step: b, name: y }) => {
+            Arc::ptr_eq(a, b) && x == y
+        }
+        _ => false,
+    }
+}
+
+/// The name that a handle has in the nests among the arguments of a call; `k` is the argument that
+/// it is, or is in.
+pub fn found(call: &Call, k: usize, handle: &Handle) -> Result<Name, Failure> {
+    let values = (0..call.count()).filter_map(|k| call.value(k));
+    let nests = values.flat_map(|value| match value.as_array_ref() {
+        Ok(list) => list
+            .iter()
+            .filter_map(|v| v.clone().try_cast::<Nest>())
+            .collect(),
+        Err(_) => value
+            .clone()
+            .try_cast::<Nest>()
+            .into_iter()
+            .collect::<Vec<Nest>>(),
+    });
+    let nests: Vec<Nest> = nests.collect();
+    let found = handle.find(&nests);
+    found.map_err(|why| call.fail(k, &format!("is {why}")))
+}
