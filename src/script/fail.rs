@@ -23,6 +23,8 @@ struct Data {
     said: Option<(String, String)>,
     /// Whether the function that raised it says that its caller is wrong.
     of_caller: bool,
+    /// Whether it is about this nest, and the call itself is right.
+    refusal: bool,
     notes: Vec<String>,
     help: Option<String>,
     /// A name that may be misspelt.
@@ -120,6 +122,7 @@ impl Failure {
             argument: None,
             said: None,
             of_caller: false,
+            refusal: false,
             notes: Vec::new(),
             help: None,
             misspelt: None,
@@ -167,6 +170,20 @@ impl Failure {
     #[must_use]
     pub fn of_caller(self) -> Failure {
         self.with(|data| data.of_caller = true)
+    }
+
+    /// Says that the call is right, and would be possible on another nest.
+    #[must_use]
+    pub fn refusal(self) -> Failure {
+        self.with(|data| data.refusal = true)
+    }
+
+    /// Whether the call would be possible on another nest.
+    pub fn is_refusal(&self) -> bool {
+        match &self.0.cause {
+            Cause::Operation(error) => error.kind.class() == transform::Class::Refusal,
+            _ => self.0.refusal,
+        }
     }
 
     /// Adds a note.

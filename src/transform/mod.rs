@@ -82,6 +82,7 @@ pub static OPS: &[&Op] = &[
     &nest::sweep::SWEEP,
     &nest::text::NEST,
     &nest::repeat::REPEAT,
+    &nest::rename::RENAME,
     &nest::stripmine::STRIPMINE,
     &nest::interchange::INTERCHANGE,
     &nest::reorder::REORDER,

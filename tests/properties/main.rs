@@ -101,12 +101,32 @@ fn advance(
         let before = nest.to_string();
         if let Ok(after) = step(&nest, chosen) {
             check(&after)?;
+            check_births(&nest, &after)?;
             prop_assert_eq!(before, nest.to_string(), "an argument was changed");
             nest = after;
             taken += 1;
         }
     }
     Ok(nest)
+}
+
+/// Handles of loops are told apart, and each is followed to a loop or to the step that ended it.
+fn check_births(before: &Nest, after: &Nest) -> Result<(), TestCaseError> {
+    let loops = after.loops();
+    for (k, (_, l)) in loops.iter().enumerate() {
+        let birth = l.birth().expect("a step made it");
+        prop_assert!(after.path().has(&birth.step), "{}", l.name);
+        let alone = loops[..k]
+            .iter()
+            .all(|(_, other)| !other.birth().expect("likewise").same(birth));
+        prop_assert!(alone, "{} is twice in\n{}", l.name, reproduction(after));
+    }
+    for (_, l) in before.loops() {
+        let birth = l.birth().expect("a step made it");
+        let is_known = after.born(birth).is_some() || after.path().ended(birth).is_some();
+        prop_assert!(is_known, "{} is lost in\n{}", l.name, reproduction(after));
+    }
+    Ok(())
 }
 
 fn check_text(nest: &Nest) -> Result<(), TestCaseError> {

@@ -1,6 +1,6 @@
 //! Random steps.
 //!
-//! Legality is proved nowhere yet but for parallel and vector loops, so sequences are legal by
+//! Only parallel and vector loops are proved here, so that sequences have to be legal by
 //! construction: programs are such that any order of the iterations of one statement computes the
 //! same, and moves that bring loops together are left out where one statement reads what another
 //! one writes. All other moves keep the order of statements in an iteration, and consumers read
@@ -25,6 +25,7 @@ use teml::transform::nest::panels::PANELS;
 use teml::transform::nest::peel::PEEL;
 use teml::transform::nest::place_init::PLACE_INIT;
 use teml::transform::nest::prefetch::PREFETCH;
+use teml::transform::nest::rename::RENAME;
 use teml::transform::nest::reorder::REORDER;
 use teml::transform::nest::reverse::REVERSE;
 use teml::transform::nest::rfactor::RFACTOR;
@@ -47,6 +48,7 @@ pub enum Move {
     Stripmine(usize, i64, &'static str),
     Interchange(usize, usize),
     Reorder(Vec<usize>),
+    Rename(usize),
     Reverse(usize),
     Shift(usize, i64),
     Skew(usize, usize, i64),
@@ -111,6 +113,7 @@ pub fn moves(count: impl Into<prop::collection::SizeRange>) -> impl Strategy<Val
         3 => (l.clone(), 1..6i64, tail).prop_map(|(l, f, t)| Move::Stripmine(l, f, t)),
         2 => (l.clone(), l.clone()).prop_map(|(a, b)| Move::Interchange(a, b)),
         2 => order.prop_map(Move::Reorder),
+        1 => l.clone().prop_map(Move::Rename),
         2 => l.clone().prop_map(Move::Reverse),
         1 => (l.clone(), -3..4i64).prop_map(|(l, by)| Move::Shift(l, by)),
         2 => (l.clone(), l.clone(), -2..3i64).prop_map(|(a, b, by)| Move::Skew(a, b, by)),
@@ -281,6 +284,7 @@ pub fn step(nest: &Nest, chosen: &Move) -> Result<Nest, Error> {
             let order = order.iter().map(|l| reference(*l)).collect();
             call(nest, &REORDER, [Arg::Loops(order)])
         }
+        Move::Rename(l) => call(nest, &RENAME, [pick(l)]),
         Move::Reverse(l) => call(nest, &REVERSE, [pick(l)]),
         Move::Shift(l, amount) => call(nest, &SHIFT, [pick(l), int(amount)]),
         Move::Skew(inner, outer, by) => call(nest, &SKEW, [pick(inner), pick(outer), int(by)]),

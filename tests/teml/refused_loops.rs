@@ -9,6 +9,7 @@ use teml::ir::{Affine, NameError, Nest};
 use teml::transform::nest::distribute::DISTRIBUTE;
 use teml::transform::nest::fuse::FUSE;
 use teml::transform::nest::peel::PEEL;
+use teml::transform::nest::rename::RENAME;
 use teml::transform::nest::reorder::REORDER;
 use teml::transform::nest::repeat::REPEAT;
 use teml::transform::nest::reverse::REVERSE;
@@ -157,6 +158,15 @@ fn block_cases() -> Vec<Case> {
             &REPEAT,
             on(&nest, [word("t"), Arg::Int(0)]),
             not_positive("steps", 0),
+        )
+        .at(2),
+        Case::new(&RENAME, on(&copies, [named("i"), word("j")]), clash("j"))
+            .at(2)
+            .because_of(&["j", "i"]),
+        Case::new(
+            &RENAME,
+            on(&nest, [named("i"), word("for")]),
+            ErrorKind::Name(NameError::Keyword("for".to_owned())),
         )
         .at(2),
         Case::new(&REPEAT, on(&nest, [word("i"), Arg::Int(2)]), clash("i"))

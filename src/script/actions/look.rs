@@ -82,7 +82,7 @@ pub(super) static ITERATORS: Function = Function {
     returns: "list",
     doc: "\
 The iterators of a tensor expression, in order of appearance. A tensor, an assignment, and a
-virtual tensor without iterators have none.
+virtual tensor without iterators have none. Those of an index expression likewise.
 
 With a number: as many fresh iterators, as in TeML §4.2, for operations that name none. `build`
 gives them readable names.",
@@ -96,6 +96,13 @@ gives them readable names.",
                 Vec::new()
             };
             return Ok(names.into_iter().map(iterator).collect::<Array>().into());
+        }
+        if let Ok(index) = call.get::<values::Index>(0, "")
+            && !index.undeclared
+        {
+            let terms = index.affine.terms().iter();
+            let names = terms.map(|(name, _)| iterator(name.clone()));
+            return Ok(names.collect::<Array>().into());
         }
         let count: i64 = call.get(0, "a tensor expression or a number")?;
         if !(0..=64).contains(&count) {

@@ -49,7 +49,7 @@ Options have Pluto's names and the defaults of its code:
                 Ok(name) => nest.labelled(name),
                 Err(_) => nest,
             })),
-            Err(error) => Err(call.refuse(&error.to_string()).argument(0)),
+            Err(error) => Err(call.refuse(&error.to_string()).argument(0).refusal()),
         }
     },
 };

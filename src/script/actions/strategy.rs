@@ -1,9 +1,8 @@
 //! What strategies of the library are made from.
 
-use crate::ir::{Loop, Nest, Tree};
+use crate::ir::{Loop, Name, Nest, Tree};
 use crate::script::call::{Function, Parameter};
-use crate::script::fail::{Cause, Failure};
-use crate::transform::Class;
+use crate::script::fail::Failure;
 use rhai::{Array, Dynamic, EvalAltResult, FnPtr};
 
 pub(super) static FIND_LOOPS: Function = Function {
@@ -12,8 +11,8 @@ pub(super) static FIND_LOOPS: Function = Function {
     returns: "list",
     doc: "\
 The names of the loops of a nest, in the order in which they are printed: all loops, only the
-`\"innermost\"` ones, which contain no loop, or only the `\"outermost\"` ones, which are inside
-none.",
+`\"innermost\"` ones, which contain no loop, only the `\"outermost\"` ones, which are inside
+none, or only the `\"suffixed\"` ones, whose names steps may derive from those of other loops.",
     call: |call| {
         let nest: Nest = call.nest(0)?;
         let which = if call.count() == 2 {
@@ -25,10 +24,24 @@ none.",
             "all" => |_, _| true,
             "innermost" => |_, l| !l.body.iter().any(|t| matches!(t, Tree::Loop(_))),
             "outermost" => |outer, _| outer.is_empty(),
-            _ => return Err(call.expected(1, "\"all\", \"innermost\" or \"outermost\"")),
+            "suffixed" => |_, _| true,
+            _ => {
+                let words = "\"all\", \"innermost\", \"outermost\" or \"suffixed\"";
+                return Err(call.expected(1, words));
+            }
         };
         let loops = nest.loops();
-        let found = loops.iter().filter(|(outer, l)| wanted(outer, l));
+        let is_suffixed = |name: &Name| {
+            let mut others = loops.iter().map(|(_, l)| l.name.as_str());
+            others.any(|other| {
+                let suffix = name.as_str().strip_prefix(other);
+                suffix.is_some_and(|suffix| suffix.starts_with('_'))
+            })
+        };
+        let is_asked = |l: &Loop| which != "suffixed" || is_suffixed(&l.name);
+        let found = loops
+            .iter()
+            .filter(|(outer, l)| wanted(outer, l) && is_asked(l));
         let names: Array = found
             .map(|(_, l)| Dynamic::from(l.name.to_string()))
             .collect();
@@ -41,13 +54,14 @@ pub(super) static UNLESS_REFUSED: Function = Function {
     params: &[Parameter::new("step"), Parameter::new("nest")],
     returns: "nest",
     doc: "\
-The result of a step on a nest, or `()` if an operation in it refuses this nest.
+The result of a step on a nest or a list of nests, or `()` if an operation in it refuses it.
 
 A refusal means that the operation is possible on another nest. Mistakes in calls and
 limitations of the tool are not refusals: they end the script.",
     call: |call| {
         let step: FnPtr = call.get(0, "a step, which is a function from nest to nest")?;
-        let nest = Dynamic::from(call.nest(1)?);
+        call.nests(1)?;
+        let nest = call.value(1).unwrap_or(Dynamic::UNIT);
         match step.call_raw(call.context(), None, [nest]) {
             Ok(result) => Ok(result),
             Err(error) if is_refusal(&error) => Ok(Dynamic::UNIT),
@@ -62,10 +76,7 @@ fn is_refusal(error: &EvalAltResult) -> bool {
         EvalAltResult::ErrorInModule(_, inner, _) => is_refusal(inner),
         EvalAltResult::ErrorRuntime(value, _) => {
             let failure = value.read_lock::<Failure>();
-            failure.is_some_and(|failure| match failure.cause() {
-                Cause::Operation(error) => error.kind.class() == Class::Refusal,
-                _ => false,
-            })
+            failure.is_some_and(|failure| failure.is_refusal())
         }
         _ => false,
     }

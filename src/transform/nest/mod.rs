@@ -27,6 +27,7 @@ mod place_inits;
 pub mod prefetch;
 pub mod producer;
 pub mod reduce_cache_miss;
+pub mod rename;
 pub mod reorder;
 pub mod repeat;
 mod resolve;

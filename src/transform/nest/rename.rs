@@ -1,0 +1,86 @@
+//! `rename` gives a loop another name.
+//!
+//! ```rhai
+//! let A = tensor([10]);
+//! let B = eq(A, [i] -> [i]);
+//! print(build(B).rename("i", "row"));
+//! ```
+//!
+//! ```text
+//! f64 B[10], A[10]
+//! for row in 0..10
+//!   B[row] = A[row]
+//! ```
+//!
+//! Steps derive the names of new loops: `stripmine` refuses to split `j` where another loop is named
+//! `j_o`. Without a name, the loop gets the first of `l1`, `l2` … that is free, and from which the
+//! name of no loop is derived.
+//!
+//! Always legal: names have no meaning.
+//!
+//! Refuses: a name that is in use; a text that is not a name.
+//!
+//! Source: Exo's scheduling operation of that kind.
+
+use super::resolve::{chain, find};
+use crate::analysis::position::splice;
+use crate::ir::{Name, Nest, Tree};
+use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
+
+/// `rename(nest, loop, name?)`.
+pub static RENAME: Op = Op {
+    name: "rename",
+    params: &[
+        Param::new("nest", Kind::Nest),
+        Param::new("loop", Kind::Loop),
+        Param::optional("name", Kind::Text),
+    ],
+    returns: Returns::Nest,
+    file: include_str!("rename.rs"),
+    call: |args| match args {
+        [Arg::Nest(nest), Arg::Loop(l)] => rename(nest, l, free(nest)?).map(Value::Nest),
+        [Arg::Nest(nest), Arg::Loop(l), Arg::Word(name)] => {
+            let name =
+                Name::new(name).map_err(|e| Error::from(ErrorKind::from(e)).at_argument(2))?;
+            rename(nest, l, name).map(Value::Nest)
+        }
+        _ => Err(ErrorKind::Misdeclared.into()),
+    },
+};
+
+/// The nest with a loop called `name`.
+///
+/// # Errors
+/// As the header says.
+pub fn rename(nest: &Nest, reference: &LoopRef, name: Name) -> Result<Nest, Error> {
+    let position = find(nest, reference, 1)?;
+    let old = chain(nest, &position)[position.len() - 1].name.clone();
+    if old == name {
+        return Ok(nest.clone());
+    }
+    if nest.has_loop(&name) || nest.beside().contains(&name) {
+        let kind = ErrorKind::NameClash { name: name.clone() };
+        return Err(Error::from(kind).at_argument(2).on(nest, [name, old]));
+    }
+    let tree = Tree::Loop(chain(nest, &position)[position.len() - 1].clone());
+    let renamed = tree.rename_loops(&|n| (*n == old).then(|| name.clone()));
+    Ok(nest.with_trees(splice(nest.trees(), &position, vec![renamed])))
+}
+
+fn free(nest: &Nest) -> Result<Name, Error> {
+    let loops = nest.loops();
+    let taken = loops.iter().map(|(_, l)| &l.name);
+    let taken = taken.chain(nest.context().iter().map(|l| &l.name));
+    let taken: Vec<&Name> = taken.chain(nest.beside()).collect();
+    let mut number = 1;
+    loop {
+        let text = format!("l{number}");
+        if !taken
+            .iter()
+            .any(|name| name.as_str().split('_').next() == Some(&text))
+        {
+            return Name::new(&text).map_err(|e| ErrorKind::from(e).into());
+        }
+        number += 1;
+    }
+}
