@@ -135,13 +135,13 @@ fn handles_that_ended_say_which_step_ended_them() {
     assert_eq!(
         message(steps, "plan.vectorize(j)"),
         "error: vectorize: argument 2 `loop` is the loop `j`, which `stripmine(\"j\", 8)` at \
-         line 6 ended: it became `j_o` (outer) and `j_i` (inner)"
+         <line 1>:6 ended: it became `j_o` (outer) and `j_i` (inner)"
     );
     let steps = "let k = naive.stripmine(\"k\", 4).made(); let plan = naive.stripmine(\"k\", 4).unroll(\"k_i\");";
     assert_eq!(
         message(steps, "plan.vectorize(k.inner)"),
         "error: vectorize: argument 2 `loop` is the loop `k_i` of another nest, which \
-         `stripmine(\"k\", 4)` at line 6 made"
+         `stripmine(\"k\", 4)` at <line 1>:6 made"
     );
     let steps = "
         let staged = naive.stage(\"i\", C);
@@ -150,7 +150,7 @@ fn handles_that_ended_say_which_step_ended_them() {
     assert_eq!(
         message(steps, "plan.panels(tile, 1, 8)"),
         "error: panels: argument 2 `tensor` is the local tensor `C_tile`, which `unroll(\"i\")` at \
-         line 8 ended"
+         <line 1>:9 ended"
     );
 }
 

@@ -116,6 +116,8 @@ pub fn type_in_words(name: &str) -> String {
         "error" => "an error",
         "numbers" => "an array of numbers",
         "random numbers" => "random numbers",
+        "handle" => "a handle",
+        "handles" => "the handles of a step",
         "move" => "a move",
         "moves" => "a list of moves",
         "path" => "a path",

@@ -77,7 +77,7 @@ fn as_kind(call: &Call, nest: &Nest) -> Result<Dynamic, Failure> {
         "triangle" => computation::triangle(nest).map(|t| triangle(nest, &t)),
         _ => return Err(call.expected(1, KINDS)),
     };
-    let mut map = found.map_err(|why| call.fail(0, &why.to_string()))?;
+    let mut map = found.map_err(|why| call.fail(0, &why.to_string()).refusal())?;
     map.insert("kind".into(), kind.into());
     Ok(map.into())
 }

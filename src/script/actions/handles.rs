@@ -76,9 +76,10 @@ impl Handle {
             return format!("{} of another nest, which {step} made", self.describe());
         };
         let became = self.successors(effects);
-        let became = match became.is_empty() {
-            true => String::new(),
-            false => format!(": it became {}", became.join(", ")),
+        let became = match became.as_slice() {
+            [] => String::new(),
+            [one] => format!(": it became {one}"),
+            [all @ .., last] => format!(": it became {} and {last}", all.join(", ")),
         };
         format!("{}, which {} ended{became}", self.describe(), asked(step))
     }
@@ -200,7 +201,7 @@ fn one(mut handles: Array) -> Dynamic {
 }
 
 impl Shown for Made {
-    const NAME: &'static str = "what a step made";
+    const NAME: &'static str = "handles";
 
     fn full(&self) -> String {
         let loops = self.loops.iter();
@@ -218,9 +219,9 @@ impl Shown for Made {
 pub(super) static MADE: Function = Function {
     name: "made",
     params: &[Parameter::new("nest")],
-    returns: "what a step made",
+    returns: "handles",
     doc: "\
-What the last step made, as handles.
+The loops and buffers that the last step made, as handles.
 
 A handle is a loop or a local tensor as a value. It is accepted wherever a name is, follows its loop
 through later steps, and prints as the name. If a step ends the loop, using the handle is an error

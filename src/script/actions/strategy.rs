@@ -35,7 +35,8 @@ none, or only the `\"suffixed\"` ones, whose names steps may derive from those o
             let mut others = loops.iter().map(|(_, l)| l.name.as_str());
             others.any(|other| {
                 let suffix = name.as_str().strip_prefix(other);
-                suffix.is_some_and(|suffix| suffix.starts_with('_'))
+                let suffix = suffix.and_then(|suffix| suffix.strip_prefix('_'));
+                suffix.is_some_and(|suffix| suffix.starts_with(|c: char| c.is_ascii_alphabetic()))
             })
         };
         let is_asked = |l: &Loop| which != "suffixed" || is_suffixed(&l.name);
