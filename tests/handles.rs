@@ -150,7 +150,7 @@ fn handles_that_ended_say_which_step_ended_them() {
     assert_eq!(
         message(steps, "plan.panels(tile, 1, 8)"),
         "error: panels: argument 2 `tensor` is the local tensor `C_tile`, which `unroll(\"i\")` at \
-         <line 1>:9 ended"
+         <line 1>:9 ended: it became `C_tile_u0`, `C_tile_u1`, `C_tile_u2`, `C_tile_u3` and 60 more"
     );
 }
 

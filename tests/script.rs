@@ -606,7 +606,7 @@ fn accesses_say_which_loops_move_them() {
         for a in accesses(build(B)) { print(`${a.tensor} ${a.loops} ${a.index} ${a.bytes} ${a.write}`); }";
     assert_eq!(
         printed(script),
-        "B [[\"i\"], [\"j\"]] [\"i\", \"j\"] 4 true\nA [[\"i\"], [\"j\"]] [\"i\", \"j\"] 4 false\n\
-         x [[\"i\", \"j\"]] [\"i + j\"] 4 false\n"
+        "B [[\"i\"], [\"j\"]] [i, j] 4 true\nA [[\"i\"], [\"j\"]] [i, j] 4 false\n\
+         x [[\"i\", \"j\"]] [i + j] 4 false\n"
     );
 }

@@ -238,7 +238,7 @@ fn trees() -> impl Strategy<Value = Tree> {
                 lanes: hints.0.filter(|_| vector),
                 hints: hints.1,
                 body,
-                made_by: None,
+                lineage: teml::ir::Lineage::default(),
             })
         })
     })

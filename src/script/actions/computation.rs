@@ -77,7 +77,14 @@ fn as_kind(call: &Call, nest: &Nest) -> Result<Dynamic, Failure> {
         "triangle" => computation::triangle(nest).map(|t| triangle(nest, &t)),
         _ => return Err(call.expected(1, KINDS)),
     };
-    let mut map = found.map_err(|why| call.fail(0, &why.to_string()).refusal())?;
+    let mut map = found.map_err(|why| {
+        let failure = call.fail(0, &why.to_string()).refusal();
+        match kind.as_str() {
+            "product" => failure.help("`schedules::reduction` schedules other sums"),
+            "triangle" => failure.help("`schedules::gemm` schedules whole matrices"),
+            _ => failure,
+        }
+    })?;
     map.insert("kind".into(), kind.into());
     Ok(map.into())
 }

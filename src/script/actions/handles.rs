@@ -76,8 +76,14 @@ impl Handle {
             return format!("{} of another nest, which {step} made", self.describe());
         };
         let became = self.successors(effects);
+        const SHOWN: usize = 4;
         let became = match became.as_slice() {
             [] => String::new(),
+            [first @ .., _] if first.len() >= SHOWN => format!(
+                ": it became {} and {} more",
+                became[..SHOWN].join(", "),
+                became.len() - SHOWN
+            ),
             [one] => format!(": it became {one}"),
             [all @ .., last] => format!(": it became {} and {last}", all.join(", ")),
         };
