@@ -32,6 +32,15 @@ const KERNELS: &[&str] = &[
      let Z = eq(vsum(vmul(A, x, [[$0, $1], [$1]]), [$1]), [$0]);",
     "let A = tensor([50, 60]); let x = tensor([50]);
      let Z = eq(vsum(vmul(A, x, [[$0, $1], [$0]]), [$0]), [$1]);",
+    "let A = tensor([20, 21, 22]); let B = tensor([22, 19]); let C = tensor([21, 19]);
+     let Z = eq(vsum(vmul(vmul(A, B, [[$0, $2, $3], [$3, $1]]), C, [(), [$2, $1]]), [$2, $3]), [$0, $1]);",
+    "let A = tensor([7, 30]); let B = tensor([5, 7, 30]);
+     let Z = eq(vsum(vmul(A, B, [[$3, $2], [$0, $3, $1]]), [$3]), [$0, $2, $1]);",
+    "let A = tensor([60, 72]); let W = tensor([3, 3]);
+     let Z = eq(vsum(vmul(A, W, [[$0 + $2, $1 + $3], [$2, $3]]), [$2, $3]), [$0, $1]);",
+    "let A = tensor([96, 50]); let C = tensor([96, 96]);
+     let Z = @C: eq(vadd(C, vsum(vmul(A, A, [[$0, $2], [$1, $2]]), [$2]), [[$0, $1], ()]), [$0, $1],
+         #{$1: 0..$0 + 1});",
 ];
 
 /// Names of which some begin or end as others do.
@@ -86,4 +95,24 @@ proptest! {
             prop_assert_eq!(plan(kernel, NAMES), plan(kernel, &names), "{}", kernel);
         }
     }
+}
+
+/// Steps on `j` make a loop `j_o`: schedules rename a loop that has the name already.
+#[test]
+fn names_that_steps_derive_do_not_matter() {
+    let plan = |terms: &str| {
+        let script = KERNELS[0]
+            .replace("$2", terms)
+            .replace("$0", "i")
+            .replace("$1", "j");
+        let options = "#{threads: 1, l1: 64, mc: 16, nc: 32, kc: 16}";
+        let gemm = string(
+            &script,
+            &format!("schedules::gemm(build(Z), {options}).to_string()"),
+        );
+        let any = string(&script, "schedules::optimize(build(Z)).to_string()");
+        [gemm, any]
+    };
+    assert_eq!(plan("j_o"), plan("l1"));
+    assert_eq!(plan("i_i"), plan("l1"));
 }
