@@ -395,7 +395,7 @@ fn rows_are_chosen_where_nothing_else_is_needed() {
 fn threads_share_products_in_place() {
     let declared = "let A = tensor([41, 17]); let B = tensor([17, 43]);
          let C = contract(A, B, [2, 1]);";
-    let options = "#{lanes: 2, threads: 2, l2: 65536}";
+    let options = "#{lanes: 2, threads: 2, l2: 65536, region: 1000}";
     let shown = nest(declared, &format!("schedules::gemm(build(C), {options})")).to_string();
     assert!(shown.contains("parallel"), "{shown}");
     assert!(!shown.contains("_pack"), "{shown}");
@@ -428,7 +428,7 @@ fn threads_share_the_tiles_of_few_batches() {
             "let A = tensor([{batches}, 17, 9]); let B = tensor([{batches}, 9, 43]);
              let C = einsum(\"bik,bkj->bij\", A, B);"
         );
-        let schedule = "schedules::small_gemm(build(C), #{lanes: 2, threads: 2})";
+        let schedule = "schedules::small_gemm(build(C), #{lanes: 2, threads: 2, region: 500})";
         let shown = nest(&declared, schedule).to_string();
         assert!(shown.contains(shared), "{shown}");
         computes(&declared, schedule);
