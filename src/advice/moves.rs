@@ -2,7 +2,7 @@
 
 use super::candidates::Candidates;
 use crate::ir::{Arg, Loop, Name, Nest, Site};
-use crate::legality::{Judge, Reductions, Undecided, together};
+use crate::legality::{Judge, Reductions, Undecided, together, within};
 use crate::transform::{Error, ErrorKind, Op, Value, apply};
 use std::sync::Arc;
 
@@ -54,6 +54,10 @@ impl Move {
     }
 }
 
+/// How much the proofs of the moves at all loops may take of the polyhedral library: somebody waits
+/// for them. Those at one loop have the limit of a single proof.
+const OF_ALL_LOOPS: u64 = 1_000_000;
+
 /// The moves that are legal now, at all loops or at one, which is quicker. Where proofs take long,
 /// some candidates are left undecided.
 ///
@@ -73,12 +77,17 @@ pub fn moves(nest: &Nest, at: Option<&Name>, reductions: Reductions) -> Result<M
     let loops = nest.loops();
     let mut list: Vec<Move> = Vec::new();
     let asked = |l: &Loop| at.is_none_or(|name| l.name == *name);
-    // One limit for all: each proof may take seconds, and nests have hundreds of candidates.
-    together(&mut || {
+    let mut ask = || {
         for (outer, l) in loops.iter().filter(|(_, l)| asked(l)) {
             list.extend(candidates.at(outer, l));
         }
-    });
+    };
+    // One limit for all: each proof may take seconds, and nests have hundreds of candidates.
+    match at {
+        Some(_) => together(&mut ask),
+        // Without the polyhedral library nothing takes long.
+        None => within(OF_ALL_LOOPS, &mut ask).unwrap_or_else(&mut ask),
+    }
     Ok(Moves {
         undecided: candidates.undecided,
         nest: nest.clone(),

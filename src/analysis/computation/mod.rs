@@ -2,7 +2,7 @@
 //! stencil, elements, another sum, or a recurrence.
 //!
 //! Answers depend on the structure alone: renamed iterators and tensors give the same roles.
-//! [`computation`] describes a nest by the first of these that fits; [`product`] and the others
+//! [`computation`] describes a nest by the first of these that fits; [`product()`] and the others
 //! answer for one of them, and say what is missing otherwise.
 
 mod assignment;

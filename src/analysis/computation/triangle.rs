@@ -1,4 +1,4 @@
-//! Triangles of products: C[i][j] += Σ A[i][k] B[j][k] for j ≤ i, or for j ≥ i.
+//! Triangles of products: `C[i][j] += Σ A[i][k] B[j][k]` for j ≤ i, or for j ≥ i.
 
 use super::Unlike;
 use super::assignment::accesses;
