@@ -33,7 +33,7 @@ impl Dialog {
 
     fn of(command: Command) -> Dialog {
         let mut session = Session::spawn(command).unwrap();
-        session.set_expect_timeout(Some(Duration::from_secs(60)));
+        session.set_expect_timeout(Some(Duration::from_secs(300)));
         // Wide enough that no line of a test wraps.
         session.get_process_mut().set_window_size(160, 50).unwrap();
         Dialog(session)
@@ -254,7 +254,7 @@ fn colors_are_for_terminals_that_have_some() {
         let mut plain = command(directory.path());
         plain.env_remove("NO_COLOR").env(name, value);
         let mut session = Session::spawn(plain).unwrap();
-        session.set_expect_timeout(Some(Duration::from_secs(60)));
+        session.set_expect_timeout(Some(Duration::from_secs(300)));
         session
             .send(format!("{TENSORS}\r{NAIVE}\rnaive\r:quit\r"))
             .unwrap();
