@@ -234,7 +234,7 @@ fn options_of_the_bench_are_those_it_has() {
 }
 
 #[test]
-fn readers_know_where_the_baseline_is_slower_than_pluto() {
+fn readers_know_what_the_baselines_are() {
     let mut repl = Command::new(env!("CARGO_BIN_EXE_teml"))
         .arg("repl")
         .stdin(Stdio::piped())
@@ -247,13 +247,10 @@ fn readers_know_where_the_baseline_is_slower_than_pluto() {
     let help = succeeds(&repl.wait_with_output().unwrap());
     for text in [help, page("README.md"), page("benches/README.md")] {
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(
-            text.to_lowercase().contains("partially fused bands"),
-            "{text}"
-        );
-        assert!(text.contains("Pluto's own code"), "{text}");
         for reason in [
-            "(2mm, 3mm)",
+            "pluto_c",
+            "plain loops with the pragmas that pluto emits",
+            "pluto's own c",
             "deriche",
             "guards stay in the innermost loops",
         ] {

@@ -1,16 +1,16 @@
 //! What becomes of the loops of a schedule: tiles, the order within them, threads and vectors.
 
 use super::error::NoSchedule;
+use super::leaves::Leaf;
 use super::options::Options;
 use super::problem::Problem;
-use super::schedule::{Band, Level, Schedule};
+use super::schedule::{Level, Schedule};
 use super::vector::Strides;
 use super::work::{Work, named};
 use crate::ir::{Affine, Arg, Name};
 use crate::transform::Class;
 use crate::transform::nest::mode::{PARALLELIZE, VECTORIZE};
 use crate::transform::nest::separate::SEPARATE;
-use crate::transform::nest::skew::SKEW;
 use crate::transform::nest::stripmine::STRIPMINE;
 
 /// Finishes the loops of a schedule, all of which the nest has.
@@ -21,14 +21,30 @@ pub(super) struct Finish<'a> {
     pub(super) options: &'a Options,
 }
 
+/// What is known of the loops around.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Around {
+    /// One of them is parallel.
+    pub(super) threads: bool,
+    /// Some of them are tiled.
+    pub(super) tiled: bool,
+}
+
 /// Bands of loops, with nothing beside any of them but the innermost one's body.
 #[derive(Clone)]
 pub(super) struct Chain {
     pub(super) bands: Vec<Vec<One>>,
     /// The order in which the loops stand.
     pub(super) now: Vec<Name>,
+    /// How many statements share all of them.
+    pub(super) statements: usize,
     /// Whether there are no loops inside.
-    is_leaf: bool,
+    pub(super) is_leaf: bool,
+    /// Whether they execute what another chain leaves.
+    pub(super) is_rest: bool,
+    /// How many of the outermost loops over tiles make a wavefront, 0 if none do: the last of these
+    /// is skewed by the others, and stands outside of them.
+    pub(super) wave: usize,
 }
 
 /// A loop of a band, with nothing beside it but the loops of the bands around and inside.
@@ -36,22 +52,22 @@ pub(super) struct Chain {
 pub(super) struct One {
     pub(super) name: Name,
     /// Where it stands in the band.
-    place: usize,
+    pub(super) place: usize,
     /// Whether it is parallel wherever it stands.
     pub(super) coincident: bool,
     /// Whether it is parallel where it stands.
     pub(super) parallel: bool,
-    strides: Strides,
+    pub(super) strides: Strides,
     /// How many iterations of the schedule's loop one of its iterations executes.
     pub(super) jammed: i64,
     /// The loops over its blocks, those over blocks of blocks first.
-    blocks: Vec<Name>,
+    pub(super) blocks: Vec<Name>,
 }
 
 impl Finish<'_> {
     /// Finishes the whole schedule.
     pub(super) fn all(&mut self) -> Result<(), NoSchedule> {
-        self.part(self.schedule, 0, false)?;
+        self.part(self.schedule, 0, Around::default())?;
         // Most iterations of a loop need none of the guards that fusing has put into it.
         let loops = self.work.nest.loops();
         let names: Vec<Name> = loops.iter().map(|(_, l)| l.name.clone()).collect();
@@ -69,141 +85,203 @@ impl Finish<'_> {
         Ok(())
     }
 
-    /// Finishes a part of the schedule that is inside of `depth` loops; `on_threads` says whether
-    /// one of them is parallel.
-    fn part(&mut self, part: &Schedule, depth: usize, on_threads: bool) -> Result<(), NoSchedule> {
+    /// Finishes a part of the schedule that is inside of `depth` loops.
+    pub(super) fn part(
+        &mut self,
+        part: &Schedule,
+        depth: usize,
+        around: Around,
+    ) -> Result<(), NoSchedule> {
         match part {
             Schedule::Statement(_) => Ok(()),
             Schedule::Sequence(parts) => parts
                 .iter()
-                .try_for_each(|part| self.part(part, depth, on_threads)),
-            Schedule::Band(band) => self.bands(band, depth, on_threads),
+                .try_for_each(|part| self.part(part, depth, around)),
+            Schedule::Band(band) => {
+                let leaves = self.options.leaves(band, around.tiled);
+                match leaves.as_slice() {
+                    [leaf] => self.leaf(leaf, depth, around),
+                    leaves => self.apart(band, leaves, depth, around),
+                }
+            }
         }
     }
 
-    fn bands(&mut self, band: &Band, depth: usize, on_threads: bool) -> Result<(), NoSchedule> {
-        let mut bands: Vec<Vec<One>> = Vec::new();
-        let (mut next, mut at) = (Some(band), depth);
-        let mut inside: &Schedule = &band.inside;
-        while let Some(band) = next {
-            bands.push(self.loops(band, at));
-            at += band.levels.len();
-            inside = &band.inside;
-            next = match inside {
-                Schedule::Band(band) => Some(band),
-                _ => None,
-            };
+    fn leaf(&mut self, leaf: &Leaf, depth: usize, around: Around) -> Result<(), NoSchedule> {
+        let (chain, inside, at) = self.chain_of(leaf, depth, around);
+        let is_leaf = chain.is_leaf;
+        let around = self.chain(chain, around)?;
+        match is_leaf {
+            true => Ok(()),
+            false => self.part(inside, at, around),
         }
+    }
+
+    /// The loops of a leaf and of the bands that are directly inside; what is in them, and in how
+    /// many loops.
+    pub(super) fn chain_of<'a>(
+        &self,
+        leaf: &Leaf<'a>,
+        depth: usize,
+        around: Around,
+    ) -> (Chain, &'a Schedule, usize) {
+        let mut bands = vec![self.loops(leaf, depth)];
+        let mut tiled = around.tiled || leaf.levels.len() > 1;
+        let mut at = depth + leaf.levels.len();
+        let mut inside = leaf.inside;
+        while let Schedule::Band(band) = inside {
+            let [one] = &self.options.leaves(band, tiled)[..] else {
+                break;
+            };
+            bands.push(self.loops(one, at));
+            tiled |= one.levels.len() > 1;
+            at += one.levels.len();
+            inside = one.inside;
+        }
+        let is_statement = |p: &Schedule| matches!(p, Schedule::Statement(_));
         let is_leaf = match inside {
-            Schedule::Sequence(parts) => {
-                let is_statement = |p: &Schedule| matches!(p, Schedule::Statement(_));
-                parts.iter().all(is_statement)
-            }
-            _ => true,
+            Schedule::Sequence(parts) => parts.iter().all(is_statement),
+            one => is_statement(one),
         };
         let chain = Chain {
             now: bands.iter().flatten().map(|l| l.name.clone()).collect(),
             bands,
+            statements: leaf.statements.len(),
             is_leaf,
+            is_rest: false,
+            wave: 0,
         };
-        let threads = self.chain(chain, on_threads)?;
-        match inside {
-            Schedule::Sequence(parts) if !is_leaf => parts
-                .iter()
-                .try_for_each(|part| self.part(part, at, threads)),
-            _ => Ok(()),
-        }
+        (chain, inside, at)
     }
 
-    /// The answer is whether iterations run on several threads, in these loops or around them.
-    fn chain(&mut self, mut chain: Chain, on_threads: bool) -> Result<bool, NoSchedule> {
-        if self.options.unrolljam && chain.is_leaf {
-            for rest in self.jam(&mut chain)? {
-                self.chain(rest, on_threads)?;
+    /// The answer is what is known inside of the loops.
+    fn chain(&mut self, mut chain: Chain, around: Around) -> Result<Around, NoSchedule> {
+        if self.options.unrolljam && chain.is_leaf && !chain.is_rest {
+            for rest in self.jam(&mut chain, None)? {
+                self.chain(rest, around)?;
             }
         }
-        let Chain {
-            mut bands,
-            mut now,
-            is_leaf,
-            ..
-        } = chain;
-        if self.options.tile {
-            for band in bands.iter_mut().filter(|band| band.len() > 1) {
-                self.tile(band, &mut now)?;
-            }
+        let tiled = self.tiled(&chain, around);
+        if let Some(k) = tiled {
+            self.tile(&mut chain.bands[k], &mut chain.now)?;
         }
-        let wave = self.options.parallel
-            && !on_threads
-            && bands[0]
-                .iter()
-                .all(|l| !l.coincident && !l.blocks.is_empty());
-        let plain = order(&bands, None);
-        let rearranged = self.rearranged(&bands);
-        let vector = self.vector(&rearranged, is_leaf);
-        let mut then = order(&rearranged, vector.as_ref());
-        // Bounds of skewed loops may forbid that one moves inward; then all keep their order.
-        let vector = match self.work.order(&now, &then) {
-            Ok(()) => {
-                bands = rearranged;
-                vector
-            }
-            Err(_) => {
-                self.work.order(&now, &plain)?;
-                then = plain;
-                let kept = self.vector(&bands, is_leaf);
-                kept.filter(|name| then.last() == Some(name))
-            }
+        let threads = self.options.parallel && !around.threads;
+        let waits = tiled.filter(|k| {
+            let (before, own) = (&chain.bands[..*k], &chain.bands[*k]);
+            let serial = before.iter().flatten().all(|l| !l.parallel);
+            threads && serial && own.len() > 1 && own.iter().all(|l| !l.coincident)
+        });
+        if let Some(k) = waits {
+            chain.wave = self.options.degrees(chain.bands[k].len());
+            self.skew_wave(&chain.bands[k], chain.wave)?;
+        }
+        let (then, vector) = self.ordered(&mut chain)?;
+        let threads = match (threads, waits) {
+            (false, _) => around.threads,
+            (true, Some(k)) => self.mark(blocks_of(&chain.bands[k], 0).as_ref())?,
+            (true, None) => self.threads(&chain.bands, &then)?,
         };
-        let mut threads = on_threads;
-        if self.options.parallel && !on_threads {
-            threads = match wave {
-                true => self.wavefront(&then)?,
-                false => self.threads(&bands, &then)?,
-            };
-        }
         if let Some(vector) = &vector {
             self.work.step(&VECTORIZE, vec![named(vector)])?;
         }
-        Ok(threads)
+        let tiled = around.tiled || tiled.is_some();
+        Ok(Around { threads, tiled })
     }
 
-    /// The loops of a band inside of `depth` others.
-    fn loops(&self, band: &Band, depth: usize) -> Vec<One> {
-        let of_first = &self.work.loops[band.statements[0]];
-        let levels = band.levels.iter().enumerate();
-        let one = |(place, level): (usize, &Level)| One {
-            name: of_first[depth + place].clone(),
-            place,
-            coincident: level.coincident,
-            parallel: level.parallel,
-            strides: Strides::of(self.problem, self.schedule, &band.statements, depth + place),
-            jammed: 1,
-            blocks: Vec::new(),
+    /// Which band of a chain is tiled: the outermost one of several loops, or else an innermost loop
+    /// that is parallel.
+    fn tiled(&self, chain: &Chain, around: Around) -> Option<usize> {
+        if !self.options.tile || around.tiled {
+            return None;
+        }
+        let last = chain.bands.len().checked_sub(1)?;
+        let wide = chain.bands.iter().position(|band| band.len() > 1);
+        let innermost = chain.bands[last].last()?;
+        wide.or((chain.is_leaf && innermost.parallel).then_some(last))
+    }
+
+    /// Orders the loops of a chain, all of whose tiles there are; the answer is the order, and the
+    /// loop that is to be a vector loop.
+    pub(super) fn ordered(
+        &mut self,
+        chain: &mut Chain,
+    ) -> Result<(Vec<Name>, Option<Name>), NoSchedule> {
+        let plain = order(&chain.bands, None, chain.wave);
+        let rearranged = self.rearranged(chain);
+        let vector = self.vector(&rearranged, chain.is_leaf);
+        let then = order(&rearranged, vector.as_ref(), chain.wave);
+        // Bounds of skewed loops may forbid that one moves inward; then all keep their order.
+        match self.work.order(&chain.now, &then) {
+            Ok(()) => {
+                chain.bands = rearranged;
+                chain.now.clone_from(&then);
+                Ok((then, vector))
+            }
+            Err(_) => {
+                self.work.order(&chain.now, &plain)?;
+                chain.now.clone_from(&plain);
+                let kept = self.vector(&chain.bands, chain.is_leaf);
+                let vector = kept.filter(|name| plain.last() == Some(name));
+                Ok((plain, vector))
+            }
+        }
+    }
+
+    /// The loops of a leaf inside of `depth` others.
+    fn loops(&self, leaf: &Leaf, depth: usize) -> Vec<One> {
+        let of_first = &self.work.loops[leaf.statements[0]];
+        let one = |(place, level): (usize, &&Level)| {
+            let [coincident, parallel] = level.is_parallel_for(&leaf.statements);
+            let depth = depth + place;
+            One {
+                name: of_first[depth].clone(),
+                place,
+                coincident,
+                parallel,
+                strides: Strides::of(self.problem, self.schedule, &leaf.statements, depth),
+                jammed: 1,
+                blocks: Vec::new(),
+            }
         };
-        levels.map(one).collect()
+        leaf.levels.iter().enumerate().map(one).collect()
     }
 
     /// Splits the loops of a band into blocks; `now` is the order in which all loops stand.
-    fn tile(&mut self, band: &mut [One], now: &mut Vec<Name>) -> Result<(), NoSchedule> {
+    pub(super) fn tile(&mut self, band: &mut [One], now: &mut Vec<Name>) -> Result<(), NoSchedule> {
         for (k, l) in band.iter_mut().enumerate() {
             let size = (self.options.tile_size(k) / l.jammed).max(1);
             self.split(l, size, now)?;
         }
-        if self.options.l2tile {
-            for (k, l) in band.iter_mut().enumerate() {
-                let within = l.name.clone();
-                let blocks = std::mem::take(&mut l.blocks);
-                l.name = blocks[0].clone();
-                self.split(l, self.options.l2tile_size(k), now)?;
-                l.blocks.push(l.name.clone());
-                l.name = within;
-            }
+        match self.options.second_level_tile {
+            true => self.tile_again(band, now),
+            false => Ok(()),
+        }
+    }
+
+    /// Splits the loops over blocks of a band into blocks.
+    pub(super) fn tile_again(
+        &mut self,
+        band: &mut [One],
+        now: &mut Vec<Name>,
+    ) -> Result<(), NoSchedule> {
+        for (k, l) in band.iter_mut().enumerate() {
+            let within = l.name.clone();
+            let blocks = std::mem::take(&mut l.blocks);
+            l.name = blocks[0].clone();
+            self.split(l, self.options.second_level_tile_size(k), now)?;
+            l.blocks.push(l.name.clone());
+            l.name = within;
         }
         Ok(())
     }
 
-    fn split(&mut self, l: &mut One, size: i64, now: &mut Vec<Name>) -> Result<(), NoSchedule> {
+    /// Splits a loop into blocks.
+    pub(super) fn split(
+        &mut self,
+        l: &mut One,
+        size: i64,
+        now: &mut Vec<Name>,
+    ) -> Result<(), NoSchedule> {
         let mut args = vec![named(&l.name), Arg::Int(size)];
         // Blocks of one loop that are beside each other must not depend on where others are.
         let range = self.work.range(&l.name);
@@ -221,19 +299,31 @@ impl Finish<'_> {
             args.push(Arg::Word("grid".to_owned()));
         }
         self.work.step(&STRIPMINE, args)?;
-        let (outer, inner) = (l.name.derived("o"), l.name.derived("i"));
-        if let Some(k) = now.iter().position(|name| *name == l.name) {
-            now.splice(k..=k, [outer.clone(), inner.clone()]);
-        }
-        l.name = inner;
-        l.blocks.push(outer);
+        note(l, now);
         Ok(())
     }
 
-    /// The bands with the best loop of each innermost.
-    pub(super) fn rearranged(&self, bands: &[Vec<One>]) -> Vec<Vec<One>> {
-        let mut bands = bands.to_vec();
-        if !self.options.intratileopt {
+    /// Splits a loop into blocks that begin at the same values as those of others.
+    pub(super) fn split_aligned(
+        &mut self,
+        l: &mut One,
+        size: i64,
+        now: &mut Vec<Name>,
+    ) -> Result<(), NoSchedule> {
+        let tail = Arg::Word("aligned".to_owned());
+        let args = vec![named(&l.name), Arg::Int(size), tail];
+        self.work.step(&STRIPMINE, args)?;
+        note(l, now);
+        Ok(())
+    }
+
+    /// The bands with the best loop of each innermost. Where loops are tiled, Pluto looks at the
+    /// outermost band of several loops alone, if nothing but statements is inside.
+    pub(super) fn rearranged(&self, chain: &Chain) -> Vec<Vec<One>> {
+        let mut bands = chain.bands.clone();
+        let wide = bands.iter().position(|band| band.len() > 1);
+        let innermost = chain.is_leaf && wide == bands.len().checked_sub(1);
+        if !self.options.intratileopt || self.options.tile && !innermost {
             return bands;
         }
         for band in &mut bands {
@@ -268,47 +358,70 @@ impl Finish<'_> {
     }
 
     /// Marks the outermost loop that is parallel; the answer is whether there is one.
-    fn threads(&mut self, bands: &[Vec<One>], order: &[Name]) -> Result<bool, NoSchedule> {
+    pub(super) fn threads(
+        &mut self,
+        bands: &[Vec<One>],
+        order: &[Name],
+    ) -> Result<bool, NoSchedule> {
         let is_parallel = |name: &Name| {
             let mut loops = bands.iter().flatten();
             loops.any(|l| match l.blocks.contains(name) {
-                true => l.coincident,
+                true => l.coincident || l.parallel && bands.iter().all(|band| band.len() == 1),
                 false => l.name == *name && (l.coincident || l.parallel),
             })
         };
         let Some(name) = order.iter().find(|name| is_parallel(name)) else {
             return Ok(false);
         };
-        self.work.step(&PARALLELIZE, vec![named(name)])?;
-        Ok(true)
+        self.mark(Some(name))
     }
 
-    /// Tiles along a diagonal, one diagonal after the other, in parallel: the outer two loops over
-    /// blocks, each of which depends on those before.
-    fn wavefront(&mut self, order: &[Name]) -> Result<bool, NoSchedule> {
-        let [first, second, ..] = order else {
+    /// Marks a loop, if there is one, parallel; the answer is whether it is.
+    pub(super) fn mark(&mut self, name: Option<&Name>) -> Result<bool, NoSchedule> {
+        let Some(name) = name else {
             return Ok(false);
         };
-        self.work
-            .step(&SKEW, vec![named(second), named(first), Arg::Int(1)])?;
-        let now = [first.clone(), second.clone()];
-        let then = [second.clone(), first.clone()];
-        self.work.order(&now, &then)?;
-        self.work.step(&PARALLELIZE, vec![named(first)])?;
+        if self.work.find(name).is_some_and(|l| !l.parallel) {
+            self.work.step(&PARALLELIZE, vec![named(name)])?;
+        }
         Ok(true)
     }
 }
 
+/// Notes that a loop has been split, where it stands among others.
+fn note(l: &mut One, now: &mut Vec<Name>) {
+    let (outer, inner) = (l.name.derived("o"), l.name.derived("i"));
+    if let Some(k) = now.iter().position(|name| *name == l.name) {
+        now.splice(k..=k, [outer.clone(), inner.clone()]);
+    }
+    l.name = inner;
+    l.blocks.push(outer);
+}
+
+/// The outermost loop over blocks of the loop at a place of a band.
+pub(super) fn blocks_of(band: &[One], place: usize) -> Option<Name> {
+    let l = band.iter().find(|l| l.place == place)?;
+    l.blocks.first().cloned()
+}
+
 /// The names of all loops of bands: of each band those over blocks, in the order in which they were
-/// found, and then those within; `innermost` comes last.
-pub(super) fn order(bands: &[Vec<One>], innermost: Option<&Name>) -> Vec<Name> {
+/// found, and then those within; `innermost` comes last. Of the first loops over blocks that make a
+/// `wave` the last one comes first.
+pub(super) fn order(bands: &[Vec<One>], innermost: Option<&Name>, wave: usize) -> Vec<Name> {
     let mut names: Vec<Name> = Vec::new();
     for band in bands {
         let mut found: Vec<&One> = band.iter().collect();
         found.sort_unstable_by_key(|l| l.place);
         let levels = found.first().map_or(0, |l| l.blocks.len());
+        let begin = names.len();
         for level in 0..levels {
             names.extend(found.iter().map(|l| l.blocks[level].clone()));
+        }
+        if levels > 0
+            && let Some(waves) = names.get_mut(begin..begin + wave)
+            && wave > 0
+        {
+            waves.rotate_right(1);
         }
         names.extend(band.iter().map(|l| l.name.clone()));
     }

@@ -224,17 +224,25 @@ impl Program {
 }
 
 /// The next loop for the statements of `group`, in order, each of which has the rows `found` and
-/// gets one that is linearly independent of them. `None` where there is none.
+/// gets one that is linearly independent of them, unless it has all of these. `None` where there is
+/// none, or where no statement needs one.
 pub(super) fn hyperplane(
     problem: &Problem,
     group: &[usize],
     found: &[Vec<Row>],
     dependences: &[Dependence],
 ) -> Result<Option<Vec<Row>>, Error> {
+    let is_complete = |s: usize| found[s].len() >= problem.statements[s].depth;
+    if group.iter().all(|s| is_complete(*s)) {
+        return Ok(None);
+    }
     let mut program = Program::new(problem, group, dependences, (0, 0));
     let count = program.variables.count;
     program.at_least(0, 0..count);
     for (statement, first, depth) in program.variables.blocks.clone() {
+        if is_complete(statement) {
+            continue;
+        }
         let rows: Vec<&[i64]> = found[statement]
             .iter()
             .map(|r| r.coefficients.as_slice())

@@ -1,8 +1,11 @@
 //! Unroll and jam: some iterations of the loops around the innermost one, side by side in it.
 //!
-//! At most two loops are jammed, the nearest to the innermost one, which stays as it is. The last
-//! iterations, where the factor does not divide them, are loops of their own, which are finished
-//! like the others.
+//! As in Pluto, a loop is jammed where its iterations share something, and what they need side by
+//! side fits the registers. At most three loops are jammed, the nearest to the innermost one, which
+//! stays as it is. Where the factor does not divide the iterations of an outermost loop, the last
+//! ones are loops of their own, which are finished like the others. Loops inside, and loops that
+//! statements share which part further in, take the greatest factor that divides their iterations:
+//! the rest would be a second pass over everything.
 
 use super::error::NoSchedule;
 use super::finish::{Chain, Finish, One, order};
@@ -13,39 +16,62 @@ use crate::legality::{Reductions, Verdict, check};
 use crate::transform::nest::unroll_and_jam::UNROLL_AND_JAM;
 
 /// How many loops are jammed.
-const LOOPS: usize = 2;
+const LOOPS: usize = 3;
 
 impl Finish<'_> {
-    /// Jams loops of a chain; the answer is the loops over what is left.
-    pub(super) fn jam(&mut self, chain: &mut Chain) -> Result<Vec<Chain>, NoSchedule> {
-        let rearranged = self.rearranged(&chain.bands);
+    /// Jams loops of a chain; the answer is the loops over what is left. Where tiles of the loops are
+    /// shared with statements elsewhere, `alike` says of which loops these begin at the same number.
+    pub(super) fn jam(
+        &mut self,
+        chain: &mut Chain,
+        alike: Option<&[bool]>,
+    ) -> Result<Vec<Chain>, NoSchedule> {
+        let rearranged = self.rearranged(chain);
         let vector = self.vector(&rearranged, true);
-        let names = order(&rearranged, vector.as_ref());
+        let names = order(&rearranged, vector.as_ref(), 0);
         let mut left = Vec::new();
         for name in candidates(&chain.bands, &names) {
             if chain.jammed() == LOOPS {
                 break;
             }
-            left.extend(self.jam_one(chain, &name)?);
+            left.extend(self.jam_one(chain, &name, alike)?);
         }
         Ok(left)
     }
 
     /// Jams a loop, if its range and those inside allow it.
-    fn jam_one(&mut self, chain: &mut Chain, name: &Name) -> Result<Option<Chain>, NoSchedule> {
+    fn jam_one(
+        &mut self,
+        chain: &mut Chain,
+        name: &Name,
+        alike: Option<&[bool]>,
+    ) -> Result<Option<Chain>, NoSchedule> {
+        let (most, registers) = (self.options.ufactor, self.options.registers);
+        let fits = |l: &One| l.strides.fits_jammed(most, registers);
+        if !chain.find(name).is_some_and(fits) {
+            return Ok(None);
+        }
         let loops = self.work.nest.loops();
         let is_independent = loops.iter().all(|(_, l)| !l.range.mentions(name));
         let range = self.work.range(name).and_then(|range| range.as_constant());
         let Some((low, high)) = range.filter(|_| is_independent) else {
             return Ok(None);
         };
-        let (count, most) = (high - low, self.options.ufactor);
-        let outermost = |l: &One| l.coincident || chain.bands[0].iter().any(|o| o.name == l.name);
-        let can_be_split = chain.find(name).is_some_and(outermost);
-        // Where a rest cannot run after everything else there must not be one.
-        let factor = match can_be_split {
+        let count = high - low;
+        let coincident = chain.find(name).is_some_and(|l| l.coincident);
+        let place = chain.find(name).map_or(0, |l| l.place);
+        let size = self.options.tile_size(place);
+        let (is_split, divides) = match alike {
+            Some(alike) if !alike.get(place).is_some_and(|alike| *alike) => return Ok(None),
+            Some(_) => (false, size),
+            None => (coincident, 0),
+        };
+        // A rest that would be a second pass must not be, and tiles that are shared have one size.
+        let factor = match is_split {
             true => most.min(count),
-            false => (1..=most.min(count)).rfind(|n| count % n == 0).unwrap_or(1),
+            false => (1..=most.min(count))
+                .rfind(|n| count % n == 0 && divides % n == 0)
+                .unwrap_or(1),
         };
         if factor < 2 {
             return Ok(None);
@@ -62,7 +88,8 @@ impl Finish<'_> {
         // What one of the copies computes a loop further in may need of a later one of the others,
         // and so may one of several statements of another one.
         let nests = std::slice::from_ref(&self.work.nest);
-        if check(nests, Reductions::Strict) != Verdict::Legal {
+        let in_doubt = !coincident && chain.statements > 1;
+        if in_doubt && check(nests, Reductions::Strict) != Verdict::Legal {
             (self.work.nest, chain.now) = (before, now);
             return Ok(None);
         }
@@ -82,6 +109,7 @@ impl Finish<'_> {
     /// The loops that execute what is left of the outermost one, in the order of the chain.
     fn rest(&self, chain: &Chain, name: &Name) -> Chain {
         let mut rest = chain.clone();
+        rest.is_rest = true;
         let nest = &self.work.nest;
         let outermost = name.derived("r");
         let found = position::named(nest, outermost.as_str());
@@ -137,7 +165,7 @@ fn candidates(bands: &[Vec<One>], names: &[Name]) -> Vec<Name> {
     };
     let fits = |k: &usize| {
         let (name, inside) = (&names[*k], &names[k + 1..]);
-        if is_jammed(name) {
+        if is_jammed(name) || band_of(name) != bands.len().checked_sub(1) {
             return false;
         }
         let mut inside = inside.iter();

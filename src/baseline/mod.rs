@@ -8,41 +8,45 @@
 //! 2. `hyperplane`: one loop for several statements, by Farkas' lemma and an integer program: legal
 //!    for all dependences, with the least bound on their distances, and linearly independent of
 //!    the loops that there are. `schedule`: as many of them as there are make a band of permutable
-//!    loops; where there is none, statements are cut apart as `nofuse`, `smartfuse` and `maxfuse`
-//!    say.
+//!    loops; where there is none, statements are cut apart as the policy of fusion says, in the
+//!    order of components that `order` finds as Pluto does. Initializations count as statements
+//!    there.
 //! 3. `unfused`: the hyperplanes as steps, for each statement by itself: `reorder`, `skew`,
 //!    `shift`. Then `fuse`, with guards where ranges differ, so that bands stay perfect; at the end
 //!    `separate` takes the guards out of most iterations. `diamond`: what stencils have instead,
 //!    where tiles can start at the same time.
-//! 4. `jam`, `finish`: unroll and jam, tiles, the order within tiles, threads on the outermost
+//! 4. `leaves`, `apart`: where statements part inside of a band, they part among its tiles.
+//!    `jam`, `finish`: unroll and jam, tiles, the order within tiles, threads on the outermost
 //!    parallel loop or else on a wavefront of tiles, vectors. `vector` counts accesses as Pluto does.
+//! 5. `kept`: what is left to do where loops have to stay as they are.
 //!
 //! Every step goes through `transform::apply`, and the result through `legality::check`.
 //!
-//! What differs from Pluto. Initializations come before all loops (`smartfuse` would leave them
-//! there, being of fewer dimensions), so that those in a loop of the definition are refused. Loops
-//! whose bounds hold multiples of others have no steps, and are refused. There is no unroll and jam
-//! where ranges depend on other loops, and none that reverses statements. Diamonds have concurrent
-//! start along one dimension, which is Pluto's default, sizes in whole steps of time, and no second
-//! level; in them statements share time and no loop inside, so that each has its own vector loop.
-//! Partially fused bands (2mm, 3mm) are slower than Pluto's: `finish` ends a chain of bands where
-//! statements part, and tiles, orders and vectorizes the loops inside of it for each statement alone.
-//! Pluto tiles through the level of distribution and orders all point loops of a statement. Fused
-//! statements with different ranges (deriche) are slower, since most of their guards are not
-//! separated.
+//! What differs from Pluto. Initializations come before all loops, also where `maxfuse` would put
+//! them into loops. Loops whose bounds hold multiples of others have no steps, and are refused.
+//! Unroll and jam is done before tiles are cut, of loops whose ranges depend on no others; factors
+//! divide the iterations where a rest would be a second pass. Diamonds have concurrent start along
+//! one dimension, which is Pluto's default, sizes in whole steps of time, and no second level; in
+//! them statements share time and no loop inside, so that each has its own vector loop. Fused
+//! statements with different ranges (deriche) keep guards in their innermost loops, most of which
+//! are not separated. Dependences between reads are not counted, which Pluto does on request.
 //!
 //! Source: Bondhugula, Hartono, Ramanujam and Sadayappan, A Practical Automatic Polyhedral
 //! Parallelizer and Locality Optimizer, PLDI 2008; Bondhugula et al., Automatic Transformations for
 //! Communication-Minimized Parallelization and Locality Optimization in the Polyhedral Model, CC
 //! 2008; for what is done after tiling, Pluto's code.
 
+mod apart;
 mod diamond;
 mod error;
 mod finish;
 mod hyperplane;
 mod jam;
+mod kept;
+mod leaves;
 mod linear;
 mod options;
+mod order;
 mod problem;
 mod schedule;
 mod unfused;
@@ -51,7 +55,7 @@ mod work;
 
 pub use diamond::Diamond;
 pub use error::NoSchedule;
-pub use options::{Fuse, NAMES, Options, Setting};
+pub use options::{Code, Fuse, NAMES, Options, Setting};
 pub use problem::Row;
 pub use schedule::{Band, Level, Schedule};
 
@@ -59,9 +63,12 @@ use crate::ir::{Arg, Nest};
 use crate::legality::{self, Reductions, Verdict};
 use crate::poly::bounded;
 use crate::transform::nest::fuse::FUSE;
+use crate::transform::nest::move_before::MOVE_BEFORE;
+use crate::transform::nest::plain_loops::PLAIN_LOOPS;
 use finish::Finish;
+use kept::kept;
 use problem::Problem;
-use work::{Work, built, named};
+use work::{Work, built, done, named};
 
 /// How much a schedule may take of the polyhedral library.
 const OPERATIONS: u64 = 200_000_000;
@@ -123,7 +130,7 @@ fn cut(
     schedule: &Schedule,
     options: &Options,
 ) -> Result<Vec<Diamond>, NoSchedule> {
-    if !options.tile || options.l2tile || options.diamondtile == Some(false) {
+    if !options.tile || options.second_level_tile || options.diamondtile == Some(false) {
         return match options.diamondtile {
             Some(true) => Err(NoSchedule::NoDiamond(
                 "tiles are off, or have a second level",
@@ -146,23 +153,58 @@ fn cut(
 /// [`NoSchedule`].
 pub fn pluto(nests: &[Nest], options: &Options) -> Result<Nest, NoSchedule> {
     let nest = built(nests)?;
-    let problem = Problem::of(&nest)?;
-    let schedule = scheduled(&problem, options.fuse)?;
-    let diamonds = cut(&nest, &problem, &schedule, options)?;
+    let found = match Problem::of(&nest) {
+        Ok(problem) => {
+            let schedule = scheduled(&problem, options.fuse)?;
+            let diamonds = cut(&nest, &problem, &schedule, options)?;
+            let with = |options: &Options| {
+                let nest = nest.clone();
+                transformed(nest, (&problem, &schedule), &diamonds, options)
+            };
+            match with(options) {
+                // Bounds of loops side by side may be none that steps express.
+                Err(_) if options.unrolljam => {
+                    let unrolljam = false;
+                    let options = options.clone();
+                    with(&Options {
+                        unrolljam,
+                        ..options
+                    })
+                }
+                found => found,
+            }?
+        }
+        Err(error) if error.keeps_loops() => kept(&nest, options),
+        Err(error) => return Err(error),
+    };
+    match options.code {
+        Code::Teml => Ok(found),
+        Code::Pluto => done(&PLAIN_LOOPS, vec![Arg::Nest(found)]),
+    }
+}
+
+/// The nest in the order of a schedule.
+fn transformed(
+    nest: Nest,
+    (problem, schedule): (&Problem, &Schedule),
+    diamonds: &[Diamond],
+    options: &Options,
+) -> Result<Nest, NoSchedule> {
     let together: Vec<usize> = diamonds.iter().flat_map(|d| d.statements.clone()).collect();
     let mut work = Work::on(nest, &together)?;
-    for diamond in &diamonds {
-        diamond::tile(&mut work, &problem, diamond, options)?;
+    arrange(&mut work, problem, &schedule.statements(), &together)?;
+    for diamond in diamonds {
+        diamond::tile(&mut work, problem, diamond, options)?;
     }
     let schedule = schedule.without(&together);
     for statement in schedule.statements() {
         let target = &problem.statements[statement].target;
         unfused::transform(&mut work, statement, &schedule.rows(statement), target)?;
     }
-    fused(&mut work, &problem, &schedule, 0)?;
+    fused(&mut work, problem, &schedule, (0, false), options)?;
     let mut finish = Finish {
         work: &mut work,
-        problem: &problem,
+        problem,
         schedule: &schedule,
         options,
     };
@@ -174,37 +216,89 @@ pub fn pluto(nests: &[Nest], options: &Options) -> Result<Nest, NoSchedule> {
     }
 }
 
-/// Fuses the loops that statements share, each of which has its own so far.
+/// Brings the loops of statements into the order of the schedule; those of `together` are in one.
+fn arrange(
+    work: &mut Work,
+    problem: &Problem,
+    then: &[usize],
+    together: &[usize],
+) -> Result<(), NoSchedule> {
+    let one = |s: &usize| match together.contains(s) {
+        true => together[0],
+        false => *s,
+    };
+    let mut then: Vec<usize> = then.iter().map(one).collect();
+    then.dedup();
+    let mut now: Vec<usize> = (0..problem.statements.len()).collect();
+    now = now.iter().map(one).collect();
+    now.dedup();
+    if now == then {
+        return Ok(());
+    }
+    for statement in problem.statements.iter().filter(|s| s.fills) {
+        work.begin_with(&statement.target)?;
+    }
+    for k in 0..then.len() {
+        let (wanted, first) = (then[k], now[k]);
+        if wanted == first {
+            continue;
+        }
+        let name = |s: usize| {
+            let target = &problem.statements[s].target;
+            format!("statement {} (of {target})", s + 1)
+        };
+        let loops = [wanted, first].map(|s| work.loops[s].first().cloned());
+        let [Some(l), Some(before)] = loops else {
+            return Err(NoSchedule::Order {
+                first: name(first),
+                later: name(wanted),
+            });
+        };
+        work.step(&MOVE_BEFORE, vec![named(&l), named(&before)])?;
+        now.retain(|s| *s != wanted);
+        now.insert(k, wanted);
+    }
+    Ok(())
+}
+
+/// Fuses the loops that statements share, each of which has its own so far. Where they part in a
+/// band that is tiled through, only those that share all loops are fused.
 fn fused(
     work: &mut Work,
     problem: &Problem,
     part: &Schedule,
-    depth: usize,
+    (depth, tiled): (usize, bool),
+    options: &Options,
 ) -> Result<(), NoSchedule> {
     match part {
         Schedule::Statement(_) => Ok(()),
         Schedule::Sequence(parts) => parts
             .iter()
-            .try_for_each(|part| fused(work, problem, part, depth)),
+            .try_for_each(|part| fused(work, problem, part, (depth, tiled), options)),
         Schedule::Band(band) => {
-            let [first, others @ ..] = band.statements.as_slice() else {
-                return Ok(());
-            };
-            for &other in others {
+            for other in band.inside.statements().into_iter().skip(1) {
                 if depth == 0 && problem.statements[other].fills {
                     work.begin_with(&problem.statements[other].target)?;
                 }
             }
-            for level in depth..depth + band.levels.len() {
-                for &other in others {
-                    let name = work.loops[*first][level].clone();
-                    let second = named(&work.loops[other][level]);
-                    let ends = Arg::Word("guard".to_owned());
-                    work.step(&FUSE, vec![named(&name), second, ends])?;
-                    work.loops[other][level] = name;
+            for leaf in options.leaves(band, tiled) {
+                let end = depth + leaf.levels.len();
+                let Some((first, others)) = leaf.statements.split_first() else {
+                    continue;
+                };
+                for level in depth..end {
+                    for &other in others {
+                        let name = work.loops[*first][level].clone();
+                        let second = named(&work.loops[other][level]);
+                        let ends = Arg::Word("guard".to_owned());
+                        work.step(&FUSE, vec![named(&name), second, ends])?;
+                        work.loops[other][level] = name;
+                    }
                 }
+                let tiled = tiled || leaf.levels.len() > 1;
+                fused(work, problem, leaf.inside, (end, tiled), options)?;
             }
-            fused(work, problem, &band.inside, depth + band.levels.len())
+            Ok(())
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Pluto's options, by its names, with the defaults of its code.
 
 use super::error::NoSchedule;
+use super::leaves::Leaf;
+use super::schedule::Band;
 
 /// Which statements share loops.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -12,6 +14,20 @@ pub enum Fuse {
     Smart,
     /// As many as possible.
     Max,
+    /// As many as possible without a parallel loop becoming a serial one.
+    Typed,
+    /// Likewise for the outermost loops, and as many as possible inside.
+    Hybrid,
+}
+
+/// What becomes of the schedule in C.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Code {
+    /// Explicit vectors, as of any other nest.
+    #[default]
+    Teml,
+    /// Plain loops with Pluto's pragmas.
+    Pluto,
 }
 
 /// What the scheduler does.
@@ -22,9 +38,11 @@ pub struct Options {
     /// The sizes of tiles, for each loop of a band; the last one counts for all that follow.
     pub tile_sizes: Vec<i64>,
     /// Tiles of tiles.
-    pub l2tile: bool,
+    pub second_level_tile: bool,
     /// How many tiles a tile of tiles has in each direction.
-    pub l2tile_sizes: Vec<i64>,
+    pub second_level_tile_sizes: Vec<i64>,
+    /// A wavefront of tiles has as many parallel loops as there are, instead of one.
+    pub multipar: bool,
     /// An outermost parallel loop runs on several threads.
     pub parallel: bool,
     /// A loop with accesses to neighboring elements alone becomes innermost, and a vector loop.
@@ -38,8 +56,12 @@ pub struct Options {
     pub unrolljam: bool,
     /// How often.
     pub ufactor: i64,
+    /// How many registers what is jammed may take.
+    pub registers: i64,
     /// Which statements share loops.
     pub fuse: Fuse,
+    /// What becomes of the schedule in C.
+    pub code: Code,
 }
 
 impl Default for Options {
@@ -47,15 +69,18 @@ impl Default for Options {
         Options {
             tile: true,
             tile_sizes: vec![32],
-            l2tile: false,
-            l2tile_sizes: vec![8],
+            second_level_tile: false,
+            second_level_tile_sizes: vec![8],
+            multipar: false,
             parallel: true,
             prevector: true,
             intratileopt: true,
             diamondtile: None,
             unrolljam: true,
             ufactor: 8,
+            registers: 32,
             fuse: Fuse::Smart,
+            code: Code::Teml,
         }
     }
 }
@@ -76,18 +101,20 @@ pub enum Setting {
 }
 
 /// The names of all options.
-pub const NAMES: [&str; 11] = [
+pub const NAMES: [&str; 13] = [
     "tile",
     "tile_sizes",
-    "l2tile",
-    "l2tile_sizes",
+    "second_level_tile",
+    "second_level_tile_sizes",
     "parallel",
+    "multipar",
     "prevector",
     "intratileopt",
     "diamondtile",
     "unrolljam",
     "ufactor",
     "fuse",
+    "code",
 ];
 
 impl Options {
@@ -106,15 +133,15 @@ impl Options {
         match (name, value) {
             ("ufactor", Setting::Number(n @ 1..)) => self.ufactor = *n,
             ("ufactor", _) => return Err(wrong("a number from 1 on")),
-            ("tile_sizes" | "l2tile_sizes", Setting::Numbers(sizes))
+            ("tile_sizes" | "second_level_tile_sizes", Setting::Numbers(sizes))
                 if !sizes.is_empty() && sizes.iter().all(|s| *s >= 1) =>
             {
                 match name {
                     "tile_sizes" => self.tile_sizes = sizes.clone(),
-                    _ => self.l2tile_sizes = sizes.clone(),
+                    _ => self.second_level_tile_sizes = sizes.clone(),
                 }
             }
-            ("tile_sizes" | "l2tile_sizes", _) => {
+            ("tile_sizes" | "second_level_tile_sizes", _) => {
                 return Err(wrong("a list of sizes from 1 on, such as `[32, 32]`"));
             }
             ("fuse", Setting::Word(word)) => {
@@ -122,14 +149,25 @@ impl Options {
                     "nofuse" => Fuse::No,
                     "smartfuse" => Fuse::Smart,
                     "maxfuse" => Fuse::Max,
+                    "typedfuse" => Fuse::Typed,
+                    "hybridfuse" => Fuse::Hybrid,
                     _ => return Err(wrong(FUSE)),
                 }
             }
             ("fuse", _) => return Err(wrong(FUSE)),
+            ("code", Setting::Word(word)) => {
+                self.code = match word.as_str() {
+                    "teml" => Code::Teml,
+                    "pluto" => Code::Pluto,
+                    _ => return Err(wrong(CODE)),
+                }
+            }
+            ("code", _) => return Err(wrong(CODE)),
             (_, Setting::Switch(on)) => match name {
                 "tile" => self.tile = *on,
-                "l2tile" => self.l2tile = *on,
+                "second_level_tile" => self.second_level_tile = *on,
                 "parallel" => self.parallel = *on,
+                "multipar" => self.multipar = *on,
                 "prevector" => self.prevector = *on,
                 "intratileopt" => self.intratileopt = *on,
                 "diamondtile" => self.diamondtile = Some(*on),
@@ -140,18 +178,37 @@ impl Options {
         Ok(self)
     }
 
+    /// What parts in a band that is tiled through, or the band alone where it is not, since loops
+    /// around are.
+    pub(super) fn leaves<'a>(&self, band: &'a Band, tiled: bool) -> Vec<Leaf<'a>> {
+        match self.tile && !tiled {
+            true => band.leaves(),
+            false => vec![band.alone()],
+        }
+    }
+
+    /// How many of so many loops over tiles make a wavefront.
+    pub(super) fn degrees(&self, loops: usize) -> usize {
+        match self.multipar {
+            true => loops,
+            false => loops.min(2),
+        }
+    }
+
     /// The size of tiles of loop number `k` of a band, from 0.
     pub(super) fn tile_size(&self, k: usize) -> i64 {
         size(&self.tile_sizes, k)
     }
 
     /// How many tiles a tile of tiles has there.
-    pub(super) fn l2tile_size(&self, k: usize) -> i64 {
-        size(&self.l2tile_sizes, k)
+    pub(super) fn second_level_tile_size(&self, k: usize) -> i64 {
+        size(&self.second_level_tile_sizes, k)
     }
 }
 
-const FUSE: &str = "\"nofuse\", \"smartfuse\" or \"maxfuse\"";
+const FUSE: &str = "\"nofuse\", \"smartfuse\", \"maxfuse\", \"typedfuse\" or \"hybridfuse\"";
+
+const CODE: &str = "\"teml\" or \"pluto\"";
 
 fn size(sizes: &[i64], k: usize) -> i64 {
     let size = sizes.get(k).or(sizes.last());

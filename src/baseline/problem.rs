@@ -2,7 +2,7 @@
 
 use super::error::NoSchedule;
 use crate::analysis::position;
-use crate::ir::{Affine, Index, Loop, Nest, Stmt, Tree};
+use crate::ir::{Affine, Index, Loop, Nest, Stmt, Tensor, Tree};
 use crate::legality;
 use crate::poly::{Condition, Error, Linear, Map, Piece, Relation};
 use std::sync::Arc;
@@ -16,14 +16,43 @@ pub struct Row {
     pub constant: i64,
 }
 
+/// An access of a statement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Access {
+    /// The tensor.
+    pub(super) tensor: String,
+    /// For each dimension, how far a step of each iterator moves.
+    pub(super) moves: Vec<Vec<i64>>,
+    /// What is added in each dimension.
+    offsets: Vec<i64>,
+}
+
+impl Access {
+    /// Whether another one is to the same elements for the same values of the iterators that both
+    /// move with, whatever these are.
+    pub(super) fn is_like(&self, other: &Access) -> bool {
+        self.tensor == other.tensor && self.offsets == other.offsets
+    }
+}
+
+/// An initialization of a tensor before all loops: a statement for each of its elements.
+#[derive(Debug)]
+pub(super) struct Init {
+    /// The number of the statement that it stands before.
+    pub(super) before: usize,
+    /// The number of dimensions.
+    pub(super) depth: usize,
+    /// The tensor.
+    pub(super) target: String,
+}
+
 /// A statement of the definition.
 #[derive(Debug)]
 pub(super) struct Statement {
     /// The number of loops around it.
     pub(super) depth: usize,
-    /// For each access, the target's first and an update's twice: for each dimension, how far a
-    /// step of each iterator moves.
-    pub(super) accesses: Vec<Vec<Vec<i64>>>,
+    /// The target's first, and an update's twice.
+    pub(super) accesses: Vec<Access>,
     /// Whether it may not share loops with the statement before it: its initialization stands
     /// between the two and cannot move.
     pub(super) begins_anew: bool,
@@ -49,6 +78,8 @@ pub(super) struct Dependence {
 /// All of it.
 pub(super) struct Problem {
     pub(super) statements: Vec<Statement>,
+    /// In the order in which they stand.
+    pub(super) inits: Vec<Init>,
     pub(super) dependences: Vec<Dependence>,
     /// The number of parameters of all conditions.
     pub(super) parameters: usize,
@@ -57,7 +88,7 @@ pub(super) struct Problem {
 impl Problem {
     /// The problem of a nest as it was built.
     pub(super) fn of(nest: &Nest) -> Result<Problem, NoSchedule> {
-        let statements = statements(nest)?;
+        let (statements, inits) = statements(nest)?;
         let mut dependences = Vec::new();
         for asked in legality::asked(std::slice::from_ref(nest))? {
             dependences.extend(parts(asked.first, asked.later, &asked.pairs)?);
@@ -70,6 +101,7 @@ impl Problem {
         let parameters = dependences.iter().filter_map(parameters).max().unwrap_or(0);
         Ok(Problem {
             statements,
+            inits,
             dependences,
             parameters,
         })
@@ -129,6 +161,18 @@ impl Dependence {
         parts(self.first, self.later, &left)
     }
 
+    /// Whether a loop with these values runs later instances in earlier iterations.
+    pub(super) fn is_reversed(&self, rows: (&Row, &Row)) -> Result<bool, Error> {
+        let minus = |row: &Row| Row {
+            coefficients: row.coefficients.iter().map(|c| -c).collect(),
+            constant: -row.constant,
+        };
+        let (first, later) = (minus(rows.0), minus(rows.1));
+        // `1 <= -difference`
+        let reversed = self.limited((&first, &later), Relation::LessOrEqual, 1)?;
+        Ok(!reversed.is_empty()?)
+    }
+
     /// Whether a loop with these values, none of which is less later, runs later instances in
     /// later iterations.
     pub(super) fn is_carried(&self, rows: (&Row, &Row)) -> Result<bool, Error> {
@@ -138,9 +182,10 @@ impl Dependence {
     }
 }
 
-fn statements(nest: &Nest) -> Result<Vec<Statement>, NoSchedule> {
+fn statements(nest: &Nest) -> Result<(Vec<Statement>, Vec<Init>), NoSchedule> {
     let filled = fills(nest.trees());
     let mut statements: Vec<Statement> = Vec::new();
+    let mut inits: Vec<Init> = Vec::new();
     let mut touched: Vec<String> = Vec::new();
     let mut fill: Option<String> = None;
     let mut known = true;
@@ -153,6 +198,11 @@ fn statements(nest: &Nest) -> Result<Vec<Statement>, NoSchedule> {
                 true => known &= fill.is_none(),
                 false => repeated = Some(target.clone()),
             }
+            inits.push(Init {
+                before: statements.len(),
+                depth: f.target.shape().extents().len(),
+                target: target.clone(),
+            });
             fill = Some(target);
         }
         Tree::Stmt(stmt) => {
@@ -167,17 +217,21 @@ fn statements(nest: &Nest) -> Result<Vec<Statement>, NoSchedule> {
                 touched.contains(name) || filled.iter().filter(|f| *f == name).count() > 1
             });
             let moves = |a: &Affine| loops.iter().map(|l| a.coefficient(&l.name)).collect();
-            let matrix = |index: &[Affine]| -> Vec<Vec<i64>> { index.iter().map(moves).collect() };
-            let mut accesses = vec![matrix(&stmt.index)];
+            let access = |tensor: &Tensor, index: &[Affine]| Access {
+                tensor: tensor.label().to_owned(),
+                moves: index.iter().map(moves).collect(),
+                offsets: index.iter().map(Affine::offset).collect(),
+            };
+            let mut accesses = vec![access(&stmt.target, &stmt.index)];
             if stmt.update.is_some() {
-                accesses.push(matrix(&stmt.index));
+                accesses.push(access(&stmt.target, &stmt.index));
             }
             touched.push(stmt.target.label().to_owned());
             stmt.value.for_each_access(&mut |tensor, index| {
                 touched.push(tensor.label().to_owned());
                 accesses.push(match index {
-                    Index::At(index) => matrix(index),
-                    _ => Vec::new(),
+                    Index::At(index) => access(tensor, index),
+                    _ => access(tensor, &[]),
                 });
             });
             statements.push(Statement {
@@ -201,7 +255,7 @@ fn statements(nest: &Nest) -> Result<Vec<Statement>, NoSchedule> {
         return Err(refused);
     }
     match known && statements.len() == nest.definition().len() {
-        true => Ok(statements),
+        true => Ok((statements, inits)),
         false => Err(NoSchedule::Unknown),
     }
 }

@@ -2,16 +2,18 @@
 //!
 //! A hyperplane is a loop that was there, its pivot, skewed by the loops around it and shifted. The
 //! pivots' order is the order of the loops. Where a hyperplane holds iterators that come further in,
-//! their loops move outward until it is skewed by them.
+//! their loops move outward until it is skewed by them. Hyperplanes that depend on those before are
+//! loops of one iteration, in blocks of which the innermost loop is split.
 
 use super::error::NoSchedule;
 use super::linear::solved;
 use super::problem::Row;
 use super::work::{Work, named};
-use crate::ir::{Arg, Name};
+use crate::ir::{Affine, Arg, Name};
 use crate::transform::nest::reverse::REVERSE;
 use crate::transform::nest::shift::SHIFT;
 use crate::transform::nest::skew::SKEW;
+use crate::transform::nest::stripmine::STRIPMINE;
 
 /// How a hyperplane is made of its pivot.
 struct Made {
@@ -31,11 +33,13 @@ pub(super) fn transform(
     rows: &[Row],
     target: &str,
 ) -> Result<(), NoSchedule> {
-    let made = pivots(rows).ok_or_else(|| NoSchedule::Strided {
+    let strided = || NoSchedule::Strided {
         target: target.to_owned(),
         rows: texts(rows),
-    })?;
+    };
     let own = work.loops[statement].clone();
+    let (rows, dependent) = rows.split_at(own.len().min(rows.len()));
+    let made = pivots(rows).ok_or_else(strided)?;
     let then: Vec<Name> = made.iter().map(|m| own[m.pivot].clone()).collect();
     let mut now = own.clone();
     // How much more than their hyperplanes loops count.
@@ -69,18 +73,81 @@ pub(super) fn transform(
     work.order(&now, &then)?;
     for (k, m) in made.iter().enumerate() {
         let name = &then[k];
-        let mut reached = beyond[k];
-        for (s, by) in m.placed.iter().enumerate().filter(|(_, by)| **by != 0) {
-            work.step(&SKEW, vec![named(name), named(&then[s]), Arg::Int(*by)])?;
-            reached += by * rows[s].constant;
-        }
+        let reached = beyond[k] + skewed(work, name, &then, (&m.placed, rows))?;
         let by = rows[k].constant - reached;
         if by != 0 {
             work.step(&SHIFT, vec![named(name), Arg::Int(by)])?;
         }
     }
     work.loops[statement] = then;
+    for row in dependent {
+        let multiples = multiples(rows, row).ok_or_else(strided)?;
+        once(work, statement, rows, (&multiples, row.constant))?;
+    }
     Ok(())
+}
+
+/// Adds multiples of other loops, whose hyperplanes are `rows`, to a loop; the answer is the sum of
+/// their constants.
+fn skewed(
+    work: &mut Work,
+    name: &Name,
+    loops: &[Name],
+    (multiples, rows): (&[i64], &[Row]),
+) -> Result<i64, NoSchedule> {
+    let mut constants = 0;
+    for (s, by) in multiples.iter().enumerate().filter(|(_, by)| **by != 0) {
+        work.step(&SKEW, vec![named(name), named(&loops[s]), Arg::Int(*by)])?;
+        constants += by * rows[s].constant;
+    }
+    Ok(constants)
+}
+
+/// Adds a loop of one iteration inside of those of a statement, whose hyperplanes are `rows`: its
+/// value is a sum of multiples of these, and a constant besides theirs.
+fn once(
+    work: &mut Work,
+    statement: usize,
+    rows: &[Row],
+    (multiples, constant): (&[i64], i64),
+) -> Result<(), NoSchedule> {
+    let Some(last) = work.loops[statement].pop() else {
+        return Err(NoSchedule::Unknown);
+    };
+    let cut = Arg::Word("cut".to_owned());
+    work.step(&STRIPMINE, vec![named(&last), Arg::Int(1), cut])?;
+    let (around, name) = (last.derived("o"), last.derived("i"));
+    let range = work.range(&name);
+    let first = range.as_ref().and_then(|range| range.lower.first());
+    // Blocks are counted from 0; they get the values of the loop.
+    let begin = first.map(|first| first.minus(&Affine::iterator(around.clone())));
+    let begin = begin.ok_or(NoSchedule::Unknown)?;
+    for (outer, by) in begin.terms() {
+        let step = vec![named(&around), named(outer), Arg::Int(*by)];
+        work.step(&SKEW, step)?;
+    }
+    if begin.offset() != 0 {
+        let step = vec![named(&around), Arg::Int(begin.offset())];
+        work.step(&SHIFT, step)?;
+    }
+    let back = vec![named(&name), named(&around), Arg::Int(-1)];
+    work.step(&SKEW, back)?;
+    work.loops[statement].push(around);
+    let loops = work.loops[statement].clone();
+    let by = constant - skewed(work, &name, &loops, (multiples, rows))?;
+    if by != 0 {
+        work.step(&SHIFT, vec![named(&name), Arg::Int(by)])?;
+    }
+    work.loops[statement].push(name);
+    Ok(())
+}
+
+/// The multiples of rows whose sum has the coefficients of another one.
+fn multiples(rows: &[Row], row: &Row) -> Option<Vec<i64>> {
+    let count = row.coefficients.len();
+    let of = |k: usize| rows.iter().map(|r| r.coefficients[k]).collect();
+    let matrix: Vec<Vec<i64>> = (0..count).map(of).collect();
+    solved(&matrix, &row.coefficients)
 }
 
 /// How each row is made; `None` where loops would have strides.

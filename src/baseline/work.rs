@@ -53,7 +53,7 @@ fn plain(nest: &Nest) -> Result<Vec<Nest>, NoSchedule> {
     Ok(vec![written.ok_or(NoSchedule::Unknown)?])
 }
 
-fn done(op: &'static Op, args: Vec<Arg>) -> Result<Nest, NoSchedule> {
+pub(super) fn done(op: &'static Op, args: Vec<Arg>) -> Result<Nest, NoSchedule> {
     match apply(op, &args, None)? {
         Value::Nest(nest) => Ok(nest),
         Value::Expr(_) => Err(crate::transform::Error::from(ErrorKind::Misdeclared).into()),

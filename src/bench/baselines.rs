@@ -6,21 +6,27 @@ use crate::script::{Session, Size};
 use crate::trial::{Contest, Variant};
 
 /// What readers of a column of these baselines have to know.
-pub(super) const NOTE: &str = "pluto and pluto_best are teml's implementation of Pluto's algorithm. \
-    On partially fused bands (2mm, 3mm) they are slower than Pluto's own code: only the shared \
-    loops are tiled together, and the loops inside are ordered for each statement alone. They are \
-    also slower on fused statements with different ranges (deriche), whose guards stay in the \
-    innermost loops.";
+pub(super) const NOTE: &str = "pluto, pluto_c and pluto_best are teml's implementation of Pluto's \
+    algorithm. Below the schedule, pluto has teml's code generator, and pluto_c plain loops with \
+    the pragmas that Pluto emits, which the C compiler turns into vectors as it does with Pluto's \
+    own C. Fused statements with different ranges (deriche) are slower than that: their guards stay \
+    in the innermost loops. pluto_best is the fastest of both with other options.";
 
 /// The names of the baselines.
-pub(super) const NAMES: [&str; 2] = ["pluto", "pluto_best"];
+pub(super) const NAMES: [&str; 3] = ["pluto", "pluto_c", "pluto_best"];
 
-/// Functions that take the untransformed nests of a kernel and return a nest. The second one times
-/// many, which takes too long where times mean nothing.
-fn baselines(size: Size) -> &'static [&'static str] {
+/// The baselines, each with the function that takes the untransformed nests of a kernel and returns
+/// a nest, and what it takes beside them. The last one times many, which takes too long where times
+/// mean nothing.
+fn baselines(size: Size) -> &'static [(&'static str, &'static str, &'static str)] {
+    const ALL: [(&str, &str, &str); 3] = [
+        (NAMES[0], "pluto", ""),
+        (NAMES[1], "pluto", ", #{code: \"pluto\"}"),
+        (NAMES[2], "pluto_best", ""),
+    ];
     match size {
-        Size::Bench => &NAMES,
-        Size::Mini => &NAMES[..1],
+        Size::Bench => &ALL,
+        Size::Mini => &ALL[..2],
     }
 }
 
@@ -34,13 +40,13 @@ pub(super) fn with(
     let (mut absent, mut notes) = (Vec::new(), Vec::new());
     let first = contest.variants.first().cloned();
     let mut place = 1;
-    for name in baselines(size).iter().copied() {
+    for (name, function, options) in baselines(size).iter().copied() {
         if contest.variants.iter().any(|c| c.label == name) {
             continue;
         }
         say(name);
         let nests = first.as_ref().map_or(&[][..], |first| &first.nests);
-        let why = match session.make(name, nests) {
+        let why = match session.make(function, nests, options) {
             Ok(Some(nest)) => {
                 let own = nest.label().filter(|own| own.as_str() != name);
                 notes.extend(own.map(|own| format!("{name}: {own}")));

@@ -128,7 +128,7 @@ pub(super) fn absent(peers: &[Absent]) -> Vec<String> {
 }
 
 /// The names that variants have in most scripts, in the order of the summary.
-const KNOWN: [&str; 5] = ["naive", "pluto", "pluto_best", "paper", "plan"];
+const KNOWN: [&str; 6] = ["naive", "pluto", "pluto_c", "pluto_best", "paper", "plan"];
 
 /// The names of the summary's columns: those that are known, what several kernels have, and peers.
 pub(super) fn names(results: &Results) -> Vec<String> {

@@ -8,7 +8,7 @@ use super::kernel::{Header, Param, Role, parameter};
 use super::lanes::{Chosen, is_uniform, trips};
 use super::part::unset_lanes;
 use super::prefetch::shares;
-use super::room::with_room;
+use super::room::{Rows, with_room};
 use super::settle::settled;
 use super::stream::Streams;
 use super::team::{Entry, Threads};
@@ -164,6 +164,19 @@ impl Emitter<'_> {
             self.depth -= 1;
             self.line("}");
         }
+    }
+
+    /// Forgets what was chosen for a nest: what follows has no vectors, and no hints.
+    pub(super) fn begin_plain(&mut self) {
+        self.depth = 1;
+        self.bounds = Bounds::default();
+        self.chosen = Chosen::none(self.target);
+        self.streams = Streams::default();
+        self.hazards = Hazards::default();
+        self.values.rows = Rows::none(self.target);
+        self.values.unrolled.clear();
+        self.shares = Shares::new();
+        self.unwaited.clear();
     }
 
     pub(super) fn line(&mut self, text: &str) {

@@ -154,7 +154,11 @@ pub fn generate_for(
         .collect();
     let mut body = Emitter::new(symbol, &spelled, target);
     for nest in nests {
-        body.nest(&spelling.nest(nest));
+        let spelled = spelling.nest(nest);
+        match nest.is_plain() {
+            true => body.plain_nest(&spelled),
+            false => body.nest(&spelled),
+        }
     }
     let (functions, text, values, attributes) = body.finish();
     let mut headers = values.headers;

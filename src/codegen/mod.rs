@@ -8,6 +8,7 @@ mod kernel;
 mod lanes;
 mod late;
 mod part;
+mod plain;
 mod power;
 mod pragma;
 mod prefetch;

@@ -29,6 +29,8 @@ struct Data {
     assumption: Option<Arc<str>>,
     /// Tensors that may hold anything afterwards.
     spent: Arc<[Name]>,
+    /// Whether the C is plain loops, and compilers find the vectors.
+    plain: bool,
     /// Where the nest is a part of another one: the loops around it, without their bodies.
     context: Arc<[Loop]>,
     /// The names that loops and local tensors elsewhere in that nest have.
@@ -132,6 +134,7 @@ impl Nest {
             label,
             assumption: None,
             spent: Arc::new([]),
+            plain: false,
             context: Arc::new([]),
             beside: Arc::new([]),
         }))
@@ -154,6 +157,7 @@ impl Nest {
             label: None,
             assumption: self.0.assumption.clone(),
             spent: self.0.spent.clone(),
+            plain: self.0.plain,
             context: self.0.context.iter().cloned().chain(outer).collect(),
             beside: self.0.beside.iter().cloned().chain(beside).collect(),
         }))
@@ -279,6 +283,20 @@ impl Nest {
         Nest(Arc::new(data))
     }
 
+    /// Whether the C is plain loops, and compilers find the vectors.
+    pub fn is_plain(&self) -> bool {
+        self.0.plain
+    }
+
+    /// The nest whose C is plain loops.
+    #[must_use]
+    pub fn plain(&self) -> Nest {
+        let mut data = (*self.0).clone();
+        data.plain = true;
+        data.label = None;
+        Nest(Arc::new(data))
+    }
+
     /// The nest with its assignments counted from `first` on, as its part of a joined nest.
     #[must_use]
     pub fn counted_from(&self, first: usize) -> Nest {
@@ -302,6 +320,7 @@ impl Nest {
             label: None,
             assumption: self.0.assumption.clone().or(other.0.assumption.clone()),
             spent: self.0.spent.iter().chain(other.spent()).cloned().collect(),
+            plain: self.0.plain || other.0.plain,
             context: self.0.context.clone(),
             beside: self.0.beside.clone(),
         }))

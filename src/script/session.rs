@@ -219,11 +219,16 @@ impl Session {
     ///
     /// # Errors
     /// The function refuses them.
-    pub fn make(&mut self, function: &str, nests: &[Nest]) -> Result<Option<Nest>, ScriptError> {
+    pub fn make(
+        &mut self,
+        function: &str,
+        nests: &[Nest],
+        more: &str,
+    ) -> Result<Option<Nest>, ScriptError> {
         const NESTS: &str = "given_nests";
         let given: Array = nests.iter().cloned().map(Dynamic::from).collect();
         self.scope.push(NESTS, given);
-        let call = format!("{function}({NESTS})");
+        let call = format!("{function}({NESTS}{more})");
         let made = self.run(function, &call, None, Last::Kept, Dynamic::try_cast::<Nest>);
         // It is there, and nobody needs it.
         let _ = self.scope.remove::<Array>(NESTS);

@@ -161,6 +161,7 @@ impl ErrorKind {
             K::Consumer(why) => return why.help().map(str::to_owned),
             K::Partials(why) => return why.help().map(str::to_owned),
             K::Reuse(why) => return why.help().map(str::to_owned),
+            K::NotBeside { .. } => "move the loops around them, or distribute them, first",
             K::NotAdjacent { .. } => "fuse_outer brings loops of two nests side by side",
             K::NameClash { .. } => "transform the loop of that name first, or name iterators apart",
             K::RangesDiffer { .. } => {

@@ -454,6 +454,14 @@ pub enum ErrorKind {
         /// The other.
         second: Name,
     },
+    /// Loops that are not in one body.
+    #[error("`{first}` and `{second}` are not two loops of one body")]
+    NotBeside {
+        /// One loop.
+        first: Name,
+        /// The other.
+        second: Name,
+    },
     /// A loop whose body is a single tree.
     #[error("there is only one loop or statement in `{name}`, so there is nothing to distribute")]
     NothingToDistribute {
@@ -576,6 +584,7 @@ impl ErrorKind {
             | K::NotInside { .. }
             | K::SeveralBounds { .. }
             | K::NotAdjacent { .. }
+            | K::NotBeside { .. }
             | K::NothingToDistribute { .. }
             | K::NotGuarded { .. }
             | K::Inseparable { .. }

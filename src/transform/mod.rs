@@ -93,6 +93,7 @@ pub static OPS: &[&Op] = &[
     &nest::peel::PEEL,
     &nest::split_at::SPLIT_AT,
     &nest::distribute::DISTRIBUTE,
+    &nest::move_before::MOVE_BEFORE,
     &nest::fuse::FUSE,
     &nest::separate::SEPARATE,
     &nest::fuse_outer::FUSE_OUTER,
@@ -118,6 +119,7 @@ pub static OPS: &[&Op] = &[
     &nest::prefetch::PREFETCH,
     &nest::stream::STREAM,
     &nest::annotate::ANNOTATE,
+    &nest::plain_loops::PLAIN_LOOPS,
     &nest::assume::ASSUME,
     &nest::at::AT,
 ];

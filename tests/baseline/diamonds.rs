@@ -170,7 +170,7 @@ fn where_there_are_none() {
     );
     none(
         classics::JACOBI_1D,
-        ", l2tile: true",
+        ", second_level_tile: true",
         "tiles are off, or have a second level",
     );
     // What follows the steps is no part of them, and is scheduled as ever.

@@ -113,10 +113,14 @@ fn mvt() {
         let x2 = eq(vsum(vmul(A, y2, [[j, i], [j]]), [j]), [i]);
         let l = fuse_outer(build(x1), build(x2), 0);";
     let s = found(script, "l", Fuse::Smart);
-    // Nothing but what both read relates them, and that is no dependence.
+    // Initializations, which have one loop, are between the products, so that these share none.
     let each = [[1, 0, 0], [0, 1, 0]];
     assert_eq!(hyperplanes(&s), [each, each]);
-    assert_eq!(coincident(&s), [true, false]);
+    assert!(matches!(&s, Schedule::Sequence(parts) if parts.len() == 2));
+    // Nothing but what both read relates them, and that is no dependence.
+    let together = found(script, "l", Fuse::Max);
+    assert_eq!(hyperplanes(&together), [each, each]);
+    assert_eq!(coincident(&together), [true, false]);
 }
 
 #[test]
@@ -157,6 +161,28 @@ fn fdtd_2d() {
     let fields = [[1, 0, 0, 0], [1, 1, 0, 0], [1, 0, 1, 0]];
     let magnetic = [[1, 0, 0, 0], [1, 1, 0, 1], [1, 0, 1, 1]];
     assert_eq!(hyperplanes(&s), [fields, fields, magnetic]);
+    assert_eq!(bands(&s), [3]);
+}
+
+/// Statements of different numbers of loops in one circle: the one that has all of its own gets
+/// another loop, which depends on these.
+#[test]
+fn lu() {
+    let script = "
+        let A = tensor([12, 12]);
+        let l = nest(`
+          ${A}
+          for k in 0..12
+            for i in k + 1..12
+              A[i][k] /= A[k][k]
+              for j in k + 1..12
+                A[i][j] -= A[i][k] * A[k][j]
+        `);";
+    let s = found(script, "l", Fuse::Smart);
+    // Its constant may be 0, too: the column is divided before anything is updated by it.
+    let column = vec![vec![1, 0, 0], vec![0, 1, 0], vec![1, 0, 1]];
+    let update = vec![vec![1, 0, 0, 0], vec![0, 1, 0, 0], vec![0, 0, 1, 0]];
+    assert_eq!(hyperplanes(&s), [column, update]);
     assert_eq!(bands(&s), [3]);
 }
 

@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod best;
+mod by_hand;
 #[path = "../classics/mod.rs"]
 mod classics;
 #[path = "../dialog/mod.rs"]
@@ -12,7 +13,9 @@ mod dialog;
 mod diamonds;
 mod hyperplanes;
 mod options;
+mod polybench;
 mod rows;
+mod scattering;
 mod table;
 
 use dialog::{nest, shown, string};

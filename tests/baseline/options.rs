@@ -28,7 +28,9 @@ fn sizes_and_switches() {
     for part in ["8*i1_o + 8", "16*i2_o + 16", "16*i3_o + 16"] {
         assert!(sizes.contains(part), "{sizes}");
     }
-    let twice = text("#{l2tile: true, l2tile_sizes: [2], tile_sizes: [4], unrolljam: false}");
+    let twice = text(
+        "#{second_level_tile: true, second_level_tile_sizes: [2], tile_sizes: [4], unrolljam: false}",
+    );
     for part in ["for i1_o_o in 0..5", "2*i1_o_o + 2", "4*i1_o_i + 4"] {
         assert!(twice.contains(part), "{twice}");
     }
@@ -36,15 +38,15 @@ fn sizes_and_switches() {
 
 const DIAGONAL: &str = "
     let x = tensor([3, 11, 31]);
-    let y = tensor([11, 31]);
-    x = eq(vadd(x, y, [[1, i + 1, j + 1], [i, j]]), [1, i, j]);
+    let y = tensor([31]);
+    x = eq(vadd(x, y, [[1, i + 1, j + 1], [j]]), [1, i, j], #{i: 0..10, j: 0..30});
     let l = build(x);";
 
 #[test]
 fn iterations_side_by_side_take_what_their_loop_carried_inside() {
     // Jammed rows read what lanes of others assign; the row around is parallel.
     let text = nest(DIAGONAL, "pluto(l, #{diamondtile: false})").to_string();
-    assert!(text.contains("x[1][8*i_o_i + 7]"), "{text}");
+    assert!(text.contains("x[1][5*i_o_i + 4]"), "{text}");
     assert!(!text.contains("vector"), "{text}");
 }
 
@@ -98,13 +100,7 @@ fn what_is_out_of_reach() {
         A = eq(B, [i] -> [i]);
         let steps = fuse_outer(first, build(A), 0).repeat(\"t\", 10);
         let C = eq(A, [i] -> [i]);
-        let joined = fuse_outer(steps, build(C), 0);
-        let x = tensor([8]);
-        let M = tensor([8, 8]);
-        let y = eq(vsum(vmul(M, x, [[i, k], [k]]), [k]), [i]);
-        let product = build(y);
-        x = eq(0.5 * y, [i] -> [i]);
-        let anew = fuse_outer(product, build(x), 0).repeat(\"t\", 3);";
+        let joined = fuse_outer(steps, build(C), 0);";
     assert_eq!(
         nest(script, "pluto(joined)"),
         nest(script, "pluto([steps, build(C)])")
@@ -114,7 +110,73 @@ fn what_is_out_of_reach() {
         "pluto(steps, #{diamondtile: false, tile_sizes: [2]})",
         "the skewed loop `i` in 2*t_i + 1..2*t_i + 9 has no tiles of size 2",
     );
-    refused(script, "pluto(anew)", "initialized in each iteration");
+}
+
+/// Local tensors, and initializations in loops, are serial for Pluto, which renames nothing.
+#[test]
+fn loops_that_have_to_stay_are_parallel_inside() {
+    let script = "
+        let x = tensor([8]);
+        let M = tensor([8, 8]);
+        let y = eq(vsum(vmul(M, x, [[i, k], [k]]), [k]), [i]);
+        let product = build(y);
+        x = eq(0.5 * y, [i] -> [i]);
+        let anew = fuse_outer(product, build(x), 0).repeat(\"t\", 3);";
+    let text = nest(script, "pluto(anew)").to_string();
+    assert!(text.contains("for t in 0..3"), "{text}");
+    assert!(text.contains("parallel for i in 0..8"), "{text}");
+}
+
+#[test]
+fn fusion_that_keeps_loops_parallel() {
+    // A recurrence, and a copy of it: Pluto's test of typed fusion.
+    let script = "
+        let a = tensor([40]);
+        let b = tensor([40]);
+        let l = nest(`
+          ${a}
+          ${b}
+          for i in 2..40
+            a[i] = a[i - 1] + a[i - 2]
+          for i in 0..40
+            b[i] = a[i]
+        `);";
+    let text = |fuse: &str| {
+        let call = format!("pluto(l, #{{tile: false, fuse: \"{fuse}\"}})");
+        nest(script, &call).to_string()
+    };
+    assert!(
+        !text("smartfuse").contains("parallel"),
+        "{}",
+        text("smartfuse")
+    );
+    for fuse in ["typedfuse", "hybridfuse"] {
+        assert!(text(fuse).contains("parallel"), "{}", text(fuse));
+    }
+}
+
+#[test]
+fn wavefronts_of_several_degrees() {
+    let script = "
+        let A = tensor([12, 12, 12]);
+        let l = nest(`
+          ${A}
+          for i in 1..12
+            for j in 1..12
+              for k in 1..12
+                A[i][j][k] = A[i - 1][j][k] + A[i][j - 1][k] + A[i][j][k - 1]
+        `);";
+    for multipar in [false, true] {
+        let options = format!("#{{tile_sizes: [4], multipar: {multipar}}}");
+        let call = format!("pluto(l, {options})");
+        assert_eq!(string(script, &format!("check({call}).message")), "legal");
+        let text = nest(script, &call).to_string();
+        // The loop of the wavefront is the last one that makes it.
+        let wave = if multipar { "for k_o" } else { "for j_o" };
+        let first = text.lines().find(|line| line.starts_with("for "));
+        assert!(first.is_some_and(|l| l.starts_with(wave)), "{text}");
+        assert!(text.contains("parallel for i_o"), "{text}");
+    }
 }
 
 /// What is left of a jammed loop is jammed in the others, but not twice.

@@ -20,7 +20,7 @@ fn options() -> impl Strategy<Value = Options> {
     given.prop_map(|(switches, sizes, ufactor, fuse, diamonds)| {
         let names = [
             "tile",
-            "l2tile",
+            "second_level_tile",
             "parallel",
             "prevector",
             "intratileopt",
@@ -30,7 +30,7 @@ fn options() -> impl Strategy<Value = Options> {
         let mut settings: Vec<(&str, Setting)> =
             switches.map(|(n, on)| (n, Setting::Switch(on))).collect();
         settings.push(("tile_sizes", Setting::Numbers(sizes.clone())));
-        settings.push(("l2tile_sizes", Setting::Numbers(sizes)));
+        settings.push(("second_level_tile_sizes", Setting::Numbers(sizes)));
         settings.push(("ufactor", Setting::Number(ufactor)));
         settings.push(("fuse", Setting::Word(fuse.to_owned())));
         // Where they are not possible, asking for them is refused.

@@ -19,11 +19,13 @@ use teml::transform::nest::fuse_outer::FUSE_OUTER;
 use teml::transform::nest::interchange::INTERCHANGE;
 use teml::transform::nest::localize::LOCALIZE;
 use teml::transform::nest::mode::{PARALLELIZE, VECTORIZE};
+use teml::transform::nest::move_before::MOVE_BEFORE;
 use teml::transform::nest::pack::PACK;
 use teml::transform::nest::pad_buffer::PAD_BUFFER;
 use teml::transform::nest::panels::PANELS;
 use teml::transform::nest::peel::PEEL;
 use teml::transform::nest::place_init::PLACE_INIT;
+use teml::transform::nest::plain_loops::PLAIN_LOOPS;
 use teml::transform::nest::prefetch::PREFETCH;
 use teml::transform::nest::rename::RENAME;
 use teml::transform::nest::reorder::REORDER;
@@ -57,6 +59,9 @@ pub enum Move {
     Peel(usize, i64, &'static str),
     SplitAt(usize, i64),
     Distribute(usize),
+    /// A loop after another one in the same body, which changes places with it.
+    Before(usize),
+    PlainLoops,
     /// A loop and the one after it, which is shifted to start so much later.
     Fuse(usize, i64, bool),
     /// Of the loops that hold guards.
@@ -122,6 +127,8 @@ pub fn moves(count: impl Into<prop::collection::SizeRange>) -> impl Strategy<Val
         2 => (l.clone(), 1..4i64, end).prop_map(|(l, n, e)| Move::Peel(l, n, e)),
         2 => (l.clone(), -2..12i64).prop_map(|(l, at)| Move::SplitAt(l, at)),
         2 => l.clone().prop_map(Move::Distribute),
+        2 => l.clone().prop_map(Move::Before),
+        1 => Just(Move::PlainLoops),
         4 => (l.clone(), -2..3i64, any::<bool>())
             .prop_map(|(l, by, guard)| Move::Fuse(l, by, guard)),
         3 => l.clone().prop_map(Move::Separate),
@@ -175,7 +182,7 @@ impl Move {
     /// Whether statements change places.
     fn reorders_statements(&self) -> bool {
         match self {
-            Move::Distribute(_) | Move::UnrollAndJam(..) => true,
+            Move::Distribute(_) | Move::Before(_) | Move::UnrollAndJam(..) => true,
             Move::At(_, inner) => inner.reorders_statements(),
             other => other.fuses(),
         }
@@ -306,6 +313,13 @@ pub fn step(nest: &Nest, chosen: &Move) -> Result<Nest, Error> {
                 None => call(nest, &DISTRIBUTE, [pick(l)]),
             }
         }
+        // Whatever initializes a loop's target has to stay in front of it.
+        Move::Before(_) if initializes_inside(nest.trees(), 0) => Ok(nest.clone()),
+        Move::Before(l) => match neighbors(nest, *l) {
+            Some([first, second]) => call(nest, &MOVE_BEFORE, [by_name(second), by_name(first)]),
+            None => call(nest, &MOVE_BEFORE, [pick(l), pick(&(l + 1))]),
+        },
+        Move::PlainLoops => call(nest, &PLAIN_LOOPS, []),
         // An iteration that is shifted past another one's initialization loses what it wrote.
         Move::Fuse(..) if initializes_inside(nest.trees(), 0) => Ok(nest.clone()),
         Move::Fuse(l, later, guard) => match neighbors(nest, *l) {

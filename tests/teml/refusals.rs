@@ -274,6 +274,7 @@ fn every_refusal_has_a_case() {
         K::NotInside { .. } => "NotInside",
         K::SeveralBounds { .. } => "SeveralBounds",
         K::NotAdjacent { .. } => "NotAdjacent",
+        K::NotBeside { .. } => "NotBeside",
         K::OnePath { .. } => "OnePath",
         K::Uncovered { .. } => "Uncovered",
         K::NothingToDistribute { .. } => "NothingToDistribute",

@@ -8,6 +8,7 @@ use teml::analysis::verify::Invalid;
 use teml::ir::{Affine, NameError, Nest};
 use teml::transform::nest::distribute::DISTRIBUTE;
 use teml::transform::nest::fuse::FUSE;
+use teml::transform::nest::move_before::MOVE_BEFORE;
 use teml::transform::nest::peel::PEEL;
 use teml::transform::nest::rename::RENAME;
 use teml::transform::nest::reorder::REORDER;
@@ -399,6 +400,14 @@ fn sibling_cases() -> Vec<Case> {
     let fuse = |nest: &Nest, first: &str, second: &str, kind| {
         Case::new(&FUSE, on(nest, [named(first), named(second)]), kind)
     };
+    let move_before = |first: &str, second: &str| {
+        let kind = ErrorKind::NotBeside {
+            first: name(first),
+            second: name(second),
+        };
+        let args = on(&equal, [named(first), named(second)]);
+        Case::new(&MOVE_BEFORE, args, kind)
+    };
     let modes = ErrorKind::ModesDiffer {
         first: name("i"),
         second: name("j"),
@@ -446,6 +455,8 @@ fn sibling_cases() -> Vec<Case> {
         .at(2),
         about_i(&DISTRIBUTE, &copy("B", "A", &[4], "i"), &[], nothing),
         fuse(&apart, "i", "j", not_adjacent("i", "j")).because_of(&["i", "j"]),
+        move_before("i", "i").because_of(&["i", "i"]),
+        move_before("k", "j").because_of(&["k", "j"]),
         fuse(&equal, "j", "i", not_adjacent("j", "i")).because_of(&["j", "i"]),
         fuse(&equal, "i", "i", not_adjacent("i", "i")).because_of(&["i", "i"]),
         fuse(&equal, "k", "j", not_adjacent("k", "j")).because_of(&["k", "j"]),

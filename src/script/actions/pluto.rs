@@ -1,6 +1,6 @@
 //! `pluto`: what Pluto's algorithm makes of nests.
 
-use crate::baseline::{self, NoSchedule, Options, Setting};
+use crate::baseline::{self, Code, NoSchedule, Options, Setting};
 use crate::ir::Name;
 use crate::script::call::{Call, Function, Parameter};
 use crate::script::fail::Failure;
@@ -18,34 +18,55 @@ Print it as a script with `print(path(pluto(naive)))`, check it, edit it, time i
 own.
 
 It starts from what `build` makes of the definition, whatever steps the nests have taken.
-Reductions keep their order, since Pluto knows no associativity. Initializations come before
-the loops.
+Reductions keep their order, since Pluto knows no associativity. Initializations count as statements
+when statements are cut apart, and come before the loops.
 
-Partially fused bands (2mm, 3mm) are slower than Pluto's own code: only the shared loops are tiled
-together. The loops that a statement has inside of them are tiled and ordered for that statement
-alone, so a strided loop may stay innermost (2mm), and parallel loops may end up inside a serial
-one (3mm). Pluto tiles and orders all loops of each statement. Fused statements with different
-ranges (deriche) are also slower: their guards stay in the innermost loops.
+There are two baselines with one schedule, which is Pluto's:
+
+- `pluto(naive)` has the code generator of this tool below it: explicit vectors, and arguments that
+  do not alias. Stencils are faster with it than Pluto's own C.
+- `pluto(naive, #{code: \"pluto\"})` becomes plain loops with the pragmas that Pluto emits, `omp
+  parallel for`, `ivdep` and `vector always`. The compiler does with them what it does with Pluto's
+  C. `teml bench` calls it `pluto_c`.
+
+Fused statements with different ranges (deriche) are slower than with Pluto's own C: their guards
+stay in the innermost loops, while Pluto's code generator separates the ranges.
+
+Both are proved, and compared with the reference before they are timed. Errors of Pluto are not
+copied: at its defaults it puts a wavefront across two products in a row (atax), and shares an
+iterator among threads that needs to be private (gconv).
+
+Where a definition has local tensors, or initializations in loops, the loops keep their order:
+Pluto renames no scalar, so that the loops around stay serial, and loops inside may be parallel.
 
 Options have Pluto's names and the defaults of its code:
 
 - `tile` (true), `tile_sizes` (`[32]`: one for each loop of a band, the last one for all that
   follow)
-- `l2tile` (false), `l2tile_sizes` (`[8]`)
-- `parallel` (true), `prevector` (true), `intratileopt` (true)
-- `unrolljam` (true), `ufactor` (8)
-- `fuse`: `\"smartfuse\"` (the default), `\"nofuse\"` or `\"maxfuse\"`
+- `second_level_tile` (false), `second_level_tile_sizes` (`[8]`: in tiles)
+- `parallel` (true), `multipar` (false: a wavefront of tiles has one parallel loop, not as many as
+  there are), `prevector` (true), `intratileopt` (true)
+- `unrolljam` (true), `ufactor` (8): loops whose iterations share operands, if the estimate of Pluto
+  fits 32 registers
+- `fuse`: `\"smartfuse\"` (the default), `\"nofuse\"`, `\"maxfuse\"`, `\"typedfuse\"` (no
+  parallel loop becomes serial) or `\"hybridfuse\"` (the same for outermost loops, and `maxfuse`
+  inside)
 - `diamondtile`: diamond tiles along one dimension, for stencils whose loops all depend on each
   other. All tiles of a wave then start at the same time. On by default, as in Pluto after
   0.11.4, and without effect elsewhere. `true` insists on diamonds, and reports why there are
   none; `false` turns them off.
+- `code`: `\"teml\"` (the default) or `\"pluto\"`
 
 `pluto_best(nests)` tries many of them.",
     call: |call| {
         let nests = call.nests(0)?;
         let options = options(call)?;
+        let name = match options.code {
+            Code::Teml => "pluto",
+            Code::Pluto => "pluto_c",
+        };
         match baseline::pluto(&nests, &options) {
-            Ok(nest) => Ok(Dynamic::from(match Name::new("pluto") {
+            Ok(nest) => Ok(Dynamic::from(match Name::new(name) {
                 Ok(name) => nest.labelled(name),
                 Err(_) => nest,
             })),

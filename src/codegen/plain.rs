@@ -1,0 +1,77 @@
+//! A nest as plain loops with Pluto's pragmas, which depend on the nest and nothing else.
+//!
+//! This exists for the baseline: below Pluto's schedule the compiler shall do what it does with
+//! Pluto's own C, so there are no explicit vectors, no functions around iterations, no stores past
+//! the caches, and no hints but `omp parallel for`, `ivdep` and `vector always`. Iterators are
+//! declared before the loops, as there, and private to threads.
+
+use super::emit::Emitter;
+use super::kernel::Header;
+use crate::ir::{Loop, Name, Nest, Tree};
+
+impl Emitter<'_> {
+    /// Appends the statements of a nest as plain loops.
+    pub(super) fn plain_nest(&mut self, nest: &Nest) {
+        self.begin_plain();
+        self.values.headers.insert(Header::Integers);
+        self.line("{");
+        self.depth += 1;
+        let names = iterators(nest.trees());
+        if !names.is_empty() {
+            self.line(&format!("int64_t {};", names.join(", ")));
+        }
+        self.plain(nest.trees());
+        self.depth -= 1;
+        self.line("}");
+    }
+
+    fn plain(&mut self, trees: &[Tree]) {
+        for tree in trees {
+            match tree {
+                Tree::Loop(l) => self.plain_loop(l),
+                other => self.tree(other),
+            }
+        }
+    }
+
+    fn plain_loop(&mut self, l: &Loop) {
+        let Loop { name, range, .. } = l;
+        if l.parallel {
+            let inside = iterators(&l.body);
+            let private = match inside.is_empty() {
+                true => String::new(),
+                false => format!(" private({})", inside.join(", ")),
+            };
+            self.line(&format!("#pragma omp parallel for{private}"));
+        }
+        if l.vector {
+            self.line("#pragma ivdep");
+            self.line("#pragma vector always");
+        }
+        let (lower, upper) = (
+            self.bound("max", &range.lower),
+            self.bound("min", &range.upper),
+        );
+        let step = match range.step {
+            1 => format!("{name}++"),
+            step => format!("{name} += {step}"),
+        };
+        self.line(&format!(
+            "for ({name} = {lower}; {name} < {upper}; {step}) {{"
+        ));
+        self.depth += 1;
+        self.plain(&l.body);
+        self.depth -= 1;
+        self.line("}");
+    }
+}
+
+/// The iterators of all loops, the outermost first.
+fn iterators(trees: &[Tree]) -> Vec<&str> {
+    let nested = trees.iter().filter_map(Tree::as_loop);
+    let names = nested.flat_map(|l| {
+        let own = [&l.name].into_iter().map(Name::as_str);
+        own.chain(iterators(&l.body)).collect::<Vec<&str>>()
+    });
+    names.collect()
+}

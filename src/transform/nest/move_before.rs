@@ -1,0 +1,73 @@
+//! `move_before` moves a loop in front of another one in the same body.
+//!
+//! ```rhai
+//! let A = tensor([4]);
+//! let x = tensor([5]);
+//! let B = eq(A, [i] -> [i]);
+//! let y = eq(x, [j] -> [j]);
+//! print(fuse_outer(build(B), build(y), 0).move_before("j", "i"));
+//! ```
+//!
+//! ```text
+//! f64 B[4], A[4], y[5], x[5]
+//! for j in 0..5
+//!   y[j] = x[j]
+//! for i in 0..4
+//!   B[i] = A[i]
+//! ```
+//!
+//! Everything else keeps its order, so that `fuse` can merge loops that were not adjacent.
+//!
+//! Legal when the loop and what it moves past do not depend on each other. `check` proves it.
+//!
+//! Refuses: loops that are not in the same body, or a loop and itself.
+//!
+//! Source: statement reordering, Allen and Kennedy, Optimizing Compilers for Modern Architectures,
+//! 2001.
+
+use super::resolve::{chain, find};
+use crate::analysis::position::splice;
+use crate::ir::{Nest, Tree};
+use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
+
+/// `move_before(nest, loop, other)`.
+pub static MOVE_BEFORE: Op = Op {
+    name: "move_before",
+    params: &[
+        Param::new("nest", Kind::Nest),
+        Param::new("loop", Kind::Loop),
+        Param::new("other", Kind::Loop),
+    ],
+    returns: Returns::Nest,
+    file: include_str!("move_before.rs"),
+    call: |args| match args {
+        [Arg::Nest(nest), Arg::Loop(l), Arg::Loop(other)] => {
+            move_before(nest, l, other).map(Value::Nest)
+        }
+        _ => Err(ErrorKind::Misdeclared.into()),
+    },
+};
+
+/// The nest with a loop directly in front of another one.
+///
+/// # Errors
+/// As the header says.
+pub fn move_before(nest: &Nest, reference: &LoopRef, other: &LoopRef) -> Result<Nest, Error> {
+    let (from, to) = (find(nest, reference, 1)?, find(nest, other, 2)?);
+    let l = chain(nest, &from)[from.len() - 1].clone();
+    if from == to || from[..from.len() - 1] != to[..to.len() - 1] {
+        let second = chain(nest, &to)[to.len() - 1].name.clone();
+        let first = l.name.clone();
+        let culprits = [first.clone(), second.clone()];
+        let kind = ErrorKind::NotBeside { first, second };
+        return Err(Error::from(kind).on(nest, culprits));
+    }
+    let target = chain(nest, &to)[to.len() - 1].clone();
+    let pair = vec![Tree::Loop(l), Tree::Loop(target)];
+    // The later one first, whose position the other one does not change.
+    let trees = match from < to {
+        true => splice(&splice(nest.trees(), &to, pair), &from, Vec::new()),
+        false => splice(&splice(nest.trees(), &from, Vec::new()), &to, pair),
+    };
+    Ok(nest.with_trees(trees))
+}

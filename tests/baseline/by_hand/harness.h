@@ -1,0 +1,113 @@
+// Runs what Pluto's transformations make of a kernel, written by hand, beside the loops of its
+// definition, and compares all arrays. With -DGENERATED=ARGUMENTS it also calls `generated`, and
+// times both in turn.
+//
+// Before it, a kernel has `ARRAYS`, each with its number of elements, its functions `by_hand` and
+// `reference`, and their `ARGUMENTS`.
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#ifndef RUNS
+#define RUNS 15
+#endif
+
+enum {
+#define NUMBER(name, count) number_##name,
+    ARRAYS(NUMBER) COUNT
+};
+
+static const size_t counts[COUNT] = {
+#define ELEMENTS(name, count) (size_t)(count),
+    ARRAYS(ELEMENTS)
+};
+
+static double *copies[4][COUNT];
+static int now;
+
+#define AT(name) ((void *)copies[now][number_##name])
+#define NUMBERED(name) number_##name
+#define OF(name) NUMBERED(name)
+
+static void reset(int copy)
+{
+    for (int k = 0; k < COUNT; k++)
+        memcpy(copies[copy][k], copies[0][k], counts[k] * sizeof(double));
+    now = copy;
+}
+
+static int differs(int copy, const char *what)
+{
+    for (int k = 0; k < COUNT; k++)
+        for (size_t q = 0; q < counts[k]; q++) {
+            const double x = copies[1][k][q], y = copies[copy][k][q];
+            if (!(fabs(x - y) <= 1e-9 * (1 + fabs(x)))) {
+                printf("%s: array %d, element %zu is %g instead of %g\n", what, k, q, y, x);
+                return 1;
+            }
+        }
+    return 0;
+}
+
+#ifdef GENERATED
+void generated();
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+#endif
+
+int main(void)
+{
+    for (int k = 0; k < COUNT; k++)
+        for (int copy = 0; copy < 4; copy++)
+            copies[copy][k] = aligned_alloc(64, (counts[k] * sizeof(double) + 63) / 64 * 64);
+    unsigned state = 1;
+    for (int k = 0; k < COUNT; k++)
+        for (size_t q = 0; q < counts[k]; q++) {
+            state = state * 1664525u + 1013904223u;
+            copies[0][k][q] = (double)(state >> 8) / (1 << 24) - 0.5;
+        }
+#ifdef SHIFTED
+    for (size_t q = 0; q < counts[OF(SHIFTED)]; q++)
+        copies[0][OF(SHIFTED)][q] += 1;
+#endif
+    reset(1);
+    reference(ARGUMENTS);
+    reset(2);
+    by_hand(ARGUMENTS);
+    int wrong = differs(2, "by hand");
+#ifdef GENERATED
+    reset(3);
+    generated(GENERATED);
+    wrong |= differs(3, "generated");
+    double times[2][RUNS];
+    for (int run = 0; run < RUNS; run++)
+        for (int which = 0; which < 2; which++) {
+            reset(2 + which);
+            const double begin = seconds();
+            if (which)
+                generated(GENERATED);
+            else
+                by_hand(ARGUMENTS);
+            times[which][run] = seconds() - begin;
+        }
+    for (int which = 0; which < 2; which++)
+        qsort(times[which], RUNS, sizeof(double), ascending);
+    const double hand = times[0][RUNS / 2], own = times[1][RUNS / 2];
+    printf("by hand %.3f ms, generated %.3f ms, %.2f\n", 1e3 * hand, 1e3 * own, own / hand);
+#endif
+    return wrong;
+}

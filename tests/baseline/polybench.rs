@@ -1,0 +1,79 @@
+//! Every script of PolyBench has a baseline with each code generator, which is legal, also where the
+//! definition is not the order that PolyBench has.
+
+use std::path::PathBuf;
+use teml::script::{Session, Size, Workbench};
+
+/// The part of a script that defines the untransformed nests.
+pub fn definition(kernel: &str) -> String {
+    let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("scripts/{kernel}.rhai"));
+    let script = std::fs::read_to_string(&file).unwrap();
+    let end = script.find("let plan").or_else(|| script.find("compare("));
+    let lines = script[..end.unwrap_or(script.len())].lines();
+    let lines = lines.filter(|line| !line.starts_with("init("));
+    lines.collect::<Vec<&str>>().join("\n")
+}
+
+/// What expressions stand for after a definition.
+pub fn values(size: Size, definition: &str, expressions: &[String]) -> Vec<String> {
+    let workbench = Workbench {
+        size,
+        ..Workbench::default()
+    };
+    let session = Session::new(Box::new(std::io::sink()), workbench);
+    let mut session = session.unwrap_or_else(|error| panic!("{}", error.render(false)));
+    let mut value = |text: &str| {
+        let value = session.eval_line(text);
+        value.unwrap_or_else(|error| panic!("{}", error.render(false)))
+    };
+    value(definition);
+    let shown = expressions.iter().map(|e| value(e).unwrap_or_default());
+    shown.collect()
+}
+
+#[test]
+fn every_script_has_a_baseline() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("scripts/polybench");
+    let mut count = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|e| e != "rhai") {
+            continue;
+        }
+        count += 1;
+        let kernel = path.file_stem().unwrap().to_string_lossy().into_owned();
+        let definition = definition(&format!("polybench/{kernel}"));
+        let both = ["pluto(naive)", "pluto(naive, #{code: \"pluto\"})"];
+        let checks = both.map(|call| format!("check({call}).message"));
+        for message in values(Size::Mini, &definition, &checks) {
+            assert_eq!(message, "=> \"legal\"", "{kernel}");
+        }
+    }
+    assert_eq!(count, 30);
+}
+
+/// Rows that read a pivot, and factorizations that update everything behind it.
+#[test]
+fn programs_in_order_with_pivots_have_a_baseline() {
+    let scripts = [
+        (
+            "X = eq(vsub(X, X, [[k - 1, i], [k - 1, k - 1]]), [k, i])",
+            "",
+        ),
+        ("X = eq(vadd(X, X, [[k - 1, i], [k - 1, 0]]), [k, i])", ""),
+        ("X = eq(vadd(X, X, [[k, i - 1], [k - 1, i]]), [k, i])", ""),
+    ];
+    for (statement, _) in scripts {
+        let definition = format!("let X = tensor([8, 8]); {statement}; let naive = sweep(X);");
+        for options in [
+            "",
+            ", #{tile_sizes: [3]}",
+            ", #{tile: false}",
+            ", #{multipar: true}",
+        ] {
+            let check = format!("check(pluto(naive{options})).message");
+            let message = values(Size::Mini, &definition, &[check]);
+            assert_eq!(message, ["=> \"legal\""], "{statement}{options}");
+        }
+    }
+}
