@@ -11,7 +11,7 @@
 
 use super::linear::complement;
 use super::problem::{Dependence, Problem, Row};
-use crate::poly::{Condition, Error, Linear, Piece, Relation, Set};
+use crate::poly::{Condition, Error, Linear, Piece, Relation};
 use std::collections::HashSet;
 
 /// The variables of the program, in the order in which they are minimized: u, w, then for each
@@ -209,7 +209,7 @@ impl Program {
         let piece = demands.fold(all, |piece, (relation, sum)| {
             piece.constrain(0, relation, sum)
         });
-        let Some(point) = Set::new(&[piece])?.lexmin()?.sample()? else {
+        let Some(point) = piece.first()? else {
             return Ok(None);
         };
         let rows = self.variables.blocks.iter().map(|(_, first, depth)| {

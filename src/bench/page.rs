@@ -215,10 +215,10 @@ fn provenance(results: &Results, against: Option<&Against>) -> String {
     text.push(machine);
     let rules = "Every element of every result is compared with the reference before anything is \
                  timed. Then all variants of a kernel take turns in one run. An untimed warm-up \
-                 call precedes each timed call, unless it takes 50 ms or more, or the kernel reads \
-                 what it writes. Times are those of the kernel alone. GFLOP/s count the operations \
-                 of the definition; GB/s count inputs and results once each. The limit is the \
-                 larger of two times. One is the time of the fewest operations of any variant, at \
+                 call precedes each timed call, unless it takes 50 ms or more. Inputs that the \
+                 kernel overwrites are restored in between. Times are those of the kernel alone. \
+                 GFLOP/s count the operations of the definition; GB/s count inputs and results \
+                 once each. The limit is the larger of two times. One is the time of the fewest operations of any variant, at \
                  the machine's rate of arithmetic. The other applies if inputs and results exceed \
                  the caches: it is their time at the memory rate of probes with the same mix of \
                  reads and writes. Rates are medians, as times are; the best rates are listed \

@@ -9,9 +9,11 @@
 
 use super::concurrent::conflict;
 use super::find;
+use super::memo;
 use super::pieces::pieces;
-use super::program::{Original, Program, What};
+use super::program::{Original, Program};
 use super::race::{Race, race};
+use super::reordered::is_reordered;
 use super::reroll::Reroll;
 use super::sequence;
 use super::verdict::{Undecided, Verdict};
@@ -48,6 +50,10 @@ pub fn together(ask: &mut dyn FnMut()) {
 
 /// Whether `nests`, in order, compute what their definition says.
 pub fn check(nests: &[Nest], reductions: Reductions) -> Verdict {
+    memo::known(nests, reductions, checked)
+}
+
+fn checked(nests: &[Nest], reductions: Reductions) -> Verdict {
     match decide(nests, reductions) {
         Verdict::Illegal(violation) if reductions == Reductions::Strict => {
             let allowed = decide(nests, Reductions::Reassociate);
@@ -172,28 +178,6 @@ pub(super) fn known(program: &Program) -> Result<(), Undecided> {
         }
     }
     Ok(())
-}
-
-/// Whether all statements and fills are those of the definition, on tensors that all of them share,
-/// so that only their order can be wrong. A local tensor has elements for each iteration around it,
-/// which order alone does not tell apart: the name and the shape of a tensor of the definition do
-/// not make it that tensor.
-pub(super) fn is_reordered(program: &Program) -> bool {
-    let mut all = program.definition.iter().chain(&program.leaves);
-    all.all(|leaf| leaf.locals.is_empty())
-        && program.leaves.iter().all(|leaf| {
-            let original = leaf.assignment.and_then(|a| program.originals.get(a));
-            match (leaf.what, original) {
-                (What::Stmt(s), Some(original)) => {
-                    let point = s.origin.as_ref().map_or(&[][..], |o| &o.point);
-                    original.at(point) == *s
-                }
-                (What::Fill(fill), Some(original)) => original
-                    .fill
-                    .is_some_and(|f| (&f.target, f.value) == (&fill.target, fill.value)),
-                _ => false,
-            }
-        })
 }
 
 /// Whether the order of the updates of an assignment does not matter: not for integers, minima

@@ -8,10 +8,10 @@
 //! Source: Wolf and Lam, A Loop Transformation Theory and an Algorithm to Maximize Parallelism,
 //! 1991.
 
-use super::check::is_reordered;
 use super::inplace::Run;
 use super::memory::iterator;
 use super::program::{Leaf, Program, What};
+use super::reordered::is_reordered;
 use crate::ir::Name;
 use crate::poly::{Error, Piece, Relation, UnionMap, UnionSet};
 

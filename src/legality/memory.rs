@@ -37,7 +37,7 @@ pub(super) fn iterator(depth: usize) -> String {
 }
 
 /// Where the elements of a tensor are.
-#[derive(PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Memory {
     pub(super) tuple: String,
     /// Each iteration of so many loops has elements of its own.

@@ -7,6 +7,7 @@
 //! sees none, [`check()`] decides.
 
 mod asked;
+mod buffers;
 mod check;
 pub mod complement;
 mod concurrent;
@@ -17,6 +18,7 @@ mod families;
 mod find;
 mod inplace;
 mod judge;
+mod memo;
 mod memory;
 mod order;
 mod pairs;
@@ -27,9 +29,11 @@ mod proof;
 pub mod race;
 mod reduction;
 mod relations;
+mod reordered;
 mod reroll;
 mod sequence;
 mod sources;
+mod staging;
 mod verdict;
 mod violation;
 mod waits;

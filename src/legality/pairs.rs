@@ -80,10 +80,18 @@ impl<'p, 'a> Iteration<'p, 'a> {
         Linear::from(format!("{variable}{}", self.mark).as_str())
     }
 
-    fn affine(&self, a: &Affine) -> Linear {
+    /// An index of the leaf, in this iteration.
+    pub(super) fn affine(&self, a: &Affine) -> Linear {
         linear(a, &|name: &Name| {
             Some(self.leaf.variable(name)? + self.mark)
         })
+    }
+
+    /// The same for an expression of the coordinates of [`Leaf::domain`].
+    pub(super) fn marked(&self, a: &Linear) -> Linear {
+        let terms = a.terms().iter();
+        let terms = terms.map(|(c, name)| (*c, format!("{name}{}", self.mark)));
+        Linear::new(terms, a.constant())
     }
 
     fn touched(&self) -> Vec<Touch> {
@@ -258,7 +266,7 @@ fn exact(all: &Piece, equations: &[Linear]) -> Piece {
 }
 
 /// All pairs of iterations.
-fn iterations(first: &Iteration, second: &Iteration) -> Piece {
+pub(super) fn iterations(first: &Iteration, second: &Iteration) -> Piece {
     let [from, to] = [first, second].map(|e| e.leaf.coordinates(e.mark));
     let to = to.iter().map(|x| Linear::from(x.as_str()));
     let all = Piece::set("", from.iter().map(String::as_str)).to("", to);

@@ -2,12 +2,12 @@
 
 use super::check::{Reductions, check, known, suspects};
 use super::concurrent::conflict;
+use super::memo::origins;
 use super::program::Program;
 use super::race::Race;
 use super::verdict::{Undecided, Verdict};
 use super::violation::Violation;
-use crate::analysis::position;
-use crate::ir::{Nest, Origin, Tree};
+use crate::ir::{Nest, Tree};
 use crate::poly::Error;
 use std::fmt;
 
@@ -96,16 +96,4 @@ fn independent(nests: &[Nest]) -> Result<(), Refused> {
 fn is_as_built(nest: &Nest) -> bool {
     let is_same = |trees: &[Tree]| trees == nest.trees() && origins(trees) == origins(nest.trees());
     matches!(nest.originals(), [part] if is_same(&part.trees))
-}
-
-/// Which instances statements execute, of which trees that are equal may differ: a loop that none
-/// mentions runs the same forwards and backwards.
-fn origins(trees: &[Tree]) -> Vec<Option<Origin>> {
-    let mut found = Vec::new();
-    position::walk(trees, &mut |_, _, tree| {
-        if let Tree::Stmt(s) = tree {
-            found.push(s.origin.clone());
-        }
-    });
-    found
 }

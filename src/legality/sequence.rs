@@ -1,10 +1,12 @@
 //! Whether nests compute the right values as long as no two iterations run at the same time.
 
-use super::check::{OPERATIONS, is_reordered};
+use super::check::OPERATIONS;
 use super::equal::{self, Operands, Unequal};
 use super::find;
 use super::order::{self, Unknown};
 use super::program::Program;
+use super::reordered::{is_reordered, is_reordered_with_locals};
+use super::staging::unstaged;
 use super::verdict::{Question, Undecided};
 use super::violation::Violation;
 use crate::poly;
@@ -19,6 +21,9 @@ pub(super) fn violation(
         return Ok(None);
     }
     if !is_reordered(program) {
+        if is_legal_without_buffers(program, reassociates) {
+            return Ok(None);
+        }
         let wrong = values(program, reassociates)?;
         return Ok(wrong.map(|wrong| find::wrong(program, &wrong)));
     }
@@ -40,12 +45,26 @@ pub(super) fn holds(
         return Ok(true);
     }
     if !is_reordered(program) {
-        return Ok(values(program, reassociates)?.is_none());
+        let is_legal = is_legal_without_buffers(program, reassociates);
+        return Ok(is_legal || values(program, reassociates)?.is_none());
     }
     match limited(program, || order::holds(program, reassociates))? {
         order::Kept::Yes => Ok(true),
         order::Kept::No => Ok(false),
         order::Kept::Repeated => Ok(values(program, reassociates)?.is_none()),
+    }
+}
+
+/// Whether a program, without its buffers, executes the definition in a right order. If not, or if
+/// that is not known, it may be right all the same.
+fn is_legal_without_buffers(program: &Program, reassociates: &dyn Fn(usize) -> bool) -> bool {
+    if is_reordered_with_locals(program) {
+        let kept = poly::bounded(OPERATIONS, || Ok(order::holds(program, reassociates)));
+        return matches!(kept, Ok(Ok(order::Kept::Yes)));
+    }
+    match poly::bounded(OPERATIONS, || unstaged(program)) {
+        Ok(Some(unstaged)) => is_legal_without_buffers(&unstaged.program(program), reassociates),
+        Ok(None) | Err(_) => false,
     }
 }
 

@@ -1,15 +1,19 @@
 //! A quick test of whether constraints contradict each other: the simplex method, exactly.
 //!
-//! It finds a constraint that is negative wherever the others hold. What it says is certain: the
-//! sum of constraints that shows it is added up again. It says nothing where fractions satisfy all
-//! constraints, or where numbers become too large.
+//! It finds a constraint that is negative wherever the others hold. Where fractions satisfy all of
+//! them, it bounds how far the two points of a pair are apart in each coordinate, and rounds the
+//! bounds: two iterations that share a point are in one tile. What it says is certain: the sum of
+//! constraints that shows a contradiction or a bound is added up again. It says nothing where
+//! fractions are left, or where numbers become too large.
 //!
-//! Source: Dutertre and de Moura, A Fast Linear-Arithmetic Solver for DPLL(T), 2006.
+//! Source: Dutertre and de Moura, A Fast Linear-Arithmetic Solver for DPLL(T), 2006; for the rounded
+//! bounds Chvátal, Edmonds Polytopes and a Hierarchy of Combinatorial Problems, 1973.
 
 use super::notation::Rows;
 
-/// So many exchanges of a row and a column are tried.
+/// So many exchanges of a row and a column are tried for one bound, and so often for all bounds.
 const MAX_PIVOTS: usize = 500;
+const MAX_ROUNDS: usize = 3;
 
 /// What is 0, or at least 0: the coefficients of variables, and a constant.
 struct Constraint {
@@ -26,10 +30,11 @@ enum Column {
     Constraint(usize),
 }
 
-/// The value of a constraint in terms of the columns: `denominator` times it is the sum of `numbers`
-/// times the columns, and the last one of them.
+/// The value of a constraint, or of a variable, in terms of the columns: `denominator` times it is
+/// the sum of `numbers` times the columns, and the last one of them.
 struct Row {
-    constraint: usize,
+    /// The number of the constraint, or of the variable.
+    of: usize,
     denominator: i64,
     numbers: Vec<i64>,
 }
@@ -38,6 +43,10 @@ struct Tableau {
     constraints: Vec<Constraint>,
     columns: Vec<Column>,
     rows: Vec<Row>,
+    /// The variables that are no columns.
+    variables: Vec<Row>,
+    /// So many variables, and as many after them, are the coordinates of two points of one kind.
+    paired: usize,
 }
 
 /// Whether there are no integers that satisfy all constraints; `false` where that is not known.
@@ -57,7 +66,7 @@ pub(super) fn contradict(rows: &Rows) -> bool {
     if constraints.iter().any(|c| c.numbers.is_empty()) {
         return false;
     }
-    Tableau::of(constraints, rows.columns - 1)
+    Tableau::of(constraints, rows)
         .contradiction()
         .unwrap_or(false)
 }
@@ -94,7 +103,7 @@ impl Constraint {
     }
 }
 
-fn gcd_of(a: u128, b: u128) -> u128 {
+pub(super) fn gcd_of(a: u128, b: u128) -> u128 {
     match b {
         0 => a,
         b => gcd_of(b, a % b),
@@ -102,9 +111,10 @@ fn gcd_of(a: u128, b: u128) -> u128 {
 }
 
 impl Tableau {
-    fn of(constraints: Vec<Constraint>, variables: usize) -> Tableau {
-        let rows = constraints.iter().enumerate().map(|(constraint, c)| Row {
-            constraint,
+    fn of(constraints: Vec<Constraint>, of: &Rows) -> Tableau {
+        let variables = of.columns - 1;
+        let rows = constraints.iter().enumerate().map(|(of, c)| Row {
+            of,
             denominator: 1,
             numbers: c.numbers.clone(),
         });
@@ -112,30 +122,32 @@ impl Tableau {
             rows: rows.collect(),
             constraints,
             columns: vec![Column::Variable; variables],
+            variables: Vec::with_capacity(variables),
+            paired: of.paired,
         }
     }
 
     /// Whether there is a contradiction; `None` where numbers become too large.
     fn contradiction(mut self) -> Option<bool> {
-        // Variables are expressed by constraints, equations first; what they are is not asked.
+        // Variables are expressed by constraints, equations first.
         for column in 0..self.columns.len() {
             let candidates = self.rows.iter().enumerate();
             let candidates = candidates.filter(|(_, row)| row.numbers[column] != 0);
             let best = candidates.min_by_key(|(_, row)| {
-                let is_equation = self.constraints[row.constraint].is_equation;
+                let is_equation = self.constraints[row.of].is_equation;
                 (!is_equation, row.numbers[column].unsigned_abs())
             });
             if let Some((row, _)) = best {
                 self.exchange(row, column)?;
-                self.rows.swap_remove(row);
+                let variable = self.rows.swap_remove(row);
+                self.variables.push(Row {
+                    of: column,
+                    ..variable
+                });
             }
         }
         // So are the equations that are left.
-        while let Some(row) = self
-            .rows
-            .iter()
-            .position(|row| self.is_equation(row.constraint))
-        {
+        while let Some(row) = self.rows.iter().position(|row| self.is_equation(row.of)) {
             let column = self.entering(&self.rows[row], |number| number != 0);
             match column {
                 Some(column) => self.exchange(row, column)?,
@@ -145,18 +157,141 @@ impl Tableau {
                 }
             }
         }
-        for _ in 0..MAX_PIVOTS {
-            let negative = self.rows.iter().enumerate();
-            let negative = negative.filter(|(_, row)| row.constant() < 0);
-            let Some((row, _)) = negative.min_by_key(|(_, row)| row.constraint) else {
-                return Some(false);
-            };
-            match self.entering(&self.rows[row], |number| number > 0) {
-                Some(column) => self.exchange(row, column)?,
-                None => return Some(self.is_certain(row)),
+        if let Some(contradiction) = self.restored()? {
+            return Some(contradiction);
+        }
+        // How far two points are apart is a whole number.
+        for _ in 0..MAX_ROUNDS {
+            let mut is_tighter = false;
+            for k in 0..self.paired {
+                for sum in [
+                    [(k, 1), (k + self.paired, -1)],
+                    [(k, -1), (k + self.paired, 1)],
+                ] {
+                    if self.tighten(&sum)? {
+                        is_tighter = true;
+                        if let Some(contradiction) = self.restored()? {
+                            return Some(contradiction);
+                        }
+                    }
+                }
+            }
+            if !is_tighter {
+                break;
             }
         }
         Some(false)
+    }
+
+    /// Makes all constraints hold, or says whether that contradicts; inner `None` if they hold.
+    fn restored(&mut self) -> Option<Option<bool>> {
+        for _ in 0..MAX_PIVOTS {
+            let negative = self.rows.iter().enumerate();
+            let negative = negative.filter(|(_, row)| row.constant() < 0);
+            let Some((row, _)) = negative.min_by_key(|(_, row)| row.of) else {
+                return Some(None);
+            };
+            match self.entering(&self.rows[row], |number| number > 0) {
+                Some(column) => self.exchange(row, column)?,
+                None => return Some(Some(self.is_certain(row))),
+            }
+        }
+        Some(Some(false))
+    }
+
+    /// Adds that a sum of variables is at most as large as it can be, if that is a fraction, rounded
+    /// down. All constraints hold.
+    fn tighten(&mut self, sum: &[(usize, i64)]) -> Option<bool> {
+        for _ in 0..MAX_PIVOTS {
+            let row = self.sum(sum)?;
+            let (constant, numbers) = row.numbers.split_last()?;
+            let columns = self.columns.iter().zip(numbers);
+            if columns
+                .clone()
+                .any(|(c, n)| *c == Column::Variable && *n != 0)
+            {
+                return Some(false);
+            }
+            if let Some(column) = self.entering(&row, |number| number > 0) {
+                // The first row that would become negative.
+                let falling = self.rows.iter().enumerate();
+                let falling = falling.filter(|(_, r)| r.numbers[column] < 0);
+                let first = falling.min_by(|(_, a), (_, b)| {
+                    let limit = |r: &Row, by: &Row| {
+                        i128::from(r.constant()) * i128::from(by.numbers[column].unsigned_abs())
+                    };
+                    limit(a, b).cmp(&limit(b, a)).then(a.of.cmp(&b.of))
+                });
+                match first {
+                    Some((row, _)) => self.exchange(row, column)?,
+                    None => return Some(false),
+                }
+                continue;
+            }
+            if constant % row.denominator == 0 {
+                return Some(false);
+            }
+            let most = constant.div_euclid(row.denominator);
+            let mut bound = vec![0; self.columns.len() + 1];
+            for (variable, times) in sum {
+                bound[*variable] = -times;
+            }
+            bound[self.columns.len()] = most;
+            // The bound and what it is rounded by are a sum of constraints.
+            let mut rest: Vec<i128> = bound.iter().map(|n| i128::from(*n)).collect();
+            rest.iter_mut()
+                .for_each(|n| *n *= i128::from(row.denominator));
+            let part = constant.rem_euclid(row.denominator);
+            rest[self.columns.len()] += i128::from(part);
+            for (column, number) in columns {
+                if let Column::Constraint(k) = column {
+                    if *number > 0 && !self.is_equation(*k) {
+                        return None;
+                    }
+                    for (rest, n) in rest.iter_mut().zip(&self.constraints[*k].numbers) {
+                        let product = i128::from(*number).checked_mul(i128::from(*n))?;
+                        *rest = rest.checked_add(product)?;
+                    }
+                }
+            }
+            if rest.iter().any(|n| *n != 0) {
+                return None;
+            }
+            let numbers = numbers.iter().map(|n| n.checked_neg());
+            let numbers = numbers.chain([Some(-part)]);
+            self.rows.push(Row {
+                of: self.constraints.len(),
+                denominator: row.denominator,
+                numbers: numbers.collect::<Option<_>>()?,
+            });
+            self.constraints.push(Constraint {
+                numbers: bound,
+                is_equation: false,
+            });
+            return Some(true);
+        }
+        Some(false)
+    }
+
+    /// A sum of variables that are no columns; `None` where one is, or where numbers become too
+    /// large.
+    fn sum(&self, sum: &[(usize, i64)]) -> Option<Row> {
+        let mut total = Row {
+            of: 0,
+            denominator: 1,
+            numbers: vec![0; self.columns.len() + 1],
+        };
+        for (variable, times) in sum {
+            let row = self.variables.iter().find(|row| row.of == *variable)?;
+            let times = times.checked_mul(total.denominator)?;
+            for (own, n) in total.numbers.iter_mut().zip(&row.numbers) {
+                let scaled = own.checked_mul(row.denominator)?;
+                *own = scaled.checked_add(times.checked_mul(*n)?)?;
+            }
+            total.denominator = total.denominator.checked_mul(row.denominator)?;
+            total.reduce();
+        }
+        Some(total)
     }
 
     fn is_equation(&self, constraint: usize) -> bool {
@@ -181,9 +316,11 @@ impl Tableau {
         let mut solved: Vec<i64> = pivot.numbers.iter().map(|n| -sign * n).collect();
         solved[column] = sign * pivot.denominator;
         let by = by.checked_abs()?;
-        for (k, other) in self.rows.iter_mut().enumerate() {
+        let others = self.rows.iter_mut().enumerate();
+        let others = others.filter_map(|(k, other)| (k != row).then_some(other));
+        for other in others.chain(&mut self.variables) {
             let times = other.numbers[column];
-            if k == row || times == 0 {
+            if times == 0 {
                 continue;
             }
             for (at, (number, solved)) in other.numbers.iter_mut().zip(&solved).enumerate() {
@@ -199,12 +336,12 @@ impl Tableau {
         }
         let entered = self.columns[column];
         let pivot = &mut self.rows[row];
-        self.columns[column] = Column::Constraint(pivot.constraint);
+        self.columns[column] = Column::Constraint(pivot.of);
         pivot.numbers = solved;
         pivot.denominator = by;
         pivot.reduce();
         if let Column::Constraint(entered) = entered {
-            pivot.constraint = entered;
+            pivot.of = entered;
         }
         Some(())
     }
@@ -219,7 +356,7 @@ impl Tableau {
                 *sum = sum.and_then(|sum| sum.checked_add(product));
             }
         };
-        add(row.constraint, row.denominator);
+        add(row.of, row.denominator);
         let mut is_negative = row.denominator > 0;
         for (column, number) in self.columns.iter().zip(&row.numbers) {
             match column {
@@ -231,7 +368,7 @@ impl Tableau {
             }
         }
         let constant = row.constant();
-        let is_wrong = constant < 0 || constant != 0 && self.is_equation(row.constraint);
+        let is_wrong = constant < 0 || constant != 0 && self.is_equation(row.of);
         let only_constant = match sum.split_last() {
             Some((last, rest)) => {
                 *last == Some(i128::from(constant)) && rest.iter().all(|s| *s == Some(0))

@@ -46,6 +46,7 @@ mod handle;
 mod library;
 mod linear;
 mod map;
+mod minimum;
 mod notation;
 mod pieces;
 mod point;

@@ -107,6 +107,9 @@ impl Piece {
 /// and of the hidden variables, in this order, and the constant.
 pub(super) struct Rows {
     pub(super) columns: usize,
+    /// How many coordinates both points of a pair have, if there are no parameters before them; 0 if
+    /// they have not as many.
+    pub(super) paired: usize,
     /// What is 0.
     pub(super) equations: Vec<Vec<i128>>,
     /// What is at least 0.
@@ -127,8 +130,11 @@ impl Rows {
         let mut columns: HashMap<&str, usize> = HashMap::new();
         columns.extend(parameters.iter().copied().zip(0..));
         columns.extend(piece.hidden.iter().map(String::as_str).zip(hidden..));
+        let paired = domain.map_or(0, |(_, values)| values.len());
+        let are_alike = parameters.is_empty() && paired == range.1.len();
         let mut rows = Rows {
             columns: hidden + piece.hidden.len() + 1,
+            paired: if are_alike { paired } else { 0 },
             equations: Vec::new(),
             inequalities: Vec::new(),
         };

@@ -7,8 +7,9 @@ use super::error::Error;
 use super::handle::Handle;
 use super::library::{RawMatrix, RawSpace, RawValue};
 use super::map::{Map, UnionMap};
+use super::minimum::{First, first};
 use super::notation::{Piece, Rows, escape, text};
-use super::point::{CONSTANT, DIVISIONS, DOMAIN, PARAMETERS, RANGE};
+use super::point::{CONSTANT, DIVISIONS, DOMAIN, PARAMETERS, Point, RANGE};
 use super::set::{Set, UnionSet};
 use std::ffi::{CString, c_int, c_uint};
 use std::rc::Rc;
@@ -24,6 +25,32 @@ impl Piece {
             Some(_) => Map::new(std::slice::from_ref(self))?.is_empty(),
             None => Set::new(std::slice::from_ref(self))?.is_empty(),
         }
+    }
+}
+
+impl Piece {
+    /// The lexicographically first point of a set, if it has one. isl is asked where a variable has
+    /// no least value, or where numbers become too large.
+    ///
+    /// # Errors
+    /// A set that goes on forever that way has no first point.
+    pub fn first(&self) -> Result<Option<Point>, Error> {
+        if self.range.is_none() && self.parameters.is_empty() {
+            let mut found = match first(&rows(self, &[])?) {
+                First::Point(values) => Some(values),
+                First::Empty => return Ok(None),
+                First::Unknown => None,
+            };
+            let (_, (tuple, coordinates)) = self.tuples();
+            if let Some(values) = &mut found {
+                values.truncate(coordinates.len());
+            }
+            if let Some(coordinates) = found {
+                let tuple = (!tuple.is_empty()).then(|| tuple.clone());
+                return Ok(Some(Point { tuple, coordinates }));
+            }
+        }
+        Set::new(std::slice::from_ref(self))?.lexmin()?.sample()
     }
 }
 

@@ -149,7 +149,7 @@ pub enum Event<'a> {
 /// and so on. Before every run the outputs are restored, outside the time, and the kernel is called
 /// once, unless that takes long, so that what the variant before it left in the caches matters to
 /// none. A run of a very short kernel is the mean of several calls. Kernels that read what they write
-/// are called once per run. One measurement at a time, also among processes; this one compiles
+/// are timed for one call per run, before which their inputs are restored. One measurement at a time, also among processes; this one compiles
 /// nothing meanwhile.
 ///
 /// # Errors

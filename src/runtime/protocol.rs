@@ -42,8 +42,9 @@ pub(super) struct Call {
     pub(super) restore: Vec<Restore>,
     /// How often to call the kernel; the time is the mean.
     pub(super) repeats: u32,
-    /// Whether to call it once more before, which does not count: kernels that were run in between
-    /// left their data in the caches, and threads that slept take longer than a short kernel to wake.
+    /// Whether to call it once more before, which does not count, and to restore what it reads then:
+    /// kernels that were run in between left their data in the caches, and threads that slept take
+    /// longer than a short kernel to wake.
     pub(super) warm_up: bool,
 }
 
@@ -54,6 +55,13 @@ pub(super) enum Restore {
     Copy { from: usize, to: usize },
     /// The same word all over.
     Fill { to: usize, word: u32 },
+}
+
+impl Restore {
+    /// Whether the kernel reads what it restores.
+    pub(super) fn copies(&self) -> bool {
+        matches!(self, Restore::Copy { .. })
+    }
 }
 
 /// What a worker answers.

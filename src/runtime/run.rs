@@ -97,15 +97,14 @@ pub(super) struct Placed {
 impl Placed {
     /// Makes a run call the kernel so often that it lasts long enough to be timed, where one call
     /// takes `time`, and once before, unless that would take long. A kernel that reads what it wrote
-    /// is called once per run, since only the first call has the right inputs.
+    /// is timed for one call, which needs the right inputs.
     pub(super) fn lengthen(&mut self, time: Duration) {
-        let copies = |r: &Restore| matches!(r, Restore::Copy { .. });
-        if !self.call.restore.iter().any(copies) {
+        self.call.warm_up = time < REGARDLESS;
+        if !self.call.restore.iter().any(Restore::copies) {
             let calls = LONG_ENOUGH.as_nanos() / time.as_nanos().max(1);
             self.call.repeats = u32::try_from(calls)
                 .unwrap_or(u32::MAX)
                 .clamp(1, MAX_REPEATS);
-            self.call.warm_up = time < REGARDLESS;
         }
     }
 }

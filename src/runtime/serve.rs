@@ -86,10 +86,7 @@ impl Loaded {
     }
 
     fn run(&mut self, call: &Call) -> Result<Reply, String> {
-        for restore in &call.restore {
-            self.restore(restore)
-                .ok_or("there is no such buffer to restore")?;
-        }
+        self.restore_all(call.restore.iter())?;
         let entry = *self
             .kernels
             .get(call.kernel)
@@ -106,6 +103,7 @@ impl Loaded {
         let call_once = || unsafe { entry(arguments.as_ptr()) };
         if call.warm_up {
             call_once();
+            self.restore_all(call.restore.iter().filter(|r| r.copies()))?;
         }
         let start = Instant::now();
         for _ in 0..call.repeats {
@@ -115,6 +113,14 @@ impl Loaded {
         sys::flush_kernel_output();
         let nanoseconds = u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX);
         Ok(Reply::Ran { nanoseconds })
+    }
+
+    fn restore_all<'r>(&mut self, all: impl Iterator<Item = &'r Restore>) -> Result<(), String> {
+        for restore in all {
+            self.restore(restore)
+                .ok_or("there is no such buffer to restore")?;
+        }
+        Ok(())
     }
 
     fn restore(&mut self, restore: &Restore) -> Option<()> {

@@ -6,6 +6,7 @@
 mod buffers;
 #[path = "../classics/mod.rs"]
 mod classics;
+mod damaged;
 #[path = "../dialog/mod.rs"]
 mod dialog;
 mod in_order;

@@ -6,6 +6,7 @@
 #[path = "../properties/config.rs"]
 mod config;
 mod empty;
+mod first;
 mod flow;
 mod legality;
 mod limits;

@@ -1,0 +1,272 @@
+//! Buffers: local tensors that keep elements of another tensor for a while, and which element of
+//! it each of their elements stands for, as the copies into the buffer and out of it say.
+
+use super::memory::Memory;
+use super::program::{Leaf, Program, What, accesses};
+use crate::ir::{Affine, Expr, Fill, Index, Name, Stmt, Tensor};
+
+/// A local tensor that holds elements of another tensor.
+pub(super) struct Buffer<'p, 'a> {
+    pub(super) program: &'p Program<'a>,
+    pub(super) label: &'a str,
+    /// The sequence that declares it.
+    pub(super) scope: Vec<usize>,
+    pub(super) tensor: &'a Tensor,
+    /// The tensor whose elements it holds, and where that has its elements.
+    pub(super) of: &'a Tensor,
+    pub(super) of_memory: Memory,
+    /// For each dimension of that tensor.
+    pub(super) digits: Vec<Digits>,
+    pub(super) uses: Vec<Use<'p, 'a>>,
+}
+
+/// An index of the tensor: multiples of the buffer's indices, and a rest in terms of the iterators
+/// of the loops around the declaration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Digits {
+    pub(super) of_buffer: Vec<i64>,
+    pub(super) rest: Affine,
+}
+
+/// A leaf that uses a buffer.
+pub(super) struct Use<'p, 'a> {
+    pub(super) leaf: &'p Leaf<'a>,
+    /// The number of the leaf.
+    pub(super) k: usize,
+    pub(super) role: Role,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// It copies an element of the tensor into the buffer.
+    Load,
+    /// It copies an element of the buffer back.
+    Store,
+    /// It sets elements of the buffer, and reads none.
+    Set,
+    /// It sets an element, and reads the buffer.
+    Update,
+    /// It reads the buffer.
+    Read,
+}
+
+impl Role {
+    /// Whether elements get values that the tensor does not have.
+    pub(super) fn changes(self) -> bool {
+        matches!(self, Role::Set | Role::Update)
+    }
+
+    /// Whether the buffer is read.
+    pub(super) fn reads(self) -> bool {
+        matches!(self, Role::Store | Role::Update | Role::Read)
+    }
+}
+
+impl Digits {
+    /// For an element of the buffer.
+    pub(super) fn at(&self, index: &[Affine]) -> Affine {
+        let digits = self.of_buffer.iter().zip(index);
+        digits.fold(self.rest.clone(), |sum, (c, i)| sum.plus(&i.times(*c)))
+    }
+
+    /// The one dimension of the buffer that moves the index, if that moves as far as it.
+    fn alone(&self) -> Option<usize> {
+        let digits = self.of_buffer.iter().enumerate();
+        let mut moving = digits.filter(|(_, c)| **c != 0);
+        match (moving.next(), moving.next()) {
+            (Some((d, 1)), None) => Some(d),
+            _ => None,
+        }
+    }
+}
+
+impl<'p, 'a> Buffer<'p, 'a> {
+    /// The local tensor of that name that a sequence declares, if it is a buffer.
+    pub(super) fn of(
+        program: &'p Program<'a>,
+        label: &'a str,
+        scope: &[usize],
+    ) -> Option<Buffer<'p, 'a>> {
+        let mut tensor = None;
+        let mut copied: Option<(&'a Tensor, Memory, Vec<Digits>)> = None;
+        let mut uses = Vec::new();
+        for (k, leaf) in program.leaves.iter().enumerate() {
+            let own = |t: &Tensor| t.label() == label && leaf.scope_of(label) == Some(scope);
+            let all = match leaf.what {
+                What::Stmt(s) => accesses(s),
+                What::Fill(fill) if own(&fill.target) => {
+                    tensor = Some(&fill.target);
+                    let role = Role::Set;
+                    uses.push(Use { leaf, k, role });
+                    continue;
+                }
+                What::Fill(_) => continue,
+            };
+            let Some(here) = all.iter().find(|access| own(access.tensor)) else {
+                continue;
+            };
+            tensor = Some(here.tensor);
+            let sets = own(all[0].tensor);
+            let reads = all.iter().any(|access| !access.write && own(access.tensor));
+            // What executes an assignment of the definition is no mere copy.
+            let other = match all.as_slice() {
+                [to, from] if leaf.copies() && leaf.assignment.is_none() => match (sets, reads) {
+                    (true, false) => Some((Role::Load, to, from)),
+                    (false, true) => Some((Role::Store, from, to)),
+                    _ => None,
+                },
+                _ => None,
+            };
+            // The tensor lives at least as long as the buffer.
+            let outlives = |other: &Tensor| leaf.memory(other).loops < scope.len();
+            let other = other.filter(|(.., there)| outlives(there.tensor));
+            let role = match other {
+                Some((role, here, there)) => {
+                    let inner = leaf.loops.get(scope.len() - 1..)?;
+                    let inner: Vec<&Name> = inner.iter().map(|l| &l.name).collect();
+                    let digits = digits(&here.index, &there.index, &inner)?;
+                    let found = (there.tensor, leaf.memory(there.tensor), digits);
+                    if copied.get_or_insert_with(|| found.clone()) != &found {
+                        return None;
+                    }
+                    role
+                }
+                None => match (sets, reads) {
+                    (true, false) => Role::Set,
+                    (true, true) => Role::Update,
+                    (false, _) => Role::Read,
+                },
+            };
+            uses.push(Use { leaf, k, role });
+        }
+        let (tensor, (of, of_memory, digits)) = (tensor?, copied?);
+        let reaches = |u: &Use| u.leaf.memory(of) == of_memory;
+        let fits = of.elem() == tensor.elem() && uses.iter().all(reaches);
+        fits.then_some(Buffer {
+            program,
+            label,
+            scope: scope.to_vec(),
+            tensor,
+            of,
+            of_memory,
+            digits,
+            uses,
+        })
+    }
+
+    /// The number of loops around the declaration.
+    pub(super) fn loops(&self) -> usize {
+        self.scope.len() - 1
+    }
+
+    /// Where a leaf is in the sequence that declares the buffer.
+    pub(super) fn place(&self, leaf: &Leaf) -> Option<usize> {
+        let is_in = leaf.place.starts_with(&self.scope);
+        leaf.place.get(self.scope.len()).copied().filter(|_| is_in)
+    }
+
+    /// The indices with which a leaf accesses the buffer: `(written, index)`. Not those of a fill.
+    pub(super) fn indices(&self, leaf: &Leaf<'a>) -> Vec<(bool, Vec<Affine>)> {
+        let What::Stmt(s) = leaf.what else {
+            return Vec::new();
+        };
+        let own = accesses(s).into_iter().filter(|a| self.is(leaf, a.tensor));
+        own.map(|access| (access.write, access.index)).collect()
+    }
+
+    /// Whether a tensor of a leaf is the buffer.
+    pub(super) fn is(&self, leaf: &Leaf, tensor: &Tensor) -> bool {
+        tensor.label() == self.label && leaf.scope_of(self.label) == Some(&self.scope[..])
+    }
+
+    /// The statement with the tensor in place of the buffer.
+    pub(super) fn direct(&self, leaf: &Leaf, s: &Stmt) -> Stmt {
+        let at =
+            |index: &[Affine]| -> Vec<Affine> { self.digits.iter().map(|d| d.at(index)).collect() };
+        let value = s.value.map_accesses(&|tensor, index| {
+            let index = match index {
+                Index::At(index) => index.as_slice(),
+                Index::Unset | Index::Forbidden => &[],
+            };
+            self.is(leaf, tensor)
+                .then(|| Expr::element(self.of, at(index)))
+        });
+        let (target, index) = match self.is(leaf, &s.target) {
+            true => (self.of.clone(), at(&s.index)),
+            false => (s.target.clone(), s.index.clone()),
+        };
+        Stmt {
+            target,
+            index,
+            update: s.update,
+            value,
+            origin: s.origin.clone(),
+        }
+    }
+
+    /// The fill with the tensor in place of the buffer; `None` if it sets no box of that.
+    pub(super) fn direct_fill(&self, fill: &Fill) -> Option<Fill> {
+        let lows: Vec<Affine> = fill.region.iter().map(|(low, _)| low.clone()).collect();
+        let region = self.digits.iter().map(|digits| {
+            let extent = match digits.alone() {
+                Some(d) => fill.region.get(d)?.1,
+                None if digits.of_buffer.iter().all(|c| *c == 0) => 1,
+                None => return None,
+            };
+            Some((digits.at(&lows), extent))
+        });
+        Some(Fill {
+            target: self.of.clone(),
+            region: region.collect::<Option<_>>()?,
+            value: fill.value,
+            origin: fill.origin.clone(),
+        })
+    }
+}
+
+impl Leaf<'_> {
+    /// The sequence that declares a local tensor of this name, if one does.
+    fn scope_of(&self, label: &str) -> Option<&[usize]> {
+        let mut locals = self.locals.iter();
+        let found = locals.find(|(name, _)| *name == label);
+        found.map(|(_, scope)| scope.as_slice())
+    }
+}
+
+/// The index `there` in terms of the index `here`, without the iterators `inner`.
+fn digits(here: &[Affine], there: &[Affine], inner: &[&Name]) -> Option<Vec<Digits>> {
+    // An iterator that is in one of the indices that are left says how often that is contained.
+    let mut left: Vec<usize> = (0..here.len()).collect();
+    let mut order: Vec<(usize, &Name)> = Vec::new();
+    loop {
+        let tells = |d: usize| {
+            let only = |name: &&&Name| {
+                let mut mentioned = left.iter().filter(|k| here[**k].mentions(name));
+                mentioned.next() == Some(&d) && mentioned.next().is_none()
+            };
+            inner.iter().find(only).map(|name| (d, *name))
+        };
+        let Some((d, name)) = left.iter().find_map(|d| tells(*d)) else {
+            break;
+        };
+        order.push((d, name));
+        left.retain(|other| *other != d);
+    }
+    let each = there.iter().map(|index| {
+        let mut digits = Digits {
+            of_buffer: vec![0; here.len()],
+            rest: index.clone(),
+        };
+        for (d, name) in &order {
+            let (whole, part) = (digits.rest.coefficient(name), here[*d].coefficient(name));
+            if whole % part != 0 {
+                return None;
+            }
+            digits.of_buffer[*d] = whole / part;
+            digits.rest = digits.rest.minus(&here[*d].times(whole / part));
+        }
+        let is_left = inner.iter().any(|name| digits.rest.mentions(name));
+        (!is_left).then_some(digits)
+    });
+    each.collect()
+}
