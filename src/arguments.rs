@@ -56,6 +56,10 @@ pub enum Command {
         /// file with its facts, such as {"name": "laptop", "instructions": "avx2", "l2": 524288}
         #[arg(long, value_name = "NAME|FILE", default_value = "native", value_parser = target)]
         target: Target,
+        /// Write plans instead of C: pseudo-code with the mode of each loop, where local tensors are,
+        /// and why loops are not vectors
+        #[arg(long)]
+        plan: bool,
     },
     /// Prove that each variant of a script computes what its definition says, without timing it
     ///

@@ -46,7 +46,14 @@ fn main() -> ExitCode {
             settings,
             team,
             target,
-        } => emit(&file, output.as_deref(), settings, &team, target),
+            plan,
+        } => {
+            let written = match plan {
+                true => Session::plans,
+                false => Session::emitted,
+            };
+            emit(&file, output.as_deref(), settings, &team, target, written)
+        }
         Command::Check {
             file,
             exhaustive,
@@ -154,6 +161,7 @@ fn emit(
     settings: Settings,
     team: &Team,
     target: Target,
+    written: fn(&Session) -> Option<String>,
 ) -> ExitCode {
     let mut control = of_team(team);
     if let (None, Some(threads)) = (team.threads, target.threads) {
@@ -175,7 +183,7 @@ fn emit(
         Err(code) => return code,
     };
     let ran = script(&mut session, file);
-    let emitted = ran.is_ok().then(|| session.emitted()).flatten();
+    let emitted = ran.is_ok().then(|| written(&session)).flatten();
     finish(&session, ran, || {
         let Some(text) = emitted else {
             say(&format!(

@@ -277,6 +277,7 @@ fn foreign(symbol: &str, function: String, params: Vec<Param>) -> Kernel {
         function,
         params,
         vectors: Default::default(),
+        plan: String::new(),
         proof: Proof::Assumed(vec!["it is written by hand".to_owned()]),
     }
 }

@@ -19,6 +19,7 @@
         for (; k < n; k++) \
             x[k] = one; \
     }
+
 #define TEML_EACH(name, args) \
     TEML_FUNCTION(f64, double, name, , name args) TEML_FUNCTION(f32, float, name, , name##f args)
 
@@ -56,29 +57,6 @@
         TEML_32(TEML_VECTORS(8, teml_f32x8, _ZGVdN8##v##_##name##f, v)) \
         TEML_VECTORS(4, teml_f32x4, _ZGVbN4##v##_##name##f, v), name##f args)
 
-#if TEML_MVEC >= 222
-TEML_LIBMVEC(exp, v, (x[k]))
-TEML_LIBMVEC(log, v, (x[k]))
-TEML_LIBMVEC(sin, v, (x[k]))
-TEML_LIBMVEC(cos, v, (x[k]))
-TEML_LIBMVEC(pow, vv, (x[k], y[k]))
-#else
-TEML_EACH(exp, (x[k]))
-TEML_EACH(log, (x[k]))
-TEML_EACH(sin, (x[k]))
-TEML_EACH(cos, (x[k]))
-TEML_EACH(pow, (x[k], y[k]))
-#endif
-#if TEML_MVEC >= 235
-TEML_LIBMVEC(tanh, v, (x[k]))
-#else
-TEML_EACH(tanh, (x[k]))
-#endif
-TEML_EACH(sqrt, (x[k]))
-TEML_EACH(fabs, (x[k]))
-TEML_FUNCTION(f64, double, root, , sqrt(x[k] == -INFINITY ? INFINITY : x[k] + 0.0))
-TEML_FUNCTION(f32, float, root, , sqrtf(x[k] == -INFINITY ? INFINITY : x[k] + 0.0f))
-
 #define TEML_APPLY(name, a, b) \
     ({ \
         TEML_AUTO teml_x = (a); \
@@ -90,15 +68,58 @@ TEML_FUNCTION(f32, float, root, , sqrtf(x[k] == -INFINITY ? INFINITY : x[k] + 0.
             teml_f32_##name((float *)(void *)&teml_x, (const float *)(const void *)&teml_y, teml_n); \
         teml_x; \
     })
+
+#if TEML_MVEC >= 222
+TEML_LIBMVEC(exp, v, (x[k]))
+#else
+TEML_EACH(exp, (x[k]))
+#endif
 #define teml_vexp(a) TEML_APPLY(exp, a, 0)
+
+#if TEML_MVEC >= 222
+TEML_LIBMVEC(log, v, (x[k]))
+#else
+TEML_EACH(log, (x[k]))
+#endif
 #define teml_vlog(a) TEML_APPLY(log, a, 0)
-#define teml_vtanh(a) TEML_APPLY(tanh, a, 0)
+
+#if TEML_MVEC >= 222
+TEML_LIBMVEC(sin, v, (x[k]))
+#else
+TEML_EACH(sin, (x[k]))
+#endif
 #define teml_vsin(a) TEML_APPLY(sin, a, 0)
+
+#if TEML_MVEC >= 222
+TEML_LIBMVEC(cos, v, (x[k]))
+#else
+TEML_EACH(cos, (x[k]))
+#endif
 #define teml_vcos(a) TEML_APPLY(cos, a, 0)
-#define teml_vsqrt(a) TEML_APPLY(sqrt, a, 0)
-#define teml_vroot(a) TEML_APPLY(root, a, 0)
-#define teml_vabs(a) TEML_APPLY(fabs, a, 0)
+
+#if TEML_MVEC >= 222
+TEML_LIBMVEC(pow, vv, (x[k], y[k]))
+#else
+TEML_EACH(pow, (x[k], y[k]))
+#endif
 #define teml_vpow(a, b) TEML_APPLY(pow, a, b)
+
+#if TEML_MVEC >= 235
+TEML_LIBMVEC(tanh, v, (x[k]))
+#else
+TEML_EACH(tanh, (x[k]))
+#endif
+#define teml_vtanh(a) TEML_APPLY(tanh, a, 0)
+
+TEML_EACH(sqrt, (x[k]))
+#define teml_vsqrt(a) TEML_APPLY(sqrt, a, 0)
+
+TEML_EACH(fabs, (x[k]))
+#define teml_vabs(a) TEML_APPLY(fabs, a, 0)
+
+TEML_FUNCTION(f64, double, root, , sqrt(x[k] == -INFINITY ? INFINITY : x[k] + 0.0))
+TEML_FUNCTION(f32, float, root, , sqrtf(x[k] == -INFINITY ? INFINITY : x[k] + 0.0f))
+#define teml_vroot(a) TEML_APPLY(root, a, 0)
 
 // All lanes of both values are computed, and some of them taken.
 #define teml_vselect(condition, yes, no) \
@@ -108,11 +129,14 @@ TEML_FUNCTION(f32, float, root, , sqrtf(x[k] == -INFINITY ? INFINITY : x[k] + 0.
         TEML_AUTO teml_f = (no); \
         (__typeof__(teml_t))((teml_m & (__typeof__(teml_m))teml_t) | (~teml_m & (__typeof__(teml_m))teml_f)); \
     })
+
 #define TEML_BETTER(a, op, b) \
     ({ \
         TEML_AUTO teml_a = (a); \
         TEML_AUTO teml_b = (b); \
         teml_vselect((teml_a op teml_b) | (teml_b != teml_b), teml_a, teml_b); \
     })
+
 #define teml_vmin(a, b) TEML_BETTER(a, <, b)
+
 #define teml_vmax(a, b) TEML_BETTER(a, >, b)

@@ -1,7 +1,9 @@
 //! `codegen`: from nests to one C function.
 
-use super::emit::{Emitter, asked, comment};
+use super::c::printer::{Printed, asked, comment, print};
 use super::kernel::{Header, Kernel, Param, Role, Vectors, parameter};
+use super::plan::tree::Context;
+use super::plan::{self, Stage};
 use super::symbol::{self, Spelling};
 use crate::analysis::digits;
 use crate::analysis::shape;
@@ -152,16 +154,18 @@ pub fn generate_for(
             role: param.role,
         })
         .collect();
-    let mut body = Emitter::new(symbol, &spelled, target);
-    for nest in nests {
-        let spelled = spelling.nest(nest);
-        match nest.is_plain() {
-            true => body.plain_nest(&spelled),
-            false => body.nest(&spelled),
-        }
-    }
-    let (functions, text, values, attributes) = body.finish();
-    let mut headers = values.headers;
+    let plan = {
+        let inputs = spelled.iter().filter(|p| p.role == Role::In);
+        let inputs = inputs.filter_map(|p| p.tensor.name().cloned()).collect();
+        let context = Context {
+            target,
+            inputs: &inputs,
+        };
+        let nests: Vec<Nest> = nests.iter().map(|nest| spelling.nest(nest)).collect();
+        plan::plan(&nests, &context)
+    };
+    let printed = print(&plan, symbol, &spelled, target);
+    let mut headers = printed.values.headers.clone();
     if params.iter().any(|p| !p.tensor.elem().is_float()) {
         headers.insert(Header::Integers);
     }
@@ -169,11 +173,30 @@ pub fn generate_for(
     Ok(Kernel {
         symbol: symbol.to_owned(),
         headers,
-        function: function(symbol, &spelled, &comments, &functions, attributes, &text),
+        function: function(symbol, &spelled, &comments, &printed),
         params,
         proof,
         vectors: Vectors::of(target),
+        plan: plan.to_string(),
     })
+}
+
+/// The plans of nests after each pass, for readers: nothing is proved.
+///
+/// # Errors
+/// [`NoCode`], for nests that are not well-formed.
+pub fn stages(nests: &[Nest], target: &Target) -> Result<Vec<Stage>, NoCode> {
+    nests
+        .iter()
+        .try_for_each(|nest| Ok::<_, NoCode>(verify::verify(nest)?))?;
+    let params = params(nests)?;
+    let inputs = params.iter().filter(|p| p.role == Role::In);
+    let inputs = inputs.filter_map(|p| p.tensor.name().cloned()).collect();
+    let context = Context {
+        target,
+        inputs: &inputs,
+    };
+    Ok(plan::stages(nests, &context))
 }
 
 /// The tensors of all nests in order of appearance, targets first, with their roles.
@@ -331,16 +354,12 @@ fn comments(
 }
 
 /// The function, below its comments and the functions that it calls.
-fn function(
-    symbol: &str,
-    params: &[Param],
-    comments: &str,
-    functions: &[String],
-    attributes: &str,
-    body: &str,
-) -> String {
+fn function(symbol: &str, params: &[Param], comments: &str, printed: &Printed) -> String {
+    let Printed {
+        attributes, body, ..
+    } = printed;
     let mut c = comments.to_owned();
-    for function in functions {
+    for function in &printed.functions {
         let _ = write!(c, "\n{function}\n");
     }
     let params = params.iter();

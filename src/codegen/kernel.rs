@@ -4,7 +4,6 @@ use crate::ir::Tensor;
 use crate::legality::Proof;
 use crate::target::Target;
 use std::collections::BTreeSet;
-use std::fmt::Write;
 
 /// How a kernel uses one of its arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -30,7 +29,7 @@ pub struct Param {
 /// store past the caches only where tensors begin at a multiple of it.
 pub const ALIGNMENT: usize = 64;
 
-/// What a function needs before it in a translation unit, in the order in which it stands there.
+/// What a function uses before it in a translation unit, in the order in which that comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Header {
     /// `<math.h>`.
@@ -62,22 +61,47 @@ pub enum Header {
 }
 
 impl Header {
-    fn text(self) -> &'static str {
+    pub(super) const ALL: [Header; 13] = [
+        Header::Math,
+        Header::Integers,
+        Header::Memset,
+        Header::Locals,
+        Header::Loops,
+        Header::Support,
+        Header::Numbers,
+        Header::Powers,
+        Header::Vectors,
+        Header::Registers,
+        Header::Parts,
+        Header::Functions,
+        Header::Casts,
+    ];
+
+    /// The line that includes it, if it is one of the C library.
+    pub(super) fn include(self) -> Option<&'static str> {
         match self {
-            Header::Math => "#include <math.h>\n",
-            Header::Integers => "#include <stdint.h>\n",
-            Header::Memset => "#include <string.h>\n",
-            Header::Locals => concat!("\n", include_str!("locals.h")),
-            Header::Loops => concat!("\n", include_str!("loops.h")),
-            Header::Support => concat!("\n", include_str!("support.h")),
-            Header::Numbers => concat!("\n", include_str!("numbers.h")),
-            Header::Powers => concat!("\n", include_str!("powers.h")),
-            Header::Vectors => concat!("\n", include_str!("vectors.h")),
-            Header::Registers => concat!("\n", include_str!("registers.h")),
-            Header::Parts => concat!("\n", include_str!("parts.h")),
-            Header::Functions => concat!("\n", include_str!("functions.h")),
-            Header::Casts => concat!("\n", include_str!("casts.h")),
+            Header::Math => Some("#include <math.h>\n"),
+            Header::Integers => Some("#include <stdint.h>\n"),
+            Header::Memset => Some("#include <string.h>\n"),
+            _ => None,
         }
+    }
+
+    /// Its text, if it is one of ours.
+    pub(super) fn file(self) -> Option<&'static str> {
+        Some(match self {
+            Header::Math | Header::Integers | Header::Memset => return None,
+            Header::Locals => include_str!("locals.h"),
+            Header::Loops => include_str!("loops.h"),
+            Header::Support => include_str!("support.h"),
+            Header::Numbers => include_str!("numbers.h"),
+            Header::Powers => include_str!("powers.h"),
+            Header::Vectors => include_str!("vectors.h"),
+            Header::Registers => include_str!("registers.h"),
+            Header::Parts => include_str!("parts.h"),
+            Header::Functions => include_str!("functions.h"),
+            Header::Casts => include_str!("casts.h"),
+        })
     }
 }
 
@@ -96,6 +120,8 @@ pub struct Kernel {
     pub proof: Proof,
     /// The vectors that it is written for.
     pub vectors: Vectors,
+    /// Its plan, as pseudo-code; empty where nothing was planned.
+    pub plan: String,
 }
 
 /// What support code for vectors has to know of the target.
@@ -154,6 +180,7 @@ impl Kernel {
             params: Vec::new(),
             proof: Proof::Proved,
             vectors: Vectors::default(),
+            plan: String::new(),
         }
     }
 
@@ -169,11 +196,6 @@ impl Kernel {
     pub fn chooses(&self) -> bool {
         self.headers.contains(&Header::Numbers) || self.function.contains(" ? ")
     }
-
-    /// A whole translation unit that defines the function.
-    pub fn source(&self) -> String {
-        unit(std::slice::from_ref(self))
-    }
 }
 
 /// `const double (*TEML_RESTRICT A)[5]`: a pointer to the rows, to the elements for ranks 0 and 1.
@@ -186,47 +208,4 @@ pub(super) fn parameter(tensor: &Tensor, constant: bool) -> String {
         true => format!("{constant}{elem} *TEML_RESTRICT {name}"),
         false => format!("{constant}{elem} (*TEML_RESTRICT {name}){rest}"),
     }
-}
-
-/// What C++ needs around what C defines.
-pub const C_BEGINS: &str = "#ifdef __cplusplus\nextern \"C\" {\n#endif\n";
-
-/// The end of what [`C_BEGINS`] began.
-pub const C_ENDS: &str = "#ifdef __cplusplus\n}\n#endif\n";
-
-/// What every translation unit needs, and every header with prototypes.
-pub const BASE: &str = include_str!("base.h");
-
-/// What `vectors.h` and `functions.h` ask of the targets of `kernels`.
-fn vector_facts(kernels: &[Kernel]) -> String {
-    let vectors = || kernels.iter().map(|k| k.vectors);
-    let widest = vectors().map(|v| v.bytes).min().unwrap_or(16);
-    let mut text = format!("\n// The bytes of the widest vector.\n#define TEML_WIDEST {widest}\n");
-    if !vectors().all(|v| v.has_functions) {
-        text.push_str("#if !defined(TEML_MVEC)\n#define TEML_MVEC 0\n#endif\n");
-    }
-    text
-}
-
-/// A translation unit that defines all of `kernels`.
-pub fn unit(kernels: &[Kernel]) -> String {
-    let headers: BTreeSet<Header> = kernels.iter().flat_map(|k| &k.headers).copied().collect();
-    let mut text = format!(
-        "// Generated by teml {}: C11 and C++11. No tensor may overlap another one.\n",
-        env!("CARGO_PKG_VERSION")
-    );
-    let (system, own): (Vec<Header>, Vec<Header>) =
-        headers.iter().partition(|header| **header < Header::Locals);
-    system.iter().for_each(|h| text.push_str(h.text()));
-    let _ = write!(text, "\n{BASE}\n{C_BEGINS}");
-    if headers.contains(&Header::Vectors) {
-        text.push_str(&vector_facts(kernels));
-    }
-    own.iter().for_each(|h| text.push_str(h.text()));
-    for kernel in kernels {
-        text.push('\n');
-        text.push_str(&kernel.function);
-    }
-    let _ = write!(text, "\n{C_ENDS}");
-    text
 }

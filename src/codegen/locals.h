@@ -1,8 +1,9 @@
-// A local tensor, whose elements are unset, and one for each thread, which is too large for the stack.
-// What ends in ZERO has lanes behind its rows that are computed with and that nothing else sets.
+// A local tensor, whose elements are unset.
 #define TEML_LOCAL(type, name, extents) \
     type name extents __attribute__((aligned(64))); \
     TEML_UNSET(type, name, sizeof(type extents))
+
+// One that begins with zeros: lanes behind its rows are computed with, and nothing else sets them.
 #ifdef __cplusplus
 #define TEML_ZERO {}
 #else
@@ -10,9 +11,13 @@
 #endif
 #define TEML_LOCAL_ZERO(type, name, extents) \
     type name extents __attribute__((aligned(64))) = TEML_ZERO
+
+// One for each thread, which is too large for the stack; it begins with zeros.
 #define TEML_SPACE_ZERO(type, name, extents) \
     static __thread type teml_##name##_space extents __attribute__((aligned(64))); \
     __typeof__(&teml_##name##_space[0]) TEML_RESTRICT const name = teml_##name##_space
+
+// One for each thread, whose elements are unset.
 #define TEML_SPACE(type, name, extents) \
     TEML_SPACE_ZERO(type, name, extents); \
     TEML_UNSET(type, name, sizeof(type extents))

@@ -1,25 +1,16 @@
 //! From loop nests to C text. Pure: no files, no compiler, no script.
+//!
+//! Passes make a plan of nests (`plan`), in which everything is decided. It is printed as C (`c`).
 
-mod emit;
-mod fill;
+mod c;
 mod generate;
-mod hazard;
 mod kernel;
-mod lanes;
-mod late;
-mod part;
-mod plain;
-mod power;
-mod pragma;
-mod prefetch;
-mod room;
-mod settle;
-mod stream;
+mod plan;
+mod support;
 pub mod symbol;
-mod team;
-mod used;
-mod value;
-mod vectors;
+mod unit;
 
-pub use generate::{NoCode, generate, generate_for};
-pub use kernel::{ALIGNMENT, BASE, C_BEGINS, C_ENDS, Header, Kernel, Param, Role, Vectors, unit};
+pub use generate::{NoCode, generate, generate_for, stages};
+pub use kernel::{ALIGNMENT, Header, Kernel, Param, Role, Vectors};
+pub use plan::{Plan, Stage};
+pub use unit::{BASE, C_BEGINS, C_ENDS, unit};

@@ -1,16 +1,18 @@
 // The first n elements of a register, one by one: memory that is in no cache waits for masks.
-#define TEML_PUT(type, name) \
-    static inline __attribute__((always_inline)) void teml_##name##_put(type *to, int64_t n, teml_##name##xn value) \
+#define TEML_PUT_LANES(name, type, vector) \
+    static inline __attribute__((always_inline)) void name(type *to, int64_t n, vector value) \
     { \
         const int lanes = sizeof value / sizeof *to; \
         if (n >= lanes) \
-            *(teml_##name##xn *)to = value; \
+            *(vector *)to = value; \
         else \
             for (int k = 0; k < lanes; k++) \
                 if (k < n) to[k] = value[k]; \
     }
-TEML_PUT(double, f64)
-TEML_PUT(float, f32)
+
+TEML_PUT_LANES(teml_f64_put, double, teml_f64xn)
+
+TEML_PUT_LANES(teml_f32_put, float, teml_f32xn)
 
 // The first n elements of a register: the others are zeros where they are read, and memory behind
 // them is not touched.
@@ -25,8 +27,11 @@ struct teml_any {
 #else
 #define TEML_ANY(pointer) ((void *)(pointer))
 #endif
-#if TEML_VECTOR == 64
+
+// The bits of the first n lanes.
 #define TEML_MASK(lanes, n) ((n) < (lanes) ? (1u << (n)) - 1 : (1u << ((lanes) - 1)) * 2 - 1)
+
+#if TEML_VECTOR == 64
 static inline __attribute__((always_inline)) teml_f64xn teml_f64_part(const double *from, int64_t n)
 {
     return __builtin_ia32_loadupd512_mask(TEML_ANY(from), (teml_f64xn){0}, TEML_MASK(8, n));
@@ -35,6 +40,29 @@ static inline __attribute__((always_inline)) void teml_f64_set(double *to, int64
 {
     __builtin_ia32_storeupd512_mask(TEML_ANY(to), value, TEML_MASK(8, n));
 }
+#elif TEML_VECTOR == 32
+typedef long long teml_mask_f64 __attribute__((vector_size(32)));
+#define TEML_MASK_F64(n) ((teml_mask_f64){0, 1, 2, 3} < (teml_mask_f64){0} + (long long)(n))
+static inline __attribute__((always_inline)) teml_f64xn teml_f64_part(const double *from, int64_t n)
+{
+    return __builtin_ia32_maskloadpd256(TEML_ANY(from), TEML_MASK_F64(n));
+}
+static inline __attribute__((always_inline)) void teml_f64_set(double *to, int64_t n, teml_f64xn value)
+{
+    __builtin_ia32_maskstorepd256(TEML_ANY(to), TEML_MASK_F64(n), value);
+}
+#else
+static inline __attribute__((always_inline)) teml_f64xn teml_f64_part(const double *from, int64_t n)
+{
+    teml_f64xn value = {0};
+    for (int k = 0; k < 2; k++)
+        if (k < n) value[k] = from[k];
+    return value;
+}
+#define teml_f64_set teml_f64_put
+#endif
+
+#if TEML_VECTOR == 64
 static inline __attribute__((always_inline)) teml_f32xn teml_f32_part(const float *from, int64_t n)
 {
     return __builtin_ia32_loadups512_mask(TEML_ANY(from), (teml_f32xn){0}, TEML_MASK(16, n));
@@ -44,18 +72,8 @@ static inline __attribute__((always_inline)) void teml_f32_set(float *to, int64_
     __builtin_ia32_storeups512_mask(TEML_ANY(to), value, TEML_MASK(16, n));
 }
 #elif TEML_VECTOR == 32
-typedef long long teml_mask_f64 __attribute__((vector_size(32)));
 typedef int teml_mask_f32 __attribute__((vector_size(32)));
-#define TEML_MASK_F64(n) ((teml_mask_f64){0, 1, 2, 3} < (teml_mask_f64){0} + (long long)(n))
 #define TEML_MASK_F32(n) ((teml_mask_f32){0, 1, 2, 3, 4, 5, 6, 7} < (teml_mask_f32){0} + (int)(n))
-static inline __attribute__((always_inline)) teml_f64xn teml_f64_part(const double *from, int64_t n)
-{
-    return __builtin_ia32_maskloadpd256(TEML_ANY(from), TEML_MASK_F64(n));
-}
-static inline __attribute__((always_inline)) void teml_f64_set(double *to, int64_t n, teml_f64xn value)
-{
-    __builtin_ia32_maskstorepd256(TEML_ANY(to), TEML_MASK_F64(n), value);
-}
 static inline __attribute__((always_inline)) teml_f32xn teml_f32_part(const float *from, int64_t n)
 {
     return __builtin_ia32_maskloadps256(TEML_ANY(from), TEML_MASK_F32(n));
@@ -65,24 +83,25 @@ static inline __attribute__((always_inline)) void teml_f32_set(float *to, int64_
     __builtin_ia32_maskstoreps256(TEML_ANY(to), TEML_MASK_F32(n), value);
 }
 #else
-#define TEML_PARTS(type, name, lanes) \
-    static inline __attribute__((always_inline)) teml_##name##xn teml_##name##_part(const type *from, int64_t n) \
-    { \
-        teml_##name##xn value = {0}; \
-        for (int k = 0; k < lanes; k++) \
-            if (k < n) value[k] = from[k]; \
-        return value; \
-    }
-TEML_PARTS(double, f64, 2)
-TEML_PARTS(float, f32, 4)
-#define teml_f64_set teml_f64_put
+static inline __attribute__((always_inline)) teml_f32xn teml_f32_part(const float *from, int64_t n)
+{
+    teml_f32xn value = {0};
+    for (int k = 0; k < 4; k++)
+        if (k < n) value[k] = from[k];
+    return value;
+}
 #define teml_f32_set teml_f32_put
 #endif
 
 // An element and those after it that are among the next n; how they are set.
 #define f64xn_part(x, n) teml_f64_part(&(x), n)
+
 #define f32xn_part(x, n) teml_f32_part(&(x), n)
+
 #define TEML_F64XN_SET(x, n, value) teml_f64_set(&(x), n, value)
+
 #define TEML_F32XN_SET(x, n, value) teml_f32_set(&(x), n, value)
+
 #define TEML_F64XN_PUT(x, n, value) teml_f64_put(&(x), n, value)
+
 #define TEML_F32XN_PUT(x, n, value) teml_f32_put(&(x), n, value)

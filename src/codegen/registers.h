@@ -5,11 +5,13 @@
 #else
 #define TEML_HELD(v)
 #endif
+
 static inline __attribute__((always_inline)) teml_f64xn teml_f64xn_held(teml_f64xn v)
 {
     TEML_HELD(v);
     return v;
 }
+
 static inline __attribute__((always_inline)) teml_f32xn teml_f32xn_held(teml_f32xn v)
 {
     TEML_HELD(v);

@@ -1,3 +1,6 @@
+// The bytes of the widest vector.
+#define TEML_WIDEST 64
+
 #if TEML_WIDEST >= 64 && defined(__AVX512F__)
 #define TEML_VECTOR 64
 #elif TEML_WIDEST >= 32 && defined(__AVX__)
@@ -8,25 +11,44 @@
 
 // As many neighbors as a register holds, or a fixed number of them.
 typedef double teml_f64xn __attribute__((vector_size(TEML_VECTOR), aligned(8), may_alias));
+
 typedef double teml_f64x2 __attribute__((vector_size(16), aligned(8), may_alias));
+
 typedef double teml_f64x4 __attribute__((vector_size(32), aligned(8), may_alias));
+
 typedef double teml_f64x8 __attribute__((vector_size(64), aligned(8), may_alias));
+
 typedef float teml_f32xn __attribute__((vector_size(TEML_VECTOR), aligned(4), may_alias));
+
 typedef float teml_f32x2 __attribute__((vector_size(8), aligned(4), may_alias));
+
 typedef float teml_f32x4 __attribute__((vector_size(16), aligned(4), may_alias));
+
 typedef float teml_f32x8 __attribute__((vector_size(32), aligned(4), may_alias));
+
 typedef float teml_f32x16 __attribute__((vector_size(64), aligned(4), may_alias));
-enum { TEML_F64XN = TEML_VECTOR / 8, TEML_F32XN = TEML_VECTOR / 4 };
+
+enum { TEML_F64XN = TEML_VECTOR / 8 };
+
+enum { TEML_F32XN = TEML_VECTOR / 4 };
 
 // The vector of an element and its neighbors.
 #define f64xn(x) (*(teml_f64xn *)&(x))
+
 #define f64x2(x) (*(teml_f64x2 *)&(x))
+
 #define f64x4(x) (*(teml_f64x4 *)&(x))
+
 #define f64x8(x) (*(teml_f64x8 *)&(x))
+
 #define f32xn(x) (*(teml_f32xn *)&(x))
+
 #define f32x2(x) (*(teml_f32x2 *)&(x))
+
 #define f32x4(x) (*(teml_f32x4 *)&(x))
+
 #define f32x8(x) (*(teml_f32x8 *)&(x))
+
 #define f32x16(x) (*(teml_f32x16 *)&(x))
 
 // What comes next is loaded here: compilers would do so before loops above, which need all registers.
@@ -37,17 +59,20 @@ static inline __attribute__((always_inline)) void teml_load_here(void)
 
 // Stores past the caches, where compilers know how: 16 bytes, and as many as a register holds.
 typedef double teml_16 __attribute__((vector_size(16), may_alias));
+
 typedef double teml_32 __attribute__((vector_size(32), may_alias));
+
 typedef double teml_64 __attribute__((vector_size(64), may_alias));
+
 #if defined(__clang__)
-#define TEML_PAST(n, to, from) __builtin_nontemporal_store(*(const teml_##n *)(from), (teml_##n *)(to))
+#define TEML_PAST(type, to, from) __builtin_nontemporal_store(*(const type *)(from), (type *)(to))
 #elif defined(__SSE2__)
-#define TEML_MOVNT_16 __builtin_ia32_movntpd
-#define TEML_MOVNT_32 __builtin_ia32_movntpd256
-#define TEML_MOVNT_64 __builtin_ia32_movntpd512
-#define TEML_PAST(n, to, from) TEML_MOVNT_##n((double *)(to), *(const teml_##n *)(from))
+#define TEML_MOVNT_teml_16 __builtin_ia32_movntpd
+#define TEML_MOVNT_teml_32 __builtin_ia32_movntpd256
+#define TEML_MOVNT_teml_64 __builtin_ia32_movntpd512
+#define TEML_PAST(type, to, from) TEML_MOVNT_##type((double *)(to), *(const type *)(from))
 #else
-#define TEML_PAST(n, to, from) (*(teml_##n *)(to) = *(const teml_##n *)(from))
+#define TEML_PAST(type, to, from) (*(type *)(to) = *(const type *)(from))
 #endif
 
 static inline __attribute__((always_inline)) void teml_stream(char *to, const char *from, int bytes)
@@ -55,19 +80,19 @@ static inline __attribute__((always_inline)) void teml_stream(char *to, const ch
     for (int k = 0; k < bytes;) {
 #if TEML_VECTOR >= 64
         if (bytes - k >= 64) {
-            TEML_PAST(64, to + k, from + k);
+            TEML_PAST(teml_64, to + k, from + k);
             k += 64;
             continue;
         }
 #endif
 #if TEML_VECTOR >= 32
         if (bytes - k >= 32) {
-            TEML_PAST(32, to + k, from + k);
+            TEML_PAST(teml_32, to + k, from + k);
             k += 32;
             continue;
         }
 #endif
-        TEML_PAST(16, to + k, from + k);
+        TEML_PAST(teml_16, to + k, from + k);
         k += 16;
     }
 }
@@ -75,6 +100,7 @@ static inline __attribute__((always_inline)) void teml_stream(char *to, const ch
 // Whether it starts where such a store may; vectors of 8 bytes never do.
 #define TEML_ALIGNED(x) \
     (sizeof(x) >= 16 && (uintptr_t)&(x) % (sizeof(x) < TEML_VECTOR ? sizeof(x) : TEML_VECTOR) == 0)
+
 #define TEML_STREAM(x, value) \
     do { \
         const __typeof__(x) teml_v __attribute__((aligned(TEML_VECTOR))) = (value); \
@@ -83,6 +109,7 @@ static inline __attribute__((always_inline)) void teml_stream(char *to, const ch
         else \
             (x) = teml_v; \
     } while (0)
+
 // Where all vectors do if the tensor itself does, which is asked once.
 #define TEML_STREAM_IF(all, x, value) \
     do { \
@@ -92,6 +119,7 @@ static inline __attribute__((always_inline)) void teml_stream(char *to, const ch
         else \
             (x) = teml_v; \
     } while (0)
+
 // -DTEML_ALIGNED_TENSORS promises that every tensor is aligned to 64 bytes.
 #if defined(TEML_ALIGNED_TENSORS)
 #define TEML_IS_ALIGNED(tensor) 1

@@ -153,6 +153,7 @@ fn kernel(
         params: params.into_iter().collect(),
         proof: Proof::Proved,
         vectors: Default::default(),
+        plan: String::new(),
     }
 }
 

@@ -199,6 +199,7 @@ mod tests {
                 params: Vec::new(),
                 proof: Proof::Proved,
                 vectors: Default::default(),
+                plan: String::new(),
             },
         }
     }

@@ -106,7 +106,7 @@ impl Options {
         // gcc 12 replaces tiles in registers by scalars that it then moves around.
         let mut flags = vec!["-fno-tree-sra".to_owned()];
         if self.opt_level < 2 {
-            // gcc 12 mixes up addresses with it (codegen/hazard.rs), at any level.
+            // gcc 12 mixes up addresses with it (codegen/plan/keep_order.rs), at any level.
             flags.push("-fno-ivopts".to_owned());
         }
         if chooses {

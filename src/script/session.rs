@@ -11,7 +11,7 @@ use super::suggest::Known;
 use super::unused::Last;
 use super::workbench::Workbench;
 use super::{fail, methods, modules, names, operations, operators, ranges, values};
-use crate::codegen;
+use crate::codegen::{self, Kernel};
 use crate::diag::{Diagnostic, Sources};
 use crate::ir::Nest;
 use crate::lang::Notation;
@@ -391,17 +391,22 @@ impl Session {
     /// `compare`; `None` if there is neither.
     pub fn emitted(&self) -> Option<String> {
         let state = self.shared.lock();
-        let bench = &state.workbench;
-        let kernels = match bench.generated.is_empty() {
-            true => &bench.kept.compared,
-            false => &bench.generated,
-        };
+        let kernels = state.workbench.kernels();
         (!kernels.is_empty()).then(|| codegen::unit(kernels))
     }
 
     /// The kernels that scripts have exported.
     pub fn exported(&self) -> Vec<Exported> {
         self.shared.lock().workbench.exported.clone()
+    }
+
+    /// The plans of the same kernels, as pseudo-code.
+    pub fn plans(&self) -> Option<String> {
+        let state = self.shared.lock();
+        let kernels = state.workbench.kernels();
+        let plan = |k: &Kernel| format!("{}:\n{}", k.symbol, k.plan);
+        let plans: Vec<String> = kernels.iter().map(plan).collect();
+        (!plans.is_empty()).then(|| plans.join("\n"))
     }
 
     /// What is known about the function `name`, for help.

@@ -108,3 +108,13 @@ impl Default for Workbench {
         }
     }
 }
+
+impl Workbench {
+    /// What `codegen` made, or else what was compared.
+    pub fn kernels(&self) -> &[Kernel] {
+        match self.generated.is_empty() {
+            true => &self.kept.compared,
+            false => &self.generated,
+        }
+    }
+}

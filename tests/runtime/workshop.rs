@@ -35,6 +35,7 @@ pub fn kernel(symbol: &str, source: &str, params: Vec<Param>) -> Kernel {
         function: source.to_owned(),
         params,
         vectors: Default::default(),
+        plan: String::new(),
         proof: Proof::Proved,
     }
 }

@@ -61,6 +61,32 @@ Source: TeML §2.",
     },
 };
 
+pub(super) static PLAN: Function = Function {
+    name: "plan",
+    params: &[
+        Parameter::new("nests"),
+        Parameter::optional("nests"),
+        Parameter::optional("nests"),
+        Parameter::optional("nests"),
+    ],
+    returns: "text",
+    doc: "\
+What the C of nests executes, as pseudo-code: `print(plan(l))`.
+
+It shows the mode of each loop: vectors, threads, unrolled for registers. It also shows where local
+tensors are, and what is fetched or stored past the caches. Where a vector loop is left to the
+compiler, it says why. Nests are refused as by `codegen`. `teml emit --plan` prints the plans of a
+script.",
+    call: |call| {
+        let (nests, _) = nests_and_name(call)?;
+        let settings = call.state().workbench.settings.clone();
+        let (reductions, target) = (settings.reductions, &settings.options.target);
+        let kernel = codegen::generate_for(&nests, "kernel", reductions, target);
+        let kernel = kernel.map_err(|e| no_code(call, e, &nests))?;
+        Ok(kernel.plan.trim_end().to_owned().into())
+    },
+};
+
 pub(super) fn nests_and_name(call: &Call) -> Result<(Vec<Nest>, Option<String>), Failure> {
     let mut nests = Vec::new();
     let mut name = None;

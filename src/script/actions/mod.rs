@@ -113,6 +113,7 @@ pub static ACTIONS: &[&Function] = &[
     &check::CHECK,
     &check::REDUCTIONS,
     &code::CODEGEN,
+    &code::PLAN,
     &code::SAVE,
     &compare::COMPARE,
     &compare::MEASURE,

@@ -1,4 +1,29 @@
-//! Loops from which gcc's vectorizer has to be kept, because what it makes of them is wrong.
+//! Keeps gcc's vectorizer from loops of which it makes something wrong.
+//!
+//! ```rhai
+//! nest(`
+//! f64 A[9][4]
+//! for i in 2..9
+//!   for j in 0..4
+//!     A[i][j] = A[i - 1][j] + A[i - 2][j]
+//! `)
+//! ```
+//!
+//! Before:
+//!
+//! ```text
+//! for i in 2..9
+//!   for j in 0..4
+//!     A[i][j] = A[i - 1][j] + A[i - 2][j]
+//! ```
+//!
+//! After:
+//!
+//! ```text
+//! for i in 2..9
+//!   for j in 0..4, not unrolled
+//!     A[i][j] = A[i - 1][j] + A[i - 2][j]
+//! ```
 //!
 //! gcc 11 and 12 unroll a short loop in full, and then vectorize the copies of its statements as
 //! groups (SLP). The result is wrong
@@ -15,16 +40,31 @@
 //! An asm statement keeps groups from forming in the third, and among statements that were unrolled
 //! before they came to the compiler.
 
-use super::lanes::{Chosen, trips};
-use crate::ir::{Affine, Expr, Index, Loop, Name, Node, Stmt, Tensor, Tree};
+use super::choose_vectors::Chosen;
+use super::lanes::trips;
+use super::tree::{Context, Loop as PlannedLoop, Mode, Node, Part, Plan};
+use crate::ir::{Affine, Expr, Index, Loop, Name, Node as Value, Stmt, Tensor, Tree};
 use std::collections::{HashMap, HashSet};
 
 /// The most iterations of a loop that gcc unrolls in full.
 const MAX_UNROLLED: i64 = 16;
 
+/// The plan with loops that stay loops, and statements that stay in order.
+pub(super) fn keep_order(plan: &Plan, context: &Context<'_>) -> Plan {
+    plan.each(|part| {
+        let chosen = Chosen::planned(part, context.target);
+        let hazards = Hazards::of(part.trees(), &chosen);
+        let nodes = hazards.nodes(&part.nodes, None, false);
+        Part {
+            both_ways: hazards.both_ways,
+            ..part.with(nodes)
+        }
+    })
+}
+
 /// What keeps compilers from groups.
 #[derive(Default)]
-pub(super) struct Hazards {
+struct Hazards {
     /// Short loops that stay loops.
     rolled: HashSet<Name>,
     /// Loops that begin with an asm statement.
@@ -36,29 +76,44 @@ pub(super) struct Hazards {
 }
 
 impl Hazards {
-    pub(super) fn of(trees: &[Tree], chosen: &Chosen) -> Hazards {
+    fn of(trees: &[Tree], chosen: &Chosen) -> Hazards {
         let mut hazards = Hazards::default();
         hazards.collect(trees, chosen);
         hazards.both_ways = goes_both_ways(trees, &mut HashMap::new());
         hazards
     }
 
-    pub(super) fn stays_loop(&self, l: &Loop) -> bool {
-        self.rolled.contains(&l.name)
-    }
-
-    pub(super) fn is_in_order(&self, l: &Loop) -> bool {
-        self.in_order.contains(&l.name)
-    }
-
-    /// Whether the statements directly in a loop are no group.
-    pub(super) fn are_apart(&self, l: &Name) -> bool {
-        self.apart.contains(l)
-    }
-
-    /// Whether a loop walks through a tensor in both directions.
-    pub(super) fn goes_both_ways(&self) -> bool {
-        self.both_ways
+    /// The nodes of an iteration of `around`, in which compilers must keep an order if it is `due`.
+    fn nodes(&self, nodes: &[Node], around: Option<&Loop>, due: bool) -> Vec<Node> {
+        let mut result = Vec::with_capacity(nodes.len());
+        // OpenMP wants loops that share iterations one directly in the other.
+        let collapsed =
+            |node: &Node| matches!(node, Node::Loop(l) if matches!(l.mode, Mode::Collapsed { .. }));
+        let due = due || around.is_some_and(|l| self.in_order.contains(&l.name));
+        let waits = nodes.iter().any(collapsed);
+        if due && !waits {
+            result.push(Node::InOrder);
+        }
+        for node in nodes {
+            match node {
+                Node::Loop(l) if !l.is_vector() => {
+                    let mode = match l.mode {
+                        Mode::Serial if self.rolled.contains(&l.of.name) => Mode::Rolled,
+                        ref mode => mode.clone(),
+                    };
+                    result.push(Node::Loop(Box::new(PlannedLoop {
+                        mode,
+                        body: self.nodes(&l.body, Some(&l.of), due && waits),
+                        ..(**l).clone()
+                    })));
+                }
+                Node::Stmt(_) if around.is_some_and(|l| self.apart.contains(&l.name)) => {
+                    result.extend([Node::InOrder, node.clone()]);
+                }
+                other => result.push(other.clone()),
+            }
+        }
+        result
     }
 
     fn collect(&mut self, trees: &[Tree], chosen: &Chosen) {
@@ -248,7 +303,7 @@ fn gcd(a: i64, b: i64) -> i64 {
 /// Whether an operation that commutes takes several elements of one tensor.
 fn exchanges(value: &Expr) -> bool {
     let own = match value.node() {
-        Node::Binary { op, .. } if op.commutes() => {
+        Value::Binary { op, .. } if op.commutes() => {
             let mut read: Vec<(&Tensor, &Index)> = Vec::new();
             value.for_each_access(&mut |tensor, index| read.push((tensor, index)));
             let others = |k: usize| read[..k].iter();

@@ -1,18 +1,76 @@
 //! Stores past the caches: which vector loops make them, and where a fence follows.
 //!
+//! ```rhai
+//! let x = tensor([4, 1024]);
+//! let y = eq(x, [i, j] -> [i, j]);
+//! build(y).parallelize("i").vectorize("j").stream("i", y)
+//! ```
+//!
+//! Before:
+//!
+//! ```text
+//! parallel for i in 0..4
+//!   for j in 0..1024, in vectors of f64
+//!     y[i][j] = x[i][j]
+//! ```
+//!
+//! After:
+//!
+//! ```text
+//! parallel for i in 0..4
+//!   for j in 0..1024, in vectors of f64
+//!     y[i][j] = x[i][j], past the caches
+//! fence: other threads see stores past the caches
+//! ```
+//!
 //! Other threads see such stores only after a fence of the thread that made them. So each thread
 //! that shares a parallel loop ends its part with one, before it waits for the others; outside of
-//! parallel loops, one stands before the next of them.
+//! parallel loops, one comes before the next of them.
 //!
 //! Rows that lie one behind the other, where they are read and where they are stored, are one block:
 //! only its first and its last line are stored in part, and not those of each row.
 
-use super::emit::Emitter;
-use super::kernel::Header;
-use super::lanes::{Chosen, trips, widest};
-use super::value::element;
-use crate::ir::{Affine, Index, Loop, Name, Node, Stmt, Tensor, Tree};
+use super::choose_vectors::Chosen;
+use super::lanes::{trips, widest};
+use super::tree::{Block, Context, Loop as PlannedLoop, Node, Part, Plan, Statement};
+use crate::ir::{Affine, Index, Loop, Name, Node as Value, Stmt, Tensor, Tree};
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// The plan with stores past the caches.
+pub(super) fn stream(plan: &Plan, context: &Context<'_>) -> Plan {
+    plan.each(|part| {
+        let chosen = Chosen::planned(part, context.target);
+        let streams = Streams::of(part.trees(), &part.nest.locals(), &chosen);
+        part.with(marked(&part.nodes, None, &streams, &chosen))
+    })
+}
+
+fn marked(nodes: &[Node], around: Option<&Name>, streams: &Streams, chosen: &Chosen) -> Vec<Node> {
+    let mut result = Vec::with_capacity(nodes.len());
+    for node in nodes {
+        match node {
+            Node::Loop(l) => {
+                result.push(match streams.block(&l.of, chosen) {
+                    Some(block) => Node::Copy(block),
+                    None => Node::Loop(Box::new(PlannedLoop {
+                        body: marked(&l.body, Some(&l.of.name), streams, chosen),
+                        ..(**l).clone()
+                    })),
+                });
+                if streams.is_fenced(&l.of) {
+                    result.push(Node::Fence);
+                }
+            }
+            Node::Stmt(s) => result.push(Node::Stmt(Statement {
+                past: around.is_some_and(|vector| streams.stores(vector, &s.of)),
+                ..s.clone()
+            })),
+            other => result.push(other.clone()),
+        }
+    }
+    result
+}
 
 /// The loops of trees that store past the caches.
 #[derive(Default)]
@@ -42,6 +100,25 @@ impl Streams {
         streams
     }
 
+    /// Those of a plan.
+    pub(super) fn planned(part: &Part) -> Streams {
+        let mut streams = Streams::default();
+        let mut see = |l: &PlannedLoop| {
+            let past = l.body.iter().filter_map(|node| match node {
+                Node::Stmt(s) if s.past => s.of.target.name().cloned(),
+                _ => None,
+            });
+            let past: Vec<Name> = past.collect();
+            if !past.is_empty() {
+                streams.stored.insert(l.of.name.clone(), past);
+            }
+        };
+        part.nodes
+            .iter()
+            .for_each(|node| node.for_each_loop(&mut see));
+        streams
+    }
+
     /// Whether a fence follows a loop; in each thread, if the loop is parallel.
     pub(super) fn is_fenced(&self, l: &Loop) -> bool {
         self.fences.contains(&l.name)
@@ -54,16 +131,16 @@ impl Streams {
     }
 
     /// The first statement of a vector loop that stores past the caches.
-    pub(super) fn first_of<'l>(&self, l: &'l Loop) -> Option<&'l Stmt> {
+    pub(super) fn first_of<'l>(&self, l: &'l Loop) -> Option<&'l Arc<Stmt>> {
         let mut statements = l.body.iter().filter_map(|tree| match tree {
-            Tree::Stmt(s) => Some(&**s),
+            Tree::Stmt(s) => Some(s),
             _ => None,
         });
         statements.find(|s| self.stores(&l.name, s))
     }
 
     /// What a loop copies past the caches as one block, if it is worth to look for whole lines.
-    pub(super) fn block<'l>(&self, l: &'l Loop, chosen: &Chosen) -> Option<Block<'l>> {
+    pub(super) fn block(&self, l: &Arc<Loop>, chosen: &Chosen) -> Option<Block> {
         let plain = |l: &Loop| !chosen.is_shared(l) && l.hints.prefetch.is_empty();
         let [Tree::Loop(row)] = l.body.as_slice() else {
             return None;
@@ -71,7 +148,7 @@ impl Streams {
         let [Tree::Stmt(s)] = row.body.as_slice() else {
             return None;
         };
-        let Node::Access { tensor, index } = s.value.node() else {
+        let Value::Access { tensor, index } = s.value.node() else {
             return None;
         };
         let Index::At(index) = index else { return None };
@@ -93,14 +170,15 @@ impl Streams {
         }
         let first = |index: &[Affine]| {
             let start = |name: &Name| {
-                let l = [l, row].into_iter().find(|l| l.name == *name)?;
+                let l = [&**l, row].into_iter().find(|l| l.name == *name)?;
                 l.range.lower.first().cloned()
             };
             index.iter().map(|a| a.substitute(&start)).collect()
         };
         Some(Block {
-            to: (&s.target, first(&s.index)),
-            from: (tensor, first(index)),
+            of: l.clone(),
+            to: (s.target.clone(), first(&s.index)),
+            from: (tensor.clone(), first(index)),
             bytes,
         })
     }
@@ -157,32 +235,6 @@ impl Streams {
 /// The fewest lines of a block of rows: as many as the two in part are few of.
 const MIN_LINES: i64 = 16;
 
-/// Elements that lie one behind the other, and are copied past the caches to where they do so, too.
-pub(super) struct Block<'l> {
-    /// A tensor, and where the first element is stored.
-    to: (&'l Tensor, Vec<Affine>),
-    /// Where it is read.
-    from: (&'l Tensor, Vec<Affine>),
-    bytes: i64,
-}
-
-impl Emitter<'_> {
-    /// Copies a block past the caches.
-    pub(super) fn block_past(&mut self, block: &Block<'_>, origin: &str) {
-        self.values
-            .headers
-            .extend([Header::Integers, Header::Vectors]);
-        let (to, from) = (
-            element(block.to.0, &block.to.1),
-            element(block.from.0, &block.from.1),
-        );
-        self.line(&format!(
-            "teml_copy_past((char *)&{to}, (const char *)&{from}, {});{origin}",
-            block.bytes
-        ));
-    }
-}
-
 /// How many elements further in memory an iterator's next value is.
 fn stride(tensor: &Tensor, index: &[Affine], iterator: &Name) -> Option<i64> {
     let (mut by, mut row) = (0i64, 1i64);
@@ -195,7 +247,7 @@ fn stride(tensor: &Tensor, index: &[Affine], iterator: &Name) -> Option<i64> {
 
 /// Whether the vectors that a statement stores begin at multiples of `bytes` in a tensor, where the
 /// iterator of the lanes is a multiple of their number.
-pub(super) fn is_aligned(s: &Stmt, lane: &Name, bytes: i64) -> bool {
+pub(crate) fn is_aligned(s: &Stmt, lane: &Name, bytes: i64) -> bool {
     let elements = bytes / s.target.elem().size() as i64;
     let mut stride = 1;
     s.index

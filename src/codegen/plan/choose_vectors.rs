@@ -1,20 +1,121 @@
-//! Which vector loops are explicit vectors.
+//! Runs loops in vectors, and unrolls loops around what registers hold.
 //!
-//! Where all that a vector loop touches are neighbors or does not move with it, it is written with
-//! the vector types of gcc and clang, so that what becomes of it is not left to the compiler, which
-//! calls the functions of the C library element by element. Other vector loops are left to it
-//! (`#pragma omp simd`).
+//! ```rhai
+//! nest(`
+//! f64 y[16], x[16]
+//! vector for j in 0..16
+//!   y[j] = x[j] * x[j]
+//! `)
+//! ```
 //!
-//! Loops that copy between a local tensor and another one are written likewise: no two of their
-//! iterations have anything to do with each other. And around what works on a local tensor that
-//! fits into registers, loops whose iterators index it are unrolled: registers have no index. What
-//! only holds copies there is loaded once (`registers.h`).
+//! Before:
+//!
+//! ```text
+//! for j in 0..16, in lanes of the compiler
+//!   y[j] = x[j] * x[j]
+//! ```
+//!
+//! After:
+//!
+//! ```text
+//! for j in 0..16, in vectors of f64
+//!   y[j] = x[j] * x[j]
+//! ```
+//!
+//! A vector loop uses vector types if every access is unit-stride in its iterator or invariant to
+//! it. What becomes of it is then not left to compilers, which call functions of the C library
+//! element by element. Other vector loops are left to them (`#pragma omp simd`), and the plan says
+//! why.
+//!
+//! Loops that copy between a local tensor and another one also use them: no two of their iterations
+//! depend on each other. Around what works on a local tensor that fits into registers, loops whose
+//! iterators index it are unrolled: registers have no index. What only holds copies there is loaded
+//! once (`registers.h`).
 
-use crate::ir::{
-    Affine, BinaryOp, Constant, Elem, Expr, Function, Index, Loop, Name, Node, Stmt, Tensor, Tree,
+use super::lanes::{elem_of, may_be_registers, trips, why_not, widest};
+use super::tree::{
+    Context, Loop as PlannedLoop, Mode, Node, Part, Plan, Statement, Trips, VectorPlan,
 };
+use crate::ir::{Affine, Index, Loop, Name, Node as Value, Tensor, Tree};
 use crate::target::Target;
 use std::collections::HashSet;
+
+/// The plan with vector loops, and loops that are unrolled.
+pub(super) fn choose_vectors(plan: &Plan, context: &Context<'_>) -> Plan {
+    plan.each(|part| {
+        let chosen = Chosen::of(part.trees(), context.target);
+        let marks = Marks {
+            chosen: &chosen,
+            context,
+        };
+        part.with(marks.nodes(&part.nodes, None))
+    })
+}
+
+struct Marks<'a> {
+    chosen: &'a Chosen,
+    context: &'a Context<'a>,
+}
+
+impl Marks<'_> {
+    fn nodes(&self, nodes: &[Node], around: Option<&Loop>) -> Vec<Node> {
+        let node = |node: &Node| match node {
+            Node::Loop(l) => Node::Loop(Box::new(self.of_loop(l))),
+            Node::Stmt(s) => Node::Stmt(self.stmt(s, around)),
+            other => other.clone(),
+        };
+        nodes.iter().map(node).collect()
+    }
+
+    fn of_loop(&self, l: &PlannedLoop) -> PlannedLoop {
+        let of = &l.of;
+        let unrolled = self.chosen.is_unrolled(of);
+        let elem = elem_of(of, self.context.target).filter(|_| self.chosen.is_vector(of));
+        let mode = match (elem, &l.mode, trips(of)) {
+            (Some(elem), ..) => Mode::Vector(VectorPlan {
+                elem,
+                lanes: of.lanes,
+                unrolled,
+                trips: Trips::Any { align: None },
+            }),
+            (None, Mode::Serial, Some(trips)) if unrolled => Mode::Unrolled(trips),
+            (None, mode, _) => mode.clone(),
+        };
+        let why = (of.vector && elem.is_none()).then(|| match l.is_shared() {
+            true => "threads share its iterations".to_owned(),
+            false => why_not(of, self.context.target),
+        });
+        PlannedLoop {
+            mode,
+            why,
+            body: self.nodes(&l.body, Some(of)),
+            ..l.clone()
+        }
+    }
+
+    fn stmt(&self, s: &Statement, around: Option<&Loop>) -> Statement {
+        let copies = around.is_some_and(|l| {
+            let key =
+                s.of.target
+                    .name()
+                    .map(|name| (name.clone(), l.name.clone()));
+            key.is_some_and(|key| self.chosen.held.contains(&key))
+        });
+        // What does not change in memory, compilers may read there again.
+        let mut constant = copies;
+        s.of.value.for_each_access(&mut |tensor, _| {
+            constant &= tensor
+                .name()
+                .is_some_and(|name| self.context.inputs.contains(name));
+        });
+        let row = around.map(|l| Affine::iterator(l.name.clone()));
+        Statement {
+            copies,
+            held: constant && row.is_some() && s.of.index.last() == row.as_ref(),
+            ..s.clone()
+        }
+    }
+}
 
 /// The most copies of a statement that unrolling for registers makes.
 const MAX_UNROLLED: i64 = 256;
@@ -67,14 +168,38 @@ impl Chosen {
         self.unrolled.contains(&l.name)
     }
 
-    pub(super) fn unrolled(&self) -> &HashSet<Name> {
-        &self.unrolled
-    }
-
     /// The local tensors that are copies in registers, each with a loop that copies: another scope may
     /// have a tensor of that name.
     pub(super) fn held(&self) -> &HashSet<(Name, Name)> {
         &self.held
+    }
+
+    /// Those of a plan.
+    pub(super) fn planned(part: &Part, target: &Target) -> Chosen {
+        let mut chosen = Chosen::none(target);
+        let mut see = |l: &PlannedLoop| {
+            let name = || l.of.name.clone();
+            if l.is_vector() {
+                chosen.vectors.insert(name());
+            }
+            if l.is_shared() {
+                chosen.shared.insert(name());
+            }
+            if l.is_unrolled() {
+                chosen.unrolled.insert(name());
+            }
+            for node in &l.body {
+                if let Node::Stmt(s) = node
+                    && let (true, Some(target)) = (s.copies, s.of.target.name())
+                {
+                    chosen.held.insert((target.clone(), name()));
+                }
+            }
+        };
+        part.nodes
+            .iter()
+            .for_each(|node| node.for_each_loop(&mut see));
+        chosen
     }
 
     /// `band` more loops share their iterations with a parallel one around.
@@ -193,35 +318,11 @@ fn copied(tensor: &Tensor, trees: &[Tree], around: Option<&Name>, loops: &mut Ve
         Tree::Loop(l) => copied(tensor, &l.body, Some(&l.name), loops),
         Tree::Stmt(s) if s.target.name() == tensor.name() => {
             loops.extend(around.cloned());
-            s.update.is_none() && matches!(s.value.node(), Node::Access { .. })
+            s.update.is_none() && matches!(s.value.node(), Value::Access { .. })
         }
         Tree::Fill(fill) => fill.target.name() != tensor.name(),
         Tree::Stmt(_) | Tree::Local(_) => true,
     })
-}
-
-/// The bytes of a vector register.
-pub(super) fn widest(target: &Target) -> i64 {
-    target.vector_bytes().cast_signed()
-}
-
-/// Whether a local tensor is small enough for registers.
-pub(super) fn may_be_registers(tensor: &Tensor, target: &Target) -> bool {
-    let elements = tensor.shape().elements();
-    let bytes = elements.saturating_mul(tensor.elem().size() as u64);
-    bytes <= target.register_bytes() && tensor.elem().is_float()
-}
-
-/// The number of iterations, where it is the same whatever the outer iterators are.
-pub(super) fn trips(l: &Loop) -> Option<i64> {
-    match (
-        l.range.lower.as_slice(),
-        l.range.upper.as_slice(),
-        l.range.step,
-    ) {
-        ([lower], [upper], 1) => Some(upper.minus(lower).as_constant()?.max(0)),
-        _ => None,
-    }
 }
 
 /// Whether a loop only copies between a local tensor and another one.
@@ -229,7 +330,7 @@ fn copies(l: &Loop, locals: &[Name]) -> bool {
     let is_local = |t: &Tensor| t.name().is_some_and(|name| locals.contains(name));
     l.body.iter().all(|tree| match tree {
         Tree::Stmt(s) => match s.value.node() {
-            Node::Access { tensor, .. } => {
+            Value::Access { tensor, .. } => {
                 s.update.is_none()
                     && tensor.name() != s.target.name()
                     && (is_local(tensor) || is_local(&s.target))
@@ -238,129 +339,4 @@ fn copies(l: &Loop, locals: &[Name]) -> bool {
         },
         _ => false,
     })
-}
-
-/// The type of the elements that a loop treats as vectors, if it can.
-pub(super) fn elem_of(l: &Loop, target: &Target) -> Option<Elem> {
-    let mut elem = None;
-    let plain = l.range.step == 1 && l.hints.prefetch.is_empty() && !l.body.is_empty();
-    let lanes = l
-        .lanes
-        .is_none_or(|n| (2..=16).contains(&n) && n & (n - 1) == 0);
-    let fits = plain
-        && lanes
-        && l.body.iter().all(|tree| match tree {
-            Tree::Stmt(s) => {
-                let same = *elem.get_or_insert(s.target.elem()) == s.target.elem();
-                same && is_vector_statement(s, &l.name)
-            }
-            _ => false,
-        });
-    let elem = elem.filter(|e| fits && e.is_float())?;
-    // No vector is longer than the longest register.
-    let longest = widest(target) / elem.size() as i64;
-    l.lanes.is_none_or(|n| n <= longest).then_some(elem)
-}
-
-fn is_vector_statement(s: &Stmt, lane: &Name) -> bool {
-    neighbors(&s.index, lane) == Some(true) && is_vector_value(&s.value, lane, s.target.elem())
-}
-
-/// Whether a value has vectors where vectors of `of` are set. Compilers know more of the values of
-/// indices than their type says: what would be vectors of `i64` beside shorter ones is left to them.
-fn is_vector_value(e: &Expr, lane: &Name, of: Elem) -> bool {
-    if is_uniform(e, lane) {
-        return true;
-    }
-    let (elem, is_float) = (e.elem(), e.elem().is_float());
-    if elem == Elem::I64 && of.size() < elem.size() {
-        return false;
-    }
-    let all = |args: &[Expr]| args.iter().all(|a| is_vector_value(a, lane, of));
-    match e.node() {
-        Node::Access { index, .. } => match index {
-            Index::At(index) => neighbors(index, lane).is_some(),
-            _ => true,
-        },
-        Node::Constant(_) | Node::Index(_) => true,
-        Node::Binary {
-            op, left, right, ..
-        } => {
-            let has_vectors = match op {
-                BinaryOp::Div => is_float,
-                BinaryOp::Mod => mask(right).is_some(),
-                _ => true,
-            };
-            has_vectors && is_vector_value(left, lane, of) && is_vector_value(right, lane, of)
-        }
-        Node::Apply { function, args, .. } => {
-            if let (Function::Select(_), [left, right, values @ ..]) = (function, args.as_slice())
-                && affine(left).is_some()
-                && affine(right).is_some()
-            {
-                return all(values);
-            }
-            let has_vectors = match function {
-                Function::Neg | Function::Select(_) => true,
-                // Processors say nothing of integers that are too large.
-                Function::Cast(_) => is_float || args.iter().all(|a| !a.elem().is_float()),
-                _ => is_float,
-            };
-            has_vectors && all(args)
-        }
-        _ => false,
-    }
-}
-
-/// The bits of a remainder, where the divisor is a power of two.
-pub(super) fn mask(divisor: &Expr) -> Option<Constant> {
-    let is_power = |x: i64| x > 0 && x & (x - 1) == 0;
-    match divisor.node() {
-        Node::Constant(Constant::I32(x)) if is_power((*x).into()) => Some(Constant::I32(x - 1)),
-        Node::Constant(Constant::I64(x)) if is_power(*x) => Some(Constant::I64(x - 1)),
-        _ => None,
-    }
-}
-
-/// The index expression that a value is, if it is one.
-pub(super) fn affine(value: &Expr) -> Option<Affine> {
-    let found = match value.node() {
-        Node::Index(index) => index.clone(),
-        Node::Constant(Constant::I64(x)) => Affine::constant(*x),
-        Node::Binary {
-            op, left, right, ..
-        } => {
-            let (left, right) = (affine(left)?, affine(right)?);
-            match (op, left.as_constant(), right.as_constant()) {
-                (BinaryOp::Add, _, _) => left.plus(&right),
-                (BinaryOp::Sub, _, _) => left.minus(&right),
-                (BinaryOp::Mul, Some(by), _) => right.times(by),
-                (BinaryOp::Mul, _, Some(by)) => left.times(by),
-                _ => return None,
-            }
-        }
-        _ => return None,
-    };
-    found.is_in_limits().then_some(found)
-}
-
-/// Whether lanes are neighbors (true) or the same element (false); `None` where they are neither.
-fn neighbors(index: &[Affine], lane: &Name) -> Option<bool> {
-    let (last, outer) = match index.split_last() {
-        Some(split) => split,
-        None => return Some(false),
-    };
-    if outer.iter().any(|a| a.mentions(lane)) {
-        return None;
-    }
-    match last.coefficient(lane) {
-        0 => Some(false),
-        1 => Some(true),
-        _ => None,
-    }
-}
-
-/// Whether the value of a vector statement is the same in all lanes.
-pub(super) fn is_uniform(value: &Expr, lane: &Name) -> bool {
-    !value.mentions(lane)
 }

@@ -1,11 +1,11 @@
 //! Fills: `memset` for zeros in a whole tensor, loops for all others.
 
-use super::emit::Emitter;
-use super::kernel::Header;
+use super::printer::Printer;
+use crate::codegen::kernel::Header;
 use crate::ir::Fill;
 use std::fmt::Write;
 
-impl Emitter<'_> {
+impl Printer<'_> {
     pub(super) fn fill(&mut self, fill: &Fill) {
         let shape = fill.target.shape();
         let whole = fill

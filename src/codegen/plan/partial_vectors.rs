@@ -1,5 +1,27 @@
-//! The iterations of a vector loop that fill no vector: whether they are a part of a whole one, and
-//! what its other lanes hold.
+//! Where vector loops begin and end: the iterations that fill no vector are a part of a whole one, or
+//! cut into shorter ones.
+//!
+//! ```rhai
+//! nest(`
+//! f64 y[30], x[30]
+//! vector for j in 0..30
+//!   y[j] = x[j]
+//! `)
+//! ```
+//!
+//! Before:
+//!
+//! ```text
+//! for j in 0..30, in vectors of f64
+//!   y[j] = x[j]
+//! ```
+//!
+//! After:
+//!
+//! ```text
+//! for j in 0..30, in vectors of f64, the last 6 in part
+//!   y[j] = x[j]
+//! ```
 //!
 //! All lanes of a vector are computed with, those that count and the others. In local tensors the
 //! others are elements behind the end of a row. They must have been set, too: what the stack happens
@@ -7,26 +29,153 @@
 //! what becomes of zeros: where that has no value (`0 / 0`), shorter vectors compute what counts and
 //! nothing else, so that callers who trap exceptions of floating point get none that mean nothing.
 
-use super::lanes::{Chosen, is_uniform, trips, widest};
+use super::choose_vectors::Chosen;
+use super::lanes::{is_uniform, trips, widest};
+use super::pad_rows::{Rows, rest, round_up};
 use super::power;
-use super::room::{Rows, rest, up};
-use super::stream::Streams;
-use crate::ir::{
-    Affine, BinaryOp, Expr, Fill, Function, Index, Loop, Name, Node, Stmt, Tensor, Tree,
+use super::stream::{Streams, is_aligned};
+use super::tree::{
+    Context, Local, Loop as PlannedLoop, Mode, Node, PartialVector, Plan, Trips, VectorPlan,
 };
+use crate::analysis::bounds::Bounds;
+use crate::ir::{
+    Affine, BinaryOp, Expr, Fill, Function, Index, Loop, Name, Node as Value, Stmt, Tensor, Tree,
+};
+use crate::target::Target;
 use std::collections::HashSet;
+use std::sync::Arc;
 
-/// How the last vector of a loop is a part of a whole one.
-pub(super) struct Part {
-    /// The iterations that it stands for.
-    pub(super) rest: i64,
-    /// Whether its lanes are stored one by one.
-    pub(super) one_by_one: bool,
+/// The plan whose vector loops know where they begin and end.
+pub(super) fn partial_vectors(plan: &Plan, context: &Context<'_>) -> Plan {
+    plan.each(|part| {
+        let chosen = Chosen::planned(part, context.target);
+        let streams = Streams::planned(part);
+        let rows = Rows::of(part.trees(), &chosen);
+        let marks = Marks {
+            unset: unset_lanes(part.trees(), &chosen, &rows, &streams),
+            rows,
+            streams,
+            target: context.target,
+        };
+        part.with(marks.nodes(&part.nodes, &Bounds::default()))
+    })
 }
 
-impl Part {
+struct Marks<'a> {
+    unset: HashSet<Name>,
+    rows: Rows,
+    streams: Streams,
+    target: &'a Target,
+}
+
+/// Loops of fewer vectors do not look for a better place to begin.
+const MIN_VECTORS: i64 = 8;
+
+impl Marks<'_> {
+    fn nodes(&self, nodes: &[Node], around: &Bounds) -> Vec<Node> {
+        let node = |node: &Node| match node {
+            Node::Loop(l) => {
+                let mut inside = around.clone();
+                inside.enter(&l.of);
+                let mode = match &l.mode {
+                    Mode::Vector(plan) => Mode::Vector(VectorPlan {
+                        trips: self.trips(&l.of, plan, &inside),
+                        ..plan.clone()
+                    }),
+                    mode => mode.clone(),
+                };
+                Node::Loop(Box::new(PlannedLoop {
+                    mode,
+                    body: self.nodes(&l.body, &inside),
+                    ..(**l).clone()
+                }))
+            }
+            Node::Local(local) => Node::Local(Local {
+                zeros: local
+                    .tensor
+                    .name()
+                    .is_some_and(|name| self.unset.contains(name)),
+                ..local.clone()
+            }),
+            other => other.clone(),
+        };
+        nodes.iter().map(node).collect()
+    }
+
+    fn trips(&self, l: &Loop, plan: &VectorPlan, bounds: &Bounds) -> Trips {
+        let block = plan
+            .lanes
+            .unwrap_or(widest(self.target) / plan.elem.size() as i64);
+        let align = self.unaligned(l, block, bounds);
+        match (trips(l), l.range.lower.as_slice()) {
+            (Some(count), [lower]) if lower.as_constant() == Some(0) && align.is_none() => {
+                let end = End::of(l, &self.rows, &self.streams);
+                let part = end.map(|end| PartialVector {
+                    rest: end.rest,
+                    one_by_one: end.one_by_one,
+                    reads: self.accesses(l, |t, i| self.rows.covers(t, i, &l.name, count)),
+                    writes: self.accesses(l, |t, i| self.rows.may_clobber(t, i, &l.name, count)),
+                });
+                Trips::Constant { count, part }
+            }
+            _ => Trips::Any { align },
+        }
+    }
+
+    /// The accesses in a loop that are like this.
+    fn accesses(
+        &self,
+        l: &Loop,
+        is: impl Fn(&Tensor, &[Affine]) -> bool,
+    ) -> Vec<(Tensor, Vec<Affine>)> {
+        let mut found: Vec<(Tensor, Vec<Affine>)> = Vec::new();
+        let mut look = |tensor: &Tensor, index: &[Affine]| {
+            let known = found.iter().any(|(t, i)| t == tensor && i == index);
+            if !known && is(tensor, index) {
+                found.push((tensor.clone(), index.to_vec()));
+            }
+        };
+        for tree in &l.body {
+            let Tree::Stmt(s) = tree else { continue };
+            look(&s.target, &s.index);
+            s.value.for_each_access(&mut |tensor, index| {
+                if let Index::At(index) = index {
+                    look(tensor, index);
+                }
+            });
+        }
+        found
+    }
+
+    /// The first statement of a vector loop that stores past the caches, if its vectors may begin
+    /// where no such store can, and there are enough of them to look for a better place.
+    fn unaligned(&self, l: &Loop, block: i64, bounds: &Bounds) -> Option<Arc<Stmt>> {
+        let extents = l.range.upper.iter().flat_map(|upper| {
+            let extents = l.range.lower.iter().map(|lower| upper.minus(lower));
+            extents.filter_map(|e| Some(bounds.interval(&e)?.1))
+        });
+        if extents
+            .min()
+            .is_some_and(|most| most / block <= MIN_VECTORS)
+        {
+            return None;
+        }
+        let first = self.streams.first_of(l)?;
+        (!is_aligned(first, &l.name, widest(self.target))).then(|| first.clone())
+    }
+}
+
+/// How the last vector of a loop is a part of a whole one.
+struct End {
+    /// The iterations that it stands for.
+    rest: i64,
+    /// Whether its lanes are stored one by one.
+    one_by_one: bool,
+}
+
+impl End {
     /// `None` where shorter vectors are better, or where nothing is left of the iterations.
-    pub(super) fn of(l: &Loop, rows: &Rows, streams: &Streams) -> Option<Part> {
+    fn of(l: &Loop, rows: &Rows, streams: &Streams) -> Option<End> {
         let (rest, trips) = (rest(l, rows)?, trips(l)?);
         let ending = Ending {
             l,
@@ -39,7 +188,7 @@ impl Part {
             return None;
         }
         let one_by_one = ending.may_be_put();
-        (one_by_one || ending.may_be_masked()).then_some(Part { rest, one_by_one })
+        (one_by_one || ending.may_be_masked()).then_some(End { rest, one_by_one })
     }
 }
 
@@ -82,12 +231,12 @@ impl Ending<'_> {
         let masks = rows.target.instructions.has_masks() && self.rest.count_ones() > 1;
         let fits = l.body.iter().all(|tree| match tree {
             Tree::Stmt(s) => {
-                let held = rows.hold(&s.target, &s.index, &l.name, trips);
+                let held = rows.may_clobber(&s.target, &s.index, &l.name, trips);
                 let copied = rows.are_copied(s, &l.name);
                 let near = rows.are_near(&s.target)
                     && all_read(s, &l.name, |tensor, index| {
                         copied
-                            || rows.reach(tensor, index, &l.name, trips)
+                            || rows.covers(tensor, index, &l.name, trips)
                             || masks && rows.are_near(tensor)
                     });
                 near && (held || masks && s.update.is_none())
@@ -104,9 +253,9 @@ impl Ending<'_> {
         let Ending { l, trips, rows, .. } = *self;
         let is_computed = |s: &Stmt| {
             let held = all_read(s, &l.name, |tensor, index| {
-                rows.reach(tensor, index, &l.name, trips)
+                rows.covers(tensor, index, &l.name, trips)
             });
-            held && s.update.is_none() && !matches!(s.value.node(), Node::Access { .. })
+            held && s.update.is_none() && !matches!(s.value.node(), Value::Access { .. })
         };
         let all = l.body.iter().all(|tree| match tree {
             Tree::Stmt(s) => is_computed(s),
@@ -119,11 +268,11 @@ impl Ending<'_> {
 /// Whether a value has a quotient, a logarithm or a power of what differs from lane to lane.
 fn has_poles(value: &Expr, lane: &Name) -> bool {
     let own = match value.node() {
-        Node::Binary { op, right, .. } => match op {
+        Value::Binary { op, right, .. } => match op {
             BinaryOp::Pow => power::has_pole(right) && !is_uniform(value, lane),
             op => has_pole(*op) && !is_uniform(right, lane),
         },
-        Node::Apply { function, .. } => *function == Function::Log && !is_uniform(value, lane),
+        Value::Apply { function, .. } => *function == Function::Log && !is_uniform(value, lane),
         _ => false,
     };
     own || value.children().iter().any(|child| has_poles(child, lane))
@@ -146,12 +295,7 @@ fn all_read(s: &Stmt, lane: &Name, is: impl Fn(&Tensor, &[Affine]) -> bool) -> b
 }
 
 /// The local tensors that are read in lanes which not all that sets their rows sets, too.
-pub(super) fn unset_lanes(
-    trees: &[Tree],
-    chosen: &Chosen,
-    rows: &Rows,
-    streams: &Streams,
-) -> HashSet<Name> {
+fn unset_lanes(trees: &[Tree], chosen: &Chosen, rows: &Rows, streams: &Streams) -> HashSet<Name> {
     let lanes = Lanes {
         chosen,
         rows,
@@ -191,7 +335,7 @@ impl Lanes<'_> {
         let of_tree = |tree: &Tree| {
             let Tree::Loop(l) = tree else { return 0 };
             let inside = self.read(tensor, &l.body);
-            let part = || Part::of(l, self.rows, self.streams).and(trips(l));
+            let part = || End::of(l, self.rows, self.streams).and(trips(l));
             let Some(trips) = Some(l)
                 .filter(|l| self.chosen.is_vector(l))
                 .and_then(|_| part())
@@ -199,7 +343,7 @@ impl Lanes<'_> {
                 return inside;
             };
             let reaches = |t: &Tensor, index: &[Affine]| {
-                t.name() == tensor.name() && self.rows.reach(t, index, &l.name, trips)
+                t.name() == tensor.name() && self.rows.covers(t, index, &l.name, trips)
             };
             let reads = l.body.iter().any(|tree| match tree {
                 Tree::Stmt(s) => {
@@ -229,18 +373,19 @@ impl Lanes<'_> {
             else {
                 return false;
             };
-            let whole = self.rows.is_row(tensor, &s.index, &l.name) && trips >= up(read, lanes);
+            let whole =
+                self.rows.is_row(tensor, &s.index, &l.name) && trips >= round_up(read, lanes);
             let part = || {
                 trips >= read
-                    && self.rows.hold(&s.target, &s.index, &l.name, trips)
-                    && Part::of(l, self.rows, self.streams).is_some_and(|part| !part.one_by_one)
+                    && self.rows.may_clobber(&s.target, &s.index, &l.name, trips)
+                    && End::of(l, self.rows, self.streams).is_some_and(|part| !part.one_by_one)
             };
             whole || part()
         };
         let fills = |fill: &Fill| {
             let row = fill.region.last();
             row.is_some_and(|(low, extent)| {
-                low.as_constant() == Some(0) && *extent >= up(read, lanes).unsigned_abs()
+                low.as_constant() == Some(0) && *extent >= round_up(read, lanes).unsigned_abs()
             })
         };
         trees.iter().all(|tree| match tree {

@@ -1,40 +1,15 @@
 //! What loops fetch into the cache before it is used.
 
-use super::emit::Emitter;
-use super::kernel::Header;
-use super::used::Shares;
+use super::printer::Printer;
 use crate::analysis::ahead::Touch;
-use crate::analysis::share::{Share, share};
-use crate::ir::{Affine, Loop, Nest, Prefetch, Tensor, Tree};
+use crate::analysis::share::Share;
+use crate::codegen::kernel::Header;
+use crate::ir::{Affine, Tensor};
 
 /// The most lines that are fetched without a loop.
 const MAX_UNROLLED_LINES: i64 = 32;
 
-/// What the iterations of loops fetch for later ones of loops around.
-pub(super) fn shares(nest: &Nest, line: i64) -> Shares {
-    let mut found = Shares::new();
-    collect(nest, nest.trees(), line, &mut found);
-    found
-}
-
-fn collect(nest: &Nest, trees: &[Tree], line: i64, found: &mut Shares) {
-    for tree in trees {
-        let Tree::Loop(l) = tree else { continue };
-        let own = of_loop(nest, l, line);
-        if !own.is_empty() {
-            found.insert(l.name.clone(), own);
-        }
-        collect(nest, &l.body, line, found);
-    }
-}
-
-fn of_loop(nest: &Nest, l: &Loop, line: i64) -> Vec<Share> {
-    let fetches = l.hints.prefetch.iter();
-    let share = |fetch: &Prefetch| share(nest, &l.name, fetch, line).ok();
-    fetches.filter_map(share).collect()
-}
-
-impl Emitter<'_> {
+impl Printer<'_> {
     /// Fetches an element, or where there is none the one of the tensor that comes closest.
     pub(super) fn prefetch(&mut self, touch: &Touch) {
         let Touch { tensor, index, .. } = touch;

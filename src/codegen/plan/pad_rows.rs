@@ -1,5 +1,36 @@
 //! Rows of local tensors with room for whole vectors.
 //!
+//! ```rhai
+//! nest(`
+//! f64 y[14], x[14]
+//! local f64 T[14]
+//! vector for j in 0..14
+//!   T[j] = x[j]
+//! vector for j_2 in 0..14
+//!   y[j_2] = T[j_2] * T[j_2]
+//! `)
+//! ```
+//!
+//! Before:
+//!
+//! ```text
+//! local f64 T[14] on the stack
+//! for j in 0..14, in lanes of the compiler
+//!   T[j] = x[j]
+//! for j_2 in 0..14, in lanes of the compiler
+//!   y[j_2] = T[j_2] * T[j_2]
+//! ```
+//!
+//! After:
+//!
+//! ```text
+//! local f64 T[16] on the stack
+//! for j in 0..14, in lanes of the compiler
+//!   T[j] = x[j]
+//! for j_2 in 0..14, in lanes of the compiler
+//!   y[j_2] = T[j_2] * T[j_2]
+//! ```
+//!
 //! The iterations of a vector loop that fill no register are one vector with fewer lanes that
 //! count. Tensors that others see are read and written under a mask, if they are in the cache: one
 //! that a mask finds elsewhere costs processors more than several shorter vectors. Rows of local
@@ -9,15 +40,48 @@
 //! Where a shorter vector holds just what is left, it is none the less a part of a whole one if all
 //! lanes are in local tensors: that is no more work, and what all lanes share is loaded once.
 
-use super::lanes::{Chosen, elem_of, trips, widest};
+use super::choose_vectors::Chosen;
+use super::lanes::{elem_of, trips, widest};
+use super::lower::lower;
 use super::stream::Streams;
+use super::tree::{Context, Plan};
 use crate::analysis::bounds::Bounds;
 use crate::ir::{Affine, Index, Loop, Name, Stmt, Tensor, Tree};
 use crate::target::Target;
 use std::collections::{HashMap, HashSet};
 
-/// How many elements of their rows are read of local tensors, from the first one on, where a loop
-/// is, and what is fetched before it is used.
+/// The plan whose local tensors have longer rows where a vector loop ends within a vector. It comes
+/// before vectors are chosen, so that all that follows sees these rows.
+pub(super) fn pad_rows(plan: &Plan, context: &Context<'_>) -> Plan {
+    plan.each(|part| {
+        let trees = part.trees();
+        let chosen = Chosen::of(trees, context.target);
+        let streams = Streams::of(trees, &part.nest.locals(), &chosen);
+        let rows = Rows::of(trees, &chosen);
+        let mut found = Vec::new();
+        too_short(
+            trees,
+            (&chosen, &streams),
+            &rows,
+            &mut Vec::new(),
+            &mut found,
+        );
+        let padded = |tensor: &Tensor| match found.iter().find(|(short, _)| short == tensor) {
+            Some((_, long)) => long.clone(),
+            None => tensor.clone(),
+        };
+        match found.is_empty() {
+            true => part.clone(),
+            false => {
+                let trees = trees.iter().map(|t| t.map_tensors(&padded)).collect();
+                lower(&part.nest.with_trees(trees))
+            }
+        }
+    })
+}
+
+/// For each local tensor and loop in its scope, how many leading elements of a row are read; and
+/// which tensors are prefetched.
 #[derive(Clone, Debug)]
 pub(super) struct Rows {
     pub(super) target: Target,
@@ -27,25 +91,17 @@ pub(super) struct Rows {
     fetched: HashSet<Name>,
     /// Those that are copies in registers, with the loops that copy.
     held: HashSet<(Name, Name)>,
-    /// Those that are read in lanes behind their elements, which not all that sets elements sets.
-    pub(super) unset: HashSet<Name>,
 }
 
 impl Rows {
-    /// None, for no trees.
-    pub(super) fn none(target: &Target) -> Rows {
-        Rows {
-            target: target.clone(),
+    pub(super) fn of(trees: &[Tree], chosen: &Chosen) -> Rows {
+        let mut rows = Rows {
+            target: chosen.target().clone(),
             locals: HashSet::new(),
             read: HashMap::new(),
             fetched: HashSet::new(),
-            held: HashSet::new(),
-            unset: HashSet::new(),
-        }
-    }
-
-    fn of(trees: &[Tree], target: &Target) -> Rows {
-        let mut rows = Rows::none(target);
+            held: chosen.held().clone(),
+        };
         rows.trees(trees, &Bounds::default());
         rows
     }
@@ -91,21 +147,28 @@ impl Rows {
 
     /// Whether lanes from a multiple of their number on, up to the one that iteration `trips` would
     /// be in, belong to a row of a local tensor.
-    pub(super) fn reach(&self, tensor: &Tensor, index: &[Affine], lane: &Name, trips: i64) -> bool {
+    pub(super) fn covers(
+        &self,
+        tensor: &Tensor,
+        index: &[Affine],
+        lane: &Name,
+        trips: i64,
+    ) -> bool {
         let lanes = widest(&self.target) / tensor.elem().size() as i64;
-        self.is_row(tensor, index, lane) && up(trips, lanes) <= row(tensor)
+        self.is_row(tensor, index, lane) && round_up(trips, lanes) <= row(tensor)
     }
 
     /// The same, where those from `trips` on are of no use, so that they can be overwritten.
-    pub(super) fn hold(&self, tensor: &Tensor, index: &[Affine], lane: &Name, trips: i64) -> bool {
+    pub(super) fn may_clobber(
+        &self,
+        tensor: &Tensor,
+        index: &[Affine],
+        lane: &Name,
+        trips: i64,
+    ) -> bool {
         let key = tensor.name().map(|name| (name.clone(), lane.clone()));
         let read = key.and_then(|key| self.read.get(&key));
-        read.is_some_and(|read| *read <= trips) && self.reach(tensor, index, lane, trips)
-    }
-
-    /// Whether a tensor has to begin with zeros, since nothing else sets all lanes that are read.
-    pub(super) fn needs_zeros(&self, tensor: &Tensor) -> bool {
-        tensor.name().is_some_and(|name| self.unset.contains(name))
+        read.is_some_and(|read| *read <= trips) && self.covers(tensor, index, lane, trips)
     }
 
     pub(super) fn is_row(&self, tensor: &Tensor, index: &[Affine], lane: &Name) -> bool {
@@ -167,23 +230,6 @@ fn inside(l: &Loop, around: &Bounds) -> Bounds {
     inside
 }
 
-/// Trees whose local tensors have longer rows where a vector loop ends within a vector, and how
-/// much of the rows is used.
-pub(super) fn with_room(trees: &[Tree], chosen: &Chosen, streams: &Streams) -> (Vec<Tree>, Rows) {
-    let mut rows = Rows::of(trees, chosen.target());
-    rows.held = chosen.held().clone();
-    let mut found = Vec::new();
-    narrow(trees, (chosen, streams), &rows, &mut Vec::new(), &mut found);
-    let wide = |tensor: &Tensor| match found.iter().find(|(narrow, _)| narrow == tensor) {
-        Some((_, wide)) => wide.clone(),
-        None => tensor.clone(),
-    };
-    match found.is_empty() {
-        true => (trees.to_vec(), rows),
-        false => (trees.iter().map(|t| t.map_tensors(&wide)).collect(), rows),
-    }
-}
-
 /// The iterations of a vector loop that fill no vector, if they are better off as a part of one than
 /// as shorter vectors.
 pub(super) fn rest(l: &Loop, rows: &Rows) -> Option<i64> {
@@ -200,7 +246,7 @@ pub(super) fn rest(l: &Loop, rows: &Rows) -> Option<i64> {
 
 /// Collects the local tensors of which vectors touch more than their rows hold, with the extents
 /// that their rows need. Rows that are copied as one block stay as long as they are.
-fn narrow(
+fn too_short(
     trees: &[Tree],
     (chosen, streams): (&Chosen, &Streams),
     rows: &Rows,
@@ -216,11 +262,12 @@ fn narrow(
                     continue;
                 };
                 let mut look = |tensor: &Tensor, index: &[Affine]| {
-                    let extent = up(trips, widest(&rows.target) / tensor.elem().size() as i64);
+                    let extent =
+                        round_up(trips, widest(&rows.target) / tensor.elem().size() as i64);
                     let wide = tensor.with_rows(extent.unsigned_abs());
                     let gains = row(tensor) < extent && locals.contains(tensor);
-                    let known = found.iter().any(|(narrow, _)| narrow == tensor);
-                    if gains && !known && rows.hold(&wide, index, &l.name, trips) {
+                    let known = found.iter().any(|(short, _)| short == tensor);
+                    if gains && !known && rows.may_clobber(&wide, index, &l.name, trips) {
                         found.push((tensor.clone(), wide));
                     }
                 };
@@ -236,7 +283,7 @@ fn narrow(
                 }
             }
             Tree::Loop(l) if streams.block(l, chosen).is_some() => {}
-            Tree::Loop(l) => narrow(&l.body, (chosen, streams), rows, locals, found),
+            Tree::Loop(l) => too_short(&l.body, (chosen, streams), rows, locals, found),
             Tree::Stmt(_) | Tree::Fill(_) => {}
         }
     }
@@ -250,6 +297,6 @@ fn row(tensor: &Tensor) -> i64 {
 }
 
 /// The least multiple of `by` that is no less than `number`.
-pub(super) fn up(number: i64, by: i64) -> i64 {
+pub(super) fn round_up(number: i64, by: i64) -> i64 {
     number.saturating_add(by - 1) / by * by
 }

@@ -1,43 +1,40 @@
 //! What OpenMP is told of a loop.
 
-use super::emit::Emitter;
-use super::kernel::Header;
-use super::team::Entry;
-use crate::ir::{Loop, Tree};
+use super::printer::Printer;
+use crate::codegen::kernel::Header;
+use crate::codegen::plan::tree::{Entry, Loop as PlannedLoop, Mode};
+use crate::ir::Loop;
 use std::fmt::Write;
 
-impl Emitter<'_> {
+impl Printer<'_> {
     /// The pragma of a parallel or vector loop.
-    pub(super) fn pragma(&mut self, l: &Loop, entry: Entry) -> Option<String> {
+    pub(super) fn pragma(&mut self, planned: &PlannedLoop) -> Option<String> {
+        let l = &*planned.of;
+        let (entry, simd) = match planned.mode {
+            Mode::Parallel { entry, simd } => (Some(entry), simd),
+            Mode::Collapsed { simd } => (None, simd),
+            Mode::Simd => (None, true),
+            Mode::Serial | Mode::Rolled | Mode::Unrolled(_) | Mode::Vector(_) => (None, false),
+        };
         let mut text = "#pragma omp".to_owned();
-        if l.parallel {
-            text.push_str(match entry {
-                Entry::Call => " parallel for",
-                Entry::Join | Entry::JoinWithoutWaiting => " for",
-            });
-        }
-        let vector = l.vector && self.has_lanes(l);
-        if vector {
+        text.push_str(match entry {
+            Some(Entry::Call) => " parallel for",
+            Some(Entry::Join | Entry::JoinWithoutWaiting) => " for",
+            None => "",
+        });
+        if simd {
             text.push_str(" simd");
         }
-        if let Some(lanes) = l.lanes.filter(|_| vector) {
+        if let Some(lanes) = l.lanes.filter(|_| simd) {
             let _ = write!(text, " safelen({lanes}) simdlen({lanes})");
         }
         text.push_str(&sharing(l));
         match entry {
-            Entry::Call if l.parallel => text.push_str(&self.threshold(l)),
-            Entry::JoinWithoutWaiting => text.push_str(" nowait"),
-            Entry::Call | Entry::Join => {}
+            Some(Entry::Call) => text.push_str(&self.threshold(l)),
+            Some(Entry::JoinWithoutWaiting) => text.push_str(" nowait"),
+            Some(Entry::Join) | None => {}
         }
-        (l.parallel || vector).then_some(text)
-    }
-
-    /// Whether each lane has the local tensors in the loop for itself. What has one place for each
-    /// thread is shared, and gcc, which makes one array of the arrays of all lanes, expects that to be
-    /// aligned where it is not (`vmovapd`). Without the pragma it still finds lanes there.
-    fn has_lanes(&self, l: &Loop) -> bool {
-        let locals = || l.body.iter().flat_map(Tree::locals);
-        locals().all(|t| t.shape().elements() == 1) && self.fit_variables(locals())
+        (entry.is_some() || simd).then_some(text)
     }
 
     /// The clause that leaves a parallel loop to one thread, where it has too few iterations.

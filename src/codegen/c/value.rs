@@ -1,22 +1,19 @@
 //! Values in C: numbers, accesses, operators, functions.
 
-use super::kernel::Header;
-use super::lanes::{affine, is_uniform, mask};
-use super::power::halves;
-use super::room::Rows;
-use super::vectors::Vectors;
+use super::lanes::Vectors;
+use crate::codegen::kernel::Header;
+use crate::codegen::plan::lanes::{affine, is_uniform, mask};
+use crate::codegen::plan::power::halves;
 use crate::ir::{Affine, BinaryOp, Constant, Elem, Expr, Function, Index, Name, Node, Tensor};
-use crate::target::Target;
 use std::collections::{BTreeSet, HashSet};
 
 /// Writes values, and collects what they need.
-pub(super) struct Values {
+#[derive(Default)]
+pub(in crate::codegen) struct Values {
     /// What declares the functions and macros used.
     pub headers: BTreeSet<Header>,
     /// What accesses are written with.
     pub vectors: Option<Vectors>,
-    /// How long the rows of local tensors are.
-    pub rows: Rows,
     /// The iterators of loops that compilers are told to unroll.
     pub unrolled: HashSet<Name>,
     /// Whether what is written adds to an element.
@@ -30,20 +27,10 @@ const UNARY: u8 = 3;
 pub(super) const ATOM: u8 = UNARY + 1;
 
 impl Values {
-    pub(super) fn new(target: &Target) -> Values {
-        Values {
-            headers: BTreeSet::new(),
-            vectors: None,
-            rows: Rows::none(target),
-            unrolled: HashSet::new(),
-            adds: false,
-        }
-    }
-
     /// The value of an element, with its neighbors where lanes move through them.
     fn read(&self, tensor: &Tensor, index: &[Affine]) -> String {
         match self.end(index) {
-            Some((v, end)) if !self.rows.reach(tensor, index, &v.iterator, end) => {
+            Some((v, end)) if !v.reads_row(tensor, index) => {
                 v.part(&self.operand(tensor, index), end)
             }
             _ => self.neighbors(tensor, index, &|index| self.operand(tensor, index)),
@@ -74,7 +61,7 @@ impl Values {
     /// The vectors of a target of which only the lanes before some iteration may be touched.
     pub(super) fn part(&self, target: &Tensor, index: &[Affine]) -> Option<(&Vectors, i64)> {
         self.end(index)
-            .filter(|(v, end)| !self.rows.hold(target, index, &v.iterator, *end))
+            .filter(|(v, _)| !v.writes_row(target, index))
     }
 
     /// The vectors of an access of which only the lanes before some iteration count.

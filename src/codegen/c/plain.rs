@@ -5,36 +5,36 @@
 //! the caches, and no hints but `omp parallel for`, `ivdep` and `vector always`. Iterators are
 //! declared before the loops, as there, and private to threads.
 
-use super::emit::Emitter;
-use super::kernel::Header;
-use crate::ir::{Loop, Name, Nest, Tree};
+use super::printer::Printer;
+use crate::codegen::kernel::Header;
+use crate::codegen::plan::tree::{Node, Part};
+use crate::ir::{Loop, Name, Tree};
 
-impl Emitter<'_> {
+impl Printer<'_> {
     /// Appends the statements of a nest as plain loops.
-    pub(super) fn plain_nest(&mut self, nest: &Nest) {
-        self.begin_plain();
+    pub(super) fn plain_nest(&mut self, part: &Part) {
         self.values.headers.insert(Header::Integers);
         self.line("{");
         self.depth += 1;
-        let names = iterators(nest.trees());
+        let names = iterators(part.trees());
         if !names.is_empty() {
             self.line(&format!("int64_t {};", names.join(", ")));
         }
-        self.plain(nest.trees());
+        self.plain(&part.nodes);
         self.depth -= 1;
         self.line("}");
     }
 
-    fn plain(&mut self, trees: &[Tree]) {
-        for tree in trees {
-            match tree {
-                Tree::Loop(l) => self.plain_loop(l),
-                other => self.tree(other),
+    fn plain(&mut self, nodes: &[Node]) {
+        for node in nodes {
+            match node {
+                Node::Loop(l) => self.plain_loop(&l.of, &l.body),
+                other => self.node(other),
             }
         }
     }
 
-    fn plain_loop(&mut self, l: &Loop) {
+    fn plain_loop(&mut self, l: &Loop, body: &[Node]) {
         let Loop { name, range, .. } = l;
         if l.parallel {
             let inside = iterators(&l.body);
@@ -60,7 +60,7 @@ impl Emitter<'_> {
             "for ({name} = {lower}; {name} < {upper}; {step}) {{"
         ));
         self.depth += 1;
-        self.plain(&l.body);
+        self.plain(body);
         self.depth -= 1;
         self.line("}");
     }

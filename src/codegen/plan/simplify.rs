@@ -1,32 +1,64 @@
-//! What is the same in all iterations is settled before C is written: bounds that never count are
-//! left out, loops that run once dissolve, loops within blocks count from 0, and tiles in registers
-//! are initialized by loops.
+//! Simplifies a nest: drops redundant bounds, inlines loops that run once, counts loops within blocks
+//! from 0, and sets tiles in registers by loops.
+//!
+//! ```rhai
+//! let x = tensor([4, 8]);
+//! let y = eq(x, [i, j] -> [i, j]);
+//! build(y).stripmine("i", 4)
+//! ```
+//!
+//! Before:
+//!
+//! ```text
+//! for i_o in 0..1
+//!   for i_i in 4*i_o..4*i_o + 4
+//!     for j in 0..8
+//!       y[i_i][j] = x[i_i][j]
+//! ```
+//!
+//! After:
+//!
+//! ```text
+//! for i_i in 0..4
+//!   for j in 0..8
+//!     y[i_i][j] = x[i_i][j]
+//! ```
 //!
 //! Registers have no index, so that loops around a tile are unrolled, and only loops whose numbers
 //! of iterations are known can be.
 
 use super::lanes::may_be_registers;
+use super::lower::lower;
+use super::tree::{Context, Part, Plan};
 use crate::analysis::bounds::Bounds;
 use crate::ir::{Affine, Expr, Fill, Hints, Loop, Name, Nest, Node, Range, Stmt, Tree};
 use crate::target::Target;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// The trees of a nest, settled.
-pub(super) fn settled(nest: &Nest, target: &Target) -> Vec<Tree> {
+/// The plan of the simplified nests.
+pub(super) fn simplify(plan: &Plan, context: &Context<'_>) -> Plan {
+    let simple = |part: &Part| {
+        let trees = simplified(&part.nest, context.target);
+        lower(&part.nest.with_trees(trees))
+    };
+    plan.each(simple)
+}
+
+fn simplified(nest: &Nest, target: &Target) -> Vec<Tree> {
     let loops = nest.loops().into_iter().map(|(_, l)| l.name.clone());
     let tensors = nest.tensors().into_iter().filter_map(|t| t.name().cloned());
     let names = loops.chain(tensors).collect();
-    let mut settle = Settle {
+    let mut simplify = Simplify {
         target,
         names,
         locals: HashSet::new(),
         band: 0,
     };
-    settle.trees(nest.trees(), &Bounds::default())
+    simplify.trees(nest.trees(), &Bounds::default())
 }
 
-struct Settle<'a> {
+struct Simplify<'a> {
     target: &'a Target,
     /// The names of all loops and tensors.
     names: HashSet<Name>,
@@ -37,7 +69,7 @@ struct Settle<'a> {
     band: usize,
 }
 
-impl Settle<'_> {
+impl Simplify<'_> {
     fn trees(&mut self, trees: &[Tree], around: &Bounds) -> Vec<Tree> {
         let outside = self.locals.clone();
         let mut result = Vec::with_capacity(trees.len());

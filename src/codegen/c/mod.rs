@@ -1,0 +1,11 @@
+//! The C of plans. It decides nothing.
+
+mod fill;
+mod lanes;
+mod plain;
+mod power;
+mod pragma;
+mod prefetch;
+pub(super) mod printer;
+mod value;
+mod vectors;

@@ -1,0 +1,409 @@
+//! The C of a plan. Every decision is in the plan.
+//!
+//! Iterators are as wide as addresses: 32 bits may wrap (`-fwrapv`), so that a compiler could not
+//! see that `A[i - 4*o]` moves through neighbors along with `i`.
+
+use super::lanes::ALIGNED;
+use super::value::{ATOM, Values, element, is_guarded};
+use crate::analysis::bounds::Bounds;
+use crate::codegen::kernel::{Header, Param, Role, parameter};
+use crate::codegen::plan::lanes::is_uniform;
+use crate::codegen::plan::tree::{
+    Block, Fetch, Local, Loop, Mode, Node, Outlined, Part, Plan, Region, Space, Statement,
+};
+use crate::ir::{self, Affine, BinaryOp, Name, Node as Value, Taken, Tensor};
+use crate::target::Target;
+use std::collections::HashSet;
+use std::fmt::Write;
+use std::mem::{replace, take};
+
+pub(in crate::codegen) struct Printer<'a> {
+    symbol: &'a str,
+    pub(super) target: &'a Target,
+    params: &'a [Param],
+    /// The functions that the text calls, each before those that call it.
+    functions: Vec<String>,
+    text: String,
+    pub(super) depth: usize,
+    pub(super) values: Values,
+    pub(super) bounds: Bounds,
+    /// What a function needs before it, where a loop walks through a tensor in both directions.
+    attributes: &'static str,
+    /// The tensors that are stored past the caches where they are aligned.
+    streamed: HashSet<Name>,
+    /// Whether what was written since the last function began asks for that.
+    asks_alignment: bool,
+}
+
+/// The C of a function, and what it needs.
+pub(in crate::codegen) struct Printed {
+    /// The functions that it calls.
+    pub(in crate::codegen) functions: Vec<String>,
+    /// Its body.
+    pub(in crate::codegen) body: String,
+    pub(in crate::codegen) values: Values,
+    /// Its attributes.
+    pub(in crate::codegen) attributes: &'static str,
+}
+
+/// Comes before a function that walks through a tensor in both directions.
+const NO_IVOPTS: &str = "TEML_NO_IVOPTS\n";
+
+/// The C of the function `symbol`, which executes `plan`.
+pub(in crate::codegen) fn print(
+    plan: &Plan,
+    symbol: &str,
+    params: &[Param],
+    target: &Target,
+) -> Printed {
+    let mut printer = Printer {
+        symbol,
+        target,
+        params,
+        functions: Vec::new(),
+        text: String::new(),
+        depth: 1,
+        values: Values::default(),
+        bounds: Bounds::default(),
+        attributes: "",
+        streamed: HashSet::new(),
+        asks_alignment: false,
+    };
+    plan.parts.iter().for_each(|part| printer.part(part));
+    let params = params.iter().map(|p| &p.tensor);
+    let streamed = params.filter(|t| t.name().is_some_and(|n| printer.streamed.contains(n)));
+    let aligned: Vec<String> = streamed
+        .map(|t| format!("TEML_IS_ALIGNED({})", t.label()))
+        .collect();
+    let body = match aligned.is_empty() {
+        true => printer.text,
+        false => format!(
+            "    const int {ALIGNED} = {};\n{}",
+            aligned.join(" && "),
+            printer.text
+        ),
+    };
+    let both_ways = plan.parts.iter().any(|part| part.both_ways);
+    Printed {
+        functions: printer.functions,
+        body,
+        values: printer.values,
+        attributes: if both_ways { NO_IVOPTS } else { "" },
+    }
+}
+
+impl Printer<'_> {
+    /// Appends the statements of a nest.
+    fn part(&mut self, part: &Part) {
+        self.depth = 1;
+        self.bounds = Bounds::default();
+        self.attributes = if part.both_ways { NO_IVOPTS } else { "" };
+        if part.both_ways {
+            self.values.headers.insert(Header::Loops);
+        }
+        self.values.unrolled.clear();
+        let unrolled = &mut self.values.unrolled;
+        let mut see = |l: &Loop| {
+            if l.is_unrolled() {
+                unrolled.insert(l.of.name.clone());
+            }
+        };
+        part.nodes
+            .iter()
+            .for_each(|node| node.for_each_loop(&mut see));
+        if part.nest.is_plain() {
+            return self.plain_nest(part);
+        }
+        // Another nest may have a tensor of that name.
+        let scoped = part.nodes.iter().any(|node| matches!(node, Node::Local(_)));
+        if scoped {
+            self.line("{");
+            self.depth += 1;
+        }
+        self.nodes(&part.nodes);
+        if scoped {
+            self.depth -= 1;
+            self.line("}");
+        }
+    }
+
+    pub(super) fn line(&mut self, text: &str) {
+        let _ = writeln!(self.text, "{:indent$}{text}", "", indent = 4 * self.depth);
+    }
+
+    pub(super) fn nodes(&mut self, nodes: &[Node]) {
+        nodes.iter().for_each(|node| self.node(node));
+    }
+
+    pub(super) fn node(&mut self, node: &Node) {
+        match node {
+            Node::Loop(l) => self.of_loop(l),
+            Node::Stmt(s) => self.stmt(s),
+            Node::Fill(fill) => self.fill(fill),
+            Node::Local(local) => self.local(local),
+            Node::Region(region) => self.region(region),
+            Node::Outlined(outlined) => self.outlined(outlined),
+            Node::Copy(block) => self.block_past(block),
+            Node::Fetch(Fetch::Touch(touch)) => self.prefetch(touch),
+            Node::Fetch(Fetch::Share(share)) => self.prefetch_share(share),
+            Node::Fence => self.line("teml_fence();"),
+            Node::Barrier => self.line("#pragma omp barrier"),
+            Node::InOrder => {
+                self.values.headers.insert(Header::Loops);
+                self.line("TEML_IN_ORDER();");
+            }
+            Node::LoadFence => {
+                self.values
+                    .headers
+                    .extend([Header::Integers, Header::Vectors]);
+                self.line("teml_load_here();");
+            }
+        }
+    }
+
+    fn local(&mut self, local: &Local) {
+        let tensor = &local.tensor;
+        let (name, elem) = (tensor.label(), tensor.elem());
+        let (first, rest) = match tensor.shape().extents() {
+            [] => (1, &[][..]),
+            [first, rest @ ..] => (*first, rest),
+        };
+        let rest: String = rest.iter().map(|e| format!("[{e}]")).collect();
+        let c_name = elem.c_name();
+        self.values.headers.insert(Header::Locals);
+        if !elem.is_float() {
+            self.values.headers.insert(Header::Integers);
+        }
+        let how = match (local.space, local.zeros) {
+            (Space::Thread, false) => "SPACE",
+            (Space::Thread, true) => "SPACE_ZERO",
+            (Space::Register | Space::Stack, false) => "LOCAL",
+            (Space::Register | Space::Stack, true) => "LOCAL_ZERO",
+        };
+        self.line(&format!("TEML_{how}({c_name}, {name}, [{first}]{rest});"));
+        // Compilers warn of variables that are only set.
+        if !local.is_read {
+            self.line(&format!("(void){name};"));
+        }
+    }
+
+    fn region(&mut self, region: &Region) {
+        let mut threshold = String::new();
+        if let Some(l) = &region.around {
+            if let Some(remark) = &l.hints.remark {
+                self.line(&format!("// {remark}"));
+            }
+            threshold = self.threshold(l);
+        }
+        self.line(&format!("#pragma omp parallel{threshold}"));
+        self.line("{");
+        self.depth += 1;
+        self.nodes(&region.body);
+        self.depth -= 1;
+        self.line("}");
+    }
+
+    fn of_loop(&mut self, l: &Loop) {
+        let outside = self.bounds.clone();
+        self.bounds.enter(&l.of);
+        if let Some(remark) = l.of.hints.remark.as_ref().filter(|_| l.shows_remark) {
+            self.line(&format!("// {remark}"));
+        }
+        match &l.mode {
+            Mode::Vector(plan) => self.vector_loop(l, plan),
+            _ => self.counted_loop(l),
+        }
+        self.bounds = outside;
+    }
+
+    /// A loop that is not written with vectors.
+    fn counted_loop(&mut self, l: &Loop) {
+        match l.mode {
+            Mode::Unrolled(copies) => self.unroll(copies),
+            Mode::Rolled => self.unroll(1),
+            _ => {}
+        }
+        if let Some(pragma) = self.pragma(l) {
+            self.line(&pragma);
+        }
+        let (name, range) = (&l.of.name, &l.of.range);
+        let (lower, upper) = (
+            self.bound("max", &range.lower),
+            self.bound("min", &range.upper),
+        );
+        let step = match range.step {
+            1 => format!("{name}++"),
+            step => format!("{name} += {step}"),
+        };
+        self.values.headers.insert(Header::Integers);
+        let origin = origin(&l.of);
+        self.line(&format!(
+            "for (int64_t {name} = {lower}; {name} < {upper}; {step}) {{{origin}"
+        ));
+        self.depth += 1;
+        self.nodes(&l.body);
+        self.depth -= 1;
+        self.line("}");
+    }
+
+    /// Says how many copies compilers make of what the loop that comes next executes.
+    pub(super) fn unroll(&mut self, copies: i64) {
+        self.values.headers.insert(Header::Loops);
+        self.line(&format!("TEML_UNROLL({copies})"));
+    }
+
+    /// A function, and its call.
+    fn outlined(&mut self, outlined: &Outlined) {
+        let (outer, depth) = (take(&mut self.text), replace(&mut self.depth, 1));
+        let asked = take(&mut self.asks_alignment);
+        self.nodes(&outlined.body);
+        let body = replace(&mut self.text, outer);
+        self.depth = depth;
+        let aligned = self.asks_alignment.then_some(ALIGNED);
+        self.asks_alignment |= asked;
+
+        let iterators = || outlined.iterators.iter().map(Name::as_str);
+        let numbers = iterators().map(|name| format!("int64_t {name}"));
+        let numbers = numbers.chain(aligned.map(|name| format!("int {name}")));
+        let tensors = outlined.tensors.iter();
+        let tensors = tensors.map(|t| parameter(t, self.is_input(t)));
+        let params: Vec<String> = numbers.chain(tensors).collect();
+        let names = outlined.tensors.iter().map(Tensor::label);
+        let args: Vec<&str> = iterators().chain(aligned).chain(names).collect();
+        // No script can give this name to anything else.
+        let function = format!("teml_{}_{}", self.symbol, self.functions.len() + 1);
+        let call = format!("{function}({});", args.join(", "));
+        let definition = format!(
+            "// One iteration of {}. Compilers lose `restrict` in parallel regions, and keep it here.\n\
+             static __attribute__((noinline)) {}void {function}(\n    {})\n{{\n{body}}}\n",
+            outlined.of,
+            self.attributes,
+            params.join(",\n    ")
+        );
+        self.functions.push(definition);
+        self.line(&call);
+    }
+
+    fn is_input(&self, tensor: &Tensor) -> bool {
+        let mut params = self.params.iter();
+        params.any(|p| p.role == Role::In && p.tensor.name() == tensor.name())
+    }
+
+    /// Copies a block past the caches.
+    fn block_past(&mut self, block: &Block) {
+        self.values
+            .headers
+            .extend([Header::Integers, Header::Vectors]);
+        let [to, from] = [&block.to, &block.from].map(|(tensor, index)| element(tensor, index));
+        if let Some(remark) = &block.of.hints.remark {
+            self.line(&format!("// {remark}"));
+        }
+        self.line(&format!(
+            "teml_copy_past((char *)&{to}, (const char *)&{from}, {});{}",
+            block.bytes,
+            origin(&block.of)
+        ));
+    }
+
+    pub(super) fn bound(&mut self, function: &str, bounds: &[Affine]) -> String {
+        let Some((first, rest)) = bounds.split_first() else {
+            return "0".to_owned();
+        };
+        if !rest.is_empty() {
+            self.values.headers.insert(Header::Support);
+        }
+        rest.iter().fold(first.to_string(), |text, bound| {
+            format!("teml_{function}64({text}, {bound})")
+        })
+    }
+
+    fn stmt(&mut self, statement: &Statement) {
+        let s = &*statement.of;
+        let target = self.values.access(&s.target, &s.index);
+        self.values.adds = s.update.is_some();
+        let guarded = |op| is_guarded(op, s.target.elem(), Some(&s.value));
+        let operator = |op: BinaryOp| op.precedence().is_some() && !guarded(op);
+        let value = match self.values.vectors.clone() {
+            // A vector is assigned vectors, and functions take them.
+            Some(v) if !s.update.is_some_and(operator) && is_uniform(&s.value, &v.iterator) => {
+                match s.value.node() {
+                    Value::Constant(c) if v.is_several() && c.is_zero() && !c.is_negative() => {
+                        v.zeros()
+                    }
+                    _ => v.spread(&self.values.value(&s.value, ATOM), s.target.elem()),
+                }
+            }
+            _ => self.held(statement),
+        };
+        if let Some((vectors, end)) = self.values.part(&s.target, &s.index) {
+            let target = element(&s.target, &s.index);
+            let line = vectors.set(&target, end, &value);
+            self.line(&line);
+            return;
+        }
+        // A part of a line that is stored past the caches costs more than it saves.
+        let whole = self
+            .values
+            .vectors
+            .as_ref()
+            .filter(|v| v.is_several() && !v.shorter)
+            .filter(|_| statement.past);
+        let line = match (whole, s.update) {
+            (Some(vectors), _) => {
+                if vectors.is_aligned(s) {
+                    self.asks_alignment = true;
+                    self.streamed.extend(s.target.name().cloned());
+                }
+                vectors.stream(s, &target, &value)
+            }
+            (None, Some(op)) if !operator(op) => {
+                let args = [target.clone(), value];
+                let lanes = self.values.are_vectors();
+                let combined = self.values.combined(op, s.target.elem(), args, lanes);
+                format!("{target} = {combined};")
+            }
+            (None, update) => {
+                let update = update.map_or("", BinaryOp::symbol);
+                format!("{target} {update}= {value};")
+            }
+        };
+        self.line(&line);
+    }
+}
+
+/// The step, or the call of the library, and the script line that made a loop, as a comment.
+pub(super) fn origin(l: &ir::Loop) -> String {
+    match l.made_by() {
+        None => String::new(),
+        Some(step) => format!("  // {}", asked(&Taken::of(step))),
+    }
+}
+
+/// What a script asked for, and where.
+pub(in crate::codegen) fn asked(entry: &Taken) -> String {
+    let site = entry.steps().first().and_then(|step| step.site.as_ref());
+    let text = match entry {
+        Taken::Step(step) => step.to_string(),
+        Taken::Call(call, _) => {
+            let text = call.to_string();
+            match text.chars().count() <= MAX_CALL {
+                true => comment(&text),
+                false => format!("{}(…)", call.function),
+            }
+        }
+    };
+    match site {
+        Some(site) => format!("{text}, {}", comment(&site.to_string())),
+        None => text,
+    }
+}
+
+/// Longer calls of the library are shown without their arguments.
+const MAX_CALL: usize = 60;
+
+/// Text that stays inside a `//` comment whatever a file is called.
+pub(in crate::codegen) fn comment(text: &str) -> String {
+    text.chars()
+        .map(|c| if c.is_control() || c == '\\' { '?' } else { c })
+        .collect()
+}

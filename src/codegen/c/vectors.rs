@@ -1,0 +1,188 @@
+//! Loops written with explicit vectors.
+
+use super::lanes::{Vectors, Width};
+use super::printer::{Printer, origin};
+use crate::codegen::kernel::Header;
+use crate::codegen::plan::lanes::widest;
+use crate::codegen::plan::tree::{Loop, PartialVector, Statement, Trips, VectorPlan};
+use crate::ir::{Name, Stmt};
+
+/// The fewest bytes of a register: C for wider ones is also compiled for these.
+const SMALLEST: i64 = 16;
+
+/// The most vectors in a row that are unrolled.
+const MAX_UNROLLED_VECTORS: i64 = 8;
+
+/// Where the vectors of a loop are, for the text.
+struct Head<'a> {
+    name: &'a Name,
+    /// The elements of the widest vectors.
+    block: i64,
+    /// The elements of the vectors of the machine that the C is compiled for.
+    lanes: String,
+    origin: String,
+}
+
+impl Printer<'_> {
+    /// A loop written with vectors.
+    pub(super) fn vector_loop(&mut self, l: &Loop, plan: &VectorPlan) {
+        self.values
+            .headers
+            .extend([Header::Integers, Header::Vectors]);
+        let (elem, widest) = (plan.elem, widest(self.target));
+        let mut vectors = Vectors {
+            iterator: l.of.name.clone(),
+            elem,
+            width: plan.lanes.map_or(Width::Natural, Width::Fixed),
+            at: None,
+            end: None,
+            shorter: false,
+            part: None,
+            multiple: elem.size() as i64,
+            widest,
+        };
+        let head = Head {
+            name: &l.of.name,
+            // A natural width divides the largest one.
+            block: plan.lanes.unwrap_or(widest / elem.size() as i64),
+            lanes: match plan.lanes {
+                Some(lanes) => lanes.to_string(),
+                None => format!("TEML_{}XN", elem.to_string().to_uppercase()),
+            },
+            origin: origin(&l.of),
+        };
+        match &plan.trips {
+            Trips::Constant { count, part } => {
+                self.constant_trips(l, &head, &mut vectors, *count, part.as_ref());
+            }
+            Trips::Any { align } => self.any_trips(l, &head, &mut vectors, align.as_deref()),
+        }
+    }
+
+    /// Whole vectors, and the rest: a part of one, or cut into shorter ones.
+    fn constant_trips(
+        &mut self,
+        l: &Loop,
+        head: &Head<'_>,
+        vectors: &mut Vectors,
+        trips: i64,
+        part: Option<&PartialVector>,
+    ) {
+        let Head {
+            name,
+            block,
+            lanes,
+            origin,
+        } = head;
+        let whole = trips - trips % block;
+        if whole > 0 {
+            if whole / block <= MAX_UNROLLED_VECTORS {
+                self.unroll(whole / block);
+            }
+            vectors.multiple = block * vectors.elem.size() as i64;
+            let head =
+                format!("for (int64_t {name} = 0; {name} < {whole}; {name} += {lanes}) {{{origin}");
+            self.block(&head, l, Some(vectors));
+        }
+        if let Some(part) = part {
+            let rest = part.rest;
+            self.values.headers.insert(Header::Parts);
+            let narrowest = SMALLEST / vectors.elem.size() as i64;
+            self.unroll((rest + narrowest - 1) / narrowest);
+            vectors.part = Some(part.clone());
+            vectors.end = Some(trips);
+            let head =
+                format!("for (int64_t {name} = {whole}; {name} < {trips}; {name} += {lanes}) {{");
+            return self.block(&head, l, Some(vectors));
+        }
+        let (mut done, mut lanes) = (whole, block / 2);
+        vectors.shorter = true;
+        while done < trips {
+            if lanes <= trips - done {
+                vectors.at = Some(done);
+                vectors.width = Width::Fixed(lanes);
+                self.lanes(l, Some(vectors));
+                done += lanes;
+            } else {
+                lanes /= 2;
+            }
+        }
+    }
+
+    /// Whole vectors, then shorter ones as long as there are enough elements.
+    fn any_trips(
+        &mut self,
+        l: &Loop,
+        head: &Head<'_>,
+        vectors: &mut Vectors,
+        align: Option<&Stmt>,
+    ) {
+        let Head {
+            name,
+            block,
+            lanes,
+            origin,
+        } = head;
+        let range = &l.of.range;
+        let lower = self.bound("max", &range.lower);
+        let upper = self.bound("min", &range.upper);
+        self.line("{");
+        self.depth += 1;
+        self.line(&format!("int64_t {name} = {lower};{origin}"));
+        // No script can name anything like this, so nothing is hidden.
+        let upper = match range.upper.len() {
+            1 => upper,
+            _ => {
+                self.line(&format!("const int64_t teml_end = {upper};"));
+                "teml_end".to_owned()
+            }
+        };
+        if let Some(s) = align {
+            self.values.vectors = Some(vectors.clone());
+            let target = self.values.access(&s.target, &s.index);
+            let head = format!("for (; {name} < {upper} && !TEML_ALIGNED({target}); {name}++) {{");
+            self.block(&head, l, None);
+        }
+        let head = format!("for (; {name} + {lanes} <= {upper}; {name} += {lanes}) {{");
+        self.block(&head, l, Some(vectors));
+        let mut lanes = block / 2;
+        vectors.shorter = true;
+        while lanes > 1 {
+            vectors.width = Width::Fixed(lanes);
+            let head = format!("for (; {name} + {lanes} <= {upper}; {name} += {lanes}) {{");
+            self.block(&head, l, Some(vectors));
+            lanes /= 2;
+        }
+        self.block(&format!("if ({name} < {upper}) {{"), l, None);
+        self.depth -= 1;
+        self.line("}");
+    }
+
+    /// The statements of a loop below a head.
+    fn block(&mut self, head: &str, l: &Loop, vectors: Option<&Vectors>) {
+        self.line(head);
+        self.depth += 1;
+        self.lanes(l, vectors);
+        self.depth -= 1;
+        self.line("}");
+    }
+
+    /// The statements of a loop, as vectors or element by element.
+    fn lanes(&mut self, l: &Loop, vectors: Option<&Vectors>) {
+        self.values.vectors = vectors.cloned();
+        self.nodes(&l.body);
+        self.values.vectors = None;
+    }
+
+    /// The value of a statement, loaded here if registers hold it for several others.
+    pub(super) fn held(&mut self, s: &Statement) -> String {
+        let value = self.values.value(&s.of.value, 0);
+        match &self.values.vectors {
+            Some(v) if v.width == Width::Natural && s.held => {
+                self.values.headers.insert(Header::Registers);
+                format!("teml_{}_held({value})", v.name())
+            }
+            _ => value,
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! What nodes mention that is not declared in them.
+
+use super::tree::{Fetch, Node};
+use crate::ir::{Affine, Name, Tensor};
+
+/// Tensors by first appearance, and iterators.
+#[derive(Default)]
+pub(super) struct FreeNames {
+    pub(super) tensors: Vec<Tensor>,
+    iterators: Vec<Name>,
+}
+
+impl FreeNames {
+    /// What one iteration of a loop mentions.
+    pub(super) fn of(body: &[Node]) -> FreeNames {
+        let mut free = FreeNames::default();
+        free.iteration(body);
+        free
+    }
+
+    pub(super) fn mentions(&self, iterator: &Name) -> bool {
+        self.iterators.contains(iterator)
+    }
+
+    /// What is fetched comes last.
+    fn iteration(&mut self, body: &[Node]) {
+        let outside = self.tensors.len();
+        body.iter().for_each(|node| self.node(node));
+        let local = |tensor: &Tensor| {
+            let mut nodes = body.iter();
+            nodes.any(|n| matches!(n, Node::Local(local) if local.tensor.name() == tensor.name()))
+        };
+        let mut found = self.tensors.split_off(outside);
+        found.retain(|tensor| !local(tensor));
+        self.tensors.append(&mut found);
+        for node in body {
+            if let Node::Fetch(fetch) = node {
+                self.fetch(fetch);
+            }
+        }
+    }
+
+    fn node(&mut self, node: &Node) {
+        match node {
+            Node::Loop(l) => {
+                l.of.range.bounds().for_each(|bound| self.index(bound));
+                self.iteration(&l.body);
+            }
+            Node::Region(region) => self.iteration(&region.body),
+            Node::Outlined(outlined) => self.iteration(&outlined.body),
+            Node::Fill(fill) => {
+                self.tensor(&fill.target);
+                fill.region.iter().for_each(|(low, _)| self.index(low));
+            }
+            Node::Stmt(s) => {
+                self.tensor(&s.of.target);
+                s.of.index.iter().for_each(|index| self.index(index));
+                s.of.value
+                    .for_each_access(&mut |tensor, _| self.tensor(tensor));
+                s.of.value.for_each_index(&mut |index| self.index(index));
+            }
+            Node::Copy(block) => {
+                for (tensor, index) in [&block.to, &block.from] {
+                    self.tensor(tensor);
+                    index.iter().for_each(|index| self.index(index));
+                }
+            }
+            Node::Local(_)
+            | Node::Fetch(_)
+            | Node::Fence
+            | Node::Barrier
+            | Node::InOrder
+            | Node::LoadFence => {}
+        }
+    }
+
+    fn fetch(&mut self, fetch: &Fetch) {
+        match fetch {
+            Fetch::Touch(touch) => {
+                self.tensor(&touch.tensor);
+                touch.index.iter().for_each(|index| self.index(index));
+            }
+            Fetch::Share(share) => {
+                self.tensor(&share.tensor);
+                self.index(&share.number);
+                share.first.iter().for_each(|index| self.index(index));
+                if let Some(next) = &share.next {
+                    self.index(&next.later);
+                    next.first.iter().for_each(|index| self.index(index));
+                }
+            }
+        }
+    }
+
+    fn tensor(&mut self, tensor: &Tensor) {
+        if !self.tensors.iter().any(|t| t.name() == tensor.name()) {
+            self.tensors.push(tensor.clone());
+        }
+    }
+
+    fn index(&mut self, index: &Affine) {
+        let names = index.terms().iter().map(|(name, _)| name);
+        self.iterators.extend(names.cloned());
+    }
+}

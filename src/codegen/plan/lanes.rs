@@ -1,0 +1,223 @@
+//! Questions about vector lanes: which loops and values have some, and what is the same in all.
+
+use crate::ir::{
+    Affine, BinaryOp, Constant, Elem, Expr, Function, Index, Loop, Name, Node, Stmt, Tensor, Tree,
+};
+use crate::target::Target;
+
+/// The bytes of a vector register.
+pub(crate) fn widest(target: &Target) -> i64 {
+    target.vector_bytes().cast_signed()
+}
+
+/// Whether a local tensor is small enough for registers.
+pub(crate) fn may_be_registers(tensor: &Tensor, target: &Target) -> bool {
+    let elements = tensor.shape().elements();
+    let bytes = elements.saturating_mul(tensor.elem().size() as u64);
+    bytes <= target.register_bytes() && tensor.elem().is_float()
+}
+
+/// The number of iterations, where it is the same whatever the outer iterators are.
+pub(crate) fn trips(l: &Loop) -> Option<i64> {
+    match (
+        l.range.lower.as_slice(),
+        l.range.upper.as_slice(),
+        l.range.step,
+    ) {
+        ([lower], [upper], 1) => Some(upper.minus(lower).as_constant()?.max(0)),
+        _ => None,
+    }
+}
+
+/// The type of the elements that a loop treats as vectors, if it can.
+pub(crate) fn elem_of(l: &Loop, target: &Target) -> Option<Elem> {
+    let mut elem = None;
+    let plain = l.range.step == 1 && l.hints.prefetch.is_empty() && !l.body.is_empty();
+    let lanes = l
+        .lanes
+        .is_none_or(|n| (2..=16).contains(&n) && n & (n - 1) == 0);
+    let fits = plain
+        && lanes
+        && l.body.iter().all(|tree| match tree {
+            Tree::Stmt(s) => {
+                let same = *elem.get_or_insert(s.target.elem()) == s.target.elem();
+                same && is_vector_statement(s, &l.name)
+            }
+            _ => false,
+        });
+    let elem = elem.filter(|e| fits && e.is_float())?;
+    // No vector is longer than the longest register.
+    let longest = widest(target) / elem.size() as i64;
+    l.lanes.is_none_or(|n| n <= longest).then_some(elem)
+}
+
+/// Why a loop has no vectors of the target, for readers.
+pub(crate) fn why_not(l: &Loop, target: &Target) -> String {
+    let elems = || {
+        l.body.iter().filter_map(|tree| match tree {
+            Tree::Stmt(s) => Some(s.target.elem()),
+            _ => None,
+        })
+    };
+    let is_stmt = |tree: &Tree| matches!(tree, Tree::Stmt(_));
+    if l.body.is_empty() {
+        return "it is empty".to_owned();
+    }
+    if l.range.step != 1 {
+        return format!("its step is {}", l.range.step);
+    }
+    if !l.hints.prefetch.is_empty() {
+        return "its iterations prefetch".to_owned();
+    }
+    if !l.body.iter().all(is_stmt) {
+        return "there are other things than statements in it".to_owned();
+    }
+    if let Some(elem) = elems().find(|elem| !elem.is_float()) {
+        return format!("it sets elements of type {elem}");
+    }
+    for tree in &l.body {
+        if let Tree::Stmt(s) = tree
+            && !is_vector_statement(s, &l.name)
+        {
+            return reason(s, &l.name);
+        }
+    }
+    if elems().any(|elem| Some(elem) != elems().next()) {
+        return "it sets elements of several types".to_owned();
+    }
+    let lanes = l.lanes.unwrap_or_default();
+    format!("{lanes} lanes are no vector of {} bytes", widest(target))
+}
+
+/// Why a statement has no vectors.
+fn reason(s: &Stmt, lane: &Name) -> String {
+    let element = |tensor: &Tensor, index: &[Affine]| {
+        let index: String = index.iter().map(|a| format!("[{a}]")).collect();
+        format!("{}{index}", tensor.label())
+    };
+    match neighbors(&s.index, lane) {
+        Some(true) => {}
+        Some(false) => return format!("all iterations set {}", element(&s.target, &s.index)),
+        None => {
+            return format!(
+                "{} is not unit-stride in {lane}",
+                element(&s.target, &s.index)
+            );
+        }
+    }
+    let mut found = None;
+    s.value.for_each_access(&mut |tensor, index| {
+        if let Index::At(index) = index
+            && neighbors(index, lane).is_none()
+        {
+            found.get_or_insert(format!(
+                "{} is not unit-stride in {lane}",
+                element(tensor, index)
+            ));
+        }
+    });
+    found.unwrap_or_else(|| "its values have no vector operations".to_owned())
+}
+
+fn is_vector_statement(s: &Stmt, lane: &Name) -> bool {
+    neighbors(&s.index, lane) == Some(true) && is_vector_value(&s.value, lane, s.target.elem())
+}
+
+/// Whether a value has vectors where vectors of `of` are set. Compilers know more of the values of
+/// indices than their type says: what would be vectors of `i64` beside shorter ones is left to them.
+fn is_vector_value(e: &Expr, lane: &Name, of: Elem) -> bool {
+    if is_uniform(e, lane) {
+        return true;
+    }
+    let (elem, is_float) = (e.elem(), e.elem().is_float());
+    if elem == Elem::I64 && of.size() < elem.size() {
+        return false;
+    }
+    let all = |args: &[Expr]| args.iter().all(|a| is_vector_value(a, lane, of));
+    match e.node() {
+        Node::Access { index, .. } => match index {
+            Index::At(index) => neighbors(index, lane).is_some(),
+            _ => true,
+        },
+        Node::Constant(_) | Node::Index(_) => true,
+        Node::Binary {
+            op, left, right, ..
+        } => {
+            let has_vectors = match op {
+                BinaryOp::Div => is_float,
+                BinaryOp::Mod => mask(right).is_some(),
+                _ => true,
+            };
+            has_vectors && is_vector_value(left, lane, of) && is_vector_value(right, lane, of)
+        }
+        Node::Apply { function, args, .. } => {
+            if let (Function::Select(_), [left, right, values @ ..]) = (function, args.as_slice())
+                && affine(left).is_some()
+                && affine(right).is_some()
+            {
+                return all(values);
+            }
+            let has_vectors = match function {
+                Function::Neg | Function::Select(_) => true,
+                // Processors say nothing of integers that are too large.
+                Function::Cast(_) => is_float || args.iter().all(|a| !a.elem().is_float()),
+                _ => is_float,
+            };
+            has_vectors && all(args)
+        }
+        _ => false,
+    }
+}
+
+/// The bits of a remainder, where the divisor is a power of two.
+pub(crate) fn mask(divisor: &Expr) -> Option<Constant> {
+    let is_power = |x: i64| x > 0 && x & (x - 1) == 0;
+    match divisor.node() {
+        Node::Constant(Constant::I32(x)) if is_power((*x).into()) => Some(Constant::I32(x - 1)),
+        Node::Constant(Constant::I64(x)) if is_power(*x) => Some(Constant::I64(x - 1)),
+        _ => None,
+    }
+}
+
+/// The index expression that a value is, if it is one.
+pub(crate) fn affine(value: &Expr) -> Option<Affine> {
+    let found = match value.node() {
+        Node::Index(index) => index.clone(),
+        Node::Constant(Constant::I64(x)) => Affine::constant(*x),
+        Node::Binary {
+            op, left, right, ..
+        } => {
+            let (left, right) = (affine(left)?, affine(right)?);
+            match (op, left.as_constant(), right.as_constant()) {
+                (BinaryOp::Add, _, _) => left.plus(&right),
+                (BinaryOp::Sub, _, _) => left.minus(&right),
+                (BinaryOp::Mul, Some(by), _) => right.times(by),
+                (BinaryOp::Mul, _, Some(by)) => left.times(by),
+                _ => return None,
+            }
+        }
+        _ => return None,
+    };
+    found.is_in_limits().then_some(found)
+}
+
+/// Whether lanes are neighbors (true) or the same element (false); `None` where they are neither.
+fn neighbors(index: &[Affine], lane: &Name) -> Option<bool> {
+    let (last, outer) = match index.split_last() {
+        Some(split) => split,
+        None => return Some(false),
+    };
+    if outer.iter().any(|a| a.mentions(lane)) {
+        return None;
+    }
+    match last.coefficient(lane) {
+        0 => Some(false),
+        1 => Some(true),
+        _ => None,
+    }
+}
+
+/// Whether the value of a vector statement is the same in all lanes.
+pub(crate) fn is_uniform(value: &Expr, lane: &Name) -> bool {
+    !value.mentions(lane)
+}

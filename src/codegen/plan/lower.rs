@@ -1,0 +1,52 @@
+//! The first plan of a nest: loops run as they are marked, and nothing else is decided.
+
+use super::tree::{Entry, Local, Loop, Mode, Node, Part, Space, Statement};
+use crate::ir::{Nest, Tree};
+
+/// The plan of one nest.
+pub(crate) fn lower(nest: &Nest) -> Part {
+    Part {
+        nodes: nodes(nest.trees(), 0),
+        nest: nest.clone(),
+        both_ways: false,
+    }
+}
+
+/// `band` more loops share their iterations with a parallel one around.
+fn nodes(trees: &[Tree], band: usize) -> Vec<Node> {
+    let node = |tree: &Tree| match tree {
+        Tree::Loop(l) => {
+            let band = if l.parallel { l.sharing.collapse } else { band };
+            let mode = match (l.parallel, band > 0, l.vector) {
+                (true, _, simd) => Mode::Parallel {
+                    entry: Entry::Call,
+                    simd,
+                },
+                (false, true, simd) => Mode::Collapsed { simd },
+                (false, false, true) => Mode::Simd,
+                (false, false, false) => Mode::Serial,
+            };
+            Node::Loop(Box::new(Loop {
+                of: l.clone(),
+                mode,
+                why: None,
+                shows_remark: true,
+                body: nodes(&l.body, band.saturating_sub(1)),
+            }))
+        }
+        Tree::Stmt(s) => Node::Stmt(Statement {
+            of: s.clone(),
+            copies: false,
+            held: false,
+            past: false,
+        }),
+        Tree::Fill(fill) => Node::Fill(fill.clone()),
+        Tree::Local(tensor) => Node::Local(Local {
+            tensor: tensor.clone(),
+            space: Space::Stack,
+            zeros: false,
+            is_read: true,
+        }),
+    };
+    trees.iter().map(node).collect()
+}

@@ -1,0 +1,103 @@
+//! The plan of a kernel: what it does, with all decisions about it.
+//!
+//! A plan is an immutable tree, which prints as pseudo-code. Passes make one from another; each is one
+//! file with one function, and a line in the table below.
+
+mod allocate;
+mod choose_vectors;
+mod free_names;
+mod keep_order;
+pub(super) mod lanes;
+mod load_fence;
+mod lower;
+mod outline;
+mod pad_rows;
+mod parallel_region;
+mod partial_vectors;
+pub(super) mod power;
+mod pseudo;
+mod simplify;
+mod spread_prefetches;
+pub(super) mod stream;
+pub(super) mod tree;
+
+pub use tree::Plan;
+
+use crate::ir::Nest;
+use tree::Context;
+
+/// A pass: from plan to plan.
+struct Pass {
+    /// The name of its function and of its file.
+    name: &'static str,
+    /// Its file, whose header says what it does.
+    file: &'static str,
+    run: fn(&Plan, &Context<'_>) -> Plan,
+}
+
+macro_rules! passes {
+    ($($name:ident),* $(,)?) => {
+        &[$(Pass {
+            name: stringify!($name),
+            file: include_str!(concat!(stringify!($name), ".rs")),
+            run: $name::$name,
+        }),*]
+    };
+}
+
+/// All passes, in order.
+static PASSES: &[Pass] = passes![
+    simplify,
+    pad_rows,
+    choose_vectors,
+    stream,
+    partial_vectors,
+    load_fence,
+    spread_prefetches,
+    keep_order,
+    parallel_region,
+    outline,
+    allocate,
+];
+
+/// A plan on its way.
+#[derive(Clone, Debug)]
+pub struct Stage {
+    /// The pass that comes next.
+    pub name: &'static str,
+    /// The file of that pass.
+    pub file: &'static str,
+    /// The plan before it.
+    pub before: Plan,
+    /// The plan after it.
+    pub after: Plan,
+}
+
+fn first(nests: &[Nest]) -> Plan {
+    Plan {
+        parts: nests.iter().map(lower::lower).collect(),
+    }
+}
+
+/// The plan of nests that run in order.
+pub(super) fn plan(nests: &[Nest], context: &Context<'_>) -> Plan {
+    let passes = PASSES.iter();
+    passes.fold(first(nests), |plan, pass| (pass.run)(&plan, context))
+}
+
+/// All plans on the way to that one.
+pub(super) fn stages(nests: &[Nest], context: &Context<'_>) -> Vec<Stage> {
+    let mut before = first(nests);
+    let mut stages = Vec::new();
+    for pass in PASSES {
+        let after = (pass.run)(&before, context);
+        stages.push(Stage {
+            name: pass.name,
+            file: pass.file,
+            before,
+            after: after.clone(),
+        });
+        before = after;
+    }
+    stages
+}

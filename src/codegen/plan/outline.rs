@@ -1,0 +1,101 @@
+//! Makes a C function of what an iteration of a parallel loop executes.
+//!
+//! ```rhai
+//! nest(`
+//! f64 C[64][64], A[64][64]
+//! parallel for i in 0..64
+//!   vector for j in 0..64
+//!     C[i][j] = A[i][j]
+//! `)
+//! ```
+//!
+//! Before:
+//!
+//! ```text
+//! parallel for i in 0..64
+//!   for j in 0..64, in vectors of f64
+//!     C[i][j] = A[i][j]
+//! ```
+//!
+//! After:
+//!
+//! ```text
+//! parallel for i in 0..64
+//!   function of i, C, A
+//!     for j in 0..64, in vectors of f64
+//!       C[i][j] = A[i][j]
+//! ```
+//!
+//! gcc loses `restrict` in parallel regions, and that of variables; it believes parameters.
+
+use super::free_names::FreeNames;
+use super::tree::{Context, Loop as PlannedLoop, Mode, Node, Outlined, Plan, Region};
+use crate::analysis::bounds::Bounds;
+use crate::analysis::work::executions;
+use crate::ir::Name;
+
+/// Outline an iteration only if it executes at least this many statements: a call costs about as
+/// much as a few of them.
+const WORTH_A_CALL: i64 = 32;
+
+/// The plan with functions.
+pub(super) fn outline(plan: &Plan, _: &Context<'_>) -> Plan {
+    plan.each(|part| {
+        part.with(outlined(
+            &part.nodes,
+            0,
+            &mut Vec::new(),
+            &Bounds::default(),
+        ))
+    })
+}
+
+/// `band` more loops share their iterations with a parallel one around; `iterators` are those of the
+/// loops around, outermost first.
+fn outlined(
+    nodes: &[Node],
+    mut band: usize,
+    iterators: &mut Vec<Name>,
+    around: &Bounds,
+) -> Vec<Node> {
+    let mut result = Vec::with_capacity(nodes.len());
+    for node in nodes {
+        result.push(match node {
+            Node::Loop(l) if !l.is_vector() => {
+                let band = match l.mode {
+                    Mode::Parallel { .. } => l.of.sharing.collapse,
+                    _ => std::mem::take(&mut band),
+                };
+                let mut bounds = around.clone();
+                bounds.enter(&l.of);
+                iterators.push(l.of.name.clone());
+                // The lanes of a vector loop are no calls.
+                let is_worth = || executions(&l.of.body, &bounds) >= WORTH_A_CALL;
+                let body = if band == 1 && !l.of.vector && is_worth() {
+                    let body = outlined(&l.body, 0, iterators, &bounds);
+                    let free = FreeNames::of(&l.body);
+                    let used = iterators.iter().filter(|name| free.mentions(name));
+                    vec![Node::Outlined(Outlined {
+                        of: l.of.name.clone(),
+                        iterators: used.cloned().collect(),
+                        tensors: free.tensors,
+                        body,
+                    })]
+                } else {
+                    outlined(&l.body, band.saturating_sub(1), iterators, &bounds)
+                };
+                iterators.pop();
+                Node::Loop(Box::new(PlannedLoop {
+                    body,
+                    ..(**l).clone()
+                }))
+            }
+            Node::Region(region) => Node::Region(Region {
+                body: outlined(&region.body, band, iterators, around),
+                ..region.clone()
+            }),
+            other => other.clone(),
+        });
+    }
+    result
+}

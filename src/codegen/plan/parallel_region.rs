@@ -1,0 +1,204 @@
+//! Calls threads once for several parallel loops.
+//!
+//! ```rhai
+//! nest(`
+//! f64 A[100], B[100]
+//! for t in 0..10
+//!   parallel for i in 1..99
+//!     B[i] = A[i - 1] + A[i + 1]
+//!   parallel for i_2 in 1..99
+//!     A[i_2] = B[i_2]
+//! `)
+//! ```
+//!
+//! Before:
+//!
+//! ```text
+//! for t in 0..10
+//!   parallel for i in 1..99
+//!     B[i] = A[i - 1] + A[i + 1]
+//!   parallel for i_2 in 1..99
+//!     A[i_2] = B[i_2]
+//! ```
+//!
+//! After:
+//!
+//! ```text
+//! on all threads
+//!   for t in 0..10
+//!     shared for i in 1..99
+//!       B[i] = A[i - 1] + A[i + 1]
+//!     shared for i_2 in 1..99
+//!       A[i_2] = B[i_2]
+//! ```
+//!
+//! Consecutive parallel loops share one region, and so does a serial loop around them, which every
+//! thread then executes. Threads wait for each other where a parallel loop ends, unless the next one
+//! uses other elements. Local tensors that the loops share are declared before the region: there is
+//! one of each.
+//!
+//! Loops with a threshold keep a region of their own, since it says who runs them.
+
+use super::tree::{Context, Entry, Local, Loop as PlannedLoop, Mode, Node, Plan, Region};
+use crate::analysis::bounds::Bounds;
+use crate::ir::{Loop, Name, Tree};
+use crate::legality::without_waiting;
+use std::collections::HashSet;
+
+/// The plan whose parallel loops are in regions.
+pub(super) fn parallel_region(plan: &Plan, _: &Context<'_>) -> Plan {
+    plan.each(|part| part.with(outside(&part.nodes, &Bounds::default())))
+}
+
+/// Nodes that one thread executes, outside of regions.
+fn outside(nodes: &[Node], bounds: &Bounds) -> Vec<Node> {
+    let mut result = Vec::with_capacity(nodes.len());
+    let mut rest = nodes;
+    while let Some((first, others)) = rest.split_first() {
+        let (team, after) = rest.split_at(length_of_team(rest));
+        if team.iter().map(loops_to_share).sum::<usize>() > 1 {
+            let mut shared: Vec<&Local> = Vec::new();
+            team.iter()
+                .for_each(|node| shared_locals(node, &mut shared));
+            for (k, local) in shared.iter().enumerate() {
+                if !shared[..k].iter().any(|other| other.tensor == local.tensor) {
+                    result.push(Node::Local((*local).clone()));
+                }
+            }
+            result.push(Node::Region(Region {
+                around: None,
+                body: inside(team, bounds),
+            }));
+            rest = after;
+            continue;
+        }
+        rest = others;
+        match (first, others.first()) {
+            // Each thread ends its part with a fence.
+            (Node::Loop(l), Some(Node::Fence)) if l.of.parallel => {
+                let l = PlannedLoop {
+                    shows_remark: false,
+                    ..entered(l, Entry::JoinWithoutWaiting)
+                };
+                result.push(Node::Region(Region {
+                    around: Some(l.of.clone()),
+                    body: vec![Node::Loop(Box::new(l)), Node::Fence],
+                }));
+                rest = &others[1..];
+            }
+            (Node::Loop(l), _) if !l.of.parallel && !l.is_vector() => {
+                result.push(Node::Loop(Box::new(PlannedLoop {
+                    body: outside(&l.body, &within(&l.of, bounds)),
+                    ..(**l).clone()
+                })));
+            }
+            _ => result.push(first.clone()),
+        }
+    }
+    result
+}
+
+/// Nodes that all threads of a region execute, outside of loops that they share.
+fn inside(nodes: &[Node], bounds: &Bounds) -> Vec<Node> {
+    let trees: Vec<Tree> = nodes.iter().filter_map(Node::tree).collect();
+    let unwaited: HashSet<Name> = without_waiting(&trees, bounds);
+    let mut result = Vec::with_capacity(nodes.len());
+    for (k, node) in nodes.iter().enumerate() {
+        match node {
+            // It is declared before the region.
+            Node::Local(_) => {}
+            Node::Loop(l) if l.of.parallel => {
+                let fenced = matches!(nodes.get(k + 1), Some(Node::Fence));
+                let entry = match fenced || unwaited.contains(&l.of.name) {
+                    true => Entry::JoinWithoutWaiting,
+                    false => Entry::Join,
+                };
+                result.push(Node::Loop(Box::new(entered(l, entry))));
+            }
+            Node::Loop(l) => result.push(Node::Loop(Box::new(PlannedLoop {
+                body: inside(&l.body, &within(&l.of, bounds)),
+                ..(**l).clone()
+            }))),
+            Node::Fence => result.extend([Node::Fence, Node::Barrier]),
+            other => result.push(other.clone()),
+        }
+    }
+    result
+}
+
+fn entered(l: &PlannedLoop, entry: Entry) -> PlannedLoop {
+    let mode = match l.mode {
+        Mode::Parallel { simd, .. } => Mode::Parallel { entry, simd },
+        ref mode => mode.clone(),
+    };
+    PlannedLoop { mode, ..l.clone() }
+}
+
+fn within(l: &Loop, bounds: &Bounds) -> Bounds {
+    let mut inside = bounds.clone();
+    inside.enter(l);
+    inside
+}
+
+/// How many nodes, from the first one on, can be in one region. Of tensors with the same name one is
+/// declared, which has to do for all.
+fn length_of_team(nodes: &[Node]) -> usize {
+    if !matches!(nodes.first(), Some(Node::Loop(_) | Node::Local(_))) {
+        return 0;
+    }
+    let mut shared: Vec<&Local> = Vec::new();
+    let mut count = 0;
+    for node in nodes {
+        shared_locals(node, &mut shared);
+        let one_of_each = shared.iter().enumerate().all(|(k, b)| {
+            let same_name = |a: &&&Local| a.tensor.name() == b.tensor.name();
+            shared[..k]
+                .iter()
+                .filter(same_name)
+                .all(|a| a.tensor == b.tensor)
+        });
+        if !one_of_each || !is_for_team(node) {
+            break;
+        }
+        count += 1;
+    }
+    count
+}
+
+/// Whether a node can be in a region with others.
+fn is_for_team(node: &Node) -> bool {
+    match node {
+        Node::Local(_) | Node::Fetch(_) | Node::Fence | Node::InOrder | Node::LoadFence => true,
+        Node::Loop(l) if l.of.parallel => l.of.sharing.threshold.is_none(),
+        Node::Loop(l) => {
+            let plain = !l.of.vector && !l.is_unrolled() && !l.is_vector();
+            plain && l.body.iter().all(is_for_team) && loops_to_share(node) > 0
+        }
+        _ => false,
+    }
+}
+
+/// The local tensors that the loops of a team share.
+fn shared_locals<'n>(node: &'n Node, found: &mut Vec<&'n Local>) {
+    match node {
+        Node::Loop(l) if !l.of.parallel => l.body.iter().for_each(|n| shared_locals(n, found)),
+        Node::Local(local) => found.push(local),
+        _ => {}
+    }
+}
+
+/// How many parallel loops there are, as many as two where a serial loop is around them.
+fn loops_to_share(node: &Node) -> usize {
+    match node {
+        Node::Loop(l) if l.of.parallel => 1,
+        Node::Loop(l) => {
+            let inside: usize = l.body.iter().map(loops_to_share).sum();
+            if is_once(&l.of) { inside } else { 2 * inside }
+        }
+        _ => 0,
+    }
+}
+
+fn is_once(l: &Loop) -> bool {
+    matches!(l.range.as_constant(), Some((low, high)) if high - low == 1)
+}

@@ -1,0 +1,295 @@
+//! What a plan is made of.
+
+use crate::analysis::ahead::Touch;
+use crate::analysis::share::Share;
+use crate::ir::{self, Affine, Elem, Fill, Name, Nest, Stmt, Tensor, Tree};
+use crate::target::Target;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// What a kernel executes, with all decisions about it: nests that run in order.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    pub(crate) parts: Vec<Part>,
+}
+
+/// One nest.
+#[derive(Clone, Debug)]
+pub(crate) struct Part {
+    /// What it is a plan of: passes ask it questions that are about meaning.
+    pub(crate) nest: Nest,
+    pub(crate) nodes: Vec<Node>,
+    /// Whether a loop walks through a tensor in both directions: compilers mix up addresses there.
+    pub(crate) both_ways: bool,
+}
+
+/// What passes know beside the plan.
+pub(crate) struct Context<'a> {
+    /// What the plan is for.
+    pub(crate) target: &'a Target,
+    /// The tensors that the kernel only reads.
+    pub(crate) inputs: &'a HashSet<Name>,
+}
+
+/// One thing that a kernel does.
+#[derive(Clone, Debug)]
+pub(crate) enum Node {
+    Loop(Box<Loop>),
+    Stmt(Statement),
+    Fill(Arc<Fill>),
+    Local(Local),
+    /// All threads execute what is in it.
+    Region(Region),
+    /// A C function, which is called.
+    Outlined(Outlined),
+    /// Copies elements past the caches as one block.
+    Copy(Block),
+    /// Fetches elements for later iterations.
+    Fetch(Fetch),
+    /// Other threads see stores past the caches after it.
+    Fence,
+    /// All threads of the region wait for each other.
+    Barrier,
+    /// Compilers do not combine statements before it with others after it.
+    InOrder,
+    /// What comes after it is loaded there, and not earlier.
+    LoadFence,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Loop {
+    /// The loop of the nest; its body is that before planning.
+    pub(crate) of: Arc<ir::Loop>,
+    pub(crate) mode: Mode,
+    /// Why it does not run in vectors, though the nest asks for it.
+    pub(crate) why: Option<String>,
+    /// Whether readers are told the remark here.
+    pub(crate) shows_remark: bool,
+    pub(crate) body: Vec<Node>,
+}
+
+/// How the iterations of a loop run.
+#[derive(Clone, Debug)]
+pub(crate) enum Mode {
+    /// One after the other.
+    Serial,
+    /// One after the other, and compilers make no copies of what they execute.
+    Rolled,
+    /// So many copies, so that registers have no index.
+    Unrolled(i64),
+    /// On threads, perhaps in lanes that compilers choose.
+    Parallel { entry: Entry, simd: bool },
+    /// On threads, together with those of a parallel loop around.
+    Collapsed { simd: bool },
+    /// In lanes that compilers choose.
+    Simd,
+    /// In vectors.
+    Vector(VectorPlan),
+}
+
+/// How threads come to a parallel loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Entry {
+    /// They are called for it.
+    Call,
+    /// They are there.
+    Join,
+    /// They are there, and do more after it before they wait.
+    JoinWithoutWaiting,
+}
+
+/// The vectors of a loop.
+#[derive(Clone, Debug)]
+pub(crate) struct VectorPlan {
+    pub(crate) elem: Elem,
+    /// How many elements; `None` for as many as a register holds.
+    pub(crate) lanes: Option<i64>,
+    /// Whether it is unrolled, since registers have no index.
+    pub(crate) unrolled: bool,
+    /// Where its iterations begin and end.
+    pub(crate) trips: Trips,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Trips {
+    /// From 0 to a number that is known.
+    Constant {
+        count: i64,
+        /// What is left of them is part of a vector; otherwise it is cut into shorter ones.
+        part: Option<PartialVector>,
+    },
+    /// Any bounds; with a statement, single iterations run until its stores are aligned.
+    Any { align: Option<Arc<Stmt>> },
+}
+
+/// A vector of which not all lanes count.
+#[derive(Clone, Debug)]
+pub(crate) struct PartialVector {
+    /// The lanes that count.
+    pub(crate) rest: i64,
+    /// Whether they are stored one by one, and not under a mask.
+    pub(crate) one_by_one: bool,
+    /// The accesses whose rows hold the other lanes, too: they are read as a whole.
+    pub(crate) reads: Vec<(Tensor, Vec<Affine>)>,
+    /// The same where the other lanes can be overwritten.
+    pub(crate) writes: Vec<(Tensor, Vec<Affine>)>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Statement {
+    pub(crate) of: Arc<Stmt>,
+    /// Whether it copies to registers.
+    pub(crate) copies: bool,
+    /// Whether what it copies is loaded once, here.
+    pub(crate) held: bool,
+    /// Whether it stores past the caches.
+    pub(crate) past: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Local {
+    pub(crate) tensor: Tensor,
+    pub(crate) space: Space,
+    /// Whether it begins with zeros.
+    pub(crate) zeros: bool,
+    /// Whether anything reads it.
+    pub(crate) is_read: bool,
+}
+
+/// Where the elements of a local tensor are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Space {
+    /// In registers, as far as compilers see how; otherwise on the stack.
+    Register,
+    /// On the stack.
+    Stack,
+    /// In one place for each thread.
+    Thread,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Region {
+    /// The loop that decides whether threads are called.
+    pub(crate) around: Option<Arc<ir::Loop>>,
+    pub(crate) body: Vec<Node>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Outlined {
+    /// The loop of which it is an iteration.
+    pub(crate) of: Name,
+    /// The iterators that it mentions.
+    pub(crate) iterators: Vec<Name>,
+    /// The tensors that it mentions and does not declare.
+    pub(crate) tensors: Vec<Tensor>,
+    pub(crate) body: Vec<Node>,
+}
+
+/// Elements that lie one behind the other, and are copied to where they do so, too.
+#[derive(Clone, Debug)]
+pub(crate) struct Block {
+    /// The loop that would copy them.
+    pub(crate) of: Arc<ir::Loop>,
+    /// A tensor, and where the first element is stored.
+    pub(crate) to: (Tensor, Vec<Affine>),
+    /// Where it is read.
+    pub(crate) from: (Tensor, Vec<Affine>),
+    pub(crate) bytes: i64,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Fetch {
+    /// One element.
+    Touch(Touch),
+    /// An equal share of what a later iteration touches.
+    Share(Share),
+}
+
+impl Part {
+    /// What the nodes are made of.
+    pub(crate) fn trees(&self) -> &[Tree] {
+        self.nest.trees()
+    }
+
+    /// The same with other nodes.
+    pub(crate) fn with(&self, nodes: Vec<Node>) -> Part {
+        Part {
+            nodes,
+            ..self.clone()
+        }
+    }
+}
+
+impl Plan {
+    /// The plan in which each part is another one, but for plain loops: these stay as they are.
+    pub(crate) fn each(&self, map: impl Fn(&Part) -> Part) -> Plan {
+        Plan {
+            parts: self
+                .parts
+                .iter()
+                .map(|part| match part.nest.is_plain() {
+                    true => part.clone(),
+                    false => map(part),
+                })
+                .collect(),
+        }
+    }
+}
+
+impl Node {
+    /// What it is made of, unless a pass made it.
+    pub(crate) fn tree(&self) -> Option<Tree> {
+        match self {
+            Node::Loop(l) => Some(Tree::Loop(l.of.clone())),
+            Node::Stmt(s) => Some(Tree::Stmt(s.of.clone())),
+            Node::Fill(fill) => Some(Tree::Fill(fill.clone())),
+            Node::Local(local) => Some(Tree::Local(local.tensor.clone())),
+            Node::Copy(block) => Some(Tree::Loop(block.of.clone())),
+            Node::Outlined(_)
+            | Node::Region(_)
+            | Node::Fetch(_)
+            | Node::Fence
+            | Node::Barrier
+            | Node::InOrder
+            | Node::LoadFence => None,
+        }
+    }
+
+    /// What is in it.
+    pub(crate) fn body(&self) -> &[Node] {
+        match self {
+            Node::Loop(l) => &l.body,
+            Node::Region(region) => &region.body,
+            Node::Outlined(outlined) => &outlined.body,
+            _ => &[],
+        }
+    }
+
+    /// The loops in it, and itself if it is one.
+    pub(crate) fn for_each_loop<'n>(&'n self, see: &mut dyn FnMut(&'n Loop)) {
+        if let Node::Loop(l) = self {
+            see(l);
+        }
+        self.body().iter().for_each(|node| node.for_each_loop(see));
+    }
+}
+
+impl Loop {
+    pub(crate) fn is_vector(&self) -> bool {
+        matches!(self.mode, Mode::Vector(_))
+    }
+
+    /// Whether threads share its iterations.
+    pub(crate) fn is_shared(&self) -> bool {
+        matches!(self.mode, Mode::Parallel { .. } | Mode::Collapsed { .. })
+    }
+
+    /// Whether it is unrolled, since registers have no index.
+    pub(crate) fn is_unrolled(&self) -> bool {
+        match &self.mode {
+            Mode::Unrolled(_) => true,
+            Mode::Vector(plan) => plan.unrolled,
+            _ => false,
+        }
+    }
+}
