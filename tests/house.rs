@@ -176,3 +176,176 @@ fn the_core_does_no_input_or_output() {
         }
     }
 }
+
+/// Modules by path (`codegen::plan::tree`), with their code.
+fn modules() -> BTreeMap<String, String> {
+    let name = |file: &Path| {
+        let relative = file.strip_prefix(src()).unwrap().with_extension("");
+        let parts = relative.iter().map(|part| part.to_str().unwrap());
+        let parts: Vec<&str> = parts.filter(|part| *part != "mod").collect();
+        parts.join("::")
+    };
+    let files = rooms()
+        .into_keys()
+        .flat_map(|room| files(&src().join(room)));
+    files.map(|file| (name(&file), code(&file))).collect()
+}
+
+/// The paths that a tree of imports names: `a::{b, c::d}` is `a::b` and `a::c::d`.
+fn leaves(tree: &str) -> Vec<String> {
+    let tree = tree.trim();
+    let Some((before, inner)) = tree.split_once('{') else {
+        let path = tree.split(" as ").next().unwrap().trim();
+        return if path.is_empty() {
+            Vec::new()
+        } else {
+            vec![path.to_owned()]
+        };
+    };
+    let inner = inner.rsplit_once('}').unwrap().0;
+    let (mut depth, mut start, mut found) = (0, 0, Vec::new());
+    for (k, c) in inner.char_indices().chain([(inner.len(), ',')]) {
+        match c {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            ',' if depth == 0 => {
+                let paths = leaves(&inner[start..k]);
+                found.extend(paths.into_iter().map(|path| format!("{before}{path}")));
+                start = k + 1;
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// A path from the root of the crate, if it is one of ours.
+fn absolute(module: &str, path: &str, modules: &BTreeMap<String, String>) -> Option<Vec<String>> {
+    let mut at: Vec<String> = module.split("::").map(str::to_owned).collect();
+    let mut parts = path.split("::").peekable();
+    match parts.peek() {
+        Some(&"crate") => {
+            at.clear();
+            parts.next();
+        }
+        Some(&"super") => {
+            while parts.next_if_eq(&"super").is_some() {
+                at.pop();
+            }
+        }
+        Some(first) if modules.contains_key(&format!("{module}::{first}")) => {}
+        _ => return None,
+    }
+    at.extend(parts.map(str::to_owned));
+    Some(at)
+}
+
+/// Which modules of a room use which others: what a module only re-exports belongs to where it is
+/// defined.
+fn uses(room: &str, modules: &BTreeMap<String, String>) -> BTreeMap<String, BTreeSet<String>> {
+    let mut exported: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
+    let mut used: Vec<(String, Vec<String>)> = Vec::new();
+    let is_own = |module: &str| module == room || module.starts_with(&format!("{room}::"));
+    for (module, code) in modules.iter().filter(|(module, _)| is_own(module)) {
+        for statement in code.split(';') {
+            let line = statement.rsplit_once("use ");
+            let is_import = |before: &str| {
+                let last = before.rsplit('\n').next().unwrap().trim();
+                last.is_empty() || last.starts_with("pub")
+            };
+            let Some((before, tree)) = line.filter(|(before, _)| is_import(before)) else {
+                let words = |c: char| !c.is_alphanumeric() && c != '_' && c != ':';
+                for path in statement.split(words).filter(|word| word.contains("::")) {
+                    used.extend(absolute(module, path, modules).map(|p| (module.clone(), p)));
+                }
+                continue;
+            };
+            for path in leaves(tree) {
+                let Some(target) = absolute(module, &path, modules) else {
+                    continue;
+                };
+                let name = path.rsplit("::").next().unwrap().to_owned();
+                match before.rsplit('\n').next().unwrap().contains("pub") {
+                    true => drop(exported.insert((module.clone(), name), target)),
+                    false => used.push((module.clone(), target)),
+                }
+            }
+        }
+    }
+    let resolve = |mut path: Vec<String>| loop {
+        let known = (1..=path.len())
+            .rev()
+            .find(|k| modules.contains_key(&path[..*k].join("::")))?;
+        let module = path[..known].join("::");
+        let next = path
+            .get(known)
+            .and_then(|name| exported.get(&(module.clone(), name.clone())));
+        match next {
+            Some(target) if *target != path => path = [target, &path[known + 1..]].concat(),
+            _ => return Some(module),
+        }
+    };
+    let mut edges: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (module, path) in used {
+        if let Some(target) = resolve(path)
+            && target != module
+            && is_own(&target)
+        {
+            edges.entry(module).or_default().insert(target);
+        }
+    }
+    edges
+}
+
+/// What a module uses, directly or not.
+fn reached<'a>(
+    module: &'a str,
+    edges: &'a BTreeMap<String, BTreeSet<String>>,
+) -> BTreeSet<&'a str> {
+    let mut found = BTreeSet::new();
+    let mut next = vec![module];
+    while let Some(module) = next.pop() {
+        let others = edges.get(module).into_iter().flatten();
+        next.extend(
+            others
+                .map(String::as_str)
+                .filter(|other| found.insert(*other)),
+        );
+    }
+    found
+}
+
+/// How many files of a room may use each other in circles. There are to be fewer, never more.
+const IN_CIRCLES: [(&str, usize); 5] = [
+    ("codegen", 0),
+    ("bench", 0),
+    ("ir", 7),
+    ("legality", 12),
+    ("transform", 18),
+];
+
+#[test]
+fn files_do_not_use_each_other_in_circles() {
+    let modules = modules();
+    for (room, most) in IN_CIRCLES {
+        let edges = uses(room, &modules);
+        assert!(edges.len() > 3, "{room}: no imports found");
+        let own = edges.keys().map(String::as_str);
+        let circles: Vec<&str> = own.filter(|m| reached(m, &edges).contains(m)).collect();
+        assert!(circles.len() <= most, "in circles: {}", circles.join(", "));
+    }
+}
+
+#[test]
+fn imports_are_found() {
+    assert_eq!(
+        leaves("a::{b, c::{d, e as f}}"),
+        ["a::b", "a::c::d", "a::c::e"]
+    );
+    let modules = modules();
+    let edges = uses("codegen", &modules);
+    let uses = |a: &str, b: &str| edges[a].contains(b);
+    assert!(uses("codegen::plan::outline", "codegen::plan::tree"));
+    assert!(uses("codegen::plan", "codegen::plan::outline"));
+    assert!(!uses("codegen::plan::outline", "codegen::plan"));
+}

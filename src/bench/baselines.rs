@@ -1,7 +1,7 @@
 //! The baselines: what Pluto's algorithm makes of a kernel.
 
-use super::Task;
 use super::results::Absent;
+use super::task::Task;
 use crate::script::{Session, Size};
 use crate::trial::{Contest, Variant};
 

@@ -1,7 +1,8 @@
 //! A bar chart of one kernel, as SVG that needs nothing else.
 
+use super::cells::seconds;
 use super::results::{Group, Line, Times};
-use super::table::{best, seconds};
+use super::table::best;
 use crate::report::escaped;
 use std::fmt::Write;
 

@@ -2,10 +2,9 @@
 //! numbers of threads, or how many times as fast all variants are as the first: as a table and as a
 //! chart.
 
-use super::results::{Group, Line, Times};
-use super::table::{aligned, new_table, seconds};
+use super::cells::{aligned, new_table, seconds};
+use super::results::{Curve, Height, Line, Point, Times};
 use crate::report::escaped;
-use serde::Serialize;
 use std::fmt::{self, Write};
 use std::str::FromStr;
 
@@ -55,45 +54,7 @@ impl Sizes {
     }
 }
 
-/// What a curve is of.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Height {
-    /// The share of the machine's limit that the last variant and the peers reach.
-    #[default]
-    Share,
-    /// How many times as fast as the first variant all variants and peers are.
-    SpeedUp,
-}
-
-/// A kernel at several sizes.
-#[derive(Clone, Debug, Serialize)]
-pub struct Curve {
-    /// The kernel.
-    pub kernel: String,
-    /// The parameters that differ.
-    pub axis: String,
-    /// What is drawn.
-    pub height: Height,
-    /// In the order in which they were asked for.
-    pub points: Vec<Point>,
-}
-
-/// A kernel at one size.
-#[derive(Clone, Debug, Serialize)]
-pub struct Point {
-    /// The value of the parameters.
-    pub at: u32,
-    /// What was measured.
-    pub group: Group,
-}
-
 impl Curve {
-    /// Whether anything was not measured that should have been.
-    pub(super) fn failed(&self) -> bool {
-        self.points.iter().any(|point| point.group.failed_in_part())
-    }
-
     /// The names of what was measured, in order.
     fn names(&self) -> Vec<&str> {
         let mut names = Vec::new();

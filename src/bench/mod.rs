@@ -3,6 +3,7 @@
 
 mod against;
 mod baselines;
+mod cells;
 mod chart;
 mod code;
 mod curve;
@@ -13,15 +14,16 @@ mod page;
 mod peers;
 mod results;
 mod table;
+mod task;
 
 pub use against::Against;
 pub use chart::chart;
-pub use curve::{Curve, Height, Point, Sizes, curve_chart, curve_table};
+pub use curve::{Sizes, curve_chart, curve_table};
 pub use files::write;
 pub use kernels::{Script, polybench, scripts};
 pub use page::page;
 pub use peers::Choice;
-pub use results::{Absent, Group, Limit, Line, Results};
+pub use results::{Absent, Curve, Group, Height, Limit, Line, Point, Results};
 pub use table::{summary, table};
 
 use crate::machine::{self, Machine, Probes};
@@ -30,6 +32,7 @@ use crate::script::{ScriptError, Session, Size, Workbench};
 use crate::trial::{Collect, Contest, Progress, Run};
 use std::sync::Arc;
 use std::time::Duration;
+use task::Task;
 
 /// What is to be measured.
 #[derive(Clone, Debug, Default)]
@@ -356,22 +359,5 @@ impl Threads {
             Size::Mini => None,
         };
         Ok(Threads { control, probes })
-    }
-}
-
-/// A comparison, and what is known about it before it is held.
-struct Task {
-    contest: Contest,
-    absent: Vec<Absent>,
-    notes: Vec<String>,
-}
-
-impl Task {
-    fn of(contest: Contest) -> Task {
-        Task {
-            contest,
-            absent: Vec::new(),
-            notes: Vec::new(),
-        }
     }
 }

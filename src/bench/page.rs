@@ -2,12 +2,13 @@
 
 use super::against::Against;
 use super::baselines::{NAMES, NOTE};
+use super::cells::seconds;
 use super::chart::chart;
 use super::code::highlighted;
-use super::curve::{Curve, curve_chart};
+use super::curve::curve_chart;
 use super::overview::overview;
-use super::results::{Group, Line, Results};
-use super::table::{COLUMNS, absent, best, cells, names, notes, rows, seconds};
+use super::results::{Curve, Group, Line, Results};
+use super::table::{COLUMNS, absent, best, cells, names, notes, rows};
 use crate::machine::Speed;
 use crate::report::{self, escaped};
 use std::fmt::Write;

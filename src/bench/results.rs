@@ -1,6 +1,5 @@
 //! What a bench finds out, as data.
 
-use super::curve::Curve;
 use crate::codegen::Kernel;
 use crate::machine::{Machine, Rates};
 use crate::runtime::{Compiler, Options};
@@ -301,6 +300,46 @@ impl Times {
             speed_up: first / median,
             error: row.error,
         }
+    }
+}
+
+/// What a curve is of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Height {
+    /// The share of the machine's limit that the last variant and the peers reach.
+    #[default]
+    Share,
+    /// How many times as fast as the first variant all variants and peers are.
+    SpeedUp,
+}
+
+/// A kernel at several sizes.
+#[derive(Clone, Debug, Serialize)]
+pub struct Curve {
+    /// The kernel.
+    pub kernel: String,
+    /// The parameters that differ.
+    pub axis: String,
+    /// What is drawn.
+    pub height: Height,
+    /// In the order in which they were asked for.
+    pub points: Vec<Point>,
+}
+
+/// A kernel at one size.
+#[derive(Clone, Debug, Serialize)]
+pub struct Point {
+    /// The value of the parameters.
+    pub at: u32,
+    /// What was measured.
+    pub group: Group,
+}
+
+impl Curve {
+    /// Whether anything was not measured that should have been.
+    pub(super) fn failed(&self) -> bool {
+        self.points.iter().any(|point| point.group.failed_in_part())
     }
 }
 

@@ -1,10 +1,8 @@
 //! Results as text.
 
+use super::cells::{aligned, new_table, seconds};
 use super::curve::curve_table;
 use super::results::{Absent, Group, Line, Results, Times};
-use crate::report::time;
-use comfy_table::{CellAlignment, Table, presets};
-use std::time::Duration;
 
 /// The heads of the columns of a table.
 pub(super) const COLUMNS: [&str; 10] = [
@@ -186,22 +184,4 @@ fn scaled(count: f64) -> String {
     let prefix = prefixes.into_iter().find(|(unit, _)| count >= *unit);
     let (unit, prefix) = prefix.unwrap_or((1.0, ""));
     format!("{:.3} {prefix}", count / unit)
-}
-
-pub(super) fn seconds(seconds: f64) -> String {
-    time(Duration::try_from_secs_f64(seconds).unwrap_or_default())
-}
-
-pub(super) fn new_table(heads: &[&str]) -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::ASCII_MARKDOWN);
-    table.set_header(heads);
-    table
-}
-
-pub(super) fn aligned(mut table: Table) -> String {
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    table.to_string()
 }

@@ -99,9 +99,14 @@ fn defined(line: &'static str) -> Option<&'static str> {
         .filter(|name| is_macro && name.starts_with("teml_"))
 }
 
-/// The identifiers of a text.
+/// The identifiers of a text, outside of comments.
 fn words(text: &str) -> impl Iterator<Item = &str> {
-    let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    let code = text.lines().flat_map(|line| line.split("//").take(1));
+    code.flat_map(line_words)
+}
+
+fn line_words(line: &str) -> impl Iterator<Item = &str> {
+    let words = line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
     words.filter(|word| word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_'))
 }
 
