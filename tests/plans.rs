@@ -112,7 +112,7 @@ fn plans_say_why_loops_are_not_vectors() {
         ),
         (
             "build(y).vectorize(\"j\", 16)",
-            "16 lanes are no vector of 64 bytes",
+            "16 lanes do not fit a vector of 64 bytes",
         ),
     ] {
         let nest = nest(script, expression);

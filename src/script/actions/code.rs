@@ -71,7 +71,7 @@ pub(super) static PLAN: Function = Function {
     ],
     returns: "text",
     doc: "\
-What the C of nests executes, as pseudo-code: `print(plan(l))`.
+The plan of the C of nests, as pseudo-code: `print(plan(l))`.
 
 It shows the mode of each loop: vectors, threads, unrolled for registers. It also shows where local
 tensors are, and what is fetched or stored past the caches. Where a vector loop is left to the
