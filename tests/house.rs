@@ -332,7 +332,12 @@ fn files_do_not_use_each_other_in_circles() {
         assert!(edges.len() > 3, "{room}: no imports found");
         let own = edges.keys().map(String::as_str);
         let circles: Vec<&str> = own.filter(|m| reached(m, &edges).contains(m)).collect();
-        assert!(circles.len() <= most, "in circles: {}", circles.join(", "));
+        assert!(
+            circles.len() <= most,
+            "{room}: {} in circles: {}",
+            circles.len(),
+            circles.join(", ")
+        );
     }
 }
 
@@ -346,6 +351,6 @@ fn imports_are_found() {
     let edges = uses("codegen", &modules);
     let uses = |a: &str, b: &str| edges[a].contains(b);
     assert!(uses("codegen::plan::outline", "codegen::plan::tree"));
-    assert!(uses("codegen::plan", "codegen::plan::outline"));
+    assert!(uses("codegen::plan", "codegen::plan::lower"));
     assert!(!uses("codegen::plan::outline", "codegen::plan"));
 }

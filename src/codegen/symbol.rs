@@ -10,8 +10,8 @@ use std::collections::{BTreeSet, HashMap};
 /// Prefixes of names that the headers of generated C, or its own support code, define as macros,
 /// types or functions.
 const RESERVED_PREFIXES: &[&str] = &[
-    "_", "teml", "TEML", "f64x", "f32x", "omp_", "OMP_", "INT", "UINT", "PTRDIFF", "SIZE_", "SIG_",
-    "WCHAR_", "WINT_", "FP_", "FE_", "M_", "HUGE", "MATH_", "FLT_", "DBL_",
+    "_", "teml", "TEML", "f64x", "f32x", "i32x", "i64x", "omp_", "OMP_", "INT", "UINT", "PTRDIFF",
+    "SIZE_", "SIG_", "WCHAR_", "WINT_", "FP_", "FE_", "M_", "HUGE", "MATH_", "FLT_", "DBL_",
 ];
 
 /// Words of C and C++ that mean something else there, and macros of the headers.

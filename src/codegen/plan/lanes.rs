@@ -86,7 +86,10 @@ pub(crate) fn why_not(l: &Loop, target: &Target) -> String {
         return "it sets elements of several types".to_owned();
     }
     let lanes = l.lanes.unwrap_or_default();
-    format!("{lanes} lanes do not fit a vector of {} bytes", widest(target))
+    format!(
+        "{lanes} lanes do not fit a vector of {} bytes",
+        widest(target)
+    )
 }
 
 /// Why a statement has no vectors.
