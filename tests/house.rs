@@ -321,7 +321,7 @@ const IN_CIRCLES: [(&str, usize); 5] = [
     ("bench", 0),
     ("ir", 8),
     ("legality", 12),
-    ("transform", 18),
+    ("transform", 24),
 ];
 
 #[test]

@@ -137,7 +137,15 @@ fn emit_prints_plans() {
     ]);
     let output = command.arg(script).output().unwrap();
     assert!(output.status.success());
-    insta::assert_snapshot!(String::from_utf8(output.stdout).unwrap());
+    let text = String::from_utf8(output.stdout).unwrap();
+    for part in [
+        "in registers",
+        "unrolled",
+        "in vectors of f64",
+        "parallel for",
+    ] {
+        assert!(text.contains(part), "{text}");
+    }
 }
 
 #[test]
