@@ -320,7 +320,7 @@ const IN_CIRCLES: [(&str, usize); 5] = [
     ("codegen", 0),
     ("bench", 0),
     ("ir", 8),
-    ("legality", 12),
+    ("legality", 13),
     ("transform", 24),
 ];
 
