@@ -6,6 +6,7 @@ use std::time::Duration;
 use teml::bench::{self, Choice, Script, Sizes};
 use teml::script::Size;
 use teml::target::Target;
+use teml::tune::Strategy;
 
 /// Builds, transforms, checks and times tensor kernels by script.
 #[derive(Parser)]
@@ -95,6 +96,36 @@ pub enum Command {
         #[command(flatten)]
         team: Team,
     },
+    /// Search for the fastest variant: run a script that calls `tune`, or tune what a script compares
+    ///
+    /// For a script that calls `tune`, the options here go before those in the script. For any other
+    /// script, the first variant that it compares is tuned, as `autotune` does. Prints the best
+    /// points, and the winner as a script that replays without tuning.
+    Tune {
+        /// The script, or a program in another notation (.tml, .teil, .sac, .op); `-` is standard input
+        file: PathBuf,
+        #[command(flatten)]
+        search: Search,
+        #[command(flatten)]
+        settings: Settings,
+        #[command(flatten)]
+        limits: Limits,
+        #[command(flatten)]
+        writing: Writing,
+    },
+    /// Run a script with the winners that were recorded instead of tuning
+    Apply {
+        /// The records that `teml tune --records` or the option `records` of `tune` has written
+        records: PathBuf,
+        /// The script
+        file: PathBuf,
+        #[command(flatten)]
+        settings: Settings,
+        #[command(flatten)]
+        limits: Limits,
+        #[command(flatten)]
+        writing: Writing,
+    },
     /// Measure kernels: the variants that scripts compare, Pluto's, and other libraries and compilers
     ///
     /// Without a script or --kernel, measures the ten kernels that come with the tool. Prints a table
@@ -154,6 +185,36 @@ pub enum Command {
         #[arg(long)]
         guard: bool,
     },
+}
+
+#[derive(Args)]
+pub struct Search {
+    /// Try so many variants at most; 100 by default
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub trials: Option<u32>,
+    /// Search for so many seconds at most; the finals come after that
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub time: Option<Duration>,
+    /// How to search: model (the default), exhaustive, random, hill or evolution
+    #[arg(long, value_name = "NAME", value_parser = strategy)]
+    pub search: Option<Strategy>,
+    /// The same seed proposes the same variants
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Add a line of JSON for each trial to this file
+    #[arg(long, value_name = "FILE")]
+    pub records: Option<PathBuf>,
+    /// Do not try again what the records hold
+    #[arg(long, requires = "records")]
+    pub resume: bool,
+    /// Write what was tried to this file, as an HTML page with charts
+    #[arg(long, value_name = "FILE")]
+    pub page: Option<PathBuf>,
+}
+
+fn strategy(text: &str) -> Result<Strategy, String> {
+    let names: Vec<&str> = Strategy::NAMES.iter().map(|(name, _)| *name).collect();
+    Strategy::from_name(text).ok_or_else(|| format!("expected one of {}", names.join(", ")))
 }
 
 #[derive(Args)]

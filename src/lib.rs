@@ -21,3 +21,4 @@ pub mod script;
 pub mod target;
 pub mod transform;
 pub mod trial;
+pub mod tune;

@@ -4,7 +4,7 @@ mod arguments;
 mod output;
 mod writing;
 
-use arguments::{Bench, Cli, Command, Limits, Settings, Team};
+use arguments::{Bench, Cli, Command, Limits, Search, Settings, Team};
 use clap::Parser;
 use output::{print, say};
 use std::io::{IsTerminal, Write};
@@ -17,9 +17,9 @@ use teml::bench::{self, Against, Script};
 use teml::diag;
 use teml::machine::{Machine, Speed};
 use teml::runtime::{Control, RuntimeError};
-use teml::script::{ScriptError, Session, Workbench};
+use teml::script::{ScriptError, Session, Tuning, Workbench};
 use teml::target::Target;
-use teml::trial::{self, Check, Emit};
+use teml::trial::{self, Check, Emit, Tune};
 
 fn main() -> ExitCode {
     let command = match Cli::try_parse() {
@@ -71,6 +71,20 @@ fn main() -> ExitCode {
         Command::Definitions { directory } => writing::definitions(&directory),
         Command::Completions { shell } => writing::completions(shell),
         Command::Man { directory } => writing::man(&directory),
+        Command::Tune {
+            file,
+            search,
+            settings,
+            limits,
+            writing,
+        } => tune(&file, search, settings, &limits, writing.allow_write),
+        Command::Apply {
+            records,
+            file,
+            settings,
+            limits,
+            writing,
+        } => apply(records, &file, settings, &limits, writing.allow_write),
         Command::Bench(arguments) => measure(arguments),
         Command::Repl {
             file,
@@ -152,6 +166,81 @@ fn run(file: &Path, settings: Settings, limits: &Limits, allow_write: Vec<PathBu
             say(text.trim_end());
         }
         ExitCode::SUCCESS
+    })
+}
+
+fn tune(
+    file: &Path,
+    search: Search,
+    settings: Settings,
+    limits: &Limits,
+    allow_write: Vec<PathBuf>,
+) -> ExitCode {
+    let workbench = Workbench {
+        runner: Arc::new(Tune),
+        parameters: settings.set.into(),
+        size: settings.size,
+        tuning: Tuning {
+            trials: search.trials.map(|count| count as usize),
+            time: search.time,
+            strategy: search.search,
+            seed: search.seed,
+            records: search.records,
+            resume: search.resume,
+            page: search.page,
+            shows_script: true,
+            ..Tuning::default()
+        },
+        allow_write,
+        ..workbench(limits)
+    };
+    let mut session = match session(Box::new(std::io::stdout()), workbench) {
+        Ok(session) => session,
+        Err(code) => return code,
+    };
+    let ran = script(&mut session, file).and_then(|()| session.tune_what_was_compared());
+    let tunes = session.tunes();
+    finish(&session, ran, || match tunes {
+        true => ExitCode::SUCCESS,
+        false => {
+            let file = file.display();
+            say(&format!("error: {file} neither tunes nor compares anything"));
+            ExitCode::FAILURE
+        }
+    })
+}
+
+fn apply(
+    records: PathBuf,
+    file: &Path,
+    settings: Settings,
+    limits: &Limits,
+    allow_write: Vec<PathBuf>,
+) -> ExitCode {
+    let workbench = Workbench {
+        parameters: settings.set.into(),
+        size: settings.size,
+        tuning: Tuning {
+            records: Some(records),
+            applies: true,
+            ..Tuning::default()
+        },
+        allow_write,
+        ..workbench(limits)
+    };
+    let mut session = match session(Box::new(std::io::stdout()), workbench) {
+        Ok(session) => session,
+        Err(code) => return code,
+    };
+    let ran = script(&mut session, file);
+    let tunes = session.tunes();
+    finish(&session, ran, || match tunes {
+        true => ExitCode::SUCCESS,
+        false => {
+            let file = file.display();
+            say(&format!("error: {file} does not call tune, to which records apply"));
+            ExitCode::FAILURE
+        }
     })
 }
 

@@ -94,6 +94,12 @@ pub fn speed(threads: usize, control: &Control) -> Result<Speed, RuntimeError> {
     }
 }
 
+/// How fast `threads` threads are, if that was measured before.
+pub fn known_speed(threads: usize, control: &Control) -> Option<Speed> {
+    let rates = Known::read(control).ok()?.of(threads)?;
+    Some(Speed { threads, rates })
+}
+
 /// The same, measured in any case; what is remembered counts where it is better, since whatever
 /// else a machine does makes it slower, never faster.
 ///

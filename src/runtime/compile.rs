@@ -350,7 +350,7 @@ impl Compiler {
         let (input, output) = (format!("{}.c", kernel.symbol), "kernel.so");
         std::fs::write(directory.join(&input), source)?;
         let outcome = {
-            let _quiet = measure::keep_off();
+            let _quiet = (!control.compiles_beside).then(measure::keep_off);
             self.run(
                 &kernel.symbol,
                 &arguments(&input, output),

@@ -29,6 +29,8 @@ pub struct Control {
     /// How many OpenMP threads a kernel gets in [`run_once`](super::run_once). By default as
     /// many as the machine offers this process.
     pub threads: usize,
+    /// Whether compilers may run while something is measured. Only where kernels leave cores free.
+    pub compiles_beside: bool,
     /// The program whose subcommand `worker` calls [`serve`](fn@super::serve). By default the
     /// running program itself.
     pub worker: PathBuf,
@@ -50,6 +52,7 @@ impl Default for Control {
             probe_time: Duration::from_millis(500),
             probe_memory: None,
             threads: std::thread::available_parallelism().map_or(1, usize::from),
+            compiles_beside: false,
             // Not the path of the executable: an upgrade may have replaced what lies there.
             worker: PathBuf::from("/proc/self/exe"),
             cache_dir: None,

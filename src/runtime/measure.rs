@@ -25,7 +25,8 @@ pub(super) fn wait() {
     drop(keep_off());
 }
 
-fn alone() -> RwLockWriteGuard<'static, ()> {
+/// Waits until nothing runs that would disturb a measurement, and lets nothing begin.
+pub(super) fn alone() -> RwLockWriteGuard<'static, ()> {
     MEASURING.write().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -215,7 +216,7 @@ struct Entrant<'a> {
 }
 
 /// Kernels below this get a second warm-up.
-const SHORT: Duration = Duration::from_millis(1);
+pub(super) const SHORT: Duration = Duration::from_millis(1);
 
 /// Runs every kernel as often as the budget wants.
 fn take_turns(
@@ -284,7 +285,7 @@ fn check(variant: &Workload, placed: &Placed) -> Result<(), RuntimeError> {
     let Some(checked) = &variant.checked else {
         return Ok(());
     };
-    for output in &placed.outputs {
+    for output in placed.outputs.iter() {
         let tensor = output.tensor();
         let Some(expected) = checked.get(tensor.label()) else {
             continue;

@@ -82,7 +82,7 @@ pub fn run_beside(
     };
     Ok(Run {
         time,
-        outputs: Outputs(placed.outputs),
+        outputs: placed.outputs,
     })
 }
 
@@ -91,7 +91,7 @@ pub(super) struct Placed {
     symbol: String,
     worker: usize,
     call: Call,
-    pub(super) outputs: Vec<Buffer>,
+    pub(super) outputs: Outputs,
 }
 
 impl Placed {
@@ -208,7 +208,7 @@ impl<'a> Bench<'a> {
                 repeats: 1,
                 warm_up: false,
             },
-            outputs,
+            outputs: Outputs(outputs),
         })
     }
 
@@ -225,7 +225,7 @@ impl<'a> Bench<'a> {
         }
         let worker = &mut self.seats[placed.worker].worker;
         let time = worker.run(&placed.symbol, &placed.call, self.control)?;
-        for output in &placed.outputs {
+        for output in placed.outputs.iter() {
             output.check_guards(&placed.symbol)?;
         }
         Ok(time)

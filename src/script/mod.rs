@@ -81,4 +81,4 @@ pub use session::Session;
 pub use state::{Shared, State};
 pub use suggest::closest;
 pub use values::{Index, show};
-pub use workbench::{Parameters, Size, Workbench};
+pub use workbench::{Parameters, Size, Tuning, Workbench};

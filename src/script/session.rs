@@ -235,6 +235,31 @@ impl Session {
         made
     }
 
+    /// Whether a script tuned anything.
+    pub fn tunes(&self) -> bool {
+        self.shared.lock().workbench.tuning.calls > 0
+    }
+
+    /// Tunes the first variant that a script compared, if the script tuned nothing.
+    ///
+    /// # Errors
+    /// No variant is legal, or none is right.
+    pub fn tune_what_was_compared(&mut self) -> Result<(), ScriptError> {
+        if self.tunes() {
+            return Ok(());
+        }
+        let first = {
+            let mut state = self.shared.lock();
+            let contests = std::mem::take(&mut state.workbench.kept.contests);
+            let variants = contests.into_iter().flat_map(|contest| contest.variants);
+            variants.map(|variant| variant.nests).next()
+        };
+        match first {
+            Some(nests) => self.make("autotune", &nests).map(|_| ()),
+            None => Ok(()),
+        }
+    }
+
     /// Runs a text and hands its value to `finish`, all on a large stack. `last` says which values of
     /// it are dropped.
     pub(super) fn run<T: Send>(

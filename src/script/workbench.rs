@@ -4,8 +4,10 @@ use crate::codegen::Kernel;
 use crate::package::Exported;
 use crate::runtime::Control;
 use crate::trial::{Inputs, Kept, Run, Runner, Settings};
+use crate::tune::Strategy;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Which of the defaults of `param` hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -63,6 +65,31 @@ impl Parameters {
     }
 }
 
+/// What the command line says of `tune`; it goes before what scripts say.
+#[derive(Clone, Debug, Default)]
+pub struct Tuning {
+    /// Trials at most.
+    pub trials: Option<usize>,
+    /// How long a search may take.
+    pub time: Option<Duration>,
+    /// How points are proposed.
+    pub strategy: Option<Strategy>,
+    /// What random choices follow from.
+    pub seed: Option<u64>,
+    /// Where records are.
+    pub records: Option<PathBuf>,
+    /// Whether what was recorded is not tried again.
+    pub resume: bool,
+    /// Whether nothing is tried: the recorded winner is taken.
+    pub applies: bool,
+    /// Where the page of a search is written.
+    pub page: Option<PathBuf>,
+    /// Whether winners are printed as scripts.
+    pub shows_script: bool,
+    /// How often `tune` was called.
+    pub calls: usize,
+}
+
 /// Where kernels are made and tried.
 #[derive(Debug)]
 pub struct Workbench {
@@ -84,6 +111,8 @@ pub struct Workbench {
     pub exported: Vec<Exported>,
     /// What the runner left behind.
     pub kept: Kept,
+    /// What the command line says of tuning.
+    pub tuning: Tuning,
     /// Where imported modules may write beside the working directory.
     pub allow_write: Vec<PathBuf>,
     /// Whether to say on standard error what a long run is doing.
@@ -103,6 +132,7 @@ impl Default for Workbench {
             generated: Vec::new(),
             exported: Vec::new(),
             kept: Kept::default(),
+            tuning: Tuning::default(),
             allow_write: Vec::new(),
             shows_progress: false,
         }

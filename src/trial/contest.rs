@@ -1,7 +1,6 @@
 //! Contests: variants of one computation, and code that others wrote for it, in one run.
 
 use super::check::{Progress, Trial};
-use super::sweep::is_of_variant;
 use super::{
     Evidence, Failed, Inputs, Measured, Settings, TrialError, Variant, check_results, compared,
     generate, naive,
@@ -230,7 +229,7 @@ fn keep_if_of_variant<T>(
     fail_fast: bool,
 ) -> Result<Result<T, TrialError>, TrialError> {
     match result {
-        Err(error) if fail_fast || !is_of_variant(&error) => Err(error),
+        Err(error) if fail_fast || error.defect().is_none() => Err(error),
         result => Ok(result),
     }
 }

@@ -8,6 +8,7 @@
 mod check;
 mod contest;
 mod export;
+mod gauge;
 mod inputs;
 mod reference;
 mod runner;
@@ -16,9 +17,10 @@ mod sweep;
 pub use check::{Progress, run};
 pub use contest::{Contest, Peer, Ranking, Work};
 pub use export::{ExportedFile, export};
+pub use gauge::{Defect, Gauge, Prepared, Screened, Workshop};
 pub use inputs::Inputs;
 pub use reference::Evidence;
-pub use runner::{Check, Collect, Emit, Kept, Run, Runner, Stage, free_symbol};
+pub use runner::{Check, Collect, Emit, Kept, Run, Runner, Stage, Tune, free_symbol};
 
 use crate::analysis::work;
 use crate::codegen::{self, Kernel, NoCode};

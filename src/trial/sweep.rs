@@ -5,7 +5,7 @@ use super::contest::{Contest, Ranking, work_of};
 use super::{
     Failed, Measured, Settings, TrialError, Variant, check_results, compared, generate, naive,
 };
-use crate::runtime::{Budget, Compiled, Control, RuntimeError};
+use crate::runtime::{Budget, Compiled, Control};
 use rayon::prelude::*;
 use std::time::Duration;
 
@@ -56,7 +56,7 @@ pub(super) fn sweep(
         let found = compiled.and_then(|compiled| measured(&trial, variant, &compiled, &expected));
         trial.finish();
         tried.push(match found {
-            Err(error) if !is_of_variant(&error) => return Err(error),
+            Err(error) if error.defect().is_none() => return Err(error),
             found => found.map_err(|error| Failed {
                 label: variant.label.clone(),
                 error,
@@ -98,27 +98,4 @@ fn measured(
         error,
         kernel: compiled.kernel().clone(),
     })
-}
-
-/// Whether another variant may do better.
-pub(super) fn is_of_variant(error: &TrialError) -> bool {
-    use RuntimeError::{
-        CompileFailed, CompileTimedOut, CompilerKilled, Crashed, Exited, OutOfBounds, TimedOut,
-        Unstable,
-    };
-    match error {
-        TrialError::Code { .. } | TrialError::Wrong { .. } => true,
-        TrialError::Runtime(error) => matches!(
-            error,
-            CompileFailed { .. }
-                | CompileTimedOut { .. }
-                | CompilerKilled { .. }
-                | Crashed { .. }
-                | Exited { .. }
-                | OutOfBounds { .. }
-                | TimedOut { .. }
-                | Unstable { .. }
-        ),
-        _ => false,
-    }
 }

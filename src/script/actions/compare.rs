@@ -145,7 +145,7 @@ pub(super) fn generates(call: &Call, label: &str, nests: &[Nest]) {
 }
 
 /// Sets up the stage of the session. The session is not locked while the runner acts.
-fn staged<T>(
+pub(super) fn staged<T>(
     call: &Call,
     show: &mut dyn FnMut(&Measured) -> Vec<String>,
     act: impl FnOnce(&(dyn Runner + 'static), &mut Stage<'_>) -> T,

@@ -18,7 +18,9 @@ mod paths;
 mod pluto;
 mod programs;
 mod run;
+mod space;
 mod strategy;
+mod tune;
 mod writing;
 
 pub use code::Code;
@@ -103,7 +105,7 @@ pub(super) fn register(engine: &mut Engine) {
 }
 
 /// Those whose calls somebody sees the effects of.
-pub static VISIBLE: &[&str] = &["compare", "measure", "run", "save", "bundle"];
+pub static VISIBLE: &[&str] = &["compare", "measure", "tune", "run", "save", "bundle"];
 
 /// All of them.
 pub static ACTIONS: &[&Function] = &[
@@ -164,6 +166,8 @@ pub static ACTIONS: &[&Function] = &[
     &programs::VARIABLES,
     &programs::LIVE,
     &programs::COMMON,
+    &tune::TUNE,
+    &tune::BEST,
     &strategy::FIND_LOOPS,
     &strategy::UNLESS_REFUSED,
 ];

@@ -72,13 +72,18 @@ limitations of the tool are not refusals: they end the script.",
 };
 
 fn is_refusal(error: &EvalAltResult) -> bool {
+    refusal(error).is_some()
+}
+
+/// What an operation says that refuses a nest; `None` if the error is a mistake or a limitation.
+pub(super) fn refusal(error: &EvalAltResult) -> Option<String> {
     match error {
-        EvalAltResult::ErrorInFunctionCall(_, _, inner, _) => is_refusal(inner),
-        EvalAltResult::ErrorInModule(_, inner, _) => is_refusal(inner),
+        EvalAltResult::ErrorInFunctionCall(_, _, inner, _) => refusal(inner),
+        EvalAltResult::ErrorInModule(_, inner, _) => refusal(inner),
         EvalAltResult::ErrorRuntime(value, _) => {
-            let failure = value.read_lock::<Failure>();
-            failure.is_some_and(|failure| failure.is_refusal())
+            let failure = value.read_lock::<Failure>()?;
+            failure.is_refusal().then(|| failure.message())
         }
-        _ => false,
+        _ => None,
     }
 }

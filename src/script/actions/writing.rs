@@ -10,7 +10,14 @@ use std::path::{Component, Path, PathBuf};
 /// # Errors
 /// It is no path, or one where the code that calls may not write.
 pub(super) fn target(call: &Call, k: usize) -> Result<PathBuf, Failure> {
-    let path = PathBuf::from(call.text(k)?);
+    allowed(call, k, PathBuf::from(call.text(k)?))
+}
+
+/// A path in argument `k`, if something may be written there.
+///
+/// # Errors
+/// The code that calls may not write there.
+pub(super) fn allowed(call: &Call, k: usize, path: PathBuf) -> Result<PathBuf, Failure> {
     // Elsewhere, nothing is written.
     let writes = call.state().workbench.runner.runs();
     if !writes || call.is_of_user() {

@@ -46,6 +46,10 @@ impl Runner for Check {
         stage.kept.unwritten(&contest)
     }
 
+    fn sample(&self) -> usize {
+        8
+    }
+
     fn generates(&self, variant: &Variant, reductions: Reductions, stage: &mut Stage<'_>) {
         let nests = &variant.nests;
         let proof = prove(nests, reductions);

@@ -5,13 +5,15 @@ mod check;
 mod collect;
 mod emit;
 mod run;
+mod tune;
 
 pub use check::Check;
 pub use collect::Collect;
 pub use emit::Emit;
 pub use run::Run;
+pub use tune::Tune;
 
-use super::{Contest, Measured, Progress, Ranking, Settings, TrialError, Variant};
+use super::{Contest, Gauge, Measured, Progress, Ranking, Settings, TrialError, Variant};
 use crate::codegen::{self, Kernel, NoCode};
 use crate::ir::{Nest, Tensor};
 use crate::legality::Reductions;
@@ -50,6 +52,25 @@ pub trait Runner: std::fmt::Debug + Send + Sync {
         stage: &mut Stage<'_>,
     ) -> Result<Vec<(Tensor, Values)>, TrialError>;
 
+    /// Where a tuner tries variants of what the first variant of `contest` computes; `None` if
+    /// nothing is timed.
+    ///
+    /// # Errors
+    /// There is no reference.
+    fn gauge<'a>(
+        &'a self,
+        _contest: &'a Contest,
+        _control: &'a Control,
+        _progress: &'a (dyn Fn(Progress) + Sync),
+    ) -> Result<Option<Box<dyn Gauge + 'a>>, TrialError> {
+        Ok(None)
+    }
+
+    /// How many points of a space are looked at where nothing is timed.
+    fn sample(&self) -> usize {
+        1
+    }
+
     /// Gets to know that `codegen` makes C of a variant.
     fn generates(&self, _variant: &Variant, _reductions: Reductions, _stage: &mut Stage<'_>) {}
 
@@ -85,6 +106,8 @@ pub struct Kept {
     pub compared: Vec<Kernel>,
     /// The nests of `compared`.
     pub nests: Vec<Nest>,
+    /// The variants of `compared`.
+    emitted: Vec<Variant>,
     /// What [`Collect`] was to compare, in order.
     pub contests: Vec<Contest>,
     /// How many variants [`Check`] got.
@@ -96,12 +119,17 @@ pub struct Kept {
 impl Kept {
     /// Generates the C of a variant, under a name that no other one has.
     fn emit(&mut self, variant: &Variant, settings: &Settings) -> Result<Kernel, NoCode> {
+        let same = |v: &Variant| (&v.label, &v.nests) == (&variant.label, &variant.nests);
+        if let Some(known) = self.emitted.iter().position(same) {
+            return Ok(self.compared[known].clone());
+        }
         let symbol = codegen::symbol::from_label(&variant.label);
         let symbol = free_symbol(symbol, &self.compared);
         let (reductions, target) = (settings.reductions, &settings.options.target);
         let kernel = codegen::generate_for(&variant.nests, &symbol, reductions, target)?;
         self.compared.push(kernel.clone());
         self.nests.extend_from_slice(&variant.nests);
+        self.emitted.push(variant.clone());
         Ok(kernel)
     }
 

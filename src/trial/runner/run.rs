@@ -2,9 +2,9 @@
 
 use super::{Runner, Stage};
 use crate::ir::Tensor;
-use crate::runtime::Values;
+use crate::runtime::{Control, Values};
 use crate::trial::contest::{Audience, run_comparison};
-use crate::trial::{Contest, Ranking, TrialError, run, sweep};
+use crate::trial::{Contest, Gauge, Progress, Ranking, TrialError, Workshop, run, sweep};
 
 /// Compiles, checks and times.
 #[derive(Clone, Copy, Debug, Default)]
@@ -48,6 +48,15 @@ impl Runner for Run {
         Ok(written
             .map(|buffer| (buffer.tensor().clone(), Values::from(buffer.view())))
             .collect())
+    }
+
+    fn gauge<'a>(
+        &'a self,
+        contest: &'a Contest,
+        control: &'a Control,
+        progress: &'a (dyn Fn(Progress) + Sync),
+    ) -> Result<Option<Box<dyn Gauge + 'a>>, TrialError> {
+        Ok(Some(Box::new(Workshop::open(contest, control, progress)?)))
     }
 
     fn needs_inputs(&self) -> bool {

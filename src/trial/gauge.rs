@@ -1,0 +1,266 @@
+//! Gauges: variants of one computation, tried one after the other as a tuner proposes them.
+
+use super::check::{Expected, Progress, Trial};
+use super::contest::{Contest, Work, work_of};
+use super::{TrialError, Variant, check_results, compared, generate, naive};
+use crate::runtime::{
+    self, Budget, Compiled, Compiler, Control, Outputs, RuntimeError, Screen, Timing, Workload,
+};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// Tries variants of one computation.
+pub trait Gauge: Sync {
+    /// Generates code and compiles it. Several threads may do that at the same time.
+    ///
+    /// # Errors
+    /// There is no code, or it does not compile.
+    fn prepare(&self, variant: &Variant) -> Result<Prepared, TrialError>;
+
+    /// Runs a variant, compares its results with the reference, and times it, the longer the
+    /// closer it is to the time `best`. One that is clearly slower runs only once.
+    ///
+    /// # Errors
+    /// It fails, or its results are wrong.
+    fn screen(
+        &self,
+        prepared: &Prepared,
+        best: Option<Duration>,
+    ) -> Result<Screened, TrialError>;
+
+    /// Times variants that were screened against each other, interleaved, `runs` times each.
+    ///
+    /// # Errors
+    /// One of them fails.
+    fn finals(&self, prepared: &[Prepared], runs: usize) -> Result<Vec<Timing>, TrialError>;
+
+    /// What compiles, and its flags.
+    ///
+    /// # Errors
+    /// There is no compiler.
+    fn compiler(&self) -> Result<(String, String), TrialError>;
+
+    /// What the computation asks of a machine.
+    fn work(&self) -> Work;
+
+    /// How many variants can be prepared while one is screened, on cores that it leaves free.
+    fn free_cores(&self) -> usize {
+        0
+    }
+}
+
+/// A variant that was compiled.
+#[derive(Clone, Debug)]
+pub struct Prepared {
+    /// The variant.
+    pub variant: Variant,
+    /// Its code, where it is needed.
+    compiled: Option<Compiled>,
+}
+
+impl From<Variant> for Prepared {
+    /// Without code, for gauges that run none.
+    fn from(variant: Variant) -> Prepared {
+        Prepared {
+            variant,
+            compiled: None,
+        }
+    }
+}
+
+/// The first times of a variant whose results are right.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Screened {
+    /// At least one. If there is only one, code and memory were cold.
+    pub runs: Vec<Duration>,
+    /// The largest relative error against the reference.
+    pub error: f64,
+}
+
+/// A first run that takes so many times the best time is the last one. It may be longer than
+/// others by what finds code and memory cold, which matters to kernels below [`WARM`].
+const CLEARLY_SLOWER: f64 = 2.0;
+
+/// After two more runs this is enough.
+const SLOWER: f64 = 1.25;
+
+const WARM: Duration = Duration::from_millis(2);
+
+/// How many more times a variant is run, unless that takes [`LONG`].
+const RUNS: usize = 4;
+
+const LONG: Duration = Duration::from_millis(150);
+
+/// Compiles and runs, in a worker process.
+pub struct Workshop<'a> {
+    trial: Trial<'a>,
+    reference: &'a Variant,
+    results: Vec<String>,
+    expected: Expected,
+    work: Work,
+    screen: Mutex<Screen<'a>>,
+}
+
+impl<'a> Workshop<'a> {
+    /// Where variants are compared with the first one of `contest`, whose untransformed nests run
+    /// now.
+    pub(super) fn open(
+        contest: &'a Contest,
+        control: &'a Control,
+        progress: &'a (dyn Fn(Progress) + Sync),
+    ) -> Result<Workshop<'a>, TrialError> {
+        let reference = contest.variants.first().ok_or(TrialError::Nothing)?;
+        let plain = naive(reference);
+        let work = work_of(&contest.variants, &plain);
+        let kernel = generate(&plain, &contest.settings)?;
+        let (inputs, settings) = (&contest.inputs, &contest.settings);
+        let trial = Trial::new(&[&kernel], inputs, settings, control, (progress, 1));
+        trial.begin("running the untransformed nests");
+        let outputs = trial.run(&trial.compile_reference(&kernel)?)?;
+        let expected = trial.expected(reference, outputs)?;
+        Ok(Workshop {
+            trial,
+            reference,
+            results: compared(reference),
+            expected,
+            work,
+            screen: Mutex::new(Screen::new(control)),
+        })
+    }
+
+    fn workload(&self, prepared: &Prepared) -> Result<Workload, TrialError> {
+        let compiled = prepared.compiled.clone().ok_or(TrialError::Nothing)?;
+        let (label, outputs) = (&prepared.variant.label, self.expected.outputs.clone());
+        Ok(self.trial.workload(label, compiled, outputs, false))
+    }
+
+    fn check(&self, workload: &Workload, own: &Outputs) -> Result<f64, TrialError> {
+        let of_kernel = (workload.kernel.kernel(), own);
+        self.trial
+            .check(&workload.label, &self.results, of_kernel, &self.expected)
+    }
+}
+
+impl Gauge for Workshop<'_> {
+    fn prepare(&self, variant: &Variant) -> Result<Prepared, TrialError> {
+        check_results(self.reference, variant)?;
+        let kernel = generate(variant, self.trial.settings)?;
+        Ok(Prepared {
+            compiled: Some(self.trial.compile(&kernel)?),
+            variant: variant.clone(),
+        })
+    }
+
+    fn screen(
+        &self,
+        prepared: &Prepared,
+        best: Option<Duration>,
+    ) -> Result<Screened, TrialError> {
+        let workload = self.workload(prepared)?;
+        let mut screen = self.screen.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut loaded = screen.load(&workload)?;
+        let error = self.check(&workload, loaded.outputs())?;
+        let slower = |time: Duration, factor: f64| {
+            best.is_some_and(|best| time.as_secs_f64() > factor * best.as_secs_f64())
+        };
+        if loaded.time > WARM && slower(loaded.time, CLEARLY_SLOWER) {
+            let runs = vec![loaded.time];
+            return Ok(Screened { runs, error });
+        }
+        let goes_on = |runs: &[Duration]| {
+            let spent: Duration = runs.iter().sum();
+            let least = runs.iter().min().copied().unwrap_or_default();
+            let few = runs.len() < RUNS && spent < LONG;
+            runs.is_empty() || few && !(runs.len() >= 2 && slower(least, SLOWER))
+        };
+        let runs = screen.run(&mut loaded, &goes_on)?;
+        self.check(&workload, loaded.outputs())?;
+        Ok(Screened { runs, error })
+    }
+
+    fn finals(&self, prepared: &[Prepared], runs: usize) -> Result<Vec<Timing>, TrialError> {
+        let workloads = prepared.iter().map(|p| self.workload(p));
+        let workloads: Vec<Workload> = workloads.collect::<Result<_, _>>()?;
+        let budget = Budget {
+            min_runs: runs,
+            max_runs: runs,
+            time: Duration::MAX,
+            patience: Duration::from_secs(20),
+            enough: None,
+        };
+        Ok(runtime::measure(&workloads, &budget, self.trial.control)?)
+    }
+
+    fn compiler(&self) -> Result<(String, String), TrialError> {
+        let compiler = Compiler::find(self.trial.control)?;
+        let flags = self.trial.settings.options.flags(&compiler, false);
+        let flags = compiler.command_line(&flags).join(" ");
+        Ok((compiler.version().to_owned(), flags))
+    }
+
+    fn work(&self) -> Work {
+        self.work.clone()
+    }
+
+    fn free_cores(&self) -> usize {
+        let control = self.trial.control;
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        match control.compiles_beside {
+            true => cores.saturating_sub(control.threads),
+            false => 0,
+        }
+    }
+}
+
+/// What became of a variant that has no time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Defect {
+    /// It has no code: it is illegal, or its proof is out of reach.
+    NoCode,
+    /// The compiler fails.
+    NotCompiled,
+    /// It crashed, or wrote where it should not.
+    Crashed,
+    /// It ran too long.
+    Hung,
+    /// It computes something wrong.
+    Wrong,
+}
+
+impl Defect {
+    /// The word that records have for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Defect::NoCode => "no code",
+            Defect::NotCompiled => "not compiled",
+            Defect::Crashed => "crashed",
+            Defect::Hung => "hung",
+            Defect::Wrong => "wrong",
+        }
+    }
+}
+
+impl TrialError {
+    /// What is wrong with a variant; `None` if the error is not that of one variant, so that others
+    /// would fail, too.
+    pub fn defect(&self) -> Option<Defect> {
+        use RuntimeError::{
+            CompileFailed, CompileTimedOut, CompilerKilled, Crashed, Exited, OutOfBounds, TimedOut,
+            Unstable,
+        };
+        match self {
+            TrialError::Code { .. } => Some(Defect::NoCode),
+            TrialError::Wrong { .. } => Some(Defect::Wrong),
+            TrialError::Runtime(error) => match error {
+                CompileFailed { .. } | CompileTimedOut { .. } | CompilerKilled { .. } => {
+                    Some(Defect::NotCompiled)
+                }
+                Crashed { .. } | Exited { .. } | OutOfBounds { .. } => Some(Defect::Crashed),
+                TimedOut { .. } => Some(Defect::Hung),
+                Unstable { .. } => Some(Defect::Wrong),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}

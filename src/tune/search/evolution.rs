@@ -1,0 +1,93 @@
+//! Evolution: the best points are crossed parameter by parameter, and mutate.
+//!
+//! Source: Ansel et al., OpenTuner, PACT 2014; Zheng et al., Ansor, OSDI 2020 (§5.1).
+
+use super::random::Random;
+use super::{Outlook, Proposed, Search};
+use crate::tune::dice::Dice;
+use crate::tune::space::{Digits, Halt};
+
+/// Breeds the best points.
+pub struct Evolution {
+    dice: Dice,
+    random: Random,
+}
+
+/// How many points breed.
+const PARENTS: usize = 12;
+
+/// How many random points there are first.
+const FIRST: usize = 16;
+
+/// After so many children in a row that are nothing new, random points follow.
+const CHILDREN: usize = 200;
+
+impl Evolution {
+    /// Breeding that follows from the seed of `dice`.
+    pub fn new(mut dice: Dice) -> Evolution {
+        let random = Random::new(Dice::new(dice.bits()));
+        Evolution { dice, random }
+    }
+
+    /// A child of the best points: each digit from one of two parents, with about one mutation.
+    pub(super) fn child(
+        dice: &mut Dice,
+        outlook: &Outlook<'_, '_>,
+        parents: &[Digits],
+    ) -> Result<Digits, Halt> {
+        // Of two drawn at random, the better one: parents are in order.
+        let mut parent = || {
+            let (a, b) = (dice.below(parents.len()), dice.below(parents.len()));
+            parents[a.min(b)].clone()
+        };
+        let (mut child, other) = (parent(), parent());
+        for (digit, other) in child.iter_mut().zip(other) {
+            if dice.below(2) == 1 {
+                *digit = other;
+            }
+        }
+        let fresh = outlook.space.random(dice)?;
+        let count = child.len();
+        for (digit, fresh) in child.iter_mut().zip(fresh) {
+            if dice.below(count.max(1)) == 0 {
+                *digit = match dice.below(3) {
+                    0 => digit.saturating_add(1),
+                    1 => digit.saturating_sub(1),
+                    _ => fresh,
+                };
+            }
+        }
+        Ok(child)
+    }
+}
+
+impl Search for Evolution {
+    fn propose(
+        &mut self,
+        outlook: &mut Outlook<'_, '_>,
+        count: usize,
+    ) -> Result<Vec<Digits>, Halt> {
+        let best = outlook.history.fastest();
+        let parents: Vec<Digits> = best.into_iter().take(PARENTS).map(|(d, _)| d.clone()).collect();
+        if outlook.history.tried.len() < FIRST || parents.is_empty() {
+            return self.random.propose(outlook, count);
+        }
+        let mut proposed = Proposed::default();
+        let mut in_vain = 0;
+        while proposed.digits.len() < count && in_vain < CHILDREN {
+            let child = Evolution::child(&mut self.dice, outlook, &parents)?;
+            in_vain = match proposed.add(outlook, &child)? {
+                true => 0,
+                false => in_vain + 1,
+            };
+        }
+        if proposed.digits.len() < count {
+            for digits in self.random.propose(outlook, count)? {
+                if proposed.digits.len() < count {
+                    proposed.add(outlook, &digits)?;
+                }
+            }
+        }
+        Ok(proposed.digits)
+    }
+}

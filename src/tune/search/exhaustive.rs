@@ -1,0 +1,32 @@
+//! All points, in lexical order: the last parameter changes first.
+
+use super::{Outlook, Proposed, Search};
+use crate::tune::space::{Digits, Halt};
+
+/// Proposes all points.
+#[derive(Default)]
+pub struct Exhaustive {
+    /// The digits that come next; `None` before the first.
+    next: Option<Digits>,
+    is_done: bool,
+}
+
+impl Search for Exhaustive {
+    fn propose(
+        &mut self,
+        outlook: &mut Outlook<'_, '_>,
+        count: usize,
+    ) -> Result<Vec<Digits>, Halt> {
+        let mut proposed = Proposed::default();
+        while proposed.digits.len() < count && !self.is_done {
+            let digits = match self.next.take() {
+                Some(digits) => digits,
+                None => outlook.space.first(),
+            };
+            proposed.add(outlook, &digits)?;
+            self.next = outlook.space.after(&digits)?;
+            self.is_done = self.next.is_none();
+        }
+        Ok(proposed.digits)
+    }
+}

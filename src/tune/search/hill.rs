@@ -1,0 +1,53 @@
+//! Hill climbing: the neighbors of the best point, then those of the next best one, with random
+//! points among them so that the climb does not end on the first hill.
+
+use super::random::Random;
+use super::{Outlook, Proposed, Search};
+use crate::tune::dice::Dice;
+use crate::tune::space::{Digits, Halt};
+
+/// Climbs from the best points.
+pub struct Hill {
+    dice: Dice,
+    random: Random,
+}
+
+/// From how many of the best points it climbs.
+const HILLS: usize = 3;
+
+impl Hill {
+    /// A climb that follows from the seed of `dice`.
+    pub fn new(mut dice: Dice) -> Hill {
+        let random = Random::new(Dice::new(dice.bits()));
+        Hill { dice, random }
+    }
+}
+
+impl Search for Hill {
+    fn propose(
+        &mut self,
+        outlook: &mut Outlook<'_, '_>,
+        count: usize,
+    ) -> Result<Vec<Digits>, Halt> {
+        let mut proposed = Proposed::default();
+        let tops = outlook.history.fastest();
+        let tops: Vec<Digits> = tops.into_iter().take(HILLS).map(|(d, _)| d.clone()).collect();
+        // One point in four is random.
+        let climbing = count - count / 4;
+        for top in tops {
+            let mut neighbors = outlook.space.neighbors(&top)?;
+            self.dice.shuffle(&mut neighbors);
+            for digits in neighbors {
+                if proposed.digits.len() < climbing {
+                    proposed.add(outlook, &digits)?;
+                }
+            }
+        }
+        for digits in self.random.propose(outlook, count)? {
+            if proposed.digits.len() < count {
+                proposed.add(outlook, &digits)?;
+            }
+        }
+        Ok(proposed.digits)
+    }
+}

@@ -1,0 +1,134 @@
+//! Searches: which points of a space to try next.
+//!
+//! A search sees what was tried and proposes points that were not. It decides by its seed and by
+//! the history alone, so that the same seed and the same times give the same points.
+
+mod evolution;
+mod exhaustive;
+mod hill;
+mod model;
+mod random;
+
+use super::dice::Dice;
+use super::space::{Digits, Halt, Space};
+use super::value::Point;
+use std::collections::HashSet;
+
+/// Proposes points.
+pub trait Search {
+    /// At most `count` points that were not tried; none if there are no more.
+    ///
+    /// # Errors
+    /// A function of the space failed.
+    fn propose(
+        &mut self,
+        outlook: &mut Outlook<'_, '_>,
+        count: usize,
+    ) -> Result<Vec<Digits>, Halt>;
+}
+
+/// What a search sees.
+pub struct Outlook<'a, 's> {
+    /// Where it searches.
+    pub space: &'a Space<'s>,
+    /// What was tried.
+    pub history: &'a History,
+    /// The seconds that a cost model expects of a point; `None` if it is refused or nothing is
+    /// known of it.
+    pub predict: &'a mut dyn FnMut(&Digits, &Point) -> Result<Option<f64>, Halt>,
+}
+
+/// What was tried.
+#[derive(Debug, Default)]
+pub struct History {
+    /// The digits of each point, and the seconds that it takes; `None` where it has no time.
+    pub tried: Vec<(Digits, Option<f64>)>,
+    seen: HashSet<Digits>,
+}
+
+impl History {
+    /// Adds a point.
+    pub fn add(&mut self, digits: Digits, seconds: Option<f64>) {
+        self.seen.insert(digits.clone());
+        self.tried.push((digits, seconds));
+    }
+
+    /// The points that have times, the fastest first.
+    pub fn fastest(&self) -> Vec<(&Digits, f64)> {
+        let timed = self.tried.iter();
+        let mut timed: Vec<(&Digits, f64)> = timed.filter_map(|(d, s)| Some((d, (*s)?))).collect();
+        timed.sort_by(|a, b| a.1.total_cmp(&b.1));
+        timed
+    }
+}
+
+/// The ways to search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strategy {
+    /// All points, in order.
+    Exhaustive,
+    /// Random points.
+    Random,
+    /// The neighbors of the best point, and random ones where there are no more.
+    Hill,
+    /// Crossings and mutations of the best points.
+    Evolution,
+    /// What a cost model expects to be fast, corrected by what was measured.
+    Model,
+}
+
+impl Strategy {
+    /// All of them, with their names in scripts.
+    pub const NAMES: [(&str, Strategy); 5] = [
+        ("exhaustive", Strategy::Exhaustive),
+        ("random", Strategy::Random),
+        ("hill", Strategy::Hill),
+        ("evolution", Strategy::Evolution),
+        ("model", Strategy::Model),
+    ];
+
+    /// The strategy of this name.
+    pub fn from_name(name: &str) -> Option<Strategy> {
+        let found = Strategy::NAMES.iter().find(|(n, _)| *n == name);
+        found.map(|(_, strategy)| *strategy)
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        let found = Strategy::NAMES.iter().find(|(_, s)| *s == self);
+        found.map_or("", |(name, _)| name)
+    }
+
+    /// A search that starts with `seed`.
+    pub fn search(self, seed: u64) -> Box<dyn Search> {
+        let dice = Dice::new(seed);
+        match self {
+            Strategy::Exhaustive => Box::new(exhaustive::Exhaustive::default()),
+            Strategy::Random => Box::new(random::Random::new(dice)),
+            Strategy::Hill => Box::new(hill::Hill::new(dice)),
+            Strategy::Evolution => Box::new(evolution::Evolution::new(dice)),
+            Strategy::Model => Box::new(model::Model::new(dice, seed)),
+        }
+    }
+}
+
+/// Points to be proposed: in the space, not tried, and each once.
+#[derive(Default)]
+struct Proposed {
+    digits: Vec<Digits>,
+    seen: HashSet<Digits>,
+}
+
+impl Proposed {
+    /// Adds a point, if it can be proposed.
+    fn add(&mut self, outlook: &Outlook<'_, '_>, digits: &[u32]) -> Result<bool, Halt> {
+        let Some((digits, _)) = outlook.space.point(digits)? else {
+            return Ok(false);
+        };
+        let is_new = !outlook.history.seen.contains(&digits) && self.seen.insert(digits.clone());
+        if is_new {
+            self.digits.push(digits);
+        }
+        Ok(is_new)
+    }
+}

@@ -1,0 +1,49 @@
+//! Random points, each once.
+
+use super::exhaustive::Exhaustive;
+use super::{Outlook, Proposed, Search};
+use crate::tune::dice::Dice;
+use crate::tune::space::{Digits, Halt};
+
+/// Proposes random points.
+pub struct Random {
+    dice: Dice,
+    rest: Option<Exhaustive>,
+}
+
+/// After so many draws in a row that give nothing new, the points that are left are taken in order.
+const DRAWS: usize = 400;
+
+impl Random {
+    /// Random points that follow from the seed of `dice`.
+    pub fn new(dice: Dice) -> Random {
+        Random { dice, rest: None }
+    }
+}
+
+impl Search for Random {
+    fn propose(
+        &mut self,
+        outlook: &mut Outlook<'_, '_>,
+        count: usize,
+    ) -> Result<Vec<Digits>, Halt> {
+        let mut proposed = Proposed::default();
+        let mut in_vain = 0;
+        while self.rest.is_none() && proposed.digits.len() < count {
+            let digits = outlook.space.random(&mut self.dice)?;
+            in_vain = match proposed.add(outlook, &digits)? {
+                true => 0,
+                false => in_vain + 1,
+            };
+            if in_vain == DRAWS {
+                self.rest = Some(Exhaustive::default());
+            }
+        }
+        if let Some(rest) = &mut self.rest {
+            for digits in rest.propose(outlook, count - proposed.digits.len())? {
+                proposed.add(outlook, &digits)?;
+            }
+        }
+        Ok(proposed.digits)
+    }
+}

@@ -1,0 +1,122 @@
+//! What people read of a search.
+
+use super::tuning::{Standing, Trial, Tuned};
+use crate::report::time;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// How many of the best points are shown.
+const TOP: usize = 10;
+
+/// How many reasons are shown.
+const REASONS: usize = 5;
+
+/// A reason without its numbers, so that refusals of the same kind are counted together.
+pub fn reason(message: &str) -> String {
+    let first = message.lines().next().unwrap_or_default();
+    let mut text = String::new();
+    let mut after_letter = false;
+    for c in first.chars() {
+        let is_digit = c.is_ascii_digit() && !after_letter;
+        match is_digit {
+            true if text.ends_with('…') => {}
+            true => text.push('…'),
+            false => text.push(c),
+        }
+        after_letter = c.is_alphabetic() || c == '_' || after_letter && c.is_ascii_digit();
+    }
+    text
+}
+
+/// Refusals, the most frequent reason first.
+pub fn reasons(refused: &BTreeMap<String, usize>) -> Vec<String> {
+    let mut all: Vec<(&String, &usize)> = refused.iter().collect();
+    all.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
+    let rest: usize = all.iter().skip(REASONS).map(|(_, count)| **count).sum();
+    let shown = all.iter().take(REASONS);
+    let mut lines: Vec<String> = shown.map(|(why, count)| format!("{count}x {why}")).collect();
+    if rest > 0 {
+        lines.push(format!("{rest}x other reasons"));
+    }
+    lines
+}
+
+/// How far a search is, in a line.
+pub fn line(standing: &Standing<'_>) -> String {
+    let seconds = standing.elapsed.as_secs_f64().max(1e-3);
+    let rate = standing.done as f64 / seconds;
+    let mut text = format!("tuning: {rate:.1} trials/s");
+    if let Some((point, best)) = standing.best {
+        text.push_str(&format!(", best {} at {point}", seconds_text(best)));
+    }
+    let by_trials = (standing.total - standing.done) as f64 / rate.max(1e-3);
+    let left = standing.left.map_or(by_trials, |left| left.as_secs_f64().min(by_trials));
+    text.push_str(&format!(", {left:.0} s left"));
+    text
+}
+
+fn seconds_text(seconds: f64) -> String {
+    time(Duration::from_secs_f64(seconds))
+}
+
+impl Tuned {
+    /// The trial that won, and its median time in seconds.
+    pub fn winner(&self) -> Option<(&Trial, f64)> {
+        let first = self.decided.finalists.first()?;
+        Some((self.trials.get(first.number)?, first.median()))
+    }
+
+    /// The trials that have times, the fastest first: the finalists, then the others.
+    pub fn fastest(&self) -> Vec<(&Trial, f64)> {
+        let finalists = self.decided.finalists.iter();
+        let mut all: Vec<(&Trial, f64)> = finalists
+            .filter_map(|f| Some((self.trials.get(f.number)?, f.median())))
+            .collect();
+        let is_finalist = |k: usize| self.decided.finalists.iter().any(|f| f.number == k);
+        let others = self.trials.iter().enumerate().filter(|(k, _)| !is_finalist(*k));
+        let mut others: Vec<(&Trial, f64)> =
+            others.filter_map(|(_, t)| Some((t, t.seconds()?))).collect();
+        others.sort_by(|a, b| a.1.total_cmp(&b.1));
+        all.extend(others);
+        all
+    }
+}
+
+/// What a search found: how much it tried, the best points, and what was refused.
+pub fn summary(tuned: &Tuned) -> Vec<String> {
+    let elapsed = tuned.elapsed.as_secs_f64();
+    let count = tuned.trials.len();
+    let rate = count as f64 / elapsed.max(1e-3);
+    let share = 100.0 * tuned.compiling.as_secs_f64() / elapsed.max(1e-3);
+    let mut lines = vec![format!(
+        "tuned: {count} trials in {elapsed:.1} s ({rate:.1}/s, {share:.0} % of it compiling)"
+    )];
+    if tuned.known > 0 {
+        lines.push(format!("recorded before: {} of the trials", tuned.known));
+    }
+    let flops = tuned.work.as_ref().map_or(0.0, |work| work.flops);
+    for (k, (trial, seconds)) in tuned.fastest().into_iter().take(TOP).enumerate() {
+        let rate = match flops > 0.0 {
+            true => format!(", {:.2} GFLOP/s", flops / seconds / 1e9),
+            false => String::new(),
+        };
+        lines.push(format!("{:>3}. {}{rate}: {}", k + 1, seconds_text(seconds), trial.point));
+    }
+    let tied = tuned.decided.tied;
+    if tied > 1 {
+        lines.push(format!(
+            "tie: {tied} points are as fast as each other, as far as interleaved runs tell; the one \
+             with the shortest path wins"
+        ));
+    }
+    let mut failed: BTreeMap<String, usize> = BTreeMap::new();
+    for (word, _) in tuned.trials.iter().filter_map(|t| t.outcome.as_ref().err()) {
+        *failed.entry(word.clone()).or_default() += 1;
+    }
+    lines.extend(failed.iter().map(|(word, count)| format!("out: {count} {word}")));
+    lines.extend(reasons(&tuned.refused).into_iter().map(|line| format!("refused: {line}")));
+    if tuned.interrupted {
+        lines.push("stopped: the fastest so far were not timed again".to_owned());
+    }
+    lines
+}
