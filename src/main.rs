@@ -204,7 +204,9 @@ fn tune(
         true => ExitCode::SUCCESS,
         false => {
             let file = file.display();
-            say(&format!("error: {file} neither tunes nor compares anything"));
+            say(&format!(
+                "error: {file} neither tunes nor compares anything"
+            ));
             ExitCode::FAILURE
         }
     })
@@ -238,7 +240,9 @@ fn apply(
         true => ExitCode::SUCCESS,
         false => {
             let file = file.display();
-            say(&format!("error: {file} does not call tune, to which records apply"));
+            say(&format!(
+                "error: {file} does not call tune, to which records apply"
+            ));
             ExitCode::FAILURE
         }
     })

@@ -22,11 +22,7 @@ pub trait Gauge: Sync {
     ///
     /// # Errors
     /// It fails, or its results are wrong.
-    fn screen(
-        &self,
-        prepared: &Prepared,
-        best: Option<Duration>,
-    ) -> Result<Screened, TrialError>;
+    fn screen(&self, prepared: &Prepared, best: Option<Duration>) -> Result<Screened, TrialError>;
 
     /// Times variants that were screened against each other, interleaved, `runs` times each.
     ///
@@ -151,11 +147,7 @@ impl Gauge for Workshop<'_> {
         })
     }
 
-    fn screen(
-        &self,
-        prepared: &Prepared,
-        best: Option<Duration>,
-    ) -> Result<Screened, TrialError> {
+    fn screen(&self, prepared: &Prepared, best: Option<Duration>) -> Result<Screened, TrialError> {
         let workload = self.workload(prepared)?;
         let mut screen = self.screen.lock().unwrap_or_else(PoisonError::into_inner);
         let mut loaded = screen.load(&workload)?;
@@ -193,7 +185,7 @@ impl Gauge for Workshop<'_> {
 
     fn compiler(&self) -> Result<(String, String), TrialError> {
         let compiler = Compiler::find(self.trial.control)?;
-        let flags = self.trial.settings.options.flags(&compiler, false);
+        let flags = self.trial.settings.options.flags(compiler, false);
         let flags = compiler.command_line(&flags).join(" ");
         Ok((compiler.version().to_owned(), flags))
     }

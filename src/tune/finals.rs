@@ -19,6 +19,11 @@ impl Finalist {
         median(&self.runs).unwrap_or(f64::INFINITY)
     }
 
+    /// The shortest of its times: whatever else a machine does makes others longer, never shorter.
+    pub fn least(&self) -> f64 {
+        self.runs.iter().copied().fold(f64::INFINITY, f64::min)
+    }
+
     /// Where the median is, with a confidence of about 95 %: order statistics, since times have no
     /// known distribution.
     ///
@@ -49,9 +54,13 @@ pub struct Decided {
 const ROUNDS: usize = 4;
 const RUNS: usize = 7;
 
-/// Medians closer than this are a tie even if their intervals separate: another run of the program
-/// would see other pages of memory, which matters as much.
+/// Shortest times closer than this are a tie even if the intervals of the medians separate: another
+/// run of the program would see other pages of memory, which matters as much.
 const ALIKE: f64 = 0.01;
+
+/// Shortest times farther apart than this are none even if the intervals overlap, as they do where
+/// others use the machine.
+const APART: f64 = 0.05;
 
 /// Holds the finals.
 ///
@@ -73,7 +82,7 @@ pub fn finals(gauge: &dyn Gauge, prepared: &[Prepared]) -> Result<Decided, Trial
             all[*k].runs.extend(runs);
         }
         let first = open.iter().copied();
-        let first = first.min_by(|a, b| all[*a].median().total_cmp(&all[*b].median()));
+        let first = first.min_by(|a, b| all[*a].least().total_cmp(&all[*b].least()));
         let Some(first) = first else { break };
         open.retain(|k| is_tied(&all[*k], &all[first]));
         if open.len() == 1 {
@@ -83,7 +92,7 @@ pub fn finals(gauge: &dyn Gauge, prepared: &[Prepared]) -> Result<Decided, Trial
     let is_open = |finalist: &Finalist| open.contains(&finalist.number);
     let (mut tied, mut rest): (Vec<_>, Vec<_>) = all.into_iter().partition(is_open);
     for part in [&mut tied, &mut rest] {
-        part.sort_by(|a, b| a.median().total_cmp(&b.median()));
+        part.sort_by(|a, b| a.least().total_cmp(&b.least()));
     }
     let count = tied.len();
     Ok(Decided {
@@ -94,5 +103,7 @@ pub fn finals(gauge: &dyn Gauge, prepared: &[Prepared]) -> Result<Decided, Trial
 
 /// Whether one that is not faster may be as fast.
 fn is_tied(one: &Finalist, first: &Finalist) -> bool {
-    one.interval().0 <= first.interval().1 || one.median() <= (1.0 + ALIKE) * first.median()
+    let within = |part: f64| one.least() <= (1.0 + part) * first.least();
+    let overlaps = one.interval().0 <= first.interval().1;
+    within(ALIKE) || overlaps && within(APART)
 }

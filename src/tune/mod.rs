@@ -22,7 +22,7 @@ pub use finals::{Decided, Finalist, finals};
 pub use model::{Model, Prediction};
 pub use page::page;
 pub use record::{Journal, Key, Kind, Record, best, definition, median, read};
-pub use search::{History, Outlook, Search, Strategy};
+pub use search::{History, Outlook, Predict, Search, Strategy};
 pub use space::{Constraint, Dependent, Digits, Domain, Halt, Parameter, Space};
 pub use summary::{line, reason, reasons, summary};
 pub use tuning::{

@@ -49,14 +49,19 @@ pub fn page(tuned: &Tuned, names: &[&str], plan: &Plan, limit: Option<f64>) -> S
     html.push_str("<h2>Convergence</h2>\n");
     html.push_str(&convergence(tuned));
     html.push_str("<h2>Parameters</h2>\n");
-    let varied: Vec<&str> =
-        names.iter().copied().filter(|name| values(tuned, name).len() > 1).collect();
+    let varied: Vec<&str> = names
+        .iter()
+        .copied()
+        .filter(|name| values(tuned, name).len() > 1)
+        .collect();
     for name in &varied {
         html.push_str(&strip(tuned, name));
     }
     if varied.len() > 1 {
-        html.push_str("<h2>Pairs of parameters</h2>\n<p>The fastest point of each pair of values; \
-                       the darker, the faster.</p>\n");
+        html.push_str(
+            "<h2>Pairs of parameters</h2>\n<p>The fastest point of each pair of values; \
+                       the darker, the faster.</p>\n",
+        );
     }
     for (k, first) in varied.iter().enumerate() {
         for second in &varied[k + 1..] {
@@ -76,7 +81,9 @@ pub fn page(tuned: &Tuned, names: &[&str], plan: &Plan, limit: Option<f64>) -> S
 
 /// A text inside of HTML or SVG.
 fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
 }
 
 fn shown(seconds: f64) -> String {
@@ -89,8 +96,14 @@ fn table(tuned: &Tuned, limit: Option<f64>) -> String {
     );
     let flops = tuned.work.as_ref().map_or(0.0, |work| work.flops);
     for (k, (trial, seconds)) in tuned.fastest().into_iter().take(ROWS).enumerate() {
-        let tied = if k < tuned.decided.tied && tuned.decided.tied > 1 { "=" } else { "" };
-        let share = limit.map_or("–".to_owned(), |limit| format!("{:.1} %", 100.0 * limit / seconds));
+        let tied = if k < tuned.decided.tied && tuned.decided.tied > 1 {
+            "="
+        } else {
+            ""
+        };
+        let share = limit.map_or("–".to_owned(), |limit| {
+            format!("{:.1} %", 100.0 * limit / seconds)
+        });
         let _ = writeln!(
             html,
             "<tr><td>{}{tied}</td><td>{}</td><td>{:.2}</td><td>{share}</td><td>{}</td></tr>",
@@ -125,8 +138,7 @@ struct Scale {
 impl Scale {
     fn of(tuned: &Tuned) -> Scale {
         let times = tuned.trials.iter().filter_map(Trial::seconds);
-        let (low, high) =
-            times.fold((f64::INFINITY, 0.0f64), |(l, h), t| (l.min(t), h.max(t)));
+        let (low, high) = times.fold((f64::INFINITY, 0.0f64), |(l, h), t| (l.min(t), h.max(t)));
         Scale {
             low,
             high: high.max(1.01 * low),
@@ -136,7 +148,11 @@ impl Scale {
     /// 0 at the least time, 1 at the greatest.
     fn part(&self, seconds: f64) -> f64 {
         let part = (seconds / self.low).ln() / (self.high / self.low).ln();
-        if part.is_finite() { part.clamp(0.0, 1.0) } else { 0.0 }
+        if part.is_finite() {
+            part.clamp(0.0, 1.0)
+        } else {
+            0.0
+        }
     }
 
     fn y(&self, seconds: f64) -> f64 {

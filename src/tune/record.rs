@@ -141,7 +141,9 @@ pub fn median(runs: &[f64]) -> Option<f64> {
 pub fn read(path: &Path) -> io::Result<Vec<Record>> {
     let text = std::fs::read(path)?;
     let lines = text.split(|byte| *byte == b'\n');
-    Ok(lines.filter_map(|line| serde_json::from_slice(line).ok()).collect())
+    Ok(lines
+        .filter_map(|line| serde_json::from_slice(line).ok())
+        .collect())
 }
 
 /// The record that holds for a definition on a machine: of those that won, or else of all, the one
@@ -151,7 +153,9 @@ pub fn best<'r>(records: &'r [Record], machine: &Machine, definition: &str) -> O
     let fastest = |kind: Kind| {
         let of_kind = records.iter().filter(move |r| r.kind == kind).filter(fits);
         let timed = of_kind.filter_map(|r| Some((r, r.median()?)));
-        timed.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(record, _)| record)
+        timed
+            .min_by(|a, b| a.1.total_cmp(&b.1))
+            .map(|(record, _)| record)
     };
     fastest(Kind::Winner).or_else(|| fastest(Kind::Trial))
 }
@@ -174,7 +178,11 @@ impl Journal {
     /// # Errors
     /// The file cannot be read or written.
     pub fn open(path: &Path, resume: bool) -> io::Result<Journal> {
-        let mut file = OpenOptions::new().create(true).append(true).read(true).open(path)?;
+        let mut file = OpenOptions::new()
+            .create(true)
+            .append(true)
+            .read(true)
+            .open(path)?;
         let mut known = HashMap::new();
         if resume {
             for record in read(path)?.into_iter().filter(|r| r.kind == Kind::Trial) {
@@ -214,7 +222,10 @@ impl Journal {
     /// Why records are missing, if some are.
     pub fn broken(&self) -> Option<String> {
         let why = self.broken.as_ref()?;
-        Some(format!("cannot write records: {}: {why}", self.path.display()))
+        Some(format!(
+            "cannot write records: {}: {why}",
+            self.path.display()
+        ))
     }
 }
 

@@ -39,12 +39,15 @@ pub struct Parameter<'a> {
 /// The numbers of values in their domains.
 pub type Digits = Vec<u32>;
 
+/// Values by the number of a parameter, and the point before it.
+type Known = HashMap<(usize, String), Rc<[Value]>>;
+
 /// A space.
 pub struct Space<'a> {
     parameters: Vec<Parameter<'a>>,
     constraints: Vec<Constraint<'a>>,
     /// Domains that were asked for before.
-    known: RefCell<HashMap<(usize, String), Rc<[Value]>>>,
+    known: RefCell<Known>,
 }
 
 impl<'a> Space<'a> {
@@ -65,11 +68,11 @@ impl<'a> Space<'a> {
 
     /// How many points there are, whatever constraints say, if no domain depends on others.
     pub fn size(&self) -> Option<u64> {
-        let sizes = self.parameters.iter().map(|p| match &p.domain {
+        let mut sizes = self.parameters.iter().map(|p| match &p.domain {
             Domain::Listed(values) => Some(values.len() as u64),
             Domain::Dependent(_) => None,
         });
-        sizes.fold(Some(1), |all, size| all?.checked_mul(size?))
+        sizes.try_fold(1u64, |all, size| all.checked_mul(size?))
     }
 
     /// The values of parameter `k` after those of `before`.

@@ -34,7 +34,9 @@ pub fn reasons(refused: &BTreeMap<String, usize>) -> Vec<String> {
     all.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
     let rest: usize = all.iter().skip(REASONS).map(|(_, count)| **count).sum();
     let shown = all.iter().take(REASONS);
-    let mut lines: Vec<String> = shown.map(|(why, count)| format!("{count}x {why}")).collect();
+    let mut lines: Vec<String> = shown
+        .map(|(why, count)| format!("{count}x {why}"))
+        .collect();
     if rest > 0 {
         lines.push(format!("{rest}x other reasons"));
     }
@@ -50,7 +52,9 @@ pub fn line(standing: &Standing<'_>) -> String {
         text.push_str(&format!(", best {} at {point}", seconds_text(best)));
     }
     let by_trials = (standing.total - standing.done) as f64 / rate.max(1e-3);
-    let left = standing.left.map_or(by_trials, |left| left.as_secs_f64().min(by_trials));
+    let left = standing
+        .left
+        .map_or(by_trials, |left| left.as_secs_f64().min(by_trials));
     text.push_str(&format!(", {left:.0} s left"));
     text
 }
@@ -73,9 +77,14 @@ impl Tuned {
             .filter_map(|f| Some((self.trials.get(f.number)?, f.median())))
             .collect();
         let is_finalist = |k: usize| self.decided.finalists.iter().any(|f| f.number == k);
-        let others = self.trials.iter().enumerate().filter(|(k, _)| !is_finalist(*k));
-        let mut others: Vec<(&Trial, f64)> =
-            others.filter_map(|(_, t)| Some((t, t.seconds()?))).collect();
+        let others = self
+            .trials
+            .iter()
+            .enumerate()
+            .filter(|(k, _)| !is_finalist(*k));
+        let mut others: Vec<(&Trial, f64)> = others
+            .filter_map(|(_, t)| Some((t, t.seconds()?)))
+            .collect();
         others.sort_by(|a, b| a.1.total_cmp(&b.1));
         all.extend(others);
         all
@@ -100,7 +109,12 @@ pub fn summary(tuned: &Tuned) -> Vec<String> {
             true => format!(", {:.2} GFLOP/s", flops / seconds / 1e9),
             false => String::new(),
         };
-        lines.push(format!("{:>3}. {}{rate}: {}", k + 1, seconds_text(seconds), trial.point));
+        lines.push(format!(
+            "{:>3}. {}{rate}: {}",
+            k + 1,
+            seconds_text(seconds),
+            trial.point
+        ));
     }
     let tied = tuned.decided.tied;
     if tied > 1 {
@@ -113,8 +127,16 @@ pub fn summary(tuned: &Tuned) -> Vec<String> {
     for (word, _) in tuned.trials.iter().filter_map(|t| t.outcome.as_ref().err()) {
         *failed.entry(word.clone()).or_default() += 1;
     }
-    lines.extend(failed.iter().map(|(word, count)| format!("out: {count} {word}")));
-    lines.extend(reasons(&tuned.refused).into_iter().map(|line| format!("refused: {line}")));
+    lines.extend(
+        failed
+            .iter()
+            .map(|(word, count)| format!("out: {count} {word}")),
+    );
+    lines.extend(
+        reasons(&tuned.refused)
+            .into_iter()
+            .map(|line| format!("refused: {line}")),
+    );
     if tuned.interrupted {
         lines.push("stopped: the fastest so far were not timed again".to_owned());
     }

@@ -333,12 +333,18 @@ impl Run<'_, '_> {
         let budget = &self.plan.budget;
         let trials = self.tuned.trials.len();
         let is_late = budget.time.is_some_and(|time| self.begun.elapsed() >= time);
-        let is_tired = budget.patience.is_some_and(|most| trials - self.improved >= most);
+        let is_tired = budget
+            .patience
+            .is_some_and(|most| trials - self.improved >= most);
         trials >= budget.trials || is_late || is_tired || control.interrupted()
     }
 
     fn best(&self) -> Option<(&Trial, f64)> {
-        let timed = self.tuned.trials.iter().filter_map(|t| Some((t, t.seconds()?)));
+        let timed = self
+            .tuned
+            .trials
+            .iter()
+            .filter_map(|t| Some((t, t.seconds()?)));
         timed.min_by(|a, b| a.1.total_cmp(&b.1))
     }
 
@@ -409,7 +415,9 @@ impl Run<'_, '_> {
             let each = variants.par_iter().zip(&slots);
             each.for_each(|(variant, slot)| {
                 let prepared = variant.as_ref().map(|variant| gauge.prepare(variant));
-                *slot.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = prepared;
+                *slot
+                    .lock()
+                    .unwrap_or_else(std::sync::PoisonError::into_inner) = prepared;
             });
         };
         let free = rayon::ThreadPoolBuilder::new().num_threads(gauge.free_cores());
@@ -426,13 +434,16 @@ impl Run<'_, '_> {
             };
             for (k, candidate) in candidates.into_iter().enumerate() {
                 let take = || {
-                    let mut slot = slots[k].lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+                    let mut slot = slots[k]
+                        .lock()
+                        .unwrap_or_else(std::sync::PoisonError::into_inner);
                     slot.take()
                 };
                 let mut prepared = take();
                 if variants[k].is_some() && prepared.is_none() {
                     let waiting = Instant::now();
-                    while prepared.is_none() && background.as_ref().is_some_and(|b| !b.is_finished())
+                    while prepared.is_none()
+                        && background.as_ref().is_some_and(|b| !b.is_finished())
                     {
                         std::thread::sleep(Duration::from_millis(1));
                         prepared = take();
@@ -457,7 +468,11 @@ impl Run<'_, '_> {
             total: self.plan.budget.trials,
             best: self.best().map(|(trial, seconds)| (&trial.point, seconds)),
             elapsed,
-            left: self.plan.budget.time.map(|time| time.saturating_sub(elapsed)),
+            left: self
+                .plan
+                .budget
+                .time
+                .map(|time| time.saturating_sub(elapsed)),
         }
     }
 
@@ -481,7 +496,9 @@ impl Run<'_, '_> {
                 record.map_or(Err((String::new(), String::new())), recorded)
             }
             Some(prepared) => {
-                let best = self.best().map(|(_, seconds)| Duration::from_secs_f64(seconds));
+                let best = self
+                    .best()
+                    .map(|(_, seconds)| Duration::from_secs_f64(seconds));
                 let tried = prepared.and_then(|prepared| self.gauge.screen(&prepared, best));
                 match tried {
                     Ok(screened) => Ok(screened),
@@ -502,7 +519,9 @@ impl Run<'_, '_> {
             at: self.begun.elapsed().as_secs_f64(),
         };
         self.history.add(digits, trial.seconds());
-        let improves = trial.seconds().is_some_and(|s| best.is_none_or(|best| s < best));
+        let improves = trial
+            .seconds()
+            .is_some_and(|s| best.is_none_or(|best| s < best));
         self.tuned.trials.push(trial);
         let number = self.tuned.trials.len();
         if improves {
@@ -588,7 +607,11 @@ impl Run<'_, '_> {
             finalist.number = timed[finalist.number].0;
         }
         let steps = |number: usize| -> usize {
-            trials[number].nests.iter().map(|nest| nest.path().len()).sum()
+            trials[number]
+                .nests
+                .iter()
+                .map(|nest| nest.path().len())
+                .sum()
         };
         let tied = &mut decided.finalists[..decided.tied];
         tied.sort_by_key(|finalist| (steps(finalist.number), finalist.number));
@@ -607,7 +630,11 @@ impl Run<'_, '_> {
 fn recorded(record: &Record) -> Result<Screened, (String, String)> {
     match record.outcome.as_str() {
         "ok" => Ok(Screened {
-            runs: record.runs.iter().map(|s| Duration::from_secs_f64(s.max(0.0))).collect(),
+            runs: record
+                .runs
+                .iter()
+                .map(|s| Duration::from_secs_f64(s.max(0.0)))
+                .collect(),
             error: record.error,
         }),
         word => Err((word.to_owned(), record.why.clone().unwrap_or_default())),

@@ -16,6 +16,7 @@ mod moves;
 mod order;
 mod paths;
 mod pluto;
+mod predict;
 mod programs;
 mod run;
 mod space;
@@ -79,6 +80,7 @@ static KINDS: &[Shows] = &[
     Shows::of::<moves::Listed>(),
     Shows::of::<moves::One>(),
     Shows::of::<paths::Path>(),
+    Shows::of::<crate::tune::Prediction>(),
     Shows::of::<crate::ir::Program>(),
 ];
 
@@ -101,6 +103,7 @@ pub(super) fn register(engine: &mut Engine) {
     handles::register(engine);
     moves::register(engine);
     paths::register(engine);
+    predict::register(engine);
     programs::register(engine);
 }
 
@@ -166,6 +169,7 @@ pub static ACTIONS: &[&Function] = &[
     &programs::VARIABLES,
     &programs::LIVE,
     &programs::COMMON,
+    &predict::PREDICT,
     &tune::TUNE,
     &tune::BEST,
     &strategy::FIND_LOOPS,

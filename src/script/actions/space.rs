@@ -142,7 +142,10 @@ fn listed(call: &Call, k: usize, name: &str, given: &Dynamic) -> Result<Vec<Valu
         }
     };
     if let Some(list) = given.read_lock::<Array>() {
-        return list.iter().map(|item| value(item).ok_or_else(wrong)).collect();
+        return list
+            .iter()
+            .map(|item| value(item).ok_or_else(wrong))
+            .collect();
     }
     if let Some(r) = given.read_lock::<std::ops::Range<i64>>() {
         return range(r.start, r.end, 1);

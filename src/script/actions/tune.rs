@@ -226,17 +226,24 @@ impl Options {
     fn set(&mut self, call: &Call, name: &str, value: &Dynamic) -> Result<(), Failure> {
         let wrong = |expected: &str| {
             let given = values::describe(value);
-            call.fail(2, &format!("has `{name}`, which must be {expected}, not {given}"))
+            call.fail(
+                2,
+                &format!("has `{name}`, which must be {expected}, not {given}"),
+            )
         };
         let count = || {
             let number = value.as_int().ok().and_then(|n| usize::try_from(n).ok());
-            number.filter(|n| *n > 0).ok_or_else(|| wrong("a positive integer"))
+            number
+                .filter(|n| *n > 0)
+                .ok_or_else(|| wrong("a positive integer"))
         };
         let budget = &mut self.plan.budget;
         match name {
             "search" => {
-                let names: Vec<String> =
-                    Strategy::NAMES.iter().map(|(name, _)| format!("{name:?}")).collect();
+                let names: Vec<String> = Strategy::NAMES
+                    .iter()
+                    .map(|(name, _)| format!("{name:?}"))
+                    .collect();
                 let word = value.clone().into_string().ok();
                 let found = word.and_then(|word| Strategy::from_name(&word));
                 self.plan.strategy = found.ok_or_else(|| wrong(&names.join(", ")))?;
@@ -244,8 +251,12 @@ impl Options {
             "trials" => budget.trials = count()?,
             "patience" => budget.patience = Some(count()?),
             "seconds" => {
-                let seconds = value.as_float().or_else(|_| value.as_int().map(|n| n as f64));
-                let time = seconds.ok().and_then(|s| Duration::try_from_secs_f64(s).ok());
+                let seconds = value
+                    .as_float()
+                    .or_else(|_| value.as_int().map(|n| n as f64));
+                let time = seconds
+                    .ok()
+                    .and_then(|s| Duration::try_from_secs_f64(s).ok());
                 budget.time = Some(time.ok_or_else(|| wrong("a number of seconds"))?);
             }
             "seed" => {
@@ -261,7 +272,9 @@ impl Options {
                 let one = value.read_lock::<FnPtr>().map(|f| vec![f.clone()]);
                 let several = || {
                     let list = value.read_lock::<Array>()?;
-                    let functions = list.iter().map(|f| f.read_lock::<FnPtr>().map(|f| f.clone()));
+                    let functions = list
+                        .iter()
+                        .map(|f| f.read_lock::<FnPtr>().map(|f| f.clone()));
                     functions.collect::<Option<Vec<FnPtr>>>()
                 };
                 let functions = one.or_else(several);
@@ -316,7 +329,9 @@ impl Maker for Closure<'_> {
     }
 
     fn predict(&mut self, nests: &[Nest]) -> Option<f64> {
-        self.model.predict(nests).map(|prediction| prediction.seconds)
+        self.model
+            .predict(nests)
+            .map(|prediction| prediction.seconds)
     }
 }
 
@@ -346,14 +361,7 @@ fn search(
         label: "reference".to_owned(),
         nests: reference.clone(),
     }];
-    let contest = {
-        let state = call.state();
-        Contest {
-            variants,
-            inputs: state.workbench.inputs.clone(),
-            settings: state.workbench.settings.clone(),
-        }
-    };
+    let contest = contest(call, variants);
     let tuned = staged(call, &mut |_| Vec::new(), |runner, stage| {
         let mut control = control.clone();
         control.compiles_beside = free_cores(&machine, control.threads) > 0;
@@ -389,6 +397,16 @@ fn search(
     match tuned? {
         Some(tuned) => report(call, &tuned, options, space),
         None => Ok(result(&point, as_given(named(reference)), None)),
+    }
+}
+
+/// Variants with the inputs and the settings of the session.
+fn contest(call: &Call, variants: Vec<Variant>) -> Contest {
+    let state = call.state();
+    Contest {
+        variants,
+        inputs: state.workbench.inputs.clone(),
+        settings: state.workbench.settings.clone(),
     }
 }
 
@@ -452,13 +470,11 @@ fn replayed(call: &Call, record: &Record, nests: Vec<Nest>) -> Result<Dynamic, E
         label: "tuned".to_owned(),
         nests: nests.clone(),
     };
-    let contest = Contest {
-        variants: vec![variant],
-        inputs: call.state().workbench.inputs.clone(),
-        settings: call.state().workbench.settings.clone(),
-    };
+    let contest = contest(call, vec![variant]);
     let point = record.parameters.iter();
-    let point = point.fold(Point::default(), |p, (name, value)| p.with(name, value.clone()));
+    let point = point.fold(Point::default(), |p, (name, value)| {
+        p.with(name, value.clone())
+    });
     call.state().print(&format!("recorded: {point}"));
     staged(call, &mut |_| Vec::new(), |runner, stage| {
         match runner.runs() {
@@ -497,7 +513,10 @@ fn report(
         let limit = limit(&state.workbench.control, tuned);
         let written = std::fs::write(path, tune::page(tuned, &names, &options.plan, limit));
         if let Err(error) = written {
-            state.print(&format!("warning: cannot write {}: {error}", path.display()));
+            state.print(&format!(
+                "warning: cannot write {}: {error}",
+                path.display()
+            ));
         }
     }
     drop(state);
@@ -536,7 +555,10 @@ fn result(point: &Point, nest: Dynamic, seconds: Option<f64>) -> Dynamic {
     let mut map = Map::new();
     map.insert("nest".into(), nest);
     map.insert("parameters".into(), to_map(point).into());
-    map.insert("median".into(), seconds.map_or(Dynamic::UNIT, Dynamic::from_float));
+    map.insert(
+        "median".into(),
+        seconds.map_or(Dynamic::UNIT, Dynamic::from_float),
+    );
     map.insert("ties".into(), Dynamic::from_array(Array::new()));
     map.insert("trials".into(), Dynamic::from_int(0));
     map.insert("refused".into(), Map::new().into());

@@ -86,7 +86,11 @@ impl Model {
         let mut levels: Vec<Level> = Vec::new();
         let last = machine.caches.last().map_or(0, |c| c.level);
         for cache in &machine.caches {
-            let sharers = if cache.level == last && cache.level > 2 { count } else { 1.0 };
+            let sharers = if cache.level == last && cache.level > 2 {
+                count
+            } else {
+                1.0
+            };
             let bytes = machine.cache(cache.level).unwrap_or(cache.bytes) as f64 / sharers;
             let (next, one, all) = match cache.level {
                 level if level == last => ("memory".to_owned(), one, all),
@@ -104,7 +108,10 @@ impl Model {
                 all,
             });
         }
-        let region = machine.region.as_ref().map_or(REGION * count, |r| r.seconds);
+        let region = machine
+            .region
+            .as_ref()
+            .map_or(REGION * count, |r| r.seconds);
         Model {
             threads: count,
             vector,
@@ -131,23 +138,31 @@ impl Model {
             seconds: seconds.max(1e-9),
             bound,
             why,
-            parts: parts.into_iter().map(|(name, seconds, _)| (name, seconds)).collect(),
+            parts: parts
+                .into_iter()
+                .map(|(name, seconds, _)| (name, seconds))
+                .collect(),
         })
     }
 
     /// Adds what one tree takes of each resource.
     fn add(&self, shape: &Shape, parts: &mut Vec<(String, f64, String)>) {
-        let threads = if shape.is_parallel() { shape.threads() } else { 1.0 };
-        let mut add = |name: &str, seconds: f64, why: String| {
-            match parts.iter_mut().find(|(known, ..)| known == name) {
-                Some(part) => {
-                    if seconds > part.1 {
-                        part.2 = why;
-                    }
-                    part.1 += seconds;
+        let threads = if shape.is_parallel() {
+            shape.threads()
+        } else {
+            1.0
+        };
+        let mut add = |name: &str, seconds: f64, why: String| match parts
+            .iter_mut()
+            .find(|(known, ..)| known == name)
+        {
+            Some(part) => {
+                if seconds > part.1 {
+                    part.2 = why;
                 }
-                None => parts.push((name.to_owned(), seconds, why)),
+                part.1 += seconds;
             }
+            None => parts.push((name.to_owned(), seconds, why)),
         };
         let work = work::of(shape, self.vector);
         for (name, cycles, why) in work.parts() {

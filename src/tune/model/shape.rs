@@ -224,7 +224,13 @@ impl Reader {
         let own = operations(&s.value);
         let updates = s.update.is_some();
         // An update of a product is one fused operation.
-        let is_product = matches!(s.value.node(), Node::Binary { op: BinaryOp::Mul, .. });
+        let is_product = matches!(
+            s.value.node(),
+            Node::Binary {
+                op: BinaryOp::Mul,
+                ..
+            }
+        );
         let update = match s.update {
             Some(BinaryOp::Add | BinaryOp::Sub) if is_product => 0.0,
             Some(BinaryOp::Div) => DIVISION,
@@ -326,7 +332,9 @@ impl Access {
 
     /// How much each iteration of a loop moves it: the coefficients of the loop.
     pub fn strides(&self, depth: usize) -> impl Iterator<Item = f64> {
-        self.index.iter().map(move |linear| linear.get(depth + 1).copied().unwrap_or(0.0))
+        self.index
+            .iter()
+            .map(move |linear| linear.get(depth + 1).copied().unwrap_or(0.0))
     }
 
     /// Whether a loop moves it.

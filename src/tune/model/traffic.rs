@@ -29,7 +29,13 @@ pub(super) fn of(shape: &Shape, cache: f64) -> Traffic {
         cache: USABLE * cache,
         at: None,
     };
-    let tensors = reader.sequence(&shape.items, 0, 0..shape.accesses.len());
+    let all = 0..shape.accesses.len();
+    let whole = reader.footprint(all.clone(), 0);
+    // What fits in the cache is there from the run before.
+    let tensors = match whole.values().sum::<f64>() <= reader.cache {
+        true => Bytes::new(),
+        false => reader.sequence(&shape.items, 0, all),
+    };
     Traffic {
         bytes: tensors.values().sum(),
         tensors,
@@ -129,7 +135,11 @@ impl Reader<'_> {
             };
             let row = last * array.element;
             let is_whole = array.extents.last().is_some_and(|n| last >= *n);
-            let row = if is_whole { row } else { (row / LINE).ceil() * LINE + LINE / 2.0 };
+            let row = if is_whole {
+                row
+            } else {
+                (row / LINE).ceil() * LINE + LINE / 2.0
+            };
             (tensor, (outer * row).min(array.bytes.max(LINE)))
         });
         bytes.collect()

@@ -48,7 +48,9 @@ impl Work {
         self.moves += times * other.moves;
         self.latency += times * other.latency;
         self.overhead += times * other.overhead;
-        let scaled = other.innermost.map(|(name, vector, most)| (name, vector, times * most));
+        let scaled = other
+            .innermost
+            .map(|(name, vector, most)| (name, vector, times * most));
         let own = self.innermost.as_ref().map_or(0.0, |(.., most)| *most);
         if let Some(scaled) = scaled.filter(|(.., most)| *most >= own) {
             self.innermost = Some(scaled);
@@ -190,9 +192,17 @@ impl Reader<'_> {
         }
         let longest = chains.iter().map(|(_, length)| *length).fold(0.0, f64::max);
         // Sums that other unrolled loops keep apart do not wait for each other.
-        let apart = chain.iter().rev().skip(1).map(|level| level.trips).product::<f64>();
+        let apart = chain
+            .iter()
+            .rev()
+            .skip(1)
+            .map(|level| level.trips)
+            .product::<f64>();
         let waiting = longest * ADD * innermost.map_or(0.0, vectors) * (trips > 0.0) as u8 as f64;
-        let entries = chain.iter().filter(|level| !self.is_unrolled(level)).count() as f64;
+        let entries = chain
+            .iter()
+            .filter(|level| !self.is_unrolled(level))
+            .count() as f64;
         let iterations = match innermost {
             Some(level) if !self.is_unrolled(level) => vectors(level),
             _ => 0.0,
@@ -209,7 +219,9 @@ impl Reader<'_> {
 
     /// How many iterations of an innermost loop an instruction executes.
     fn lanes(&self, level: &Level, leaves: &[&Leaf]) -> f64 {
-        let accesses = leaves.iter().flat_map(|leaf| &self.shape.accesses[leaf.range.clone()]);
+        let accesses = leaves
+            .iter()
+            .flat_map(|leaf| &self.shape.accesses[leaf.range.clone()]);
         let accesses: Vec<&Access> = accesses.collect();
         let element = accesses.iter().map(|a| self.shape.arrays[a.tensor].element);
         let most = self.vector.0 / element.fold(4.0, f64::max);

@@ -68,7 +68,11 @@ impl Search for Evolution {
         count: usize,
     ) -> Result<Vec<Digits>, Halt> {
         let best = outlook.history.fastest();
-        let parents: Vec<Digits> = best.into_iter().take(PARENTS).map(|(d, _)| d.clone()).collect();
+        let parents: Vec<Digits> = best
+            .into_iter()
+            .take(PARENTS)
+            .map(|(d, _)| d.clone())
+            .collect();
         if outlook.history.tried.len() < FIRST || parents.is_empty() {
             return self.random.propose(outlook, count);
         }

@@ -31,7 +31,11 @@ impl Search for Hill {
     ) -> Result<Vec<Digits>, Halt> {
         let mut proposed = Proposed::default();
         let tops = outlook.history.fastest();
-        let tops: Vec<Digits> = tops.into_iter().take(HILLS).map(|(d, _)| d.clone()).collect();
+        let tops: Vec<Digits> = tops
+            .into_iter()
+            .take(HILLS)
+            .map(|(d, _)| d.clone())
+            .collect();
         // One point in four is random.
         let climbing = count - count / 4;
         for top in tops {

@@ -20,12 +20,12 @@ pub trait Search {
     ///
     /// # Errors
     /// A function of the space failed.
-    fn propose(
-        &mut self,
-        outlook: &mut Outlook<'_, '_>,
-        count: usize,
-    ) -> Result<Vec<Digits>, Halt>;
+    fn propose(&mut self, outlook: &mut Outlook<'_, '_>, count: usize)
+    -> Result<Vec<Digits>, Halt>;
 }
+
+/// Says how many seconds a point should take.
+pub type Predict<'a> = dyn FnMut(&Digits, &Point) -> Result<Option<f64>, Halt> + 'a;
 
 /// What a search sees.
 pub struct Outlook<'a, 's> {
@@ -35,7 +35,7 @@ pub struct Outlook<'a, 's> {
     pub history: &'a History,
     /// The seconds that a cost model expects of a point; `None` if it is refused or nothing is
     /// known of it.
-    pub predict: &'a mut dyn FnMut(&Digits, &Point) -> Result<Option<f64>, Halt>,
+    pub predict: &'a mut Predict<'a>,
 }
 
 /// What was tried.

@@ -44,7 +44,11 @@ impl Model {
     fn pool(&mut self, outlook: &mut Outlook<'_, '_>, count: usize) -> Result<Vec<Digits>, Halt> {
         let mut pool = Proposed::default();
         let best = outlook.history.fastest();
-        let parents: Vec<Digits> = best.into_iter().take(PARENTS).map(|(d, _)| d.clone()).collect();
+        let parents: Vec<Digits> = best
+            .into_iter()
+            .take(PARENTS)
+            .map(|(d, _)| d.clone())
+            .collect();
         if let Some(best) = parents.first() {
             for digits in outlook.space.neighbors(best)? {
                 pool.add(outlook, &digits)?;
@@ -119,7 +123,10 @@ impl Search for Model {
                 None => unknown.push(digits),
             }
         }
-        let rows: Vec<Vec<f64>> = known.iter().map(|(_, features, _)| features.clone()).collect();
+        let rows: Vec<Vec<f64>> = known
+            .iter()
+            .map(|(_, features, _)| features.clone())
+            .collect();
         let errors = match self.forest(outlook)? {
             Some(forest) if !rows.is_empty() => DenseMatrix::from_2d_vec(&rows)
                 .and_then(|rows| forest.predict(&rows))
@@ -128,8 +135,9 @@ impl Search for Model {
         };
         let error = |k: usize| errors.get(k).copied().unwrap_or(0.0);
         let known = known.into_iter().enumerate();
-        let mut ranked: Vec<(f64, Digits)> =
-            known.map(|(k, (digits, _, expected))| (expected + error(k), digits)).collect();
+        let mut ranked: Vec<(f64, Digits)> = known
+            .map(|(k, (digits, _, expected))| (expected + error(k), digits))
+            .collect();
         ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
         let mut proposed = Vec::with_capacity(count);
         // One point in eight is any other, since the model may be wrong where nothing was tried.

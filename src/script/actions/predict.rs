@@ -1,0 +1,59 @@
+//! `predict`: what a cost model expects of nests.
+
+use super::tune::model;
+use super::{Shown, register_shown};
+use crate::script::call::{Function, Parameter};
+use crate::tune::Prediction;
+use rhai::{Dynamic, Engine, Map};
+
+pub(super) static PREDICT: Function = Function {
+    name: "predict",
+    params: &[Parameter::new("nests")],
+    returns: "prediction",
+    doc: "\
+What a cost model expects of a nest, or of a list of nests that run in order: `print(predict(plan))`.
+
+The model counts the bytes that come to each level of cache, the instructions, the latency of sums,
+and what loops and threads cost. `seconds` is the time that follows; `bound` names what takes the
+most of it, and `why` says at which loop. `parts` has the seconds of each resource. Nothing runs. The
+rates of the machine are those that `teml machine` measured, or else guesses.
+
+`tune` tries first what the model expects to be fast. A model errs: `compare` tells.
+
+Source: Mullapudi et al., SIGGRAPH 2016; Williams et al., CACM 2009.",
+    call: |call| {
+        let nests = call.nests(0)?;
+        let control = call.state().workbench.control.clone();
+        match model(&control).predict(&nests) {
+            Some(prediction) => Ok(Dynamic::from(prediction)),
+            None => Err(call.refuse("the loops have bounds or indices beyond the model").argument(0)),
+        }
+    },
+};
+
+impl Shown for Prediction {
+    const NAME: &'static str = "prediction";
+
+    fn full(&self) -> String {
+        self.lines().join("\n")
+    }
+
+    fn brief(&self) -> String {
+        self.lines().into_iter().take(1).collect()
+    }
+}
+
+/// How predictions print, and what they know.
+pub fn register(engine: &mut Engine) {
+    register_shown::<Prediction>(engine);
+    engine
+        .register_get("seconds", |p: &mut Prediction| p.seconds)
+        .register_get("bound", |p: &mut Prediction| p.bound.clone())
+        .register_get("why", |p: &mut Prediction| p.why.clone())
+        .register_get("parts", |p: &mut Prediction| -> Map {
+            let parts = p.parts.iter();
+            parts
+                .map(|(name, seconds)| (name.as_str().into(), Dynamic::from_float(*seconds)))
+                .collect()
+        });
+}

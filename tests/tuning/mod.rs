@@ -1,0 +1,308 @@
+//! Runs of `tune` with stubbed times and stub compilers.
+
+mod stub;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use stub::{session, times};
+use teml::tune::{Kind, Record, read};
+
+const CACHE: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/cache");
+
+/// A small space over the tiles of a copy.
+const SCRIPT: &str = "
+let A = tensor([64, 48]);
+let B = eq(2 * A, [i, j] -> [i, j]);
+let naive = build(B);
+let space = #{rows: 2..12, columns: 2..12};
+let found = tune(space, |p| naive.stripmine(\"i\", p.rows).stripmine(\"j\", p.columns), OPTIONS);
+print(found.parameters);
+";
+
+fn with(options: &str) -> String {
+    SCRIPT.replace("OPTIONS", options)
+}
+
+fn teml(directory: &Path, command: &[&str], script: &str) -> Command {
+    std::fs::write(directory.join("script.rhai"), script).unwrap();
+    let mut teml = Command::new(env!("CARGO_BIN_EXE_teml"));
+    teml.args(command).arg("script.rhai").current_dir(directory);
+    teml.env("TEML_CACHE_DIR", CACHE);
+    teml
+}
+
+fn shown(output: &Output) -> String {
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{errors}");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+#[test]
+fn refusals_are_counted_and_mistakes_end_the_script() {
+    let script = "
+let A = tensor([60]);
+let B = stored(2 * A);
+let naive = build(B);
+let found = tune(#{n: [2, 3, 7, 8, 10]}, |p| naive.stripmine(1, p.n, \"exact\"), #{search: \"exhaustive\"});
+let counted = 0;
+for key in found.refused.keys() { counted += found.refused[key]; }
+print(`${found.trials} ${counted}`);
+";
+    let (ran, printed) = session(script);
+    ran.unwrap();
+    assert!(printed.contains("3 2"), "{printed}");
+    assert!(printed.contains("refused: 2x stripmine: "), "{printed}");
+    let (ran, _) = session(&script.replace("stripmine(1, p.n", "stripmine(\"x\", p.m"));
+    let error = ran.unwrap_err();
+    assert!(error.contains("m") && error.contains("script:5"), "{error}");
+    let (ran, _) = session(&script.replace("[2, 3, 7, 8, 10]", "[7, 8]"));
+    let error = ran.unwrap_err();
+    assert!(
+        error.contains("every point of the space is refused"),
+        "{error}"
+    );
+    let (ran, _) = session(&script.replace("search: \"exhaustive\"", "serch: 1"));
+    assert!(ran.unwrap_err().contains("has no option `serch`"));
+}
+
+#[test]
+fn parameters_depend_on_others_and_constraints_hold() {
+    let script = "
+let A = tensor([64]);
+let B = stored(2 * A);
+let naive = build(B);
+let space = #{a: |p| divisors(p.block), block: [8, 12], last: |p| [p.a]};
+let found = tune(space, |p| naive.stripmine(1, p.block).stripmine(\"i1_i\", p.a + p.last),
+    #{search: \"exhaustive\", constraint: |p| p.a > 1 && p.a < p.block});
+print(found.trials);
+";
+    let (ran, printed) = session(script);
+    ran.unwrap();
+    // 2 and 4 of 8; 2, 3, 4 and 6 of 12.
+    assert!(printed.ends_with("6\n"), "{printed}");
+    let (ran, _) = session(&script.replace("[8, 12]", "|p| [p.a]"));
+    assert!(ran.is_err());
+}
+
+#[test]
+fn what_was_killed_goes_on_to_the_same_answer() {
+    let whole = tempfile::tempdir().unwrap();
+    let records = whole.path().join("records.jsonl");
+    let options = |path: &Path| {
+        let path = path.display();
+        with(&format!(
+            "#{{trials: 40, seed: 5, records: \"{path}\", resume: true}}"
+        ))
+    };
+    let (ran, expected) = session(&options(&records));
+    ran.unwrap();
+    let answer = |printed: &str| printed.lines().last().unwrap().to_owned();
+
+    let cut = tempfile::tempdir().unwrap();
+    let records = cut.path().join("records.jsonl");
+    std::fs::write(cut.path().join("script"), options(&records)).unwrap();
+    // This test program, as another process.
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["tuning::child", "--exact"])
+        .env("TEML_TUNED_BY_A_CHILD", cut.path())
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let lines = |path: &Path| std::fs::read_to_string(path).map_or(0, |text| text.lines().count());
+    while lines(&records) < 7 {
+        assert!(
+            child.try_wait().unwrap().is_none(),
+            "it ended before it was killed"
+        );
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    // A line that was cut off, as if it were killed while it wrote.
+    let mut text = std::fs::read_to_string(&records).unwrap();
+    text.push_str("{\"teml\":\"0");
+    std::fs::write(&records, text).unwrap();
+    let before = read(&records).unwrap().len();
+    assert!((7..40).contains(&before), "{before}");
+    let (ran, resumed) = session(&options(&records));
+    ran.unwrap();
+    assert!(resumed.contains("recorded before: "), "{resumed}");
+    assert_eq!(answer(&resumed), answer(&expected));
+    let trials = |path: &Path| -> Vec<Record> {
+        let all = read(path).unwrap();
+        all.into_iter().filter(|r| r.kind == Kind::Trial).collect()
+    };
+    let points = |path: &Path| -> Vec<String> {
+        let trials = trials(path);
+        trials
+            .iter()
+            .map(|r| format!("{:?} {:?}", r.parameters, r.runs))
+            .collect()
+    };
+    assert_eq!(
+        points(&records),
+        points(&whole.path().join("records.jsonl"))
+    );
+}
+
+/// What another test kills.
+#[test]
+fn child() {
+    if let Ok(directory) = std::env::var("TEML_TUNED_BY_A_CHILD") {
+        let script = std::fs::read_to_string(PathBuf::from(directory).join("script")).unwrap();
+        stub::slow_session(&script).0.unwrap();
+    }
+}
+
+#[test]
+fn a_full_disk_ends_the_records_but_not_the_search() {
+    let (ran, printed) = session(&with("#{trials: 5, records: \"/dev/full\"}"));
+    ran.unwrap();
+    assert!(
+        printed.contains("warning: cannot write records: /dev/full: "),
+        "{printed}"
+    );
+    assert!(printed.contains("tuned: 5 trials"), "{printed}");
+}
+
+#[test]
+fn the_fastest_of_a_stubbed_space_is_found_and_recorded() {
+    let directory = tempfile::tempdir().unwrap();
+    let records = directory.path().join("records.jsonl");
+    let options = format!(
+        "#{{search: \"exhaustive\", records: \"{}\"}}",
+        records.display()
+    );
+    let (ran, _) = session(&with(&options));
+    ran.unwrap();
+    let all = read(&records).unwrap();
+    let winner = all.iter().find(|r| r.kind == Kind::Winner).unwrap();
+    let least = all
+        .iter()
+        .map(|r| r.median().unwrap())
+        .fold(f64::INFINITY, f64::min);
+    assert!(times(&winner.nests) <= 1.05 * least, "{winner:?}");
+    // Another computation has none.
+    let script = format!(
+        "let A = tensor([64, 48]);
+         let B = eq(2 * A, [i, j] -> [i, j]);
+         print(best(build(B), {0:?}) != ());
+         let B = eq(3 * A, [i, j] -> [i, j]);
+         print(best(build(B), {0:?}) == ());",
+        records.display().to_string()
+    );
+    let (ran, printed) = session(&script);
+    ran.unwrap();
+    assert_eq!(printed, "true\ntrue\n");
+}
+
+#[test]
+fn candidates_that_fail_are_recorded_and_the_search_goes_on() {
+    let directory = tempfile::tempdir().unwrap();
+    let compiler = directory.path().join("stub");
+    let text = "#!/bin/sh
+case \"$*\" in
+  *trial_2.c*) echo 'trial_2.c:1:1: error: a stub' >&2; exit 1 ;;
+  *trial_3.c*) sed -i 's/TEML_BEGIN;$/TEML_BEGIN; for (;;) ;/' trial_3.c ;;
+  *trial_4.c*) sed -i 's/TEML_BEGIN;$/TEML_BEGIN; __builtin_trap();/' trial_4.c ;;
+  *trial_5.c*) sed -i 's/ 2 \\* / 3 * /; s/2\\.0/3.0/g' trial_5.c ;;
+esac
+exec cc \"$@\"
+";
+    std::fs::write(&compiler, text).unwrap();
+    std::fs::set_permissions(
+        &compiler,
+        std::os::unix::fs::PermissionsExt::from_mode(0o755),
+    )
+    .unwrap();
+    let script = with("#{search: \"exhaustive\", trials: 7, records: \"records.jsonl\"}");
+    let mut run = teml(directory.path(), &["run", "--time-limit", "2"], &script);
+    let run = run
+        .env("CC", &compiler)
+        .env("TEML_CACHE_DIR", directory.path());
+    let printed = shown(&run.output().unwrap());
+    let all = read(&directory.path().join("records.jsonl")).unwrap();
+    let outcomes: Vec<&str> = all.iter().map(|r| r.outcome.as_str()).collect();
+    let expected = [
+        "ok",
+        "not compiled",
+        "hung",
+        "crashed",
+        "wrong",
+        "ok",
+        "ok",
+        "ok",
+    ];
+    assert_eq!(outcomes, expected, "{printed}");
+    for word in ["not compiled", "hung", "crashed", "wrong"] {
+        assert!(printed.contains(&format!("out: 1 {word}")), "{printed}");
+    }
+}
+
+#[test]
+fn a_search_is_checked_emitted_and_applied() {
+    let directory = tempfile::tempdir().unwrap();
+    let script = with("#{trials: 6}");
+    let checked = shown(
+        &teml(directory.path(), &["check"], &script)
+            .output()
+            .unwrap(),
+    );
+    assert_eq!(checked.matches(": legal").count(), 8, "{checked}");
+    let c = shown(&teml(directory.path(), &["emit"], &script).output().unwrap());
+    assert_eq!(c.matches("void tuned(").count(), 1, "{c}");
+    let page = [
+        "tune",
+        "--records",
+        "records.jsonl",
+        "--page",
+        "page.html",
+        "--trials",
+        "4",
+    ];
+    let tuned = shown(&teml(directory.path(), &page, &script).output().unwrap());
+    assert!(
+        tuned.contains("tuned: 4 trials") && tuned.contains("stripmine"),
+        "{tuned}"
+    );
+    let html = std::fs::read_to_string(directory.path().join("page.html")).unwrap();
+    roxmltree::Document::parse(html.trim_start_matches("<!DOCTYPE html>")).unwrap();
+    assert!(
+        html.contains("Convergence") && html.contains("columns"),
+        "{html}"
+    );
+    let applied = teml(directory.path(), &["apply", "records.jsonl"], &script)
+        .output()
+        .unwrap();
+    let applied = shown(&applied);
+    assert!(
+        applied.starts_with("recorded: ") && !applied.contains("tuned:"),
+        "{applied}"
+    );
+}
+
+#[test]
+fn scripts_that_tune_run_at_mini_size() {
+    let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/autotune");
+    let mut count = 0;
+    for entry in std::fs::read_dir(scripts).unwrap() {
+        let path = entry.unwrap().path();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let code = text
+            .lines()
+            .filter(|line| !line.trim().is_empty() && !line.starts_with("//"));
+        assert!(code.count() <= 12, "{}", path.display());
+        let mut teml = Command::new(env!("CARGO_BIN_EXE_teml"));
+        teml.arg("run")
+            .arg(&path)
+            .args(["--size", "mini"])
+            .env("TEML_CACHE_DIR", CACHE);
+        let printed = shown(&teml.output().unwrap());
+        assert!(
+            printed.contains("tuned: ") && printed.contains("1.00x"),
+            "{printed}"
+        );
+        count += 1;
+    }
+    assert_eq!(count, 11);
+}

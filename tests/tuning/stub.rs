@@ -1,0 +1,149 @@
+//! A session in which nothing is compiled, and times follow from nests.
+
+use std::io::Write;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use teml::ir::{Elem, Nest, Tensor};
+use teml::runtime::{Control, Timing, Values};
+use teml::script::{Session, Workbench};
+use teml::transform::trace;
+use teml::trial::{
+    Contest, Gauge, Prepared, Progress, Ranking, Runner, Screened, Stage, TrialError, Variant, Work,
+};
+
+/// The time of nests: a number that follows from their paths.
+fn seconds(nests: &[Nest]) -> f64 {
+    let texts: Vec<String> = nests
+        .iter()
+        .map(|nest| trace::to_json(nest).unwrap())
+        .collect();
+    times(&texts)
+}
+
+/// The same from paths as records have them.
+pub fn times(paths: &[String]) -> f64 {
+    let bytes = paths.iter().flat_map(|text| text.bytes());
+    let hash = bytes.fold(7u64, |hash, b| {
+        hash.wrapping_mul(31).wrapping_add(u64::from(b))
+    });
+    1e-3 * (1.0 + (hash % 1000) as f64 / 100.0)
+}
+
+#[derive(Debug)]
+struct Stub {
+    pause: Duration,
+}
+
+struct StubGauge {
+    pause: Duration,
+}
+
+impl Gauge for StubGauge {
+    fn prepare(&self, variant: &Variant) -> Result<Prepared, TrialError> {
+        Ok(Prepared::from(variant.clone()))
+    }
+
+    fn screen(&self, prepared: &Prepared, _: Option<Duration>) -> Result<Screened, TrialError> {
+        std::thread::sleep(self.pause);
+        let time = Duration::from_secs_f64(seconds(&prepared.variant.nests));
+        Ok(Screened {
+            runs: vec![time],
+            error: 0.0,
+        })
+    }
+
+    fn finals(&self, prepared: &[Prepared], runs: usize) -> Result<Vec<Timing>, TrialError> {
+        let timing = |prepared: &Prepared| {
+            let time = Duration::from_secs_f64(seconds(&prepared.variant.nests));
+            Timing {
+                label: prepared.variant.label.clone(),
+                min: time,
+                median: time,
+                spread: 0.0,
+                runs: vec![time; runs],
+            }
+        };
+        Ok(prepared.iter().map(timing).collect())
+    }
+
+    fn compiler(&self) -> Result<(String, String), TrialError> {
+        Ok(("a stub".to_owned(), String::new()))
+    }
+
+    fn work(&self) -> Work {
+        Work {
+            flops: 1.0,
+            least_flops: 1.0,
+            read: 8.0,
+            written: 8.0,
+            elem: Elem::F64,
+        }
+    }
+}
+
+impl Runner for Stub {
+    fn compare(&self, _: Contest, _: &mut Stage<'_>) -> Result<Option<Ranking>, TrialError> {
+        Ok(None)
+    }
+
+    fn measure(&self, _: Contest, _: &mut Stage<'_>) -> Result<Option<Ranking>, TrialError> {
+        Ok(None)
+    }
+
+    fn run(&self, _: Contest, _: &mut Stage<'_>) -> Result<Vec<(Tensor, Values)>, TrialError> {
+        Ok(Vec::new())
+    }
+
+    fn gauge<'a>(
+        &'a self,
+        _: &'a Contest,
+        _: &'a Control,
+        _: &'a (dyn Fn(Progress) + Sync),
+    ) -> Result<Option<Box<dyn Gauge + 'a>>, TrialError> {
+        Ok(Some(Box::new(StubGauge { pause: self.pause })))
+    }
+
+    fn runs(&self) -> bool {
+        true
+    }
+}
+
+#[derive(Clone, Default)]
+struct Printed(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Printed {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Runs a script; what it failed with, and what it printed.
+pub fn session(script: &str) -> (Result<(), String>, String) {
+    with_pause(script, Duration::ZERO)
+}
+
+/// The same, with a pause in each trial.
+pub fn slow_session(script: &str) -> (Result<(), String>, String) {
+    with_pause(script, Duration::from_millis(50))
+}
+
+fn with_pause(script: &str, pause: Duration) -> (Result<(), String>, String) {
+    let printed = Printed::default();
+    let workbench = Workbench {
+        runner: Arc::new(Stub { pause }),
+        ..Workbench::default()
+    };
+    let mut session = Session::new(Box::new(printed.clone()), workbench)
+        .ok()
+        .unwrap();
+    let ran = session.run_text("script", script);
+    let bytes = printed.0.lock().unwrap().clone();
+    (
+        ran.map_err(|e| e.render(false)),
+        String::from_utf8(bytes).unwrap(),
+    )
+}
