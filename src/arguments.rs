@@ -276,6 +276,11 @@ pub struct Bench {
     /// With --curve: measure all variants, and show how many times as fast as the first they are
     #[arg(long, requires = "curve")]
     pub speed_ups: bool,
+    /// Instead of the variants, measure N random ones of each kernel, 50 by default, and say how far
+    /// the cost model of `tune` puts them in the right order
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "50",
+          conflicts_with_all = ["peers", "curve", "json", "out"])]
+    pub model: Option<u16>,
     /// Also write the results to a file
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,

@@ -390,6 +390,9 @@ fn measure(arguments: Bench) -> ExitCode {
     if scripts.is_empty() {
         scripts = bench::scripts();
     }
+    if let Some(variants) = arguments.model {
+        return agreement(&scripts, variants.into(), &arguments.settings, &control);
+    }
     let plan = bench::Plan {
         scripts,
         parameters: arguments.settings.set,
@@ -441,6 +444,29 @@ fn measure(arguments: Bench) -> ExitCode {
             ExitCode::FAILURE
         }
         None => code,
+    }
+}
+
+fn agreement(
+    scripts: &[Script],
+    variants: usize,
+    settings: &Settings,
+    control: &Control,
+) -> ExitCode {
+    let mut all = Vec::new();
+    let mut printed = Ok(());
+    for script in scripts {
+        if control.interrupted() {
+            return ExitCode::from(130);
+        }
+        let found = bench::agreement(script, &settings.set, settings.size, variants, control);
+        printed = printed.and_then(|()| print(&format!("{}\n", bench::agreement_line(&found))));
+        all.push(found);
+    }
+    let summary = format!("{}\n", bench::agreement_summary(&all));
+    match all.iter().any(|agreement| agreement.why.is_some()) {
+        true => ExitCode::FAILURE,
+        false => output::code(printed.and_then(|()| print(&summary))),
     }
 }
 

@@ -86,6 +86,9 @@ pub struct Tuning {
     pub page: Option<PathBuf>,
     /// Whether winners are printed as scripts.
     pub shows_script: bool,
+    /// Of the last search: how many variants have times, and their rank correlation with what the
+    /// cost model expected.
+    pub agreement: Option<(usize, Option<f64>)>,
     /// How often `tune` was called.
     pub calls: usize,
 }

@@ -58,8 +58,8 @@ const RUNS: usize = 7;
 /// run of the program would see other pages of memory, which matters as much.
 const ALIKE: f64 = 0.01;
 
-/// Shortest times farther apart than this are none even if the intervals overlap, as they do where
-/// others use the machine.
+/// Shortest times farther apart than this separate two variants even if their intervals overlap, as
+/// intervals do where others use the machine.
 const APART: f64 = 0.05;
 
 /// Holds the finals.

@@ -29,7 +29,7 @@ const LEFT: f64 = 90.0;
 const TOP: f64 = 30.0;
 const BOTTOM: f64 = 40.0;
 
-/// The page, as HTML that is well-formed XML, too. `limit` is the least time, in seconds, that the
+/// The page, as HTML that is also well-formed XML. `limit` is the least time, in seconds, that the
 /// machine allows, if that is known.
 pub fn page(tuned: &Tuned, names: &[&str], plan: &Plan, limit: Option<f64>) -> String {
     let title = "teml tune";

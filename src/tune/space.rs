@@ -190,8 +190,8 @@ impl<'a> Space<'a> {
         Ok(all)
     }
 
-    /// A point as numbers, for regression: the logarithm of numbers, and the number of a value
-    /// that is none.
+    /// A point as numbers, for regression: the logarithm of a number, and for any other value its
+    /// place in the domain.
     pub fn features(&self, digits: &[u32]) -> Result<Vec<f64>, Halt> {
         let Some((digits, point, _)) = self.walk(digits)? else {
             return Ok(Vec::new());

@@ -1,5 +1,6 @@
 //! What people read of a search.
 
+use super::rank::correlation;
 use super::tuning::{Standing, Trial, Tuned};
 use crate::report::time;
 use std::collections::BTreeMap;
@@ -63,7 +64,19 @@ fn seconds_text(seconds: f64) -> String {
     time(Duration::from_secs_f64(seconds))
 }
 
+/// How many trials say something of the model.
+const ENOUGH: usize = 10;
+
 impl Tuned {
+    /// How many trials have times that the model also expected, and the rank correlation of both.
+    pub fn agreement(&self) -> (usize, Option<f64>) {
+        let pairs = self.trials.iter();
+        let pairs: Vec<(f64, f64)> = pairs
+            .filter_map(|trial| Some((trial.expected?, trial.seconds()?)))
+            .collect();
+        (pairs.len(), correlation(&pairs))
+    }
+
     /// The trial that won, and its median time in seconds.
     pub fn winner(&self) -> Option<(&Trial, f64)> {
         let first = self.decided.finalists.first()?;
@@ -137,6 +150,13 @@ pub fn summary(tuned: &Tuned) -> Vec<String> {
             .into_iter()
             .map(|line| format!("refused: {line}")),
     );
+    if let (count, Some(rank)) = tuned.agreement()
+        && count >= ENOUGH
+    {
+        lines.push(format!(
+            "model: rank correlation {rank:.2} with the times of {count} trials"
+        ));
+    }
     if tuned.interrupted {
         lines.push("stopped: the fastest so far were not timed again".to_owned());
     }

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 /// When to stop.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Budget {
-    /// After so many trials. Points that are refused are none.
+    /// After so many trials; refused points do not count.
     pub trials: usize,
     /// After this time. The finals come after it.
     pub time: Option<Duration>,

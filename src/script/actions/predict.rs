@@ -11,12 +11,13 @@ pub(super) static PREDICT: Function = Function {
     params: &[Parameter::new("nests")],
     returns: "prediction",
     doc: "\
-What a cost model expects of a nest, or of a list of nests that run in order: `print(predict(plan))`.
+The time that a cost model expects of a nest, or of a list of nests in order:
+`print(predict(plan))`.
 
 The model counts the bytes that come to each level of cache, the instructions, the latency of sums,
 and what loops and threads cost. `seconds` is the time that follows; `bound` names what takes the
-most of it, and `why` says at which loop. `parts` has the seconds of each resource. Nothing runs. The
-rates of the machine are those that `teml machine` measured, or else guesses.
+most of it, and `why` says at which loop. `parts` has the seconds of each resource. Nothing runs. `teml machine`
+measures the rates of the machine; until then they are guesses.
 
 `tune` tries first what the model expects to be fast. A model errs: `compare` tells.
 

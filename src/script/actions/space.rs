@@ -23,7 +23,7 @@ pub(super) type Failed = RefCell<Option<Failure>>;
 /// The space that argument `k` of a call describes, where all `constraints` hold.
 ///
 /// # Errors
-/// It is no space.
+/// It is not a space.
 pub(super) fn space<'a>(
     call: &'a Call<'_>,
     k: usize,
@@ -33,30 +33,36 @@ pub(super) fn space<'a>(
     let map: Map = call.get(k, SPACE)?;
     let mut parameters = Vec::new();
     let mut functions: Vec<(String, FnPtr)> = Vec::new();
-    // A point on the way, to see which functions need which parameters.
-    let mut sample = Map::new();
     for (name, given) in &map {
         if let Some(function) = given.read_lock::<FnPtr>() {
             functions.push((name.to_string(), function.clone()));
             continue;
         }
         let values = listed(call, k, name, given)?;
-        let first = values.first().ok_or_else(|| empty(call, k, name))?;
-        sample.insert(name.clone(), dynamic(first));
+        if values.is_empty() {
+            return Err(empty(call, k, name));
+        }
         parameters.push(Parameter {
             name: name.to_string(),
             domain: Domain::Listed(values),
         });
     }
+    // Points that show which functions need which parameters.
+    let mut samples = samples(&parameters);
     while !functions.is_empty() {
         let (mut missing, mut later, count) = (None, Vec::new(), functions.len());
         for (name, function) in functions {
-            let asked = function.call_raw(call.context(), None, [Dynamic::from(sample.clone())]);
-            match asked {
+            let asked = samples.iter().map(|sample| {
+                let point = Dynamic::from(sample.clone());
+                function.call_raw(call.context(), None, [point])
+            });
+            match asked.collect::<Result<Vec<Dynamic>, _>>() {
                 Ok(given) => {
-                    let values = listed(call, k, &name, &given)?;
-                    let first = values.first().ok_or_else(|| empty(call, k, &name))?;
-                    sample.insert(name.as_str().into(), dynamic(first));
+                    for (sample, given) in samples.iter_mut().zip(given) {
+                        let values = listed(call, k, &name, &given)?;
+                        let first = values.first().ok_or_else(|| empty(call, k, &name))?;
+                        sample.insert(name.as_str().into(), dynamic(first));
+                    }
                     parameters.push(dependent(call, k, name, function, failed));
                 }
                 Err(error) if lacks_property(&error) => {
@@ -66,7 +72,7 @@ pub(super) fn space<'a>(
                 Err(error) => return Err(Failure::inside(error)),
             }
         }
-        // Functions that need each other, or a name that is none.
+        // Functions that need each other, or a misspelt name.
         if let Some(error) = missing.filter(|_| later.len() == count) {
             return Err(Failure::inside(error));
         }
@@ -86,6 +92,32 @@ pub(super) fn space<'a>(
         parameters,
         constraints.into_iter().map(constraint).collect(),
     ))
+}
+
+/// A point of the first values, and others that differ from it in one of the first parameters.
+fn samples(parameters: &[Parameter<'_>]) -> Vec<Map> {
+    const MOST: usize = 64;
+    let listed = parameters.iter().filter_map(|p| match &p.domain {
+        Domain::Listed(values) => Some((p.name.as_str(), values)),
+        Domain::Dependent(_) => None,
+    });
+    let listed: Vec<(&str, &Vec<Value>)> = listed.collect();
+    let first = |(name, values): &(&str, &Vec<Value>)| {
+        values.first().map(|value| ((*name).into(), dynamic(value)))
+    };
+    let base: Map = listed.iter().filter_map(first).collect();
+    let others = listed.iter().flat_map(|(name, values)| {
+        let other = |value: &Value| {
+            let mut sample = base.clone();
+            sample.insert((*name).into(), dynamic(value));
+            sample
+        };
+        values.iter().skip(1).map(other).collect::<Vec<Map>>()
+    });
+    std::iter::once(base.clone())
+        .chain(others)
+        .take(MOST)
+        .collect()
 }
 
 fn dependent<'a>(

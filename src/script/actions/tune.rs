@@ -40,8 +40,8 @@ parameter, to a nest or a list of nests.
 
 A point that an operation refuses is left out, and counted by its reason; a mistake ends the script.
 Every variant is proved, compiled, and compared with the reference before it is timed. Clearly slow
-ones run once. At the end, the fastest are timed again, interleaved, until they separate. Those that
-do not are a tie, and the one with the shortest path wins.
+ones run once. At the end, the fastest are timed again, interleaved, until they separate. Variants
+that do not separate are a tie, and the one with the shortest path wins.
 
 Options are:
 
@@ -59,8 +59,8 @@ seconds, `ties` (the points that are as fast), `trials`, `refused` (counts by re
 nothing runs, `ok` is false, and `nest` is the recorded winner or the first legal point. `teml check`
 proves a sample of the space. `--size mini` tries a few points.
 
-There is no other function for a sweep of the whole space: `tune(space, f, #{search:
-\"exhaustive\"})` is one. (`sweep(t)` assigns the elements of `t` in order.)
+`tune(space, f, #{search: \"exhaustive\"})` sweeps the whole space. (`sweep(t)` assigns the elements of
+`t` in order.)
 
 Source: Ansel et al., OpenTuner, PACT 2014; Zheng et al., Ansor, OSDI 2020.",
     call: |call| {
@@ -145,7 +145,7 @@ fn recorded(call: &Call, record: &Record) -> Result<Vec<Nest>, Failure> {
     Ok(named(nests?))
 }
 
-/// Nests as a variant of a script: one alone is no list.
+/// Nests as a variant of a script: a nest, or a list of several.
 fn as_given(mut nests: Vec<Nest>) -> Dynamic {
     match (nests.len(), nests.pop()) {
         (1, Some(nest)) => Dynamic::from(nest),
@@ -497,6 +497,7 @@ fn report(
         None => return Err(Ended::Failed("nothing was timed".to_owned())),
     };
     let mut state = call.state();
+    state.workbench.tuning.agreement = Some(tuned.agreement());
     for line in tune::summary(tuned) {
         state.print(&line);
     }

@@ -23,7 +23,7 @@ pub struct Model {
 }
 
 /// How many points are looked at for each one that is proposed.
-const POOL: usize = 16;
+const POOL: usize = 4;
 
 /// How many points have to have times before the model is corrected.
 const ENOUGH: usize = 12;

@@ -8,7 +8,8 @@ use crate::tune::space::{Digits, Halt};
 /// Proposes random points.
 pub struct Random {
     dice: Dice,
-    rest: Option<Exhaustive>,
+    /// Whether draws give nothing new any longer.
+    is_nearly_done: bool,
 }
 
 /// After so many draws in a row that give nothing new, the points that are left are taken in order.
@@ -17,7 +18,10 @@ const DRAWS: usize = 400;
 impl Random {
     /// Random points that follow from the seed of `dice`.
     pub fn new(dice: Dice) -> Random {
-        Random { dice, rest: None }
+        Random {
+            dice,
+            is_nearly_done: false,
+        }
     }
 }
 
@@ -29,19 +33,19 @@ impl Search for Random {
     ) -> Result<Vec<Digits>, Halt> {
         let mut proposed = Proposed::default();
         let mut in_vain = 0;
-        while self.rest.is_none() && proposed.digits.len() < count {
+        while !self.is_nearly_done && proposed.digits.len() < count {
             let digits = outlook.space.random(&mut self.dice)?;
             in_vain = match proposed.add(outlook, &digits)? {
                 true => 0,
                 false => in_vain + 1,
             };
-            if in_vain == DRAWS {
-                self.rest = Some(Exhaustive::default());
-            }
+            self.is_nearly_done = in_vain == DRAWS;
         }
-        if let Some(rest) = &mut self.rest {
-            for digits in rest.propose(outlook, count - proposed.digits.len())? {
-                proposed.add(outlook, &digits)?;
+        if self.is_nearly_done {
+            for digits in Exhaustive::default().propose(outlook, count)? {
+                if proposed.digits.len() < count {
+                    proposed.add(outlook, &digits)?;
+                }
             }
         }
         Ok(proposed.digits)
