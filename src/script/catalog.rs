@@ -84,7 +84,7 @@ fn topic_of_action(name: &str) -> &'static str {
     match name {
         "check" | "reductions" | "codegen" | "save" | "compare" | "measure" | "named" | "run"
         | "bundle" | "init" | "load" | "random" | "machine" | "moves" | "apply" | "pluto"
-        | "export_kernel" => "results",
+        | "export_kernel" | "tune" | "best" => "results",
         "path" | "paper" | "json" | "replay" | "undo" | "diff" => "paths",
         "model"
         | "teil"
