@@ -255,7 +255,7 @@ impl Session {
             variants.map(|variant| variant.nests).next()
         };
         match first {
-            Some(nests) => self.make("autotune", &nests).map(|_| ()),
+            Some(nests) => self.make("autotune", &nests, "").map(|_| ()),
             None => Ok(()),
         }
     }
