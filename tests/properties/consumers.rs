@@ -57,7 +57,7 @@ fn what_finishes_elements_is_right_or_refused() {
         let one = first.assignment("a");
         let nests = [built(&one), built(&consumer(&one, "b"))];
         let [mut producer, consumer] = nests;
-        for chosen in moves.iter().filter(|m| !m.fuses()) {
+        for chosen in moves.iter().filter(|m| !m.mixes_statements()) {
             match step(&producer, chosen) {
                 Ok(next) if verify(&next).is_ok() => producer = next,
                 _ => {}
@@ -88,8 +88,10 @@ fn what_finishes_elements_is_right_or_refused() {
                 Verdict::Illegal(why) if matches!(*why, Violation::Concurrent { .. }) => {}
                 Verdict::Illegal(why) => {
                     more(illegal);
-                    // Loops within each other each finish all.
-                    let twice = matches!(*why, Violation::Twice { .. });
+                    // Loops within each other each finish all. Of two places, the second one may
+                    // compute again what the first one computed too early.
+                    let twice = matches!(*why, Violation::Twice { .. })
+                        || place % 4 == 0 && matches!(*why, Violation::Operand { .. });
                     let text = || format!("harmless: {why}\n{}", reproduction(&nest));
                     prop_assert!(twice || !is_equal, "{}", text());
                 }

@@ -159,11 +159,11 @@ pub fn moves(count: impl Into<prop::collection::SizeRange>) -> impl Strategy<Val
 }
 
 impl Move {
-    /// Whether it may bring together iterations of different statements.
-    pub fn fuses(&self) -> bool {
+    /// Whether it may run iterations of different statements in another order.
+    pub fn mixes_statements(&self) -> bool {
         match self {
-            Move::Fuse(..) | Move::FuseInner(_) | Move::UnrollAndFuse(_) => true,
-            Move::At(_, inner) => inner.fuses(),
+            Move::Fuse(..) | Move::FuseInner(_) | Move::UnrollAndFuse(_) | Move::Before(_) => true,
+            Move::At(_, inner) => inner.mixes_statements(),
             _ => false,
         }
     }
@@ -184,7 +184,7 @@ impl Move {
         match self {
             Move::Distribute(_) | Move::Before(_) | Move::UnrollAndJam(..) => true,
             Move::At(_, inner) => inner.reorders_statements(),
-            other => other.fuses(),
+            other => other.mixes_statements(),
         }
     }
 }

@@ -2,12 +2,12 @@
 #include <math.h>
 #include <stdint.h>
 
-static inline double teml_fmin(double a, double b) { return (a < b || b != b) ? a : b; }
-static inline double teml_fmax(double a, double b) { return (a > b || b != b) ? a : b; }
-static inline float teml_fminf(float a, float b) { return (a < b || b != b) ? a : b; }
-static inline float teml_fmaxf(float a, float b) { return (a > b || b != b) ? a : b; }
-static inline int32_t teml_abs(int32_t a) { return a < 0 ? -a : a; }
-static inline int64_t teml_abs64(int64_t a) { return a < 0 ? -a : a; }
+static inline double own_fmin(double a, double b) { return (a < b || b != b) ? a : b; }
+static inline double own_fmax(double a, double b) { return (a > b || b != b) ? a : b; }
+static inline float own_fminf(float a, float b) { return (a < b || b != b) ? a : b; }
+static inline float own_fmaxf(float a, float b) { return (a > b || b != b) ? a : b; }
+static inline int32_t own_abs(int32_t a) { return a < 0 ? -a : a; }
+static inline int64_t own_abs64(int64_t a) { return a < 0 ? -a : a; }
 
 // kernel computes
 //   R[x1][x2][x3][x0] = min(x4: select(T1[x0 + 1][x1 + 1][x2 + 1][x3 + 1][x4 + 1] <= 0, T0[x1 + 1] * T1[x0 + 1][x1 + 1][x2 + 1][x3 + 1][x4 + 1], T1[x0 + 1][x1 + 1][x2 + 1][x3 + 1][x4 + 1]) * E[x0][x1][x2][x3][x4])
@@ -26,8 +26,8 @@ void kernel(
             for (int x2 = 0; x2 < 1; x2++) {
                 for (int x3 = 0; x3 < 1; x3++) {
                     for (int x4 = 0; x4 < 2; x4++) {
-                        R[2*x1_o][x2][x3][x0] = teml_fmin(R[2*x1_o][x2][x3][x0], (T1[x0 + 1][2*x1_o + 1][x2 + 1][x3 + 1][x4 + 1] <= 0.0 ? T0[2*x1_o + 1] * T1[x0 + 1][2*x1_o + 1][x2 + 1][x3 + 1][x4 + 1] : T1[x0 + 1][2*x1_o + 1][x2 + 1][x3 + 1][x4 + 1]) * E[x0][2*x1_o][x2][x3][x4]);
-                        R[2*x1_o + 1][x2][x3][x0] = teml_fmin(R[2*x1_o + 1][x2][x3][x0], (T1[x0 + 1][2*x1_o + 2][x2 + 1][x3 + 1][x4 + 1] <= 0.0 ? T0[2*x1_o + 2] * T1[x0 + 1][2*x1_o + 2][x2 + 1][x3 + 1][x4 + 1] : T1[x0 + 1][2*x1_o + 2][x2 + 1][x3 + 1][x4 + 1]) * E[x0][2*x1_o + 1][x2][x3][x4]);
+                        R[2*x1_o][x2][x3][x0] = own_fmin(R[2*x1_o][x2][x3][x0], (T1[x0 + 1][2*x1_o + 1][x2 + 1][x3 + 1][x4 + 1] <= 0.0 ? T0[2*x1_o + 1] * T1[x0 + 1][2*x1_o + 1][x2 + 1][x3 + 1][x4 + 1] : T1[x0 + 1][2*x1_o + 1][x2 + 1][x3 + 1][x4 + 1]) * E[x0][2*x1_o][x2][x3][x4]);
+                        R[2*x1_o + 1][x2][x3][x0] = own_fmin(R[2*x1_o + 1][x2][x3][x0], (T1[x0 + 1][2*x1_o + 2][x2 + 1][x3 + 1][x4 + 1] <= 0.0 ? T0[2*x1_o + 2] * T1[x0 + 1][2*x1_o + 2][x2 + 1][x3 + 1][x4 + 1] : T1[x0 + 1][2*x1_o + 2][x2 + 1][x3 + 1][x4 + 1]) * E[x0][2*x1_o + 1][x2][x3][x4]);
                     }
                 }
             }
@@ -36,7 +36,7 @@ void kernel(
             for (int x2_2 = 0; x2_2 < 1; x2_2++) {
                 for (int x3_2 = 0; x3_2 < 1; x3_2++) {
                     for (int x4_2 = 0; x4_2 < 2; x4_2++) {
-                        R[x1_r][x2_2][x3_2][x0] = teml_fmin(R[x1_r][x2_2][x3_2][x0], (T1[x0 + 1][x1_r + 1][x2_2 + 1][x3_2 + 1][x4_2 + 1] <= 0.0 ? T0[x1_r + 1] * T1[x0 + 1][x1_r + 1][x2_2 + 1][x3_2 + 1][x4_2 + 1] : T1[x0 + 1][x1_r + 1][x2_2 + 1][x3_2 + 1][x4_2 + 1]) * E[x0][x1_r][x2_2][x3_2][x4_2]);
+                        R[x1_r][x2_2][x3_2][x0] = own_fmin(R[x1_r][x2_2][x3_2][x0], (T1[x0 + 1][x1_r + 1][x2_2 + 1][x3_2 + 1][x4_2 + 1] <= 0.0 ? T0[x1_r + 1] * T1[x0 + 1][x1_r + 1][x2_2 + 1][x3_2 + 1][x4_2 + 1] : T1[x0 + 1][x1_r + 1][x2_2 + 1][x3_2 + 1][x4_2 + 1]) * E[x0][x1_r][x2_2][x3_2][x4_2]);
                     }
                 }
             }
