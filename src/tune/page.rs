@@ -1,8 +1,9 @@
 //! A search as a page that needs no other file: how it converged, each parameter against time, heat
 //! maps of pairs of parameters, and what was refused.
 
+use super::outcome::{Trial, Tuned};
+use super::plan::Plan;
 use super::summary::reasons;
-use super::tuning::{Plan, Trial, Tuned};
 use super::value::Value;
 use crate::report::time;
 use std::collections::BTreeMap;

@@ -1,7 +1,8 @@
 //! What people read of a search.
 
+use super::outcome::{Trial, Tuned};
 use super::rank::correlation;
-use super::tuning::{Standing, Trial, Tuned};
+use super::standing::Standing;
 use crate::report::time;
 use std::collections::BTreeMap;
 use std::time::Duration;

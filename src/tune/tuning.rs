@@ -1,235 +1,27 @@
 //! Tuning: a search proposes points, points become nests, and a gauge says how fast they are.
 
-use super::finals::{Decided, finals};
-use super::record::{Journal, Key, Kind, Record, median};
-use super::search::{History, Outlook, Strategy};
+use super::decide::decide;
+use super::entry::{entry, recorded};
+use super::finals::Decided;
+use super::maker::{Made, Maker, PROPOSALS};
+use super::outcome::{Ended, Trial, Tuned};
+use super::plan::Plan;
+use super::record::{Journal, Key, Kind};
+use super::search::{History, Outlook};
 use super::space::{Digits, Halt, Space};
+use super::standing::{Audience, Standing};
 use super::value::Point;
 use crate::ir::Nest;
 use crate::runtime::Control;
-use crate::transform::trace;
-use crate::trial::{Gauge, Prepared, Screened, TrialError, Variant, Work};
+use crate::trial::{Gauge, Prepared, TrialError, Variant};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// When to stop.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Budget {
-    /// After so many trials; refused points do not count.
-    pub trials: usize,
-    /// After this time. The finals come after it.
-    pub time: Option<Duration>,
-    /// After so many trials without improvement.
-    pub patience: Option<usize>,
-}
-
-/// How to search.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Plan {
-    /// Which points are proposed.
-    pub strategy: Strategy,
-    /// What random choices follow from.
-    pub seed: u64,
-    /// When to stop.
-    pub budget: Budget,
-}
-
-/// What becomes of a point.
-#[derive(Clone, Debug)]
-pub enum Made {
-    /// Nests that run in order.
-    Nests(Vec<Nest>),
-    /// An operation refuses it.
-    Refused(String),
-}
-
-/// Makes nests of points, and says what a model expects of them.
-pub trait Maker {
-    /// The nests of a point.
-    ///
-    /// # Errors
-    /// The script fails.
-    fn make(&mut self, point: &Point) -> Result<Made, Halt>;
-
-    /// How many seconds nests should take.
-    fn predict(&mut self, nests: &[Nest]) -> Option<f64>;
-}
-
-/// Who gets to know how far it is.
-pub trait Audience {
-    /// A trial has ended.
-    fn tried(&mut self, progress: &Standing<'_>);
-}
-
-/// How far it is.
-#[derive(Clone, Debug)]
-pub struct Standing<'a> {
-    /// Trials so far.
-    pub done: usize,
-    /// Trials at most.
-    pub total: usize,
-    /// The best point so far, and its time in seconds.
-    pub best: Option<(&'a Point, f64)>,
-    /// Since it began.
-    pub elapsed: Duration,
-    /// What is left by the clock, if there is a limit.
-    pub left: Option<Duration>,
-}
-
-/// A point that was tried.
-#[derive(Clone, Debug)]
-pub struct Trial {
-    /// The point.
-    pub point: Point,
-    /// Its nests.
-    pub nests: Vec<Nest>,
-    /// Its times, or what is wrong with it and why.
-    pub outcome: Result<Screened, (String, String)>,
-    /// What the model expected, in seconds.
-    pub expected: Option<f64>,
-    /// Seconds from the beginning to the end of this trial.
-    pub at: f64,
-}
-
-impl Trial {
-    /// Its median time in seconds, if it has one.
-    pub fn seconds(&self) -> Option<f64> {
-        let runs = &self.outcome.as_ref().ok()?.runs;
-        median(&runs.iter().map(Duration::as_secs_f64).collect::<Vec<_>>())
-    }
-}
-
-/// What tuning found.
-#[derive(Clone, Debug)]
-pub struct Tuned {
-    /// What was tried, in order.
-    pub trials: Vec<Trial>,
-    /// How many points were refused, by reason.
-    pub refused: BTreeMap<String, usize>,
-    /// The finals; their numbers are those of trials. The winner comes first.
-    pub decided: Decided,
-    /// How long the search took, without the finals.
-    pub elapsed: Duration,
-    /// How long the screen waited for the compiler in that time.
-    pub compiling: Duration,
-    /// How many trials were known from records.
-    pub known: usize,
-    /// What the computation asks of a machine.
-    pub work: Option<Work>,
-    /// Whether someone stopped it.
-    pub interrupted: bool,
-}
-
-/// Why there is no result.
-#[derive(Debug)]
-pub enum Ended {
-    /// The script failed.
-    Halt,
-    /// No variant can be tried.
-    Trial(TrialError),
-    /// No point has a nest: how many were refused, by reason.
-    Refused(BTreeMap<String, usize>),
-    /// All that were tried failed: the last reason.
-    Failed(String),
-}
-
-impl From<Halt> for Ended {
-    fn from(_: Halt) -> Ended {
-        Ended::Halt
-    }
-}
-
-impl From<TrialError> for Ended {
-    fn from(error: TrialError) -> Ended {
-        Ended::Trial(error)
-    }
-}
-
 /// How many points are proposed at a time. The same everywhere, since what is proposed next
 /// depends on it.
 const BATCH: usize = 8;
-
-/// So many points for each trial are proposed at most: most may be refused.
-const PROPOSALS: usize = 40;
-
-/// Slower by less than this than the best one, a variant is in the finals.
-const CLOSE: f64 = 1.10;
-
-/// How many are in the finals at most, and at least.
-const MOST: usize = 8;
-const FEWEST: usize = 3;
-
-/// The first point in the order of the search that has nests, and those that were refused before.
-///
-/// # Errors
-/// The script fails, or no point has nests.
-pub fn first(
-    space: &Space<'_>,
-    maker: &mut dyn Maker,
-    count: usize,
-) -> Result<Vec<(Point, Vec<Nest>)>, Ended> {
-    let mut found = Vec::new();
-    let mut refused = BTreeMap::new();
-    let mut digits = Some(space.first());
-    while let Some(current) = digits {
-        if let Some((_, point)) = space.point(&current)? {
-            match maker.make(&point)? {
-                Made::Nests(nests) => found.push((point, nests)),
-                Made::Refused(why) => *refused.entry(why).or_default() += 1,
-            }
-        }
-        if found.len() == count {
-            break;
-        }
-        digits = space.after(&current)?;
-    }
-    match found.is_empty() {
-        true => Err(Ended::Refused(refused)),
-        false => Ok(found),
-    }
-}
-
-/// Random points that have nests, `count` of them if there are so many.
-///
-/// # Errors
-/// As [`first`].
-pub fn sample(
-    space: &Space<'_>,
-    maker: &mut dyn Maker,
-    count: usize,
-) -> Result<Vec<(Point, Vec<Nest>)>, Ended> {
-    let mut found = Vec::new();
-    let mut refused = BTreeMap::new();
-    let mut history = History::default();
-    let mut search = Strategy::Random.search(0);
-    for _ in 0..PROPOSALS {
-        let mut outlook = Outlook {
-            space,
-            history: &history,
-            predict: &mut |_, _| Ok(None),
-        };
-        let batch = search.propose(&mut outlook, count)?;
-        if batch.is_empty() || found.len() >= count {
-            break;
-        }
-        for digits in batch {
-            if let Some((_, point)) = space.point(&digits)? {
-                match maker.make(&point)? {
-                    Made::Nests(nests) => found.push((point, nests)),
-                    Made::Refused(why) => *refused.entry(why).or_default() += 1,
-                }
-            }
-            history.add(digits, None);
-        }
-    }
-    found.truncate(count);
-    match found.is_empty() {
-        true => Err(Ended::Refused(refused)),
-        false => Ok(found),
-    }
-}
 
 /// Searches a space for the fastest nests.
 ///
@@ -302,7 +94,9 @@ pub fn tune(
         run.tuned.interrupted = control.interrupted();
     }
     run.tuned.elapsed = run.begun.elapsed();
-    run.decide(journal, control)?;
+    run.tuned.interrupted |= control.interrupted();
+    run.tuned.decided = decide(&run.tuned, gauge, control)?;
+    run.record_winner(journal);
     Ok(run.tuned)
 }
 
@@ -528,115 +322,21 @@ impl Run<'_, '_> {
             self.improved = number;
         }
         if is_new {
-            let record = self.record(number - 1, Kind::Trial, None);
-            journal.add(&record);
+            let trial = &self.tuned.trials[number - 1];
+            journal.add(&entry(trial, number - 1, Kind::Trial, self.plan, self.key));
         }
         Ok(())
     }
 
-    fn record(&self, number: usize, kind: Kind, runs: Option<Vec<f64>>) -> Record {
-        let trial = &self.tuned.trials[number];
-        let (outcome, why, screened) = match &trial.outcome {
-            Ok(screened) => ("ok".to_owned(), None, Some(screened)),
-            Err((word, why)) => (word.clone(), Some(why.clone()), None),
-        };
-        let seconds = |s: &Screened| s.runs.iter().map(Duration::as_secs_f64).collect();
-        let nests = trial.nests.iter().map(trace::to_json);
-        let nests = match screened {
-            Some(_) => nests.collect::<Result<Vec<_>, _>>().unwrap_or_default(),
-            None => Vec::new(),
-        };
-        Record {
-            teml: env!("CARGO_PKG_VERSION").to_owned(),
-            kind,
-            key: self.key.clone(),
-            search: self.plan.strategy.name().to_owned(),
-            seed: self.plan.seed,
-            number: number + 1,
-            parameters: trial.point.by_name(),
-            outcome,
-            why,
-            runs: runs.or_else(|| screened.map(seconds)).unwrap_or_default(),
-            error: screened.map_or(0.0, |s| s.error),
-            nests,
-            ties: Vec::new(),
-        }
-    }
-
-    /// Holds the finals among the fastest trials, and records the winner: of those that tie, the
-    /// one with the shortest path.
-    fn decide(&mut self, journal: &mut Journal, control: &Control) -> Result<(), Ended> {
-        let trials = &self.tuned.trials;
-        let timed = trials.iter().enumerate();
-        let mut timed: Vec<(usize, f64)> =
-            timed.filter_map(|(k, t)| Some((k, t.seconds()?))).collect();
-        timed.sort_by(|a, b| a.1.total_cmp(&b.1));
-        let Some((_, best)) = timed.first().copied() else {
-            let last = trials.iter().rev().find_map(|t| t.outcome.as_ref().err());
-            return Err(match last {
-                Some((_, why)) => Ended::Failed(why.clone()),
-                None => Ended::Refused(self.tuned.refused.clone()),
-            });
-        };
-        let close = timed.iter().take_while(|(_, s)| *s <= CLOSE * best).count();
-        timed.truncate(close.clamp(FEWEST, MOST));
-        if control.interrupted() {
-            // What is known has to do.
-            timed.truncate(1);
-            self.tuned.interrupted = true;
-        }
-        let mut decided = match &timed[..] {
-            [only] => Decided {
-                finalists: vec![super::finals::Finalist {
-                    number: 0,
-                    runs: vec![only.1],
-                }],
-                tied: 1,
-            },
-            _ => {
-                let variant = |(k, _): &(usize, f64)| Variant {
-                    label: format!("trial_{}", k + 1),
-                    nests: trials[*k].nests.clone(),
-                };
-                let prepared = timed.iter().map(|t| self.gauge.prepare(&variant(t)));
-                let prepared: Vec<Prepared> = prepared.collect::<Result<_, _>>()?;
-                finals(self.gauge, &prepared)?
-            }
-        };
-        for finalist in &mut decided.finalists {
-            finalist.number = timed[finalist.number].0;
-        }
-        let steps = |number: usize| -> usize {
-            trials[number]
-                .nests
-                .iter()
-                .map(|nest| nest.path().len())
-                .sum()
-        };
-        let tied = &mut decided.finalists[..decided.tied];
-        tied.sort_by_key(|finalist| (steps(finalist.number), finalist.number));
+    fn record_winner(&self, journal: &mut Journal) {
+        let (trials, decided) = (&self.tuned.trials, &self.tuned.decided);
         if let Some(winner) = decided.finalists.first() {
-            let mut record = self.record(winner.number, Kind::Winner, Some(winner.runs.clone()));
+            let (trial, number) = (&trials[winner.number], winner.number);
+            let mut record = entry(trial, number, Kind::Winner, self.plan, self.key);
+            record.runs.clone_from(&winner.runs);
             let ties = decided.finalists[..decided.tied].iter().skip(1);
             record.ties = ties.map(|f| trials[f.number].point.by_name()).collect();
             journal.add(&record);
         }
-        self.tuned.decided = decided;
-        Ok(())
-    }
-}
-
-/// What a record says of a point.
-fn recorded(record: &Record) -> Result<Screened, (String, String)> {
-    match record.outcome.as_str() {
-        "ok" => Ok(Screened {
-            runs: record
-                .runs
-                .iter()
-                .map(|s| Duration::from_secs_f64(s.max(0.0)))
-                .collect(),
-            error: record.error,
-        }),
-        word => Err((word.to_owned(), record.why.clone().unwrap_or_default())),
     }
 }

@@ -120,16 +120,19 @@ pub(super) fn on_stage<T>(
     show: &mut dyn FnMut(&Measured) -> Vec<String>,
     act: impl FnOnce(&(dyn Runner + 'static), Contest, &mut Stage<'_>) -> Result<T, TrialError>,
 ) -> Result<T, Failure> {
-    let contest = {
-        let state = call.state();
-        Contest {
-            variants,
-            inputs: state.workbench.inputs.clone(),
-            settings: state.workbench.settings.clone(),
-        }
-    };
+    let contest = contest(call, variants);
     let made = staged(call, show, |runner, stage| act(runner, contest, stage));
     made.map_err(|error| failed_trial(call, error))
+}
+
+/// Variants with the inputs and the settings of the session.
+pub(super) fn contest(call: &Call, variants: Vec<Variant>) -> Contest {
+    let state = call.state();
+    Contest {
+        variants,
+        inputs: state.workbench.inputs.clone(),
+        settings: state.workbench.settings.clone(),
+    }
 }
 
 /// Tells the session's runner that C of nests is generated.

@@ -1,9 +1,10 @@
 //! `predict`: what a cost model expects of nests.
 
-use super::tune::model;
 use super::{Shown, register_shown};
+use crate::machine::{self, Machine};
+use crate::runtime::Control;
 use crate::script::call::{Function, Parameter};
-use crate::tune::Prediction;
+use crate::tune::{Model, Prediction};
 use rhai::{Dynamic, Engine, Map};
 
 pub(super) static PREDICT: Function = Function {
@@ -31,6 +32,14 @@ Source: Mullapudi et al., SIGGRAPH 2016; Williams et al., CACM 2009.",
         }
     },
 };
+
+/// The model of this machine, with the rates that are known.
+pub(super) fn model(control: &Control) -> Model {
+    let speed = |threads| machine::known_speed(threads, control).map(|speed| speed.rates);
+    let rates = speed(1).zip(speed(control.threads));
+    let rates = rates.map(|(one, all)| [one, all]);
+    Model::new(&Machine::known(control), control.threads, rates)
+}
 
 impl Shown for Prediction {
     const NAME: &'static str = "prediction";

@@ -1,0 +1,99 @@
+//! `tune` and `best`: the fastest of many variants, and the one that was recorded.
+
+mod closure;
+mod options;
+mod records;
+mod result;
+mod search;
+
+pub(super) use records::BEST;
+
+use super::compare::failed_trial;
+use super::predict::model;
+use super::space::{self, Failed};
+use crate::script::call::{Call, Function, Parameter};
+use crate::script::fail::Failure;
+use crate::tune::{self, Ended};
+use closure::Closure;
+use options::Options;
+use rhai::FnPtr;
+
+pub(in crate::script::actions) static TUNE: Function = Function {
+    name: "tune",
+    params: &[
+        Parameter::new("space"),
+        Parameter::new("variant"),
+        Parameter::optional("options"),
+    ],
+    returns: "tuned",
+    doc: "\
+Searches a space of parameters for the fastest variant: `tune(#{rows: [2, 4, 8]}, |p|
+naive.tile([\"i\"], [p.rows]))`.
+
+A space is a map of named parameters. A parameter is a list of values, a range such as `1..9`, or a
+function of the parameters before it, such as `|p| divisors(p.block)`. `powers_of_two`, `divisors`
+and `permutations` make lists. `variant` is a function from a point, a map with a value for each
+parameter, to a nest or a list of nests.
+
+A point that an operation refuses is left out, and counted by its reason; a mistake ends the script.
+Every variant is proved, compiled, and compared with the reference before it is timed. Clearly slow
+ones run once. At the end, the fastest are timed again, interleaved, until they separate. Variants
+that do not separate are a tie, and the one with the shortest path wins.
+
+Options are:
+
+- `search`: `\"model\"` (the default: a cost model, corrected by what was measured), `\"exhaustive\"`,
+  `\"random\"`, `\"hill\"` or `\"evolution\"`
+- `trials` (100), `seconds`, and `patience`: stop after so many trials, seconds, or trials without
+  improvement
+- `constraint`: a function, or a list of functions, that are true for points of the space
+- `seed` (1): the same seed proposes the same points
+- `records`: a file of JSON lines to which each trial is added; `resume: true` does not try again
+  what it holds
+
+The result is a map: `nest` (what `variant` returned for the winner), `parameters`, `median` in
+seconds, `ties` (the points that are as fast), `trials`, `refused` (counts by reason), and `ok`. If
+nothing runs, `ok` is false, and `nest` is the recorded winner or the first legal point. `teml check`
+proves a sample of the space. `--size mini` tries a few points.
+
+`tune(space, f, #{search: \"exhaustive\"})` sweeps the whole space. (`sweep(t)` assigns the elements of
+`t` in order.)
+
+Source: Ansel et al., OpenTuner, PACT 2014; Zheng et al., Ansor, OSDI 2020.",
+    call: |call| {
+        let failed = Failed::default();
+        let options = Options::of(call)?;
+        let closure: FnPtr = call.get(1, "a function from a point to a nest")?;
+        let space = space::space(call, 0, options.constraints.clone(), &failed)?;
+        call.state().workbench.tuning.calls += 1;
+        let control = call.state().workbench.control.clone();
+        let mut maker = Closure {
+            call,
+            closure,
+            failed: &failed,
+            model: model(&control),
+        };
+        let outcome = search::search(call, &space, &mut maker, &options);
+        outcome.map_err(|ended| explain(call, ended, &failed))
+    },
+};
+
+/// Why there is no result, as a failure of the call.
+fn explain(call: &Call, ended: Ended, failed: &Failed) -> Failure {
+    match ended {
+        Ended::Halt => {
+            let failure = failed.borrow_mut().take();
+            failure.unwrap_or_else(|| call.refuse("the function failed"))
+        }
+        Ended::Trial(error) => failed_trial(call, error),
+        Ended::Refused(reasons) if reasons.is_empty() => {
+            call.refuse("no point of the space meets the constraints")
+        }
+        Ended::Refused(reasons) => {
+            let failure = call.refuse("every point of the space is refused");
+            let reasons = tune::reasons(&reasons);
+            reasons.into_iter().fold(failure, Failure::note)
+        }
+        Ended::Failed(why) => call.refuse(&format!("no variant is right; the last one: {why}")),
+    }
+}

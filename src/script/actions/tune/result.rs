@@ -1,0 +1,116 @@
+//! What `tune` prints and returns of a search.
+
+use super::options::Options;
+use crate::ir::{Name, Nest};
+use crate::machine::{self, Machine};
+use crate::runtime::Control;
+use crate::script::actions::space::to_map;
+use crate::script::call::Call;
+use crate::script::values;
+use crate::transform::trace;
+use crate::tune::{self, Ended, Point, Space, Tuned};
+use rhai::{Array, Dynamic, Map};
+
+/// Prints what a search found, and makes a value of it.
+pub(super) fn report(
+    call: &Call,
+    tuned: &Tuned,
+    options: &Options,
+    space: &Space<'_>,
+) -> Result<Dynamic, Ended> {
+    let (winner, seconds) = match tuned.winner() {
+        Some(winner) => winner,
+        None => return Err(Ended::Failed("nothing was timed".to_owned())),
+    };
+    let mut state = call.state();
+    state.workbench.tuning.agreement = Some(tuned.agreement());
+    for line in tune::summary(tuned) {
+        state.print(&line);
+    }
+    let nests = named(winner.nests.clone());
+    if options.shows_script {
+        for nest in &nests {
+            if let Ok(script) = trace::script(nest, trace::Calls::Unfolded) {
+                state.print(script.trim_end());
+            }
+        }
+    }
+    if let Some(path) = &options.page {
+        let names: Vec<&str> = space.names().collect();
+        let limit = limit(&state.workbench.control, tuned);
+        let written = std::fs::write(path, tune::page(tuned, &names, &options.plan, limit));
+        if let Err(error) = written {
+            state.print(&format!(
+                "warning: cannot write {}: {error}",
+                path.display()
+            ));
+        }
+    }
+    drop(state);
+    let mut value = result(&winner.point, as_given(nests), Some(seconds));
+    if let Some(mut map) = value.write_lock::<Map>() {
+        let tied = tuned.decided.finalists[..tuned.decided.tied].iter().skip(1);
+        let ties = tied.map(|f| Dynamic::from(to_map(&tuned.trials[f.number].point)));
+        map.insert("ties".into(), ties.collect::<Array>().into());
+        let trials = i64::try_from(tuned.trials.len()).unwrap_or(i64::MAX);
+        map.insert("trials".into(), trials.into());
+        let refused = tuned.refused.iter();
+        let refused: Map = refused
+            .map(|(why, count)| (why.as_str().into(), Dynamic::from_int(*count as i64)))
+            .collect();
+        map.insert("refused".into(), refused.into());
+    }
+    value.set_tag(values::SHOWN);
+    Ok(value)
+}
+
+/// The least time that the machine allows, in seconds, if its rates are known: that of the
+/// operations, or that of inputs and results where the caches cannot hold them.
+fn limit(control: &Control, tuned: &Tuned) -> Option<f64> {
+    let work = tuned.work.as_ref()?;
+    let rates = machine::known_speed(control.threads, control)?.rates;
+    let computing = work.flops / (1e9 * rates.gflops(work.elem)?);
+    let caches = Machine::known(control).last_caches() as f64;
+    let moving = match work.read + work.written > caches {
+        true => rates.moving(work.read, work.written),
+        false => 0.0,
+    };
+    Some(computing.max(moving))
+}
+
+/// The map that `tune` returns of a winner.
+pub(super) fn result(point: &Point, nest: Dynamic, seconds: Option<f64>) -> Dynamic {
+    let mut map = Map::new();
+    map.insert("nest".into(), nest);
+    map.insert("parameters".into(), to_map(point).into());
+    map.insert(
+        "median".into(),
+        seconds.map_or(Dynamic::UNIT, Dynamic::from_float),
+    );
+    map.insert("ties".into(), Dynamic::from_array(Array::new()));
+    map.insert("trials".into(), Dynamic::from_int(0));
+    map.insert("refused".into(), Map::new().into());
+    map.insert("ok".into(), seconds.is_some().into());
+    map.into()
+}
+
+/// Nests as a variant of a script: a nest, or a list of several.
+pub(super) fn as_given(mut nests: Vec<Nest>) -> Dynamic {
+    match (nests.len(), nests.pop()) {
+        (1, Some(nest)) => Dynamic::from(nest),
+        (_, last) => nests
+            .into_iter()
+            .chain(last)
+            .map(Dynamic::from)
+            .collect::<Array>()
+            .into(),
+    }
+}
+
+/// The nests under the name that tables show.
+pub(super) fn named(mut nests: Vec<Nest>) -> Vec<Nest> {
+    if let (Some(last), Ok(name)) = (nests.pop(), Name::new("tuned")) {
+        nests.push(last.labelled(name));
+    }
+    nests
+}

@@ -1,0 +1,70 @@
+//! The end of a search: the fastest trials meet in the finals.
+
+use super::finals::{Decided, Finalist, finals};
+use super::outcome::{Ended, Tuned};
+use crate::runtime::Control;
+use crate::trial::{Gauge, Prepared, Variant};
+
+/// Slower by less than this than the best one, a variant is in the finals.
+const CLOSE: f64 = 1.10;
+
+/// How many are in the finals at most, and at least.
+const MOST: usize = 8;
+const FEWEST: usize = 3;
+
+/// Holds the finals among the fastest trials. Of those that tie, the one with the shortest path is
+/// the winner, which comes first.
+///
+/// # Errors
+/// No trial has a time, or a finalist fails.
+pub(super) fn decide(
+    tuned: &Tuned,
+    gauge: &dyn Gauge,
+    control: &Control,
+) -> Result<Decided, Ended> {
+    let trials = &tuned.trials;
+    let timed = trials.iter().enumerate();
+    let mut timed: Vec<(usize, f64)> = timed.filter_map(|(k, t)| Some((k, t.seconds()?))).collect();
+    timed.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let Some((_, best)) = timed.first().copied() else {
+        let last = trials.iter().rev().find_map(|t| t.outcome.as_ref().err());
+        return Err(match last {
+            Some((_, why)) => Ended::Failed(why.clone()),
+            None => Ended::Refused(tuned.refused.clone()),
+        });
+    };
+    let close = timed.iter().take_while(|(_, s)| *s <= CLOSE * best).count();
+    timed.truncate(close.clamp(FEWEST, MOST));
+    if control.interrupted() {
+        // What is known has to do.
+        timed.truncate(1);
+    }
+    let mut decided = match &timed[..] {
+        [only] => Decided {
+            finalists: vec![Finalist {
+                number: 0,
+                runs: vec![only.1],
+            }],
+            tied: 1,
+        },
+        _ => {
+            let variant = |(k, _): &(usize, f64)| Variant {
+                label: format!("trial_{}", k + 1),
+                nests: trials[*k].nests.clone(),
+            };
+            let prepared = timed.iter().map(|t| gauge.prepare(&variant(t)));
+            let prepared: Vec<Prepared> = prepared.collect::<Result<_, _>>()?;
+            finals(gauge, &prepared)?
+        }
+    };
+    for finalist in &mut decided.finalists {
+        finalist.number = timed[finalist.number].0;
+    }
+    let steps = |number: usize| -> usize {
+        let nests = trials[number].nests.iter();
+        nests.map(|nest| nest.path().len()).sum()
+    };
+    let tied = &mut decided.finalists[..decided.tied];
+    tied.sort_by_key(|finalist| (steps(finalist.number), finalist.number));
+    Ok(decided)
+}

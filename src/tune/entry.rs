@@ -1,0 +1,52 @@
+//! Trials as records, and records as what a trial found.
+
+use super::outcome::Trial;
+use super::plan::Plan;
+use super::record::{Key, Kind, Record};
+use crate::transform::trace;
+use crate::trial::Screened;
+use std::time::Duration;
+
+/// The record of a trial, whose number in its run is counted from 0.
+pub(super) fn entry(trial: &Trial, number: usize, kind: Kind, plan: &Plan, key: &Key) -> Record {
+    let (outcome, why, screened) = match &trial.outcome {
+        Ok(screened) => ("ok".to_owned(), None, Some(screened)),
+        Err((word, why)) => (word.clone(), Some(why.clone()), None),
+    };
+    let seconds = |s: &Screened| s.runs.iter().map(Duration::as_secs_f64).collect();
+    let nests = trial.nests.iter().map(trace::to_json);
+    let nests = match screened {
+        Some(_) => nests.collect::<Result<Vec<_>, _>>().unwrap_or_default(),
+        None => Vec::new(),
+    };
+    Record {
+        teml: env!("CARGO_PKG_VERSION").to_owned(),
+        kind,
+        key: key.clone(),
+        search: plan.strategy.name().to_owned(),
+        seed: plan.seed,
+        number: number + 1,
+        parameters: trial.point.by_name(),
+        outcome,
+        why,
+        runs: screened.map(seconds).unwrap_or_default(),
+        error: screened.map_or(0.0, |s| s.error),
+        nests,
+        ties: Vec::new(),
+    }
+}
+
+/// What a record says of a point.
+pub(super) fn recorded(record: &Record) -> Result<Screened, (String, String)> {
+    match record.outcome.as_str() {
+        "ok" => Ok(Screened {
+            runs: record
+                .runs
+                .iter()
+                .map(|s| Duration::from_secs_f64(s.max(0.0)))
+                .collect(),
+            error: record.error,
+        }),
+        word => Err((word.to_owned(), record.why.clone().unwrap_or_default())),
+    }
+}

@@ -1,0 +1,79 @@
+//! What a search found, or why it found nothing.
+
+use super::finals::Decided;
+use super::record::median;
+use super::space::Halt;
+use super::value::Point;
+use crate::ir::Nest;
+use crate::trial::{Screened, TrialError, Work};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// A point that was tried.
+#[derive(Clone, Debug)]
+pub struct Trial {
+    /// The point.
+    pub point: Point,
+    /// Its nests.
+    pub nests: Vec<Nest>,
+    /// Its times, or what is wrong with it and why.
+    pub outcome: Result<Screened, (String, String)>,
+    /// What the model expected, in seconds.
+    pub expected: Option<f64>,
+    /// Seconds from the beginning to the end of this trial.
+    pub at: f64,
+}
+
+impl Trial {
+    /// Its median time in seconds, if it has one.
+    pub fn seconds(&self) -> Option<f64> {
+        let runs = &self.outcome.as_ref().ok()?.runs;
+        median(&runs.iter().map(Duration::as_secs_f64).collect::<Vec<_>>())
+    }
+}
+
+/// What tuning found.
+#[derive(Clone, Debug)]
+pub struct Tuned {
+    /// What was tried, in order.
+    pub trials: Vec<Trial>,
+    /// How many points were refused, by reason.
+    pub refused: BTreeMap<String, usize>,
+    /// The finals; their numbers are those of trials. The winner comes first.
+    pub decided: Decided,
+    /// How long the search took, without the finals.
+    pub elapsed: Duration,
+    /// How long the screen waited for the compiler in that time.
+    pub compiling: Duration,
+    /// How many trials were known from records.
+    pub known: usize,
+    /// What the computation asks of a machine.
+    pub work: Option<Work>,
+    /// Whether someone stopped it.
+    pub interrupted: bool,
+}
+
+/// Why there is no result.
+#[derive(Debug)]
+pub enum Ended {
+    /// The script failed.
+    Halt,
+    /// No variant can be tried.
+    Trial(TrialError),
+    /// No point has a nest: how many were refused, by reason.
+    Refused(BTreeMap<String, usize>),
+    /// All that were tried failed: the last reason.
+    Failed(String),
+}
+
+impl From<Halt> for Ended {
+    fn from(_: Halt) -> Ended {
+        Ended::Halt
+    }
+}
+
+impl From<TrialError> for Ended {
+    fn from(error: TrialError) -> Ended {
+        Ended::Trial(error)
+    }
+}

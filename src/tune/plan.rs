@@ -1,0 +1,26 @@
+//! How to search, and when to stop.
+
+use super::search::Strategy;
+use std::time::Duration;
+
+/// When to stop.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Budget {
+    /// After so many trials; refused points do not count.
+    pub trials: usize,
+    /// After this time. The finals come after it.
+    pub time: Option<Duration>,
+    /// After so many trials without improvement.
+    pub patience: Option<usize>,
+}
+
+/// How to search.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// Which points are proposed.
+    pub strategy: Strategy,
+    /// What random choices follow from.
+    pub seed: u64,
+    /// When to stop.
+    pub budget: Budget,
+}
