@@ -319,7 +319,7 @@ fn reached<'a>(
 const IN_CIRCLES: [(&str, usize); 5] = [
     ("codegen", 0),
     ("bench", 0),
-    ("ir", 8),
+    ("ir", 0),
     ("legality", 13),
     ("transform", 24),
 ];

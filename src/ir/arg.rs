@@ -1,56 +1,8 @@
 //! Arguments of operations, as values: what a step of a path remembers.
 
 use super::affine::Affine;
-use super::domain::Domain;
-use super::elem::Elem;
-use super::expr::Expr;
-use super::function::Comparison;
-use super::nest::Nest;
-use super::path::Path;
-use std::fmt;
-
-/// An argument of an operation.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Arg {
-    /// A loop nest.
-    Nest(Nest),
-    /// A tensor expression.
-    Expr(Expr),
-    /// Several tensor expressions.
-    Exprs(Vec<Expr>),
-    /// A number as an operand.
-    Number(Number),
-    /// A comparison of elements.
-    Comparison(Comparison),
-    /// A loop.
-    Loop(LoopRef),
-    /// Several loops.
-    Loops(Vec<LoopRef>),
-    /// One of a few words, or the name of a tensor.
-    Word(String),
-    /// An integer.
-    Int(i64),
-    /// A list of extents.
-    Extents(Vec<i64>),
-    /// An element type.
-    Elem(Elem),
-    /// A list of iterators.
-    Iters(Vec<Affine>),
-    /// Lists of iterators for several operands; as many as were given.
-    IterLists(Vec<Iters>),
-    /// Iterators of operands and target.
-    Arrow(Arrow),
-    /// Pairs of dimensions, counted from 1.
-    Dimensions(Vec<[i64; 2]>),
-    /// Dimensions in some order, counted from 1.
-    Order(Vec<i64>),
-    /// Steps on a part of a nest.
-    Steps(Path),
-    /// Options by name: integers and words.
-    Options(Vec<(String, Arg)>),
-    /// Ranges of iterators.
-    Ranges(Domain),
-}
+use super::history::{Arg, Nest, Path};
+use super::literal::{Iters, LoopRef};
 
 /// Nests in arguments remember the steps that made them up to this depth, so that walks over
 /// paths can recurse.
@@ -149,64 +101,4 @@ fn iterator_lists(lists: &[Iters]) -> String {
     let text = |list: &Iters| list.as_ref().map_or("()".to_owned(), |l| iterators(l));
     let texts: Vec<String> = lists.iter().map(text).collect();
     format!("[{}]", texts.join(", "))
-}
-
-/// A number of a script, which has no element type yet; equal by bits.
-#[derive(Clone, Copy, Debug)]
-pub enum Number {
-    /// Without decimals.
-    Int(i64),
-    /// With decimals.
-    Float(f64),
-}
-
-impl PartialEq for Number {
-    fn eq(&self, other: &Number) -> bool {
-        match (self, other) {
-            (Number::Int(a), Number::Int(b)) => a == b,
-            (Number::Float(a), Number::Float(b)) => a.to_bits() == b.to_bits(),
-            _ => false,
-        }
-    }
-}
-
-impl Eq for Number {}
-
-impl fmt::Display for Number {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Number::Int(value) => write!(f, "{value}"),
-            Number::Float(value) => write!(f, "{value:?}"),
-        }
-    }
-}
-
-/// A list of iterators, or `None` for ε: not given.
-pub type Iters = Option<Vec<Affine>>;
-
-/// Iterators of the operands and of the target.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Arrow {
-    /// One list per operand.
-    pub from: Vec<Iters>,
-    /// The target's.
-    pub to: Vec<Affine>,
-}
-
-/// A loop, as a script refers to it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum LoopRef {
-    /// By nesting level, counted from 1.
-    Level(i64),
-    /// By name.
-    Name(String),
-}
-
-impl fmt::Display for LoopRef {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            LoopRef::Level(level) => write!(f, "{level}"),
-            LoopRef::Name(name) => write!(f, "{name:?}"),
-        }
-    }
 }

@@ -1,32 +1,8 @@
 //! Calls of library functions, which take several steps for a script.
 
-use super::nest::Nest;
+use super::history::{Given, Invocation, Nest};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
-
-/// A call of a function of the library, of which steps are the inner ones.
-#[derive(Debug)]
-pub struct Invocation {
-    /// The function, with its namespace.
-    pub function: String,
-    /// Its arguments, the receiver of a method first.
-    pub args: Vec<Given>,
-    /// The number of steps of the nest that it returned, if the same call returns that nest again.
-    made: OnceLock<usize>,
-}
-
-/// An argument of a call.
-#[derive(Clone, Debug)]
-pub enum Given {
-    /// A nest.
-    Nest(Nest),
-    /// A list.
-    List(Vec<Given>),
-    /// Anything that a script writes like this.
-    Text(String),
-    /// What has no text.
-    Other,
-}
 
 impl Given {
     fn short(&self) -> String {

@@ -3,79 +3,11 @@
 //! It is how handles follow loops through later steps. A step that changes a loop (its place, its
 //! bounds, its body, its name) keeps its birth; a step that makes loops says what they are to it.
 
+use super::history::{Birth, Effects, Lineage, Loop, Nest, Step, Tree};
 use super::name::Name;
-use super::nest::Nest;
-use super::path::Step;
-use super::tree::{Loop, Tree};
+use super::role::Role;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-
-/// What a loop is to the step that made it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
-    /// Nothing in particular.
-    Loop,
-    /// Over the blocks of another loop.
-    Outer,
-    /// Over the iterations of a block.
-    Inner,
-    /// Over the iterations behind the blocks, or behind the index of a split.
-    Tail,
-    /// Over iterations taken off an end.
-    Peeled,
-    /// Like a loop that is there as well, or was.
-    Copy,
-    /// Around a part of what a loop executed.
-    Part,
-    /// Of one iteration or none.
-    Guard,
-    /// In place of several loops, which it goes on.
-    Fused,
-    /// Where another nest, from which it comes, computes what is needed.
-    Placed,
-    /// Fills a buffer.
-    Load,
-    /// Writes a buffer back.
-    Store,
-}
-
-impl Role {
-    /// The word for it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Role::Loop => "loop",
-            Role::Outer => "outer",
-            Role::Inner => "inner",
-            Role::Tail => "tail",
-            Role::Peeled => "peeled",
-            Role::Copy => "copy",
-            Role::Part => "part",
-            Role::Guard => "guard",
-            Role::Fused => "fused",
-            Role::Placed => "placed",
-            Role::Load => "load",
-            Role::Store => "store",
-        }
-    }
-
-    /// Whether the loop goes on those that it was made of, which are then no longer there.
-    fn continues(self) -> bool {
-        matches!(self, Role::Fused | Role::Placed)
-    }
-}
-
-/// How a loop came about.
-#[derive(Clone, Debug)]
-pub struct Birth {
-    /// The step that made it.
-    pub step: Arc<Step>,
-    /// Its name then.
-    pub name: Name,
-    /// What it is to the step.
-    pub role: Role,
-    /// The loops that it was made of.
-    pub of: Vec<Arc<Birth>>,
-}
 
 /// What tells births apart: names are unique after each step.
 type Key = (*const Step, Name);
@@ -125,20 +57,6 @@ impl Drop for Birth {
     }
 }
 
-/// Where a loop comes from. No part of equality.
-#[derive(Clone, Debug)]
-pub enum Lineage {
-    /// The step that makes it is not over yet.
-    New {
-        /// What it is to the step.
-        role: Role,
-        /// The loops that it is made of.
-        of: Vec<Arc<Birth>>,
-    },
-    /// A step made it.
-    Born(Arc<Birth>),
-}
-
 impl Default for Lineage {
     fn default() -> Lineage {
         Lineage::of(Role::Loop)
@@ -179,19 +97,6 @@ impl Lineage {
     }
 }
 
-/// What a step did to loops and local tensors.
-#[derive(Clone, Debug, Default)]
-pub struct Effects {
-    /// The loops that it made, in the order of the text.
-    pub made: Vec<Arc<Birth>>,
-    /// The loops that are no longer there.
-    pub ended: Vec<Arc<Birth>>,
-    /// The local tensors that it made.
-    pub tensors: Vec<Name>,
-    /// The local tensors that are no longer there.
-    pub gone: Vec<Name>,
-}
-
 impl Loop {
     /// How the loop came about; `None` until its step is over.
     pub fn birth(&self) -> Option<&Arc<Birth>> {
@@ -208,6 +113,17 @@ impl Loop {
 }
 
 impl Nest {
+    /// The nest with `step` appended to its path, which made it of the nests `before`; its new loops
+    /// are born.
+    #[must_use]
+    pub fn made_by(&self, step: &Arc<Step>, before: &[&Nest]) -> Nest {
+        let (trees, effects) = born(&self.0.trees, step, before);
+        let mut data = (*self.0).clone();
+        data.path = data.path.then(step.clone(), effects);
+        data.trees = trees;
+        Nest(Arc::new(data))
+    }
+
     /// The loop of this birth, whatever it is called now, or the one loop that goes it on.
     pub fn born(&self, birth: &Birth) -> Option<&Loop> {
         let loops = self.loops();

@@ -1,58 +1,10 @@
-//! Loop nests: what they are made of, what they compute, how they came about.
-//!
-//! A nest is a sequence of trees: `⟨•, xs⟩` of TeML eq. 3; one tree for a nest with one outermost
-//! loop.
+//! What a nest computes and holds, and nests made of nests.
 
 use super::expr::Expr;
-use super::lineage::born;
+use super::history::{Data, Loop, Nest, Part, Path, Tree};
 use super::name::Name;
-use super::path::{Path, Step};
 use super::tensor::Tensor;
-use super::tree::{Loop, Tree};
 use std::sync::Arc;
-
-/// A loop nest together with what it computes and how it came about; cheap to clone.
-///
-/// Two nests are equal when their trees are.
-#[derive(Clone, Debug)]
-pub struct Nest(Arc<Data>);
-
-#[derive(Clone, Debug)]
-struct Data {
-    trees: Vec<Tree>,
-    definition: Arc<[Expr]>,
-    /// The definition, part by part.
-    parts: Arc<[Part]>,
-    path: Path,
-    label: Option<Name>,
-    /// Why it is correct, according to its author.
-    assumption: Option<Arc<str>>,
-    /// Tensors that may hold anything afterwards.
-    spent: Arc<[Name]>,
-    /// Whether the C is plain loops, and compilers find the vectors.
-    plain: bool,
-    /// Where the nest is a part of another one: the loops around it, without their bodies.
-    context: Arc<[Loop]>,
-    /// The names that loops and local tensors elsewhere in that nest have.
-    beside: Arc<[Name]>,
-}
-
-/// A part of a definition: assignments that follow each other, and the loops that `build` made for
-/// them.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
-    /// How many assignments of the definition it has.
-    pub assignments: usize,
-    /// The loops; their statements count the assignments of this part from 0, the steps of one
-    /// whose value goes through a temporary as several.
-    pub trees: Arc<[Tree]>,
-    /// Whether the loops are executed as they stand. Otherwise there is one assignment, which gives
-    /// all elements their values over the old store.
-    pub in_order: bool,
-    /// Whether it was written as a program, which needs what every tensor holds that it assigns,
-    /// but for local ones.
-    pub is_program: bool,
-}
 
 impl Part {
     /// The tensors that the loops assign, but for local ones.
@@ -350,17 +302,6 @@ impl Nest {
     pub fn without_path(&self) -> Nest {
         let mut data = (*self.0).clone();
         data.path = Path::default();
-        Nest(Arc::new(data))
-    }
-
-    /// The nest with `step` appended to its path, which made it of the nests `before`; its new loops
-    /// are born.
-    #[must_use]
-    pub fn made_by(&self, step: &Arc<Step>, before: &[&Nest]) -> Nest {
-        let (trees, effects) = born(&self.0.trees, step, before);
-        let mut data = (*self.0).clone();
-        data.path = data.path.then(step.clone(), effects);
-        data.trees = trees;
         Nest(Arc::new(data))
     }
 

@@ -21,12 +21,12 @@
 use super::affine::Affine;
 use super::expr::{Expr, Index, Node};
 use super::function::{BinaryOp, Function};
+use super::history::{Loop, Nest, Tree};
 use super::name::Name;
-use super::nest::Nest;
 use super::range::Range;
+use super::statement::{Fill, Stmt};
 use super::tensor::Tensor;
 use super::text::{ranged, region_texts};
-use super::tree::{Fill, Loop, Stmt, Tree};
 
 impl Expr {
     /// The tree as TeML eq. 1 writes it.

@@ -1,41 +1,14 @@
 //! Paths: the steps that made a nest.
 
-use super::arg::Arg;
-use super::invocation::Invocation;
-use super::lineage::{Birth, Effects};
+use super::history::{Arg, Birth, Effects, Invocation, Link, Nest, Path, Site, Step};
 use super::name::Name;
-use super::nest::Nest;
 use std::fmt;
 use std::sync::Arc;
-
-/// Where in a script something was asked for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Site {
-    /// The script's name, as messages show it.
-    pub source: Arc<str>,
-    /// Counted from 1.
-    pub line: u32,
-    /// In characters, counted from 1.
-    pub column: u32,
-    /// The call of the library there, if it is one, which asked for it.
-    pub invocation: Option<Arc<Invocation>>,
-}
 
 impl fmt::Display for Site {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.source, self.line)
     }
-}
-
-/// One application of an operation.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
-    /// The operation.
-    pub op: &'static str,
-    /// The arguments after the nest.
-    pub args: Vec<Arg>,
-    /// Where it was asked for; `None` outside scripts.
-    pub site: Option<Site>,
 }
 
 impl Step {
@@ -98,20 +71,6 @@ impl fmt::Display for Taken {
             Taken::Call(call, _) => call.fmt(f),
         }
     }
-}
-
-/// A list of steps that nests share: appending leaves the old path as it was.
-#[derive(Clone, Debug, Default)]
-pub struct Path(Option<Arc<Link>>);
-
-#[derive(Debug)]
-struct Link {
-    step: Arc<Step>,
-    effects: Effects,
-    before: Path,
-    length: usize,
-    /// How deeply nests in arguments hold nests in arguments.
-    depth: usize,
 }
 
 impl Path {

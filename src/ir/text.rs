@@ -15,11 +15,11 @@ use super::domain::Domain;
 use super::elem::Elem;
 use super::expr::{Expr, Index, Node};
 use super::function::{BinaryOp, Function};
+use super::history::{Loop, Nest, Tree};
 use super::name::Name;
-use super::nest::Nest;
 use super::range::Range;
+use super::statement::{Fill, Stmt};
 use super::tensor::Tensor;
-use super::tree::{Fill, Loop, Stmt, Tree};
 use std::fmt::{self, Display, Formatter};
 
 impl Display for Expr {

@@ -1,56 +1,13 @@
-//! The nodes of loop nests: TeML eqs. 2 and 3.
-//!
-//! A tree is a loop over further trees, a statement, a fill, or a local tensor. A fill is the
-//! initialization of part of a tensor, placed explicitly because a reduction must not rely on
-//! what its target held before. A local tensor lives from its declaration to the end of the
-//! sequence that it stands in: each iteration of the loop around it has one of its own, whose
-//! elements are undefined until they are set.
+//! Trees with other names, iterators, tensors or origins, and what is in them.
 
 use super::affine::Affine;
-use super::constant::Constant;
 use super::expr::Expr;
-use super::function::BinaryOp;
-use super::lineage::Lineage;
+use super::history::{Lineage, Loop, Tree};
 use super::name::Name;
 use super::range::{Hints, Range, Sharing};
+use super::statement::{Fill, Origin, Stmt};
 use super::tensor::Tensor;
 use std::sync::Arc;
-
-/// A node of a nest.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Tree {
-    /// A loop.
-    Loop(Arc<Loop>),
-    /// An assignment, executed once for each iteration of the loops around it.
-    Stmt(Arc<Stmt>),
-    /// An initialization.
-    Fill(Arc<Fill>),
-    /// The declaration of a tensor for the rest of the sequence; it has a name.
-    Local(Tensor),
-}
-
-/// A loop: its iterator is its name.
-#[derive(Clone, Debug)]
-pub struct Loop {
-    /// Unique in the nest.
-    pub name: Name,
-    /// The values that the iterator takes.
-    pub range: Range,
-    /// Iterations may run on several threads.
-    pub parallel: bool,
-    /// How they are shared among threads, if they are.
-    pub sharing: Sharing,
-    /// Iterations may run in vector lanes.
-    pub vector: bool,
-    /// The number of lanes, if it is a vector loop; `None` leaves it to the compiler.
-    pub lanes: Option<i64>,
-    /// What is said to the machine and to readers, and changes no result.
-    pub hints: Hints,
-    /// What each iteration executes, in order.
-    pub body: Vec<Tree>,
-    /// Where the loop comes from. No part of equality.
-    pub lineage: Lineage,
-}
 
 impl PartialEq for Loop {
     fn eq(&self, other: &Loop) -> bool {
@@ -83,90 +40,6 @@ impl Loop {
     pub fn mode(&self) -> (bool, Sharing, bool, Option<i64>, &Hints) {
         let Loop { sharing, lanes, .. } = *self;
         (self.parallel, sharing, self.vector, lanes, &self.hints)
-    }
-}
-
-/// `target op= value`, or `target = value` without an operation.
-#[derive(Clone, Debug)]
-pub struct Stmt {
-    /// The tensor written; it has a name.
-    pub target: Tensor,
-    /// Where it is written: one index per dimension.
-    pub index: Vec<Affine>,
-    /// The operation of an update such as `+=`.
-    pub update: Option<BinaryOp>,
-    /// The value: accesses, numbers and element-wise operations only.
-    pub value: Expr,
-    /// What it executes of the definition; `None` for copies between tensors that a
-    /// transformation adds, and for nests that were read. No part of equality.
-    pub origin: Option<Origin>,
-}
-
-impl PartialEq for Stmt {
-    fn eq(&self, other: &Stmt) -> bool {
-        let place = (&self.target, &self.index) == (&other.target, &other.index);
-        place && self.update == other.update && self.value == other.value
-    }
-}
-
-impl Eq for Stmt {}
-
-/// Which instance of the definition a statement executes. It is substituted along with the
-/// statement, so that it holds whatever loops become of those that `build` made.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Origin {
-    /// The assignment, counted from 0.
-    pub assignment: usize,
-    /// The iterators of the loops that `build` made for it, outermost first, in terms of the
-    /// loops around the statement.
-    pub point: Vec<Affine>,
-}
-
-/// `tensor[region] = value`: sets a box of elements.
-#[derive(Clone, Debug)]
-pub struct Fill {
-    /// The tensor written; it has a name.
-    pub target: Tensor,
-    /// For each dimension the first index and the number of elements.
-    pub region: Vec<(Affine, u64)>,
-    /// The identity of the reduction.
-    pub value: Constant,
-    /// The assignment of the definition that it begins, and the iterators of the loops that are
-    /// around it there; `None` for what a transformation adds, and for nests that were read. No
-    /// part of equality.
-    pub origin: Option<Origin>,
-}
-
-impl PartialEq for Fill {
-    fn eq(&self, other: &Fill) -> bool {
-        let place = (&self.target, &self.region) == (&other.target, &other.region);
-        place && self.value == other.value
-    }
-}
-
-impl Eq for Fill {}
-
-impl Stmt {
-    /// The statement with iterators replaced, all at once.
-    #[must_use]
-    pub fn substitute(&self, map: &dyn Fn(&Name) -> Option<Affine>) -> Stmt {
-        let replace = |index: &[Affine]| index.iter().map(|a| a.substitute(map)).collect();
-        Stmt {
-            target: self.target.clone(),
-            index: replace(&self.index),
-            update: self.update,
-            value: self.value.substitute(map),
-            origin: self.origin.as_ref().map(|o| o.substitute(map)),
-        }
-    }
-}
-
-impl Origin {
-    fn substitute(&self, map: &dyn Fn(&Name) -> Option<Affine>) -> Origin {
-        Origin {
-            assignment: self.assignment,
-            point: self.point.iter().map(|a| a.substitute(map)).collect(),
-        }
     }
 }
 

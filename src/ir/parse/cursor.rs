@@ -4,10 +4,11 @@ use crate::ir::affine::Affine;
 use crate::ir::constant::Constant;
 use crate::ir::elem::Elem;
 use crate::ir::function::BinaryOp;
+use crate::ir::history::Loop;
 use crate::ir::name::Name;
 use crate::ir::range::{Hints, Prefetch, Range, Schedule, Sharing};
+use crate::ir::statement::{Fill, Stmt};
 use crate::ir::tensor::{Shape, Tensor};
-use crate::ir::tree::{Fill, Loop, Stmt};
 
 /// A place in a line.
 pub(super) struct Cursor<'a> {

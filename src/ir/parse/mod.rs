@@ -1,6 +1,7 @@
 //! Reads the canonical text of nests and expressions back.
 
 mod cursor;
+mod line;
 mod pieces;
 mod types;
 mod value;
@@ -9,22 +10,14 @@ use super::affine::Affine;
 use super::elem::Elem;
 use super::expr::{Expr, MAX_DEPTH};
 use super::function::BinaryOp;
-use super::nest::Nest;
+use super::history::{Nest, Tree};
 use super::tensor::Tensor;
-use super::tree::Tree;
 use cursor::Cursor;
+use line::{Line, whole};
 use pieces::pieces;
 use std::sync::Arc;
 
-/// Where a text stops being a nest, and why.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}: {what}")]
-pub struct ParseError {
-    /// Counted from 1.
-    pub line: usize,
-    /// What was expected or found.
-    pub what: String,
-}
+pub use line::ParseError;
 
 /// The nest that `text`, as `Display` writes it, stands for. The text tells nothing of the
 /// definition, so that of the result is empty.
@@ -112,9 +105,6 @@ fn starts_with(text: &str, keyword: &str) -> bool {
     })
 }
 
-/// The number of a line, its indentation and its text.
-type Line<'a> = (usize, usize, &'a str);
-
 fn block<'a, 'l>(
     mut lines: &'l [Line<'a>],
     depth: usize,
@@ -126,7 +116,7 @@ fn block<'a, 'l>(
     {
         let at = |what: String| ParseError { line: *line, what };
         if depth > MAX_DEPTH as usize {
-            return Err(at(too_deep()));
+            return Err(at(line::too_deep()));
         }
         lines = rest;
         let is = |keyword: &&str| starts_with(text, keyword);
@@ -144,22 +134,6 @@ fn block<'a, 'l>(
         trees.push(tree);
     }
     Ok((trees, lines))
-}
-
-fn too_deep() -> String {
-    format!("deeper than {MAX_DEPTH} levels")
-}
-
-/// What `parse` makes of the whole line.
-fn whole<'a, T>(
-    text: &'a str,
-    tensors: &'a [Tensor],
-    parse: fn(&mut Cursor<'a>) -> Result<T, String>,
-) -> Result<T, String> {
-    let mut cursor = Cursor::new(text, tensors);
-    let result = parse(&mut cursor)?;
-    cursor.end()?;
-    Ok(result)
 }
 
 /// Adds the local tensor that a line declares. Parts of a loop may each declare the same one.

@@ -1,6 +1,7 @@
 //! Reads assignments in pieces.
 
-use super::{Cursor, Line, ParseError, whole};
+use super::cursor::Cursor;
+use super::line::{Line, ParseError, whole};
 use crate::ir::domain::Domain;
 use crate::ir::expr::{Expr, Index, Node};
 use crate::ir::range::Range;

@@ -1,7 +1,8 @@
 //! Reads expressions: the values of statements, and whole expressions.
 
 use super::cursor::Cursor;
-use super::{too_deep, types};
+use super::line::too_deep;
+use super::types;
 use crate::ir::domain::Domain;
 use crate::ir::elem::Elem;
 use crate::ir::expr::{Expr, MAX_DEPTH, Node};
