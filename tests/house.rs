@@ -320,7 +320,7 @@ const IN_CIRCLES: [(&str, usize); 5] = [
     ("codegen", 0),
     ("bench", 0),
     ("ir", 0),
-    ("legality", 13),
+    ("legality", 0),
     ("transform", 24),
 ];
 

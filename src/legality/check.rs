@@ -11,8 +11,9 @@ use super::concurrent::conflict;
 use super::find;
 use super::memo;
 use super::pieces::pieces;
-use super::program::{Original, Program};
+use super::program::Program;
 use super::race::{Race, race};
+use super::reassociation::{Reductions, reassociates};
 use super::reordered::is_reordered;
 use super::reroll::Reroll;
 use super::sequence;
@@ -20,33 +21,7 @@ use super::verdict::{Undecided, Verdict};
 use super::violation::Violation;
 use crate::analysis::outside::{Outside, first_outside};
 use crate::analysis::shape::Mismatch;
-use crate::ir::{BinaryOp, Nest, Tree};
-use crate::poly;
-
-/// What may become of the order of a reduction.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Reductions {
-    /// It is kept.
-    #[default]
-    Strict,
-    /// The updates of one element by one reduction may be executed in any order.
-    Reassociate,
-}
-
-/// How much a proof may take of the polyhedral library.
-pub(super) const OPERATIONS: u64 = 20_000_000;
-
-/// Asks for proofs that share the limit which each of them has otherwise.
-pub fn together(ask: &mut dyn FnMut()) {
-    let asked = poly::bounded(OPERATIONS, || {
-        ask();
-        Ok(())
-    });
-    if asked.is_err() {
-        // Without the polyhedral library nothing takes long.
-        ask();
-    }
-}
+use crate::ir::{Nest, Tree};
 
 /// Whether `nests`, in order, compute what their definition says.
 pub fn check(nests: &[Nest], reductions: Reductions) -> Verdict {
@@ -64,12 +39,6 @@ fn checked(nests: &[Nest], reductions: Reductions) -> Verdict {
         }
         verdict => verdict,
     }
-}
-
-/// What `questions` returns, all of whose answers may take so many operations of the polyhedral
-/// library together; what is asked after that is not proved.
-pub fn within<T>(operations: u64, questions: impl FnOnce() -> T) -> Option<T> {
-    poly::bounded(operations, || Ok(questions())).ok()
 }
 
 fn decide(nests: &[Nest], reductions: Reductions) -> Verdict {
@@ -178,21 +147,4 @@ pub(super) fn known(program: &Program) -> Result<(), Undecided> {
         }
     }
     Ok(())
-}
-
-/// Whether the order of the updates of an assignment does not matter: not for integers, minima
-/// and maxima, and for others if the policy says so.
-pub(super) fn reassociates(program: &Program, a: usize, reductions: Reductions) -> bool {
-    let Some(Original { stmt, .. }) = program.originals.get(a) else {
-        return false;
-    };
-    let exact = !stmt.target.elem().is_float();
-    match stmt.update {
-        Some(BinaryOp::Min | BinaryOp::Max) => true,
-        // A difference of sums is one, too: all of its terms are subtracted.
-        Some(BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul) => {
-            exact || reductions == Reductions::Reassociate
-        }
-        _ => false,
-    }
 }

@@ -1,6 +1,6 @@
 //! Whether parallel and vector loops run iterations at the same time that touch one element.
 
-use super::check::OPERATIONS;
+use super::limit::OPERATIONS;
 use super::memory::{read, written};
 use super::pairs::{Iteration, touching, touching_written};
 use super::program::{Leaf, Program};

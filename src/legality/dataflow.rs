@@ -8,12 +8,13 @@
 //! Source: Verdoolaege, Janssens and Bruynooghe, Equivalence Checking of Static Affine Programs,
 //! 2009.
 
+use super::constraints::linear;
 use super::memory::{read, written};
 use super::program::{Leaf, What};
-use super::relations::{linear, statement};
+use super::relations::statement;
 use super::sources::Sources;
 use crate::ir::{Constant, Name, Node, Tensor};
-use crate::poly::{Error, Linear, Piece, Relation, UnionMap, UnionSet};
+use crate::poly::{Error, Linear, Piece, UnionMap, UnionSet};
 
 /// Where all reads have their values from, and the tensors in the end.
 pub(super) struct Values {
@@ -21,11 +22,6 @@ pub(super) struct Values {
     executions: UnionMap,
     /// From the other reads to the elements that held their values before.
     elements: UnionMap,
-}
-
-/// The point at which an element of a tensor is read in the end.
-pub(super) fn result(tensor: &Tensor) -> String {
-    format!("O_{}", tensor.label())
 }
 
 /// How often the chains of copies of copies that are followed become twice as long.
@@ -86,30 +82,6 @@ impl Values {
 /// The value that is this number.
 pub(super) fn constant(value: Constant) -> String {
     format!("C{value}")
-}
-
-/// All elements of a tensor, as what is read in the end.
-pub(super) fn whole(tensor: &Tensor) -> Piece {
-    let extents = tensor.shape().extents();
-    let variables: Vec<String> = (0..extents.len()).map(element).collect();
-    let piece = Piece::set(&result(tensor), variables.iter().map(String::as_str));
-    let bounds = variables.iter().zip(extents);
-    bounds.fold(piece, |piece, (e, extent)| {
-        let extent = i64::try_from(*extent).unwrap_or(i64::MAX);
-        piece
-            .constrain(0, Relation::LessOrEqual, e.as_str())
-            .constrain(e.as_str(), Relation::Less, Linear::from(extent))
-    })
-}
-
-/// The elements of a tensor, in terms of [`whole`].
-pub(super) fn elements(tensor: &Tensor) -> impl Iterator<Item = Linear> + use<> {
-    let dimensions = 0..tensor.shape().rank();
-    dimensions.map(|d| Linear::from(element(d).as_str()))
-}
-
-fn element(dimension: usize) -> String {
-    format!("e{dimension}")
 }
 
 impl Leaf<'_> {

@@ -7,9 +7,10 @@
 //! definition; then all results are right, too. Partial results of a reduction may be combined
 //! in any tree, if the reduction may be reassociated.
 
-use super::dataflow::{Values, elements, result, whole};
+use super::dataflow::Values;
+use super::elements::{elements, result, whole};
 use super::memory::{leaf_of, read};
-use super::program::{Leaf, Original, Program, What};
+use super::program::{Definition, Original, Program, What, results};
 use super::reduction::Trees;
 use super::relations::{assignment_of, instances};
 use super::verdict::Undecided;
@@ -277,55 +278,6 @@ fn reordered(
     reordered.sort_unstable();
     reordered.dedup();
     Ok(reordered)
-}
-
-/// The leaves of the definition, numbered from `first` on.
-pub(super) struct Definition<'p, 'a> {
-    pub(super) leaves: &'p [Leaf<'a>],
-    pub(super) first: usize,
-}
-
-impl Definition<'_, '_> {
-    /// The number of the leaf that is the statement of an assignment.
-    pub(super) fn statement(&self, a: usize) -> Option<usize> {
-        let is = |l: &Leaf| l.assignment == Some(a) && matches!(l.what, What::Stmt(_));
-        Some(self.first + self.leaves.iter().position(is)?)
-    }
-}
-
-/// The tensors that hold something in the end: all that the nests write, but local ones and those
-/// that nobody needs, and all that the definition computes for nothing of its own.
-pub(super) fn results<'a>(program: &Program<'a>) -> Vec<&'a Tensor> {
-    let mut found: Vec<&Tensor> = Vec::new();
-    let mut add = |tensor: &'a Tensor| {
-        if !found.contains(&tensor) {
-            found.push(tensor);
-        }
-    };
-    for leaf in &program.leaves {
-        let target = leaf.target();
-        if !leaf.is_local(target)
-            && !program
-                .spent
-                .iter()
-                .any(|name| target.name() == Some(*name))
-        {
-            add(target);
-        }
-    }
-    for a in program.assignments.clone() {
-        let target = &program.originals[a].stmt.target;
-        let leaf = program.original_leaf(a, false);
-        if leaf.is_some_and(|leaf| leaf.is_local(target)) {
-            continue;
-        }
-        let later = program.originals[a + 1..program.assignments.end].iter();
-        let read = later.flat_map(|o| super::program::accesses(o.stmt));
-        if !read.into_iter().any(|r| r.tensor.name() == target.name()) {
-            add(target);
-        }
-    }
-    found
 }
 
 /// All reads of operands, and all results, as maps to nothing.

@@ -13,8 +13,8 @@
 //! Source: Ullrich, Detection and Exploitation of Data-Parallelism in Assignments of
 //! Multi-Dimensional Tensors, 2018, §§3 to 5.
 
-use super::check::OPERATIONS;
-use super::relations::linear;
+use super::constraints::linear;
+use super::limit::OPERATIONS;
 use crate::analysis::shape::{IteratorRange, all_ranges};
 use crate::ir::{Affine, Expr, Index, Name, Node, Range, Tensor};
 use crate::poly::{self, Error, Linear, Piece, Relation, UnionSet};

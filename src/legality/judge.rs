@@ -4,12 +4,14 @@
 //! one after the other does not depend on their parallel and vector loops, nor whether a
 //! loop is independent on how the others are marked.
 
-use super::check::{OPERATIONS, Reductions, in_sequence, known, outside, reassociates};
+use super::check::{in_sequence, known, outside};
 use super::concurrent::{Marked, is_independent, marked};
 use super::directions::Directions;
 use super::inplace::Run;
+use super::limit::OPERATIONS;
 use super::program::{Program, What};
 use super::race::race;
+use super::reassociation::{Reductions, reassociates};
 use super::reroll::Reroll;
 use super::sequence;
 use super::verdict::Undecided;

@@ -4,7 +4,7 @@
 //! A verdict depends on nothing but what is compared here. Each thread has its own, as it has its
 //! own polyhedral library, so that what a script is told depends on the script alone.
 
-use super::check::Reductions;
+use super::reassociation::Reductions;
 use super::verdict::Verdict;
 use crate::analysis::position;
 use crate::ir::{Loop, Name, Nest, Origin, Part, Tree};

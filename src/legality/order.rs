@@ -6,8 +6,8 @@
 //!
 //! Source: Kelly and Pugh, A Unifying Framework for Iteration Reordering Transformations, 1995.
 
+use super::clock::Clock;
 use super::find;
-use super::memory::Clock;
 use super::pairs::{Iteration, before, executing_one, touching};
 use super::program::{Leaf, Original, Program, What};
 use super::relations::{fill, statement, time};

@@ -5,9 +5,10 @@
 //! loops. Accesses whose boxes of elements have nothing in common, or whose indices differ by what
 //! no multiples of the iterators make up for, are no pair.
 
+use super::constraints::linear;
 use super::memory::{Memory, iterator, read_accesses};
 use super::program::{Leaf, What, accesses};
-use super::relations::{fill, linear, statement};
+use super::relations::{fill, statement};
 use crate::analysis::bounds::Bounds;
 use crate::ir::{Affine, Name};
 use crate::poly::{Linear, Piece, Relation};

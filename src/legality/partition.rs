@@ -3,8 +3,8 @@
 //!
 //! Decided is the set of elements that each piece assigns, not the form of its indices.
 
-use super::check::OPERATIONS;
-use super::relations::{bounded, linear};
+use super::constraints::{bounded, linear};
+use super::limit::OPERATIONS;
 use crate::analysis::shape::{self, IteratorRange, Mismatch};
 use crate::ir::{Affine, Expr, Index, Loop, Name, Node, Tensor};
 use crate::poly::{self, Error, Linear, Piece, Relation, Set};

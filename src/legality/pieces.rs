@@ -8,7 +8,7 @@
 //! A part that keeps values in local tensors may leave what it computes nowhere. Where something
 //! later needs that, there are no pieces.
 
-use super::equal::results;
+use super::program::results;
 use super::program::{Leaf, Program, What, accesses};
 use crate::ir::Nest;
 use std::collections::HashSet;

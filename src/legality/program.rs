@@ -319,3 +319,52 @@ pub(super) fn accesses(s: &Stmt) -> Vec<Access<'_>> {
     });
     found
 }
+
+/// The leaves of the definition, numbered from `first` on.
+pub(super) struct Definition<'p, 'a> {
+    pub(super) leaves: &'p [Leaf<'a>],
+    pub(super) first: usize,
+}
+
+impl Definition<'_, '_> {
+    /// The number of the leaf that is the statement of an assignment.
+    pub(super) fn statement(&self, a: usize) -> Option<usize> {
+        let is = |l: &Leaf| l.assignment == Some(a) && matches!(l.what, What::Stmt(_));
+        Some(self.first + self.leaves.iter().position(is)?)
+    }
+}
+
+/// The tensors that hold something in the end: all that the nests write, but local ones and those
+/// that nobody needs, and all that the definition computes for nothing of its own.
+pub(super) fn results<'a>(program: &Program<'a>) -> Vec<&'a Tensor> {
+    let mut found: Vec<&Tensor> = Vec::new();
+    let mut add = |tensor: &'a Tensor| {
+        if !found.contains(&tensor) {
+            found.push(tensor);
+        }
+    };
+    for leaf in &program.leaves {
+        let target = leaf.target();
+        if !leaf.is_local(target)
+            && !program
+                .spent
+                .iter()
+                .any(|name| target.name() == Some(*name))
+        {
+            add(target);
+        }
+    }
+    for a in program.assignments.clone() {
+        let target = &program.originals[a].stmt.target;
+        let leaf = program.original_leaf(a, false);
+        if leaf.is_some_and(|leaf| leaf.is_local(target)) {
+            continue;
+        }
+        let later = program.originals[a + 1..program.assignments.end].iter();
+        let read = later.flat_map(|o| accesses(o.stmt));
+        if !read.into_iter().any(|r| r.tensor.name() == target.name()) {
+            add(target);
+        }
+    }
+    found
+}

@@ -1,10 +1,11 @@
 //! What must be known of nests before there is code for them.
 
-use super::check::{Reductions, check, known, suspects};
+use super::check::{check, known, suspects};
 use super::concurrent::conflict;
 use super::memo::origins;
 use super::program::Program;
 use super::race::Race;
+use super::reassociation::Reductions;
 use super::verdict::{Undecided, Verdict};
 use super::violation::Violation;
 use crate::ir::{Nest, Tree};

@@ -9,12 +9,12 @@
 //! An element that is computed several times has a tree for each time. These are told apart by
 //! the loops whose iterations no tree leaves.
 
+use super::constraints::{bounded, linear};
 use super::dataflow::{self, Values};
-use super::equal::Definition;
 use super::families::{Family, Nodes, Numbered};
 use super::memory::{iterator, read, written};
+use super::program::Definition;
 use super::program::{Leaf, Program, What};
-use super::relations::{bounded, linear};
 use crate::ir::{Affine, Name, Reduction, Stmt};
 use crate::poly::{Error, Linear, Piece, UnionMap, UnionSet};
 

@@ -1,8 +1,8 @@
 //! Whether nests compute the right values as long as no two iterations run at the same time.
 
-use super::check::OPERATIONS;
 use super::equal::{self, Operands, Unequal};
 use super::find;
+use super::limit::OPERATIONS;
 use super::order::{self, Unknown};
 use super::program::Program;
 use super::reordered::{is_reordered, is_reordered_with_locals};

@@ -2,8 +2,9 @@
 //!
 //! Source: Feautrier, Dataflow Analysis of Array and Scalar References, 1991.
 
-use super::dataflow::{elements, whole};
-use super::memory::{Clock, Memory, read, written};
+use super::clock::Clock;
+use super::elements::{elements, whole};
+use super::memory::{Memory, read, written};
 use super::program::Leaf;
 use crate::ir::Tensor;
 use crate::poly::{Accesses, Error, Linear, Piece, UnionMap};

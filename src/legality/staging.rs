@@ -27,10 +27,10 @@
 //! Where this is not seen, buffers stay; that says nothing about the program.
 
 use super::buffers::{Buffer, Role, Use};
+use super::constraints::linear;
 use super::memory::{element, iterator};
 use super::pairs::{Iteration, before, iterations};
 use super::program::{Leaf, Program, What, accesses};
-use super::relations::linear;
 use crate::analysis::bounds::is_nonnegative;
 use crate::ir::{Affine, Fill, Name, Stmt};
 use crate::poly::{Error, Linear, Piece, Relation, UnionSet};
