@@ -271,7 +271,7 @@ pub struct Bench {
     /// Measure only the last variant and the peers, at several sizes: NAMES=VALUES sets the
     /// script's parameters, such as m,n,k=64,128,256, and threads=1,2,4 the threads of parallel
     /// loops
-    #[arg(long, value_name = "SIZES")]
+    #[arg(long, visible_alias = "sweep", value_name = "SIZES")]
     pub curve: Option<Sizes>,
     /// With --curve: measure all variants, and show how many times as fast as the first they are
     #[arg(long, requires = "curve")]

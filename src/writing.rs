@@ -2,6 +2,7 @@
 
 use crate::arguments::{Cli, Settings, Team};
 use crate::output::{code, print, say};
+use crate::scripts::in_session;
 use clap::CommandFactory;
 use clap_complete::Shell;
 use std::path::Path;
@@ -31,16 +32,10 @@ pub fn build(
     let workbench = Workbench {
         control: control.clone(),
         runner: Arc::new(Collect),
-        parameters: settings.set.into(),
-        size: settings.size,
         ..Workbench::default()
     };
-    let mut session = match super::session(Box::new(std::io::stdout()), workbench) {
-        Ok(session) => session,
-        Err(code) => return code,
-    };
-    let ran = super::script(&mut session, file);
-    super::finish(&session, ran, || {
+    let stdout = Box::new(std::io::stdout());
+    in_session(file, settings, stdout, workbench, |session| {
         let kernels = session.exported();
         if kernels.is_empty() {
             say(&format!(

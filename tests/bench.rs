@@ -275,6 +275,22 @@ fn a_curve_has_the_last_variant_and_the_peers_at_each_size() {
     );
 }
 
+/// As TeML's Fig. 11: speed-ups over the number of threads, all kernels in one picture.
+#[test]
+fn curves_share_a_figure() {
+    let directory = tempfile::tempdir().unwrap();
+    let out = directory.path().join("out");
+    let kernels = ["--kernel", "mm", "--kernel", "blur", "--size", "mini"];
+    let axes = ["--sweep", "threads=1,2", "--speed-ups", "--out"];
+    let arguments = [&kernels[..], &axes, &[out.to_str().unwrap()]].concat();
+    succeeds(&arguments);
+    let figure = std::fs::read_to_string(out.join("figure.svg")).unwrap();
+    is_self_contained(&figure);
+    assert_eq!(figure.matches("speed-up over").count(), 2);
+    assert!(figure.contains("prefers-color-scheme: dark"), "{figure}");
+    is_self_contained(&std::fs::read_to_string(out.join("index.html")).unwrap());
+}
+
 #[test]
 fn what_is_asked_for_wrongly_is_no_bench() {
     for (arguments, message) in [

@@ -126,7 +126,9 @@ int main(void)
         succeeds("cmake", &["-S", "example", "-B", "made"], &out);
         succeeds("cmake", &["--build", "made"], &out);
         let shown = succeeds("./made/example", &[], &out);
-        assert!(shown.contains("gemm: C[0] = 24"), "{shown}");
+        assert_eq!(shown, "gemm: C[0] = 24\nattention: P[0] = 1\n");
+    } else {
+        eprintln!("CMake is not installed: kernels are not built with it");
     }
 }
 

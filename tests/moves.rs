@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+use teml::advice::Move;
 use teml::script::{Session, Workbench};
 
 struct Dialog(Session);
@@ -42,6 +43,28 @@ fn lagging(by: i64) -> String {
          let apart = fuse_outer(build(y), build(z), 0);
          let l = apart.shift(\"i_2\", {by}).fuse(\"i\", \"i_2\");"
     )
+}
+
+/// A table with what somebody expects of each move, and the best ones named.
+#[test]
+fn expected_speed_ups_are_shown() {
+    let mut dialog = Dialog::new(PRODUCT);
+    let (_, nest) = dialog.0.nests().pop().unwrap();
+    let moves = dialog.0.moves_of(&nest, "").unwrap();
+    let list: Vec<&Move> = moves.list.iter().collect();
+    let speed_up = |m: &Move| match m.op {
+        "vectorize" => Some(12.4),
+        "parallelize" => Some(1.96),
+        "interchange" => Some(1.04),
+        "reverse" => Some(0.5),
+        _ => None,
+    };
+    insta::assert_snapshot!(teml::report::moves(&moves, &list, &speed_up));
+    let none = teml::report::moves(&moves, &list, &|_| Some(1.0));
+    assert!(
+        none.ends_with("expects none of these to be faster by itself"),
+        "{none}"
+    );
 }
 
 /// The call of each move, as text, does what the move does.

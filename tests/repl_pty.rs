@@ -161,11 +161,15 @@ fn every_command() {
     dialog.says(":vars", &["plan = nest plan"]);
     dialog.says(":show", &["iterations", "640 B"]);
     dialog.says(":c", &["void plan("]);
+    dialog.says(":plan", &["for j in 0..8, in vectors of"]);
     dialog.says(":path", &[".vectorize(\"j\")"]);
     dialog.says(":diff naive, plan", &["+"]);
     dialog.says(":svg plan.svg", &["drawn in plan.svg"]);
     dialog.says(":html plan.html", &["drawn in plan.html"]);
-    dialog.says(":moves naive", &["interchange", "tile"]);
+    dialog.says(
+        ":moves naive",
+        &["interchange", "tile", "cost model expects"],
+    );
     dialog.says(":check", &["legal"]);
     dialog.says(":time", &["GFLOP/s, checked"]);
     dialog.says(":branches", &["main", "plan,"]);
@@ -193,14 +197,72 @@ fn every_command() {
     dialog.says("plan == naive.tile(4)", &["=> true"]);
     dialog.says(":kernels mm", &["packed: legal"]);
     dialog.says(":asm of plan", &["instructions"]);
+    dialog.says(NAIVE, &["predicted"]);
+    dialog.says(
+        ":tune naive, #{trials: 3, search: \"random\"}",
+        &["tuned: 3 trials", "tuned: legal"],
+    );
+    dialog.says(":branches", &["tuned, ", "s"]);
+    dialog.says("tuned.path().len() > 2", &["=> true"]);
+    dialog.says(":undo", &["undone: let tuned = {"]);
+    dialog.says("tuned", &["nothing is named `tuned`"]);
+    dialog.says(":redo", &["redone"]);
+    dialog.says(":save tuned.rhai", &["saved"]);
     dialog.says(":tutorial", &["1 of 12"]);
     dialog.says(":tutorial stop", &["has ended"]);
     dialog.says(":hlep", &["did you mean `:help`?"]);
+    dialog.says(":moves plan \"j\"", &["between arguments: `plan, \"j\"`"]);
     dialog.send(":quit");
     dialog.0.expect(Eof).unwrap();
     for file in ["plan.svg", "plan.html", "bundle/Makefile"] {
         assert!(directory.path().join(file).is_file(), "{file}");
     }
+    // What a search found is saved as steps, and needs no search.
+    let saved = std::fs::read_to_string(directory.path().join("tuned.rhai")).unwrap();
+    assert!(
+        saved.contains("let tuned = {") && !saved.contains("= autotune("),
+        "{saved}"
+    );
+}
+
+/// Takes longer than anybody waits.
+const PROOF: &str = "let P = tensor([40, 60, 60]); \
+    P = eq(vadd(vadd(P, P, [[t - 1, x - 1, y], [t - 1, x + 1, y]]), P, [(), [t - 1, x, y - 1]]), [t, x, y]); \
+    let swept = sweep(P).skew(\"x\", \"t\", 2).skew(\"y\", \"t\", 2); let all = [];";
+
+/// What runs stops, and the session goes on: a search, and a proof inside of the polyhedral library.
+/// Scripts, kernels and edited lines are in [`a_session`].
+#[test]
+fn ctrl_c_stops_searches_and_proofs() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut dialog = Dialog::start(directory.path());
+    dialog.says(
+        "let A = tensor([500, 500]); let B = tensor([500, 500]);",
+        &[],
+    );
+    dialog.says(NAIVE, &["naive: legal"]);
+    dialog.send("print(\"sea\" + \"rch\"); let t = autotune(naive, #{trials: 100000});");
+    dialog.expect("search");
+    std::thread::sleep(Duration::from_millis(3000));
+    dialog.0.send(ControlCode::EndOfText).unwrap();
+    dialog.expect("interrupted");
+    dialog.prompt();
+    dialog.says("t", &["nothing is named `t`"]);
+    dialog.says("40 + 2", &["=> 42"]);
+
+    dialog.says(PROOF, &[]);
+    dialog.send(
+        "print(\"pro\" + \"of\"); for a in 2..30 { for b in 2..30 { \
+         check(swept.tile([\"t\", \"x\", \"y\"], [a, b, a + b])); } }",
+    );
+    dialog.expect("proof");
+    std::thread::sleep(Duration::from_millis(1000));
+    dialog.0.send(ControlCode::EndOfText).unwrap();
+    dialog.expect("interrupted");
+    dialog.prompt();
+    // Proofs go on.
+    dialog.says(PLAN, &["plan: legal"]);
+    dialog.leave();
 }
 
 #[test]
@@ -231,7 +293,7 @@ fn a_window_of_40_columns() {
     dialog.prompt();
     dialog.says(TENSORS, &[]);
     dialog.says(NAIVE, &["naive: legal"]);
-    dialog.says(":moves", &["    interchange: j, k"]);
+    dialog.says(":moves", &["    interchange: j ", "the cost model"]);
     dialog.says(
         ":help exploring",
         &[":undo [LINES]", "    go back by one line that you"],
@@ -435,11 +497,12 @@ fn the_session_in_the_readme() {
         let text = format!("{}{shown}{}", &readme[..start], &readme[end..]);
         return std::fs::write(&path, text).unwrap();
     }
-    // Times differ.
+    // Times and predictions differ.
     let masked = |text: &str| -> String {
-        let mask = |line: &str| match line.starts_with("plan: ") && line.contains("GFLOP/s") {
-            true => "plan: a time".to_owned(),
-            false => line.to_owned(),
+        let mask = |line: &str| match line.split_once("; predicted ") {
+            Some((line, _)) => line.to_owned(),
+            None if line.contains("GFLOP/s") => "plan: a time".to_owned(),
+            None => line.to_owned(),
         };
         text.lines().map(mask).collect::<Vec<_>>().join("\n")
     };

@@ -14,12 +14,14 @@ const TOP: usize = 46;
 
 /// Colors for light and for dark surroundings.
 const STYLE: &str = "\
-text { font: 13px system-ui, sans-serif; fill: #1f2933; } .value { fill: #5b6773; }
+text { font: 13px system-ui, sans-serif; fill: #1f2933; } .back { fill: #ffffff; }
+.value { fill: #5b6773; stroke: #ffffff; stroke-width: 4px; paint-order: stroke; }
 .strong { font-weight: 600; } .first { fill: #9aa0a6; } .own { fill: #2f6fb3; }
 .peer { fill: #d98a29; } .spread { stroke: #1f2933; } .limit { stroke: #b3261e; }
 .over { fill: #b3261e; }
 @media (prefers-color-scheme: dark) {
-  text { fill: #e4e8ee; } .value { fill: #98a3b1; } .own { fill: #5b9bdc; }
+  text { fill: #e4e8ee; } .back { fill: #14181d; }
+  .value { fill: #98a3b1; stroke: #14181d; } .own { fill: #5b9bdc; }
   .spread { stroke: #e4e8ee; } .limit { stroke: #ef7d74; } .over { fill: #ef7d74; }
 }
 ";
@@ -41,9 +43,21 @@ pub fn chart(group: &Group) -> String {
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
          width=\"{width}\" height=\"{height}\">\n<style>\n{STYLE}</style>\n\
+         <rect class=\"back\" width=\"{width}\" height=\"{height}\"/>\n\
          <text class=\"strong\" x=\"{LEFT}\" y=\"20\">{}</text>\n",
         escaped(&group.kernel)
     );
+    if let Some(rate) = limit {
+        let x = LEFT as f64 + length(rate);
+        let _ = write!(
+            svg,
+            "<line class=\"limit\" x1=\"{x:.1}\" y1=\"{}\" x2=\"{x:.1}\" y2=\"{bottom}\" \
+             stroke-dasharray=\"4 3\"/>\n\
+             <text class=\"over\" x=\"{x:.1}\" y=\"{}\" text-anchor=\"middle\">limit</text>\n",
+            TOP - 6,
+            TOP - 10,
+        );
+    }
     let winner = best(group).map(|(line, _)| line.name.as_str());
     for (k, (line, times)) in timed.iter().enumerate() {
         let (y, long) = (TOP + ROW * k, length(1.0 / times.median));
@@ -83,17 +97,6 @@ pub fn chart(group: &Group) -> String {
             ROW - 6,
             high.max(LEFT as f64 + long) + 6.0,
             y + 15,
-        );
-    }
-    if let Some(rate) = limit {
-        let x = LEFT as f64 + length(rate);
-        let _ = write!(
-            svg,
-            "<line class=\"limit\" x1=\"{x:.1}\" y1=\"{}\" x2=\"{x:.1}\" y2=\"{bottom}\" \
-             stroke-dasharray=\"4 3\"/>\n\
-             <text class=\"over\" x=\"{x:.1}\" y=\"{}\" text-anchor=\"middle\">limit</text>\n",
-            TOP - 6,
-            TOP - 10,
         );
     }
     svg.push_str("</svg>\n");

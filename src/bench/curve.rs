@@ -188,7 +188,29 @@ const LEFT: f64 = 60.0;
 const WIDTH: f64 = 640.0;
 const TOP: f64 = 40.0;
 const HEIGHT: f64 = 260.0;
-const COLORS: [&str; 4] = ["#2f6fb3", "#d98a29", "#3c8d5a", "#8a4fa0"];
+const RIGHT: f64 = 130.0;
+const BOTTOM: f64 = 50.0;
+
+/// The size of a chart.
+pub(super) const SIZE: (f64, f64) = (LEFT + WIDTH + RIGHT, TOP + HEIGHT + BOTTOM);
+
+/// How many colors curves have.
+const COLORS: usize = 4;
+
+/// Colors for light and for dark surroundings.
+const STYLE: &str = "\
+text { font: 13px system-ui, sans-serif; fill: #1f2933; } .back { fill: #ffffff; }
+.strong { font-weight: 600; } .grid { stroke: #dddddd; }
+.curve { fill: none; stroke-width: 2; }
+.c0 { stroke: #2f6fb3; fill: #2f6fb3; } .c1 { stroke: #d98a29; fill: #d98a29; }
+.c2 { stroke: #3c8d5a; fill: #3c8d5a; } .c3 { stroke: #8a4fa0; fill: #8a4fa0; }
+polyline.curve { fill: none; } text.name { stroke: none; }
+@media (prefers-color-scheme: dark) {
+  text { fill: #e4e8ee; } .back { fill: #14181d; } .grid { stroke: #303943; }
+  .c0 { stroke: #5b9bdc; fill: #5b9bdc; } .c2 { stroke: #5fb77f; fill: #5fb77f; }
+  .c3 { stroke: #b583cc; fill: #b583cc; }
+}
+";
 
 /// Lines of the share of the machine's limit, or of speed-ups, over the size, which grows by
 /// factors, as SVG that needs nothing else.
@@ -202,19 +224,19 @@ pub fn curve_chart(curve: &Curve) -> String {
     let marks = curve.marks();
     let highest = marks.last().map_or(1.0, |(mark, _)| *mark);
     let up = |height: f64| TOP + HEIGHT * (1.0 - (height / highest).clamp(0.0, 1.0));
-    let (width, height) = (LEFT + WIDTH + 130.0, TOP + HEIGHT + 50.0);
+    let (width, height) = SIZE;
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
-         width=\"{width}\" height=\"{height}\" font-family=\"sans-serif\" font-size=\"13\">\n\
-         <rect width=\"{width}\" height=\"{height}\" fill=\"#ffffff\"/>\n\
-         <text x=\"{LEFT}\" y=\"20\" font-weight=\"bold\">{}</text>\n",
+         width=\"{width}\" height=\"{height}\">\n<style>\n{STYLE}</style>\n\
+         <rect class=\"back\" width=\"{width}\" height=\"{height}\"/>\n\
+         <text class=\"strong\" x=\"{LEFT}\" y=\"20\">{}</text>\n",
         escaped(&curve.title())
     );
     for (mark, label) in &marks {
         let y = up(*mark);
         let _ = write!(
             svg,
-            "<line x1=\"{LEFT}\" y1=\"{y:.1}\" x2=\"{}\" y2=\"{y:.1}\" stroke=\"#dddddd\"/>\n\
+            "<line class=\"grid\" x1=\"{LEFT}\" y1=\"{y:.1}\" x2=\"{}\" y2=\"{y:.1}\"/>\n\
              <text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{label}</text>\n",
             LEFT + WIDTH,
             LEFT - 8.0,
@@ -245,7 +267,7 @@ pub fn curve_chart(curve: &Curve) -> String {
         escaped(&curve.axis)
     );
     for (k, name) in curve.names().into_iter().enumerate() {
-        let color = COLORS[k % COLORS.len()];
+        let class = format!("c{}", k % COLORS);
         let place = |point: &Point| {
             let height = curve.height_of(point, name)?;
             Some((across(point.at), up(height)))
@@ -259,8 +281,8 @@ pub fn curve_chart(curve: &Curve) -> String {
         let y = TOP + 18.0 * k as f64 + 10.0;
         let _ = write!(
             svg,
-            "<polyline points=\"{}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"2\"/>\n\
-             <text x=\"{}\" y=\"{y}\" fill=\"{color}\">{}</text>\n",
+            "<polyline class=\"curve {class}\" points=\"{}\"/>\n\
+             <text class=\"name {class}\" x=\"{}\" y=\"{y}\">{}</text>\n",
             line.join(" "),
             LEFT + WIDTH + 12.0,
             escaped(name)
@@ -268,7 +290,7 @@ pub fn curve_chart(curve: &Curve) -> String {
         for (x, y) in places {
             let _ = writeln!(
                 svg,
-                "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3\" fill=\"{color}\"/>"
+                "<circle class=\"{class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3\"/>"
             );
         }
     }

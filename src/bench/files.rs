@@ -1,11 +1,11 @@
 //! Results as files.
 
-use super::{Against, Results, chart, curve_chart, page};
+use super::{Against, Results, chart, curve_chart, figure, page};
 use std::io;
 use std::path::Path;
 
 /// Writes the results as data to `json`, and to the directory `out` as data, as a page and as a
-/// chart for each kernel. The page shows the times of an earlier bench beside, if there are some.
+/// chart for each kernel, and all curves in one picture. The page shows the times of an earlier bench beside, if there are some.
 ///
 /// # Errors
 /// What cannot be written.
@@ -32,6 +32,9 @@ pub fn write(
     }
     for curve in &results.curves {
         write(&format!("{}_sizes.svg", curve.kernel), curve_chart(curve))?;
+    }
+    if results.curves.len() > 1 {
+        write("figure.svg", figure(&results.curves))?;
     }
     Ok(())
 }

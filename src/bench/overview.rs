@@ -12,12 +12,14 @@ const ROW: f64 = 30.0;
 const TOP: f64 = 58.0;
 
 const STYLE: &str = "\
-text { font: 13px system-ui, sans-serif; fill: #1f2933; } .axis { stroke: #d4dbe3; }
+text { font: 13px system-ui, sans-serif; fill: #1f2933; } .back { fill: #ffffff; } .axis { stroke: #d4dbe3; }
 .limit { stroke: #b3261e; stroke-dasharray: 4 3; } .mark { stroke: none; } .ring { fill: none; stroke-width: 2; }
 .v0 { fill: #9aa0a6; stroke: #9aa0a6; } .v1 { fill: #d98a29; stroke: #d98a29; }
 .v2 { fill: #c0574f; stroke: #c0574f; } .v3 { fill: #6a51a3; stroke: #6a51a3; }
 .v4 { fill: #2f6fb3; stroke: #2f6fb3; } .v5 { fill: #3a8f5c; stroke: #3a8f5c; }
-@media (prefers-color-scheme: dark) { text { fill: #e4e8ee; } .axis { stroke: #39424d; } }
+@media (prefers-color-scheme: dark) {
+  text { fill: #e4e8ee; } .back { fill: #14181d; } .axis { stroke: #39424d; }
+}
 ";
 
 /// A row for each kernel, a mark for each variant, with its spread; the best one has a ring.
@@ -35,7 +37,8 @@ pub fn overview(results: &Results) -> String {
     let height = bottom + 34.0;
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
-         width=\"{width}\" height=\"{height}\">\n<style>\n{STYLE}</style>\n"
+         width=\"{width}\" height=\"{height}\">\n<style>\n{STYLE}</style>\n\
+         <rect class=\"back\" width=\"{width}\" height=\"{height}\"/>\n"
     );
     let mut x = LEFT;
     for (k, name) in names.iter().enumerate() {

@@ -27,7 +27,7 @@ pub fn page(results: &Results, against: Option<&Against>) -> String {
     );
     if results.groups.len() > 1 {
         html.push_str("<h2>Share of the limit</h2>\n");
-        html.push_str(&overview(results));
+        html.push_str(&wide(&overview(results)));
     }
     let names = names(results);
     let heads = ["kernel"]
@@ -97,7 +97,7 @@ fn section(group: &Group, against: Option<&Against>) -> String {
         let _ = writeln!(html, "<pre>{}</pre>\n</section>", escaped(why));
         return html;
     }
-    html.push_str(&chart(group));
+    html.push_str(&wide(&chart(group)));
     let timed: Vec<&Line> = group.lines.iter().filter(|l| l.times.is_some()).collect();
     let winner = best(group).and_then(|(best, _)| timed.iter().position(|l| l.name == best.name));
     let row = |line: &&Line| -> Vec<String> {
@@ -160,10 +160,15 @@ fn curve(curve: &Curve) -> String {
     let kernel = escaped(&curve.kernel);
     format!(
         "<section id=\"{kernel}_curve\"><h2>{kernel}</h2>\n{}{}{}</section>\n",
-        curve_chart(curve),
+        wide(&curve_chart(curve)),
         table(heads, curve.rows(), None),
         list(curve.notes())
     )
+}
+
+/// What is read better by scrolling than shrunk.
+fn wide(svg: &str) -> String {
+    format!("<div class=\"wide\">{svg}</div>\n")
 }
 
 fn list(lines: Vec<String>) -> String {

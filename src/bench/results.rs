@@ -1,7 +1,7 @@
 //! What a bench finds out, as data.
 
 use crate::codegen::Kernel;
-use crate::machine::{Machine, Rates};
+use crate::machine::{Demand, Machine, Rates, Resource};
 use crate::runtime::{Compiler, Options};
 use crate::script::Size;
 use crate::transform::trace::{self, Calls};
@@ -263,26 +263,26 @@ fn of_kernel(tried: &Result<Measured, Failed>, text: impl Fn(&Kernel) -> String)
 /// What limits a computation: its operations, or what has to come from memory, unless the caches
 /// can hold all of it.
 fn limit(work: &Work, rates: &[Rates; 2], caches: u64) -> Option<Limit> {
-    let bytes = work.read + work.written;
-    let of = |count: f64, seconds: [f64; 2], by| Limit {
-        seconds: seconds[0],
-        by,
+    let demand = Demand {
+        elem: work.elem,
         flops: work.least_flops,
-        bytes,
-        rate: count / seconds[0] / 1e9,
-        best: count / seconds[1] / 1e9,
+        read: work.read,
+        written: work.written,
     };
-    let flops = work.least_flops;
-    let known = rates[0].gflops(work.elem).zip(rates[1].gflops(work.elem));
-    let computing = known.map(|(usual, best)| [usual, best].map(|rate| flops / rate / 1e9));
-    let arithmetic = computing.map(|seconds| of(flops, seconds, "arithmetic"));
-    let in_memory = bytes > caches as f64;
-    let moving = rates.map(|rates| rates.moving(work.read, work.written));
-    let memory = in_memory.then(|| of(bytes, moving, "memory"));
-    let limits = [arithmetic, memory].into_iter().flatten();
-    let limit = limits.max_by(|a, b| a.seconds.total_cmp(&b.seconds))?;
-    let possible = limit.seconds.is_finite() && limit.seconds > 0.0;
-    possible.then_some(limit)
+    let (resource, seconds) = rates[0].limit(&demand, caches)?;
+    let bytes = work.read + work.written;
+    let (count, by) = match resource {
+        Resource::Arithmetic => (demand.flops, "arithmetic"),
+        Resource::Memory => (bytes, "memory"),
+    };
+    Some(Limit {
+        seconds,
+        by,
+        flops: demand.flops,
+        bytes,
+        rate: count / seconds / 1e9,
+        best: count / rates[1].seconds(&demand, resource)? / 1e9,
+    })
 }
 
 impl Times {

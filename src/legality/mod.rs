@@ -53,3 +53,6 @@ pub use reassociation::Reductions;
 pub use verdict::{Question, Undecided, Verdict};
 pub use violation::{Dependence, DependenceKind, Instance, Place, Violation};
 pub use waits::without_waiting;
+
+/// Lets proofs go on that were stopped.
+pub use crate::poly::resume;

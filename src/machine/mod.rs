@@ -11,4 +11,6 @@ mod speed;
 pub use capacity::Capacity;
 pub use facts::{Cache, Machine};
 pub use region::Region;
-pub use speed::{Probes, Rates, Speed, forget, known_speed, speed, speed_at_best};
+pub use speed::{
+    Demand, Probes, Rates, Resource, Speed, forget, known_speed, speed, speed_at_best,
+};

@@ -80,6 +80,52 @@ impl Rates {
         };
         bytes * each
     }
+
+    /// What limits a computation, and the least time in seconds that it takes: its operations, or
+    /// its inputs and results, unless `caches` hold all of them.
+    pub fn limit(&self, of: &Demand, caches: u64) -> Option<(Resource, f64)> {
+        let in_memory = of.read + of.written > caches as f64;
+        let resources = [
+            Some(Resource::Arithmetic),
+            in_memory.then_some(Resource::Memory),
+        ];
+        let times = resources.into_iter().flatten();
+        let times = times.filter_map(|resource| Some((resource, self.seconds(of, resource)?)));
+        let (resource, seconds) = times.max_by(|a, b| a.1.total_cmp(&b.1))?;
+        let possible = seconds.is_finite() && seconds > 0.0;
+        possible.then_some((resource, seconds))
+    }
+
+    /// The seconds that a computation needs of one resource; nothing is known of the arithmetic of
+    /// integers.
+    pub fn seconds(&self, of: &Demand, resource: Resource) -> Option<f64> {
+        match resource {
+            Resource::Arithmetic => Some(of.flops / self.gflops(of.elem)? / 1e9),
+            Resource::Memory => Some(self.moving(of.read, of.written)),
+        }
+    }
+}
+
+/// What a computation needs of a machine at least.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Demand {
+    /// The type of the elements that it computes.
+    pub elem: Elem,
+    /// Operations.
+    pub flops: f64,
+    /// Bytes of inputs.
+    pub read: f64,
+    /// Bytes of results.
+    pub written: f64,
+}
+
+/// What can limit a computation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Resource {
+    /// Operations.
+    Arithmetic,
+    /// Bytes to and from memory.
+    Memory,
 }
 
 /// How fast `threads` threads are, measured in some seconds, or remembered from then.

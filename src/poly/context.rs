@@ -2,6 +2,7 @@
 
 use super::error::Error;
 use super::library::{Answer, Library, RawContext, library};
+use super::stop;
 use std::cell::{Cell, OnceCell};
 use std::ffi::{CStr, c_int, c_ulong};
 use std::ptr::NonNull;
@@ -53,6 +54,7 @@ impl Context {
         // SAFETY: the context was just made.
         unsafe { (library.options_set_on_error)(raw.as_ptr(), CONTINUE) };
         let budget = Cell::new(None);
+        stop::add(library, raw);
         Ok(Rc::new(Context {
             library,
             raw,
@@ -82,6 +84,10 @@ impl Context {
     /// The error that made `function` fail.
     pub(super) fn error(&self, function: &'static str) -> Error {
         let last = self.last_error();
+        // SAFETY: the context is alive.
+        if unsafe { (self.library.ctx_aborted)(self.raw()) } != 0 {
+            return Error::Stopped;
+        }
         if let Some(operations) = self.budget.get().filter(|_| self.is_used_up()) {
             return Error::Quota { operations };
         }
@@ -144,6 +150,7 @@ impl Context {
 
 impl Drop for Context {
     fn drop(&mut self) {
+        stop::remove(self.raw);
         // SAFETY: every handle holds the context, so none is left that could use it.
         unsafe { (self.library.ctx_free)(self.raw()) };
     }

@@ -27,6 +27,9 @@ pub enum Error {
         /// What it was given.
         operations: u64,
     },
+    /// Somebody stopped it.
+    #[error("stopped before it was decided")]
+    Stopped,
     /// There are more points or pairs than were asked for.
     #[error("there are more than {limit} points")]
     TooMany {

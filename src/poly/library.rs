@@ -60,6 +60,9 @@ functions! {
     ctx_reset_error(*mut RawContext);
     ctx_set_max_operations(*mut RawContext, c_ulong);
     ctx_reset_operations(*mut RawContext);
+    ctx_abort(*mut RawContext);
+    ctx_aborted(*mut RawContext) -> c_int;
+    ctx_resume(*mut RawContext);
     options_set_on_error(*mut RawContext, c_int) -> Answer;
 
     space_alloc(*mut RawContext, c_uint, c_uint, c_uint) -> *mut RawSpace;

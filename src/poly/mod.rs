@@ -51,6 +51,7 @@ mod notation;
 mod pieces;
 mod point;
 mod set;
+mod stop;
 
 pub use cone::Condition;
 pub use context::bounded;
@@ -62,6 +63,7 @@ pub use map::{Map, UnionMap};
 pub use notation::{Piece, Relation};
 pub use point::Point;
 pub use set::{Set, UnionSet};
+pub use stop::{resume, stop};
 
 #[cfg(test)]
 mod ownership;

@@ -97,10 +97,13 @@ impl Repl {
     /// What is said of nests that a line has made.
     pub(super) fn told(&self, made: &[(String, Nest)], before: &[(String, Nest)]) -> Vec<String> {
         let skipped = made.len().saturating_sub(TOLD);
-        let reductions = self.reductions();
+        if made.is_empty() {
+            return Vec::new();
+        }
+        let (reductions, forecast) = (self.reductions(), self.forecast());
         let lines = made[skipped..]
             .iter()
-            .map(|(name, nest)| step::line(name, nest, before, reductions, self.paint));
+            .map(|(name, nest)| step::line(name, nest, before, reductions, &forecast, self.paint));
         let mut lines: Vec<String> = lines.collect();
         match skipped {
             0 => {}

@@ -22,10 +22,11 @@ pub use complete::{Candidate, Completion};
 pub use terminal::run;
 pub use tutorial::LESSONS;
 
+use crate::advice::Moves;
 use crate::ir::{Name, Nest};
 use crate::legality::Reductions;
 use crate::runtime::Control;
-use crate::script::{Entry, Measured, ScriptError, Session, is_incomplete};
+use crate::script::{Entry, Forecast, Measured, ScriptError, Session, Tuned, is_incomplete};
 use crate::trial::Settings;
 use commands::failed_with;
 use paint::Paint;
@@ -213,7 +214,20 @@ impl Repl {
                 )
             });
         }
-        let nests = self.session.nests_of(argument).map_err(Box::new)?;
+        let nests = self.session.nests_of(argument).map_err(|error| {
+            let known = self.session.nests();
+            let behind = |name: &str| argument.strip_prefix(name)?.strip_prefix(' ');
+            let apart = known
+                .iter()
+                .find_map(|(name, _)| Some((name, behind(name)?)));
+            match apart {
+                Some((name, rest)) => failed_with(
+                    format!("`{argument}` is not a nest"),
+                    format!("commas are between arguments: `{name}, {}`", rest.trim()),
+                ),
+                None => Box::new(error),
+            }
+        })?;
         let is_name = |c: char| c.is_alphanumeric() || c == '_';
         let label = nests.last().and_then(Nest::label).map(Name::to_string);
         let name = match argument.chars().all(is_name) {
@@ -242,6 +256,18 @@ impl Repl {
     fn asked(&mut self, call: &str, variants: &[Vec<Nest>]) -> Result<String, Box<ScriptError>> {
         let asked = self.session.text_on(call, variants, self.width);
         asked.map_err(Box::new)
+    }
+
+    fn forecast(&self) -> Forecast {
+        self.session.forecast()
+    }
+
+    fn moves_of(&mut self, nest: &Nest, at: &str) -> Result<Arc<Moves>, Box<ScriptError>> {
+        self.session.moves_of(nest, at).map_err(Box::new)
+    }
+
+    fn tuned(&mut self, nests: &[Nest], options: &str) -> Result<Tuned, Box<ScriptError>> {
+        self.session.tuned(nests, options).map_err(Box::new)
     }
 
     fn measured(&mut self, subject: &Subject) -> Result<Measured, Box<ScriptError>> {

@@ -81,6 +81,19 @@ impl Paint {
         lines.join("\n")
     }
 
+    /// The plan of a kernel, as pseudo-code.
+    pub fn plan(self, text: &str) -> String {
+        let word = |word: &str| match word {
+            "parallel" | "shared" => Some(PARALLEL),
+            "vectors" | "lanes" => Some(VECTOR),
+            "unrolled" | "registers" => Some(NAME),
+            word if TREE.contains(&word) => Some(KEYWORD),
+            _ => None,
+        };
+        let lines: Vec<String> = text.lines().map(|line| self.tokens(line, &word)).collect();
+        lines.join("\n")
+    }
+
     /// Lines with `-` and `+`.
     pub fn difference(self, text: &str) -> String {
         let paint = |line: &str| match line.as_bytes().first() {

@@ -1,9 +1,12 @@
-//! The line below each step: whether the nest is legal, and what changed.
+//! The line below each step: whether the nest is legal, what changed, and how fast it should be.
 
 use super::paint::Paint;
 use crate::ir::{Nest, Step};
 use crate::legality::{self, Reductions, Verdict};
+use crate::report;
+use crate::script::Forecast;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A proof for this line may take so many operations of the polyhedral library: a blink.
 const OPERATIONS: u64 = 1_000_000;
@@ -18,6 +21,7 @@ pub fn line(
     nest: &Nest,
     before: &[(String, Nest)],
     reductions: Reductions,
+    forecast: &Forecast,
     paint: Paint,
 ) -> String {
     let taken = match base(nest, before) {
@@ -26,14 +30,33 @@ pub fn line(
         Some((of, count)) => format!("; {count} steps after {of}"),
         None => String::new(),
     };
-    let verdict = verdict(nest, reductions, paint);
-    format!("{name}: {verdict}{taken}; {}", paint.faint(&loops(nest)))
+    let nests = std::slice::from_ref(nest);
+    let verdict = legality::within(OPERATIONS, || legality::check(nests, reductions));
+    let expected = match verdict {
+        Some(Verdict::Illegal(_)) => String::new(),
+        _ => expected(nests, forecast),
+    };
+    let (verdict, loops) = (shown(verdict, paint), paint.faint(&loops(nest)));
+    format!(
+        "{name}: {verdict}{taken}; {loops}{}",
+        paint.faint(&expected)
+    )
+}
+
+/// What the cost model expects, such as `; predicted 5.90 ms, 81 % of the limit`.
+fn expected(nests: &[Nest], forecast: &Forecast) -> String {
+    let Some(seconds) = forecast.seconds(nests) else {
+        return String::new();
+    };
+    let time = report::time(Duration::from_secs_f64(seconds));
+    match forecast.share(nests, seconds) {
+        Some(share) => format!("; predicted {time}, {:.0} % of the limit", 100.0 * share),
+        None => format!("; predicted {time}"),
+    }
 }
 
 /// Whether a nest is legal, in a few words.
-fn verdict(nest: &Nest, reductions: Reductions, paint: Paint) -> String {
-    let nests = std::slice::from_ref(nest);
-    let verdict = legality::within(OPERATIONS, || legality::check(nests, reductions));
+fn shown(verdict: Option<Verdict>, paint: Paint) -> String {
     match verdict {
         Some(Verdict::Legal) => paint.good("legal"),
         Some(Verdict::Illegal(violation)) => {

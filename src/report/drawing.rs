@@ -4,7 +4,10 @@ use crate::analysis::levels::{Level, levels};
 use crate::ir::{Nest, Tree};
 use std::fmt::Write;
 
+/// The least width.
 const WIDTH: usize = 760;
+/// About the width of a character.
+const CHARACTER: usize = 8;
 const ROW: usize = 24;
 const STEP: usize = 14;
 const GAP: usize = 6;
@@ -26,19 +29,21 @@ text { font: 13px ui-monospace, Menlo, Consolas, monospace; fill: #1f2933; }
 pub fn drawing(nests: &[Nest]) -> String {
     let mut body = String::new();
     let mut y = GAP;
+    let texts = nests.iter().map(|nest| needed(nest.trees(), GAP));
+    let width = texts.fold(WIDTH, usize::max);
     for nest in nests {
         let levels = levels(nest);
         for line in declarations(nest) {
             text(&mut body, GAP, y + 16, "note", &line);
             y += ROW;
         }
-        y = trees(&mut body, nest.trees(), &levels, GAP, y) + GAP;
+        y = trees(&mut body, nest.trees(), &levels, (GAP, width), y) + GAP;
     }
     let height = y + GAP;
     format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" \
-         width=\"{WIDTH}\" height=\"{height}\">\n<style>\n{STYLE}</style>\n\
-         <rect class=\"back\" width=\"{WIDTH}\" height=\"{height}\"/>\n{body}</svg>\n"
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
+         width=\"{width}\" height=\"{height}\">\n<style>\n{STYLE}</style>\n\
+         <rect class=\"back\" width=\"{width}\" height=\"{height}\"/>\n{body}</svg>\n"
     )
 }
 
@@ -48,17 +53,42 @@ fn declarations(nest: &Nest) -> Vec<String> {
     text.lines().take(count).map(str::to_owned).collect()
 }
 
-/// Draws a sequence from `y` on and returns where it ends.
-fn trees(out: &mut String, trees: &[Tree], levels: &[Level], x: usize, mut y: usize) -> usize {
+/// The text of a tree by itself.
+fn line(tree: &Tree) -> String {
+    match tree {
+        Tree::Stmt(s) => s.to_string(),
+        Tree::Fill(fill) => fill.to_string(),
+        Tree::Local(tensor) => format!("local {} {tensor}", tensor.elem()),
+        Tree::Loop(l) => l.to_string(),
+    }
+}
+
+/// How wide a drawing is in which the texts of a sequence that begins at `x` stay in their boxes.
+fn needed(trees: &[Tree], x: usize) -> usize {
+    let widths = trees.iter().map(|tree| {
+        let of_body = match tree {
+            Tree::Loop(l) => needed(&l.body, x + STEP),
+            _ => 0,
+        };
+        // Behind it, there may be a number of iterations.
+        let text = CHARACTER * (line(tree).chars().count() + 6);
+        of_body.max(2 * x + text)
+    });
+    widths.max().unwrap_or(0)
+}
+
+/// Draws a sequence from `y` on, as far from the left as from the right of the whole, and returns
+/// where it ends.
+fn trees(
+    out: &mut String,
+    trees: &[Tree],
+    levels: &[Level],
+    (x, whole): (usize, usize),
+    mut y: usize,
+) -> usize {
     for tree in trees {
         let Tree::Loop(l) = tree else {
-            let line = match tree {
-                Tree::Stmt(s) => s.to_string(),
-                Tree::Fill(fill) => fill.to_string(),
-                Tree::Local(tensor) => format!("local {} {tensor}", tensor.elem()),
-                Tree::Loop(_) => String::new(),
-            };
-            text(out, x + 8, y + 16, "", &line);
+            text(out, x + 8, y + 16, "", &line(tree));
             y += ROW;
             continue;
         };
@@ -68,8 +98,14 @@ fn trees(out: &mut String, trees: &[Tree], levels: &[Level], x: usize, mut y: us
             (false, false) => "serial",
         };
         let mut inner = String::new();
-        let end = self::trees(&mut inner, &l.body, levels, x + STEP, y + ROW + GAP) + GAP;
-        let width = WIDTH.saturating_sub(2 * x).max(STEP);
+        let end = self::trees(
+            &mut inner,
+            &l.body,
+            levels,
+            (x + STEP, whole),
+            y + ROW + GAP,
+        ) + GAP;
+        let width = whole.saturating_sub(2 * x).max(STEP);
         let _ = writeln!(
             out,
             "<rect class=\"{class}\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{}\" \
@@ -108,7 +144,8 @@ const PAGE: &str = "\
 :root { color-scheme: light dark; }
 body { font-family: system-ui, sans-serif; max-width: 52rem; margin: 2rem auto; padding: 0 1rem; }
 pre { overflow-x: auto; padding: 0.8rem; border: 1px solid #8886; border-radius: 6px; }
-svg { max-width: 100%; height: auto; }
+.wide { overflow-x: auto; }
+@media (prefers-color-scheme: dark) { body { background: #14181d; color: #e4e8ee; } }
 ";
 
 /// A page with the drawing of nests, the scripts of their paths and their C.
@@ -117,7 +154,8 @@ pub fn drawing_page(name: &str, nests: &[Nest], paths: &[String], code: Option<&
     let mut html = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
-         <title>{name}</title>\n<style>\n{PAGE}</style>\n</head>\n<body>\n<h1>{name}</h1>\n{}",
+         <title>{name}</title>\n<style>\n{PAGE}</style>\n</head>\n<body>\n<h1>{name}</h1>\n\
+         <div class=\"wide\">{}</div>\n",
         drawing(nests)
     );
     for path in paths {

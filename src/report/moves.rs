@@ -3,8 +3,9 @@
 use crate::advice::{Move, Moves};
 use comfy_table::{Table, presets};
 
-/// Some of the moves of a nest, `list`, as a table of the loops that were asked about.
-pub fn moves(moves: &Moves, list: &[&Move]) -> String {
+/// Some of the moves of a nest, `list`, as a table of the loops that were asked about. `speed_up`
+/// says how many times as fast as now the nest should be after a move, if somebody expects anything.
+pub fn moves(moves: &Moves, list: &[&Move], speed_up: &dyn Fn(&Move) -> Option<f64>) -> String {
     let mut columns: Vec<&str> = Vec::new();
     for m in list {
         if !columns.contains(&m.op) {
@@ -31,7 +32,12 @@ pub fn moves(moves: &Moves, list: &[&Move]) -> String {
         }
         let cell = |op: &&str| -> String {
             let here = list.iter().filter(|m| m.op == *op && m.at == l.name);
-            let words = here.map(|m| m.with.as_deref().unwrap_or("yes"));
+            let words = here.map(|m| match (m.with.as_deref(), speed_up(m)) {
+                (None, None) => "yes".to_owned(),
+                (Some(with), None) => with.to_owned(),
+                (None, Some(factor)) => times(factor),
+                (Some(with), Some(factor)) => format!("{with} {}", times(factor)),
+            });
             words.collect::<Vec<_>>().join(", ")
         };
         // Tables cut off spaces at the start of a cell.
@@ -39,8 +45,52 @@ pub fn moves(moves: &Moves, list: &[&Move]) -> String {
         table.add_row([name].into_iter().chain(columns.iter().map(cell)));
     }
     lines.push(table.to_string());
+    lines.extend(fastest(list, speed_up));
     lines.extend(undecided(moves));
     lines.join("\n")
+}
+
+/// How many moves are named as the fastest.
+const FASTEST: usize = 3;
+
+/// A move that should not make a nest faster than this is not named.
+const NOTICEABLE: f64 = 1.05;
+
+/// The moves after which the nest should be fastest.
+fn fastest(list: &[&Move], speed_up: &dyn Fn(&Move) -> Option<f64>) -> Option<String> {
+    let expected = list.iter().filter_map(|m| Some((m, speed_up(m)?)));
+    let mut expected: Vec<(&&Move, f64)> = expected.collect();
+    if expected.is_empty() {
+        return None;
+    }
+    expected.sort_by(|a, b| b.1.total_cmp(&a.1));
+    expected.retain(|(_, factor)| *factor > NOTICEABLE);
+    let mut seen: Vec<(&str, Vec<&str>)> = Vec::new();
+    expected.retain(|(m, _)| {
+        // To exchange i and j is to exchange j and i.
+        let mut loops = vec![m.at.as_str(), m.with.as_deref().unwrap_or("")];
+        loops.sort_unstable();
+        let is_new = !seen.contains(&(m.op, loops.clone()));
+        seen.push((m.op, loops));
+        is_new
+    });
+    let named = expected.iter().take(FASTEST);
+    let named = named.map(|(m, factor)| format!("`{}` {}", m.call, times(*factor)));
+    let named: Vec<String> = named.collect();
+    Some(match named.is_empty() {
+        true => "the cost model expects none of these to be faster by itself".to_owned(),
+        false => format!("fastest, as the cost model expects: {}", named.join(", ")),
+    })
+}
+
+/// `1.4x` as fast.
+fn times(factor: f64) -> String {
+    match factor {
+        factor if factor < 0.005 => "<0.01x".to_owned(),
+        factor if factor < 0.995 => format!("{factor:.2}x"),
+        factor if factor < 9.95 => format!("{factor:.1}x"),
+        factor => format!("{factor:.0}x"),
+    }
 }
 
 fn undecided(moves: &Moves) -> Option<String> {
@@ -74,7 +124,7 @@ mod tests {
             list: Vec::new(),
             undecided,
         };
-        let shown = |asked: &Moves| moves(asked, &[]);
+        let shown = |asked: &Moves| moves(asked, &[], &|_| None);
         assert_eq!(shown(&asked(None, 0)), "no step is known to be legal");
         assert_eq!(
             shown(&asked(None, 3)),

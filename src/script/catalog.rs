@@ -28,6 +28,10 @@ pub enum Type {
     Function,
     /// Steps that are legal next.
     Moves,
+    /// What a step made.
+    Handles,
+    /// A loop or a local tensor.
+    Handle,
     /// Something else, or unknown.
     Other,
 }
@@ -138,6 +142,17 @@ impl Session {
         self.scope.get(variable).map(type_of)
     }
 
+    /// The handles in a variable, each as a script writes it, with the name of its loop or tensor.
+    /// With nests, only handles of those.
+    pub fn handles(&self, variable: &str, nests: &[Nest]) -> Vec<(String, String)> {
+        let value = self.scope.get(variable).map(|v| v.flatten_clone());
+        let found = value.map(|value| super::actions::handles_in(&value, nests));
+        let found = found.into_iter().flatten();
+        found
+            .map(|(behind, name)| (format!("{variable}{behind}"), name.to_string()))
+            .collect()
+    }
+
     /// The keys of a variable that holds a map.
     pub fn keys_of(&self, variable: &str) -> Vec<String> {
         let value = self.scope.get(variable).map(|v| v.flatten_clone());
@@ -166,6 +181,8 @@ fn type_of(value: &Dynamic) -> Type {
             Some("path") => Type::Path,
             Some("program") => Type::Program,
             Some("moves") => Type::Moves,
+            Some("handles") => Type::Handles,
+            Some("handle") => Type::Handle,
             _ => Type::Other,
         }
     }

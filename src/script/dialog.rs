@@ -6,8 +6,10 @@ use super::readable::readable;
 use super::session::{Session, script_text, unreadable};
 use super::unused::Last;
 use super::{lex, values};
+use crate::advice::Moves;
 use crate::diag::Diagnostic;
 use crate::ir::{Expr, Nest};
+use crate::legality;
 use crate::trial::Collect;
 use rhai::{Array, Dynamic, ImmutableString, Map};
 use std::path::Path;
@@ -46,6 +48,15 @@ pub struct Measured {
     pub spread: f64,
     /// Operations of the definition in the median time, in units of 10^9 per second.
     pub gflops: f64,
+}
+
+/// What a search found.
+#[derive(Clone, Debug)]
+pub struct Tuned {
+    /// The fastest variant: nests that run in order.
+    pub nests: Vec<Nest>,
+    /// Its median time in seconds.
+    pub median: f64,
 }
 
 impl Session {
@@ -130,12 +141,39 @@ impl Session {
                 _ => Err(why.unwrap_or_else(|| "it was not measured".to_owned())),
             }
         })?;
-        numbers.map_err(|why| ScriptError {
-            diagnostic: Diagnostic::error(why),
-            more: Vec::new(),
-            sources: Default::default(),
-            interrupted: false,
-        })
+        numbers.map_err(failed)
+    }
+
+    /// The moves of a nest that are legal now; `at` is the script of a loop, or empty for all loops.
+    ///
+    /// # Errors
+    /// There is no such loop, or nothing is known of the nest.
+    pub fn moves_of(&mut self, nest: &Nest, at: &str) -> Result<Arc<Moves>, ScriptError> {
+        let comma = if at.is_empty() { "" } else { ", " };
+        let call = format!("moves(given_nests[0]{comma}{at})");
+        let moves = self.ask_on(&call, &[vec![nest.clone()]], |value| {
+            let listed = value.try_cast::<actions::Listed>();
+            listed.map(|listed| listed.all_moves())
+        })?;
+        moves.ok_or_else(|| failed("`moves` listed nothing"))
+    }
+
+    /// The fastest schedule that `autotune` finds for nests that run in order; `options` is the
+    /// script of its options, or empty.
+    ///
+    /// # Errors
+    /// Nothing was timed, the options are wrong, or somebody stopped the search.
+    pub fn tuned(&mut self, nests: &[Nest], options: &str) -> Result<Tuned, ScriptError> {
+        let comma = if options.is_empty() { "" } else { ", " };
+        let call = format!("autotune(given_nests[0]{comma}{options})");
+        let tuned = self.ask_on(&call, &[nests.to_vec()], |value| {
+            let map = value.try_cast::<Map>()?;
+            Some(Tuned {
+                nests: values::nests(map.get("nest")?),
+                median: map.get("median")?.as_float().ok()?,
+            })
+        })?;
+        tuned.ok_or_else(|| failed("nothing was timed"))
     }
 
     fn ask_on<T: Send>(
@@ -166,7 +204,7 @@ impl Session {
         finish: impl FnOnce(Dynamic) -> T + Send,
     ) -> Result<T, ScriptError> {
         const NAME: &str = "<command>";
-        self.interrupt.store(false, Ordering::Relaxed);
+        self.begin();
         let before = self.checkpoint();
         let asked = self.run(NAME, expression, None, Last::Unwatched, finish);
         self.restore(&before);
@@ -221,12 +259,18 @@ impl Session {
         done
     }
 
+    /// What was stopped before goes on.
+    fn begin(&self) {
+        self.interrupt.store(false, Ordering::Relaxed);
+        legality::resume();
+    }
+
     /// Does some work, and undoes it if it fails.
     fn or_undone<T>(
         &mut self,
         work: impl FnOnce(&mut Session) -> Result<T, ScriptError>,
     ) -> Result<T, ScriptError> {
-        self.interrupt.store(false, Ordering::Relaxed);
+        self.begin();
         let before = self.checkpoint();
         let done = work(self);
         if done.is_err() {
@@ -282,6 +326,15 @@ fn display(value: &Dynamic, width: usize) -> Option<Shown> {
         });
     }
     Some(Shown::Text(format!("=> {}", readable(value, width))))
+}
+
+fn failed(why: impl Into<String>) -> ScriptError {
+    ScriptError {
+        diagnostic: Diagnostic::error(why),
+        more: Vec::new(),
+        sources: Default::default(),
+        interrupted: false,
+    }
 }
 
 /// The import statements of a line, each with its semicolon.

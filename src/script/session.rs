@@ -274,14 +274,31 @@ impl Session {
             Ok(value) => Ok(finish(value)),
             Err(error) => Err(self.translate(*error)),
         };
-        on_large_stack(work).unwrap_or_else(|panic| {
+        let ran = on_large_stack(work).unwrap_or_else(|panic| {
             Err(ScriptError {
                 diagnostic: Diagnostic::bug(format!("internal error: {panic}")),
                 more: Vec::new(),
                 sources: Sources::default(),
                 interrupted: false,
             })
-        })
+        });
+        self.unless_stopped(ran)
+    }
+
+    /// A result on whose way somebody asked to stop is none: proofs were given up.
+    fn unless_stopped<T>(&self, ran: Result<T, ScriptError>) -> Result<T, ScriptError> {
+        if !self.interrupt.load(Ordering::Relaxed) {
+            return ran;
+        }
+        match ran {
+            Err(error) if error.diagnostic.message.contains("interrupted") => Err(error),
+            _ => Err(ScriptError {
+                diagnostic: Diagnostic::error("interrupted"),
+                more: Vec::new(),
+                sources: Sources::default(),
+                interrupted: true,
+            }),
+        }
     }
 
     fn evaluate(

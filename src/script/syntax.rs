@@ -34,6 +34,10 @@ pub fn explain(problem: &ParseErrorType) -> (String, Option<String>) {
         P::MissingToken(_, why) if why.contains("teml_") => {
             ("something is missing: expected a value".to_owned(), None)
         }
+        P::MissingToken(token, why) if token == "]" && why.contains("index expression") => (
+            "a `]` is missing before this".to_owned(),
+            help("an element of a tensor in an expression is `vat(A, [i, j])`"),
+        ),
         P::MissingToken(token, why) => (format!("`{token}` is missing {why}"), None),
         P::Reserved(mark) if !mark.starts_with(char::is_alphabetic) => {
             (format!("`{mark}` means nothing here"), None)

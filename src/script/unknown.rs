@@ -126,7 +126,10 @@ impl Translator<'_> {
         if signatures.is_empty() {
             if self.known.variables.iter().any(|v| v == name) {
                 return error(format!("`{name}` is a variable, not a function")).help(Some(
-                    format!("a closure in it is called with `{name}.call(...)`"),
+                    format!(
+                        "an element of a tensor is `vat({name}, [i, j])`; a closure is called with \
+                         `{name}.call(...)`"
+                    ),
                 ));
             }
             return error(format!("there is no function `{name}`")).help(self.known.similar(name));

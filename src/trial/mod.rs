@@ -156,6 +156,16 @@ pub fn flops(variant: &Variant) -> f64 {
     naive(variant).nests.iter().filter_map(work::flops).sum()
 }
 
+/// What the computation of nests that run in order asks of a machine.
+pub fn work(nests: &[Nest]) -> Work {
+    let variant = Variant {
+        label: String::new(),
+        nests: nests.to_vec(),
+    };
+    let plain = naive(&variant);
+    contest::work_of(std::slice::from_ref(&variant), &plain)
+}
+
 fn generate(variant: &Variant, settings: &Settings) -> Result<Kernel, TrialError> {
     let symbol = codegen::symbol::from_label(&variant.label);
     let (reductions, target) = (settings.reductions, &settings.options.target);

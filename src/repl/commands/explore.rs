@@ -1,5 +1,6 @@
 //! Commands that try steps.
 
+use super::advise::{moves, tune};
 use super::{Command, Completes, Reply, failed, failed_with, parts};
 use crate::repl::timeline::Subject;
 use crate::repl::{Outcome, Repl};
@@ -10,7 +11,8 @@ pub static COMMANDS: &[Command] = &[
     Command {
         name: "moves",
         arguments: "[NEST [, LOOP]]",
-        help: "the steps that are legal next, at all loops or at one",
+        help: "the steps that are legal next, at all loops or at one, and how many times as fast \
+               the cost model expects the nest to be after each",
         completes: Completes::Nest,
         call: moves,
     },
@@ -35,6 +37,14 @@ pub static COMMANDS: &[Command] = &[
                one of each branch",
         completes: Completes::Nest,
         call: compare,
+    },
+    Command {
+        name: "tune",
+        arguments: "[NEST] [, OPTIONS]",
+        help: "search schedules that begin with a nest; the fastest becomes `tuned`. OPTIONS are \
+               those of `tune`, such as #{trials: 20}",
+        completes: Completes::Nest,
+        call: tune,
     },
     Command {
         name: "undo",
@@ -66,53 +76,6 @@ pub static COMMANDS: &[Command] = &[
     },
 ];
 
-fn moves(repl: &mut Repl, rest: &str) -> Reply {
-    let all = parts(rest);
-    let subject = repl.subject(all.first().copied().unwrap_or(""))?;
-    let at = match all.get(1) {
-        Some(at) => format!(", {at}"),
-        None => String::new(),
-    };
-    let [nest] = subject.nests.as_slice() else {
-        return Err(failed(":moves takes one nest, not a list"));
-    };
-    let text = repl.asked(&format!("moves(given_nests[0]{at})"), &[vec![nest.clone()]])?;
-    let width = repl.width();
-    let fits = text.lines().all(|line| line.chars().count() <= width);
-    Ok(Outcome::Text(match fits {
-        true => text,
-        false => by_loop(&text),
-    }))
-}
-
-/// A table with a row for each loop, as a list with a line for each operation of each loop.
-fn by_loop(table: &str) -> String {
-    let cells = |line: &str| -> Vec<String> {
-        let inner = line.trim_matches('|').split('|');
-        inner.map(|cell| cell.trim().to_owned()).collect()
-    };
-    let mut heads: Vec<String> = Vec::new();
-    let mut lines = Vec::new();
-    for line in table.lines() {
-        if !line.starts_with('|') {
-            lines.push(line.to_owned());
-        } else if heads.is_empty() {
-            heads = cells(line);
-        } else if !line.starts_with("|-") {
-            let row = cells(line);
-            lines.push(row.first().cloned().unwrap_or_default());
-            for (head, cell) in heads.iter().zip(&row).skip(1) {
-                match cell.as_str() {
-                    "" => {}
-                    "yes" => lines.push(format!("    {head}")),
-                    with => lines.push(format!("    {head}: {with}")),
-                }
-            }
-        }
-    }
-    lines.join("\n")
-}
-
 fn check(repl: &mut Repl, rest: &str) -> Reply {
     let subject = repl.subject(rest)?;
     let text = repl.asked("check(given_nests[0])", &[subject.nests])?;
@@ -132,8 +95,12 @@ fn time(repl: &mut Repl, rest: &str) -> Reply {
     if rest.is_empty() {
         now.measured(time);
     }
+    let share = repl.forecast().share(&subject.nests, measured.median);
+    let share = share.map_or(String::new(), |share| {
+        format!("; {:.0} % of the limit", 100.0 * share)
+    });
     Ok(Outcome::Text(format!(
-        "{}: {} (spread {:.1} %), {:.2} GFLOP/s, checked",
+        "{}: {} (spread {:.1} %), {:.2} GFLOP/s, checked{share}",
         subject.name,
         report::time(time),
         100.0 * measured.spread,
@@ -263,16 +230,4 @@ fn branches(repl: &mut Repl, _: &str) -> Reply {
     };
     let lines: Vec<String> = rows.iter().map(line).collect();
     Ok(Outcome::Text(lines.join("\n")))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tables_become_lists() {
-        let table = "| loop | reverse | tile |\n|------|---------|------|\n| i    | yes     | i, j |\n| · j  |         |      |\n1 more step";
-        let list = "i\n    reverse\n    tile: i, j\n· j\n1 more step";
-        assert_eq!(by_loop(table), list);
-    }
 }

@@ -103,6 +103,18 @@ pub fn about(repl: &mut Repl, name: &str) -> Result<String, Box<crate::script::S
 
 /// The first sentence of a documentation, which comes after the signature.
 fn summary(help: &str) -> String {
+    let text = first_sentence(help);
+    // The call is shown beside it.
+    let behind_call = text
+        .strip_prefix('`')
+        .and_then(|rest| rest.split_once(")` "));
+    match behind_call {
+        Some((call, rest)) if !call.contains('`') => rest.to_owned(),
+        _ => text,
+    }
+}
+
+fn first_sentence(help: &str) -> String {
     let body = help.split_once("\n\n").map_or("", |(_, body)| body);
     let paragraph = body.split("\n\n").next().unwrap_or("");
     let text: Vec<&str> = paragraph.split_whitespace().collect();
@@ -122,7 +134,7 @@ fn overview(repl: &mut Repl) -> String {
     let (width, paint) = (repl.width(), repl.paint());
     let mut lines = Vec::new();
     for group in GROUPS {
-        let about = entry(group.topic, group.about, 14, width);
+        let about = entry(group.topic, group.about, 16, width);
         lines.push(paint.bold(&about));
         lines.extend(group.commands.iter().map(|c| of_command(c, width)));
         lines.push(String::new());
@@ -134,7 +146,7 @@ fn overview(repl: &mut Repl) -> String {
     lines.extend(
         TOPICS
             .iter()
-            .map(|(topic, about)| entry(topic, about, 14, width)),
+            .map(|(topic, about)| entry(topic, about, 16, width)),
     );
     lines.push(String::new());
     lines.push(wrapped(LINES, width));

@@ -2,6 +2,7 @@
 //!
 //! To add one, write its function and one line in the table of a group.
 
+mod advise;
 mod explore;
 mod help;
 mod keep;

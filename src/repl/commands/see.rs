@@ -26,6 +26,13 @@ pub static COMMANDS: &[Command] = &[
         call: c,
     },
     Command {
+        name: "plan",
+        arguments: "[NEST]",
+        help: "what the C does, as pseudo-code: threads, vectors, unrolled loops, registers",
+        completes: Completes::Nest,
+        call: plan,
+    },
+    Command {
         name: "asm",
         arguments: "[LOOP] [of NEST]",
         help: "the assembly of the busiest innermost loop, or of the one inside of LOOP, and the \
@@ -165,6 +172,12 @@ fn c(repl: &mut Repl, rest: &str) -> Reply {
     let paint = repl.paint();
     let text = paint.c(kernel.function.trim());
     Ok(Outcome::Text(format!("{}\n{text}", paint.faint(&note))))
+}
+
+fn plan(repl: &mut Repl, rest: &str) -> Reply {
+    let subject = repl.subject(rest)?;
+    let text = repl.asked("plan(given_nests[0])", &[subject.nests])?;
+    Ok(Outcome::Text(repl.paint().plan(text.trim_end())))
 }
 
 fn asm(repl: &mut Repl, rest: &str) -> Reply {

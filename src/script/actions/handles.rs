@@ -197,6 +197,28 @@ impl Made {
     }
 }
 
+/// The handles in a value, each as text behind the value's name and the name of its loop or tensor:
+/// nothing for a handle itself, `.outer` and the like for what a step made. With nests, only
+/// handles of those.
+pub fn handles_in(value: &Dynamic, nests: &[Nest]) -> Vec<(String, Name)> {
+    let name_in = |handle: &Handle| match nests.is_empty() {
+        true => Some(handle.name().clone()),
+        false => handle.find(nests).ok(),
+    };
+    if let Some(handle) = value.read_lock::<Handle>() {
+        let name = name_in(&handle);
+        return name.map(|name| (String::new(), name)).into_iter().collect();
+    }
+    let Some(made) = value.read_lock::<Made>() else {
+        return Vec::new();
+    };
+    let single = HANDLES.iter().filter_map(|word| {
+        let handle = made.get(word)?.try_cast::<Handle>()?;
+        Some((format!(".{word}"), name_in(&handle)?))
+    });
+    single.collect()
+}
+
 /// Nothing for none, the only one, or the list.
 fn one(mut handles: Array) -> Dynamic {
     match handles.len() {
@@ -311,8 +333,11 @@ print(build(B).interchange(1, 2).vectorize(2).loops().index_of(j.name));
     },
 };
 
-const WORDS: &str = "`outer`, `inner`, `tail`, `peeled`, `fused`, `buffer`, `buffers`, `loads`, \
-                     `stores`, `copies`, `parts`, `guards`, `placed` and `loops`";
+/// What steps make.
+pub const HANDLES: [&str; 14] = [
+    "outer", "inner", "tail", "peeled", "fused", "buffer", "buffers", "loads", "stores", "copies",
+    "parts", "guards", "placed", "loops",
+];
 
 /// Handles and what steps made as values.
 pub(super) fn register(engine: &mut Engine) {
@@ -346,8 +371,11 @@ pub(super) fn register(engine: &mut Engine) {
             |context: NativeCallContext, made: &mut Made, word: &str| -> Fallible {
                 made.get(word).ok_or_else(|| {
                     let message = format!("no step makes a `{word}`");
+                    let words = HANDLES.map(|word| format!("`{word}`"));
+                    let (last, others) = (&words[words.len() - 1], &words[..words.len() - 1]);
                     let failure = Failure::new(message).help(format!(
-                        "steps make {WORDS}; `{}` made {}",
+                        "steps make {} and {last}; `{}` made {}",
+                        others.join(", "),
                         made.step,
                         made.full()
                     ));

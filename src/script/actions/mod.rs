@@ -25,8 +25,10 @@ mod tune;
 mod writing;
 
 pub use code::Code;
-pub use handles::{Handle, found};
+pub use handles::{HANDLES, Handle, found, handles_in};
+pub use moves::Listed;
 pub use paths::Path;
+pub(super) use predict::model;
 
 use super::call::Function;
 use rhai::{Dynamic, Engine, Variant};

@@ -100,10 +100,15 @@ impl Listed {
         }
     }
 
+    /// The moves that these are of.
+    pub fn all_moves(&self) -> Arc<Moves> {
+        self.of.clone()
+    }
+
     /// One row per loop.
     pub fn table(&self) -> String {
         let list: Vec<&Move> = self.kept.iter().map(|k| &self.of.list[*k]).collect();
-        report::moves(&self.of, &list)
+        report::moves(&self.of, &list, &|_| None)
     }
 }
 

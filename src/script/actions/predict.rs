@@ -34,7 +34,7 @@ Source: Mullapudi et al., SIGGRAPH 2016; Williams et al., CACM 2009.",
 };
 
 /// The model of this machine, with the rates that are known.
-pub(super) fn model(control: &Control) -> Model {
+pub fn model(control: &Control) -> Model {
     let speed = |threads| machine::known_speed(threads, control).map(|speed| speed.rates);
     let rates = speed(1).zip(speed(control.threads));
     let rates = rates.map(|(one, all)| [one, all]);

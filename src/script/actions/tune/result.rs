@@ -2,10 +2,10 @@
 
 use super::options::Options;
 use crate::ir::{Name, Nest};
-use crate::machine::{self, Machine};
 use crate::runtime::Control;
 use crate::script::actions::space::to_map;
 use crate::script::call::Call;
+use crate::script::forecast::Forecast;
 use crate::script::values;
 use crate::transform::trace;
 use crate::tune::{self, Ended, Point, Space, Tuned};
@@ -64,18 +64,9 @@ pub(super) fn report(
     Ok(value)
 }
 
-/// The least time that the machine allows, in seconds, if its rates are known: that of the
-/// operations, or that of inputs and results where the caches cannot hold them.
+/// The least time that the machine allows, in seconds, if its rates are known.
 fn limit(control: &Control, tuned: &Tuned) -> Option<f64> {
-    let work = tuned.work.as_ref()?;
-    let rates = machine::known_speed(control.threads, control)?.rates;
-    let computing = work.flops / (1e9 * rates.gflops(work.elem)?);
-    let caches = Machine::known(control).last_caches() as f64;
-    let moving = match work.read + work.written > caches {
-        true => rates.moving(work.read, work.written),
-        false => 0.0,
-    };
-    Some(computing.max(moving))
+    Forecast::of(control).least(tuned.work.as_ref()?)
 }
 
 /// The map that `tune` returns of a winner.

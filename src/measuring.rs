@@ -1,0 +1,139 @@
+//! Commands that measure: kernels with their variants, and the machine.
+
+use crate::arguments::{Bench, Settings};
+use crate::output::{self, print, say};
+use crate::{control, stop_on_ctrl_c};
+use std::process::ExitCode;
+use std::time::Duration;
+use teml::bench::{self, Against, Script};
+use teml::machine::{Machine, Speed};
+use teml::runtime::{Control, RuntimeError};
+
+/// Untransformed nests at full size take their time.
+const BENCH_LIMIT: Duration = Duration::from_secs(300);
+
+/// `teml bench`.
+pub fn bench(arguments: Bench) -> ExitCode {
+    let mut control = control(&arguments.limits);
+    if arguments.limits.time_limit.is_none() {
+        control.run_limit = BENCH_LIMIT;
+    }
+    stop_on_ctrl_c(&control);
+    let files = arguments.files.into_iter().map(Script::of_file);
+    let mut scripts: Vec<Script> = files.chain(arguments.kernels).collect();
+    if scripts.is_empty() {
+        scripts = bench::scripts();
+    }
+    if let Some(variants) = arguments.model {
+        return agreement(&scripts, variants.into(), &arguments.settings, &control);
+    }
+    let plan = bench::Plan {
+        scripts,
+        parameters: arguments.settings.set,
+        size: arguments.settings.size,
+        peers: arguments.peers,
+        curve: arguments.curve,
+        height: match arguments.speed_ups {
+            true => bench::Height::SpeedUp,
+            false => bench::Height::Share,
+        },
+    };
+    let against = match arguments.against.as_deref().map(Against::read).transpose() {
+        Ok(against) => against,
+        Err(error) => {
+            say(&format!("error: --against: {error}"));
+            return ExitCode::from(2);
+        }
+    };
+    let bar = teml::report::Bar::new(output::can_redraw());
+    let mut printed = Ok(());
+    let mut unwritten = None;
+    let mut show = |results: &bench::Results| {
+        if let Some(group) = results.groups.last() {
+            let table = format!("{}\n\n", bench::table(group));
+            if printed.is_ok() {
+                bar.hidden(|| printed = print(&table));
+            }
+        }
+        let (json, out) = (arguments.json.as_deref(), arguments.out.as_deref());
+        let written = bench::write(results, json, out, against.as_ref());
+        unwritten = written.err();
+    };
+    let measured = bench::run(&plan, &control, &|progress| bar.show(progress), &mut show);
+    drop(bar);
+    let code = match measured {
+        Ok(results) => {
+            let summary = format!("{}\n", bench::summary(&results));
+            let printed = printed.and_then(|()| print(&summary));
+            match results.failed() {
+                true => ExitCode::FAILURE,
+                false => output::code(printed),
+            }
+        }
+        Err(error) => failed(&error, &control),
+    };
+    match unwritten {
+        Some(error) => {
+            say(&format!("error: cannot write the results: {error}"));
+            ExitCode::FAILURE
+        }
+        None => code,
+    }
+}
+
+fn agreement(
+    scripts: &[Script],
+    variants: usize,
+    settings: &Settings,
+    control: &Control,
+) -> ExitCode {
+    let mut all = Vec::new();
+    let mut printed = Ok(());
+    for script in scripts {
+        if control.interrupted() {
+            return ExitCode::from(130);
+        }
+        let found = bench::agreement(script, &settings.set, settings.size, variants, control);
+        printed = printed.and_then(|()| print(&format!("{}\n", bench::agreement_line(&found))));
+        all.push(found);
+    }
+    let summary = format!("{}\n", bench::agreement_summary(&all));
+    match all.iter().any(|agreement| agreement.why.is_some()) {
+        true => ExitCode::FAILURE,
+        false => output::code(printed.and_then(|()| print(&summary))),
+    }
+}
+
+fn failed(error: &RuntimeError, control: &Control) -> ExitCode {
+    say(&format!("error: {error}"));
+    match control.interrupted() {
+        true => ExitCode::from(130),
+        false => ExitCode::FAILURE,
+    }
+}
+
+/// `teml machine`.
+pub fn machine(again: bool, threads: Option<u16>) -> ExitCode {
+    let control = Control::default();
+    stop_on_ctrl_c(&control);
+    let mut counts = vec![1, control.threads];
+    counts.extend(threads.map(usize::from));
+    counts.sort_unstable();
+    counts.dedup();
+    let measure = || -> Result<Vec<Speed>, RuntimeError> {
+        if again {
+            teml::machine::forget(&control)?;
+        }
+        let speeds = counts.into_iter();
+        speeds
+            .map(|threads| teml::machine::speed(threads, &control))
+            .collect()
+    };
+    match measure() {
+        Ok(speeds) => {
+            let text = teml::report::machine(&Machine::known(&control), &speeds);
+            output::code(print(&format!("{text}\n")))
+        }
+        Err(error) => failed(&error, &control),
+    }
+}

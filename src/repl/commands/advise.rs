@@ -1,0 +1,120 @@
+//! What could come next: moves with what the cost model expects of each, and a search.
+
+use super::{Reply, failed, failed_with, parts};
+use crate::advice::Move;
+use crate::repl::timeline::Subject;
+use crate::repl::{Outcome, Repl};
+use crate::report;
+use std::collections::HashMap;
+use std::time::Duration;
+
+pub fn moves(repl: &mut Repl, rest: &str) -> Reply {
+    let all = parts(rest);
+    let subject = repl.subject(all.first().copied().unwrap_or(""))?;
+    let [nest] = subject.nests.as_slice() else {
+        return Err(failed(":moves takes one nest, not a list"));
+    };
+    let moves = repl.moves_of(nest, all.get(1).copied().unwrap_or(""))?;
+    let forecast = repl.forecast();
+    let now = forecast.seconds(std::slice::from_ref(nest));
+    let expected = moves.list.iter().filter_map(|m| {
+        let after = forecast.seconds(&[m.apply(nest, None).ok()?])?;
+        Some((m.call.as_str(), now? / after))
+    });
+    let expected: HashMap<&str, f64> = expected.collect();
+    let list: Vec<&Move> = moves.list.iter().collect();
+    let speed_up = |m: &Move| expected.get(m.call.as_str()).copied();
+    let text = report::moves(&moves, &list, &speed_up);
+    let width = repl.width();
+    let is_row = |line: &str| line.starts_with('|');
+    let mut rows = text.lines().filter(|line| is_row(line));
+    let text = match rows.all(|line| line.chars().count() <= width) {
+        true => text,
+        false => by_loop(&text),
+    };
+    let lines = text.lines().map(|line| match is_row(line) {
+        true => line.to_owned(),
+        false => crate::repl::wrap::wrapped(line, width),
+    });
+    Ok(Outcome::Text(lines.collect::<Vec<_>>().join("\n")))
+}
+
+/// A table with a row for each loop, as a list with a line for each operation of each loop.
+fn by_loop(table: &str) -> String {
+    let cells = |line: &str| -> Vec<String> {
+        let inner = line.trim_matches('|').split('|');
+        inner.map(|cell| cell.trim().to_owned()).collect()
+    };
+    let mut heads: Vec<String> = Vec::new();
+    let mut lines = Vec::new();
+    for line in table.lines() {
+        if !line.starts_with('|') {
+            lines.push(line.to_owned());
+        } else if heads.is_empty() {
+            heads = cells(line);
+        } else if !line.starts_with("|-") {
+            let row = cells(line);
+            lines.push(row.first().cloned().unwrap_or_default());
+            for (head, cell) in heads.iter().zip(&row).skip(1) {
+                match cell.as_str() {
+                    "" => {}
+                    "yes" => lines.push(format!("    {head}")),
+                    with => lines.push(format!("    {head}: {with}")),
+                }
+            }
+        }
+    }
+    lines.join("\n")
+}
+
+/// Searches, and goes on with a line that makes the winner without a search.
+pub fn tune(repl: &mut Repl, rest: &str) -> Reply {
+    let all = parts(rest);
+    let (nest, options) = match all.as_slice() {
+        [options] if options.starts_with("#{") => ("", *options),
+        [nest, options] => (*nest, *options),
+        [nest] => (*nest, ""),
+        [] => ("", ""),
+        _ => {
+            return Err(failed(
+                "`:tune` takes a nest and options: `:tune plan, #{trials: 20}`",
+            ));
+        }
+    };
+    let Subject { nests, .. } = repl.subject(nest)?;
+    let tuned = repl.tuned(&nests, options)?;
+    let mut scripts = Vec::new();
+    for nest in &tuned.nests {
+        let call = "path(given_nests[0], #{unfold: true})";
+        let script = repl.asked(call, &[vec![nest.clone()]])?;
+        let lines: Vec<String> = script.lines().map(|line| format!("    {line}")).collect();
+        scripts.push(format!("{{\n{}\n}}", lines.join("\n")));
+    }
+    let line = match scripts.as_slice() {
+        [one] => format!("let tuned = {one};"),
+        several => format!("let tuned = [{}];", several.join(", ")),
+    };
+    let reply = repl.step(&line, None).map_err(|_| {
+        failed_with(
+            "the winner has no script",
+            "`let tuned = autotune(nest).nest` keeps it",
+        )
+    });
+    let time = Duration::from_secs_f64(tuned.median.max(0.0));
+    if reply.is_ok() {
+        repl.timeline().now().measured(time);
+    }
+    reply
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_become_lists() {
+        let table = "| loop | reverse | tile |\n|------|---------|------|\n| i    | yes     | i, j |\n| · j  |         |      |\n1 more step";
+        let list = "i\n    reverse\n    tile: i, j\n· j\n1 more step";
+        assert_eq!(by_loop(table), list);
+    }
+}

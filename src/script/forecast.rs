@@ -1,0 +1,60 @@
+//! What nests should take, and how much of what the machine can do that is.
+
+use super::Session;
+use super::actions;
+use crate::ir::Nest;
+use crate::machine::{self, Demand, Machine, Rates};
+use crate::runtime::Control;
+use crate::trial::{self, Work};
+use crate::tune::Model;
+
+/// The cost model and the rates of this machine.
+pub struct Forecast {
+    model: Model,
+    /// Those of all threads, if they were measured.
+    rates: Option<Rates>,
+    caches: u64,
+}
+
+impl Session {
+    /// The forecast for the threads of this session.
+    pub fn forecast(&self) -> Forecast {
+        Forecast::of(&self.shared().lock().workbench.control)
+    }
+}
+
+impl Forecast {
+    pub(super) fn of(control: &Control) -> Forecast {
+        let rates = machine::known_speed(control.threads, control);
+        Forecast {
+            model: actions::model(control),
+            rates: rates.map(|speed| speed.rates),
+            caches: Machine::known(control).last_caches(),
+        }
+    }
+
+    /// The seconds that the cost model expects of nests that run in order; `None` where they are
+    /// beyond it.
+    pub fn seconds(&self, nests: &[Nest]) -> Option<f64> {
+        let prediction = self.model.predict(nests)?;
+        Some(prediction.seconds)
+    }
+
+    /// The least time that the machine needs over `seconds`, if its rates were measured.
+    pub fn share(&self, nests: &[Nest], seconds: f64) -> Option<f64> {
+        Some(self.least(&trial::work(nests))? / seconds)
+    }
+
+    /// The least seconds that the machine needs: those of the operations, or those of inputs and
+    /// results where the caches cannot hold them.
+    pub(super) fn least(&self, work: &Work) -> Option<f64> {
+        let demand = Demand {
+            elem: work.elem,
+            flops: work.flops,
+            read: work.read,
+            written: work.written,
+        };
+        let (_, seconds) = self.rates?.limit(&demand, self.caches)?;
+        Some(seconds)
+    }
+}

@@ -1,0 +1,236 @@
+//! Commands that run a script, each in a session that does something else with its variants.
+
+use crate::arguments::{Limits, Search, Settings, Team};
+use crate::output::{self, print, say};
+use crate::{fail, of_team, session, workbench};
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use teml::script::{ScriptError, Session, Tuning, Workbench};
+use teml::target::Target;
+use teml::trial::{self, Check, Emit, Tune};
+
+/// `teml run`.
+pub fn run(
+    file: &Path,
+    settings: Settings,
+    limits: &Limits,
+    allow_write: Vec<PathBuf>,
+) -> ExitCode {
+    let workbench = Workbench {
+        allow_write,
+        ..workbench(limits)
+    };
+    in_session(file, settings, stdout(), workbench, |session| {
+        if let Some(text) = session.silence(std::io::stderr().is_terminal()) {
+            say(text.trim_end());
+        }
+        ExitCode::SUCCESS
+    })
+}
+
+/// `teml tune`.
+pub fn tune(
+    file: &Path,
+    search: Search,
+    settings: Settings,
+    limits: &Limits,
+    allow_write: Vec<PathBuf>,
+) -> ExitCode {
+    let workbench = Workbench {
+        runner: Arc::new(Tune),
+        tuning: Tuning {
+            trials: search.trials.map(|count| count as usize),
+            time: search.time,
+            strategy: search.search,
+            seed: search.seed,
+            records: search.records,
+            resume: search.resume,
+            page: search.page,
+            shows_script: true,
+            ..Tuning::default()
+        },
+        allow_write,
+        ..workbench(limits)
+    };
+    let more = Session::tune_what_was_compared;
+    let workbench = with(settings, workbench);
+    in_session_and(file, stdout(), workbench, more, |session| {
+        if session.tunes() {
+            return ExitCode::SUCCESS;
+        }
+        let file = file.display();
+        failure(&format!("{file} neither tunes nor compares anything"))
+    })
+}
+
+/// `teml apply`.
+pub fn apply(
+    records: PathBuf,
+    file: &Path,
+    settings: Settings,
+    limits: &Limits,
+    allow_write: Vec<PathBuf>,
+) -> ExitCode {
+    let workbench = Workbench {
+        tuning: Tuning {
+            records: Some(records),
+            applies: true,
+            ..Tuning::default()
+        },
+        allow_write,
+        ..workbench(limits)
+    };
+    in_session(file, settings, stdout(), workbench, |session| {
+        if session.tunes() {
+            return ExitCode::SUCCESS;
+        }
+        let file = file.display();
+        failure(&format!(
+            "{file} does not call tune, to which records apply"
+        ))
+    })
+}
+
+/// `teml emit`; `text` is what is written of a session.
+pub fn emit(
+    file: &Path,
+    output: Option<&Path>,
+    settings: Settings,
+    team: &Team,
+    target: Target,
+    text: fn(&Session) -> Option<String>,
+) -> ExitCode {
+    let mut control = of_team(team);
+    if let (None, Some(threads)) = (team.threads, target.threads) {
+        control.threads = threads.into();
+    }
+    let mut trials = trial::Settings::default();
+    trials.options.target = target;
+    let workbench = Workbench {
+        control,
+        settings: trials,
+        runner: Arc::new(Emit),
+        ..Workbench::default()
+    };
+    // Standard output is for C alone.
+    let stderr = Box::new(std::io::stderr());
+    in_session(file, settings, stderr, workbench, |session| {
+        let Some(text) = text(session) else {
+            let file = file.display();
+            return failure(&format!(
+                "{file} generates no code: it calls neither codegen nor compare"
+            ));
+        };
+        match output {
+            Some(path) => match std::fs::write(path, text) {
+                Ok(()) => ExitCode::SUCCESS,
+                Err(error) => {
+                    let path = path.display();
+                    failure(&format!("cannot write the C: {path}: {error}"))
+                }
+            },
+            None => output::code(print(&text)),
+        }
+    })
+}
+
+/// `teml check`.
+pub fn check(file: &Path, exhaustive: bool, settings: Settings, team: &Team) -> ExitCode {
+    let workbench = Workbench {
+        control: of_team(team),
+        runner: Arc::new(Check { exhaustive }),
+        ..Workbench::default()
+    };
+    in_session(
+        file,
+        settings,
+        stdout(),
+        workbench,
+        |session| match session.checked() {
+            (0, _) => {
+                let file = file.display();
+                failure(&format!(
+                    "{file} gives no variant to compare, measure, run or codegen"
+                ))
+            }
+            (_, 0) => ExitCode::SUCCESS,
+            (_, _) => ExitCode::FAILURE,
+        },
+    )
+}
+
+fn stdout() -> Box<dyn Write + Send> {
+    Box::new(std::io::stdout())
+}
+
+fn failure(message: &str) -> ExitCode {
+    say(&format!("error: {message}"));
+    ExitCode::FAILURE
+}
+
+fn with(settings: Settings, workbench: Workbench) -> Workbench {
+    Workbench {
+        parameters: settings.set.into(),
+        size: settings.size,
+        ..workbench
+    }
+}
+
+/// Runs the script in a file in a session of its own. `answer` is asked how the command ends if
+/// the script did not fail.
+pub fn in_session(
+    file: &Path,
+    settings: Settings,
+    output: Box<dyn Write + Send>,
+    workbench: Workbench,
+    answer: impl FnOnce(&Session) -> ExitCode,
+) -> ExitCode {
+    let workbench = with(settings, workbench);
+    in_session_and(file, output, workbench, |_| Ok(()), answer)
+}
+
+/// As [`in_session`], with `more` to do after the script.
+fn in_session_and(
+    file: &Path,
+    output: Box<dyn Write + Send>,
+    workbench: Workbench,
+    more: impl FnOnce(&mut Session) -> Result<(), ScriptError>,
+    answer: impl FnOnce(&Session) -> ExitCode,
+) -> ExitCode {
+    let mut session = match session(output, workbench) {
+        Ok(session) => session,
+        Err(code) => return code,
+    };
+    let ran = script(&mut session, file).and_then(|()| more(&mut session));
+    let written = output::written(session.written());
+    if let Err(error) = ran {
+        return fail(&error);
+    }
+    if let Err(code) = written {
+        return code;
+    }
+    match session.unused_parameter() {
+        None => answer(&session),
+        // It is misspelt.
+        Some(name) => {
+            say(&format!(
+                "error: the script has no param(\"{name}\", …), which --set names"
+            ));
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Runs the script in a file, or on standard input, and says what it is warned of.
+fn script(session: &mut Session, file: &Path) -> Result<(), ScriptError> {
+    let ran = match file == Path::new("-") {
+        true => session.run_input(std::io::stdin()),
+        false => session.run_file(file),
+    };
+    for warning in session.warnings(std::io::stderr().is_terminal()) {
+        say(warning.trim_end());
+    }
+    ran
+}

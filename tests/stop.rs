@@ -1,0 +1,48 @@
+//! Stopping proofs from another thread. Alone in its process, because it stops them everywhere.
+
+// A test that cannot go on has failed.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use std::sync::mpsc;
+use std::time::Duration;
+use teml::poly::{self, Error, Set};
+
+/// What is left of a cube without ever more slices of it: a question that takes isl for ever.
+fn endless() -> Result<bool, Error> {
+    let mut rest = Set::read("{ [i, j, k] : 0 <= i, j, k < 10000 }")?;
+    for n in 1.. {
+        let slice = format!(
+            "{{ [i, j, k] : {n} <= i + {n}*j - 2*k <= {n} + 5 and {n}*j - i >= k and k + {n}*i >= j }}"
+        );
+        rest = rest.subtract(&Set::read(&slice)?)?;
+    }
+    rest.is_empty()
+}
+
+#[test]
+fn what_isl_is_at_is_stopped() {
+    if poly::available().is_err() {
+        return eprintln!("isl is not installed: nothing is stopped");
+    }
+    let (begun, has_begun) = mpsc::channel();
+    let (done, is_done) = mpsc::channel();
+    let thread = std::thread::spawn(move || {
+        begun.send(()).unwrap();
+        done.send(endless()).unwrap();
+        // Still in the same context.
+        while Set::read("{ [i] : i > 0 }").is_err() {
+            std::thread::yield_now();
+        }
+    });
+    has_begun.recv().unwrap();
+    std::thread::sleep(Duration::from_millis(500));
+    assert!(is_done.try_recv().is_err(), "isl was too quick");
+    poly::stop();
+    assert_eq!(is_done.recv().unwrap(), Err(Error::Stopped));
+    // So is what others ask, in contexts of before and of afterwards.
+    let asked = std::thread::spawn(|| Set::read("{ [i] : i > 0 }").map(|_| ()));
+    assert_eq!(asked.join().unwrap(), Err(Error::Stopped));
+    poly::resume();
+    thread.join().unwrap();
+    assert!(!Set::read("{ [i] : i > 0 }").unwrap().is_empty().unwrap());
+}
