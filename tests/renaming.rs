@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod computations;
 #[path = "properties/config.rs"]
 mod config;
 #[allow(dead_code)]
@@ -10,6 +11,12 @@ mod dialog;
 use config::config;
 use dialog::string;
 use proptest::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::Arc;
+use teml::ir::Nest;
+use teml::script::{Session, Size, Workbench};
+use teml::trial::Collect;
 
 /// Definitions with the iterators `$0`, `$1` … and the target `Z`.
 const KERNELS: &[&str] = &[
@@ -48,6 +55,30 @@ const NAMES: &[&str] = &[
     "i", "j", "k", "kh", "kw", "jk", "h", "w", "n2", "n", "ik", "p",
 ];
 
+/// The words of a text, and what is between them.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let first = rest.chars().next()?;
+        let end = rest
+            .find(|c| is_part(c) != is_part(first))
+            .unwrap_or(rest.len());
+        let (word, others) = rest.split_at(end);
+        rest = others;
+        Some(word)
+    })
+}
+
+/// A text with iterators renamed, and with them the loops that steps make of theirs.
+fn with_names(text: &str, name: &dyn Fn(&str) -> Option<String>) -> String {
+    let renamed = words(text).map(|word| {
+        let (head, suffix) = word.split_at(word.find('_').unwrap_or(word.len()));
+        name(head).map_or(word.to_owned(), |head| head + suffix)
+    });
+    renamed.collect()
+}
+
 /// What is planned for a kernel whose iterators have these names, which are then `$0`, `$1` …
 fn plan(kernel: &str, names: &[&str]) -> String {
     let numbered = names.iter().enumerate();
@@ -55,22 +86,8 @@ fn plan(kernel: &str, names: &[&str]) -> String {
         script.replace(&format!("${k}"), name)
     });
     let plan = string(&script, "schedules::optimize(build(Z)).to_string()");
-    let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    let mut words = Vec::new();
-    let mut rest = plan.as_str();
-    while let Some(first) = rest.chars().next() {
-        let end = rest
-            .find(|c| is_part(c) != is_part(first))
-            .unwrap_or(rest.len());
-        let (word, others) = rest.split_at(end);
-        let (head, suffix) = word.split_at(word.find('_').unwrap_or(word.len()));
-        words.push(match names.iter().position(|name| *name == head) {
-            Some(k) => format!("${k}{suffix}"),
-            None => word.to_owned(),
-        });
-        rest = others;
-    }
-    sorted(&words.concat())
+    let number = |head: &str| Some(format!("${}", names.iter().position(|n| *n == head)?));
+    sorted(&with_names(&plan, &number))
 }
 
 /// The terms of all indices and bounds in one order: they are printed in that of the names.
@@ -115,4 +132,115 @@ fn names_that_steps_derive_do_not_matter() {
     };
     assert_eq!(plan("j_o"), plan("l1"));
     assert_eq!(plan("i_i"), plan("l1"));
+}
+
+/// Another name for each of some names.
+type Names = BTreeMap<String, String>;
+
+/// A script with other iterators: words, and letters of the texts that `einsum` takes.
+fn renamed(script: &str, names: &Names) -> String {
+    let name = |old: &str| names.get(old).cloned();
+    let pieces = script.split('"').enumerate();
+    let pieces = pieces.map(|(k, piece)| match k % 2 == 1 && piece.contains("->") {
+        true => {
+            let letters = piece.chars().map(|c| c.to_string());
+            letters.map(|c| name(&c).unwrap_or(c)).collect()
+        }
+        false => with_names(piece, &name),
+    });
+    pieces.collect::<Vec<_>>().join("\"")
+}
+
+/// Other names for the iterators of `nests`, of which some begin or end as others do; letters
+/// where `einsum` takes them. No name that the script uses for something else.
+fn other_names(script: &str, nests: &[Nest], seed: usize) -> Names {
+    let untransformed = nests.iter().flat_map(Nest::untransformed);
+    let loops = untransformed.flat_map(|nest| {
+        let loops = nest.loops();
+        loops
+            .iter()
+            .map(|(_, l)| l.name.to_string())
+            .collect::<Vec<_>>()
+    });
+    let own: BTreeSet<String> = loops.collect();
+    let used: BTreeSet<&str> = words(script).collect();
+    let free = |name: &&str| own.contains(*name) || !used.contains(*name);
+    let pool: Vec<&str> = match script.contains("einsum") {
+        true => "zyxwvutsrqponmlkjihgfedcba".split("").collect(),
+        false => NAMES.to_vec(),
+    };
+    let mut pool: Vec<&str> = pool
+        .into_iter()
+        .filter(|n| !n.is_empty())
+        .filter(free)
+        .collect();
+    let turned = seed % pool.len();
+    pool.rotate_left(turned);
+    // What `contract` calls its iterators is in no script.
+    let numbered = |n: &String| n.len() > 1 && n[1..].chars().all(|c| c.is_ascii_digit());
+    let own = own.into_iter().filter(|n| !numbered(n));
+    let names: Names = own.zip(pool.iter().map(|n| (*n).to_owned())).collect();
+    assert!(names.is_empty() || names.iter().any(|(old, new)| old != new));
+    names
+}
+
+/// The nests that a script at mini sizes compares, with the text of each.
+fn compared(script: &str) -> Vec<Nest> {
+    let workbench = Workbench {
+        runner: Arc::new(Collect),
+        size: Size::Mini,
+        ..Workbench::default()
+    };
+    let session = Session::new(Box::new(std::io::sink()), workbench);
+    let mut session = session.unwrap_or_else(|e| panic!("{}", e.render(false)));
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("script.rhai");
+    std::fs::write(&file, script).unwrap();
+    if let Err(error) = session.run_file(&file) {
+        panic!("{}\n{script}", error.render(false));
+    }
+    let contests = session.shared().lock().workbench.kept.contests.clone();
+    let variants = contests.iter().flat_map(|contest| &contest.variants);
+    variants.flat_map(|variant| variant.nests.clone()).collect()
+}
+
+/// The plans of a script are the same whatever its iterators are called.
+fn names_do_not_matter_in(script: &str) {
+    let nests = compared(script);
+    let text = |nests: &[Nest], name: &dyn Fn(&str) -> Option<String>| {
+        let texts = nests
+            .iter()
+            .map(|nest| sorted(&with_names(&nest.to_string(), name)));
+        texts.collect::<Vec<_>>().join("\n")
+    };
+    let expected = text(&nests, &|_| None);
+    for seed in [1, 4, 7] {
+        let names = other_names(script, &nests, seed);
+        let others = compared(&renamed(script, &names));
+        let back = |new: &str| {
+            let old = names.iter().find(|(_, n)| *n == new);
+            old.map(|(old, _)| old.clone())
+        };
+        assert_eq!(text(&others, &back), expected, "{names:?}\n{script}");
+    }
+}
+
+#[test]
+fn names_do_not_matter_to_the_schedules_of_the_kernels() {
+    for (declared, nests, expected) in computations::KERNELS {
+        names_do_not_matter_in(&format!(
+            "{declared}\ncompare([{nests}, schedules::optimize({nests}), {expected}]);"
+        ));
+    }
+}
+
+#[test]
+fn names_do_not_matter_in_the_ten_scripts() {
+    for kernel in [
+        "mm", "tmm", "bmm", "gconv", "mttkrp", "sddmm", "interp", "helm", "blur", "coars",
+    ] {
+        let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts");
+        let script = std::fs::read_to_string(scripts.join(kernel).with_extension("rhai"));
+        names_do_not_matter_in(&script.unwrap());
+    }
 }
