@@ -1,36 +1,99 @@
-//! How long the baseline looks for a schedule of each kernel, at the sizes of its script, and of a
-//! stencil in a time loop.
+//! How long the baseline takes for each kernel of PolyBench and each of the ten kernels, at the sizes
+//! of the scripts: the schedule, and all of it, with the path and the proof, for each of its code
+//! generators. `cargo bench --bench baseline -- NAME...` takes some of them.
 
+#[allow(dead_code, reason = "other benches use the rest")]
 mod kernels;
 
-use criterion::{Criterion, criterion_group, criterion_main};
 use std::hint::black_box;
-use std::time::Duration;
-use teml::baseline::{Fuse, Options, pluto, schedule};
-use teml::ir::Nest;
+use std::time::{Duration, Instant};
+use teml::baseline::{Code, Fuse, Options, pluto, schedule};
 
-/// What each script compares first, without steps.
-fn scripts(c: &mut Criterion) {
-    let mut group = c.benchmark_group("baseline");
-    group.sample_size(10);
-    group.warm_up_time(Duration::from_millis(500));
-    group.measurement_time(Duration::from_secs(2));
-    let [stencil, _] = kernels::others();
-    for (name, nests, _) in kernels::all().chain([stencil]) {
-        let of_one = |nest: &&Nest| nest.path().len() == 1;
-        let naive: Vec<Nest> = nests.iter().take_while(of_one).cloned().collect();
-        let naive = if naive.is_empty() { nests } else { naive };
-        // The schedule, and all of it: path and proof, too.
-        assert!(schedule(&naive, Fuse::Smart).is_ok(), "{name}");
-        group.bench_function(format!("{name}, schedule"), |b| {
-            b.iter(|| schedule(black_box(&naive), Fuse::Smart).is_ok());
-        });
-        group.bench_function(format!("{name}, nest"), |b| {
-            b.iter(|| pluto(black_box(&naive), &Options::default()).is_ok());
-        });
+const KERNELS: [&str; 40] = [
+    "2mm",
+    "3mm",
+    "adi",
+    "atax",
+    "bicg",
+    "cholesky",
+    "correlation",
+    "covariance",
+    "deriche",
+    "doitgen",
+    "durbin",
+    "fdtd-2d",
+    "floyd-warshall",
+    "gemm",
+    "gemver",
+    "gesummv",
+    "gramschmidt",
+    "heat-3d",
+    "jacobi-1d",
+    "jacobi-2d",
+    "lu",
+    "ludcmp",
+    "mvt",
+    "nussinov",
+    "seidel-2d",
+    "symm",
+    "syr2k",
+    "syrk",
+    "trisolv",
+    "trmm",
+    "blur",
+    "bmm",
+    "coars",
+    "gconv",
+    "helm",
+    "interp",
+    "mm",
+    "mttkrp",
+    "sddmm",
+    "tmm",
+];
+
+fn main() {
+    let chosen: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|a| !a.starts_with('-'))
+        .collect();
+    println!(
+        "{:<16}{:>12}{:>12}{:>12}",
+        "kernel", "schedule", "pluto", "pluto_c"
+    );
+    for name in KERNELS {
+        if !chosen.is_empty() && !chosen.iter().any(|c| c == name) {
+            continue;
+        }
+        let (_, nests, _) = kernels::untransformed(name);
+        let found = shortest(|| schedule(black_box(&nests), Fuse::Smart).is_ok());
+        let with = |code| {
+            let options = Options {
+                code,
+                ..Options::default()
+            };
+            shortest(|| pluto(black_box(&nests), &options).is_ok())
+        };
+        let (own, plain) = (with(Code::Teml), with(Code::Pluto));
+        println!("{name:<16}{found:>12}{own:>12}{plain:>12}");
     }
-    group.finish();
 }
 
-criterion_group!(benches, scripts);
-criterion_main!(benches);
+/// The shortest time of some calls, as many as a second has and five at most.
+fn shortest(call: impl Fn() -> bool) -> String {
+    let begin = Instant::now();
+    let mut least: Option<Duration> = None;
+    for _ in 0..5 {
+        let start = Instant::now();
+        if !call() {
+            return "refused".to_owned();
+        }
+        let time = start.elapsed();
+        least = Some(least.map_or(time, |least| least.min(time)));
+        if begin.elapsed() > Duration::from_secs(1) {
+            break;
+        }
+    }
+    let milliseconds = least.unwrap_or_default().as_secs_f64() * 1e3;
+    format!("{milliseconds:.1} ms")
+}

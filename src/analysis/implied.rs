@@ -65,7 +65,7 @@ fn tightest(bounds: &[Affine], tighter: &dyn Fn(&Affine, &Affine) -> bool) -> Ve
 
 /// Whether a value is shown to be at least 0 in all iterations of the loops `around`: iterators are
 /// replaced by their bounds, the innermost first. `false` says nothing.
-fn is_never_negative(value: &Affine, around: &[&Loop]) -> bool {
+pub fn is_never_negative(value: &Affine, around: &[&Loop]) -> bool {
     let mut tries = MAX_TRIED;
     holds(value, around, &mut tries)
 }

@@ -42,11 +42,8 @@ impl Finish<'_> {
         };
         let mut done = Vec::with_capacity(leaves.len());
         for (chain, inside, depth) in &mut chains {
-            if self.options.unrolljam && chain.is_leaf {
-                self.jam(chain, Some(&alike))?;
-            }
             for (k, l) in chain.bands[0].iter_mut().enumerate() {
-                let size = (self.options.tile_size(k) / l.jammed).max(1);
+                let size = self.options.tile_size(k);
                 match alike[k] {
                     true => self.split(l, size, &mut chain.now)?,
                     false => self.split_aligned(l, size, &mut chain.now)?,
@@ -73,6 +70,7 @@ impl Finish<'_> {
         share(self.work, (band, &order), &mut done, 0)?;
         let threads = around.threads || self.threads_of(band, wave, &done)?;
         for leaf in &done {
+            self.jam(&leaf.chain, &leaf.order)?;
             if !leaf.chain.is_leaf {
                 let tiled = true;
                 self.part(leaf.inside, leaf.depth, Around { threads, tiled })?;

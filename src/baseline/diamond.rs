@@ -11,13 +11,14 @@
 
 use super::error::NoSchedule;
 use super::hyperplane::{opposite, strict};
-use super::options::Options;
+use super::options::{Code, Options};
 use super::problem::{Dependence, Problem, Row};
 use super::schedule::{Band, Schedule};
 use super::vector::Strides;
 use super::work::{Work, list, named};
 use crate::analysis::position;
 use crate::ir::{Arg, Name, Nest, Tree};
+use crate::transform::nest::fuse::FUSE;
 use crate::transform::nest::mode::{PARALLELIZE, VECTORIZE};
 use crate::transform::nest::shift::SHIFT;
 use crate::transform::nest::slabs::SLABS;
@@ -192,8 +193,33 @@ pub(super) fn tile(
     if options.parallel {
         work.step(&PARALLELIZE, vec![named(&falling)])?;
     }
+    let before = work.nest.clone();
+    match options.code {
+        Code::Pluto if together(work, diamond).is_ok() => return Ok(()),
+        Code::Pluto => work.nest = before,
+        Code::Teml => {}
+    }
     for &statement in &diamond.statements {
         within(work, problem, statement, options)?;
+    }
+    Ok(())
+}
+
+/// Fuses the loops of the statements inside of time, as Pluto's code does, which compilers then
+/// find no vectors in.
+fn together(work: &mut Work, diamond: &Diamond) -> Result<(), NoSchedule> {
+    let Some((&first, others)) = diamond.statements.split_first() else {
+        return Ok(());
+    };
+    let loops = work.loops[first].clone();
+    for (level, name) in loops.iter().enumerate().skip(1) {
+        for &other in others {
+            let Some(second) = work.loops[other].get(level).map(named) else {
+                return Err(NoSchedule::Unknown);
+            };
+            let ends = Arg::Word("guard".to_owned());
+            work.step(&FUSE, vec![named(name), second, ends])?;
+        }
     }
     Ok(())
 }

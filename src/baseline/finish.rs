@@ -8,9 +8,7 @@ use super::schedule::{Level, Schedule};
 use super::vector::Strides;
 use super::work::{Work, named};
 use crate::ir::{Affine, Arg, Name};
-use crate::transform::Class;
 use crate::transform::nest::mode::{PARALLELIZE, VECTORIZE};
-use crate::transform::nest::separate::SEPARATE;
 use crate::transform::nest::stripmine::STRIPMINE;
 
 /// Finishes the loops of a schedule, all of which the nest has.
@@ -40,8 +38,6 @@ pub(super) struct Chain {
     pub(super) statements: usize,
     /// Whether there are no loops inside.
     pub(super) is_leaf: bool,
-    /// Whether they execute what another chain leaves.
-    pub(super) is_rest: bool,
     /// How many of the outermost loops over tiles make a wavefront, 0 if none do: the last of these
     /// is skewed by the others, and stands outside of them.
     pub(super) wave: usize,
@@ -58,33 +54,13 @@ pub(super) struct One {
     /// Whether it is parallel where it stands.
     pub(super) parallel: bool,
     pub(super) strides: Strides,
-    /// How many iterations of the schedule's loop one of its iterations executes.
-    pub(super) jammed: i64,
+    /// How many iterations it has, if that depends on no other loop and no other on it.
+    pub(super) count: Option<i64>,
     /// The loops over its blocks, those over blocks of blocks first.
     pub(super) blocks: Vec<Name>,
 }
 
 impl Finish<'_> {
-    /// Finishes the whole schedule.
-    pub(super) fn all(&mut self) -> Result<(), NoSchedule> {
-        self.part(self.schedule, 0, Around::default())?;
-        // Most iterations of a loop need none of the guards that fusing has put into it.
-        let loops = self.work.nest.loops();
-        let names: Vec<Name> = loops.iter().map(|(_, l)| l.name.clone()).collect();
-        for name in names {
-            // Guards are loops themselves, some of which are gone now.
-            if self.work.find(&name).is_none() {
-                continue;
-            }
-            match self.work.step(&SEPARATE, vec![named(&name)]) {
-                Ok(()) => {}
-                Err(NoSchedule::NoPath(error)) if error.kind.class() == Class::Refusal => {}
-                Err(other) => return Err(other),
-            }
-        }
-        Ok(())
-    }
-
     /// Finishes a part of the schedule that is inside of `depth` loops.
     pub(super) fn part(
         &mut self,
@@ -148,7 +124,6 @@ impl Finish<'_> {
             bands,
             statements: leaf.statements.len(),
             is_leaf,
-            is_rest: false,
             wave: 0,
         };
         (chain, inside, at)
@@ -156,11 +131,6 @@ impl Finish<'_> {
 
     /// The answer is what is known inside of the loops.
     fn chain(&mut self, mut chain: Chain, around: Around) -> Result<Around, NoSchedule> {
-        if self.options.unrolljam && chain.is_leaf && !chain.is_rest {
-            for rest in self.jam(&mut chain, None)? {
-                self.chain(rest, around)?;
-            }
-        }
         let tiled = self.tiled(&chain, around);
         if let Some(k) = tiled {
             self.tile(&mut chain.bands[k], &mut chain.now)?;
@@ -184,6 +154,7 @@ impl Finish<'_> {
         if let Some(vector) = &vector {
             self.work.step(&VECTORIZE, vec![named(vector)])?;
         }
+        self.jam(&chain, &then)?;
         let tiled = around.tiled || tiled.is_some();
         Ok(Around { threads, tiled })
     }
@@ -239,18 +210,27 @@ impl Finish<'_> {
                 coincident,
                 parallel,
                 strides: Strides::of(self.problem, self.schedule, &leaf.statements, depth),
-                jammed: 1,
+                count: self.count(&of_first[depth]),
                 blocks: Vec::new(),
             }
         };
         leaf.levels.iter().enumerate().map(one).collect()
     }
 
+    /// How many iterations a loop has, if its range depends on no loop and no range on it.
+    fn count(&self, name: &Name) -> Option<i64> {
+        let loops = self.work.nest.loops();
+        if loops.iter().any(|(_, l)| l.range.mentions(name)) {
+            return None;
+        }
+        let (low, high) = self.work.range(name)?.as_constant()?;
+        Some(high - low)
+    }
+
     /// Splits the loops of a band into blocks; `now` is the order in which all loops stand.
     pub(super) fn tile(&mut self, band: &mut [One], now: &mut Vec<Name>) -> Result<(), NoSchedule> {
         for (k, l) in band.iter_mut().enumerate() {
-            let size = (self.options.tile_size(k) / l.jammed).max(1);
-            self.split(l, size, now)?;
+            self.split(l, self.options.tile_size(k), now)?;
         }
         match self.options.second_level_tile {
             true => self.tile_again(band, now),
@@ -329,9 +309,7 @@ impl Finish<'_> {
         for band in &mut bands {
             // Of equally good ones the innermost, which stays there.
             let score = |l: &One| l.strides.score(l.parallel);
-            // One that is jammed has no neighbors left.
-            let best = (0..band.len()).filter(|k| band[*k].jammed == 1);
-            let best = best.max_by_key(|k| score(&band[*k]));
+            let best = (0..band.len()).max_by_key(|k| score(&band[*k]));
             if let Some(best) = best.filter(|k| k + 1 < band.len()) {
                 let l = band.remove(best);
                 band.push(l);
@@ -350,7 +328,7 @@ impl Finish<'_> {
         let innermost = &bands.last()?.last()?.name;
         let fits = |l: &&One| {
             let anywhere = l.coincident || l.name == *innermost;
-            l.parallel && anywhere && l.jammed == 1 && l.strides.all_near()
+            l.parallel && anywhere && l.strides.all_near()
         };
         let loops = bands.iter().flatten().filter(fits);
         let best = loops.max_by_key(|l| l.strides.score(l.parallel))?;

@@ -259,8 +259,17 @@ pub(super) fn hyperplane(
         }
         program.demand(Relation::LessOrEqual, &sum, -1);
     }
-    program.solved()
+    let is_free_of_sizes = |row: &Row| {
+        let mut numbers = row.coefficients.iter().chain([&row.constant]);
+        numbers.all(|c| *c <= LARGEST)
+    };
+    let found = program.solved()?;
+    Ok(found.filter(|rows| rows.iter().all(is_free_of_sizes)))
 }
+
+/// The greatest number in a loop. Sizes are parameters for Pluto, which finds no loops that hold
+/// multiples of them; here indices hold them as numbers (`v[799 - j]` in ADI).
+const LARGEST: i64 = 64;
 
 /// A function that is greater for what comes later, for all dependences: what has the same value
 /// can run at the same time.

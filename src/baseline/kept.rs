@@ -50,7 +50,7 @@ fn marked(nest: &Nest, op: &'static Op, name: &Name) -> Option<Nest> {
 
 /// Whether a loop executes statements alone, whose accesses it leaves where they are or moves to
 /// an element beside.
-fn moves_through_neighbors(l: &Loop) -> bool {
+pub(super) fn moves_through_neighbors(l: &Loop) -> bool {
     let near = |index: &[Affine]| {
         let moved = index.iter().map(|a| a.coefficient(&l.name));
         let moved: Vec<i64> = moved.collect();

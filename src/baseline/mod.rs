@@ -13,8 +13,8 @@
 //!    there.
 //! 3. `unfused`: the hyperplanes as steps, for each statement by itself: `reorder`, `skew`,
 //!    `shift`. Then `fuse`, with guards where ranges differ, so that bands stay perfect; at the end
-//!    `separate` takes the guards out of most iterations. `diamond`: what stencils have instead,
-//!    where tiles can start at the same time.
+//!    `separated` takes the guards out of all loops, as Pluto's code generator does. `diamond`: what
+//!    stencils have instead, where tiles can start at the same time.
 //! 4. `leaves`, `apart`: where statements part inside of a band, they part among its tiles.
 //!    `jam`, `finish`: unroll and jam, tiles, the order within tiles, threads on the outermost
 //!    parallel loop or else on a wavefront of tiles, vectors. `vector` counts accesses as Pluto does.
@@ -24,12 +24,12 @@
 //!
 //! What differs from Pluto. Initializations come before all loops, also where `maxfuse` would put
 //! them into loops. Loops whose bounds hold multiples of others have no steps, and are refused.
-//! Unroll and jam is done before tiles are cut, of loops whose ranges depend on no others; factors
-//! divide the iterations where a rest would be a second pass. Diamonds have concurrent start along
-//! one dimension, which is Pluto's default, sizes in whole steps of time, and no second level; in
-//! them statements share time and no loop inside, so that each has its own vector loop. Fused
-//! statements with different ranges (deriche) keep guards in their innermost loops, most of which
-//! are not separated. Dependences between reads are not counted, which Pluto does on request.
+//! Unroll and jam takes three loops at most, whose ranges depend on no others, and factors that
+//! divide the sizes of tiles. Sizes are numbers here: loops that hold large ones are not taken.
+//! Diamonds have concurrent start along one dimension, which is Pluto's default, sizes in whole
+//! steps of time, and no second level; with the code generator of this tool, statements in them
+//! share time and no loop inside, so that each has its own vector loop. Loops over tiles are
+//! separated, too. Dependences between reads are not counted, which Pluto does on request.
 //!
 //! Source: Bondhugula, Hartono, Ramanujam and Sadayappan, A Practical Automatic Polyhedral
 //! Parallelizer and Locality Optimizer, PLDI 2008; Bondhugula et al., Automatic Transformations for
@@ -49,6 +49,7 @@ mod options;
 mod order;
 mod problem;
 mod schedule;
+mod separated;
 mod unfused;
 mod vector;
 mod work;
@@ -60,12 +61,12 @@ pub use problem::Row;
 pub use schedule::{Band, Level, Schedule};
 
 use crate::ir::{Arg, Nest};
-use crate::legality::{self, Reductions, Verdict};
+use crate::legality::Verdict;
 use crate::poly::bounded;
 use crate::transform::nest::fuse::FUSE;
 use crate::transform::nest::move_before::MOVE_BEFORE;
 use crate::transform::nest::plain_loops::PLAIN_LOOPS;
-use finish::Finish;
+use finish::{Around, Finish};
 use kept::kept;
 use problem::Problem;
 use work::{Work, built, done, named};
@@ -208,8 +209,13 @@ fn transformed(
         schedule: &schedule,
         options,
     };
-    finish.all()?;
-    match legality::check(std::slice::from_ref(&work.nest), Reductions::Strict) {
+    finish.part(&schedule, 0, Around::default())?;
+    let parts = separated::separate(&mut work)?;
+    let vectors = match (options.prevector, options.code) {
+        (true, Code::Teml) => parts,
+        _ => Vec::new(),
+    };
+    match separated::with_vectors(&mut work, &vectors)? {
         Verdict::Legal => Ok(work.nest),
         Verdict::Illegal(violation) => Err(NoSchedule::Illegal(violation)),
         Verdict::Undecided(why) => Err(NoSchedule::Undecided(why)),

@@ -482,8 +482,8 @@ pub enum ErrorKind {
         /// What was expected or found.
         what: String,
     },
-    /// Guards that need not hold together.
-    #[error("it cannot be told from where on and until when all guards in `{name}` hold")]
+    /// Guards that begin and end where loops inside say.
+    #[error("all guards in `{name}` begin and end where loops further in say")]
     Inseparable {
         /// The loop.
         name: Name,

@@ -24,13 +24,15 @@ when statements are cut apart, and come before the loops.
 There are two baselines with one schedule, which is Pluto's:
 
 - `pluto(naive)` has the code generator of this tool below it: explicit vectors, and arguments that
-  do not alias. Stencils are faster with it than Pluto's own C.
+  do not alias. Where fusing made a loop serial that is parallel in a part of its iterations, that
+  part is vectorized as well. Statements in diamond tiles share time and no loop inside, so that
+  stencils are faster with it than Pluto's own C.
 - `pluto(naive, #{code: \"pluto\"})` becomes plain loops with the pragmas that Pluto emits, `omp
-  parallel for`, `ivdep` and `vector always`. The compiler does with them what it does with Pluto's
-  C. `teml bench` calls it `pluto_c`.
+  parallel for`, `ivdep` and `vector always`. Statements share the loops that they share in Pluto.
+  The compiler does with them what it does with Pluto's C. `teml bench` calls it `pluto_c`.
 
-Fused statements with different ranges (deriche) are slower than with Pluto's own C: their guards
-stay in the innermost loops, while Pluto's code generator separates the ranges.
+In both, loops whose statements have different ranges are cut into parts without guards, as Pluto's
+code generator does.
 
 Both are proved, and compared with the reference before they are timed. Errors of Pluto are not
 copied: at its defaults it puts a wavefront across two products in a row (atax), and shares an
@@ -46,8 +48,8 @@ Options have Pluto's names and the defaults of its code:
 - `second_level_tile` (false), `second_level_tile_sizes` (`[8]`: in tiles)
 - `parallel` (true), `multipar` (false: a wavefront of tiles has one parallel loop, not as many as
   there are), `prevector` (true), `intratileopt` (true)
-- `unrolljam` (true), `ufactor` (8): loops whose iterations share operands, if the estimate of Pluto
-  fits 32 registers
+- `unrolljam` (true), `ufactor` (8): up to three loops whose iterations share operands, if Pluto's
+  estimate fits 32 registers, a constant of Pluto; what is left stays in the tile
 - `fuse`: `\"smartfuse\"` (the default), `\"nofuse\"`, `\"maxfuse\"`, `\"typedfuse\"` (no
   parallel loop becomes serial) or `\"hybridfuse\"` (the same for outermost loops, and `maxfuse`
   inside)

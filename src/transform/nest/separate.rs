@@ -1,4 +1,4 @@
-//! `separate` splits a loop where its guards start and stop to hold, so that most iterations need
+//! `separate` splits a loop where its guards start and stop to hold, so that its iterations need
 //! none.
 //!
 //! ```rhai
@@ -15,37 +15,58 @@
 //! for i in 0..4
 //!   for j_f in 0..1
 //!     C[i][j_f] = A[i][j_f]
-//!     for j_g_2 in max(j_f, 1)..min(j_f + 1, 9)
-//!       D[i][j_g_2 - 1] = B[i][j_g_2 - 1]
 //!   for j in 1..9
 //!     C[i][j] = A[i][j]
 //!     D[i][j - 1] = B[i][j - 1]
 //!   for j_b in 9..10
 //!     C[i][j_b] = A[i][j_b]
-//!     for j_g_3 in max(j_b, 1)..min(j_b + 1, 9)
-//!       D[i][j_g_3 - 1] = B[i][j_g_3 - 1]
 //! ```
 //!
-//! A guard is a loop of one iteration or none, as `fuse` makes it. The loop keeps the iterations in
-//! which all of its guards hold. The iterations before and after become loops `j_f` and `j_b`, as
-//! with `peel`, and keep their guards. `fuse` with `"guard"` keeps loops perfectly nested while you
-//! skew and tile them; use `separate` after that.
+//! A guard is a loop of one iteration or none, as `fuse` makes it. Each part executes what its
+//! guards let through, and has no guards. The part in which the most guards hold keeps the name of
+//! the loop; those before are called `j_f`, `j_f_2` and so on, those after `j_b`. Loops inside are
+//! copied there under the first free numbers. Parts without iterations are left out, and so are
+//! bounds that others imply. `fuse` with `"guard"` keeps loops perfectly nested while you skew and
+//! tile them; use `separate` after that, from the outermost loop to the innermost one.
+//!
+//! ```rhai
+//! let p = nest(`
+//!   f64 A[20], B[20]
+//!   for k in 0..19
+//!     for i in k..20
+//!       for i_g in max(i, k)..min(i + 1, k + 2)
+//!         A[i_g] += 1
+//!       for i_h in max(i, k + 1)..min(i + 1, 20)
+//!         B[i_h] += 1
+//! `);
+//! print(p.separate("i"));
+//! ```
+//!
+//! ```text
+//! f64 A[20], B[20]
+//! for k in 0..19
+//!   for i_f in k..k + 1
+//!     A[i_f] += 1
+//!   for i in k + 1..k + 2
+//!     A[i] += 1
+//!     B[i] += 1
+//!   for i_b in k + 2..20
+//!     B[i_b] += 1
+//! ```
 //!
 //! Always legal: iterations keep their order.
 //!
-//! Refuses: a loop without guards; guards whose common range is unknown, because their bounds
-//! depend on loops further in, differ by more than constants, or may leave no such iteration; steps
-//! other than 1; new names that are in use.
+//! Refuses: a loop without guards; guards all of whose bounds depend on loops further in; steps
+//! other than 1.
 //!
 //! Source: index-set splitting, Griebl, Feautrier and Lengauer, Index Set Splitting, 2000; what
 //! CLooG does when it separates the domains of statements.
 
 use super::parts::Names;
-use super::peel::{End, part};
 use super::resolve::{chain, check_step, find};
-use crate::analysis::bounds::Bounds;
+use crate::analysis::implied::{is_never_negative, simplified};
 use crate::analysis::position::splice;
-use crate::ir::{Affine, Loop, Name, Nest, Range, Tree};
+use crate::ir::{Affine, Loop, Name, Nest, Range, Role, Tree};
 use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
 
 /// `separate(nest, loop)`.
@@ -63,7 +84,22 @@ pub static SEPARATE: Op = Op {
     },
 };
 
-/// The nest with the guarded iterations of a loop split off.
+/// Some of a loop's iterations, all before or all after those of another part.
+struct Part {
+    range: Range,
+    /// On which side of values they are: from each one on, or before it.
+    sides: Vec<(Affine, bool)>,
+}
+
+/// What a part executes.
+struct Kept {
+    range: Range,
+    body: Vec<Tree>,
+    /// How many guards hold in all of its iterations.
+    held: usize,
+}
+
+/// The nest with a loop in parts, each without guards.
 ///
 /// # Errors
 /// As the header says.
@@ -73,124 +109,222 @@ pub fn separate(nest: &Nest, reference: &LoopRef) -> Result<Nest, Error> {
     let l = loops[position.len() - 1];
     check_step(nest, l)?;
     let refuse = |kind: ErrorKind| Error::from(kind).on(nest, [l.name.clone()]);
+    let outer = loops[..position.len() - 1].iter().map(|l| &***l);
+    let around: Vec<&Loop> = nest.context().iter().chain(outer).collect();
+    let body = named_alike(&l.body, &l.name);
     let mut guards = Vec::new();
-    collect(&l.body, &l.name, &mut guards);
+    collect(&body, &l.name, &mut guards);
     if guards.is_empty() {
         let name = l.name.clone();
         return Err(refuse(ErrorKind::NotGuarded { name }));
     }
-    let around = Bounds::around(nest, loops[..position.len() - 1].iter().map(|l| &***l));
-    let ends = ends(&guards, &l.name, &around).filter(|(first, end)| {
-        let apart = around.interval(&end.minus(first));
-        apart.is_some_and(|(least, _)| least >= 0)
-    });
-    let Some((first, end)) = ends else {
+    let is_known = |bound: &Affine| {
+        let mut terms = bound.terms().iter();
+        terms.all(|(name, _)| around.iter().any(|l| l.name == *name))
+    };
+    let mut parts = vec![Part {
+        range: l.range.clone(),
+        sides: Vec::new(),
+    }];
+    for guard in &guards {
+        let bounds = own_bounds(guard, &l.name);
+        for bound in bounds.iter().flatten().filter(|b| is_known(b)) {
+            let split = parts
+                .into_iter()
+                .flat_map(|part| match part.stops(&bounds) {
+                    true => vec![part],
+                    false => part.split(bound, &around),
+                });
+            parts = split.collect();
+        }
+    }
+    let kept = parts.into_iter().map(|part| part.kept(l, &body));
+    let kept: Vec<Kept> = kept.filter(|k| !k.body.iter().all(is_idle)).collect();
+    let mut left = Vec::new();
+    kept.iter()
+        .for_each(|k| collect(&k.body, &l.name, &mut left));
+    if kept.is_empty() || kept.len() == 1 && left.len() == guards.len() {
         let name = l.name.clone();
         return Err(refuse(ErrorKind::Inseparable { name }));
-    };
+    }
 
+    let most = kept.iter().map(|k| k.held).max();
+    let main = kept.iter().position(|k| Some(k.held) == most).unwrap_or(0);
     let mut names = Names::of(nest);
-    let mut trees = Vec::new();
-    let [lower, upper] = [
-        tightened(&l.range.lower, &first, 1),
-        tightened(&l.range.upper, &end, -1),
-    ];
-    if lower != l.range.lower {
-        let range = Range {
-            upper: tightened(&l.range.upper, &first, -1),
-            ..l.range.clone()
+    let mut trees = Vec::with_capacity(kept.len());
+    for (k, Kept { range, body, .. }) in kept.into_iter().enumerate() {
+        let own = Loop {
+            body,
+            ..(**l).clone()
         };
-        trees.push(part(&mut names, l, range, End::Front)?);
+        let end = if k < main { "f" } else { "b" };
+        trees.push(match k == main {
+            true => Tree::of_loop(Loop { range, ..own }),
+            false => {
+                let name = names.free(&l.name.derived(end));
+                names.part(&own, Role::Peeled, name, range)
+            }
+        });
     }
-    trees.push(Tree::of_loop(Loop {
-        range: Range {
-            lower,
-            upper: upper.clone(),
-            step: 1,
-        },
-        body: unguarded(&l.body, &l.name),
-        ..(**l).clone()
-    }));
-    if upper != l.range.upper {
-        let range = Range {
-            lower: tightened(&l.range.lower, &end, 1),
-            ..l.range.clone()
-        };
-        trees.push(part(&mut names, l, range, End::Back)?);
-    }
+    let trees = simplified(&trees, &around);
     Ok(nest.with_trees(splice(nest.trees(), &position, trees)))
 }
 
-/// Whether a loop has the iteration of `iterator` and no other, at most.
-fn is_guard(l: &Loop, iterator: &Affine) -> bool {
-    l.range.lower.contains(iterator) && l.range.upper.contains(&iterator.plus_constant(1))
+impl Part {
+    /// On which side of a value the iterations are, as far as the part was split there.
+    fn side(&self, value: &Affine) -> Option<bool> {
+        let mut sides = self.sides.iter();
+        sides.find(|(at, _)| at == value).map(|(_, from)| *from)
+    }
+
+    /// Whether a guard with these bounds lets nothing through.
+    fn stops(&self, [lower, upper]: &[Vec<&Affine>; 2]) -> bool {
+        let before = lower.iter().any(|b| self.side(b) == Some(false));
+        before || upper.iter().any(|b| self.side(b) == Some(true))
+    }
+
+    /// Whether a guard with these bounds lets everything through.
+    fn holds(&self, [lower, upper]: &[Vec<&Affine>; 2]) -> bool {
+        let from = lower.iter().all(|b| self.side(b) == Some(true));
+        from && upper.iter().all(|b| self.side(b) == Some(false))
+    }
+
+    /// The iterations before a value, and those from it on, as far as there may be some.
+    fn split(self, at: &Affine, around: &[&Loop]) -> Vec<Part> {
+        if self.side(at).is_some() {
+            return vec![self];
+        }
+        let Range { lower, upper, .. } = &self.range;
+        let no_less = |a: &Affine, b: &Affine| is_never_negative(&a.minus(b), around);
+        if lower.iter().any(|b| no_less(b, at)) {
+            return vec![self.at(at, true)];
+        }
+        if upper.iter().any(|b| no_less(at, b)) {
+            return vec![self.at(at, false)];
+        }
+        let mut before = self.range.clone();
+        before.upper = tightened(upper, at, &|a, b| no_less(b, a));
+        let mut after = self.range.clone();
+        after.lower = tightened(lower, at, &no_less);
+        let halves = [(before, false), (after, true)].into_iter();
+        let has_some = |range: &Range| {
+            let ends = range
+                .lower
+                .iter()
+                .flat_map(|l| range.upper.iter().map(move |u| (l, u)));
+            !ends.clone().any(|(lower, upper)| no_less(lower, upper))
+        };
+        let halves = halves.filter(|(range, _)| has_some(range));
+        let part = |(range, from)| {
+            let sides = self.sides.clone();
+            Part { range, sides }.at(at, from)
+        };
+        halves.map(part).collect()
+    }
+
+    fn at(mut self, value: &Affine, from: bool) -> Part {
+        self.sides.push((value.clone(), from));
+        self
+    }
+
+    /// What the part executes of a loop's body.
+    fn kept(self, l: &Loop, body: &[Tree]) -> Kept {
+        let mut held = 0;
+        let body = self.without_guards(body, &l.name, &mut held);
+        let range = self.range;
+        Kept { range, body, held }
+    }
+
+    /// The trees without the guards that hold in all of the iterations, which are counted, and
+    /// without what others guard.
+    fn without_guards(&self, trees: &[Tree], name: &Name, held: &mut usize) -> Vec<Tree> {
+        let mut left = Vec::with_capacity(trees.len());
+        for tree in trees {
+            let Tree::Loop(l) = tree else {
+                left.push(tree.clone());
+                continue;
+            };
+            let (is_guard, bounds) = (is_guard(l, name), own_bounds(l, name));
+            if is_guard && self.stops(&bounds) {
+                continue;
+            }
+            let body = self.without_guards(&l.body, name, held);
+            if body.iter().all(is_idle) {
+                continue;
+            }
+            match is_guard && self.holds(&bounds) {
+                true => {
+                    *held += 1;
+                    left.extend(body);
+                }
+                false => left.push(Tree::of_loop(Loop {
+                    body,
+                    ..(**l).clone()
+                })),
+            }
+        }
+        left
+    }
+}
+
+/// Whether a tree executes nothing.
+fn is_idle(tree: &Tree) -> bool {
+    match tree {
+        Tree::Local(_) => true,
+        Tree::Loop(l) => l.body.iter().all(is_idle),
+        _ => false,
+    }
+}
+
+/// Whether a loop has the iteration of the loop `name` around it and no other, at most.
+fn is_guard(l: &Loop, name: &Name) -> bool {
+    let iterator = Affine::iterator(name.clone());
+    l.range.upper.contains(&iterator.plus_constant(1)) && l.range.lower.contains(&iterator)
+}
+
+/// The bounds of a guard of the loop `name`, but for those that make it one.
+fn own_bounds<'a>(guard: &'a Loop, name: &Name) -> [Vec<&'a Affine>; 2] {
+    let iterator = Affine::iterator(name.clone());
+    let next = iterator.plus_constant(1);
+    let Range { lower, upper, .. } = &guard.range;
+    [(lower, iterator), (upper, next)]
+        .map(|(bounds, own)| bounds.iter().filter(|b| **b != own).collect())
+}
+
+/// The trees with the iterator of a loop in place of those of its guards.
+fn named_alike(trees: &[Tree], name: &Name) -> Vec<Tree> {
+    let iterator = Affine::iterator(name.clone());
+    let one = |tree: &Tree| match tree {
+        Tree::Loop(l) => {
+            let is_guard = is_guard(l, name);
+            let alike = |n: &Name| (is_guard && *n == l.name).then(|| iterator.clone());
+            let body: Vec<Tree> = l.body.iter().map(|t| t.substitute(&alike)).collect();
+            Tree::of_loop(Loop {
+                body: named_alike(&body, name),
+                ..(**l).clone()
+            })
+        }
+        other => other.clone(),
+    };
+    trees.iter().map(one).collect()
 }
 
 /// The loops in `trees` that are guards of the loop `name`.
 fn collect<'a>(trees: &'a [Tree], name: &Name, guards: &mut Vec<&'a Loop>) {
-    let iterator = Affine::iterator(name.clone());
     for l in trees.iter().filter_map(Tree::as_loop) {
-        if is_guard(l, &iterator) {
+        if is_guard(l, name) {
             guards.push(l);
         }
         collect(&l.body, name, guards);
     }
 }
 
-/// From where on all guards hold, and until when, in terms of the loops around.
-fn ends(guards: &[&Loop], l: &Name, around: &Bounds) -> Option<(Affine, Affine)> {
-    let iterator = Affine::iterator(l.clone());
-    let next = iterator.plus_constant(1);
-    let (mut lower, mut upper) = (Vec::new(), Vec::new());
-    for g in guards {
-        lower.extend(g.range.lower.iter().filter(|b| **b != iterator).cloned());
-        upper.extend(g.range.upper.iter().filter(|b| **b != next).cloned());
-    }
-    let known = |b: &Affine| around.interval(b).is_some();
-    let all_known = lower.iter().chain(&upper).all(known);
-    let (first, end) = (tightest(&lower, 1)?, tightest(&upper, -1)?);
-    all_known.then_some((first, end))
-}
-
-/// The greatest of the bounds with the sign 1, the least with -1, if they are constants apart.
-fn tightest(bounds: &[Affine], sign: i64) -> Option<Affine> {
-    let (first, rest) = bounds.split_first()?;
-    rest.iter().try_fold(first.clone(), |best, bound| {
-        let apart = bound.minus(&best).as_constant()?;
-        Some(match apart.signum() == sign {
-            true => bound.clone(),
-            false => best,
-        })
-    })
-}
-
-/// The bounds with another one; those that are no tighter, constants apart, are left out.
-fn tightened(bounds: &[Affine], with: &Affine, sign: i64) -> Vec<Affine> {
-    let no_tighter = |b: &Affine, than: &Affine| {
-        let apart = b.minus(than).as_constant();
-        apart.is_some_and(|apart| apart.signum() != sign)
-    };
-    if bounds.iter().any(|b| no_tighter(with, b)) {
-        return bounds.to_vec();
-    }
-    let others = bounds.iter().filter(|b| !no_tighter(b, with)).cloned();
+/// The bounds with another one, without those that others imply.
+fn tightened(
+    bounds: &[Affine],
+    with: &Affine,
+    is_tighter: &dyn Fn(&Affine, &Affine) -> bool,
+) -> Vec<Affine> {
+    let others = bounds.iter().filter(|b| !is_tighter(with, b)).cloned();
     others.chain([with.clone()]).collect()
-}
-
-/// The trees without the guards of a loop.
-fn unguarded(trees: &[Tree], name: &Name) -> Vec<Tree> {
-    let iterator = Affine::iterator(name.clone());
-    let trees = trees.iter().flat_map(|tree| match tree {
-        Tree::Loop(l) if is_guard(l, &iterator) => {
-            let old = |n: &Name| (*n == l.name).then(|| iterator.clone());
-            let body: Vec<Tree> = l.body.iter().map(|t| t.substitute(&old)).collect();
-            unguarded(&body, name)
-        }
-        Tree::Loop(l) => vec![Tree::of_loop(Loop {
-            body: unguarded(&l.body, name),
-            ..(**l).clone()
-        })],
-        other => vec![other.clone()],
-    });
-    trees.collect()
 }

@@ -43,7 +43,7 @@
 //!     B[i_r][j_2] = A[i_r][j_2]
 //! ```
 //!
-//! The trip count may depend on outer loops if the remainder does not, as behind a block:
+//! The trip count may depend on outer loops if the remainder does not, as behind a block,
 //!
 //! ```rhai
 //! let p = nest(`
@@ -63,6 +63,24 @@
 //!       A[i_i] += 1
 //!   for i_r in 48..50
 //!     A[i_r] += 1
+//! ```
+//!
+//! and of several upper bounds one at most may leave a remainder, as within a tile:
+//!
+//! ```rhai
+//! let A = tensor([50]);
+//! let B = eq(A, [i] -> [i]);
+//! print(build(B).stripmine("i", 16).stripmine("i_i", 4, "cut"));
+//! ```
+//!
+//! ```text
+//! f64 B[50], A[50]
+//! for i_o in 0..4
+//!   for i_i_o in 0..min(4, 12 - 4*i_o)
+//!     for i_i_i in 4*i_i_o + 16*i_o..4*i_i_o + 16*i_o + 4
+//!       B[i_i_i] = A[i_i_i]
+//!   for i_i_r in 48..min(16*i_o + 16, 50)
+//!     B[i_i_r] = A[i_i_r]
 //! ```
 //!
 //! `"grid"` begins blocks at the same values for all iterations of the outer loops, whereas
@@ -197,12 +215,8 @@ pub fn stripmine(nest: &Nest, reference: &LoopRef, factor: i64, tail: Tail) -> R
             let extent = largest_extent(lower, &l.range.upper, &around);
             let count = (extent / factor) + i64::from(extent % factor != 0);
             let upper = |full: Affine| block_end(full, l, lower, factor, count);
-            vec![blocks(
-                l,
-                new,
-                (lower, Affine::constant(count), factor),
-                upper,
-            )]
+            let counts = vec![Affine::constant(count)];
+            vec![blocks(l, new, (lower, counts, factor), upper)]
         }
         Tail::Grid | Tail::Aligned => {
             let around = Bounds::around(nest, loops[..position.len() - 1].iter().map(|l| &***l));
@@ -213,7 +227,8 @@ pub fn stripmine(nest: &Nest, reference: &LoopRef, factor: i64, tail: Tail) -> R
             let (origin, extent) = found.ok_or_else(|| not_constant(nest, l))?;
             let count = (extent / factor) + i64::from(extent % factor != 0);
             let upper = |full: Affine| block_end(full, l, &origin, factor, count);
-            let mut tree = blocks(l, new, (&origin, Affine::constant(count), factor), upper);
+            let counts = vec![Affine::constant(count)];
+            let mut tree = blocks(l, new, (&origin, counts, factor), upper);
             // A bound that no block lies below cuts nothing.
             let cuts = |b: &&Affine| b.minus(&origin).as_constant().is_none_or(|d| d > 0);
             let begins: Vec<Affine> = l.range.lower.iter().filter(cuts).cloned().collect();
@@ -226,31 +241,41 @@ pub fn stripmine(nest: &Nest, reference: &LoopRef, factor: i64, tail: Tail) -> R
         }
         Tail::Cut | Tail::Exact => {
             let around: Vec<&Loop> = loops[..position.len() - 1].iter().map(|l| &***l).collect();
-            let (lower, extent) =
-                whole_extent(nest, l, factor, &around).ok_or_else(|| not_constant(nest, l))?;
-            let rest = extent.offset().rem_euclid(factor);
-            let count = extent
-                .plus_constant(-rest)
-                .divided(factor)
-                .unwrap_or_default();
-            if tail == Tail::Exact && rest != 0 {
+            let (lower, extents) =
+                whole_extents(nest, l, factor, &around).ok_or_else(|| not_constant(nest, l))?;
+            let rests = extents.iter().map(|e| e.offset().rem_euclid(factor));
+            let rests: Vec<i64> = rests.collect();
+            let whole = |(extent, rest): (&Affine, &i64)| {
+                let whole = extent.plus_constant(-rest).divided(factor);
+                whole.unwrap_or_default()
+            };
+            let counts: Vec<Affine> = extents.iter().zip(&rests).map(whole).collect();
+            let rest = rests.iter().position(|rest| *rest != 0);
+            if let (Tail::Exact, Some(k)) = (tail, rest) {
                 let name = l.name.clone();
                 let kind = ErrorKind::NotDivisible {
                     name: name.clone(),
-                    extent: extent.to_string(),
+                    extent: extents[k].to_string(),
                     factor,
                 };
                 return Err(Error::from(kind).at_argument(2).on(nest, [name]));
             }
             let mut trees = Vec::new();
-            if count.as_constant() != Some(0) {
-                let start = (&lower, count.clone(), factor);
+            if counts.iter().all(|count| count.as_constant() != Some(0)) {
+                let start = (&lower, counts.clone(), factor);
                 trees.push(blocks(l, new, start, |full| vec![full]));
             }
-            if rest > 0 {
+            if let Some(k) = rest {
                 let name = names.derive(&l.name, "r")?;
-                let start = lower.plus(&count.times(factor));
-                trees.push(names.part(l, Role::Tail, name, Range::of_extent(&start, rest)));
+                let start = lower.plus(&counts[k].times(factor));
+                let range = match extents.len() {
+                    1 => Range::of_extent(&start, rests[k]),
+                    _ => Range {
+                        lower: vec![start],
+                        ..l.range.clone()
+                    },
+                };
+                trees.push(names.part(l, Role::Tail, name, range));
             }
             trees
         }
@@ -258,23 +283,30 @@ pub fn stripmine(nest: &Nest, reference: &LoopRef, factor: i64, tail: Tail) -> R
     Ok(nest.with_trees(splice(nest.trees(), &position, trees)))
 }
 
-/// The lower bound of a loop and its number of iterations, whose remainder modulo the factor is the
-/// same in all iterations of the loops around.
-fn whole_extent(nest: &Nest, l: &Loop, factor: i64, around: &[&Loop]) -> Option<(Affine, Affine)> {
+/// The lower bound of a loop and its numbers of iterations, the least of which counts. Their
+/// remainders modulo the factor are the same in all iterations of the loops around, and all but one
+/// are 0.
+fn whole_extents(
+    nest: &Nest,
+    l: &Loop,
+    factor: i64,
+    around: &[&Loop],
+) -> Option<(Affine, Vec<Affine>)> {
     if let Some((lower, extent)) = bounds::extent(&l.range) {
-        return Some((lower, Affine::constant(extent)));
+        return Some((lower, vec![Affine::constant(extent)]));
     }
-    let ([lower], [upper]) = (l.range.lower.as_slice(), l.range.upper.as_slice()) else {
+    let [lower] = l.range.lower.as_slice() else {
         return None;
     };
-    let extent = upper.minus(lower);
-    let chain: Vec<&Loop> = nest
-        .context()
-        .iter()
-        .chain(around.iter().copied())
-        .collect();
-    let even = extent.terms().iter().all(|(_, c)| c % factor == 0);
-    (even && bounds::is_nonnegative(&extent, &chain)).then(|| (lower.clone(), extent))
+    let extents = l.range.upper.iter().map(|upper| upper.minus(lower));
+    let extents: Vec<Affine> = extents.collect();
+    let context = nest.context().iter();
+    let chain: Vec<&Loop> = context.chain(around.iter().copied()).collect();
+    let even = |e: &Affine| e.terms().iter().all(|(_, c)| c % factor == 0);
+    let fits = |e: &Affine| even(e) && bounds::is_nonnegative(e, &chain);
+    let rests = extents.iter().filter(|e| e.offset() % factor != 0);
+    let fits = rests.count() <= 1 && extents.iter().all(fits);
+    fits.then(|| (lower.clone(), extents))
 }
 
 /// Where blocks begin that stand at the same values, modulo the factor, for all values of the
@@ -305,12 +337,12 @@ fn multiple(l: &Loop, factor: i64, around: &Bounds) -> Option<(Affine, i64)> {
     Some((origin, extent))
 }
 
-/// The loops over `count` blocks of `factor` iterations from `lower` on, and within one, where
-/// `upper` makes the bounds from the end of a whole block.
+/// The loops over blocks of `factor` iterations from `lower` on, as many as the least of `counts`,
+/// and within one, where `upper` makes the bounds from the end of a whole block.
 fn blocks(
     l: &Loop,
     [outer, inner]: [Name; 2],
-    (lower, count, factor): (&Affine, Affine, i64),
+    (lower, counts, factor): (&Affine, Vec<Affine>, i64),
     upper: impl Fn(Affine) -> Vec<Affine>,
 ) -> Tree {
     let start = lower.plus(&Affine::iterator(outer.clone()).times(factor));
@@ -327,7 +359,7 @@ fn blocks(
     let within = with_body(&serial, Role::Inner, inner, range, l.body.clone());
     let range = Range {
         lower: vec![Affine::constant(0)],
-        upper: vec![count],
+        upper: counts,
         step: 1,
     };
     let in_blocks = |iterations: i64| iterations / factor + i64::from(iterations % factor != 0);

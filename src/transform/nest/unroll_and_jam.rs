@@ -26,8 +26,8 @@
 //! Legal when the iterations of a block may be interleaved in any way that keeps the order within
 //! each. `check` proves it.
 //!
-//! Refuses: factors below 1; steps other than 1; a trip count that depends on outer loops; inner
-//! loops whose bounds depend on this one; results that are too large; new names that are in use.
+//! Refuses: factors below 1; steps other than 1; a trip count whose remainder depends on outer
+//! loops; inner loops whose bounds depend on this one; results that are too large; new names that are in use.
 //!
 //! Source: Callahan, Cocke and Kennedy, Estimating Interlock and Improving Balance for Pipelined
 //! Architectures, 1988; in TeML unroll (eq. 25) and fuse_inner (eq. 23).

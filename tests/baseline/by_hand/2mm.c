@@ -19,33 +19,33 @@ static void by_hand(double (*restrict tmp)[NJ], double (*restrict D)[NL],
 #pragma omp parallel for private(t2, i, l)
     for (t1 = 0; t1 < (NI + 31) / 32; t1++)
         for (t2 = 0; t2 < (NL + 31) / 32; t2++)
-            for (i = 32 * t1; i < min(NI, 32 * t1 + 32); i++) {
+            for (i = 32 * t1; i < END(NI, t1); i++) {
 #pragma ivdep
 #pragma vector always
-                for (l = 32 * t2; l < min(NL, 32 * t2 + 32); l++)
+                for (l = 32 * t2; l < END(NL, t2); l++)
                     D[i][l] *= 1.2;
             }
 #pragma omp parallel for private(t2, i, j)
     for (t1 = 0; t1 < (NI + 31) / 32; t1++)
         for (t2 = 0; t2 < (NJ + 31) / 32; t2++)
-            for (i = 32 * t1; i < min(NI, 32 * t1 + 32); i++) {
+            for (i = 32 * t1; i < END(NI, t1); i++) {
 #pragma ivdep
 #pragma vector always
-                for (j = 32 * t2; j < min(NJ, 32 * t2 + 32); j++)
+                for (j = 32 * t2; j < END(NJ, t2); j++)
                     tmp[i][j] = 0;
             }
 #define S1(a, b) tmp[i + a][j] += 1.5 * (A[i + a][k + b] * B[k + b][j]);
 #define S2(a, b) D[i + a][l] += tmp[i + a][j + b] * C[j + b][l];
-#define LOOP1 for (j = 32 * t2; j < min(NJ, 32 * t2 + 32); j++)
-#define LOOP2 for (l = 32 * t3; l < min(NL, 32 * t3 + 32); l++)
+#define LOOP1 for (j = 32 * t2; j < END(NJ, t2); j++)
+#define LOOP2 for (l = 32 * t3; l < END(NL, t3); l++)
 #pragma omp parallel for private(t2, t3, i, j, k, l)
     for (t1 = 0; t1 < (NI + 31) / 32; t1++)
         for (t2 = 0; t2 < (NJ + 31) / 32; t2++) {
             for (t3 = 0; t3 < (NK + 31) / 32; t3++) {
-                JAM_BOTH(i, 32 * t1, min(NI, 32 * t1 + 32), k, 32 * t3, min(NK, 32 * t3 + 32), LOOP1, S1)
+                JAM_BOTH(i, 32 * t1, END(NI, t1), k, 32 * t3, END(NK, t3), LOOP1, S1)
             }
             for (t3 = 0; t3 < (NL + 31) / 32; t3++) {
-                JAM_BOTH(i, 32 * t1, min(NI, 32 * t1 + 32), j, 32 * t2, min(NJ, 32 * t2 + 32), LOOP2, S2)
+                JAM_BOTH(i, 32 * t1, END(NI, t1), j, 32 * t2, END(NJ, t2), LOOP2, S2)
             }
         }
 }

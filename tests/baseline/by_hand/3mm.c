@@ -19,8 +19,8 @@ static void by_hand(double (*restrict E)[NJ], double (*restrict F)[NL], double (
 #define ZERO(X, rows, columns) \
     for (t1 = 0; t1 < (rows + 31) / 32; t1++) \
         for (t2 = 0; t2 < (columns + 31) / 32; t2++) \
-            for (i = 32 * t1; i < min(rows, 32 * t1 + 32); i++) \
-                for (j = 32 * t2; j < min(columns, 32 * t2 + 32); j++) \
+            for (i = 32 * t1; i < END(rows, t1); i++) \
+                for (j = 32 * t2; j < END(columns, t2); j++) \
                     X[i][j] = 0;
 #pragma omp parallel for private(t2, i, j)
     ZERO(G, NI, NL)
@@ -31,23 +31,23 @@ static void by_hand(double (*restrict E)[NJ], double (*restrict F)[NL], double (
 #define S1(a, b) F[j + a][l] += C[j + a][m + b] * D[m + b][l];
 #define S2(a, b) E[i + a][j] += A[i + a][k + b] * B[k + b][j];
 #define S3(a, b) G[i + a][l] += E[i + a][j + b] * F[j + b][l];
-#define LOOP1 for (l = 32 * t2; l < min(NL, 32 * t2 + 32); l++)
-#define LOOP2 for (j = 32 * t2; j < min(NJ, 32 * t2 + 32); j++)
-#define LOOP3 for (l = 32 * t3; l < min(NL, 32 * t3 + 32); l++)
+#define LOOP1 for (l = 32 * t2; l < END(NL, t2); l++)
+#define LOOP2 for (j = 32 * t2; j < END(NJ, t2); j++)
+#define LOOP3 for (l = 32 * t3; l < END(NL, t3); l++)
 #pragma omp parallel for private(t2, t3, j, l, m)
     for (t1 = 0; t1 < (NJ + 31) / 32; t1++)
         for (t2 = 0; t2 < (NL + 31) / 32; t2++)
             for (t3 = 0; t3 < (NM + 31) / 32; t3++) {
-                JAM_BOTH(j, 32 * t1, min(NJ, 32 * t1 + 32), m, 32 * t3, min(NM, 32 * t3 + 32), LOOP1, S1)
+                JAM_BOTH(j, 32 * t1, END(NJ, t1), m, 32 * t3, END(NM, t3), LOOP1, S1)
             }
 #pragma omp parallel for private(t2, t3, i, j, k, l)
     for (t1 = 0; t1 < (NI + 31) / 32; t1++)
         for (t2 = 0; t2 < (NJ + 31) / 32; t2++) {
             for (t3 = 0; t3 < (NK + 31) / 32; t3++) {
-                JAM_BOTH(i, 32 * t1, min(NI, 32 * t1 + 32), k, 32 * t3, min(NK, 32 * t3 + 32), LOOP2, S2)
+                JAM_BOTH(i, 32 * t1, END(NI, t1), k, 32 * t3, END(NK, t3), LOOP2, S2)
             }
             for (t3 = 0; t3 < (NL + 31) / 32; t3++) {
-                JAM_BOTH(i, 32 * t1, min(NI, 32 * t1 + 32), j, 32 * t2, min(NJ, 32 * t2 + 32), LOOP3, S3)
+                JAM_BOTH(i, 32 * t1, END(NI, t1), j, 32 * t2, END(NJ, t2), LOOP3, S3)
             }
         }
 }

@@ -13,25 +13,25 @@ static void by_hand(double *restrict s, double *restrict q, const double (*restr
     int t1, t2, i, j;
 #pragma omp parallel for private(j)
     for (t1 = 0; t1 < (M + 31) / 32; t1++)
-        for (j = 32 * t1; j < min(M, 32 * t1 + 32); j++)
+        for (j = 32 * t1; j < END(M, t1); j++)
             s[j] = 0;
 #define S1(a, b) s[j] += A[i + a][j] * r[i + a];
 #define S2(a, b) q[i + a] += A[i + a][j] * p[j];
-#define LOOP for (j = 32 * t2; j < min(M, 32 * t2 + 32); j++)
-#define LOOP1 for (j = 32 * t1; j < min(M, 32 * t1 + 32); j++)
+#define LOOP for (j = 32 * t2; j < END(M, t2); j++)
+#define LOOP1 for (j = 32 * t1; j < END(M, t1); j++)
 #pragma omp parallel for private(t2, i, j)
     for (t1 = 0; t1 < (M + 31) / 32; t1++)
         for (t2 = 0; t2 < (N + 31) / 32; t2++) {
-            JAM(i, 32 * t2, min(N, 32 * t2 + 32), LOOP1, S1)
+            JAM(i, 32 * t2, END(N, t2), LOOP1, S1)
         }
 #pragma omp parallel for private(i)
     for (t1 = 0; t1 < (N + 31) / 32; t1++)
-        for (i = 32 * t1; i < min(N, 32 * t1 + 32); i++)
+        for (i = 32 * t1; i < END(N, t1); i++)
             q[i] = 0;
 #pragma omp parallel for private(t2, i, j)
     for (t1 = 0; t1 < (N + 31) / 32; t1++)
         for (t2 = 0; t2 < (M + 31) / 32; t2++) {
-            JAM(i, 32 * t1, min(N, 32 * t1 + 32), LOOP, S2)
+            JAM(i, 32 * t1, END(N, t1), LOOP, S2)
         }
 }
 

@@ -15,19 +15,19 @@ static void by_hand(double (*restrict C)[M][N], const double (*restrict A)[M][K]
     for (t1 = 0; t1 < (NB + 31) / 32; t1++)
         for (t2 = 0; t2 < (M + 31) / 32; t2++)
             for (t3 = 0; t3 < (N + 31) / 32; t3++)
-                for (b = 32 * t1; b < min(NB, 32 * t1 + 32); b++)
-                    for (i = 32 * t2; i < min(M, 32 * t2 + 32); i++)
-                        for (j = 32 * t3; j < min(N, 32 * t3 + 32); j++)
+                for (b = 32 * t1; b < END(NB, t1); b++)
+                    for (i = 32 * t2; i < END(M, t2); i++)
+                        for (j = 32 * t3; j < END(N, t3); j++)
                             C[b][i][j] = 0;
 #define S(a, c) C[b][i + a][j] += A[b][i + a][k + c] * B[b][k + c][j];
-#define LOOP for (j = 32 * t3; j < min(N, 32 * t3 + 32); j++)
+#define LOOP for (j = 32 * t3; j < END(N, t3); j++)
 #pragma omp parallel for private(t2, t3, t4, b, i, j, k)
     for (t1 = 0; t1 < (NB + 31) / 32; t1++)
         for (t2 = 0; t2 < (M + 31) / 32; t2++)
             for (t3 = 0; t3 < (N + 31) / 32; t3++)
                 for (t4 = 0; t4 < (K + 31) / 32; t4++)
-                    for (b = 32 * t1; b < min(NB, 32 * t1 + 32); b++) {
-                        JAM_BOTH(i, 32 * t2, min(M, 32 * t2 + 32), k, 32 * t4, min(K, 32 * t4 + 32), LOOP, S)
+                    for (b = 32 * t1; b < END(NB, t1); b++) {
+                        JAM_BOTH(i, 32 * t2, END(M, t2), k, 32 * t4, END(K, t4), LOOP, S)
                     }
 }
 

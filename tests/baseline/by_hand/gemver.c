@@ -16,10 +16,10 @@ static void by_hand(double (*restrict A)[N], double *restrict x, double *restric
 #pragma omp parallel for private(t2, i, j)
     for (t1 = 0; t1 < (N + 31) / 32; t1++)
         for (t2 = 0; t2 < (N + 31) / 32; t2++)
-            for (i = 32 * t2; i < min(N, 32 * t2 + 32); i++) {
+            for (i = 32 * t2; i < END(N, t2); i++) {
 #pragma ivdep
 #pragma vector always
-                for (j = 32 * t1; j < min(N, 32 * t1 + 32); j++) {
+                for (j = 32 * t1; j < END(N, t1); j++) {
                     A[i][j] += u1[i] * v1[j] + u2[i] * v2[j];
                     x[j] += 1.2 * (A[i][j] * y[i]);
                 }
@@ -28,15 +28,15 @@ static void by_hand(double (*restrict A)[N], double *restrict x, double *restric
     for (t1 = 0; t1 < (N + 31) / 32; t1++) {
 #pragma ivdep
 #pragma vector always
-        for (i = 32 * t1; i < min(N, 32 * t1 + 32); i++)
+        for (i = 32 * t1; i < END(N, t1); i++)
             x[i] += z[i];
     }
 #define S(a, b) w[i + a] += 1.5 * (A[i + a][j] * x[j]);
-#define LOOP for (j = 32 * t2; j < min(N, 32 * t2 + 32); j++)
+#define LOOP for (j = 32 * t2; j < END(N, t2); j++)
 #pragma omp parallel for private(t2, i, j)
     for (t1 = 0; t1 < (N + 31) / 32; t1++)
         for (t2 = 0; t2 < (N + 31) / 32; t2++) {
-            JAM(i, 32 * t1, min(N, 32 * t1 + 32), LOOP, S)
+            JAM(i, 32 * t1, END(N, t1), LOOP, S)
         }
 }
 

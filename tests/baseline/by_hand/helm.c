@@ -15,7 +15,7 @@
 
 typedef double cube[N][N][N];
 
-#define BLOCK(x, t, end) for (x = 32 * t; x < min(end, 32 * t + 32); x++)
+#define BLOCK(x, t, end) for (x = 32 * t; x < END(end, t); x++)
 #define TILES (N + 31) / 32
 
 static void zero(cube *restrict X)
@@ -41,34 +41,34 @@ static void by_hand(cube *restrict t1_, cube *restrict t2_, cube *restrict t, cu
     zero(v1);
     zero(v2);
     zero(v);
-#define S1(a, b) t1_[e + a][i][m][n] += A[l][i] * u[e + a][l][m][n];
-#define S2(a, b) t2_[e + a][i][j][n] += A[m][j] * t1_[e + a][i][m][n];
-#define S3(a, b) t[e + a][i][j][k] += A[n][k] * t2_[e + a][i][j][n];
-#define S5(a, b) v1[e + a][i][m][n] += A[i][l] * r[e + a][l][m][n];
-#define S6(a, b) v2[e + a][i][j][n] += A[j][m] * v1[e + a][i][m][n];
-#define S7(a, b) v[e + a][i][j][k] += A[k][n] * v2[e + a][i][j][n];
-#define FIRST_TWO BLOCK(i, t2, N) BLOCK(m, t4, N)
-#define LOOPS1 FIRST_TWO BLOCK(l, t5, N) BLOCK(n, t3, N)
-#define LOOPS2 FIRST_TWO BLOCK(j, t5, N) BLOCK(n, t3, N)
-#define LOOPS3 BLOCK(i, t2, N) BLOCK(n, t3, N) BLOCK(j, t4, N) BLOCK(k, t5, N)
-#define LOOPS7 BLOCK(i, t2, N) BLOCK(j, t4, N) BLOCK(k, t5, N) BLOCK(n, t3, N)
-#define JAMMED(LOOPS, S) \
-    for (t5 = 0; t5 < TILES; t5++) { \
-        JAM(e, 32 * t1, min(E, 32 * t1 + 32), LOOPS, S) \
+// The three loops around the innermost one are jammed; all share something.
+#define S1(a, b, c) t1_[e][i + a][m + b][n] += A[l + c][i + a] * u[e][l + c][m + b][n];
+#define S2(a, b, c) t2_[e][i + a][j + c][n] += A[m + b][j + c] * t1_[e][i + a][m + b][n];
+#define S3(a, b, c) t[e][i + a][j + c][k] += A[n + b][k] * t2_[e][i + a][j + c][n + b];
+#define S5(a, b, c) v1[e][i + a][m + b][n] += A[i + a][l + c] * r[e][l + c][m + b][n];
+#define S6(a, b, c) v2[e][i + a][j + c][n] += A[j + c][m + b] * v1[e][i + a][m + b][n];
+#define S7(a, b, c) v[e][i + a][j + b][k + c] += A[k + c][n] * v2[e][i + a][j + b][n];
+#define JAMMED(x, tx, y, ty, z, tz, w, tw, S) \
+    BLOCK(e, t1, E) { \
+        JAM_THREE(x, 32 * tx, END(N, tx), y, 32 * ty, END(N, ty), z, 32 * tz, END(N, tz), \
+            BLOCK(w, tw, N), S) \
     }
-#define PRODUCTS(A1, A2, LAST, A3) \
+#define PRODUCTS(A1, A2, LAST) \
     for (t1 = 0; t1 < (E + 31) / 32; t1++) \
         for (t2 = 0; t2 < TILES; t2++) \
             for (t3 = 0; t3 < TILES; t3++) { \
                 for (t4 = 0; t4 < TILES; t4++) { \
-                    JAMMED(LOOPS1, A1) \
-                    JAMMED(LOOPS2, A2) \
+                    for (t5 = 0; t5 < TILES; t5++) \
+                        JAMMED(i, t2, m, t4, l, t5, n, t3, A1) \
+                    for (t5 = 0; t5 < TILES; t5++) \
+                        JAMMED(i, t2, m, t4, j, t5, n, t3, A2) \
                 } \
                 for (t4 = 0; t4 < TILES; t4++) \
-                    JAMMED(LAST, A3) \
+                    for (t5 = 0; t5 < TILES; t5++) \
+                        LAST \
             }
 #pragma omp parallel for private(t2, t3, t4, t5, e, i, j, k, l, m, n)
-    PRODUCTS(S1, S2, LOOPS3, S3)
+    PRODUCTS(S1, S2, JAMMED(i, t2, n, t3, j, t4, k, t5, S3))
 #pragma omp parallel for private(e, i, j, k)
     for (t1 = 0; t1 < (E + 31) / 32; t1++)
         BLOCK(e, t1, E)
@@ -77,7 +77,7 @@ static void by_hand(cube *restrict t1_, cube *restrict t2_, cube *restrict t, cu
                     for (k = 0; k < N; k++)
                         r[e][i][j][k] = t[e][i][j][k] / D[e][i][j][k];
 #pragma omp parallel for private(t2, t3, t4, t5, e, i, j, k, l, m, n)
-    PRODUCTS(S5, S6, LOOPS7, S7)
+    PRODUCTS(S5, S6, JAMMED(i, t2, j, t4, k, t5, n, t3, S7))
 }
 
 static void products(cube *a, cube *b, cube *c, const double (*A)[N], const cube *u, int turned)

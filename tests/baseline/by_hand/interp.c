@@ -15,7 +15,7 @@ static void by_hand(cube *restrict t, cube *restrict s, cube *restrict v,
     const double (*restrict A)[N], const cube *restrict u)
 {
     int t1, t2, t3, t4, t5, e, i, j, k, l, m, n;
-#define BLOCK(x, t, end) for (x = 32 * t; x < min(end, 32 * t + 32); x++)
+#define BLOCK(x, t, end) for (x = 32 * t; x < END(end, t); x++)
 #define ZERO(X) \
     for (t1 = 0; t1 < (E + 31) / 32; t1++) \
         BLOCK(e, t1, E) \
@@ -42,15 +42,15 @@ static void by_hand(cube *restrict t, cube *restrict s, cube *restrict v,
             for (t3 = 0; t3 < TILES; t3++) {
                 for (t4 = 0; t4 < TILES; t4++) {
                     for (t5 = 0; t5 < TILES; t5++) {
-                        JAM(e, 32 * t1, min(E, 32 * t1 + 32), LOOPS1, S1)
+                        JAM(e, 32 * t1, END(E, t1), LOOPS1, S1)
                     }
                     for (t5 = 0; t5 < TILES; t5++) {
-                        JAM(e, 32 * t1, min(E, 32 * t1 + 32), LOOPS2, S2)
+                        JAM(e, 32 * t1, END(E, t1), LOOPS2, S2)
                     }
                 }
                 for (t4 = 0; t4 < TILES; t4++)
                     for (t5 = 0; t5 < TILES; t5++) {
-                        JAM(e, 32 * t1, min(E, 32 * t1 + 32), LOOPS3, S3)
+                        JAM(e, 32 * t1, END(E, t1), LOOPS3, S3)
                     }
             }
 }

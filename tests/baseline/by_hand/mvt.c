@@ -14,8 +14,8 @@ static void by_hand(double *restrict x1, double *restrict x2, const double (*res
 #pragma omp parallel for private(t2, i, j)
     for (t1 = 0; t1 < (N + 31) / 32; t1++)
         for (t2 = 0; t2 < (N + 31) / 32; t2++)
-            for (i = 32 * t1; i < min(N, 32 * t1 + 32); i++)
-                for (j = 32 * t2; j < min(N, 32 * t2 + 32); j++) {
+            for (i = 32 * t1; i < END(N, t1); i++)
+                for (j = 32 * t2; j < END(N, t2); j++) {
                     x1[i] += A[i][j] * y1[j];
                     x2[i] += A[j][i] * y2[j];
                 }

@@ -1,0 +1,88 @@
+//! Loops without guards, which fusing has put into them: each part of a loop executes what its
+//! guards let through, as Pluto's code generator does it.
+//!
+//! A loop of which dependences between statements made a serial one may be parallel in such a part,
+//! in which fewer statements are. Compilers find that out in Pluto's C; here it is proved, and the
+//! loop becomes a vector loop.
+//!
+//! Source: CLooG, which Pluto asks to separate all loops but those over tiles. Here those are
+//! separated as well.
+
+use super::error::NoSchedule;
+use super::kept::moves_through_neighbors;
+use super::work::{Work, named};
+use crate::ir::{Name, Nest, Tree};
+use crate::legality::{Reductions, Verdict, check};
+use crate::transform::Class;
+use crate::transform::nest::mode::VECTORIZE;
+use crate::transform::nest::separate::SEPARATE;
+
+/// Takes the guards out of all loops, the outermost first. The answer is the loops in parts, and
+/// those inside.
+pub(super) fn separate(work: &mut Work) -> Result<Vec<Name>, NoSchedule> {
+    let (mut tried, mut parts): (Vec<Name>, Vec<Name>) = (Vec::new(), Vec::new());
+    loop {
+        let before: Vec<Name> = names(&work.nest);
+        let Some(name) = before.iter().find(|name| !tried.contains(name)) else {
+            return Ok(parts);
+        };
+        tried.push(name.clone());
+        match work.step(&SEPARATE, vec![named(name)]) {
+            Ok(()) => {
+                let new = names(&work.nest)
+                    .into_iter()
+                    .filter(|n| !before.contains(n));
+                parts.extend(new);
+                let inside = work.find(name).map(|l| l.body.clone());
+                parts.extend(inside.iter().flatten().flat_map(names_in));
+                parts.push(name.clone());
+            }
+            Err(NoSchedule::NoPath(error)) if error.kind.class() == Class::Refusal => {}
+            Err(other) => return Err(other),
+        }
+    }
+}
+
+/// The verdict on a nest, and whether it is the one on those of `parts` as vector loops that
+/// execute one statement, whose accesses stay or move to neighbors, and write another element each
+/// time.
+pub(super) fn with_vectors(work: &mut Work, parts: &[Name]) -> Result<Verdict, NoSchedule> {
+    let check = |nest: &Nest| check(std::slice::from_ref(nest), Reductions::Strict);
+    let plain = work.nest.clone();
+    for name in parts {
+        let Some(l) = work.find(name).filter(|l| !l.vector && !l.parallel) else {
+            continue;
+        };
+        let moves = |tree: &Tree| match tree {
+            Tree::Stmt(s) => s.index.iter().any(|index| index.mentions(&l.name)),
+            _ => false,
+        };
+        if l.body.len() == 1 && l.body.iter().all(moves) && moves_through_neighbors(&l) {
+            work.step(&VECTORIZE, vec![named(name)])?;
+        }
+    }
+    if work.nest == plain {
+        return Ok(check(&plain));
+    }
+    match check(&work.nest) {
+        Verdict::Legal => Ok(Verdict::Legal),
+        _ => {
+            work.nest = plain;
+            Ok(check(&work.nest))
+        }
+    }
+}
+
+fn names(nest: &Nest) -> Vec<Name> {
+    nest.loops().iter().map(|(_, l)| l.name.clone()).collect()
+}
+
+fn names_in(tree: &Tree) -> Vec<Name> {
+    match tree {
+        Tree::Loop(l) => {
+            let inside = l.body.iter().flat_map(names_in);
+            [l.name.clone()].into_iter().chain(inside).collect()
+        }
+        _ => Vec::new(),
+    }
+}
