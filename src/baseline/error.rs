@@ -85,7 +85,10 @@ pub enum NoSchedule {
     #[error(transparent)]
     Library(#[from] poly::Error),
     /// The result is not legal.
-    #[error("a schedule was found that is not legal, please report this: {0}")]
+    #[error(
+        "outside of what is scheduled: the order that Pluto's algorithm finds would break a \
+         dependence: {0}"
+    )]
     Illegal(Box<Violation>),
     /// The result is not proved to be legal.
     #[error("there is no proof that the schedule that was found is legal: {0}")]

@@ -49,7 +49,7 @@ Options have Pluto's names and the defaults of its code:
 - `parallel` (true), `multipar` (false: a wavefront of tiles has one parallel loop, not as many as
   there are), `prevector` (true), `intratileopt` (true)
 - `unrolljam` (true), `ufactor` (8): up to three loops whose iterations share operands, if Pluto's
-  estimate fits 32 registers, a constant of Pluto; what is left stays in the tile
+  estimate fits 32 registers, a constant of Pluto; the remainder stays in the tile
 - `fuse`: `\"smartfuse\"` (the default), `\"nofuse\"`, `\"maxfuse\"`, `\"typedfuse\"` (no
   parallel loop becomes serial) or `\"hybridfuse\"` (the same for outermost loops, and `maxfuse`
   inside)
