@@ -6,8 +6,10 @@
 mod kernels;
 
 use std::hint::black_box;
+use std::path::Path;
 use std::time::{Duration, Instant};
 use teml::baseline::{Code, Fuse, Options, pluto, schedule};
+use teml::ir::Nest;
 
 const KERNELS: [&str; 40] = [
     "2mm",
@@ -65,7 +67,7 @@ fn main() {
         if !chosen.is_empty() && !chosen.iter().any(|c| c == name) {
             continue;
         }
-        let (_, nests, _) = kernels::untransformed(name);
+        let nests = untransformed(name);
         let found = shortest(|| schedule(black_box(&nests), Fuse::Smart).is_ok());
         let with = |code| {
             let options = Options {
@@ -77,6 +79,38 @@ fn main() {
         let (own, plain) = (with(Code::Teml), with(Code::Pluto));
         println!("{name:<16}{found:>12}{own:>12}{plain:>12}");
     }
+}
+
+/// What a script of PolyBench or of the ten kernels defines before its schedules, at its full size.
+fn untransformed(name: &'static str) -> Vec<Nest> {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts");
+    let path =
+        [directory.join("polybench"), directory].map(|d| d.join(name).with_extension("rhai"));
+    let script = path
+        .iter()
+        .find_map(|path| std::fs::read_to_string(path).ok());
+    let script = script.unwrap_or_default();
+    // The order of PolyBench comes after the schedules.
+    let order = ["lu", "cholesky"].contains(&name);
+    let nests = match name {
+        "interp" => "[first, second, naive]",
+        "helm" => "steps + [naive]",
+        _ if order => "left",
+        _ => "naive",
+    };
+    let is_left_out =
+        |line: &&str| line.starts_with("init(") || order && line.starts_with("let plan");
+    let lines: Vec<&str> = script.lines().filter(|line| !is_left_out(line)).collect();
+    let script = lines.join("\n");
+    let end = match order {
+        true => None,
+        false => script.find("\nlet plan"),
+    };
+    let end = end
+        .or_else(|| script.find("\ncompare("))
+        .unwrap_or(script.len());
+    let script = format!("{}\ncompare([{nests}]);", &script[..end]);
+    kernels::run(name, |session| session.run_text(name, &script)).1
 }
 
 /// The shortest time of some calls, as many as a second has and five at most.

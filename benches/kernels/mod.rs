@@ -23,38 +23,6 @@ fn built(name: &'static str) -> Built {
     run(name, |session| session.run_file(&path))
 }
 
-/// What a script of PolyBench or of the ten kernels defines before its schedules, at its full size.
-pub fn untransformed(name: &'static str) -> Built {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts");
-    let path =
-        [directory.join("polybench"), directory].map(|d| d.join(name).with_extension("rhai"));
-    let script = path
-        .iter()
-        .find_map(|path| std::fs::read_to_string(path).ok());
-    let script = script.unwrap_or_default();
-    // The order of PolyBench comes after the schedules.
-    let order = ["lu", "cholesky"].contains(&name);
-    let nests = match name {
-        "interp" => "[first, second, naive]",
-        "helm" => "steps + [naive]",
-        _ if order => "left",
-        _ => "naive",
-    };
-    let is_kept =
-        |line: &&str| !line.starts_with("init(") && !(order && line.starts_with("let plan"));
-    let lines: Vec<&str> = script.lines().filter(is_kept).collect();
-    let script = lines.join("\n");
-    let end = match order {
-        true => None,
-        false => script.find("\nlet plan"),
-    };
-    let end = end
-        .or_else(|| script.find("\ncompare("))
-        .unwrap_or(script.len());
-    let script = format!("{}\ncompare([{nests}]);", &script[..end]);
-    run(name, |session| session.run_text(name, &script))
-}
-
 /// What no script has: a stencil in a time loop, as large as in PolyBench, and LU of a matrix as a
 /// list of nests, as many as there are columns, twice; those of two loops in blocks.
 pub fn others() -> [Built; 2] {
@@ -84,7 +52,11 @@ pub fn others() -> [Built; 2] {
         .map(|(name, text)| run(name, |session| session.run_text(name, text)))
 }
 
-fn run(name: &'static str, script: impl FnOnce(&mut Session) -> Result<(), ScriptError>) -> Built {
+/// What a script builds and compares; one that fails ends the bench.
+pub fn run(
+    name: &'static str,
+    script: impl FnOnce(&mut Session) -> Result<(), ScriptError>,
+) -> Built {
     let workbench = Workbench {
         runner: std::sync::Arc::new(teml::trial::Emit),
         ..Workbench::default()

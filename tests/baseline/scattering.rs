@@ -204,7 +204,9 @@ fn dimensions(around: &[At], point: &[Affine], names: &[String]) -> Vec<String> 
         known.insert(l.name.clone(), row);
     }
     for l in &loops {
-        if let Some(row) = only(l, &loops).and_then(|value| row_of(&value, &known, names)) {
+        // One tile is a loop over tiles.
+        let value = only(l, &loops).filter(|value| value.as_constant().is_none());
+        if let Some(row) = value.and_then(|value| row_of(&value, &known, names)) {
             known.entry(l.name.clone()).or_insert(row);
         }
     }
@@ -216,7 +218,7 @@ fn dimensions(around: &[At], point: &[Affine], names: &[String]) -> Vec<String> 
     };
     let mut guards: Vec<&Name> = Vec::new();
     for l in loops.iter().rev() {
-        if let Some(outer) = loops.iter().find(|outer| is_guard(l, outer))
+        if let Some(outer) = loops.iter().rev().find(|outer| is_guard(l, outer))
             && let Some(row) = known.get(&l.name).cloned()
         {
             known.insert(outer.name.clone(), row);
@@ -277,11 +279,16 @@ fn dimensions(around: &[At], point: &[Affine], names: &[String]) -> Vec<String> 
     around.iter().filter(is_level).map(text).collect()
 }
 
-/// The only value of a loop, unless it is the iterator of one around.
+/// The only value of a loop. That of a guard is the iterator of a loop around, and perhaps another
+/// one, which says more.
 fn only(l: &Loop, loops: &[&Loop]) -> Option<Affine> {
-    let is_iterator = |b: &Affine| loops.iter().any(|o| *b == Affine::iterator(o.name.clone()));
-    let only = |b: &&Affine| l.range.upper.contains(&b.plus_constant(1)) && !is_iterator(b);
-    l.range.lower.iter().find(only).cloned()
+    let place = |b: &&Affine| {
+        let is_iterator = |o: &&Loop| **b == Affine::iterator(o.name.clone());
+        loops.iter().position(is_iterator).map_or(0, |k| k + 1)
+    };
+    let only = |b: &&Affine| l.range.upper.contains(&b.plus_constant(1));
+    let values = l.range.lower.iter().filter(only);
+    values.min_by_key(place).cloned()
 }
 
 /// A value in terms of the iterators of the definition.
