@@ -218,11 +218,11 @@ fn dimensions(around: &[At], point: &[Affine], names: &[String]) -> Vec<String> 
     };
     let mut guards: Vec<&Name> = Vec::new();
     for l in loops.iter().rev() {
-        if let Some(outer) = loops.iter().rev().find(|outer| is_guard(l, outer))
-            && let Some(row) = known.get(&l.name).cloned()
-        {
-            known.insert(outer.name.clone(), row);
+        if let Some(outer) = loops.iter().rev().find(|outer| is_guard(l, outer)) {
             guards.push(&l.name);
+            if let Some(row) = known.get(&l.name).cloned() {
+                known.insert(outer.name.clone(), row);
+            }
         }
     }
     // Loops over tiles, by the bounds of those within.
