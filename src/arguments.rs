@@ -6,7 +6,7 @@ use std::time::Duration;
 use teml::bench::{self, Choice, Script, Sizes};
 use teml::script::Size;
 use teml::target::Target;
-use teml::tune::Strategy;
+use teml::tune::{Engine, Strategy};
 
 /// Builds, transforms, checks and times tensor kernels by script.
 #[derive(Parser)]
@@ -100,7 +100,8 @@ pub enum Command {
     ///
     /// For a script that calls `tune`, the options here go before those in the script. For any other
     /// script, the first variant that it compares is tuned, as `autotune` does. Prints the best
-    /// points, and the winner as a script that replays without tuning.
+    /// points, and the winner as a script that replays without tuning. `schedules::optimize` takes
+    /// that winner from then on, for the same computation on this machine.
     Tune {
         /// The script, or a program in another notation (.tml, .teil, .sac, .op); `-` is standard input
         file: PathBuf,
@@ -114,6 +115,9 @@ pub enum Command {
         writing: Writing,
     },
     /// Run a script with the winners that were recorded instead of tuning
+    ///
+    /// Where a script calls `tune`, the recorded winner is its result. In a script that only
+    /// compares, the winner for each comparison is one more variant.
     Apply {
         /// The records that `teml tune --records` or the option `records` of `tune` has written
         records: PathBuf,
@@ -178,6 +182,12 @@ pub enum Command {
         /// The directory
         directory: PathBuf,
     },
+    /// Try variants that a search elsewhere proposes
+    #[command(hide = true)]
+    TuneWorker {
+        /// The directory that the search shares with workers
+        directory: PathBuf,
+    },
     /// Run kernels for another teml process
     #[command(hide = true)]
     Worker {
@@ -210,6 +220,28 @@ pub struct Search {
     /// Write what was tried to this file, as an HTML page with charts
     #[arg(long, value_name = "FILE")]
     pub page: Option<PathBuf>,
+    /// Try variants on other machines, with workers that mpi (mpirun) or slurm (sbatch) starts
+    ///
+    /// Workers need this program, a C compiler, and the working directory, which all machines must
+    /// share. What a lost worker had goes to another one.
+    #[arg(long, value_name = "NAME", value_parser = engine, requires = "workers")]
+    pub launcher: Option<Engine>,
+    /// How many workers the launcher starts
+    #[arg(long, value_name = "N", requires = "launcher", value_parser = clap::value_parser!(u16).range(1..))]
+    pub workers: Option<u16>,
+    /// More arguments for mpirun or sbatch, such as `--launcher-args="--hostfile hosts"`
+    #[arg(
+        long,
+        value_name = "ARGUMENTS",
+        requires = "launcher",
+        allow_hyphen_values = true
+    )]
+    pub launcher_args: Option<String>,
+}
+
+fn engine(text: &str) -> Result<Engine, String> {
+    let names: Vec<&str> = Engine::NAMES.iter().map(|(name, _)| *name).collect();
+    Engine::from_name(text).ok_or_else(|| format!("expected one of {}", names.join(", ")))
 }
 
 fn strategy(text: &str) -> Result<Strategy, String> {

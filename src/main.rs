@@ -4,6 +4,7 @@ mod arguments;
 mod measuring;
 mod output;
 mod scripts;
+mod searching;
 mod writing;
 
 use arguments::{Cli, Command, Limits, Team};
@@ -89,6 +90,7 @@ fn main() -> ExitCode {
             writing,
         } => repl(file.as_deref(), no_compare, &limits, writing.allow_write),
         Command::Machine { again, threads } => measuring::machine(again, threads),
+        Command::TuneWorker { directory } => searching::work(&directory),
         Command::Worker { guard } => teml::runtime::serve(guard),
     }
 }
@@ -110,8 +112,10 @@ fn control(limits: &Limits) -> Control {
 }
 
 fn workbench(limits: &Limits) -> Workbench {
+    let control = control(limits);
     Workbench {
-        control: control(limits),
+        winners: searching::winners(&control),
+        control,
         shows_progress: output::can_redraw(),
         ..Workbench::default()
     }

@@ -2,6 +2,7 @@
 
 use crate::arguments::{Limits, Search, Settings, Team};
 use crate::output::{self, print, say};
+use crate::searching;
 use crate::{fail, of_team, session, workbench};
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -41,6 +42,8 @@ pub fn tune(
     let workbench = Workbench {
         runner: Arc::new(Tune),
         tuning: Tuning {
+            launch: searching::launch(&search),
+            keeps: true,
             trials: search.trials.map(|count| count as usize),
             time: search.time,
             strategy: search.search,
@@ -83,13 +86,11 @@ pub fn apply(
         ..workbench(limits)
     };
     in_session(file, settings, stdout(), workbench, |session| {
-        if session.tunes() {
+        if session.applies() {
             return ExitCode::SUCCESS;
         }
         let file = file.display();
-        failure(&format!(
-            "{file} does not call tune, to which records apply"
-        ))
+        failure(&format!("{file} neither tunes nor compares anything"))
     })
 }
 
@@ -109,6 +110,7 @@ pub fn emit(
     let mut trials = trial::Settings::default();
     trials.options.target = target;
     let workbench = Workbench {
+        winners: searching::winners(&control),
         control,
         settings: trials,
         runner: Arc::new(Emit),
@@ -138,8 +140,10 @@ pub fn emit(
 
 /// `teml check`.
 pub fn check(file: &Path, exhaustive: bool, settings: Settings, team: &Team) -> ExitCode {
+    let control = of_team(team);
     let workbench = Workbench {
-        control: of_team(team),
+        winners: searching::winners(&control),
+        control,
         runner: Arc::new(Check { exhaustive }),
         ..Workbench::default()
     };

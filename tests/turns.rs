@@ -9,11 +9,17 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// The file that whoever measures holds a lock on.
+/// The name of the file that whoever measures on this machine holds a lock on.
+fn name() -> String {
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
+    format!("measuring-{}.lock", boot.split('-').next().unwrap())
+}
+
+/// The file.
 fn lock(cache: &Path) -> File {
     let mut options = OpenOptions::new();
     let options = options.read(true).write(true).create(true).truncate(false);
-    options.open(cache.join("measuring.lock")).unwrap()
+    options.open(cache.join(name())).unwrap()
 }
 
 /// A process that measures a product of matrices of this size.
@@ -54,7 +60,7 @@ fn who_waits_says_so_and_goes_on_afterwards() {
     let cache = tempfile::tempdir().unwrap();
     let held = lock(cache.path());
     held.lock().unwrap();
-    std::fs::write(cache.path().join("measuring.lock"), "12345").unwrap();
+    std::fs::write(cache.path().join(name()), "12345").unwrap();
     let mut child = measuring(cache.path(), 8);
     let said = first_line(&mut child);
     let expected = "waiting for another measurement on this machine, by process 12345\n";

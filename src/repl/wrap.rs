@@ -1,34 +1,48 @@
 //! Text in windows of any width.
 
-/// The text with lines broken between words so that they have at most `width` columns. Lines that
-/// begin with spaces, or are part of code or of a table, stay as they are.
+/// The text with lines broken between words so that they have at most `width` columns. The lines of
+/// an item of a list line up. Other lines that begin with spaces, or are part of code or of a table,
+/// stay as they are.
 pub fn wrapped(text: &str, width: usize) -> String {
     let mut out = Vec::new();
     let mut paragraph = String::new();
     let mut in_code = false;
     let flush = |paragraph: &mut String, out: &mut Vec<String>| {
-        if !paragraph.is_empty() {
+        if let Some(item) = paragraph.strip_prefix(ITEM) {
+            let item = lines(item, width.saturating_sub(ITEM.len()), ITEM.len());
+            let item = item.join("\n");
+            out.push(format!("{ITEM}{}", item.trim_start()));
+        } else if !paragraph.is_empty() {
             out.extend(lines(paragraph, width, 0));
-            paragraph.clear();
         }
+        paragraph.clear();
     };
     for line in text.lines() {
         let is_fence = line.starts_with("```");
         in_code ^= is_fence;
+        let is_item = !in_code && line.starts_with(ITEM);
+        let goes_on = !in_code && paragraph.starts_with(ITEM) && line.starts_with("  ");
         let is_fixed = in_code || is_fence || line.is_empty() || line.starts_with([' ', '|', '*']);
+        let is_fixed = is_fixed && !goes_on;
         if is_fixed {
             flush(&mut paragraph, &mut out);
             out.push(line.to_owned());
         } else {
+            if is_item {
+                flush(&mut paragraph, &mut out);
+            }
             if !paragraph.is_empty() {
                 paragraph.push(' ');
             }
-            paragraph.push_str(line);
+            paragraph.push_str(line.trim_start());
         }
     }
     flush(&mut paragraph, &mut out);
     out.join("\n")
 }
+
+/// How an item of a list begins.
+const ITEM: &str = "- ";
 
 /// `head` in a column of `indent`, then `text` in lines beside it, or below it where the window is
 /// narrow.
@@ -79,6 +93,9 @@ mod tests {
         let text = "one two three four\nfive\n\n    code that is long enough\n```rhai\na + b + c + d\n```\nsix";
         let expected = "one two\nthree four\nfive\n\n    code that is long enough\n```rhai\na + b + c + d\n```\nsix";
         assert_eq!(wrapped(text, 10), expected);
+        let list = "- one two\n  three\n- four\n\nfive";
+        assert_eq!(wrapped(list, 9), "- one two\n  three\n- four\n\nfive");
+        assert_eq!(wrapped(list, 7), "- one\n  two\n  three\n- four\n\nfive");
         assert_eq!(entry(":c", "the C of it", 6, 40), ":c    the C of it");
         assert_eq!(entry(":c", "the C of it", 16, 30), ":c\n    the C of it");
     }

@@ -6,6 +6,7 @@ use super::control::Control;
 use super::diagnostics::{self, OPENMP};
 use super::error::RuntimeError;
 use super::measure;
+use super::turn;
 use crate::codegen::{Header, Kernel};
 use crate::target::Target;
 use std::io;
@@ -351,6 +352,11 @@ impl Compiler {
         std::fs::write(directory.join(&input), source)?;
         let outcome = {
             let _quiet = (!control.compiles_beside).then(measure::keep_off);
+            let _turn = control
+                .shares_machine
+                .then(|| turn::beside_others(control))
+                .transpose()
+                .map_err(Stopped::Failed)?;
             self.run(
                 &kernel.symbol,
                 &arguments(&input, output),

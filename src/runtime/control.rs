@@ -31,6 +31,9 @@ pub struct Control {
     pub threads: usize,
     /// Whether compilers may run while something is measured. Only where kernels leave cores free.
     pub compiles_beside: bool,
+    /// Whether other processes of this program may measure on this machine, so that compilers wait
+    /// for them.
+    pub shares_machine: bool,
     /// The program whose subcommand `worker` calls [`serve`](fn@super::serve). By default the
     /// running program itself.
     pub worker: PathBuf,
@@ -53,6 +56,7 @@ impl Default for Control {
             probe_memory: None,
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             compiles_beside: false,
+            shares_machine: false,
             // Not the path of the executable: an upgrade may have replaced what lies there.
             worker: PathBuf::from("/proc/self/exe"),
             cache_dir: None,

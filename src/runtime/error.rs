@@ -181,6 +181,14 @@ pub enum RuntimeError {
         /// What it said.
         reason: String,
     },
+    /// Processes on other machines were not started, or have all ended.
+    #[error("{program}: {reason}")]
+    NotLaunched {
+        /// What was to start them.
+        program: String,
+        /// What it said.
+        reason: String,
+    },
     /// A kernel crashed.
     #[error("kernel `{kernel}` crashed ({signal}): {hint}")]
     Crashed {

@@ -93,7 +93,7 @@ impl Budget {
     fn goes_on(&self, runs: &[Duration]) -> bool {
         let spent: Duration = runs.iter().sum();
         let settled = |enough: Duration| {
-            let agree = || timing("", runs.to_vec()).spread <= SETTLED;
+            let agree = || Timing::new("", runs.to_vec()).spread <= SETTLED;
             runs.len() >= 2 && (spent >= 3 * self.time || spent >= enough && agree())
         };
         let most = self.max_runs.max(self.min_runs).max(1);
@@ -194,7 +194,7 @@ pub fn measure_and_tell(
             Some(timing) => timing,
             None => {
                 check(entrant.variant, &entrant.placed)?;
-                let timing = timing(&entrant.variant.label, entrant.runs);
+                let timing = Timing::new(&entrant.variant.label, entrant.runs);
                 tell(Event::Known {
                     variant: number,
                     timing: &timing,
@@ -253,7 +253,7 @@ fn take_turns(
             if budget.goes_on(&entrant.runs) {
                 again.push(variant);
             } else if entrant.is_unchanged() {
-                let timing = timing(&entrant.variant.label, entrant.runs.clone());
+                let timing = Timing::new(&entrant.variant.label, entrant.runs.clone());
                 tell(Event::Known {
                     variant,
                     timing: &timing,
@@ -304,16 +304,19 @@ fn check(variant: &Workload, placed: &Placed) -> Result<(), RuntimeError> {
     Ok(())
 }
 
-fn timing(label: &str, runs: Vec<Duration>) -> Timing {
-    let mut sorted = runs.clone();
-    sorted.sort_unstable();
-    let median = quantile(&sorted, 0.5);
-    Timing {
-        label: label.to_owned(),
-        min: sorted.first().copied().unwrap_or_default(),
-        median,
-        spread: spread(&sorted, median),
-        runs,
+impl Timing {
+    /// What follows from the runs of a variant.
+    pub fn new(label: &str, runs: Vec<Duration>) -> Timing {
+        let mut sorted = runs.clone();
+        sorted.sort_unstable();
+        let median = quantile(&sorted, 0.5);
+        Timing {
+            label: label.to_owned(),
+            min: sorted.first().copied().unwrap_or_default(),
+            median,
+            spread: spread(&sorted, median),
+            runs,
+        }
     }
 }
 
@@ -338,15 +341,15 @@ mod tests {
     #[test]
     fn order_statistics() {
         let ms = |times: &[u64]| times.iter().map(|t| Duration::from_millis(*t)).collect();
-        let t = timing("t", ms(&[50, 10, 20, 40, 30]));
+        let t = Timing::new("t", ms(&[50, 10, 20, 40, 30]));
         assert_eq!(
             (t.min, t.median),
             (Duration::from_millis(10), Duration::from_millis(30))
         );
         assert!((t.spread - 2.0 / 3.0).abs() < 1e-6);
-        let t = timing("t", ms(&[10, 20]));
+        let t = Timing::new("t", ms(&[10, 20]));
         assert_eq!(t.median, Duration::from_millis(15));
-        assert_eq!(timing("t", Vec::new()).min, Duration::ZERO);
+        assert_eq!(Timing::new("t", Vec::new()).min, Duration::ZERO);
     }
 
     #[test]

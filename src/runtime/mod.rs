@@ -44,7 +44,7 @@ pub use library::Library;
 pub use measure::{Budget, Event, Timing, Workload, measure, measure_and_tell};
 pub use npy::Array;
 pub use place::Place;
-pub use process::answer;
+pub use process::{Group, answer};
 pub use random::Random;
 pub use run::{Beside, Outputs, Run, run_beside, run_once};
 pub use screen::{Loaded, Screen};

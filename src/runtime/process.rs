@@ -177,7 +177,7 @@ impl Pipe {
 }
 
 /// A process group and its leader; killed when dropped.
-pub(super) struct Group {
+pub struct Group {
     pub(super) child: Child,
     reaped: bool,
     _guarded: Guarded,
@@ -186,11 +186,10 @@ pub(super) struct Group {
 impl Group {
     /// Starts a command as the leader of a group. If `bound`, it dies with the thread that starts
     /// it, at the latest; it may also see to that itself.
-    pub(super) fn start(
-        command: &mut Command,
-        bound: bool,
-        control: &Control,
-    ) -> io::Result<Group> {
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn start(command: &mut Command, bound: bool, control: &Control) -> io::Result<Group> {
         sys::adopt_orphans();
         // Ctrl-C in a terminal reaches this program only, which then kills the group.
         command.process_group(0);
@@ -207,7 +206,7 @@ impl Group {
     }
 
     /// Whether the leader has ended. It keeps its number until [`Group::end`].
-    pub(super) fn has_ended(&self) -> bool {
+    pub fn has_ended(&self) -> bool {
         self.reaped || sys::has_ended(self.child.id())
     }
 

@@ -28,6 +28,11 @@ impl Random {
         self.seed
     }
 
+    /// The bounds, if there are some.
+    pub fn range(&self) -> Option<(Scalar, Scalar)> {
+        self.range
+    }
+
     /// The number at flat index `x` of a tensor with elements of type `elem`.
     pub fn value(&self, elem: Elem, x: u64) -> Scalar {
         let bits = splitmix64(self.seed, x);

@@ -1,6 +1,7 @@
 //! One measurement at a time on a machine, also among processes: whoever measures holds a lock on a
 //! file in the cache directory. It is advisory, for processes of this program that share the
-//! directory. The system releases it when the process that holds it ends, however it ends.
+//! directory. The system releases it when the process that holds it ends, however it ends. Machines
+//! that share a cache directory have a file each.
 
 use super::cache;
 use super::control::Control;
@@ -15,8 +16,13 @@ pub(super) struct Turn {
     _held: Option<File>,
 }
 
-/// The name of the file in the cache directory.
-const FILE: &str = "measuring.lock";
+/// The name of the file in the cache directory. It has the number that the system drew when it
+/// started, which is the same in all containers of a machine, and another one on each machine.
+fn file() -> String {
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let boot: String = boot.chars().take_while(char::is_ascii_hexdigit).collect();
+    format!("measuring-{boot}.lock")
+}
 
 /// How often the lock is tried.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -32,12 +38,27 @@ const AGAIN: Duration = Duration::from_secs(60);
 /// # Errors
 /// [`RuntimeError::Interrupted`] when someone asked to stop meanwhile.
 pub(super) fn turn(control: &Control) -> Result<Turn, RuntimeError> {
+    hold(control, File::try_lock)
+}
+
+/// The same, for what several processes may do at the same time, but not beside a measurement.
+///
+/// # Errors
+/// As [`turn`].
+pub(super) fn beside_others(control: &Control) -> Result<Turn, RuntimeError> {
+    hold(control, File::try_lock_shared)
+}
+
+fn hold(
+    control: &Control,
+    try_lock: impl Fn(&File) -> Result<(), TryLockError>,
+) -> Result<Turn, RuntimeError> {
     let Some(mut file) = open(control) else {
         return Ok(Turn { _held: None });
     };
     let mut speak = Instant::now() + PATIENCE;
     loop {
-        match file.try_lock() {
+        match try_lock(&file) {
             Ok(()) => break,
             Err(TryLockError::WouldBlock) => {}
             Err(TryLockError::Error(_)) => return Ok(Turn { _held: None }),
@@ -65,7 +86,7 @@ fn open(control: &Control) -> Option<File> {
     std::fs::create_dir_all(&directory).ok()?;
     let mut options = OpenOptions::new();
     let options = options.read(true).write(true).create(true).truncate(false);
-    options.open(directory.join(FILE)).ok()
+    options.open(directory.join(file())).ok()
 }
 
 /// The process that holds the lock, in words.

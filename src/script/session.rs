@@ -240,6 +240,11 @@ impl Session {
         self.shared.lock().workbench.tuning.calls > 0
     }
 
+    /// Whether a recorded winner was taken by `tune`, or added to what a script compares.
+    pub fn applies(&self) -> bool {
+        self.tunes() || self.shared.lock().workbench.tuning.applied > 0
+    }
+
     /// Tunes the first variant that a script compared, if the script tuned nothing.
     ///
     /// # Errors

@@ -4,7 +4,7 @@ use crate::codegen::Kernel;
 use crate::package::Exported;
 use crate::runtime::Control;
 use crate::trial::{Inputs, Kept, Run, Runner, Settings};
-use crate::tune::Strategy;
+use crate::tune::{Launch, Strategy};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -82,6 +82,8 @@ pub struct Tuning {
     pub resume: bool,
     /// Whether nothing is tried: the recorded winner is taken.
     pub applies: bool,
+    /// Who starts workers that try variants on other machines.
+    pub launch: Option<Launch>,
     /// Where the page of a search is written.
     pub page: Option<PathBuf>,
     /// Whether winners are printed as scripts.
@@ -91,6 +93,10 @@ pub struct Tuning {
     pub agreement: Option<(usize, Option<f64>)>,
     /// How often `tune` was called.
     pub calls: usize,
+    /// How often a recorded winner was added to a comparison.
+    pub applied: usize,
+    /// Whether winners are added to those of the user.
+    pub keeps: bool,
 }
 
 /// Where kernels are made and tried.
@@ -116,6 +122,9 @@ pub struct Workbench {
     pub kept: Kept,
     /// What the command line says of tuning.
     pub tuning: Tuning,
+    /// The winners of all runs of `teml tune`: a file of records, to which sessions look where it is
+    /// set.
+    pub winners: Option<PathBuf>,
     /// Where imported modules may write beside the working directory.
     pub allow_write: Vec<PathBuf>,
     /// Whether to say on standard error what a long run is doing.
@@ -136,6 +145,7 @@ impl Default for Workbench {
             exported: Vec::new(),
             kept: Kept::default(),
             tuning: Tuning::default(),
+            winners: None,
             allow_write: Vec::new(),
             shows_progress: false,
         }

@@ -73,6 +73,15 @@ pub struct Work {
 }
 
 impl Contest {
+    /// What the computation asks of a machine.
+    ///
+    /// # Errors
+    /// There is no variant.
+    pub fn work(&self) -> Result<Work, TrialError> {
+        let first = self.variants.first().ok_or(TrialError::Nothing)?;
+        Ok(work_of(&self.variants, &naive(first)))
+    }
+
     /// The C of the untransformed nests of the first variant.
     ///
     /// # Errors

@@ -4,7 +4,7 @@ use super::check::{Expected, Progress, Trial};
 use super::contest::{Contest, Work, work_of};
 use super::{TrialError, Variant, check_results, compared, generate, naive};
 use crate::runtime::{
-    self, Budget, Compiled, Compiler, Control, Outputs, RuntimeError, Screen, Timing, Workload,
+    self, Budget, Compiled, Control, Outputs, RuntimeError, Screen, Timing, Workload,
 };
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -30,14 +30,22 @@ pub trait Gauge: Sync {
     /// One of them fails.
     fn finals(&self, prepared: &[Prepared], runs: usize) -> Result<Vec<Timing>, TrialError>;
 
-    /// What compiles, and its flags.
-    ///
-    /// # Errors
-    /// There is no compiler.
-    fn compiler(&self) -> Result<(String, String), TrialError>;
-
     /// What the computation asks of a machine.
     fn work(&self) -> Work;
+
+    /// Gets to know which variants are screened next, and the best time so far, before any of them
+    /// is prepared.
+    ///
+    /// # Errors
+    /// Others cannot be told.
+    fn announce(&self, _variants: &[&Variant], _best: Option<Duration>) -> Result<(), TrialError> {
+        Ok(())
+    }
+
+    /// How many variants are screened at the same time.
+    fn width(&self) -> usize {
+        1
+    }
 
     /// How many variants can be prepared while one is screened, on cores that it leaves free.
     fn free_cores(&self) -> usize {
@@ -183,13 +191,6 @@ impl Gauge for Workshop<'_> {
         Ok(runtime::measure(&workloads, &budget, self.trial.control)?)
     }
 
-    fn compiler(&self) -> Result<(String, String), TrialError> {
-        let compiler = Compiler::find(self.trial.control)?;
-        let flags = self.trial.settings.options.flags(compiler, false);
-        let flags = compiler.command_line(&flags).join(" ");
-        Ok((compiler.version().to_owned(), flags))
-    }
-
     fn work(&self) -> Work {
         self.work.clone()
     }
@@ -220,15 +221,24 @@ pub enum Defect {
 }
 
 impl Defect {
+    const WORDS: [(&str, Defect); 5] = [
+        ("no code", Defect::NoCode),
+        ("not compiled", Defect::NotCompiled),
+        ("crashed", Defect::Crashed),
+        ("hung", Defect::Hung),
+        ("wrong", Defect::Wrong),
+    ];
+
     /// The word that records have for it.
     pub fn word(self) -> &'static str {
-        match self {
-            Defect::NoCode => "no code",
-            Defect::NotCompiled => "not compiled",
-            Defect::Crashed => "crashed",
-            Defect::Hung => "hung",
-            Defect::Wrong => "wrong",
-        }
+        let found = Defect::WORDS.iter().find(|(_, defect)| *defect == self);
+        found.map_or("", |(word, _)| word)
+    }
+
+    /// The defect that records have this word for.
+    pub fn from_word(word: &str) -> Option<Defect> {
+        let found = Defect::WORDS.iter().find(|(w, _)| *w == word);
+        found.map(|(_, defect)| *defect)
     }
 }
 
@@ -243,6 +253,7 @@ impl TrialError {
         match self {
             TrialError::Code { .. } => Some(Defect::NoCode),
             TrialError::Wrong { .. } => Some(Defect::Wrong),
+            TrialError::Elsewhere { defect, .. } => *defect,
             TrialError::Runtime(error) => match error {
                 CompileFailed { .. } | CompileTimedOut { .. } | CompilerKilled { .. } => {
                     Some(Defect::NotCompiled)

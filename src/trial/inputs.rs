@@ -19,6 +19,11 @@ impl Inputs {
         self.0.get(name)
     }
 
+    /// What was set, by tensor name.
+    pub fn iter(&self) -> impl Iterator<Item = (&Name, &Data)> {
+        self.0.iter()
+    }
+
     /// The same with contents for triangular matrices among `tensors` that nothing was set for.
     pub(super) fn settled(&self, tensors: &[Tensor]) -> Inputs {
         let mut inputs = self.clone();

@@ -135,6 +135,14 @@ pub enum TrialError {
         /// Who is to blame.
         blame: Blame,
     },
+    /// A process on another machine failed.
+    #[error("{why}")]
+    Elsewhere {
+        /// What it found wrong with a variant; `None` if it is at fault itself.
+        defect: Option<Defect>,
+        /// Why.
+        why: String,
+    },
     /// Compiling, running or measuring failed.
     #[error(transparent)]
     Runtime(#[from] RuntimeError),

@@ -2,7 +2,7 @@
 
 use super::outcome::Trial;
 use super::plan::Plan;
-use super::record::{Key, Kind, Record};
+use super::record::{Key, Kind, Record, variant};
 use crate::transform::trace;
 use crate::trial::Screened;
 use std::time::Duration;
@@ -27,6 +27,7 @@ pub(super) fn entry(trial: &Trial, number: usize, kind: Kind, plan: &Plan, key: 
         seed: plan.seed,
         number: number + 1,
         parameters: trial.point.by_name(),
+        variant: variant(&trial.nests),
         outcome,
         why,
         runs: screened.map(seconds).unwrap_or_default(),

@@ -4,12 +4,14 @@
 //! becomes nests (`maker.rs`), which a gauge of the session's runner compiles, checks and times
 //! (`tuning.rs`); nothing else here runs anything. The fastest are timed again, against each other
 //! (`decide.rs`, `finals.rs`). What was tried is recorded (`record.rs`). A cost model says before
-//! anything is compiled what a nest should take, and why (`model/`).
+//! anything is compiled what a nest should take, and why (`model/`). Workers on other machines can
+//! try what is proposed (`launch/`).
 
 mod decide;
 mod dice;
 mod entry;
 mod finals;
+mod launch;
 mod maker;
 mod model;
 mod outcome;
@@ -26,13 +28,14 @@ mod value;
 
 pub use dice::Dice;
 pub use finals::{Decided, Finalist, finals};
+pub use launch::{Crew, Engine, Launch, work};
 pub use maker::{Made, Maker, first, sample};
 pub use model::{Model, Prediction};
 pub use outcome::{Ended, Trial, Tuned};
 pub use page::page;
 pub use plan::{Budget, Plan};
 pub use rank::correlation;
-pub use record::{Journal, Key, Kind, Record, best, definition, median, read};
+pub use record::{Journal, Key, Kind, Record, best, definition, median, read, why_not};
 pub use search::{History, Outlook, Predict, Search, Strategy};
 pub use space::{Constraint, Dependent, Digits, Domain, Halt, Parameter, Space};
 pub use standing::{Audience, Standing};

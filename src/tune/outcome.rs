@@ -1,7 +1,7 @@
 //! What a search found, or why it found nothing.
 
 use super::finals::Decided;
-use super::record::median;
+use super::record::{Record, median};
 use super::space::Halt;
 use super::value::Point;
 use crate::ir::Nest;
@@ -47,6 +47,10 @@ pub struct Tuned {
     pub compiling: Duration,
     /// How many trials were known from records.
     pub known: usize,
+    /// How many points make nests that another point has made.
+    pub same: usize,
+    /// The winner as records have it.
+    pub recorded: Option<Record>,
     /// What the computation asks of a machine.
     pub work: Option<Work>,
     /// Whether someone stopped it.

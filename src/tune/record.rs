@@ -2,12 +2,14 @@
 //! that a winner is found again.
 //!
 //! A record says what its times depend on: the processor, the compiler and its flags, the threads,
-//! and the definition. Records of another machine or definition are passed over. A line is written
+//! what sums may become, and the definition. It is passed over where any of that differs, or where
+//! another version of this program wrote it. A point is known only if its nests are the same. A line is written
 //! at once, and a line that was cut off is skipped, so that a run that was killed loses nothing but
 //! what it was doing.
 
 use super::value::Value;
 use crate::ir::Nest;
+use crate::legality::Reductions;
 use crate::machine::Machine;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
@@ -30,6 +32,9 @@ pub struct Key {
     pub compiler: String,
     /// The compiler and its flags.
     pub flags: String,
+    /// Whether sums may be computed in any order.
+    #[serde(default)]
+    pub reassociates: bool,
     /// A hash of what is computed: tensors, their extents and types, and assignments.
     pub definition: String,
 }
@@ -40,6 +45,7 @@ impl Key {
         machine: &Machine,
         threads: usize,
         (compiler, flags): (String, String),
+        reductions: Reductions,
         nests: &[Nest],
     ) -> Key {
         let vector = machine.vector.as_ref().map_or("", |v| v.name);
@@ -50,14 +56,30 @@ impl Key {
             vector: vector.to_owned(),
             compiler,
             flags,
+            reassociates: reductions == Reductions::Reassociate,
             definition: definition(nests),
         }
     }
 
-    /// Whether times of the one hold for the other on this machine, whatever compiles.
-    pub fn is_of(&self, machine: &Machine, definition: &str) -> bool {
-        let cpu = machine.cpu.as_deref().unwrap_or_default();
-        self.cpu == cpu && self.definition == definition
+    /// In what two keys of one definition differ first, in words.
+    fn difference(&self, other: &Key) -> Option<String> {
+        let sums = |key: &Key| match key.reassociates {
+            true => "reassoc".to_owned(),
+            false => "strict".to_owned(),
+        };
+        let threads = |key: &Key| key.threads.to_string();
+        let caches = |key: &Key| format!("{:?}", key.caches);
+        let facts = [
+            ("processor", self.cpu.clone(), other.cpu.clone()),
+            ("number of threads", threads(self), threads(other)),
+            ("caches", caches(self), caches(other)),
+            ("vectors", self.vector.clone(), other.vector.clone()),
+            ("compiler", self.compiler.clone(), other.compiler.clone()),
+            ("flags", self.flags.clone(), other.flags.clone()),
+            ("policy of `reductions`", sums(self), sums(other)),
+        ];
+        let different = facts.into_iter().find(|(_, a, b)| a != b);
+        different.map(|(what, a, b)| format!("{what}: `{a}`, not `{b}`"))
     }
 }
 
@@ -65,6 +87,16 @@ impl Key {
 pub fn definition(nests: &[Nest]) -> String {
     let mut hasher = blake3::Hasher::new();
     for nest in nests.iter().flat_map(Nest::untransformed) {
+        hasher.update(nest.to_string().as_bytes());
+        hasher.update(b"\n");
+    }
+    hasher.finalize().to_hex()[..16].to_owned()
+}
+
+/// A hash of nests as they are.
+pub(super) fn variant(nests: &[Nest]) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for nest in nests {
         hasher.update(nest.to_string().as_bytes());
         hasher.update(b"\n");
     }
@@ -98,6 +130,9 @@ pub struct Record {
     pub number: usize,
     /// The point.
     pub parameters: BTreeMap<String, Value>,
+    /// A hash of the nests of the point.
+    #[serde(default)]
+    pub variant: String,
     /// `ok`, or what is wrong with the variant.
     pub outcome: String,
     /// Why, if there is no time.
@@ -116,6 +151,11 @@ pub struct Record {
 }
 
 impl Record {
+    /// Whether this version of the program wrote it.
+    fn is_current(&self) -> bool {
+        self.teml == env!("CARGO_PKG_VERSION")
+    }
+
     /// The median of the times.
     pub fn median(&self) -> Option<f64> {
         median(&self.runs)
@@ -146,10 +186,9 @@ pub fn read(path: &Path) -> io::Result<Vec<Record>> {
         .collect())
 }
 
-/// The record that holds for a definition on a machine: of those that won, or else of all, the one
-/// with the least time.
-pub fn best<'r>(records: &'r [Record], machine: &Machine, definition: &str) -> Option<&'r Record> {
-    let fits = |r: &&Record| r.outcome == "ok" && r.key.is_of(machine, definition);
+/// The record with the least time of those that have this key: of the winners, or else of all.
+pub fn best<'r>(records: &'r [Record], key: &Key) -> Option<&'r Record> {
+    let fits = |r: &&Record| r.outcome == "ok" && r.key == *key && r.is_current();
     let fastest = |kind: Kind| {
         let of_kind = records.iter().filter(move |r| r.kind == kind).filter(fits);
         let timed = of_kind.filter_map(|r| Some((r, r.median()?)));
@@ -158,6 +197,24 @@ pub fn best<'r>(records: &'r [Record], machine: &Machine, definition: &str) -> O
             .map(|(record, _)| record)
     };
     fastest(Kind::Winner).or_else(|| fastest(Kind::Trial))
+}
+
+/// Why no record has this key, in words: in what the last one of the same definition differs.
+pub fn why_not(records: &[Record], key: &Key) -> String {
+    let of_definition = |r: &&Record| r.key.definition == key.definition;
+    match records.iter().rev().find(of_definition) {
+        None => "no record is of this computation, with these extents and types".to_owned(),
+        Some(record) if !record.is_current() => {
+            format!(
+                "the records of this computation are of teml {}",
+                record.teml
+            )
+        }
+        Some(record) => match record.key.difference(key) {
+            Some(what) => format!("the records of this computation have another {what}"),
+            None => "no recorded variant of this computation is right".to_owned(),
+        },
+    }
 }
 
 /// A file that grows by a record at a time.
@@ -185,8 +242,10 @@ impl Journal {
             .open(path)?;
         let mut known = HashMap::new();
         if resume {
-            for record in read(path)?.into_iter().filter(|r| r.kind == Kind::Trial) {
-                known.insert(address(&record.key, &record.parameters), record);
+            let trials = read(path)?.into_iter().filter(|r| r.kind == Kind::Trial);
+            for record in trials.filter(Record::is_current) {
+                let address = address(&record.key, &record.parameters, &record.variant);
+                known.insert(address, record);
             }
         }
         let mut journal = Journal {
@@ -203,9 +262,14 @@ impl Journal {
         Ok(journal)
     }
 
-    /// What is known of a point.
-    pub fn get(&self, key: &Key, parameters: &BTreeMap<String, Value>) -> Option<&Record> {
-        self.known.get(&address(key, parameters))
+    /// What is known of a point that has these nests.
+    pub fn get(
+        &self,
+        key: &Key,
+        parameters: &BTreeMap<String, Value>,
+        nests: &[Nest],
+    ) -> Option<&Record> {
+        self.known.get(&address(key, parameters, &variant(nests)))
     }
 
     /// Writes a record. If that fails, what was written before is still there, and nothing more is
@@ -240,6 +304,6 @@ fn cut_off(file: &mut File) -> io::Result<bool> {
     Ok(last != *b"\n")
 }
 
-fn address(key: &Key, parameters: &BTreeMap<String, Value>) -> String {
-    serde_json::to_string(&(key, parameters)).unwrap_or_default()
+fn address(key: &Key, parameters: &BTreeMap<String, Value>, variant: &str) -> String {
+    serde_json::to_string(&(key, parameters, variant)).unwrap_or_default()
 }

@@ -13,21 +13,35 @@ const TOP: usize = 10;
 /// How many reasons are shown.
 const REASONS: usize = 5;
 
-/// A reason without its numbers, so that refusals of the same kind are counted together.
+/// A reason without its numbers and names, so that refusals of the same kind are counted together:
+/// the first line, with an ellipsis for each number and each `name`.
 pub fn reason(message: &str) -> String {
     let first = message.lines().next().unwrap_or_default();
     let mut text = String::new();
-    let mut after_letter = false;
-    for c in first.chars() {
-        let is_digit = c.is_ascii_digit() && !after_letter;
-        match is_digit {
-            true if text.ends_with('…') => {}
-            true => text.push('…'),
-            false => text.push(c),
+    // Every other part is quoted; a quote that does not end quotes nothing.
+    let count = first.matches('`').count();
+    for (k, part) in first.split('`').enumerate() {
+        match k % 2 == 1 && k < count {
+            true => text.push_str("`…`"),
+            false => text.push_str(&without_numbers(part)),
         }
-        after_letter = c.is_alphabetic() || c == '_' || after_letter && c.is_ascii_digit();
     }
     text
+}
+
+/// An ellipsis for each number. Digits in a word are part of its name.
+fn without_numbers(text: &str) -> String {
+    let mut kept = String::new();
+    let mut is_word = false;
+    for c in text.chars() {
+        match c.is_ascii_digit() && !is_word {
+            true if kept.ends_with('…') => {}
+            true => kept.push('…'),
+            false => kept.push(c),
+        }
+        is_word = c.is_alphabetic() || c == '_' || is_word && c.is_ascii_digit();
+    }
+    kept
 }
 
 /// Refusals, the most frequent reason first.
@@ -116,6 +130,13 @@ pub fn summary(tuned: &Tuned) -> Vec<String> {
     )];
     if tuned.known > 0 {
         lines.push(format!("recorded before: {} of the trials", tuned.known));
+    }
+    if tuned.same > 0 {
+        let count = tuned.same;
+        let s = if count == 1 { "point" } else { "points" };
+        lines.push(format!(
+            "not tried again: {count} {s} whose nests are those of another point"
+        ));
     }
     let flops = tuned.work.as_ref().map_or(0.0, |work| work.flops);
     for (k, (trial, seconds)) in tuned.fastest().into_iter().take(TOP).enumerate() {

@@ -6,7 +6,7 @@ use super::finals::Decided;
 use super::maker::{Made, Maker, PROPOSALS};
 use super::outcome::{Ended, Trial, Tuned};
 use super::plan::Plan;
-use super::record::{Journal, Key, Kind};
+use super::record::{Journal, Key, Kind, Record, variant};
 use super::search::{History, Outlook};
 use super::space::{Digits, Halt, Space};
 use super::standing::{Audience, Standing};
@@ -54,9 +54,12 @@ pub fn tune(
             elapsed: Duration::ZERO,
             compiling: Duration::ZERO,
             known: 0,
+            same: 0,
+            recorded: None,
             work: Some(gauge.work()),
             interrupted: false,
         },
+        variants: HashMap::new(),
         improved: 0,
     };
     let mut search = plan.strategy.search(plan.seed);
@@ -83,7 +86,7 @@ pub fn tune(
                 history: &run.history,
                 predict: &mut predict,
             };
-            search.propose(&mut outlook, BATCH)?
+            search.propose(&mut outlook, BATCH.max(gauge.width()))?
         };
         if batch.is_empty() || proposals > PROPOSALS * plan.budget.trials {
             break;
@@ -96,7 +99,10 @@ pub fn tune(
     run.tuned.elapsed = run.begun.elapsed();
     run.tuned.interrupted |= control.interrupted();
     run.tuned.decided = decide(&run.tuned, gauge, control)?;
-    run.record_winner(journal);
+    run.tuned.recorded = run.winner();
+    if let Some(record) = &run.tuned.recorded {
+        journal.add(record);
+    }
     Ok(run.tuned)
 }
 
@@ -118,6 +124,8 @@ struct Run<'a, 's> {
     /// Nests that were made for the model, and the seconds it expects.
     made: HashMap<Digits, Option<(Vec<Nest>, f64)>>,
     tuned: Tuned,
+    /// The hash of the nests of each trial, and its number.
+    variants: HashMap<String, usize>,
     /// The number of trials at the last improvement.
     improved: usize,
 }
@@ -172,6 +180,18 @@ impl Run<'_, '_> {
                     }
                 },
             };
+            // Points that differ in what changes nothing are one variant.
+            let hash = variant(&nests);
+            let new = self.tuned.trials.len() + candidates.len();
+            match self.variants.get(&hash) {
+                None => self.variants.insert(hash, new),
+                Some(same) => {
+                    self.tuned.same += 1;
+                    let seconds = self.tuned.trials.get(*same).and_then(Trial::seconds);
+                    self.history.add(digits, seconds);
+                    continue;
+                }
+            };
             candidates.push(Candidate {
                 digits,
                 point,
@@ -197,12 +217,15 @@ impl Run<'_, '_> {
             .iter()
             .enumerate()
             .map(|(k, candidate)| {
-                let known = journal.get(self.key, &candidate.point.by_name()).is_some();
+                let by_name = candidate.point.by_name();
+                let known = journal.get(self.key, &by_name, &candidate.nests).is_some();
                 let label = format!("trial_{}", first + k);
                 let nests = candidate.nests.clone();
                 (!known).then_some(Variant { label, nests })
             })
             .collect();
+        let new: Vec<&Variant> = variants.iter().flatten().collect();
+        gauge.announce(&new, self.best().map(|(_, s)| Duration::from_secs_f64(s)))?;
         let slots: Vec<Mutex<Option<Result<Prepared, TrialError>>>> =
             variants.iter().map(|_| Mutex::new(None)).collect();
         let prepare_all = || {
@@ -286,7 +309,7 @@ impl Run<'_, '_> {
         let outcome = match prepared {
             None => {
                 self.tuned.known += 1;
-                let record = journal.get(self.key, &point.by_name());
+                let record = journal.get(self.key, &point.by_name(), &nests);
                 record.map_or(Err((String::new(), String::new())), recorded)
             }
             Some(prepared) => {
@@ -303,7 +326,7 @@ impl Run<'_, '_> {
                 }
             }
         };
-        let is_new = journal.get(self.key, &point.by_name()).is_none();
+        let is_new = journal.get(self.key, &point.by_name(), &nests).is_none();
         let best = self.best().map(|(_, seconds)| seconds);
         let trial = Trial {
             point,
@@ -328,15 +351,15 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    fn record_winner(&self, journal: &mut Journal) {
+    /// The winner as records have it.
+    fn winner(&self) -> Option<Record> {
         let (trials, decided) = (&self.tuned.trials, &self.tuned.decided);
-        if let Some(winner) = decided.finalists.first() {
-            let (trial, number) = (&trials[winner.number], winner.number);
-            let mut record = entry(trial, number, Kind::Winner, self.plan, self.key);
-            record.runs.clone_from(&winner.runs);
-            let ties = decided.finalists[..decided.tied].iter().skip(1);
-            record.ties = ties.map(|f| trials[f.number].point.by_name()).collect();
-            journal.add(&record);
-        }
+        let winner = decided.finalists.first()?;
+        let (trial, number) = (&trials[winner.number], winner.number);
+        let mut record = entry(trial, number, Kind::Winner, self.plan, self.key);
+        record.runs.clone_from(&winner.runs);
+        let ties = decided.finalists[..decided.tied].iter().skip(1);
+        record.ties = ties.map(|f| trials[f.number].point.by_name()).collect();
+        Some(record)
     }
 }

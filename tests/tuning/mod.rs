@@ -1,5 +1,6 @@
 //! Runs of `tune` with stubbed times and stub compilers.
 
+mod launched;
 mod stub;
 
 use std::path::{Path, PathBuf};
@@ -82,6 +83,17 @@ print(found.trials);
     assert!(printed.ends_with("6\n"), "{printed}");
     let (ran, _) = session(&script.replace("[8, 12]", "|p| [p.a]"));
     assert!(ran.is_err());
+    // A parameter may have no values at some points, but not at all of them.
+    let some = script.replace("[p.a]", "if p.block == 8 { [] } else { [p.a] }");
+    let (ran, printed) = session(&some);
+    ran.unwrap();
+    assert!(printed.ends_with("4\n"), "{printed}");
+    let (ran, _) = session(&script.replace("[p.a]", "[]"));
+    let error = ran.unwrap_err();
+    assert!(
+        error.contains("the parameter `last` without values"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -163,6 +175,178 @@ fn a_full_disk_ends_the_records_but_not_the_search() {
         "{printed}"
     );
     assert!(printed.contains("tuned: 5 trials"), "{printed}");
+}
+
+/// Its first lines fit; the disk is full after that.
+#[test]
+fn a_full_disk_keeps_what_was_recorded() {
+    let whole = tempfile::tempdir().unwrap();
+    let cut = tempfile::tempdir().unwrap();
+    let options = |directory: &Path| {
+        let path = directory.join("records.jsonl");
+        let path = path.display();
+        with(&format!(
+            "#{{trials: 20, seed: 2, records: \"{path}\", resume: true}}"
+        ))
+    };
+    session(&options(whole.path())).0.unwrap();
+    std::fs::write(cut.path().join("script"), options(cut.path())).unwrap();
+    // Files of 16 KiB at most. The signal that says so is ignored, as by any program that writes.
+    let limited = "trap '' XFSZ; ulimit -f 32; exec \"$0\" tuning::child --exact";
+    let ended = Command::new("sh")
+        .args(["-c", limited])
+        .arg(std::env::current_exe().unwrap())
+        .env("TEML_TUNED_BY_A_CHILD", cut.path())
+        .output()
+        .unwrap();
+    assert!(ended.status.success(), "{ended:?}");
+    let lines = |directory: &Path| -> Vec<String> {
+        let text = std::fs::read_to_string(directory.join("records.jsonl")).unwrap();
+        text.lines().map(str::to_owned).collect()
+    };
+    let (mut kept, all) = (lines(cut.path()), lines(whole.path()));
+    // The last line does not fit.
+    kept.pop();
+    assert!(!kept.is_empty() && kept.len() < 20, "{}", kept.len());
+    let is_same = |(a, b): (&String, &String)| a == b;
+    assert!(kept.iter().zip(&all).all(is_same));
+    // When there is room again, the search goes on to the same answer.
+    let (ran, resumed) = session(&options(cut.path()));
+    ran.unwrap();
+    let known = format!("recorded before: {} of the trials", kept.len());
+    assert!(resumed.contains(&known), "{resumed}");
+    assert_eq!(lines(cut.path()).last(), all.last());
+}
+
+#[test]
+fn refusals_that_differ_in_names_and_numbers_are_one() {
+    let script = "
+let A = tensor([60, 70]);
+let B = stored(2 * A);
+let naive = build(B);
+let space = #{l: [\"i1\", \"i2\"], n: [7, 8, 9, 11, 60]};
+let found = tune(space, |p| naive.stripmine(p.l, p.n, \"exact\"), #{search: \"exhaustive\"});
+print(found.refused.len());
+";
+    let (ran, printed) = session(script);
+    ran.unwrap();
+    assert!(printed.ends_with("\n1\n"), "{printed}");
+}
+
+#[test]
+fn points_that_make_the_same_nests_are_tried_once() {
+    let script = "
+let A = tensor([60]);
+let B = stored(2 * A);
+let naive = build(B);
+let space = #{n: [2, 3, 4], unused: 0..5};
+let found = tune(space, |p| naive.stripmine(1, p.n), #{search: \"exhaustive\"});
+print(found.trials);
+";
+    let (ran, printed) = session(script);
+    ran.unwrap();
+    assert!(printed.ends_with("\n3\n"), "{printed}");
+    let expected = "not tried again: 12 points whose nests are those of another point";
+    assert!(printed.contains(expected), "{printed}");
+}
+
+#[test]
+fn records_of_anything_else_are_passed_over() {
+    let directory = tempfile::tempdir().unwrap();
+    let records = directory.path().join("records.jsonl");
+    let options = format!(
+        "#{{trials: 6, resume: true, records: \"{}\"}}",
+        records.display()
+    );
+    session(&with(&options)).0.unwrap();
+    let text = std::fs::read_to_string(&records).unwrap();
+    let known = |script: &str| -> bool {
+        let (ran, printed) = session(script);
+        ran.unwrap();
+        std::fs::write(&records, &text).unwrap();
+        printed.contains("recorded before: 6 of the trials")
+    };
+    assert!(known(&with(&options)));
+    // The same points of another function, which makes other nests.
+    let other = with(&options).replace("p.columns)", "p.columns).vectorize(\"j_i\")");
+    assert!(!known(&other));
+    // Sums in any order, and another definition.
+    assert!(!known(&format!(
+        "reductions(\"reassoc\");{}",
+        with(&options)
+    )));
+    assert!(!known(&with(&options).replace("2 * A", "3 * A")));
+    // Another compiler, other flags, caches, threads, version.
+    let best = format!(
+        "let A = tensor([64, 48]);
+         let B = eq(2 * A, [i, j] -> [i, j]);
+         print(best(build(B), {:?}) != ());",
+        records.display().to_string()
+    );
+    let facts = [
+        ("\"compiler\":\"a stub\"", "\"compiler\":\"another\""),
+        ("\"flags\":\"\"", "\"flags\":\"-O1\""),
+        ("\"threads\":", "\"threads\":1"),
+        ("\"caches\":[", "\"caches\":[7,"),
+        ("\"teml\":\"", "\"teml\":\"9."),
+    ];
+    assert_eq!(session(&best).1, "true\n");
+    for (from, to) in facts {
+        assert!(text.contains(from), "{from}");
+        std::fs::write(&records, text.replace(from, to)).unwrap();
+        assert_eq!(session(&best).1, "false\n", "{from}");
+        let (ran, printed) = session(&with(&options));
+        ran.unwrap();
+        assert!(!printed.contains("recorded before"), "{from}: {printed}");
+    }
+}
+
+#[test]
+fn what_a_script_compares_is_tuned_applied_and_taken_by_optimize() {
+    let directory = tempfile::tempdir().unwrap();
+    let cache = directory.path().join("cache");
+    let computation = "let A = tensor([64, 48]);\nlet B = eq(2 * A, [i, j] -> [i, j]);\n";
+    let compares = format!("{computation}compare([build(B)]);");
+    let run = |command: &[&str], script: &str| {
+        let mut teml = teml(directory.path(), command, script);
+        teml.env("TEML_CACHE_DIR", &cache).output().unwrap()
+    };
+    let tune = ["tune", "--trials", "3", "--records", "records.jsonl"];
+    let tuned = shown(&run(&tune, &compares));
+    assert!(tuned.contains("tuned: 3 trials"), "{tuned}");
+    // The script that is printed replays without tuning.
+    let script = tuned.split_once("let ").expect("a script").1;
+    let script = format!("let {}", script.trim_end());
+    let checked = shown(&run(
+        &["check"],
+        &format!("let plan = {{\n{script}\n}};\ncompare([plan]);"),
+    ));
+    assert!(checked.contains("plan: legal"), "{checked}");
+    let applied = shown(&run(&["apply", "records.jsonl"], &compares));
+    assert!(applied.contains("| tuned"), "{applied}");
+    let other = compares.replace("48", "47");
+    let refused = run(&["apply", "records.jsonl"], &other);
+    assert!(!refused.status.success());
+    let errors = String::from_utf8_lossy(&refused.stderr);
+    assert!(
+        errors.contains("no record is of this computation, with these extents and types"),
+        "{errors}"
+    );
+    let optimizes =
+        format!("{computation}print(schedules::optimize(build(B)) == recorded(build(B)));");
+    let taken = shown(&run(&["run"], &optimizes));
+    assert_eq!(
+        taken,
+        "schedules::optimize: takes the winner that `teml tune` has recorded\ntrue\n"
+    );
+    let others = shown(&run(&["run"], &optimizes.replace("48", "47")));
+    assert_eq!(others, "false\n");
+    // What is emitted is the winner, unless the C is for another target.
+    let searches = with("#{trials: 3}");
+    let native = shown(&run(&["emit"], &searches));
+    let foreign = shown(&run(&["emit", "--target", "neon"], &searches));
+    assert_ne!(native.matches("tuned").count(), 0);
+    assert_ne!(native, foreign);
 }
 
 #[test]
@@ -304,5 +488,5 @@ fn scripts_that_tune_run_at_mini_size() {
         );
         count += 1;
     }
-    assert_eq!(count, 11);
+    assert_eq!(count, 12);
 }

@@ -2,6 +2,7 @@
 
 use super::code::no_code;
 use super::order;
+use super::recorded::applied;
 use crate::codegen::NoCode;
 use crate::ir::{Name, Nest};
 use crate::report::{self, Bar, Growing};
@@ -40,7 +41,7 @@ The result is a list with a map per variant: `name`, `min` and `median` in secon
 interquartile range over the median), `gflops` (of the median), `error` (the largest difference
 over the largest value), and `ok`, which is `true`.",
     call: |call| {
-        let variants = variants(call)?;
+        let variants = applied(call, variants(call)?)?;
         let labels = variants.iter().map(|v| v.label.as_str());
         let flops = variants.first().map_or(0.0, trial::flops);
         let mut table = Growing::new(labels, flops);

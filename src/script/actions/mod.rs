@@ -18,6 +18,7 @@ mod paths;
 mod pluto;
 mod predict;
 mod programs;
+mod recorded;
 mod run;
 mod space;
 mod strategy;
@@ -173,7 +174,8 @@ pub static ACTIONS: &[&Function] = &[
     &programs::COMMON,
     &predict::PREDICT,
     &tune::TUNE,
-    &tune::BEST,
+    &recorded::BEST,
+    &recorded::RECORDED,
     &strategy::FIND_LOOPS,
     &strategy::UNLESS_REFUSED,
 ];

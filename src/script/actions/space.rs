@@ -58,10 +58,17 @@ pub(super) fn space<'a>(
             });
             match asked.collect::<Result<Vec<Dynamic>, _>>() {
                 Ok(given) => {
-                    for (sample, given) in samples.iter_mut().zip(given) {
-                        let values = listed(call, k, &name, &given)?;
-                        let first = values.first().ok_or_else(|| empty(call, k, &name))?;
-                        sample.insert(name.as_str().into(), dynamic(first));
+                    // Points without values for a parameter do not belong to the space.
+                    let mut left = Vec::new();
+                    for (mut sample, given) in samples.into_iter().zip(given) {
+                        if let Some(first) = listed(call, k, &name, &given)?.first() {
+                            sample.insert(name.as_str().into(), dynamic(first));
+                            left.push(sample);
+                        }
+                    }
+                    samples = left;
+                    if samples.is_empty() {
+                        return Err(empty(call, k, &name));
                     }
                     parameters.push(dependent(call, k, name, function, failed));
                 }

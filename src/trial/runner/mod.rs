@@ -17,7 +17,7 @@ use super::{Contest, Gauge, Measured, Progress, Ranking, Settings, TrialError, V
 use crate::codegen::{self, Kernel, NoCode};
 use crate::ir::{Nest, Tensor};
 use crate::legality::Reductions;
-use crate::runtime::{Control, Values};
+use crate::runtime::{Compiler, Control, Values};
 
 /// What becomes of variants.
 pub trait Runner: std::fmt::Debug + Send + Sync {
@@ -64,6 +64,21 @@ pub trait Runner: std::fmt::Debug + Send + Sync {
         _progress: &'a (dyn Fn(Progress) + Sync),
     ) -> Result<Option<Box<dyn Gauge + 'a>>, TrialError> {
         Ok(None)
+    }
+
+    /// What compiles, and its flags.
+    ///
+    /// # Errors
+    /// There is no compiler.
+    fn compiler(
+        &self,
+        settings: &Settings,
+        control: &Control,
+    ) -> Result<(String, String), TrialError> {
+        let compiler = Compiler::find(control)?;
+        let flags = settings.options.flags(compiler, false);
+        let flags = compiler.command_line(&flags).join(" ");
+        Ok((compiler.version().to_owned(), flags))
     }
 
     /// How many points of a space are looked at where nothing is timed.

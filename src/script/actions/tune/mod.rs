@@ -1,12 +1,10 @@
-//! `tune` and `best`: the fastest of many variants, and the one that was recorded.
+//! `tune`: the fastest of many variants.
 
 mod closure;
 mod options;
 mod records;
 mod result;
 mod search;
-
-pub(super) use records::BEST;
 
 use super::compare::failed_trial;
 use super::predict::model;
@@ -36,6 +34,9 @@ and `permutations` make lists. `variant` is a function from a point, a map with 
 parameter, to a nest or a list of nests.
 
 A point that an operation refuses is left out, and counted by its reason; a mistake ends the script.
+There is no need to `catch` refusals, and `()` also leaves out a point. So does an empty list of
+values: `unrolled: |p| [4, 8].filter(|n| p.terms % n == 0)`. Points whose nests are those of another
+point are not tried again.
 Every variant is proved, compiled, and compared with the reference before it is timed. Clearly slow
 ones run once. At the end, the fastest are timed again, interleaved, until they separate. Variants
 that do not separate are a tie, and the one with the shortest path wins.
@@ -49,12 +50,17 @@ Options are:
 - `constraint`: a function, or a list of functions, that are true for points of the space
 - `seed` (1): the same seed proposes the same points
 - `records`: a file of JSON lines to which each trial is added; `resume: true` does not try again
-  what it holds
+  what it holds, if machine, compiler, flags, definition and nests are the same
+
+For a sweep over tiles, `tile` and `stripmine` take sizes that do not divide an extent; `divisors(n)`
+lists those that do. Steps rename loops, so give the names of loops to `vectorize` and
+`parallelize` before `unroll`, or keep handles: `let lanes = nest.made().inner`.
 
 The result is a map: `nest` (what `variant` returned for the winner), `parameters`, `median` in
 seconds, `ties` (the points that are as fast), `trials`, `refused` (counts by reason), and `ok`. If
 nothing runs, `ok` is false, and `nest` is the recorded winner or the first legal point. `teml check`
-proves a sample of the space. `--size mini` tries a few points.
+proves a sample of the space. `--size mini` tries a few points. `teml tune` prints the winner as a
+script that replays without tuning, and `teml tune --launcher mpi` tries points on several machines.
 
 `tune(space, f, #{search: \"exhaustive\"})` sweeps the whole space. (`sweep(t)` assigns the elements of
 `t` in order.)

@@ -5,7 +5,7 @@ use crate::script::call::Call;
 use crate::script::fail::Failure;
 use crate::script::values;
 use crate::script::workbench::Size;
-use crate::tune::{Budget, Plan, Strategy};
+use crate::tune::{Budget, Launch, Plan, Strategy};
 use rhai::{Array, Dynamic, FnPtr, Map};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -26,6 +26,8 @@ pub(super) struct Options {
     pub(super) page: Option<PathBuf>,
     /// Whether the winner is printed as a script.
     pub(super) shows_script: bool,
+    /// Who starts workers that try variants.
+    pub(super) launch: Option<Launch>,
 }
 
 /// How many trials there are where nothing is said, and at mini sizes.
@@ -59,6 +61,7 @@ impl Options {
             applies: given.applies,
             page: given.page,
             shows_script: given.shows_script,
+            launch: given.launch,
         };
         if call.count() > 2 {
             let map: Map = call.get(2, "options such as `#{trials: 50}`")?;

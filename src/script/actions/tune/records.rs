@@ -1,48 +1,41 @@
-//! Recorded winners: `best`, and what `tune` takes where nothing runs.
+//! What `tune` takes of records where it searches nothing.
 
-use super::result::{as_given, named, result};
+use super::options::Options;
+use super::result::result;
 use crate::ir::Nest;
-use crate::machine::Machine;
 use crate::script::actions::compare::{contest, staged};
-use crate::script::call::{Call, Function, Parameter};
+use crate::script::actions::recorded::{as_given, find, replay, winner};
+use crate::script::call::Call;
 use crate::script::fail::Failure;
-use crate::transform::trace;
 use crate::trial::Variant;
-use crate::tune::{self, Ended, Point, Record};
+use crate::tune::{Ended, Point, Record};
 use rhai::Dynamic;
-use std::path::PathBuf;
 
-pub(in crate::script::actions) static BEST: Function = Function {
-    name: "best",
-    params: &[Parameter::new("nest"), Parameter::new("records")],
-    returns: "nest",
-    doc: "\
-The fastest variant that a file of records holds for what `nest` computes, on this machine:
-`best(build(C), \"records.jsonl\")`.
-
-It is replayed from its path, without tuning. Records of other machines and other definitions are
-passed over. The result is a list if the variant is one, and `()` if nothing is recorded.",
-    call: |call| {
-        let nests = call.nests(0)?;
-        let path = PathBuf::from(call.text(1)?);
-        let records = tune::read(&path);
-        let records = records.map_err(|error| {
-            call.fail(1, &format!("cannot be read: {}: {error}", path.display()))
-        })?;
-        let machine = Machine::known(&call.state().workbench.control);
-        match tune::best(&records, &machine, &tune::definition(&nests)) {
-            Some(record) => Ok(as_given(recorded(call, record)?)),
-            None => Ok(Dynamic::UNIT),
-        }
-    },
-};
-
-/// The nests of a record, replayed.
-pub(super) fn recorded(call: &Call, record: &Record) -> Result<Vec<Nest>, Failure> {
-    let nests = record.nests.iter().map(|text| trace::from_json(text));
-    let nests = nests.collect::<Result<Vec<Nest>, _>>();
-    let nests = nests.map_err(|error| call.refuse(&format!("a record does not replay: {error}")));
-    Ok(named(nests?))
+/// The recorded winner that `tune` takes instead of a search, if it is to take one: under `teml
+/// apply`, and where nothing runs.
+///
+/// # Errors
+/// It is to take one, and there is none.
+pub(super) fn taken(
+    call: &Call,
+    reference: &[Nest],
+    options: &Options,
+) -> Result<Option<(Record, Vec<Nest>)>, Failure> {
+    let searches = !options.applies && call.state().workbench.runner.runs();
+    if searches {
+        return Ok(None);
+    }
+    let of_file = options.records.as_deref();
+    let of_file = of_file.map(|path| find(call, path, reference));
+    let record = match (of_file, options.applies) {
+        (Some(Err(why)), true) => return Err(call.refuse(&why)),
+        (Some(Ok(record)), _) => Some(record),
+        (_, _) => winner(call, reference),
+    };
+    match record {
+        Some(record) => replay(call, &record).map(|nests| Some((record, nests))),
+        None => Ok(None),
+    }
 }
 
 /// What a script gets of a winner that was recorded.

@@ -1,8 +1,8 @@
 //! What `tune` prints and returns of a search.
 
 use super::options::Options;
-use crate::ir::{Name, Nest};
 use crate::runtime::Control;
+use crate::script::actions::recorded::{as_given, named};
 use crate::script::actions::space::to_map;
 use crate::script::call::Call;
 use crate::script::forecast::Forecast;
@@ -83,25 +83,4 @@ pub(super) fn result(point: &Point, nest: Dynamic, seconds: Option<f64>) -> Dyna
     map.insert("refused".into(), Map::new().into());
     map.insert("ok".into(), seconds.is_some().into());
     map.into()
-}
-
-/// Nests as a variant of a script: a nest, or a list of several.
-pub(super) fn as_given(mut nests: Vec<Nest>) -> Dynamic {
-    match (nests.len(), nests.pop()) {
-        (1, Some(nest)) => Dynamic::from(nest),
-        (_, last) => nests
-            .into_iter()
-            .chain(last)
-            .map(Dynamic::from)
-            .collect::<Array>()
-            .into(),
-    }
-}
-
-/// The nests under the name that tables show.
-pub(super) fn named(mut nests: Vec<Nest>) -> Vec<Nest> {
-    if let (Some(last), Ok(name)) = (nests.pop(), Name::new("tuned")) {
-        nests.push(last.labelled(name));
-    }
-    nests
 }

@@ -2,15 +2,17 @@
 
 use super::closure::Closure;
 use super::options::Options;
-use super::records::{recorded, replayed};
-use super::result::{as_given, named, report, result};
+use super::records::{replayed, taken};
+use super::result::{report, result};
 use crate::ir::Nest;
 use crate::machine::Machine;
+use crate::runtime::Control;
 use crate::script::actions::compare::{contest, staged};
+use crate::script::actions::recorded::{as_given, named};
 use crate::script::actions::space::halt;
 use crate::script::call::Call;
-use crate::trial::{Contest, Progress, Runner, Stage, Variant};
-use crate::tune::{self, Audience, Ended, Journal, Key, Point, Space, Standing};
+use crate::trial::{Contest, Gauge, Progress, Runner, Stage, Variant};
+use crate::tune::{self, Audience, Crew, Ended, Journal, Key, Point, Space, Standing, Tuned};
 use rhai::Dynamic;
 
 /// Searches, or does what the session is for.
@@ -23,59 +25,104 @@ pub(super) fn search(
     let (point, reference) = first(space, maker)?;
     let control = call.state().workbench.control.clone();
     let machine = Machine::known(&control);
-    let wants_record = options.applies || !call.state().workbench.runner.runs();
-    if let (Some(path), true) = (&options.records, wants_record) {
-        let records = tune::read(path).unwrap_or_default();
-        if let Some(record) = tune::best(&records, &machine, &tune::definition(&reference)) {
-            let nests = recorded(call, record).map_err(|f| halt(maker.failed, f))?;
-            return replayed(call, record, nests);
-        }
-        if options.applies {
-            let what = "no record is of this computation on this machine";
-            return Err(halt(maker.failed, call.refuse(what)).into());
-        }
+    let taken = taken(call, &reference, options).map_err(|f| halt(maker.failed, f))?;
+    if let Some((record, nests)) = taken {
+        return replayed(call, &record, nests);
     }
     let variants = vec![Variant {
         label: "reference".to_owned(),
         nests: reference.clone(),
     }];
     let contest = contest(call, variants);
+    let mut control = control.clone();
+    control.compiles_beside = free_cores(&machine, control.threads) > 0;
     let tuned = staged(call, &mut |_| Vec::new(), |runner, stage| {
-        let mut control = control.clone();
-        control.compiles_beside = free_cores(&machine, control.threads) > 0;
         let progress = stage.progress;
-        let gauge = runner.gauge(&contest, &control, progress)?;
-        let Some(gauge) = gauge else {
-            return sample(space, maker, runner, &contest, stage).map(|()| None);
-        };
-        let mut journal = match &options.records {
-            Some(path) => Journal::open(path, options.resume).map_err(|error| {
-                let what = format!("cannot open the records {}: {error}", path.display());
-                halt(maker.failed, call.refuse(&what))
-            })?,
-            None => Journal::default(),
-        };
-        let key = Key::new(&machine, control.threads, gauge.compiler()?, &reference);
-        let mut audience = Line { progress };
-        let journal_of = (&mut journal, &key);
-        let tuned = tune::tune(
-            space,
-            maker,
-            &*gauge,
-            &options.plan,
-            journal_of,
-            &control,
-            &mut audience,
-        );
-        if let Some(why) = journal.broken() {
-            (stage.say)(&format!("warning: {why}; what was recorded before is kept"));
+        if let (Some(launch), true) = (&options.launch, runner.runs()) {
+            let crew = Crew::open(&contest, launch, &control, progress)?;
+            let measured = (&crew as &dyn Gauge, crew.key());
+            let tuned = searched(space, maker, options, measured, stage, &control);
+            if crew.lost() > 0 {
+                let lost = crew.lost();
+                (stage.say)(&format!("workers lost: {lost}; others tried what they had"));
+            }
+            return tuned.map(Some);
         }
-        tuned.map(Some)
+        match runner.gauge(&contest, &control, progress)? {
+            Some(gauge) => {
+                let compiler = runner.compiler(&contest.settings, &control)?;
+                let (threads, reductions) = (control.threads, contest.settings.reductions);
+                let key = Key::new(&machine, threads, compiler, reductions, &reference);
+                searched(space, maker, options, (&*gauge, &key), stage, &control).map(Some)
+            }
+            None => sample(space, maker, runner, &contest, stage).map(|()| None),
+        }
     });
     match tuned? {
-        Some(tuned) => report(call, &tuned, options, space),
+        Some(tuned) => {
+            keep(call, &tuned);
+            report(call, &tuned, options, space)
+        }
         None => Ok(result(&point, as_given(named(reference)), None)),
     }
+}
+
+/// Adds the winner to those of the user, if the session keeps them.
+fn keep(call: &Call, tuned: &Tuned) {
+    let path = {
+        let state = call.state();
+        let bench = &state.workbench;
+        bench.winners.clone().filter(|_| bench.tuning.keeps)
+    };
+    let (Some(path), Some(record)) = (path, &tuned.recorded) else {
+        return;
+    };
+    let made = path.parent().map_or(Ok(()), std::fs::create_dir_all);
+    let why = match made.and_then(|()| Journal::open(&path, false)) {
+        Ok(mut journal) => {
+            journal.add(record);
+            journal.broken()
+        }
+        Err(error) => Some(format!("cannot write records: {}: {error}", path.display())),
+    };
+    if let Some(why) = why {
+        call.state().print(&format!("warning: {why}"));
+    }
+}
+
+/// Searches with a gauge, whose times depend on a key, and records what is tried.
+fn searched(
+    space: &Space<'_>,
+    maker: &mut Closure<'_>,
+    options: &Options,
+    (gauge, key): (&dyn Gauge, &Key),
+    stage: &mut Stage<'_>,
+    control: &Control,
+) -> Result<Tuned, Ended> {
+    let mut journal = match &options.records {
+        Some(path) => Journal::open(path, options.resume).map_err(|error| {
+            let what = format!("cannot open the records {}: {error}", path.display());
+            halt(maker.failed, maker.call.refuse(&what))
+        })?,
+        None => Journal::default(),
+    };
+    let mut audience = Line {
+        progress: stage.progress,
+    };
+    let (plan, journal_of) = (&options.plan, (&mut journal, key));
+    let tuned = tune::tune(
+        space,
+        maker,
+        gauge,
+        plan,
+        journal_of,
+        control,
+        &mut audience,
+    );
+    if let Some(why) = journal.broken() {
+        (stage.say)(&format!("warning: {why}; what was recorded before is kept"));
+    }
+    tuned
 }
 
 /// How many cores the kernels leave free.

@@ -1,0 +1,43 @@
+//! What searches need beside a script: workers, and where winners are.
+
+use crate::arguments::Search;
+use crate::output::say;
+use crate::stop_on_ctrl_c;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+use teml::runtime::{Control, cache_directory};
+use teml::trial::Run;
+use teml::tune::Launch;
+
+/// Workers end well, whatever happens: `mpirun` would stop the others.
+pub fn work(directory: &Path) -> ExitCode {
+    let control = Control::default();
+    stop_on_ctrl_c(&control);
+    if let Err(why) = teml::tune::work(directory, &Run, &control) {
+        say(&why);
+    }
+    ExitCode::SUCCESS
+}
+
+/// How long a worker on another machine may be silent.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How the command line says that workers are started, if it does.
+pub fn launch(search: &Search) -> Option<Launch> {
+    let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("teml"));
+    let arguments = search.launcher_args.as_deref().unwrap_or_default();
+    Some(Launch {
+        engine: search.launcher?,
+        workers: search.workers?.into(),
+        arguments: arguments.split_whitespace().map(str::to_owned).collect(),
+        worker: vec![program.into(), "tune-worker".into()],
+        place: PathBuf::from("."),
+        patience: PATIENCE,
+    })
+}
+
+/// Where `teml tune` records winners, which `schedules::optimize` takes.
+pub fn winners(control: &Control) -> Option<PathBuf> {
+    Some(cache_directory(control)?.join("winners.jsonl"))
+}

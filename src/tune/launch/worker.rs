@@ -1,0 +1,160 @@
+//! A worker: takes tasks from a shared directory until it is told to leave.
+
+use super::exchange::Exchange;
+use super::job::Job;
+use super::pulse::{Pulse, Watch};
+use super::task::{Answer, Task, Written, durations, nanoseconds};
+use crate::machine::Machine;
+use crate::runtime::{Control, Timing};
+use crate::trial::{Gauge, Prepared, Runner, Screened, TrialError};
+use crate::tune::record::Key;
+use std::path::Path;
+use std::time::Duration;
+
+/// The name of the side that searches.
+pub(super) const SEARCH: &str = "search";
+
+/// Where the search says on which machines its times are valid.
+pub(super) const KEY: &str = "key";
+
+/// How often a worker looks for tasks.
+const GLANCE: Duration = Duration::from_millis(20);
+
+/// A search without a pulse for so many times the patience of a job is gone. Workers have more
+/// patience than the search: to leave is for good.
+const LONGER: u32 = 6;
+
+/// Tries what there is to try in a shared directory, with the gauge of `runner`.
+///
+/// # Errors
+/// Why this worker left before it was told to. What it had taken goes to others.
+pub fn work(directory: &Path, runner: &dyn Runner, control: &Control) -> Result<(), String> {
+    let who = name();
+    let exchange = Exchange::open(directory, &who);
+    let job = Job::get(&exchange)?;
+    let _pulse = Pulse::start(&exchange, job.patience);
+    let contest = job.contest(&exchange)?;
+    let control = job.control(control);
+    let text = |error: TrialError| format!("{who}: {error}");
+    let gauge = runner.gauge(&contest, &control, &|_| {}).map_err(text)?;
+    let gauge = gauge.ok_or("nothing is timed here")?;
+    let machine = Machine::known(&control);
+    let reference = contest.variants.first().map_or(&[][..], |v| &v.nests);
+    let settings = &contest.settings;
+    let compiler = runner.compiler(settings, &control).map_err(text)?;
+    let (threads, reductions) = (control.threads, settings.reductions);
+    let key = Key::new(&machine, threads, compiler, reductions, reference);
+    exchange.be_ready(&key).map_err(|error| error.to_string())?;
+    let mut search = Watch::new(LONGER * job.patience);
+    let mut is_accepted = false;
+    while !exchange.has_ended() {
+        if control.interrupted() {
+            return Err(format!("{who}: interrupted"));
+        }
+        if !search.lives(&exchange, SEARCH) {
+            return Err(format!("{who}: the search is gone"));
+        }
+        if !is_accepted {
+            match exchange.get::<Key>(KEY) {
+                Some(wanted) if wanted == key => is_accepted = true,
+                Some(wanted) => {
+                    return Err(format!(
+                        "{who} left: the times of another machine or compiler cannot be compared: \
+                         {} is not {}",
+                        place(&key),
+                        place(&wanted)
+                    ));
+                }
+                None => {}
+            }
+        }
+        let taken = is_accepted.then(|| exchange.take::<Task>()).flatten();
+        let Some((number, task)) = taken else {
+            std::thread::sleep(GLANCE);
+            continue;
+        };
+        let given_up = |why: String| {
+            exchange.give_back(number, &who);
+            format!("{who} left: {why}")
+        };
+        let answer = tried(&task, &*gauge).map_err(given_up)?;
+        let written = exchange.answer(number, &answer);
+        written.map_err(|error| given_up(error.to_string()))?;
+    }
+    Ok(())
+}
+
+/// A name that no other worker has.
+fn name() -> String {
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let host: String = host
+        .chars()
+        .filter(|c| c.is_ascii_alphanumeric() || *c == '-')
+        .collect();
+    format!("{host}-{}", std::process::id())
+}
+
+/// What times depend on, but for what is computed.
+fn place(key: &Key) -> String {
+    format!(
+        "{}, {} threads, {} {}",
+        key.cpu, key.threads, key.compiler, key.flags
+    )
+}
+
+/// What comes of a task.
+///
+/// # Errors
+/// What is wrong with this worker rather than with a variant.
+fn tried(task: &Task, gauge: &dyn Gauge) -> Result<Answer, String> {
+    let done = match task {
+        Task::Screen(written, best) => screened(written, *best, gauge).map(|screened| {
+            let runs = screened.runs.iter().map(nanoseconds);
+            Answer::Screened(runs.collect(), screened.error.to_bits())
+        }),
+        Task::Finals(written, runs) => timed(written, *runs, gauge).map(|timings| {
+            let runs = timings
+                .iter()
+                .map(|t| t.runs.iter().map(nanoseconds).collect());
+            Answer::Finals(runs.collect())
+        }),
+    };
+    match done {
+        Ok(answer) => Ok(answer),
+        Err(error) => match error.defect() {
+            Some(defect) => Ok(Answer::Defect(defect.word().to_owned(), error.to_string())),
+            None => Err(error.to_string()),
+        },
+    }
+}
+
+fn prepared(written: &Written, gauge: &dyn Gauge) -> Result<Prepared, TrialError> {
+    let variant = written.variant();
+    let variant = variant.map_err(|error| TrialError::Elsewhere {
+        defect: None,
+        why: format!("a path does not replay: {error}"),
+    })?;
+    gauge.prepare(&variant)
+}
+
+fn screened(
+    written: &Written,
+    best: Option<u64>,
+    gauge: &dyn Gauge,
+) -> Result<Screened, TrialError> {
+    let best = best.map(Duration::from_nanos);
+    gauge.screen(&prepared(written, gauge)?, best)
+}
+
+fn timed(written: &[Written], runs: usize, gauge: &dyn Gauge) -> Result<Vec<Timing>, TrialError> {
+    let prepared = written.iter().map(|written| prepared(written, gauge));
+    gauge.finals(&prepared.collect::<Result<Vec<_>, _>>()?, runs)
+}
+
+/// The times of an answer.
+pub(super) fn screened_of(runs: &[u64], error: u64) -> Screened {
+    Screened {
+        runs: durations(runs),
+        error: f64::from_bits(error),
+    }
+}

@@ -1,0 +1,288 @@
+//! Workers that other programs start.
+
+use super::stub::{Stub, in_session, session};
+use super::{shown, teml, with};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+use std::time::Duration;
+use teml::runtime::Control;
+use teml::script::{Tuning, Workbench};
+use teml::tune::{Engine, Launch, Record, read};
+
+/// Set for this test program where it is a worker.
+const WORKER: &str = "TEML_STUB_WORKER";
+
+/// The arguments with which `mpirun` starts more processes than there are cores, for any user;
+/// `None` where there is no `mpirun`.
+fn mpirun() -> Option<Vec<String>> {
+    let Ok(version) = Command::new("mpirun").arg("--version").output() else {
+        eprintln!("there is no mpirun: workers of MPI are not tested");
+        return None;
+    };
+    let is_open = String::from_utf8_lossy(&version.stdout).contains("Open MPI");
+    let arguments = ["--allow-run-as-root", "--oversubscribe"];
+    Some(match is_open {
+        true => arguments.map(str::to_owned).to_vec(),
+        false => Vec::new(),
+    })
+}
+
+/// What another test starts: a worker whose times follow from nests.
+#[test]
+fn worker() {
+    if std::env::var_os(WORKER).is_some() {
+        let directory = PathBuf::from(std::env::args_os().next_back().unwrap());
+        let stub = Stub {
+            pause: Duration::from_millis(40),
+        };
+        teml::tune::work(&directory, &stub, &Control::default()).unwrap();
+    }
+}
+
+/// The points, times and outcomes of records, in order.
+fn told(records: &Path) -> Vec<String> {
+    let line = |r: &Record| {
+        format!(
+            "{:?} {} {:?} {} {:?} {:?} {:?}",
+            r.kind, r.number, r.parameters, r.outcome, r.runs, r.nests, r.ties
+        )
+    };
+    read(records).unwrap().iter().map(line).collect()
+}
+
+/// The process that has taken a task in a directory shared below `place`, if there is one.
+fn busy(place: &Path) -> Option<String> {
+    let shared = std::fs::read_dir(place).ok()?.flatten();
+    let taken = shared.filter_map(|entry| std::fs::read_dir(entry.path().join("taken")).ok());
+    let mut names = taken.flat_map(|entries| entries.flatten());
+    let name = names.next()?.file_name().into_string().ok()?;
+    Some(name.rsplit('-').next()?.to_owned())
+}
+
+#[test]
+fn four_ranks_of_which_one_is_killed_record_what_one_process_records() {
+    let Some(arguments) = mpirun() else { return };
+    let place = tempfile::tempdir().unwrap();
+    let records = |name: &str| place.path().join(name);
+    let script = |name: &str| {
+        let path = records(name);
+        with(&format!(
+            "#{{trials: 40, seed: 5, records: \"{}\"}}",
+            path.display()
+        ))
+    };
+    let (ran, _) = session(&script("alone"));
+    ran.unwrap();
+    let set = format!("{WORKER}=1");
+    let exe = std::env::current_exe().unwrap();
+    let worker = [
+        OsString::from("env"),
+        set.into(),
+        exe.into(),
+        "--exact".into(),
+        "tuning::launched::worker".into(),
+    ];
+    let launch = Launch {
+        engine: Engine::Mpi,
+        workers: 4,
+        arguments,
+        worker: worker.to_vec(),
+        place: place.path().to_owned(),
+        patience: Duration::from_secs(2),
+    };
+    let workbench = Workbench {
+        runner: Arc::new(Stub {
+            pause: Duration::ZERO,
+        }),
+        control: Control {
+            worker: PathBuf::from(env!("CARGO_BIN_EXE_teml")),
+            ..Control::default()
+        },
+        tuning: Tuning {
+            launch: Some(launch),
+            ..Tuning::default()
+        },
+        ..Workbench::default()
+    };
+    let (ran, printed) = std::thread::scope(|scope| {
+        let killed = scope.spawn(|| {
+            let lines = || read(&records("together")).map_or(0, |all| all.len());
+            let found = loop {
+                let found = busy(place.path()).filter(|_| lines() >= 8);
+                if let Some(process) = found {
+                    break process;
+                }
+                std::thread::sleep(Duration::from_millis(2));
+            };
+            let kill = Command::new("kill").args(["-9", &found]).status();
+            assert!(kill.unwrap().success());
+            lines()
+        });
+        let ended = in_session(&script("together"), workbench);
+        assert!(killed.join().unwrap() < 40, "it was killed too late");
+        ended
+    });
+    ran.unwrap();
+    assert!(printed.contains("workers lost: 1; "), "{printed}");
+    let (together, alone) = (told(&records("together")), told(&records("alone")));
+    assert_eq!(together.len(), alone.len());
+    for (together, alone) in together.iter().zip(&alone) {
+        assert_eq!(together, alone);
+    }
+    let left = std::fs::read_dir(place.path()).unwrap().count();
+    assert_eq!(left, 2, "the shared directory is removed");
+}
+
+/// The outcomes of records.
+fn outcomes(directory: &Path) -> Vec<String> {
+    let all = read(&directory.join("records.jsonl")).unwrap();
+    all.into_iter().map(|r| r.outcome).collect()
+}
+
+#[test]
+fn workers_of_mpirun_compile_check_and_time() {
+    let Some(arguments) = mpirun() else { return };
+    let directory = tempfile::tempdir().unwrap();
+    let arguments = format!("--launcher-args={}", arguments.join(" "));
+    let mut command = vec![
+        "tune",
+        "--launcher",
+        "mpi",
+        "--workers",
+        "2",
+        "--trials",
+        "4",
+    ];
+    command.extend(["--records", "records.jsonl", &arguments]);
+    let mut teml = teml(directory.path(), &command, &with("#{}"));
+    let printed = shown(&teml.output().unwrap());
+    assert!(printed.contains("tuned: 4 trials"), "{printed}");
+    assert_eq!(outcomes(directory.path()), ["ok"; 5]);
+}
+
+/// A program in the path of a command.
+fn program(directory: &Path, name: &str, text: &str) {
+    let file = directory.join(name);
+    std::fs::write(&file, text).unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&file, mode).unwrap();
+}
+
+/// An `mpirun` that ends, and with it all workers, as soon as one of them has done something. When
+/// it is started again, it goes on.
+const MPIRUN: &str = r#"#!/bin/sh
+case "$1" in --version) echo 'a stub'; exit ;; esac
+while [ "$1" != -n ]; do shift; done
+count=$2
+shift 2
+for worker in $(seq "$count"); do
+  "$@" &
+  workers="$workers $!"
+done
+if [ ! -e started ]; then
+  touch started
+  until ls .teml-tune-*/done/0* >/dev/null 2>&1; do sleep 0.02; done
+  kill -9 $workers
+  exit 9
+fi
+wait
+"#;
+
+#[test]
+fn workers_that_all_ended_are_started_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let programs = tempfile::tempdir().unwrap();
+    program(programs.path(), "mpirun", MPIRUN);
+    let path = std::env::var("PATH").unwrap();
+    let path = format!("{}:{path}", programs.path().display());
+    let command = [
+        "tune",
+        "--launcher",
+        "mpi",
+        "--workers",
+        "2",
+        "--trials",
+        "9",
+    ];
+    let command = [&command[..], &["--records", "records.jsonl"]].concat();
+    let mut run = teml(directory.path(), &command, &with("#{}"));
+    let printed = shown(&run.env("PATH", &path).output().unwrap());
+    assert!(directory.path().join("started").exists());
+    assert!(printed.contains("tuned: 9 trials"), "{printed}");
+    assert_eq!(outcomes(directory.path()), ["ok"; 10]);
+    // One that always ends is given up.
+    let ends = MPIRUN.replace("if [ ! -e started ]; then", "if true; then");
+    let ends = ends.replace("until ls .teml-tune-*/done/0* >/dev/null 2>&1; do sleep 0.02; done", "until ls .teml-tune-*/ready/* >/dev/null 2>&1; do sleep 0.02; done; sleep 0.2; echo enough");
+    program(programs.path(), "mpirun", &ends);
+    let mut run = teml(directory.path(), &command, &with("#{trials: 50}"));
+    let output = run.env("PATH", &path).output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        !output.status.success() && errors.contains("enough"),
+        "{errors}"
+    );
+}
+
+/// A queue that starts all tasks of an array at once.
+const SBATCH: &str = r#"#!/bin/sh
+for argument; do
+  case "$last" in --wrap) wrap=$argument ;; esac
+  case "$argument" in
+    --array=0-*) last_task=${argument#--array=0-} ;;
+    --output=*) output=${argument#--output=} ;;
+  esac
+  last=$argument
+done
+for task in $(seq 0 "$last_task"); do
+  SLURM_ARRAY_TASK_ID=$task setsid sh -c "$wrap" >>"$output" 2>&1 </dev/null &
+done
+echo 17
+"#;
+
+#[test]
+fn tasks_of_a_job_array_compile_check_and_time() {
+    let directory = tempfile::tempdir().unwrap();
+    let programs = tempfile::tempdir().unwrap();
+    program(programs.path(), "sbatch", SBATCH);
+    program(programs.path(), "squeue", "#!/bin/sh\necho \"$3\"\n");
+    let canceled = programs.path().join("canceled");
+    let scancel = format!("#!/bin/sh\necho \"$1\" >{}\n", canceled.display());
+    program(programs.path(), "scancel", &scancel);
+    let path = std::env::var("PATH").unwrap();
+    let path = format!("{}:{path}", programs.path().display());
+    let command = [
+        "tune",
+        "--launcher",
+        "slurm",
+        "--workers",
+        "2",
+        "--trials",
+        "6",
+    ];
+    let command = [&command[..], &["--records", "records.jsonl"]].concat();
+    let mut run = teml(directory.path(), &command, &with("#{}"));
+    let printed = shown(&run.env("PATH", &path).output().unwrap());
+    assert!(printed.contains("tuned: 6 trials"), "{printed}");
+    assert_eq!(outcomes(directory.path()), ["ok"; 7]);
+    assert_eq!(std::fs::read_to_string(canceled).unwrap(), "17\n");
+    // A queue that refuses.
+    program(
+        programs.path(),
+        "sbatch",
+        "#!/bin/sh\necho 'invalid account' >&2; exit 1\n",
+    );
+    let mut run = teml(directory.path(), &command, &with("#{}"));
+    let output = run.env("PATH", &path).output().unwrap();
+    assert!(!output.status.success());
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(errors.contains("sbatch: invalid account"), "{errors}");
+    // Tasks that end, and an empty queue.
+    program(programs.path(), "sbatch", "#!/bin/sh\necho 18\n");
+    program(programs.path(), "squeue", "#!/bin/sh\n");
+    let mut run = teml(directory.path(), &command, &with("#{}"));
+    let output = run.env("PATH", &path).output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(errors.contains("sbatch: all workers ended"), "{errors}");
+}
