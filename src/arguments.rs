@@ -223,7 +223,7 @@ pub struct Search {
     /// Try variants on other machines, with workers that mpi (mpirun) or slurm (sbatch) starts
     ///
     /// Workers need this program, a C compiler, and the working directory, which all machines must
-    /// share. What a lost worker had goes to another one.
+    /// share. Tasks of a lost worker go to another one.
     #[arg(long, value_name = "NAME", value_parser = engine, requires = "workers")]
     pub launcher: Option<Engine>,
     /// How many workers the launcher starts

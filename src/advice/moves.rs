@@ -1,7 +1,7 @@
 //! The candidates that are legal.
 
 use super::candidates::Candidates;
-use crate::ir::{Arg, Loop, Name, Nest, Site};
+use crate::ir::{Arg, Loop, LoopRef, Name, Nest, Site};
 use crate::legality::{Judge, Reductions, Undecided, together, within};
 use crate::transform::{Error, ErrorKind, Op, Value, apply};
 use std::sync::Arc;
@@ -37,6 +37,16 @@ pub struct Moves {
 }
 
 impl Move {
+    /// The names of its loops, in the order of the call.
+    pub fn loops(&self) -> Vec<&str> {
+        let args = self.steps.iter().flat_map(|(_, args)| args);
+        let names = args.filter_map(|arg| match arg {
+            Arg::Loop(LoopRef::Name(name)) => Some(name.as_str()),
+            _ => None,
+        });
+        names.collect()
+    }
+
     /// What the move makes of a nest; `site` says where it was asked for.
     ///
     /// # Errors

@@ -234,6 +234,48 @@ print(found.refused.len());
 }
 
 #[test]
+fn nests_that_no_schedule_knows_take_legal_moves() {
+    let script = "
+let A = tensor([40, 30]);
+let B = tensor([40, 30]);
+let sum = scalar();
+let naive = nest(`
+  ${A}
+  ${B}
+  ${sum}
+  for i in 0..40
+    sum = 0
+    for j in 0..30
+      sum += A[i][j]
+    for k in 0..30
+      B[i][k] = A[i][k] / sum
+  for l in 0..30
+    for m in 0..40
+      B[m][l] = 2 * B[m][l]`);
+let space = space_of(naive);
+print(space.kind.contains(\"moves\"));
+space.kind = [\"moves\"];
+let seen = #{};
+let found = tune(space, |p| {
+    let made = sketch(naive, p);
+    for step in [p.step1, p.step2, p.step3] { if !step.is_empty() { seen[step[0]] = true; } }
+    if check(made).legal != true { throw `illegal: ${p}`; }
+    made
+}, #{trials: 12, search: \"random\"});
+print(seen.keys());
+";
+    let (ran, printed) = session(script);
+    ran.unwrap();
+    let last = printed.lines().last().unwrap();
+    assert!(printed.starts_with("true\n"), "{printed}");
+    assert!(
+        last.contains("interchange") && last.contains("tile"),
+        "{printed}"
+    );
+    assert!(printed.contains("tuned: 12 trials"), "{printed}");
+}
+
+#[test]
 fn points_that_make_the_same_nests_are_tried_once() {
     let script = "
 let A = tensor([60]);
@@ -341,8 +383,12 @@ fn what_a_script_compares_is_tuned_applied_and_taken_by_optimize() {
     );
     let others = shown(&run(&["run"], &optimizes.replace("48", "47")));
     assert_eq!(others, "false\n");
-    // What is emitted is the winner, unless the C is for another target.
+    // A check still takes a sample of the space.
     let searches = with("#{trials: 3}");
+    shown(&run(&["tune"], &searches));
+    let checked = shown(&run(&["check"], &searches));
+    assert!(checked.matches(": legal").count() > 2, "{checked}");
+    // What is emitted is the winner, unless the C is for another target.
     let native = shown(&run(&["emit"], &searches));
     let foreign = shown(&run(&["emit", "--target", "neon"], &searches));
     assert_ne!(native.matches("tuned").count(), 0);

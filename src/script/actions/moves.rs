@@ -7,7 +7,7 @@ use crate::report;
 use crate::script::call::{Function, Parameter};
 use crate::script::fail::Failure;
 use crate::script::operations;
-use rhai::{Dynamic, Engine, EvalAltResult, FnPtr, NativeCallContext};
+use rhai::{Array, Dynamic, Engine, EvalAltResult, FnPtr, NativeCallContext};
 use std::sync::Arc;
 
 /// Moves of a nest, as scripts see them.
@@ -37,8 +37,8 @@ many lanes as are legal; `tile` marks a band whose loops may have any order.
 
 Printed, it is a table. `for m in moves(l)` goes through the steps, `filter(|m| …)` selects
 some, `len` counts them, `[k]` is number k, from 0, and `list` is a list of all. For one step,
-`m.op` is the operation, `m.at` the loop and `m.text` the call as text; `m.apply(l)` applies
-it.",
+`m.op` is the operation, `m.at` the loop, `m.loops` all of its loops and `m.text` the call as text;
+`m.apply(l)` applies it.",
     call: |call| {
         let nest = call.nest(0)?;
         let reductions = call.state().workbench.settings.reductions;
@@ -120,7 +120,11 @@ pub fn register(engine: &mut Engine) {
     engine
         .register_get("op", |m: &mut One| m.step().op)
         .register_get("at", |m: &mut One| m.step().at.to_string())
-        .register_get("text", |m: &mut One| m.text());
+        .register_get("text", |m: &mut One| m.text())
+        .register_get("loops", |m: &mut One| -> Array {
+            let loops = m.step().loops().into_iter();
+            loops.map(|name| Dynamic::from(name.to_owned())).collect()
+        });
     engine
         .register_iterator::<Listed>()
         .register_get("list", |m: &mut Listed| m.all())

@@ -53,7 +53,7 @@ Options are:
   what it holds, if machine, compiler, flags, definition and nests are the same
 
 For a sweep over tiles, `tile` and `stripmine` take sizes that do not divide an extent; `divisors(n)`
-lists those that do. Steps rename loops, so give the names of loops to `vectorize` and
+lists the sizes that divide it. Steps rename loops, so give the names of loops to `vectorize` and
 `parallelize` before `unroll`, or keep handles: `let lanes = nest.made().inner`.
 
 The result is a map: `nest` (what `variant` returned for the winner), `parameters`, `median` in

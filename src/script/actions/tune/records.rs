@@ -12,7 +12,7 @@ use crate::tune::{Ended, Point, Record};
 use rhai::Dynamic;
 
 /// The recorded winner that `tune` takes instead of a search, if it is to take one: under `teml
-/// apply`, and where nothing runs.
+/// apply`, and where one point is enough.
 ///
 /// # Errors
 /// It is to take one, and there is none.
@@ -21,8 +21,9 @@ pub(super) fn taken(
     reference: &[Nest],
     options: &Options,
 ) -> Result<Option<(Record, Vec<Nest>)>, Failure> {
-    let searches = !options.applies && call.state().workbench.runner.runs();
-    if searches {
+    let runner = call.state().workbench.runner.clone();
+    let wants_more = runner.runs() || runner.sample() > 1;
+    if wants_more && !options.applies {
         return Ok(None);
     }
     let of_file = options.records.as_deref();
