@@ -101,7 +101,7 @@ pub enum Command {
     /// For a script that calls `tune`, the options here go before those in the script. For any other
     /// script, the first variant that it compares is tuned, as `autotune` does. Prints the best
     /// points, and the winner as a script that replays without tuning. `schedules::optimize` takes
-    /// that winner from then on, for the same computation on this machine.
+    /// the winner of an `autotune` from then on, for the same computation on this machine.
     Tune {
         /// The script, or a program in another notation (.tml, .teil, .sac, .op); `-` is standard input
         file: PathBuf,

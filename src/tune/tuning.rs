@@ -62,6 +62,9 @@ pub fn tune(
         variants: HashMap::new(),
         improved: 0,
     };
+    // The first point of a space is the one to beat.
+    let first = run.candidates(vec![space.first()], maker, 1)?;
+    run.try_all(first, journal, control, audience)?;
     let mut search = plan.strategy.search(plan.seed);
     let mut proposals = 0;
     while !run.is_over(control) {

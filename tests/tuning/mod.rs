@@ -356,6 +356,12 @@ fn what_a_script_compares_is_tuned_applied_and_taken_by_optimize() {
     let tune = ["tune", "--trials", "3", "--records", "records.jsonl"];
     let tuned = shown(&run(&tune, &compares));
     assert!(tuned.contains("tuned: 3 trials"), "{tuned}");
+    let all = read(&directory.path().join("records.jsonl")).unwrap();
+    let kind = format!("{:?}", all[0].parameters["kind"]);
+    assert_eq!(
+        kind, "Text(\"optimize\")",
+        "what is to be beaten comes first"
+    );
     // The script that is printed replays without tuning.
     let script = tuned.split_once("let ").expect("a script").1;
     let script = format!("let {}", script.trim_end());
@@ -385,7 +391,12 @@ fn what_a_script_compares_is_tuned_applied_and_taken_by_optimize() {
     assert_eq!(others, "false\n");
     // A check still takes a sample of the space.
     let searches = with("#{trials: 3}");
+    let winners = || std::fs::read_to_string(cache.join("winners.jsonl")).unwrap();
+    let before = winners();
+    assert_eq!(before.lines().count(), 1);
     shown(&run(&["tune"], &searches));
+    // A search of another space may know less than `schedules::optimize`.
+    assert_eq!(winners(), before);
     let checked = shown(&run(&["check"], &searches));
     assert!(checked.matches(": legal").count() > 2, "{checked}");
     // What is emitted is the winner, unless the C is for another target.

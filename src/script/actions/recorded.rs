@@ -20,8 +20,8 @@ The fastest variant that a file of records holds for what `nest` computes, on th
 
 It is replayed from its path, without tuning. The records must be of the same processor, threads,
 compiler, flags, policy of `reductions`, definition and version of teml. The result is a list if the
-variant is one, and `()` if nothing is recorded. `recorded(nest)` looks into the winners of all runs
-of `teml tune`.",
+variant is one, and `()` if nothing is recorded. `recorded(nest)` looks into the winners of `teml
+tune`.",
     call: |call| {
         let nests = call.nests(0)?;
         let path = PathBuf::from(call.text(1)?);
@@ -41,8 +41,8 @@ pub(super) static RECORDED: Function = Function {
     params: &[Parameter::new("nest")],
     returns: "nest",
     doc: "\
-The fastest variant that `teml tune` has found for what `nest` computes, on this machine:
-`recorded(build(C))`.
+The fastest variant that `teml tune` has found by `autotune` for what `nest` computes, on this
+machine: `recorded(build(C))`.
 
 The result is a list if the variant is one, and `()` if there is none: `best` says what must be the
 same. Nests that steps have changed have none, since the winner would lose those steps. The winners

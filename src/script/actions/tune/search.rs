@@ -12,7 +12,9 @@ use crate::script::actions::recorded::{as_given, named};
 use crate::script::actions::space::halt;
 use crate::script::call::Call;
 use crate::trial::{Contest, Gauge, Progress, Runner, Stage, Variant};
-use crate::tune::{self, Audience, Crew, Ended, Journal, Key, Point, Space, Standing, Tuned};
+use crate::tune::{
+    self, Audience, Crew, Ended, Journal, Key, Point, Space, Standing, Trial, Tuned, Value,
+};
 use rhai::Dynamic;
 
 /// Searches, or does what the session is for.
@@ -67,12 +69,21 @@ pub(super) fn search(
     }
 }
 
+/// Whether a search has also timed what `schedules::optimize` makes, as those of `autotune` do.
+fn beats_optimize(tuned: &Tuned) -> bool {
+    let optimize = Value::Text("optimize".to_owned());
+    let first = tuned.trials.first();
+    let first = first.filter(|trial| trial.point.get("kind") == Some(&optimize));
+    first.and_then(Trial::seconds).is_some()
+}
+
 /// Adds the winner to those of the user, if the session keeps them.
 fn keep(call: &Call, tuned: &Tuned) {
     let path = {
         let state = call.state();
         let bench = &state.workbench;
-        bench.winners.clone().filter(|_| bench.tuning.keeps)
+        let keeps = bench.tuning.keeps && beats_optimize(tuned);
+        bench.winners.clone().filter(|_| keeps)
     };
     let (Some(path), Some(record)) = (path, &tuned.recorded) else {
         return;
