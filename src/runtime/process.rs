@@ -205,7 +205,7 @@ impl Group {
         })
     }
 
-    /// Whether the leader has ended. It keeps its number until [`Group::end`].
+    /// Whether the leader has ended. It keeps its number until the group ends.
     pub fn has_ended(&self) -> bool {
         self.reaped || sys::has_ended(self.child.id())
     }
