@@ -3,7 +3,7 @@
 use super::candidates::Candidates;
 use crate::ir::{Arg, Loop, LoopRef, Name, Nest, Site};
 use crate::legality::{Judge, Reductions, Undecided, together, within};
-use crate::transform::{Error, ErrorKind, Op, Value, apply};
+use crate::transform::{Error, Op, apply};
 use std::sync::Arc;
 
 /// A step, or several that belong together.
@@ -56,10 +56,7 @@ impl Move {
             .iter()
             .try_fold(nest.clone(), |nest, (op, args)| {
                 let args: Vec<Arg> = [Arg::Nest(nest)].into_iter().chain(args.clone()).collect();
-                match apply(op, &args, site.cloned())? {
-                    Value::Nest(nest) => Ok(nest),
-                    Value::Expr(_) => Err(ErrorKind::Misdeclared.into()),
-                }
+                apply(op, &args, site.cloned())?.nest()
             })
     }
 }

@@ -79,7 +79,7 @@ pub enum NoSchedule {
         size: i64,
     },
     /// A transformation refuses.
-    #[error("the schedule has no path: {}", .0.kind)]
+    #[error("the schedule has no path: {0}")]
     NoPath(Box<transform::Error>),
     /// The polyhedral library has no answer.
     #[error(transparent)]

@@ -37,7 +37,7 @@ pub(super) fn separate(work: &mut Work) -> Result<Vec<Name>, NoSchedule> {
                 parts.extend(inside.iter().flatten().flat_map(names_in));
                 parts.push(name.clone());
             }
-            Err(NoSchedule::NoPath(error)) if error.kind.class() == Class::Refusal => {}
+            Err(NoSchedule::NoPath(error)) if error.class == Class::Refusal => {}
             Err(other) => return Err(other),
         }
     }

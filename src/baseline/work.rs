@@ -9,7 +9,7 @@ use crate::transform::nest::fuse_outer::FUSE_OUTER;
 use crate::transform::nest::interchange::INTERCHANGE;
 use crate::transform::nest::place_init::PLACE_INIT;
 use crate::transform::nest::reorder::REORDER;
-use crate::transform::{ErrorKind, Op, Value, apply, trace};
+use crate::transform::{Op, apply, trace};
 use std::sync::Arc;
 
 /// A nest, and the loops around each statement of its definition.
@@ -54,10 +54,7 @@ fn plain(nest: &Nest) -> Result<Vec<Nest>, NoSchedule> {
 }
 
 pub(super) fn done(op: &'static Op, args: Vec<Arg>) -> Result<Nest, NoSchedule> {
-    match apply(op, &args, None)? {
-        Value::Nest(nest) => Ok(nest),
-        Value::Expr(_) => Err(crate::transform::Error::from(ErrorKind::Misdeclared).into()),
-    }
+    Ok(apply(op, &args, None)?.nest()?)
 }
 
 /// For each statement of the definition the names of the loops around it, the outermost first.

@@ -28,12 +28,12 @@ const MAX_LINES: usize = 40;
 
 /// The diagnostic of an error that an operation returned.
 pub fn of_operation(error: &Error, op: Option<&Op>, place: &CallPlace) -> Diagnostic {
-    let text = error.kind.to_string();
+    let text = error.to_string();
     let message = match error.op {
         "" => text,
         name => format!("{name}: {text}"),
     };
-    let (severity, code) = match error.kind.class() {
+    let (severity, code) = match error.class {
         Class::Refusal => (Severity::Error, "refusal"),
         Class::Mistake => (Severity::Error, "mistake"),
         Class::Limitation => (Severity::Error, "limitation"),
@@ -57,7 +57,7 @@ pub fn of_operation(error: &Error, op: Option<&Op>, place: &CallPlace) -> Diagno
     if let Some(nest) = &error.nest {
         diagnostic = diagnostic.note(in_nest(nest, &error.culprits));
     }
-    match error.kind.class() {
+    match error.class {
         Class::Mistake => {
             if let Some(op) = op {
                 diagnostic = diagnostic.note(format!("signature: {}", op.signature()));
@@ -71,7 +71,7 @@ pub fn of_operation(error: &Error, op: Option<&Op>, place: &CallPlace) -> Diagno
         }
         Class::Refusal => {}
     }
-    diagnostic.help(error.help())
+    diagnostic.help(error.help.clone())
 }
 
 /// A note that shows the nest as text, the loops named `culprits` underlined.

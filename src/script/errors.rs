@@ -243,7 +243,7 @@ impl Translator<'_> {
             (Cause::Operation(error), Some(frame)) => {
                 let op = transform::OPS.iter().find(|op| op.name == failure.op());
                 let parameter = error.argument.and_then(|k| Some(op?.params.get(k)?.name));
-                let text = error.kind.to_string();
+                let text = error.to_string();
                 let what = parameter.and_then(|p| text.strip_prefix(&format!("`{p}` ")));
                 let said = parameter.zip(what);
                 let of_operation = diag::of_operation(error, None, &at_callee);

@@ -181,7 +181,7 @@ impl Failure {
     /// Whether the call would be possible on another nest.
     pub fn is_refusal(&self) -> bool {
         match &self.0.cause {
-            Cause::Operation(error) => error.kind.class() == transform::Class::Refusal,
+            Cause::Operation(error) => error.class == transform::Class::Refusal,
             _ => self.0.refusal,
         }
     }
@@ -243,8 +243,8 @@ impl Failure {
             }
             Cause::Closure(_) => "a function failed".to_owned(),
             Cause::Operation(error) => match error.op {
-                "" => error.kind.to_string(),
-                op => format!("{op}: {}", error.kind),
+                "" => error.to_string(),
+                op => format!("{op}: {}", error),
             },
         }
     }
@@ -293,7 +293,7 @@ impl Failure {
     /// The help of the function or operation that failed.
     fn any_help(&self) -> Option<String> {
         match &self.0.cause {
-            Cause::Operation(error) => self.0.help.clone().or_else(|| error.help()),
+            Cause::Operation(error) => self.0.help.clone().or_else(|| error.help.clone()),
             _ => self.0.help.clone(),
         }
     }

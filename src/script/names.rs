@@ -11,7 +11,7 @@ use super::unused::{self, UNUSED};
 use super::values::{self, Index};
 use crate::ir::{self, Elem, Name, Nest, Tensor};
 use crate::lang::{self, Variable};
-use crate::transform::tensor::eq::retarget;
+use crate::transform::tensor::partition::retarget;
 use rhai::{Dynamic, Engine, EvalAltResult, EvalContext, Expr, Expression, ParseError, Position};
 
 type Result<T> = std::result::Result<T, Box<EvalAltResult>>;
@@ -240,9 +240,9 @@ fn onto(name: &str, tensor: &Tensor, new: &ir::Expr) -> std::result::Result<Dyna
         Ok(assignment) => Ok(Dynamic::from(assignment)),
         Err(error) => {
             let other = format!("`let {name} = ...` makes a new tensor instead");
-            let help = error.help();
+            let help = error.help.as_ref();
             let help = help.map_or(other.clone(), |help| format!("{help}; {other}"));
-            let what = format!("the assignment does not fit `{name}`: {}", error.kind);
+            let what = format!("the assignment does not fit `{name}`: {error}");
             Err(Failure::new(what).help(help))
         }
     }

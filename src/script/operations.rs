@@ -10,7 +10,7 @@ use super::state::Shared;
 use super::values::{self, Index, RawArrow};
 use crate::analysis::position::{self, Position};
 use crate::ir::{Affine, Comparison, Elem, Expr, Name, Nest, Number, Path};
-use crate::transform::nest::at::focus;
+use crate::transform::nest::at::{AT, focus};
 use crate::transform::nest::interchange::INTERCHANGE;
 use crate::transform::tensor::declare::{SCALAR, TENSOR};
 use crate::transform::{self, Arg, Arrow, Kind, LoopRef, Op, Param, Value};
@@ -479,7 +479,7 @@ fn steps(call: &Call, k: usize) -> Result<Path, Failure> {
     }
     let function: FnPtr = call.get(k, expected)?;
     let (nest, reference) = (call.nest(k - 2)?, loop_ref(call, k - 1)?);
-    let part = focus(&nest, &reference).map_err(|e| Failure::operation(e.in_op("at")))?;
+    let part = focus(&nest, &reference).map_err(|e| Failure::operation(AT.failed(e)))?;
     let given = Dynamic::from(part.clone());
     let result: Dynamic = function
         .call_raw(call.context(), None, [given])

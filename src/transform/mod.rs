@@ -1,22 +1,28 @@
 //! Transformations: one file each, one pure function each, and one table of them all.
 
-mod advice;
-mod error;
+mod apply;
+mod args;
 mod failure;
+mod findings;
 pub mod lift;
 pub mod nest;
 mod op;
 pub mod padding;
+mod param;
 pub mod program;
+mod refusals;
 mod repair;
 pub mod simplify;
 pub mod tensor;
 pub mod trace;
+mod words;
 
 pub use crate::ir::{Arg, Arrow, Iters, LoopRef, Number};
-pub use error::{Class, ErrorKind};
-pub use failure::Error;
-pub use op::{Kind, Op, Param, Returns, Value, apply, apply_again};
+pub use apply::{apply, apply_again};
+pub use args::Args;
+pub use failure::{Class, Error, bug, limitation, mistake, refusal};
+pub use op::{Op, Returns, Value};
+pub use param::{Kind, Param};
 pub use repair::{Repair, repair};
 
 /// All operations, in the order in which help lists them.

@@ -3,7 +3,12 @@
 //! The step at fault is found by replaying a part of the path. Whatever is suggested was tried
 //! before.
 
-use super::nest::mode::mark;
+use super::nest::fuse::{self, FUSE};
+use super::nest::interchange::{self, INTERCHANGE};
+use super::nest::mode::{self, PARALLELIZE, mark};
+use super::nest::reorder::REORDER;
+use super::nest::unroll_and_jam::{self, UNROLL_AND_JAM};
+use super::op::{Alternatives, Call, Op};
 use super::trace::{one_step, steps_on, undo};
 use crate::ir::{Arg, Loop, LoopRef, Name, Nest, Sharing, Step};
 use crate::legality::{Dependence, DependenceKind, Judge, Reductions, Violation, within};
@@ -17,6 +22,18 @@ pub struct Repair {
     /// What is legal instead, each in a few words.
     pub suggestions: Vec<String>,
 }
+
+/// What an operation knows of a step on a nest with these arguments.
+type Knows = fn(&Nest, &[Arg]) -> Alternatives;
+
+/// The operations that know what may be legal in place of a step.
+const ALTERNATIVES: [(&Op, Knows); 5] = [
+    (&INTERCHANGE, interchange::alternatives),
+    (&REORDER, interchange::alternatives),
+    (&UNROLL_AND_JAM, unroll_and_jam::alternatives),
+    (&FUSE, fuse::alternatives),
+    (&PARALLELIZE, mode::alternatives),
+];
 
 /// How much the search for the step at fault and the trials may take of the polyhedral library:
 /// nobody wants to wait for them.
@@ -204,24 +221,18 @@ impl Trials<'_> {
     /// What makes the step at fault legal, or is legal in place of it.
     fn before(&self, fault: &Fault) -> Option<String> {
         let Fault { before, step: at } = fault;
-        let (firsts, instead) = match (at.op, at.args.as_slice()) {
-            ("interchange" | "reorder", _) => (skews(before), None),
-            ("unroll_and_jam", _) => (skews(before), Some(step("unroll", at.args.clone()))),
-            ("fuse", [_, second]) => {
-                let by = |k| step("shift", [second.clone(), Arg::Int(k)]);
-                ((1..=4).map(by).collect(), None)
-            }
-            ("parallelize", [l, _]) => (Vec::new(), Some(step("parallelize", [l.clone()]))),
-            _ => return None,
-        };
+        let (_, alternatives) = ALTERNATIVES.iter().find(|(op, _)| op.name == at.op)?;
+        let Alternatives { first, instead } = alternatives(before, &at.args);
+        let taken = |(op, args): Call| step(op.name, args);
         let legal = |steps: &[&Arc<Step>]| {
             let nest = steps_on(before.clone(), steps.iter().copied());
             nest.is_ok_and(|nest| self.is_legal(nest))
         };
-        if let Some(first) = firsts.iter().find(|first| legal(&[first, at])) {
+        let mut firsts = first.into_iter().map(taken);
+        if let Some(first) = firsts.find(|first| legal(&[first, at])) {
             return Some(format!("`{at}` is legal after `{first}`"));
         }
-        let instead = instead.filter(|other| legal(&[other]))?;
+        let instead = instead.map(taken).filter(|other| legal(&[other]))?;
         Some(format!("`{instead}` is legal in its place"))
     }
 }
@@ -240,21 +251,4 @@ fn unmarked(nest: &Nest, by: &Name) -> Option<Nest> {
         ..l
     });
     plain.ok()
-}
-
-/// Skewing each loop by the one around it, by 1 and by 2.
-fn skews(nest: &Nest) -> Vec<Arc<Step>> {
-    let loops = nest.loops();
-    let pairs = loops
-        .iter()
-        .filter_map(|(outer, l)| Some((outer.last()?, l)));
-    let skewed = pairs.flat_map(|(outer, inner)| {
-        [1, 2].map(|k| {
-            step(
-                "skew",
-                [named(&inner.name), named(&outer.name), Arg::Int(k)],
-            )
-        })
-    });
-    skewed.take(6).collect()
 }

@@ -58,7 +58,7 @@ fn what_is_listed_is_legal_and_what_is_not_is_not() {
             for m in &moves.list {
                 *listed.borrow_mut().entry(m.op).or_insert(0) += 1;
                 let after = m.apply(&nest, None);
-                let after = after.map_err(|e| TestCaseError::fail(e.kind.to_string()))?;
+                let after = after.map_err(|e| TestCaseError::fail(e.to_string()))?;
                 let shown = || format!("{}\n{}", m.call, reproduction(&nest));
                 prop_assert!(is_legal(&after, reductions), "refused: {}", shown());
                 let answer = compare(&[after], policy, &|| false);

@@ -16,7 +16,7 @@ use teml::ir::{Nest, Tree};
 use teml::legality::{self, Reductions, Verdict, Violation};
 use teml::transform::nest::reuse_buffer::REUSE_BUFFER;
 use teml::transform::nest::reverse_compute_at::REVERSE_COMPUTE_AT;
-use teml::transform::{Arg, Error, ErrorKind, LoopRef, Value, apply};
+use teml::transform::{Arg, Error, LoopRef, apply};
 
 /// The second nest in a loop of the first one, or, for every fourth place, in two of them.
 pub fn finished([producer, consumer]: &[Nest; 2], place: usize) -> Result<Nest, Error> {
@@ -30,10 +30,7 @@ pub fn finished([producer, consumer]: &[Nest; 2], place: usize) -> Result<Nest, 
         _ => Arg::Loop(nth(place / 4)),
     };
     let args = [Arg::Nest(producer.clone()), Arg::Nest(consumer.clone()), at];
-    match apply(&REVERSE_COMPUTE_AT, &args, None)? {
-        Value::Nest(nest) => Ok(nest),
-        Value::Expr(_) => Err(ErrorKind::Misdeclared.into()),
-    }
+    apply(&REVERSE_COMPUTE_AT, &args, None)?.nest()
 }
 
 /// The nest with the second assignment's tensor in the place of the first one's.

@@ -14,7 +14,7 @@ use teml::transform::Arrow;
 use teml::transform::tensor::cast::vcast;
 use teml::transform::tensor::select::vselect;
 use teml::transform::tensor::vfunction::{Unary, vfunction};
-use teml::transform::tensor::{eq, vindex::vindex, vop::vop, vreduce::vreduce};
+use teml::transform::tensor::{eq, partition, vindex::vindex, vop::vop, vreduce::vreduce};
 
 /// What a program is made from: plain numbers, so that failures shrink.
 #[derive(Clone, Debug)]
@@ -325,7 +325,7 @@ impl Recipe {
         }
         let arrow = Arrow { from: vec![], to };
         let assignment = eq::eq_over(&value, &arrow, within).expect("an assignment");
-        eq::retarget(&assignment, &target).expect("the target fits")
+        partition::retarget(&assignment, &target).expect("the target fits")
     }
 }
 

@@ -204,7 +204,7 @@ fn as_nest(result: Result<Value, Error>) -> Result<Nest, Error> {
         Ok(Value::Nest(nest)) => Ok(nest),
         Ok(Value::Expr(_)) => panic!("an expression"),
         Err(e) => {
-            assert!(e.kind.class() != Class::Bug, "{}", e.kind);
+            assert!(e.class != Class::Bug, "{e}");
             Err(e)
         }
     }

@@ -11,7 +11,7 @@ use teml::ir::Nest;
 use teml::legality::race::race;
 use teml::transform::nest::compute_at::COMPUTE_AT;
 use teml::transform::nest::inline::INLINE;
-use teml::transform::{Arg, Error, ErrorKind, LoopRef, Value, apply};
+use teml::transform::{Arg, Error, LoopRef, apply};
 
 /// A program of two statements.
 #[derive(Clone, Debug)]
@@ -60,10 +60,7 @@ pub fn combine([producer, consumer]: &[Nest; 2], place: Option<usize>) -> Result
     };
     let nests = [producer, consumer].map(|nest| Arg::Nest(nest.clone()));
     let args: Vec<Arg> = nests.into_iter().chain(reference.map(Arg::Loop)).collect();
-    match apply(op, &args, None)? {
-        Value::Nest(nest) => Ok(nest),
-        Value::Expr(_) => Err(ErrorKind::Misdeclared.into()),
-    }
+    apply(op, &args, None)?.nest()
 }
 
 /// The nest after those moves that are accepted; with `marks` none that races.
@@ -95,7 +92,7 @@ proptest! {
                 check(from_ref(&nest))?;
                 check_text(&nest)?;
             }
-            Err(error) => prop_assert!(reduces && place.is_none(), "{}", error.kind),
+            Err(error) => prop_assert!(reduces && place.is_none(), "{error}"),
         }
     }
 

@@ -6,7 +6,7 @@ use teml::analysis::verify::Invalid;
 use teml::ir::BinaryOp::{Add, Mul};
 use teml::ir::{Elem, Nest};
 use teml::lower::build::build;
-use teml::transform::nest::buffer::NoBuffer;
+use teml::transform::Arg;
 use teml::transform::nest::fuse_outer::fuse_outer;
 use teml::transform::nest::localize::{LOCALIZE, localize};
 use teml::transform::nest::pack::PACK;
@@ -14,7 +14,6 @@ use teml::transform::nest::pad_buffer::PAD_BUFFER;
 use teml::transform::nest::panels::PANELS;
 use teml::transform::nest::stage::STAGE;
 use teml::transform::tensor::declare;
-use teml::transform::{Arg, ErrorKind};
 
 /// A copy with a stencil: windows of 3 elements, the first of which begins before 0.
 const WINDOWS: &[&str] = &[
@@ -334,8 +333,8 @@ fn a_value_that_is_assigned_once_more_is_a_result() {
     let [first, second, third] = &nests;
     let joined = fuse_outer(&fuse_outer(first, second, 1).unwrap(), third, 1).unwrap();
     let error = localize(&joined, "D").unwrap_err();
-    let tensor = "D".to_owned();
-    assert_eq!(error.kind, NoBuffer::NotTemporary { tensor }.into());
+    let text = "D is not computed for a later assignment of the nest alone";
+    assert_eq!(error.text, text);
 }
 
 pub fn buffers() -> Vec<Case> {
@@ -356,26 +355,15 @@ pub fn buffers() -> Vec<Case> {
         bytes: 1_600_000_000,
     };
     let unnamed = Arg::Expr(declare::tensor(&[4], Elem::F64).unwrap());
-    let not_used = |tensor: &str, l: Option<&str>| NoBuffer::NotUsed {
-        tensor: tensor.to_owned(),
-        name: l.map(name),
-        have: vec!["B".to_owned(), "A".to_owned()],
+    let not_used = |tensor: &str, l: Option<&str>| {
+        let place = l.map_or("the nest".to_owned(), |l| format!("loop `{l}`"));
+        format!("{place} does not use {tensor}: it uses B, A")
     };
-    let carried = NoBuffer::Written {
-        tensor: "A".to_owned(),
-        name: None,
-        text: "A[i] = A[i - 1]".to_owned(),
-    };
-    let only_read = NoBuffer::OnlyRead {
-        tensor: "A".to_owned(),
-        name: None,
-    };
-    let no_order = |order: &[i64]| NoBuffer::NoOrder {
-        tensor: "A".to_owned(),
-        rank: 2,
-        order: order.to_vec(),
-    };
-    let pack = |nest: &Nest, l: Arg, tensor: Arg, kind: ErrorKind| {
+    let carried = "the nest writes A, but would read a copy of it: A[i] = A[i - 1]".to_owned();
+    let only_read = "the nest only reads A".to_owned();
+    let no_order =
+        |order: &[i64]| format!("{order:?} does not list each of the 2 dimensions of A once");
+    let pack = |nest: &Nest, l: Arg, tensor: Arg, kind: String| {
         Case::new(&PACK, vec![Arg::Nest(nest.clone()), l, tensor], kind)
     };
     let ordered = |order: &[i64]| {
@@ -392,29 +380,30 @@ pub fn buffers() -> Vec<Case> {
             order,
             Arg::Int(read),
         ];
-        let kind = NoBuffer::NoRead {
-            tensor: "A".to_owned(),
-            name: None,
-            read,
-            reads: 1,
-        };
+        let kind = format!("the nest reads A once: {read} is not between 1 and 1");
         Case::new(&PACK, args, kind).at(4)
     };
-    let stage = |nest: &Nest, l: Arg, kind: NoBuffer| {
+    let stage = |nest: &Nest, l: Arg, kind: String| {
         Case::new(&STAGE, vec![Arg::Nest(nest.clone()), l, word("A")], kind)
     };
-    let local = |nest: &Nest, tensor: &str, kind: NoBuffer| {
+    let local = |nest: &Nest, tensor: &str, kind: String| {
         Case::new(&LOCALIZE, vec![Arg::Nest(nest.clone()), word(tensor)], kind)
     };
     [
         vec![
-            pack(&copy, level(1), unnamed, ErrorKind::Unnamed).at(2),
+            pack(
+                &copy,
+                level(1),
+                unnamed,
+                "this tensor has no name yet".to_owned(),
+            )
+            .at(2),
             pack(&copy, level(1), word("X"), not_used("X", Some("i")).into())
                 .at(2)
                 .because_of(&["i"]),
             pack(&copy, level(0), word(""), not_used("", None).into()).at(2),
             pack(&own, level(0), word("A"), carried.into()),
-            pack(&huge, level(0), word("A"), too_large.into()),
+            pack(&huge, level(0), word("A"), too_large.to_string()),
             no_read(0),
             no_read(2),
             no_read(i64::MIN),
@@ -444,26 +433,17 @@ fn panel_cases() -> Vec<Case> {
         "for i_2 in 0..8",
         "  B[i_2] = t[i_2]",
     ]);
-    let split = |dimension: i64, size: i64, kind: ErrorKind| {
+    let split = |dimension: i64, size: i64, kind: String| {
         let numbers = [Arg::Int(dimension), Arg::Int(size)];
         let args = [Arg::Nest(diagonal.clone()), word("t")];
         Case::new(&PANELS, args.into_iter().chain(numbers).collect(), kind)
     };
-    let no_dimension = |dimension| ErrorKind::NoDimension {
-        what: "t".to_owned(),
-        rank: 1,
-        dimension,
+    let no_dimension = |dimension| {
+        format!("t has no dimension {dimension}: its only dimension is 1 (dimensions count from 1)")
     };
     let (parameter, value) = ("size", 0);
-    let not_local = NoBuffer::NotLocal {
-        tensor: "A".to_owned(),
-        have: vec!["t".to_owned()],
-    };
-    let across = NoBuffer::AcrossPanels {
-        tensor: "t".to_owned(),
-        size: 4,
-        text: "fill t[0..16] = 0".to_owned(),
-    };
+    let not_local = "A is not a local tensor of the nest: those are t";
+    let across = "`fill t[0..16] = 0` does not stay in one panel of 4 elements of t".to_owned();
     let of_an_argument = vec![
         Arg::Nest(diagonal.clone()),
         word("A"),
@@ -471,10 +451,15 @@ fn panel_cases() -> Vec<Case> {
         Arg::Int(4),
     ];
     vec![
-        Case::new(&PANELS, of_an_argument, ErrorKind::from(not_local)).at(1),
+        Case::new(&PANELS, of_an_argument, not_local.to_string()).at(1),
         split(0, 4, no_dimension(0)).at(2),
         split(2, 4, no_dimension(2)).at(2),
-        split(1, 0, ErrorKind::NotPositive { parameter, value }).at(3),
+        split(
+            1,
+            0,
+            format!("`{parameter}` must be at least 1, and {value} is not"),
+        )
+        .at(3),
         split(1, 4, across.into()).at(1),
     ]
 }
@@ -519,22 +504,22 @@ fn rows(copy: &Nest) -> Vec<Case> {
         "for j in 0..4",
         "  B[j] = t[j] + s[]",
     ]);
-    let pad = |nest: &Nest, tensor: &str, options: &[(&str, i64)], kind: ErrorKind| {
+    let pad = |nest: &Nest, tensor: &str, options: &[(&str, i64)], kind: String| {
         let args = vec![Arg::Nest(nest.clone()), word(tensor), how(options)];
         Case::new(&PAD_BUFFER, args, kind)
     };
     let not_local = |tensor: &str, have: &[&str]| {
-        let (tensor, have) = (tensor.to_owned(), have.iter().map(|t| (*t).to_owned()));
-        let have = have.collect();
-        NoBuffer::NotLocal { tensor, have }.into()
+        let have = match have {
+            [] => ", which has none".to_owned(),
+            have => format!(": those are {}", have.join(", ")),
+        };
+        format!("{tensor} is not a local tensor of the nest{have}")
     };
-    let no_rows = NoBuffer::NoRows {
-        tensor: "s".to_owned(),
-    };
+    let no_rows = "s has no dimensions, and so no rows".to_owned();
     let (parameter, value) = ("multiple", 0);
-    let not_positive = ErrorKind::NotPositive { parameter, value };
+    let not_positive = format!("`{parameter}` must be at least 1, and {value} is not");
     let (parameter, value) = ("extra", -1);
-    let negative = ErrorKind::Negative { parameter, value };
+    let negative = format!("`{parameter}` must be at least 0, and {value} is not");
     let too_large = Invalid::LocalTooLarge {
         tensor: "t".to_owned(),
         bytes: 1_600_000_000,
@@ -549,7 +534,7 @@ fn rows(copy: &Nest) -> Vec<Case> {
             &buffered,
             "t",
             &[("multiple", 200_000_000)],
-            too_large.into(),
+            too_large.to_string(),
         ),
     ]
 }
@@ -583,7 +568,7 @@ fn rows_become_longer_and_indices_stay() {
     }
 }
 
-fn temporaries(copy: &Nest, local: &dyn Fn(&Nest, &str, NoBuffer) -> Case) -> Vec<Case> {
+fn temporaries(copy: &Nest, local: &dyn Fn(&Nest, &str, String) -> Case) -> Vec<Case> {
     // E[i] = D[i] + A[i] in the iteration of another D[i].
     let shifted = |by: i64| {
         let a = tensor("A", &[6]);
@@ -605,13 +590,9 @@ fn temporaries(copy: &Nest, local: &dyn Fn(&Nest, &str, NoBuffer) -> Case) -> Ve
         });
         joined.with_trees(trees.collect())
     };
-    let not_temporary = |tensor: &str| NoBuffer::NotTemporary {
-        tensor: tensor.to_owned(),
-    };
-    let carried = |text: &str| NoBuffer::Unset {
-        text: text.to_owned(),
-        name: Some(name("i")),
-    };
+    let not_temporary =
+        |tensor: &str| format!("{tensor} is not computed for a later assignment of the nest alone");
+    let carried = |text: &str| format!("`{text}` may use what another iteration of `i` sets");
     // The fusion of a nest of its own: the second one's loop runs first.
     let early = {
         let nest = squares(1);
@@ -639,10 +620,9 @@ fn temporaries(copy: &Nest, local: &dyn Fn(&Nest, &str, NoBuffer) -> Case) -> Ve
         });
         nest.with_trees(trees.collect())
     };
-    let unset = NoBuffer::Unset {
-        text: "E[j_2_i][j_2] = D[j_2_i][j_2] + A[j_2_i][j_2]".to_owned(),
-        name: None,
-    };
+    let unset =
+        "`E[j_2_i][j_2] = D[j_2_i][j_2] + A[j_2_i][j_2]` may use what nothing has set before"
+            .to_owned();
     vec![
         local(copy, "A", not_temporary("A")).at(1),
         local(&squares(1), "E", not_temporary("E")).at(1),
@@ -650,11 +630,7 @@ fn temporaries(copy: &Nest, local: &dyn Fn(&Nest, &str, NoBuffer) -> Case) -> Ve
         local(
             copy,
             "X",
-            NoBuffer::NotUsed {
-                tensor: "X".to_owned(),
-                name: None,
-                have: vec!["B".to_owned(), "A".to_owned()],
-            },
+            "the nest does not use X: it uses B, A".to_owned(),
         )
         .at(1),
         local(&shifted(1), "D", carried("E[i + 1] = D[i + 1]")).because_of(&["i"]),
@@ -669,7 +645,7 @@ fn refusals_name_the_place() {
     let args = [Arg::Nest(nest(&lines)), level(1), word("A")];
     let error = transform(&PACK, &args).unwrap_err();
     assert_eq!(
-        error.kind.to_string(),
+        error.text,
         "loop `i` writes A, but would read a copy of it: A[i] = 1"
     );
 }

@@ -20,7 +20,7 @@ fn becomes(producer: &[&str], consumer: &[&str], places: &[&str], after: &[&str]
         Arg::Nest(consumer.clone()),
         place,
     ];
-    let result = transform(&REVERSE_COMPUTE_AT, &args).unwrap_or_else(|e| panic!("{}", e.kind));
+    let result = transform(&REVERSE_COMPUTE_AT, &args).unwrap_or_else(|e| panic!("{e}"));
     let lines: Vec<String> = result.lines().iter().map(ToString::to_string).collect();
     assert_eq!(lines, after);
 

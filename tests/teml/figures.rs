@@ -6,7 +6,7 @@ use teml::ir::BinaryOp::{Add, Mul};
 use teml::ir::{Expr, Nest};
 use teml::legality::Reductions;
 use teml::lower::build::build;
-use teml::transform::tensor::eq::retarget;
+use teml::transform::tensor::partition::retarget;
 
 /// The lines between the braces of the generated function.
 fn body(nest: &Nest) -> Vec<String> {

@@ -7,6 +7,7 @@ use teml::codegen::generate;
 use teml::ir::Nest;
 use teml::legality::Reductions;
 use teml::lower::build::build;
+use teml::transform::Arg;
 use teml::transform::nest::distribute::DISTRIBUTE;
 use teml::transform::nest::fuse_inner::FUSE_INNER;
 use teml::transform::nest::fuse_outer::fuse_outer;
@@ -14,7 +15,6 @@ use teml::transform::nest::mode::{PARALLELIZE, VECTORIZE};
 use teml::transform::nest::stripmine::STRIPMINE;
 use teml::transform::nest::unroll::UNROLL;
 use teml::transform::nest::unroll_and_jam::UNROLL_AND_JAM;
-use teml::transform::{Arg, ErrorKind};
 
 /// Squares of rows, by way of a tensor of one row.
 const ROWS: &[&str] = &[
@@ -271,17 +271,17 @@ pub fn locals() -> Vec<Case> {
         Case::new(
             &DISTRIBUTE,
             vec![Arg::Nest(rows), named("i")],
-            ErrorKind::from(scope),
+            scope.to_string(),
         ),
         Case::new(
             &FUSE_INNER,
             vec![Arg::Nest(twins), level(1)],
-            ErrorKind::from(clash),
+            clash.to_string(),
         ),
         Case::new(
             &VECTORIZE,
             vec![Arg::Nest(huge), level(1)],
-            ErrorKind::from(too_large),
+            too_large.to_string(),
         ),
     ]
 }

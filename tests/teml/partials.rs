@@ -1,10 +1,10 @@
 //! Partial results of reductions: where they live, and what is refused.
 
 use crate::refusals::Case;
-use crate::trees::{becomes, level, name, named, nest};
+use crate::trees::{becomes, level, named, nest};
 use teml::ir::{Nest, ShapeError};
-use teml::transform::nest::rfactor::{NoPartials, RFACTOR};
-use teml::transform::{Arg, ErrorKind};
+use teml::transform::Arg;
+use teml::transform::nest::rfactor::RFACTOR;
 
 #[test]
 fn they_live_outside_of_the_whole_reduction() {
@@ -147,7 +147,7 @@ fn local_targets_stay_in_scope() {
 }
 
 pub fn partials() -> Vec<Case> {
-    let case = |nest: &Nest, l: &str, kind: NoPartials| {
+    let case = |nest: &Nest, l: &str, kind: String| {
         Case::new(&RFACTOR, vec![Arg::Nest(nest.clone()), named(l)], kind)
     };
     let body = |lines: &[&str]| {
@@ -158,42 +158,41 @@ pub fn partials() -> Vec<Case> {
         ];
         nest(&[&head, lines].concat())
     };
-    let no_update = |l: &str| NoPartials::NoUpdate { name: name(l) };
+    let no_update = |l: &str| {
+        format!("`{l}` carries no reduction: no update is of the same elements in all iterations")
+    };
     let plain = body(&["    y[i] += A[i][k]"]);
     let set = body(&["    y[i] = A[i][k]"]);
     let both = body(&["    y[i] += A[i][k]", "    z[i] += A[i][k]"]);
-    let several = NoPartials::Several {
-        name: name("k"),
-        count: 2,
-    };
+    let several = "`k` carries 2 updates, and partial results are those of one".to_owned();
     let used = |lines: &[&str]| {
-        let kind = NoPartials::UsedElsewhere {
-            tensor: "y".to_owned(),
-            name: name("k"),
-        };
+        let kind = "y is used in `k` by more than its update".to_owned();
         case(&body(lines), "k", kind).because_of(&["k"])
     };
     let divided = body(&["    y[i] /= A[i][k]"]);
     let stepped = nest(&["f64 y, A[5]", "for k in 0..5 step 2", "  y += A[k]"]);
-    let step = ErrorKind::Stepped {
-        name: name("k"),
-        step: 2,
-    };
+    let step = "`k` has the step 2, and this is for loops of step 1".to_owned();
     let huge = nest(&[
         "f64 y[1000000000], A[1]",
         "for k in 0..1000000000",
         "  for i in 0..1000000000",
         "    y[i] += A[0]",
     ]);
-    let too_large = ErrorKind::Extents(ShapeError::TooLarge {
+    let too_large = ShapeError::TooLarge {
         shape: "[1000000000, 1000000000]".to_owned(),
-    });
+    }
+    .to_string();
     let clash = nest(&["f64 y[1], y_k[5]", "for k in 0..5", "  y[0] += y_k[k]"]);
     vec![
         case(&plain, "i", no_update("i")).because_of(&["i"]),
         case(&set, "k", no_update("k")).because_of(&["k"]),
         case(&both, "k", several).because_of(&["k"]),
-        case(&divided, "k", NoPartials::Operation { op: "/" }).because_of(&["k"]),
+        case(
+            &divided,
+            "k",
+            "partial results of `/=` cannot be combined".to_owned(),
+        )
+        .because_of(&["k"]),
         used(&["    y[i] += A[i][k]", "    z[i] = y[i]"]),
         used(&["    fill y[i..+1] = 0", "    y[i] += A[i][k]"]),
         used(&["    y[i] += A[i][k] * y[i]"]),
@@ -202,9 +201,10 @@ pub fn partials() -> Vec<Case> {
         Case::new(
             &RFACTOR,
             vec![Arg::Nest(clash), level(1)],
-            ErrorKind::from(teml::analysis::verify::Invalid::LocalClash {
+            teml::analysis::verify::Invalid::LocalClash {
                 tensor: "y_k".to_owned(),
-            }),
+            }
+            .to_string(),
         ),
     ]
 }

@@ -27,7 +27,7 @@ fn becomes_in(op: &'static Op, nests: [&[&str]; 2], place: Option<Arg>, after: &
     let [producer, consumer] = nests.map(nest);
     let args = [Arg::Nest(producer.clone()), Arg::Nest(consumer.clone())];
     let args: Vec<Arg> = args.into_iter().chain(place).collect();
-    let result = transform(op, &args).unwrap_or_else(|e| panic!("{}: {}", op.name, e.kind));
+    let result = transform(op, &args).unwrap_or_else(|e| panic!("{}: {e}", op.name));
     let lines: Vec<String> = result.lines().iter().map(ToString::to_string).collect();
     assert_eq!(lines, after);
 

@@ -18,45 +18,41 @@ use crate::refused_reuses::reuses;
 use crate::refused_slabs::slabs;
 use crate::refused_texts::texts;
 use crate::trees::*;
-use teml::analysis::position::NoLoop;
-use teml::analysis::shape::Mismatch;
+use std::fmt::Display;
+use std::fs;
+use std::path::Path;
 use teml::analysis::verify::Invalid;
 use teml::codegen::{NoCode, generate};
 use teml::ir::BinaryOp::Mul;
-use teml::ir::{Elem, Name, NameError, Nest, Reduction, ShapeError};
+use teml::ir::{Elem, Name, NameError, Nest, Reduction};
 use teml::legality::{Reductions, Undecided, Verdict, check};
-use teml::lower::build::{NoNest, build};
+use teml::lower::build::build;
 use teml::transform::nest::at::focus;
-use teml::transform::nest::buffer::NoBuffer;
-use teml::transform::nest::place_init::NoInit;
-use teml::transform::nest::producer::NoProducer;
-use teml::transform::nest::reuse::NoReuse;
 use teml::transform::nest::reverse::reverse;
-use teml::transform::nest::reverse_compute_at::NoConsumer;
-use teml::transform::nest::rfactor::NoPartials;
-use teml::transform::tensor::eq::{self, retarget};
+use teml::transform::tensor::eq;
+use teml::transform::tensor::partition::retarget;
 use teml::transform::tensor::vreduce::vreduce;
-use teml::transform::{Arg, Class, ErrorKind, LoopRef, Op, apply};
+use teml::transform::{Arg, LoopRef, Op, apply};
 
 /// A call that is refused.
 #[derive(Clone)]
 pub struct Case {
     pub op: &'static Op,
     pub args: Vec<Arg>,
-    pub kind: ErrorKind,
+    pub text: String,
     pub argument: Option<usize>,
     pub culprits: &'static [&'static str],
 }
 
 impl Case {
     /// Refused because of no argument and no loop in particular.
-    pub fn new(op: &'static Op, args: Vec<Arg>, kind: impl Into<ErrorKind>) -> Case {
-        let kind = kind.into();
+    pub fn new(op: &'static Op, args: Vec<Arg>, text: impl Display) -> Case {
+        let text = text.to_string();
         let (argument, culprits) = (None, &[] as &[&str]);
         Case {
             op,
             args,
-            kind,
+            text,
             argument,
             culprits,
         }
@@ -103,29 +99,34 @@ fn cases() -> Vec<Case> {
 fn refusals_say_what_is_wrong_and_where() {
     for case in cases() {
         let Err(error) = apply(case.op, &case.args, None) else {
-            panic!("{} was to be refused: {}", case.op.name, case.kind)
+            panic!("{} was to be refused: {}", case.op.name, case.text)
         };
         let culprits: Vec<&str> = error.culprits.iter().map(Name::as_str).collect();
-        let found = (error.op, &error.kind, error.argument, culprits.as_slice());
-        let expected = (case.op.name, &case.kind, case.argument, case.culprits);
-        assert_eq!(found, expected, "{}", error.kind);
+        let found = (error.op, &error.text, error.argument, culprits.as_slice());
+        let expected = (case.op.name, &case.text, case.argument, case.culprits);
+        assert_eq!(found, expected);
         // Loops at fault are shown in a nest that has them.
         let has = |name: &Name| error.nest.as_ref().is_some_and(|nest| nest.has_loop(name));
-        assert!(error.culprits.iter().all(has), "{}", error.kind);
+        assert!(error.culprits.iter().all(has), "{error}");
         let parameters = 0..case.op.params.len();
         assert!(error.argument.is_none_or(|k| parameters.contains(&k)));
     }
 }
 
+/// Each refusal once, as people read it: the operation, the class, the text and what helps.
 #[test]
-fn only_bugs_are_called_bugs() {
-    for case in cases() {
-        let bug = matches!(
-            case.kind,
-            ErrorKind::Misdeclared | ErrorKind::Invalid(Invalid::Malformed(_))
-        );
-        assert_eq!(case.kind.class() == Class::Bug, bug, "{}", case.kind);
-    }
+fn refusals_help() {
+    let said = cases().into_iter().filter_map(|case| {
+        let error = apply(case.op, &case.args, None).err()?;
+        let help = error
+            .help
+            .as_ref()
+            .map_or(String::new(), |help| format!("\n  help: {help}"));
+        Some(format!("{:?} of {}: {error}{help}", error.class, error.op))
+    });
+    let said: std::collections::BTreeSet<String> = said.collect();
+    let said: Vec<String> = said.into_iter().collect();
+    insta::assert_snapshot!(said.join("\n"));
 }
 
 /// Gives every variant a name, in a match that the compiler keeps complete, and lists them.
@@ -140,152 +141,79 @@ macro_rules! variants {
     };
 }
 
+/// The texts of a file's refusals, each as what stands between what differs from case to case.
+fn templates(code: &str, calls: &[&str]) -> Vec<Vec<String>> {
+    let starts = calls.iter().flat_map(|call| code.match_indices(call));
+    let literal = |start: usize| {
+        let rest = code[start..].trim_start();
+        let rest = rest.strip_prefix("format!(").unwrap_or(rest).trim_start();
+        let mut characters = rest.strip_prefix('"')?.chars();
+        let (mut parts, mut depth) = (vec![String::new()], 0);
+        while let Some(c) = characters.next() {
+            match c {
+                '"' => break,
+                '{' => depth += 1,
+                '}' if depth == 1 => {
+                    depth = 0;
+                    parts.push(String::new());
+                }
+                '\\' => match characters.next() {
+                    Some('\n') => {
+                        let rest = characters.as_str().trim_start();
+                        characters = rest.chars();
+                    }
+                    Some(escaped) if depth == 0 => parts.last_mut()?.push(escaped),
+                    _ => {}
+                },
+                c if depth == 0 => parts.last_mut()?.push(c),
+                _ => {}
+            }
+        }
+        Some(parts)
+    };
+    let found = starts.filter_map(|(at, call)| literal(at + call.len()));
+    found.collect()
+}
+
+/// Whether a text has all parts, in order.
+fn has(text: &str, parts: &[String]) -> bool {
+    let mut rest = text;
+    parts.iter().all(|part| match rest.find(part.as_str()) {
+        Some(at) => {
+            rest = &rest[at + part.len()..];
+            true
+        }
+        None => false,
+    })
+}
+
 #[test]
 fn every_refusal_has_a_case() {
-    use ErrorKind as K;
-    variants! { ErrorKind:
-        K::Shape(Mismatch::Rank { .. }) => "Shape::Rank",
-        K::Shape(Mismatch::Extents { .. }) => "Shape::Extents",
-        K::Shape(Mismatch::OutOfBounds { .. }) => "Shape::OutOfBounds",
-        K::Shape(Mismatch::Leaves { .. }) => "Shape::Leaves",
-        K::Shape(Mismatch::Unclear { .. }) => "Shape::Unclear",
-        K::Shape(Mismatch::Unlimited { .. }) => "Shape::Unlimited",
-        K::Shape(Mismatch::Circle { .. }) => "Shape::Circle",
-        K::NotReduced { .. } => "NotReduced",
-        K::NoMean { .. } => "NoMean",
-        K::NoIterator { .. } => "NoIterator",
-        K::Shape(Mismatch::NoRange { .. }) => "Shape::NoRange",
-        K::Shape(Mismatch::Unbound { .. }) => "Shape::Unbound",
-        K::Shape(Mismatch::Empty { .. }) => "Shape::Empty",
-        K::Shape(Mismatch::Cut { .. }) => "Shape::Cut",
-        K::Shape(Mismatch::Window { .. }) => "Shape::Window",
-        K::Shape(Mismatch::Elems { .. }) => "Shape::Elems",
-        K::Shape(Mismatch::TooLarge { .. }) => "Shape::TooLarge",
-        K::IteratorsOfOne { .. } => "IteratorsOfOne",
-        K::NothingToReduce { .. } => "NothingToReduce",
-        K::Extents(ShapeError::NotPositive { .. }) => "Extents::NotPositive",
-        K::Extents(ShapeError::TooLarge { .. }) => "Extents::TooLarge",
-        K::Loop(NoLoop::NoLevel { .. }) => "Loop::NoLevel",
-        K::Loop(NoLoop::TooDeep { .. }) => "Loop::TooDeep",
-        K::Loop(NoLoop::Ambiguous { .. }) => "Loop::Ambiguous",
-        K::Loop(NoLoop::NoName { .. }) => "Loop::NoName",
-        K::Invalid(Invalid::InsideVector { .. }) => "Invalid::InsideVector",
-        K::Invalid(Invalid::PrefetchInVector { .. }) => "Invalid::PrefetchInVector",
-        K::Invalid(Invalid::NotCollapsible { .. }) => "Invalid::NotCollapsible",
-        K::Invalid(Invalid::TooDeep) => "Invalid::TooDeep",
-        K::Invalid(Invalid::TooLarge { .. }) => "Invalid::TooLarge",
-        K::Invalid(Invalid::IndexTooLarge { .. }) => "Invalid::IndexTooLarge",
-        K::Invalid(Invalid::OutOfScope { .. }) => "Invalid::OutOfScope",
-        K::Invalid(Invalid::LocalClash { .. }) => "Invalid::LocalClash",
-        K::Invalid(Invalid::LocalTooLarge { .. }) => "Invalid::LocalTooLarge",
-        K::Invalid(Invalid::Malformed(_)) => "Invalid::Malformed",
-        K::Unnamed => "Unnamed",
-        K::IteratorsMissing { .. } => "IteratorsMissing",
-        K::IteratorsGiven { .. } => "IteratorsGiven",
-        K::ScalarIndexed { .. } => "ScalarIndexed",
-        K::TooManyLists { .. } => "TooManyLists",
-        K::TooComplex => "TooComplex",
-        K::NotRepresentable { .. } => "NotRepresentable",
-        K::OnlyNumbers => "OnlyNumbers",
-        K::NeedsFloat { .. } => "NeedsFloat",
-        K::NeedsInteger { .. } => "NeedsInteger",
-        K::ShapesDiffer { .. } => "ShapesDiffer",
-        K::NoDimension { .. } => "NoDimension",
-        K::DimensionTwice { .. } => "DimensionTwice",
-        K::ContractedExtents { .. } => "ContractedExtents",
-        K::NotFree { .. } => "NotFree",
-        K::NotAnIterator { .. } => "NotAnIterator",
-        K::NoFormal { .. } => "NoFormal",
-        K::NotAMatrix { .. } => "NotAMatrix",
-        K::Repeated { .. } => "Repeated",
-        K::NoNest(NoNest::NotAnAssignment { .. }) => "NoNest::NotAnAssignment",
-        K::NoNest(NoNest::Unnamed) => "NoNest::Unnamed",
-        K::NoNest(NoNest::UnassignedIterator { .. }) => "NoNest::UnassignedIterator",
-        K::NoNest(NoNest::ReadsTarget { .. }) => "NoNest::ReadsTarget",
-        K::NoNest(NoNest::NotInjective { .. }) => "NoNest::NotInjective",
-        K::NoNest(NoNest::Scattered { .. }) => "NoNest::Scattered",
-        K::NoNest(NoNest::TwoConstants { .. }) => "NoNest::TwoConstants",
-        K::NoNest(NoNest::Shape(_)) => "NoNest::Shape",
-        K::NoNest(NoNest::Partition(_)) => "NoNest::Partition",
-        K::Program(_) => "Program",
-        K::Name(_) => "Name",
-        K::NotPositive { .. } => "NotPositive",
-        K::Negative { .. } => "Negative",
-        K::NotPerfect { .. } => "NotPerfect",
-        K::NotLanes { .. } => "NotLanes",
-        K::NothingToPrefetch { .. } => "NothingToPrefetch",
-        K::NothingToStream { .. } => "NothingToStream",
-        K::StreamedRead { .. } => "StreamedRead",
-        K::Scattered { .. } => "Scattered",
-        K::NotARemark { .. } => "NotARemark",
-        K::NotNested { .. } => "NotNested",
-        K::BoundsDepend { .. } => "BoundsDepend",
-        K::NeedsDivision(_) => "NeedsDivision",
-        K::Stepped { .. } => "Stepped",
-        K::NotConstant { .. } => "NotConstant",
-        K::NameClash { .. } => "NameClash",
-        K::RangesDiffer { .. } => "RangesDiffer",
-        K::ModesDiffer { .. } => "ModesDiffer",
-        K::NotPerfectTo { .. } => "NotPerfectTo",
-        K::FillConflict { .. } => "FillConflict",
-        K::NotALoop { .. } => "NotALoop",
-        K::NothingToFuse => "NothingToFuse",
-        K::Init(NoInit::NotOne { .. }) => "Init::NotOne",
-        K::Init(NoInit::UsedElsewhere { .. }) => "Init::UsedElsewhere",
-        K::Init(NoInit::Repeats { .. }) => "Init::Repeats",
-        K::Init(NoInit::NoBox { .. }) => "Init::NoBox",
-        K::Buffer(NoBuffer::NotUsed { .. }) => "Buffer::NotUsed",
-        K::Buffer(NoBuffer::Written { .. }) => "Buffer::Written",
-        K::Buffer(NoBuffer::OnlyRead { .. }) => "Buffer::OnlyRead",
-        K::Buffer(NoBuffer::NoRead { .. }) => "Buffer::NoRead",
-        K::Buffer(NoBuffer::NoOrder { .. }) => "Buffer::NoOrder",
-        K::Buffer(NoBuffer::NotLocal { .. }) => "Buffer::NotLocal",
-        K::Buffer(NoBuffer::AcrossPanels { .. }) => "Buffer::AcrossPanels",
-        K::Buffer(NoBuffer::NoRows { .. }) => "Buffer::NoRows",
-        K::Buffer(NoBuffer::NotTemporary { .. }) => "Buffer::NotTemporary",
-        K::Buffer(NoBuffer::Unset { .. }) => "Buffer::Unset",
-        K::Producer(NoProducer::NotPlain { .. }) => "Producer::NotPlain",
-        K::Producer(NoProducer::Reduces { .. }) => "Producer::Reduces",
-        K::Producer(NoProducer::ReadsTarget { .. }) => "Producer::ReadsTarget",
-        K::Producer(NoProducer::NotRead { .. }) => "Producer::NotRead",
-        K::Producer(NoProducer::Overwritten { .. }) => "Producer::Overwritten",
-        K::Producer(NoProducer::NotSet { .. }) => "Producer::NotSet",
-        K::Producer(NoProducer::ReadElsewhere { .. }) => "Producer::ReadElsewhere",
-        K::Producer(NoProducer::NothingOwn { .. }) => "Producer::NothingOwn",
-        K::Consumer(NoConsumer::NotOne { .. }) => "Consumer::NotOne",
-        K::Consumer(NoConsumer::Several { .. }) => "Consumer::Several",
-        K::Consumer(NoConsumer::Nowhere) => "Consumer::Nowhere",
-        K::Consumer(NoConsumer::NotWritten { .. }) => "Consumer::NotWritten",
-        K::Consumer(NoConsumer::Shared { .. }) => "Consumer::Shared",
-        K::Partials(NoPartials::NoUpdate { .. }) => "Partials::NoUpdate",
-        K::Partials(NoPartials::Several { .. }) => "Partials::Several",
-        K::Partials(NoPartials::Operation { .. }) => "Partials::Operation",
-        K::Partials(NoPartials::UsedElsewhere { .. }) => "Partials::UsedElsewhere",
-        K::Reuse(NoReuse::Computed { .. }) => "Reuse::Computed",
-        K::Reuse(NoReuse::NotTemporary { .. }) => "Reuse::NotTemporary",
-        K::Reuse(NoReuse::NotCopied { .. }) => "Reuse::NotCopied",
-        K::Reuse(NoReuse::Differs { .. }) => "Reuse::Differs",
-        K::Reuse(NoReuse::Needed { .. }) => "Reuse::Needed",
-        K::Reuse(NoReuse::NotSpent { .. }) => "Reuse::NotSpent",
-        K::Reuse(NoReuse::NotRead { .. }) => "Reuse::NotRead",
-        K::Reuse(NoReuse::NoneFree { .. }) => "Reuse::NoneFree",
-        K::NotOneOf { .. } => "NotOneOf",
-        K::NotDivisible { .. } => "NotDivisible",
-        K::NotInside { .. } => "NotInside",
-        K::SeveralBounds { .. } => "SeveralBounds",
-        K::NotAdjacent { .. } => "NotAdjacent",
-        K::NotBeside { .. } => "NotBeside",
-        K::OnePath { .. } => "OnePath",
-        K::Uncovered { .. } => "Uncovered",
-        K::NothingToDistribute { .. } => "NothingToDistribute",
-        K::NotGuarded { .. } => "NotGuarded",
-        K::NotAnIndex { .. } => "NotAnIndex",
-        K::Inseparable { .. } => "Inseparable",
-        K::Misdeclared => "Misdeclared",
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let files = |folder: &str| {
+        let entries = fs::read_dir(src.join(folder)).unwrap();
+        entries.map(|entry| entry.unwrap().path())
+    };
+    let own = ["transform", "transform/nest", "transform/tensor"];
+    let own = own.into_iter().flat_map(files);
+    let own = own.filter(|file| file.extension().is_some_and(|e| e == "rs"));
+    let own = own.map(|file| (file, ["refusal(", "mistake(", "limitation("].as_slice()));
+    let below = [
+        "analysis/mismatch",
+        "analysis/position",
+        "analysis/verify",
+        "lower/build",
+    ];
+    let below = below.map(|file| (src.join(format!("{file}.rs")), ["#[error("].as_slice()));
+    let texts: Vec<String> = cases().into_iter().map(|case| case.text).collect();
+    let mut missing = Vec::new();
+    for (file, calls) in own.chain(below) {
+        let templates = templates(&fs::read_to_string(&file).unwrap(), calls);
+        let lacks = |parts: &Vec<String>| !texts.iter().any(|text| has(text, parts));
+        let lacking = templates.into_iter().filter(lacks);
+        missing.extend(lacking.map(|parts| format!("{}: {}", file.display(), parts.join("…"))));
     }
-    let provoked: Vec<&str> = cases().iter().map(|case| variant(&case.kind)).collect();
-    let missing: Vec<&&str> = VARIANTS.iter().filter(|v| !provoked.contains(v)).collect();
-    assert_eq!(missing, [] as [&&str; 0]);
+    assert!(missing.is_empty(), "{}", missing.join("\n"));
 }
 
 #[test]
@@ -294,13 +222,8 @@ fn a_declared_target_of_another_element_type_is_refused() {
     let declared = teml::transform::tensor::declare::tensor(&[4], Elem::F32).unwrap();
     let declared = bind("B", declared);
     let error = retarget(&value, declared.tensor().unwrap()).unwrap_err();
-    let elems = Mismatch::Elems {
-        left: "B".to_owned(),
-        left_elem: Elem::F32,
-        right: "the assigned value".to_owned(),
-        right_elem: Elem::F64,
-    };
-    assert_eq!(error.kind, ErrorKind::Shape(elems));
+    let text = "B has elements of type f32, but the assigned value has f64";
+    assert_eq!(error.text, text);
 }
 
 /// Nests and a name for which there is no C, and why.

@@ -1,12 +1,10 @@
 //! Consumers that are not computed where what they read is finished.
 
 use crate::refusals::Case;
-use crate::trees::{level, loops, name, named, nest};
+use crate::trees::{level, loops, named, nest};
 use teml::ir::Nest;
 use teml::transform::Arg;
-use teml::transform::ErrorKind;
-use teml::transform::nest::producer::NoProducer;
-use teml::transform::nest::reverse_compute_at::{NoConsumer, REVERSE_COMPUTE_AT};
+use teml::transform::nest::reverse_compute_at::REVERSE_COMPUTE_AT;
 
 pub fn consumers() -> Vec<Case> {
     let sums = nest(&[
@@ -18,7 +16,7 @@ pub fn consumers() -> Vec<Case> {
         "for j in 0..12",
         "  U[j] = 1",
     ]);
-    let place = |consumer: &[&str], at: Arg, kind: ErrorKind| {
+    let place = |consumer: &[&str], at: Arg, kind: String| {
         let nests = [sums.clone(), nest(consumer)].map(Arg::Nest);
         Case::new(
             &REVERSE_COMPUTE_AT,
@@ -30,7 +28,7 @@ pub fn consumers() -> Vec<Case> {
     let not_plain = |index: &str, found: &str| {
         let line = format!("  B[i] = T[{index}]");
         let (role, found) = ("consumer", found.to_owned());
-        let kind = NoProducer::NotPlain { role, found };
+        let kind = format!("the {role} is not one assignment in plain loops: {found}");
         place(
             &["f64 B[6], T[12]", "for i in 0..6", &line],
             level(0),
@@ -38,27 +36,24 @@ pub fn consumers() -> Vec<Case> {
         )
         .at(1)
     };
-    let several = NoConsumer::Several {
-        one: "T[i]".to_owned(),
-        other: "T[i + 1]".to_owned(),
-    };
+    let several = "the consumer reads both T[i] and T[i + 1]".to_owned();
     let tensor = || "T".to_owned();
-    let shared = NoConsumer::Shared {
-        tensor: tensor(),
-        name: name("k"),
-    };
-    let not_written = NoConsumer::NotWritten {
-        place: "`j`".to_owned(),
-        tensor: tensor(),
-    };
-    let not_one = |found: &[&str]| NoConsumer::NotOne {
-        found: found.iter().map(|t| (*t).to_owned()).collect(),
+    let shared = format!(
+        "iterations of `k` write the same elements of {}, which the last one finishes",
+        tensor()
+    );
+    let not_written = format!("`j` does not write {}", tensor());
+    let not_one = |found: &[&str]| match found {
+        [] => "the consumer reads nothing that the producer writes".to_owned(),
+        found => format!(
+            "the consumer reads several tensors that the producer writes: {}",
+            found.join(", ")
+        ),
     };
     let two = nest(&["f64 B[12], T[12]", "B[0] = T[0]", "B[1] = T[1]"]);
-    let beside = NoProducer::NotPlain {
-        role: "consumer",
-        found: "2 loops or statements are side by side".to_owned(),
-    };
+    let beside =
+        "the consumer is not one assignment in plain loops: 2 loops or statements are side by side"
+            .to_owned();
     let args = |consumer: &Nest| {
         vec![
             Arg::Nest(sums.clone()),
@@ -95,7 +90,14 @@ pub fn consumers() -> Vec<Case> {
             not_one(&["T", "U"]).into(),
         )
         .at(1),
-        place(&reader, loops(&[]), NoConsumer::Nowhere.into()).at(2),
+        place(
+            &reader,
+            loops(&[]),
+            "there is no loop to compute the consumer in"
+                .to_owned()
+                .into(),
+        )
+        .at(2),
         place(&reader, named("j"), not_written.into())
             .at(2)
             .because_of(&["j"]),

@@ -15,7 +15,7 @@ use teml::transform::tensor::vcontract::{VCONTRACT, vcontract};
 use teml::transform::tensor::veq::VEQ;
 use teml::transform::tensor::vop::{VADD, VMUL};
 use teml::transform::tensor::vreduce::{VSUM, vsum};
-use teml::transform::{Arg, Arrow, ErrorKind, Number};
+use teml::transform::{Arg, Arrow, Number};
 
 fn place(tensor: &str, dimension: usize, extent: u64) -> Place {
     Place {
@@ -59,11 +59,12 @@ fn operand_cases() -> Vec<Case> {
     let sum = vop(Add, &a, &a, ["i j", "i j"]);
     let huge = (0..14).fold(sum.clone(), |x, _| vop(Add, &x, &x, ["ε", "ε"]));
     let deep = (0..498).fold(sum.clone(), |x, _| vop(Add, &x, &a, ["ε", "i j"]));
-    let missing = |what: &str, rank| ErrorKind::IteratorsMissing {
-        what: what.to_owned(),
-        rank,
+    let missing = |what: &str, rank| {
+        format!(
+            "{what} has no iterators yet, and none are given for its {rank} dimension{}",
+            if rank == 1 { "" } else { "s" }
+        )
     };
-    let has = vec![name("i"), name("j")];
     let product = vcontract(&a, &tensor("B", &[5, 6]), &[[2, 1]]).unwrap();
     let elsewhere = vec![
         expr(&a),
@@ -71,21 +72,21 @@ fn operand_cases() -> Vec<Case> {
         Arg::Extents(vec![4, 5]),
         Arg::Number(Number::Float(f64::NAN)),
     ];
-    let no_value = ErrorKind::NotRepresentable {
-        number: "NaN".to_owned(),
-        elem: Elem::F64,
-    };
+    let no_value = format!(
+        "NaN is not a value of type {}, the element type of the other operand",
+        Elem::F64
+    );
     vec![
         Case::new(
             &EQ,
             vec![expr(&unnamed), Arg::Arrow(arrow(["i"], "i"))],
-            ErrorKind::Unnamed,
+            "this tensor has no name yet".to_owned(),
         )
         .at(0),
         Case::new(
             &VADD,
             operands(&a, &unnamed, ["i j", "i"]),
-            ErrorKind::Unnamed,
+            "this tensor has no name yet".to_owned(),
         )
         .at(1),
         Case::new(
@@ -103,15 +104,13 @@ fn operand_cases() -> Vec<Case> {
         Case::new(
             &VMUL,
             operands(&sum, &a, ["i j", "i j"]),
-            ErrorKind::IteratorsGiven { has },
+            format!("this operand carries iterators already: [i, j]"),
         )
         .at(0),
         Case::new(
             &VADD,
             operands(&a, &s, ["i j", "i"]),
-            ErrorKind::ScalarIndexed {
-                scalar: "s".to_owned(),
-            },
+            "s is a scalar and takes no iterators".to_owned(),
         )
         .at(1),
         Case::new(
@@ -121,42 +120,42 @@ fn operand_cases() -> Vec<Case> {
                 expr(&a),
                 Arg::IterLists(lists(["i j", "i j", "i j"])),
             ],
-            ErrorKind::TooManyLists {
-                given: 3,
-                operands: 2,
-            },
+            "3 lists of iterators are given for 2 operands".to_owned(),
         )
         .at(2),
         Case::new(
             &EQ,
             vec![expr(&a), Arg::Arrow(arrow(["i j", "i j"], "i j"))],
-            ErrorKind::TooManyLists {
-                given: 2,
-                operands: 1,
-            },
+            "2 lists of iterators are given for 1 operand".to_owned(),
         )
         .at(1),
         Case::new(
             &VADD,
             operands(&huge, &huge, ["ε", "ε"]),
-            ErrorKind::TooComplex,
+            "the expression would be deeper than 500 operations or larger than 100000".to_owned(),
         ),
         Case::new(
             &VADD,
             operands(&deep, &a, ["ε", "i j"]),
-            ErrorKind::TooComplex,
+            "the expression would be deeper than 500 operations or larger than 100000".to_owned(),
         ),
         Case::new(
             &EQ,
             vec![expr(&deep), Arg::Arrow(arrow(["ε"], "i j"))],
-            ErrorKind::TooComplex,
+            "the expression would be deeper than 500 operations or larger than 100000".to_owned(),
         ),
         Case::new(
             &VSUM,
             vec![expr(&deep), Arg::Iters(list("j"))],
-            ErrorKind::TooComplex,
+            "the expression would be deeper than 500 operations or larger than 100000".to_owned(),
         ),
-        Case::new(&EQ, vec![expr(&a)], ErrorKind::Misdeclared),
+        Case::new(&EQ, vec![expr(&a)], "`iterators` is missing").at(1),
+        Case::new(&EQ, vec![expr(&a), Arg::Int(2)], "`iterators` cannot be 2").at(1),
+        Case::new(
+            &BUILD,
+            vec![expr(&a), Arg::Int(2)],
+            "2 arguments are given for 1 parameter",
+        ),
         Case::new(&EQ, elsewhere, no_value).at(3),
     ]
 }
@@ -250,20 +249,22 @@ fn shape_cases() -> Vec<Case> {
 fn contraction_cases() -> Vec<Case> {
     let (a, x) = (tensor("A", &[4, 5]), tensor("x", &[5]));
     let contraction = |pair| vec![expr(&a), expr(&x), Arg::Dimensions(vec![pair])];
-    let dimension = |what: &str, rank, dimension| ErrorKind::NoDimension {
-        what: what.to_owned(),
-        rank,
-        dimension,
+    let dimension = |what: &str, rank, dimension| {
+        let has = match rank {
+            1 => "its only dimension is 1 (dimensions count from 1)",
+            _ => "its dimensions are 1 and 2 (counted from 1)",
+        };
+        format!("{what} has no dimension {dimension}: {has}")
     };
-    let differ = ErrorKind::ContractedExtents {
-        first: place("A", 1, 4),
-        second: place("x", 1, 5),
-    };
+    let differ = format!(
+        "{} cannot be contracted with {}",
+        place("A", 1, 4),
+        place("x", 1, 5)
+    );
     let product = vop(Mul, &a, &x, ["i j", "j"]);
     let over = |iterators: &str| vec![expr(&product), Arg::Iters(list(iterators))];
-    let not_free = |iterator: &str| ErrorKind::NotFree {
-        iterator: iterator.to_owned(),
-        has: vec![name("i"), name("j")],
+    let not_free = |iterator: &str| {
+        format!("`{iterator}` is not an iterator of the expression, whose iterators are [i, j]")
     };
     vec![
         Case::new(&VCONTRACT, contraction([0, 1]), dimension("A", 2, 0)).at(2),
@@ -276,14 +277,7 @@ fn contraction_cases() -> Vec<Case> {
             not_free("i + 1"),
         )
         .at(1),
-        Case::new(
-            &VSUM,
-            over("j i j"),
-            ErrorKind::Repeated {
-                iterator: name("j"),
-            },
-        )
-        .at(1),
+        Case::new(&VSUM, over("j i j"), "`j` is listed twice".to_owned()).at(1),
     ]
 }
 
@@ -308,28 +302,25 @@ fn placement_cases() -> Vec<Case> {
     };
     let iterator = name("j");
     let next = it("i").plus_constant(1);
-    let repeated = ErrorKind::Repeated {
-        iterator: name("i"),
-    };
+    let repeated = "`i` is listed twice".to_owned();
     let pairs = Arg::Dimensions(vec![[1, 1], [2, 1]]);
-    let twice = ErrorKind::DimensionTwice {
-        what: "A".to_owned(),
-        dimension: 1,
-    };
+    let twice = "dimension 1 of A is listed twice".to_owned();
     vec![
         Case::new(&VAT, at("i"), rank).at(0),
         Case::new(&VAT, at("i i"), extents).at(1),
         Case::new(
             &VEQ,
             virtual_of("i j", list("i")),
-            ErrorKind::NoFormal { iterator },
+            format!("`{iterator}` indexes the value but is not a dimension of the virtual tensor"),
         )
         .at(1),
         Case::new(&VEQ, virtual_of("i j", list("i i j")), repeated).at(1),
         Case::new(
             &VEQ,
             virtual_of("i j", vec![next.clone(), it("j")]),
-            ErrorKind::NotAnIterator { index: next },
+            format!(
+                "`{next}` is not a single iterator, and a virtual tensor has one per dimension"
+            ),
         )
         .at(1),
         Case::new(&VCONTRACT, vec![expr(&a), expr(&a), pairs], twice).at(2),

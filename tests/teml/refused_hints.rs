@@ -11,7 +11,7 @@ use teml::transform::nest::mode::{VECTORIZE, parallelize, vectorize};
 use teml::transform::nest::prefetch::{PREFETCH, prefetch};
 use teml::transform::nest::stream::STREAM;
 use teml::transform::tensor::declare;
-use teml::transform::{Arg, ErrorKind, LoopRef};
+use teml::transform::{Arg, LoopRef};
 
 fn by_name(text: &str) -> LoopRef {
     LoopRef::Name(text.to_owned())
@@ -36,9 +36,8 @@ pub fn hints() -> Vec<Case> {
     let ahead = |nest: &Nest, l, tensor: &Expr, distance| {
         on(nest, [l, Arg::Expr(tensor.clone()), Arg::Int(distance)])
     };
-    let nothing = |tensor: &str| ErrorKind::NothingToPrefetch {
-        name: name("j"),
-        tensor: tensor.to_owned(),
+    let nothing = |tensor: &str| {
+        format!("no access to {tensor} in `j` moves from one iteration of it to the next")
     };
     let still = trees::nest(&[
         "f64 A[4][4]",
@@ -76,10 +75,7 @@ pub fn hints() -> Vec<Case> {
         "  for j in max(0, i)..4",
         "    B[i][j] = A[i][j]",
     ]);
-    let not_positive = ErrorKind::NotPositive {
-        parameter: "distance",
-        value: 0,
-    };
+    let not_positive = "`distance` must be at least 1, and 0 is not".to_owned();
     let far = 1 << 40;
     let in_vector = |outer: &str, inner: &str| Invalid::PrefetchInVector {
         outer: name(outer),
@@ -93,9 +89,7 @@ pub fn hints() -> Vec<Case> {
     let prefetching = prefetch(&nest, &by_name("j"), &name("A"), 2).unwrap();
     let vector = |l: &str| vectorize(&nest, &by_name(l), None).unwrap();
     let remark = |text: &str| {
-        let kind = ErrorKind::NotARemark {
-            text: text.to_owned(),
-        };
+        let kind = format!("{text:?} cannot be a remark");
         Case::new(&ANNOTATE, on(&nest, [level(1), word(text)]), kind).at(2)
     };
     let two_levels = NoLoop::TooDeep { level: 3, depth: 2 };
@@ -107,13 +101,10 @@ pub fn hints() -> Vec<Case> {
         name: "k".to_owned(),
         have: vec![name("i"), name("j")],
     };
-    let nothing_stored = |name_of: &str, tensor: &str| ErrorKind::NothingToStream {
-        name: name(name_of),
-        tensor: tensor.to_owned(),
-    };
-    let read_there = |name_of: &str, tensor: &str| ErrorKind::StreamedRead {
-        name: name(name_of),
-        tensor: tensor.to_owned(),
+    let nothing_stored =
+        |name_of: &str, tensor: &str| format!("`{name_of}` stores nothing to {tensor} in memory");
+    let read_there = |name_of: &str, tensor: &str| {
+        format!("`{name_of}` reads {tensor}, and should find it in the caches")
     };
     let kept = trees::nest(&[
         "f64 A[4]",
@@ -133,7 +124,7 @@ pub fn hints() -> Vec<Case> {
         Case::new(
             &PREFETCH,
             ahead(&nest, level(1), &unnamed, 1),
-            ErrorKind::Unnamed,
+            "this tensor has no name yet".to_owned(),
         )
         .at(2),
         Case::new(&PREFETCH, ahead(&nest, level(1), &a, 0), not_positive).at(3),
@@ -174,10 +165,7 @@ pub fn hints() -> Vec<Case> {
         Case::new(
             &PREFETCH,
             shared(&nest, "j", "i"),
-            ErrorKind::NotInside {
-                inner: name("i"),
-                outer: name("j"),
-            },
+            "`i` is not inside of `j`".to_owned(),
         )
         .at(4)
         .because_of(&["i", "j"]),
@@ -192,40 +180,28 @@ pub fn hints() -> Vec<Case> {
                     word_loop("j"),
                 ],
             ),
-            ErrorKind::NothingToPrefetch {
-                name: name("i"),
-                tensor: "C".to_owned(),
-            },
+            "no access to C in `i` moves from one iteration of it to the next".to_owned(),
         )
         .at(2)
         .because_of(&["i"]),
         Case::new(
             &PREFETCH,
             shared(&columns, "i", "j"),
-            ErrorKind::Scattered {
-                name: name("i"),
-                tensor: "A".to_owned(),
-            },
+            "what an iteration of `i` touches of A lies here and there in memory".to_owned(),
         )
         .at(2)
         .because_of(&["i"]),
         Case::new(
             &PREFETCH,
             shared(&endless, "i", "j"),
-            ErrorKind::NotConstant {
-                name: name("j"),
-                range: "max(0, i)..4".to_owned(),
-            },
+            "the number of iterations of `j` is not constant: max(0, i)..4".to_owned(),
         )
         .at(4)
         .because_of(&["j"]),
         Case::new(
             &PREFETCH,
             further(&rows, 0),
-            ErrorKind::NotPositive {
-                parameter: "further",
-                value: 0,
-            },
+            "`further` must be at least 1, and 0 is not".to_owned(),
         )
         .at(5),
         Case::new(
@@ -236,7 +212,12 @@ pub fn hints() -> Vec<Case> {
             },
         ),
         Case::new(&STREAM, stream(&nest, "k", &a), no_k).at(1),
-        Case::new(&STREAM, stream(&nest, "j", &unnamed), ErrorKind::Unnamed).at(2),
+        Case::new(
+            &STREAM,
+            stream(&nest, "j", &unnamed),
+            "this tensor has no name yet".to_owned(),
+        )
+        .at(2),
         Case::new(&STREAM, stream(&nest, "i", &a), nothing_stored("i", "A"))
             .at(2)
             .because_of(&["i"]),

@@ -1,12 +1,12 @@
 //! Initializations that stay where they are.
 
 use crate::refusals::Case;
-use crate::trees::{copy, level, name, named, nest};
+use crate::trees::{copy, level, named, nest};
 use teml::analysis::position::NoLoop;
 use teml::ir::{Elem, Nest};
-use teml::transform::nest::place_init::{NoInit, PLACE_INIT};
+use teml::transform::nest::place_init::PLACE_INIT;
 use teml::transform::tensor::declare;
-use teml::transform::{Arg, ErrorKind, LoopRef};
+use teml::transform::{Arg, LoopRef};
 
 /// A reduction after and before other statements.
 fn reduction(before: &[&str], loops: [&str; 2], after: &[&str]) -> Nest {
@@ -85,29 +85,31 @@ pub fn inits() -> Vec<Case> {
     };
     let (apart, overlap, gap) = (parts(6, "z[0] = y[9]"), parts(5, ""), parts(7, ""));
     let both = || Arg::Loops(vec![LoopRef::Name("i".into()), LoopRef::Name("p".into())]);
-    let case = |nest: &Nest, place: Arg, kind: NoInit| {
+    let case = |nest: &Nest, place: Arg, kind: String| {
         Case::new(&PLACE_INIT, vec![Arg::Nest(nest.clone()), place], kind)
     };
-    let found = |fills: &[&str]| NoInit::NotOne {
-        found: fills.iter().map(|f| (*f).to_owned()).collect(),
+    let found = |fills: &[&str]| match fills {
+        [] => "nothing is initialized here".to_owned(),
+        fills => format!("there are several initializations: {}", fills.join("; ")),
     };
-    let elsewhere = |l: Option<&str>| NoInit::UsedElsewhere {
-        tensor: "y".to_owned(),
-        name: l.map(name),
+    let elsewhere = |l: Option<&str>| match l {
+        Some(l) => format!("y is used outside of `{l}`"),
+        None => "y is used before it is initialized".to_owned(),
     };
-    let repeats = |l: &str| NoInit::Repeats {
-        tensor: "y".to_owned(),
-        name: name(l),
-    };
-    let no_box = |place: &str, fill: &str| NoInit::NoBox {
-        tensor: "y".to_owned(),
-        place: place.to_owned(),
-        fill: fill.to_owned(),
+    let repeats =
+        |l: &str| format!("iterations of `{l}` share elements of y, which are initialized once");
+    let no_box = |place: &str, fill: &str| {
+        format!("what {place} uses of y is not a box of constant size within `{fill}`")
     };
     let unnamed = Arg::Expr(declare::tensor(&[4], Elem::F64).unwrap());
     let unnamed = vec![Arg::Nest(plain.clone()), level(1), unnamed];
     vec![
-        Case::new(&PLACE_INIT, unnamed, ErrorKind::Unnamed).at(2),
+        Case::new(
+            &PLACE_INIT,
+            unnamed,
+            "this tensor has no name yet".to_owned(),
+        )
+        .at(2),
         Case::new(
             &PLACE_INIT,
             vec![Arg::Nest(plain.clone()), level(-1)],

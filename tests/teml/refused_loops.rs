@@ -3,7 +3,6 @@
 use crate::refusals::Case;
 use crate::trees::{self, copy, it, level, name, named};
 use teml::analysis::position::NoLoop;
-use teml::analysis::project::Division;
 use teml::analysis::verify::Invalid;
 use teml::ir::{Affine, NameError, Nest};
 use teml::transform::nest::distribute::DISTRIBUTE;
@@ -21,7 +20,7 @@ use teml::transform::nest::split_at::SPLIT_AT;
 use teml::transform::nest::stripmine::STRIPMINE;
 use teml::transform::nest::unroll::UNROLL;
 use teml::transform::nest::unroll_and_jam::UNROLL_AND_JAM;
-use teml::transform::{Arg, ErrorKind, LoopRef, Op};
+use teml::transform::{Arg, LoopRef, Op};
 
 pub fn loops() -> Vec<Case> {
     [block_cases(), order_cases(), bound_cases(), sibling_cases()]
@@ -44,7 +43,7 @@ fn listed(names: &[&str]) -> Arg {
 }
 
 /// A refusal about `i`, of an operation that takes a loop and more.
-fn about_i(op: &'static Op, nest: &Nest, more: &[Arg], kind: impl Into<ErrorKind>) -> Case {
+fn about_i(op: &'static Op, nest: &Nest, more: &[Arg], kind: impl std::fmt::Display) -> Case {
     let mut args = on(nest, [named("i")]);
     args.extend_from_slice(more);
     Case::new(op, args, kind).because_of(&["i"])
@@ -74,44 +73,34 @@ fn clipped() -> Nest {
     ])
 }
 
-fn not_constant(loop_name: &str, range: &str) -> ErrorKind {
+fn not_constant(loop_name: &str, range: &str) -> String {
     let (name, range) = (name(loop_name), range.to_owned());
-    ErrorKind::NotConstant { name, range }
+    format!("the number of iterations of `{name}` is not constant: {range}")
 }
 
-fn not_positive(parameter: &'static str, value: i64) -> ErrorKind {
-    ErrorKind::NotPositive { parameter, value }
+fn not_positive(parameter: &'static str, value: i64) -> String {
+    format!("`{parameter}` must be at least 1, and {value} is not")
 }
 
-fn clash(taken: &str) -> ErrorKind {
-    ErrorKind::NameClash { name: name(taken) }
+fn clash(taken: &str) -> String {
+    format!("the new loop would be named `{taken}`, and there is a loop of that name")
 }
 
 fn block_cases() -> Vec<Case> {
     let nest = copy("B", "A", &[10], "i");
     let (stepped, triangle) = (stepped(), triangle());
-    let step = ErrorKind::Stepped {
-        name: name("i"),
-        step: 3,
+    let step = "`i` has the step 3, and this is for loops of step 1".to_owned();
+    let no_tail = |given: &str| {
+        format!(
+            "`tail` must be one of \"guard\", \"grid\", \"aligned\", \"cut\", \"exact\", not \"{given}\""
+        )
     };
-    let no_tail = |given: &str| ErrorKind::NotOneOf {
-        parameter: "tail",
-        word: given.to_owned(),
-        allowed: &["guard", "grid", "aligned", "cut", "exact"],
-    };
-    let not_divisible = ErrorKind::NotDivisible {
-        name: name("i"),
-        extent: "10".to_owned(),
-        factor: 4,
-    };
-    let depends = ErrorKind::BoundsDepend {
-        inner: name("j"),
-        outer: name("i"),
-    };
-    let too_large = |trees| ErrorKind::Invalid(Invalid::TooLarge { trees });
+    let not_divisible = "4 does not divide the 10 iterations of `i`".to_owned();
+    let depends = "the bounds of `j` depend on `i`, so `j` cannot move outside of it".to_owned();
+    let too_large = |trees| Invalid::TooLarge { trees }.to_string();
     let strip = |nest: &Nest, l, factor, tail| {
         let args = on(nest, [l, Arg::Int(factor), word(tail)]);
-        move |kind: ErrorKind| Case::new(&STRIPMINE, args, kind)
+        move |kind: String| Case::new(&STRIPMINE, args, kind)
     };
     let (four, two) = ([Arg::Int(4)], [Arg::Int(2)]);
     let long = copy("B", "A", &[100_000], "i");
@@ -167,7 +156,7 @@ fn block_cases() -> Vec<Case> {
         Case::new(
             &RENAME,
             on(&nest, [named("i"), word("for")]),
-            ErrorKind::Name(NameError::Keyword("for".to_owned())),
+            NameError::Keyword("for".to_owned()).to_string(),
         )
         .at(2),
         Case::new(&REPEAT, on(&nest, [word("i"), Arg::Int(2)]), clash("i"))
@@ -176,7 +165,7 @@ fn block_cases() -> Vec<Case> {
         Case::new(
             &REPEAT,
             on(&nest, [word("for"), Arg::Int(2)]),
-            ErrorKind::Name(NameError::Keyword("for".to_owned())),
+            NameError::Keyword("for".to_owned()).to_string(),
         )
         .at(1),
         about_i(&UNROLL_AND_JAM, &stepped, &two, step),
@@ -203,24 +192,13 @@ fn order_cases() -> Vec<Case> {
         "  for k in 0..4",
         "    B[i][k] = A[i]",
     ]);
-    let not_nested = ErrorKind::NotNested {
-        first: name("j"),
-        second: name("k"),
-    };
-    let not_perfect = ErrorKind::NotPerfect {
-        outer: name("i"),
-        inner: name("j"),
-        culprit: name("i"),
-    };
-    let depends = ErrorKind::BoundsDepend {
-        inner: name("j"),
-        outer: name("i"),
-    };
-    let division = ErrorKind::NeedsDivision(Division {
-        of: name("j"),
-        by: name("i"),
-        factor: 3,
-    });
+    let not_nested = "neither of `j` and `k` is inside the other".to_owned();
+    let not_perfect =
+        "`i` and `j` are not perfectly nested: `i` has more in it than a single loop".to_owned();
+    let depends = "the bounds of `j` depend on `i`, so `j` cannot move outside of it".to_owned();
+    let division =
+        "the bounds of `j` hold 3*i: with `i` inside of it, new bounds would need division"
+            .to_owned();
     let moved = |range: &str| {
         let head = format!("  for j in {range}");
         trees::nest(&["f64 A[9]", "for i in 0..9", &head, "    A[i] = A[i]"])
@@ -230,14 +208,9 @@ fn order_cases() -> Vec<Case> {
         name: "k".to_owned(),
         have: vec![name("i"), name("j")],
     };
-    let twice = ErrorKind::Repeated {
-        iterator: name("i"),
-    };
+    let twice = "`i` is listed twice".to_owned();
     let mixed = vec![LoopRef::Name("i".to_owned()), LoopRef::Level(1)];
-    let not_inside = |inner: &str, outer: &str| ErrorKind::NotInside {
-        inner: name(inner),
-        outer: name(outer),
-    };
+    let not_inside = |inner: &str, outer: &str| format!("`{inner}` is not inside of `{outer}`");
     let skew = |nest: &Nest, inner: Arg, outer: Arg| on(nest, [inner, outer, Arg::Int(1)]);
     vec![
         Case::new(&REORDER, on(&nest, [listed(&["j", "k"])]), no_name).at(1),
@@ -272,21 +245,10 @@ fn bound_cases() -> Vec<Case> {
     let nest = copy("B", "A", &[10], "i");
     let square = copy("B", "A", &[4, 4], "i j");
     let (stepped, clipped) = (stepped(), clipped());
-    let step = ErrorKind::Stepped {
-        name: name("i"),
-        step: 3,
-    };
+    let step = "`i` has the step 3, and this is for loops of step 1".to_owned();
     let too_deep = |level| NoLoop::TooDeep { level, depth: 1 };
-    let several = |end| ErrorKind::SeveralBounds {
-        name: name("i"),
-        end,
-        range: "max(k, 2)..min(k + 3, 5)".to_owned(),
-    };
-    let no_end = ErrorKind::NotOneOf {
-        parameter: "end",
-        word: "top".to_owned(),
-        allowed: &["front", "back"],
-    };
+    let several = |end| format!("`i` has several bounds at its {end}: max(k, 2)..min(k + 3, 5)");
+    let no_end = "`end` must be one of \"front\", \"back\", not \"top\"".to_owned();
     let far = 1 << 40;
     let beyond = Affine::constant(far);
     vec![
@@ -376,22 +338,11 @@ fn sibling_cases() -> Vec<Case> {
         "  B[j] = B[j]",
     ]);
     let equal = side_by_side(["0..9", "0..9"]);
-    let not_adjacent = |first: &str, second: &str| ErrorKind::NotAdjacent {
-        first: name(first),
-        second: name(second),
-    };
-    let no_ends = ErrorKind::NotOneOf {
-        parameter: "ends",
-        word: "cut".to_owned(),
-        allowed: &["peel", "guard"],
-    };
+    let not_adjacent =
+        |first: &str, second: &str| format!("`{first}` and `{second}` are not adjacent");
+    let no_ends = "`ends` must be one of \"peel\", \"guard\", not \"cut\"".to_owned();
     let differ_in = |ends: &[Arg], first: &str, second: &str| {
-        let kind = ErrorKind::RangesDiffer {
-            first: name("i"),
-            first_range: first.to_owned(),
-            second: name("j"),
-            second_range: second.to_owned(),
-        };
+        let kind = format!("`i` runs over {first} and `j` over {second}");
         let mut args = on(&side_by_side([first, second]), [named("i"), named("j")]);
         args.extend_from_slice(ends);
         Case::new(&FUSE, args, kind).because_of(&["i", "j"])
@@ -401,22 +352,17 @@ fn sibling_cases() -> Vec<Case> {
         Case::new(&FUSE, on(nest, [named(first), named(second)]), kind)
     };
     let move_before = |first: &str, second: &str| {
-        let kind = ErrorKind::NotBeside {
-            first: name(first),
-            second: name(second),
-        };
+        let kind = format!("`{first}` and `{second}` are not two loops of one body");
         let args = on(&equal, [named(first), named(second)]);
         Case::new(&MOVE_BEFORE, args, kind)
     };
-    let modes = ErrorKind::ModesDiffer {
-        first: name("i"),
-        second: name("j"),
-    };
-    let not_an_index = ErrorKind::NotAnIndex {
-        text: "4**i".to_owned(),
-        what: "expected a name before `*i`".to_owned(),
-    };
-    let nothing = ErrorKind::NothingToDistribute { name: name("i") };
+    let modes = "`i` and `j` are not parallel or vector in the same way, or have different hints"
+        .to_owned();
+    let not_an_index = "\"4**i\" is not an index expression such as \"8*k + 8\": expected a name \
+                        before `*i`"
+        .to_owned();
+    let nothing =
+        "there is only one loop or statement in `i`, so there is nothing to distribute".to_owned();
     let guarded = trees::nest(&[
         "f64 B[9]",
         "for i in 0..9",
@@ -424,12 +370,10 @@ fn sibling_cases() -> Vec<Case> {
         "    for i_h in max(i, k)..min(i + 1, 9)",
         "      B[i_h] = B[i_h]",
     ]);
-    let not_guarded = ErrorKind::NotGuarded { name: name("i") };
-    let inseparable = ErrorKind::Inseparable { name: name("i") };
-    let by_three = ErrorKind::Stepped {
-        name: name("i"),
-        step: 3,
-    };
+    let not_guarded =
+        "`i` holds no loop of one iteration or none that `fuse` made for it".to_owned();
+    let inseparable = "all guards in `i` begin and end where loops further in say".to_owned();
+    let by_three = "`i` has the step 3, and this is for loops of step 1".to_owned();
     vec![
         about_i(&SEPARATE, &copy("B", "A", &[4], "i"), &[], not_guarded),
         about_i(&SEPARATE, &stepped(), &[], by_three),

@@ -3,7 +3,6 @@
 use crate::refusals::Case;
 use crate::trees::*;
 use teml::analysis::position::NoLoop;
-use teml::analysis::project::Division;
 use teml::analysis::verify::Invalid;
 use teml::ir::BinaryOp::Mul;
 use teml::ir::{Nest, Sharing};
@@ -16,7 +15,7 @@ use teml::transform::nest::mode::{PARALLELIZE, VECTORIZE, parallelize, vectorize
 use teml::transform::nest::stripmine::{STRIPMINE, Tail, stripmine};
 use teml::transform::nest::unroll::UNROLL;
 use teml::transform::tensor::vreduce::vsum;
-use teml::transform::{Arg, ErrorKind, LoopRef};
+use teml::transform::{Arg, LoopRef};
 
 fn by_name(text: &str) -> LoopRef {
     LoopRef::Name(text.to_owned())
@@ -94,7 +93,7 @@ fn position_cases() -> Vec<Case> {
         .at(1),
         Case::new(&STRIPMINE, on(&nest, [named(""), Arg::Int(2)]), no_name("")).at(1),
         Case::new(&VECTORIZE, on(&branching(), [level(2)]), ambiguous).at(1),
-        Case::new(&UNROLL, on(&nest, []), ErrorKind::Misdeclared),
+        Case::new(&UNROLL, on(&nest, []), "`loop` is missing").at(1),
     ]
 }
 
@@ -107,21 +106,12 @@ fn order_cases() -> Vec<Case> {
         Tail::Guard,
     )
     .unwrap();
-    let not_perfect = ErrorKind::NotPerfect {
-        outer: name("i"),
-        inner: name("j_2"),
-        culprit: name("i"),
-    };
-    let not_nested = ErrorKind::NotNested {
-        first: name("j"),
-        second: name("j_2"),
-    };
+    let not_perfect =
+        "`i` and `j_2` are not perfectly nested: `i` has more in it than a single loop".to_owned();
+    let not_nested = "neither of `j` and `j_2` is inside the other".to_owned();
     let division = || {
-        ErrorKind::NeedsDivision(Division {
-            of: name("i_i"),
-            by: name("i_o"),
-            factor: 2,
-        })
+        "the bounds of `i_i` hold 2*i_o: with `i_o` inside of it, new bounds would need division"
+            .to_owned()
     };
     let stepped = nest(&[
         "f64 A[9][9]",
@@ -129,10 +119,7 @@ fn order_cases() -> Vec<Case> {
         "  for j in 0..i step 2",
         "    A[i][j] = A[i][j]",
     ]);
-    let depends = ErrorKind::BoundsDepend {
-        inner: name("j"),
-        outer: name("i"),
-    };
+    let depends = "the bounds of `j` depend on `i`, so `j` cannot move outside of it".to_owned();
     vec![
         Case::new(
             &INTERCHANGE,
@@ -164,10 +151,7 @@ fn order_cases() -> Vec<Case> {
 fn block_cases() -> Vec<Case> {
     let nest = copy("B", "A", &[10], "i");
     let mined = stripmine(&nest, &by_name("i"), 4, Tail::Guard).unwrap();
-    let not_positive = |value| ErrorKind::NotPositive {
-        parameter: "factor",
-        value,
-    };
+    let not_positive = |value| format!("`factor` must be at least 1, and {value} is not");
     // Only nests that were read, or made by hand, have steps and several lower bounds.
     let stepped = crate::trees::nest(&["f64 A[9]", "for i in 0..9 step 3", "  A[i] = A[i]"]);
     let clipped = crate::trees::nest(&[
@@ -176,11 +160,12 @@ fn block_cases() -> Vec<Case> {
         "  for j in max(i, 2)..9",
         "    A[j] = A[i]",
     ]);
-    let not_constant = |loop_name: &str, range: &str| ErrorKind::NotConstant {
-        name: name(loop_name),
-        range: range.to_owned(),
+    let not_constant = |loop_name: &str, range: &str| {
+        format!("the number of iterations of `{loop_name}` is not constant: {range}")
     };
-    let clash = |taken: &str| ErrorKind::NameClash { name: name(taken) };
+    let clash = |taken: &str| {
+        format!("the new loop would be named `{taken}`, and there is a loop of that name")
+    };
     let named_apart = copy("B", "A", &[4, 4], "i i_o");
     let unrolled = copy("B", "A", &[2, 2, 2], "i j_u1 j");
     vec![
@@ -199,10 +184,7 @@ fn block_cases() -> Vec<Case> {
         Case::new(
             &STRIPMINE,
             on(&stepped, [level(1), Arg::Int(2)]),
-            ErrorKind::Stepped {
-                name: name("i"),
-                step: 3,
-            },
+            "`i` has the step 3, and this is for loops of step 1".to_owned(),
         )
         .because_of(&["i"]),
         Case::new(
@@ -230,23 +212,17 @@ fn block_cases() -> Vec<Case> {
 fn fusion_cases() -> Vec<Case> {
     let nest = copy("B", "A", &[4, 4], "i j");
     let longer = copy("D", "C", &[4, 5], "k l");
-    let ranges = |second: &str| ErrorKind::RangesDiffer {
-        first: name("j"),
-        first_range: "0..4".to_owned(),
-        second: name(second),
-        second_range: "0..5".to_owned(),
-    };
+    let ranges = |second: &str| format!("`j` runs over 0..4 and `{second}` over 0..5");
     let side_by_side = fuse_outer(&nest, &longer, 1).unwrap();
-    let modes = |first: &str, second: &str| ErrorKind::ModesDiffer {
-        first: name(first),
-        second: name(second),
+    let modes = |first: &str, second: &str| {
+        format!(
+            "`{first}` and `{second}` are not parallel or vector in the same way, or have different hints"
+        )
     };
     let parallel = parallel(&copy("D", "C", &[4, 4], "k l"), "k", 1);
     let vector = vectorize(&branching(), &by_name("j_2"), None).unwrap();
-    let not_perfect = |which, level, found: &str| ErrorKind::NotPerfectTo {
-        which,
-        level,
-        found: found.to_owned(),
+    let not_perfect = |which, level, found: &str| {
+        format!("the {which} nest is not perfect down to level {level}: {found}")
     };
     let scalar = build(&eq("r", &tensor("q", &[]), "", "")).unwrap();
     // The fill of the second nest would move before what the first one does with the tensor.
@@ -266,13 +242,8 @@ fn fusion_cases() -> Vec<Case> {
         "    B[j] = A[i]",
         "  B[i] = A[i]",
     ]);
-    let not_a_loop = ErrorKind::NotALoop {
-        text: "B[i] = A[i]".to_owned(),
-    };
-    let negative = ErrorKind::Negative {
-        parameter: "level",
-        value: -1,
-    };
+    let not_a_loop = "`B[i] = A[i]` is beside the loops at this level and is not a loop".to_owned();
+    let negative = "`level` must be at least 0, and -1 is not".to_owned();
     vec![
         Case::new(&FUSE_OUTER, both(&nest, &longer, 2), ranges("l"))
             .at(1)
@@ -305,17 +276,19 @@ fn fusion_cases() -> Vec<Case> {
         Case::new(
             &FUSE_OUTER,
             both(&reader, &reduction, 1),
-            ErrorKind::FillConflict {
-                tensor: "B".to_owned(),
-            },
+            "the second nest initializes B, which the first one uses".to_owned(),
         )
         .at(1),
         Case::new(&FUSE_INNER, on(&beside, [level(2)]), not_a_loop)
             .at(1)
             .because_of(&["j"]),
-        Case::new(&FUSE_INNER, on(&nest, [level(2)]), ErrorKind::NothingToFuse)
-            .at(1)
-            .because_of(&["j"]),
+        Case::new(
+            &FUSE_INNER,
+            on(&nest, [level(2)]),
+            "there is only one loop at this level, so there is nothing to fuse".to_owned(),
+        )
+        .at(1)
+        .because_of(&["j"]),
         Case::new(
             &FUSE_INNER,
             on(&reader, [level(2)]),
@@ -325,7 +298,7 @@ fn fusion_cases() -> Vec<Case> {
         Case::new(
             &FUSE_INNER,
             on(&reader, [level(1)]),
-            ErrorKind::NothingToFuse,
+            "there is only one loop at this level, so there is nothing to fuse".to_owned(),
         )
         .at(1)
         .because_of(&["k"]),
@@ -358,17 +331,11 @@ fn invalid_cases() -> Vec<Case> {
         "    A[i][j] = A[i][j]",
     ]);
     let below_1 = |parameter| {
-        let kind = ErrorKind::NotPositive {
-            parameter,
-            value: 0,
-        };
+        let kind = format!("`{parameter}` must be at least 1, and 0 is not");
         Case::new(&PARALLELIZE, how(&nest, parameter, Arg::Int(0)), kind).at(2)
     };
-    let no_schedule = ErrorKind::NotOneOf {
-        parameter: "schedule",
-        word: "fair".to_owned(),
-        allowed: &["static", "dynamic", "guided"],
-    };
+    let no_schedule =
+        "`schedule` must be one of \"static\", \"dynamic\", \"guided\", not \"fair\"".to_owned();
     let fair = how(&nest, "schedule", word("fair"));
     let huge = |extent| copy("B", "A", &[extent], "i");
     let start = it("i_o").times(1 << 40);
@@ -404,7 +371,7 @@ fn invalid_cases() -> Vec<Case> {
         Case::new(
             &VECTORIZE,
             on(&nest, [level(2), Arg::Int(3)]),
-            ErrorKind::NotLanes { value: 3 },
+            "`lanes` must be 2, 4, 8, 16, 32 or 64, not 3".to_owned(),
         )
         .at(2),
         Case::new(&BUILD, vec![Arg::Expr(deep)], Invalid::TooDeep),

@@ -4,13 +4,12 @@ use crate::refusals::Case;
 use crate::trees::*;
 use teml::analysis::shape::Mismatch;
 use teml::ir::{Domain, Elem, Expr, Name, Number, Range};
-use teml::lower::build::NoNest;
 use teml::lower::partition::NoPartition;
 use teml::transform::tensor::eq::{eq_over, eq_within};
 use teml::transform::tensor::partition::PARTITION;
 use teml::transform::tensor::triangular::TRIANGULAR;
 use teml::transform::tensor::vat::vat;
-use teml::transform::{Arg, Arrow, ErrorKind};
+use teml::transform::{Arg, Arrow};
 
 fn arrow(iterators: &str) -> Arrow {
     Arrow {
@@ -25,8 +24,8 @@ fn rows(value: &Expr, low: i64, high: i64) -> Expr {
     eq_over(value, &arrow("i"), ranges).unwrap()
 }
 
-fn refused(why: NoPartition) -> ErrorKind {
-    ErrorKind::NoNest(NoNest::Partition(why))
+fn refused(why: NoPartition) -> String {
+    why.to_string()
 }
 
 pub fn partitions() -> Vec<Case> {
@@ -38,11 +37,11 @@ pub fn partitions() -> Vec<Case> {
         Expr::of_tensor(tensor)
     };
     let of_integers = rows(&vat(&integers, &list("i")).unwrap(), 5, 9);
-    let pieces = |pieces: &[&Expr], why: ErrorKind| {
+    let pieces = |pieces: &[&Expr], why: String| {
         let pieces = pieces.iter().map(|piece| (*piece).clone()).collect();
         Case::new(&PARTITION, vec![Arg::Exprs(pieces)], why).at(0)
     };
-    let with_rest = |piece: &Expr, rest: Arg, why: ErrorKind| {
+    let with_rest = |piece: &Expr, rest: Arg, why: String| {
         Case::new(&PARTITION, vec![Arg::Exprs(vec![piece.clone()]), rest], why)
     };
     let upper = rows(&value, 0, 5);
@@ -66,7 +65,12 @@ pub fn partitions() -> Vec<Case> {
     let not_a_matrix = |expr: &Expr, what: &str| {
         let args = vec![Arg::Expr(expr.clone()), Arg::Word("lower".to_owned())];
         let what = what.to_owned();
-        Case::new(&TRIANGULAR, args, ErrorKind::NotAMatrix { what }).at(0)
+        Case::new(
+            &TRIANGULAR,
+            args,
+            format!("{what} is not a tensor with 2 dimensions"),
+        )
+        .at(0)
     };
     vec![
         not_a_matrix(&a, "A"),
@@ -107,7 +111,7 @@ pub fn partitions() -> Vec<Case> {
                 right: "the assigned value".to_owned(),
                 right_elem: Elem::I32,
             }
-            .into(),
+            .to_string(),
         ),
         with_rest(
             &digits,
@@ -124,7 +128,7 @@ pub fn partitions() -> Vec<Case> {
                 right: "the value of other elements".to_owned(),
                 right_elem: Elem::I32,
             }
-            .into(),
+            .to_string(),
         )
         .at(1),
     ]

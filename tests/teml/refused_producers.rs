@@ -5,19 +5,18 @@ use crate::trees::{level, loops, name, named, nest, transform};
 use teml::analysis::position::NoLoop;
 use teml::analysis::verify::Invalid;
 use teml::ir::Nest;
+use teml::transform::Arg;
 use teml::transform::nest::compute_at::COMPUTE_AT;
 use teml::transform::nest::inline::INLINE;
-use teml::transform::nest::producer::NoProducer;
-use teml::transform::{Arg, ErrorKind};
 
 pub fn producers() -> Vec<Case> {
     let doubled = nest(&["f64 A[12], T[12]", "for i in 0..12", "  T[i] = A[i] + A[i]"]);
     let reader = nest(&["f64 B[12], T[12]", "for i in 0..12", "  B[i] = T[i]"]);
-    let merge = |producer: &Nest, consumer: &Nest, kind: NoProducer| {
+    let merge = |producer: &Nest, consumer: &Nest, kind: String| {
         let nests = [producer, consumer].map(|nest| Arg::Nest(nest.clone()));
         Case::new(&INLINE, nests.to_vec(), kind)
     };
-    let place = |producer: &Nest, consumer: &Nest, at: Arg, kind: ErrorKind| {
+    let place = |producer: &Nest, consumer: &Nest, at: Arg, kind: String| {
         let nests = [producer, consumer].map(|nest| Arg::Nest(nest.clone()));
         let args = nests.into_iter().chain([at]).collect();
         Case::new(&COMPUTE_AT, args, kind)
@@ -25,11 +24,16 @@ pub fn producers() -> Vec<Case> {
     let not_plain = |lines: &[&str], found: &str| {
         let found = found.to_owned();
         let role = "producer";
-        merge(&nest(lines), &reader, NoProducer::NotPlain { role, found }).at(0)
+        merge(
+            &nest(lines),
+            &reader,
+            format!("the {role} is not one assignment in plain loops: {found}"),
+        )
+        .at(0)
     };
     let tensor = || "T".to_owned();
     let reads_target = |lines: &[&str]| {
-        let kind = NoProducer::ReadsTarget { tensor: tensor() };
+        let kind = format!("the producer needs what {} held before", tensor());
         place(&nest(lines), &reader, level(1), kind.into()).at(0)
     };
     let overwritten = |line: &str, written: &str| {
@@ -40,7 +44,8 @@ pub fn producers() -> Vec<Case> {
             line,
         ];
         let (written, tensor) = (written.to_owned(), tensor());
-        let kind = NoProducer::Overwritten { written, tensor };
+        let kind =
+            format!("the consumer writes {written}, which {tensor} is computed from or is itself");
         merge(&doubled, &nest(&consumer), kind).at(1)
     };
     let not_set = |index: &str, read: &str| {
@@ -48,12 +53,12 @@ pub fn producers() -> Vec<Case> {
         let consumer = nest(&["f64 B[12], T[12]", "for i in 0..11", &line]);
         let producer = nest(&["f64 A[12], T[12]", "for i in 1..11", "  T[i] = A[i]"]);
         let (read, set) = (read.to_owned(), "T[1..11]".to_owned());
-        let kind = NoProducer::NotSet { read, set };
+        let kind = format!("the consumer reads {read}, and the producer sets {set}");
         place(&producer, &consumer, level(1), kind.into()).at(1)
     };
     let other_shape = nest(&["f64 B[12], T[13]", "for i in 0..12", "  B[i] = T[i]"]);
     let not_read = |consumer: &Nest| {
-        let kind = NoProducer::NotRead { tensor: tensor() };
+        let kind = format!("the consumer does not read {}", tensor());
         merge(&doubled, consumer, kind).at(1)
     };
     let twice = [
@@ -63,19 +68,22 @@ pub fn producers() -> Vec<Case> {
         "for j in 0..12",
         "  B[j] += T[j]",
     ];
-    let elsewhere = NoProducer::ReadElsewhere {
-        tensor: tensor(),
-        names: vec![name("i")],
-    };
+    let elsewhere = "T is read outside of `i`, too".to_owned();
     let thrice = [&twice[..], &["for k in 0..12", "  B[k] += T[k]"]].concat();
-    let read_outside = |names: &[&str]| NoProducer::ReadElsewhere {
-        tensor: tensor(),
-        names: names.iter().map(|of| name(of)).collect(),
+    let read_outside = |names: &[&str]| {
+        let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+        let loops = match quoted.as_slice() {
+            [] => "a list without loops".to_owned(),
+            quoted => quoted.join(" and "),
+        };
+        format!("T is read outside of {loops}, too")
     };
     let (in_neither, nowhere) = (read_outside(&["i", "j"]), read_outside(&[]));
-    let own = |of: &str| NoProducer::NothingOwn {
-        tensor: tensor(),
-        name: name(of),
+    let own = |of: &str| {
+        format!(
+            "`{of}` reads nothing of {} that the other loops do not",
+            tensor()
+        )
     };
     let in_blocks = nest(&[
         "f64 B[12], T[12], R[2]",
@@ -92,7 +100,10 @@ pub fn producers() -> Vec<Case> {
         "  for k in 0..3",
         "    T[i] += A[i][k]",
     ];
-    let reduces = NoProducer::Reduces { tensor: tensor() };
+    let reduces = format!(
+        "{} is the result of a reduction, which has no value that could be inserted",
+        tensor()
+    );
     let partly = [&[reduction[0], "fill T[0..11] = 0"], &reduction[2..]].concat();
     let have = vec![name("i")];
     let no_loop = NoLoop::NoName {
@@ -166,10 +177,7 @@ pub fn producers() -> Vec<Case> {
                 Arg::Nest(nest(&["f64 T[12]", "for i in 0..12 step 2", "  T[i] = 1"])),
                 Arg::Nest(reader.clone()),
             ],
-            ErrorKind::Stepped {
-                name: name("i"),
-                step: 2,
-            },
+            "`i` has the step 2, and this is for loops of step 1".to_owned(),
         )
         .at(0)
         .because_of(&["i"]),
@@ -215,8 +223,8 @@ pub fn producers() -> Vec<Case> {
         place(&doubled, &in_blocks, loops(&["o", "j"]), own("j").into())
             .at(2)
             .because_of(&["j"]),
-        place(&doubled, &reader, named("k"), no_loop.into()).at(2),
-        place(&marked, &vector, level(1), modes.into()).because_of(&["o", "i"]),
+        place(&doubled, &reader, named("k"), no_loop.to_string()).at(2),
+        place(&marked, &vector, level(1), modes.to_string()).because_of(&["o", "i"]),
         too_complex(),
     ]
 }
@@ -237,5 +245,10 @@ fn too_complex() -> Case {
         transform(&INLINE, &args).unwrap()
     });
     let args = vec![Arg::Nest(all), Arg::Nest(stage(5))];
-    Case::new(&INLINE, args, ErrorKind::TooComplex).at(1)
+    Case::new(
+        &INLINE,
+        args,
+        "the expression would be deeper than 500 operations or larger than 100000".to_owned(),
+    )
+    .at(1)
 }

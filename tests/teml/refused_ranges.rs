@@ -8,7 +8,7 @@ use teml::ir::{Affine, Domain, Name, Range};
 use teml::transform::tensor::eq::EQ;
 use teml::transform::tensor::vat::vat;
 use teml::transform::tensor::vreduce::{VMEAN, VSUM, vsum};
-use teml::transform::{Arg, Arrow, ErrorKind};
+use teml::transform::{Arg, Arrow};
 
 fn name(text: &str) -> Name {
     Name::new(text).unwrap()
@@ -66,13 +66,13 @@ pub fn ranges() -> Vec<Case> {
         place: place("x", 1, 5),
     };
     let alone = vsum(&element, &list("j"), domain([("j", up_to("i", 1))])).unwrap();
-    let eq = |value: &teml::ir::Expr, target: &str, ranges: Domain, why: ErrorKind| {
+    let eq = |value: &teml::ir::Expr, target: &str, ranges: Domain, why: String| {
         let args = vec![Arg::Expr(value.clone()), to(target), Arg::Ranges(ranges)];
         Case::new(&EQ, args, why)
     };
     let circle = domain([("i", up_to("j", 0)), ("j", up_to("i", 0))]);
     let product = vop(Mul, &a, &x, ["i j", "j"]);
-    let reduce = |op, over: &str, ranges: Domain, why: ErrorKind| {
+    let reduce = |op, over: &str, ranges: Domain, why: String| {
         let args = vec![
             Arg::Expr(product.clone()),
             Arg::Iters(list(over)),
@@ -80,19 +80,20 @@ pub fn ranges() -> Vec<Case> {
         ];
         Case::new(op, args, why)
     };
-    let not_reduced = ErrorKind::NotReduced {
-        iterator: "i".to_owned(),
-    };
-    let no_mean = ErrorKind::NoMean {
-        iterator: name("j"),
-    };
-    let no_iterator = ErrorKind::NoIterator {
-        iterator: name("k"),
-        has: vec![name("i"), name("j")],
-    };
+    let not_reduced =
+        "gives a range to `i`, which is not among the iterators that are reduced over".to_owned();
+    let no_mean = "the mean over `j` has no fixed number of values".to_owned();
+    let no_iterator =
+        "gives a range to `k`, which the assignment does not have: its iterators are [i, j]"
+            .to_owned();
     vec![
-        eq(&rows, "i j", domain([("j", up_to("i", 3))]), leaves.into()),
-        eq(&never, "i j", domain(long), unclear.into()),
+        eq(
+            &rows,
+            "i j",
+            domain([("j", up_to("i", 3))]),
+            leaves.to_string(),
+        ),
+        eq(&never, "i j", domain(long), unclear.to_string()),
         eq(
             &alone,
             "i",
@@ -100,7 +101,7 @@ pub fn ranges() -> Vec<Case> {
             Mismatch::Unlimited {
                 iterator: name("i"),
             }
-            .into(),
+            .to_string(),
         )
         .at(1),
         eq(
@@ -110,7 +111,7 @@ pub fn ranges() -> Vec<Case> {
             Mismatch::Circle {
                 iterator: name("i"),
             }
-            .into(),
+            .to_string(),
         )
         .at(1),
         eq(&rows, "i j", domain([("k", up_to("i", 1))]), no_iterator).at(4),

@@ -6,16 +6,14 @@ use teml::ir::BinaryOp::Add;
 use teml::ir::{Elem, Nest};
 use teml::lower::build::build;
 use teml::transform::nest::avoid_copy::AVOID_COPY;
-use teml::transform::nest::buffer::NoBuffer;
 use teml::transform::nest::fuse_outer::fuse_outer;
 use teml::transform::nest::localize::localize;
 use teml::transform::nest::reduce_cache_miss::REDUCE_CACHE_MISS;
-use teml::transform::nest::reuse::NoReuse;
 use teml::transform::nest::reuse_buffer::REUSE_BUFFER;
 use teml::transform::nest::spend::{SPEND, spend};
 use teml::transform::tensor::declare;
 use teml::transform::tensor::vop::vop as entrywise;
-use teml::transform::{Arg, ErrorKind, Op};
+use teml::transform::{Arg, Op};
 
 /// Doubles x into y, y into z, and adds z to itself from its other end into v; w is longer.
 fn program() -> Nest {
@@ -49,38 +47,40 @@ pub fn reuses() -> Vec<Case> {
     let spent = spend(&plain, "x").unwrap();
     let local = localize(&plain, "y").unwrap();
     let read = nest(&["f64 x[6], y[6]", "for i in 0..6", "  y[i] = x[i]"]);
-    let case = |op: &'static Op, nest: &Nest, tensors: &[&str], kind: NoReuse| {
+    let case = |op: &'static Op, nest: &Nest, tensors: &[&str], kind: String| {
         let tensors = tensors.iter().map(|t| word(t));
         let args = [Arg::Nest(nest.clone())].into_iter().chain(tensors);
         Case::new(op, args.collect(), kind)
     };
     let unnamed = || Arg::Expr(declare::tensor(&[4], Elem::F64).unwrap());
     let of = |tensor: &str| tensor.to_owned();
-    let not_temporary = |tensor: &str| NoReuse::NotTemporary { tensor: of(tensor) };
+    let not_temporary = |tensor: &str| {
+        format!(
+            "{} is not computed for later parts of the nest alone",
+            of(tensor)
+        )
+    };
     let pair = |tensor: &str, buffer: &str| (of(tensor), of(buffer));
     let differs = |tensor: &str, buffer: &str| {
         let (tensor, buffer) = pair(tensor, buffer);
-        NoReuse::Differs { tensor, buffer }
+        format!("{buffer} is not a tensor like {tensor}")
     };
     let needed = |tensor: &str, buffer: &str| {
         let (tensor, buffer) = pair(tensor, buffer);
-        NoReuse::Needed { tensor, buffer }
+        format!("{buffer} is used while {tensor} is needed")
     };
     let not_read = |tensor: &str, buffer: &str| {
         let (tensor, buffer) = pair(tensor, buffer);
-        NoReuse::NotRead { tensor, buffer }
+        format!("{tensor} is not computed of {buffer}")
     };
-    let not_spent = |buffer: &str| NoReuse::NotSpent { buffer: of(buffer) };
+    let not_spent =
+        |buffer: &str| format!("what {} holds may be needed after the nest", of(buffer));
     let none = |tensor: &str, when| {
         let tensor = of(tensor);
-        NoReuse::NoneFree { tensor, when }
+        format!("no tensor like {tensor} is free {when}")
     };
-    let computed = |tensor: &str| NoReuse::Computed { tensor: of(tensor) };
-    let not_used = NoBuffer::NotUsed {
-        tensor: of("q"),
-        name: None,
-        have: ["y", "x", "z", "v", "u", "w"].map(of).to_vec(),
-    };
+    let computed = |tensor: &str| format!("the nest computes {}", of(tensor));
+    let not_used = "the nest does not use q: it uses y, x, z, v, u, w";
     let spend_unused = vec![Arg::Nest(plain.clone()), word("q")];
     let spend_unnamed = vec![Arg::Nest(plain.clone()), unnamed()];
     let keep_in_unnamed = vec![Arg::Nest(plain.clone()), word("y"), unnamed()];
@@ -94,7 +94,7 @@ pub fn reuses() -> Vec<Case> {
             &AVOID_COPY,
             &plain,
             &["y"],
-            NoReuse::NotCopied { tensor: of("y") },
+            format!("{} is not copied to a tensor like it", of("y")),
         )
         .at(1),
         case(&REDUCE_CACHE_MISS, &plain, &["y", "x"], not_spent("x")).at(2),
@@ -125,7 +125,17 @@ pub fn reuses() -> Vec<Case> {
         case(&SPEND, &plain, &["v"], computed("v")).at(1),
         case(&SPEND, &local, &["y"], computed("y")).at(1),
         Case::new(&SPEND, spend_unused, not_used).at(1),
-        Case::new(&SPEND, spend_unnamed, ErrorKind::Unnamed).at(1),
-        Case::new(&REUSE_BUFFER, keep_in_unnamed, ErrorKind::Unnamed).at(2),
+        Case::new(
+            &SPEND,
+            spend_unnamed,
+            "this tensor has no name yet".to_owned(),
+        )
+        .at(1),
+        Case::new(
+            &REUSE_BUFFER,
+            keep_in_unnamed,
+            "this tensor has no name yet".to_owned(),
+        )
+        .at(2),
     ]
 }

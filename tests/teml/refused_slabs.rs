@@ -1,11 +1,11 @@
 //! Slabs that are refused.
 
 use crate::refusals::Case;
-use crate::trees::{self, it, name};
+use crate::trees::{self, it};
 use teml::analysis::verify::Invalid;
 use teml::ir::Nest;
 use teml::transform::nest::slabs::SLABS;
-use teml::transform::{Arg, ErrorKind, LoopRef};
+use teml::transform::{Arg, LoopRef};
 
 fn call(nest: &Nest, outer: &str, loops: &[&str], factors: &[(&str, i64)], size: i64) -> Vec<Arg> {
     let by_name = |name: &&str| LoopRef::Name((*name).to_owned());
@@ -37,17 +37,11 @@ pub fn slabs() -> Vec<Case> {
         "  for k in 0..9 step 3",
         "    A[k] = A[i]",
     ]);
-    let not_inside = |inner: &str, outer: &str| ErrorKind::NotInside {
-        inner: name(inner),
-        outer: name(outer),
-    };
-    let step = |of: &str| ErrorKind::Stepped {
-        name: name(of),
-        step: 3,
-    };
+    let not_inside = |inner: &str, outer: &str| format!("`{inner}` is not inside of `{outer}`");
+    let step = |of: &str| format!("`{of}` has the step 3, and this is for loops of step 1");
     let on = |outer: &str, loops: &[&str], factors: &[(&str, i64)], size: i64| {
         let args = call(&steps, outer, loops, factors, size);
-        move |kind: ErrorKind| Case::new(&SLABS, args, kind)
+        move |kind: String| Case::new(&SLABS, args, kind)
     };
     let line = trees::nest(&[
         "f64 A[9]",
@@ -56,21 +50,11 @@ pub fn slabs() -> Vec<Case> {
         "    for k in 0..9 step 3",
         "      A[k] = A[t]",
     ]);
-    let twice = ErrorKind::Repeated {
-        iterator: name("i"),
-    };
-    let one_path = ErrorKind::OnePath {
-        first: name("j"),
-        second: name("i"),
-    };
-    let uncovered = ErrorKind::Uncovered {
-        outer: name("t"),
-        text: "A[k] = B[k][k]".to_owned(),
-    };
-    let not_positive = ErrorKind::NotPositive {
-        parameter: "size",
-        value: 0,
-    };
+    let twice = "`i` is listed twice".to_owned();
+    let one_path = "`j` and `i` are around the same statements, and one loop cuts each".to_owned();
+    let uncovered =
+        "`A[k] = B[k][k]` is in `t`, and in none of the loops that are listed".to_owned();
+    let not_positive = "`size` must be at least 1, and 0 is not".to_owned();
     let far = 1 << 40;
     let index = it("t").times(-far).plus(&it("i_s").times(4));
     vec![
@@ -91,7 +75,7 @@ pub fn slabs() -> Vec<Case> {
             .because_of(&["j", "i"]),
         on("t", &["i"], &[], 4)(uncovered).at(2).because_of(&["t"]),
         on("t", &["i", "k"], &[], 0)(not_positive).at(4),
-        on("t", &["i", "k"], &[("t", far)], 4)(Invalid::IndexTooLarge { index }.into()),
+        on("t", &["i", "k"], &[("t", far)], 4)(Invalid::IndexTooLarge { index }.to_string()),
         Case::new(&SLABS, call(&stepped, "i", &["j", "k"], &[], 4), step("i")).because_of(&["i"]),
         Case::new(&SLABS, call(&line, "s", &["k"], &[], 4), step("k")).because_of(&["k"]),
     ]

@@ -8,11 +8,10 @@ use teml::analysis::verify::Invalid;
 use teml::ir::{Affine, Elem};
 use teml::lower::program::NoProgram;
 use teml::transform::nest::text::NEST;
-use teml::transform::{Arg, Class, ErrorKind};
+use teml::transform::{Arg, Class, apply};
 
 fn case(text: &str, why: NoProgram) -> Case {
-    let kind = ErrorKind::Program(Box::new(why));
-    Case::new(&NEST, vec![Arg::Word(text.to_owned())], kind).at(0)
+    Case::new(&NEST, vec![Arg::Word(text.to_owned())], why).at(0)
 }
 
 pub fn texts() -> Vec<Case> {
@@ -106,7 +105,8 @@ pub fn texts() -> Vec<Case> {
 
 #[test]
 fn what_cannot_be_told_is_a_limitation() {
-    let classes: Vec<Class> = texts().iter().map(|case| case.kind.class()).collect();
+    let class = |case: &Case| apply(case.op, &case.args, None).unwrap_err().class;
+    let classes: Vec<Class> = texts().iter().map(class).collect();
     let limits = classes.iter().filter(|c| **c == Class::Limitation).count();
     let mistakes = classes.iter().filter(|c| **c == Class::Mistake).count();
     assert_eq!((limits, limits + mistakes), (1, classes.len()));

@@ -114,7 +114,7 @@ pub fn transformed(op: &'static Op, nest: &Nest, args: &[Arg]) -> Nest {
         .chain(args)
         .cloned()
         .collect();
-    let result = transform(op, &args).unwrap_or_else(|e| panic!("{}: {}", op.name, e.kind));
+    let result = transform(op, &args).unwrap_or_else(|e| panic!("{}: {e}", op.name));
     assert_eq!(results(&result), results(nest), "{result}");
     result
 }

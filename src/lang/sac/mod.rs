@@ -266,8 +266,9 @@ fn assignment(
     match (pieces.as_slice(), rest) {
         ([], Some(only)) => Ok(only),
         ([only], None) => Ok(only.clone()),
-        (pieces, rest) => retargeted(pieces, rest.as_ref(), tensor)
-            .map_err(|error| problem(error.kind.to_string())),
+        (pieces, rest) => {
+            retargeted(pieces, rest.as_ref(), tensor).map_err(|error| problem(error.to_string()))
+        }
     }
 }
 

@@ -26,24 +26,19 @@
 use super::mode::mark;
 use super::resolve::find;
 use crate::ir::{Hints, Nest};
-use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
+use crate::transform::args::{LOOP, NEST, Text};
+use crate::transform::refusals::not_a_remark;
+use crate::transform::{Error, LoopRef, Op, Param, Returns, Value};
+
+const TEXT: Param<Text> = Param::new("text");
 
 /// `annotate(nest, loop, text)`.
 pub static ANNOTATE: Op = Op {
     name: "annotate",
-    params: &[
-        Param::new("nest", Kind::Nest),
-        Param::new("loop", Kind::Loop),
-        Param::new("text", Kind::Text),
-    ],
+    params: &[NEST.any(), LOOP.any(), TEXT.any()],
     returns: Returns::Nest,
     file: include_str!("annotate.rs"),
-    call: |args| match args {
-        [Arg::Nest(nest), Arg::Loop(l), Arg::Word(text)] => {
-            annotate(nest, l, text).map(Value::Nest)
-        }
-        _ => Err(ErrorKind::Misdeclared.into()),
-    },
+    call: |args| annotate(args.get(&NEST)?, args.get(&LOOP)?, args.get(&TEXT)?).map(Value::Nest),
 };
 
 /// The nest with a remark beside a loop.
@@ -51,10 +46,9 @@ pub static ANNOTATE: Op = Op {
 /// # Errors
 /// As the header says.
 pub fn annotate(nest: &Nest, reference: &LoopRef, text: &str) -> Result<Nest, Error> {
-    find(nest, reference, 1)?;
+    find(nest, reference, &LOOP)?;
     if !Hints::is_remark(text) {
-        let text = text.to_owned();
-        return Err(Error::from(ErrorKind::NotARemark { text }).at_argument(2));
+        return Err(not_a_remark(text, &TEXT));
     }
     mark(nest, reference, |mut l| {
         l.hints.remark = Some(text.into());

@@ -25,21 +25,19 @@
 //! Halide.
 
 use crate::ir::{Hints, Nest};
-use crate::transform::{Arg, Error, ErrorKind, Kind, Op, Param, Returns, Value};
+use crate::transform::args::{NEST, Text};
+use crate::transform::refusals::not_a_remark;
+use crate::transform::{Error, Op, Param, Returns, Value};
+
+const REASON: Param<Text> = Param::new("reason");
 
 /// `assume(nest, reason)`.
 pub static ASSUME: Op = Op {
     name: "assume",
-    params: &[
-        Param::new("nest", Kind::Nest),
-        Param::new("reason", Kind::Text),
-    ],
+    params: &[NEST.any(), REASON.any()],
     returns: Returns::Nest,
     file: include_str!("assume.rs"),
-    call: |args| match args {
-        [Arg::Nest(nest), Arg::Word(reason)] => assume(nest, reason).map(Value::Nest),
-        _ => Err(ErrorKind::Misdeclared.into()),
-    },
+    call: |args| assume(args.get(&NEST)?, args.get(&REASON)?).map(Value::Nest),
 };
 
 /// The nest with the assumption that it is correct.
@@ -48,8 +46,7 @@ pub static ASSUME: Op = Op {
 /// As the header says.
 pub fn assume(nest: &Nest, reason: &str) -> Result<Nest, Error> {
     if !Hints::is_remark(reason) {
-        let text = reason.to_owned();
-        return Err(Error::from(ErrorKind::NotARemark { text }).at_argument(1));
+        return Err(not_a_remark(reason, &REASON));
     }
     Ok(nest.assumed(reason))
 }

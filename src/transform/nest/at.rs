@@ -32,22 +32,21 @@
 use super::resolve::{chain, find};
 use crate::analysis::position::splice;
 use crate::ir::{Loop, Name, Nest, Path, Tree};
-use crate::transform::trace::{NoTrace, replay};
-use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
+use crate::transform::args::{LOOP, NEST, Replay};
+use crate::transform::refusals::name_clash;
+use crate::transform::{Error, LoopRef, Op, Param, Returns, Value};
+
+const STEPS: Param<Path> = Param::new("steps");
 
 /// `at(nest, loop, steps)`.
 pub static AT: Op = Op {
     name: "at",
-    params: &[
-        Param::new("nest", Kind::Nest),
-        Param::new("loop", Kind::Loop),
-        Param::new("steps", Kind::Steps),
-    ],
+    params: &[NEST.any(), LOOP.any(), STEPS.any()],
     returns: Returns::Nest,
     file: include_str!("at.rs"),
-    call: |args| match args {
-        [Arg::Nest(nest), Arg::Loop(l), Arg::Steps(steps)] => at(nest, l, steps).map(Value::Nest),
-        _ => Err(ErrorKind::Misdeclared.into()),
+    call: |args| {
+        let steps = (args.get(&STEPS)?, args.replay());
+        at(args.get(&NEST)?, args.get(&LOOP)?, steps).map(Value::Nest)
     },
 };
 
@@ -56,7 +55,7 @@ pub static AT: Op = Op {
 /// # Errors
 /// The loop does not exist.
 pub fn focus(nest: &Nest, reference: &LoopRef) -> Result<Nest, Error> {
-    let position = find(nest, reference, 1)?;
+    let position = find(nest, reference, &LOOP)?;
     let loops = chain(nest, &position);
     let outer: Vec<&Loop> = loops[..position.len() - 1].iter().map(|l| &***l).collect();
     let trees = vec![Tree::Loop(loops[position.len() - 1].clone())];
@@ -73,16 +72,13 @@ fn names(nest: &Nest) -> Vec<Name> {
     loops.chain(locals).collect()
 }
 
-/// The nest with `steps` applied to one loop.
+/// The nest with steps, which `replay` takes, applied to one loop.
 ///
 /// # Errors
 /// As the header says.
-pub fn at(nest: &Nest, reference: &LoopRef, steps: &Path) -> Result<Nest, Error> {
-    let position = find(nest, reference, 1)?;
-    let part = replay(steps, &focus(nest, reference)?).map_err(|error| match error {
-        NoTrace::Step { error, .. } => *error,
-        _ => ErrorKind::Misdeclared.into(),
-    })?;
+fn at(nest: &Nest, reference: &LoopRef, (steps, replay): (&Path, Replay)) -> Result<Nest, Error> {
+    let position = find(nest, reference, &LOOP)?;
+    let part = replay(steps, &focus(nest, reference)?)?;
     let result = nest.with_trees(splice(nest.trees(), &position, part.trees().to_vec()));
     let mut names: Vec<Name> = result.loops().iter().map(|(_, l)| l.name.clone()).collect();
     names.sort();
@@ -90,8 +86,7 @@ pub fn at(nest: &Nest, reference: &LoopRef, steps: &Path) -> Result<Nest, Error>
         None => Ok(result),
         Some(pair) => {
             let name = pair[0].clone();
-            let kind = ErrorKind::NameClash { name: name.clone() };
-            Err(Error::from(kind).at_argument(2).on(nest, [name]))
+            Err(name_clash(&name).at(&STEPS).on(nest, [name]))
         }
     }
 }

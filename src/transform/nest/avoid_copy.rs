@@ -26,24 +26,18 @@
 //! Source: avoid-copy; Ullrich, Detection and Exploitation of Data-Parallelism in Assignments of
 //! Multi-Dimensional Tensors, 2018, §6.1.
 
-use super::resolve::tensor_name;
-use super::reuse::{NoReuse, Temporary};
+use super::reuse::Temporary;
 use crate::ir::Nest;
-use crate::transform::{Arg, Error, ErrorKind, Kind, Op, Param, Returns, Value};
+use crate::transform::args::{NEST, TENSOR};
+use crate::transform::{Error, Op, Returns, Value, refusal};
 
 /// `avoid_copy(nest, tensor)`.
 pub static AVOID_COPY: Op = Op {
     name: "avoid_copy",
-    params: &[
-        Param::new("nest", Kind::Nest),
-        Param::new("tensor", Kind::Tensor),
-    ],
+    params: &[NEST.any(), TENSOR.any()],
     returns: Returns::Nest,
     file: include_str!("avoid_copy.rs"),
-    call: |args| match args {
-        [Arg::Nest(nest), tensor] => avoid_copy(nest, tensor_name(tensor, 1)?).map(Value::Nest),
-        _ => Err(ErrorKind::Misdeclared.into()),
-    },
+    call: |args| avoid_copy(args.get(&NEST)?, args.get(&TENSOR)?).map(Value::Nest),
 };
 
 /// The nest that computes `tensor` where it is copied to.
@@ -51,13 +45,12 @@ pub static AVOID_COPY: Op = Op {
 /// # Errors
 /// As the header says.
 pub fn avoid_copy(nest: &Nest, tensor: &str) -> Result<Nest, Error> {
-    let temporary = Temporary::find(nest, tensor)?;
+    let temporary = Temporary::find(nest, tensor, &TENSOR)?;
     match temporary.copy() {
         Some(target) => Ok(temporary.computed_in(&target)),
         None => {
-            let tensor = tensor.to_owned();
-            let kind = NoReuse::NotCopied { tensor };
-            Err(Error::from(kind).at_argument(1).on(nest, []))
+            let text = format!("{tensor} is not copied to a tensor like it");
+            Err(refusal(text).at(&TENSOR).on(nest, []))
         }
     }
 }

@@ -7,118 +7,10 @@ use crate::analysis::position::Position;
 use crate::ir::{
     Affine, Expr, Fill, Index, Lineage, Loop, Name, Nest, Range, Role, Shape, Stmt, Tensor, Tree,
 };
-use crate::transform::{Error, LoopRef};
+use crate::transform::failure::Parameter;
+use crate::transform::{Error, LoopRef, mistake, refusal};
 use std::collections::HashSet;
 use std::sync::Arc;
-
-/// Why a tensor is not kept in a buffer.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NoBuffer {
-    /// Nothing there uses the tensor.
-    #[error("{} does not use {tensor}: it uses {}", place(.name), .have.join(", "))]
-    NotUsed {
-        /// The tensor.
-        tensor: String,
-        /// The loop; `None` for the whole nest.
-        name: Option<Name>,
-        /// What is used there.
-        have: Vec<String>,
-    },
-    /// What should be packed changes in the meantime.
-    #[error("{} writes {tensor}, but would read a copy of it: {text}", place(.name))]
-    Written {
-        /// The tensor.
-        tensor: String,
-        /// The loop; `None` for the whole nest.
-        name: Option<Name>,
-        /// What writes it.
-        text: String,
-    },
-    /// What should be staged does not change.
-    #[error("{} only reads {tensor}", place(.name))]
-    OnlyRead {
-        /// The tensor.
-        tensor: String,
-        /// The loop; `None` for the whole nest.
-        name: Option<Name>,
-    },
-    /// A number of none of the reads.
-    #[error("{} reads {tensor} {}: {read} is not between 1 and {reads}", place(.name), match .reads {
-        1 => "once".to_owned(),
-        reads => format!("{reads} times"),
-    })]
-    NoRead {
-        /// The tensor.
-        tensor: String,
-        /// The loop; `None` for the whole nest.
-        name: Option<Name>,
-        /// The number.
-        read: i64,
-        /// How many reads there are.
-        reads: usize,
-    },
-    /// A list that is no order of a tensor's dimensions.
-    #[error("{order:?} does not list each of the {rank} dimensions of {tensor} once")]
-    NoOrder {
-        /// The tensor.
-        tensor: String,
-        /// Its rank.
-        rank: usize,
-        /// The list.
-        order: Vec<i64>,
-    },
-    /// What is no local tensor.
-    #[error("{tensor} is not a local tensor of the nest{}", match .have.as_slice() {
-        [] => ", which has none".to_owned(),
-        have => format!(": those are {}", have.join(", ")),
-    })]
-    NotLocal {
-        /// The tensor.
-        tensor: String,
-        /// The local ones.
-        have: Vec<String>,
-    },
-    /// A local tensor of a single element.
-    #[error("{tensor} has no dimensions, and so no rows")]
-    NoRows {
-        /// The tensor.
-        tensor: String,
-    },
-    /// A use that does not keep to panels.
-    #[error("`{text}` does not stay in one panel of {size} elements of {tensor}")]
-    AcrossPanels {
-        /// The tensor.
-        tensor: String,
-        /// How many elements a panel has along the dimension.
-        size: i64,
-        /// The statement.
-        text: String,
-    },
-    /// What should be localized is needed outside.
-    #[error("{tensor} is not computed for a later assignment of the nest alone")]
-    NotTemporary {
-        /// The tensor.
-        tensor: String,
-    },
-    /// What is read may not have been set by then.
-    #[error("`{text}` may use what {}", match .name {
-        Some(name) => format!("another iteration of `{name}` sets"),
-        None => "nothing has set before".to_owned(),
-    })]
-    Unset {
-        /// What reads.
-        text: String,
-        /// The loop around all uses, if there is one.
-        name: Option<Name>,
-    },
-}
-
-fn place(name: &Option<Name>) -> String {
-    match name {
-        Some(name) => format!("loop `{name}`"),
-        None => "the nest".to_owned(),
-    }
-}
 
 /// A loop, or the whole nest, and what it uses of a tensor.
 pub(super) struct Scope<'a> {
@@ -131,9 +23,14 @@ pub(super) struct Scope<'a> {
 }
 
 impl<'a> Scope<'a> {
-    /// The loop `reference` (parameter 1), which has to use `tensor` (parameter 2).
-    pub(super) fn find(nest: &'a Nest, reference: &LoopRef, tensor: &str) -> Result<Self, Error> {
-        let position = find_scope(nest, reference, 1)?;
+    /// The loop `reference`, which has to use `tensor`; with the parameters that they are given
+    /// for.
+    pub(super) fn find(
+        nest: &'a Nest,
+        (reference, scope): (&LoopRef, &dyn Parameter),
+        (tensor, parameter): (&str, &dyn Parameter),
+    ) -> Result<Self, Error> {
+        let position = find_scope(nest, reference, scope)?;
         let name = chain(nest, &position).last().map(|l| l.name.clone());
         let mut uses = uses(nest, tensor);
         uses.retain(|u| u.position.starts_with(&position));
@@ -145,12 +42,9 @@ impl<'a> Scope<'a> {
                 true => {}
                 false => listed.push(label),
             });
-            let kind = NoBuffer::NotUsed {
-                tensor: tensor.to_owned(),
-                name: name.clone(),
-                have: listed,
-            };
-            return Err(Error::from(kind).at_argument(2).on(nest, name));
+            let (place, have) = (place(name.as_ref()), listed.join(", "));
+            let text = format!("{place} does not use {tensor}: it uses {have}");
+            return Err(refusal(text).at(parameter).on(nest, name));
         };
         Ok(Scope {
             position,
@@ -160,26 +54,63 @@ impl<'a> Scope<'a> {
         })
     }
 
+    /// The loop, or the whole nest, in messages.
+    pub(super) fn place(&self) -> String {
+        place(self.name.as_ref())
+    }
+
     /// The box that one iteration uses.
     pub(super) fn footprint(&self, nest: &Nest) -> Vec<Side> {
         footprint(nest, &self.uses, self.position.len()).unwrap_or_default()
     }
 }
 
-/// The dimensions of a tensor, counted from 0, in a given order (parameter 3) or their own.
-pub(super) fn dimensions(tensor: &Tensor, order: Option<&[i64]>) -> Result<Vec<usize>, Error> {
+fn place(name: Option<&Name>) -> String {
+    match name {
+        Some(name) => format!("loop `{name}`"),
+        None => "the nest".to_owned(),
+    }
+}
+
+/// The local tensor of the nest with this label, which is given for `parameter`.
+pub(super) fn local<'a>(
+    nest: &'a Nest,
+    label: &str,
+    parameter: &dyn Parameter,
+) -> Result<&'a Tensor, Error> {
+    let locals = nest.locals();
+    if let Some(found) = locals.iter().find(|t| t.label() == label) {
+        return Ok(found);
+    }
+    let have: Vec<&str> = locals.iter().map(|t| t.label()).collect();
+    let have = match have.as_slice() {
+        [] => ", which has none".to_owned(),
+        have => format!(": those are {}", have.join(", ")),
+    };
+    let text = format!("{label} is not a local tensor of the nest{have}");
+    let help = "`pack`, `stage` and `localize` make local tensors; `padded` stores a larger copy";
+    Err(refusal(text).help(help).at(parameter).on(nest, []))
+}
+
+/// The dimensions of a tensor, counted from 0, in the order that is given for `parameter`, or their
+/// own.
+pub(super) fn dimensions(
+    tensor: &Tensor,
+    order: Option<&[i64]>,
+    parameter: &dyn Parameter,
+) -> Result<Vec<usize>, Error> {
     let rank = tensor.shape().rank();
     let Some(order) = order else {
         return Ok((0..rank).collect());
     };
     let listed = |d: usize| order.iter().position(|o| usize::try_from(*o) == Ok(d + 1));
     if order.len() != rank || !(0..rank).all(|d| listed(d).is_some()) {
-        let kind = NoBuffer::NoOrder {
-            tensor: tensor.label().to_owned(),
-            rank,
-            order: order.to_vec(),
-        };
-        return Err(Error::from(kind).at_argument(3));
+        let text = format!(
+            "{order:?} does not list each of the {rank} dimensions of {} once",
+            tensor.label()
+        );
+        let error = mistake(text).help("dimensions count from 1, as in `[2, 1]`");
+        return Err(error.at(parameter));
     }
     let counted = order.iter().filter_map(|d| usize::try_from(d - 1).ok());
     Ok(counted.collect())
@@ -215,7 +146,12 @@ pub(super) fn text_at(nest: &Nest, used: &Use) -> String {
 
 /// Names derived from a tensor's with each of `words`, and with each of those and a number up to
 /// `rank` those of loops. All are free; if need be, the words are numbered from 2 on.
-pub(super) fn free_names(nest: &Nest, of: &Name, words: &[&str], rank: usize) -> Vec<Name> {
+pub(super) fn free_names<const N: usize>(
+    nest: &Nest,
+    of: &Name,
+    words: [&str; N],
+    rank: usize,
+) -> [Name; N] {
     let loops = nest.loops().into_iter().map(|(_, l)| l.name.clone());
     let around = nest.context().iter().map(|l| l.name.clone());
     let tensors = nest.tensors().into_iter();
@@ -233,7 +169,7 @@ pub(super) fn free_names(nest: &Nest, of: &Name, words: &[&str], rank: usize) ->
             1 => word.to_owned(),
             number => format!("{word}{number}"),
         };
-        let names: Vec<Name> = words.iter().map(|w| of.derived(suffix(w))).collect();
+        let names = words.map(|w| of.derived(suffix(w)));
         if names.iter().all(is_free) {
             return names;
         }

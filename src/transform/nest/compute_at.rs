@@ -99,34 +99,28 @@
 use super::buffer::free_names;
 use super::fuse_outer::following;
 use super::parts::{Names, over_box};
-use super::producer::{NoProducer, Producer, Replacement, replace_reads};
+use super::producer::{Producer, Replacement, replace_reads};
 use super::resolve::{body_of, chain, find_scope, with_body_of};
 use crate::analysis::bounds::Bounds;
 use crate::analysis::footprint::{Side, Use, footprint};
 use crate::analysis::position::Position;
 use crate::ir::{Affine, Expr, Fill, Loop, Name, Nest, Shape, Stmt, Tensor, Tree};
-use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
-use std::slice::from_ref;
+use crate::transform::args::LoopOrLoops;
+use crate::transform::{Error, LoopRef, Op, Param, Returns, Value, refusal};
 use std::sync::Arc;
+
+const PRODUCER: Param<Nest> = Param::new("producer");
+const CONSUMER: Param<Nest> = Param::new("consumer");
+const LOOP: Param<LoopOrLoops> = Param::new("loop");
 
 /// `compute_at(producer, consumer, loop)`.
 pub static COMPUTE_AT: Op = Op {
     name: "compute_at",
-    params: &[
-        Param::new("producer", Kind::Nest),
-        Param::new("consumer", Kind::Nest),
-        Param::new("loop", Kind::LoopOrLoops),
-    ],
+    params: &[PRODUCER.any(), CONSUMER.any(), LOOP.any()],
     returns: Returns::Nest,
     file: include_str!("compute_at.rs"),
-    call: |args| match args {
-        [Arg::Nest(producer), Arg::Nest(consumer), Arg::Loop(l)] => {
-            compute_at(producer, consumer, from_ref(l)).map(Value::Nest)
-        }
-        [Arg::Nest(producer), Arg::Nest(consumer), Arg::Loops(list)] => {
-            compute_at(producer, consumer, list).map(Value::Nest)
-        }
-        _ => Err(ErrorKind::Misdeclared.into()),
+    call: |args| {
+        compute_at(args.get(&PRODUCER)?, args.get(&CONSUMER)?, args.get(&LOOP)?).map(Value::Nest)
     },
 };
 
@@ -135,33 +129,37 @@ pub static COMPUTE_AT: Op = Op {
 /// # Errors
 /// As the header says.
 pub fn compute_at(nest: &Nest, consumer: &Nest, references: &[LoopRef]) -> Result<Nest, Error> {
-    let producer = Producer::of(nest)?;
+    let producer = Producer::of(nest, &PRODUCER)?;
     let consumer = &following(nest, consumer);
-    let places = references.iter().map(|r| find_scope(consumer, r, 2));
+    let places = references.iter().map(|r| find_scope(consumer, r, &LOOP));
     let places = places.collect::<Result<Vec<Position>, Error>>()?;
-    producer.check_consumer(consumer)?;
+    producer.check_consumer(consumer, &CONSUMER)?;
     let tensor = producer.tensor();
-    let label = || tensor.label().to_owned();
+    let label = tensor.label();
     let name = |place: &Position| chain(consumer, place).last().map(|l| l.name.clone());
     let reads = producer.reads_in(consumer);
     let is_read = |place: &Position| reads.iter().any(|used| used.position.starts_with(place));
-    let refuse = |kind: NoProducer, culprits: Vec<Name>| {
-        Err(Error::from(kind).at_argument(2).on(consumer, culprits))
-    };
     for (k, place) in places.iter().enumerate() {
         let mut others = places[..k].iter();
         let shared = others.any(|o| o.starts_with(place) || place.starts_with(o));
         let idle = places.len() > 1 && (shared || !is_read(place));
         if let (Some(name), true) = (name(place), idle) {
-            let (tensor, culprits) = (label(), vec![name.clone()]);
-            return refuse(NoProducer::NothingOwn { tensor, name }, culprits);
+            let text = format!("`{name}` reads nothing of {label} that the other loops do not");
+            let error = refusal(text).help("leave it out of the list");
+            return Err(error.at(&LOOP).on(consumer, [name]));
         }
     }
     let in_none = |used: &Use| !places.iter().any(|p| used.position.starts_with(p));
     if reads.iter().any(in_none) {
         let names: Vec<Name> = places.iter().filter_map(name).collect();
-        let (tensor, culprits) = (label(), names.clone());
-        return refuse(NoProducer::ReadElsewhere { tensor, names }, culprits);
+        let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+        let loops = match quoted.as_slice() {
+            [] => "a list without loops".to_owned(),
+            quoted => quoted.join(" and "),
+        };
+        let text = format!("{label} is read outside of {loops}, too");
+        let help = "choose a loop around all reads, or the level 0 for the whole nest";
+        return Err(refusal(text).help(help).at(&LOOP).on(consumer, names));
     }
 
     let mut names = Names::of(consumer);
@@ -195,8 +193,8 @@ fn one_of_each(local: Tensor, locals: &mut Vec<Tensor>, nest: &Nest) -> Tensor {
         return other.clone();
     }
     let name = local.name().filter(|_| !locals.is_empty());
-    let free = name.and_then(|name| free_names(nest, name, &["part"], 0).pop());
-    let local = free.map_or(local.clone(), |name| local.named(name));
+    let free = name.map(|name| free_names(nest, name, ["part"], 0));
+    let local = free.map_or(local.clone(), |[name]| local.named(name));
     locals.push(local.clone());
     local
 }

@@ -55,24 +55,20 @@ use super::parts::{Names, with_body};
 use super::resolve::{chain, find};
 use crate::analysis::position::splice;
 use crate::ir::{Loop, Nest, Role, Tree};
-use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
+use crate::transform::args::{LOOP, NEST};
+use crate::transform::refusals::not_inside;
+use crate::transform::{Error, LoopRef, Op, Param, Returns, Value, refusal};
+
+const STARTS: Param<Option<Vec<LoopRef>>> = Param::new("starts");
 
 /// `distribute(nest, loop, starts?)`.
 pub static DISTRIBUTE: Op = Op {
     name: "distribute",
-    params: &[
-        Param::new("nest", Kind::Nest),
-        Param::new("loop", Kind::Loop),
-        Param::optional("starts", Kind::Loops),
-    ],
+    params: &[NEST.any(), LOOP.any(), STARTS.any()],
     returns: Returns::Nest,
     file: include_str!("distribute.rs"),
-    call: |args| match args {
-        [Arg::Nest(nest), Arg::Loop(l)] => distribute(nest, l, None).map(Value::Nest),
-        [Arg::Nest(nest), Arg::Loop(l), Arg::Loops(starts)] => {
-            distribute(nest, l, Some(starts)).map(Value::Nest)
-        }
-        _ => Err(ErrorKind::Misdeclared.into()),
+    call: |args| {
+        distribute(args.get(&NEST)?, args.get(&LOOP)?, args.get(&STARTS)?).map(Value::Nest)
     },
 };
 
@@ -85,24 +81,23 @@ pub fn distribute(
     reference: &LoopRef,
     starts: Option<&[LoopRef]>,
 ) -> Result<Nest, Error> {
-    let position = find(nest, reference, 1)?;
+    let position = find(nest, reference, &LOOP)?;
     let l = chain(nest, &position)[position.len() - 1];
     if l.body.len() < 2 {
-        let name = l.name.clone();
-        let kind = ErrorKind::NothingToDistribute { name: name.clone() };
-        return Err(Error::from(kind).on(nest, [name]));
+        let name = &l.name;
+        let text = format!(
+            "there is only one loop or statement in `{name}`, so there is nothing to distribute"
+        );
+        return Err(refusal(text).on(nest, [name.clone()]));
     }
     let mut cuts: Vec<usize> = (0..l.body.len()).collect();
     if let Some(starts) = starts {
         cuts = vec![0];
         for start in starts {
-            let inside = find(nest, start, 2)?;
+            let inside = find(nest, start, &STARTS)?;
             if inside.len() <= position.len() || !inside.starts_with(&position) {
-                let outer = l.name.clone();
-                let inner = chain(nest, &inside)[inside.len() - 1].name.clone();
-                let culprits = [outer.clone(), inner.clone()];
-                let kind = ErrorKind::NotInside { inner, outer };
-                return Err(Error::from(kind).at_argument(2).on(nest, culprits));
+                let inner = &chain(nest, &inside)[inside.len() - 1].name;
+                return Err(not_inside(nest, inner, &l.name).at(&STARTS));
             }
             cuts.push(inside[position.len()]);
         }

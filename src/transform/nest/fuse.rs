@@ -61,64 +61,61 @@
 //! Source: TeML eq. 23 for equal ranges; the peeling is that of Allen and Kennedy, Optimizing
 //! Compilers for Modern Architectures, 2001.
 
-use super::fuse_outer::check_modes;
+use super::fuse_outer::{check_modes, ranges_differ};
 use super::guard::{around_of, guarded, hull};
 use super::parts::Names;
 use super::peel::{End, part};
 use super::resolve::{chain, find};
+use super::shift::SHIFT;
 use crate::analysis::bounds::{Bounds, extent};
 use crate::analysis::position::splice;
-use crate::ir::{Affine, Loop, Name, Nest, Range, Tree};
-use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
+use crate::ir::{Affine, Arg, Loop, Name, Nest, Range, Tree};
+use crate::transform::args::NEST;
+use crate::transform::op::Alternatives;
+use crate::transform::words::words;
+use crate::transform::{Error, LoopRef, Op, Param, Returns, Value, refusal};
+
+const FIRST: Param<LoopRef> = Param::new("first");
+const SECOND: Param<LoopRef> = Param::new("second");
+const ENDS: Param<Option<Ends>> = Param::new("ends");
 
 /// `fuse(nest, first, second, ends?)`.
 pub static FUSE: Op = Op {
     name: "fuse",
-    params: &[
-        Param::new("nest", Kind::Nest),
-        Param::new("first", Kind::Loop),
-        Param::new("second", Kind::Loop),
-        Param::optional("ends", Kind::Word(ENDS)),
-    ],
+    params: &[NEST.any(), FIRST.any(), SECOND.any(), ENDS.any()],
     returns: Returns::Nest,
     file: include_str!("fuse.rs"),
-    call: |args| match args {
-        [Arg::Nest(nest), Arg::Loop(first), Arg::Loop(second)] => {
-            fuse(nest, first, second, Ends::Peel).map(Value::Nest)
-        }
-        [
-            Arg::Nest(nest),
-            Arg::Loop(first),
-            Arg::Loop(second),
-            Arg::Word(ends),
-        ] => fuse(nest, first, second, Ends::from_word(ends)?).map(Value::Nest),
-        _ => Err(ErrorKind::Misdeclared.into()),
+    call: |args| {
+        let ends = args.get(&ENDS)?.unwrap_or(Ends::Peel);
+        fuse(
+            args.get(&NEST)?,
+            args.get(&FIRST)?,
+            args.get(&SECOND)?,
+            ends,
+        )
+        .map(Value::Nest)
     },
 };
 
-/// What becomes of iterations that only one of the loops has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ends {
-    /// They are loops of their own.
-    Peel,
-    /// They are iterations of the fused loop.
-    Guard,
+/// The second loop may be late enough once it is shifted.
+pub fn alternatives(_: &Nest, args: &[Arg]) -> Alternatives {
+    let [_, second, ..] = args else {
+        return Alternatives::default();
+    };
+    let by = |amount| (&SHIFT, vec![second.clone(), Arg::Int(amount)]);
+    Alternatives {
+        first: (1..=4).map(by).collect(),
+        instead: None,
+    }
 }
 
-const ENDS: &[&str] = &["peel", "guard"];
-
-impl Ends {
-    fn from_word(word: &str) -> Result<Ends, Error> {
-        match word {
-            "peel" => Ok(Ends::Peel),
-            "guard" => Ok(Ends::Guard),
-            _ => Err(Error::from(ErrorKind::NotOneOf {
-                parameter: "ends",
-                word: word.to_owned(),
-                allowed: ENDS,
-            })
-            .at_argument(3)),
-        }
+words! {
+    /// What becomes of iterations that only one of the loops has.
+    pub enum Ends {
+        /// They are loops of their own.
+        Peel = "peel",
+        /// They are iterations of the fused loop.
+        Guard = "guard",
     }
 }
 
@@ -127,21 +124,22 @@ impl Ends {
 /// # Errors
 /// As the header says.
 pub fn fuse(nest: &Nest, first: &LoopRef, second: &LoopRef, ends: Ends) -> Result<Nest, Error> {
-    let place = find(nest, first, 1)?;
-    let next = find(nest, second, 2)?;
+    let place = find(nest, first, &FIRST)?;
+    let next = find(nest, second, &SECOND)?;
     let loops = chain(nest, &place);
     let (a, b) = (loops[loops.len() - 1], chain(nest, &next)[next.len() - 1]);
     let culprits = [a.name.clone(), b.name.clone()];
-    let refuse = |kind: ErrorKind| Error::from(kind).on(nest, culprits.clone());
+    let refuse = |error: Error| error.on(nest, culprits.clone());
     let (k, around) = (place[place.len() - 1], &place[..place.len() - 1]);
     if next[..] != [around, &[k + 1]].concat() {
-        let [first, second] = culprits.clone();
-        return Err(refuse(ErrorKind::NotAdjacent { first, second }));
+        let text = format!("`{}` and `{}` are not adjacent", a.name, b.name);
+        let error = refusal(text).help("fuse_outer brings loops of two nests side by side");
+        return Err(refuse(error));
     }
     check_modes(a, b).map_err(refuse)?;
     if ends == Ends::Guard && a.range != b.range {
         let Some(range) = hull(&around_of(nest, around), &a.range, &b.range) else {
-            return Err(refuse(differ(a, b)));
+            return Err(refuse(ranges_differ(a, b, &b.range)));
         };
         let fused = guarded(&mut Names::of(nest), [a, b], range);
         let rest = splice(nest.trees(), &next, Vec::new());
@@ -154,7 +152,7 @@ pub fn fuse(nest: &Nest, first: &LoopRef, second: &LoopRef, ends: Ends) -> Resul
         back,
     }) = overlap(&a.range, &b.range, &Bounds::around(nest, outer))
     else {
-        return Err(refuse(differ(a, b)));
+        return Err(refuse(ranges_differ(a, b, &b.range)));
     };
 
     let mut names = Names::of(nest);
@@ -180,15 +178,6 @@ pub fn fuse(nest: &Nest, first: &LoopRef, second: &LoopRef, ends: Ends) -> Resul
     }
     let rest = splice(nest.trees(), &next, Vec::new());
     Ok(nest.with_trees(splice(&rest, &place, trees)))
-}
-
-fn differ(a: &Loop, b: &Loop) -> ErrorKind {
-    ErrorKind::RangesDiffer {
-        first: a.name.clone(),
-        first_range: a.range.to_string(),
-        second: b.name.clone(),
-        second_range: b.range.to_string(),
-    }
 }
 
 /// What two ranges have in common, and what each of them has before and after that.

@@ -31,22 +31,19 @@ use super::fuse_outer::check_same;
 use super::resolve::{chain, find};
 use crate::analysis::position::{self, splice};
 use crate::ir::{Affine, Loop, Name, Nest, Tree};
-use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
+use crate::transform::args::NEST;
+use crate::transform::{Error, LoopRef, Op, Param, Returns, Value, refusal};
 use std::sync::Arc;
+
+const LEVEL: Param<LoopRef> = Param::new("level");
 
 /// `fuse_inner(nest, level)`.
 pub static FUSE_INNER: Op = Op {
     name: "fuse_inner",
-    params: &[
-        Param::new("nest", Kind::Nest),
-        Param::new("level", Kind::Loop),
-    ],
+    params: &[NEST.any(), LEVEL.any()],
     returns: Returns::Nest,
     file: include_str!("fuse_inner.rs"),
-    call: |args| match args {
-        [Arg::Nest(nest), Arg::Loop(level)] => fuse_inner(nest, level).map(Value::Nest),
-        _ => Err(ErrorKind::Misdeclared.into()),
-    },
+    call: |args| fuse_inner(args.get(&NEST)?, args.get(&LEVEL)?).map(Value::Nest),
 };
 
 /// The nest with the loops at `level` fused.
@@ -61,7 +58,7 @@ pub fn fuse_inner(nest: &Nest, level: &LoopRef) -> Result<Nest, Error> {
     };
     if siblings.iter().all(|t| t.as_loop().is_none()) {
         // No loop at this level: the search for one says how deep the nest is.
-        find(nest, level, 1)?;
+        find(nest, level, &LEVEL)?;
     }
     let fills = siblings
         .iter()
@@ -71,21 +68,22 @@ pub fn fuse_inner(nest: &Nest, level: &LoopRef) -> Result<Nest, Error> {
     for tree in &siblings[fills..] {
         let Some(l) = tree.as_loop() else {
             let culprits = loops.iter().map(|l| l.name.clone());
-            let kind = ErrorKind::NotALoop {
-                text: one_line(tree),
-            };
-            return Err(Error::from(kind).at_argument(1).on(nest, culprits));
+            let text = format!(
+                "`{}` is beside the loops at this level and is not a loop",
+                one_line(tree)
+            );
+            return Err(refusal(text).at(&LEVEL).on(nest, culprits));
         };
         loops.push(l);
     }
     let (Some((first, others)), 2..) = (loops.split_first(), loops.len()) else {
         let culprits = loops.iter().map(|l| l.name.clone());
-        let error = Error::from(ErrorKind::NothingToFuse).at_argument(1);
-        return Err(error.on(nest, culprits));
+        let text = "there is only one loop at this level, so there is nothing to fuse";
+        return Err(refusal(text).at(&LEVEL).on(nest, culprits));
     };
     for other in others {
         check_same(first, other, &other.range)
-            .map_err(|kind| Error::from(kind).on(nest, [first.name.clone(), other.name.clone()]))?;
+            .map_err(|error| error.on(nest, [first.name.clone(), other.name.clone()]))?;
     }
 
     let name = fused_name(nest, &loops);
@@ -122,9 +120,9 @@ fn parent(nest: &Nest, level: &LoopRef) -> Result<Vec<usize>, Error> {
     let above = match level {
         LoopRef::Level(1) => return Ok(Vec::new()),
         LoopRef::Level(level) if *level > 1 => position::at_level(nest, level - 1),
-        _ => return find(nest, level, 1).map(|p| p[..p.len() - 1].to_vec()),
+        _ => return find(nest, level, &LEVEL).map(|p| p[..p.len() - 1].to_vec()),
     };
-    above.map_err(|e| Error::from(e).at_argument(1).on(nest, []))
+    above.map_err(|why| Error::from(why).at(&LEVEL).on(nest, []))
 }
 
 /// `j` for copies `j_u0`, `j_u1` …, where that name is free; else the first loop's name.

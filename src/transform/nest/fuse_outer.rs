@@ -29,24 +29,22 @@
 //! Source: TeML eq. 22.
 
 use crate::ir::{Affine, Fill, Loop, Name, Nest, Range, Tensor, Tree};
-use crate::transform::{Arg, Error, ErrorKind, Kind, Op, Param, Returns, Value};
+use crate::transform::refusals::negative;
+use crate::transform::{Error, Op, Param, Returns, Value, refusal};
 use std::sync::Arc;
+
+const FIRST: Param<Nest> = Param::new("first");
+const SECOND: Param<Nest> = Param::new("second");
+const LEVEL: Param<i64> = Param::new("level");
 
 /// `fuse_outer(first, second, level)`.
 pub static FUSE_OUTER: Op = Op {
     name: "fuse_outer",
-    params: &[
-        Param::new("first", Kind::Nest),
-        Param::new("second", Kind::Nest),
-        Param::new("level", Kind::Int),
-    ],
+    params: &[FIRST.any(), SECOND.any(), LEVEL.any()],
     returns: Returns::Nest,
     file: include_str!("fuse_outer.rs"),
-    call: |args| match args {
-        [Arg::Nest(first), Arg::Nest(second), Arg::Int(level)] => {
-            fuse_outer(first, second, *level).map(Value::Nest)
-        }
-        _ => Err(ErrorKind::Misdeclared.into()),
+    call: |args| {
+        fuse_outer(args.get(&FIRST)?, args.get(&SECOND)?, args.get(&LEVEL)?).map(Value::Nest)
     },
 };
 
@@ -56,20 +54,16 @@ pub static FUSE_OUTER: Op = Op {
 /// As the header says.
 pub fn fuse_outer(first: &Nest, second: &Nest, level: i64) -> Result<Nest, Error> {
     let Ok(levels) = usize::try_from(level) else {
-        let kind = ErrorKind::Negative {
-            parameter: "level",
-            value: level,
-        };
-        return Err(Error::from(kind).at_argument(2));
+        return Err(negative(level, &LEVEL));
     };
     if levels == 0 {
         return Ok(first.followed_by(second));
     }
     let one =
-        Outer::of(first, levels).map_err(|found| not_perfect(first, "first", level, found))?;
+        Outer::of(first, levels).map_err(|found| not_perfect(first, &FIRST, level, &found))?;
     let follower = following(first, second);
     let two = Outer::of(&follower, levels)
-        .map_err(|found| not_perfect(second, "second", level, found))?;
+        .map_err(|found| not_perfect(second, &SECOND, level, &found))?;
     check_fills(first, second, &two)?;
 
     let renamed = rename_second(first, &one, second, &two);
@@ -80,11 +74,7 @@ pub fn fuse_outer(first: &Nest, second: &Nest, level: i64) -> Result<Nest, Error
     let as_index = |name: &Name| rename(name).map(Affine::iterator);
     for (a, b) in one.loops.iter().zip(&two.loops) {
         let range = b.range.substitute(&as_index);
-        check_same(a, b, &range).map_err(|kind| {
-            Error::from(kind)
-                .at_argument(1)
-                .on(second, [b.name.clone()])
-        })?;
+        check_same(a, b, &range).map_err(|error| error.at(&SECOND).on(second, [b.name.clone()]))?;
     }
 
     let innermost = levels - 1;
@@ -130,26 +120,37 @@ pub(super) fn following(first: &Nest, second: &Nest) -> Nest {
     second.with_trees(trees.collect())
 }
 
-/// Why two loops do not fuse; `range` is the second one's in terms of the first one's iterators.
-pub(super) fn check_same(first: &Loop, second: &Loop, range: &Range) -> Result<(), ErrorKind> {
-    if first.range != *range {
-        return Err(ErrorKind::RangesDiffer {
-            first: first.name.clone(),
-            first_range: first.range.to_string(),
-            second: second.name.clone(),
-            second_range: range.to_string(),
-        });
+/// That two loops fuse; `range` is the second one's in terms of the first one's iterators.
+pub(super) fn check_same(first: &Loop, second: &Loop, range: &Range) -> Result<(), Error> {
+    match first.range == *range {
+        true => check_modes(first, second),
+        false => Err(ranges_differ(first, second, range)),
     }
-    check_modes(first, second)
+}
+
+/// Loops to be fused have different ranges; `range` is the second one's.
+pub(super) fn ranges_differ(first: &Loop, second: &Loop, range: &Range) -> Error {
+    let text = format!(
+        "`{}` runs over {} and `{}` over {range}",
+        first.name, first.range, second.name
+    );
+    refusal(text).help(
+        "only loops over the same range fuse; `fuse` peels what does not coincide where bounds \
+         differ by constants and overlap",
+    )
 }
 
 /// That two loops are parallel and vector in the same way.
-pub(super) fn check_modes(first: &Loop, second: &Loop) -> Result<(), ErrorKind> {
-    if first.mode() != second.mode() {
-        let (first, second) = (first.name.clone(), second.name.clone());
-        return Err(ErrorKind::ModesDiffer { first, second });
+pub(super) fn check_modes(first: &Loop, second: &Loop) -> Result<(), Error> {
+    if first.mode() == second.mode() {
+        return Ok(());
     }
-    Ok(())
+    let text = format!(
+        "`{}` and `{}` are not parallel or vector in the same way, or have different hints",
+        first.name, second.name
+    );
+    let help = "fuse first, then parallelize, vectorize, prefetch and annotate";
+    Err(refusal(text).help(help))
 }
 
 /// The fills and local tensors of a nest, and its perfectly nested outer loops.
@@ -183,14 +184,13 @@ impl Outer<'_> {
     }
 }
 
-fn not_perfect(nest: &Nest, which: &'static str, level: i64, found: String) -> Error {
-    let argument = usize::from(which == "second");
-    let kind = ErrorKind::NotPerfectTo {
-        which,
-        level,
-        found,
-    };
-    Error::from(kind).at_argument(argument).on(nest, [])
+/// The outer levels of a nest are not perfectly nested: what is there.
+fn not_perfect(nest: &Nest, which: &Param<Nest>, level: i64, found: &str) -> Error {
+    let text = format!(
+        "the {} nest is not perfect down to level {level}: {found}",
+        which.name
+    );
+    refusal(text).at(which).on(nest, [])
 }
 
 /// Fills of the second nest move before the first nest's loops.
@@ -214,9 +214,10 @@ fn check_fills(first: &Nest, second: &Nest, two: &Outer) -> Result<(), Error> {
     match fills.into_iter().find(names) {
         None => Ok(()),
         Some(fill) => {
-            let tensor = fill.target.label().to_owned();
-            let error = Error::from(ErrorKind::FillConflict { tensor }).at_argument(1);
-            Err(error.on(second, []))
+            let tensor = fill.target.label();
+            let text = format!("the second nest initializes {tensor}, which the first one uses");
+            let error = refusal(text).help("keep the nests apart and pass both to codegen");
+            Err(error.at(&SECOND).on(second, []))
         }
     }
 }

@@ -29,23 +29,21 @@
 //! Source: inlining of producers, Halide's `compute_inline` (Ragan-Kelley et al., PLDI 2013).
 
 use super::fuse_outer::following;
-use super::producer::{NoProducer, Producer, Replacement, replace_reads};
+use super::producer::{Producer, Replacement, not_plain, replace_reads};
 use crate::ir::{Affine, Expr, MAX_SIZE, Name, Nest, Origin, Tensor, Tree};
-use crate::transform::{Arg, Error, ErrorKind, Kind, Op, Param, Returns, Value};
+use crate::transform::refusals::too_complex;
+use crate::transform::{Error, Op, Param, Returns, Value, refusal};
+
+const PRODUCER: Param<Nest> = Param::new("producer");
+const CONSUMER: Param<Nest> = Param::new("consumer");
 
 /// `inline(producer, consumer)`.
 pub static INLINE: Op = Op {
     name: "inline",
-    params: &[
-        Param::new("producer", Kind::Nest),
-        Param::new("consumer", Kind::Nest),
-    ],
+    params: &[PRODUCER.any(), CONSUMER.any()],
     returns: Returns::Nest,
     file: include_str!("inline.rs"),
-    call: |args| match args {
-        [Arg::Nest(producer), Arg::Nest(consumer)] => inline(producer, consumer).map(Value::Nest),
-        _ => Err(ErrorKind::Misdeclared.into()),
-    },
+    call: |args| inline(args.get(&PRODUCER)?, args.get(&CONSUMER)?).map(Value::Nest),
 };
 
 /// The consumer with the producer's value wherever it reads the producer's tensor.
@@ -53,21 +51,23 @@ pub static INLINE: Op = Op {
 /// # Errors
 /// As the header says.
 pub fn inline(nest: &Nest, consumer: &Nest) -> Result<Nest, Error> {
-    let producer = Producer::of(nest)?;
-    let refuse = |kind: NoProducer| Error::from(kind).at_argument(0).on(nest, []);
+    let producer = Producer::of(nest, &PRODUCER)?;
     let stmt = producer.stmt;
     if stmt.update.is_some() {
-        let tensor = stmt.target.label().to_owned();
-        return Err(refuse(NoProducer::Reduces { tensor }));
+        let tensor = stmt.target.label();
+        let text = format!(
+            "{tensor} is the result of a reduction, which has no value that could be inserted"
+        );
+        let error = refusal(text).help("compute_at computes reductions in a loop");
+        return Err(error.at(&PRODUCER).on(nest, []));
     }
     let alone = |name: &Name| !stmt.index.iter().any(|a| a.mentions(name));
     if let Some(name) = stmt.value.iterators().into_iter().find(alone) {
         let found = format!("`{name}` indexes the value alone");
-        let role = "producer";
-        return Err(refuse(NoProducer::NotPlain { role, found }));
+        return Err(not_plain(&PRODUCER, &found).on(nest, []));
     }
     let consumer = &following(nest, consumer);
-    producer.check_consumer(consumer)?;
+    producer.check_consumer(consumer, &CONSUMER)?;
 
     // target[… i + 2 …] is read as target[… x …]: i is x - 2.
     let iterator = |read: &[Affine], name: &Name| {
@@ -89,7 +89,7 @@ pub fn inline(nest: &Nest, consumer: &Nest) -> Result<Nest, Error> {
             point: point.collect(),
         })
     };
-    let too_complex = || Error::from(ErrorKind::TooComplex).at_argument(1);
+    let too_complex = || too_complex().at(&CONSUMER);
     let size = |reads: u64| reads.saturating_mul(stmt.value.size());
     if reads(consumer, producer.tensor()).any(|n| size(n) > MAX_SIZE) {
         return Err(too_complex());

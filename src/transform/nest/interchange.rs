@@ -45,47 +45,50 @@
 
 use super::permute::permuted;
 use super::resolve::{chain, find};
-use crate::ir::{Loop, Nest};
-use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
+use super::skew::skews;
+use crate::ir::{Arg, Loop, Nest};
+use crate::transform::args::NEST;
+use crate::transform::op::Alternatives;
+use crate::transform::refusals::not_nested;
+use crate::transform::{Error, LoopRef, Op, Param, Returns, Value, refusal};
 use std::sync::Arc;
+
+const FIRST: Param<LoopRef> = Param::new("first");
+const SECOND: Param<LoopRef> = Param::new("second");
 
 /// `interchange(nest, first, second)`.
 pub static INTERCHANGE: Op = Op {
     name: "interchange",
-    params: &[
-        Param::new("nest", Kind::Nest),
-        Param::new("first", Kind::Loop),
-        Param::new("second", Kind::Loop),
-    ],
+    params: &[NEST.any(), FIRST.any(), SECOND.any()],
     returns: Returns::Nest,
     file: include_str!("interchange.rs"),
-    call: |args| match args {
-        [Arg::Nest(nest), Arg::Loop(first), Arg::Loop(second)] => {
-            interchange(nest, first, second).map(Value::Nest)
-        }
-        _ => Err(ErrorKind::Misdeclared.into()),
+    call: |args| {
+        interchange(args.get(&NEST)?, args.get(&FIRST)?, args.get(&SECOND)?).map(Value::Nest)
     },
 };
+
+/// Dependences may allow another order of skewed loops.
+pub fn alternatives(nest: &Nest, _: &[Arg]) -> Alternatives {
+    Alternatives {
+        first: skews(nest),
+        instead: None,
+    }
+}
 
 /// The nest with the loops `first` and `second` swapped.
 ///
 /// # Errors
 /// As the header says.
 pub fn interchange(nest: &Nest, first: &LoopRef, second: &LoopRef) -> Result<Nest, Error> {
-    let mut outer = find(nest, first, 1)?;
-    let mut inner = find(nest, second, 2)?;
+    let mut outer = find(nest, first, &FIRST)?;
+    let mut inner = find(nest, second, &SECOND)?;
     if inner.len() < outer.len() {
         std::mem::swap(&mut outer, &mut inner);
     }
     let loops = chain(nest, &inner);
     if !inner.starts_with(&outer) {
-        let first = chain(nest, &outer)[outer.len() - 1].name.clone();
-        let second = loops[inner.len() - 1].name.clone();
-        let kind = ErrorKind::NotNested {
-            first: first.clone(),
-            second: second.clone(),
-        };
-        return Err(Error::from(kind).on(nest, [first, second]));
+        let first = &chain(nest, &outer)[outer.len() - 1].name;
+        return Err(not_nested(nest, first, &loops[inner.len() - 1].name));
     }
     let band = &loops[outer.len() - 1..];
     check_perfect(nest, band)?;
@@ -104,12 +107,12 @@ pub(super) fn check_perfect(nest: &Nest, band: &[&Arc<Loop>]) -> Result<(), Erro
     match outer.iter().find(|l| l.body.len() != 1) {
         None => Ok(()),
         Some(culprit) => {
-            let kind = ErrorKind::NotPerfect {
-                outer: band[0].name.clone(),
-                inner: innermost.name.clone(),
-                culprit: culprit.name.clone(),
-            };
-            Err(Error::from(kind).on(nest, [culprit.name.clone()]))
+            let text = format!(
+                "`{}` and `{}` are not perfectly nested: `{}` has more in it than a single loop",
+                band[0].name, innermost.name, culprit.name
+            );
+            let error = refusal(text).help("only loops with nothing beside them change places");
+            Err(error.on(nest, [culprit.name.clone()]))
         }
     }
 }

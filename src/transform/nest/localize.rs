@@ -30,26 +30,23 @@
 //! Source: array contraction; Lewis, Lin and Snyder, The Implementation and Evaluation of Fusion
 //! and Contraction in Array Languages, 1998; Halide's `store_at`.
 
-use super::buffer::{Buffer, NoBuffer, Scope, text_at};
-use super::resolve::{body_of, chain, tensor_name, with_body_of};
+use super::buffer::{Buffer, Scope, text_at};
+use super::resolve::{body_of, chain, with_body_of};
 use crate::analysis::footprint::footprint;
 use crate::analysis::setting::first_unset;
 use crate::ir::Nest;
-use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
+use crate::transform::args::{NEST, TENSOR};
+use crate::transform::failure::Parameter;
+use crate::transform::refusals::unnamed;
+use crate::transform::{Error, LoopRef, Op, Returns, Value, refusal};
 
 /// `localize(nest, tensor)`.
 pub static LOCALIZE: Op = Op {
     name: "localize",
-    params: &[
-        Param::new("nest", Kind::Nest),
-        Param::new("tensor", Kind::Tensor),
-    ],
+    params: &[NEST.any(), TENSOR.any()],
     returns: Returns::Nest,
     file: include_str!("localize.rs"),
-    call: |args| match args {
-        [Arg::Nest(nest), tensor] => localize(nest, tensor_name(tensor, 1)?).map(Value::Nest),
-        _ => Err(ErrorKind::Misdeclared.into()),
-    },
+    call: |args| localize(args.get(&NEST)?, args.get(&TENSOR)?).map(Value::Nest),
 };
 
 /// The nest with `tensor` local to the innermost loop around its uses.
@@ -57,15 +54,16 @@ pub static LOCALIZE: Op = Op {
 /// # Errors
 /// As the header says.
 pub fn localize(nest: &Nest, tensor: &str) -> Result<Nest, Error> {
-    let whole = Scope::find(nest, &LoopRef::Level(0), tensor).map_err(|mut error| {
-        error.argument = Some(1);
-        error
-    })?;
+    let whole = (&LoopRef::Level(0), &NEST as &dyn Parameter);
+    let whole = Scope::find(nest, whole, (tensor, &TENSOR))?;
     let (tensor, uses) = (whole.tensor, whole.uses);
     if !nest.is_passed_on(tensor) {
-        let tensor = tensor.label().to_owned();
-        let kind = NoBuffer::NotTemporary { tensor };
-        return Err(Error::from(kind).at_argument(1).on(nest, []));
+        let text = format!(
+            "{} is not computed for a later assignment of the nest alone",
+            tensor.label()
+        );
+        let help = "join the nest that computes it and the one that reads it with fuse_outer";
+        return Err(refusal(text).help(help).at(&TENSOR).on(nest, []));
     }
     let first = &uses[0].position;
     let shared = |other: &[usize]| first.iter().zip(other).take_while(|(a, b)| a == b).count();
@@ -75,16 +73,17 @@ pub fn localize(nest: &Nest, tensor: &str) -> Result<Nest, Error> {
     let scope = &first[..depth];
     if let Some(read) = first_unset(nest, &uses, depth) {
         let name = chain(nest, scope).last().map(|l| l.name.clone());
-        let text = text_at(nest, read);
-        let kind = NoBuffer::Unset {
-            text,
-            name: name.clone(),
+        let set = match &name {
+            Some(name) => format!("another iteration of `{name}` sets"),
+            None => "nothing has set before".to_owned(),
         };
-        return Err(Error::from(kind).on(nest, name));
+        let text = format!("`{}` may use what {set}", text_at(nest, read));
+        let help = "move what sets it into the same iteration: fuse the loops, or use place_init";
+        return Err(refusal(text).help(help).on(nest, name));
     }
     let sides = footprint(nest, &uses, depth).unwrap_or_default();
     let order: Vec<usize> = (0..sides.len()).collect();
-    let name = tensor.name().ok_or(ErrorKind::Misdeclared)?;
+    let name = tensor.name().ok_or_else(unnamed)?;
     let buffer = Buffer::new(name.clone(), tensor, sides, &order);
     let mut body = buffer.redirect(body_of(nest, scope));
     body.insert(first[depth], buffer.declaration());

@@ -70,89 +70,77 @@
 
 use super::resolve::{chain, check_positive, find};
 use crate::analysis::position::splice;
-use crate::ir::{Loop, Nest, Schedule, Sharing, Tree};
-use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
+use crate::ir::{Arg, Loop, Nest, Schedule, Sharing, Tree};
+use crate::transform::args::{LOOP, NEST, Options};
+use crate::transform::op::Alternatives;
+use crate::transform::words::Word;
+use crate::transform::{Error, LoopRef, Op, Param, Returns, Value, mistake};
+
+const HOW: Param<Option<Options>> =
+    Param::new("how").with(&[COLLAPSE.any(), SCHEDULE.any(), CHUNK.any(), THRESHOLD.any()]);
+const COLLAPSE: Param<Option<i64>> = Param::new("collapse");
+const SCHEDULE: Param<Option<Schedule>> = Param::new("schedule");
+const CHUNK: Param<Option<i64>> = Param::new("chunk");
+const THRESHOLD: Param<Option<i64>> = Param::new("threshold");
+const LANES: Param<Option<i64>> = Param::new("lanes");
 
 /// `parallelize(nest, loop, how?)`.
 pub static PARALLELIZE: Op = Op {
     name: "parallelize",
-    params: &[
-        Param::new("nest", Kind::Nest),
-        Param::new("loop", Kind::Loop),
-        Param::optional("how", Kind::Options(HOW)),
-    ],
+    params: &[NEST.any(), LOOP.any(), HOW.any()],
     returns: Returns::Nest,
     file: include_str!("mode.rs"),
-    call: |args| match args {
-        [Arg::Nest(nest), Arg::Loop(l)] => {
-            parallelize(nest, l, Sharing::default()).map(Value::Nest)
-        }
-        [Arg::Nest(nest), Arg::Loop(l), Arg::Options(how)] => {
-            parallelize(nest, l, sharing(how)?).map(Value::Nest)
-        }
-        _ => Err(ErrorKind::Misdeclared.into()),
+    call: |args| {
+        let sharing = args
+            .get(&HOW)?
+            .map_or(Ok(Sharing::default()), |how| sharing(&how))?;
+        parallelize(args.get(&NEST)?, args.get(&LOOP)?, sharing).map(Value::Nest)
     },
 };
 
-const HOW: &[Param] = &[
-    Param::optional("collapse", Kind::Int),
-    Param::optional("schedule", Kind::Word(Schedule::WORDS)),
-    Param::optional("chunk", Kind::Int),
-    Param::optional("threshold", Kind::Int),
-];
-
-fn sharing(how: &[(String, Arg)]) -> Result<Sharing, Error> {
-    let mut sharing = Sharing::default();
-    for (name, value) in how {
-        match (name.as_str(), value) {
-            ("collapse", Arg::Int(collapse)) => {
-                check_positive("collapse", *collapse, 2)?;
-                sharing.collapse = usize::try_from(*collapse).unwrap_or(usize::MAX);
-            }
-            ("schedule", Arg::Word(word)) => sharing.schedule = Some(from_word(word)?),
-            ("chunk", Arg::Int(chunk)) => {
-                check_positive("chunk", *chunk, 2)?;
-                sharing.chunk = Some(*chunk);
-                sharing.schedule.get_or_insert(Schedule::Static);
-            }
-            ("threshold", Arg::Int(threshold)) => {
-                check_positive("threshold", *threshold, 2)?;
-                sharing.threshold = Some(*threshold);
-            }
-            _ => return Err(ErrorKind::Misdeclared.into()),
-        }
+/// Options, such as several loops that threads share, may be what is wrong.
+pub fn alternatives(_: &Nest, args: &[Arg]) -> Alternatives {
+    let instead = match args {
+        [l, _] => Some((&PARALLELIZE, vec![l.clone()])),
+        _ => None,
+    };
+    Alternatives {
+        first: Vec::new(),
+        instead,
     }
-    Ok(sharing)
 }
 
-fn from_word(word: &str) -> Result<Schedule, Error> {
-    Schedule::from_word(word).ok_or_else(|| {
-        let kind = ErrorKind::NotOneOf {
-            parameter: "schedule",
-            word: word.to_owned(),
-            allowed: Schedule::WORDS,
-        };
-        Error::from(kind).at_argument(2)
+fn sharing(how: &Options) -> Result<Sharing, Error> {
+    let positive = |option: &Param<Option<i64>>| -> Result<Option<i64>, Error> {
+        let value = how.get(option)?;
+        value.map_or(Ok(()), |value| check_positive(value, option))?;
+        Ok(value)
+    };
+    let collapse = positive(&COLLAPSE)?.map(|n| usize::try_from(n).unwrap_or(usize::MAX));
+    let (schedule, chunk) = (how.get(&SCHEDULE)?, positive(&CHUNK)?);
+    Ok(Sharing {
+        collapse: collapse.unwrap_or(Sharing::default().collapse),
+        schedule: schedule.or(chunk.map(|_| Schedule::Static)),
+        chunk,
+        threshold: positive(&THRESHOLD)?,
     })
+}
+
+impl Word for Schedule {
+    const WORDS: &'static [&'static str] = Schedule::WORDS;
+
+    fn from_word(word: &str) -> Option<Schedule> {
+        Schedule::from_word(word)
+    }
 }
 
 /// `vectorize(nest, loop, lanes?)`.
 pub static VECTORIZE: Op = Op {
     name: "vectorize",
-    params: &[
-        Param::new("nest", Kind::Nest),
-        Param::new("loop", Kind::Loop),
-        Param::optional("lanes", Kind::Int),
-    ],
+    params: &[NEST.any(), LOOP.any(), LANES.any()],
     returns: Returns::Nest,
     file: include_str!("mode.rs"),
-    call: |args| match args {
-        [Arg::Nest(nest), Arg::Loop(l)] => vectorize(nest, l, None).map(Value::Nest),
-        [Arg::Nest(nest), Arg::Loop(l), Arg::Int(lanes)] => {
-            vectorize(nest, l, Some(*lanes)).map(Value::Nest)
-        }
-        _ => Err(ErrorKind::Misdeclared.into()),
-    },
+    call: |args| vectorize(args.get(&NEST)?, args.get(&LOOP)?, args.get(&LANES)?).map(Value::Nest),
 };
 
 /// The nest with a loop marked parallel, and how its iterations are shared.
@@ -172,9 +160,10 @@ pub fn parallelize(nest: &Nest, reference: &LoopRef, sharing: Sharing) -> Result
 /// # Errors
 /// A loop that does not exist; numbers of lanes that no vector has.
 pub fn vectorize(nest: &Nest, reference: &LoopRef, lanes: Option<i64>) -> Result<Nest, Error> {
-    find(nest, reference, 1)?;
+    find(nest, reference, &LOOP)?;
     if let Some(value) = lanes.filter(|n| ![2, 4, 8, 16, 32, 64].contains(n)) {
-        return Err(Error::from(ErrorKind::NotLanes { value }).at_argument(2));
+        let text = format!("`lanes` must be 2, 4, 8, 16, 32 or 64, not {value}");
+        return Err(mistake(text).at(&LANES));
     }
     mark(nest, reference, |l| Loop {
         vector: true,
@@ -184,12 +173,11 @@ pub fn vectorize(nest: &Nest, reference: &LoopRef, lanes: Option<i64>) -> Result
 }
 
 /// The nest with a loop changed, other than in what it runs.
-pub(in crate::transform) fn mark(
-    nest: &Nest,
-    reference: &LoopRef,
-    with: impl Fn(Loop) -> Loop,
-) -> Result<Nest, Error> {
-    let position = find(nest, reference, 1)?;
+///
+/// # Errors
+/// A loop that does not exist.
+pub fn mark(nest: &Nest, reference: &LoopRef, with: impl Fn(Loop) -> Loop) -> Result<Nest, Error> {
+    let position = find(nest, reference, &LOOP)?;
     let l = chain(nest, &position)[position.len() - 1];
     let marked = Tree::of_loop(with((**l).clone()));
     Ok(nest.with_trees(splice(nest.trees(), &position, vec![marked])))

@@ -28,23 +28,19 @@
 use super::resolve::{chain, find};
 use crate::analysis::position::splice;
 use crate::ir::{Nest, Tree};
-use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
+use crate::transform::args::{LOOP, NEST};
+use crate::transform::{Error, LoopRef, Op, Param, Returns, Value, refusal};
+
+const OTHER: Param<LoopRef> = Param::new("other");
 
 /// `move_before(nest, loop, other)`.
 pub static MOVE_BEFORE: Op = Op {
     name: "move_before",
-    params: &[
-        Param::new("nest", Kind::Nest),
-        Param::new("loop", Kind::Loop),
-        Param::new("other", Kind::Loop),
-    ],
+    params: &[NEST.any(), LOOP.any(), OTHER.any()],
     returns: Returns::Nest,
     file: include_str!("move_before.rs"),
-    call: |args| match args {
-        [Arg::Nest(nest), Arg::Loop(l), Arg::Loop(other)] => {
-            move_before(nest, l, other).map(Value::Nest)
-        }
-        _ => Err(ErrorKind::Misdeclared.into()),
+    call: |args| {
+        move_before(args.get(&NEST)?, args.get(&LOOP)?, args.get(&OTHER)?).map(Value::Nest)
     },
 };
 
@@ -53,14 +49,13 @@ pub static MOVE_BEFORE: Op = Op {
 /// # Errors
 /// As the header says.
 pub fn move_before(nest: &Nest, reference: &LoopRef, other: &LoopRef) -> Result<Nest, Error> {
-    let (from, to) = (find(nest, reference, 1)?, find(nest, other, 2)?);
+    let (from, to) = (find(nest, reference, &LOOP)?, find(nest, other, &OTHER)?);
     let l = chain(nest, &from)[from.len() - 1].clone();
     if from == to || from[..from.len() - 1] != to[..to.len() - 1] {
-        let second = chain(nest, &to)[to.len() - 1].name.clone();
-        let first = l.name.clone();
-        let culprits = [first.clone(), second.clone()];
-        let kind = ErrorKind::NotBeside { first, second };
-        return Err(Error::from(kind).on(nest, culprits));
+        let (first, second) = (&l.name, &chain(nest, &to)[to.len() - 1].name);
+        let text = format!("`{first}` and `{second}` are not two loops of one body");
+        let error = refusal(text).help("move the loops around them, or distribute them, first");
+        return Err(error.on(nest, [first.clone(), second.clone()]));
     }
     let target = chain(nest, &to)[to.len() - 1].clone();
     let pair = vec![Tree::Loop(l), Tree::Loop(target)];

@@ -82,40 +82,39 @@
 //! Source: packing, Goto and van de Geijn, Anatomy of High-Performance Matrix Multiplication,
 //! 2008; Halide calls it `in`, TVM `cache_read`, Exo `stage_mem`.
 
-use super::buffer::{Buffer, NoBuffer, Scope, dimensions, free_names, text_at};
-use super::resolve::{body_of, tensor_name, with_body_of};
+use super::buffer::{Buffer, Scope, dimensions, free_names, text_at};
+use super::resolve::{body_of, with_body_of};
 use crate::analysis::footprint::{Access, Use, are_disjoint};
 use crate::ir::Nest;
-use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
+use crate::transform::args::{LOOP, NEST, Order, TENSOR};
+use crate::transform::refusals::unnamed;
+use crate::transform::{Error, LoopRef, Op, Param, Returns, Value, mistake, refusal};
 use std::cell::Cell;
+
+const ORDER: Param<Option<Order>> = Param::new("order");
+const READ: Param<Option<i64>> = Param::new("read");
 
 /// `pack(nest, loop, tensor, order?, read?)`.
 pub static PACK: Op = Op {
     name: "pack",
     params: &[
-        Param::new("nest", Kind::Nest),
-        Param::new("loop", Kind::Loop),
-        Param::new("tensor", Kind::Tensor),
-        Param::optional("order", Kind::Order),
-        Param::optional("read", Kind::Int),
+        NEST.any(),
+        LOOP.any(),
+        TENSOR.any(),
+        ORDER.any(),
+        READ.any(),
     ],
     returns: Returns::Nest,
     file: include_str!("pack.rs"),
-    call: |args| match args {
-        [Arg::Nest(nest), Arg::Loop(l), tensor] => {
-            pack(nest, l, tensor_name(tensor, 2)?, None, None).map(Value::Nest)
-        }
-        [Arg::Nest(nest), Arg::Loop(l), tensor, Arg::Order(order)] => {
-            pack(nest, l, tensor_name(tensor, 2)?, Some(order), None).map(Value::Nest)
-        }
-        [
-            Arg::Nest(nest),
-            Arg::Loop(l),
-            tensor,
-            Arg::Order(order),
-            Arg::Int(read),
-        ] => pack(nest, l, tensor_name(tensor, 2)?, Some(order), Some(*read)).map(Value::Nest),
-        _ => Err(ErrorKind::Misdeclared.into()),
+    call: |args| {
+        pack(
+            args.get(&NEST)?,
+            args.get(&LOOP)?,
+            args.get(&TENSOR)?,
+            args.get(&ORDER)?,
+            args.get(&READ)?,
+        )
+        .map(Value::Nest)
     },
 };
 
@@ -131,21 +130,24 @@ pub fn pack(
     order: Option<&[i64]>,
     read: Option<i64>,
 ) -> Result<Nest, Error> {
-    let mut scope = Scope::find(nest, reference, tensor)?;
+    let mut scope = Scope::find(nest, (reference, &LOOP), (tensor, &TENSOR))?;
     let is_read = |used: &Use| used.access == Access::Read;
     let (reads, writes): (Vec<Use>, Vec<Use>) = scope.uses.drain(..).partition(is_read);
     scope.uses = reads;
-    let order = dimensions(scope.tensor, order)?;
+    let order = dimensions(scope.tensor, order, &ORDER)?;
     if let Some(read) = read {
         let number = usize::try_from(read).ok().and_then(|n| n.checked_sub(1));
         let Some(chosen) = number.and_then(|n| scope.uses.get(n)).cloned() else {
-            let kind = NoBuffer::NoRead {
-                tensor: tensor.to_owned(),
-                name: scope.name.clone(),
-                read,
-                reads: scope.uses.len(),
+            let reads = scope.uses.len();
+            let times = match reads {
+                1 => "once".to_owned(),
+                reads => format!("{reads} times"),
             };
-            return Err(Error::from(kind).at_argument(4).on(nest, scope.name));
+            let place = scope.place();
+            let text =
+                format!("{place} reads {tensor} {times}: {read} is not between 1 and {reads}");
+            let error = mistake(text).help("without a number, all reads use the buffer");
+            return Err(error.at(&READ).on(nest, scope.name));
         };
         scope.uses = vec![chosen];
     }
@@ -160,21 +162,16 @@ pub fn pack(
         true => writes.first(),
         false => None,
     }) {
-        let kind = NoBuffer::Written {
-            tensor: tensor.to_owned(),
-            name: scope.name.clone(),
-            text: text_at(nest, write),
-        };
-        return Err(Error::from(kind).on(nest, scope.name));
+        let (place, text) = (scope.place(), text_at(nest, write));
+        let text = format!("{place} writes {tensor}, but would read a copy of it: {text}");
+        let error = refusal(text).help("`stage` keeps what is written in a buffer");
+        return Err(error.on(nest, scope.name));
     }
     let sides = scope.footprint(nest);
-    let name = scope.tensor.name().ok_or(ErrorKind::Misdeclared)?;
-    let names = free_names(nest, name, &["pack"], order.len());
-    let [name] = names.as_slice() else {
-        return Err(ErrorKind::Misdeclared.into());
-    };
+    let name = scope.tensor.name().ok_or_else(unnamed)?;
+    let [name] = free_names(nest, name, ["pack"], order.len());
     let buffer = Buffer::new(name.clone(), scope.tensor, sides, &order);
-    let mut body = vec![buffer.declaration(), buffer.load(name)];
+    let mut body = vec![buffer.declaration(), buffer.load(&name)];
     let seen = Cell::new(0);
     let chosen = |access: Access| {
         seen.set(seen.get() + i64::from(access == Access::Read));

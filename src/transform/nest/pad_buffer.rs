@@ -32,58 +32,33 @@
 //! Source: padding of arrays, Rivera and Tseng, Data Transformations for Eliminating Conflict
 //! Misses, PLDI 1998.
 
-use super::buffer::NoBuffer;
-use super::resolve::{check_positive, tensor_name};
+use super::buffer::local;
+use super::resolve::check_positive;
 use crate::ir::{Nest, Tensor};
-use crate::transform::{Arg, Error, ErrorKind, Kind, Op, Param, Returns, Value};
+use crate::transform::args::{NEST, Options, TENSOR};
+use crate::transform::refusals::negative;
+use crate::transform::{Error, Op, Param, Returns, Value, refusal};
+
+const HOW: Param<Options> = Param::new("how").with(&[MULTIPLE.any(), EXTRA.any()]);
+const MULTIPLE: Param<Option<i64>> = Param::new("multiple");
+const EXTRA: Param<Option<i64>> = Param::new("extra");
 
 /// `pad_buffer(nest, tensor, how)`.
 pub static PAD_BUFFER: Op = Op {
     name: "pad_buffer",
-    params: &[
-        Param::new("nest", Kind::Nest),
-        Param::new("tensor", Kind::Tensor),
-        Param::new("how", Kind::Options(HOW)),
-    ],
+    params: &[NEST.any(), TENSOR.any(), HOW.any()],
     returns: Returns::Nest,
     file: include_str!("pad_buffer.rs"),
-    call: |args| match args {
-        [Arg::Nest(nest), tensor, Arg::Options(how)] => {
-            let [multiple, extra] = amounts(how)?;
-            pad_buffer(nest, tensor_name(tensor, 1)?, multiple, extra).map(Value::Nest)
-        }
-        _ => Err(ErrorKind::Misdeclared.into()),
+    call: |args| {
+        let how = args.get(&HOW)?;
+        let multiple = how.get(&MULTIPLE)?.unwrap_or(1);
+        check_positive(multiple, &MULTIPLE)?;
+        let extra = how.get(&EXTRA)?.unwrap_or(0);
+        let extra = u64::try_from(extra).map_err(|_| negative(extra, &EXTRA))?;
+        let (nest, tensor) = (args.get(&NEST)?, args.get(&TENSOR)?);
+        pad_buffer(nest, tensor, multiple.unsigned_abs(), extra).map(Value::Nest)
     },
 };
-
-const HOW: &[Param] = &[
-    Param::optional("multiple", Kind::Int),
-    Param::optional("extra", Kind::Int),
-];
-
-/// `multiple` and `extra`.
-fn amounts(how: &[(String, Arg)]) -> Result<[u64; 2], Error> {
-    let (mut multiple, mut extra) = (1, 0);
-    for (name, value) in how {
-        match (name.as_str(), value) {
-            ("multiple", Arg::Int(value)) => {
-                check_positive("multiple", *value, 2)?;
-                multiple = value.unsigned_abs();
-            }
-            ("extra", Arg::Int(value)) => {
-                let parameter = "extra";
-                let negative = |_| ErrorKind::Negative {
-                    parameter,
-                    value: *value,
-                };
-                let positive = u64::try_from(*value).map_err(negative);
-                extra = positive.map_err(|kind| Error::from(kind).at_argument(2))?;
-            }
-            _ => return Err(ErrorKind::Misdeclared.into()),
-        }
-    }
-    Ok([multiple, extra])
-}
 
 /// The nest with the rows of the local tensor `label` rounded up to a multiple, and longer by so
 /// many elements.
@@ -91,21 +66,14 @@ fn amounts(how: &[(String, Arg)]) -> Result<[u64; 2], Error> {
 /// # Errors
 /// As the header says.
 pub fn pad_buffer(nest: &Nest, label: &str, multiple: u64, extra: u64) -> Result<Nest, Error> {
-    let refuse = |kind: NoBuffer| Error::from(kind).at_argument(1).on(nest, []);
-    let locals = nest.locals();
-    let Some(narrow) = locals.iter().find(|t| t.label() == label) else {
-        return Err(refuse(NoBuffer::NotLocal {
-            tensor: label.to_owned(),
-            have: locals.iter().map(|t| t.label().to_owned()).collect(),
-        }));
-    };
+    let narrow = local(nest, label, &TENSOR)?;
     let Some(row) = narrow.shape().extents().last() else {
-        let tensor = label.to_owned();
-        return Err(refuse(NoBuffer::NoRows { tensor }));
+        let text = format!("{label} has no dimensions, and so no rows");
+        return Err(refusal(text).at(&TENSOR).on(nest, []));
     };
     let row = row.div_ceil(multiple).saturating_mul(multiple);
     let wide = narrow.with_rows(row.saturating_add(extra));
-    let map = |tensor: &Tensor| match tensor == *narrow {
+    let map = |tensor: &Tensor| match tensor == narrow {
         true => wide.clone(),
         false => tensor.clone(),
     };

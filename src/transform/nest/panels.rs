@@ -37,31 +37,34 @@
 //! Source: the packed operands of Goto and van de Geijn, Anatomy of High-Performance Matrix
 //! Multiplication, 2008.
 
-use super::buffer::NoBuffer;
-use super::resolve::{check_positive, tensor_name};
+use super::buffer::local;
+use super::resolve::check_positive;
 use super::stripmine::{Tail, stripmine};
 use crate::analysis::bounds::Bounds;
 use crate::analysis::relative::{Inner, relative};
-use crate::ir::{Affine, Expr, Index, Loop, LoopRef, Nest, Shape, Stmt, Tensor, Tree};
-use crate::transform::{Arg, Error, ErrorKind, Kind, Op, Param, Returns, Value};
+use crate::ir::{Affine, Expr, Index, Loop, Nest, Shape, Stmt, Tensor, Tree};
+use crate::transform::args::{NEST, TENSOR};
+use crate::transform::refusals::no_dimension;
+use crate::transform::{Error, LoopRef, Op, Param, Returns, Value, refusal};
 use std::sync::Arc;
+
+const DIMENSION: Param<i64> = Param::new("dimension");
+const SIZE: Param<i64> = Param::new("size");
 
 /// `panels(nest, tensor, dimension, size)`.
 pub static PANELS: Op = Op {
     name: "panels",
-    params: &[
-        Param::new("nest", Kind::Nest),
-        Param::new("tensor", Kind::Tensor),
-        Param::new("dimension", Kind::Int),
-        Param::new("size", Kind::Int),
-    ],
+    params: &[NEST.any(), TENSOR.any(), DIMENSION.any(), SIZE.any()],
     returns: Returns::Nest,
     file: include_str!("panels.rs"),
-    call: |args| match args {
-        [Arg::Nest(nest), tensor, Arg::Int(dimension), Arg::Int(size)] => {
-            panels(nest, tensor_name(tensor, 1)?, *dimension, *size).map(Value::Nest)
-        }
-        _ => Err(ErrorKind::Misdeclared.into()),
+    call: |args| {
+        panels(
+            args.get(&NEST)?,
+            args.get(&TENSOR)?,
+            args.get(&DIMENSION)?,
+            args.get(&SIZE)?,
+        )
+        .map(Value::Nest)
     },
 };
 
@@ -70,28 +73,15 @@ pub static PANELS: Op = Op {
 /// # Errors
 /// As the header says.
 pub fn panels(nest: &Nest, label: &str, dimension: i64, size: i64) -> Result<Nest, Error> {
-    let refuse = |kind: NoBuffer| Error::from(kind).at_argument(1).on(nest, []);
-    let locals = nest.locals();
-    let Some(flat) = locals.iter().find(|t| t.label() == label) else {
-        return Err(refuse(NoBuffer::NotLocal {
-            tensor: label.to_owned(),
-            have: locals.iter().map(|t| t.label().to_owned()).collect(),
-        }));
-    };
+    let flat = local(nest, label, &TENSOR)?;
     let rank = flat.shape().rank();
     let split = usize::try_from(dimension)
         .ok()
         .and_then(|d| d.checked_sub(1));
     let Some(split) = split.filter(|d| *d < rank) else {
-        let what = label.to_owned();
-        let kind = ErrorKind::NoDimension {
-            what,
-            rank,
-            dimension,
-        };
-        return Err(Error::from(kind).at_argument(2));
+        return Err(no_dimension(label, rank, dimension).at(&DIMENSION));
     };
-    check_positive("size", size, 3)?;
+    check_positive(size, &SIZE)?;
 
     let mut extents = flat.shape().extents().to_vec();
     let count = extents[split].div_ceil(size.unsigned_abs());
@@ -109,11 +99,11 @@ pub fn panels(nest: &Nest, label: &str, dimension: i64, size: i64) -> Result<Nes
     let trees = layout.sequence(blocked.trees(), &mut Vec::new());
     match trees {
         Ok(trees) => Ok(blocked.with_trees(trees)),
-        Err(text) => Err(refuse(NoBuffer::AcrossPanels {
-            tensor: label.to_owned(),
-            size,
-            text,
-        })),
+        Err(text) => {
+            let text = format!("`{text}` does not stay in one panel of {size} elements of {label}");
+            let help = "tile the loops that index it with the size of the panels first";
+            Err(refusal(text).help(help).at(&TENSOR).on(nest, []))
+        }
     }
 }
 

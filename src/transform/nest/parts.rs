@@ -6,7 +6,8 @@
 use crate::analysis::bounds::extent;
 use crate::analysis::footprint::Side;
 use crate::ir::{Affine, Loop, Name, Nest, Range, Role, Stmt, Tree};
-use crate::transform::{Error, ErrorKind};
+use crate::transform::Error;
+use crate::transform::refusals::name_clash;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -32,8 +33,8 @@ impl Names<'_> {
         match self.taken.insert(name.clone()) {
             true => Ok(name),
             false => {
-                let kind = ErrorKind::NameClash { name: name.clone() };
-                Err(Error::from(kind).on(self.nest, [name, of.clone()]))
+                let clash = name_clash(&name);
+                Err(clash.on(self.nest, [name, of.clone()]))
             }
         }
     }

@@ -56,53 +56,37 @@ use crate::analysis::bounds;
 use crate::analysis::implied::simplified;
 use crate::analysis::position::splice;
 use crate::ir::{Affine, Loop, Nest, Range, Role, Tree};
-use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
+use crate::transform::args::{LOOP, NEST};
+use crate::transform::words::words;
+use crate::transform::{Error, LoopRef, Op, Param, Returns, Value, refusal};
+
+const COUNT: Param<i64> = Param::new("count");
+const END: Param<End> = Param::new("end");
 
 /// `peel(nest, loop, count, end)`.
 pub static PEEL: Op = Op {
     name: "peel",
-    params: &[
-        Param::new("nest", Kind::Nest),
-        Param::new("loop", Kind::Loop),
-        Param::new("count", Kind::Int),
-        Param::new("end", Kind::Word(ENDS)),
-    ],
+    params: &[NEST.any(), LOOP.any(), COUNT.any(), END.any()],
     returns: Returns::Nest,
     file: include_str!("peel.rs"),
-    call: |args| match args {
-        [
-            Arg::Nest(nest),
-            Arg::Loop(l),
-            Arg::Int(count),
-            Arg::Word(end),
-        ] => peel(nest, l, *count, End::from_word(end)?).map(Value::Nest),
-        _ => Err(ErrorKind::Misdeclared.into()),
+    call: |args| {
+        peel(
+            args.get(&NEST)?,
+            args.get(&LOOP)?,
+            args.get(&COUNT)?,
+            args.get(&END)?,
+        )
+        .map(Value::Nest)
     },
 };
 
-/// Where iterations are taken from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
-    /// The first ones.
-    Front,
-    /// The last ones.
-    Back,
-}
-
-const ENDS: &[&str] = &["front", "back"];
-
-impl End {
-    fn from_word(word: &str) -> Result<End, Error> {
-        match word {
-            "front" => Ok(End::Front),
-            "back" => Ok(End::Back),
-            _ => Err(Error::from(ErrorKind::NotOneOf {
-                parameter: "end",
-                word: word.to_owned(),
-                allowed: ENDS,
-            })
-            .at_argument(3)),
-        }
+words! {
+    /// Where iterations are taken from.
+    pub enum End {
+        /// The first ones.
+        Front = "front",
+        /// The last ones.
+        Back = "back",
     }
 }
 
@@ -111,18 +95,17 @@ impl End {
 /// # Errors
 /// As the header says.
 pub fn peel(nest: &Nest, reference: &LoopRef, count: i64, end: End) -> Result<Nest, Error> {
-    let position = find(nest, reference, 1)?;
-    check_positive("count", count, 2)?;
+    let position = find(nest, reference, &LOOP)?;
+    check_positive(count, &COUNT)?;
     let l = chain(nest, &position)[position.len() - 1];
     check_step(nest, l)?;
     let Some((first, second)) = split(&l.range, count, end) else {
-        let name = l.name.clone();
-        let kind = ErrorKind::SeveralBounds {
-            name: name.clone(),
-            end: ENDS[usize::from(end == End::Back)],
-            range: l.range.to_string(),
+        let end = match end {
+            End::Front => "front",
+            End::Back => "back",
         };
-        return Err(Error::from(kind).on(nest, [name]));
+        let text = format!("`{}` has several bounds at its {end}: {}", l.name, l.range);
+        return Err(refusal(text).on(nest, [l.name.clone()]));
     };
     let main = |range| {
         let l = (**l).clone();

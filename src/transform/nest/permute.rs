@@ -5,7 +5,8 @@ use crate::analysis::implied::simplified_chain;
 use crate::analysis::position::splice;
 use crate::analysis::project;
 use crate::ir::{Loop, Nest, Range, Tree};
-use crate::transform::{Error, ErrorKind};
+use crate::transform::Error;
+use crate::transform::refusals::{bounds_depend, needs_division};
 use std::sync::Arc;
 
 /// The nest with the last loops of `chain`, which leads from the root to the innermost loop of a
@@ -47,14 +48,9 @@ fn ranges(nest: &Nest, chain: &[&Arc<Loop>], order: &[&Arc<Loop>]) -> Result<Vec
         return Ok(found.map_or_else(|_| own(), |ranges| simplified_chain(order, ranges)));
     };
     if order.iter().any(|l| l.range.step != 1) {
-        let (inner, outer) = (l.name.clone(), on.name.clone());
-        let culprits = [outer.clone(), inner.clone()];
-        return Err(Error::from(ErrorKind::BoundsDepend { inner, outer }).on(nest, culprits));
+        return Err(bounds_depend(nest, &l.name, &on.name));
     }
-    project::ranges(&loops, &boxes).map_err(|division| {
-        let culprits = [division.by.clone(), division.of.clone()];
-        Error::from(ErrorKind::NeedsDivision(division)).on(nest, culprits)
-    })
+    project::ranges(&loops, &boxes).map_err(|division| needs_division(nest, &division))
 }
 
 /// Whether bounds of one loop mention several others of them, as those in tiles of a triangle do.

@@ -51,107 +51,52 @@
 //!
 //! Source: TeML §4.2.3 for the initialization; TVM moves it with `decompose_reduction`.
 
+use super::fills::{filled_twice, no_box, only_fill, repeats, sweep, used_before, used_box};
 use super::place_inits::place_inits;
-use super::resolve::{body_of, chain, find_scope, tensor_name, with_body_of};
-use crate::analysis::bounds::Bounds;
-use crate::analysis::footprint::{Access, Use, footprint, uses};
+use super::resolve::{body_of, chain, find_scope, with_body_of};
+use crate::analysis::footprint::{Access, Use, uses};
 use crate::analysis::outside;
-use crate::analysis::position::{self, Position, splice};
-use crate::analysis::relative::{Inner, Relative, offset_form, relative};
-use crate::ir::{Affine, Fill, Loop, Name, Nest, Tree};
-use crate::legality::race::race;
-use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
+use crate::analysis::position::{self, splice};
+use crate::ir::{Fill, Loop, Nest, Tree};
+use crate::transform::args::{LoopOrLoops, NEST, TensorName};
+use crate::transform::{Error, LoopRef, Op, Param, Returns, Value, refusal};
 use std::sync::Arc;
+
+const LOOP: Param<LoopOrLoops> = Param::new("loop");
+const TENSOR: Param<Option<TensorName>> = Param::new("tensor");
 
 /// `place_init(nest, loop, tensor?)`.
 pub static PLACE_INIT: Op = Op {
     name: "place_init",
-    params: &[
-        Param::new("nest", Kind::Nest),
-        Param::new("loop", Kind::LoopOrLoops),
-        Param::optional("tensor", Kind::Tensor),
-    ],
+    params: &[NEST.any(), LOOP.any(), TENSOR.any()],
     returns: Returns::Nest,
     file: include_str!("place_init.rs"),
-    call: |args| match args {
-        [Arg::Nest(nest), Arg::Loop(l)] => place_init(nest, l, None).map(Value::Nest),
-        [Arg::Nest(nest), Arg::Loop(l), tensor] => {
-            place_init(nest, l, Some(tensor_name(tensor, 2)?)).map(Value::Nest)
+    call: |args| {
+        let (nest, tensor) = (args.get(&NEST)?, args.get(&TENSOR)?);
+        match args.get(&LOOP)? {
+            [] => Ok(nest.clone()),
+            [one] => place_init(nest, one, tensor),
+            several => place_inits(nest, several, tensor),
         }
-        [Arg::Nest(nest), Arg::Loops(list)] => place_inits(nest, list, None).map(Value::Nest),
-        [Arg::Nest(nest), Arg::Loops(list), tensor] => {
-            place_inits(nest, list, Some(tensor_name(tensor, 2)?)).map(Value::Nest)
-        }
-        _ => Err(ErrorKind::Misdeclared.into()),
+        .map(Value::Nest)
     },
 };
-
-/// Why an initialization stays where it is.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NoInit {
-    /// There is no fill, or there are several.
-    #[error("{}", match .found.as_slice() {
-        [] => "nothing is initialized here".to_owned(),
-        _ => format!("there are several initializations: {}", .found.join("; ")),
-    })]
-    NotOne {
-        /// The fills.
-        found: Vec<String>,
-    },
-    /// The tensor is used where the fill would not be, or not yet.
-    #[error("{tensor} is used {}", match .name {
-        Some(name) => format!("outside of `{name}`"),
-        None => "before it is initialized".to_owned(),
-    })]
-    UsedElsewhere {
-        /// The tensor.
-        tensor: String,
-        /// The loop that does not hold all uses.
-        name: Option<Name>,
-    },
-    /// Several iterations would set one element.
-    #[error("iterations of `{name}` share elements of {tensor}, which are initialized once")]
-    Repeats {
-        /// The tensor.
-        tensor: String,
-        /// The loop.
-        name: Name,
-    },
-    /// What is used, or what would be set in all, is not the box that it has to be.
-    #[error("what {place} uses of {tensor} is not a box of constant size within `{fill}`")]
-    NoBox {
-        /// The tensor.
-        tensor: String,
-        /// The loop as a text.
-        place: String,
-        /// The fill.
-        fill: String,
-    },
-}
 
 /// The nest with the initialization of `tensor`, or of the only one that has one, first in a loop.
 ///
 /// # Errors
 /// As the header says.
 pub fn place_init(nest: &Nest, reference: &LoopRef, tensor: Option<&str>) -> Result<Nest, Error> {
-    let goal = find_scope(nest, reference, 1)?;
+    let goal = find_scope(nest, reference, &LOOP)?;
     let loops = chain(nest, &goal);
     let name = loops.last().map(|l| l.name.clone());
-    let refuse = |kind: NoInit, culprits: Vec<Name>| Err(Error::from(kind).on(nest, culprits));
-
-    let fills = fills(nest, tensor);
-    let [(from, fill)] = fills.as_slice() else {
-        let found = fills.iter().map(|(_, f)| f.to_string()).collect();
-        let error = Error::from(NoInit::NotOne { found });
-        return Err(error.on(nest, []));
-    };
-    let label = || fill.target.label().to_owned();
+    let (from, fill) = &only_fill(nest, tensor)?;
+    let label = fill.target.label();
     let around = chain(nest, &from[..from.len() - 1]);
     let mut uses = uses(nest, fill.target.label());
     uses.retain(|u| u.access != Access::Fill);
     if uses.iter().any(|u| u.position < *from) {
-        let (tensor, name) = (label(), None);
-        return refuse(NoInit::UsedElsewhere { tensor, name }, vec![]);
+        return Err(used_before(fill).on(nest, []));
     }
     // Where both places have loops around them in common, nothing changes.
     let common = around
@@ -171,22 +116,16 @@ pub fn place_init(nest: &Nest, reference: &LoopRef, tensor: Option<&str>) -> Res
         let culprit = l.map(|l| l.name.clone());
         let is_there = |u: &Use| u.position.starts_with(place) || (later && is_after(u));
         if !uses.iter().all(is_there) {
-            let (tensor, name) = (label(), culprit.clone());
-            return refuse(
-                NoInit::UsedElsewhere { tensor, name },
-                culprit.into_iter().collect(),
-            );
+            let error = match &culprit {
+                Some(name) => refusal(format!("{label} is used outside of `{name}`")),
+                None => used_before(fill),
+            };
+            return Err(error.on(nest, culprit));
         }
     }
     let no_box = |l: Option<&&Arc<Loop>>| {
         let place = l.map_or("the nest".to_owned(), |l| format!("`{}`", l.name));
-        let (tensor, fill) = (label(), fill.to_string());
-        let kind = NoInit::NoBox {
-            tensor,
-            place,
-            fill,
-        };
-        Error::from(kind).on(nest, name.clone())
+        no_box(fill, &place).on(nest, name.clone())
     };
     let inside: Vec<Use> = uses
         .iter()
@@ -211,8 +150,7 @@ pub fn place_init(nest: &Nest, reference: &LoopRef, tensor: Option<&str>) -> Res
     }
     for (fill, loops) in [(fill.as_ref(), &around), (&placed, &loops)] {
         if let Some(name) = repeats(nest, fill, &loops[common..], &loops[..common]) {
-            let (tensor, culprits) = (label(), vec![name.clone()]);
-            return refuse(NoInit::Repeats { tensor, name }, culprits);
+            return Err(filled_twice(fill, &name).on(nest, [name]));
         }
     }
 
@@ -229,104 +167,4 @@ pub fn place_init(nest: &Nest, reference: &LoopRef, tensor: Option<&str>) -> Res
         &goal,
         [fill].into_iter().chain(body).collect(),
     ))
-}
-
-/// The fills of `tensor`, or all, with their positions.
-pub(super) fn fills<'a>(nest: &'a Nest, tensor: Option<&str>) -> Vec<(Position, &'a Arc<Fill>)> {
-    let mut found = Vec::new();
-    position::walk(nest.trees(), &mut |position, _, tree| {
-        if let Tree::Fill(fill) = tree
-            && tensor.is_none_or(|name| fill.target.label() == name)
-        {
-            found.push((position.to_vec(), fill));
-        }
-    });
-    found
-}
-
-/// The box of elements that one iteration of the last of `outer` uses, in terms of their
-/// iterators.
-pub(super) fn used_box(
-    nest: &Nest,
-    uses: &[Use],
-    outer: &[&Arc<Loop>],
-) -> Option<Vec<(Affine, u64)>> {
-    let sides = footprint(nest, uses, outer.len())?;
-    Some(sides.into_iter().map(|s| (s.low, s.extent)).collect())
-}
-
-/// The iterators of the loops from number `from` on.
-fn inner(nest: &Nest, loops: &[&Arc<Loop>], from: usize) -> Vec<Inner> {
-    let mut bounds = Bounds::around(nest, []);
-    let mut inner = Vec::new();
-    for (k, l) in loops.iter().enumerate() {
-        if k >= from {
-            inner.push(Inner::new(l, &inner, &bounds));
-        }
-        bounds.enter(l);
-    }
-    inner
-}
-
-/// The box that a fill sets in all iterations of the loops from number `from` on, if it sets
-/// one without holes.
-pub(super) fn sweep(
-    nest: &Nest,
-    fill: &Fill,
-    loops: &[&Arc<Loop>],
-    from: usize,
-) -> Option<Vec<(Affine, i64)>> {
-    let inner = inner(nest, loops, from);
-    let swept = fill.region.iter().map(|(low, extent)| {
-        check_dense(nest, (low, *extent), loops, from)?;
-        let Relative { base, low, high } = relative(low, &inner);
-        let extent = high.checked_sub(low)?.checked_add_unsigned(*extent)?;
-        Some((base.plus_constant(low), extent))
-    });
-    swept.collect()
-}
-
-/// That the iterations of loops leave no holes between `extent` values from `low` on.
-fn check_dense(
-    nest: &Nest,
-    (low, extent): (&Affine, u64),
-    loops: &[&Arc<Loop>],
-    from: usize,
-) -> Option<()> {
-    let (mut low, mut extent) = (low.clone(), i64::try_from(extent).ok()?);
-    for (k, l) in loops.iter().enumerate().skip(from).rev() {
-        let c = low.coefficient(&l.name).saturating_abs();
-        if c == 0 {
-            continue;
-        }
-        if c.saturating_mul(l.range.step) > extent {
-            return None;
-        }
-        let around = Bounds::around(nest, loops[..k].iter().map(|l| &***l));
-        let (lower, rest) = offset_form(l, &around)?;
-        low = low.substitute(&|name| (*name == l.name).then(|| lower.clone()));
-        extent = extent.saturating_add(c.saturating_mul(rest));
-    }
-    Some(())
-}
-
-/// The loop of `loops`, which are inside of `outer`, whose iterations fill one element twice.
-pub(super) fn repeats(
-    nest: &Nest,
-    fill: &Fill,
-    loops: &[&Arc<Loop>],
-    outer: &[&Arc<Loop>],
-) -> Option<Name> {
-    let mut tree = Tree::Fill(Arc::new(fill.clone()));
-    let marked = loops.iter().map(|l| (l, true));
-    for (l, parallel) in outer.iter().map(|l| (l, false)).chain(marked).rev() {
-        tree = Tree::of_loop(Loop {
-            parallel,
-            vector: false,
-            lanes: None,
-            body: vec![tree],
-            ..(***l).clone()
-        });
-    }
-    race(&nest.with_trees(vec![tree])).map(|race| race.name)
 }

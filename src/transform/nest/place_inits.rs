@@ -1,11 +1,12 @@
 //! Initializations in several loops, of which each uses a part: `place_init` with a list.
 
-use super::place_init::{NoInit, fills, place_init, repeats, sweep, used_box};
+use super::fills::{filled_twice, no_box, only_fill, repeats, sweep, used_before, used_box};
 use super::resolve::{body_of, chain, find, with_body_of};
 use crate::analysis::footprint::{Access, Use, uses};
 use crate::analysis::position::{self, Position, splice};
 use crate::ir::{Affine, Fill, Name, Nest, Tree};
-use crate::transform::{Error, ErrorKind, LoopRef};
+use crate::transform::args::LOOP;
+use crate::transform::{Error, LoopRef};
 use std::sync::Arc;
 
 /// The nest with the initialization of `tensor`, or of the only one that has one, first in each
@@ -18,26 +19,15 @@ pub fn place_inits(
     references: &[LoopRef],
     tensor: Option<&str>,
 ) -> Result<Nest, Error> {
-    match references {
-        [] => return Ok(nest.clone()),
-        [one] => return place_init(nest, one, tensor),
-        _ => {}
-    }
-    let fills = fills(nest, tensor);
-    let [(from, fill)] = fills.as_slice() else {
-        let found = fills.iter().map(|(_, f)| f.to_string()).collect();
-        return Err(Error::from(NoInit::NotOne { found }).on(nest, []));
-    };
-    let tensor = || fill.target.label().to_owned();
-    let goals = references.iter().map(|reference| find(nest, reference, 1));
+    let (from, fill) = &only_fill(nest, tensor)?;
+    let goals = references
+        .iter()
+        .map(|reference| find(nest, reference, &LOOP));
     let goals = goals.collect::<Result<Vec<Position>, Error>>()?;
     let around = &from[..from.len() - 1];
     let mut uses = uses(nest, fill.target.label());
     uses.retain(|u| u.access != Access::Fill);
-    let elsewhere = || {
-        let (tensor, name) = (tensor(), None);
-        Error::from(NoInit::UsedElsewhere { tensor, name }).on(nest, [])
-    };
+    let elsewhere = || used_before(fill).on(nest, []);
     if !uses
         .iter()
         .all(|u| u.position > *from && u.position.starts_with(around))
@@ -49,27 +39,8 @@ pub fn place_inits(
     let mut placed = Vec::new();
     for goal in &goals {
         let loops = chain(nest, goal);
-        let Some(name) = loops.last().map(|l| l.name.clone()) else {
-            return Err(ErrorKind::Misdeclared.into());
-        };
-        let no_box = || {
-            let place = format!("`{name}`");
-            let (tensor, fill) = (tensor(), fill.to_string());
-            let kind = NoInit::NoBox {
-                tensor,
-                place,
-                fill,
-            };
-            Error::from(kind).on(nest, [name.clone()])
-        };
-        let shared = || {
-            let (tensor, name) = (tensor(), name.clone());
-            let kind = NoInit::Repeats {
-                tensor,
-                name: name.clone(),
-            };
-            Error::from(kind).on(nest, [name])
-        };
+        let name = &loops[goal.len() - 1].name;
+        let no_box = || no_box(fill, &format!("`{name}`")).on(nest, [name.clone()]);
         let common = around.len();
         if loops.len() <= common || !goal.starts_with(around) {
             return Err(no_box());
@@ -88,10 +59,10 @@ pub fn place_inits(
         let set = set.ok_or_else(no_box)?;
         let is_repeated = repeats(nest, &part, &loops[common..], &loops[..common]).is_some();
         if is_repeated || boxes.iter().any(|other| meet(other, &set)) {
-            return Err(shared());
+            return Err(filled_twice(fill, name).on(nest, [name.clone()]));
         }
         boxes.push(set);
-        placed.push((name, part));
+        placed.push((name.clone(), part));
     }
     // What is used outside of the loops was set before, in those that have elements of it.
     let is_after = |u: &Use, goal: &Position| {
@@ -135,15 +106,9 @@ pub fn place_inits(
     };
     let all = fill.region.iter().map(|(_, extent)| i128::from(*extent));
     if boxes.iter().map(count).sum::<i128>() != all.fold(1, i128::saturating_mul) {
-        let (tensor, fill) = (tensor(), fill.to_string());
         let names: Vec<Name> = placed.iter().map(|(name, _)| name.clone()).collect();
         let texts: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-        let kind = NoInit::NoBox {
-            tensor,
-            place: texts.join(", "),
-            fill,
-        };
-        return Err(Error::from(kind).on(nest, names));
+        return Err(no_box(fill, &texts.join(", ")).on(nest, names));
     }
 
     let mut nest = nest.with_trees(splice(nest.trees(), from, Vec::new()));

@@ -23,18 +23,16 @@
 //! Source: the C that Pluto emits.
 
 use crate::ir::Nest;
-use crate::transform::{Arg, ErrorKind, Kind, Op, Param, Returns, Value};
+use crate::transform::args::NEST;
+use crate::transform::{Op, Returns, Value};
 
 /// `plain_loops(nest)`.
 pub static PLAIN_LOOPS: Op = Op {
     name: "plain_loops",
-    params: &[Param::new("nest", Kind::Nest)],
+    params: &[NEST.any()],
     returns: Returns::Nest,
     file: include_str!("plain_loops.rs"),
-    call: |args| match args {
-        [Arg::Nest(nest)] => Ok(Value::Nest(plain_loops(nest))),
-        _ => Err(ErrorKind::Misdeclared.into()),
-    },
+    call: |args| Ok(Value::Nest(plain_loops(args.get(&NEST)?))),
 };
 
 /// The nest whose C is plain loops.

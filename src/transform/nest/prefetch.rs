@@ -127,50 +127,43 @@
 //! Algorithm for Prefetching, 1992.
 
 use super::mode::mark;
-use super::resolve::{chain, check_positive, find, tensor_name};
+use super::resolve::{chain, check_positive, find};
 use crate::analysis::ahead::ahead;
 use crate::analysis::share::{NoShare, share};
 use crate::ir::{Loop, Name, Nest, Prefetch};
 use crate::target::LINE;
-use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
+use crate::transform::args::{LOOP, NEST, TENSOR};
+use crate::transform::refusals::{not_constant, not_inside};
+use crate::transform::{Error, LoopRef, Op, Param, Returns, Value, refusal};
+
+const DISTANCE: Param<i64> = Param::new("distance");
+const INSIDE: Param<Option<LoopRef>> = Param::new("inside");
+const FURTHER: Param<Option<i64>> = Param::new("further");
 
 /// `prefetch(nest, loop, tensor, distance)`.
 pub static PREFETCH: Op = Op {
     name: "prefetch",
     params: &[
-        Param::new("nest", Kind::Nest),
-        Param::new("loop", Kind::Loop),
-        Param::new("tensor", Kind::Tensor),
-        Param::new("distance", Kind::Int),
-        Param::optional("inside", Kind::Loop),
-        Param::optional("further", Kind::Int),
+        NEST.any(),
+        LOOP.any(),
+        TENSOR.any(),
+        DISTANCE.any(),
+        INSIDE.any(),
+        FURTHER.any(),
     ],
     returns: Returns::Nest,
     file: include_str!("prefetch.rs"),
-    call: |args| match args {
-        [
-            Arg::Nest(nest),
-            Arg::Loop(l),
-            tensor,
-            Arg::Int(distance),
-            inside @ ..,
-        ] => {
-            let tensor = named(tensor_name(tensor, 2)?)?;
-            let (inner, further) = match inside {
-                [] => return prefetch(nest, l, &tensor, *distance).map(Value::Nest),
-                [Arg::Loop(inner)] => (inner, None),
-                [Arg::Loop(inner), Arg::Int(further)] => (inner, Some(*further)),
-                _ => return Err(ErrorKind::Misdeclared.into()),
-            };
-            prefetch_shares(nest, l, tensor, (*distance, further), inner).map(Value::Nest)
+    call: |args| {
+        let (nest, l, distance) = (args.get(&NEST)?, args.get(&LOOP)?, args.get(&DISTANCE)?);
+        let name = Name::new(args.get(&TENSOR)?).map_err(|error| Error::from(error).at(&TENSOR));
+        let (tensor, further) = (name?, args.get(&FURTHER)?);
+        match args.get(&INSIDE)? {
+            None => prefetch(nest, l, &tensor, distance),
+            Some(inner) => prefetch_shares(nest, l, tensor, (distance, further), inner),
         }
-        _ => Err(ErrorKind::Misdeclared.into()),
+        .map(Value::Nest)
     },
 };
-
-fn named(tensor: &str) -> Result<Name, Error> {
-    Name::new(tensor).map_err(|error| Error::from(error).at_argument(2))
-}
 
 /// The nest with a loop that fetches elements of `tensor`.
 ///
@@ -182,16 +175,11 @@ pub fn prefetch(
     tensor: &Name,
     distance: i64,
 ) -> Result<Nest, Error> {
-    let position = find(nest, reference, 1)?;
-    check_positive("distance", distance, 3)?;
+    let position = find(nest, reference, &LOOP)?;
+    check_positive(distance, &DISTANCE)?;
     let l = chain(nest, &position)[position.len() - 1];
     if ahead(l, tensor, distance, LINE.cast_signed()).is_empty() {
-        let (name, tensor) = (l.name.clone(), tensor.to_string());
-        let kind = ErrorKind::NothingToPrefetch {
-            name: name.clone(),
-            tensor,
-        };
-        return Err(Error::from(kind).at_argument(2).on(nest, [name]));
+        return Err(nothing_to_prefetch(nest, &l.name, tensor));
     }
     let fetch = Prefetch {
         tensor: tensor.clone(),
@@ -215,53 +203,47 @@ fn prefetch_shares(
     (distance, further): (i64, Option<i64>),
     inner: &LoopRef,
 ) -> Result<Nest, Error> {
-    let name = |reference, argument| -> Result<Name, Error> {
-        let position = find(nest, reference, argument)?;
+    let name = |reference, parameter| -> Result<Name, Error> {
+        let position = find(nest, reference, parameter)?;
         Ok(chain(nest, &position)[position.len() - 1].name.clone())
     };
-    let (of, inside) = (name(reference, 1)?, name(inner, 4)?);
-    check_positive("distance", distance, 3)?;
-    further.map_or(Ok(()), |by| check_positive("further", by, 5))?;
+    let (of, inside) = (name(reference, &LOOP)?, name(inner, &INSIDE)?);
+    check_positive(distance, &DISTANCE)?;
+    further.map_or(Ok(()), |by| check_positive(by, &FURTHER))?;
     let fetch = Prefetch {
         tensor,
         distance,
         further: further.unwrap_or(0),
         of: Some(of.clone()),
     };
-    let tensor = fetch.tensor.to_string();
-    let refused = |kind: ErrorKind, argument, culprits: Vec<Name>| {
-        Error::from(kind).at_argument(argument).on(nest, culprits)
-    };
+    let tensor = &fetch.tensor;
     match share(nest, &inside, &fetch, LINE.cast_signed()) {
         Ok(_) => marked(nest, inner, fetch),
-        Err(NoShare::NotInside) => {
-            let kind = ErrorKind::NotInside {
-                inner: inside.clone(),
-                outer: of.clone(),
-            };
-            Err(refused(kind, 4, vec![inside, of]))
-        }
-        Err(NoShare::Still) => {
-            let kind = ErrorKind::NothingToPrefetch {
-                name: of.clone(),
-                tensor,
-            };
-            Err(refused(kind, 2, vec![of]))
-        }
+        Err(NoShare::NotInside) => Err(not_inside(nest, &inside, &of).at(&INSIDE)),
+        Err(NoShare::Still) => Err(nothing_to_prefetch(nest, &of, tensor)),
         Err(NoShare::Unknown(l)) => {
-            let position = find(nest, &LoopRef::Name(l.to_string()), 4)?;
-            let range = chain(nest, &position)[position.len() - 1].range.to_string();
-            let name = l.clone();
-            Err(refused(ErrorKind::NotConstant { name, range }, 4, vec![l]))
+            let position = find(nest, &LoopRef::Name(l.to_string()), &INSIDE)?;
+            let l = chain(nest, &position)[position.len() - 1];
+            Err(not_constant(nest, l).at(&INSIDE))
         }
         Err(NoShare::Scattered) => {
-            let kind = ErrorKind::Scattered {
-                name: of.clone(),
-                tensor,
-            };
-            Err(refused(kind, 2, vec![of]))
+            let text = format!(
+                "what an iteration of `{of}` touches of {tensor} lies here and there in memory"
+            );
+            let error = refusal(text).help(
+                "fetch for a loop whose iterations touch whole rows, or pack the tensor first",
+            );
+            Err(error.at(&TENSOR).on(nest, [of]))
         }
     }
+}
+
+/// No access to a tensor moves with a loop.
+fn nothing_to_prefetch(nest: &Nest, name: &Name, tensor: &Name) -> Error {
+    let text =
+        format!("no access to {tensor} in `{name}` moves from one iteration of it to the next");
+    let error = refusal(text).help("prefetch in a loop whose iterator indexes the tensor");
+    error.at(&TENSOR).on(nest, [name.clone()])
 }
 
 fn marked(nest: &Nest, reference: &LoopRef, fetch: Prefetch) -> Result<Nest, Error> {

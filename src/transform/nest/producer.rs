@@ -3,98 +3,17 @@
 
 use super::resolve::check_step;
 use crate::analysis::footprint::{Use, footprint, uses};
-use crate::ir::{
-    Affine, Expr, Fill, Index, Loop, Name, Nest, Node, Origin, Range, Stmt, Tensor, Tree,
-};
-use crate::transform::Error;
+use crate::ir::{Affine, Expr, Fill, Index, Loop, Nest, Node, Origin, Range, Stmt, Tensor, Tree};
+use crate::transform::failure::Parameter;
+use crate::transform::{Error, refusal};
 use std::sync::Arc;
 
-/// Why a tensor is not computed where it is read.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NoProducer {
-    /// A nest is not as simple as it has to be.
-    #[error("the {role} is not one assignment in plain loops: {found}")]
-    NotPlain {
-        /// Which of the nests.
-        role: &'static str,
-        /// What is in the way.
-        found: String,
-    },
-    /// The producer reduces, and a value that is read cannot be written in the place of a read.
-    #[error("{tensor} is the result of a reduction, which has no value that could be inserted")]
-    Reduces {
-        /// The tensor.
-        tensor: String,
-    },
-    /// The producer needs what its target held before.
-    #[error("the producer needs what {tensor} held before")]
-    ReadsTarget {
-        /// The tensor.
-        tensor: String,
-    },
-    /// The consumer has no use for it.
-    #[error("the consumer does not read {tensor}")]
-    NotRead {
-        /// The tensor.
-        tensor: String,
-    },
-    /// The consumer writes the tensor, or what it is computed from.
-    #[error("the consumer writes {written}, which {tensor} is computed from or is itself")]
-    Overwritten {
-        /// What the consumer writes.
-        written: String,
-        /// The producer's tensor.
-        tensor: String,
-    },
-    /// The consumer reads elements that the producer does not set.
-    #[error("the consumer reads {read}, and the producer sets {set}")]
-    NotSet {
-        /// The box that is read.
-        read: String,
-        /// The box that is set.
-        set: String,
-    },
-    /// The consumer reads the tensor in other places, too.
-    #[error("{tensor} is read outside of {}, too", match .names.as_slice() {
-        [] => "a list without loops".to_owned(),
-        names => names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" and "),
-    })]
-    ReadElsewhere {
-        /// The tensor.
-        tensor: String,
-        /// The loops.
-        names: Vec<Name>,
-    },
-    /// A loop of a list has nothing to read, or what another one has.
-    #[error("`{name}` reads nothing of {tensor} that the other loops do not")]
-    NothingOwn {
-        /// The tensor.
-        tensor: String,
-        /// The loop.
-        name: Name,
-    },
-}
-
-impl NoProducer {
-    /// What would be legal instead.
-    pub fn help(&self) -> Option<&'static str> {
-        match self {
-            NoProducer::NotPlain { .. } => {
-                Some("take it as `build` makes it, and transform what comes out")
-            }
-            NoProducer::Reduces { .. } => Some("compute_at computes reductions in a loop"),
-            NoProducer::NotSet { .. } => {
-                Some("assign all that is read, or let the consumer read less")
-            }
-            NoProducer::ReadElsewhere { .. } => {
-                Some("choose a loop around all reads, or the level 0 for the whole nest")
-            }
-            NoProducer::NothingOwn { .. } => Some("leave it out of the list"),
-            NoProducer::ReadsTarget { .. }
-            | NoProducer::NotRead { .. }
-            | NoProducer::Overwritten { .. } => None,
-        }
-    }
+/// The nest that is given for `parameter` is not as simple as it has to be: what is in the way.
+pub(super) fn not_plain(parameter: &dyn Parameter, found: &str) -> Error {
+    let role = parameter.name();
+    let text = format!("the {role} is not one assignment in plain loops: {found}");
+    let help = "take it as `build` makes it, and transform what comes out";
+    refusal(text).help(help).at(parameter)
 }
 
 /// One assignment in perfectly nested loops with constant bounds, and what it begins with.
@@ -105,16 +24,11 @@ pub(super) struct Plain<'a> {
 }
 
 impl<'a> Plain<'a> {
-    /// The parts of a nest, which is parameter number `argument` and called `role` in errors.
-    pub(super) fn of(
-        nest: &'a Nest,
-        role: &'static str,
-        argument: usize,
-    ) -> Result<Plain<'a>, Error> {
-        let refuse = |found: String, l: Option<&Arc<Loop>>| {
+    /// The parts of a nest, which is given for `parameter`.
+    pub(super) fn of(nest: &'a Nest, parameter: &dyn Parameter) -> Result<Plain<'a>, Error> {
+        let refuse = |found: &str, l: Option<&Arc<Loop>>| {
             let culprit = l.map(|l| l.name.clone());
-            let kind = NoProducer::NotPlain { role, found };
-            Err(Error::from(kind).at_argument(argument).on(nest, culprit))
+            Err(not_plain(parameter, found).on(nest, culprit))
         };
         let (fill, mut trees) = match nest.trees() {
             [Tree::Fill(fill), rest @ ..] => (Some(fill), rest),
@@ -124,21 +38,21 @@ impl<'a> Plain<'a> {
         loop {
             match trees {
                 [Tree::Loop(l)] => {
-                    check_step(nest, l).map_err(|e| e.at_argument(argument))?;
+                    check_step(nest, l).map_err(|error| error.at(parameter))?;
                     if l.range.as_constant().is_none() {
                         let found = format!("`{}` runs over {}", l.name, l.range);
-                        return refuse(found, Some(l));
+                        return refuse(&found, Some(l));
                     }
                     loops.push(l);
                     trees = &l.body;
                 }
                 [Tree::Stmt(stmt)] => return Ok(Plain { fill, loops, stmt }),
                 [Tree::Fill(_) | Tree::Local(_)] | [] => {
-                    return refuse("there is no assignment".to_owned(), None);
+                    return refuse("there is no assignment", None);
                 }
                 several => {
                     let found = format!("{} loops or statements are side by side", several.len());
-                    return refuse(found, loops.last().copied());
+                    return refuse(&found, loops.last().copied());
                 }
             }
         }
@@ -156,19 +70,12 @@ pub(super) struct Producer<'a> {
 }
 
 impl<'a> Producer<'a> {
-    /// The producer that a nest is.
-    pub(super) fn of(nest: &'a Nest) -> Result<Producer<'a>, Error> {
-        let Plain { fill, loops, stmt } = Plain::of(nest, "producer", 0)?;
-        let refuse = |kind: NoProducer| Err(Error::from(kind).at_argument(0).on(nest, []));
-        let plain = |found| {
-            let role = "producer";
-            NoProducer::NotPlain { role, found }
-        };
-        let region = match region(&stmt.target, &stmt.index, &loops) {
-            Ok(region) => region,
-            Err(found) => return refuse(plain(found)),
-        };
-        let tensor = stmt.target.label().to_owned();
+    /// The producer that a nest is, which is given for `parameter`.
+    pub(super) fn of(nest: &'a Nest, parameter: &dyn Parameter) -> Result<Producer<'a>, Error> {
+        let Plain { fill, loops, stmt } = Plain::of(nest, parameter)?;
+        let not_plain = |found: &str| not_plain(parameter, found).on(nest, []);
+        let region = region(&stmt.target, &stmt.index, &loops);
+        let region = region.map_err(|found| not_plain(&found))?;
         let filled = fill.filter(|fill| fill.target == stmt.target);
         let filled = filled.and_then(|fill| {
             let as_region = |(low, n): &(Affine, u64)| Some((low.as_constant()?, *n));
@@ -184,11 +91,13 @@ impl<'a> Producer<'a> {
                 .all(|(all, own)| contains(*all, *own))
         {
             let found = format!("`{fill}` sets more than the loops do");
-            return refuse(plain(found));
+            return Err(not_plain(&found));
         }
         if (stmt.update.is_some() || fill.is_some()) && !begins || reads(&stmt.value, &stmt.target)
         {
-            return refuse(NoProducer::ReadsTarget { tensor });
+            let tensor = stmt.target.label();
+            let text = format!("the producer needs what {tensor} held before");
+            return Err(refusal(text).at(parameter).on(nest, []));
         }
         Ok(Producer {
             fill,
@@ -211,10 +120,15 @@ impl<'a> Producer<'a> {
         found
     }
 
-    /// That what `consumer` reads of the tensor is what the producer computes.
-    pub(super) fn check_consumer(&self, consumer: &Nest) -> Result<(), Error> {
-        let label = || self.tensor().label().to_owned();
-        let refuse = |kind: NoProducer| Err(Error::from(kind).at_argument(1).on(consumer, []));
+    /// That what `consumer`, which is given for `parameter`, reads of the tensor is what the producer
+    /// computes.
+    pub(super) fn check_consumer(
+        &self,
+        consumer: &Nest,
+        parameter: &dyn Parameter,
+    ) -> Result<(), Error> {
+        let tensor = self.tensor().label();
+        let refuse = |error: Error| Err(error.at(parameter).on(consumer, []));
         for line in consumer.lines() {
             let written = match line.tree {
                 Tree::Stmt(s) => &s.target,
@@ -223,12 +137,14 @@ impl<'a> Producer<'a> {
             };
             let same = written.name() == self.tensor().name();
             if same || reads(&self.stmt.value, written) {
-                let (written, tensor) = (written.label().to_owned(), label());
-                return refuse(NoProducer::Overwritten { written, tensor });
+                let written = written.label();
+                return refuse(refusal(format!(
+                    "the consumer writes {written}, which {tensor} is computed from or is itself"
+                )));
             }
         }
         let Some(read) = footprint(consumer, &self.reads_in(consumer), 0) else {
-            return refuse(NoProducer::NotRead { tensor: label() });
+            return refuse(refusal(format!("the consumer does not read {tensor}")));
         };
         let read: Vec<Range> = read.iter().map(|s| s.offsets.shifted(&s.low)).collect();
         let inside = read.iter().zip(&self.region).all(|(range, (low, n))| {
@@ -240,7 +156,10 @@ impl<'a> Producer<'a> {
         }
         let set = self.region.iter().map(|(low, n)| whole(*low, *n));
         let (read, set) = (self.shown(read.into_iter()), self.shown(set));
-        refuse(NoProducer::NotSet { read, set })
+        let error = refusal(format!(
+            "the consumer reads {read}, and the producer sets {set}"
+        ));
+        refuse(error.help("assign all that is read, or let the consumer read less"))
     }
 
     fn shown(&self, ranges: impl Iterator<Item = Range>) -> String {

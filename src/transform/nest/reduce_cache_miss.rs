@@ -38,27 +38,21 @@
 //! Source: reduce-cache-miss; Ullrich, Detection and Exploitation of Data-Parallelism in
 //! Assignments of Multi-Dimensional Tensors, 2018, §6.2.1.
 
-use super::resolve::tensor_name;
 use super::reuse::{Free, Temporary};
 use crate::ir::Nest;
-use crate::transform::{Arg, Error, ErrorKind, Kind, Op, Param, Returns, Value};
+use crate::transform::args::{NEST, TENSOR, TensorName};
+use crate::transform::{Error, Op, Param, Returns, Value};
+
+const OTHER: Param<Option<TensorName>> = Param::new("other");
 
 /// `reduce_cache_miss(nest, tensor, other?)`.
 pub static REDUCE_CACHE_MISS: Op = Op {
     name: "reduce_cache_miss",
-    params: &[
-        Param::new("nest", Kind::Nest),
-        Param::new("tensor", Kind::Tensor),
-        Param::optional("other", Kind::Tensor),
-    ],
+    params: &[NEST.any(), TENSOR.any(), OTHER.any()],
     returns: Returns::Nest,
     file: include_str!("reduce_cache_miss.rs"),
-    call: |args| match args {
-        [Arg::Nest(nest), tensor, rest @ ..] if rest.len() < 2 => {
-            let other = rest.first().map(|other| tensor_name(other, 2));
-            reduce_cache_miss(nest, tensor_name(tensor, 1)?, other.transpose()?).map(Value::Nest)
-        }
-        _ => Err(ErrorKind::Misdeclared.into()),
+    call: |args| {
+        reduce_cache_miss(args.get(&NEST)?, args.get(&TENSOR)?, args.get(&OTHER)?).map(Value::Nest)
     },
 };
 
@@ -67,5 +61,5 @@ pub static REDUCE_CACHE_MISS: Op = Op {
 /// # Errors
 /// As the header says.
 pub fn reduce_cache_miss(nest: &Nest, tensor: &str, other: Option<&str>) -> Result<Nest, Error> {
-    Temporary::find(nest, tensor)?.kept_in(other, Free::Meanwhile)
+    Temporary::find(nest, tensor, &TENSOR)?.kept_in(other, Free::Meanwhile, &OTHER)
 }

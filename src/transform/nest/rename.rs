@@ -25,26 +25,25 @@
 use super::resolve::{chain, find};
 use crate::analysis::position::splice;
 use crate::ir::{Name, Nest, Tree};
-use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
+use crate::transform::args::{LOOP, NEST};
+use crate::transform::refusals::name_clash;
+use crate::transform::{Error, LoopRef, Op, Param, Returns, Value};
+
+const NAME: Param<Option<Name>> = Param::new("name");
 
 /// `rename(nest, loop, name?)`.
 pub static RENAME: Op = Op {
     name: "rename",
-    params: &[
-        Param::new("nest", Kind::Nest),
-        Param::new("loop", Kind::Loop),
-        Param::optional("name", Kind::Text),
-    ],
+    params: &[NEST.any(), LOOP.any(), NAME.any()],
     returns: Returns::Nest,
     file: include_str!("rename.rs"),
-    call: |args| match args {
-        [Arg::Nest(nest), Arg::Loop(l)] => rename(nest, l, free(nest)?).map(Value::Nest),
-        [Arg::Nest(nest), Arg::Loop(l), Arg::Word(name)] => {
-            let name =
-                Name::new(name).map_err(|e| Error::from(ErrorKind::from(e)).at_argument(2))?;
-            rename(nest, l, name).map(Value::Nest)
-        }
-        _ => Err(ErrorKind::Misdeclared.into()),
+    call: |args| {
+        let nest = args.get(&NEST)?;
+        let name = match args.get(&NAME)? {
+            Some(name) => name,
+            None => free(nest)?,
+        };
+        rename(nest, args.get(&LOOP)?, name).map(Value::Nest)
     },
 };
 
@@ -53,14 +52,13 @@ pub static RENAME: Op = Op {
 /// # Errors
 /// As the header says.
 pub fn rename(nest: &Nest, reference: &LoopRef, name: Name) -> Result<Nest, Error> {
-    let position = find(nest, reference, 1)?;
+    let position = find(nest, reference, &LOOP)?;
     let old = chain(nest, &position)[position.len() - 1].name.clone();
     if old == name {
         return Ok(nest.clone());
     }
     if nest.has_loop(&name) || nest.beside().contains(&name) {
-        let kind = ErrorKind::NameClash { name: name.clone() };
-        return Err(Error::from(kind).at_argument(2).on(nest, [name, old]));
+        return Err(name_clash(&name).at(&NAME).on(nest, [name, old]));
     }
     let tree = Tree::Loop(chain(nest, &position)[position.len() - 1].clone());
     let renamed = tree.rename_loops(&|n| (*n == old).then(|| name.clone()));
@@ -79,7 +77,7 @@ fn free(nest: &Nest) -> Result<Name, Error> {
             .iter()
             .any(|name| name.as_str().split('_').next() == Some(&text))
         {
-            return Name::new(&text).map_err(|e| ErrorKind::from(e).into());
+            return Ok(Name::new(&text)?);
         }
         number += 1;
     }

@@ -50,22 +50,20 @@ use super::permute::permuted;
 use super::resolve::{chain, find};
 use crate::analysis::position::Position;
 use crate::ir::{Loop, Nest};
-use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
+use crate::transform::args::NEST;
+use crate::transform::refusals::{not_nested, repeated};
+use crate::transform::{Error, LoopRef, Op, Param, Returns, Value};
 use std::sync::Arc;
+
+const LOOPS: Param<Vec<LoopRef>> = Param::new("loops");
 
 /// `reorder(nest, loops)`.
 pub static REORDER: Op = Op {
     name: "reorder",
-    params: &[
-        Param::new("nest", Kind::Nest),
-        Param::new("loops", Kind::Loops),
-    ],
+    params: &[NEST.any(), LOOPS.any()],
     returns: Returns::Nest,
     file: include_str!("reorder.rs"),
-    call: |args| match args {
-        [Arg::Nest(nest), Arg::Loops(loops)] => reorder(nest, loops).map(Value::Nest),
-        _ => Err(ErrorKind::Misdeclared.into()),
-    },
+    call: |args| reorder(args.get(&NEST)?, args.get(&LOOPS)?).map(Value::Nest),
 };
 
 /// The nest with `listed` loops in this order.
@@ -75,11 +73,10 @@ pub static REORDER: Op = Op {
 pub fn reorder(nest: &Nest, listed: &[LoopRef]) -> Result<Nest, Error> {
     let mut positions: Vec<Position> = Vec::with_capacity(listed.len());
     for reference in listed {
-        let position = find(nest, reference, 1)?;
+        let position = find(nest, reference, &LOOPS)?;
         if positions.contains(&position) {
-            let iterator = chain(nest, &position)[position.len() - 1].name.clone();
-            let kind = ErrorKind::Repeated { iterator };
-            return Err(Error::from(kind).at_argument(1).on(nest, []));
+            let name = &chain(nest, &position)[position.len() - 1].name;
+            return Err(repeated(name).at(&LOOPS).on(nest, []));
         }
         positions.push(position);
     }
@@ -90,12 +87,8 @@ pub fn reorder(nest: &Nest, listed: &[LoopRef]) -> Result<Nest, Error> {
     };
     let loops = chain(nest, deepest);
     if let Some(aside) = positions.iter().find(|p| !deepest.starts_with(p)) {
-        let [first, second] = [aside, deepest].map(|p| chain(nest, p)[p.len() - 1].name.clone());
-        let kind = ErrorKind::NotNested {
-            first: first.clone(),
-            second: second.clone(),
-        };
-        return Err(Error::from(kind).on(nest, [first, second]));
+        let [first, second] = [aside, deepest].map(|p| &chain(nest, p)[p.len() - 1].name);
+        return Err(not_nested(nest, first, second));
     }
     let top = outermost.len() - 1;
     let band = &loops[top..];

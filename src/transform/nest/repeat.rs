@@ -28,27 +28,22 @@
 //!
 //! Source: the time loops of stencil codes.
 
+use super::resolve::check_positive;
 use crate::ir::{Loop, Name, Nest, Range};
-use crate::transform::{Arg, Error, ErrorKind, Kind, Op, Param, Returns, Value};
+use crate::transform::args::NEST;
+use crate::transform::refusals::name_clash;
+use crate::transform::{Error, Op, Param, Returns, Value};
+
+const ITERATOR: Param<Name> = Param::new("iterator");
+const STEPS: Param<i64> = Param::new("steps");
 
 /// `repeat(nest, iterator, steps)`.
 pub static REPEAT: Op = Op {
     name: "repeat",
-    params: &[
-        Param::new("nest", Kind::Nest),
-        Param::new("iterator", Kind::Text),
-        Param::new("steps", Kind::Int),
-    ],
+    params: &[NEST.any(), ITERATOR.any(), STEPS.any()],
     returns: Returns::Nest,
     file: include_str!("repeat.rs"),
-    call: |args| match args {
-        [Arg::Nest(nest), Arg::Word(iterator), Arg::Int(steps)] => {
-            let name = Name::new(iterator);
-            let name = name.map_err(|e| Error::from(ErrorKind::Name(e)).at_argument(1))?;
-            repeat(nest, name, *steps).map(Value::Nest)
-        }
-        _ => Err(ErrorKind::Misdeclared.into()),
-    },
+    call: |args| repeat(args.get(&NEST)?, args.get(&ITERATOR)?, args.get(&STEPS)?).map(Value::Nest),
 };
 
 /// The nest in a loop of `steps` iterations.
@@ -56,15 +51,10 @@ pub static REPEAT: Op = Op {
 /// # Errors
 /// As the header says.
 pub fn repeat(nest: &Nest, name: Name, steps: i64) -> Result<Nest, Error> {
-    if steps < 1 {
-        let (parameter, value) = ("steps", steps);
-        let kind = ErrorKind::NotPositive { parameter, value };
-        return Err(Error::from(kind).at_argument(2));
-    }
+    check_positive(steps, &STEPS)?;
     let original = |nest: &Nest| nest.untransformed().iter().any(|n| n.has_loop(&name));
     if nest.has_loop(&name) || original(nest) {
-        let error = Error::from(ErrorKind::NameClash { name: name.clone() });
-        return Err(error.at_argument(1).on(nest, [name]));
+        return Err(name_clash(&name).at(&ITERATOR).on(nest, [name]));
     }
     let time = Loop::serial(name, Range::constant(0, steps), Vec::new());
     Ok(nest.repeated(&time))

@@ -6,91 +6,8 @@ use crate::analysis::footprint::{Access, Use, uses};
 use crate::analysis::position::{self, Position};
 use crate::analysis::verify::verify;
 use crate::ir::{Index, Loop, Name, Nest, Node, Stmt, Tensor, Tree};
-use crate::transform::Error;
-
-/// Why values are not kept in another tensor.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NoReuse {
-    /// The nest computes what should be spent.
-    #[error("the nest computes {tensor}")]
-    Computed {
-        /// The tensor.
-        tensor: String,
-    },
-    /// A result or an input.
-    #[error("{tensor} is not computed for later parts of the nest alone")]
-    NotTemporary {
-        /// The tensor.
-        tensor: String,
-    },
-    /// Nothing copies it.
-    #[error("{tensor} is not copied to a tensor like it")]
-    NotCopied {
-        /// The tensor.
-        tensor: String,
-    },
-    /// Two tensors of different kinds.
-    #[error("{buffer} is not a tensor like {tensor}")]
-    Differs {
-        /// What should be kept.
-        tensor: String,
-        /// Where.
-        buffer: String,
-    },
-    /// A tensor that holds something else meanwhile.
-    #[error("{buffer} is used while {tensor} is needed")]
-    Needed {
-        /// What should be kept.
-        tensor: String,
-        /// Where.
-        buffer: String,
-    },
-    /// A tensor that is read or written elsewhere.
-    #[error("what {buffer} holds may be needed after the nest")]
-    NotSpent {
-        /// Where something should be kept.
-        buffer: String,
-    },
-    /// What is computed is not computed of it.
-    #[error("{tensor} is not computed of {buffer}")]
-    NotRead {
-        /// What should be kept.
-        tensor: String,
-        /// Where.
-        buffer: String,
-    },
-    /// No tensor fits.
-    #[error("no tensor like {tensor} is free {when}")]
-    NoneFree {
-        /// What should be kept.
-        tensor: String,
-        /// When it should be.
-        when: &'static str,
-    },
-}
-
-impl NoReuse {
-    /// What would be legal instead.
-    pub fn help(&self) -> Option<&'static str> {
-        match self {
-            NoReuse::NotTemporary { .. } => {
-                Some("join the nest that computes it and the nests that read it with fuse_outer")
-            }
-            NoReuse::NotSpent { .. } => Some(
-                "`spend` says that nobody needs an input afterwards; `localize` makes a temporary \
-                 local",
-            ),
-            NoReuse::NotRead { .. } => Some("reuse_buffer takes any tensor that is not needed"),
-            NoReuse::Needed { .. } => {
-                Some("reduce_cache_miss overwrites a tensor in the loops that read it last")
-            }
-            NoReuse::Computed { .. }
-            | NoReuse::NotCopied { .. }
-            | NoReuse::Differs { .. }
-            | NoReuse::NoneFree { .. } => None,
-        }
-    }
-}
+use crate::transform::failure::Parameter;
+use crate::transform::{Error, refusal};
 
 /// A tensor that a nest computes for itself, from the first tree that uses it to the last one of
 /// a sequence.
@@ -100,6 +17,8 @@ pub(super) struct Temporary<'a> {
     scope: Vec<usize>,
     first: usize,
     last: usize,
+    /// What it is given for.
+    parameter: &'a dyn Parameter,
 }
 
 /// When another tensor is to be free.
@@ -112,13 +31,17 @@ pub(super) enum Free {
 }
 
 impl<'a> Temporary<'a> {
-    /// The tensor `name`, which is parameter number 1.
-    pub(super) fn find(nest: &'a Nest, name: &str) -> Result<Temporary<'a>, Error> {
+    /// The tensor `name`, which is given for `parameter`.
+    pub(super) fn find(
+        nest: &'a Nest,
+        name: &str,
+        parameter: &'a dyn Parameter,
+    ) -> Result<Temporary<'a>, Error> {
         let uses = uses(nest, name);
         let refuse = || {
-            let tensor = name.to_owned();
-            let kind = NoReuse::NotTemporary { tensor };
-            Error::from(kind).at_argument(1).on(nest, [])
+            let text = format!("{name} is not computed for later parts of the nest alone");
+            let help = "join the nest that computes it and the nests that read it with fuse_outer";
+            refusal(text).help(help).at(parameter).on(nest, [])
         };
         let tensor = uses.first().ok_or_else(refuse)?.tensor;
         if !nest.is_passed_on(tensor) && !nest.locals().contains(&tensor) {
@@ -139,19 +62,16 @@ impl<'a> Temporary<'a> {
             scope: position[..depth].to_vec(),
             first: position[depth],
             last: last.unwrap_or(position[depth]),
+            parameter,
         })
     }
 
     /// What is wrong with the tensor `buffer` as another place for the values.
-    fn wrong(&self, buffer: &Tensor, free: Free) -> Option<NoReuse> {
-        let tensor = self.tensor.label().to_owned();
-        let name = buffer.label().to_owned();
+    fn wrong(&self, buffer: &Tensor, free: Free) -> Option<Error> {
+        let (tensor, name) = (self.tensor.label(), buffer.label());
         let as_own = buffer.name().map(|n| self.tensor.named(n.clone()));
         if as_own.as_ref() != Some(buffer) || buffer == self.tensor {
-            return Some(NoReuse::Differs {
-                tensor,
-                buffer: name,
-            });
+            return Some(differs(tensor, name));
         }
         let uses = uses(self.nest, buffer.label());
         // Where uses are outside of the sequence, they may come before and after.
@@ -172,17 +92,15 @@ impl<'a> Temporary<'a> {
             Some(k) => (self.first..=self.last).contains(&k),
         });
         if needed {
-            return Some(NoReuse::Needed {
-                tensor,
-                buffer: name,
-            });
+            let error = refusal(format!("{name} is used while {tensor} is needed"));
+            return Some(
+                error.help("reduce_cache_miss overwrites a tensor in the loops that read it last"),
+            );
         }
         let read_first = |u: &Use| place(u) == Some(self.first) && reads(u);
         if free == Free::Meanwhile && !uses.iter().any(read_first) {
-            return Some(NoReuse::NotRead {
-                tensor,
-                buffer: name,
-            });
+            let error = refusal(format!("{tensor} is not computed of {name}"));
+            return Some(error.help("reuse_buffer takes any tensor that is not needed"));
         }
         let mut after = uses.iter().filter(|u| place(u) > Some(self.last));
         let is_set = matches!(
@@ -192,7 +110,13 @@ impl<'a> Temporary<'a> {
         let spent = self.nest.spent().iter().any(|n| buffer.name() == Some(n));
         match is_set || spent || !overwriting.is_empty() || self.nest.locals().contains(&buffer) {
             true => None,
-            false => Some(NoReuse::NotSpent { buffer: name }),
+            false => {
+                let error = refusal(format!("what {name} holds may be needed after the nest"));
+                Some(error.help(
+                    "`spend` says that nobody needs an input afterwards; `localize` makes a \
+                     temporary local",
+                ))
+            }
         }
     }
 
@@ -213,21 +137,23 @@ impl<'a> Temporary<'a> {
         found
     }
 
-    /// The nest that keeps the values in `buffer`, which is parameter number 2, or in the first
+    /// The nest that keeps the values in `buffer`, which is given for `other`, or in the first
     /// tensor that is free.
-    pub(super) fn kept_in(&self, buffer: Option<&str>, free: Free) -> Result<Nest, Error> {
-        let refuse = |kind: NoReuse, argument| {
-            Err(Error::from(kind).at_argument(argument).on(self.nest, []))
-        };
+    pub(super) fn kept_in(
+        &self,
+        buffer: Option<&str>,
+        free: Free,
+        other: &dyn Parameter,
+    ) -> Result<Nest, Error> {
         let locals = self.nest.locals().into_iter().cloned();
         let all: Vec<Tensor> = locals.chain(self.nest.tensors()).collect();
         if let Some(name) = buffer {
+            let refuse = |error: Error| Err(error.at(other).on(self.nest, []));
             let Some(found) = all.iter().find(|t| t.label() == name) else {
-                let (tensor, buffer) = (self.tensor.label().to_owned(), name.to_owned());
-                return refuse(NoReuse::Differs { tensor, buffer }, 2);
+                return refuse(differs(self.tensor.label(), name));
             };
             return match self.wrong(found, free) {
-                Some(kind) => refuse(kind, 2),
+                Some(error) => refuse(error),
                 None => Ok(self.nest.with_trees(self.renamed(found))),
             };
         }
@@ -240,12 +166,13 @@ impl<'a> Temporary<'a> {
         match nests.find(|n| verify(n).is_ok()) {
             Some(nest) => Ok(nest),
             None => {
-                let tensor = self.tensor.label().to_owned();
+                let tensor = self.tensor.label();
                 let when = match free {
                     Free::Before => "while it is needed",
                     Free::Meanwhile => "where it is computed",
                 };
-                refuse(NoReuse::NoneFree { tensor, when }, 1)
+                let text = format!("no tensor like {tensor} is free {when}");
+                Err(refusal(text).at(self.parameter).on(self.nest, []))
             }
         }
     }
@@ -277,6 +204,11 @@ impl<'a> Temporary<'a> {
         let idle = |tree: &Tree| matches!(tree, Tree::Stmt(s) if copies_itself(s));
         kept.iter().filter_map(|t| without(t, &idle)).collect()
     }
+}
+
+/// Two tensors of different kinds.
+fn differs(tensor: &str, buffer: &str) -> Error {
+    refusal(format!("{buffer} is not a tensor like {tensor}"))
 }
 
 /// The tree without those that are left out, and without loops that are empty then.

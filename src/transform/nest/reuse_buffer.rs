@@ -48,27 +48,21 @@
 //! Source: memory reuse; Ullrich, Detection and Exploitation of Data-Parallelism in Assignments of
 //! Multi-Dimensional Tensors, 2018, §6.3.
 
-use super::resolve::tensor_name;
 use super::reuse::{Free, Temporary};
 use crate::ir::Nest;
-use crate::transform::{Arg, Error, ErrorKind, Kind, Op, Param, Returns, Value};
+use crate::transform::args::{NEST, TENSOR, TensorName};
+use crate::transform::{Error, Op, Param, Returns, Value};
+
+const OTHER: Param<Option<TensorName>> = Param::new("other");
 
 /// `reuse_buffer(nest, tensor, other?)`.
 pub static REUSE_BUFFER: Op = Op {
     name: "reuse_buffer",
-    params: &[
-        Param::new("nest", Kind::Nest),
-        Param::new("tensor", Kind::Tensor),
-        Param::optional("other", Kind::Tensor),
-    ],
+    params: &[NEST.any(), TENSOR.any(), OTHER.any()],
     returns: Returns::Nest,
     file: include_str!("reuse_buffer.rs"),
-    call: |args| match args {
-        [Arg::Nest(nest), tensor, rest @ ..] if rest.len() < 2 => {
-            let other = rest.first().map(|other| tensor_name(other, 2));
-            reuse_buffer(nest, tensor_name(tensor, 1)?, other.transpose()?).map(Value::Nest)
-        }
-        _ => Err(ErrorKind::Misdeclared.into()),
+    call: |args| {
+        reuse_buffer(args.get(&NEST)?, args.get(&TENSOR)?, args.get(&OTHER)?).map(Value::Nest)
     },
 };
 
@@ -77,5 +71,5 @@ pub static REUSE_BUFFER: Op = Op {
 /// # Errors
 /// As the header says.
 pub fn reuse_buffer(nest: &Nest, tensor: &str, other: Option<&str>) -> Result<Nest, Error> {
-    Temporary::find(nest, tensor)?.kept_in(other, Free::Before)
+    Temporary::find(nest, tensor, &TENSOR)?.kept_in(other, Free::Before, &OTHER)
 }

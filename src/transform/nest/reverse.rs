@@ -25,21 +25,16 @@
 use super::resolve::{chain, check_step, find};
 use crate::analysis::position::splice;
 use crate::ir::{Affine, Loop, Name, Nest, Range, Tree};
-use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
+use crate::transform::args::{LOOP, NEST};
+use crate::transform::{Error, LoopRef, Op, Returns, Value};
 
 /// `reverse(nest, loop)`.
 pub static REVERSE: Op = Op {
     name: "reverse",
-    params: &[
-        Param::new("nest", Kind::Nest),
-        Param::new("loop", Kind::Loop),
-    ],
+    params: &[NEST.any(), LOOP.any()],
     returns: Returns::Nest,
     file: include_str!("reverse.rs"),
-    call: |args| match args {
-        [Arg::Nest(nest), Arg::Loop(l)] => reverse(nest, l).map(Value::Nest),
-        _ => Err(ErrorKind::Misdeclared.into()),
-    },
+    call: |args| reverse(args.get(&NEST)?, args.get(&LOOP)?).map(Value::Nest),
 };
 
 /// The nest with a loop that runs backwards.
@@ -47,7 +42,7 @@ pub static REVERSE: Op = Op {
 /// # Errors
 /// As the header says.
 pub fn reverse(nest: &Nest, reference: &LoopRef) -> Result<Nest, Error> {
-    let position = find(nest, reference, 1)?;
+    let position = find(nest, reference, &LOOP)?;
     let l = chain(nest, &position)[position.len() - 1];
     check_step(nest, l)?;
     // The new iterator is `turn` minus the old one.

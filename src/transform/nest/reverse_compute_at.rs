@@ -47,99 +47,33 @@
 //! Source: TVM's `reverse_compute_at` (Feng et al., TensorIR, ASPLOS 2023), the epilogue of CUTLASS.
 
 use super::compute_at::clipped;
+use super::fills::repeats;
 use super::fuse_outer::following;
 use super::parts::{Names, over_box};
-use super::place_init::repeats;
-use super::producer::{NoProducer, Plain, region};
+use super::producer::{Plain, not_plain, region};
 use super::resolve::{body_of, chain, find_scope, with_body_of};
 use crate::analysis::bounds::Bounds;
 use crate::analysis::footprint::{Access, Side, Use, footprint, uses};
 use crate::analysis::position;
-use crate::ir::{Affine, Constant, Fill, Index, Name, Nest, Tensor, Tree};
-use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
-use std::slice::from_ref;
+use crate::ir::{Affine, Constant, Fill, Index, Nest, Tensor, Tree};
+use crate::transform::args::LoopOrLoops;
+use crate::transform::{Error, LoopRef, Op, Param, Returns, Value, refusal};
+
+const PRODUCER: Param<Nest> = Param::new("producer");
+const CONSUMER: Param<Nest> = Param::new("consumer");
+const LOOP: Param<LoopOrLoops> = Param::new("loop");
 
 /// `reverse_compute_at(producer, consumer, loop)`.
 pub static REVERSE_COMPUTE_AT: Op = Op {
     name: "reverse_compute_at",
-    params: &[
-        Param::new("producer", Kind::Nest),
-        Param::new("consumer", Kind::Nest),
-        Param::new("loop", Kind::LoopOrLoops),
-    ],
+    params: &[PRODUCER.any(), CONSUMER.any(), LOOP.any()],
     returns: Returns::Nest,
     file: include_str!("reverse_compute_at.rs"),
-    call: |args| match args {
-        [Arg::Nest(producer), Arg::Nest(consumer), Arg::Loop(l)] => {
-            reverse_compute_at(producer, consumer, from_ref(l)).map(Value::Nest)
-        }
-        [Arg::Nest(producer), Arg::Nest(consumer), Arg::Loops(list)] => {
-            reverse_compute_at(producer, consumer, list).map(Value::Nest)
-        }
-        _ => Err(ErrorKind::Misdeclared.into()),
+    call: |args| {
+        reverse_compute_at(args.get(&PRODUCER)?, args.get(&CONSUMER)?, args.get(&LOOP)?)
+            .map(Value::Nest)
     },
 };
-
-/// Why a nest is not computed where what it reads is finished.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NoConsumer {
-    /// There is no tensor between the nests, or there are several.
-    #[error("{}", match .found.as_slice() {
-        [] => "the consumer reads nothing that the producer writes".to_owned(),
-        _ => format!("the consumer reads several tensors that the producer writes: {}", .found.join(", ")),
-    })]
-    NotOne {
-        /// The tensors.
-        found: Vec<String>,
-    },
-    /// The consumer needs several elements in one iteration.
-    #[error("the consumer reads both {one} and {other}")]
-    Several {
-        /// A read.
-        one: String,
-        /// Another one.
-        other: String,
-    },
-    /// No place is given.
-    #[error("there is no loop to compute the consumer in")]
-    Nowhere,
-    /// The loop has nothing to do with the tensor.
-    #[error("{place} does not write {tensor}")]
-    NotWritten {
-        /// The loop as a text.
-        place: String,
-        /// The tensor.
-        tensor: String,
-    },
-    /// Elements that several iterations write are finished by the last of them alone.
-    #[error(
-        "iterations of `{name}` write the same elements of {tensor}, which the last one finishes"
-    )]
-    Shared {
-        /// The tensor.
-        tensor: String,
-        /// The loop.
-        name: Name,
-    },
-}
-
-impl NoConsumer {
-    /// What would be legal instead.
-    pub fn help(&self) -> Option<&'static str> {
-        match self {
-            NoConsumer::Shared { .. } => Some(
-                "choose a loop outside of it, or take its last iteration apart: `peel(loop, 1, \"back\")`",
-            ),
-            NoConsumer::Several { .. } => {
-                Some("compute_at computes a producer where its neighbors are read")
-            }
-            NoConsumer::NotOne { found } if !found.is_empty() => {
-                Some("fuse_outer and fuse join loops of any nests")
-            }
-            NoConsumer::NotOne { .. } | NoConsumer::Nowhere | NoConsumer::NotWritten { .. } => None,
-        }
-    }
-}
 
 /// The producer with the consumer at the end of each iteration of loops.
 ///
@@ -154,13 +88,13 @@ pub fn reverse_compute_at(
     let consumer = Consumer::of(&consumer, producer)?;
     let mut goals = Vec::new();
     for reference in references {
-        let goal = find_scope(producer, reference, 2)?;
+        let goal = find_scope(producer, reference, &LOOP)?;
         let loops = chain(producer, &goal);
         let name = loops.last().map(|l| l.name.clone());
         goals.push((name, consumer.part(producer, &goal)?));
     }
     if goals.is_empty() {
-        return Err(Error::from(NoConsumer::Nowhere).at_argument(2));
+        return Err(refusal("there is no loop to compute the consumer in").at(&LOOP));
     }
     let mut names = Names::of(producer);
     let mut nest = producer.clone();
@@ -193,8 +127,8 @@ struct Consumer<'a> {
 
 impl<'a> Consumer<'a> {
     fn of(nest: &'a Nest, producer: &Nest) -> Result<Consumer<'a>, Error> {
-        let plain = Plain::of(nest, "consumer", 1)?;
-        let refuse = |kind: NoConsumer| Err(Error::from(kind).at_argument(1).on(nest, []));
+        let plain = Plain::of(nest, &CONSUMER)?;
+        let refuse = |error: Error| Err(error.at(&CONSUMER).on(nest, []));
         let mut reads: Vec<(&Tensor, Vec<Affine>)> = Vec::new();
         plain.stmt.value.for_each_access(&mut |tensor, index| {
             let index = match index {
@@ -207,7 +141,9 @@ impl<'a> Consumer<'a> {
             }
         });
         let Some((tensor, index)) = reads.first().cloned() else {
-            return refuse(NoConsumer::NotOne { found: Vec::new() });
+            return refuse(refusal(
+                "the consumer reads nothing that the producer writes",
+            ));
         };
         let shown = |index: &[Affine]| {
             let index: String = index.iter().map(|a| format!("[{a}]")).collect();
@@ -215,22 +151,21 @@ impl<'a> Consumer<'a> {
         };
         for (other, at) in &reads {
             if *other != tensor {
-                let found = [tensor, other].map(|t| t.label().to_owned()).to_vec();
-                return refuse(NoConsumer::NotOne { found });
+                let found = [tensor, other].map(Tensor::label).join(", ");
+                let error = refusal(format!(
+                    "the consumer reads several tensors that the producer writes: {found}"
+                ));
+                return refuse(error.help("fuse_outer and fuse join loops of any nests"));
             }
             if *at != index {
                 let (one, other) = (shown(&index), shown(at));
-                return refuse(NoConsumer::Several { one, other });
+                let error = refusal(format!("the consumer reads both {one} and {other}"));
+                let help = "compute_at computes a producer where its neighbors are read";
+                return refuse(error.help(help));
             }
         }
-        let region = match region(tensor, &index, &plain.loops) {
-            Ok(region) => region,
-            Err(found) => {
-                let role = "consumer";
-                let kind = NoProducer::NotPlain { role, found };
-                return Err(Error::from(kind).at_argument(1).on(nest, []));
-            }
-        };
+        let region = region(tensor, &index, &plain.loops);
+        let region = region.map_err(|found| not_plain(&CONSUMER, &found).on(nest, []))?;
         Ok(Consumer {
             nest,
             plain,
@@ -244,18 +179,15 @@ impl<'a> Consumer<'a> {
     fn part(&self, producer: &Nest, goal: &[usize]) -> Result<Vec<Side>, Error> {
         let loops = chain(producer, goal);
         let name = loops.last().map(|l| l.name.clone());
-        let tensor = || self.tensor.label().to_owned();
+        let tensor = self.tensor.label();
         let mut writes = uses(producer, self.tensor.label());
         writes.retain(|u| u.access != Access::Read && u.position.starts_with(goal));
         let Some(sides) = footprint(producer, &writes, loops.len()) else {
             let place = name
                 .as_ref()
                 .map_or("the nest".to_owned(), |l| format!("`{l}`"));
-            let kind = NoConsumer::NotWritten {
-                place,
-                tensor: tensor(),
-            };
-            return Err(Error::from(kind).at_argument(2).on(producer, name));
+            let error = refusal(format!("{place} does not write {tensor}"));
+            return Err(error.at(&LOOP).on(producer, name));
         };
         let written = Fill {
             target: self.tensor.clone(),
@@ -264,11 +196,15 @@ impl<'a> Consumer<'a> {
             origin: None,
         };
         if let Some(name) = repeats(producer, &written, &loops, &[]) {
-            let kind = NoConsumer::Shared {
-                tensor: tensor(),
-                name: name.clone(),
-            };
-            return Err(Error::from(kind).at_argument(2).on(producer, [name]));
+            let error = refusal(format!(
+                "iterations of `{name}` write the same elements of {tensor}, which the last one \
+                 finishes"
+            ));
+            let error = error.help(
+                "choose a loop outside of it, or take its last iteration apart: \
+                 `peel(loop, 1, \"back\")`",
+            );
+            return Err(error.at(&LOOP).on(producer, [name]));
         }
         let around = Bounds::around(producer, loops.iter().map(|l| &***l));
         let clip = |(side, set): (Side, &(i64, u64))| clipped(side, *set, &around);

@@ -58,7 +58,7 @@
 //! Source: `rfactor` of Halide (Suriana, Adams, Kamil, CGO 2017) and TVM.
 
 use super::parts::Names;
-use super::resolve::{chain, check_step, find, not_constant};
+use super::resolve::{chain, check_step, find};
 use crate::analysis::bounds::Bounds;
 use crate::analysis::footprint::{Access, Side, Use, footprint, uses};
 use crate::analysis::position::{splice, walk};
@@ -68,88 +68,44 @@ use crate::ir::{
     Affine, BinaryOp, Expr, Fill, Index, Loop, Name, Nest, Range, Reduction, Shape, Stmt, Tensor,
     Tree,
 };
-use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
+use crate::transform::args::{LOOP, NEST};
+use crate::transform::refusals::{not_constant, unnamed};
+use crate::transform::{Error, LoopRef, Op, Returns, Value, refusal};
 use std::sync::Arc;
 
 /// `rfactor(nest, loop)`.
 pub static RFACTOR: Op = Op {
     name: "rfactor",
-    params: &[
-        Param::new("nest", Kind::Nest),
-        Param::new("loop", Kind::Loop),
-    ],
+    params: &[NEST.any(), LOOP.any()],
     returns: Returns::Nest,
     file: include_str!("rfactor.rs"),
-    call: |args| match args {
-        [Arg::Nest(nest), Arg::Loop(l)] => rfactor(nest, l).map(Value::Nest),
-        _ => Err(ErrorKind::Misdeclared.into()),
-    },
+    call: |args| rfactor(args.get(&NEST)?, args.get(&LOOP)?).map(Value::Nest),
 };
-
-/// Why a loop has no partial results.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NoPartials {
-    /// All updates are of other elements in each iteration.
-    #[error("`{name}` carries no reduction: no update is of the same elements in all iterations")]
-    NoUpdate {
-        /// The loop.
-        name: Name,
-    },
-    /// Several updates are of the same elements in all iterations.
-    #[error("`{name}` carries {count} updates, and partial results are those of one")]
-    Several {
-        /// The loop.
-        name: Name,
-        /// How many.
-        count: usize,
-    },
-    /// The operation does not combine partial results.
-    #[error("partial results of `{op}=` cannot be combined")]
-    Operation {
-        /// The operation.
-        op: &'static str,
-    },
-    /// The target is not only updated.
-    #[error("{tensor} is used in `{name}` by more than its update")]
-    UsedElsewhere {
-        /// The tensor.
-        tensor: String,
-        /// The loop.
-        name: Name,
-    },
-}
-
-impl NoPartials {
-    /// What would be legal instead.
-    pub fn help(&self) -> Option<&'static str> {
-        match self {
-            NoPartials::NoUpdate { .. } => {
-                Some("choose a loop whose iterator does not index the target of an update")
-            }
-            NoPartials::Several { .. } => Some("distribute the loop first"),
-            NoPartials::Operation { .. } | NoPartials::UsedElsewhere { .. } => None,
-        }
-    }
-}
 
 /// The nest with partial results for each iteration of a loop.
 ///
 /// # Errors
 /// As the header says.
 pub fn rfactor(nest: &Nest, reference: &LoopRef) -> Result<Nest, Error> {
-    let position = find(nest, reference, 1)?;
+    let position = find(nest, reference, &LOOP)?;
     let loops = chain(nest, &position);
     let l = loops[position.len() - 1];
     check_step(nest, l)?;
-    let refuse = |kind: NoPartials| Error::from(kind).on(nest, [l.name.clone()]);
+    let refuse = |error: Error| error.on(nest, [l.name.clone()]);
     let (stmt, update) = update_in(nest, l, &position).map_err(refuse)?;
     let op = stmt.update.unwrap_or(BinaryOp::Add);
-    let reduction =
-        reduction(op).ok_or_else(|| refuse(NoPartials::Operation { op: op.symbol() }))?;
+    let reduction = reduction(op).ok_or_else(|| {
+        let op = op.symbol();
+        refuse(refusal(format!(
+            "partial results of `{op}=` cannot be combined"
+        )))
+    })?;
 
     let (depth, sides) = scope(nest, &update, position.len() - 1).ok_or_else(|| {
-        let (tensor, name) = (stmt.target.label().to_owned(), l.name.clone());
-        refuse(NoPartials::UsedElsewhere { tensor, name })
+        let (tensor, name) = (stmt.target.label(), &l.name);
+        refuse(refusal(format!(
+            "{tensor} is used in `{name}` by more than its update"
+        )))
     })?;
     let around = Bounds::around(nest, loops[..loops.len() - 1].iter().map(|l| &***l));
     let (first, rest) = offset_form(l, &around).ok_or_else(|| not_constant(nest, l))?;
@@ -194,7 +150,7 @@ fn update_in<'a>(
     nest: &'a Nest,
     l: &Loop,
     position: &[usize],
-) -> Result<(&'a Stmt, Use<'a>), NoPartials> {
+) -> Result<(&'a Stmt, Use<'a>), Error> {
     let mut found: Vec<(&Stmt, Use)> = Vec::new();
     walk(nest.trees(), &mut |at, loops, tree| {
         let Tree::Stmt(s) = tree else { return };
@@ -213,11 +169,21 @@ fn update_in<'a>(
             found.push((s, update));
         }
     });
-    let (name, count) = (l.name.clone(), found.len());
+    let (name, count) = (&l.name, found.len());
     match found.pop() {
         Some(update) if count == 1 => Ok(update),
-        Some(_) => Err(NoPartials::Several { name, count }),
-        None => Err(NoPartials::NoUpdate { name }),
+        Some(_) => {
+            let text =
+                format!("`{name}` carries {count} updates, and partial results are those of one");
+            Err(refusal(text).help("distribute the loop first"))
+        }
+        None => {
+            let text = format!(
+                "`{name}` carries no reduction: no update is of the same elements in all iterations"
+            );
+            let help = "choose a loop whose iterator does not index the target of an update";
+            Err(refusal(text).help(help))
+        }
     }
 }
 
@@ -284,7 +250,7 @@ impl Partials {
         let elem = stmt.target.elem();
         let local = Tensor::new(Shape::new(&extents, elem)?, elem);
         let name = stmt.target.name().map(|name| name.derived(&l.name));
-        let name = name.ok_or(ErrorKind::Unnamed)?;
+        let name = name.ok_or_else(unnamed)?;
         let local = local.named(name);
         Ok(Partials {
             local,

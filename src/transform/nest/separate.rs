@@ -67,21 +67,16 @@ use super::resolve::{chain, check_step, find};
 use crate::analysis::implied::{is_never_negative, simplified};
 use crate::analysis::position::splice;
 use crate::ir::{Affine, Loop, Name, Nest, Range, Role, Tree};
-use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
+use crate::transform::args::{LOOP, NEST};
+use crate::transform::{Error, LoopRef, Op, Returns, Value, refusal};
 
 /// `separate(nest, loop)`.
 pub static SEPARATE: Op = Op {
     name: "separate",
-    params: &[
-        Param::new("nest", Kind::Nest),
-        Param::new("loop", Kind::Loop),
-    ],
+    params: &[NEST.any(), LOOP.any()],
     returns: Returns::Nest,
     file: include_str!("separate.rs"),
-    call: |args| match args {
-        [Arg::Nest(nest), Arg::Loop(l)] => separate(nest, l).map(Value::Nest),
-        _ => Err(ErrorKind::Misdeclared.into()),
-    },
+    call: |args| separate(args.get(&NEST)?, args.get(&LOOP)?).map(Value::Nest),
 };
 
 /// Some of a loop's iterations, all before or all after those of another part.
@@ -104,19 +99,20 @@ struct Kept {
 /// # Errors
 /// As the header says.
 pub fn separate(nest: &Nest, reference: &LoopRef) -> Result<Nest, Error> {
-    let position = find(nest, reference, 1)?;
+    let position = find(nest, reference, &LOOP)?;
     let loops = chain(nest, &position);
     let l = loops[position.len() - 1];
     check_step(nest, l)?;
-    let refuse = |kind: ErrorKind| Error::from(kind).on(nest, [l.name.clone()]);
+    let name = &l.name;
     let outer = loops[..position.len() - 1].iter().map(|l| &***l);
     let around: Vec<&Loop> = nest.context().iter().chain(outer).collect();
     let body = named_alike(&l.body, &l.name);
     let mut guards = Vec::new();
     collect(&body, &l.name, &mut guards);
     if guards.is_empty() {
-        let name = l.name.clone();
-        return Err(refuse(ErrorKind::NotGuarded { name }));
+        let text =
+            format!("`{name}` holds no loop of one iteration or none that `fuse` made for it");
+        return Err(refusal(text).on(nest, [name.clone()]));
     }
     let is_known = |bound: &Affine| {
         let mut terms = bound.terms().iter();
@@ -144,8 +140,8 @@ pub fn separate(nest: &Nest, reference: &LoopRef) -> Result<Nest, Error> {
     kept.iter()
         .for_each(|k| collect(&k.body, &l.name, &mut left));
     if kept.is_empty() || kept.len() == 1 && left.len() == guards.len() {
-        let name = l.name.clone();
-        return Err(refuse(ErrorKind::Inseparable { name }));
+        let text = format!("all guards in `{name}` begin and end where loops further in say");
+        return Err(refusal(text).on(nest, [name.clone()]));
     }
 
     let most = kept.iter().map(|k| k.held).max();

@@ -23,24 +23,18 @@
 use super::resolve::{chain, find};
 use crate::analysis::position::splice;
 use crate::ir::{Affine, Loop, Name, Nest, Tree};
-use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
+use crate::transform::args::{LOOP, NEST};
+use crate::transform::{Error, LoopRef, Op, Param, Returns, Value};
+
+const AMOUNT: Param<i64> = Param::new("amount");
 
 /// `shift(nest, loop, amount)`.
 pub static SHIFT: Op = Op {
     name: "shift",
-    params: &[
-        Param::new("nest", Kind::Nest),
-        Param::new("loop", Kind::Loop),
-        Param::new("amount", Kind::Int),
-    ],
+    params: &[NEST.any(), LOOP.any(), AMOUNT.any()],
     returns: Returns::Nest,
     file: include_str!("shift.rs"),
-    call: |args| match args {
-        [Arg::Nest(nest), Arg::Loop(l), Arg::Int(amount)] => {
-            shift(nest, l, *amount).map(Value::Nest)
-        }
-        _ => Err(ErrorKind::Misdeclared.into()),
-    },
+    call: |args| shift(args.get(&NEST)?, args.get(&LOOP)?, args.get(&AMOUNT)?).map(Value::Nest),
 };
 
 /// The nest with a loop whose iterator is larger by `amount`.
@@ -48,7 +42,7 @@ pub static SHIFT: Op = Op {
 /// # Errors
 /// A loop that does not exist.
 pub fn shift(nest: &Nest, reference: &LoopRef, amount: i64) -> Result<Nest, Error> {
-    let position = find(nest, reference, 1)?;
+    let position = find(nest, reference, &LOOP)?;
     let l = chain(nest, &position)[position.len() - 1];
     let shifted = shifted(l, &Affine::constant(amount));
     Ok(nest.with_trees(splice(nest.trees(), &position, vec![shifted])))

@@ -26,45 +26,59 @@
 use super::resolve::{chain, find};
 use super::shift::shifted;
 use crate::analysis::position::splice;
-use crate::ir::{Affine, Nest};
-use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
+use crate::ir::{Affine, Arg, Name, Nest};
+use crate::transform::args::NEST;
+use crate::transform::op::Call;
+use crate::transform::refusals::not_inside;
+use crate::transform::{Error, LoopRef, Op, Param, Returns, Value};
+
+const INNER: Param<LoopRef> = Param::new("inner");
+const OUTER: Param<LoopRef> = Param::new("outer");
+const FACTOR: Param<i64> = Param::new("factor");
 
 /// `skew(nest, inner, outer, factor)`.
 pub static SKEW: Op = Op {
     name: "skew",
-    params: &[
-        Param::new("nest", Kind::Nest),
-        Param::new("inner", Kind::Loop),
-        Param::new("outer", Kind::Loop),
-        Param::new("factor", Kind::Int),
-    ],
+    params: &[NEST.any(), INNER.any(), OUTER.any(), FACTOR.any()],
     returns: Returns::Nest,
     file: include_str!("skew.rs"),
-    call: |args| match args {
-        [
-            Arg::Nest(nest),
-            Arg::Loop(inner),
-            Arg::Loop(outer),
-            Arg::Int(factor),
-        ] => skew(nest, inner, outer, *factor).map(Value::Nest),
-        _ => Err(ErrorKind::Misdeclared.into()),
+    call: |args| {
+        skew(
+            args.get(&NEST)?,
+            args.get(&INNER)?,
+            args.get(&OUTER)?,
+            args.get(&FACTOR)?,
+        )
+        .map(Value::Nest)
     },
 };
+
+/// The first few ways to skew a loop by the one around it, by 1 and by 2: another order of the loops
+/// may be legal then.
+pub(super) fn skews(nest: &Nest) -> Vec<Call> {
+    let by_name = |name: &Name| Arg::Loop(LoopRef::Name(name.to_string()));
+    let loops = nest.loops();
+    let pairs = loops
+        .iter()
+        .filter_map(|(outer, l)| Some((outer.last()?, l)));
+    let skewed = pairs.flat_map(|(outer, inner)| {
+        let by = |k| vec![by_name(&inner.name), by_name(&outer.name), Arg::Int(k)];
+        [1, 2].map(|k| (&SKEW, by(k)))
+    });
+    skewed.take(6).collect()
+}
 
 /// The nest with the loop `inner` shifted by `factor` times the iterator of `outer`.
 ///
 /// # Errors
 /// As the header says.
 pub fn skew(nest: &Nest, inner: &LoopRef, outer: &LoopRef, factor: i64) -> Result<Nest, Error> {
-    let position = find(nest, inner, 1)?;
-    let around = find(nest, outer, 2)?;
+    let position = find(nest, inner, &INNER)?;
+    let around = find(nest, outer, &OUTER)?;
     let l = chain(nest, &position)[position.len() - 1];
     let outer = chain(nest, &around)[around.len() - 1].name.clone();
     if around == position || !position.starts_with(&around) {
-        let inner = l.name.clone();
-        let culprits = [inner.clone(), outer.clone()];
-        let kind = ErrorKind::NotInside { inner, outer };
-        return Err(Error::from(kind).on(nest, culprits));
+        return Err(not_inside(nest, &l.name, &outer));
     }
     let skewed = shifted(l, &Affine::iterator(outer).times(factor));
     Ok(nest.with_trees(splice(nest.trees(), &position, vec![skewed])))

@@ -44,34 +44,36 @@
 use super::fuse_inner::one_line;
 use super::guard::hull;
 use super::parts::Names;
-use super::resolve::{chain, check_positive, check_step, find, not_constant};
+use super::resolve::{chain, check_positive, check_step, find};
 use crate::analysis::bounds::Bounds;
 use crate::analysis::position::{Position, splice};
 use crate::analysis::project;
 use crate::ir::{Affine, Lineage, Loop, Name, Nest, Range, Role, Tree};
-use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
+use crate::transform::args::{Factors, NEST};
+use crate::transform::refusals::{needs_division, not_constant, not_inside, repeated};
+use crate::transform::{Error, LoopRef, Op, Param, Returns, Value, mistake};
+
+const OUTER: Param<LoopRef> = Param::new("outer");
+const LOOPS: Param<Vec<LoopRef>> = Param::new("loops");
+const FACTORS: Param<Factors> = Param::new("factors");
+const SIZE: Param<i64> = Param::new("size");
 
 /// `slabs(nest, outer, loops, factors, size)`.
 pub static SLABS: Op = Op {
     name: "slabs",
     params: &[
-        Param::new("nest", Kind::Nest),
-        Param::new("outer", Kind::Loop),
-        Param::new("loops", Kind::Loops),
-        Param::new("factors", Kind::Factors),
-        Param::new("size", Kind::Int),
+        NEST.any(),
+        OUTER.any(),
+        LOOPS.any(),
+        FACTORS.any(),
+        SIZE.any(),
     ],
     returns: Returns::Nest,
     file: include_str!("slabs.rs"),
-    call: |args| match args {
-        [
-            Arg::Nest(nest),
-            Arg::Loop(outer),
-            Arg::Loops(loops),
-            Arg::Options(factors),
-            Arg::Int(size),
-        ] => slabs(nest, outer, loops, factors, *size).map(Value::Nest),
-        _ => Err(ErrorKind::Misdeclared.into()),
+    call: |args| {
+        let (loops, factors) = (args.get(&LOOPS)?, args.get(&FACTORS)?);
+        let (nest, outer) = (args.get(&NEST)?, args.get(&OUTER)?);
+        slabs(nest, outer, loops, &factors, args.get(&SIZE)?).map(Value::Nest)
     },
 };
 
@@ -84,14 +86,14 @@ pub fn slabs(
     nest: &Nest,
     outer: &LoopRef,
     listed: &[LoopRef],
-    factors: &[(String, Arg)],
+    factors: &[(&str, i64)],
     size: i64,
 ) -> Result<Nest, Error> {
-    let around = find(nest, outer, 1)?;
+    let around = find(nest, outer, &OUTER)?;
     let outer = chain(nest, &around)[around.len() - 1];
     check_step(nest, outer)?;
     let positions = covering(nest, &around, listed)?;
-    check_positive("size", size, 4)?;
+    check_positive(size, &SIZE)?;
     let first = positions.first().map(|p| &last(nest, p).name);
     let name = Names::of(nest).free(&first.unwrap_or(&outer.name).derived("s"));
 
@@ -120,10 +122,8 @@ pub fn slabs(
         inside.iter().try_for_each(|l| check_step(nest, l))?;
         let band = [&slab].into_iter().chain(inside.iter().map(|l| &***l));
         let band: Vec<&Loop> = band.chain([&cut]).collect();
-        let own = project::ranges(&band, &boxes).map_err(|division| {
-            let culprits = [division.by.clone(), division.of.clone()];
-            Error::from(ErrorKind::NeedsDivision(division)).on(nest, culprits)
-        })?;
+        let own = project::ranges(&band, &boxes);
+        let own = own.map_err(|division| needs_division(nest, &division))?;
         let mut own = own.into_iter();
         let widest = |known: Option<&Range>, own: Range| match known {
             None => Ok(own),
@@ -181,19 +181,14 @@ fn keep(range: &mut Range, had: &Range) {
 }
 
 /// The sum of factors times iterators, all of which are around the loop at a position.
-fn beyond(nest: &Nest, position: &[usize], factors: &[(String, Arg)]) -> Result<Affine, Error> {
+fn beyond(nest: &Nest, position: &[usize], factors: &[(&str, i64)]) -> Result<Affine, Error> {
     let mut sum = Affine::constant(0);
     for (name, factor) in factors {
-        let Arg::Int(factor) = factor else {
-            return Err(ErrorKind::Misdeclared.into());
-        };
-        let around = find(nest, &LoopRef::Name(name.clone()), 3)?;
+        let around = find(nest, &LoopRef::Name((*name).to_owned()), &FACTORS)?;
         let outer = last(nest, &around).name.clone();
         if around.len() >= position.len() || !position.starts_with(&around) {
-            let inner = last(nest, position).name.clone();
-            let culprits = [inner.clone(), outer.clone()];
-            let kind = ErrorKind::NotInside { inner, outer };
-            return Err(Error::from(kind).at_argument(3).on(nest, culprits));
+            let inner = &last(nest, position).name;
+            return Err(not_inside(nest, inner, &outer).at(&FACTORS));
         }
         sum = sum.plus(&Affine::iterator(outer).times(*factor));
     }
@@ -209,36 +204,23 @@ fn covering(nest: &Nest, around: &[usize], listed: &[LoopRef]) -> Result<Vec<Pos
     let outer = &last(nest, around).name;
     let mut positions: Vec<Position> = Vec::with_capacity(listed.len());
     for reference in listed {
-        let position = find(nest, reference, 2)?;
+        let position = find(nest, reference, &LOOPS)?;
         let l = last(nest, &position);
-        let refuse = |kind: ErrorKind, other: &Name| {
-            let culprits = [l.name.clone(), other.clone()];
-            Err(Error::from(kind).at_argument(2).on(nest, culprits))
-        };
-        let inner = l.name.clone();
+        let inner = &l.name;
         if position.len() <= around.len() || !position.starts_with(around) {
-            let kind = ErrorKind::NotInside {
-                inner,
-                outer: outer.clone(),
-            };
-            return refuse(kind, outer);
+            return Err(not_inside(nest, inner, outer).at(&LOOPS));
         }
         if positions.contains(&position) {
-            return refuse(
-                ErrorKind::Repeated {
-                    iterator: inner.clone(),
-                },
-                &inner,
-            );
+            return Err(repeated(inner).at(&LOOPS).on(nest, [inner.clone()]));
         }
         let shares = |p: &&Position| p.starts_with(&position) || position.starts_with(p);
         if let Some(other) = positions.iter().find(shares) {
             let other = &last(nest, other).name;
-            let kind = ErrorKind::OnePath {
-                first: inner,
-                second: other.clone(),
-            };
-            return refuse(kind, other);
+            let text = format!(
+                "`{inner}` and `{other}` are around the same statements, and one loop cuts each"
+            );
+            let culprits = [inner, other].map(Name::clone);
+            return Err(mistake(text).at(&LOOPS).on(nest, culprits));
         }
         check_step(nest, l)?;
         positions.push(position);
@@ -247,12 +229,11 @@ fn covering(nest: &Nest, around: &[usize], listed: &[LoopRef]) -> Result<Vec<Pos
     match uncovered(&last(nest, around).body, &mut place, &positions) {
         None => Ok(positions),
         Some(tree) => {
-            let text = one_line(tree);
-            let kind = ErrorKind::Uncovered {
-                outer: outer.clone(),
-                text,
-            };
-            Err(Error::from(kind).at_argument(2).on(nest, [outer.clone()]))
+            let text = format!(
+                "`{}` is in `{outer}`, and in none of the loops that are listed",
+                one_line(tree)
+            );
+            Err(mistake(text).at(&LOOPS).on(nest, [outer.clone()]))
         }
     }
 }

@@ -27,24 +27,19 @@
 //! of Multi-Dimensional Tensors, 2018, §6.2.1.
 
 use super::buffer::Scope;
-use super::resolve::tensor_name;
-use super::reuse::NoReuse;
 use crate::ir::Nest;
-use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
+use crate::transform::args::{NEST, TENSOR};
+use crate::transform::failure::Parameter;
+use crate::transform::refusals::unnamed;
+use crate::transform::{Error, LoopRef, Op, Returns, Value, refusal};
 
 /// `spend(nest, tensor)`.
 pub static SPEND: Op = Op {
     name: "spend",
-    params: &[
-        Param::new("nest", Kind::Nest),
-        Param::new("tensor", Kind::Tensor),
-    ],
+    params: &[NEST.any(), TENSOR.any()],
     returns: Returns::Nest,
     file: include_str!("spend.rs"),
-    call: |args| match args {
-        [Arg::Nest(nest), tensor] => spend(nest, tensor_name(tensor, 1)?).map(Value::Nest),
-        _ => Err(ErrorKind::Misdeclared.into()),
-    },
+    call: |args| spend(args.get(&NEST)?, args.get(&TENSOR)?).map(Value::Nest),
 };
 
 /// The nest after which nobody needs what `tensor` holds.
@@ -52,14 +47,13 @@ pub static SPEND: Op = Op {
 /// # Errors
 /// As the header says.
 pub fn spend(nest: &Nest, tensor: &str) -> Result<Nest, Error> {
-    let scope = Scope::find(nest, &LoopRef::Level(0), tensor);
-    let tensor = scope.map_err(|e| e.at_argument(1))?.tensor;
+    let whole = (&LoopRef::Level(0), &NEST as &dyn Parameter);
+    let tensor = Scope::find(nest, whole, (tensor, &TENSOR))?.tensor;
     let mut assigned = nest.definition().iter().filter_map(|e| e.tensor());
     if assigned.any(|t| t.name() == tensor.name()) || nest.locals().contains(&tensor) {
-        let tensor = tensor.label().to_owned();
-        let kind = NoReuse::Computed { tensor };
-        return Err(Error::from(kind).at_argument(1).on(nest, []));
+        let text = format!("the nest computes {}", tensor.label());
+        return Err(refusal(text).at(&TENSOR).on(nest, []));
     }
-    let name = tensor.name().ok_or(ErrorKind::Misdeclared)?;
+    let name = tensor.name().ok_or_else(unnamed)?;
     Ok(nest.spending(name.clone()))
 }

@@ -36,29 +36,19 @@ use super::peel::{End, part_as};
 use super::resolve::{chain, check_step, find};
 use crate::analysis::bounds::is_nonnegative;
 use crate::analysis::position::splice;
-use crate::ir::{Affine, Loop, Nest, Range, Role, Tree, parse_affine};
-use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
+use crate::ir::{Affine, Loop, Nest, Range, Role, Tree};
+use crate::transform::args::{LOOP, NEST, Place};
+use crate::transform::{Error, LoopRef, Op, Param, Returns, Value};
+
+const INDEX: Param<Place> = Param::new("index");
 
 /// `split_at(nest, loop, index)`.
 pub static SPLIT_AT: Op = Op {
     name: "split_at",
-    params: &[
-        Param::new("nest", Kind::Nest),
-        Param::new("loop", Kind::Loop),
-        Param::new("index", Kind::Place),
-    ],
+    params: &[NEST.any(), LOOP.any(), INDEX.any()],
     returns: Returns::Nest,
     file: include_str!("split_at.rs"),
-    call: |args| match args {
-        [Arg::Nest(nest), Arg::Loop(l), Arg::Word(text)] => {
-            let at = parse_affine(text).map_err(|what| {
-                let text = text.clone();
-                Error::from(ErrorKind::NotAnIndex { text, what }).at_argument(2)
-            })?;
-            split_at(nest, l, &at).map(Value::Nest)
-        }
-        _ => Err(ErrorKind::Misdeclared.into()),
-    },
+    call: |args| split_at(args.get(&NEST)?, args.get(&LOOP)?, &args.get(&INDEX)?).map(Value::Nest),
 };
 
 /// The nest with a loop split at an index.
@@ -66,7 +56,7 @@ pub static SPLIT_AT: Op = Op {
 /// # Errors
 /// As the header says.
 pub fn split_at(nest: &Nest, reference: &LoopRef, at: &Affine) -> Result<Nest, Error> {
-    let position = find(nest, reference, 1)?;
+    let position = find(nest, reference, &LOOP)?;
     let loops = chain(nest, &position);
     let l = loops[position.len() - 1];
     check_step(nest, l)?;

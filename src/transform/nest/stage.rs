@@ -66,33 +66,32 @@
 //! Source: register tiles, Goto and van de Geijn, Anatomy of High-Performance Matrix
 //! Multiplication, 2008; TVM calls it `cache_write`, Exo `stage_mem`.
 
-use super::buffer::{Buffer, NoBuffer, Scope, dimensions, free_names};
-use super::resolve::{body_of, tensor_name, with_body_of};
+use super::buffer::{Buffer, Scope, dimensions, free_names};
+use super::resolve::{body_of, with_body_of};
 use crate::analysis::footprint::{Access, Use, are_disjoint};
 use crate::analysis::setting::{first_unset, sets_all};
 use crate::ir::Nest;
-use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
+use crate::transform::args::{LOOP, NEST, Order, TENSOR};
+use crate::transform::refusals::unnamed;
+use crate::transform::{Error, LoopRef, Op, Param, Returns, Value, refusal};
 use std::cell::Cell;
+
+const ORDER: Param<Option<Order>> = Param::new("order");
 
 /// `stage(nest, loop, tensor, order?)`.
 pub static STAGE: Op = Op {
     name: "stage",
-    params: &[
-        Param::new("nest", Kind::Nest),
-        Param::new("loop", Kind::Loop),
-        Param::new("tensor", Kind::Tensor),
-        Param::optional("order", Kind::Order),
-    ],
+    params: &[NEST.any(), LOOP.any(), TENSOR.any(), ORDER.any()],
     returns: Returns::Nest,
     file: include_str!("stage.rs"),
-    call: |args| match args {
-        [Arg::Nest(nest), Arg::Loop(l), tensor] => {
-            stage(nest, l, tensor_name(tensor, 2)?, None).map(Value::Nest)
-        }
-        [Arg::Nest(nest), Arg::Loop(l), tensor, Arg::Order(order)] => {
-            stage(nest, l, tensor_name(tensor, 2)?, Some(order)).map(Value::Nest)
-        }
-        _ => Err(ErrorKind::Misdeclared.into()),
+    call: |args| {
+        stage(
+            args.get(&NEST)?,
+            args.get(&LOOP)?,
+            args.get(&TENSOR)?,
+            args.get(&ORDER)?,
+        )
+        .map(Value::Nest)
     },
 };
 
@@ -106,11 +105,11 @@ pub fn stage(
     tensor: &str,
     order: Option<&[i64]>,
 ) -> Result<Nest, Error> {
-    let mut scope = Scope::find(nest, reference, tensor)?;
+    let mut scope = Scope::find(nest, (reference, &LOOP), (tensor, &TENSOR))?;
     if scope.uses.iter().all(|u| u.access == Access::Read) {
-        let (tensor, name) = (tensor.to_owned(), scope.name.clone());
-        let kind = NoBuffer::OnlyRead { tensor, name };
-        return Err(Error::from(kind).on(nest, scope.name));
+        let text = format!("{} only reads {tensor}", scope.place());
+        let error = refusal(text).help("`pack` keeps what is read in a buffer");
+        return Err(error.on(nest, scope.name));
     }
     let depth = scope.position.len();
     let (writes, reads): (Vec<&Use>, Vec<&Use>) =
@@ -124,16 +123,13 @@ pub fn stage(
     let sets = sets_all(nest, &scope.uses, depth);
     let is_set = sets && first_unset(nest, &scope.uses, depth).is_none();
     let sides = scope.footprint(nest);
-    let order = dimensions(scope.tensor, order)?;
-    let name = scope.tensor.name().ok_or(ErrorKind::Misdeclared)?;
-    let names = free_names(nest, name, &["tile", "load", "store"], order.len());
-    let [tile, load, store] = names.as_slice() else {
-        return Err(ErrorKind::Misdeclared.into());
-    };
-    let buffer = Buffer::new(tile.clone(), scope.tensor, sides, &order);
+    let order = dimensions(scope.tensor, order, &ORDER)?;
+    let name = scope.tensor.name().ok_or_else(unnamed)?;
+    let [tile, load, store] = free_names(nest, name, ["tile", "load", "store"], order.len());
+    let buffer = Buffer::new(tile, scope.tensor, sides, &order);
     let mut body = vec![buffer.declaration()];
     if !is_set {
-        body.push(buffer.load(load));
+        body.push(buffer.load(&load));
     }
     let seen = Cell::new(0);
     let chosen = |access: Access| {
@@ -142,6 +138,6 @@ pub fn stage(
         access != Access::Read || apart.get(read) != Some(&true)
     };
     body.extend(buffer.redirect_where(body_of(nest, &scope.position), &chosen));
-    body.push(buffer.store(store));
+    body.push(buffer.store(&store));
     Ok(with_body_of(nest, &scope.position, body))
 }

@@ -27,26 +27,18 @@
 //! Source: non-temporal stores, OpenMP 5.0, the clause `nontemporal`; McCalpin, STREAM.
 
 use super::mode::mark;
-use super::resolve::{chain, find, tensor_name};
+use super::resolve::{chain, find};
 use crate::ir::{Loop, Name, Nest, Tree};
-use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
+use crate::transform::args::{LOOP, NEST, TENSOR};
+use crate::transform::{Error, LoopRef, Op, Returns, Value, refusal};
 
 /// `stream(nest, loop, tensor)`.
 pub static STREAM: Op = Op {
     name: "stream",
-    params: &[
-        Param::new("nest", Kind::Nest),
-        Param::new("loop", Kind::Loop),
-        Param::new("tensor", Kind::Tensor),
-    ],
+    params: &[NEST.any(), LOOP.any(), TENSOR.any()],
     returns: Returns::Nest,
     file: include_str!("stream.rs"),
-    call: |args| match args {
-        [Arg::Nest(nest), Arg::Loop(l), tensor] => {
-            stream(nest, l, tensor_name(tensor, 2)?).map(Value::Nest)
-        }
-        _ => Err(ErrorKind::Misdeclared.into()),
-    },
+    call: |args| stream(args.get(&NEST)?, args.get(&LOOP)?, args.get(&TENSOR)?).map(Value::Nest),
 };
 
 /// The nest with a loop that stores to `tensor` past the caches.
@@ -54,13 +46,13 @@ pub static STREAM: Op = Op {
 /// # Errors
 /// As the header says.
 pub fn stream(nest: &Nest, reference: &LoopRef, tensor: &str) -> Result<Nest, Error> {
-    let position = find(nest, reference, 1)?;
+    let position = find(nest, reference, &LOOP)?;
     let l = chain(nest, &position)[position.len() - 1];
     let (mut assigned, mut read) = (None, false);
     uses(&l.body, tensor, &mut assigned, &mut read);
     let local = nest.locals().iter().any(|t| t.label() == tensor);
-    let (name, tensor) = (l.name.clone(), tensor.to_owned());
-    let kind = match assigned.filter(|_| !local) {
+    let name = &l.name;
+    let error = match assigned.filter(|_| !local) {
         Some(assigned) if !read => {
             return mark(nest, reference, |mut l: Loop| {
                 if !l.hints.stream.contains(&assigned) {
@@ -69,10 +61,22 @@ pub fn stream(nest: &Nest, reference: &LoopRef, tensor: &str) -> Result<Nest, Er
                 l
             });
         }
-        Some(_) => ErrorKind::StreamedRead { name, tensor },
-        None => ErrorKind::NothingToStream { name, tensor },
+        Some(_) => {
+            let text = format!("`{name}` reads {tensor}, and should find it in the caches");
+            refusal(text).help(
+                "stream what no iteration reads or updates, in a loop around nothing but its \
+                 assignment",
+            )
+        }
+        None => {
+            let text = format!("`{name}` stores nothing to {tensor} in memory");
+            refusal(text).help(
+                "stream a result in a loop that assigns its elements; local tensors stay in the \
+                 caches",
+            )
+        }
     };
-    Err(Error::from(kind).at_argument(2).on(nest, [l.name.clone()]))
+    Err(error.at(&TENSOR).on(nest, [name.clone()]))
 }
 
 /// The tensor of that name, if trees assign its elements, and whether they read it.

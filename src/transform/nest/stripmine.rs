@@ -127,70 +127,44 @@
 //! Source: TeML eq. 20, for extents that the factor divides.
 
 use super::parts::{Names, with_body};
-use super::resolve::{chain, check_positive, check_step, find, not_constant};
+use super::resolve::{chain, check_positive, check_step, find};
 use crate::analysis::bounds::{self, Bounds};
 use crate::analysis::position::splice;
 use crate::ir::{Affine, Loop, Name, Nest, Range, Role, Sharing, Tree};
-use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
+use crate::transform::args::{LOOP, NEST};
+use crate::transform::refusals::not_constant;
+use crate::transform::words::words;
+use crate::transform::{Error, LoopRef, Op, Param, Returns, Value, refusal};
 use std::sync::Arc;
+
+const FACTOR: Param<i64> = Param::new("factor");
+const TAIL: Param<Option<Tail>> = Param::new("tail");
 
 /// `stripmine(nest, loop, factor, tail?)`.
 pub static STRIPMINE: Op = Op {
     name: "stripmine",
-    params: &[
-        Param::new("nest", Kind::Nest),
-        Param::new("loop", Kind::Loop),
-        Param::new("factor", Kind::Int),
-        Param::optional("tail", Kind::Word(TAILS)),
-    ],
+    params: &[NEST.any(), LOOP.any(), FACTOR.any(), TAIL.any()],
     returns: Returns::Nest,
     file: include_str!("stripmine.rs"),
-    call: |args| match args {
-        [Arg::Nest(nest), Arg::Loop(l), Arg::Int(factor)] => {
-            stripmine(nest, l, *factor, Tail::Guard).map(Value::Nest)
-        }
-        [
-            Arg::Nest(nest),
-            Arg::Loop(l),
-            Arg::Int(factor),
-            Arg::Word(tail),
-        ] => stripmine(nest, l, *factor, Tail::from_word(tail)?).map(Value::Nest),
-        _ => Err(ErrorKind::Misdeclared.into()),
+    call: |args| {
+        let tail = args.get(&TAIL)?.unwrap_or(Tail::Guard);
+        stripmine(args.get(&NEST)?, args.get(&LOOP)?, args.get(&FACTOR)?, tail).map(Value::Nest)
     },
 };
 
-/// What becomes of the iterations after the last whole block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tail {
-    /// They are a block that a `min` bounds.
-    Guard,
-    /// Likewise, and blocks begin at the same values whatever the outer loops are.
-    Grid,
-    /// Likewise, and these values are multiples of the factor.
-    Aligned,
-    /// They are a loop of their own.
-    Cut,
-    /// There must be none.
-    Exact,
-}
-
-const TAILS: &[&str] = &["guard", "grid", "aligned", "cut", "exact"];
-
-impl Tail {
-    fn from_word(word: &str) -> Result<Tail, Error> {
-        match word {
-            "guard" => Ok(Tail::Guard),
-            "grid" => Ok(Tail::Grid),
-            "aligned" => Ok(Tail::Aligned),
-            "cut" => Ok(Tail::Cut),
-            "exact" => Ok(Tail::Exact),
-            _ => Err(Error::from(ErrorKind::NotOneOf {
-                parameter: "tail",
-                word: word.to_owned(),
-                allowed: TAILS,
-            })
-            .at_argument(3)),
-        }
+words! {
+    /// What becomes of the iterations after the last whole block.
+    pub enum Tail {
+        /// They are a block that a `min` bounds.
+        Guard = "guard",
+        /// Likewise, and blocks begin at the same values whatever the outer loops are.
+        Grid = "grid",
+        /// Likewise, and these values are multiples of the factor.
+        Aligned = "aligned",
+        /// They are a loop of their own.
+        Cut = "cut",
+        /// There must be none.
+        Exact = "exact",
     }
 }
 
@@ -199,8 +173,8 @@ impl Tail {
 /// # Errors
 /// As the header says.
 pub fn stripmine(nest: &Nest, reference: &LoopRef, factor: i64, tail: Tail) -> Result<Nest, Error> {
-    let position = find(nest, reference, 1)?;
-    check_positive("factor", factor, 2)?;
+    let position = find(nest, reference, &LOOP)?;
+    check_positive(factor, &FACTOR)?;
     let loops = chain(nest, &position);
     let l = loops[position.len() - 1];
     check_step(nest, l)?;
@@ -252,13 +226,10 @@ pub fn stripmine(nest: &Nest, reference: &LoopRef, factor: i64, tail: Tail) -> R
             let counts: Vec<Affine> = extents.iter().zip(&rests).map(whole).collect();
             let rest = rests.iter().position(|rest| *rest != 0);
             if let (Tail::Exact, Some(k)) = (tail, rest) {
-                let name = l.name.clone();
-                let kind = ErrorKind::NotDivisible {
-                    name: name.clone(),
-                    extent: extents[k].to_string(),
-                    factor,
-                };
-                return Err(Error::from(kind).at_argument(2).on(nest, [name]));
+                let (name, extent) = (&l.name, &extents[k]);
+                let text = format!("{factor} does not divide the {extent} iterations of `{name}`");
+                let error = refusal(text).help("the tails \"guard\" and \"cut\" take any factor");
+                return Err(error.at(&FACTOR).on(nest, [name.clone()]));
             }
             let mut trees = Vec::new();
             if counts.iter().all(|count| count.as_constant() != Some(0)) {

@@ -26,20 +26,20 @@
 //!
 //! Source: in-place stencils such as seidel-2d of PolyBench; the sequential meaning of loops.
 
+use crate::ir::Expr;
 use crate::lower::build::sweep;
-use crate::transform::{Arg, Error, ErrorKind, Kind, Op, Param, Returns, Value};
+use crate::transform::{Error, Op, Param, Returns, Value};
+
+const ASSIGNMENT: Param<Expr> = Param::new("assignment");
 
 /// `sweep(assignment)`.
 pub static SWEEP: Op = Op {
     name: "sweep",
-    params: &[Param::new("assignment", Kind::Expr)],
+    params: &[ASSIGNMENT.any()],
     returns: Returns::Nest,
     file: include_str!("sweep.rs"),
-    call: |args| match args {
-        [Arg::Expr(assignment)] => match sweep(assignment) {
-            Ok(nest) => Ok(Value::Nest(nest)),
-            Err(e) => Err(Error::from(e).at_argument(0)),
-        },
-        _ => Err(ErrorKind::Misdeclared.into()),
+    call: |args| match sweep(args.get(&ASSIGNMENT)?) {
+        Ok(nest) => Ok(Value::Nest(nest)),
+        Err(why) => Err(Error::from(why).at(&ASSIGNMENT)),
     },
 };

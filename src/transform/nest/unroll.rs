@@ -44,42 +44,56 @@
 //! Source: TeML eq. 25.
 
 use super::parts::names;
-use super::resolve::{chain, find, not_constant};
+use super::resolve::{chain, find};
 use super::stripmine::{Tail, stripmine};
 use crate::analysis::bounds::Bounds;
 use crate::analysis::position::splice;
 use crate::analysis::verify::{Invalid, MAX_TREES};
 use crate::ir::{Name, Nest, Tensor, Tree};
-use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
+use crate::transform::args::{LOOP, NEST};
+use crate::transform::refusals::{name_clash, not_constant};
+use crate::transform::{Error, LoopRef, Op, Param, Returns, Value};
+
+const FACTOR: Param<Option<i64>> = Param::new("factor");
 
 /// `unroll(nest, loop, factor?)`.
 pub static UNROLL: Op = Op {
     name: "unroll",
-    params: &[
-        Param::new("nest", Kind::Nest),
-        Param::new("loop", Kind::Loop),
-        Param::optional("factor", Kind::Int),
-    ],
+    params: &[NEST.any(), LOOP.any(), FACTOR.any()],
     returns: Returns::Nest,
     file: include_str!("unroll.rs"),
-    call: |args| match args {
-        [Arg::Nest(nest), Arg::Loop(l)] => unroll(nest, l).map(Value::Nest),
-        [Arg::Nest(nest), Arg::Loop(l), Arg::Int(factor)] => {
-            unroll_by(nest, l, *factor).map(Value::Nest)
-        }
-        _ => Err(ErrorKind::Misdeclared.into()),
+    call: |args| {
+        let (nest, l) = (args.get(&NEST)?, args.get(&LOOP)?);
+        let unrolled = match args.get(&FACTOR)? {
+            None => unroll(nest, l),
+            Some(factor) => unroll_by(nest, l, factor),
+        };
+        unrolled.map(Value::Nest).map_err(or_jam)
     },
 };
+
+/// The error with what unrolls loops with loops inside.
+fn or_jam(error: Error) -> Error {
+    let loops = error.nest.iter().flat_map(Nest::loops);
+    let mut culprits = loops.filter(|(_, l)| error.culprits.contains(&l.name));
+    if !culprits.any(|(_, l)| l.body.iter().any(|t| t.as_loop().is_some())) {
+        return error;
+    }
+    let jam = "`unroll_and_jam` keeps one copy of the loops inside";
+    let help = error.help.as_ref();
+    let help = help.map_or(jam.to_owned(), |help| format!("{help}; {jam}"));
+    error.help(help)
+}
 
 /// The nest with a loop fully unrolled.
 ///
 /// # Errors
 /// As the header says.
 pub fn unroll(nest: &Nest, reference: &LoopRef) -> Result<Nest, Error> {
-    let position = find(nest, reference, 1)?;
+    let position = find(nest, reference, &LOOP)?;
     let loops = chain(nest, &position);
     let l = loops[position.len() - 1];
-    let refuse = |kind: ErrorKind| Error::from(kind).on(nest, [l.name.clone()]);
+    let refuse = |error: Error| error.on(nest, [l.name.clone()]);
     let around = Bounds::around(nest, loops[..position.len() - 1].iter().map(|l| &***l));
     let extent = around.extent(&l.range);
     let (lower, extent) = extent.ok_or_else(|| not_constant(nest, l))?;
@@ -88,7 +102,7 @@ pub fn unroll(nest: &Nest, reference: &LoopRef) -> Result<Nest, Error> {
     let copies = values.clone().count();
     let trees = copies.saturating_mul(body.max(1));
     if trees > MAX_TREES {
-        return Err(refuse(ErrorKind::Invalid(Invalid::TooLarge { trees })));
+        return Err(refuse(Invalid::TooLarge { trees }.into()));
     }
 
     let inner: Vec<&Name> = l.body.iter().flat_map(names).collect();
@@ -103,7 +117,7 @@ pub fn unroll(nest: &Nest, reference: &LoopRef) -> Result<Nest, Error> {
             .filter_map(|n| renamed(n))
             .find(|n| nest.has_loop(n))
         {
-            return Err(refuse(ErrorKind::NameClash { name: clash }));
+            return Err(refuse(name_clash(&clash)));
         }
         let fixed = |name: &Name| (*name == l.name).then(|| lower.plus_constant(value));
         let copy = l.body.iter().map(|tree| {
@@ -138,7 +152,7 @@ pub(super) fn copied_local(
 /// As the header says.
 pub fn unroll_by(nest: &Nest, reference: &LoopRef, factor: i64) -> Result<Nest, Error> {
     let cut = stripmine(nest, reference, factor, Tail::Cut)?;
-    let position = find(nest, reference, 1)?;
+    let position = find(nest, reference, &LOOP)?;
     let name = &chain(nest, &position)[position.len() - 1].name;
     let within = name.derived("i");
     // Fewer iterations than the factor are a tail alone.

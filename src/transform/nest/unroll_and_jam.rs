@@ -33,31 +33,38 @@
 //! Architectures, 1988; in TeML unroll (eq. 25) and fuse_inner (eq. 23).
 
 use super::resolve::{chain, find};
+use super::skew::skews;
 use super::stripmine::{Tail, stripmine};
-use super::unroll::{copied_local, declared};
+use super::unroll::{UNROLL, copied_local, declared};
 use crate::analysis::bounds;
 use crate::analysis::position::{self, splice};
 use crate::analysis::verify::{Invalid, MAX_TREES};
-use crate::ir::{Affine, Loop, Name, Nest, Tree};
-use crate::transform::{Arg, Error, ErrorKind, Kind, LoopRef, Op, Param, Returns, Value};
+use crate::ir::{Affine, Arg, Loop, Name, Nest, Tree};
+use crate::transform::args::{LOOP, NEST};
+use crate::transform::op::Alternatives;
+use crate::transform::refusals::bounds_depend;
+use crate::transform::{Error, LoopRef, Op, Param, Returns, Value};
+
+const FACTOR: Param<i64> = Param::new("factor");
 
 /// `unroll_and_jam(nest, loop, factor)`.
 pub static UNROLL_AND_JAM: Op = Op {
     name: "unroll_and_jam",
-    params: &[
-        Param::new("nest", Kind::Nest),
-        Param::new("loop", Kind::Loop),
-        Param::new("factor", Kind::Int),
-    ],
+    params: &[NEST.any(), LOOP.any(), FACTOR.any()],
     returns: Returns::Nest,
     file: include_str!("unroll_and_jam.rs"),
-    call: |args| match args {
-        [Arg::Nest(nest), Arg::Loop(l), Arg::Int(factor)] => {
-            unroll_and_jam(nest, l, *factor).map(Value::Nest)
-        }
-        _ => Err(ErrorKind::Misdeclared.into()),
+    call: |args| {
+        unroll_and_jam(args.get(&NEST)?, args.get(&LOOP)?, args.get(&FACTOR)?).map(Value::Nest)
     },
 };
+
+/// Dependences may allow it of skewed loops, and the loop can be unrolled as it is.
+pub fn alternatives(nest: &Nest, args: &[Arg]) -> Alternatives {
+    Alternatives {
+        first: skews(nest),
+        instead: Some((&UNROLL, args.to_vec())),
+    }
+}
 
 /// The nest with `factor` iterations of a loop side by side.
 ///
@@ -65,32 +72,25 @@ pub static UNROLL_AND_JAM: Op = Op {
 /// As the header says.
 pub fn unroll_and_jam(nest: &Nest, reference: &LoopRef, factor: i64) -> Result<Nest, Error> {
     let cut = stripmine(nest, reference, factor, Tail::Cut)?;
-    let position = find(nest, reference, 1)?;
+    let position = find(nest, reference, &LOOP)?;
     let unrolled = &chain(nest, &position)[position.len() - 1].name;
     // Fewer iterations than the factor are a tail alone.
     let Ok(position) = position::named(&cut, unrolled.derived("i").as_str()) else {
         return Ok(cut);
     };
-    let refuse =
-        |kind: ErrorKind, culprits: &[Name]| Err(Error::from(kind).on(nest, culprits.to_vec()));
     let l = chain(&cut, &position)[position.len() - 1];
     let size: usize = l.body.iter().map(Tree::size).sum();
     let trees = size
         .max(1)
         .saturating_mul(usize::try_from(factor).unwrap_or(usize::MAX));
     if trees > MAX_TREES {
-        let kind = ErrorKind::Invalid(Invalid::TooLarge { trees });
-        return refuse(kind, std::slice::from_ref(unrolled));
+        return Err(Error::from(Invalid::TooLarge { trees }).on(nest, [unrolled.clone()]));
     }
     let first = bounds::extent(&l.range).map_or(Affine::constant(0), |(lower, _)| lower);
     let values: Vec<Affine> = (0..factor).map(|k| first.plus_constant(k)).collect();
     match jam(&l.body, &l.name, &values, &declared(&l.body)) {
         Ok(body) => Ok(cut.with_trees(splice(cut.trees(), &position, body))),
-        Err(inner) => {
-            let outer = unrolled.clone();
-            let culprits = [outer.clone(), inner.clone()];
-            refuse(ErrorKind::BoundsDepend { inner, outer }, &culprits)
-        }
+        Err(inner) => Err(bounds_depend(nest, &inner, unrolled)),
     }
 }
 

@@ -43,44 +43,35 @@ use super::entrywise::each_entry;
 use super::eq::{assign, only_list};
 use super::infer::apply;
 use super::operand::{carried, indexed, rank};
-use crate::ir::{Elem, Expr, Function};
-use crate::transform::{Arg, Arrow, Error, ErrorKind, Iters, Kind, Op, Param, Returns, Value};
+use super::unfit::Unfit;
+use crate::ir::{Affine, Elem, Expr, Function};
+use crate::transform::args::Iterators;
+use crate::transform::{Arrow, Error, Iters, Op, Param, Returns, Value};
+
+const OPERAND: Param<Expr> = Param::new("operand");
+const TYPE: Param<Elem> = Param::new("type");
+const ITERATORS: Param<Option<Iterators>> = Param::new("iterators");
+const ARROW: Param<Arrow> = Param::new("iterators");
 
 /// `vcast(operand, type, iterators?)`.
 pub static VCAST: Op = Op {
     name: "vcast",
-    params: &[
-        Param::new("operand", Kind::Expr),
-        Param::new("type", Kind::Elem),
-        Param::optional("iterators", Kind::Iters),
-    ],
+    params: &[OPERAND.any(), TYPE.any(), ITERATORS.any()],
     returns: Returns::Expr,
     file: include_str!("cast.rs"),
-    call: |args| match args {
-        [Arg::Expr(operand), Arg::Elem(elem)] => vcast(operand, *elem, &None).map(Value::Expr),
-        [Arg::Expr(operand), Arg::Elem(elem), Arg::Iters(list)] => {
-            vcast(operand, *elem, &Some(list.clone())).map(Value::Expr)
-        }
-        _ => Err(ErrorKind::Misdeclared.into()),
+    call: |args| {
+        let given = args.get(&ITERATORS)?.map(<[Affine]>::to_vec);
+        vcast(args.get(&OPERAND)?, args.get(&TYPE)?, &given).map(Value::Expr)
     },
 };
 
 /// `cast(operand, type, iterators)`.
 pub static CAST: Op = Op {
     name: "cast",
-    params: &[
-        Param::new("operand", Kind::Expr),
-        Param::new("type", Kind::Elem),
-        Param::new("iterators", Kind::Arrow),
-    ],
+    params: &[OPERAND.any(), TYPE.any(), ARROW.any()],
     returns: Returns::Expr,
     file: include_str!("cast.rs"),
-    call: |args| match args {
-        [Arg::Expr(operand), Arg::Elem(elem), Arg::Arrow(arrow)] => {
-            cast(operand, *elem, arrow).map(Value::Expr)
-        }
-        _ => Err(ErrorKind::Misdeclared.into()),
-    },
+    call: |args| cast(args.get(&OPERAND)?, args.get(&TYPE)?, args.get(&ARROW)?).map(Value::Expr),
 };
 
 /// The virtual expression with the elements of `operand` as values of another type.
@@ -90,12 +81,12 @@ pub static CAST: Op = Op {
 pub fn vcast(operand: &Expr, elem: Elem, given: &Iters) -> Result<Expr, Error> {
     let convert = |entry: Expr| apply(Function::Cast(elem), &[entry]);
     if given.is_none() && carried(operand).is_empty() && rank(operand) > 0 {
-        return Ok(each_entry(operand, convert)?);
+        return each_entry(operand, convert);
     }
-    let entry = indexed(operand, given).map_err(|kind| Error::from(kind).at_argument(0))?;
-    convert(entry).map_err(|kind| match kind {
-        ErrorKind::Shape(_) if given.is_some() => Error::from(kind).at_argument(2),
-        kind => kind.into(),
+    let entry = indexed(operand, given).map_err(|error| error.at(&OPERAND))?;
+    convert(entry).map_err(|unfit| match unfit {
+        Unfit::Shape(_) if given.is_some() => Error::from(unfit).at(&ITERATORS),
+        unfit => unfit.into(),
     })
 }
 
@@ -104,7 +95,7 @@ pub fn vcast(operand: &Expr, elem: Elem, given: &Iters) -> Result<Expr, Error> {
 /// # Errors
 /// As the header says.
 pub fn cast(operand: &Expr, elem: Elem, arrow: &Arrow) -> Result<Expr, Error> {
-    let given = only_list(arrow).map_err(|e| e.at_argument(2))?;
-    let entry = indexed(operand, &given).map_err(|kind| Error::from(kind).at_argument(0))?;
-    assign(apply(Function::Cast(elem), &[entry])?, &arrow.to, 2)
+    let given = only_list(arrow, &ARROW)?;
+    let entry = indexed(operand, &given).map_err(|error| error.at(&OPERAND))?;
+    assign(apply(Function::Cast(elem), &[entry])?, &arrow.to, &ARROW)
 }

@@ -10,7 +10,7 @@
 //! as they are; floating-point numbers are rounded in other places, so that whoever splits a sum
 //! of theirs allows that.
 
-use super::eq::assign;
+use super::eq::{ITERATORS, assign};
 use super::infer::{binary, reduce};
 use crate::analysis::shape;
 use crate::ir::{Affine, BinaryOp, Domain, Expr, Name, Node, Reduction, Tensor};
@@ -46,7 +46,7 @@ pub enum NoSplit {
     #[error("has more than {MAX_FACTORS} factors")]
     TooMany,
     /// What an operation says.
-    #[error("{}", .0.kind)]
+    #[error("{0}")]
     Operation(Error),
 }
 
@@ -159,7 +159,7 @@ impl Product {
         if self.moving(chosen).iter().any(narrower) {
             return Err(NoSplit::Ranges);
         }
-        let inner = assign(value, &index, 0)?.fill_placeholder(&self.name(inside));
+        let inner = assign(value, &index, &ITERATORS)?.fill_placeholder(&self.name(inside));
         let Node::Assign { target, .. } = inner.node() else {
             return Err(NoSplit::NoProduct);
         };

@@ -31,42 +31,35 @@
 //! Source: TeML eqs. 12 and 13, §5.3.
 
 use crate::ir::{Elem, Expr, Name, Shape, Tensor};
-use crate::transform::{Arg, Error, ErrorKind, Kind, Op, Param, Returns, Value};
+use crate::transform::args::Extents;
+use crate::transform::{Error, Op, Param, Returns, Value};
+
+const EXTENTS: Param<Extents> = Param::new("extents");
+const ELEM: Param<Option<Elem>> = Param::new("elem");
+const NAME: Param<Option<Name>> = Param::new("name");
 
 /// `tensor(extents, elem?, name?)`.
 pub static TENSOR: Op = Op {
     name: "tensor",
-    params: &[
-        Param::new("extents", Kind::Extents),
-        Param::optional("elem", Kind::Elem),
-        Param::optional("name", Kind::Text),
-    ],
+    params: &[EXTENTS.any(), ELEM.any(), NAME.any()],
     returns: Returns::Expr,
     file: include_str!("declare.rs"),
-    call: |args| match args {
-        [Arg::Extents(extents)] => tensor(extents, Elem::F64).map(Value::Expr),
-        [Arg::Extents(extents), Arg::Elem(elem)] => tensor(extents, *elem).map(Value::Expr),
-        [Arg::Extents(extents), Arg::Elem(elem), Arg::Word(name)] => {
-            named(&tensor(extents, *elem)?, name, 2).map(Value::Expr)
-        }
-        _ => Err(ErrorKind::Misdeclared.into()),
+    call: |args| {
+        let elem = args.get(&ELEM)?.unwrap_or(Elem::F64);
+        let tensor = tensor(args.get(&EXTENTS)?, elem)?;
+        Ok(Value::Expr(named(tensor, args.get(&NAME)?)))
     },
 };
 
 /// `scalar(elem?, name?)`.
 pub static SCALAR: Op = Op {
     name: "scalar",
-    params: &[
-        Param::optional("elem", Kind::Elem),
-        Param::optional("name", Kind::Text),
-    ],
+    params: &[ELEM.any(), NAME.any()],
     returns: Returns::Expr,
     file: include_str!("declare.rs"),
-    call: |args| match args {
-        [] => Ok(Value::Expr(scalar(Elem::F64))),
-        [Arg::Elem(elem)] => Ok(Value::Expr(scalar(*elem))),
-        [Arg::Elem(elem), Arg::Word(name)] => named(&scalar(*elem), name, 1).map(Value::Expr),
-        _ => Err(ErrorKind::Misdeclared.into()),
+    call: |args| {
+        let scalar = scalar(args.get(&ELEM)?.unwrap_or(Elem::F64));
+        Ok(Value::Expr(named(scalar, args.get(&NAME)?)))
     },
 };
 
@@ -75,7 +68,7 @@ pub static SCALAR: Op = Op {
 /// # Errors
 /// Extents below 1, or too large a product.
 pub fn tensor(extents: &[i64], elem: Elem) -> Result<Expr, Error> {
-    let shape = Shape::new(extents, elem).map_err(|e| Error::from(e).at_argument(0))?;
+    let shape = Shape::new(extents, elem).map_err(|e| Error::from(e).at(&EXTENTS))?;
     Ok(Expr::of_tensor(Tensor::new(shape, elem)))
 }
 
@@ -84,8 +77,7 @@ pub fn scalar(elem: Elem) -> Expr {
     Expr::of_tensor(Tensor::scalar(elem))
 }
 
-/// The tensor under a name, which is the parameter at `argument`.
-fn named(tensor: &Expr, name: &str, argument: usize) -> Result<Expr, Error> {
-    let name = Name::new(name).map_err(|error| Error::from(error).at_argument(argument))?;
-    Ok(tensor.fill_placeholder(&name))
+/// The tensor under a name, if one is given.
+fn named(tensor: Expr, name: Option<Name>) -> Expr {
+    name.map_or(tensor.clone(), |name| tensor.fill_placeholder(&name))
 }

@@ -37,29 +37,25 @@
 
 use super::infer::{abstraction, apply, binary};
 use super::operand::{
-    Operand, carried, common_elem, constant, describe, indexed, of_operand, positional, rank,
+    Operand, carried, common_elem, constant, describe, indexed, positional, rank,
 };
+use super::unfit::Unfit;
 use crate::analysis::shape;
 use crate::ir::{Affine, BinaryOp, Expr, Function, Index, Name, Node, Shape};
-use crate::transform::{Arg, Error, ErrorKind, Kind, Op, Param, Returns, Value};
+use crate::transform::{Error, Op, Param, Returns, Value, mistake};
+
+const LEFT: Param<Operand> = Param::new("left");
+const RIGHT: Param<Operand> = Param::new("right");
+const OPERAND: Param<Expr> = Param::new("operand");
 
 macro_rules! operator {
     ($name:literal, $op:expr) => {
         Op {
             name: $name,
-            params: &[
-                Param::new("left", Kind::Operand),
-                Param::new("right", Kind::Operand),
-            ],
+            params: &[LEFT.any(), RIGHT.any()],
             returns: Returns::Expr,
             file: include_str!("entrywise.rs"),
-            call: |args| match args {
-                [left, right] => {
-                    let (left, right) = (Operand::of(left)?, Operand::of(right)?);
-                    entrywise($op, left, right).map(Value::Expr)
-                }
-                _ => Err(ErrorKind::Misdeclared.into()),
-            },
+            call: |args| entrywise($op, args.get(&LEFT)?, args.get(&RIGHT)?).map(Value::Expr),
         }
     };
 }
@@ -77,13 +73,10 @@ pub static MODULO: Op = operator!("%", BinaryOp::Mod);
 /// `-operand`.
 pub static OPPOSITE: Op = Op {
     name: "-",
-    params: &[Param::new("operand", Kind::Expr)],
+    params: &[OPERAND.any()],
     returns: Returns::Expr,
     file: include_str!("entrywise.rs"),
-    call: |args| match args {
-        [Arg::Expr(operand)] => opposite(operand).map(Value::Expr),
-        _ => Err(ErrorKind::Misdeclared.into()),
-    },
+    call: |args| opposite(args.get(&OPERAND)?).map(Value::Expr),
 };
 
 /// `left op right`, entry by entry.
@@ -109,25 +102,39 @@ fn by_iterators(op: BinaryOp, left: Operand<'_>, right: Operand<'_>) -> Result<E
     let entry = |operand, other| match operand {
         Operand::Number(number) => constant(number, elem),
         Operand::Expr(expr) if rank(expr) == 0 => positional(expr, &[]),
-        Operand::Expr(expr) if carried(expr).is_empty() => Err(ErrorKind::IteratorsOfOne {
-            without: describe(expr),
-            rank: rank(expr),
-            with: exprs(other)
-                .first()
-                .map_or_else(String::new, |e| describe(e)),
-            has: exprs(other).first().map_or_else(Vec::new, |e| carried(e)),
-        }),
+        Operand::Expr(expr) if carried(expr).is_empty() => Err(without_iterators(expr, other)),
         Operand::Expr(expr) => indexed(expr, &None),
     };
-    let (left, right) = (
-        of_operand(entry(left, right), 0)?,
-        of_operand(entry(right, left), 1)?,
-    );
+    let entries = [
+        entry(left, right).map_err(|error| error.at(&LEFT))?,
+        entry(right, left).map_err(|error| error.at(&RIGHT))?,
+    ];
+    let [left, right] = entries;
     Ok(binary(op, left, right)?)
 }
 
+/// One operand of an operator carries iterators, and this one would need some.
+fn without_iterators(expr: &Expr, other: Operand<'_>) -> Error {
+    let without = describe(expr);
+    let other = exprs(other);
+    let (with, has) = match other.first() {
+        Some(other) => (describe(other), carried(other)),
+        None => (String::new(), Vec::new()),
+    };
+    let has: Vec<&str> = has.iter().map(Name::as_str).collect();
+    let own = match has.len() == rank(expr) {
+        true => has.join(", "),
+        false => "…".to_owned(),
+    };
+    let has = has.join(", ");
+    let text = format!("{without} has no iterators yet, and {with} carries [{has}]");
+    mistake(text).help(format!(
+        "give it iterators as well: `vat({without}, [{own}])`"
+    ))
+}
+
 /// Operands that carry no iterators.
-fn by_position(op: BinaryOp, left: Operand<'_>, right: Operand<'_>) -> Result<Expr, ErrorKind> {
+fn by_position(op: BinaryOp, left: Operand<'_>, right: Operand<'_>) -> Result<Expr, Error> {
     let elem = common_elem(&[left, right])?;
     let dimensions = dimensions(left).max(dimensions(right));
     let formals = formals(dimensions);
@@ -139,9 +146,9 @@ fn by_position(op: BinaryOp, left: Operand<'_>, right: Operand<'_>) -> Result<Ex
         Operand::Expr(_) => Err(differ(left, right)),
     };
     let entries = (entry(left)?, entry(right)?);
-    let result = binary(op, entries.0, entries.1).map_err(|kind| match kind {
-        ErrorKind::Shape(shape::Mismatch::Extents { .. }) => differ(left, right),
-        kind => kind,
+    let result = binary(op, entries.0, entries.1).map_err(|unfit| match unfit {
+        Unfit::Shape(shape::Mismatch::Extents { .. }) => differ(left, right),
+        unfit => unfit.into(),
     })?;
     let pairs = |expr: &Expr| rank(expr) == 0 || has_extents(&result, &formals, expr);
     match [left, right].map(exprs).concat().into_iter().all(pairs) {
@@ -159,14 +166,14 @@ pub fn opposite(operand: &Expr) -> Result<Expr, Error> {
         return Ok(apply(Function::Neg, &[indexed(operand, &None)?])?);
     }
     let opposite = |entry| apply(Function::Neg, &[entry]);
-    Ok(each_entry(operand, opposite)?)
+    each_entry(operand, opposite)
 }
 
 /// What `function` makes of each entry of an operand that carries no iterators.
 pub(super) fn each_entry(
     operand: &Expr,
-    function: impl FnOnce(Expr) -> Result<Expr, ErrorKind>,
-) -> Result<Expr, ErrorKind> {
+    function: impl FnOnce(Expr) -> Result<Expr, Unfit>,
+) -> Result<Expr, Error> {
     let formals = formals(rank(operand));
     let entry = positional(operand, &iterators(&formals))?;
     closed(formals, function(entry)?)
@@ -181,10 +188,10 @@ fn iterators(names: &[Name]) -> Vec<Affine> {
     names.iter().cloned().map(Affine::iterator).collect()
 }
 
-fn closed(formals: Vec<Name>, entry: Expr) -> Result<Expr, ErrorKind> {
+fn closed(formals: Vec<Name>, entry: Expr) -> Result<Expr, Error> {
     match formals.is_empty() {
         true => Ok(entry),
-        false => abstraction(formals, entry),
+        false => Ok(abstraction(formals, entry)?),
     }
 }
 
@@ -225,16 +232,15 @@ fn shape_of(expr: &Expr) -> Shape {
     shape.unwrap_or_else(|| Shape::of_extents([]))
 }
 
-fn differ(left: Operand<'_>, right: Operand<'_>) -> ErrorKind {
+/// An operator between tensors of different shapes.
+fn differ(left: Operand<'_>, right: Operand<'_>) -> Error {
     let shown = |operand| match operand {
         Operand::Expr(expr) => (describe(expr), shape_of(expr)),
         Operand::Number(number) => (number.to_string(), Shape::of_extents([])),
     };
     let ((left, left_shape), (right, right_shape)) = (shown(left), shown(right));
-    ErrorKind::ShapesDiffer {
-        left,
-        left_shape,
-        right,
-        right_shape,
-    }
+    mistake(format!(
+        "{left} has the shape {left_shape} and {right} {right_shape}, and entries are paired"
+    ))
+    .help("say which entries meet: `vadd(A, x, [[i, j], [j]])`, and likewise vsub, vmul, vdiv")
 }

@@ -59,67 +59,54 @@
 //!
 //! Source: TeML eqs. 14, 17, 18; a number elsewhere: beyond the paper.
 
-use super::operand::{indexed, typed};
-use super::partition::retargeted;
+use super::operand::{Operand, indexed, too_many_lists, typed};
 use super::triangular::of_target;
 use crate::analysis::bounds::Bounds;
 use crate::analysis::shape::{self, IteratorRange, Mismatch, Place};
 use crate::ir::{
     Affine, Constant, Domain, Elem, Expr, Index, Loop, Name, Node, Range, Shape, Tensor,
 };
-use crate::transform::{
-    Arg, Arrow, Error, ErrorKind, Iters, Kind, Number, Op, Param, Returns, Value,
-};
+use crate::transform::args::Extents;
+use crate::transform::failure::Parameter;
+use crate::transform::refusals::too_complex;
+use crate::transform::{Arrow, Error, Iters, Number, Op, Param, Returns, Value, mistake};
 
-/// Which parameter holds the ranges.
-const RANGES: usize = 4;
+const VALUE: Param<Operand> = Param::new("value");
+pub(super) const ITERATORS: Param<Arrow> = Param::new("iterators");
+const EXTENTS: Param<Option<Extents>> = Param::new("extents");
+const ELSEWHERE: Param<Option<Number>> = Param::new("elsewhere");
+const RANGES: Param<Option<Domain>> = Param::new("ranges");
 
 /// `eq(value, iterators)`.
 pub static EQ: Op = Op {
     name: "eq",
     params: &[
-        Param::new("value", Kind::Operand),
-        Param::new("iterators", Kind::Arrow),
-        Param::optional("extents", Kind::Extents),
-        Param::optional("elsewhere", Kind::Number),
-        Param::optional("ranges", Kind::Ranges),
+        VALUE.any(),
+        ITERATORS.any(),
+        EXTENTS.any(),
+        ELSEWHERE.any(),
+        RANGES.any(),
     ],
     returns: Returns::Expr,
     file: include_str!("eq.rs"),
     call: |args| {
-        let (args, ranges) = with_ranges(args);
-        let (value, rest) = match args {
-            [Arg::Expr(value), rest @ ..] => (value.clone(), rest),
-            [Arg::Number(number), rest @ ..] => (constant(*number)?, rest),
-            _ => return Err(ErrorKind::Misdeclared.into()),
+        let value = match args.get(&VALUE)? {
+            Operand::Expr(value) => value.clone(),
+            Operand::Number(number) => constant(number)?,
         };
-        match rest {
-            [Arg::Arrow(arrow)] => eq_over(&value, arrow, ranges),
-            [Arg::Arrow(arrow), Arg::Extents(extents)] => {
-                eq_within(&value, arrow, extents, None, ranges)
-            }
-            [
-                Arg::Arrow(arrow),
-                Arg::Extents(extents),
-                Arg::Number(elsewhere),
-            ] => eq_within(&value, arrow, extents, Some(*elsewhere), ranges),
-            _ => Err(ErrorKind::Misdeclared.into()),
+        let arrow = args.get(&ITERATORS)?;
+        let ranges = args.get(&RANGES)?.unwrap_or_default();
+        match args.get(&EXTENTS)? {
+            None => eq_over(&value, arrow, ranges),
+            Some(extents) => eq_within(&value, arrow, extents, args.get(&ELSEWHERE)?, ranges),
         }
         .map(Value::Expr)
     },
 };
 
-/// Arguments without the ranges at their end, and these.
-pub(super) fn with_ranges(args: &[Arg]) -> (&[Arg], Domain) {
-    match args {
-        [rest @ .., Arg::Ranges(ranges)] => (rest, ranges.clone()),
-        _ => (args, Domain::default()),
-    }
-}
-
 /// A number as a value of the type that tensors have if nothing is said of it.
 fn constant(number: Number) -> Result<Expr, Error> {
-    let value = typed(number, Elem::default()).map_err(|kind| Error::from(kind).at_argument(0))?;
+    let value = typed(number, Elem::default()).map_err(|error| error.at(&VALUE))?;
     Ok(Expr::new(Node::Constant(value)))
 }
 
@@ -134,19 +121,15 @@ fn converted(constant: Constant, elem: Elem) -> Result<Constant, Error> {
         Constant::I32(value) => Number::Int(i64::from(value)),
         Constant::I64(value) => Number::Int(value),
     };
-    Ok(typed(number, elem)?)
+    typed(number, elem)
 }
 
-/// The list of the only operand; iterators are the parameter after it.
-pub(super) fn only_list(arrow: &Arrow) -> Result<Iters, Error> {
+/// The list of the only operand in an arrow that is given for `parameter`.
+pub(super) fn only_list(arrow: &Arrow, parameter: &dyn Parameter) -> Result<Iters, Error> {
     match arrow.from.as_slice() {
         [] => Ok(None),
         [list] => Ok(list.clone()),
-        several => {
-            let (given, operands) = (several.len(), 1);
-            let kind = ErrorKind::TooManyLists { given, operands };
-            Err(Error::from(kind).at_argument(1))
-        }
+        several => Err(too_many_lists(several.len(), 1).at(parameter)),
     }
 }
 
@@ -165,7 +148,7 @@ pub fn eq(value: &Expr, arrow: &Arrow) -> Result<Expr, Error> {
 pub fn eq_over(value: &Expr, arrow: &Arrow, ranges: Domain) -> Result<Expr, Error> {
     let value = assigned(value, arrow)?;
     let ranges = checked(ranges, &value, &arrow.to)?;
-    assign_over(value, &arrow.to, ranges, 1)
+    assign_over(value, &arrow.to, ranges, &ITERATORS)
 }
 
 /// The assignment of `value` to a tensor named □ of these extents, whose other elements get a
@@ -185,19 +168,19 @@ pub fn eq_within(
     let elsewhere = elsewhere.map(|number| typed(number, value.elem()));
     let elsewhere = elsewhere
         .transpose()
-        .map_err(|kind| Error::from(kind).at_argument(3))?;
+        .map_err(|error| error.at(&ELSEWHERE))?;
     let target = Shape::new(extents, value.elem())
         .map_err(Error::from)
         .map(|shape| Tensor::new(shape, value.elem()));
     let assignment =
         target.and_then(|target| assign_onto(&value, &arrow.to, &target, ranges, elsewhere));
-    assignment.map_err(|e| e.at_argument(2))
+    assignment.map_err(|error| error.at(&EXTENTS))
 }
 
 /// The value with the iterators on the left of the arrow.
 fn assigned(value: &Expr, arrow: &Arrow) -> Result<Expr, Error> {
-    let given = only_list(arrow)?;
-    indexed(value, &given).map_err(|kind| Error::from(kind).at_argument(0))
+    let given = only_list(arrow, &ITERATORS)?;
+    indexed(value, &given).map_err(|error| error.at(&VALUE))
 }
 
 /// The ranges of iterators of an assignment, in the order of its loops.
@@ -211,11 +194,17 @@ fn checked(ranges: Domain, value: &Expr, to: &[Affine]) -> Result<Domain, Error>
     }
     for (name, _) in ranges.iter() {
         if !names.contains(name) {
-            let kind = ErrorKind::NoIterator {
-                iterator: name.clone(),
-                has: names,
-            };
-            return Err(Error::from(kind).at_argument(RANGES));
+            let names: Vec<&str> = names.iter().map(Name::as_str).collect();
+            let error = mistake(format!(
+                "gives a range to `{name}`, which the assignment does not have: its iterators are \
+                 [{}]",
+                names.join(", ")
+            ));
+            let error = error.help(
+                "ranges of reduced iterators are an argument of the reduction, as in \
+                 `vsum(x, [k], #{k: 0..i})`",
+            );
+            return Err(error.at(&RANGES));
         }
     }
     let ordered = names
@@ -224,14 +213,19 @@ fn checked(ranges: Domain, value: &Expr, to: &[Affine]) -> Result<Domain, Error>
     Ok(Domain::new(ordered))
 }
 
-/// `□[to] = value` with the target's shape inferred; `argument` is the one that holds `to`.
-pub(super) fn assign(value: Expr, to: &[Affine], argument: usize) -> Result<Expr, Error> {
-    assign_over(value, to, Domain::default(), argument)
+/// `□[to] = value` with the target's shape inferred; `to` is given for `parameter`.
+pub(super) fn assign(value: Expr, to: &[Affine], parameter: &dyn Parameter) -> Result<Expr, Error> {
+    assign_over(value, to, Domain::default(), parameter)
 }
 
 /// The same over given ranges of some iterators.
-fn assign_over(value: Expr, to: &[Affine], within: Domain, argument: usize) -> Result<Expr, Error> {
-    let shape = infer_target(&value, to, &within).map_err(|e| e.at_argument(argument))?;
+fn assign_over(
+    value: Expr,
+    to: &[Affine],
+    within: Domain,
+    parameter: &dyn Parameter,
+) -> Result<Expr, Error> {
+    let shape = infer_target(&value, to, &within).map_err(|error| error.at(parameter))?;
     let target = Tensor::new(shape, value.elem());
     let target = Expr::access(target, Index::At(to.to_vec()));
     let assignment = Expr::new(Node::Assign {
@@ -241,7 +235,7 @@ fn assign_over(value: Expr, to: &[Affine], within: Domain, argument: usize) -> R
         elsewhere: None,
     });
     if !assignment.is_in_limits() {
-        return Err(ErrorKind::TooComplex.into());
+        return Err(too_complex());
     }
     shape::ranges(&assignment)?;
     Ok(assignment)
@@ -314,21 +308,10 @@ fn infer_target(value: &Expr, to: &[Affine], within: &Domain) -> Result<Shape, E
     Ok(Shape::new(&extents, value.elem())?)
 }
 
-/// The assignment with `tensor`, which was declared before, as its target.
-///
-/// # Errors
-/// Ranks, extents or element types that disagree.
-pub fn retarget(assignment: &Expr, tensor: &Tensor) -> Result<Expr, Error> {
-    match assignment.node() {
-        Node::Pieces { pieces, otherwise } => retargeted(pieces, otherwise.as_ref(), tensor),
-        _ => onto(assignment, tensor),
-    }
-}
-
 /// One assignment with `tensor` as its target.
 ///
 /// # Errors
-/// As [`retarget`].
+/// Ranks, extents or element types that disagree.
 pub(super) fn onto(assignment: &Expr, tensor: &Tensor) -> Result<Expr, Error> {
     let Node::Assign {
         target,
@@ -387,7 +370,7 @@ fn assign_onto(
         None => assignment,
     };
     if !assignment.is_in_limits() {
-        return Err(ErrorKind::TooComplex.into());
+        return Err(too_complex());
     }
     shape::ranges(&assignment)?;
     Ok(assignment)

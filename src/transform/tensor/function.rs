@@ -24,25 +24,20 @@
 use super::eq::{assign, only_list};
 use super::vfunction::{Unary, vfunction};
 use crate::ir::{Expr, Function};
-use crate::transform::{Arg, Arrow, Error, ErrorKind, Kind, Op, Param, Returns, Value};
+use crate::transform::{Arrow, Error, Op, Param, Returns, Value};
 
-const PARAMS: &[Param] = &[
-    Param::new("operand", Kind::Expr),
-    Param::new("iterators", Kind::Arrow),
-];
+const OPERAND: Param<Expr> = Param::new("operand");
+const ITERATORS: Param<Arrow> = Param::new("iterators");
 
 macro_rules! function {
     ($name:literal, $function:expr) => {
         Op {
             name: $name,
-            params: PARAMS,
+            params: &[OPERAND.any(), ITERATORS.any()],
             returns: Returns::Expr,
             file: include_str!("function.rs"),
-            call: |args| match args {
-                [Arg::Expr(operand), Arg::Arrow(arrow)] => {
-                    function($function, operand, arrow).map(Value::Expr)
-                }
-                _ => Err(ErrorKind::Misdeclared.into()),
+            call: |args| {
+                function($function, args.get(&OPERAND)?, args.get(&ITERATORS)?).map(Value::Expr)
             },
         }
     };
@@ -72,6 +67,6 @@ pub static RELU: Op = function!("relu", Unary::Relu);
 /// # Errors
 /// As the header says.
 pub fn function(function: Unary, operand: &Expr, arrow: &Arrow) -> Result<Expr, Error> {
-    let given = only_list(arrow)?;
-    assign(vfunction(function, operand, &given)?, &arrow.to, 1)
+    let given = only_list(arrow, &ITERATORS)?;
+    assign(vfunction(function, operand, &given)?, &arrow.to, &ITERATORS)
 }

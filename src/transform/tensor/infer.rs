@@ -1,18 +1,25 @@
 //! Expressions with their shapes inferred, in one place for all operations.
 
 use super::operand::describe;
+use super::unfit::Unfit;
 use crate::analysis::shape::{self, Mismatch};
 use crate::ir::{BinaryOp, Domain, Elem, Expr, Function, Name, Node, Reduction, Shape};
-use crate::transform::ErrorKind;
+use crate::transform::refusals::too_complex;
+use crate::transform::{Error, bug, mistake};
 
 /// `left op right`; operands have iterators.
-pub(super) fn binary(op: BinaryOp, left: Expr, right: Expr) -> Result<Expr, ErrorKind> {
+pub(super) fn binary(op: BinaryOp, left: Expr, right: Expr) -> Result<Expr, Unfit> {
     let elem = common_elem(&[&left, &right])?;
     if !op.takes(elem) {
         let function = op.name();
         return Err(match op {
-            BinaryOp::Mod => ErrorKind::NeedsInteger { function, elem },
-            _ => ErrorKind::NeedsFloat { function, elem },
+            BinaryOp::Mod => {
+                let error = mistake(format!(
+                    "`{function}` takes integers, and these elements are of type {elem}"
+                ));
+                Unfit::Other(error.help("convert the elements first: `vcast(x, \"i64\")`"))
+            }
+            _ => needs_float(function, elem),
         });
     }
     with_shape(&|shape| {
@@ -27,7 +34,7 @@ pub(super) fn binary(op: BinaryOp, left: Expr, right: Expr) -> Result<Expr, Erro
 }
 
 /// `function(args)`; arguments have iterators and are as many as the function takes.
-pub(super) fn apply(function: Function, args: &[Expr]) -> Result<Expr, ErrorKind> {
+pub(super) fn apply(function: Function, args: &[Expr]) -> Result<Expr, Unfit> {
     let (compared, values) = match (function, args) {
         (Function::Select(_), [left, right, yes, no]) => (vec![left, right], vec![yes, no]),
         _ => (Vec::new(), args.iter().collect()),
@@ -37,8 +44,7 @@ pub(super) fn apply(function: Function, args: &[Expr]) -> Result<Expr, ErrorKind
         common_elem(&compared)?;
     }
     if !function.takes(elem) {
-        let function = function.name();
-        return Err(ErrorKind::NeedsFloat { function, elem });
+        return Err(needs_float(function.name(), elem));
     }
     with_shape(&|shape| Node::Apply {
         function,
@@ -47,13 +53,20 @@ pub(super) fn apply(function: Function, args: &[Expr]) -> Result<Expr, ErrorKind
     })
 }
 
-fn common_elem(operands: &[&Expr]) -> Result<Elem, ErrorKind> {
+/// A function that integers do not have.
+fn needs_float(function: &str, elem: Elem) -> Unfit {
+    let text =
+        format!("`{function}` takes floating-point numbers, and these elements are of type {elem}");
+    Unfit::Elem(mistake(text).help("declare the tensor with `\"f64\"` or `\"f32\"`"))
+}
+
+fn common_elem(operands: &[&Expr]) -> Result<Elem, Unfit> {
     let Some((first, rest)) = operands.split_first() else {
-        return Err(ErrorKind::Misdeclared);
+        return Err(Unfit::Other(bug("a function has no operands")));
     };
     match rest.iter().find(|e| e.elem() != first.elem()) {
         None => Ok(first.elem()),
-        Some(other) => Err(ErrorKind::Shape(Mismatch::Elems {
+        Some(other) => Err(Unfit::Shape(Mismatch::Elems {
             left: describe(first),
             left_elem: first.elem(),
             right: describe(other),
@@ -63,13 +76,13 @@ fn common_elem(operands: &[&Expr]) -> Result<Elem, ErrorKind> {
 }
 
 /// The node with the extents of its iterators.
-fn with_shape(node: &dyn Fn(Shape) -> Node) -> Result<Expr, ErrorKind> {
+fn with_shape(node: &dyn Fn(Shape) -> Node) -> Result<Expr, Unfit> {
     let shapeless = in_limits(Expr::new(node(Shape::of_extents([]))))?;
     Ok(Expr::new(node(shape::virtual_shape(&shapeless)?)))
 }
 
 /// The reduction of `body` over the iterators `over`, which are free in it.
-pub(super) fn reduce(reduction: Reduction, over: Vec<Name>, body: Expr) -> Result<Expr, ErrorKind> {
+pub(super) fn reduce(reduction: Reduction, over: Vec<Name>, body: Expr) -> Result<Expr, Unfit> {
     reduce_within(reduction, over, Domain::default(), body)
 }
 
@@ -79,7 +92,7 @@ pub(super) fn reduce_within(
     over: Vec<Name>,
     within: Domain,
     body: Expr,
-) -> Result<Expr, ErrorKind> {
+) -> Result<Expr, Unfit> {
     with_shape(&|shape| Node::Reduce {
         reduction,
         over: over.clone(),
@@ -90,7 +103,7 @@ pub(super) fn reduce_within(
 }
 
 /// The virtual tensor with the element `body` at `formals`.
-pub(super) fn abstraction(formals: Vec<Name>, body: Expr) -> Result<Expr, ErrorKind> {
+pub(super) fn abstraction(formals: Vec<Name>, body: Expr) -> Result<Expr, Unfit> {
     let ranges = shape::ranges(&body)?;
     let extent = |formal: &Name| {
         let range = ranges.iter().find(|r| r.name == *formal);
@@ -104,10 +117,10 @@ pub(super) fn abstraction(formals: Vec<Name>, body: Expr) -> Result<Expr, ErrorK
     }))
 }
 
-fn in_limits(expr: Expr) -> Result<Expr, ErrorKind> {
+fn in_limits(expr: Expr) -> Result<Expr, Unfit> {
     match expr.is_in_limits() {
         true => Ok(expr),
-        false => Err(ErrorKind::TooComplex),
+        false => Err(Unfit::Other(too_complex())),
     }
 }
 
@@ -115,15 +128,15 @@ fn in_limits(expr: Expr) -> Result<Expr, ErrorKind> {
 ///
 /// # Errors
 /// Extents or element types that disagree, as the operations would say.
-pub fn with_shapes(expr: &Expr) -> Result<Expr, ErrorKind> {
+pub fn with_shapes(expr: &Expr) -> Result<Expr, Error> {
     match expr.node() {
         Node::Access { .. } | Node::Constant(_) | Node::Index(_) => Ok(expr.clone()),
         Node::Binary {
             op, left, right, ..
-        } => binary(*op, with_shapes(left)?, with_shapes(right)?),
+        } => Ok(binary(*op, with_shapes(left)?, with_shapes(right)?)?),
         Node::Apply { function, args, .. } => {
-            let args: Result<Vec<Expr>, ErrorKind> = args.iter().map(with_shapes).collect();
-            apply(*function, &args?)
+            let args: Result<Vec<Expr>, Error> = args.iter().map(with_shapes).collect();
+            Ok(apply(*function, &args?)?)
         }
         Node::Reduce {
             reduction,
@@ -131,8 +144,18 @@ pub fn with_shapes(expr: &Expr) -> Result<Expr, ErrorKind> {
             within,
             body,
             ..
-        } => reduce_within(*reduction, over.clone(), within.clone(), with_shapes(body)?),
-        Node::Virtual { formals, body, .. } => abstraction(formals.clone(), with_shapes(body)?),
+        } => {
+            let body = with_shapes(body)?;
+            Ok(reduce_within(
+                *reduction,
+                over.clone(),
+                within.clone(),
+                body,
+            )?)
+        }
+        Node::Virtual { formals, body, .. } => {
+            Ok(abstraction(formals.clone(), with_shapes(body)?)?)
+        }
         Node::Assign {
             target,
             value,
@@ -149,7 +172,7 @@ pub fn with_shapes(expr: &Expr) -> Result<Expr, ErrorKind> {
             Ok(assignment)
         }
         Node::Pieces { pieces, otherwise } => {
-            let pieces: Result<_, ErrorKind> = pieces.iter().map(with_shapes).collect();
+            let pieces: Result<_, Error> = pieces.iter().map(with_shapes).collect();
             let otherwise = otherwise.as_ref().map(|rest| match rest.node() {
                 // Its indices are judged where no piece assigns.
                 Node::Assign {
@@ -163,7 +186,7 @@ pub fn with_shapes(expr: &Expr) -> Result<Expr, ErrorKind> {
                     within: within.clone(),
                     elsewhere: *elsewhere,
                 })),
-                _ => Err(ErrorKind::Misdeclared),
+                _ => Err(bug("other elements are not assigned")),
             });
             let (pieces, otherwise) = (pieces?, otherwise.transpose()?);
             Ok(Expr::new(Node::Pieces { pieces, otherwise }))

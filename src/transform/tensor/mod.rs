@@ -13,6 +13,7 @@ pub mod partition;
 pub mod reduce;
 pub mod select;
 pub mod triangular;
+mod unfit;
 pub mod vat;
 pub mod vcontract;
 pub mod veq;

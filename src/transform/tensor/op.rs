@@ -28,26 +28,23 @@ use super::eq::assign;
 use super::operand::Operand;
 use super::vop::vop;
 use crate::ir::{BinaryOp, Expr};
-use crate::transform::{Arg, Arrow, Error, ErrorKind, Kind, Op, Param, Returns, Value};
+use crate::transform::args::ListsArrow;
+use crate::transform::{Arrow, Error, Op, Param, Returns, Value};
 
-const PARAMS: &[Param] = &[
-    Param::new("left", Kind::Operand),
-    Param::new("right", Kind::Operand),
-    Param::new("iterators", Kind::ListsArrow),
-];
+const LEFT: Param<Operand> = Param::new("left");
+const RIGHT: Param<Operand> = Param::new("right");
+const ITERATORS: Param<ListsArrow> = Param::new("iterators");
 
 macro_rules! op {
     ($name:literal, $op:expr) => {
         Op {
             name: $name,
-            params: PARAMS,
+            params: &[LEFT.any(), RIGHT.any(), ITERATORS.any()],
             returns: Returns::Expr,
             file: include_str!("op.rs"),
-            call: |args| match args {
-                [left, right, Arg::Arrow(arrow)] => {
-                    op($op, Operand::of(left)?, Operand::of(right)?, arrow).map(Value::Expr)
-                }
-                _ => Err(ErrorKind::Misdeclared.into()),
+            call: |args| {
+                let (left, right) = (args.get(&LEFT)?, args.get(&RIGHT)?);
+                op($op, left, right, args.get(&ITERATORS)?).map(Value::Expr)
             },
         }
     };
@@ -81,5 +78,5 @@ pub fn op<'a>(
     arrow: &'a Arrow,
 ) -> Result<Expr, Error> {
     let value = vop(op, left, right, &arrow.from)?;
-    assign(value, &arrow.to, 2)
+    assign(value, &arrow.to, &ITERATORS)
 }

@@ -3,9 +3,14 @@
 //! An operand either has iterators already (I' ≠ ε) and is given none, or has none (I' = ε)
 //! and is given a list. An assignment can be used in place of the tensor that it assigns to.
 
+use super::unfit::Unfit;
 use crate::analysis::shape::{self, Mismatch};
 use crate::ir::{Affine, Constant, Elem, Expr, Index, Infix, Name, Node, Tensor, fresh_name};
-use crate::transform::{Arg, Error, ErrorKind, Iters, Number};
+use crate::transform::args::unfit;
+use crate::transform::failure::Parameter;
+use crate::transform::param::Takes;
+use crate::transform::refusals::unnamed;
+use crate::transform::{Arg, Error, Iters, Kind, Number, bug, mistake};
 
 /// What an element-wise operation takes.
 #[derive(Clone, Copy, Debug)]
@@ -28,13 +33,15 @@ impl From<Number> for Operand<'_> {
     }
 }
 
-impl<'a> Operand<'a> {
-    /// The argument for a parameter that takes operands.
-    pub(super) fn of(arg: &'a Arg) -> Result<Operand<'a>, Error> {
+impl Takes for Operand<'_> {
+    const KIND: Kind = Kind::Operand;
+    type Value<'a> = Operand<'a>;
+
+    fn decode<'a>(arg: &'a Arg, parameter: &str) -> Result<Operand<'a>, Error> {
         match arg {
             Arg::Expr(expr) => Ok(Operand::Expr(expr)),
             Arg::Number(number) => Ok(Operand::Number(*number)),
-            _ => Err(ErrorKind::Misdeclared.into()),
+            _ => Err(unfit(arg, parameter)),
         }
     }
 }
@@ -42,11 +49,11 @@ impl<'a> Operand<'a> {
 /// The operands as expressions that have iterators, and where an error of theirs belongs.
 pub(super) struct Operands<'a, const N: usize> {
     pub operands: [Operand<'a>; N],
-    /// The parameters that they are, counted from 0.
-    pub at: [usize; N],
+    /// The parameters that they are given for.
+    pub at: [&'a dyn Parameter; N],
     pub lists: &'a [Iters],
-    /// The parameter that holds the lists.
-    pub lists_at: usize,
+    /// The parameter that the lists are given for.
+    pub lists_at: &'a dyn Parameter,
     /// How many operands, the first ones, are only compared with each other: their type may differ
     /// from that of the others.
     pub compared: usize,
@@ -56,14 +63,10 @@ impl<const N: usize> Operands<'_, N> {
     /// What `combine` makes of the operands with their iterators.
     pub fn combined(
         &self,
-        combine: impl FnOnce([Expr; N]) -> Result<Expr, ErrorKind>,
+        combine: impl FnOnce([Expr; N]) -> Result<Expr, Unfit>,
     ) -> Result<Expr, Error> {
         if self.lists.len() > N {
-            let kind = ErrorKind::TooManyLists {
-                given: self.lists.len(),
-                operands: N,
-            };
-            return Err(Error::from(kind).at_argument(self.lists_at));
+            return Err(too_many_lists(self.lists.len(), N).at(self.lists_at));
         }
         let (compared, values) = self.operands.split_at(self.compared);
         let of_values = common_elem(values).or_else(|_| common_elem(compared))?;
@@ -76,70 +79,103 @@ impl<const N: usize> Operands<'_, N> {
                 false => of_values,
             };
             let expr = with_iterators(*operand, &list, elem);
-            exprs.push(expr.map_err(|kind| Error::from(kind).at_argument(at))?);
+            exprs.push(expr.map_err(|error| error.at(at))?);
         }
         let Ok(exprs) = <[Expr; N]>::try_from(exprs) else {
-            return Err(ErrorKind::Misdeclared.into());
+            return Err(bug("operands are lost"));
         };
-        combine(exprs).map_err(|kind| {
+        combine(exprs).map_err(|unfit| {
             // Iterators decide what fits, but for element types.
-            let argument = match kind {
-                ErrorKind::Shape(Mismatch::Elems { .. }) => (N == 2).then(|| self.at[N - 1]),
-                ErrorKind::Shape(_) => (!self.lists.is_empty()).then_some(self.lists_at),
+            let blamed = match unfit {
+                Unfit::Shape(Mismatch::Elems { .. }) => (N == 2).then(|| self.at[N - 1]),
+                Unfit::Shape(_) => (!self.lists.is_empty()).then_some(self.lists_at),
                 _ => None,
             };
-            let error = Error::from(kind);
-            argument.into_iter().fold(error, Error::at_argument)
+            let error = Error::from(unfit);
+            blamed.into_iter().fold(error, Error::at)
         })
     }
 }
 
 /// The element type that numbers get.
-pub(super) fn common_elem(operands: &[Operand<'_>]) -> Result<Elem, ErrorKind> {
+pub(super) fn common_elem(operands: &[Operand<'_>]) -> Result<Elem, Error> {
     let exprs = operands.iter().find_map(|operand| match operand {
         Operand::Expr(expr) => Some(expr.elem()),
         Operand::Number(_) => None,
     });
-    exprs.ok_or(ErrorKind::OnlyNumbers)
+    exprs.ok_or_else(|| {
+        mistake("all operands are numbers, and at least one has to be a tensor")
+            .help("scripts compute with numbers alone as they are: `2 * 3`")
+    })
 }
 
-fn with_iterators(operand: Operand<'_>, given: &Iters, elem: Elem) -> Result<Expr, ErrorKind> {
+fn with_iterators(operand: Operand<'_>, given: &Iters, elem: Elem) -> Result<Expr, Error> {
     match operand {
         Operand::Expr(expr) => indexed(expr, given),
         Operand::Number(number) => match given {
-            Some(list) if !list.is_empty() => Err(ErrorKind::ScalarIndexed {
-                scalar: number.to_string(),
-            }),
+            Some(list) if !list.is_empty() => Err(scalar_indexed(&number.to_string())),
             _ => constant(number, elem),
         },
     }
 }
 
+/// More lists of iterators than operands.
+pub(super) fn too_many_lists(given: usize, operands: usize) -> Error {
+    let s = if operands == 1 { "" } else { "s" };
+    mistake(format!(
+        "{given} lists of iterators are given for {operands} operand{s}"
+    ))
+}
+
+/// Iterators are given for a scalar (• in eq. 12).
+fn scalar_indexed(scalar: &str) -> Error {
+    mistake(format!("{scalar} is a scalar and takes no iterators"))
+        .help("leave its list out: `[[i, j], ]`, or `()` in its place")
+}
+
+/// An operand is an access or a virtual tensor without iterators (I = I' = ε in eq. 14).
+fn iterators_missing(what: &str, rank: usize) -> Error {
+    let s = if rank == 1 { "" } else { "s" };
+    let text =
+        format!("{what} has no iterators yet, and none are given for its {rank} dimension{s}");
+    mistake(text).help("give one iterator per dimension, such as `[i, j]`")
+}
+
+/// Iterators are given for an operand that has them (I ≠ ε and I' ≠ ε in eq. 14).
+fn iterators_given(has: &[Name]) -> Error {
+    let has: Vec<&str> = has.iter().map(Name::as_str).collect();
+    let has = has.join(", ");
+    mistake(format!("this operand carries iterators already: [{has}]"))
+        .help("leave its list out: `[[i, j], ]`, `[, [i, j]]`, `-> [i, j]`")
+}
+
 /// The number as an expression of this element type.
-pub(super) fn constant(number: Number, elem: Elem) -> Result<Expr, ErrorKind> {
+pub(super) fn constant(number: Number, elem: Elem) -> Result<Expr, Error> {
     Ok(Expr::new(Node::Constant(typed(number, elem)?)))
 }
 
 /// The number as a value of this element type.
-pub(super) fn typed(number: Number, elem: Elem) -> Result<Constant, ErrorKind> {
+pub(super) fn typed(number: Number, elem: Elem) -> Result<Constant, Error> {
     let value = match number {
         Number::Int(value) => Constant::of_integer(elem, value),
         Number::Float(value) => Constant::of_float(elem, value),
     };
-    let not_representable = || ErrorKind::NotRepresentable {
-        number: number.to_string(),
-        elem,
-    };
-    value.ok_or_else(not_representable)
+    value.ok_or_else(|| {
+        let error = mistake(format!(
+            "{number} is not a value of type {elem}, the element type of the other operand"
+        ));
+        match elem.is_float() {
+            true => error,
+            false => error.help("integers take whole numbers within their range"),
+        }
+    })
 }
 
 /// `expr` with iterators, ready to stand in an operation.
-pub(super) fn indexed(expr: &Expr, given: &Iters) -> Result<Expr, ErrorKind> {
+pub(super) fn indexed(expr: &Expr, given: &Iters) -> Result<Expr, Error> {
     let tensor = |tensor: &Tensor| match given {
-        _ if tensor.name().is_none() => Err(ErrorKind::Unnamed),
-        Some(list) if tensor.is_scalar() && !list.is_empty() => Err(ErrorKind::ScalarIndexed {
-            scalar: tensor.label().to_owned(),
-        }),
+        _ if tensor.name().is_none() => Err(unnamed()),
+        Some(list) if tensor.is_scalar() && !list.is_empty() => Err(scalar_indexed(tensor.label())),
         _ if tensor.is_scalar() => Ok(Expr::access(tensor.clone(), Index::Forbidden)),
         Some(list) => {
             shape::check_rank(tensor.label(), tensor.shape().rank(), list)?;
@@ -149,10 +185,7 @@ pub(super) fn indexed(expr: &Expr, given: &Iters) -> Result<Expr, ErrorKind> {
         None if tensor.shape().rank() == 0 => {
             Ok(Expr::access(tensor.clone(), Index::At(Vec::new())))
         }
-        None => Err(ErrorKind::IteratorsMissing {
-            what: tensor.label().to_owned(),
-            rank: tensor.shape().rank(),
-        }),
+        None => Err(iterators_missing(tensor.label(), tensor.shape().rank())),
     };
     match expr.node() {
         Node::Access {
@@ -161,12 +194,11 @@ pub(super) fn indexed(expr: &Expr, given: &Iters) -> Result<Expr, ErrorKind> {
         } => tensor(t),
         Node::Assign { .. } | Node::Pieces { .. } => match expr.tensor() {
             Some(t) => tensor(t),
-            None => Err(ErrorKind::Misdeclared),
+            None => Err(bug("an assignment has no target")),
         },
         Node::Virtual { formals, body, .. } => {
             let Some(list) = given else {
-                let (what, rank) = (describe(expr), formals.len());
-                return Err(ErrorKind::IteratorsMissing { what, rank });
+                return Err(iterators_missing(&describe(expr), formals.len()));
             };
             shape::check_rank(&describe(expr), formals.len(), list)?;
             Ok(body.substitute(&|name| {
@@ -175,9 +207,7 @@ pub(super) fn indexed(expr: &Expr, given: &Iters) -> Result<Expr, ErrorKind> {
             }))
         }
         _ => match (given, expr.iterators()) {
-            (Some(list), has) if !(list.is_empty() && has.is_empty()) => {
-                Err(ErrorKind::IteratorsGiven { has })
-            }
+            (Some(list), has) if !(list.is_empty() && has.is_empty()) => Err(iterators_given(&has)),
             _ => Ok(expr.clone()),
         },
     }
@@ -186,7 +216,7 @@ pub(super) fn indexed(expr: &Expr, given: &Iters) -> Result<Expr, ErrorKind> {
 /// `expr` indexed by `fresh` iterators, one per dimension: for operations that count
 /// dimensions. The dimensions of an expression that has iterators are its iterators, in order
 /// of first appearance.
-pub(super) fn positional(expr: &Expr, fresh: &[Affine]) -> Result<Expr, ErrorKind> {
+pub(super) fn positional(expr: &Expr, fresh: &[Affine]) -> Result<Expr, Error> {
     if let Ok(expr) = indexed(expr, &Some(fresh.to_vec())) {
         return Ok(expr);
     }
@@ -236,9 +266,4 @@ pub(super) fn describe(expr: &Expr) -> String {
         }
         _ => format!("`{}`", Infix(expr)),
     }
-}
-
-/// Says which of the two operands an error is about; they are the first two parameters.
-pub(super) fn of_operand<T>(result: Result<T, ErrorKind>, k: usize) -> Result<T, Error> {
-    result.map_err(|kind| Error::from(kind).at_argument(k))
 }

@@ -68,33 +68,27 @@
 //! Source: beyond TeML; the generators of with-loops in SaC.
 
 use super::eq::onto;
-use super::operand::{fresh_iterators, positional, rank, typed};
+use super::operand::{Operand, fresh_iterators, positional, rank, typed};
 use crate::analysis::shape::{self, Mismatch};
 use crate::ir::{Affine, Domain, Expr, Index, Name, Node, Range, Shape, Tensor};
-use crate::lower::build::NoNest;
 use crate::lower::partition::{NoPartition, assignments};
-use crate::transform::{Arg, Error, ErrorKind, Kind, Op, Param, Returns, Value};
+use crate::transform::args::Extents;
+use crate::transform::refusals::too_complex;
+use crate::transform::{Error, Op, Param, Returns, Value};
+
+const PIECES: Param<Vec<Expr>> = Param::new("pieces");
+const OTHERWISE: Param<Option<Operand>> = Param::new("otherwise");
+const EXTENTS: Param<Option<Extents>> = Param::new("extents");
 
 /// `partition(pieces, otherwise)`.
 pub static PARTITION: Op = Op {
     name: "partition",
-    params: &[
-        Param::new("pieces", Kind::Exprs),
-        Param::optional("otherwise", Kind::Operand),
-        Param::optional("extents", Kind::Extents),
-    ],
+    params: &[PIECES.any(), OTHERWISE.any(), EXTENTS.any()],
     returns: Returns::Expr,
     file: include_str!("partition.rs"),
     call: |args| {
-        match args {
-            [Arg::Exprs(pieces)] => partition(pieces, None, None),
-            [Arg::Exprs(pieces), otherwise] => partition(pieces, Some(otherwise), None),
-            [Arg::Exprs(pieces), otherwise, Arg::Extents(extents)] => {
-                partition(pieces, Some(otherwise), Some(extents))
-            }
-            _ => Err(ErrorKind::Misdeclared.into()),
-        }
-        .map(Value::Expr)
+        let (otherwise, extents) = (args.get(&OTHERWISE)?, args.get(&EXTENTS)?);
+        partition(args.get(&PIECES)?, otherwise, extents).map(Value::Expr)
     },
 };
 
@@ -105,10 +99,10 @@ pub static PARTITION: Op = Op {
 /// As the header says.
 pub fn partition(
     pieces: &[Expr],
-    otherwise: Option<&Arg>,
+    otherwise: Option<Operand<'_>>,
     extents: Option<&[i64]>,
 ) -> Result<Expr, Error> {
-    let at = |kind: ErrorKind| Error::from(kind).at_argument(0);
+    let at = |error: Error| error.at(&PIECES);
     let refused = |why: NoPartition| at(why.into());
     let mut targets: Vec<(&Tensor, &Expr)> = Vec::with_capacity(pieces.len());
     for (k, piece) in pieces.iter().enumerate() {
@@ -137,15 +131,15 @@ pub fn partition(
             return Err(refused(NoPartition::Ranks { piece, rank, first }));
         }
     }
-    let rest = otherwise.map(|arg| {
-        let rest = other(arg, first, piece);
-        rest.map_err(|kind| Error::from(kind).at_argument(1))
+    let rest = otherwise.map(|operand| {
+        let rest = other(operand, first, piece);
+        rest.map_err(|error| error.at(&OTHERWISE))
     });
     let rest = rest.transpose()?;
     let shape = match extents {
         Some(extents) => {
             let shape = Shape::new(extents, first.elem());
-            shape.map_err(|e| Error::from(e).at_argument(2))?
+            shape.map_err(|e| Error::from(e).at(&EXTENTS))?
         }
         None => {
             let shapes = targets.iter().map(|(tensor, _)| tensor.shape().clone());
@@ -155,14 +149,23 @@ pub fn partition(
     };
     let target = Tensor::new(shape, first.elem());
     let placed = pieces.iter().map(|piece| placed(piece, &target));
-    let pieces: Vec<Expr> = placed
-        .collect::<Result<_, _>>()
-        .map_err(|e| e.at_argument(0))?;
+    let pieces: Vec<Expr> = placed.collect::<Result<_, _>>().map_err(at)?;
     joined(
         pieces,
         rest.map(|(index, value)| whole(&target, index, value)),
     )
     .map_err(at)
+}
+
+/// The assignment with `tensor`, which was declared before, as its target.
+///
+/// # Errors
+/// Ranks, extents or element types that disagree.
+pub fn retarget(assignment: &Expr, tensor: &Tensor) -> Result<Expr, Error> {
+    match assignment.node() {
+        Node::Pieces { pieces, otherwise } => retargeted(pieces, otherwise.as_ref(), tensor),
+        _ => onto(assignment, tensor),
+    }
 }
 
 /// The pieces with `tensor`, which was declared before, as their target.
@@ -180,10 +183,10 @@ pub fn retargeted(
         Node::Assign { target, value, .. } => Some((indices(target)?, value.clone())),
         _ => None,
     });
-    Ok(joined(
+    joined(
         pieces,
         rest.map(|(index, value)| whole(tensor, index, value)),
-    )?)
+    )
 }
 
 /// A piece with another target, which may be larger: iterators keep their ranges.
@@ -222,26 +225,17 @@ fn placed(piece: &Expr, tensor: &Tensor) -> Result<Expr, Error> {
     onto(&piece, tensor)
 }
 
-fn joined(pieces: Vec<Expr>, otherwise: Option<Expr>) -> Result<Expr, ErrorKind> {
+fn joined(pieces: Vec<Expr>, otherwise: Option<Expr>) -> Result<Expr, Error> {
     let whole = Expr::new(Node::Pieces { pieces, otherwise });
     if !whole.is_in_limits() {
-        return Err(ErrorKind::TooComplex);
+        return Err(too_complex());
     }
     assignments(&whole)?;
     Ok(whole)
 }
 
-impl From<NoPartition> for ErrorKind {
-    fn from(why: NoPartition) -> ErrorKind {
-        match why {
-            NoPartition::Shape(mismatch) => mismatch.into(),
-            why => NoNest::Partition(why).into(),
-        }
-    }
-}
-
 /// The value of other elements, and the iterators that index it.
-fn other(arg: &Arg, first: &Tensor, piece: &Expr) -> Result<(Vec<Name>, Expr), ErrorKind> {
+fn other(operand: Operand<'_>, first: &Tensor, piece: &Expr) -> Result<(Vec<Name>, Expr), Error> {
     let rank_of_target = first.shape().rank();
     let names = |exprs: &[&Expr]| match piece.node() {
         Node::Assign { target, .. } => {
@@ -249,12 +243,12 @@ fn other(arg: &Arg, first: &Tensor, piece: &Expr) -> Result<(Vec<Name>, Expr), E
         }
         _ => fresh_iterators(rank_of_target, exprs),
     };
-    match arg {
-        Arg::Number(number) => {
-            let value = Expr::new(Node::Constant(typed(*number, first.elem())?));
+    match operand {
+        Operand::Number(number) => {
+            let value = Expr::new(Node::Constant(typed(number, first.elem())?));
             Ok((names(&[piece]), value))
         }
-        Arg::Expr(expr) => {
+        Operand::Expr(expr) => {
             if let (Node::Assign { target, value, .. }, Some(None)) =
                 (expr.node(), expr.tensor().map(Tensor::name))
                 && let Some(index) = indices(target)
@@ -286,7 +280,6 @@ fn other(arg: &Arg, first: &Tensor, piece: &Expr) -> Result<(Vec<Name>, Expr), E
             }
             Ok((index, value))
         }
-        _ => Err(ErrorKind::Misdeclared),
     }
 }
 
@@ -325,9 +318,9 @@ fn indices(access: &Expr) -> Option<Vec<Name>> {
 }
 
 /// The extents that a tensor, or an expression without iterators, asks for.
-fn extents_of(otherwise: Option<&Arg>) -> Option<Shape> {
+fn extents_of(otherwise: Option<Operand<'_>>) -> Option<Shape> {
     match otherwise {
-        Some(Arg::Expr(expr)) => match (expr.tensor(), expr.node()) {
+        Some(Operand::Expr(expr)) => match (expr.tensor(), expr.node()) {
             (Some(tensor), _) => Some(tensor.shape().clone()),
             (None, Node::Virtual { shape, .. }) => Some(shape.clone()),
             _ => None,
@@ -337,7 +330,7 @@ fn extents_of(otherwise: Option<&Arg>) -> Option<Shape> {
 }
 
 /// The greatest extents of shapes of one rank, that of `first`.
-fn greatest(first: &Tensor, shapes: &[Shape]) -> Result<Shape, ErrorKind> {
+fn greatest(first: &Tensor, shapes: &[Shape]) -> Result<Shape, Error> {
     let mut extents = vec![1; first.shape().rank()];
     for shape in shapes {
         for (greatest, extent) in extents.iter_mut().zip(shape.extents()) {

@@ -39,7 +39,7 @@
 
 use super::eq::assign;
 use super::operand::{fresh_iterators, indexed, positional, rank};
-use super::vreduce::{PARAMS, arguments, vmean, vreduce};
+use super::vreduce::{OVER, RANGES, VALUES, arguments, vmean, vreduce};
 use crate::ir::{Affine, Expr, Reduction};
 use crate::transform::{Error, Op, Returns, Value};
 
@@ -47,7 +47,7 @@ macro_rules! reduce {
     ($name:literal, $call:expr) => {
         Op {
             name: $name,
-            params: PARAMS,
+            params: &[VALUES.any(), OVER.any(), RANGES.any()],
             returns: Returns::Expr,
             file: include_str!("reduce.rs"),
             call: |args| {
@@ -79,5 +79,5 @@ fn stored(value: &Expr) -> Result<Expr, Error> {
         Err(_) => fresh_iterators(rank(value), &[value]),
     };
     let own: Vec<Affine> = own.into_iter().map(Affine::iterator).collect();
-    assign(positional(value, &own)?, &own, 0)
+    assign(positional(value, &own)?, &own, &VALUES)
 }

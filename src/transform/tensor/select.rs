@@ -44,24 +44,33 @@ use super::eq::assign;
 use super::infer::apply;
 use super::operand::{Operand, Operands};
 use crate::ir::{Comparison, Expr, Function};
-use crate::transform::{Arg, Error, ErrorKind, Iters, Kind, Op, Param, Returns, Value};
+use crate::transform::args::{IterLists, ListsArrow};
+use crate::transform::{Args, Error, Iters, Op, Param, Returns, Value};
+
+const LEFT: Param<Operand> = Param::new("left");
+const COMPARISON: Param<Comparison> = Param::new("comparison");
+const RIGHT: Param<Operand> = Param::new("right");
+const YES: Param<Operand> = Param::new("yes");
+const NO: Param<Operand> = Param::new("no");
+const LISTS: Param<Option<IterLists>> = Param::new("iterators");
+const ITERATORS: Param<ListsArrow> = Param::new("iterators");
 
 /// `vselect(left, comparison, right, yes, no, iterators?)`.
 pub static VSELECT: Op = Op {
     name: "vselect",
     params: &[
-        Param::new("left", Kind::Operand),
-        Param::new("comparison", Kind::Comparison),
-        Param::new("right", Kind::Operand),
-        Param::new("yes", Kind::Operand),
-        Param::new("no", Kind::Operand),
-        Param::optional("iterators", Kind::IterLists),
+        LEFT.any(),
+        COMPARISON.any(),
+        RIGHT.any(),
+        YES.any(),
+        NO.any(),
+        LISTS.any(),
     ],
     returns: Returns::Expr,
     file: include_str!("select.rs"),
-    call: |args| match args {
-        [.., Arg::IterLists(lists)] => choice(args, lists).map(Value::Expr),
-        _ => choice(args, &[]).map(Value::Expr),
+    call: |args| {
+        let lists = args.get(&LISTS)?.unwrap_or_default();
+        choice(args, lists).map(Value::Expr)
     },
 };
 
@@ -69,31 +78,25 @@ pub static VSELECT: Op = Op {
 pub static SELECT: Op = Op {
     name: "select",
     params: &[
-        Param::new("left", Kind::Operand),
-        Param::new("comparison", Kind::Comparison),
-        Param::new("right", Kind::Operand),
-        Param::new("yes", Kind::Operand),
-        Param::new("no", Kind::Operand),
-        Param::new("iterators", Kind::ListsArrow),
+        LEFT.any(),
+        COMPARISON.any(),
+        RIGHT.any(),
+        YES.any(),
+        NO.any(),
+        ITERATORS.any(),
     ],
     returns: Returns::Expr,
     file: include_str!("select.rs"),
-    call: |args| match args {
-        [.., Arg::Arrow(arrow)] => {
-            let value = choice(args, &arrow.from)?;
-            assign(value, &arrow.to, 5).map(Value::Expr)
-        }
-        _ => Err(ErrorKind::Misdeclared.into()),
+    call: |args| {
+        let arrow = args.get(&ITERATORS)?;
+        assign(choice(args, &arrow.from)?, &arrow.to, &ITERATORS).map(Value::Expr)
     },
 };
 
-fn choice(args: &[Arg], lists: &[Iters]) -> Result<Expr, Error> {
-    let [left, Arg::Comparison(comparison), right, yes, no, ..] = args else {
-        return Err(ErrorKind::Misdeclared.into());
-    };
-    let compared = [Operand::of(left)?, Operand::of(right)?];
-    let values = [Operand::of(yes)?, Operand::of(no)?];
-    vselect(compared, *comparison, values, lists)
+fn choice(args: &Args, lists: &[Iters]) -> Result<Expr, Error> {
+    let compared = [args.get(&LEFT)?, args.get(&RIGHT)?];
+    let values = [args.get(&YES)?, args.get(&NO)?];
+    vselect(compared, args.get(&COMPARISON)?, values, lists)
 }
 
 /// The virtual expression that is the first of `values` where `compared` compare like this, and
@@ -109,9 +112,9 @@ pub fn vselect<'a>(
 ) -> Result<Expr, Error> {
     let operands = Operands {
         operands: [compared[0], compared[1], values[0], values[1]],
-        at: [0, 2, 3, 4],
+        at: [&LEFT, &RIGHT, &YES, &NO],
         lists,
-        lists_at: 5,
+        lists_at: &ITERATORS,
         compared: 2,
     };
     operands.combined(|args| apply(Function::Select(comparison), &args))

@@ -38,36 +38,34 @@
 
 use crate::analysis::shape::{self, IteratorRange};
 use crate::ir::{Affine, BinaryOp, Domain, Expr, Function, Index, Name, Node, Tensor, Triangle};
-use crate::transform::{Arg, Error, ErrorKind, Kind, Op, Param, Returns, Value};
+use crate::transform::words::Word;
+use crate::transform::{Error, Op, Param, Returns, Value, mistake};
+
+const MATRIX: Param<Expr> = Param::new("matrix");
+const TRIANGLE: Param<Triangle> = Param::new("triangle");
 
 /// `triangular(matrix, triangle)`.
 pub static TRIANGULAR: Op = Op {
     name: "triangular",
-    params: &[
-        Param::new("matrix", Kind::Expr),
-        Param::new("triangle", Kind::Word(Triangle::WORDS)),
-    ],
+    params: &[MATRIX.any(), TRIANGLE.any()],
     returns: Returns::Expr,
     file: include_str!("triangular.rs"),
-    call: |args| match args {
-        [Arg::Expr(matrix), Arg::Word(word)] => triangular(matrix, word).map(Value::Expr),
-        _ => Err(ErrorKind::Misdeclared.into()),
-    },
+    call: |args| triangular(args.get(&MATRIX)?, args.get(&TRIANGLE)?).map(Value::Expr),
 };
+
+impl Word for Triangle {
+    const WORDS: &'static [&'static str] = Triangle::WORDS;
+
+    fn from_word(word: &str) -> Option<Triangle> {
+        Triangle::from_word(word)
+    }
+}
 
 /// The matrix with zeros outside of a triangle.
 ///
 /// # Errors
 /// As the header says.
-pub fn triangular(matrix: &Expr, word: &str) -> Result<Expr, Error> {
-    let triangle = Triangle::from_word(word).ok_or_else(|| {
-        Error::from(ErrorKind::NotOneOf {
-            parameter: "triangle",
-            word: word.to_owned(),
-            allowed: Triangle::WORDS,
-        })
-        .at_argument(1)
-    })?;
+pub fn triangular(matrix: &Expr, triangle: Triangle) -> Result<Expr, Error> {
     let tensor = match matrix.node() {
         Node::Access {
             tensor,
@@ -75,7 +73,9 @@ pub fn triangular(matrix: &Expr, word: &str) -> Result<Expr, Error> {
         } if tensor.shape().rank() == 2 => tensor,
         _ => {
             let what = super::operand::describe(matrix);
-            return Err(Error::from(ErrorKind::NotAMatrix { what }).at_argument(0));
+            return Err(mistake(format!("{what} is not a tensor with 2 dimensions"))
+                .help("declare it: `let L = triangular(tensor([9, 9]), \"lower\")`")
+                .at(&MATRIX));
         }
     };
     Ok(Expr::of_tensor(tensor.triangular(triangle)))

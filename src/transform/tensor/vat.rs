@@ -26,21 +26,19 @@
 use super::operand::indexed;
 use crate::analysis::shape;
 use crate::ir::{Affine, Expr};
-use crate::transform::{Arg, Error, ErrorKind, Kind, Op, Param, Returns, Value};
+use crate::transform::args::Iterators;
+use crate::transform::{Error, Op, Param, Returns, Value};
+
+const VALUE: Param<Expr> = Param::new("value");
+const ITERATORS: Param<Iterators> = Param::new("iterators");
 
 /// `vat(value, iterators)`.
 pub static VAT: Op = Op {
     name: "vat",
-    params: &[
-        Param::new("value", Kind::Expr),
-        Param::new("iterators", Kind::Iters),
-    ],
+    params: &[VALUE.any(), ITERATORS.any()],
     returns: Returns::Expr,
     file: include_str!("vat.rs"),
-    call: |args| match args {
-        [Arg::Expr(value), Arg::Iters(iterators)] => vat(value, iterators).map(Value::Expr),
-        _ => Err(ErrorKind::Misdeclared.into()),
-    },
+    call: |args| vat(args.get(&VALUE)?, args.get(&ITERATORS)?).map(Value::Expr),
 };
 
 /// The element of `value` at `iterators`.
@@ -49,7 +47,7 @@ pub static VAT: Op = Op {
 /// As the header says.
 pub fn vat(value: &Expr, iterators: &[Affine]) -> Result<Expr, Error> {
     let given = Some(iterators.to_vec());
-    let placed = indexed(value, &given).map_err(|kind| Error::from(kind).at_argument(0))?;
-    shape::ranges(&placed).map_err(|mismatch| Error::from(mismatch).at_argument(1))?;
+    let placed = indexed(value, &given).map_err(|error| error.at(&VALUE))?;
+    shape::ranges(&placed).map_err(|mismatch| Error::from(mismatch).at(&ITERATORS))?;
     Ok(placed)
 }

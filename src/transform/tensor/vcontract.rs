@@ -26,26 +26,25 @@
 //! Source: TeML §4.2.3, eq. 33.
 
 use super::infer::{abstraction, binary, reduce};
-use super::operand::{describe, fresh_iterators, of_operand, positional, rank};
+use super::operand::{describe, fresh_iterators, positional, rank};
 use crate::analysis::shape::{self, Place};
 use crate::ir::{Affine, BinaryOp, Expr, Name, Reduction};
-use crate::transform::{Arg, Error, ErrorKind, Kind, Op, Param, Returns, Value};
+use crate::transform::args::Dimensions;
+use crate::transform::refusals::{dimension_twice, no_dimension};
+use crate::transform::{Error, Op, Param, Returns, Value, mistake};
+
+const LEFT: Param<Expr> = Param::new("left");
+const RIGHT: Param<Expr> = Param::new("right");
+const DIMENSIONS: Param<Dimensions> = Param::new("dimensions");
 
 /// `vcontract(left, right, dimensions)`.
 pub static VCONTRACT: Op = Op {
     name: "vcontract",
-    params: &[
-        Param::new("left", Kind::Expr),
-        Param::new("right", Kind::Expr),
-        Param::new("dimensions", Kind::Dimensions),
-    ],
+    params: &[LEFT.any(), RIGHT.any(), DIMENSIONS.any()],
     returns: Returns::Expr,
     file: include_str!("vcontract.rs"),
-    call: |args| match args {
-        [Arg::Expr(left), Arg::Expr(right), Arg::Dimensions(pairs)] => {
-            vcontract(left, right, pairs).map(Value::Expr)
-        }
-        _ => Err(ErrorKind::Misdeclared.into()),
+    call: |args| {
+        vcontract(args.get(&LEFT)?, args.get(&RIGHT)?, args.get(&DIMENSIONS)?).map(Value::Expr)
     },
 };
 
@@ -64,8 +63,8 @@ pub fn vcontract(left: &Expr, right: &Expr, pairs: &[[i64; 2]]) -> Result<Expr, 
     let mut rest = formals.iter();
     let i = placed(s0, &of_left, &summed, &mut rest);
     let j = placed(s1, &of_right, &summed, &mut rest);
-    let left_at = of_operand(positional(left, &i), 0)?;
-    let right_at = of_operand(positional(right, &j), 1)?;
+    let left_at = positional(left, &i).map_err(|error| error.at(&LEFT))?;
+    let right_at = positional(right, &j).map_err(|error| error.at(&RIGHT))?;
 
     let place = |expr: &Expr, at: &Expr, names: &[Affine], r: usize| -> Result<Place, Error> {
         let ranges = shape::ranges(at)?;
@@ -81,15 +80,14 @@ pub fn vcontract(left: &Expr, right: &Expr, pairs: &[[i64; 2]]) -> Result<Expr, 
         let first = place(left, &left_at, &i, r0)?;
         let second = place(right, &right_at, &j, r1)?;
         if first.extent != second.extent {
-            let kind = ErrorKind::ContractedExtents { first, second };
-            return Err(Error::from(kind).at_argument(2));
+            let text = format!("{first} cannot be contracted with {second}");
+            return Err(mistake(text).at(&DIMENSIONS));
         }
     }
 
-    let product = binary(BinaryOp::Mul, left_at, right_at).map_err(|kind| {
-        // What is left to disagree about are element types.
-        Error::from(kind).at_argument(1)
-    })?;
+    // What is left to disagree about are element types.
+    let product = binary(BinaryOp::Mul, left_at, right_at);
+    let product = product.map_err(|unfit| Error::from(unfit).at(&RIGHT))?;
     let sum = reduce(Reduction::Sum, summed, product)?;
     Ok(abstraction(formals, sum)?)
 }
@@ -115,19 +113,15 @@ fn dimensions(expr: &Expr, listed: impl Iterator<Item = i64>) -> Result<Vec<usiz
     let mut found: Vec<usize> = Vec::new();
     for dimension in listed {
         let what = describe(expr);
-        let kind = match usize::try_from(dimension) {
+        let error = match usize::try_from(dimension) {
             Ok(d) if (1..=rank).contains(&d) && !found.contains(&(d - 1)) => {
                 found.push(d - 1);
                 continue;
             }
-            Ok(d) if (1..=rank).contains(&d) => ErrorKind::DimensionTwice { what, dimension },
-            _ => ErrorKind::NoDimension {
-                what,
-                rank,
-                dimension,
-            },
+            Ok(d) if (1..=rank).contains(&d) => dimension_twice(&what, dimension),
+            _ => no_dimension(&what, rank, dimension),
         };
-        return Err(Error::from(kind).at_argument(2));
+        return Err(error.at(&DIMENSIONS));
     }
     Ok(found)
 }

@@ -29,21 +29,19 @@ use super::infer::abstraction;
 use super::operand::indexed;
 use crate::analysis::shape::Mismatch;
 use crate::ir::{Expr, Name};
-use crate::transform::{Arg, Arrow, Error, ErrorKind, Kind, Op, Param, Returns, Value};
+use crate::transform::refusals::repeated;
+use crate::transform::{Arrow, Error, Op, Param, Returns, Value, mistake};
+
+const VALUE: Param<Expr> = Param::new("value");
+const ITERATORS: Param<Arrow> = Param::new("iterators");
 
 /// `veq(value, iterators)`.
 pub static VEQ: Op = Op {
     name: "veq",
-    params: &[
-        Param::new("value", Kind::Expr),
-        Param::new("iterators", Kind::Arrow),
-    ],
+    params: &[VALUE.any(), ITERATORS.any()],
     returns: Returns::Expr,
     file: include_str!("veq.rs"),
-    call: |args| match args {
-        [Arg::Expr(value), Arg::Arrow(arrow)] => veq(value, arrow).map(Value::Expr),
-        _ => Err(ErrorKind::Misdeclared.into()),
-    },
+    call: |args| veq(args.get(&VALUE)?, args.get(&ITERATORS)?).map(Value::Expr),
 };
 
 /// The virtual tensor with the element `value` at the iterators on the right of the arrow.
@@ -51,26 +49,30 @@ pub static VEQ: Op = Op {
 /// # Errors
 /// As the header says.
 pub fn veq(value: &Expr, arrow: &Arrow) -> Result<Expr, Error> {
-    let given = only_list(arrow)?;
-    let body = indexed(value, &given).map_err(|kind| Error::from(kind).at_argument(0))?;
+    let given = only_list(arrow, &ITERATORS)?;
+    let body = indexed(value, &given).map_err(|error| error.at(&VALUE))?;
     let has = body.iterators();
     let mut formals: Vec<Name> = Vec::with_capacity(arrow.to.len());
     for index in &arrow.to {
-        let kind = match index.as_iterator().cloned() {
-            None => ErrorKind::NotAnIterator {
-                index: index.clone(),
-            },
-            Some(iterator) if formals.contains(&iterator) => ErrorKind::Repeated { iterator },
+        let error = match index.as_iterator().cloned() {
+            None => mistake(format!(
+                "`{index}` is not a single iterator, and a virtual tensor has one per dimension"
+            )),
+            Some(iterator) if formals.contains(&iterator) => repeated(&iterator),
             Some(iterator) if !has.contains(&iterator) => Mismatch::Unbound { iterator }.into(),
             Some(iterator) => {
                 formals.push(iterator);
                 continue;
             }
         };
-        return Err(Error::from(kind).at_argument(1));
+        return Err(error.at(&ITERATORS));
     }
     if let Some(iterator) = has.into_iter().find(|name| !formals.contains(name)) {
-        return Err(Error::from(ErrorKind::NoFormal { iterator }).at_argument(1));
+        let error = mistake(format!(
+            "`{iterator}` indexes the value but is not a dimension of the virtual tensor"
+        ));
+        let error = error.help("list it after `->`, or sum over it with `vsum`");
+        return Err(error.at(&ITERATORS));
     }
-    abstraction(formals, body).map_err(|kind| Error::from(kind).at_argument(1))
+    abstraction(formals, body).map_err(|unfit| Error::from(unfit).at(&ITERATORS))
 }

@@ -35,8 +35,10 @@
 
 use super::infer::{apply, binary};
 use super::operand::{constant, indexed};
-use crate::ir::{BinaryOp, Expr, Function};
-use crate::transform::{Arg, Error, ErrorKind, Iters, Kind, Number, Op, Param, Returns, Value};
+use super::unfit::Unfit;
+use crate::ir::{Affine, BinaryOp, Expr, Function};
+use crate::transform::args::Iterators;
+use crate::transform::{Error, Iters, Number, Op, Param, Returns, Value};
 
 /// A function of one argument.
 #[derive(Clone, Copy, Debug)]
@@ -47,24 +49,19 @@ pub enum Unary {
     Relu,
 }
 
-const PARAMS: &[Param] = &[
-    Param::new("operand", Kind::Expr),
-    Param::optional("iterators", Kind::Iters),
-];
+const OPERAND: Param<Expr> = Param::new("operand");
+const ITERATORS: Param<Option<Iterators>> = Param::new("iterators");
 
 macro_rules! vfunction {
     ($name:literal, $function:expr) => {
         Op {
             name: $name,
-            params: PARAMS,
+            params: &[OPERAND.any(), ITERATORS.any()],
             returns: Returns::Expr,
             file: include_str!("vfunction.rs"),
-            call: |args| match args {
-                [Arg::Expr(operand)] => vfunction($function, operand, &None).map(Value::Expr),
-                [Arg::Expr(operand), Arg::Iters(list)] => {
-                    vfunction($function, operand, &Some(list.clone())).map(Value::Expr)
-                }
-                _ => Err(ErrorKind::Misdeclared.into()),
+            call: |args| {
+                let given = args.get(&ITERATORS)?.map(<[Affine]>::to_vec);
+                vfunction($function, args.get(&OPERAND)?, &given).map(Value::Expr)
             },
         }
     };
@@ -94,7 +91,7 @@ pub static VRELU: Op = vfunction!("vrelu", Unary::Relu);
 /// # Errors
 /// As the header says.
 pub fn vfunction(function: Unary, operand: &Expr, given: &Iters) -> Result<Expr, Error> {
-    let operand = indexed(operand, given).map_err(|kind| Error::from(kind).at_argument(0))?;
+    let operand = indexed(operand, given).map_err(|error| error.at(&OPERAND))?;
     let value = match function {
         Unary::Function(function) => apply(function, &[operand]),
         Unary::Relu => {
@@ -102,9 +99,9 @@ pub fn vfunction(function: Unary, operand: &Expr, given: &Iters) -> Result<Expr,
             binary(BinaryOp::Max, operand, zero)
         }
     };
-    value.map_err(|kind| match kind {
-        ErrorKind::NeedsFloat { .. } => Error::from(kind).at_argument(0),
-        ErrorKind::Shape(_) if given.is_some() => Error::from(kind).at_argument(1),
-        kind => kind.into(),
+    value.map_err(|unfit| match unfit {
+        Unfit::Elem(error) => error.at(&OPERAND),
+        Unfit::Shape(_) if given.is_some() => Error::from(unfit).at(&ITERATORS),
+        unfit => unfit.into(),
     })
 }

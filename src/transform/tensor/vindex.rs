@@ -31,21 +31,18 @@
 
 use crate::analysis::verify::Invalid;
 use crate::ir::{Affine, Expr, Node};
-use crate::transform::{Arg, Error, ErrorKind, Kind, Op, Param, Returns, Value};
+use crate::transform::args::AnIndex;
+use crate::transform::{Error, Op, Param, Returns, Value};
+
+const INDEX: Param<AnIndex> = Param::new("index");
 
 /// `vindex(index)`.
 pub static VINDEX: Op = Op {
     name: "vindex",
-    params: &[Param::new("index", Kind::Index)],
+    params: &[INDEX.any()],
     returns: Returns::Expr,
     file: include_str!("vindex.rs"),
-    call: |args| match args {
-        [Arg::Iters(list)] => match list.as_slice() {
-            [index] => vindex(index).map(Value::Expr),
-            _ => Err(ErrorKind::Misdeclared.into()),
-        },
-        _ => Err(ErrorKind::Misdeclared.into()),
-    },
+    call: |args| vindex(args.get(&INDEX)?).map(Value::Expr),
 };
 
 /// The virtual expression with the value of `index`.
@@ -57,8 +54,7 @@ pub fn vindex(index: &Affine) -> Result<Expr, Error> {
         true => Ok(Expr::new(Node::Index(index.clone()))),
         false => {
             let index = index.clone();
-            let kind = ErrorKind::Invalid(Invalid::IndexTooLarge { index });
-            Err(Error::from(kind).at_argument(0))
+            Err(Error::from(Invalid::IndexTooLarge { index }).at(&INDEX))
         }
     }
 }

@@ -42,22 +42,24 @@
 use super::infer::binary;
 use super::operand::{Operand, Operands};
 use crate::ir::{BinaryOp, Expr};
-use crate::transform::{Arg, Error, ErrorKind, Iters, Kind, Op, Param, Returns, Value};
+use crate::transform::args::IterLists;
+use crate::transform::{Error, Iters, Op, Param, Returns, Value};
 
-const PARAMS: &[Param] = &[
-    Param::new("left", Kind::Operand),
-    Param::new("right", Kind::Operand),
-    Param::optional("iterators", Kind::IterLists),
-];
+const LEFT: Param<Operand> = Param::new("left");
+const RIGHT: Param<Operand> = Param::new("right");
+const ITERATORS: Param<Option<IterLists>> = Param::new("iterators");
 
 macro_rules! vop {
     ($name:literal, $op:expr) => {
         Op {
             name: $name,
-            params: PARAMS,
+            params: &[LEFT.any(), RIGHT.any(), ITERATORS.any()],
             returns: Returns::Expr,
             file: include_str!("vop.rs"),
-            call: |args| call($op, args),
+            call: |args| {
+                let lists = args.get(&ITERATORS)?.unwrap_or_default();
+                vop($op, args.get(&LEFT)?, args.get(&RIGHT)?, lists).map(Value::Expr)
+            },
         }
     };
 }
@@ -79,15 +81,6 @@ pub static VPOW: Op = vop!("vpow", BinaryOp::Pow);
 /// `vmod(left, right, iterators?)`.
 pub static VMOD: Op = vop!("vmod", BinaryOp::Mod);
 
-fn call(op: BinaryOp, args: &[Arg]) -> Result<Value, Error> {
-    let (left, right, lists) = match args {
-        [left, right] => (left, right, &[] as &[Iters]),
-        [left, right, Arg::IterLists(lists)] => (left, right, lists.as_slice()),
-        _ => return Err(ErrorKind::Misdeclared.into()),
-    };
-    vop(op, Operand::of(left)?, Operand::of(right)?, lists).map(Value::Expr)
-}
-
 /// The virtual expression `left op right`.
 ///
 /// # Errors
@@ -100,9 +93,9 @@ pub fn vop<'a>(
 ) -> Result<Expr, Error> {
     let operands = Operands {
         operands: [left.into(), right.into()],
-        at: [0, 1],
+        at: [&LEFT, &RIGHT],
         lists,
-        lists_at: 2,
+        lists_at: &ITERATORS,
         compared: 0,
     };
     operands.combined(|[left, right]| binary(op, left, right))

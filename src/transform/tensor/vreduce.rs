@@ -60,19 +60,25 @@
 //!
 //! Source: the reduction behind TeML's `vcontract` (§4.2.3: "other reduction operations").
 
-use super::eq::with_ranges;
 use super::infer::{abstraction, binary, reduce_within};
 use super::operand::{carried, constant, describe, fresh_iterators, indexed, positional, rank};
 use super::triangular::of_terms;
+use super::unfit::Unfit;
 use crate::analysis::shape;
 use crate::ir::{Affine, BinaryOp, Domain, Expr, Name, Reduction};
-use crate::transform::{Arg, Error, ErrorKind, Kind, Number, Op, Param, Returns, Value};
+use crate::transform::args::Over;
+use crate::transform::refusals::{dimension_twice, no_dimension, repeated};
+use crate::transform::{Args, Error, Number, Op, Param, Returns, Value, mistake};
+
+pub(super) const VALUES: Param<Expr> = Param::new("values");
+pub(super) const OVER: Param<Option<Over>> = Param::new("over");
+pub(super) const RANGES: Param<Option<Domain>> = Param::new("ranges");
 
 macro_rules! vreduce {
     ($name:literal, $call:expr) => {
         Op {
             name: $name,
-            params: PARAMS,
+            params: &[VALUES.any(), OVER.any(), RANGES.any()],
             returns: Returns::Expr,
             file: include_str!("vreduce.rs"),
             call: |args| {
@@ -82,15 +88,6 @@ macro_rules! vreduce {
         }
     };
 }
-
-pub(super) const PARAMS: &[Param] = &[
-    Param::new("values", Kind::Expr),
-    Param::optional("over", Kind::Over),
-    Param::optional("ranges", Kind::Ranges),
-];
-
-/// Which parameter holds the ranges.
-const RANGES: usize = 2;
 
 /// `vsum(values, over?, ranges?)`.
 pub static VSUM: Op = vreduce!("vsum", vsum);
@@ -104,16 +101,16 @@ pub static VMAX: Op = vreduce!("vmax", |v, over, r| vreduce(Reduction::Max, v, o
 pub static VMEAN: Op = vreduce!("vmean", vmean);
 
 /// What is reduced over which iterators or dimensions: all of them where none are listed.
-pub(super) fn arguments(args: &[Arg]) -> Result<(&Expr, Vec<Affine>, Domain), Error> {
-    let (args, ranges) = with_ranges(args);
-    match args {
-        [Arg::Expr(values), Arg::Iters(over)] => Ok((values, over.clone(), ranges)),
-        [Arg::Expr(values)] => {
-            let dimensions = (1i64..).take(rank(values)).map(Affine::constant);
-            Ok((values, dimensions.collect(), ranges))
+pub(super) fn arguments<'a>(args: &Args<'a>) -> Result<(&'a Expr, Vec<Affine>, Domain), Error> {
+    let values = args.get(&VALUES)?;
+    let over = match args.get(&OVER)? {
+        Some(over) => over.to_vec(),
+        None => {
+            let dimensions = (1i64..).take(rank(values));
+            dimensions.map(Affine::constant).collect()
         }
-        _ => Err(ErrorKind::Misdeclared.into()),
-    }
+    };
+    Ok((values, over, args.get(&RANGES)?.unwrap_or_default()))
 }
 
 /// The virtual sum of `values` over `over`.
@@ -135,8 +132,15 @@ pub fn vmean(values: &Expr, over: &[Affine], ranges: Domain) -> Result<Expr, Err
     let mut count = 1u64;
     for range in listed {
         let values = range.count().filter(|count| *count > 0);
-        let values = values.ok_or_else(|| ErrorKind::NoMean {
-            iterator: range.name.clone(),
+        let values = values.ok_or_else(|| {
+            let error = mistake(format!(
+                "the mean over `{}` has no fixed number of values",
+                range.name
+            ));
+            error.help(
+                "divide the sum by numbers of your own: a tensor with the number of values for \
+                 each element",
+            )
         })?;
         count = count.saturating_mul(values);
     }
@@ -161,6 +165,26 @@ pub fn vreduce(
     Terms::of(values, over, ranges)?.reduced(reduction, Ok)
 }
 
+/// A reduction over no iterators and no dimensions.
+fn nothing_to_reduce(values: &Expr) -> Error {
+    let text = "nothing is left to reduce over";
+    match rank(values) {
+        0 => mistake(format!("{text}: {} has no dimensions", describe(values))).at(&VALUES),
+        _ => mistake(format!("{text}: the list is empty"))
+            .help("without a list, all dimensions are reduced over")
+            .at(&OVER),
+    }
+}
+
+/// A range of an iterator that is not reduced over.
+fn not_reduced(iterator: &str) -> Error {
+    let error = mistake(format!(
+        "gives a range to `{iterator}`, which is not among the iterators that are reduced over"
+    ));
+    let error = error.help("ranges of iterators of the target are an argument of `eq`");
+    error.at(&RANGES)
+}
+
 /// What is reduced.
 struct Terms {
     body: Expr,
@@ -174,21 +198,18 @@ struct Terms {
 impl Terms {
     fn of(values: &Expr, over: &[Affine], ranges: Domain) -> Result<Terms, Error> {
         if over.is_empty() {
-            let (what, rank) = (describe(values), rank(values));
-            let error = Error::from(ErrorKind::NothingToReduce { what, rank });
-            return Err(error.at_argument(usize::from(rank > 0)));
+            return Err(nothing_to_reduce(values));
         }
         let dimensions: Option<Vec<i64>> = over.iter().map(Affine::as_constant).collect();
         match dimensions {
             Some(_) if !ranges.is_empty() => {
-                let (name, _) = ranges.iter().next().ok_or(ErrorKind::Misdeclared)?;
-                let iterator = name.to_string();
-                Err(Error::from(ErrorKind::NotReduced { iterator }).at_argument(RANGES))
+                let names: Vec<&str> = ranges.iter().map(|(name, _)| name.as_str()).collect();
+                Err(not_reduced(names.first().unwrap_or(&"")))
             }
             Some(listed) => Terms::of_dimensions(values, &listed),
             None => {
                 let body = indexed(values, &None);
-                let body = body.map_err(|kind| Error::from(kind).at_argument(0))?;
+                let body = body.map_err(|error| error.at(&VALUES))?;
                 Terms::of_iterators(body, over, ranges)
             }
         }
@@ -200,24 +221,26 @@ impl Terms {
         has.extend(within.iter().map(|(name, _)| name.clone()));
         let mut over: Vec<Name> = Vec::with_capacity(listed.len());
         for index in listed {
-            let kind = match index.as_iterator().filter(|n| has.contains(n)) {
-                None => ErrorKind::NotFree {
-                    iterator: index.to_string(),
-                    has,
-                },
-                Some(name) if over.contains(name) => ErrorKind::Repeated {
-                    iterator: name.clone(),
-                },
+            let error = match index.as_iterator().filter(|n| has.contains(n)) {
+                None => {
+                    let has: Vec<&str> = has.iter().map(Name::as_str).collect();
+                    let has = has.join(", ");
+                    let text = format!(
+                        "`{index}` is not an iterator of the expression, whose iterators are \
+                         [{has}]"
+                    );
+                    mistake(text).help("reduce over iterators that index the expression")
+                }
+                Some(name) if over.contains(name) => repeated(name),
                 Some(name) => {
                     over.push(name.clone());
                     continue;
                 }
             };
-            return Err(Error::from(kind).at_argument(1));
+            return Err(error.at(&OVER));
         }
         if let Some((name, _)) = within.iter().find(|(name, _)| !over.contains(name)) {
-            let iterator = name.to_string();
-            return Err(Error::from(ErrorKind::NotReduced { iterator }).at_argument(RANGES));
+            return Err(not_reduced(name.as_str()));
         }
         let formals = Vec::new();
         Ok(Terms {
@@ -236,26 +259,22 @@ impl Terms {
             false => carried.clone(),
         };
         let at: Vec<Affine> = formals.iter().cloned().map(Affine::iterator).collect();
-        let body = positional(values, &at).map_err(|kind| Error::from(kind).at_argument(0))?;
+        let body = positional(values, &at).map_err(|error| error.at(&VALUES))?;
         let mut over: Vec<Name> = Vec::with_capacity(listed.len());
         for &dimension in listed {
             let what = describe(values);
             let d = usize::try_from(dimension)
                 .ok()
                 .and_then(|d| d.checked_sub(1));
-            let kind = match d.and_then(|d| at.get(d)).and_then(Affine::as_iterator) {
-                None => ErrorKind::NoDimension {
-                    what,
-                    rank,
-                    dimension,
-                },
-                Some(name) if over.contains(name) => ErrorKind::DimensionTwice { what, dimension },
+            let error = match d.and_then(|d| at.get(d)).and_then(Affine::as_iterator) {
+                None => no_dimension(&what, rank, dimension),
+                Some(name) if over.contains(name) => dimension_twice(&what, dimension),
                 Some(name) => {
                     over.push(name.clone());
                     continue;
                 }
             };
-            return Err(Error::from(kind).at_argument(1));
+            return Err(error.at(&OVER));
         }
         // What the values carry, the result carries.
         formals.retain(|name| carried.is_empty() && !over.contains(name));
@@ -271,7 +290,7 @@ impl Terms {
     fn reduced(
         self,
         reduction: Reduction,
-        finish: impl FnOnce(Expr) -> Result<Expr, ErrorKind>,
+        finish: impl FnOnce(Expr) -> Result<Expr, Unfit>,
     ) -> Result<Expr, Error> {
         let value = match self.over.is_empty() {
             true => self.body,
@@ -280,12 +299,11 @@ impl Terms {
                     Reduction::Sum => of_terms(&self.body, &self.over, self.within),
                     _ => self.within,
                 };
-                reduce_within(reduction, self.over, within, self.body).map_err(
-                    |kind| match kind {
-                        ErrorKind::Shape(_) => Error::from(kind).at_argument(1),
-                        kind => kind.into(),
-                    },
-                )?
+                let reduced = reduce_within(reduction, self.over, within, self.body);
+                reduced.map_err(|unfit| match unfit {
+                    Unfit::Shape(_) => Error::from(unfit).at(&OVER),
+                    unfit => unfit.into(),
+                })?
             }
         };
         let value = finish(value)?;

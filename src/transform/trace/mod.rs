@@ -7,9 +7,19 @@ mod program;
 mod replay;
 
 pub use json::{from_json, to_json};
-pub use program::{Calls, paper, script};
+pub use program::{paper, script};
 pub use replay::{diff, replay, undo};
 pub(super) use replay::{one_step, steps_on};
+
+/// Whether calls of the library are written as such, or as the steps that they took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Calls {
+    /// As calls, where a script that calls the library again gets the same nest.
+    #[default]
+    Folded,
+    /// As steps, each call in a comment.
+    Unfolded,
+}
 
 /// Why a path cannot be written down or replayed.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -26,7 +36,7 @@ pub enum NoTrace {
         taken: usize,
     },
     /// A step does not apply.
-    #[error("step {number}, {step}: {error}", error = .error.kind)]
+    #[error("step {number}, {step}: {error}")]
     Step {
         /// Counted from 1.
         number: usize,

@@ -1,22 +1,13 @@
 //! Paths as text: a script that makes the nest again, and the list that the paper prints.
 
-use super::NoTrace;
 use super::assignment::assignment_text;
-use super::replay::{builds, one_step};
+use super::replay::one_step;
+use super::{Calls, NoTrace};
 use crate::analysis::position;
 use crate::ir::{Arg, Elem, Expr, Given, Invocation, LoopRef, Nest, Node, Step, Taken, Tensor};
 use crate::lower::build::written;
+use crate::transform::apply::builds;
 use std::sync::Arc;
-
-/// Whether calls of the library are written as such, or as the steps that they took.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Calls {
-    /// As calls, where a script that calls the library again gets the same nest.
-    #[default]
-    Folded,
-    /// As steps, each call in a comment.
-    Unfolded,
-}
 
 /// A script whose last expression is the nest: declarations, assignments, and the steps as
 /// method calls.

@@ -1,11 +1,8 @@
 //! Replaying paths.
 
 use super::{Calls, NoTrace};
-use crate::ir::{Arg, Nest, Path, Step, Taken};
-use crate::transform::nest::build::BUILD;
-use crate::transform::nest::sweep::SWEEP;
-use crate::transform::nest::text::NEST;
-use crate::transform::{ErrorKind, OPS, Op, Value, apply_again};
+use crate::ir::{Nest, Path, Step, Taken};
+use crate::transform::apply::{builds, take};
 use std::sync::Arc;
 
 /// The nest that the steps of `path` make of `base`; steps that build are left out.
@@ -119,10 +116,6 @@ fn common_lengths(a: &[Taken], b: &[Taken]) -> Vec<Vec<usize>> {
     lengths
 }
 
-pub(super) fn builds(step: &Step) -> bool {
-    [BUILD.name, SWEEP.name, NEST.name].contains(&step.op)
-}
-
 pub(in crate::transform) fn steps_on<'s>(
     base: Nest,
     steps: impl Iterator<Item = &'s Arc<Step>>,
@@ -131,29 +124,15 @@ pub(in crate::transform) fn steps_on<'s>(
     numbered.try_fold(base, |nest, (k, step)| one_step(Some(nest), k + 1, step))
 }
 
-/// Applies one step; without a nest, one that builds.
+/// Takes one step again; without a nest, one that builds.
 pub(in crate::transform) fn one_step(
     nest: Option<Nest>,
     number: usize,
     step: &Arc<Step>,
 ) -> Result<Nest, NoTrace> {
-    let fail = |error: crate::transform::Error| NoTrace::Step {
+    take(nest, step).map_err(|error| NoTrace::Step {
         number,
         step: step.to_string(),
         error: Box::new(error),
-    };
-    let op: Option<&&'static Op> = OPS.iter().find(|op| op.name == step.op);
-    let Some(op) = op else {
-        return Err(fail(ErrorKind::Misdeclared.into()));
-    };
-    let receiver = nest.map(Arg::Nest);
-    let args: Vec<Arg> = receiver
-        .into_iter()
-        .chain(step.args.iter().cloned())
-        .collect();
-    match apply_again(op, &args, step) {
-        Ok(Value::Nest(nest)) => Ok(nest),
-        Ok(Value::Expr(_)) => Err(fail(ErrorKind::Misdeclared.into())),
-        Err(error) => Err(fail(error)),
-    }
+    })
 }

@@ -1,0 +1,77 @@
+//! How operations are applied: the one door.
+
+use super::OPS;
+use super::args::Args;
+use super::failure::{Error, bug};
+use super::nest::{build::BUILD, sweep::SWEEP, text::NEST};
+use super::op::{Op, Value};
+use crate::analysis::verify::verify;
+use crate::ir::{Arg, Nest, Path, Site, Step};
+use std::sync::Arc;
+
+/// Applies `op`: the one door through which scripts, tuner and baseline transform.
+///
+/// `site` says where a script asked for it. The step is recorded in the path of a resulting
+/// nest, new loops are born of it, and the result is verified.
+///
+/// # Errors
+/// The operation's own refusals and mistakes.
+pub fn apply(op: &'static Op, args: &[Arg], site: Option<Site>) -> Result<Value, Error> {
+    applied(op, args, &|op, args| {
+        let args = args.iter().map(Arg::within_limits).collect();
+        let site = site.clone();
+        Arc::new(Step { op, args, site })
+    })
+}
+
+/// Applies `op` as a step that was taken before: what it makes has the births that it had then.
+///
+/// # Errors
+/// As [`apply`].
+pub fn apply_again(op: &'static Op, args: &[Arg], step: &Arc<Step>) -> Result<Value, Error> {
+    applied(op, args, &|_, _| step.clone())
+}
+
+fn applied(
+    op: &'static Op,
+    args: &[Arg],
+    step: &dyn Fn(&'static str, &[Arg]) -> Arc<Step>,
+) -> Result<Value, Error> {
+    let called = Args::of(op.params, args, &replay).and_then(|args| (op.call)(&args));
+    let value = called.map_err(|error| op.failed(error))?;
+    let Value::Nest(nest) = value else {
+        return Ok(value);
+    };
+    if let Err(invalid) = verify(&nest) {
+        let culprits = invalid.culprits();
+        let has_all = |nest: &&Nest| culprits.iter().all(|name| nest.has_loop(name));
+        let given = args.iter().filter_map(Arg::as_nest).find(has_all);
+        let error = op.failed(invalid.into());
+        return Err(error.on(given.unwrap_or(&nest), culprits));
+    }
+    let receiver = usize::from(matches!(args, [Arg::Nest(_), ..]));
+    let before: Vec<&Nest> = args.iter().filter_map(Arg::as_nest).collect();
+    let step = step(op.name, &args[receiver..]);
+    Ok(Value::Nest(nest.made_by(&step, &before)))
+}
+
+/// Takes one step of a path again; without a nest, one that builds.
+pub(super) fn take(nest: Option<Nest>, step: &Arc<Step>) -> Result<Nest, Error> {
+    let op: Option<&&'static Op> = OPS.iter().find(|op| op.name == step.op);
+    let op = op.ok_or_else(|| bug(format!("there is no operation `{}`", step.op)))?;
+    let receiver = nest.map(Arg::Nest).into_iter();
+    let args: Vec<Arg> = receiver.chain(step.args.iter().cloned()).collect();
+    apply_again(op, &args, step)?.nest()
+}
+
+/// Whether a step makes a nest of none.
+pub(super) fn builds(step: &Step) -> bool {
+    [BUILD.name, SWEEP.name, NEST.name].contains(&step.op)
+}
+
+/// The nest that the steps of `path` make of `base`; steps that build are left out.
+fn replay(path: &Path, base: &Nest) -> Result<Nest, Error> {
+    let steps = path.steps();
+    let mut taken = steps.iter().filter(|step| !builds(step));
+    taken.try_fold(base.clone(), |nest, step| take(Some(nest), step))
+}

@@ -1,0 +1,231 @@
+//! What the rooms below find wrong, as errors of operations: the class, and what would help.
+
+use super::failure::{Class, Error};
+use crate::analysis::position::NoLoop;
+use crate::analysis::shape::Mismatch;
+use crate::analysis::verify::Invalid;
+use crate::ir::{Name, NameError, ShapeError};
+use crate::lower::build::NoNest;
+use crate::lower::partition::NoPartition;
+use crate::lower::program::NoProgram;
+use std::fmt::Display;
+
+/// Something that a room below found wrong.
+pub trait Finding: Display {
+    /// Whose fault it is.
+    fn class(&self) -> Class {
+        Class::Mistake
+    }
+
+    /// What would be legal instead.
+    fn help(&self) -> Option<String> {
+        None
+    }
+}
+
+impl<T: Finding> From<T> for Error {
+    fn from(found: T) -> Error {
+        Error {
+            help: found.help(),
+            ..Error::new(found.class(), found.to_string())
+        }
+    }
+}
+
+impl Finding for NameError {}
+
+impl Finding for ShapeError {}
+
+impl Finding for Mismatch {
+    fn help(&self) -> Option<String> {
+        Some(match self {
+            Mismatch::Unlimited { iterator } => {
+                format!("give it a range, `#{{{iterator}: 0..n}}`, or the target its extents")
+            }
+            Mismatch::Elems {
+                left_elem: left,
+                right_elem: right,
+                ..
+            } => {
+                let to = if right.is_float() && !left.is_float() {
+                    right
+                } else {
+                    left
+                };
+                format!("convert one of them: `vcast(…, \"{to}\")`")
+            }
+            Mismatch::Cut { iterator, .. } | Mismatch::Window { iterator, .. } => format!(
+                "give `{iterator}` its range, as in `vsum(x, [{iterator}], #{{{iterator}: 0..9}})`, \
+                 or for an iterator of the target in `eq`; where an index would leave a tensor, \
+                 `padded` adds a border of zeros"
+            ),
+            Mismatch::Leaves { index, place, .. } => {
+                let (iterator, _) = index.terms().first()?;
+                format!(
+                    "narrow the range of `{iterator}` or of an iterator that it depends on: \
+                     `{index}` must be in 0..{}, and bounds such as `min({}, i + 2)` cut a range at \
+                     the border",
+                    place.extent, place.extent
+                )
+            }
+            Mismatch::Circle { .. } => {
+                "the bounds of a range may depend on iterators whose ranges do not depend on it"
+                    .to_owned()
+            }
+            Mismatch::Unclear { .. } => {
+                "give ranges whose bounds depend on fewer iterators, or smaller extents".to_owned()
+            }
+            Mismatch::Extents { .. } => {
+                "dimensions with the same index need the same extent, unless another index, such as \
+                 `i + 1`, limits the iterator"
+                    .to_owned()
+            }
+            _ => return None,
+        })
+    }
+}
+
+impl Finding for NoLoop {
+    fn class(&self) -> Class {
+        match self {
+            NoLoop::TooDeep { .. } | NoLoop::Ambiguous { .. } => Class::Refusal,
+            NoLoop::NoLevel { .. } | NoLoop::NoName { .. } => Class::Mistake,
+        }
+    }
+
+    fn help(&self) -> Option<String> {
+        match self {
+            NoLoop::NoName { name, have } => derived(name, have),
+            NoLoop::Ambiguous { .. } => {
+                Some("name the loop instead of giving its level".to_owned())
+            }
+            NoLoop::NoLevel { .. } | NoLoop::TooDeep { .. } => None,
+        }
+    }
+}
+
+/// The loops that steps made of the loop `name`, which is gone.
+fn derived(name: &str, have: &[Name]) -> Option<String> {
+    let is_part = |n: &&Name| {
+        n.as_str()
+            .strip_prefix(name)
+            .is_some_and(|s| s.starts_with('_'))
+    };
+    let parts: Vec<String> = have
+        .iter()
+        .filter(is_part)
+        .map(|n| format!("`{n}`"))
+        .collect();
+    match parts.as_slice() {
+        [] => None,
+        [one] => Some(format!("`{name}` became {one}")),
+        [all @ .., last] => Some(format!("`{name}` became {} and {last}", all.join(", "))),
+    }
+}
+
+impl Finding for Invalid {
+    fn class(&self) -> Class {
+        match self {
+            Invalid::Malformed(_) => Class::Bug,
+            Invalid::TooDeep | Invalid::TooLarge { .. } => Class::Limitation,
+            Invalid::IndexTooLarge { .. } | Invalid::LocalTooLarge { .. } => Class::Limitation,
+            Invalid::InsideVector { .. }
+            | Invalid::NotCollapsible { .. }
+            | Invalid::PrefetchInVector { .. }
+            | Invalid::OutOfScope { .. }
+            | Invalid::LocalClash { .. } => Class::Refusal,
+        }
+    }
+
+    fn help(&self) -> Option<String> {
+        let help = match self {
+            Invalid::NotCollapsible { .. } => {
+                "parallelize when the loops inside are in place, vectorize further in, and prefetch \
+                 in the last of them"
+            }
+            Invalid::InsideVector { .. } => {
+                "vectorize the innermost loops and parallelize outer ones"
+            }
+            Invalid::PrefetchInVector { .. } => {
+                "stripmine the loop and prefetch in the loop over blocks"
+            }
+            Invalid::TooLarge { .. } => "stripmine first and unroll the inner loop",
+            Invalid::OutOfScope { .. } | Invalid::LocalClash { .. } => {
+                "rearrange the loops first, and introduce local tensors at the end"
+            }
+            Invalid::Malformed(_) => "please report this",
+            Invalid::TooDeep | Invalid::IndexTooLarge { .. } | Invalid::LocalTooLarge { .. } => {
+                return None;
+            }
+        };
+        Some(help.to_owned())
+    }
+}
+
+impl Finding for NoNest {
+    fn class(&self) -> Class {
+        match self {
+            NoNest::Partition(why) => why.class(),
+            NoNest::ReadsTarget { .. } | NoNest::Scattered { .. } | NoNest::TwoConstants { .. } => {
+                Class::Limitation
+            }
+            _ => Class::Mistake,
+        }
+    }
+
+    fn help(&self) -> Option<String> {
+        let help = match self {
+            NoNest::NotAnAssignment { .. } => {
+                "assign it to a tensor: `let A = eq(x, [i, j])`, or use add, sub, mul, div"
+            }
+            NoNest::Unnamed => "bind it to a variable first: `let C = add(…)`",
+            NoNest::UnassignedIterator { iterator, .. } => {
+                return Some(format!(
+                    "for a reduction, sum over it with `vsum(x, [{iterator}])`, or accumulate onto \
+                     the target itself: `C = add(C, x, [[i, j], ] -> [i, j])`"
+                ));
+            }
+            NoNest::ReadsTarget { .. } => {
+                "assign to another tensor; `build` computes all elements of the old ones"
+            }
+            NoNest::NotInjective { .. } => {
+                "give each iterator a dimension of its own in the target"
+            }
+            NoNest::Scattered { .. } | NoNest::TwoConstants { .. } => {
+                "reduce into a tensor of its own, then assign that"
+            }
+            NoNest::Partition(why) => return Finding::help(why),
+            NoNest::Shape(mismatch) => return mismatch.help(),
+        };
+        Some(help.to_owned())
+    }
+}
+
+impl Finding for NoPartition {
+    fn class(&self) -> Class {
+        match self.is_limitation() {
+            true => Class::Limitation,
+            false => Class::Mistake,
+        }
+    }
+
+    fn help(&self) -> Option<String> {
+        match self {
+            NoPartition::Shape(mismatch) => mismatch.help(),
+            why => why.help().map(str::to_owned),
+        }
+    }
+}
+
+impl Finding for NoProgram {
+    fn class(&self) -> Class {
+        match self.is_limitation() {
+            true => Class::Limitation,
+            false => Class::Mistake,
+        }
+    }
+
+    fn help(&self) -> Option<String> {
+        self.help()
+    }
+}

@@ -1,0 +1,118 @@
+//! Refusals that several operations make: class, text and help of each in one place.
+
+use super::failure::{Error, Parameter, limitation, mistake, refusal};
+use crate::analysis::project::Division;
+use crate::ir::{Loop, MAX_DEPTH, MAX_SIZE, Name, Nest};
+
+/// A tensor is used before anything named it.
+pub fn unnamed() -> Error {
+    mistake("this tensor has no name yet")
+        .help("bind it to a variable first: `let A = tensor([2, 3])`")
+}
+
+/// A word that a parameter does not take.
+pub fn not_one_of(parameter: &str, word: &str, allowed: &[&str]) -> Error {
+    let quoted: Vec<String> = allowed.iter().map(|w| format!("\"{w}\"")).collect();
+    let allowed = quoted.join(", ");
+    mistake(format!(
+        "`{parameter}` must be one of {allowed}, not \"{word}\""
+    ))
+}
+
+/// A number that must not be negative.
+pub fn negative(value: i64, parameter: &dyn Parameter) -> Error {
+    let name = parameter.name();
+    let text = format!("`{name}` must be at least 0, and {value} is not");
+    mistake(text).at(parameter)
+}
+
+/// A text that a comment in C cannot hold.
+pub fn not_a_remark(text: &str, parameter: &dyn Parameter) -> Error {
+    let error = mistake(format!("{text:?} cannot be a remark")).help(
+        "a remark is one line of letters, digits, spaces and punctuation, without backslashes, \
+         `/*`, `*/` and `??`",
+    );
+    error.at(parameter)
+}
+
+/// An iterator or a loop is listed twice.
+pub fn repeated(name: &Name) -> Error {
+    mistake(format!("`{name}` is listed twice"))
+}
+
+/// A dimension that an operand does not have.
+pub fn no_dimension(what: &str, rank: usize, dimension: i64) -> Error {
+    let has = match rank {
+        0 => "it has none".to_owned(),
+        1 => "its only dimension is 1 (dimensions count from 1)".to_owned(),
+        2 => "its dimensions are 1 and 2 (counted from 1)".to_owned(),
+        rank => format!("its dimensions are 1 to {rank} (counted from 1)"),
+    };
+    mistake(format!("{what} has no dimension {dimension}: {has}"))
+}
+
+/// A dimension is in two pairs of a contraction, or twice in a list.
+pub fn dimension_twice(what: &str, dimension: i64) -> Error {
+    mistake(format!("dimension {dimension} of {what} is listed twice"))
+}
+
+/// An expression that is too deep or too large.
+pub fn too_complex() -> Error {
+    limitation(format!(
+        "the expression would be deeper than {MAX_DEPTH} operations or larger than {MAX_SIZE}"
+    ))
+    .help("assign a part of it to a tensor and use that tensor")
+}
+
+/// A derived name that is in use.
+pub fn name_clash(name: &Name) -> Error {
+    let text = format!("the new loop would be named `{name}`, and there is a loop of that name");
+    refusal(text).help("transform the loop of that name first, or name iterators apart")
+}
+
+/// A loop whose number of iterations varies.
+pub fn not_constant(nest: &Nest, l: &Loop) -> Error {
+    let (name, range) = (&l.name, &l.range);
+    let error = refusal(format!(
+        "the number of iterations of `{name}` is not constant: {range}"
+    ));
+    let error = error.help(
+        "choose factors that divide the extents, or stripmine with the tail \"cut\" or \"grid\", \
+         or unroll the loop outside first",
+    );
+    error.on(nest, [name.clone()])
+}
+
+/// Loops of which neither is inside the other.
+pub fn not_nested(nest: &Nest, first: &Name, second: &Name) -> Error {
+    let text = format!("neither of `{first}` and `{second}` is inside the other");
+    refusal(text).on(nest, [first, second].map(Name::clone))
+}
+
+/// A loop that should be inside of another one.
+pub fn not_inside(nest: &Nest, inner: &Name, outer: &Name) -> Error {
+    let text = format!("`{inner}` is not inside of `{outer}`");
+    refusal(text).on(nest, [inner, outer].map(Name::clone))
+}
+
+/// A loop would move out of a loop that its bounds depend on.
+pub fn bounds_depend(nest: &Nest, inner: &Name, outer: &Name) -> Error {
+    let text = format!(
+        "the bounds of `{inner}` depend on `{outer}`, so `{inner}` cannot move outside of it"
+    );
+    refusal(text).on(nest, [outer, inner].map(Name::clone))
+}
+
+/// A loop would move inside of one whose bounds hold a multiple of its iterator.
+pub fn needs_division(nest: &Nest, division: &Division) -> Error {
+    let Division { of, by, factor } = division;
+    let error = refusal(format!(
+        "the bounds of `{of}` hold {factor}*{by}: with `{by}` inside of it, new bounds would need \
+         division"
+    ));
+    let error = error.help(
+        "blocks stay inside of the loop over blocks; skew by 1 or -1, and change the order before \
+         stripmine",
+    );
+    error.on(nest, [by, of].map(Name::clone))
+}

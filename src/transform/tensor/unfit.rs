@@ -1,0 +1,30 @@
+//! Why operands make no expression: their operation knows which parameter to blame.
+
+use crate::analysis::shape::Mismatch;
+use crate::transform::Error;
+
+/// Why operands make no expression.
+#[derive(Debug)]
+pub(super) enum Unfit {
+    /// Extents, ranges or element types disagree.
+    Shape(Mismatch),
+    /// The function does not take elements of this type.
+    Elem(Error),
+    /// Anything else.
+    Other(Error),
+}
+
+impl From<Mismatch> for Unfit {
+    fn from(mismatch: Mismatch) -> Unfit {
+        Unfit::Shape(mismatch)
+    }
+}
+
+impl From<Unfit> for Error {
+    fn from(unfit: Unfit) -> Error {
+        match unfit {
+            Unfit::Shape(mismatch) => mismatch.into(),
+            Unfit::Elem(error) | Unfit::Other(error) => error,
+        }
+    }
+}
