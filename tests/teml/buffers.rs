@@ -398,11 +398,11 @@ pub fn buffers() -> Vec<Case> {
                 "this tensor has no name yet".to_owned(),
             )
             .at(2),
-            pack(&copy, level(1), word("X"), not_used("X", Some("i")).into())
+            pack(&copy, level(1), word("X"), not_used("X", Some("i")))
                 .at(2)
                 .because_of(&["i"]),
-            pack(&copy, level(0), word(""), not_used("", None).into()).at(2),
-            pack(&own, level(0), word("A"), carried.into()),
+            pack(&copy, level(0), word(""), not_used("", None)).at(2),
+            pack(&own, level(0), word("A"), carried),
             pack(&huge, level(0), word("A"), too_large.to_string()),
             no_read(0),
             no_read(2),
@@ -460,7 +460,7 @@ fn panel_cases() -> Vec<Case> {
             format!("`{parameter}` must be at least 1, and {value} is not"),
         )
         .at(3),
-        split(1, 4, across.into()).at(1),
+        split(1, 4, across).at(1),
     ]
 }
 
@@ -527,7 +527,7 @@ fn rows(copy: &Nest) -> Vec<Case> {
     vec![
         pad(copy, "A", &[], not_local("A", &[])).at(1),
         pad(&buffered, "A", &[("extra", 1)], not_local("A", &["t", "s"])).at(1),
-        pad(&buffered, "s", &[("extra", 1)], no_rows.into()).at(1),
+        pad(&buffered, "s", &[("extra", 1)], no_rows).at(1),
         pad(&buffered, "t", &[("multiple", 0)], not_positive).at(2),
         pad(&buffered, "t", &[("extra", -1)], negative).at(2),
         pad(

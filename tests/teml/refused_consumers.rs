@@ -29,12 +29,7 @@ pub fn consumers() -> Vec<Case> {
         let line = format!("  B[i] = T[{index}]");
         let (role, found) = ("consumer", found.to_owned());
         let kind = format!("the {role} is not one assignment in plain loops: {found}");
-        place(
-            &["f64 B[6], T[12]", "for i in 0..6", &line],
-            level(0),
-            kind.into(),
-        )
-        .at(1)
+        place(&["f64 B[6], T[12]", "for i in 0..6", &line], level(0), kind).at(1)
     };
     let several = "the consumer reads both T[i] and T[i + 1]".to_owned();
     let tensor = || "T".to_owned();
@@ -71,13 +66,13 @@ pub fn consumers() -> Vec<Case> {
                 "  B[i] = T[i] + T[i + 1]",
             ],
             level(0),
-            several.into(),
+            several,
         )
         .at(1),
         place(
             &["f64 B[12], A[12][3]", "for i in 0..12", "  B[i] = A[i][0]"],
             level(0),
-            not_one(&[]).into(),
+            not_one(&[]),
         )
         .at(1),
         place(
@@ -87,7 +82,7 @@ pub fn consumers() -> Vec<Case> {
                 "  B[i] = T[i] + U[i]",
             ],
             level(0),
-            not_one(&["T", "U"]).into(),
+            not_one(&["T", "U"]),
         )
         .at(1),
         place(
@@ -98,11 +93,9 @@ pub fn consumers() -> Vec<Case> {
                 .into(),
         )
         .at(2),
-        place(&reader, named("j"), not_written.into())
+        place(&reader, named("j"), not_written)
             .at(2)
             .because_of(&["j"]),
-        place(&reader, named("k"), shared.into())
-            .at(2)
-            .because_of(&["k"]),
+        place(&reader, named("k"), shared).at(2).because_of(&["k"]),
     ]
 }

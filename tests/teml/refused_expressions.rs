@@ -104,7 +104,7 @@ fn operand_cases() -> Vec<Case> {
         Case::new(
             &VMUL,
             operands(&sum, &a, ["i j", "i j"]),
-            format!("this operand carries iterators already: [i, j]"),
+            "this operand carries iterators already: [i, j]",
         )
         .at(0),
         Case::new(

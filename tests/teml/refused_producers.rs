@@ -34,7 +34,7 @@ pub fn producers() -> Vec<Case> {
     let tensor = || "T".to_owned();
     let reads_target = |lines: &[&str]| {
         let kind = format!("the producer needs what {} held before", tensor());
-        place(&nest(lines), &reader, level(1), kind.into()).at(0)
+        place(&nest(lines), &reader, level(1), kind).at(0)
     };
     let overwritten = |line: &str, written: &str| {
         let consumer = [
@@ -54,7 +54,7 @@ pub fn producers() -> Vec<Case> {
         let producer = nest(&["f64 A[12], T[12]", "for i in 1..11", "  T[i] = A[i]"]);
         let (read, set) = (read.to_owned(), "T[1..11]".to_owned());
         let kind = format!("the consumer reads {read}, and the producer sets {set}");
-        place(&producer, &consumer, level(1), kind.into()).at(1)
+        place(&producer, &consumer, level(1), kind).at(1)
     };
     let other_shape = nest(&["f64 B[12], T[13]", "for i in 0..12", "  B[i] = T[i]"]);
     let not_read = |consumer: &Nest| {
@@ -197,30 +197,20 @@ pub fn producers() -> Vec<Case> {
         not_set("i", "T[0..11]"),
         not_set("i + 1", "T[1..12]"),
         not_set("11", "T[11..12]"),
-        place(&doubled, &nest(&twice), named("i"), elsewhere.into())
+        place(&doubled, &nest(&twice), named("i"), elsewhere)
             .at(2)
             .because_of(&["i"]),
-        place(
-            &doubled,
-            &nest(&thrice),
-            loops(&["i", "j"]),
-            in_neither.into(),
-        )
-        .at(2)
-        .because_of(&["i", "j"]),
-        place(&doubled, &reader, loops(&[]), nowhere.into()).at(2),
-        place(
-            &doubled,
-            &nest(&twice),
-            loops(&["i", "j", "i"]),
-            own("i").into(),
-        )
-        .at(2)
-        .because_of(&["i"]),
-        place(&doubled, &in_blocks, loops(&["i", "o"]), own("o").into())
+        place(&doubled, &nest(&thrice), loops(&["i", "j"]), in_neither)
+            .at(2)
+            .because_of(&["i", "j"]),
+        place(&doubled, &reader, loops(&[]), nowhere).at(2),
+        place(&doubled, &nest(&twice), loops(&["i", "j", "i"]), own("i"))
+            .at(2)
+            .because_of(&["i"]),
+        place(&doubled, &in_blocks, loops(&["i", "o"]), own("o"))
             .at(2)
             .because_of(&["o"]),
-        place(&doubled, &in_blocks, loops(&["o", "j"]), own("j").into())
+        place(&doubled, &in_blocks, loops(&["o", "j"]), own("j"))
             .at(2)
             .because_of(&["j"]),
         place(&doubled, &reader, named("k"), no_loop.to_string()).at(2),
