@@ -69,7 +69,7 @@ pub fn slabs() -> Vec<Case> {
             .because_of(&["i", "j"]),
         on("t", &["i", "i"], &[], 4)(twice)
             .at(2)
-            .because_of(&["i", "i"]),
+            .because_of(&["i"]),
         on("t", &["i", "j"], &[], 4)(one_path)
             .at(2)
             .because_of(&["j", "i"]),
