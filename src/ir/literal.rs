@@ -54,6 +54,12 @@ pub enum LoopRef {
     Name(String),
 }
 
+impl From<&str> for LoopRef {
+    fn from(name: &str) -> LoopRef {
+        LoopRef::Name(name.to_owned())
+    }
+}
+
 impl fmt::Display for LoopRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -236,12 +236,12 @@ impl Translator<'_> {
         };
         let mut diagnostic = match (failure.cause(), self.caller) {
             (Cause::Operation(error), None) => {
-                let op = transform::OPS.iter().find(|op| op.name == failure.op());
-                diag::of_operation(error, op.copied(), &place)
+                let op = transform::operation(failure.op());
+                diag::of_operation(error, op, &place)
             }
             // Its arguments are the library's.
             (Cause::Operation(error), Some(frame)) => {
-                let op = transform::OPS.iter().find(|op| op.name == failure.op());
+                let op = transform::operation(failure.op());
                 let parameter = error.argument.and_then(|k| Some(op?.params.get(k)?.name));
                 let text = error.to_string();
                 let what = parameter.and_then(|p| text.strip_prefix(&format!("`{p}` ")));

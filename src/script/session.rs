@@ -475,6 +475,11 @@ impl Session {
         documentation(&self.functions, name, name).or_else(|| self.library.help(name))
     }
 
+    /// The nest that a variable of the scripts holds.
+    pub fn nest(&self, variable: &str) -> Option<Nest> {
+        self.scope.get_value(variable)
+    }
+
     /// The names of the variables, in the order of their declaration.
     pub fn variables(&self) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();

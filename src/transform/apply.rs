@@ -1,10 +1,10 @@
 //! How operations are applied: the one door.
 
-use super::OPS;
 use super::args::Args;
 use super::failure::{Error, bug};
 use super::nest::{build::BUILD, sweep::SWEEP, text::NEST};
 use super::op::{Op, Value};
+use super::operation;
 use crate::analysis::verify::verify;
 use crate::ir::{Arg, Nest, Path, Site, Step};
 use std::sync::Arc;
@@ -57,8 +57,8 @@ fn applied(
 
 /// Takes one step of a path again; without a nest, one that builds.
 pub(super) fn take(nest: Option<Nest>, step: &Arc<Step>) -> Result<Nest, Error> {
-    let op: Option<&&'static Op> = OPS.iter().find(|op| op.name == step.op);
-    let op = op.ok_or_else(|| bug(format!("there is no operation `{}`", step.op)))?;
+    let op =
+        operation(step.op).ok_or_else(|| bug(format!("there is no operation `{}`", step.op)))?;
     let receiver = nest.map(Arg::Nest).into_iter();
     let args: Vec<Arg> = receiver.chain(step.args.iter().cloned()).collect();
     apply_again(op, &args, step)?.nest()

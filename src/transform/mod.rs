@@ -130,6 +130,11 @@ pub static OPS: &[&Op] = &[
     &nest::at::AT,
 ];
 
+/// The operation that scripts call by this name.
+pub fn operation(name: &str) -> Option<&'static Op> {
+    OPS.iter().copied().find(|op| op.name == name)
+}
+
 /// What operators mean between tensors, by symbol; a script writes them between their arguments.
 pub static OPERATORS: &[&Op] = &[
     &tensor::entrywise::PLUS,

@@ -9,7 +9,7 @@
 use super::NoTrace;
 use super::replay::one_step;
 use crate::ir::{Arg, Effects, LoopRef, Nest, Path, Step, parse_expr};
-use crate::transform::OPS;
+use crate::transform::operation;
 use crate::transform::tensor::with_shapes;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -98,8 +98,7 @@ fn step_of(value: &Value) -> Result<Step, NoTrace> {
     let name = value["op"]
         .as_str()
         .ok_or_else(|| unreadable("a step has an `op`", value))?;
-    let op = OPS.iter().find(|op| op.name == name);
-    let op = op
+    let op = operation(name)
         .ok_or_else(|| unreadable("there is no such operation", &value["op"]))?
         .name;
     let args = value["args"]
