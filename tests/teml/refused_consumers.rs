@@ -88,9 +88,7 @@ pub fn consumers() -> Vec<Case> {
         place(
             &reader,
             loops(&[]),
-            "there is no loop to compute the consumer in"
-                .to_owned()
-                .into(),
+            "there is no loop to compute the consumer in".to_owned(),
         )
         .at(2),
         place(&reader, named("j"), not_written)

@@ -67,9 +67,7 @@ pub fn slabs() -> Vec<Case> {
         on("t", &["i", "k"], &[("j", 1)], 4)(not_inside("i", "j"))
             .at(3)
             .because_of(&["i", "j"]),
-        on("t", &["i", "i"], &[], 4)(twice)
-            .at(2)
-            .because_of(&["i"]),
+        on("t", &["i", "i"], &[], 4)(twice).at(2).because_of(&["i"]),
         on("t", &["i", "j"], &[], 4)(one_path)
             .at(2)
             .because_of(&["j", "i"]),
