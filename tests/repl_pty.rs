@@ -154,6 +154,7 @@ fn every_command() {
     dialog.says(":help seeing", &[":asm [LOOP]"]);
     dialog.says(":search diagonal", &["trace(t)"]);
     dialog.says("?tile", &["tile(nest"]);
+    dialog.says("?gemm", &["schedules::gemm(nest"]);
     dialog.says(":kernels", &["mttkrp", "jacobi-2d"]);
     dialog.says(TENSORS, &[]);
     dialog.says(NAIVE, &["naive: legal; loops i, j, k"]);

@@ -195,7 +195,7 @@ const BOTTOM: f64 = 50.0;
 pub(super) const SIZE: (f64, f64) = (LEFT + WIDTH + RIGHT, TOP + HEIGHT + BOTTOM);
 
 /// How many colors curves have.
-const COLORS: usize = 4;
+const COLORS: usize = 6;
 
 /// Colors for light and for dark surroundings.
 const STYLE: &str = "\
@@ -204,6 +204,7 @@ text { font: 13px system-ui, sans-serif; fill: #1f2933; } .back { fill: #ffffff;
 .curve { fill: none; stroke-width: 2; }
 .c0 { stroke: #2f6fb3; fill: #2f6fb3; } .c1 { stroke: #d98a29; fill: #d98a29; }
 .c2 { stroke: #3c8d5a; fill: #3c8d5a; } .c3 { stroke: #8a4fa0; fill: #8a4fa0; }
+.c4 { stroke: #c0574f; fill: #c0574f; } .c5 { stroke: #1f8a99; fill: #1f8a99; }
 polyline.curve { fill: none; } text.name { stroke: none; }
 @media (prefers-color-scheme: dark) {
   text { fill: #e4e8ee; } .back { fill: #14181d; } .grid { stroke: #303943; }

@@ -87,6 +87,12 @@ pub fn about(repl: &mut Repl, name: &str) -> Result<String, Box<crate::script::S
             false => lines.join("\n"),
         });
     }
+    // `gemm` is `schedules::gemm`.
+    let behind = format!("::{name}");
+    if let Some(found) = functions.iter().find(|e| e.name.ends_with(&behind)) {
+        let text = repl.session().help(&found.name).unwrap_or_default();
+        return Ok(wrapped(&text, width));
+    }
     let command = name.strip_prefix(':');
     if let [command] = named(command.unwrap_or(name)).as_slice() {
         return Ok(of_command(command, width));

@@ -212,9 +212,9 @@ impl Repl {
             return Vec::new();
         };
         let catalog = self.catalog();
-        let entry = catalog.iter().find(|e| e.name == call.function);
-        let takes = entry.and_then(|e| e.arguments.get(call.argument).copied());
-        if takes != Some(Takes::Loops) {
+        let overloads = catalog.iter().filter(|e| e.name == call.function);
+        let takes = overloads.map(|e| e.arguments.get(call.argument).copied());
+        if !takes.into_iter().any(|takes| takes == Some(Takes::Loops)) {
             return Vec::new();
         }
         let nests = self.nests_behind(call.receiver, is_patient);

@@ -78,6 +78,9 @@ fn handles_are_loops() {
         ]
     );
     assert_eq!(texts(&mut repl, "tiled.interchange(\"i\", bl"), ["blocks"]);
+    // One of the functions of this name takes loops.
+    assert_eq!(texts(&mut repl, "tiled.tile([parts.i"), ["inner"]);
+    assert!(texts(&mut repl, "tiled.tile([").contains(&"parts.outer".to_owned()));
     assert_eq!(texts(&mut repl, "naive.stripmine(\"i\", "), [] as [&str; 0]);
 }
 
