@@ -1,11 +1,9 @@
-//! How fast the tool itself is: scripts with many transformations, the time to the first printed
-//! line, and what the REPL answers while somebody types.
+//! How fast the tool itself is: scripts with many transformations, and the time to the first
+//! printed line.
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use std::hint::black_box;
 use std::process::Command;
-use std::time::Duration;
-use teml::repl::Repl;
 use teml::script::{Session, Workbench};
 
 const STEPS: &str = "
@@ -83,57 +81,10 @@ fn start_up(c: &mut Criterion) {
     });
 }
 
-fn dialog() -> Option<Repl> {
-    let session = Session::new(Box::new(std::io::sink()), Workbench::default());
-    session.ok().map(Repl::new)
-}
-
-/// The hint for each of these, with a nest of 500 loops in scope.
-fn hints(c: &mut Criterion) {
-    let Some(mut repl) = dialog() else { return };
-    let loops = (0..250)
-        .map(|k| format!("for i{k} in 0..8\\n  for j{k} in 0..8\\n    A[i{k}][j{k}] = {k}\\n"));
-    let text: String = loops.collect();
-    repl.handle_line(&format!("let l = nest(\"f64 A[8][8]\\n{text}\");"));
-    let nests = repl.session().nests();
-    assert_eq!(nests.first().map(|(_, l)| l.loops().len()), Some(500));
-    let mut group = c.benchmark_group("hint");
-    group.sample_size(10);
-    group.measurement_time(Duration::from_secs(1));
-    for typed in ["l.", "l.inter", "l.interchange(", "l.interchange(\"i12"] {
-        group.bench_function(typed, |b| b.iter(|| repl.hint(black_box(typed))));
-    }
-    group.finish();
-}
-
-/// `:moves` with predictions, of the untransformed nest of each kernel and of that with the most
-/// steps.
-fn moves(c: &mut Criterion) {
-    let mut group = c.benchmark_group(":moves");
-    group.sample_size(10);
-    group.warm_up_time(Duration::from_millis(100));
-    group.measurement_time(Duration::from_secs(1));
-    for kernel in teml::bench::scripts() {
-        let Some(mut repl) = dialog() else { return };
-        repl.handle_line(&format!(":kernels {}", kernel.name));
-        let nests = repl.session().nests();
-        let steps = nests.iter().map(|(name, nest)| (nest.path().len(), name));
-        let (least, most) = (steps.clone().min(), steps.max());
-        for (steps, name) in least.into_iter().chain(most) {
-            let line = format!(":moves {name}");
-            let label = format!("{}, {name}, {steps} steps", kernel.name);
-            group.bench_function(label, |b| b.iter(|| repl.handle_line(black_box(&line))));
-        }
-    }
-    group.finish();
-}
-
 criterion_group!(
     benches,
     hundred_thousand_transformations,
     ten_thousand_statements,
-    start_up,
-    hints,
-    moves
+    start_up
 );
 criterion_main!(benches);
