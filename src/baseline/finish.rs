@@ -7,9 +7,8 @@ use super::problem::Problem;
 use super::schedule::{Level, Schedule};
 use super::vector::Strides;
 use super::work::{Work, named};
-use crate::ir::{Affine, Arg, Name};
+use crate::ir::Name;
 use crate::transform::nest::mode::{PARALLELIZE, VECTORIZE};
-use crate::transform::nest::stripmine::STRIPMINE;
 
 /// Finishes the loops of a schedule, all of which the nest has.
 pub(super) struct Finish<'a> {
@@ -227,76 +226,6 @@ impl Finish<'_> {
         Some(high - low)
     }
 
-    /// Splits the loops of a band into blocks; `now` is the order in which all loops stand.
-    pub(super) fn tile(&mut self, band: &mut [One], now: &mut Vec<Name>) -> Result<(), NoSchedule> {
-        for (k, l) in band.iter_mut().enumerate() {
-            self.split(l, self.options.tile_size(k), now)?;
-        }
-        match self.options.second_level_tile {
-            true => self.tile_again(band, now),
-            false => Ok(()),
-        }
-    }
-
-    /// Splits the loops over blocks of a band into blocks.
-    pub(super) fn tile_again(
-        &mut self,
-        band: &mut [One],
-        now: &mut Vec<Name>,
-    ) -> Result<(), NoSchedule> {
-        for (k, l) in band.iter_mut().enumerate() {
-            let within = l.name.clone();
-            let blocks = std::mem::take(&mut l.blocks);
-            l.name = blocks[0].clone();
-            self.split(l, self.options.second_level_tile_size(k), now)?;
-            l.blocks.push(l.name.clone());
-            l.name = within;
-        }
-        Ok(())
-    }
-
-    /// Splits a loop into blocks.
-    pub(super) fn split(
-        &mut self,
-        l: &mut One,
-        size: i64,
-        now: &mut Vec<Name>,
-    ) -> Result<(), NoSchedule> {
-        let mut args = vec![named(&l.name), Arg::Int(size)];
-        // Blocks of one loop that are beside each other must not depend on where others are.
-        let range = self.work.range(&l.name);
-        if let Some(range) = range.filter(|range| range.as_constant().is_none()) {
-            // A grid follows bounds that go in steps of whole blocks.
-            let follows = |b: &Affine| b.terms().iter().all(|(_, c)| c % size == 0);
-            if range
-                .lower
-                .iter()
-                .any(|b| b.as_constant().is_none() && follows(b))
-            {
-                let (name, range) = (l.name.clone(), range.to_string());
-                return Err(NoSchedule::TileSize { name, range, size });
-            }
-            args.push(Arg::Word("grid".to_owned()));
-        }
-        self.work.step(&STRIPMINE, args)?;
-        note(l, now);
-        Ok(())
-    }
-
-    /// Splits a loop into blocks that begin at the same values as those of others.
-    pub(super) fn split_aligned(
-        &mut self,
-        l: &mut One,
-        size: i64,
-        now: &mut Vec<Name>,
-    ) -> Result<(), NoSchedule> {
-        let tail = Arg::Word("aligned".to_owned());
-        let args = vec![named(&l.name), Arg::Int(size), tail];
-        self.work.step(&STRIPMINE, args)?;
-        note(l, now);
-        Ok(())
-    }
-
     /// The bands with the best loop of each innermost. Where loops are tiled, Pluto looks at the
     /// outermost band of several loops alone, if nothing but statements is inside.
     pub(super) fn rearranged(&self, chain: &Chain) -> Vec<Vec<One>> {
@@ -364,16 +293,6 @@ impl Finish<'_> {
         }
         Ok(true)
     }
-}
-
-/// Notes that a loop has been split, where it stands among others.
-fn note(l: &mut One, now: &mut Vec<Name>) {
-    let (outer, inner) = (l.name.derived("o"), l.name.derived("i"));
-    if let Some(k) = now.iter().position(|name| *name == l.name) {
-        now.splice(k..=k, [outer.clone(), inner.clone()]);
-    }
-    l.name = inner;
-    l.blocks.push(outer);
 }
 
 /// The outermost loop over blocks of the loop at a place of a band.

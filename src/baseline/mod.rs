@@ -7,7 +7,7 @@
 //!    Pluto knows no associativity.
 //! 2. `hyperplane`: one loop for several statements, by Farkas' lemma and an integer program: legal
 //!    for all dependences, with the least bound on their distances, and linearly independent of
-//!    the loops that there are. `schedule`: as many of them as there are make a band of permutable
+//!    the loops that there are. `scheduler`, with `carried`: as many of them as there are make a band of permutable
 //!    loops; where there is none, statements are cut apart as the policy of fusion says, in the
 //!    order of components that `order` finds as Pluto does. Initializations count as statements
 //!    there.
@@ -16,7 +16,7 @@
 //!    `separated` takes the guards out of all loops, as Pluto's code generator does. `diamond`: what
 //!    stencils have instead, where tiles can start at the same time.
 //! 4. `leaves`, `apart`: where statements part inside of a band, they part among its tiles.
-//!    `jam`, `finish`: unroll and jam, tiles, the order within tiles, threads on the outermost
+//!    `tiles`, `jam`, `finish`: tiles, unroll and jam, the order within tiles, threads on the outermost
 //!    parallel loop or else on a wavefront of tiles, vectors. `vector` counts accesses as Pluto does.
 //! 5. `kept`: what is left to do where loops have to stay as they are.
 //!
@@ -37,6 +37,7 @@
 //! 2008; for what is done after tiling, Pluto's code.
 
 mod apart;
+mod carried;
 mod diamond;
 mod error;
 mod finish;
@@ -49,7 +50,9 @@ mod options;
 mod order;
 mod problem;
 mod schedule;
+mod scheduler;
 mod separated;
+mod tiles;
 mod unfused;
 mod vector;
 mod work;

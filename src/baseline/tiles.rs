@@ -1,0 +1,89 @@
+//! Tiles: the loops of bands are split into blocks.
+
+use super::error::NoSchedule;
+use super::finish::{Finish, One};
+use super::work::named;
+use crate::ir::{Affine, Arg, Name};
+use crate::transform::nest::stripmine::STRIPMINE;
+
+impl Finish<'_> {
+    /// Splits the loops of a band into blocks; `now` is the order in which all loops stand.
+    pub(super) fn tile(&mut self, band: &mut [One], now: &mut Vec<Name>) -> Result<(), NoSchedule> {
+        for (k, l) in band.iter_mut().enumerate() {
+            self.split(l, self.options.tile_size(k), now)?;
+        }
+        match self.options.second_level_tile {
+            true => self.tile_again(band, now),
+            false => Ok(()),
+        }
+    }
+
+    /// Splits the loops over blocks of a band into blocks.
+    pub(super) fn tile_again(
+        &mut self,
+        band: &mut [One],
+        now: &mut Vec<Name>,
+    ) -> Result<(), NoSchedule> {
+        for (k, l) in band.iter_mut().enumerate() {
+            let within = l.name.clone();
+            let blocks = std::mem::take(&mut l.blocks);
+            l.name = blocks[0].clone();
+            self.split(l, self.options.second_level_tile_size(k), now)?;
+            l.blocks.push(l.name.clone());
+            l.name = within;
+        }
+        Ok(())
+    }
+
+    /// Splits a loop into blocks.
+    pub(super) fn split(
+        &mut self,
+        l: &mut One,
+        size: i64,
+        now: &mut Vec<Name>,
+    ) -> Result<(), NoSchedule> {
+        let mut args = vec![named(&l.name), Arg::Int(size)];
+        // Blocks of one loop that are beside each other must not depend on where others are.
+        let range = self.work.range(&l.name);
+        if let Some(range) = range.filter(|range| range.as_constant().is_none()) {
+            // A grid follows bounds that go in steps of whole blocks.
+            let follows = |b: &Affine| b.terms().iter().all(|(_, c)| c % size == 0);
+            if range
+                .lower
+                .iter()
+                .any(|b| b.as_constant().is_none() && follows(b))
+            {
+                let (name, range) = (l.name.clone(), range.to_string());
+                return Err(NoSchedule::TileSize { name, range, size });
+            }
+            args.push(Arg::Word("grid".to_owned()));
+        }
+        self.work.step(&STRIPMINE, args)?;
+        note(l, now);
+        Ok(())
+    }
+
+    /// Splits a loop into blocks that begin at the same values as those of others.
+    pub(super) fn split_aligned(
+        &mut self,
+        l: &mut One,
+        size: i64,
+        now: &mut Vec<Name>,
+    ) -> Result<(), NoSchedule> {
+        let tail = Arg::Word("aligned".to_owned());
+        let args = vec![named(&l.name), Arg::Int(size), tail];
+        self.work.step(&STRIPMINE, args)?;
+        note(l, now);
+        Ok(())
+    }
+}
+
+/// Notes that a loop has been split, where it stands among others.
+fn note(l: &mut One, now: &mut Vec<Name>) {
+    let (outer, inner) = (l.name.derived("o"), l.name.derived("i"));
+    if let Some(k) = now.iter().position(|name| *name == l.name) {
+        now.splice(k..=k, [outer.clone(), inner.clone()]);
+    }
+    l.name = inner;
+    l.blocks.push(outer);
+}
