@@ -4,6 +4,9 @@
 //! Pluto's own C, so there are no explicit vectors, no functions around iterations, no stores past
 //! the caches, and no hints but `omp parallel for`, `ivdep` and `vector always`. Iterators are
 //! declared before the loops, as there, and private to threads.
+//!
+//! gcc knows only `GCC ivdep`. Pluto's arrays are variables of their own, which do not overlap; here
+//! they are parameters, and gcc forgets in parallel regions that these do not.
 
 use super::printer::Printer;
 use crate::codegen::kernel::Header;
@@ -47,6 +50,7 @@ impl Printer<'_> {
         if l.vector {
             self.line("#pragma ivdep");
             self.line("#pragma vector always");
+            self.line("#pragma GCC ivdep");
         }
         let (lower, upper) = (
             self.bound("max", &range.lower),

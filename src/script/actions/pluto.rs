@@ -28,7 +28,9 @@ There are two baselines with one schedule, which is Pluto's:
   part is vectorized as well. Statements in diamond tiles share time and no loop inside, so that
   stencils are faster with it than Pluto's own C.
 - `pluto(naive, #{code: \"pluto\"})` becomes plain loops with the pragmas that Pluto emits, `omp
-  parallel for`, `ivdep` and `vector always`. Statements share the loops that they share in Pluto.
+  parallel for`, `ivdep` and `vector always`, and `GCC ivdep`: Pluto's arrays are variables that
+  cannot overlap, and gcc does not see that of parameters. Statements share the loops that they
+  share in Pluto.
   The compiler does with them what it does with Pluto's C. `teml bench` calls it `pluto_c`.
 
 In both, loops whose statements have different ranges are cut into parts without guards, as Pluto's

@@ -13,7 +13,7 @@
 //! ```
 //!
 //! Vector loops get the pragmas that Pluto emits, `ivdep` and `vector always`, instead of explicit
-//! vectors, and parallel loops `omp parallel for` alone. Prefetches, streams and other hints are
+//! vectors, `GCC ivdep` for gcc, and parallel loops `omp parallel for` alone. Prefetches, streams and other hints are
 //! left out. `pluto` with `code: "pluto"` ends in this step.
 //!
 //! Always legal.

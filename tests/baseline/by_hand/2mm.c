@@ -22,6 +22,7 @@ static void by_hand(double (*restrict tmp)[NJ], double (*restrict D)[NL],
             for (i = 32 * t1; i < END(NI, t1); i++) {
 #pragma ivdep
 #pragma vector always
+#pragma GCC ivdep
                 for (l = 32 * t2; l < END(NL, t2); l++)
                     D[i][l] *= 1.2;
             }
@@ -31,13 +32,14 @@ static void by_hand(double (*restrict tmp)[NJ], double (*restrict D)[NL],
             for (i = 32 * t1; i < END(NI, t1); i++) {
 #pragma ivdep
 #pragma vector always
+#pragma GCC ivdep
                 for (j = 32 * t2; j < END(NJ, t2); j++)
                     tmp[i][j] = 0;
             }
 #define S1(a, b) tmp[i + a][j] += 1.5 * (A[i + a][k + b] * B[k + b][j]);
 #define S2(a, b) D[i + a][l] += tmp[i + a][j + b] * C[j + b][l];
-#define LOOP1 for (j = 32 * t2; j < END(NJ, t2); j++)
-#define LOOP2 for (l = 32 * t3; l < END(NL, t3); l++)
+#define LOOP1 VECTOR for (j = 32 * t2; j < END(NJ, t2); j++)
+#define LOOP2 VECTOR for (l = 32 * t3; l < END(NL, t3); l++)
 #pragma omp parallel for private(t2, t3, i, j, k, l)
     for (t1 = 0; t1 < (NI + 31) / 32; t1++)
         for (t2 = 0; t2 < (NJ + 31) / 32; t2++) {

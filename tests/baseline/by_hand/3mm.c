@@ -31,9 +31,9 @@ static void by_hand(double (*restrict E)[NJ], double (*restrict F)[NL], double (
 #define S1(a, b) F[j + a][l] += C[j + a][m + b] * D[m + b][l];
 #define S2(a, b) E[i + a][j] += A[i + a][k + b] * B[k + b][j];
 #define S3(a, b) G[i + a][l] += E[i + a][j + b] * F[j + b][l];
-#define LOOP1 for (l = 32 * t2; l < END(NL, t2); l++)
-#define LOOP2 for (j = 32 * t2; j < END(NJ, t2); j++)
-#define LOOP3 for (l = 32 * t3; l < END(NL, t3); l++)
+#define LOOP1 VECTOR for (l = 32 * t2; l < END(NL, t2); l++)
+#define LOOP2 VECTOR for (j = 32 * t2; j < END(NJ, t2); j++)
+#define LOOP3 VECTOR for (l = 32 * t3; l < END(NL, t3); l++)
 #pragma omp parallel for private(t2, t3, j, l, m)
     for (t1 = 0; t1 < (NJ + 31) / 32; t1++)
         for (t2 = 0; t2 < (NL + 31) / 32; t2++)

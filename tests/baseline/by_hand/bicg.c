@@ -18,7 +18,7 @@ static void by_hand(double *restrict s, double *restrict q, const double (*restr
 #define S1(a, b) s[j] += A[i + a][j] * r[i + a];
 #define S2(a, b) q[i + a] += A[i + a][j] * p[j];
 #define LOOP for (j = 32 * t2; j < END(M, t2); j++)
-#define LOOP1 for (j = 32 * t1; j < END(M, t1); j++)
+#define LOOP1 VECTOR for (j = 32 * t1; j < END(M, t1); j++)
 #pragma omp parallel for private(t2, i, j)
     for (t1 = 0; t1 < (M + 31) / 32; t1++)
         for (t2 = 0; t2 < (N + 31) / 32; t2++) {

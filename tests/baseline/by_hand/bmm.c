@@ -20,7 +20,7 @@ static void by_hand(double (*restrict C)[M][N], const double (*restrict A)[M][K]
                         for (j = 32 * t3; j < END(N, t3); j++)
                             C[b][i][j] = 0;
 #define S(a, c) C[b][i + a][j] += A[b][i + a][k + c] * B[b][k + c][j];
-#define LOOP for (j = 32 * t3; j < END(N, t3); j++)
+#define LOOP VECTOR for (j = 32 * t3; j < END(N, t3); j++)
 #pragma omp parallel for private(t2, t3, t4, b, i, j, k)
     for (t1 = 0; t1 < (NB + 31) / 32; t1++)
         for (t2 = 0; t2 < (M + 31) / 32; t2++)

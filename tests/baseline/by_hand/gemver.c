@@ -19,6 +19,7 @@ static void by_hand(double (*restrict A)[N], double *restrict x, double *restric
             for (i = 32 * t2; i < END(N, t2); i++) {
 #pragma ivdep
 #pragma vector always
+#pragma GCC ivdep
                 for (j = 32 * t1; j < END(N, t1); j++) {
                     A[i][j] += u1[i] * v1[j] + u2[i] * v2[j];
                     x[j] += 1.2 * (A[i][j] * y[i]);
@@ -28,6 +29,7 @@ static void by_hand(double (*restrict A)[N], double *restrict x, double *restric
     for (t1 = 0; t1 < (N + 31) / 32; t1++) {
 #pragma ivdep
 #pragma vector always
+#pragma GCC ivdep
         for (i = 32 * t1; i < END(N, t1); i++)
             x[i] += z[i];
     }

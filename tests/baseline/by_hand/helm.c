@@ -48,27 +48,27 @@ static void by_hand(cube *restrict t1_, cube *restrict t2_, cube *restrict t, cu
 #define S5(a, b, c) v1[e][i + a][m + b][n] += A[i + a][l + c] * r[e][l + c][m + b][n];
 #define S6(a, b, c) v2[e][i + a][j + c][n] += A[j + c][m + b] * v1[e][i + a][m + b][n];
 #define S7(a, b, c) v[e][i + a][j + b][k + c] += A[k + c][n] * v2[e][i + a][j + b][n];
-#define JAMMED(x, tx, y, ty, z, tz, w, tw, S) \
+#define JAMMED(x, tx, y, ty, z, tz, LAST, S) \
     BLOCK(e, t1, E) { \
         JAM_THREE(x, 32 * tx, END(N, tx), y, 32 * ty, END(N, ty), z, 32 * tz, END(N, tz), \
-            BLOCK(w, tw, N), S) \
+            LAST, S) \
     }
-#define PRODUCTS(A1, A2, LAST) \
+#define PRODUCTS(A1, A2, THIRD) \
     for (t1 = 0; t1 < (E + 31) / 32; t1++) \
         for (t2 = 0; t2 < TILES; t2++) \
             for (t3 = 0; t3 < TILES; t3++) { \
                 for (t4 = 0; t4 < TILES; t4++) { \
                     for (t5 = 0; t5 < TILES; t5++) \
-                        JAMMED(i, t2, m, t4, l, t5, n, t3, A1) \
+                        JAMMED(i, t2, m, t4, l, t5, VECTOR BLOCK(n, t3, N), A1) \
                     for (t5 = 0; t5 < TILES; t5++) \
-                        JAMMED(i, t2, m, t4, j, t5, n, t3, A2) \
+                        JAMMED(i, t2, m, t4, j, t5, VECTOR BLOCK(n, t3, N), A2) \
                 } \
                 for (t4 = 0; t4 < TILES; t4++) \
                     for (t5 = 0; t5 < TILES; t5++) \
-                        LAST \
+                        THIRD \
             }
 #pragma omp parallel for private(t2, t3, t4, t5, e, i, j, k, l, m, n)
-    PRODUCTS(S1, S2, JAMMED(i, t2, n, t3, j, t4, k, t5, S3))
+    PRODUCTS(S1, S2, JAMMED(i, t2, n, t3, j, t4, VECTOR BLOCK(k, t5, N), S3))
 #pragma omp parallel for private(e, i, j, k)
     for (t1 = 0; t1 < (E + 31) / 32; t1++)
         BLOCK(e, t1, E)
@@ -77,7 +77,7 @@ static void by_hand(cube *restrict t1_, cube *restrict t2_, cube *restrict t, cu
                     for (k = 0; k < N; k++)
                         r[e][i][j][k] = t[e][i][j][k] / D[e][i][j][k];
 #pragma omp parallel for private(t2, t3, t4, t5, e, i, j, k, l, m, n)
-    PRODUCTS(S5, S6, JAMMED(i, t2, j, t4, k, t5, n, t3, S7))
+    PRODUCTS(S5, S6, JAMMED(i, t2, j, t4, k, t5, BLOCK(n, t3, N), S7))
 }
 
 static void products(cube *a, cube *b, cube *c, const double (*A)[N], const cube *u, int turned)

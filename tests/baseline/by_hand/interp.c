@@ -33,8 +33,8 @@ static void by_hand(cube *restrict t, cube *restrict s, cube *restrict v,
 #define S2(a, b) s[e + a][i][j][n] += A[j][m] * t[e + a][i][m][n];
 #define S3(a, b) v[e + a][i][j][k] += A[k][n] * s[e + a][i][j][n];
 #define TILES (N + 31) / 32
-#define LOOPS1 BLOCK(i, t2, N) BLOCK(m, t4, N) BLOCK(l, t5, N) BLOCK(n, t3, N)
-#define LOOPS2 BLOCK(i, t2, N) BLOCK(m, t4, N) BLOCK(j, t5, N) BLOCK(n, t3, N)
+#define LOOPS1 BLOCK(i, t2, N) BLOCK(m, t4, N) BLOCK(l, t5, N) VECTOR BLOCK(n, t3, N)
+#define LOOPS2 BLOCK(i, t2, N) BLOCK(m, t4, N) BLOCK(j, t5, N) VECTOR BLOCK(n, t3, N)
 #define LOOPS3 BLOCK(i, t2, N) BLOCK(j, t4, N) BLOCK(k, t5, N) BLOCK(n, t3, N)
 #pragma omp parallel for private(t2, t3, t4, t5, e, i, j, k, l, m, n)
     for (t1 = 0; t1 < (E + 31) / 32; t1++)
