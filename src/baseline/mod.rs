@@ -7,10 +7,10 @@
 //!    Pluto knows no associativity.
 //! 2. `hyperplane`: one loop for several statements, by Farkas' lemma and an integer program: legal
 //!    for all dependences, with the least bound on their distances, and linearly independent of
-//!    the loops that there are. `scheduler`, with `carried`: as many of them as there are make a band of permutable
-//!    loops; where there is none, statements are cut apart as the policy of fusion says, in the
-//!    order of components that `order` finds as Pluto does. Initializations count as statements
-//!    there.
+//!    the loops that there are. `scheduler`, with `carried`: as many of them as there are make a
+//!    band of permutable loops; where there is none, statements are cut apart as the policy of
+//!    fusion says, in the order of components that `order` finds as Pluto does. Initializations
+//!    count as statements there.
 //! 3. `unfused`: the hyperplanes as steps, for each statement by itself: `reorder`, `skew`,
 //!    `shift`. Then `fuse`, with guards where ranges differ, so that bands stay perfect; at the end
 //!    `separated` takes the guards out of all loops, as Pluto's code generator does. `diamond`: what
