@@ -313,6 +313,14 @@ pub struct Bench {
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "50",
           conflicts_with_all = ["peers", "curve", "json", "out"])]
     pub model: Option<u16>,
+    /// With --model: take the times from a file that `teml tune --records` wrote, and measure nothing;
+    /// can be repeated
+    #[arg(long, value_name = "FILE", requires = "model")]
+    pub records: Vec<PathBuf>,
+    /// With --records: instead, replay each search on these times, which a sweep of a space measured, and
+    /// say after how many trials it finds one of the best points
+    #[arg(long, requires = "records")]
+    pub searches: bool,
     /// Also write the results to a file
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,

@@ -1,8 +1,9 @@
 //! Commands that measure: kernels with their variants, and the machine.
 
-use crate::arguments::{Bench, Settings};
+use crate::arguments::Bench;
 use crate::output::{self, print, say};
 use crate::{control, stop_on_ctrl_c};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 use teml::bench::{self, Against, Script};
@@ -25,7 +26,15 @@ pub fn bench(arguments: Bench) -> ExitCode {
         scripts = bench::scripts();
     }
     if let Some(variants) = arguments.model {
-        return agreement(&scripts, variants.into(), &arguments.settings, &control);
+        let measured = |script: &Script| {
+            let (parameters, size) = (&arguments.settings.set, arguments.settings.size);
+            bench::agreement(script, parameters, size, variants.into(), &control)
+        };
+        return match &arguments.records[..] {
+            [] => agreement(scripts.iter().map(measured), &control),
+            files if arguments.searches => searches(files, &control),
+            files => agreement(files.iter().map(|f| bench::recorded(f, &control)), &control),
+        };
     }
     let plan = bench::Plan {
         scripts,
@@ -81,19 +90,14 @@ pub fn bench(arguments: Bench) -> ExitCode {
     }
 }
 
-fn agreement(
-    scripts: &[Script],
-    variants: usize,
-    settings: &Settings,
-    control: &Control,
-) -> ExitCode {
+/// How far the cost model agrees with the times of each kernel.
+fn agreement(each: impl Iterator<Item = bench::Agreement>, control: &Control) -> ExitCode {
     let mut all = Vec::new();
     let mut printed = Ok(());
-    for script in scripts {
+    for found in each {
         if control.interrupted() {
             return ExitCode::from(130);
         }
-        let found = bench::agreement(script, &settings.set, settings.size, variants, control);
         printed = printed.and_then(|()| print(&format!("{}\n", bench::agreement_line(&found))));
         all.push(found);
     }
@@ -102,6 +106,17 @@ fn agreement(
         true => ExitCode::FAILURE,
         false => output::code(printed.and_then(|()| print(&summary))),
     }
+}
+
+/// How soon each search finds one of the best points of sweeps that were recorded.
+fn searches(files: &[PathBuf], control: &Control) -> ExitCode {
+    let mut printed = Ok(());
+    for file in files {
+        let lines = bench::replayed(file, control).join("\n");
+        let text = format!("{}:\n{lines}\n", file.display());
+        printed = printed.and_then(|()| print(&text));
+    }
+    output::code(printed)
 }
 
 fn failed(error: &RuntimeError, control: &Control) -> ExitCode {

@@ -24,7 +24,7 @@ pub use curve::{Sizes, curve_chart, curve_table};
 pub use figure::figure;
 pub use files::write;
 pub use kernels::{Script, polybench, scripts};
-pub use model::{Agreement, agreement, agreement_line, agreement_summary};
+pub use model::{Agreement, agreement, agreement_line, agreement_summary, recorded, replayed};
 pub use page::page;
 pub use peers::Choice;
 pub use results::{Absent, Curve, Group, Height, Limit, Line, Point, Results};

@@ -3,8 +3,10 @@
 use super::kernels::Script;
 use crate::runtime::Control;
 use crate::script::{ScriptError, Session, Size, Tuning, Workbench};
+use crate::transform::trace;
 use crate::trial::Tune;
-use crate::tune::Strategy;
+use crate::tune::{self, Kind, Model, Record, Strategy, Sweep};
+use std::path::Path;
 use std::sync::Arc;
 
 /// The model and the times of one kernel.
@@ -57,6 +59,79 @@ pub fn agreement(
         correlation: measured.1,
         why,
     }
+}
+
+/// The times that a file of records holds, and what the model says of its variants now. Nothing runs.
+pub fn recorded(path: &Path, control: &Control) -> Agreement {
+    let kernel = path.file_stem().unwrap_or_default();
+    let kernel = kernel.to_string_lossy().into_owned();
+    let records = match tune::read(path) {
+        Ok(records) => records,
+        Err(error) => {
+            return Agreement {
+                kernel,
+                variants: 0,
+                correlation: None,
+                why: Some(error.to_string()),
+            };
+        }
+    };
+    let trials = records.iter().filter(|r| r.kind == Kind::Trial);
+    let pairs: Vec<(f64, f64)> = trials
+        .filter_map(|record| {
+            let nests = record.nests.iter().map(|text| trace::from_json(text).ok());
+            let nests = nests.collect::<Option<Vec<_>>>()?;
+            let model = model_of(record, control);
+            Some((model.predict(&nests)?.seconds, record.least()?))
+        })
+        .collect();
+    Agreement {
+        kernel,
+        variants: pairs.len(),
+        correlation: tune::correlation(&pairs),
+        why: None,
+    }
+}
+
+/// A search gets close enough to the best point at this share of its speed.
+const CLOSE: f64 = 0.95;
+
+/// How many seeds each search is replayed with.
+const SEEDS: u64 = 10;
+
+/// Replays all searches on a sweep that a file of records holds: a line each, with the trials until
+/// a point is within 5 % of the best one.
+pub fn replayed(path: &Path, control: &Control) -> Vec<String> {
+    let records = tune::read(path).unwrap_or_default();
+    let Some(first) = records.first() else {
+        return vec![format!("{}: no records", path.display())];
+    };
+    let Some(sweep) = Sweep::of(&records, &model_of(first, control)) else {
+        return vec![format!("{}: nothing has a time", path.display())];
+    };
+    let line = |(name, strategy): &(&str, Strategy)| {
+        let found = (1..=SEEDS).map(|seed| sweep.trials(*strategy, seed, CLOSE));
+        let mut found: Vec<usize> = found.map(|t| t.unwrap_or(sweep.len())).collect();
+        found.sort_unstable();
+        let each: Vec<String> = found.iter().map(usize::to_string).collect();
+        format!(
+            "  {name}: within 95 % of the best of {} points after {} trials (10 seeds)",
+            sweep.len(),
+            each.join(" ")
+        )
+    };
+    let searches = Strategy::NAMES.iter();
+    searches
+        .filter(|(_, strategy)| *strategy != Strategy::Exhaustive)
+        .map(line)
+        .collect()
+}
+
+fn model_of(record: &Record, control: &Control) -> Model {
+    Model::known(&Control {
+        threads: record.key.threads,
+        ..control.clone()
+    })
 }
 
 /// The line of a kernel.

@@ -3,7 +3,7 @@
 use super::c::printer::{Printed, asked, comment, print};
 use super::kernel::{Header, Kernel, Param, Role, Vectors, parameter};
 use super::plan::tree::Context;
-use super::plan::{self, Stage};
+use super::plan::{self, Plan, Stage};
 use super::symbol::{self, Spelling};
 use crate::analysis::digits;
 use crate::analysis::shape;
@@ -12,6 +12,7 @@ use crate::ir::{Expr, Index, Infix, Name, NameError, Nest, Node, Tensor, Tree};
 use crate::legality::race::Race;
 use crate::legality::{self, Proof, Reductions, Refused, Undecided, Violation};
 use crate::target::Target;
+use std::collections::HashSet;
 use std::fmt::Write;
 
 /// Why there is no C for some nests.
@@ -186,17 +187,35 @@ pub fn generate_for(
 /// # Errors
 /// [`NoCode`], for nests that are not well-formed.
 pub fn stages(nests: &[Nest], target: &Target) -> Result<Vec<Stage>, NoCode> {
-    nests
-        .iter()
-        .try_for_each(|nest| Ok::<_, NoCode>(verify::verify(nest)?))?;
-    let params = params(nests)?;
-    let inputs = params.iter().filter(|p| p.role == Role::In);
-    let inputs = inputs.filter_map(|p| p.tensor.name().cloned()).collect();
+    let inputs = inputs(nests)?;
     let context = Context {
         target,
         inputs: &inputs,
     };
     Ok(plan::stages(nests, &context))
+}
+
+/// The plan of nests, for those who ask what it costs: nothing is proved.
+///
+/// # Errors
+/// As [`stages`].
+pub fn unproved(nests: &[Nest], target: &Target) -> Result<Plan, NoCode> {
+    let inputs = inputs(nests)?;
+    let context = Context {
+        target,
+        inputs: &inputs,
+    };
+    Ok(plan::plan(nests, &context))
+}
+
+/// The names of the tensors that well-formed nests only read.
+fn inputs(nests: &[Nest]) -> Result<HashSet<Name>, NoCode> {
+    nests
+        .iter()
+        .try_for_each(|nest| Ok::<_, NoCode>(verify::verify(nest)?))?;
+    let params = params(nests)?;
+    let inputs = params.iter().filter(|p| p.role == Role::In);
+    Ok(inputs.filter_map(|p| p.tensor.name().cloned()).collect())
 }
 
 /// The tensors of all nests in order of appearance, targets first, with their roles.

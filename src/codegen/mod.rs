@@ -10,7 +10,8 @@ mod support;
 pub mod symbol;
 mod unit;
 
-pub use generate::{NoCode, generate, generate_for, stages};
+pub use generate::{NoCode, generate, generate_for, stages, unproved};
 pub use kernel::{ALIGNMENT, Header, Kernel, Param, Role, Vectors};
+pub(crate) use plan::tree as planned;
 pub use plan::{Plan, Stage};
 pub use unit::{BASE, C_BEGINS, C_ENDS, unit};

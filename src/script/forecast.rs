@@ -1,7 +1,6 @@
 //! What nests should take, and how much of what the machine can do that is.
 
 use super::Session;
-use super::actions;
 use crate::ir::Nest;
 use crate::machine::{self, Demand, Machine, Rates};
 use crate::runtime::Control;
@@ -27,7 +26,7 @@ impl Forecast {
     pub(super) fn of(control: &Control) -> Forecast {
         let rates = machine::known_speed(control.threads, control);
         Forecast {
-            model: actions::model(control),
+            model: Model::known(control),
             rates: rates.map(|speed| speed.rates),
             caches: Machine::known(control).last_caches(),
         }

@@ -81,14 +81,14 @@ pub struct Screened {
     pub error: f64,
 }
 
-/// A first run that takes so many times the best time is the last one. It may be longer than
-/// others by what finds code and memory cold, which matters to kernels below [`WARM`].
+/// A first run that takes so many times the best time is the last one. It finds code and memory cold,
+/// which matters to kernels below [`WARM`], and those cost next to nothing beside their compilation.
 const CLEARLY_SLOWER: f64 = 2.0;
 
 /// After two more runs this is enough.
 const SLOWER: f64 = 1.25;
 
-const WARM: Duration = Duration::from_millis(2);
+const WARM: Duration = Duration::from_millis(30);
 
 /// How many more times a variant is run, unless that takes [`LONG`].
 const RUNS: usize = 4;

@@ -24,3 +24,7 @@ pub struct Plan {
     /// When to stop.
     pub budget: Budget,
 }
+
+/// How many points are proposed at a time. The same everywhere, since what is proposed next depends
+/// on it.
+pub(super) const BATCH: usize = 8;

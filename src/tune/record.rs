@@ -160,6 +160,11 @@ impl Record {
     pub fn median(&self) -> Option<f64> {
         median(&self.runs)
     }
+
+    /// The shortest of the times.
+    pub fn least(&self) -> Option<f64> {
+        self.runs.iter().copied().min_by(f64::total_cmp)
+    }
 }
 
 /// The median of times.

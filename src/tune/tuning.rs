@@ -5,7 +5,7 @@ use super::entry::{entry, recorded};
 use super::finals::Decided;
 use super::maker::{Made, Maker, PROPOSALS};
 use super::outcome::{Ended, Trial, Tuned};
-use super::plan::Plan;
+use super::plan::{BATCH, Plan};
 use super::record::{Journal, Key, Kind, Record, variant};
 use super::search::{History, Outlook};
 use super::space::{Digits, Halt, Space};
@@ -18,10 +18,6 @@ use rayon::prelude::*;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
-
-/// How many points are proposed at a time. The same everywhere, since what is proposed next
-/// depends on it.
-const BATCH: usize = 8;
 
 /// Searches a space for the fastest nests.
 ///

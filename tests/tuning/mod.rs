@@ -1,6 +1,7 @@
 //! Runs of `tune` with stubbed times and stub compilers.
 
 mod launched;
+mod model;
 mod stub;
 
 use std::path::{Path, PathBuf};

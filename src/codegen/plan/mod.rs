@@ -19,7 +19,7 @@ mod pseudo;
 mod simplify;
 mod spread_prefetches;
 pub(super) mod stream;
-pub(super) mod tree;
+pub(crate) mod tree;
 
 pub use tree::Plan;
 

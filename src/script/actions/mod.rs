@@ -29,7 +29,6 @@ pub use code::Code;
 pub use handles::{HANDLES, Handle, found, handles_in};
 pub use moves::Listed;
 pub use paths::Path;
-pub(super) use predict::model;
 
 use super::call::Function;
 use rhai::{Dynamic, Engine, Variant};

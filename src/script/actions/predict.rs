@@ -1,8 +1,6 @@
 //! `predict`: what a cost model expects of nests.
 
 use super::{Shown, register_shown};
-use crate::machine::{self, Machine};
-use crate::runtime::Control;
 use crate::script::call::{Function, Parameter};
 use crate::tune::{Model, Prediction};
 use rhai::{Dynamic, Engine, Map};
@@ -26,20 +24,12 @@ Source: Mullapudi et al., SIGGRAPH 2016; Williams et al., CACM 2009.",
     call: |call| {
         let nests = call.nests(0)?;
         let control = call.state().workbench.control.clone();
-        match model(&control).predict(&nests) {
+        match Model::known(&control).predict(&nests) {
             Some(prediction) => Ok(Dynamic::from(prediction)),
             None => Err(call.refuse("the loops have bounds or indices beyond the model").argument(0)),
         }
     },
 };
-
-/// The model of this machine, with the rates that are known.
-pub fn model(control: &Control) -> Model {
-    let speed = |threads| machine::known_speed(threads, control).map(|speed| speed.rates);
-    let rates = speed(1).zip(speed(control.threads));
-    let rates = rates.map(|(one, all)| [one, all]);
-    Model::new(&Machine::known(control), control.threads, rates)
-}
 
 impl Shown for Prediction {
     const NAME: &'static str = "prediction";

@@ -1,26 +1,34 @@
 //! A cost model: what a nest should take, before anything is compiled, and what bounds it.
 //!
-//! A nest is read as loops with trip counts and accesses with strides (`shape.rs`). From that follow
-//! the bytes that have to come to each level of cache (`traffic.rs`), and the instructions of a
-//! thread (`work.rs`). The slowest of these bounds the nest; the others overlap with it in part.
+//! The plan of a nest, which says which loops are vectors and which tensors registers hold, is read
+//! (`read.rs`) as loops with trip counts and accesses with strides (`shape.rs`). From that follow the
+//! bytes that have to come to each level of cache (`traffic.rs`), and the instructions of a thread
+//! (`work.rs`), for each innermost loop. The slowest of these bounds the loop; the others overlap
+//! with it in part (`cost.rs`).
 //!
-//! It knows nothing of conflicts between cache lines, of prefetchers that lose track, and of what
-//! compilers make of a loop. A search corrects it by what it measures.
+//! It knows nothing of lines that share a set of a cache, of pages, and of what compilers make of a
+//! loop beyond copies and vectors. A search corrects it by what it measures.
 //!
 //! Source: Mullapudi et al., Automatically Scheduling Halide Image Processing Pipelines, SIGGRAPH
 //! 2016 (footprints of loop levels); Williams et al., Roofline, CACM 2009.
 
+mod cost;
+mod read;
 mod shape;
 mod traffic;
 mod work;
 
+use crate::codegen;
 use crate::ir::Nest;
-use crate::machine::{Machine, Rates};
+use crate::machine::{self, Machine, Rates};
+use crate::runtime::Control;
+use crate::target::Target;
 use shape::Shape;
 
 /// What a machine can do, in the units of the model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
+    target: Target,
     threads: f64,
     /// Bytes of a vector register, and how many there are.
     vector: (f64, f64),
@@ -56,9 +64,6 @@ pub struct Prediction {
     pub parts: Vec<(String, f64)>,
 }
 
-/// How much of what does not bound a nest adds to its time all the same.
-const EXPOSED: f64 = 0.2;
-
 /// Where nothing was measured: cycles per second, and bytes per second from memory.
 const CLOCK: f64 = 3e9;
 const MEMORY: f64 = 1e10;
@@ -71,6 +76,14 @@ const FROM_L3: f64 = 0.25;
 const REGION: f64 = 2e-6;
 
 impl Model {
+    /// The model of this machine, with the rates that are known.
+    pub fn known(control: &Control) -> Model {
+        let speed = |threads| machine::known_speed(threads, control).map(|speed| speed.rates);
+        let rates = speed(1).zip(speed(control.threads));
+        let rates = rates.map(|(one, all)| [one, all]);
+        Model::new(&Machine::known(control), control.threads, rates)
+    }
+
     /// The model of a machine whose parallel loops have `threads` threads, with the rates of one
     /// thread and of all if they were measured.
     pub fn new(machine: &Machine, threads: usize, rates: Option<[Rates; 2]>) -> Model {
@@ -97,7 +110,9 @@ impl Model {
                 1 => ("L2".to_owned(), FROM_L2 * cycle, FROM_L2 * cycle * count),
                 level => {
                     let usual = FROM_L3 * cycle;
-                    let one = within.map_or(usual, |within| within / count);
+                    // It was measured with all threads of the machine.
+                    let measured = machine.threads.max(1) as f64;
+                    let one = within.map_or(usual, |within| within / measured);
                     (format!("L{}", level + 1), one, one * count)
                 }
             };
@@ -113,6 +128,7 @@ impl Model {
             .as_ref()
             .map_or(REGION * count, |r| r.seconds);
         Model {
+            target: machine.target(),
             threads: count,
             vector,
             clock,
@@ -123,62 +139,15 @@ impl Model {
 
     /// What nests that run in order should take; `None` where their loops are beyond the model.
     pub fn predict(&self, nests: &[Nest]) -> Option<Prediction> {
-        let mut parts: Vec<(String, f64, String)> = Vec::new();
-        for nest in nests {
-            for tree in nest.trees() {
-                let shape = Shape::of(nest, tree, self.threads)?;
-                self.add(&shape, &mut parts);
-            }
-        }
-        parts.sort_by(|a, b| b.1.total_cmp(&a.1));
-        let (bound, most, why) = parts.first().cloned()?;
-        let all: f64 = parts.iter().map(|(_, seconds, _)| seconds).sum();
-        let seconds = most + EXPOSED * (all - most);
-        Some(Prediction {
-            seconds: seconds.max(1e-9),
-            bound,
-            why,
-            parts: parts
-                .into_iter()
-                .map(|(name, seconds, _)| (name, seconds))
-                .collect(),
-        })
+        cost::cost(self, &self.shapes(nests)?)
     }
 
-    /// Adds what one tree takes of each resource.
-    fn add(&self, shape: &Shape, parts: &mut Vec<(String, f64, String)>) {
-        let threads = if shape.is_parallel() {
-            shape.threads()
-        } else {
-            1.0
-        };
-        let mut add = |name: &str, seconds: f64, why: String| match parts
-            .iter_mut()
-            .find(|(known, ..)| known == name)
-        {
-            Some(part) => {
-                if seconds > part.1 {
-                    part.2 = why;
-                }
-                part.1 += seconds;
-            }
-            None => parts.push((name.to_owned(), seconds, why)),
-        };
-        let work = work::of(shape, self.vector);
-        for (name, cycles, why) in work.parts() {
-            add(name, cycles / self.clock, why);
-        }
-        if shape.is_parallel() {
-            let seconds = shape.regions() * self.region;
-            let why = format!("{:.0} parallel loops begin and end", shape.regions());
-            add("parallel loops", seconds, why);
-        }
-        for level in &self.levels {
-            let traffic = traffic::of(shape, level.bytes);
-            let rate = level.one.min(level.all / threads);
-            let why = traffic.why(shape, &level.name);
-            add(&level.name, traffic.bytes / rate, why);
-        }
+    fn shapes(&self, nests: &[Nest]) -> Option<Vec<Shape>> {
+        let plan = codegen::unproved(nests, &self.target).ok()?;
+        let parts = plan.parts.iter();
+        parts
+            .map(|part| read::read(part, self.threads, self.vector.0))
+            .collect()
     }
 }
 

@@ -3,116 +3,148 @@
 //! If what one iteration of a loop touches fits in the cache, the next iteration finds it there: the
 //! loop brings every byte that it touches once. Otherwise each iteration brings what it needs.
 
-use super::shape::{Item, Level, Shape};
+use super::shape::{Item, Level, Place, Shape};
 use std::collections::BTreeMap;
 
-/// What comes to a cache.
-pub(super) struct Traffic {
+/// What comes to a cache for a statement.
+#[derive(Clone, Debug)]
+pub(super) struct Part {
+    /// The first access of the statement.
+    pub leaf: usize,
+    pub tensor: usize,
     /// In bytes.
     pub bytes: f64,
-    /// The same for each tensor.
-    tensors: BTreeMap<usize, f64>,
-    /// The loop outside of which data does not stay in the cache.
-    at: Option<String>,
+    /// The loop outside of which it does not stay in the cache.
+    pub at: Option<String>,
 }
 
 /// The size of a cache line on all processors that are known here.
 const LINE: f64 = 64.0;
 
+/// Nothing stays of what is larger by this.
+const MORE: f64 = 0.5;
+
 /// A part of a cache is taken by what is just passing through.
 const USABLE: f64 = 0.8;
 
-/// The bytes that come to a cache of so many bytes.
-pub(super) fn of(shape: &Shape, cache: f64) -> Traffic {
-    let mut reader = Reader {
+/// What comes to a cache of so many bytes.
+pub(super) fn of(shape: &Shape, cache: f64, jump: f64) -> Vec<Part> {
+    let reader = Reader {
         shape,
+        jump,
         cache: USABLE * cache,
-        at: None,
     };
     let all = 0..shape.accesses.len();
-    let whole = reader.footprint(all.clone(), 0);
     // What fits in the cache is there from the run before.
-    let tensors = match whole.values().sum::<f64>() <= reader.cache {
-        true => Bytes::new(),
+    match reader.size(&reader.footprint(all.clone(), 0)) <= reader.cache {
+        true => Vec::new(),
         false => reader.sequence(&shape.items, 0, all),
-    };
-    Traffic {
-        bytes: tensors.values().sum(),
-        tensors,
-        at: reader.at,
-    }
-}
-
-impl Traffic {
-    /// What comes from a level, and why.
-    pub fn why(&self, shape: &Shape, level: &str) -> String {
-        let most = self.tensors.iter().max_by(|a, b| a.1.total_cmp(b.1));
-        let Some((tensor, bytes)) = most else {
-            return format!("nothing comes from {level}");
-        };
-        let array = &shape.arrays[*tensor];
-        let times = bytes / array.bytes.max(1.0);
-        let what = match times >= 1.5 {
-            true => format!("`{}` comes from {level} {times:.0} times", array.name),
-            false => format!("most of what comes from {level} is `{}`", array.name),
-        };
-        match &self.at {
-            Some(at) if times >= 1.5 => {
-                format!("{what}, since an iteration of `{at}` touches more than the cache holds")
-            }
-            _ => what,
-        }
     }
 }
 
 struct Reader<'a> {
     shape: &'a Shape,
     cache: f64,
-    at: Option<String>,
+    jump: f64,
 }
 
+/// The bytes of each tensor.
 type Bytes = BTreeMap<usize, f64>;
 
 impl Reader<'_> {
+    fn size(&self, bytes: &Bytes) -> f64 {
+        bytes.values().sum()
+    }
+
     /// What a sequence below `depth` loops brings.
-    fn sequence(&mut self, items: &[Item], depth: usize, range: std::ops::Range<usize>) -> Bytes {
+    fn sequence(&self, items: &[Item], depth: usize, range: std::ops::Range<usize>) -> Vec<Part> {
         let together = self.footprint(range, depth);
-        if together.values().sum::<f64>() <= self.cache {
-            return together;
+        if self.size(&together) <= self.cache {
+            return self.first_touches(items, together);
         }
-        let mut all = Bytes::new();
+        let mut all = Vec::new();
         for item in items {
-            let own = match item {
-                Item::Loop(level) => self.level(level),
-                Item::Leaf(leaf) => self.footprint(leaf.range.clone(), depth),
-            };
-            for (tensor, bytes) in own {
-                *all.entry(tensor).or_default() += bytes;
+            match item {
+                Item::Loop(level) => all.extend(self.level(level)),
+                Item::Leaf(leaf) => {
+                    let own = self.footprint(leaf.range.clone(), depth);
+                    all.extend(self.first_touches(std::slice::from_ref(item), own));
+                }
             }
         }
         all
     }
 
-    fn level(&mut self, level: &Level) -> Bytes {
+    fn level(&self, level: &Level) -> Vec<Part> {
         let full = self.footprint(level.range.clone(), level.depth);
         let one = self.footprint(level.range.clone(), level.depth + 1);
-        if full.values().sum::<f64>() <= self.cache || one.values().sum::<f64>() <= self.cache {
-            return full;
+        let lost = match self.size(&full) <= self.cache {
+            true => 0.0,
+            false => self.lost(&one),
+        };
+        let mut kept = self.first_touches(&level.body, full);
+        if lost == 0.0 {
+            return kept;
         }
-        self.at = Some(level.name.clone());
+        kept.iter_mut().for_each(|part| part.bytes *= 1.0 - lost);
         let mut body = self.sequence(&level.body, level.depth + 1, level.range.clone());
-        for (tensor, bytes) in &mut body {
-            // Whatever the cache holds, what is touched once comes at least once.
-            let least = full.get(tensor).copied().unwrap_or(0.0);
-            *bytes = (*bytes * level.trips).max(least);
+        for part in &mut body {
+            part.bytes *= lost * level.trips;
+            part.at.get_or_insert_with(|| level.name.clone());
         }
+        kept.retain(|part| part.bytes > 0.0);
+        body.extend(kept);
         body
+    }
+
+    /// The part of what an iteration touches that the next one does not find: of a little more than
+    /// fits, some stays.
+    fn lost(&self, bytes: &Bytes) -> f64 {
+        ((self.size(bytes) / self.cache - 1.0) / MORE).clamp(0.0, 1.0)
+    }
+
+    /// Gives each tensor to the statement that touches it first.
+    fn first_touches(&self, items: &[Item], bytes: Bytes) -> Vec<Part> {
+        let mut leaves = Vec::new();
+        collect(items, &mut leaves);
+        let touches = |range: &std::ops::Range<usize>, tensor: usize| {
+            let mut accesses = self.shape.accesses[range.clone()].iter();
+            accesses.any(|a| a.tensor == tensor)
+        };
+        let part = |(tensor, bytes): (usize, f64)| {
+            let leaf = leaves.iter().find(|(range, _)| touches(range, tensor))?;
+            let written = leaves.iter().any(|(range, _)| {
+                let mut accesses = self.shape.accesses[range.clone()].iter();
+                accesses.any(|a| a.tensor == tensor && a.writes)
+            });
+            let past = leaves
+                .iter()
+                .any(|(range, past)| *past && touches(range, tensor));
+            // Lines that are written come, and leave again.
+            let times = if written && !past { 2.0 } else { 1.0 };
+            let array = &self.shape.arrays[tensor];
+            let own = leaves.iter().flat_map(|(range, _)| range.clone());
+            let own = own.map(|k| &self.shape.accesses[k]);
+            let runs = own.filter(|a| a.tensor == tensor).map(|a| a.run(array));
+            let run = runs.fold(LINE, f64::max);
+            let times = times * (1.0 + self.jump / run);
+            Some(Part {
+                leaf: leaf.0.start,
+                tensor,
+                bytes: times * bytes,
+                at: None,
+            })
+        };
+        bytes.into_iter().filter_map(part).collect()
     }
 
     /// The bytes of each tensor that accesses touch in the loops from `depth` on, in whole lines.
     fn footprint(&self, range: std::ops::Range<usize>, depth: usize) -> Bytes {
         let mut boxes: BTreeMap<usize, Vec<(f64, f64)>> = BTreeMap::new();
         for access in &self.shape.accesses[range] {
+            if self.shape.arrays[access.tensor].place == Place::Registers {
+                continue;
+            }
             let hulls = (0..access.index.len()).map(|d| access.hull(d, depth));
             match boxes.get_mut(&access.tensor) {
                 None => {
@@ -138,10 +170,38 @@ impl Reader<'_> {
             let row = if is_whole {
                 row
             } else {
-                (row / LINE).ceil() * LINE + LINE / 2.0
+                (row / LINE).ceil() * LINE
             };
             (tensor, (outer * row).min(array.bytes.max(LINE)))
         });
         bytes.collect()
+    }
+}
+
+fn collect(items: &[Item], leaves: &mut Vec<(std::ops::Range<usize>, bool)>) {
+    for item in items {
+        match item {
+            Item::Loop(level) => collect(&level.body, leaves),
+            Item::Leaf(leaf) => leaves.push((leaf.range.clone(), leaf.past)),
+        }
+    }
+}
+
+/// What comes from a level for a kernel, and why.
+pub(super) fn why(shape: &Shape, parts: &[&Part], level: &str) -> String {
+    let Some(most) = parts.iter().max_by(|a, b| a.bytes.total_cmp(&b.bytes)) else {
+        return format!("nothing comes from {level}");
+    };
+    let array = &shape.arrays[most.tensor];
+    let times = most.bytes / array.bytes.max(1.0);
+    let what = match times >= 1.5 {
+        true => format!("`{}` comes from {level} {times:.0} times", array.name),
+        false => format!("most of what comes from {level} is `{}`", array.name),
+    };
+    match &most.at {
+        Some(at) if times >= 1.5 => {
+            format!("{what}, since an iteration of `{at}` touches more than the cache holds")
+        }
+        _ => what,
     }
 }

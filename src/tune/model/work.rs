@@ -1,257 +1,417 @@
-//! The instructions of one thread: arithmetic, loads and stores, the latency of sums, and the
-//! overhead of loops, in cycles.
+//! The instructions of one thread, in cycles: arithmetic, loads and stores, the latency of sums, and
+//! the overhead of loops.
+//!
+//! Loops whose iterations are copies in the code, and those that compilers copy because they are
+//! short, make straight code. The loop around straight code is a kernel: what it does not move is
+//! loaded once before it, sums that it does not move stay in registers, and each of those waits for
+//! its last term.
 
-use super::shape::{Access, Item, Leaf, Level, Shape};
-use std::collections::HashSet;
+use super::shape::{Access, Item, Lanes, Leaf, Level, Place, Shape};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// Cycles.
+/// The cycles of a kernel, in all of its executions.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Work {
-    arithmetic: f64,
-    moves: f64,
-    latency: f64,
-    overhead: f64,
-    /// The innermost loop that takes the most arithmetic, and whether it has vectors.
-    innermost: Option<(String, bool, f64)>,
+pub(super) struct Kernel {
+    /// The first accesses of its statements.
+    pub leaves: Vec<usize>,
+    /// Its loop.
+    pub name: String,
+    /// How many elements an instruction treats.
+    pub lanes: f64,
+    pub arithmetic: f64,
+    pub moves: f64,
+    pub latency: f64,
+    /// Instructions that begin and end loops, and calls.
+    pub overhead: f64,
+    /// Values that do not fit into the registers.
+    pub spilled: f64,
 }
 
-impl Work {
+impl Kernel {
     /// The resources, with a reason each.
     pub fn parts(&self) -> [(&'static str, f64, String); 4] {
-        let name = self.innermost.as_ref().map_or("", |(name, ..)| name);
-        let vectors = match &self.innermost {
-            Some((_, true, _)) => format!("the vector loop `{name}` computes at full rate"),
-            _ => format!("the loop `{name}` has no vectors"),
+        let name = &self.name;
+        let vectors = match self.lanes > 1.0 {
+            true => format!(
+                "the loop `{name}` computes {:.0} elements at a time",
+                self.lanes
+            ),
+            false => format!("the loop `{name}` has no vectors"),
         };
+        let moves = match self.spilled > 0.0 {
+            true => format!("the loop `{name}` needs {:.0} more registers", self.spilled),
+            false => format!("the loop `{name}` loads and stores more than it computes"),
+        };
+        let latency = format!("the sum in `{name}` waits for its last term");
+        let overhead = format!("the loop `{name}` is short, and begins and ends often");
         [
             ("arithmetic", self.arithmetic, vectors),
-            (
-                "loads and stores",
-                self.moves,
-                format!("the loop `{name}` loads and stores more than it computes"),
-            ),
-            (
-                "latency",
-                self.latency,
-                format!("the sum in `{name}` waits for its last term"),
-            ),
-            (
-                "loop overhead",
-                self.overhead,
-                "short loops begin and end often".to_owned(),
-            ),
+            ("loads and stores", self.moves, moves),
+            ("latency", self.latency, latency),
+            ("loop overhead", self.overhead, overhead),
         ]
     }
+}
 
-    fn add(&mut self, other: Work, times: f64) {
-        self.arithmetic += times * other.arithmetic;
-        self.moves += times * other.moves;
-        self.latency += times * other.latency;
-        self.overhead += times * other.overhead;
-        let scaled = other
-            .innermost
-            .map(|(name, vector, most)| (name, vector, times * most));
-        let own = self.innermost.as_ref().map_or(0.0, |(.., most)| *most);
-        if let Some(scaled) = scaled.filter(|(.., most)| *most >= own) {
-            self.innermost = Some(scaled);
+/// Operations, loads and stores in each cycle, and all instructions.
+const UNITS: f64 = 2.0;
+const LOADS: f64 = 2.0;
+const STORES: f64 = 1.0;
+const ISSUE: f64 = 6.0;
+
+/// Cycles until the next term can be added to a sum, and until what was stored can be loaded.
+const ADD: f64 = 3.5;
+const FORWARD: f64 = 8.0;
+
+/// Instructions that a processor looks ahead.
+const AHEAD: f64 = 400.0;
+
+/// Instructions that ask whether a copy is executed, as far as they slow others down.
+const GUARD: f64 = 4.0;
+
+/// Cycles of one unit for other operations on a vector.
+const DIVISION: f64 = 8.0;
+const FUNCTION: f64 = 40.0;
+
+/// The same where one of two values is taken without vectors.
+const CHOICE: f64 = 8.0;
+
+/// Instructions of an iteration beside what it computes, and cycles of a loop.
+const ITERATION: f64 = 2.0;
+const ENTRY: f64 = 2.0;
+
+/// Compilers copy the iterations of shorter loops, if there is not more in all.
+const SHORT: f64 = 16.0;
+const COPIES: f64 = 48.0;
+
+/// The kernels of a shape, with vector registers of so many bytes and so many of them.
+pub(super) fn of(shape: &Shape, vector: (f64, f64)) -> Vec<Kernel> {
+    let mut registers = vec![true; shape.arrays.len()];
+    mark(shape, &shape.items, &mut Vec::new(), &mut registers);
+    let mut reader = Reader {
+        shape,
+        vector,
+        registers,
+        kernels: Vec::new(),
+    };
+    reader.sequence(&shape.items, 1.0, &mut Vec::new());
+    reader.kernels
+}
+
+/// Finds out which tensors registers hold: those that only copies index.
+fn mark<'s>(
+    shape: &'s Shape,
+    items: &'s [Item],
+    around: &mut Vec<&'s Level>,
+    registers: &mut [bool],
+) {
+    for item in items {
+        match item {
+            Item::Loop(level) => {
+                around.push(level);
+                mark(shape, &level.body, around, registers);
+                around.pop();
+            }
+            Item::Leaf(leaf) => {
+                for access in &shape.accesses[leaf.range.clone()] {
+                    let place = shape.arrays[access.tensor].place;
+                    let fixed = around
+                        .iter()
+                        .all(|l| is_copied(l) || !access.moves(l.depth));
+                    registers[access.tensor] &= place == Place::Registers && fixed;
+                }
+            }
         }
     }
 }
 
-/// Operations, loads and stores in each cycle.
-const UNITS: f64 = 2.0;
-const LOADS: f64 = 2.0;
-const STORES: f64 = 1.0;
+/// How many times the body of a loop is executed for an instruction that has its lanes.
+fn vectors(level: &Level, lanes: f64) -> f64 {
+    match level.lanes {
+        Lanes::Vector(lanes) => {
+            let whole = (level.trips / lanes).floor();
+            let rest = level.trips - whole * lanes;
+            // The rest is cut into shorter vectors, or is done under a mask.
+            whole + if rest > 0.0 { 1.0 } else { 0.0 }
+        }
+        _ => (level.trips / lanes).max(1.0),
+    }
+}
 
-/// Cycles until the next term can be added to a sum.
-const ADD: f64 = 4.0;
+fn lanes_of(level: &Level) -> f64 {
+    match level.lanes {
+        Lanes::Vector(lanes) => lanes,
+        _ => 1.0,
+    }
+}
 
-/// Cycles of an iteration beside what it computes, and of a loop.
-const ITERATION: f64 = 1.0;
-const ENTRY: f64 = 4.0;
+fn is_vector(chain: &[&Level]) -> bool {
+    chain.iter().any(|l| matches!(l.lanes, Lanes::Vector(_)))
+}
 
-/// Loops of more iterations are not unrolled.
-const UNROLLED: f64 = 64.0;
+/// How many copies of its statements a body makes, if it is straight code.
+fn straight(items: &[Item]) -> Option<f64> {
+    let each = items.iter().map(|item| match item {
+        Item::Leaf(_) => Some(1.0),
+        Item::Loop(level) => {
+            let inner = straight(&level.body)?;
+            let copies = vectors(level, 1.0) * inner;
+            let short = level
+                .most
+                .is_some_and(|most| most <= SHORT * lanes_of(level));
+            let is_short = short && copies <= COPIES && level.lanes != Lanes::Compiler;
+            (level.copies || is_short).then_some(copies)
+        }
+    });
+    each.sum()
+}
 
-/// The work of a shape, with vector registers of so many bytes and so many of them.
-pub(super) fn of(shape: &Shape, vector: (f64, f64)) -> Work {
-    let reader = Reader { shape, vector };
-    reader.sequence(&shape.items)
+fn is_copied(level: &Level) -> bool {
+    straight(std::slice::from_ref(&Item::Loop(Box::new(level.clone())))).is_some()
 }
 
 struct Reader<'a> {
     shape: &'a Shape,
     vector: (f64, f64),
+    /// Which tensors registers hold.
+    registers: Vec<bool>,
+    kernels: Vec<Kernel>,
+}
+
+/// A statement in straight code, with the loops around it there.
+struct Copied<'a> {
+    leaf: &'a Leaf,
+    chain: Vec<&'a Level>,
+}
+
+fn copied<'a>(items: &'a [Item], chain: &mut Vec<&'a Level>, all: &mut Vec<Copied<'a>>) {
+    for item in items {
+        match item {
+            Item::Leaf(leaf) => all.push(Copied {
+                leaf,
+                chain: chain.clone(),
+            }),
+            Item::Loop(level) => {
+                chain.push(level);
+                copied(&level.body, chain, all);
+                chain.pop();
+            }
+        }
+    }
 }
 
 impl Reader<'_> {
-    fn sequence(&self, items: &[Item]) -> Work {
-        let mut work = Work::default();
-        let leaves: Vec<&Leaf> = items
+    fn sequence<'l>(&mut self, items: &'l [Item], times: f64, around: &mut Vec<&'l Level>) {
+        let (plain, loops): (Vec<&Item>, Vec<&Item>) = items
             .iter()
-            .filter_map(|item| match item {
-                Item::Leaf(leaf) => Some(leaf),
-                Item::Loop(_) => None,
-            })
-            .collect();
-        if !leaves.is_empty() {
-            work.add(self.straight(&leaves, &[]), 1.0);
+            .partition(|item| straight(std::slice::from_ref(item)).is_some());
+        let mut all = Vec::new();
+        for item in plain {
+            copied(std::slice::from_ref(item), &mut Vec::new(), &mut all);
         }
-        for item in items {
+        if !all.is_empty() {
+            self.kernel(None, &all, times, around);
+        }
+        for item in loops {
             if let Item::Loop(level) = item {
-                work.add(self.level(level), 1.0);
+                self.level(level, times, around);
             }
         }
-        work
     }
 
-    fn level(&self, level: &Level) -> Work {
-        // A block of loops around tensors in registers, or an innermost loop.
-        let mut chain = Vec::new();
-        if let Some(leaves) = self.block(level, &mut chain) {
-            return self.straight(&leaves, &chain);
+    fn level<'l>(&mut self, level: &'l Level, times: f64, around: &mut Vec<&'l Level>) {
+        if straight(&level.body).is_some() {
+            let mut all = Vec::new();
+            copied(&level.body, &mut Vec::new(), &mut all);
+            self.kernel(Some(level), &all, times, around);
+            return;
         }
-        let mut work = Work::default();
-        work.add(self.sequence(&level.body), level.trips);
-        work.overhead += level.trips * ITERATION + ENTRY;
-        work
+        self.kernels.push(Kernel {
+            name: level.name.clone(),
+            lanes: 1.0,
+            overhead: times * (level.trips * ITERATION / ISSUE * 2.0 + ENTRY),
+            ..Kernel::default()
+        });
+        around.push(level);
+        self.sequence(&level.body, times * level.trips, around);
+        around.pop();
     }
 
-    /// The statements of a loop that is innermost, or whose loops all index tensors in registers.
-    fn block<'l>(&self, level: &'l Level, chain: &mut Vec<&'l Level>) -> Option<Vec<&'l Leaf>> {
-        chain.push(level);
-        let leaves: Option<Vec<&Leaf>> = level
-            .body
-            .iter()
-            .map(|item| match item {
-                Item::Leaf(leaf) => Some(leaf),
-                Item::Loop(_) => None,
-            })
-            .collect();
-        if let Some(leaves) = leaves {
-            return Some(leaves);
-        }
-        match &level.body[..] {
-            [Item::Loop(inner)] if self.is_unrolled(level) => self.block(inner, chain),
-            _ => None,
-        }
-    }
-
-    /// Whether a loop indexes a local tensor that fits in registers.
-    fn is_unrolled(&self, level: &Level) -> bool {
-        let mut accesses = self.shape.accesses[level.range.clone()].iter();
-        level.trips <= UNROLLED && accesses.any(|a| self.in_registers(a) && a.moves(level.depth))
-    }
-
-    fn in_registers(&self, access: &Access) -> bool {
-        let array = &self.shape.arrays[access.tensor];
-        array.is_local && array.bytes <= self.vector.0 * self.vector.1
-    }
-
-    /// Statements in a block of loops, all of which but the last are unrolled.
-    fn straight(&self, leaves: &[&Leaf], chain: &[&Level]) -> Work {
-        let innermost = chain.last().copied();
-        let lanes = innermost.map_or(1.0, |level| self.lanes(level, leaves));
-        let (mut arithmetic, mut loads, mut stores) = (0.0, 0.0, 0.0);
-        let mut seen = HashSet::new();
-        let mut chains: Vec<(String, f64)> = Vec::new();
-        let trips: f64 = chain.iter().map(|level| level.trips).product();
-        let vectors = |level: &Level| match Some(level.depth) == innermost.map(|l| l.depth) {
-            true => (level.trips / lanes).ceil(),
-            false => level.trips,
-        };
-        let count: f64 = chain.iter().map(|level| vectors(level)).product();
-        for leaf in leaves {
-            arithmetic += leaf.operations * count;
+    /// Straight code, in a loop or alone, that is executed `times` times.
+    fn kernel(&mut self, level: Option<&Level>, all: &[Copied<'_>], times: f64, around: &[&Level]) {
+        let own = level.map_or(1.0, |level| self.lanes(level, all));
+        let turns = level.map_or(1.0, |level| vectors(level, own));
+        let moved = |access: &Access| level.is_some_and(|level| access.moves(level.depth));
+        let mut instructions = 0.0;
+        let (mut arithmetic, mut loads, mut stores, mut once) = (0.0, 0.0, 0.0, 0.0);
+        let (mut sums, mut held) = (0.0, 0.0);
+        let mut chains: HashMap<String, f64> = HashMap::new();
+        // Sums that begin anew in each iteration do not wait for the one before.
+        let leaves = all.iter().map(|c| c.leaf).filter(|leaf| !leaf.updates);
+        let set = leaves.filter_map(|leaf| self.shape.accesses[leaf.range.clone()].last());
+        let set: HashSet<usize> = set.map(|target| target.tensor).collect();
+        let mut begins_anew = true;
+        let mut forwards: f64 = 0.0;
+        let mut lanes = own;
+        let mut seen: BTreeMap<String, ()> = BTreeMap::new();
+        let (mut guards, mut live, mut again, mut kept) = (0.0, 0.0, 0.0, 0.0);
+        for Copied { leaf, chain } in all {
+            let lane = chain.iter().rev().find_map(|l| match l.lanes {
+                Lanes::Vector(n) => Some(n),
+                _ => None,
+            });
+            lanes = f64::max(lanes, lane.unwrap_or(1.0));
+            let count: f64 = chain.iter().map(|l| vectors(l, 1.0)).product();
+            // Each copy of a loop whose number of iterations varies asks whether it is executed.
+            let guarded = chain.iter().rposition(|l| !l.constant);
+            let guarded = guarded.map(|k| chain[..=k].iter().map(|l| vectors(l, 1.0)).product());
+            guards += guarded.unwrap_or(0.0);
+            let chosen = if leaf.chooses && own == 1.0 && !is_vector(chain) {
+                CHOICE
+            } else {
+                0.0
+            };
+            let work = chosen + leaf.simple + DIVISION * leaf.divisions + FUNCTION * leaf.functions;
+            arithmetic += count * work;
+            instructions += count * (leaf.simple + leaf.divisions + FUNCTION * leaf.functions);
             for access in &self.shape.accesses[leaf.range.clone()] {
-                let key = format!("{}{:?}{}", access.tensor, access.index, access.writes);
-                let is_new = seen.insert(key);
-                // Once for each place, in vectors where lanes are neighbors.
-                let moved = chain.iter().filter(|level| access.moves(level.depth));
-                let places: f64 = moved.map(|level| vectors(level)).product();
-                let gathers = innermost.map_or(1.0, |level| self.gathers(access, level, lanes));
+                let places = chain.iter().filter(|l| access.moves(l.depth));
+                let places: f64 = places.map(|l| vectors(l, 1.0)).product();
+                let key = format!("{}{:?}", access.tensor, access.index);
                 let is_sum = access.writes && leaf.updates;
-                if is_sum && innermost.is_some_and(|level| !access.moves(level.depth)) {
-                    let key = format!("{}{:?}", access.tensor, access.index);
-                    match chains.iter_mut().find(|(known, _)| *known == key) {
-                        Some((_, length)) => *length += 1.0,
-                        None => chains.push((key, 1.0)),
-                    }
+                let fixed = self.registers[access.tensor] || !moved(access);
+                if is_sum && level.is_some() && fixed {
+                    let still = chain.iter().filter(|l| !access.moves(l.depth));
+                    let still: f64 = still.map(|l| vectors(l, 1.0)).product();
+                    *chains.entry(key.clone()).or_default() += still;
+                    begins_anew &= set.contains(&access.tensor);
                 }
-                if !is_new || self.in_registers(access) {
+                if is_sum && !(level.is_some() && fixed) {
+                    forwards = forwards.max(waits(access, around));
+                }
+                let is_new = seen.insert(format!("{key}{}", access.writes), ()).is_none();
+                if !is_new {
+                    again += if is_sum { places } else { 0.0 };
+                    continue;
+                }
+                live += if is_sum && moved(access) { places } else { 0.0 };
+                if self.registers[access.tensor] {
+                    if access.writes {
+                        sums += places;
+                    }
+                    continue;
+                }
+                let gathers = self.gathers(access, level, chain, own);
+                let amount = places * gathers;
+                if level.is_some() && !moved(access) {
+                    once += amount;
+                    kept += if access.writes { 0.0 } else { places };
+                    if is_sum {
+                        sums += places;
+                    }
                     continue;
                 }
                 match access.writes {
-                    true => stores += places * gathers,
-                    false => loads += places * gathers,
+                    true => stores += amount,
+                    false => loads += amount,
                 }
                 if is_sum {
-                    loads += places * gathers;
+                    loads += amount;
+                }
+                // What several copies use is held.
+                if !access.writes && places < count {
+                    held += if lane.is_some() { places.min(4.0) } else { 1.0 };
                 }
             }
         }
-        let longest = chains.iter().map(|(_, length)| *length).fold(0.0, f64::max);
-        // Sums that other unrolled loops keep apart do not wait for each other.
-        let apart = chain
-            .iter()
-            .rev()
-            .skip(1)
-            .map(|level| level.trips)
-            .product::<f64>();
-        let waiting = longest * ADD * innermost.map_or(0.0, vectors) * (trips > 0.0) as u8 as f64;
-        let entries = chain
-            .iter()
-            .filter(|level| !self.is_unrolled(level))
-            .count() as f64;
-        let iterations = match innermost {
-            Some(level) if !self.is_unrolled(level) => vectors(level),
-            _ => 0.0,
-        };
-        let arithmetic = arithmetic / UNITS;
-        Work {
-            arithmetic,
-            moves: (loads / LOADS).max(stores / STORES),
-            latency: waiting * apart.min(1.0),
-            overhead: iterations * ITERATION + entries * ENTRY,
-            innermost: innermost.map(|level| (level.name.clone(), lanes > 1.0, arithmetic)),
+        // What is added to again in the same code stays in registers as long as there are some.
+        let live = if again > 0.0 { live } else { 0.0 };
+        let needed = sums + live + held.min(8.0);
+        let mut spilled = (needed - self.vector.1).max(0.0);
+        if spilled > 0.0 && again > 0.0 {
+            spilled = again;
         }
+        // What does not change is loaded again where registers have no place for it.
+        loads += spilled + (kept - (self.vector.1 - needed).max(0.0)).max(0.0);
+        stores += spilled;
+        instructions += loads + stores + ITERATION + GUARD * guards;
+        let longest = chains.values().copied().fold(0.0, f64::max);
+        let mut latency = turns * longest * ADD;
+        // Executions of short kernels overlap, as far as the processor looks ahead.
+        if level.is_some() {
+            let executed = if begins_anew { 1.0 } else { turns };
+            latency /= (AHEAD / (executed * instructions)).clamp(1.0, 8.0);
+        }
+        latency = latency.max(forwards * (FORWARD + ADD));
+        let issue = turns * instructions / ISSUE;
+        let entry = if level.is_some() { ENTRY } else { 0.0 };
+        let busy = (turns * arithmetic / UNITS).max(turns * (loads / LOADS).max(stores / STORES));
+        self.kernels.push(Kernel {
+            leaves: all.iter().map(|c| c.leaf.range.start).collect(),
+            name: level.map_or_else(String::new, |level| level.name.clone()),
+            lanes,
+            arithmetic: times * turns * arithmetic / UNITS,
+            moves: times * (turns * (loads / LOADS).max(stores / STORES) + once / LOADS),
+            latency: times * latency,
+            overhead: times * ((issue - busy).max(0.0) + entry),
+            spilled,
+        });
     }
 
-    /// How many iterations of an innermost loop an instruction executes.
-    fn lanes(&self, level: &Level, leaves: &[&Leaf]) -> f64 {
-        let accesses = leaves
+    /// How many iterations of a kernel's loop an instruction executes.
+    fn lanes(&self, level: &Level, all: &[Copied<'_>]) -> f64 {
+        let accesses = all
             .iter()
-            .flat_map(|leaf| &self.shape.accesses[leaf.range.clone()]);
+            .flat_map(|c| &self.shape.accesses[c.leaf.range.clone()]);
         let accesses: Vec<&Access> = accesses.collect();
         let element = accesses.iter().map(|a| self.shape.arrays[a.tensor].element);
         let most = self.vector.0 / element.fold(4.0, f64::max);
-        let is_neighborly = |a: &&Access| {
-            let strides: Vec<f64> = a.strides(level.depth).collect();
-            let (last, outer) = match strides.split_last() {
-                Some((last, outer)) => (*last, outer.iter().all(|s| *s == 0.0)),
-                None => (0.0, true),
-            };
-            outer && (last == 0.0 || last == 1.0)
-        };
-        let sums = leaves.iter().any(|leaf| {
-            let target = self.shape.accesses[leaf.range.clone()].last();
-            leaf.updates && target.is_some_and(|t| !t.moves(level.depth))
+        let is_alone = all.iter().all(|c| c.chain.is_empty());
+        let sums = all.iter().any(|c| {
+            let target = self.shape.accesses[c.leaf.range.clone()].last();
+            c.leaf.updates && target.is_some_and(|t| !t.moves(level.depth))
         });
-        match level.vector {
-            true => level.lanes.unwrap_or(most).min(level.trips.max(1.0)),
+        let chooses = all.iter().any(|c| c.leaf.chooses);
+        match level.lanes {
+            Lanes::Vector(lanes) => lanes,
+            Lanes::Compiler | Lanes::One if chooses => 1.0,
+            Lanes::Compiler => most,
             // Compilers find such loops themselves, unless that would reorder a sum.
-            false if !sums && accesses.iter().all(is_neighborly) => (most / 2.0).max(1.0),
-            false => 1.0,
+            Lanes::One if is_alone && !sums && accesses.iter().all(|a| near(a, level)) => most,
+            Lanes::One => 1.0,
         }
     }
 
     /// How many instructions an access of all lanes takes.
-    fn gathers(&self, access: &Access, level: &Level, lanes: f64) -> f64 {
-        let strides: Vec<f64> = access.strides(level.depth).collect();
-        let is_far = match strides.split_last() {
-            Some((last, outer)) => *last > 1.0 || *last < 0.0 || outer.iter().any(|s| *s != 0.0),
-            None => false,
-        };
-        if is_far { lanes } else { 1.0 }
+    fn gathers(&self, access: &Access, level: Option<&Level>, chain: &[&Level], own: f64) -> f64 {
+        let lane = chain.iter().rev().find_map(|l| match l.lanes {
+            Lanes::Vector(n) => Some((*l, n)),
+            _ => None,
+        });
+        let lane = lane.or_else(|| Some((level?, own)));
+        match lane {
+            Some((level, lanes)) if lanes > 1.0 && !near(access, level) => lanes,
+            _ => 1.0,
+        }
+    }
+}
+
+/// The part of executions of a kernel that wait for what the one before stored: the next iteration of
+/// a loop that does not move a sum finds it in memory.
+fn waits(access: &Access, around: &[&Level]) -> f64 {
+    let moving = around.iter().rev().take_while(|l| access.moves(l.depth));
+    let count = moving.clone().count();
+    match count < around.len() {
+        true => 1.0 / moving.map(|l| l.trips.max(1.0)).product::<f64>(),
+        false => 0.0,
+    }
+}
+
+/// Whether all iterations of a loop touch one element, or neighbors.
+fn near(access: &Access, level: &Level) -> bool {
+    let strides: Vec<f64> = access.strides(level.depth).collect();
+    match strides.split_last() {
+        Some((last, outer)) => outer.iter().all(|s| *s == 0.0) && (*last == 0.0 || *last == 1.0),
+        None => true,
     }
 }

@@ -7,11 +7,10 @@ mod result;
 mod search;
 
 use super::compare::failed_trial;
-use super::predict::model;
 use super::space::{self, Failed};
 use crate::script::call::{Call, Function, Parameter};
 use crate::script::fail::Failure;
-use crate::tune::{self, Ended};
+use crate::tune::{self, Ended, Model};
 use closure::Closure;
 use options::Options;
 use rhai::FnPtr;
@@ -78,7 +77,7 @@ Source: Ansel et al., OpenTuner, PACT 2014; Zheng et al., Ansor, OSDI 2020.",
             call,
             closure,
             failed: &failed,
-            model: model(&control),
+            model: Model::known(&control),
         };
         let outcome = search::search(call, &space, &mut maker, &options);
         outcome.map_err(|ended| explain(call, ended, &failed))

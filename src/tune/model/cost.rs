@@ -1,0 +1,94 @@
+//! What kernels take: of each, the slowest resource, and a part of the others, which overlap with it.
+
+use super::shape::Shape;
+use super::{Level, Model, Prediction};
+use super::{traffic, work};
+use std::collections::BTreeMap;
+
+/// How much of what does not bound a kernel adds to its time all the same.
+const EXPOSED: f64 = 0.2;
+
+/// How many bytes in a row could come while the first ones of another row come. The level behind the
+/// first cache is near enough.
+const JUMP: f64 = 64.0;
+
+/// What a resource takes in all, and where it takes the most.
+#[derive(Clone, Debug, Default)]
+struct Use {
+    seconds: f64,
+    /// The seconds that it adds where it bounds a kernel.
+    bound: f64,
+    most: f64,
+    why: String,
+}
+
+/// What shapes that run in order should take.
+pub(super) fn cost(model: &Model, shapes: &[Shape]) -> Option<Prediction> {
+    let mut uses: BTreeMap<String, Use> = BTreeMap::new();
+    let mut seconds = 0.0;
+    for shape in shapes {
+        let threads = shape.threads;
+        let traffic: Vec<(&Level, Vec<traffic::Part>)> = model
+            .levels
+            .iter()
+            .enumerate()
+            .map(|(k, level)| {
+                let jump = if k == 0 { 0.0 } else { JUMP };
+                (level, traffic::of(shape, level.bytes, jump))
+            })
+            .collect();
+        for kernel in work::of(shape, model.vector) {
+            let mut parts: Vec<(String, f64, String)> = kernel
+                .parts()
+                .into_iter()
+                .map(|(name, cycles, why)| (name.to_owned(), cycles / model.clock, why))
+                .collect();
+            for (level, brought) in &traffic {
+                let own = brought
+                    .iter()
+                    .filter(|part| kernel.leaves.contains(&part.leaf));
+                let own: Vec<&traffic::Part> = own.collect();
+                let bytes: f64 = own.iter().map(|part| part.bytes).sum();
+                let rate = level.one.min(level.all / threads);
+                let why = traffic::why(shape, &own, &level.name);
+                parts.push((level.name.clone(), bytes / rate, why));
+            }
+            let all: f64 = parts.iter().map(|(_, s, _)| s).sum();
+            let first = parts.iter().max_by(|a, b| a.1.total_cmp(&b.1)).cloned();
+            let (bound, most, _) = first?;
+            let own = most + EXPOSED * (all - most);
+            seconds += own;
+            for (name, part, why) in parts {
+                let known = uses.entry(name.clone()).or_default();
+                known.seconds += part;
+                known.bound += if name == bound { own } else { 0.0 };
+                if part > known.most {
+                    known.most = part;
+                    known.why = why;
+                }
+            }
+        }
+        if model.threads > 1.0 {
+            let calls = shape.calls + shape.waits;
+            let part = calls * model.region;
+            seconds += part;
+            let known = uses.entry("parallel loops".to_owned()).or_default();
+            known.seconds += part;
+            known.bound += part;
+            known.why = format!("{calls:.0} times, threads begin together or wait for each other");
+        }
+    }
+    let first = uses.iter().max_by(|a, b| a.1.bound.total_cmp(&b.1.bound))?;
+    let (bound, why) = (first.0.clone(), first.1.why.clone());
+    let mut parts: Vec<(String, f64)> = uses
+        .into_iter()
+        .map(|(name, used)| (name, used.seconds))
+        .collect();
+    parts.sort_by(|a, b| b.1.total_cmp(&a.1));
+    Some(Prediction {
+        seconds: f64::max(seconds, 1e-9),
+        bound,
+        why,
+        parts,
+    })
+}

@@ -1,0 +1,408 @@
+//! Reads the plan of a nest as a shape.
+//!
+//! Bounds that depend on outer iterators are taken in the middle of their ranges. Iterators count
+//! from 0 here, so that an index is a constant and a stride for each loop around it.
+
+use super::shape::{Access, Array, Item, Lanes, Leaf, Level, Linear, Place, Shape};
+use crate::codegen::planned::{Entry, Local, Loop, Mode, Node, Part, Space, Statement};
+use crate::ir::{Affine, BinaryOp, Expr, Fill, Function, Index, Name, Node as Value, Tensor};
+use std::collections::HashMap;
+
+/// The shape of one nest, where parallel loops have at most `threads` threads and vector registers
+/// have `vector` bytes; `None` where a bound or an index is beyond the model.
+pub(super) fn read(part: &Part, threads: f64, vector: f64) -> Option<Shape> {
+    let mut reader = Reader {
+        shape: Shape {
+            threads: 1.0,
+            ..Shape::default()
+        },
+        numbers: HashMap::new(),
+        places: HashMap::new(),
+        known: HashMap::new(),
+        trips: Vec::new(),
+        threads,
+        vector,
+        shared: false,
+    };
+    let items = reader.sequence(&part.nodes)?;
+    Some(Shape {
+        items,
+        ..reader.shape
+    })
+}
+
+struct Reader {
+    shape: Shape,
+    numbers: HashMap<String, usize>,
+    places: HashMap<Name, Place>,
+    /// Iterators: their values in terms of loops that count from 0, and in the middle.
+    known: HashMap<Name, (Linear, f64)>,
+    trips: Vec<f64>,
+    threads: f64,
+    vector: f64,
+    /// Whether threads share the iterations of a loop around.
+    shared: bool,
+}
+
+impl Reader {
+    fn sequence(&mut self, nodes: &[Node]) -> Option<Vec<Item>> {
+        let mut items = Vec::new();
+        for node in nodes {
+            match node {
+                Node::Loop(l) => items.push(self.level(l)?),
+                Node::Stmt(s) => items.push(Item::Leaf(self.leaf(s)?)),
+                Node::Fill(fill) => items.push(self.fill(fill)?),
+                Node::Local(local) => self.local(local),
+                Node::Region(region) => {
+                    self.shape.calls += self.trips.iter().product::<f64>();
+                    items.extend(self.sequence(&region.body)?);
+                }
+                Node::Outlined(outlined) => items.extend(self.sequence(&outlined.body)?),
+                Node::Copy(block) => items.push(self.copy(block)?),
+                Node::Barrier => self.shape.waits += self.trips.iter().product::<f64>(),
+                Node::Fetch(_) | Node::Fence | Node::InOrder | Node::LoadFence => {}
+            }
+        }
+        Some(items)
+    }
+
+    fn local(&mut self, local: &Local) {
+        let place = match local.space {
+            Space::Register => Place::Registers,
+            Space::Stack | Space::Thread => Place::Thread,
+        };
+        if let Some(name) = local.tensor.name() {
+            self.places.insert(name.clone(), place);
+            // Another scope may have a tensor of that name.
+            self.numbers.remove(local.tensor.label());
+        }
+    }
+
+    /// The least upper bound or the greatest lower one in the middle, and its index.
+    fn bound(&self, bounds: &[Affine], least: bool) -> Option<(f64, Affine)> {
+        let valued = bounds.iter().map(|b| Some((self.middle(b)?, b.clone())));
+        let valued: Vec<(f64, Affine)> = valued.collect::<Option<_>>()?;
+        let order = |a: &(f64, Affine), b: &(f64, Affine)| a.0.total_cmp(&b.0);
+        match least {
+            true => valued.into_iter().min_by(order),
+            false => valued.into_iter().max_by(order),
+        }
+    }
+
+    fn level(&mut self, l: &Loop) -> Option<Item> {
+        let of = &l.of;
+        let (low, base) = self.bound(&of.range.lower, false)?;
+        let (high, _) = self.bound(&of.range.upper, true)?;
+        let step = of.range.step as f64;
+        let all = ((high - low) / step).ceil().max(0.0);
+        let lower = of.range.lower.iter();
+        let spans = lower.flat_map(|low| of.range.upper.iter().map(move |high| high.minus(low)));
+        let known = spans.filter_map(|span| Some(span.as_constant()? as f64 / step));
+        let most = known.reduce(f64::min).map(|most| most.ceil().max(0.0));
+        let constant = of.range.lower.len() == 1 && of.range.upper.len() == 1;
+        let is_first = l.is_shared() && !self.shared;
+        let mut trips = all;
+        if let Mode::Parallel { entry, .. } = &l.mode {
+            let times = self.trips.iter().product::<f64>();
+            match entry {
+                Entry::Call => self.shape.calls += times,
+                Entry::Join => self.shape.waits += times,
+                Entry::JoinWithoutWaiting => {}
+            }
+        }
+        if is_first {
+            let threads = self.threads.min(all.max(1.0));
+            self.shape.threads = self.shape.threads.max(threads);
+            trips = (all / threads).ceil();
+        }
+        let lanes = match &l.mode {
+            Mode::Vector(plan) => {
+                let register = self.vector / plan.elem.size() as f64;
+                Lanes::Vector(plan.lanes.map_or(register, |n| n as f64))
+            }
+            Mode::Simd | Mode::Parallel { simd: true, .. } | Mode::Collapsed { simd: true } => {
+                Lanes::Compiler
+            }
+            _ => Lanes::One,
+        };
+        let mut linear = self.linear(&base)?;
+        linear.resize(self.trips.len() + 1, 0.0);
+        linear.push(step);
+        let middle = low + step * (all - 1.0).max(0.0) / 2.0;
+        let shared = self.shared;
+        self.shared |= l.is_shared();
+        let level = self.within(&of.name, (linear, middle), trips, |reader| {
+            reader.sequence(&l.body)
+        })?;
+        self.shared = shared;
+        Some(Item::Loop(Box::new(Level {
+            // Compilers do not copy loops over vectors whose end varies.
+            most: most.filter(|_| !is_first && (constant || lanes == Lanes::One)),
+            constant,
+            copies: l.is_unrolled(),
+            lanes,
+            ..level
+        })))
+    }
+
+    /// A loop whose iterator has values that are known.
+    fn within(
+        &mut self,
+        name: &Name,
+        known: (Linear, f64),
+        trips: f64,
+        body: impl FnOnce(&mut Reader) -> Option<Vec<Item>>,
+    ) -> Option<Level> {
+        let depth = self.trips.len();
+        let start = self.shape.accesses.len();
+        let before = self.known.insert(name.clone(), known);
+        self.trips.push(trips);
+        let items = body(self);
+        self.trips.pop();
+        match before {
+            Some(before) => self.known.insert(name.clone(), before),
+            None => self.known.remove(name),
+        };
+        Some(Level {
+            name: name.to_string(),
+            trips,
+            most: None,
+            constant: false,
+            copies: false,
+            lanes: Lanes::One,
+            body: items?,
+            range: start..self.shape.accesses.len(),
+            depth,
+        })
+    }
+
+    fn leaf(&mut self, s: &Statement) -> Option<Leaf> {
+        let of = &s.of;
+        let start = self.shape.accesses.len();
+        let mut read = Vec::new();
+        of.value.for_each_access(&mut |tensor, index| {
+            if let Index::At(index) = index {
+                read.push((tensor.clone(), index.clone()));
+            }
+        });
+        for (tensor, index) in read {
+            self.access(&tensor, &index, false)?;
+        }
+        self.access(&of.target, &of.index, true)?;
+        let mut leaf = Leaf {
+            range: start..self.shape.accesses.len(),
+            simple: 0.0,
+            divisions: 0.0,
+            functions: 0.0,
+            updates: of.update.is_some(),
+            past: s.past,
+            chooses: matches!(of.update, Some(BinaryOp::Max | BinaryOp::Min)),
+        };
+        count(&of.value, &mut leaf);
+        let is_product = |e: &Expr| {
+            matches!(
+                e.node(),
+                Value::Binary {
+                    op: BinaryOp::Mul,
+                    ..
+                }
+            )
+        };
+        match of.update {
+            // An update of a product is one fused operation.
+            Some(BinaryOp::Add | BinaryOp::Sub) if is_product(&of.value) => {}
+            Some(BinaryOp::Div) => leaf.divisions += 1.0,
+            Some(_) => leaf.simple += 1.0,
+            None => {}
+        }
+        Some(leaf)
+    }
+
+    /// An initialization, as loops over what it sets.
+    fn fill(&mut self, fill: &Fill) -> Option<Item> {
+        self.box_of(&fill.target, &fill.region, Vec::new())
+    }
+
+    fn box_of(
+        &mut self,
+        target: &Tensor,
+        region: &[(Affine, u64)],
+        mut index: Vec<Linear>,
+    ) -> Option<Item> {
+        let Some((first, count)) = region.get(index.len()) else {
+            let start = self.shape.accesses.len();
+            self.touch(target, index, true);
+            return Some(Item::Leaf(Leaf {
+                range: start..self.shape.accesses.len(),
+                simple: 0.0,
+                divisions: 0.0,
+                functions: 0.0,
+                updates: false,
+                past: false,
+                chooses: false,
+            }));
+        };
+        let mut linear = self.linear(first)?;
+        linear.resize(self.trips.len() + 1, 0.0);
+        linear.push(1.0);
+        let is_last = index.len() + 1 == region.len();
+        index.push(linear);
+        let depth = self.trips.len();
+        let start = self.shape.accesses.len();
+        self.trips.push(*count as f64);
+        let body = self.box_of(target, region, index);
+        self.trips.pop();
+        let place = target.name().and_then(|name| self.places.get(name));
+        let register = self.vector / target.elem().size() as f64;
+        Some(Item::Loop(Box::new(Level {
+            name: target.label().to_owned(),
+            trips: *count as f64,
+            most: Some(*count as f64),
+            constant: true,
+            copies: place == Some(&Place::Registers),
+            lanes: match is_last {
+                true => Lanes::Vector(register),
+                false => Lanes::One,
+            },
+            body: vec![body?],
+            range: start..self.shape.accesses.len(),
+            depth,
+        })))
+    }
+
+    /// A block that is copied, as a loop over vectors.
+    fn copy(&mut self, block: &crate::codegen::planned::Block) -> Option<Item> {
+        let element = block.to.0.elem().size() as f64;
+        let count = block.bytes as f64 / element;
+        let depth = self.trips.len();
+        let start = self.shape.accesses.len();
+        let mut sides = Vec::new();
+        for (tensor, index) in [&block.from, &block.to] {
+            let index = index.iter().map(|affine| self.linear(affine));
+            let mut index: Vec<Linear> = index.collect::<Option<_>>()?;
+            if let Some(last) = index.last_mut() {
+                last.resize(depth + 1, 0.0);
+                last.push(1.0);
+            }
+            sides.push((tensor.clone(), index));
+        }
+        self.trips.push(count);
+        for (k, (tensor, index)) in sides.into_iter().enumerate() {
+            self.touch(&tensor, index, k == 1);
+        }
+        self.trips.pop();
+        let range = start..self.shape.accesses.len();
+        Some(Item::Loop(Box::new(Level {
+            name: block.of.name.to_string(),
+            trips: count,
+            most: Some(count),
+            constant: true,
+            copies: false,
+            lanes: Lanes::Vector(self.vector / element),
+            body: vec![Item::Leaf(Leaf {
+                range: range.clone(),
+                simple: 0.0,
+                divisions: 0.0,
+                functions: 0.0,
+                updates: false,
+                past: true,
+                chooses: false,
+            })],
+            range,
+            depth,
+        })))
+    }
+
+    fn access(&mut self, tensor: &Tensor, index: &[Affine], writes: bool) -> Option<()> {
+        let index = index.iter().map(|affine| self.linear(affine));
+        let index: Vec<Linear> = index.collect::<Option<_>>()?;
+        self.touch(tensor, index, writes);
+        Some(())
+    }
+
+    fn touch(&mut self, tensor: &Tensor, mut index: Vec<Linear>, writes: bool) {
+        let label = tensor.label().to_owned();
+        let arrays = &mut self.shape.arrays;
+        let place = tensor.name().and_then(|name| self.places.get(name));
+        let place = place.copied().unwrap_or(Place::Memory);
+        let number = *self.numbers.entry(label.clone()).or_insert_with(|| {
+            let extents: Vec<f64> = tensor.shape().extents().iter().map(|n| *n as f64).collect();
+            let element = tensor.elem().size() as f64;
+            arrays.push(Array {
+                name: label,
+                bytes: element * extents.iter().product::<f64>(),
+                element,
+                extents,
+                place,
+            });
+            arrays.len() - 1
+        });
+        for linear in &mut index {
+            linear.resize(self.trips.len() + 1, 0.0);
+        }
+        self.shape.accesses.push(Access {
+            tensor: number,
+            index,
+            trips: self.trips.clone(),
+            writes,
+        });
+    }
+
+    fn linear(&self, affine: &Affine) -> Option<Linear> {
+        let mut sum = vec![affine.offset() as f64];
+        for (name, coefficient) in affine.terms() {
+            let (linear, _) = self.known.get(name)?;
+            if sum.len() < linear.len() {
+                sum.resize(linear.len(), 0.0);
+            }
+            for (total, part) in sum.iter_mut().zip(linear) {
+                *total += *coefficient as f64 * part;
+            }
+        }
+        Some(sum)
+    }
+
+    fn middle(&self, affine: &Affine) -> Option<f64> {
+        let terms = affine.terms().iter();
+        let terms = terms.map(|(name, c)| Some(*c as f64 * self.known.get(name)?.1));
+        Some(affine.offset() as f64 + terms.sum::<Option<f64>>()?)
+    }
+}
+
+/// Adds the operations of a value.
+fn count(expr: &Expr, leaf: &mut Leaf) {
+    match expr.node() {
+        Value::Binary {
+            op, left, right, ..
+        } => match op {
+            BinaryOp::Div | BinaryOp::Mod => leaf.divisions += 1.0,
+            BinaryOp::Pow => leaf.functions += 1.0,
+            // A sum with a product is one fused operation.
+            BinaryOp::Add | BinaryOp::Sub if is_product(left) || is_product(right) => {}
+            BinaryOp::Max | BinaryOp::Min => {
+                leaf.simple += 1.0;
+                leaf.chooses = true;
+            }
+            _ => leaf.simple += 1.0,
+        },
+        Value::Apply { function, .. } => match function {
+            Function::Cast(_) | Function::Select(_) | Function::Abs => leaf.simple += 1.0,
+            Function::Sqrt => leaf.divisions += 1.0,
+            _ => leaf.functions += 1.0,
+        },
+        _ => {}
+    }
+    for child in expr.children() {
+        count(child, leaf);
+    }
+}
+
+fn is_product(expr: &Expr) -> bool {
+    matches!(
+        expr.node(),
+        Value::Binary {
+            op: BinaryOp::Mul,
+            ..
+        }
+    )
+}
