@@ -23,7 +23,7 @@ pub enum Class {
 /// An error of an operation. The core knows no script positions: the boundary adds them.
 #[derive(Clone, Debug)]
 pub struct Error {
-    /// The operation; empty until [`Error::in_op`] sets it.
+    /// The operation; empty until it is known.
     pub op: &'static str,
     /// Whose fault it is.
     pub class: Class,

@@ -81,7 +81,8 @@ struct Fault {
 fn blamed(nest: &Nest, reductions: Reductions, alone: bool) -> Option<Fault> {
     let steps = nest.path().steps();
     let after = |taken: usize| undo(nest, i64::try_from(steps.len() - taken).ok()?).ok();
-    let legal = |taken: usize| Some(is_legal(&[after(taken)?], reductions));
+    // Where that is not known, no step is blamed.
+    let legal = |taken: usize| is_legal(&[after(taken)?], reductions);
     // Legal after `low` steps, not after `high`.
     let (mut low, mut high) = (1, steps.len());
     if high <= low || legal(low) != Some(true) || !alone && legal(high) != Some(false) {
@@ -100,10 +101,10 @@ fn blamed(nest: &Nest, reductions: Reductions, alone: bool) -> Option<Fault> {
     })
 }
 
-/// Whether nests compute what their own definition says, which steps such as fusing extend.
-fn is_legal(nests: &[Nest], reductions: Reductions) -> bool {
-    let legal = Judge::of(nests, reductions).is_legal(nests);
-    legal.unwrap_or(false)
+/// Whether nests compute what their own definition says, which steps such as fusing extend; `None`
+/// where that is not known.
+fn is_legal(nests: &[Nest], reductions: Reductions) -> Option<bool> {
+    Judge::of(nests, reductions).is_legal(nests).ok()
 }
 
 fn step(op: &'static str, args: impl IntoIterator<Item = Arg>) -> Arc<Step> {
@@ -131,7 +132,7 @@ impl Trials<'_> {
     }
 
     fn is_legal(&self, nest: Nest) -> bool {
-        is_legal(&self.nests(nest), self.reductions)
+        is_legal(&self.nests(nest), self.reductions) == Some(true)
     }
 
     fn is_independent(&self, nest: Nest) -> bool {
@@ -207,11 +208,10 @@ impl Trials<'_> {
         let factored = one_step(Some(plain.clone()), 1, &step("rfactor", [named(by)])).ok()?;
         let nest = one_step(Some(factored), 2, &step(op, [named(by)])).ok()?;
         let nests = self.nests(nest);
-        let policy = match is_legal(&nests, self.reductions) {
+        let legal = |reductions| is_legal(&nests, reductions) == Some(true);
+        let policy = match legal(self.reductions) {
             true => "",
-            false if is_legal(&nests, Reductions::Reassociate) => {
-                ", which needs `reductions(\"reassoc\")`"
-            }
+            false if legal(Reductions::Reassociate) => ", which needs `reductions(\"reassoc\")`",
             false => return None,
         };
         let what = "gives its iterations partial results of their own";
