@@ -205,8 +205,9 @@ fn workers_that_all_ended_are_started_again() {
         "2",
         "--trials",
         "9",
+        "--records",
+        "records.jsonl",
     ];
-    let command = [&command[..], &["--records", "records.jsonl"]].concat();
     let mut run = teml(directory.path(), &command, &with("#{}"));
     let printed = shown(&run.env("PATH", &path).output().unwrap());
     assert!(directory.path().join("started").exists());
@@ -214,9 +215,13 @@ fn workers_that_all_ended_are_started_again() {
     assert_eq!(outcomes(directory.path()), ["ok"; 10]);
     // One that always ends is given up.
     let ends = MPIRUN.replace("if [ ! -e started ]; then", "if true; then");
-    let ends = ends.replace("until ls .teml-tune-*/done/0* >/dev/null 2>&1; do sleep 0.02; done", "until ls .teml-tune-*/ready/* >/dev/null 2>&1; do sleep 0.02; done; sleep 0.2; echo enough");
+    let ends = ends.replace(
+        "until ls .teml-tune-*/done/0* >/dev/null 2>&1; do sleep 0.02; done",
+        "until ls .teml-tune-*/ready/* >/dev/null 2>&1; do sleep 0.02; done; echo enough",
+    );
     program(programs.path(), "mpirun", &ends);
-    let mut run = teml(directory.path(), &command, &with("#{trials: 50}"));
+    let command = command.map(|word| if word == "9" { "100" } else { word });
+    let mut run = teml(directory.path(), &command, &with("#{}"));
     let output = run.env("PATH", &path).output().unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(
