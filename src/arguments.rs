@@ -33,11 +33,7 @@ pub enum Command {
         /// The script, or a program in another notation (.tml, .teil, .sac, .op); `-` is standard input
         file: PathBuf,
         #[command(flatten)]
-        settings: Settings,
-        #[command(flatten)]
-        limits: Limits,
-        #[command(flatten)]
-        writing: Writing,
+        running: Running,
     },
     /// Write the C that a script generates, without compiling or timing anything
     ///
@@ -108,11 +104,7 @@ pub enum Command {
         #[command(flatten)]
         search: Search,
         #[command(flatten)]
-        settings: Settings,
-        #[command(flatten)]
-        limits: Limits,
-        #[command(flatten)]
-        writing: Writing,
+        running: Running,
     },
     /// Run a script with the winners that were recorded instead of tuning
     ///
@@ -124,11 +116,7 @@ pub enum Command {
         /// The script
         file: PathBuf,
         #[command(flatten)]
-        settings: Settings,
-        #[command(flatten)]
-        limits: Limits,
-        #[command(flatten)]
-        writing: Writing,
+        running: Running,
     },
     /// Measure kernels: the variants that scripts compare, Pluto's, and other libraries and compilers
     ///
@@ -247,6 +235,17 @@ fn engine(text: &str) -> Result<Engine, String> {
 fn strategy(text: &str) -> Result<Strategy, String> {
     let names: Vec<&str> = Strategy::NAMES.iter().map(|(name, _)| *name).collect();
     Strategy::from_name(text).ok_or_else(|| format!("expected one of {}", names.join(", ")))
+}
+
+/// What commands take that run and time kernels of a script.
+#[derive(Args)]
+pub struct Running {
+    #[command(flatten)]
+    pub settings: Settings,
+    #[command(flatten)]
+    pub limits: Limits,
+    #[command(flatten)]
+    pub writing: Writing,
 }
 
 #[derive(Args)]

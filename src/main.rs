@@ -7,11 +7,11 @@ mod scripts;
 mod searching;
 mod writing;
 
-use arguments::{Cli, Command, Limits, Team};
+use arguments::{Cli, Command, Limits, Team, Writing};
 use clap::Parser;
 use output::say;
 use std::io::{IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use teml::diag;
@@ -31,12 +31,7 @@ fn main() -> ExitCode {
         }
     };
     match command {
-        Command::Run {
-            file,
-            settings,
-            limits,
-            writing,
-        } => scripts::run(&file, settings, &limits, writing.allow_write),
+        Command::Run { file, running } => scripts::run(&file, running),
         Command::Emit {
             file,
             output,
@@ -71,24 +66,20 @@ fn main() -> ExitCode {
         Command::Tune {
             file,
             search,
-            settings,
-            limits,
-            writing,
-        } => scripts::tune(&file, search, settings, &limits, writing.allow_write),
+            running,
+        } => scripts::tune(&file, search, running),
         Command::Apply {
             records,
             file,
-            settings,
-            limits,
-            writing,
-        } => scripts::apply(records, &file, settings, &limits, writing.allow_write),
+            running,
+        } => scripts::apply(records, &file, running),
         Command::Bench(arguments) => measuring::bench(arguments),
         Command::Repl {
             file,
             no_compare,
             limits,
             writing,
-        } => repl(file.as_deref(), no_compare, &limits, writing.allow_write),
+        } => repl(file.as_deref(), no_compare, &limits, writing),
         Command::Machine { again, threads } => measuring::machine(again, threads),
         Command::TuneWorker { directory } => searching::work(&directory),
         Command::Worker { guard } => teml::runtime::serve(guard),
@@ -111,11 +102,12 @@ fn control(limits: &Limits) -> Control {
     control
 }
 
-fn workbench(limits: &Limits) -> Workbench {
+fn workbench(limits: &Limits, writing: Writing) -> Workbench {
     let control = control(limits);
     Workbench {
         winners: searching::winners(&control),
         control,
+        allow_write: writing.allow_write,
         shows_progress: output::can_redraw(),
         ..Workbench::default()
     }
@@ -140,16 +132,8 @@ fn stop_on_ctrl_c(control: &Control) {
     }
 }
 
-fn repl(
-    file: Option<&Path>,
-    no_compare: bool,
-    limits: &Limits,
-    allow_write: Vec<PathBuf>,
-) -> ExitCode {
-    let workbench = Workbench {
-        allow_write,
-        ..workbench(limits)
-    };
+fn repl(file: Option<&Path>, no_compare: bool, limits: &Limits, writing: Writing) -> ExitCode {
+    let workbench = workbench(limits, writing);
     let session = match session(Box::new(std::io::stdout()), workbench) {
         Ok(session) => session,
         Err(code) => return code,

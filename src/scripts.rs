@@ -1,6 +1,6 @@
 //! Commands that run a script, each in a session that does something else with its variants.
 
-use crate::arguments::{Limits, Search, Settings, Team};
+use crate::arguments::{Running, Search, Settings, Team};
 use crate::output::{self, print, say};
 use crate::searching;
 use crate::{fail, of_team, session, workbench};
@@ -13,17 +13,8 @@ use teml::target::Target;
 use teml::trial::{self, Check, Emit, Tune};
 
 /// `teml run`.
-pub fn run(
-    file: &Path,
-    settings: Settings,
-    limits: &Limits,
-    allow_write: Vec<PathBuf>,
-) -> ExitCode {
-    let workbench = Workbench {
-        allow_write,
-        ..workbench(limits)
-    };
-    in_session(file, settings, stdout(), workbench, |session| {
+pub fn run(file: &Path, running: Running) -> ExitCode {
+    in_session(file, stdout(), bench(running), |session| {
         if let Some(text) = session.silence(std::io::stderr().is_terminal()) {
             say(text.trim_end());
         }
@@ -32,13 +23,7 @@ pub fn run(
 }
 
 /// `teml tune`.
-pub fn tune(
-    file: &Path,
-    search: Search,
-    settings: Settings,
-    limits: &Limits,
-    allow_write: Vec<PathBuf>,
-) -> ExitCode {
+pub fn tune(file: &Path, search: Search, running: Running) -> ExitCode {
     let workbench = Workbench {
         runner: Arc::new(Tune),
         tuning: Tuning {
@@ -54,45 +39,36 @@ pub fn tune(
             shows_script: true,
             ..Tuning::default()
         },
-        allow_write,
-        ..workbench(limits)
+        ..bench(running)
     };
     let more = Session::tune_what_was_compared;
-    let workbench = with(settings, workbench);
     in_session_and(file, stdout(), workbench, more, |session| {
-        if session.tunes() {
-            return ExitCode::SUCCESS;
+        match session.tunes() {
+            true => ExitCode::SUCCESS,
+            false => failure(file, NOTHING_TUNED),
         }
-        let file = file.display();
-        failure(&format!("{file} neither tunes nor compares anything"))
     })
 }
 
 /// `teml apply`.
-pub fn apply(
-    records: PathBuf,
-    file: &Path,
-    settings: Settings,
-    limits: &Limits,
-    allow_write: Vec<PathBuf>,
-) -> ExitCode {
+pub fn apply(records: PathBuf, file: &Path, running: Running) -> ExitCode {
     let workbench = Workbench {
         tuning: Tuning {
             records: Some(records),
             applies: true,
             ..Tuning::default()
         },
-        allow_write,
-        ..workbench(limits)
+        ..bench(running)
     };
-    in_session(file, settings, stdout(), workbench, |session| {
-        if session.applies() {
-            return ExitCode::SUCCESS;
+    in_session(file, stdout(), workbench, |session| {
+        match session.applies() {
+            true => ExitCode::SUCCESS,
+            false => failure(file, NOTHING_TUNED),
         }
-        let file = file.display();
-        failure(&format!("{file} neither tunes nor compares anything"))
     })
 }
+
+const NOTHING_TUNED: &str = "neither tunes nor compares anything";
 
 /// `teml emit`; `text` is what is written of a session.
 pub fn emit(
@@ -118,19 +94,18 @@ pub fn emit(
     };
     // Standard output is for C alone.
     let stderr = Box::new(std::io::stderr());
-    in_session(file, settings, stderr, workbench, |session| {
+    in_session(file, stderr, with(settings, workbench), |session| {
         let Some(text) = text(session) else {
-            let file = file.display();
-            return failure(&format!(
-                "{file} generates no code: it calls neither codegen nor compare"
-            ));
+            let what = "generates no code: it calls neither codegen nor compare";
+            return failure(file, what);
         };
         match output {
             Some(path) => match std::fs::write(path, text) {
                 Ok(()) => ExitCode::SUCCESS,
                 Err(error) => {
                     let path = path.display();
-                    failure(&format!("cannot write the C: {path}: {error}"))
+                    say(&format!("error: cannot write the C: {path}: {error}"));
+                    ExitCode::FAILURE
                 }
             },
             None => output::code(print(&text)),
@@ -147,34 +122,36 @@ pub fn check(file: &Path, exhaustive: bool, settings: Settings, team: &Team) -> 
         runner: Arc::new(Check { exhaustive }),
         ..Workbench::default()
     };
-    in_session(
-        file,
-        settings,
-        stdout(),
-        workbench,
-        |session| match session.checked() {
-            (0, _) => {
-                let file = file.display();
-                failure(&format!(
-                    "{file} gives no variant to compare, measure, run or codegen"
-                ))
-            }
+    let workbench = with(settings, workbench);
+    in_session(file, stdout(), workbench, |session| {
+        match session.checked() {
+            (0, _) => failure(file, "gives no variant to compare, measure, run or codegen"),
             (_, 0) => ExitCode::SUCCESS,
             (_, _) => ExitCode::FAILURE,
-        },
-    )
+        }
+    })
 }
 
 fn stdout() -> Box<dyn Write + Send> {
     Box::new(std::io::stdout())
 }
 
-fn failure(message: &str) -> ExitCode {
-    say(&format!("error: {message}"));
+/// Says what is wrong with a script that did not fail.
+pub fn failure(file: &Path, what: &str) -> ExitCode {
+    say(&format!("error: {} {what}", file.display()));
     ExitCode::FAILURE
 }
 
-fn with(settings: Settings, workbench: Workbench) -> Workbench {
+/// The workbench of commands that time kernels.
+fn bench(running: Running) -> Workbench {
+    with(
+        running.settings,
+        workbench(&running.limits, running.writing),
+    )
+}
+
+/// A workbench with the parameters of a command line.
+pub fn with(settings: Settings, workbench: Workbench) -> Workbench {
     Workbench {
         parameters: settings.set.into(),
         size: settings.size,
@@ -186,12 +163,10 @@ fn with(settings: Settings, workbench: Workbench) -> Workbench {
 /// the script did not fail.
 pub fn in_session(
     file: &Path,
-    settings: Settings,
     output: Box<dyn Write + Send>,
     workbench: Workbench,
     answer: impl FnOnce(&Session) -> ExitCode,
 ) -> ExitCode {
-    let workbench = with(settings, workbench);
     in_session_and(file, output, workbench, |_| Ok(()), answer)
 }
 

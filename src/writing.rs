@@ -2,7 +2,7 @@
 
 use crate::arguments::{Cli, Settings, Team};
 use crate::output::{code, print, say};
-use crate::scripts::in_session;
+use crate::scripts::{failure, in_session, with};
 use clap::CommandFactory;
 use clap_complete::Shell;
 use std::path::Path;
@@ -35,14 +35,11 @@ pub fn build(
         ..Workbench::default()
     };
     let stdout = Box::new(std::io::stdout());
-    in_session(file, settings, stdout, workbench, |session| {
+    in_session(file, stdout, with(settings, workbench), |session| {
         let kernels = session.exported();
         if kernels.is_empty() {
-            say(&format!(
-                "error: {} exports nothing: it does not call `export_kernel(plan, \"name\")`",
-                file.display()
-            ));
-            return ExitCode::FAILURE;
+            let what = "exports nothing: it does not call `export_kernel(plan, \"name\")`";
+            return failure(file, what);
         }
         let package = Package { name, kernels };
         let options = session.shared().lock().workbench.settings.options.clone();

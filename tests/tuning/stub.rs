@@ -132,7 +132,7 @@ pub fn session(script: &str) -> (Result<(), String>, String) {
 
 /// The same, with a pause in each trial.
 pub fn slow_session(script: &str) -> (Result<(), String>, String) {
-    with_pause(script, Duration::from_millis(50))
+    with_pause(script, Duration::from_millis(200))
 }
 
 fn with_pause(script: &str, pause: Duration) -> (Result<(), String>, String) {

@@ -23,20 +23,6 @@ impl Access {
         self.index.iter().any(|index| index.mentions(l))
     }
 
-    /// Whether an iterator appears in the index of the last dimension.
-    pub fn is_in_rows(&self, l: &Name) -> bool {
-        self.index.last().is_some_and(|index| index.mentions(l))
-    }
-
-    /// Whether the iterations of a loop touch neighbors in memory: it moves the last index by 1 or
-    /// -1, and no other index.
-    pub fn has_unit_stride(&self, l: &Name) -> bool {
-        let Some((last, outer)) = self.index.split_last() else {
-            return false;
-        };
-        last.coefficient(l).abs() == 1 && outer.iter().all(|index| !index.mentions(l))
-    }
-
     /// Whether it touches the same element as another access in each iteration.
     pub fn is_same_element(&self, other: &Access) -> bool {
         self.tensor.name() == other.tensor.name() && self.index == other.index

@@ -1,4 +1,4 @@
-//! The C of plans. It decides nothing.
+//! The C of plans.
 
 mod fill;
 mod lanes;

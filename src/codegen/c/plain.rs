@@ -38,7 +38,6 @@ impl Printer<'_> {
     }
 
     fn plain_loop(&mut self, l: &Loop, body: &[Node]) {
-        let Loop { name, range, .. } = l;
         if l.parallel {
             let inside = iterators(&l.body);
             let private = match inside.is_empty() {
@@ -52,17 +51,8 @@ impl Printer<'_> {
             self.line("#pragma vector always");
             self.line("#pragma GCC ivdep");
         }
-        let (lower, upper) = (
-            self.bound("max", &range.lower),
-            self.bound("min", &range.upper),
-        );
-        let step = match range.step {
-            1 => format!("{name}++"),
-            step => format!("{name} += {step}"),
-        };
-        self.line(&format!(
-            "for ({name} = {lower}; {name} < {upper}; {step}) {{"
-        ));
+        let head = self.head("", l);
+        self.line(&format!("{head} {{"));
         self.depth += 1;
         self.plain(body);
         self.depth -= 1;

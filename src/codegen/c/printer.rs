@@ -1,4 +1,5 @@
-//! The C of a plan. Every decision is in the plan.
+//! The C of a plan. What becomes of loops, statements and tensors is in the plan; the pace of
+//! prefetches and the alignment of stores past the caches follow here.
 //!
 //! Iterators are as wide as addresses: 32 bits may wrap (`-fwrapv`), so that a compiler could not
 //! see that `A[i - 4*o]` moves through neighbors along with `i`.
@@ -226,24 +227,25 @@ impl Printer<'_> {
         if let Some(pragma) = self.pragma(l) {
             self.line(&pragma);
         }
-        let (name, range) = (&l.of.name, &l.of.range);
-        let (lower, upper) = (
-            self.bound("max", &range.lower),
-            self.bound("min", &range.upper),
-        );
-        let step = match range.step {
-            1 => format!("{name}++"),
-            step => format!("{name} += {step}"),
-        };
         self.values.headers.insert(Header::Integers);
-        let origin = origin(&l.of);
-        self.line(&format!(
-            "for (int64_t {name} = {lower}; {name} < {upper}; {step}) {{{origin}"
-        ));
+        let (head, origin) = (self.head("int64_t ", &l.of), origin(&l.of));
+        self.line(&format!("{head} {{{origin}"));
         self.depth += 1;
         self.nodes(&l.body);
         self.depth -= 1;
         self.line("}");
+    }
+
+    /// The `for` of a loop; `declared` is the type of an iterator that it declares.
+    pub(super) fn head(&mut self, declared: &str, l: &ir::Loop) -> String {
+        let (name, range) = (&l.name, &l.range);
+        let lower = self.bound("max", &range.lower);
+        let upper = self.bound("min", &range.upper);
+        let step = match range.step {
+            1 => format!("{name}++"),
+            step => format!("{name} += {step}"),
+        };
+        format!("for ({declared}{name} = {lower}; {name} < {upper}; {step})")
     }
 
     /// Says how many copies compilers make of what the loop that comes next executes.

@@ -28,13 +28,14 @@ pub(super) fn cost(model: &Model, shapes: &[Shape]) -> Option<Prediction> {
     let mut seconds = 0.0;
     for shape in shapes {
         let threads = shape.threads;
+        let line = model.target.line as f64;
         let traffic: Vec<(&Level, Vec<traffic::Part>)> = model
             .levels
             .iter()
             .enumerate()
             .map(|(k, level)| {
                 let jump = if k == 0 { 0.0 } else { JUMP };
-                (level, traffic::of(shape, level.bytes, jump))
+                (level, traffic::of(shape, level.bytes, line, jump))
             })
             .collect();
         for kernel in work::of(shape, model.vector) {

@@ -18,19 +18,17 @@ pub(super) struct Part {
     pub at: Option<String>,
 }
 
-/// The size of a cache line on all processors that are known here.
-const LINE: f64 = 64.0;
-
 /// Nothing stays of what is larger by this.
 const MORE: f64 = 0.5;
 
 /// A part of a cache is taken by what is just passing through.
 const USABLE: f64 = 0.8;
 
-/// What comes to a cache of so many bytes.
-pub(super) fn of(shape: &Shape, cache: f64, jump: f64) -> Vec<Part> {
+/// What comes to a cache of so many bytes, in lines of so many.
+pub(super) fn of(shape: &Shape, cache: f64, line: f64, jump: f64) -> Vec<Part> {
     let reader = Reader {
         shape,
+        line,
         jump,
         cache: USABLE * cache,
     };
@@ -45,6 +43,7 @@ pub(super) fn of(shape: &Shape, cache: f64, jump: f64) -> Vec<Part> {
 struct Reader<'a> {
     shape: &'a Shape,
     cache: f64,
+    line: f64,
     jump: f64,
 }
 
@@ -126,7 +125,7 @@ impl Reader<'_> {
             let own = leaves.iter().flat_map(|(range, _)| range.clone());
             let own = own.map(|k| &self.shape.accesses[k]);
             let runs = own.filter(|a| a.tensor == tensor).map(|a| a.run(array));
-            let run = runs.fold(LINE, f64::max);
+            let run = runs.fold(self.line, f64::max);
             let times = times * (1.0 + self.jump / run);
             Some(Part {
                 leaf: leaf.0.start,
@@ -167,12 +166,11 @@ impl Reader<'_> {
             };
             let row = last * array.element;
             let is_whole = array.extents.last().is_some_and(|n| last >= *n);
-            let row = if is_whole {
-                row
-            } else {
-                (row / LINE).ceil() * LINE
+            let row = match is_whole {
+                true => row,
+                false => (row / self.line).ceil() * self.line,
             };
-            (tensor, (outer * row).min(array.bytes.max(LINE)))
+            (tensor, (outer * row).min(array.bytes.max(self.line)))
         });
         bytes.collect()
     }
