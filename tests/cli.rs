@@ -386,11 +386,10 @@ bundle([plan, naive.interchange(1, 2)], {:?});
     let kernels = bundle.join("kernels.c");
     let c = fs::read_to_string(&kernels).unwrap();
     let (before, plan) = c.split_once("// plan computes").unwrap();
-    write(
-        &bundle,
-        "kernels.c",
-        &format!("{before}// plan computes{}", plan.replacen("+=", "-=", 1)),
-    );
+    let wrong = plan.replacen("+= A[", "-= A[", 1);
+    assert_ne!(wrong, plan);
+    let wrong = format!("{before}// plan computes{wrong}");
+    write(&bundle, "kernels.c", &wrong);
     let (succeeded, shown) = make();
     assert!(
         !succeeded && shown.contains("plan computes a wrong C"),

@@ -8,6 +8,7 @@ mod asm;
 mod commands;
 mod complete;
 mod evaluate;
+mod marks;
 mod paint;
 mod step;
 mod terminal;

@@ -1,9 +1,9 @@
 //! Colors of a terminal, for scripts, nests, C and differences.
 
-use crate::analysis::levels::levels;
+use super::marks::marks;
 use crate::ir::{Nest, Tree};
 use crate::script::{TokenKind, scan};
-use std::collections::HashMap;
+use crate::target::Target;
 
 /// Whether texts get colors.
 #[derive(Clone, Copy, Debug)]
@@ -105,17 +105,14 @@ impl Paint {
         lines.join("\n")
     }
 
-    /// A nest; in color with the number of iterations behind each loop.
+    /// A nest; in color with the number of iterations behind each loop, and which ones are copies.
     pub fn nest(self, nest: &Nest) -> String {
         if !self.0 {
             return nest.to_string();
         }
-        let levels = levels(nest);
-        let trips: HashMap<&str, i64> = levels
-            .iter()
-            .filter_map(|level| Some((level.of.name.as_str(), level.trips?)))
-            .collect();
-        let names: Vec<&str> = levels.iter().map(|l| l.of.name.as_str()).collect();
+        let marks = marks(nest, &Target::native());
+        let loops = nest.loops();
+        let names: Vec<&str> = loops.iter().map(|(_, l)| l.name.as_str()).collect();
         let word = |word: &str| match word {
             "parallel" => Some(PARALLEL),
             "vector" => Some(VECTOR),
@@ -133,9 +130,9 @@ impl Paint {
         for line in nest.lines() {
             let mut shown = self.tokens(&line.to_string(), &word);
             if let Tree::Loop(l) = line.tree
-                && let Some(trips) = trips.get(l.name.as_str())
+                && let Some(mark) = marks.get(&l.name)
             {
-                shown.push_str(&self.faint(&format!("  ×{trips}")));
+                shown.push_str(&self.faint(&format!("  {mark}")));
             }
             lines.push(shown);
         }

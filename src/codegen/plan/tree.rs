@@ -221,6 +221,19 @@ impl Part {
 }
 
 impl Plan {
+    /// The loops whose iterations become copies in the C.
+    pub fn unrolled(&self) -> HashSet<Name> {
+        let mut names = HashSet::new();
+        for node in self.parts.iter().flat_map(|part| &part.nodes) {
+            node.for_each_loop(&mut |l| {
+                if l.is_unrolled() {
+                    names.insert(l.of.name.clone());
+                }
+            });
+        }
+        names
+    }
+
     /// The plan in which each part is another one, but for plain loops: these stay as they are.
     pub(crate) fn each(&self, map: impl Fn(&Part) -> Part) -> Plan {
         Plan {

@@ -1,0 +1,76 @@
+//! What is said behind the loops of a nest: how many iterations they have, and how many copies of
+//! them there are.
+
+use crate::analysis::levels::levels;
+use crate::codegen;
+use crate::ir::{Arg, Loop, Name, Nest, Role};
+use crate::target::Target;
+use std::collections::HashMap;
+
+/// The steps that make copies of iterations and leave a loop over them.
+const UNROLLING: [&str; 2] = ["unroll", "unroll_and_jam"];
+
+/// What is said behind each loop.
+pub(super) fn marks(nest: &Nest, target: &Target) -> HashMap<Name, String> {
+    let plan = codegen::unproved(std::slice::from_ref(nest), target).ok();
+    let unrolled = plan.map(|plan| plan.unrolled()).unwrap_or_default();
+    let mark = |(of, trips): (&Loop, Option<i64>)| {
+        let trips = trips.map(|trips| format!("×{trips}"));
+        let by_step = copies(of).map(|count| format!("{count} copies in each"));
+        let in_c = unrolled.contains(&of.name);
+        let in_c = in_c.then(|| "unrolled in C".to_owned());
+        let words: Vec<String> = [trips, by_step, in_c].into_iter().flatten().collect();
+        (!words.is_empty()).then(|| (of.name.clone(), words.join(", ")))
+    };
+    let all = levels(nest).into_iter();
+    all.filter_map(|level| mark((level.of, level.trips)))
+        .collect()
+}
+
+/// How many iterations of the loop before are copies in one of a loop over blocks.
+fn copies(l: &Loop) -> Option<i64> {
+    let birth = l.birth().filter(|birth| birth.role == Role::Outer)?;
+    let step = birth.credit();
+    let factor = step.args.iter().rev().find_map(|arg| match arg {
+        Arg::Int(factor) => Some(*factor),
+        _ => None,
+    });
+    factor.filter(|_| UNROLLING.contains(&step.op))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::script::{Session, Workbench};
+
+    /// The marks of the nest `n` of a script.
+    fn of(script: &str) -> HashMap<Name, String> {
+        let mut session = Session::new(Box::new(std::io::sink()), Workbench::default())
+            .ok()
+            .unwrap();
+        session.run_text("script", script).ok().unwrap();
+        let (_, nest) = session.nests().into_iter().find(|(n, _)| n == "n").unwrap();
+        marks(&nest, &Target::named("avx2").unwrap())
+    }
+
+    #[test]
+    fn loops_over_copies_and_loops_that_become_copies_say_so() {
+        let product = "let A = tensor([9, 8]); let B = tensor([8, 8]);
+            let C = einsum(\"ik,kj->ij\", A, B); let naive = build(C);";
+        let found = of(&format!(
+            "{product} let n = naive.unroll_and_jam(\"i\", 3);"
+        ));
+        assert_eq!(found["i_o"], "×3, 3 copies in each");
+        assert_eq!(found["k"], "×8");
+        let found = of(&format!(
+            "{product} let n = naive.unroll(\"k\", 2).rename(\"k_o\", \"half\");"
+        ));
+        assert_eq!(found["half"], "×4, 2 copies in each");
+        // A tile in registers, which have no index.
+        let tile = "naive.stripmine(\"i\", 3).stripmine(\"j\", 4)
+            .reorder([\"i_o\", \"j_o\", \"k\", \"i_i\", \"j_i\"]).stage(\"j_o\", C).vectorize(\"j_i\")";
+        let found = of(&format!("{product} let n = {tile};"));
+        assert_eq!(found["i_i"], "×3, unrolled in C");
+        assert_eq!(found["k"], "×8");
+    }
+}
