@@ -2,7 +2,8 @@
 # How long `pluto` with plain loops takes beside C that was written by hand from Pluto's
 # transformations (tests/baseline/by_hand), in turn, on the same arrays, with the same compiler and
 # options. But for `-fwrapv`, which C of this tool is compiled with: Pluto's iterators are of type
-# `int`, and compilers have to assume that they do not wrap.
+# `int`, and compilers have to assume that they do not wrap. Both may contract to fused multiply-add,
+# which `-std=c11` alone would forbid.
 #
 #   benches/by_hand.sh target/release/teml [KERNEL...]
 set -eu
@@ -38,8 +39,8 @@ for kernel in "$@"; do
     # The arguments, in the order of the prototype.
     arguments=$(tr '\n' ' ' <"$work/generated.c" | sed -e 's/.*void generated(\([^{]*\))  *{.*/\1/' |
         tr ',' '\n' | sed -e 's/.*TEML_RESTRICT \([A-Za-z0-9_]*\).*/AT(\1)/' | paste -sd, -)
-    flags="-O3 -march=native -fopenmp -fno-math-errno"
-    ${CC:-cc} $flags -fwrapv -std=c11 -c "$work/generated.c" -o "$work/generated.o"
+    flags="-O3 -march=native -std=c11 -ffp-contract=fast -fopenmp -fno-math-errno"
+    ${CC:-cc} $flags -fwrapv -c "$work/generated.c" -o "$work/generated.o"
     ${CC:-cc} $flags $sizes -D_POSIX_C_SOURCE=200809L "-DGENERATED=$arguments" \
         "$here/tests/baseline/by_hand/$kernel.c" "$work/generated.o" -o "$work/run" -lm
     printf '%s: ' "$kernel"
