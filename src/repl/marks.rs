@@ -1,5 +1,5 @@
-//! What is said behind the loops of a nest: how many iterations they have, and how many copies of
-//! them there are.
+//! What is said behind the loops of a nest: how many iterations they have, and whether they are
+//! unrolled, by a step or in the C.
 
 use crate::analysis::levels::levels;
 use crate::codegen;
@@ -7,7 +7,7 @@ use crate::ir::{Arg, Loop, Name, Nest, Role};
 use crate::target::Target;
 use std::collections::HashMap;
 
-/// The steps that make copies of iterations and leave a loop over them.
+/// The steps that unroll blocks of iterations and leave a loop over blocks.
 const UNROLLING: [&str; 2] = ["unroll", "unroll_and_jam"];
 
 /// What is said behind each loop.
@@ -16,7 +16,7 @@ pub(super) fn marks(nest: &Nest, target: &Target) -> HashMap<Name, String> {
     let unrolled = plan.map(|plan| plan.unrolled()).unwrap_or_default();
     let mark = |(of, trips): (&Loop, Option<i64>)| {
         let trips = trips.map(|trips| format!("×{trips}"));
-        let by_step = copies(of).map(|count| format!("{count} copies in each"));
+        let by_step = factor(of).map(|count| format!("unrolled by {count}"));
         let in_c = unrolled.contains(&of.name);
         let in_c = in_c.then(|| "unrolled in C".to_owned());
         let words: Vec<String> = [trips, by_step, in_c].into_iter().flatten().collect();
@@ -27,15 +27,14 @@ pub(super) fn marks(nest: &Nest, target: &Target) -> HashMap<Name, String> {
         .collect()
 }
 
-/// How many iterations of the loop before are copies in one of a loop over blocks.
-fn copies(l: &Loop) -> Option<i64> {
+/// The factor by which a step has unrolled what is now a loop over blocks.
+fn factor(l: &Loop) -> Option<i64> {
     let birth = l.birth().filter(|birth| birth.role == Role::Outer)?;
-    let step = birth.credit();
-    let factor = step.args.iter().rev().find_map(|arg| match arg {
+    let last = birth.step.args.iter().rev().find_map(|arg| match arg {
         Arg::Int(factor) => Some(*factor),
         _ => None,
     });
-    factor.filter(|_| UNROLLING.contains(&step.op))
+    last.filter(|_| UNROLLING.contains(&birth.step.op))
 }
 
 #[cfg(test)]
@@ -54,18 +53,18 @@ mod tests {
     }
 
     #[test]
-    fn loops_over_copies_and_loops_that_become_copies_say_so() {
+    fn loops_over_unrolled_blocks_and_loops_that_are_unrolled_in_c_say_so() {
         let product = "let A = tensor([9, 8]); let B = tensor([8, 8]);
             let C = einsum(\"ik,kj->ij\", A, B); let naive = build(C);";
         let found = of(&format!(
             "{product} let n = naive.unroll_and_jam(\"i\", 3);"
         ));
-        assert_eq!(found["i_o"], "×3, 3 copies in each");
+        assert_eq!(found["i_o"], "×3, unrolled by 3");
         assert_eq!(found["k"], "×8");
         let found = of(&format!(
             "{product} let n = naive.unroll(\"k\", 2).rename(\"k_o\", \"half\");"
         ));
-        assert_eq!(found["half"], "×4, 2 copies in each");
+        assert_eq!(found["half"], "×4, unrolled by 2");
         // A tile in registers, which have no index.
         let tile = "naive.stripmine(\"i\", 3).stripmine(\"j\", 4)
             .reorder([\"i_o\", \"j_o\", \"k\", \"i_i\", \"j_i\"]).stage(\"j_o\", C).vectorize(\"j_i\")";

@@ -105,7 +105,7 @@ impl Paint {
         lines.join("\n")
     }
 
-    /// A nest; in color with the number of iterations behind each loop, and which ones are copies.
+    /// A nest; in color with the number of iterations behind each loop, and whether it is unrolled.
     pub fn nest(self, nest: &Nest) -> String {
         if !self.0 {
             return nest.to_string();

@@ -221,7 +221,7 @@ impl Part {
 }
 
 impl Plan {
-    /// The loops whose iterations become copies in the C.
+    /// The loops that are unrolled in the C.
     pub fn unrolled(&self) -> HashSet<Name> {
         let mut names = HashSet::new();
         for node in self.parts.iter().flat_map(|part| &part.nodes) {
