@@ -18,6 +18,7 @@ use teml::interp::store::{Data as Values, Store};
 use teml::ir::{Nest, Tensor};
 use teml::legality::Reductions;
 use teml::runtime::{Compiler, Control, Data, Options, run_once};
+use teml::target::Target;
 use worker::view;
 
 fn kernel(nest: &Nest) -> Kernel {
@@ -25,9 +26,12 @@ fn kernel(nest: &Nest) -> Kernel {
     codegen::generate(nests, "kernel", Reductions::Strict).unwrap()
 }
 
-/// The C of the nest's function.
+/// The C of the nest's function for 32 registers of 64 bytes, whatever this machine has.
 fn c(script: &str, expression: &str) -> String {
-    kernel(&nest(script, expression)).function
+    let target = Target::named("avx512").unwrap();
+    let nests = [nest(script, expression)];
+    let kernel = codegen::generate_for(&nests, "kernel", Reductions::Strict, &target);
+    kernel.unwrap().function
 }
 
 const ROWS: &str = "

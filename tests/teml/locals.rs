@@ -3,10 +3,11 @@
 use crate::refusals::Case;
 use crate::trees::{becomes, level, named, nest, results};
 use teml::analysis::verify::{Invalid, verify};
-use teml::codegen::generate;
+use teml::codegen::{generate, generate_for};
 use teml::ir::Nest;
 use teml::legality::Reductions;
 use teml::lower::build::build;
+use teml::target::Target;
 use teml::transform::Arg;
 use teml::transform::nest::distribute::DISTRIBUTE;
 use teml::transform::nest::fuse_inner::FUSE_INNER;
@@ -47,7 +48,8 @@ fn lanes_behind_a_loop_are_overwritten_where_its_own_tensor_has_no_use_for_them(
             "  for q in 0..13",
             "    B[o][q] = t[q]",
         ]);
-        let kernel = generate(&[nest], "kernel", Reductions::Strict);
+        let target = Target::named("avx512").unwrap();
+        let kernel = generate_for(&[nest], "kernel", Reductions::Strict, &target);
         kernel.unwrap_or_else(|e| panic!("{e}")).function
     };
     let whole = "f64xn(t[k]) = 2.0 * f64xn_part(A[i][k], 13 - k);";
