@@ -126,6 +126,17 @@ fn reductions_may_read_backwards() {
 }
 
 #[test]
+fn what_is_rounded_stays_so_when_it_is_widened() {
+    let pattern =
+        "f64 B#[N], A#[N]\nf32 C#[N]\nfor i in 0..N\n  C#[i] = f32(A#[i] / 3)\n  B#[i] = f64(C#[i])
+  B#[i] += f64(f32(A#[i] / 7))";
+    let nests: Vec<Nest> = (1..8)
+        .map(|n| nest(&numbered(&pattern.replace('N', &n.to_string()), n)))
+        .collect();
+    computes(&nests);
+}
+
+#[test]
 fn statements_that_were_unrolled_are_compiled_right() {
     let mut nests = Vec::new();
     for m in [3, 4, 5, 8, 9] {

@@ -24,3 +24,14 @@ static inline int64_t teml_mod64(int64_t a, int64_t b) { int64_t r = b == -1 ? 0
 static inline int32_t teml_to_i32(double a) { return a != a ? 0 : a <= -2147483648.0 ? INT32_MIN : a >= 2147483647.0 ? INT32_MAX : (int32_t)a; }
 
 static inline int64_t teml_to_i64(double a) { return a != a ? 0 : a <= -9223372036854775808.0 ? INT64_MIN : a >= 9223372036854775808.0 ? INT64_MAX : (int64_t)a; }
+
+// Rounded: gcc 12 makes two of them a vector, and takes that for the number itself where it is widened
+// again. It leaves what an asm statement may change alone.
+static inline float teml_to_f32(double a)
+{
+    float rounded = (float)a;
+#if defined(__GNUC__) && !defined(__clang__)
+    __asm__("" : "+m"(rounded));
+#endif
+    return rounded;
+}

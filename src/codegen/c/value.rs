@@ -219,7 +219,8 @@ impl Values {
             let vectors = self.vectors.as_ref();
             return vectors.map_or_else(String::new, |v| v.converted(&value, from, elem));
         }
-        if from.is_float() && !elem.is_float() {
+        let narrows = from == Elem::F64 && elem == Elem::F32;
+        if narrows || from.is_float() && !elem.is_float() {
             self.headers.extend([Header::Integers, Header::Numbers]);
             return format!("teml_to_{elem}({})", self.value(arg, 0));
         }
