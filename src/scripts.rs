@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use teml::script::{ScriptError, Session, Tuning, Workbench};
 use teml::target::Target;
-use teml::trial::{self, Check, Emit, Tune};
+use teml::trial::{self, Check, Emit, Run};
 
 /// `teml run`.
 pub fn run(
@@ -40,7 +40,7 @@ pub fn tune(
     allow_write: Vec<PathBuf>,
 ) -> ExitCode {
     let workbench = Workbench {
-        runner: Arc::new(Tune),
+        runner: Arc::new(Run { collects: true }),
         tuning: Tuning {
             launch: searching::launch(&search),
             keeps: true,

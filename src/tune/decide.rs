@@ -8,8 +8,11 @@ use crate::trial::{Gauge, Prepared, Variant};
 /// Slower by less than this than the best one, a variant is in the finals.
 const CLOSE: f64 = 1.10;
 
+/// Slower by less than this, it may be as fast: first times are from few runs, some time ago.
+const ALIKE: f64 = 1.03;
+
 /// How many are in the finals at most, and at least.
-const MOST: usize = 8;
+const MOST: usize = 12;
 const FEWEST: usize = 3;
 
 /// Holds the finals among the fastest trials. Of those that tie, the one with the shortest path is
@@ -33,7 +36,18 @@ pub(super) fn decide(
             None => Ended::Refused(tuned.refused.clone()),
         });
     };
-    let close = timed.iter().take_while(|(_, s)| *s <= CLOSE * best).count();
+    let steps = |number: usize| -> usize {
+        let nests = trials[number].nests.iter();
+        nests.map(|nest| nest.path().len()).sum()
+    };
+    let within = |factor: f64| timed.partition_point(|(_, s)| *s <= factor * best);
+    let (close, alike) = (within(CLOSE), within(ALIKE));
+    // The fastest are in the finals. Of those that may be as fast, the ones that would win a tie come
+    // first, so that searches that know the same points have the same finals.
+    let sure = FEWEST.min(timed.len());
+    if alike > MOST {
+        timed[sure..alike].sort_by_key(|(number, _)| (steps(*number), *number));
+    }
     timed.truncate(close.clamp(FEWEST, MOST));
     if control.interrupted() {
         // What is known has to do.
@@ -60,10 +74,6 @@ pub(super) fn decide(
     for finalist in &mut decided.finalists {
         finalist.number = timed[finalist.number].0;
     }
-    let steps = |number: usize| -> usize {
-        let nests = trials[number].nests.iter();
-        nests.map(|nest| nest.path().len()).sum()
-    };
     let tied = &mut decided.finalists[..decided.tied];
     tied.sort_by_key(|finalist| (steps(finalist.number), finalist.number));
     Ok(decided)

@@ -14,9 +14,8 @@ use super::value::Point;
 use crate::ir::Nest;
 use crate::runtime::Control;
 use crate::trial::{Gauge, Prepared, TrialError, Variant};
-use rayon::prelude::*;
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Searches a space for the fastest nests.
@@ -223,19 +222,15 @@ impl Run<'_, '_> {
                 (!known).then_some(Variant { label, nests })
             })
             .collect();
-        let new: Vec<&Variant> = variants.iter().flatten().collect();
+        let numbered = variants.iter().enumerate();
+        let (numbers, new): (Vec<usize>, Vec<&Variant>) =
+            numbered.filter_map(|(k, v)| Some((k, v.as_ref()?))).unzip();
         gauge.announce(&new, self.best().map(|(_, s)| Duration::from_secs_f64(s)))?;
         let slots: Vec<Mutex<Option<Result<Prepared, TrialError>>>> =
             variants.iter().map(|_| Mutex::new(None)).collect();
-        let prepare_all = || {
-            let each = variants.par_iter().zip(&slots);
-            each.for_each(|(variant, slot)| {
-                let prepared = variant.as_ref().map(|variant| gauge.prepare(variant));
-                *slot
-                    .lock()
-                    .unwrap_or_else(std::sync::PoisonError::into_inner) = prepared;
-            });
-        };
+        let slot = |k: usize| slots[k].lock().unwrap_or_else(PoisonError::into_inner);
+        let prepare_all =
+            || gauge.prepare_all(&new, &|n, prepared| *slot(numbers[n]) = Some(prepared));
         let free = rayon::ThreadPoolBuilder::new().num_threads(gauge.free_cores());
         let free = free.build().ok().filter(|_| gauge.free_cores() > 0);
         std::thread::scope(|scope| {
@@ -249,12 +244,7 @@ impl Run<'_, '_> {
                 }
             };
             for (k, candidate) in candidates.into_iter().enumerate() {
-                let take = || {
-                    let mut slot = slots[k]
-                        .lock()
-                        .unwrap_or_else(std::sync::PoisonError::into_inner);
-                    slot.take()
-                };
+                let take = || slot(k).take();
                 let mut prepared = take();
                 if variants[k].is_some() && prepared.is_none() {
                     let waiting = Instant::now();
