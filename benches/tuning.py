@@ -31,7 +31,8 @@ let A = tensor([512, 512]);
 let B = tensor([512, 512]);
 init(A, random(1));
 init(B, random(2));
-let naive = build(contract(A, B, [2, 1]));
+let C = contract(A, B, [2, 1]);
+let naive = build(C);
 let space = #{rows: [2, 4, 6, 8], columns: [64, 128, 256], terms: [64, 256], unrolled: [4, 8]};
 let tiled = |p| naive
     .stripmine("i1", p.rows)
@@ -50,7 +51,8 @@ let D = tensor([96, 96]);
 init(B, random(1));
 init(C, random(2));
 init(D, random(3));
-let naive = build(einsum("ikl,lj,kj->ij", B, D, C));
+let A = einsum("ikl,lj,kj->ij", B, D, C);
+let naive = build(A);
 reductions("reassoc");
 let space = #{rows: [2, 4, 6, 8], columns: [16, 32, 96], terms: [16, 32], unrolled: [2, 4]};
 let tiled = |p| naive
