@@ -104,7 +104,7 @@ const SLOWER: f64 = 1.25;
 const WARM: Duration = Duration::from_millis(15);
 
 /// How many more times a variant is run, unless that takes [`LONG`].
-const RUNS: usize = 4;
+const RUNS: usize = 3;
 
 const LONG: Duration = Duration::from_millis(150);
 

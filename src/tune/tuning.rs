@@ -5,7 +5,7 @@ use super::entry::{entry, recorded};
 use super::finals::Decided;
 use super::maker::{Made, Maker, PROPOSALS};
 use super::outcome::{Ended, Trial, Tuned};
-use super::plan::{BATCH, Plan};
+use super::plan::{Plan, batch};
 use super::record::{Journal, Key, Kind, Record, variant};
 use super::search::{History, Outlook};
 use super::space::{Digits, Halt, Space};
@@ -62,6 +62,7 @@ pub fn tune(
     run.try_all(first, journal, control, audience)?;
     let mut search = plan.strategy.search(plan.seed);
     let mut proposals = 0;
+    let size = batch(plan.strategy);
     while !run.is_over(control) {
         let left = plan.budget.trials - run.tuned.trials.len();
         let batch = {
@@ -84,7 +85,7 @@ pub fn tune(
                 history: &run.history,
                 predict: &mut predict,
             };
-            search.propose(&mut outlook, BATCH.max(gauge.width()))?
+            search.propose(&mut outlook, size.max(gauge.width()))?
         };
         if batch.is_empty() || proposals > PROPOSALS * plan.budget.trials {
             break;
@@ -132,11 +133,15 @@ impl Run<'_, '_> {
     fn is_over(&self, control: &Control) -> bool {
         let budget = &self.plan.budget;
         let trials = self.tuned.trials.len();
-        let is_late = budget.time.is_some_and(|time| self.begun.elapsed() >= time);
         let is_tired = budget
             .patience
             .is_some_and(|most| trials - self.improved >= most);
-        trials >= budget.trials || is_late || is_tired || control.interrupted()
+        trials >= budget.trials || self.is_late() || is_tired || control.interrupted()
+    }
+
+    fn is_late(&self) -> bool {
+        let time = self.plan.budget.time;
+        time.is_some_and(|time| self.begun.elapsed() >= time)
     }
 
     fn best(&self) -> Option<(&Trial, f64)> {
@@ -258,10 +263,10 @@ impl Run<'_, '_> {
                     self.tuned.compiling += waiting.elapsed();
                 }
                 self.try_one(candidate, prepared, journal)?;
-                if control.interrupted() {
+                audience.tried(&self.standing());
+                if self.is_over(control) {
                     break;
                 }
-                audience.tried(&self.standing());
             }
             Ok(())
         })
