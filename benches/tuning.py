@@ -9,8 +9,9 @@ time from an empty compile cache. `--old` names another build for `measure`. Tim
 processes: start, reference, compiler, finals.
 
 `winners` runs each search twice a round, with seeds that no other run has, and compares what they name:
-one winner, a tie that one of them declares, or two. Without files, they are the spaces of a matrix
-product and of mttkrp in benches/spaces. It ends with status 1 if two winners differ.
+one winner, a tie that one of them declares, or two. Without files, they search the same 48 tilings.
+With files, such as benches/spaces/mm.rhai, searches may try other points. It ends with status 1 if two
+winners differ.
 """
 
 import argparse
@@ -23,8 +24,6 @@ import subprocess
 import sys
 import tempfile
 import time
-
-HERE = pathlib.Path(__file__).parent
 
 PRODUCT = """
 let A = tensor([512, 512]);
@@ -130,11 +129,14 @@ def winner(options, file, seed, place):
 
 
 def winners(options):
-    files = options.files or [HERE / "spaces" / f"{name}.rhai" for name in ["mm", "mttkrp"]]
     differ = 0
     seed = options.seed
-    for file in files:
+    for file in options.files or [PRODUCT, MTTKRP]:
         with tempfile.TemporaryDirectory() as directory:
+            if not options.files:
+                name = "mttkrp" if file == MTTKRP else "mm"
+                text, file = file, pathlib.Path(directory) / f"{name}.rhai"
+                file.write_text(text + TUNE)
             for number in range(options.rounds):
                 pair = [winner(options, file, seed + k, pathlib.Path(directory)) for k in range(2)]
                 seed += 2

@@ -12,11 +12,14 @@ const CLOSE: f64 = 1.10;
 const ALIKE: f64 = 1.03;
 
 /// How many are in the finals at most, and at least.
-const MOST: usize = 12;
+const MOST: usize = 24;
 const FEWEST: usize = 3;
 
-/// Holds the finals among the fastest trials. Of those that tie, the one with the shortest path is
-/// the winner, which comes first.
+/// So long takes one run of all of them at most, unless only the fewest are there.
+const ROUND: f64 = 0.5;
+
+/// Holds the finals among the fastest trials. Of those that tie, the one with the shortest path
+/// wins, and of these the first one of the space, whatever was tried first. The winner comes first.
 ///
 /// # Errors
 /// No trial has a time, or a finalist fails.
@@ -40,15 +43,17 @@ pub(super) fn decide(
         let nests = trials[number].nests.iter();
         nests.map(|nest| nest.path().len()).sum()
     };
+    let rank = |number: usize| (steps(number), &trials[number].digits);
     let within = |factor: f64| timed.partition_point(|(_, s)| *s <= factor * best);
     let (close, alike) = (within(CLOSE), within(ALIKE));
+    let most = ((ROUND / best.max(1e-9)) as usize).clamp(FEWEST, MOST);
     // The fastest are in the finals. Of those that may be as fast, the ones that would win a tie come
     // first, so that searches that know the same points have the same finals.
     let sure = FEWEST.min(timed.len());
-    if alike > MOST {
-        timed[sure..alike].sort_by_key(|(number, _)| (steps(*number), *number));
+    if alike > most {
+        timed[sure..alike].sort_by_key(|(number, _)| rank(*number));
     }
-    timed.truncate(close.clamp(FEWEST, MOST));
+    timed.truncate(close.clamp(FEWEST, most));
     if control.interrupted() {
         // What is known has to do.
         timed.truncate(1);
@@ -75,6 +80,6 @@ pub(super) fn decide(
         finalist.number = timed[finalist.number].0;
     }
     let tied = &mut decided.finalists[..decided.tied];
-    tied.sort_by_key(|finalist| (steps(finalist.number), finalist.number));
+    tied.sort_by_key(|finalist| rank(finalist.number));
     Ok(decided)
 }

@@ -55,7 +55,7 @@ const ROUNDS: [usize; 5] = [3, 5, 7, 7, 7];
 
 /// Shortest times closer than this are a tie even if the intervals of the medians separate: another
 /// run of the program would see other pages of memory, which matters as much.
-const ALIKE: f64 = 0.02;
+const ALIKE: f64 = 0.03;
 
 /// Shortest times farther apart than this separate two variants even if their intervals overlap, as
 /// intervals do where others use the machine.

@@ -205,7 +205,7 @@ pub fn summary(tuned: &Tuned) -> Vec<String> {
     if tied > 1 {
         lines.push(format!(
             "tie: {tied} points are as fast as each other, as far as interleaved runs tell; the one \
-             with the shortest path wins"
+             with the shortest path wins, and of several the first of the space"
         ));
     }
     let mut failed: BTreeMap<String, usize> = BTreeMap::new();

@@ -324,6 +324,7 @@ impl Run<'_, '_> {
         let best = self.best().map(|(_, seconds)| seconds);
         let trial = Trial {
             point,
+            digits: digits.clone(),
             nests,
             outcome,
             expected,
