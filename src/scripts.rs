@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use teml::script::{ScriptError, Session, Tuning, Workbench};
 use teml::target::Target;
-use teml::trial::{self, Check, Emit, Tune};
+use teml::trial::{self, Check, Emit, Run};
 
 /// `teml run`.
 pub fn run(file: &Path, running: Running) -> ExitCode {
@@ -25,7 +25,7 @@ pub fn run(file: &Path, running: Running) -> ExitCode {
 /// `teml tune`.
 pub fn tune(file: &Path, search: Search, running: Running) -> ExitCode {
     let workbench = Workbench {
-        runner: Arc::new(Tune),
+        runner: Arc::new(Run { collects: true }),
         tuning: Tuning {
             launch: searching::launch(&search),
             keeps: true,

@@ -14,7 +14,7 @@ use teml::tune::Launch;
 pub fn work(directory: &Path) -> ExitCode {
     let control = Control::default();
     stop_on_ctrl_c(&control);
-    if let Err(why) = teml::tune::work(directory, &Run, &control) {
+    if let Err(why) = teml::tune::work(directory, &Run::default(), &control) {
         say(&why);
     }
     ExitCode::SUCCESS

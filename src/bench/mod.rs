@@ -259,7 +259,7 @@ impl Bench<'_> {
         let contests = {
             let mut state = session.shared().lock();
             // Baselines may measure.
-            state.workbench.runner = Arc::new(Run);
+            state.workbench.runner = Arc::new(Run::default());
             std::mem::take(&mut state.workbench.kept.contests)
         };
         if contests.is_empty() {

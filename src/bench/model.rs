@@ -4,7 +4,7 @@ use super::kernels::Script;
 use crate::runtime::Control;
 use crate::script::{ScriptError, Session, Size, Tuning, Workbench};
 use crate::transform::trace;
-use crate::trial::Tune;
+use crate::trial::Run;
 use crate::tune::{self, Kind, Model, Record, Strategy, Sweep};
 use std::path::Path;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ pub fn agreement(
     control: &Control,
 ) -> Agreement {
     let workbench = Workbench {
-        runner: Arc::new(Tune),
+        runner: Arc::new(Run { collects: true }),
         control: control.clone(),
         parameters: parameters.to_vec().into(),
         size,

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 use std::time::{Duration, SystemTime};
+use tempfile::TempDir;
 
 /// The name of what `source` compiles to with these flags, this compiler and, because the flags
 /// say "native", this processor.
@@ -55,6 +56,14 @@ pub fn directory(control: &Control) -> Option<PathBuf> {
     std::path::absolute(place).ok()
 }
 
+/// A directory of its own inside the cache, where something is made that is then moved into the
+/// cache: renaming is atomic on one file system only.
+pub(super) fn workplace(cache: &Path) -> io::Result<TempDir> {
+    std::fs::create_dir_all(cache)?;
+    make_room(cache);
+    tempfile::Builder::new().prefix(BUILD).tempdir_in(cache)
+}
+
 /// Appends a hash of the file to it (what follows a shared object's last section is ignored when
 /// it is loaded), so that a file that a full disk or a power failure cut short is not used.
 pub(super) fn seal(object: &Path) -> io::Result<()> {
@@ -92,7 +101,7 @@ const IN_USE: Duration = Duration::from_secs(24 * HOUR);
 const HOUR: u64 = 60 * 60;
 
 /// Makes room for what is stored from now on. Once per process, since that looks at every file.
-pub(super) fn make_room(cache: &Path) {
+fn make_room(cache: &Path) {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| prune(cache, MAX_BYTES, SystemTime::now() - IN_USE));
 }
@@ -128,7 +137,7 @@ fn prune(cache: &Path, max: u64, until: SystemTime) {
 }
 
 /// How the names of directories begin in which the compiler works.
-pub(super) const BUILD: &str = "build-";
+const BUILD: &str = "build-";
 
 #[cfg(test)]
 mod tests {

@@ -1,13 +1,14 @@
 //! From a kernel's C text to a shared object.
 
+use super::abilities::without_openmp;
 use super::cache;
 use super::compiler::{Compiler, Stopped};
 use super::control::Control;
-use super::diagnostics::{self, OPENMP};
+use super::diagnostics;
 use super::error::RuntimeError;
 use super::measure;
 use super::turn;
-use crate::codegen::{Header, Kernel};
+use crate::codegen::{Kernel, unit};
 use crate::target::Target;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -152,8 +153,10 @@ impl Compiled {
     }
 }
 
-/// The name of the function that calls the kernel with the arguments of an array.
-pub(super) const ENTRY: &str = "teml_call";
+/// The name of the function that calls a kernel with the arguments of an array.
+pub(super) fn entry_of(kernel: &Kernel) -> String {
+    format!("teml_call_{}", kernel.symbol)
+}
 
 /// Compiles a kernel with the compiler of [`Compiler::find`], or takes it from the cache.
 ///
@@ -205,10 +208,7 @@ impl Compiler {
         control: &Control,
     ) -> Result<Compiled, RuntimeError> {
         let mut flags = flags.to_vec();
-        let takes_vectors = kernel.headers.contains(&Header::Functions);
-        if takes_vectors && !self.has_vector_functions(&flags, control)? {
-            flags.push("-DTEML_MVEC=0".to_owned());
-        }
+        flags.extend(self.flags_of_functions(kernel, &flags, control)?);
         match self.compile_with(kernel, &flags, &options.libraries, control) {
             // gcc 12 can fail where it groups statements; vectors are written out anyway.
             Err(RuntimeError::CompileFailed { report, .. })
@@ -221,71 +221,17 @@ impl Compiler {
         }
     }
 
-    /// Whether it has OpenMP, which is asked where a kernel does not compile. Without it, kernels
-    /// compile all the same, and their parallel loops run on one thread.
-    pub(super) fn has_openmp(
-        &self,
-        flags: &[String],
-        control: &Control,
-    ) -> Result<bool, RuntimeError> {
-        if let Some(known) = self.openmp().get() {
-            return Ok(*known);
-        }
-        let kernel = Kernel {
-            headers: Default::default(),
-            function: THREADS.to_owned(),
-            ..Kernel::of_vector_functions()
-        };
-        let compiles = |flags: &[String]| match self.compile_with(&kernel, flags, &[], control) {
-            Ok(_) => Ok(true),
-            Err(RuntimeError::CompileFailed { .. }) => Ok(false),
-            Err(other) => Err(other),
-        };
-        let found = compiles(flags)? || !compiles(&without_openmp(flags))?;
-        if !found && self.openmp().set(false).is_ok() {
-            (control.notice)(&format!(
-                "warning: the C compiler `{}` has no OpenMP, so parallel loops run on one thread: \
-                 {OPENMP}",
-                self.program().display()
-            ));
-        }
-        Ok(*self.openmp().get_or_init(|| found))
-    }
-
-    /// Whether the C library has the functions of vectors that its version tells of: it can be built
-    /// without. A kernel that needs them is compiled to find out, and kept like others.
-    pub(super) fn has_vector_functions(
-        &self,
-        flags: &[String],
-        control: &Control,
-    ) -> Result<bool, RuntimeError> {
-        if let Some(known) = self.vector_functions().get() {
-            return Ok(*known);
-        }
-        let found = match self.compile_with(&Kernel::of_vector_functions(), flags, &[], control) {
-            Ok(_) => true,
-            Err(RuntimeError::CompileFailed { .. }) => false,
-            Err(other) => return Err(other),
-        };
-        Ok(*self.vector_functions().get_or_init(|| found))
-    }
-
-    fn compile_with(
+    pub(super) fn compile_with(
         &self,
         kernel: &Kernel,
         flags: &[String],
         libraries: &[String],
         control: &Control,
     ) -> Result<Compiled, RuntimeError> {
-        let source = with_entry(kernel);
-        let arguments = |input: &str, output: &str| -> Vec<String> {
-            let mut arguments = self.command_line(flags);
-            arguments.extend(["-o", output, input].map(str::to_owned));
-            arguments.extend(libraries.iter().cloned());
-            arguments.push("-lm".to_owned());
-            arguments
-        };
-        let key = self.key(&source, &arguments("", ""));
+        let source = with_entries(std::slice::from_ref(kernel));
+        let arguments =
+            |input: &str, output: &str| self.arguments(flags, libraries, (input, output));
+        let name = self.object_of(kernel, flags, libraries);
         let compiled = |path, cached, directory| Compiled {
             kernel: kernel.clone(),
             path,
@@ -295,18 +241,14 @@ impl Compiler {
         };
         let mut tried = Vec::new();
         if let Some(cache) = cache::directory(control) {
-            let path = cache.join(format!("{key}.so"));
+            let path = cache.join(name);
             if cache::holds(&path) {
                 return Ok(compiled(path, true, None));
             }
             let build = || -> Result<(), Stopped> {
-                std::fs::create_dir_all(&cache)?;
-                cache::make_room(&cache);
-                // Inside the cache: renaming is atomic on one file system only.
-                let directory = tempfile::Builder::new()
-                    .prefix(cache::BUILD)
-                    .tempdir_in(&cache)?;
-                let object = self.build(kernel, &source, &arguments, directory.path(), control)?;
+                let directory = cache::workplace(&cache)?;
+                let text = (kernel.symbol.as_str(), source.as_str());
+                let object = self.build(text, &arguments, directory.path(), control)?;
                 cache::seal(&object)?;
                 Ok(std::fs::rename(object, &path)?)
             };
@@ -320,7 +262,8 @@ impl Compiler {
         }
         let build = || -> Result<(PathBuf, TempDir), Stopped> {
             let directory = tempfile::Builder::new().prefix("teml-").tempdir()?;
-            let object = self.build(kernel, &source, &arguments, directory.path(), control)?;
+            let text = (kernel.symbol.as_str(), source.as_str());
+            let object = self.build(text, &arguments, directory.path(), control)?;
             Ok((object, directory))
         };
         match build() {
@@ -334,21 +277,47 @@ impl Compiler {
         }
     }
 
+    /// The name of a kernel's shared object in the cache.
+    pub(super) fn object_of(
+        &self,
+        kernel: &Kernel,
+        flags: &[String],
+        libraries: &[String],
+    ) -> String {
+        let source = with_entries(std::slice::from_ref(kernel));
+        let key = self.key(&source, &self.arguments(flags, libraries, ("", "")));
+        format!("{key}.so")
+    }
+
     /// A name for what becomes of `source` with these arguments, this compiler and this
     /// processor.
     pub fn key(&self, source: &str, arguments: &[String]) -> String {
         cache::key(source, arguments, &self.identity())
     }
 
-    fn build(
+    /// What the compiler gets for an input and an output.
+    pub(super) fn arguments(
         &self,
-        kernel: &Kernel,
-        source: &str,
+        flags: &[String],
+        libraries: &[String],
+        (input, output): (&str, &str),
+    ) -> Vec<String> {
+        let mut arguments = self.command_line(flags);
+        arguments.extend(["-o", output, input].map(str::to_owned));
+        arguments.extend(libraries.iter().cloned());
+        arguments.push("-lm".to_owned());
+        arguments
+    }
+
+    /// Compiles C, which is called `name`, in a directory.
+    pub(super) fn build(
+        &self,
+        (name, source): (&str, &str),
         arguments: &dyn Fn(&str, &str) -> Vec<String>,
         directory: &Path,
         control: &Control,
     ) -> Result<PathBuf, Stopped> {
-        let (input, output) = (format!("{}.c", kernel.symbol), "kernel.so");
+        let (input, output) = (format!("{name}.c"), "kernel.so");
         std::fs::write(directory.join(&input), source)?;
         let outcome = {
             let _quiet = (!control.compiles_beside).then(measure::keep_off);
@@ -357,12 +326,7 @@ impl Compiler {
                 .then(|| turn::beside_others(control))
                 .transpose()
                 .map_err(Stopped::Failed)?;
-            self.run(
-                &kernel.symbol,
-                &arguments(&input, output),
-                directory,
-                control,
-            )?
+            self.run(name, &arguments(&input, output), directory, control)?
         };
         if outcome.status.success() {
             return Ok(directory.join(output));
@@ -373,7 +337,7 @@ impl Compiler {
         let own = self.own_flags().join(" ");
         let (line, report) = diagnostics::report(&outcome.output, &input, source, &own);
         Err(Stopped::Failed(RuntimeError::CompileFailed {
-            kernel: kernel.symbol.clone(),
+            kernel: name.to_owned(),
             compiler: self.program().display().to_string(),
             line,
             report,
@@ -381,37 +345,12 @@ impl Compiler {
     }
 }
 
-/// C that links only where there is OpenMP.
-const THREADS: &str = "\
-static volatile int count;
-void probe(void)
-{
-    #pragma omp parallel
-    {
-        #pragma omp critical
-        count = count + 1;
-    }
-}
-";
-
-/// The flags of a compiler without OpenMP's library. It still reads what loops say of vectors.
-pub(super) fn without_openmp(flags: &[String]) -> Vec<String> {
-    let other = |flag: &String| match flag.as_str() {
-        "-fopenmp" => "-fopenmp-simd".to_owned(),
-        _ => flag.clone(),
-    };
-    flags.iter().map(other).collect()
-}
-
-/// The kernel's C and, after it, the function that a worker looks up. With poisoned local tensors
+/// The C of kernels and, after it, the functions that a worker looks up. With poisoned local tensors
 /// (`-DTEML_POISON=1`), arithmetic on what nothing set stops the process.
-fn with_entry(kernel: &Kernel) -> String {
-    let (symbol, source) = (&kernel.symbol, kernel.source());
-    let arguments: Vec<String> = (0..kernel.params.len())
-        .map(|k| format!("args[{k}]"))
-        .collect();
-    format!(
-        "{source}\n\
+pub(super) fn with_entries(kernels: &[Kernel]) -> String {
+    let mut text = unit(kernels);
+    text.push_str(
+        "\n\
          #if defined(TEML_POISON) && TEML_POISON == 1\n\
          #include <fenv.h>\n\
          #define TEML_BEGIN feclearexcept(FE_INVALID)\n\
@@ -419,10 +358,19 @@ fn with_entry(kernel: &Kernel) -> String {
          #else\n\
          #define TEML_BEGIN (void)0\n\
          #define TEML_END (void)0\n\
-         #endif\n\
-         __attribute__((visibility(\"default\")))\nvoid {ENTRY}(void *const *args);\n\
-         void {ENTRY}(void *const *args) {{\n    \
-         (void)args;\n    TEML_BEGIN;\n    {symbol}({});\n    TEML_END;\n}}\n",
-        arguments.join(", ")
-    )
+         #endif\n",
+    );
+    for kernel in kernels {
+        let (symbol, entry) = (&kernel.symbol, entry_of(kernel));
+        let arguments: Vec<String> = (0..kernel.params.len())
+            .map(|k| format!("args[{k}]"))
+            .collect();
+        text.push_str(&format!(
+            "__attribute__((visibility(\"default\")))\nvoid {entry}(void *const *args);\n\
+             void {entry}(void *const *args) {{\n    \
+             (void)args;\n    TEML_BEGIN;\n    {symbol}({});\n    TEML_END;\n}}\n",
+            arguments.join(", ")
+        ));
+    }
+    text
 }

@@ -1,6 +1,7 @@
 //! C as a library: a shared one and a static one.
 
-use super::compile::{Options, without_openmp};
+use super::abilities::without_openmp;
+use super::compile::Options;
 use super::compiler::{Compiler, Stopped};
 use super::control::Control;
 use super::diagnostics;

@@ -5,7 +5,9 @@
 //! `serve` the call of foreign code. Every error is a [`RuntimeError`]; kernels run in a
 //! process of their own, so that a crash or an endless loop in one is a value here too.
 
+mod abilities;
 mod assembly;
+mod batch;
 mod buffer;
 mod cache;
 mod compare;

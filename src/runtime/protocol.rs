@@ -6,8 +6,8 @@ use std::ffi::OsString;
 /// What a worker is asked to do. It numbers kernels and buffers from 0 in the order of requests.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Request {
-    /// Load a shared object.
-    Load { path: OsString },
+    /// Load a kernel: the function `entry` of a shared object.
+    Load { path: OsString, entry: String },
     /// Map a buffer, whose elements begin after `start` bytes.
     Map {
         path: String,

@@ -107,7 +107,17 @@ impl Placed {
                 .clamp(1, MAX_REPEATS);
         }
     }
+
+    /// The same where no other kernel runs in between: caches hold what this one has left there, and
+    /// what was restored, which only short kernels notice.
+    pub(super) fn lengthen_alone(&mut self, time: Duration) {
+        self.lengthen(time);
+        self.call.warm_up = time < UNMOVED;
+    }
 }
+
+/// Alone, a run of this length takes as long whatever was restored before, to some percent.
+const UNMOVED: Duration = Duration::from_millis(5);
 
 /// Whatever the caches hold before it, a run of this length takes as long, to about a percent: they
 /// are filled in less than a millisecond.

@@ -82,7 +82,7 @@ impl<'a> Screen<'a> {
             if loaded.time < measure::SHORT {
                 loaded.time = bench.run(&loaded.placed)?;
             }
-            loaded.placed.lengthen(loaded.time);
+            loaded.placed.lengthen_alone(loaded.time);
             let mut runs = Vec::new();
             while goes_on(&runs) {
                 runs.push(bench.run(&loaded.placed)?);

@@ -1,7 +1,6 @@
 //! The worker's side: the only place where code that teml did not compile itself is called.
 
 use super::buffer::{Mapped, fill_words};
-use super::compile::ENTRY;
 use super::configured;
 use super::protocol::{Call, Reply, Request, Restore};
 use super::sys;
@@ -65,9 +64,9 @@ fn work() -> io::Result<()> {
 impl Loaded {
     fn answer(&mut self, request: Request) -> Result<Reply, String> {
         match request {
-            Request::Load { path } => {
+            Request::Load { path, entry } => {
                 self.kernels
-                    .push(load(&path).map_err(|error| error.to_string())?);
+                    .push(load(&path, &entry).map_err(|error| error.to_string())?);
                 Ok(Reply::Done)
             }
             Request::Map {
@@ -141,13 +140,13 @@ impl Loaded {
     }
 }
 
-fn load(path: &OsStr) -> Result<Entry, libloading::Error> {
+fn load(path: &OsStr, entry: &str) -> Result<Entry, libloading::Error> {
     // SAFETY: the object was compiled from a kernel and has no initializers beyond the
     // compiler's; the entry function has the type `Entry`. The library is never unloaded, so
     // the function stays where it is.
     unsafe {
         let library = libloading::Library::new(path)?;
-        let entry = *library.get::<Entry>(ENTRY.as_bytes())?;
+        let entry = *library.get::<Entry>(entry.as_bytes())?;
         // Unloading an OpenMP runtime from under its threads crashes.
         std::mem::forget(library);
         Ok(entry)

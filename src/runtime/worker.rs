@@ -1,7 +1,7 @@
 //! The process in which kernels run, seen from outside.
 
 use super::buffer::Buffer;
-use super::compile::Compiled;
+use super::compile::{Compiled, entry_of};
 use super::control::Control;
 use super::error::{RuntimeError, signal_text};
 use super::process::Group;
@@ -139,7 +139,8 @@ impl Worker {
         control: &Control,
     ) -> Result<usize, RuntimeError> {
         let path = compiled.path().as_os_str().to_owned();
-        let load = Request::Load { path };
+        let entry = entry_of(compiled.kernel());
+        let load = Request::Load { path, entry };
         let limit = control.run_limit;
         self.ask(&compiled.kernel().symbol, &load, limit, control)?;
         self.kernels += 1;

@@ -135,7 +135,7 @@ impl Default for Workbench {
     /// Kernels run.
     fn default() -> Workbench {
         Workbench {
-            runner: Arc::new(Run),
+            runner: Arc::new(Run::default()),
             control: Control::default(),
             settings: Settings::default(),
             parameters: Parameters::default(),

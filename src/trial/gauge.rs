@@ -2,12 +2,18 @@
 
 use super::check::{Expected, Progress, Trial};
 use super::contest::{Contest, Work, work_of};
-use super::{TrialError, Variant, check_results, compared, generate, naive};
+use super::{TrialError, Variant, check_results, compared, generate, generate_as, naive};
+use crate::codegen::Kernel;
 use crate::runtime::{
-    self, Budget, Compiled, Control, Outputs, RuntimeError, Screen, Timing, Workload,
+    self, Budget, Compiled, Compiler, Control, Outputs, RuntimeError, Screen, Timing, Workload,
 };
+use rayon::prelude::*;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
+
+/// Gets variants that were prepared, with their numbers.
+pub type Ready<'a> = dyn Fn(usize, Result<Prepared, TrialError>) + Sync + 'a;
 
 /// Tries variants of one computation.
 pub trait Gauge: Sync {
@@ -16,6 +22,13 @@ pub trait Gauge: Sync {
     /// # Errors
     /// There is no code, or it does not compile.
     fn prepare(&self, variant: &Variant) -> Result<Prepared, TrialError>;
+
+    /// Prepares variants on the threads of the current pool. `ready` gets each with its number, in any
+    /// order.
+    fn prepare_all(&self, variants: &[&Variant], ready: &Ready<'_>) {
+        let numbered = variants.par_iter().enumerate();
+        numbered.for_each(|(number, variant)| ready(number, self.prepare(variant)));
+    }
 
     /// Runs a variant, compares its results with the reference, and times it, the longer the
     /// closer it is to the time `best`. One that is clearly slower runs only once.
@@ -81,17 +94,17 @@ pub struct Screened {
     pub error: f64,
 }
 
-/// A first run that takes so many times the best time is the last one. It finds code and memory cold,
-/// which matters to kernels below [`WARM`], and those cost next to nothing beside their compilation.
+/// A run that takes so many times the best time is the last one. The first run finds code and memory
+/// cold, which matters to kernels below [`WARM`]: those run once more.
 const CLEARLY_SLOWER: f64 = 2.0;
 
 /// After two more runs this is enough.
 const SLOWER: f64 = 1.25;
 
-const WARM: Duration = Duration::from_millis(30);
+const WARM: Duration = Duration::from_millis(15);
 
 /// How many more times a variant is run, unless that takes [`LONG`].
-const RUNS: usize = 4;
+const RUNS: usize = 3;
 
 const LONG: Duration = Duration::from_millis(150);
 
@@ -132,6 +145,25 @@ impl<'a> Workshop<'a> {
         })
     }
 
+    /// The code of a variant. Its name follows from the nests, so that it is in the compile cache
+    /// whichever trial makes them.
+    fn generate(&self, variant: &Variant) -> Result<Kernel, TrialError> {
+        check_results(self.reference, variant)?;
+        let mut hasher = DefaultHasher::new();
+        for nest in &variant.nests {
+            nest.to_string().hash(&mut hasher);
+        }
+        let symbol = format!("trial_{:016x}", hasher.finish());
+        generate_as(&symbol, variant, self.trial.settings)
+    }
+
+    fn compile(&self, variant: &Variant, kernel: &Kernel) -> Result<Prepared, TrialError> {
+        Ok(Prepared {
+            compiled: Some(self.trial.compile(kernel)?),
+            variant: variant.clone(),
+        })
+    }
+
     fn workload(&self, prepared: &Prepared) -> Result<Workload, TrialError> {
         let compiled = prepared.compiled.clone().ok_or(TrialError::Nothing)?;
         let (label, outputs) = (&prepared.variant.label, self.expected.outputs.clone());
@@ -147,12 +179,31 @@ impl<'a> Workshop<'a> {
 
 impl Gauge for Workshop<'_> {
     fn prepare(&self, variant: &Variant) -> Result<Prepared, TrialError> {
-        check_results(self.reference, variant)?;
-        let kernel = generate(variant, self.trial.settings)?;
-        Ok(Prepared {
-            compiled: Some(self.trial.compile(&kernel)?),
-            variant: variant.clone(),
-        })
+        self.compile(variant, &self.generate(variant)?)
+    }
+
+    /// Short kernels share translation units.
+    fn prepare_all(&self, variants: &[&Variant], ready: &Ready<'_>) {
+        let numbered = variants.par_iter().enumerate();
+        let generate = |(number, variant): (usize, &&Variant)| match self.generate(variant) {
+            Ok(kernel) => Some((number, kernel)),
+            Err(error) => {
+                ready(number, Err(error));
+                None
+            }
+        };
+        let kernels: Vec<(usize, Kernel)> = numbered.filter_map(generate).collect();
+        let units = units(kernels, rayon::current_num_threads());
+        units.into_par_iter().for_each(|unit| {
+            let (numbers, kernels): (Vec<usize>, Vec<Kernel>) = unit.into_iter().unzip();
+            let (options, control) = (&self.trial.settings.options, self.trial.control);
+            // What is wrong shows again where each is compiled.
+            let _ = Compiler::find(control)
+                .and_then(|compiler| compiler.compile_batch(&kernels, options, control));
+            for (number, kernel) in numbers.into_iter().zip(&kernels) {
+                ready(number, self.compile(variants[number], kernel));
+            }
+        });
     }
 
     fn screen(&self, prepared: &Prepared, best: Option<Duration>) -> Result<Screened, TrialError> {
@@ -170,8 +221,12 @@ impl Gauge for Workshop<'_> {
         let goes_on = |runs: &[Duration]| {
             let spent: Duration = runs.iter().sum();
             let least = runs.iter().min().copied().unwrap_or_default();
-            let few = runs.len() < RUNS && spent < LONG;
-            runs.is_empty() || few && !(runs.len() >= 2 && slower(least, SLOWER))
+            let is_out = match runs.len() {
+                0 => return true,
+                1 => slower(least, CLEARLY_SLOWER),
+                _ => slower(least, SLOWER),
+            };
+            runs.len() < RUNS && spent < LONG && !is_out
         };
         let runs = screen.run(&mut loaded, &goes_on)?;
         self.check(&workload, loaded.outputs())?;
@@ -203,6 +258,27 @@ impl Gauge for Workshop<'_> {
             false => 0,
         }
     }
+}
+
+/// A translation unit takes kernels up to so many bytes of C together. It saves starting a compiler for
+/// each, which matters where kernels are short.
+const UNIT: usize = 16 << 10;
+
+/// Kernels in translation units: at least one for each of `threads`, each with about as much C. The
+/// numbers stay with the kernels.
+fn units(mut kernels: Vec<(usize, Kernel)>, threads: usize) -> Vec<Vec<(usize, Kernel)>> {
+    let bytes = |kernel: &Kernel| kernel.function.len();
+    let total: usize = kernels.iter().map(|(_, kernel)| bytes(kernel)).sum();
+    let count = total.div_ceil(UNIT).max(threads).min(kernels.len());
+    let mut units: Vec<(usize, Vec<(usize, Kernel)>)> = vec![(0, Vec::new()); count];
+    kernels.sort_by_key(|(number, kernel)| (usize::MAX - bytes(kernel), *number));
+    for (number, kernel) in kernels {
+        if let Some((filled, unit)) = units.iter_mut().min_by_key(|(filled, _)| *filled) {
+            *filled += bytes(&kernel);
+            unit.push((number, kernel));
+        }
+    }
+    units.into_iter().map(|(_, unit)| unit).collect()
 }
 
 /// What became of a variant that has no time.

@@ -17,10 +17,10 @@ mod sweep;
 pub use check::{Progress, run};
 pub use contest::{Contest, Peer, Ranking, Work};
 pub use export::{ExportedFile, export};
-pub use gauge::{Defect, Gauge, Prepared, Screened, Workshop};
+pub use gauge::{Defect, Gauge, Prepared, Ready, Screened, Workshop};
 pub use inputs::Inputs;
 pub use reference::Evidence;
-pub use runner::{Check, Collect, Emit, Kept, Run, Runner, Stage, Tune, free_symbol};
+pub use runner::{Check, Collect, Emit, Kept, Run, Runner, Stage, free_symbol};
 
 use crate::analysis::work;
 use crate::codegen::{self, Kernel, NoCode};
@@ -176,8 +176,13 @@ pub fn work(nests: &[Nest]) -> Work {
 
 fn generate(variant: &Variant, settings: &Settings) -> Result<Kernel, TrialError> {
     let symbol = codegen::symbol::from_label(&variant.label);
+    generate_as(&symbol, variant, settings)
+}
+
+/// The same as a function of another name than the variant's.
+fn generate_as(symbol: &str, variant: &Variant, settings: &Settings) -> Result<Kernel, TrialError> {
     let (reductions, target) = (settings.reductions, &settings.options.target);
-    let kernel = codegen::generate_for(&variant.nests, &symbol, reductions, target);
+    let kernel = codegen::generate_for(&variant.nests, symbol, reductions, target);
     kernel.map_err(|error| no_code(variant, error))
 }
 

@@ -8,12 +8,18 @@ use crate::trial::{Gauge, Prepared, Variant};
 /// Slower by less than this than the best one, a variant is in the finals.
 const CLOSE: f64 = 1.10;
 
+/// Slower by less than this, it may be as fast: first times are from few runs, some time ago.
+const ALIKE: f64 = 1.03;
+
 /// How many are in the finals at most, and at least.
-const MOST: usize = 8;
+const MOST: usize = 24;
 const FEWEST: usize = 3;
 
-/// Holds the finals among the fastest trials. Of those that tie, the one with the shortest path is
-/// the winner, which comes first.
+/// So long takes one run of all of them at most, unless only the fewest are there.
+const ROUND: f64 = 0.5;
+
+/// Holds the finals among the fastest trials. Of those that tie, the one with the shortest path
+/// wins, and of these the first one of the space, whatever was tried first. The winner comes first.
 ///
 /// # Errors
 /// No trial has a time, or a finalist fails.
@@ -33,8 +39,21 @@ pub(super) fn decide(
             None => Ended::Refused(tuned.refused.clone()),
         });
     };
-    let close = timed.iter().take_while(|(_, s)| *s <= CLOSE * best).count();
-    timed.truncate(close.clamp(FEWEST, MOST));
+    let steps = |number: usize| -> usize {
+        let nests = trials[number].nests.iter();
+        nests.map(|nest| nest.path().len()).sum()
+    };
+    let rank = |number: usize| (steps(number), &trials[number].digits);
+    let within = |factor: f64| timed.partition_point(|(_, s)| *s <= factor * best);
+    let (close, alike) = (within(CLOSE), within(ALIKE));
+    let most = ((ROUND / best.max(1e-9)) as usize).clamp(FEWEST, MOST);
+    // The fastest are in the finals. Of those that may be as fast, the ones that would win a tie come
+    // first, so that searches that know the same points have the same finals.
+    let sure = FEWEST.min(timed.len());
+    if alike > most {
+        timed[sure..alike].sort_by_key(|(number, _)| rank(*number));
+    }
+    timed.truncate(close.clamp(FEWEST, most));
     if control.interrupted() {
         // What is known has to do.
         timed.truncate(1);
@@ -60,11 +79,7 @@ pub(super) fn decide(
     for finalist in &mut decided.finalists {
         finalist.number = timed[finalist.number].0;
     }
-    let steps = |number: usize| -> usize {
-        let nests = trials[number].nests.iter();
-        nests.map(|nest| nest.path().len()).sum()
-    };
     let tied = &mut decided.finalists[..decided.tied];
-    tied.sort_by_key(|finalist| (steps(finalist.number), finalist.number));
+    tied.sort_by_key(|finalist| rank(finalist.number));
     Ok(decided)
 }

@@ -50,13 +50,12 @@ pub struct Decided {
     pub tied: usize,
 }
 
-/// Rounds at most, and runs in each.
-const ROUNDS: usize = 4;
-const RUNS: usize = 7;
+/// How often each variant runs in each round. After a short one, those that are far behind are out.
+const ROUNDS: [usize; 5] = [3, 5, 7, 7, 7];
 
 /// Shortest times closer than this are a tie even if the intervals of the medians separate: another
 /// run of the program would see other pages of memory, which matters as much.
-const ALIKE: f64 = 0.01;
+const ALIKE: f64 = 0.03;
 
 /// Shortest times farther apart than this separate two variants even if their intervals overlap, as
 /// intervals do where others use the machine.
@@ -74,9 +73,9 @@ pub fn finals(gauge: &dyn Gauge, prepared: &[Prepared]) -> Result<Decided, Trial
         })
         .collect();
     let mut open: Vec<usize> = (0..prepared.len()).collect();
-    for _ in 0..ROUNDS {
+    for runs in ROUNDS {
         let playing: Vec<Prepared> = open.iter().map(|k| prepared[*k].clone()).collect();
-        let timings = gauge.finals(&playing, RUNS)?;
+        let timings = gauge.finals(&playing, runs)?;
         for (k, timing) in open.iter().zip(timings) {
             let runs = timing.runs.iter().map(|run| run.as_secs_f64());
             all[*k].runs.extend(runs);

@@ -41,6 +41,6 @@ pub use replay::Sweep;
 pub use search::{History, Outlook, Predict, Search, Strategy};
 pub use space::{Constraint, Dependent, Digits, Domain, Halt, Parameter, Space};
 pub use standing::{Audience, Standing};
-pub use summary::{line, reason, reasons, summary};
+pub use summary::{Ranked, line, reason, reasons, summary};
 pub use tuning::tune;
 pub use value::{Point, Value};

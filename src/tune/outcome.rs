@@ -2,7 +2,7 @@
 
 use super::finals::Decided;
 use super::record::Record;
-use super::space::Halt;
+use super::space::{Digits, Halt};
 use super::value::Point;
 use crate::ir::Nest;
 use crate::trial::{Screened, TrialError, Work};
@@ -14,6 +14,8 @@ use std::time::Duration;
 pub struct Trial {
     /// The point.
     pub point: Point,
+    /// Its place in the space.
+    pub digits: Digits,
     /// Its nests.
     pub nests: Vec<Nest>,
     /// Its times, or what is wrong with it and why.

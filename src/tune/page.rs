@@ -93,25 +93,22 @@ fn shown(seconds: f64) -> String {
 
 fn table(tuned: &Tuned, limit: Option<f64>) -> String {
     let mut html = String::from(
-        "<table>\n<tr><th></th><th>median</th><th>GFLOP/s</th><th>of limit</th><th>point</th></tr>\n",
+        "<table>\n<tr><th></th><th>shortest time</th><th>GFLOP/s</th><th>of limit</th><th>point</th></tr>\n",
     );
     let flops = tuned.work.as_ref().map_or(0.0, |work| work.flops);
-    for (k, (trial, seconds)) in tuned.fastest().into_iter().take(ROWS).enumerate() {
-        let tied = if k < tuned.decided.tied && tuned.decided.tied > 1 {
-            "="
-        } else {
-            ""
-        };
+    for (k, ranked) in tuned.fastest().into_iter().take(ROWS).enumerate() {
+        let seconds = ranked.seconds;
         let share = limit.map_or("–".to_owned(), |limit| {
             format!("{:.1} %", 100.0 * limit / seconds)
         });
         let _ = writeln!(
             html,
-            "<tr><td>{}{tied}</td><td>{}</td><td>{:.2}</td><td>{share}</td><td>{}</td></tr>",
+            "<tr><td>{}</td><td>{}</td><td>{:.2}</td><td>{share}</td><td>{}{}</td></tr>",
             k + 1,
             shown(seconds),
             flops / seconds / 1e9,
-            escaped(&trial.point.to_string())
+            escaped(&ranked.trial.point.to_string()),
+            ranked.mark()
         );
     }
     html.push_str("</table>\n");

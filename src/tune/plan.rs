@@ -28,3 +28,14 @@ pub struct Plan {
 /// How many points are proposed at a time. The same everywhere, since what is proposed next depends
 /// on it.
 pub(super) const BATCH: usize = 8;
+
+/// The same for searches that propose the same points whatever was found: compilers share more work.
+const LARGE_BATCH: usize = 32;
+
+/// How many points a search proposes at a time.
+pub(super) fn batch(strategy: Strategy) -> usize {
+    match strategy {
+        Strategy::Exhaustive | Strategy::Random => LARGE_BATCH,
+        Strategy::Hill | Strategy::Evolution | Strategy::Model => BATCH,
+    }
+}

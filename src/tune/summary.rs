@@ -98,24 +98,69 @@ impl Tuned {
         Some((self.trials.get(first.number)?, first.median()))
     }
 
-    /// The trials that have times, the fastest first: the finalists, then the others.
-    pub fn fastest(&self) -> Vec<(&Trial, f64)> {
-        let finalists = self.decided.finalists.iter();
-        let mut all: Vec<(&Trial, f64)> = finalists
-            .filter_map(|f| Some((self.trials.get(f.number)?, f.median())))
+    /// The trials that have times, each with its shortest one: first the finalists, whose times are
+    /// from interleaved runs, then the others. Both are in the order of these times.
+    pub fn fastest(&self) -> Vec<Ranked<'_>> {
+        let finalists = &self.decided.finalists;
+        let tied = if self.decided.tied > 1 {
+            self.decided.tied
+        } else {
+            0
+        };
+        let places = finalists.iter().enumerate();
+        let mut all: Vec<Ranked<'_>> = places
+            .filter_map(|(place, finalist)| {
+                Some(Ranked {
+                    trial: self.trials.get(finalist.number)?,
+                    seconds: finalist.least(),
+                    is_winner: place == 0,
+                    is_tied: place < tied,
+                })
+            })
             .collect();
-        let is_finalist = |k: usize| self.decided.finalists.iter().any(|f| f.number == k);
-        let others = self
-            .trials
-            .iter()
-            .enumerate()
-            .filter(|(k, _)| !is_finalist(*k));
-        let mut others: Vec<(&Trial, f64)> = others
-            .filter_map(|(_, t)| Some((t, t.seconds()?)))
+        let is_finalist = |k: usize| finalists.iter().any(|f| f.number == k);
+        let others = self.trials.iter().enumerate();
+        let others = others.filter(|(k, _)| !is_finalist(*k));
+        let mut others: Vec<Ranked<'_>> = others
+            .filter_map(|(_, trial)| {
+                Some(Ranked {
+                    trial,
+                    seconds: trial.seconds()?,
+                    is_winner: false,
+                    is_tied: false,
+                })
+            })
             .collect();
-        others.sort_by(|a, b| a.1.total_cmp(&b.1));
+        for part in [&mut all, &mut others] {
+            part.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
+        }
         all.extend(others);
         all
+    }
+}
+
+/// A trial among the fastest.
+#[derive(Clone, Copy, Debug)]
+pub struct Ranked<'a> {
+    /// The trial.
+    pub trial: &'a Trial,
+    /// Its shortest time, which decides: whatever else a machine does makes runs longer.
+    pub seconds: f64,
+    /// Whether it is the winner.
+    pub is_winner: bool,
+    /// Whether it is one of several that are as fast as each other.
+    pub is_tied: bool,
+}
+
+impl Ranked<'_> {
+    /// What the finals say of it, to follow the point.
+    pub fn mark(&self) -> &'static str {
+        match (self.is_winner, self.is_tied) {
+            (true, true) => " (tied, wins)",
+            (true, false) => " (wins)",
+            (false, true) => " (tied)",
+            (false, false) => "",
+        }
     }
 }
 
@@ -139,23 +184,28 @@ pub fn summary(tuned: &Tuned) -> Vec<String> {
         ));
     }
     let flops = tuned.work.as_ref().map_or(0.0, |work| work.flops);
-    for (k, (trial, seconds)) in tuned.fastest().into_iter().take(TOP).enumerate() {
+    lines.push(match tuned.decided.finalists.len() {
+        0 | 1 => "shortest times:".to_owned(),
+        count => format!("shortest times, those of the first {count} from interleaved runs:"),
+    });
+    for (k, ranked) in tuned.fastest().into_iter().take(TOP).enumerate() {
         let rate = match flops > 0.0 {
-            true => format!(", {:.2} GFLOP/s", flops / seconds / 1e9),
+            true => format!(", {:.2} GFLOP/s", flops / ranked.seconds / 1e9),
             false => String::new(),
         };
         lines.push(format!(
-            "{:>3}. {}{rate}: {}",
+            "{:>3}. {}{rate}: {}{}",
             k + 1,
-            seconds_text(seconds),
-            trial.point
+            seconds_text(ranked.seconds),
+            ranked.trial.point,
+            ranked.mark()
         ));
     }
     let tied = tuned.decided.tied;
     if tied > 1 {
         lines.push(format!(
             "tie: {tied} points are as fast as each other, as far as interleaved runs tell; the one \
-             with the shortest path wins"
+             with the shortest path wins, and of several the first of the space"
         ));
     }
     let mut failed: BTreeMap<String, usize> = BTreeMap::new();

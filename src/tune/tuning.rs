@@ -5,7 +5,7 @@ use super::entry::{entry, recorded};
 use super::finals::Decided;
 use super::maker::{Made, Maker, PROPOSALS};
 use super::outcome::{Ended, Trial, Tuned};
-use super::plan::{BATCH, Plan};
+use super::plan::{Plan, batch};
 use super::record::{Journal, Key, Kind, Record, variant};
 use super::search::{History, Outlook};
 use super::space::{Digits, Halt, Space};
@@ -14,9 +14,8 @@ use super::value::Point;
 use crate::ir::Nest;
 use crate::runtime::Control;
 use crate::trial::{Gauge, Prepared, TrialError, Variant};
-use rayon::prelude::*;
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Searches a space for the fastest nests.
@@ -63,6 +62,7 @@ pub fn tune(
     run.try_all(first, journal, control, audience)?;
     let mut search = plan.strategy.search(plan.seed);
     let mut proposals = 0;
+    let size = batch(plan.strategy);
     while !run.is_over(control) {
         let left = plan.budget.trials - run.tuned.trials.len();
         let batch = {
@@ -85,7 +85,7 @@ pub fn tune(
                 history: &run.history,
                 predict: &mut predict,
             };
-            search.propose(&mut outlook, BATCH.max(gauge.width()))?
+            search.propose(&mut outlook, size.max(gauge.width()))?
         };
         if batch.is_empty() || proposals > PROPOSALS * plan.budget.trials {
             break;
@@ -133,11 +133,15 @@ impl Run<'_, '_> {
     fn is_over(&self, control: &Control) -> bool {
         let budget = &self.plan.budget;
         let trials = self.tuned.trials.len();
-        let is_late = budget.time.is_some_and(|time| self.begun.elapsed() >= time);
         let is_tired = budget
             .patience
             .is_some_and(|most| trials - self.improved >= most);
-        trials >= budget.trials || is_late || is_tired || control.interrupted()
+        trials >= budget.trials || self.is_late() || is_tired || control.interrupted()
+    }
+
+    fn is_late(&self) -> bool {
+        let time = self.plan.budget.time;
+        time.is_some_and(|time| self.begun.elapsed() >= time)
     }
 
     fn best(&self) -> Option<(&Trial, f64)> {
@@ -223,19 +227,15 @@ impl Run<'_, '_> {
                 (!known).then_some(Variant { label, nests })
             })
             .collect();
-        let new: Vec<&Variant> = variants.iter().flatten().collect();
+        let numbered = variants.iter().enumerate();
+        let (numbers, new): (Vec<usize>, Vec<&Variant>) =
+            numbered.filter_map(|(k, v)| Some((k, v.as_ref()?))).unzip();
         gauge.announce(&new, self.best().map(|(_, s)| Duration::from_secs_f64(s)))?;
         let slots: Vec<Mutex<Option<Result<Prepared, TrialError>>>> =
             variants.iter().map(|_| Mutex::new(None)).collect();
-        let prepare_all = || {
-            let each = variants.par_iter().zip(&slots);
-            each.for_each(|(variant, slot)| {
-                let prepared = variant.as_ref().map(|variant| gauge.prepare(variant));
-                *slot
-                    .lock()
-                    .unwrap_or_else(std::sync::PoisonError::into_inner) = prepared;
-            });
-        };
+        let slot = |k: usize| slots[k].lock().unwrap_or_else(PoisonError::into_inner);
+        let prepare_all =
+            || gauge.prepare_all(&new, &|n, prepared| *slot(numbers[n]) = Some(prepared));
         let free = rayon::ThreadPoolBuilder::new().num_threads(gauge.free_cores());
         let free = free.build().ok().filter(|_| gauge.free_cores() > 0);
         std::thread::scope(|scope| {
@@ -249,12 +249,7 @@ impl Run<'_, '_> {
                 }
             };
             for (k, candidate) in candidates.into_iter().enumerate() {
-                let take = || {
-                    let mut slot = slots[k]
-                        .lock()
-                        .unwrap_or_else(std::sync::PoisonError::into_inner);
-                    slot.take()
-                };
+                let take = || slot(k).take();
                 let mut prepared = take();
                 if variants[k].is_some() && prepared.is_none() {
                     let waiting = Instant::now();
@@ -268,10 +263,10 @@ impl Run<'_, '_> {
                     self.tuned.compiling += waiting.elapsed();
                 }
                 self.try_one(candidate, prepared, journal)?;
-                if control.interrupted() {
+                audience.tried(&self.standing());
+                if self.is_over(control) {
                     break;
                 }
-                audience.tried(&self.standing());
             }
             Ok(())
         })
@@ -329,6 +324,7 @@ impl Run<'_, '_> {
         let best = self.best().map(|(_, seconds)| seconds);
         let trial = Trial {
             point,
+            digits: digits.clone(),
             nests,
             outcome,
             expected,

@@ -5,7 +5,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-use teml::runtime::{Compiler, Control, Data, Options, RuntimeError, compile, run_once};
+use teml::codegen::Kernel;
+use teml::runtime::{Compiler, Control, Data, Options, RuntimeError, Scalar, compile, run_once};
 
 /// A shell script that passes for a compiler.
 fn script(directory: &Path, body: &str) -> Compiler {
@@ -99,6 +100,42 @@ fn what_was_compiled_is_not_compiled_again() {
         .unwrap()
         .count();
     assert_eq!(left, 2, "only the two shared objects stay");
+}
+
+#[test]
+fn kernels_of_a_batch_are_found_where_each_is_looked_for() {
+    let directory = tempfile::tempdir().unwrap();
+    let control = with_cache(directory.path());
+    let compiler = Compiler::find(&control).unwrap();
+    let options = Options::default();
+    let together = |kernels: &[Kernel]| {
+        compiler.compile_batch(kernels, &options, &control).unwrap();
+    };
+    let found = |kernel: &Kernel| compile(kernel, &options, &control);
+    let sets = |symbol: &str, value: &str| on_x(symbol, "", &format!("x[0] = {value};"));
+    // The last one compiles with other flags.
+    let kernels = [
+        sets("one", "1"),
+        sets("two", "2"),
+        sets("three", "x[1] > 0 ? 3 : 0"),
+    ];
+    together(&kernels);
+    for (kernel, expected) in kernels.iter().zip([1.0, 2.0, 3.0]) {
+        let compiled = found(kernel).unwrap();
+        assert_eq!(compiled.was_cached(), expected < 3.0);
+        let run = run_once(&compiled, &[Data::Constant(1.0.into())], &control).unwrap();
+        let first = run.outputs.get("x").unwrap().view().get(0);
+        assert_eq!(first, Some(Scalar::Float(expected)));
+    }
+    // One that does not compile takes the blame alone.
+    let (bad, good) = (sets("bad", ""), sets("good", "4"));
+    together(&[bad.clone(), good.clone()]);
+    let error = found(&bad).unwrap_err();
+    assert!(
+        matches!(&error, RuntimeError::CompileFailed { kernel, .. } if kernel == "bad"),
+        "{error}"
+    );
+    assert!(!found(&good).unwrap().was_cached());
 }
 
 #[test]

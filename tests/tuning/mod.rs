@@ -408,6 +408,24 @@ fn what_a_script_compares_is_tuned_applied_and_taken_by_optimize() {
 }
 
 #[test]
+fn the_list_of_the_fastest_is_in_the_order_of_the_times_that_it_shows() {
+    let (ran, printed) = session(&with("#{search: \"exhaustive\"}"));
+    ran.unwrap();
+    let heading = printed.lines().find(|l| l.starts_with("shortest times"));
+    let heading = heading.unwrap();
+    let finalists = heading.split_once("the first ").unwrap().1;
+    let finalists: usize = finalists.split_once(' ').unwrap().0.parse().unwrap();
+    let shown = printed.lines().filter(|line| line.contains("GFLOP/s: "));
+    let shown: Vec<f64> = shown
+        .map(|line| line.split_whitespace().nth(1).unwrap().parse().unwrap())
+        .collect();
+    assert_eq!(shown.len(), 10, "{printed}");
+    let (first, rest) = shown.split_at(finalists);
+    assert!(first.is_sorted() && rest.is_sorted(), "{printed}");
+    assert_eq!(printed.matches("wins)").count(), 1, "{printed}");
+}
+
+#[test]
 fn the_fastest_of_a_stubbed_space_is_found_and_recorded() {
     let directory = tempfile::tempdir().unwrap();
     let records = directory.path().join("records.jsonl");
@@ -442,15 +460,18 @@ fn the_fastest_of_a_stubbed_space_is_found_and_recorded() {
 fn candidates_that_fail_are_recorded_and_the_search_goes_on() {
     let directory = tempfile::tempdir().unwrap();
     let compiler = directory.path().join("stub");
-    let text = "#!/bin/sh
-case \"$*\" in
-  *trial_2.c*) echo 'trial_2.c:1:1: error: a stub' >&2; exit 1 ;;
-  *trial_3.c*) sed -i 's/TEML_BEGIN;$/TEML_BEGIN; for (;;) ;/' trial_3.c ;;
-  *trial_4.c*) sed -i 's/TEML_BEGIN;$/TEML_BEGIN; __builtin_trap();/' trial_4.c ;;
-  *trial_5.c*) sed -i 's/ 2 \\* / 3 * /; s/2\\.0/3.0/g' trial_5.c ;;
-esac
-exec cc \"$@\"
-";
+    // What is wrong with a variant is wrong with it in every file that holds it.
+    let text = r#"#!/bin/sh
+of() { echo "/^\/\/   stripmine(\"i\", $1)/,/^}/ $2"; }
+for file; do case $file in *.c)
+  echo "$file" >> "$LOG"
+  grep -q '^//   stripmine("i", 3)' "$file" && { echo "$file:1:1: error: a stub" >&2; exit 1; }
+  sed -i -e "$(of 4 's/^{$/{ for (volatile int go = 1; go;) ;/')" \
+    -e "$(of 5 's/^{$/{ __builtin_trap();/')" \
+    -e "$(of 6 '{ s/ 2 \* / 3 * /; s/2\.0/3.0/g; }')" "$file"
+esac; done
+exec cc "$@"
+"#;
     std::fs::write(&compiler, text).unwrap();
     std::fs::set_permissions(
         &compiler,
@@ -459,10 +480,15 @@ exec cc \"$@\"
     .unwrap();
     let script = with("#{search: \"exhaustive\", trials: 7, records: \"records.jsonl\"}");
     let mut run = teml(directory.path(), &["run", "--time-limit", "2"], &script);
+    let log = directory.path().join("log");
     let run = run
         .env("CC", &compiler)
+        .env("LOG", &log)
+        .env("RAYON_NUM_THREADS", "2")
         .env("TEML_CACHE_DIR", directory.path());
     let printed = shown(&run.output().unwrap());
+    let log = std::fs::read_to_string(&log).unwrap();
+    assert!(log.contains("batch.c"), "{log}");
     let all = read(&directory.path().join("records.jsonl")).unwrap();
     let outcomes: Vec<&str> = all.iter().map(|r| r.outcome.as_str()).collect();
     let expected = [

@@ -5,13 +5,11 @@ mod check;
 mod collect;
 mod emit;
 mod run;
-mod tune;
 
 pub use check::Check;
 pub use collect::Collect;
 pub use emit::Emit;
 pub use run::Run;
-pub use tune::Tune;
 
 use super::{Contest, Gauge, Measured, Progress, Ranking, Settings, TrialError, Variant};
 use crate::codegen::{self, Kernel, NoCode};

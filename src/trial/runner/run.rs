@@ -1,6 +1,6 @@
-//! `teml run`: variants are compiled, checked and timed.
+//! `teml run` and `teml tune`: variants are compiled, checked and timed.
 
-use super::{Runner, Stage};
+use super::{Collect, Runner, Stage};
 use crate::ir::Tensor;
 use crate::runtime::{Control, Values};
 use crate::trial::contest::{Audience, run_comparison};
@@ -8,7 +8,10 @@ use crate::trial::{Contest, Gauge, Progress, Ranking, TrialError, Workshop, run,
 
 /// Compiles, checks and times.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Run;
+pub struct Run {
+    /// Whether what a script compares is kept, as [`Collect`] does, for a tuner that tries it.
+    pub collects: bool,
+}
 
 impl Runner for Run {
     fn compare(
@@ -16,6 +19,9 @@ impl Runner for Run {
         contest: Contest,
         stage: &mut Stage<'_>,
     ) -> Result<Option<Ranking>, TrialError> {
+        if self.collects {
+            return Collect.compare(contest, stage);
+        }
         let audience = Audience {
             progress: stage.progress,
             show: stage.show,

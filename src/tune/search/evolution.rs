@@ -62,11 +62,7 @@ impl Evolution {
 }
 
 impl Search for Evolution {
-    fn propose(
-        &mut self,
-        outlook: &mut Outlook<'_, '_>,
-        count: usize,
-    ) -> Result<Vec<Digits>, Halt> {
+    fn fill(&mut self, outlook: &mut Outlook<'_, '_>, proposed: &mut Proposed) -> Result<(), Halt> {
         let best = outlook.history.fastest();
         let parents: Vec<Digits> = best
             .into_iter()
@@ -74,24 +70,16 @@ impl Search for Evolution {
             .map(|(d, _)| d.clone())
             .collect();
         if outlook.history.tried.len() < FIRST || parents.is_empty() {
-            return self.random.propose(outlook, count);
+            return self.random.fill(outlook, proposed);
         }
-        let mut proposed = Proposed::default();
         let mut in_vain = 0;
-        while proposed.digits.len() < count && in_vain < CHILDREN {
+        while !proposed.is_full() && in_vain < CHILDREN {
             let child = Evolution::child(&mut self.dice, outlook, &parents)?;
             in_vain = match proposed.add(outlook, &child)? {
                 true => 0,
                 false => in_vain + 1,
             };
         }
-        if proposed.digits.len() < count {
-            for digits in self.random.propose(outlook, count)? {
-                if proposed.digits.len() < count {
-                    proposed.add(outlook, &digits)?;
-                }
-            }
-        }
-        Ok(proposed.digits)
+        self.random.fill(outlook, proposed)
     }
 }

@@ -12,13 +12,8 @@ pub struct Exhaustive {
 }
 
 impl Search for Exhaustive {
-    fn propose(
-        &mut self,
-        outlook: &mut Outlook<'_, '_>,
-        count: usize,
-    ) -> Result<Vec<Digits>, Halt> {
-        let mut proposed = Proposed::default();
-        while proposed.digits.len() < count && !self.is_done {
+    fn fill(&mut self, outlook: &mut Outlook<'_, '_>, proposed: &mut Proposed) -> Result<(), Halt> {
+        while !proposed.is_full() && !self.is_done {
             let digits = match self.next.take() {
                 Some(digits) => digits,
                 None => outlook.space.first(),
@@ -27,6 +22,6 @@ impl Search for Exhaustive {
             self.next = outlook.space.after(&digits)?;
             self.is_done = self.next.is_none();
         }
-        Ok(proposed.digits)
+        Ok(())
     }
 }

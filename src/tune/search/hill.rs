@@ -24,12 +24,7 @@ impl Hill {
 }
 
 impl Search for Hill {
-    fn propose(
-        &mut self,
-        outlook: &mut Outlook<'_, '_>,
-        count: usize,
-    ) -> Result<Vec<Digits>, Halt> {
-        let mut proposed = Proposed::default();
+    fn fill(&mut self, outlook: &mut Outlook<'_, '_>, proposed: &mut Proposed) -> Result<(), Halt> {
         let tops = outlook.history.fastest();
         let tops: Vec<Digits> = tops
             .into_iter()
@@ -37,7 +32,7 @@ impl Search for Hill {
             .map(|(d, _)| d.clone())
             .collect();
         // One point in four is random.
-        let climbing = count - count / 4;
+        let climbing = proposed.most - proposed.most / 4;
         for top in tops {
             let mut neighbors = outlook.space.neighbors(&top)?;
             self.dice.shuffle(&mut neighbors);
@@ -47,11 +42,6 @@ impl Search for Hill {
                 }
             }
         }
-        for digits in self.random.propose(outlook, count)? {
-            if proposed.digits.len() < count {
-                proposed.add(outlook, &digits)?;
-            }
-        }
-        Ok(proposed.digits)
+        self.random.fill(outlook, proposed)
     }
 }

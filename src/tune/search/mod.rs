@@ -16,12 +16,25 @@ use std::collections::HashSet;
 
 /// Proposes points.
 pub trait Search {
-    /// At most `count` points that were not tried; none if there are no more.
+    /// Adds points that were not tried, until there are enough or no more.
     ///
     /// # Errors
     /// A function of the space failed.
-    fn propose(&mut self, outlook: &mut Outlook<'_, '_>, count: usize)
-    -> Result<Vec<Digits>, Halt>;
+    fn fill(&mut self, outlook: &mut Outlook<'_, '_>, proposed: &mut Proposed) -> Result<(), Halt>;
+
+    /// At most `count` points that were not tried; none if there are no more.
+    ///
+    /// # Errors
+    /// As [`fill`](Search::fill).
+    fn propose(
+        &mut self,
+        outlook: &mut Outlook<'_, '_>,
+        count: usize,
+    ) -> Result<Vec<Digits>, Halt> {
+        let mut proposed = Proposed::new(count);
+        self.fill(outlook, &mut proposed)?;
+        Ok(proposed.digits)
+    }
 }
 
 /// Says how many seconds a point should take.
@@ -113,15 +126,31 @@ impl Strategy {
 }
 
 /// Points to be proposed: in the space, not tried, and each once.
-#[derive(Default)]
-struct Proposed {
+pub struct Proposed {
+    most: usize,
     digits: Vec<Digits>,
     seen: HashSet<Digits>,
 }
 
 impl Proposed {
-    /// Adds a point, if it can be proposed.
+    /// Nothing yet, and room for `most` points.
+    fn new(most: usize) -> Proposed {
+        Proposed {
+            most,
+            digits: Vec::new(),
+            seen: HashSet::new(),
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.digits.len() >= self.most
+    }
+
+    /// Adds a point, if there is room and it can be proposed.
     fn add(&mut self, outlook: &Outlook<'_, '_>, digits: &[u32]) -> Result<bool, Halt> {
+        if self.is_full() {
+            return Ok(false);
+        }
         let Some((digits, _)) = outlook.space.point(digits)? else {
             return Ok(false);
         };

@@ -1,6 +1,7 @@
 //! Model-guided search: of many random points and children of the best ones, those that should be
 //! fastest. What a cost model expects decides at first. Then a random forest predicts, from the
-//! parameters and what the model says, by which factor the model errs.
+//! parameters and what the model says, by which factor the model errs. The first points are the same
+//! for all seeds: where many points are equally fast, all searches know some of these, and name them.
 //!
 //! Source: Chen et al., Learning to Optimize Tensor Programs, NeurIPS 2018; Adams et al., Learning
 //! to Optimize Halide with Tree Search and Random Programs, SIGGRAPH 2019.
@@ -20,7 +21,12 @@ pub struct Model {
     dice: Dice,
     seed: u64,
     random: Random,
+    /// Random points that do not follow from the seed.
+    common: Random,
 }
+
+/// The first points, which are the same for all seeds.
+const COMMON: usize = 16;
 
 /// How many points are looked at for each one that is proposed.
 const POOL: usize = 4;
@@ -37,12 +43,21 @@ impl Model {
     /// A search that follows from the seed of `dice`, whose forest grows from `seed`.
     pub fn new(mut dice: Dice, seed: u64) -> Model {
         let random = Random::new(Dice::new(dice.bits()));
-        Model { dice, seed, random }
+        let common = Random::new(Dice::new(0));
+        Model {
+            dice,
+            seed,
+            random,
+            common,
+        }
     }
 
     /// Points that may be proposed.
     fn pool(&mut self, outlook: &mut Outlook<'_, '_>, count: usize) -> Result<Vec<Digits>, Halt> {
-        let mut pool = Proposed::default();
+        if outlook.history.tried.len() < COMMON {
+            return self.common.propose(outlook, count);
+        }
+        let mut pool = Proposed::new(usize::MAX);
         let best = outlook.history.fastest();
         let parents: Vec<Digits> = best
             .into_iter()
@@ -108,11 +123,8 @@ impl Model {
 type Forest = RandomForestRegressor<f64, f64, DenseMatrix<f64>, Vec<f64>>;
 
 impl Search for Model {
-    fn propose(
-        &mut self,
-        outlook: &mut Outlook<'_, '_>,
-        count: usize,
-    ) -> Result<Vec<Digits>, Halt> {
+    fn fill(&mut self, outlook: &mut Outlook<'_, '_>, proposed: &mut Proposed) -> Result<(), Halt> {
+        let count = proposed.most;
         let pool = self.pool(outlook, POOL * count)?;
         let mut known = Vec::new();
         let mut unknown = Vec::new();
@@ -139,16 +151,18 @@ impl Search for Model {
             .map(|(k, (digits, _, expected))| (expected + error(k), digits))
             .collect();
         ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let mut proposed = Vec::with_capacity(count);
         // One point in eight is any other, since the model may be wrong where nothing was tried.
-        let surprises = count / 8;
+        let surprises = match outlook.history.tried.len() < COMMON {
+            true => 0,
+            false => count / 8,
+        };
         let mut ranked: Vec<Digits> = ranked.into_iter().map(|(_, digits)| digits).collect();
         let rest = ranked.split_off(ranked.len().min(count - surprises));
-        proposed.extend(ranked);
         let mut rest: Vec<Digits> = rest.into_iter().chain(unknown).collect();
         self.dice.shuffle(&mut rest);
-        let missing = count - proposed.len();
-        proposed.extend(rest.into_iter().take(missing));
-        Ok(proposed)
+        for digits in ranked.into_iter().chain(rest) {
+            proposed.add(outlook, &digits)?;
+        }
+        Ok(())
     }
 }

@@ -3,7 +3,7 @@
 use super::exhaustive::Exhaustive;
 use super::{Outlook, Proposed, Search};
 use crate::tune::dice::Dice;
-use crate::tune::space::{Digits, Halt};
+use crate::tune::space::Halt;
 
 /// Proposes random points.
 pub struct Random {
@@ -26,14 +26,9 @@ impl Random {
 }
 
 impl Search for Random {
-    fn propose(
-        &mut self,
-        outlook: &mut Outlook<'_, '_>,
-        count: usize,
-    ) -> Result<Vec<Digits>, Halt> {
-        let mut proposed = Proposed::default();
+    fn fill(&mut self, outlook: &mut Outlook<'_, '_>, proposed: &mut Proposed) -> Result<(), Halt> {
         let mut in_vain = 0;
-        while !self.is_nearly_done && proposed.digits.len() < count {
+        while !self.is_nearly_done && !proposed.is_full() {
             let digits = outlook.space.random(&mut self.dice)?;
             in_vain = match proposed.add(outlook, &digits)? {
                 true => 0,
@@ -42,12 +37,8 @@ impl Search for Random {
             self.is_nearly_done = in_vain == DRAWS;
         }
         if self.is_nearly_done {
-            for digits in Exhaustive::default().propose(outlook, count)? {
-                if proposed.digits.len() < count {
-                    proposed.add(outlook, &digits)?;
-                }
-            }
+            Exhaustive::default().fill(outlook, proposed)?;
         }
-        Ok(proposed.digits)
+        Ok(())
     }
 }

@@ -1,0 +1,105 @@
+//! Batches: kernels that are compiled together, since starting a compiler, an assembler and a linker
+//! takes as long as a short kernel.
+
+use super::abilities::without_openmp;
+use super::cache;
+use super::compile::{Options, with_entries};
+use super::compiler::{Compiler, Stopped};
+use super::control::Control;
+use super::error::RuntimeError;
+use crate::codegen::Kernel;
+use std::collections::{BTreeMap, HashSet};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What the file is called.
+const NAME: &str = "batch";
+
+/// Kernels with the same flags, and where the cache has each.
+#[derive(Default)]
+struct Batch {
+    kernels: Vec<Kernel>,
+    places: Vec<PathBuf>,
+}
+
+impl Compiler {
+    /// Compiles those of `kernels` that the cache lacks, in one translation unit for all that have
+    /// the same flags, and keeps each where [`compile`](Compiler::compile) looks for it. Whatever goes
+    /// wrong, those that are not there afterwards compile alone, which says what is wrong with them.
+    ///
+    /// # Errors
+    /// [`RuntimeError::Interrupted`] when someone asked to stop.
+    pub fn compile_batch(
+        &self,
+        kernels: &[Kernel],
+        options: &Options,
+        control: &Control,
+    ) -> Result<(), RuntimeError> {
+        let Some(cache) = cache::directory(control) else {
+            return Ok(());
+        };
+        let mut batches: BTreeMap<Vec<String>, Batch> = BTreeMap::new();
+        let mut symbols = HashSet::new();
+        for kernel in kernels {
+            let flags = self.flags_for(kernel, options, control)?;
+            let place = cache.join(self.object_of(kernel, &flags, &options.libraries));
+            if !cache::holds(&place) && symbols.insert(&kernel.symbol) {
+                let batch = batches.entry(flags).or_default();
+                batch.kernels.push(kernel.clone());
+                batch.places.push(place);
+            }
+        }
+        for (flags, batch) in batches.iter().filter(|(_, b)| b.kernels.len() > 1) {
+            let built = self.build_batch(batch, (flags, &options.libraries), &cache, control);
+            if let Err(Stopped::Failed(error @ RuntimeError::Interrupted { .. })) = built {
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    /// The flags with which a kernel is compiled first.
+    fn flags_for(
+        &self,
+        kernel: &Kernel,
+        options: &Options,
+        control: &Control,
+    ) -> Result<Vec<String>, RuntimeError> {
+        let mut flags = options.flags(self, kernel.chooses());
+        if options.openmp && self.openmp().get() == Some(&false) {
+            flags = without_openmp(&flags);
+        }
+        flags.extend(self.flags_of_functions(kernel, &flags, control)?);
+        Ok(flags)
+    }
+
+    fn build_batch(
+        &self,
+        batch: &Batch,
+        (flags, libraries): (&[String], &[String]),
+        cache: &Path,
+        control: &Control,
+    ) -> Result<(), Stopped> {
+        let directory = cache::workplace(cache)?;
+        let source = with_entries(&batch.kernels);
+        let arguments =
+            |input: &str, output: &str| self.arguments(flags, libraries, (input, output));
+        let text = (NAME, source.as_str());
+        let object = self.build(text, &arguments, directory.path(), control)?;
+        cache::seal(&object)?;
+        for place in &batch.places {
+            put(&object, place, directory.path())?;
+        }
+        Ok(())
+    }
+}
+
+/// Gives an object one more name, or a copy where the file system has no such names.
+fn put(object: &Path, place: &Path, directory: &Path) -> io::Result<()> {
+    if std::fs::hard_link(object, place).is_ok() {
+        return Ok(());
+    }
+    let copy = directory.join("copy.so");
+    std::fs::copy(object, &copy)?;
+    std::fs::rename(copy, place)
+}
