@@ -15,7 +15,9 @@
 
 use crate::analysis::bounds::Bounds;
 use crate::analysis::relative::{Inner, Relative, offset_form, relative};
-use crate::ir::{Affine, BinaryOp, Index, Loop, Name, Nest, Stmt, Tensor, Tree};
+use crate::ir::{Affine, BinaryOp, Fill, Index, Loop, Name, Nest, Stmt, Tensor, Tree};
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 /// Two iterations of a parallel or vector loop that touch one element.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,7 +98,56 @@ struct Access<'a> {
     index: Vec<Relative>,
     write: bool,
     update: Option<BinaryOp>,
-    text: String,
+    of: Accessed<'a>,
+}
+
+/// What is accessed, as it stands.
+enum Accessed<'a> {
+    Element(&'a [Affine]),
+    Box(&'a Fill),
+}
+
+impl Access<'_> {
+    fn text(&self) -> String {
+        match self.of {
+            Accessed::Element(index) => {
+                let shown: Vec<String> = index.iter().map(|a| format!("[{a}]")).collect();
+                format!("{}{}", self.tensor.label(), shown.concat())
+            }
+            Accessed::Box(fill) => fill.to_string(),
+        }
+    }
+}
+
+/// An index of an access, for a loop under test.
+#[derive(PartialEq, Eq, Hash)]
+struct Side {
+    /// How far a step of the loop moves it.
+    by: i64,
+    /// What it is made of else, by number: outer iterators and how often it contains them.
+    shared: usize,
+    /// The least and the most that is added to both.
+    low: i64,
+    high: i64,
+}
+
+/// Sums of outer iterators that occur in indices, numbered.
+type Sums<'a> = HashMap<Vec<&'a (Name, i64)>, usize>;
+
+/// The indices of an access.
+fn sides<'a>(access: &'a Access, l: &Loop, sums: &mut Sums<'a>) -> Vec<Side> {
+    let sides = access.index.iter().map(|index| {
+        let terms = index.base.terms().iter();
+        let shared: Vec<_> = terms.filter(|(name, _)| *name != l.name).collect();
+        let next = sums.len();
+        Side {
+            by: index.base.coefficient(&l.name),
+            shared: *sums.entry(shared).or_insert(next),
+            low: index.base.offset().saturating_add(index.low),
+            high: index.base.offset().saturating_add(index.high),
+        }
+    });
+    sides.collect()
 }
 
 fn collect<'a>(
@@ -128,7 +179,7 @@ fn collect<'a>(
                     index: index.collect(),
                     write: true,
                     update: None,
-                    text: fill.to_string(),
+                    of: Accessed::Box(fill),
                 });
             }
         }
@@ -143,14 +194,13 @@ fn collect<'a>(
 }
 
 fn collect_stmt<'a>(s: &'a Stmt, inner: &[Inner], found: &mut Vec<Access<'a>>) {
-    let mut add = |tensor: &'a Tensor, index: &[Affine], write: bool, update| {
-        let shown: Vec<String> = index.iter().map(|a| format!("[{a}]")).collect();
+    let mut add = |tensor: &'a Tensor, index: &'a [Affine], write: bool, update| {
         found.push(Access {
             tensor,
             index: index.iter().map(|a| relative(a, inner)).collect(),
             write,
             update,
-            text: format!("{}{}", tensor.label(), shown.concat()),
+            of: Accessed::Element(index),
         });
     };
     add(&s.target, &s.index, true, s.update);
@@ -161,13 +211,30 @@ fn collect_stmt<'a>(s: &'a Stmt, inner: &[Inner], found: &mut Vec<Access<'a>>) {
 }
 
 fn pair_race(l: &Loop, span: i64, first: i64, accesses: &[Access]) -> Option<Race> {
-    for (k, write) in accesses.iter().enumerate().filter(|(_, a)| a.write) {
-        for (m, other) in accesses.iter().enumerate() {
-            let same_tensor = write.tensor.name() == other.tensor.name();
-            if !same_tensor || (other.write && m < k) {
+    let mut sums = Sums::new();
+    // What reads, or writes, the same as an access before it shares no elements that that does not.
+    let mut known = HashSet::new();
+    let mut by_tensor: HashMap<Option<&Name>, Vec<(&Access, Rc<[Side]>)>> = HashMap::new();
+    let mut writes = Vec::new();
+    for access in accesses {
+        let sides: Rc<[Side]> = sides(access, l, &mut sums).into();
+        let tensor = access.tensor.name();
+        if known.insert((tensor, access.write, Rc::clone(&sides))) {
+            let all = by_tensor.entry(tensor).or_default();
+            if access.write {
+                writes.push((tensor, all.len()));
+            }
+            all.push((access, sides));
+        }
+    }
+    for (tensor, k) in writes {
+        let all = &by_tensor[&tensor];
+        let (write, own) = &all[k];
+        for (m, (other, others)) in all.iter().enumerate() {
+            if other.write && m < k {
                 continue;
             }
-            let Some(distance) = common_distance(l, span, write, other) else {
+            let Some(distance) = common_distance(l, span, own, others) else {
                 continue;
             };
             let start = if distance < 0 {
@@ -179,8 +246,8 @@ fn pair_race(l: &Loop, span: i64, first: i64, accesses: &[Access]) -> Option<Rac
                 name: l.name.clone(),
                 // A collapsed loop is marked by the one that it is collapsed into.
                 parallel: l.parallel || !l.vector,
-                write: write.text.clone(),
-                other: other.text.clone(),
+                write: write.text(),
+                other: other.text(),
                 both_write: other.write,
                 iterations: (start, start + distance),
                 reduction: write.update.filter(|_| k == m),
@@ -191,22 +258,19 @@ fn pair_race(l: &Loop, span: i64, first: i64, accesses: &[Access]) -> Option<Rac
 }
 
 /// The least distance between two iterations that no dimension rules out.
-fn common_distance(l: &Loop, span: i64, write: &Access, other: &Access) -> Option<i64> {
-    let mut allowed: Vec<(i64, i64, i64)> = Vec::new();
-    for (a, b) in write.index.iter().zip(&other.index) {
-        let (ca, cb) = (a.base.coefficient(&l.name), b.base.coefficient(&l.name));
-        let shared = |base: &Affine, c: i64| base.minus(&Affine::iterator(l.name.clone()).times(c));
-        let apart = shared(&b.base, cb)
-            .minus(&shared(&a.base, ca))
-            .as_constant();
-        // Indices that move differently rule nothing out.
-        let (Some(apart), true) = (apart, ca == cb) else {
-            continue;
-        };
-        let low = apart.saturating_add(b.low).saturating_sub(a.high);
-        let high = apart.saturating_add(b.high).saturating_sub(a.low);
-        allowed.push((ca, low, high));
-    }
+fn common_distance(l: &Loop, span: i64, write: &[Side], other: &[Side]) -> Option<i64> {
+    // Indices that move differently rule nothing out.
+    let alike = |(a, b): &(&Side, &Side)| (a.by, a.shared) == (b.by, b.shared);
+    let both = write.iter().zip(other).filter(alike);
+    let allowed: Vec<(i64, i64, i64)> = both
+        .map(|(a, b)| {
+            (
+                a.by,
+                b.low.saturating_sub(a.high),
+                b.high.saturating_sub(a.low),
+            )
+        })
+        .collect();
     // The elements can be the same at distance d when c*d + [low, high] contains 0 everywhere.
     let possible = |d: &i64| {
         allowed.iter().all(|(c, low, high)| {

@@ -1,20 +1,22 @@
 //! The lexicographically first point of a piece whose variables all have a least value: the dual
-//! simplex method with cuts, exactly. isl is asked where numbers become too large, or cuts too many.
+//! simplex method with branches, exactly. isl is asked where numbers become too large, or steps too
+//! many.
 //!
 //! Each row is a variable or a constraint in terms of the columns, which are at least 0. The columns
 //! are lexicographically positive in the rows of the variables, and stay so, so that the first
-//! solution that is found is the first one. A fraction is cut off by a constraint that all integers
-//! satisfy.
+//! solution that is found is the first one. Where a variable of it is a fraction, the first integers
+//! are those that come first where it is at most the integer below, or at least the one above. No
+//! integers come before the first fractions, which is why most of these need not be looked for.
 //!
-//! Source: Feautrier, Parametric Integer Programming, RAIRO 1988; Gomory, Outline of an Algorithm for
-//! Integer Solutions to Linear Programs, 1958.
+//! Source: Feautrier, Parametric Integer Programming, RAIRO 1988; Land and Doig, An Automatic Method
+//! of Solving Discrete Programming Problems, Econometrica 1960.
 
 use super::contradiction::gcd_of;
 use super::notation::Rows;
+use std::cmp::Ordering;
 
-/// So many exchanges of a row and a column are tried, and so many cuts.
+/// So many exchanges of a row and a column are tried.
 const MAX_STEPS: usize = 5_000;
-const MAX_CUTS: usize = 200;
 
 /// The value of a variable or a constraint: `denominator` times it is the sum of `numbers` times the
 /// columns, and the last one of them.
@@ -24,6 +26,7 @@ struct Row {
     numbers: Vec<i64>,
 }
 
+#[derive(Clone)]
 struct Tableau {
     /// So many are variables, in the order in which they are minimized.
     variables: usize,
@@ -40,17 +43,22 @@ pub(super) enum First {
 
 /// The lexicographically first integers that satisfy all constraints.
 pub(super) fn first(rows: &Rows) -> First {
-    let Some((mut tableau, least)) = Tableau::of(rows) else {
+    let Some((tableau, least)) = Tableau::of(rows) else {
         return First::Unknown;
     };
-    match tableau.solve() {
-        Some(true) => match tableau.point(&least) {
-            Some(point) => First::Point(point),
-            None => First::Unknown,
-        },
-        Some(false) => First::Empty,
-        None => First::Unknown,
-    }
+    let Some(found) = tableau.first() else {
+        return First::Unknown;
+    };
+    let Some(above) = found else {
+        return First::Empty;
+    };
+    let values = above
+        .iter()
+        .zip(&least)
+        .map(|(above, least)| above.checked_add(*least));
+    values
+        .collect::<Option<_>>()
+        .map_or(First::Unknown, First::Point)
 }
 
 impl Tableau {
@@ -99,29 +107,64 @@ impl Tableau {
         Some((tableau, least))
     }
 
-    /// Whether there is a solution, which the constants then are; `None` where that is not known.
-    fn solve(&mut self) -> Option<bool> {
-        let mut cuts = 0;
-        for _ in 0..MAX_STEPS {
-            if let Some(row) = self.rows.iter().position(|row| row.constant() < 0) {
-                match self.leaving(row)? {
-                    Some(column) => self.exchange(row, column)?,
-                    None => return Some(false),
-                }
+    /// The first integers; inner `None` if there are none. `None` where that is not known.
+    fn first(self) -> Option<Option<Vec<i64>>> {
+        let mut best: Option<Vec<i64>> = None;
+        let mut open = vec![self];
+        let mut steps = 0;
+        while let Some(mut tableau) = open.pop() {
+            if !tableau.solve(&mut steps)? || !tableau.comes_before(best.as_deref())? {
                 continue;
             }
-            let is_fraction = |row: &&Row| row.constant() % row.denominator != 0;
-            let Some(row) = self.rows[..self.variables].iter().find(is_fraction) else {
-                return Some(true);
-            };
-            let cut = row.cut();
-            self.rows.push(cut);
-            cuts += 1;
-            if cuts > MAX_CUTS {
-                return None;
+            let mut variables = tableau.rows[..tableau.variables].iter();
+            match variables.find(|row| row.is_fraction()) {
+                None => best = Some(tableau.values()),
+                Some(row) => {
+                    let (below, above) = (row.at_most_below()?, row.at_least_above()?);
+                    let mut other = tableau.clone();
+                    other.rows.push(below);
+                    tableau.rows.push(above);
+                    // The first integers are mostly above: what comes before them ends the other.
+                    open.extend([other, tableau]);
+                }
             }
         }
-        None
+        Some(best)
+    }
+
+    /// Whether there is a solution, which the constants then are; `None` where that is not known.
+    fn solve(&mut self, steps: &mut usize) -> Option<bool> {
+        while let Some(row) = self.rows.iter().position(|row| row.constant() < 0) {
+            *steps += 1;
+            if *steps > MAX_STEPS {
+                return None;
+            }
+            match self.leaving(row)? {
+                Some(column) => self.exchange(row, column)?,
+                None => return Some(false),
+            }
+        }
+        Some(true)
+    }
+
+    /// Whether the solution comes before other values.
+    fn comes_before(&self, others: Option<&[i64]>) -> Option<bool> {
+        for (row, other) in self.rows.iter().zip(others.unwrap_or_default()) {
+            let other = i128::from(*other).checked_mul(i128::from(row.denominator))?;
+            match i128::from(row.constant()).cmp(&other) {
+                Ordering::Equal => {}
+                unequal => return Some(unequal == Ordering::Less),
+            }
+        }
+        Some(others.is_none())
+    }
+
+    /// The variables, which are integers.
+    fn values(&self) -> Vec<i64> {
+        let variables = self.rows[..self.variables].iter();
+        variables
+            .map(|row| row.constant() / row.denominator)
+            .collect()
     }
 
     /// The column that becomes a row as a row that is negative becomes a column: the one that makes
@@ -180,14 +223,6 @@ impl Tableau {
         }
         Some(())
     }
-
-    /// The values of the variables.
-    fn point(&self, least: &[i64]) -> Option<Vec<i64>> {
-        let variables = self.rows[..self.variables].iter().zip(least);
-        let values =
-            variables.map(|(row, least)| (row.constant() / row.denominator).checked_add(*least));
-        values.collect()
-    }
 }
 
 impl Row {
@@ -212,15 +247,69 @@ impl Row {
         })
     }
 
-    /// What is at least 0 if the row and all columns are integers, and negative where the columns
-    /// are 0.
-    fn cut(&self) -> Row {
-        let (constant, numbers) = (self.constant(), &self.numbers[..self.numbers.len() - 1]);
-        let rest = numbers.iter().map(|n| n.rem_euclid(self.denominator));
-        let missing = -(-constant).rem_euclid(self.denominator);
-        Row {
+    fn is_fraction(&self) -> bool {
+        self.constant() % self.denominator != 0
+    }
+
+    /// What is at least 0 where the row is at most the integer below its constant.
+    fn at_most_below(&self) -> Option<Row> {
+        let numbers = self.numbers[..self.numbers.len() - 1].iter();
+        let over = self.constant().rem_euclid(self.denominator);
+        let numbers = numbers.map(|n| n.checked_neg()).chain([Some(-over)]);
+        Some(Row {
             denominator: self.denominator,
-            numbers: rest.chain([missing]).collect(),
-        }
+            numbers: numbers.collect::<Option<_>>()?,
+        })
+    }
+
+    /// What is at least 0 where the row is at least the integer above its constant.
+    fn at_least_above(&self) -> Option<Row> {
+        let missing = -(-self.constant()).rem_euclid(self.denominator);
+        let mut above = self.clone();
+        *above.numbers.last_mut()? = missing;
+        Some(above)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_with_large_and_small_numbers_need_few_steps() {
+        // Pluto's first loop for the substitutions of ludcmp with 1000 rows: hundreds of cuts do not
+        // solve it.
+        let mut inequalities = vec![
+            vec![0, 0, -999, -998, -1, 999, 999, 998, 1, 0],
+            vec![0, 0, -999, 0, -1, 1, 999, 0, 1, 0],
+            vec![0, 0, -1, 0, -1, 1, 1, 0, 1, 0],
+            vec![0, 0, 2, 1, 1, -1, -2, 0, -1, 0],
+            vec![0, 0, 999, 1, 1, -1, -999, 0, -1, 0],
+            vec![0, 0, 999, 998, 1, -998, -999, -997, -1, 0],
+            vec![1, 1, 1, 0, 1, -999, -1, 0, -1, 0],
+            vec![1, 1, 999, 0, 1, -999, -999, 0, -1, 0],
+            vec![2, 1, -999, -1, -1, 1, 1, 0, 1, 0],
+            vec![2, 1, 0, 0, 0, -998, 0, -1, 0, 0],
+            vec![2, 1, 0, 0, 0, 0, -998, -1, 0, 0],
+            vec![999, 1, -999, -998, -1, 998, 998, 0, 1, 0],
+            vec![999, 1, 0, 0, 0, -1, 0, -998, 0, 0],
+            vec![999, 1, 0, 0, 0, 0, -1, -998, 0, 0],
+            vec![999, 1, 999, 998, 1, -999, -999, -998, -1, 0],
+            vec![0, 0, 1, 1, 0, 0, 0, 0, 0, -1],
+            vec![0, 0, 0, 0, 0, 1, 1, 1, 0, -1],
+        ];
+        inequalities.extend((0..9).map(|k| (0..10).map(|c| i128::from(c == k)).collect()));
+        let rows = Rows {
+            columns: 10,
+            paired: 0,
+            equations: Vec::new(),
+            inequalities,
+        };
+        let (tableau, least) = Tableau::of(&rows).unwrap();
+        assert_eq!(least, [0; 9]);
+        assert_eq!(
+            tableau.first(),
+            Some(Some(vec![0, 998, 0, 1, 0, 0, 0, 1, 0]))
+        );
     }
 }

@@ -292,11 +292,19 @@ fn named_alike(trees: &[Tree], name: &Name) -> Vec<Tree> {
     let iterator = Affine::iterator(name.clone());
     let one = |tree: &Tree| match tree {
         Tree::Loop(l) => {
-            let is_guard = is_guard(l, name);
-            let alike = |n: &Name| (is_guard && *n == l.name).then(|| iterator.clone());
-            let body: Vec<Tree> = l.body.iter().map(|t| t.substitute(&alike)).collect();
+            let alike = |n: &Name| (*n == l.name).then(|| iterator.clone());
+            let body = match is_guard(l, name) {
+                true => named_alike(
+                    &l.body
+                        .iter()
+                        .map(|t| t.substitute(&alike))
+                        .collect::<Vec<_>>(),
+                    name,
+                ),
+                false => named_alike(&l.body, name),
+            };
             Tree::of_loop(Loop {
-                body: named_alike(&body, name),
+                body,
                 ..(**l).clone()
             })
         }
