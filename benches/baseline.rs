@@ -68,7 +68,7 @@ fn main() {
             continue;
         }
         let nests = untransformed(name);
-        let found = shortest(|| schedule(black_box(&nests), Fuse::Smart).is_ok());
+        let found = shortest(|| schedule(black_box(&nests), &Options::default()).is_ok());
         let with = |code| {
             let options = Options {
                 code,

@@ -41,16 +41,19 @@ impl Finish<'_> {
             false => 0,
         };
         let mut done = Vec::with_capacity(leaves.len());
-        for (chain, inside, depth) in &mut chains {
+        for ((chain, inside, depth), leaf) in chains.iter_mut().zip(leaves) {
+            self.tiling.note(&leaf.statements, leaf.levels.len());
             for (k, l) in chain.bands[0].iter_mut().enumerate() {
-                let size = self.options.tile_size(k);
+                l.size = self.tiling.size(&sharing(leaves, leaf, k), k)?;
                 match alike[k] {
-                    true => self.split(l, size, &mut chain.now)?,
-                    false => self.split_aligned(l, size, &mut chain.now)?,
+                    true => self.split(l, l.size, &mut chain.now)?,
+                    false => self.split_aligned(l, l.size, &mut chain.now)?,
                 }
             }
-            if self.options.second_level_tile {
-                self.tile_again(&mut chain.bands[0], &mut chain.now)?;
+            let again = self.options.second_level_tile;
+            for (k, l) in chain.bands[0].iter_mut().enumerate().filter(|_| again) {
+                let size = self.tiling.second_size(&sharing(leaves, leaf, k), k)?;
+                self.split_again(l, size, &mut chain.now)?;
             }
             chain.wave = wave;
             self.skew_wave(&chain.bands[0], wave)?;
@@ -129,6 +132,14 @@ impl Finish<'_> {
         }
         Ok(())
     }
+}
+
+/// The statements of leaves that share a level of one of them.
+fn sharing(leaves: &[Leaf], leaf: &Leaf, level: usize) -> Vec<usize> {
+    let level = |leaf: &Leaf| leaf.levels.get(level).map(|l| std::ptr::from_ref(*l));
+    let own = level(leaf);
+    let same = leaves.iter().filter(|other| level(other) == own);
+    same.flat_map(|other| other.statements.clone()).collect()
 }
 
 /// Fuses the loops over tiles that leaves share: the levels `order` of a band, which begins at the

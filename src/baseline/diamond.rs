@@ -14,6 +14,7 @@ use super::hyperplane::{opposite, strict};
 use super::options::{Code, Options};
 use super::problem::{Dependence, Problem, Row};
 use super::schedule::{Band, Schedule};
+use super::sizes::Tiling;
 use super::vector::Strides;
 use super::work::{Work, list, named};
 use crate::analysis::position;
@@ -161,9 +162,9 @@ struct Cutter<'a> {
 /// Tiles the loops of a diamond's statements, which share the outermost one and nothing else.
 pub(super) fn tile(
     work: &mut Work,
-    problem: &Problem,
-    diamond: &Diamond,
+    (problem, diamond): (&Problem, &Diamond),
     options: &Options,
+    tiling: &mut Tiling,
 ) -> Result<(), NoSchedule> {
     let slopes: Option<Vec<Slope>> = diamond.levels.iter().map(|rows| Slope::of(rows)).collect();
     let slopes = slopes.unwrap_or_default();
@@ -175,20 +176,25 @@ pub(super) fn tile(
     // So that tiles begin and end with whole steps of time.
     let unit = first.time + second.time;
     let unit = unit.max(1);
-    let size = |k: usize| (options.tile_size(k) - 1) / unit * unit + unit;
+    tiling.note(&diamond.statements, slopes.len());
+    let sizes = (0..slopes.len()).map(|k| {
+        let size = tiling.size(&diamond.statements, k)?;
+        Ok((size - 1) / unit * unit + unit)
+    });
+    let sizes: Vec<i64> = sizes.collect::<Result<_, NoSchedule>>()?;
     let mut cutter = Cutter {
         work: &mut *work,
         diamond,
         shifts: HashMap::new(),
     };
-    let falling = cutter.slabs(&time, first, vec![(time.clone(), first.time)], size(0))?;
+    let falling = cutter.slabs(&time, first, vec![(time.clone(), first.time)], sizes[0])?;
     for (k, slope) in others.iter().enumerate() {
-        cutter.slabs(&time, slope, vec![(time.clone(), slope.time)], size(k + 2))?;
+        cutter.slabs(&time, slope, vec![(time.clone(), slope.time)], sizes[k + 2])?;
     }
     // A wave has one tile in each slab; two waves move by one slab.
-    let wave = [(time.clone(), second.time), (falling.clone(), -size(1))];
+    let wave = [(time.clone(), second.time), (falling.clone(), -sizes[1])];
     for waves in [2, 1] {
-        cutter.slabs(&falling, second, wave.to_vec(), waves * size(1))?;
+        cutter.slabs(&falling, second, wave.to_vec(), waves * sizes[1])?;
     }
     if options.parallel {
         work.step(&PARALLELIZE, vec![named(&falling)])?;

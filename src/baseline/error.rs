@@ -93,6 +93,51 @@ pub enum NoSchedule {
     /// The result is not proved to be legal.
     #[error("there is no proof that the schedule that was found is legal: {0}")]
     Undecided(Undecided),
+    /// Sizes for a statement that there is not.
+    #[error(
+        "the option `{option}` has sizes for `{name}`, which is neither what a statement writes nor \
+         `S` and a statement's number: there are {}",
+        .valid.join(", ")
+    )]
+    NoStatement {
+        /// The option.
+        option: &'static str,
+        /// What was given.
+        name: String,
+        /// All statements.
+        valid: Vec<String>,
+    },
+    /// Sizes that differ where statements share tiles.
+    #[error(
+        "{first} and {later} share a loop over tiles, whose size in the option `{option}` is {} for \
+         the one and {} for the other: give both the same size there",
+        .sizes[0], .sizes[1]
+    )]
+    SharedSize {
+        /// The option.
+        option: &'static str,
+        /// A statement.
+        first: String,
+        /// Another one.
+        later: String,
+        /// Their sizes.
+        sizes: [i64; 2],
+    },
+    /// More sizes than loops.
+    #[error(
+        "the option `{option}` has too many sizes for {statement}: {sizes}, and the number of its \
+         tiled loops is {loops}"
+    )]
+    TooManySizes {
+        /// The option.
+        option: &'static str,
+        /// The statement.
+        statement: String,
+        /// How many sizes.
+        sizes: usize,
+        /// How many loops.
+        loops: usize,
+    },
     /// An option that there is not.
     #[error("there is no option `{name}`: the options are {}", .valid.join(", "))]
     NoOption {

@@ -5,6 +5,7 @@ use super::leaves::Leaf;
 use super::options::Options;
 use super::problem::Problem;
 use super::schedule::{Level, Schedule};
+use super::sizes::Tiling;
 use super::vector::Strides;
 use super::work::{Work, named};
 use crate::ir::Name;
@@ -16,6 +17,7 @@ pub(super) struct Finish<'a> {
     pub(super) problem: &'a Problem,
     pub(super) schedule: &'a Schedule,
     pub(super) options: &'a Options,
+    pub(super) tiling: Tiling<'a>,
 }
 
 /// What is known of the loops around.
@@ -33,8 +35,8 @@ pub(super) struct Chain {
     pub(super) bands: Vec<Vec<One>>,
     /// The order in which the loops stand.
     pub(super) now: Vec<Name>,
-    /// How many statements share all of them.
-    pub(super) statements: usize,
+    /// The statements that share all of them.
+    pub(super) statements: Vec<usize>,
     /// Whether there are no loops inside.
     pub(super) is_leaf: bool,
     /// How many of the outermost loops over tiles make a wavefront, 0 if none do: the last of these
@@ -55,6 +57,8 @@ pub(super) struct One {
     pub(super) strides: Strides,
     /// How many iterations it has, if that depends on no other loop and no other on it.
     pub(super) count: Option<i64>,
+    /// How many iterations its blocks have, if it has any.
+    pub(super) size: i64,
     /// The loops over its blocks, those over blocks of blocks first.
     pub(super) blocks: Vec<Name>,
 }
@@ -121,7 +125,7 @@ impl Finish<'_> {
         let chain = Chain {
             now: bands.iter().flatten().map(|l| l.name.clone()).collect(),
             bands,
-            statements: leaf.statements.len(),
+            statements: leaf.statements.clone(),
             is_leaf,
             wave: 0,
         };
@@ -132,7 +136,7 @@ impl Finish<'_> {
     fn chain(&mut self, mut chain: Chain, around: Around) -> Result<Around, NoSchedule> {
         let tiled = self.tiled(&chain, around);
         if let Some(k) = tiled {
-            self.tile(&mut chain.bands[k], &mut chain.now)?;
+            self.tile((&mut chain.bands[k], &chain.statements), &mut chain.now)?;
         }
         let threads = self.options.parallel && !around.threads;
         let waits = tiled.filter(|k| {
@@ -210,6 +214,7 @@ impl Finish<'_> {
                 parallel,
                 strides: Strides::of(self.problem, self.schedule, &leaf.statements, depth),
                 count: self.count(&of_first[depth]),
+                size: 0,
                 blocks: Vec::new(),
             }
         };

@@ -6,6 +6,9 @@
 //! differences: u for each parameter n, then w. Farkas' lemma turns both conditions, which hold
 //! for all pairs, into linear ones on the coefficients.
 //!
+//! Pairs of reads, where they are asked for, have the bound alone: they are legal in any order. As in
+//! Pluto's code, they are bounded from above; the paper bounds them from below as well.
+//!
 //! Source: Bondhugula, Hartono, Ramanujam and Sadayappan, A Practical Automatic Polyhedral
 //! Parallelizer and Locality Optimizer, PLDI 2008, §3.2 to §3.5.
 
@@ -100,12 +103,13 @@ struct Program {
 }
 
 impl Program {
-    /// All for which the difference is at least `least` for all dependences. After `variables` come
+    /// All for which the difference is at least `least` for all dependences, and bounded for these
+    /// and for `inputs`. After `variables` come
     /// `more` of them, of which nothing is known.
     fn new(
         problem: &Problem,
         group: &[usize],
-        dependences: &[Dependence],
+        (dependences, inputs): (&[Dependence], &[Dependence]),
         (least, more): (i64, usize),
     ) -> Program {
         let variables = Variables::of(problem, group);
@@ -117,6 +121,12 @@ impl Program {
                     let translated = variables.translated(problem, dependence, condition, bound);
                     conditions.extend(translated.map(|condition| (condition, constant)));
                 }
+            }
+        }
+        for input in inputs {
+            for condition in &input.conditions {
+                let translated = variables.translated(problem, input, condition, true);
+                conditions.extend(translated.map(|condition| (condition, 0)));
             }
         }
         let count = variables.count + more;
@@ -224,19 +234,20 @@ impl Program {
 }
 
 /// The next loop for the statements of `group`, in order, each of which has the rows `found` and
-/// gets one that is linearly independent of them, unless it has all of these. `None` where there is
-/// none, or where no statement needs one.
+/// gets one that is linearly independent of them, unless it has all of these. It keeps all
+/// dependences, and has pairs of reads close to each other. `None` where there is none, or where no
+/// statement needs one.
 pub(super) fn hyperplane(
     problem: &Problem,
     group: &[usize],
     found: &[Vec<Row>],
-    dependences: &[Dependence],
+    (dependences, inputs): (&[Dependence], &[Dependence]),
 ) -> Result<Option<Vec<Row>>, Error> {
     let is_complete = |s: usize| found[s].len() >= problem.statements[s].depth;
     if group.iter().all(|s| is_complete(*s)) {
         return Ok(None);
     }
-    let mut program = Program::new(problem, group, dependences, (0, 0));
+    let mut program = Program::new(problem, group, (dependences, inputs), (0, 0));
     let count = program.variables.count;
     program.at_least(0, 0..count);
     for (statement, first, depth) in program.variables.blocks.clone() {
@@ -278,7 +289,7 @@ pub(super) fn strict(
     group: &[usize],
     dependences: &[Dependence],
 ) -> Result<Option<Vec<Row>>, Error> {
-    let mut program = Program::new(problem, group, dependences, (1, 0));
+    let mut program = Program::new(problem, group, (dependences, &[]), (1, 0));
     let count = program.variables.count;
     program.at_least(0, 0..count);
     program.solved()
@@ -292,7 +303,7 @@ pub(super) fn opposite(
     dependences: &[Dependence],
     (face, side): (&[Row], &[Row]),
 ) -> Result<Option<Vec<Row>>, Error> {
-    let mut program = Program::new(problem, group, dependences, (0, 2 * group.len()));
+    let mut program = Program::new(problem, group, (dependences, &[]), (0, 2 * group.len()));
     let (count, all) = (program.variables.count, program.names.len());
     program.at_least(0, 0..=program.variables.parameters);
     program.at_least(1, count..all);

@@ -70,12 +70,8 @@ impl Finish<'_> {
     /// Jams a loop, if its range allows it; the answer is whether it does.
     fn jam_one(&mut self, chain: &Chain, l: &One) -> Result<bool, NoSchedule> {
         // Whole tiles are whole blocks.
-        let size = match l.blocks.is_empty() {
-            true => 0,
-            false => self.options.tile_size(l.place),
-        };
         let mut factors = 2..=self.options.ufactor;
-        let factor = factors.rfind(|n| size % n == 0);
+        let factor = factors.rfind(|n| l.size % n == 0);
         let fits = |n: &i64| l.count.is_some_and(|count| count >= *n);
         let Some(factor) = factor.filter(fits) else {
             return Ok(false);
@@ -90,7 +86,7 @@ impl Finish<'_> {
         // What one of the copies computes a loop further in may need of a later one of the others,
         // and so may one of several statements of another one.
         let nests = std::slice::from_ref(&self.work.nest);
-        let in_doubt = !l.coincident && chain.statements > 1;
+        let in_doubt = !l.coincident && chain.statements.len() > 1;
         if in_doubt && check(nests, Reductions::Strict) != Verdict::Legal {
             self.work.nest = before;
             return Ok(false);

@@ -29,7 +29,7 @@
 //! Diamonds have concurrent start along one dimension, which is Pluto's default, sizes in whole
 //! steps of time, and no second level; with the code generator of this tool, statements in them
 //! share time and no loop inside, so that each has its own vector loop. Loops over tiles are
-//! separated, too. Dependences between reads are not counted, which Pluto does on request.
+//! separated, too.
 //!
 //! Source: Bondhugula, Hartono, Ramanujam and Sadayappan, A Practical Automatic Polyhedral
 //! Parallelizer and Locality Optimizer, PLDI 2008; Bondhugula et al., Automatic Transformations for
@@ -52,6 +52,7 @@ mod problem;
 mod schedule;
 mod scheduler;
 mod separated;
+mod sizes;
 mod tiles;
 mod unfused;
 mod vector;
@@ -62,6 +63,7 @@ pub use error::NoSchedule;
 pub use options::{Code, Fuse, NAMES, Options, Setting};
 pub use problem::Row;
 pub use schedule::{Band, Level, Schedule};
+pub use sizes::Sizes;
 
 use crate::ir::{Arg, Nest};
 use crate::legality::Verdict;
@@ -72,6 +74,7 @@ use crate::transform::nest::plain_loops::PLAIN_LOOPS;
 use finish::{Around, Finish};
 use kept::kept;
 use problem::Problem;
+use sizes::Tiling;
 use work::{Work, built, done, named};
 
 /// How much a schedule may take of the polyhedral library.
@@ -81,9 +84,9 @@ const OPERATIONS: u64 = 200_000_000;
 ///
 /// # Errors
 /// [`NoSchedule`].
-pub fn schedule(nests: &[Nest], fuse: Fuse) -> Result<Schedule, NoSchedule> {
+pub fn schedule(nests: &[Nest], options: &Options) -> Result<Schedule, NoSchedule> {
     let nest = built(nests)?;
-    scheduled(&Problem::of(&nest)?, fuse)
+    scheduled(&Problem::of(&nest, options.rar)?, options.fuse)
 }
 
 fn scheduled(problem: &Problem, fuse: Fuse) -> Result<Schedule, NoSchedule> {
@@ -118,7 +121,7 @@ fn limited<T>(ask: impl FnOnce() -> Result<T, NoSchedule>) -> Result<T, NoSchedu
 /// [`NoSchedule`], where there is none.
 pub fn diamonds(nests: &[Nest], fuse: Fuse) -> Result<Vec<Diamond>, NoSchedule> {
     let nest = built(nests)?;
-    let problem = Problem::of(&nest)?;
+    let problem = Problem::of(&nest, false)?;
     let options = Options {
         fuse,
         diamondtile: Some(true),
@@ -157,7 +160,7 @@ fn cut(
 /// [`NoSchedule`].
 pub fn pluto(nests: &[Nest], options: &Options) -> Result<Nest, NoSchedule> {
     let nest = built(nests)?;
-    let found = match Problem::of(&nest) {
+    let found = match Problem::of(&nest, options.rar) {
         Ok(problem) => {
             let schedule = scheduled(&problem, options.fuse)?;
             let diamonds = cut(&nest, &problem, &schedule, options)?;
@@ -195,10 +198,11 @@ fn transformed(
     options: &Options,
 ) -> Result<Nest, NoSchedule> {
     let together: Vec<usize> = diamonds.iter().flat_map(|d| d.statements.clone()).collect();
+    let mut tiling = Tiling::of(problem, options)?;
     let mut work = Work::on(nest, &together)?;
     arrange(&mut work, problem, &schedule.statements(), &together)?;
     for diamond in diamonds {
-        diamond::tile(&mut work, problem, diamond, options)?;
+        diamond::tile(&mut work, (problem, diamond), options, &mut tiling)?;
     }
     let schedule = schedule.without(&together);
     for statement in schedule.statements() {
@@ -211,8 +215,10 @@ fn transformed(
         problem,
         schedule: &schedule,
         options,
+        tiling,
     };
     finish.part(&schedule, 0, Around::default())?;
+    finish.tiling.fits()?;
     let parts = separated::separate(&mut work)?;
     let vectors = match (options.prevector, options.code) {
         (true, Code::Teml) => parts,
@@ -252,15 +258,11 @@ fn arrange(
         if wanted == first {
             continue;
         }
-        let name = |s: usize| {
-            let target = &problem.statements[s].target;
-            format!("statement {} (of {target})", s + 1)
-        };
         let loops = [wanted, first].map(|s| work.loops[s].first().cloned());
         let [Some(l), Some(before)] = loops else {
             return Err(NoSchedule::Order {
-                first: name(first),
-                later: name(wanted),
+                first: problem.name(first),
+                later: problem.name(wanted),
             });
         };
         work.step(&MOVE_BEFORE, vec![named(&l), named(&before)])?;

@@ -3,6 +3,7 @@
 use super::error::NoSchedule;
 use super::leaves::Leaf;
 use super::schedule::Band;
+use super::sizes::Sizes;
 
 /// Which statements share loops.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,12 +36,12 @@ pub enum Code {
 pub struct Options {
     /// Bands of two loops or more are tiled.
     pub tile: bool,
-    /// The sizes of tiles, for each loop of a band; the last one counts for all that follow.
-    pub tile_sizes: Vec<i64>,
+    /// The sizes of tiles.
+    pub tile_sizes: Sizes,
     /// Tiles of tiles.
     pub second_level_tile: bool,
     /// How many tiles a tile of tiles has in each direction.
-    pub second_level_tile_sizes: Vec<i64>,
+    pub second_level_tile_sizes: Sizes,
     /// A wavefront of tiles has as many parallel loops as there are, instead of one.
     pub multipar: bool,
     /// An outermost parallel loop runs on several threads.
@@ -60,6 +61,8 @@ pub struct Options {
     pub registers: i64,
     /// Which statements share loops.
     pub fuse: Fuse,
+    /// Reads of one element are brought close to each other, as what is written and read is.
+    pub rar: bool,
     /// What becomes of the schedule in C.
     pub code: Code,
 }
@@ -68,9 +71,9 @@ impl Default for Options {
     fn default() -> Options {
         Options {
             tile: true,
-            tile_sizes: vec![32],
+            tile_sizes: Sizes::all(vec![32]),
             second_level_tile: false,
-            second_level_tile_sizes: vec![8],
+            second_level_tile_sizes: Sizes::all(vec![8]),
             multipar: false,
             parallel: true,
             prevector: true,
@@ -80,6 +83,7 @@ impl Default for Options {
             ufactor: 8,
             registers: 32,
             fuse: Fuse::Smart,
+            rar: false,
             code: Code::Teml,
         }
     }
@@ -94,6 +98,8 @@ pub enum Setting {
     Number(i64),
     /// A list of numbers.
     Numbers(Vec<i64>),
+    /// Lists of numbers by name.
+    ByName(Vec<(String, Vec<i64>)>),
     /// A word.
     Word(String),
     /// Anything else.
@@ -101,7 +107,7 @@ pub enum Setting {
 }
 
 /// The names of all options.
-pub const NAMES: [&str; 13] = [
+pub const NAMES: [&str; 14] = [
     "tile",
     "tile_sizes",
     "second_level_tile",
@@ -114,6 +120,7 @@ pub const NAMES: [&str; 13] = [
     "unrolljam",
     "ufactor",
     "fuse",
+    "rar",
     "code",
 ];
 
@@ -133,16 +140,18 @@ impl Options {
         match (name, value) {
             ("ufactor", Setting::Number(n @ 1..)) => self.ufactor = *n,
             ("ufactor", _) => return Err(wrong("a number from 1 on")),
-            ("tile_sizes" | "second_level_tile_sizes", Setting::Numbers(sizes))
-                if !sizes.is_empty() && sizes.iter().all(|s| *s >= 1) =>
-            {
-                match name {
-                    "tile_sizes" => self.tile_sizes = sizes.clone(),
-                    _ => self.second_level_tile_sizes = sizes.clone(),
+            ("tile_sizes" | "second_level_tile_sizes", given) => {
+                let sizes = match name {
+                    "tile_sizes" => &mut self.tile_sizes,
+                    _ => &mut self.second_level_tile_sizes,
+                };
+                match given {
+                    Setting::Numbers(all) if are_sizes(all) => sizes.all.clone_from(all),
+                    Setting::ByName(of) if of.iter().all(|(_, own)| are_sizes(own)) => {
+                        sizes.of.clone_from(of);
+                    }
+                    _ => return Err(wrong(SIZES)),
                 }
-            }
-            ("tile_sizes" | "second_level_tile_sizes", _) => {
-                return Err(wrong("a list of sizes from 1 on, such as `[32, 32]`"));
             }
             ("fuse", Setting::Word(word)) => {
                 self.fuse = match word.as_str() {
@@ -170,6 +179,7 @@ impl Options {
                 "multipar" => self.multipar = *on,
                 "prevector" => self.prevector = *on,
                 "intratileopt" => self.intratileopt = *on,
+                "rar" => self.rar = *on,
                 "diamondtile" => self.diamondtile = Some(*on),
                 _ => self.unrolljam = *on,
             },
@@ -194,23 +204,15 @@ impl Options {
             false => loops.min(2),
         }
     }
-
-    /// The size of tiles of loop number `k` of a band, from 0.
-    pub(super) fn tile_size(&self, k: usize) -> i64 {
-        size(&self.tile_sizes, k)
-    }
-
-    /// How many tiles a tile of tiles has there.
-    pub(super) fn second_level_tile_size(&self, k: usize) -> i64 {
-        size(&self.second_level_tile_sizes, k)
-    }
 }
 
 const FUSE: &str = "\"nofuse\", \"smartfuse\", \"maxfuse\", \"typedfuse\" or \"hybridfuse\"";
 
 const CODE: &str = "\"teml\" or \"pluto\"";
 
-fn size(sizes: &[i64], k: usize) -> i64 {
-    let size = sizes.get(k).or(sizes.last());
-    size.copied().unwrap_or(32)
+const SIZES: &str = "a list of sizes from 1 on, such as `[32, 32]`, or lists of statements by name, such as \
+     `#{C: [32, 64]}`";
+
+fn are_sizes(sizes: &[i64]) -> bool {
+    !sizes.is_empty() && sizes.iter().all(|s| *s >= 1)
 }

@@ -81,31 +81,52 @@ pub(super) struct Problem {
     /// In the order in which they stand.
     pub(super) inits: Vec<Init>,
     pub(super) dependences: Vec<Dependence>,
+    /// Pairs of reads of one element, if they are asked for: what they have between them is to be
+    /// short, in whatever order they are.
+    pub(super) inputs: Vec<Dependence>,
     /// The number of parameters of all conditions.
     pub(super) parameters: usize,
 }
 
 impl Problem {
-    /// The problem of a nest as it was built.
-    pub(super) fn of(nest: &Nest) -> Result<Problem, NoSchedule> {
+    /// The problem of a nest as it was built, with pairs of reads or without.
+    pub(super) fn of(nest: &Nest, rar: bool) -> Result<Problem, NoSchedule> {
         let (statements, inits) = statements(nest)?;
-        let mut dependences = Vec::new();
-        for asked in legality::asked(std::slice::from_ref(nest))? {
-            dependences.extend(parts(asked.first, asked.later, &asked.pairs)?);
-        }
+        let nests = std::slice::from_ref(nest);
+        let dependences = all_parts(legality::asked(nests)?)?;
+        let inputs = match rar {
+            true => all_parts(legality::inputs(nests)?)?,
+            false => Vec::new(),
+        };
         let parameters = |d: &Dependence| {
             let columns = d.conditions.first()?.coefficients.len();
             let iterators = statements[d.first].depth + statements[d.later].depth;
             Some(columns.saturating_sub(iterators + 1))
         };
-        let parameters = dependences.iter().filter_map(parameters).max().unwrap_or(0);
+        let all = dependences.iter().chain(&inputs);
+        let parameters = all.filter_map(parameters).max().unwrap_or(0);
         Ok(Problem {
             statements,
             inits,
             dependences,
+            inputs,
             parameters,
         })
     }
+
+    /// What a statement is called in errors.
+    pub(super) fn name(&self, statement: usize) -> String {
+        let target = &self.statements[statement].target;
+        format!("statement {} (of {target})", statement + 1)
+    }
+}
+
+fn all_parts(all: Vec<legality::Asked>) -> Result<Vec<Dependence>, Error> {
+    let mut found = Vec::new();
+    for asked in all {
+        found.extend(parts(asked.first, asked.later, &asked.pairs)?);
+    }
+    Ok(found)
 }
 
 /// The alternatives of a relation, one by one.

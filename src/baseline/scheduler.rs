@@ -255,7 +255,9 @@ impl Scheduler<'_> {
     ) -> Result<Vec<Level>, NoSchedule> {
         let mut levels: Vec<Level> = Vec::new();
         let mut left: Option<Vec<Dependence>> = None;
-        while let Some(rows) = hyperplane(self.problem, group, &self.found, dependences)? {
+        let inputs = self.inputs(group)?;
+        let all = (dependences, inputs.as_slice());
+        while let Some(rows) = hyperplane(self.problem, group, &self.found, all)? {
             for (statement, row) in group.iter().zip(&rows) {
                 self.found[*statement].push(row.clone());
             }
@@ -274,6 +276,22 @@ impl Scheduler<'_> {
             });
         }
         Ok(levels)
+    }
+
+    /// What the loops that statements of a group have so far leave of the pairs of reads.
+    fn inputs(&self, group: &[usize]) -> Result<Vec<Dependence>, NoSchedule> {
+        let inside = |d: &&Dependence| group.contains(&d.first) && group.contains(&d.later);
+        let mut left = Vec::new();
+        for input in self.problem.inputs.iter().filter(inside) {
+            let rows = self.found[input.first].iter().zip(&self.found[input.later]);
+            let mut pairs = vec![input.clone()];
+            for rows in rows {
+                let within: Result<Vec<_>, _> = pairs.iter().map(|d| d.within(rows)).collect();
+                pairs = within?.concat();
+            }
+            left.extend(pairs);
+        }
+        Ok(left)
     }
 
     /// Components in a row joined where their next loop is as parallel as the loop that each one has
@@ -308,7 +326,9 @@ impl Scheduler<'_> {
     ) -> Result<Option<bool>, NoSchedule> {
         let inside = |d: &&Dependence| group.contains(&d.first) && group.contains(&d.later);
         let own: Vec<Dependence> = dependences.iter().filter(inside).cloned().collect();
-        let Some(rows) = hyperplane(self.problem, group, &self.found, &own)? else {
+        let inputs = self.inputs(group)?;
+        let all = (own.as_slice(), inputs.as_slice());
+        let Some(rows) = hyperplane(self.problem, group, &self.found, all)? else {
             return Ok(None);
         };
         Ok(Some(crossed(&own, group, &rows)?.is_empty()))
@@ -355,10 +375,7 @@ impl Scheduler<'_> {
         match dependences.iter().find(backward) {
             None => Ok(()),
             Some(d) => {
-                let [first, later] = [d.later, d.first].map(|k| {
-                    let target = &self.problem.statements[k].target;
-                    format!("statement {} (of {target})", k + 1)
-                });
+                let [first, later] = [d.later, d.first].map(|k| self.problem.name(k));
                 Err(NoSchedule::Order { first, later })
             }
         }

@@ -8,30 +8,37 @@ use crate::transform::nest::stripmine::STRIPMINE;
 
 impl Finish<'_> {
     /// Splits the loops of a band into blocks; `now` is the order in which all loops stand.
-    pub(super) fn tile(&mut self, band: &mut [One], now: &mut Vec<Name>) -> Result<(), NoSchedule> {
-        for (k, l) in band.iter_mut().enumerate() {
-            self.split(l, self.options.tile_size(k), now)?;
-        }
-        match self.options.second_level_tile {
-            true => self.tile_again(band, now),
-            false => Ok(()),
-        }
-    }
-
-    /// Splits the loops over blocks of a band into blocks.
-    pub(super) fn tile_again(
+    pub(super) fn tile(
         &mut self,
-        band: &mut [One],
+        (band, statements): (&mut [One], &[usize]),
         now: &mut Vec<Name>,
     ) -> Result<(), NoSchedule> {
+        self.tiling.note(statements, band.len());
         for (k, l) in band.iter_mut().enumerate() {
-            let within = l.name.clone();
-            let blocks = std::mem::take(&mut l.blocks);
-            l.name = blocks[0].clone();
-            self.split(l, self.options.second_level_tile_size(k), now)?;
-            l.blocks.push(l.name.clone());
-            l.name = within;
+            l.size = self.tiling.size(statements, k)?;
+            self.split(l, l.size, now)?;
         }
+        if self.options.second_level_tile {
+            for (k, l) in band.iter_mut().enumerate() {
+                self.split_again(l, self.tiling.second_size(statements, k)?, now)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Splits the loop over blocks of a loop into blocks.
+    pub(super) fn split_again(
+        &mut self,
+        l: &mut One,
+        size: i64,
+        now: &mut Vec<Name>,
+    ) -> Result<(), NoSchedule> {
+        let within = l.name.clone();
+        let blocks = std::mem::take(&mut l.blocks);
+        l.name = blocks[0].clone();
+        self.split(l, size, now)?;
+        l.blocks.push(l.name.clone());
+        l.name = within;
         Ok(())
     }
 

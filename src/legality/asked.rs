@@ -1,12 +1,12 @@
 //! What a definition asks of every order of its instances, for whoever looks for one.
 
-use super::pairs::{Iteration, Touching, before, touching};
+use super::pairs::{Iteration, Touching, before, reading, touching};
 use super::program::{Leaf, What, accesses, definition};
 use crate::ir::{Affine, Loop, Name, Nest, Range};
 use crate::poly::{Error, Map, Piece};
 use std::collections::BTreeSet;
 
-/// Instances of one assignment that have to come before instances of another one, or of the same.
+/// Instances of one assignment that come before instances of another one, or of the same.
 pub struct Asked {
     /// The assignment of those that come first, counted from 0 through all nests.
     pub first: usize,
@@ -26,6 +26,23 @@ pub struct Asked {
 /// # Errors
 /// The polyhedral library has no answer.
 pub fn asked(nests: &[Nest]) -> Result<Vec<Asked>, Error> {
+    ordered(nests, |pair| touching(pair, false))
+}
+
+/// Pairs of instances that read one element, in the order of the definition, which other orders need
+/// not keep; with the parameters of [`asked`].
+///
+/// # Errors
+/// The polyhedral library has no answer.
+pub fn inputs(nests: &[Nest]) -> Result<Vec<Asked>, Error> {
+    ordered(nests, reading)
+}
+
+/// The pairs among those of `related` that the definition has in this order.
+fn ordered(
+    nests: &[Nest],
+    related: impl Fn(&[Iteration; 2]) -> Vec<Touching>,
+) -> Result<Vec<Asked>, Error> {
     let mut exact = definition(nests);
     exact.retain(|leaf| matches!(leaf.what, What::Stmt(_)));
     let digits = digits(&exact);
@@ -64,8 +81,8 @@ pub fn asked(nests: &[Nest]) -> Result<Vec<Asked>, Error> {
             let pair = Iteration::pair(from, to);
             let [x, y] = pair.each_ref().map(Iteration::iterators);
             let (loops, is_first) = from.around_both(to);
-            let touching = touching(&pair, false);
-            let each = touching.iter().flat_map(Touching::each);
+            let related = related(&pair);
+            let each = related.iter().flat_map(Touching::each);
             let pieces = each.flat_map(|piece| before(piece, (&x, &y), loops, is_first));
             let pieces: Vec<Piece> = pieces.collect();
             if pieces.is_empty() {

@@ -43,7 +43,7 @@ mod verdict;
 mod violation;
 mod waits;
 
-pub use asked::{Asked, asked};
+pub use asked::{Asked, asked, inputs};
 pub use check::check;
 pub use inplace::{InPlace, Run, in_place, is_compatible};
 pub use judge::Judge;

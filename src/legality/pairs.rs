@@ -163,13 +163,30 @@ impl Touching {
 
 /// The pairs of iterations that touch one element; where the updates of both are `free`, not those
 /// that only update it both.
-pub(super) fn touching([first, second]: &[Iteration; 2], free: bool) -> Vec<Touching> {
+pub(super) fn touching(pair: &[Iteration; 2], free: bool) -> Vec<Touching> {
+    meeting(pair, |one, other| {
+        let counts = one.read.is_none() || other.read.is_none();
+        counts && !(free && one.updated && other.updated)
+    })
+}
+
+/// The pairs of iterations that read one element.
+pub(super) fn reading(pair: &[Iteration; 2]) -> Vec<Touching> {
+    meeting(pair, |one, other| {
+        one.read.is_some() && other.read.is_some()
+    })
+}
+
+/// The pairs of iterations that touch one element with accesses that count.
+fn meeting(
+    [first, second]: &[Iteration; 2],
+    counts: impl Fn(&Touch, &Touch) -> bool,
+) -> Vec<Touching> {
     let others = second.touched();
     let mut found: Vec<Vec<Linear>> = Vec::new();
     for one in first.touched() {
         for other in &others {
-            let counts = one.read.is_none() || other.read.is_none();
-            if !counts || free && one.updated && other.updated {
+            if !counts(&one, other) {
                 continue;
             }
             let new = one

@@ -2,7 +2,7 @@
 
 use super::classics::{self, GEMVER};
 use super::{nest, string};
-use teml::baseline::{Fuse, NoSchedule, Schedule, schedule};
+use teml::baseline::{Fuse, NoSchedule, Options, Schedule, schedule};
 
 /// The hyperplanes of each statement: coefficients of its iterators, then the constant.
 fn hyperplanes(schedule: &Schedule) -> Vec<Vec<Vec<i64>>> {
@@ -17,8 +17,16 @@ fn hyperplanes(schedule: &Schedule) -> Vec<Vec<Vec<i64>>> {
 }
 
 fn found(script: &str, nests: &str, fuse: Fuse) -> Schedule {
+    let options = Options {
+        fuse,
+        ..Options::default()
+    };
+    found_with(script, nests, &options)
+}
+
+fn found_with(script: &str, nests: &str, options: &Options) -> Schedule {
     let nest = nest(script, nests);
-    schedule(&[nest], fuse).unwrap_or_else(|error: NoSchedule| panic!("{error}"))
+    schedule(&[nest], options).unwrap_or_else(|error: NoSchedule| panic!("{error}"))
 }
 
 /// The sizes of the bands, from the outermost one in, of the first statement.
@@ -121,6 +129,75 @@ fn mvt() {
     let together = found(script, "l", Fuse::Max);
     assert_eq!(hyperplanes(&together), [each, each]);
     assert_eq!(coincident(&together), [true, false]);
+}
+
+/// Nothing relates both statements but what they read: one of them is interchanged on request.
+#[test]
+fn reads_of_one_element_are_close_on_request() {
+    let script = "
+        let A = tensor([12, 12]);
+        let B = tensor([12, 12]);
+        let C = tensor([12, 12]);
+        let l = nest(`
+          ${A}
+          ${B}
+          ${C}
+          for i in 0..12
+            for j in 0..12
+              B[i][j] = 2 * A[i][j]
+          for i in 0..12
+            for j in 0..12
+              C[i][j] = 3 * A[j][i]
+        `);";
+    let as_written = [[1, 0, 0], [0, 1, 0]];
+    let interchanged = [[0, 1, 0], [1, 0, 0]];
+    let without = found(script, "l", Fuse::Smart);
+    assert_eq!(hyperplanes(&without), [as_written, as_written]);
+    let options = Options {
+        rar: true,
+        ..Options::default()
+    };
+    let close = found_with(script, "l", &options);
+    assert_eq!(hyperplanes(&close), [as_written, interchanged]);
+    assert_eq!(coincident(&close), [true, true]);
+    for more in [
+        "",
+        ", tile_sizes: [5]",
+        ", tile: false",
+        ", code: \"pluto\"",
+    ] {
+        let call = format!("check(pluto(l, #{{rar: true{more}}})).message");
+        assert_eq!(string(script, &call), "legal", "{more}");
+    }
+}
+
+/// The second statement waits for the first one, which reads the elements in the other direction: a
+/// loop that ran them close to each other would not be legal.
+#[test]
+fn reads_ask_for_no_order() {
+    let script = "
+        let a = tensor([20]);
+        let b = tensor([20]);
+        let c = tensor([20]);
+        let l = nest(`
+          ${a}
+          ${b}
+          ${c}
+          for i in 1..20
+            b[i] = b[i - 1] + a[20 - i]
+          for i in 1..20
+            c[i] = b[i] * a[i]
+        `);";
+    for fuse in ["smartfuse", "maxfuse", "nofuse", "typedfuse"] {
+        let call = format!("check(pluto(l, #{{fuse: \"{fuse}\", rar: true}})).message");
+        assert_eq!(string(script, &call), "legal", "{fuse}");
+    }
+    let options = Options {
+        rar: true,
+        ..Options::default()
+    };
+    let found = found_with(script, "l", &options);
+    assert_eq!(hyperplanes(&found), [[[1, 0]], [[1, 0]]]);
 }
 
 #[test]

@@ -36,6 +36,93 @@ fn sizes_and_switches() {
     }
 }
 
+/// Two products that share two loops over tiles, after one that shares none.
+const PRODUCTS: &str = "
+    let A = tensor([40, 50]);
+    let B = tensor([50, 45]);
+    let C = tensor([45, 60]);
+    let D = tensor([60, 55]);
+    let E = contract(A, B, [2, 1]);
+    let F = contract(C, D, [2, 1]);
+    let G = contract(E, F, [2, 1]);
+    let l = [build(E), build(F), build(G)];";
+
+#[test]
+fn sizes_by_statement() {
+    let steps = |options: &str| -> Vec<String> {
+        let path = string(PRODUCTS, &format!("`${{path(pluto(l, {options}))}}`"));
+        let steps = path.split(".stripmine(").skip(1);
+        steps
+            .map(|s| s.split(')').next().unwrap_or(s).to_owned())
+            .collect()
+    };
+    let sizes = |options: &str| -> Vec<i64> {
+        let size = |s: String| s.split(", ").nth(1).unwrap().parse().unwrap();
+        steps(options).into_iter().map(size).collect()
+    };
+    // F first, then both loops that E and G share, and one of each.
+    let by_name = "tile_sizes: #{F: [8, 4], E: [16, 6, 10], G: [16, 6, 5]}";
+    let off = "unrolljam: false";
+    let expected = [8, 4, 4, 16, 6, 10, 16, 6, 5];
+    assert_eq!(sizes(&format!("#{{{off}, {by_name}}}")), expected);
+    // What shares a loop with a statement that has sizes has that size; the last one goes on.
+    let one = "tile_sizes: #{S3: [16, 6, 5]}";
+    let expected = [32, 32, 32, 16, 6, 32, 16, 6, 5];
+    assert_eq!(sizes(&format!("#{{{off}, {one}}}")), expected);
+    let twice = "second_level_tile: true, second_level_tile_sizes: #{E: [2, 3, 4]}";
+    let expected = [
+        32, 32, 32, 8, 8, 8, 32, 32, 32, 2, 3, 4, 32, 32, 32, 2, 3, 8,
+    ];
+    assert_eq!(sizes(&format!("#{{{off}, {twice}}}")), expected);
+    for options in [by_name, one, twice] {
+        let call = format!("check(pluto(l, #{{{options}}})).message");
+        assert_eq!(string(PRODUCTS, &call), "legal", "{options}");
+    }
+}
+
+#[test]
+fn sizes_that_do_not_fit_statements() {
+    for (options, part) in [
+        (
+            "#{tile_sizes: #{H: [8]}}",
+            "the option `tile_sizes` has sizes for `H`, which is neither what a statement writes nor \
+             `S` and a statement's number: there are statement 1 (of E), statement 2 (of F), \
+             statement 3 (of G)",
+        ),
+        (
+            "#{second_level_tile_sizes: #{S4: [8]}}",
+            "the option `second_level_tile_sizes` has sizes for `S4`",
+        ),
+        (
+            "#{tile_sizes: #{F: [8, 8, 8, 8]}}",
+            "too many sizes for statement 2 (of F): 4, and the number of its tiled loops is 3",
+        ),
+        (
+            "#{tile_sizes: #{E: [8]}, tile: false}",
+            "too many sizes for statement 1 (of E): 1, and the number of its tiled loops is 0",
+        ),
+        (
+            "#{second_level_tile_sizes: #{E: [8]}}",
+            "too many sizes for statement 1 (of E): 1, and the number of its tiled loops is 0",
+        ),
+        (
+            "#{tile_sizes: #{E: [8, 16], G: [8, 4]}}",
+            "statement 1 (of E) and statement 3 (of G) share a loop over tiles, whose size in the \
+             option `tile_sizes` is 16 for the one and 4 for the other",
+        ),
+        (
+            "#{tile_sizes: #{E: 8}}",
+            "the option `tile_sizes` must be a list of sizes from 1 on",
+        ),
+        (
+            "#{tile_sizes: #{E: []}}",
+            "the option `tile_sizes` must be a list of sizes from 1 on",
+        ),
+    ] {
+        refused(PRODUCTS, &format!("pluto(l, {options})"), part);
+    }
+}
+
 const DIAGONAL: &str = "
     let x = tensor([3, 11, 31]);
     let y = tensor([31]);

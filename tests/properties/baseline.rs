@@ -12,9 +12,15 @@ use teml::legality::{Reductions, Verdict};
 use teml::transform::trace;
 
 fn options() -> impl Strategy<Value = Options> {
-    let switches = prop::collection::vec(any::<bool>(), 6);
+    let switches = prop::collection::vec(any::<bool>(), 8);
     let sizes = prop::collection::vec(1..5i64, 1..3);
-    let fuse = prop::sample::select(vec!["nofuse", "smartfuse", "maxfuse"]);
+    let fuse = prop::sample::select(vec![
+        "nofuse",
+        "smartfuse",
+        "maxfuse",
+        "typedfuse",
+        "hybridfuse",
+    ]);
     let diamonds = any::<bool>();
     let given = (switches, sizes, 1..6i64, fuse, diamonds);
     given.prop_map(|(switches, sizes, ufactor, fuse, diamonds)| {
@@ -25,6 +31,8 @@ fn options() -> impl Strategy<Value = Options> {
             "prevector",
             "intratileopt",
             "unrolljam",
+            "multipar",
+            "rar",
         ];
         let switches = names.into_iter().zip(switches);
         let mut settings: Vec<(&str, Setting)> =

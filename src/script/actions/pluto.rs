@@ -46,8 +46,10 @@ Pluto renames no scalar, so that the loops around stay serial, and loops inside 
 Options have Pluto's names and the defaults of its code:
 
 - `tile` (true), `tile_sizes` (`[32]`: one for each loop of a band, the last one for all that
-  follow)
-- `second_level_tile` (false), `second_level_tile_sizes` (`[8]`: in tiles)
+  follow). Statements may have sizes of their own, by what they write or by their number:
+  `#{E: [16, 64], S3: [32]}`. Statements that share a loop over tiles share its size.
+- `second_level_tile` (false: tiles of tiles), `second_level_tile_sizes` (`[8]`: in tiles, also by
+  statement)
 - `parallel` (true), `multipar` (false: a wavefront of tiles has one parallel loop, not as many as
   there are), `prevector` (true), `intratileopt` (true)
 - `unrolljam` (true), `ufactor` (8): up to three loops whose iterations share operands, if Pluto's
@@ -55,6 +57,8 @@ Options have Pluto's names and the defaults of its code:
 - `fuse`: `\"smartfuse\"` (the default), `\"nofuse\"`, `\"maxfuse\"`, `\"typedfuse\"` (no
   parallel loop becomes serial) or `\"hybridfuse\"` (the same for outermost loops, and `maxfuse`
   inside)
+- `rar` (false): reads of one element count as well. They ask for no order, but loops that run them
+  close to each other are preferred.
 - `diamondtile`: diamond tiles along one dimension, for stencils whose loops all depend on each
   other. All tiles of a wave then start at the same time. On by default, as in Pluto after
   0.11.4, and without effect elsewhere. `true` insists on diamonds, and reports why there are
@@ -109,10 +113,17 @@ fn setting(value: &Dynamic) -> Setting {
     if let Some(word) = value.read_lock::<ImmutableString>() {
         return Setting::Word(word.to_string());
     }
-    let list = value.read_lock::<Array>();
-    let numbers = list.and_then(|list| {
-        let numbers = list.iter().map(Dynamic::as_int);
-        numbers.collect::<Result<Vec<i64>, _>>().ok()
-    });
-    numbers.map_or(Setting::Other, Setting::Numbers)
+    if let Some(map) = value.read_lock::<Map>() {
+        let lists = map.iter();
+        let lists = lists.map(|(name, list)| Some((name.to_string(), numbers(list)?)));
+        let lists = lists.collect::<Option<Vec<_>>>();
+        return lists.map_or(Setting::Other, Setting::ByName);
+    }
+    numbers(value).map_or(Setting::Other, Setting::Numbers)
+}
+
+fn numbers(value: &Dynamic) -> Option<Vec<i64>> {
+    let list = value.read_lock::<Array>()?;
+    let numbers = list.iter().map(Dynamic::as_int);
+    numbers.collect::<Result<Vec<i64>, _>>().ok()
 }
