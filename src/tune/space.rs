@@ -190,20 +190,31 @@ impl<'a> Space<'a> {
         Ok(all)
     }
 
-    /// A point as numbers, for regression: the logarithm of a number, and for any other value its
-    /// place in the domain.
+    /// A point as numbers, for regression: the logarithm of a number, where each element of a list is,
+    /// and for any other value its place in the domain.
     pub fn features(&self, digits: &[u32]) -> Result<Vec<f64>, Halt> {
         let Some((digits, point, _)) = self.walk(digits)? else {
             return Ok(Vec::new());
         };
-        let feature = |(digit, (_, value)): (&u32, &(String, Value))| match value {
+        let features = |(digit, (_, value)): (&u32, &(String, Value))| match value {
             Value::Int(_) | Value::Float(_) => {
                 let x = value.number().unwrap_or(0.0);
-                x.signum() * x.abs().ln_1p()
+                vec![x.signum() * x.abs().ln_1p()]
             }
-            Value::Bool(on) => f64::from(u8::from(*on)),
-            _ => f64::from(*digit),
+            Value::Bool(on) => vec![f64::from(u8::from(*on))],
+            Value::List(values) => places(values),
+            _ => vec![f64::from(*digit)],
         };
-        Ok(digits.iter().zip(point.iter()).map(feature).collect())
+        let all = digits.iter().zip(point.iter()).flat_map(features);
+        Ok(all.collect())
     }
+}
+
+/// Where each element of a list is, in the order of their texts: orders of loops are near each other
+/// where loops are in the same places.
+fn places(values: &[Value]) -> Vec<f64> {
+    let texts: Vec<String> = values.iter().map(Value::to_string).collect();
+    let mut places: Vec<usize> = (0..values.len()).collect();
+    places.sort_by(|a, b| texts[*a].cmp(&texts[*b]));
+    places.into_iter().map(|place| place as f64).collect()
 }

@@ -1,7 +1,9 @@
 //! Model-guided search: of many random points and children of the best ones, those that should be
 //! fastest. What a cost model expects decides at first. Then a random forest predicts, from the
-//! parameters and what the model says, by which factor the model errs. The first points are the same
-//! for all seeds: where many points are equally fast, all searches know some of these, and name them.
+//! parameters and what the model says, by which factor the model errs, or, where the model tells
+//! nothing, the time itself: whichever would have foretold better what was measured. The first points
+//! are the same for all seeds: where many points are equally fast, all searches know some of these,
+//! and name them.
 //!
 //! Source: Chen et al., Learning to Optimize Tensor Programs, NeurIPS 2018; Adams et al., Learning
 //! to Optimize Halide with Tree Search and Random Programs, SIGGRAPH 2019.
@@ -96,31 +98,84 @@ impl Model {
         Ok(Some((features, expected)))
     }
 
-    /// The forest that says by which factor, as a logarithm, the model errs.
-    fn forest(&self, outlook: &mut Outlook<'_, '_>) -> Result<Option<Forest>, Halt> {
-        let (mut rows, mut errors) = (Vec::new(), Vec::new());
+    /// What foretells times from what was measured; `None` where that is too little.
+    fn learned(&self, outlook: &mut Outlook<'_, '_>) -> Result<Option<Learned>, Halt> {
+        let (mut rows, mut expected, mut times) = (Vec::new(), Vec::new(), Vec::new());
         for (digits, seconds) in &outlook.history.tried {
             let Some(seconds) = seconds else { continue };
-            if let Some((features, expected)) = Model::known(outlook, digits)? {
+            if let Some((features, model)) = Model::known(outlook, digits)? {
                 rows.push(features);
-                errors.push(seconds.max(1e-12).ln() - expected);
+                expected.push(model);
+                times.push(seconds.max(1e-12).ln());
             }
         }
         if rows.len() < ENOUGH {
             return Ok(None);
         }
-        let parameters = RandomForestRegressorParameters::default()
-            .with_n_trees(TREES)
-            .with_min_samples_leaf(1)
-            .with_min_samples_split(2)
-            .with_seed(self.seed);
-        let grown = DenseMatrix::from_2d_vec(&rows)
-            .and_then(|rows| RandomForestRegressor::fit(&rows, &errors, parameters));
-        Ok(grown.ok())
+        let errors = times.iter().zip(&expected).map(|(t, e)| t - e).collect();
+        let corrects = Learned::of(&rows, errors, true, self.seed);
+        let alone = Learned::of(&rows, times, false, self.seed);
+        let both = [corrects, alone].into_iter().flatten();
+        let best = both.min_by(|a, b| a.1.total_cmp(&b.1));
+        Ok(best.map(|(learned, _)| learned))
     }
 }
 
 type Forest = RandomForestRegressor<f64, f64, DenseMatrix<f64>, Vec<f64>>;
+
+/// A forest that was grown from what was measured.
+struct Learned {
+    forest: Forest,
+    /// How many features a point has.
+    width: usize,
+    /// Whether it says by which factor, as a logarithm, the model errs. Otherwise it says the
+    /// logarithm of seconds.
+    corrects: bool,
+}
+
+impl Learned {
+    /// A forest that says `targets`, and how wrong it is about points that its trees have not seen.
+    fn of(rows: &[Vec<f64>], targets: Vec<f64>, corrects: bool, seed: u64) -> Option<(Self, f64)> {
+        let width = rows.iter().map(Vec::len).max()?;
+        let parameters = RandomForestRegressorParameters::default()
+            .with_n_trees(TREES)
+            .with_min_samples_leaf(1)
+            .with_min_samples_split(2)
+            .with_keep_samples(true)
+            .with_seed(seed);
+        let rows = matrix(rows, width)?;
+        let forest = RandomForestRegressor::fit(&rows, &targets, parameters).ok()?;
+        let unseen = forest.predict_oob(&rows).ok()?;
+        // A point that all trees have seen tells nothing.
+        let wrong = unseen.iter().zip(&targets).map(|(a, b)| (a - b).powi(2));
+        let wrong = wrong.filter(|error| error.is_finite()).sum();
+        let learned = Learned {
+            forest,
+            width,
+            corrects,
+        };
+        Some((learned, wrong))
+    }
+
+    /// The logarithms of the seconds of points, of which the model expects something.
+    fn foretold(&self, rows: &[Vec<f64>], expected: &[f64]) -> Option<Vec<f64>> {
+        let said = self.forest.predict(&matrix(rows, self.width)?).ok()?;
+        Some(match self.corrects {
+            true => said.iter().zip(expected).map(|(s, e)| s + e).collect(),
+            false => said,
+        })
+    }
+}
+
+/// Features of points, of which some have fewer: lists may have several lengths.
+fn matrix(rows: &[Vec<f64>], width: usize) -> Option<DenseMatrix<f64>> {
+    let same = |row: &Vec<f64>| {
+        let mut row = row.clone();
+        row.resize(width, -1.0);
+        row
+    };
+    DenseMatrix::from_2d_vec(&rows.iter().map(same).collect()).ok()
+}
 
 impl Search for Model {
     fn fill(&mut self, outlook: &mut Outlook<'_, '_>, proposed: &mut Proposed) -> Result<(), Halt> {
@@ -135,21 +190,13 @@ impl Search for Model {
                 None => unknown.push(digits),
             }
         }
-        let rows: Vec<Vec<f64>> = known
-            .iter()
-            .map(|(_, features, _)| features.clone())
-            .collect();
-        let errors = match self.forest(outlook)? {
-            Some(forest) if !rows.is_empty() => DenseMatrix::from_2d_vec(&rows)
-                .and_then(|rows| forest.predict(&rows))
-                .unwrap_or_default(),
-            _ => Vec::new(),
-        };
-        let error = |k: usize| errors.get(k).copied().unwrap_or(0.0);
-        let known = known.into_iter().enumerate();
-        let mut ranked: Vec<(f64, Digits)> = known
-            .map(|(k, (digits, _, expected))| (expected + error(k), digits))
-            .collect();
+        let rows: Vec<Vec<f64>> = known.iter().map(|(_, row, _)| row.clone()).collect();
+        let expected: Vec<f64> = known.iter().map(|(_, _, expected)| *expected).collect();
+        let learned = self.learned(outlook)?.filter(|_| !rows.is_empty());
+        let foretold = learned.and_then(|learned| learned.foretold(&rows, &expected));
+        let times = foretold.unwrap_or(expected).into_iter();
+        let points = known.into_iter().map(|(digits, _, _)| digits);
+        let mut ranked: Vec<(f64, Digits)> = times.zip(points).collect();
         ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
         // One point in eight is any other, since the model may be wrong where nothing was tried.
         let surprises = match outlook.history.tried.len() < COMMON {
