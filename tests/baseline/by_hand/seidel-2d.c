@@ -13,12 +13,17 @@ static void by_hand(double (*restrict A)[N])
     int t1, t2, t3, t, i, j;
     for (t1 = 0; t1 <= (T - 1) / 32 + (T + N - 3) / 32; t1++) {
 #pragma omp parallel for private(t3, t, i, j)
-        for (t2 = max(0, t1 - (T + N - 3) / 32); t2 <= min((T - 1) / 32, t1); t2++)
-            for (t3 = 0; t3 <= floord(2 * T + 2 * N - 6, 32); t3++)
-                for (t = max(0, 32 * t2); t < min(T, 32 * t2 + 32); t++)
-                    for (i = max(32 * (t1 - t2), t + 1);
-                         i < min(t + N - 1, 32 * (t1 - t2) + 32); i++)
-                        for (j = max(32 * t3, t + i + 1); j < min(t + i + N - 1, 32 * t3 + 32); j++)
+        for (t2 = max(max(0, t1 - (T + N - 3) / 32), ceild(32 * t1 - N - 29, 64));
+             t2 <= min(min((T - 1) / 32, t1), floord(16 * t1 + 15, 32)); t2++)
+            for (t3 = max(max(t1, 2 * t2), 0);
+                 t3 <= min(min(floord(2 * T + 2 * N - 6, 32), floord(32 * t1 + N + 60, 32)),
+                     floord(64 * t2 + 2 * N + 58, 32));
+                 t3++)
+                for (t = max(max(32 * t2, 32 * (t1 - t2) - N + 2), ceild(32 * t3 - 2 * N + 4, 2));
+                     t <= min(min(T - 1, 32 * t2 + 31), min(32 * (t1 - t2) + 30, 16 * t3 + 14)); t++)
+                    for (i = max(max(32 * (t1 - t2), t + 1), 32 * t3 - t - N + 2);
+                         i <= min(min(32 * (t1 - t2) + 31, t + N - 2), 32 * t3 - t + 30); i++)
+                        for (j = max(32 * t3, t + i + 1); j <= min(t + i + N - 2, 32 * t3 + 31); j++)
                             A[i - t][j - t - i] = (A[i - t - 1][j - t - i - 1]
                                 + A[i - t - 1][j - t - i] + A[i - t - 1][j - t - i + 1]
                                 + A[i - t][j - t - i - 1] + A[i - t][j - t - i]
