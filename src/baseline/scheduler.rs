@@ -258,6 +258,9 @@ impl Scheduler<'_> {
         let inputs = self.inputs(group)?;
         let all = (dependences, inputs.as_slice());
         while let Some(rows) = hyperplane(self.problem, group, &self.found, all)? {
+            if self.fuse == Fuse::Typed && self.parts_here(group, left.as_deref())? {
+                break;
+            }
             for (statement, row) in group.iter().zip(&rows) {
                 self.found[*statement].push(row.clone());
             }
@@ -292,6 +295,16 @@ impl Scheduler<'_> {
             left.extend(pairs);
         }
         Ok(left)
+    }
+
+    /// Whether the next loop for all, inside of loops that leave these dependences, would make a
+    /// parallel loop of some of them serial.
+    fn parts_here(&self, group: &[usize], left: Option<&[Dependence]>) -> Result<bool, NoSchedule> {
+        let Some(left) = left else {
+            return Ok(false);
+        };
+        let components = self.components(group, left);
+        Ok(self.typed(&components, left)?.len() > 1)
     }
 
     /// Components in a row joined where their next loop is as parallel as the loop that each one has

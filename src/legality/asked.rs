@@ -48,15 +48,15 @@ fn ordered(
     let digits = digits(&exact);
     let mut ends: Vec<i64> = Vec::new();
     let mut symbolic = |l: &Loop| {
-        let range = match l.range.as_constant() {
-            Some((_, end)) if !digits.contains(&l.name) => Range {
-                upper: vec![Affine::iterator(parameter(end, &mut ends))],
-                ..l.range.clone()
-            },
-            _ => l.range.clone(),
+        let upper = match digits.contains(&l.name) {
+            true => l.range.upper.clone(),
+            false => symbolic_ends(&l.range, &mut ends),
         };
         Loop {
-            range,
+            range: Range {
+                upper,
+                ..l.range.clone()
+            },
             body: Vec::new(),
             ..l.clone()
         }
@@ -100,6 +100,21 @@ fn ordered(
     }
     asked.sort_by_key(|a| (a.first, a.later));
     Ok(asked)
+}
+
+/// The ends of a range, with parameters instead of numbers. In a triangle (`k + 1..12`) these stay
+/// where the lower bounds hold a size as a number (`12 - k..12`), for which no parameter stands.
+fn symbolic_ends(range: &Range, ends: &mut Vec<i64>) -> Vec<Affine> {
+    if let Some((_, end)) = range.as_constant() {
+        return vec![Affine::iterator(parameter(end, ends))];
+    }
+    let offsets = range.lower.iter().map(|a| a.offset().saturating_abs());
+    let largest = offsets.max().unwrap_or(0);
+    let upper = range.upper.iter().map(|a| match a.as_constant() {
+        Some(end) if largest.saturating_mul(2) < end => Affine::iterator(parameter(end, ends)),
+        _ => a.clone(),
+    });
+    upper.collect()
 }
 
 /// The parameter that stands for the end of a range.

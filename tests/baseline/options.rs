@@ -245,6 +245,36 @@ fn fusion_that_keeps_loops_parallel() {
     }
 }
 
+/// Rows of a recurrence, and a copy: the rows are parallel in both, what is in them is not.
+#[test]
+fn fusion_that_keeps_loops_parallel_inside() {
+    let script = "
+        let a = tensor([40, 40]);
+        let b = tensor([40, 40]);
+        let l = nest(`
+          ${a}
+          ${b}
+          for i in 0..40
+            for j in 1..40
+              a[i][j] = a[i][j] + a[i][j - 1]
+          for i in 0..40
+            for j in 1..40
+              b[i][j] = a[i][j]
+        `);";
+    for (fuse, inner) in [("typedfuse", 2), ("hybridfuse", 1), ("maxfuse", 1)] {
+        for tile in [false, true] {
+            let call = format!("pluto(l, #{{tile: {tile}, fuse: \"{fuse}\"}})");
+            assert_eq!(string(script, &format!("check({call}).message")), "legal");
+            if !tile {
+                let text = nest(script, &call).to_string();
+                assert_eq!(text.matches("parallel for i in").count(), 1, "{text}");
+                assert_eq!(text.matches("for j").count(), inner, "{text}");
+                assert_eq!(text.contains("vector for j"), inner == 2, "{text}");
+            }
+        }
+    }
+}
+
 #[test]
 fn wavefronts_of_several_degrees() {
     let script = "

@@ -43,10 +43,21 @@ fn every_script_has_a_baseline() {
         count += 1;
         let kernel = path.file_stem().unwrap().to_string_lossy().into_owned();
         let definition = definition(&format!("polybench/{kernel}"));
-        let both = ["pluto(naive)", "pluto(naive, #{code: \"pluto\"})"];
-        let checks = both.map(|call| format!("check({call}).message"));
-        for message in values(Size::Mini, &definition, &checks) {
-            assert_eq!(message, "=> \"legal\"", "{kernel}");
+        let calls = [
+            "check(pluto(naive)).message",
+            "let plain = pluto(naive, #{code: \"pluto\"})",
+            "check(plain).message",
+            "`${codegen(plain)}`",
+        ];
+        let calls = calls.map(str::to_owned);
+        let shown = values(Size::Mini, &definition, &calls);
+        for k in [0, 2] {
+            assert_eq!(shown[k], "=> \"legal\"", "{kernel}");
+        }
+        let lines: Vec<&str> = shown[3].lines().map(str::trim_start).collect();
+        let after = lines.windows(2).filter(|w| w[0].starts_with("#pragma omp"));
+        for w in after {
+            assert!(w[1].starts_with("for ("), "{kernel}: {}\n{}", w[0], w[1]);
         }
     }
     assert_eq!(count, 30);

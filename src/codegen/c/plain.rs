@@ -6,7 +6,8 @@
 //! declared before the loops, as there, and private to threads.
 //!
 //! gcc knows only `GCC ivdep`. Pluto's arrays are variables of their own, which do not overlap; here
-//! they are parameters, and gcc forgets in parallel regions that these do not.
+//! they are parameters, and gcc forgets in parallel regions that these do not. A loop that threads
+//! share has no pragma for vectors, as in Pluto's C: OpenMP allows none between its own and the loop.
 
 use super::printer::Printer;
 use crate::codegen::kernel::Header;
@@ -46,7 +47,7 @@ impl Printer<'_> {
             };
             self.line(&format!("#pragma omp parallel for{private}"));
         }
-        if l.vector {
+        if l.vector && !l.parallel {
             self.line("#pragma ivdep");
             self.line("#pragma vector always");
             self.line("#pragma GCC ivdep");

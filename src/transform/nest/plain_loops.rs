@@ -13,8 +13,9 @@
 //! ```
 //!
 //! Vector loops get the pragmas that Pluto emits, `ivdep` and `vector always`, instead of explicit
-//! vectors, `GCC ivdep` for gcc, and parallel loops `omp parallel for` alone. Prefetches, streams and other hints are
-//! left out. `pluto` with `code: "pluto"` ends in this step.
+//! vectors, and `GCC ivdep` for gcc. Parallel loops get `omp parallel for` alone, also those that are
+//! vector loops. Prefetches, streams and other hints are left out. `pluto` with `code: "pluto"` ends
+//! in this step.
 //!
 //! Always legal.
 //!
