@@ -12,7 +12,7 @@ shift
 here=$(cd "$(dirname "$0")/.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-[ $# -gt 0 ] || set -- 2mm 3mm mvt bicg interp helm bmm gemver seidel-2d jacobi-2d
+[ $# -gt 0 ] || set -- 2mm 3mm mvt bicg interp helm bmm gemver seidel-2d jacobi-2d deriche
 
 for kernel in "$@"; do
     script=$here/scripts/polybench/$kernel.rhai
@@ -25,6 +25,7 @@ for kernel in "$@"; do
     gemver) sizes='-DN=6000' ;;
     seidel-2d) sizes='-DN=1000 -DT=20' ;;
     jacobi-2d) sizes='-DN=1300 -DT=100' ;;
+    deriche) sizes='-DW=3000 -DH=2500' ;;
     bmm) sizes='-DNB=8192 -DM=72 -DN=72 -DK=26' script=$here/scripts/$kernel.rhai ;;
     interp)
         sizes='-DE=50000 -DN=7' script=$here/scripts/$kernel.rhai

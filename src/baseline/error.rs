@@ -13,8 +13,9 @@ pub enum NoSchedule {
     Unknown,
     /// An initialization is part of a loop of the definition.
     #[error(
-        "outside of what is scheduled: {tensor} is initialized in each iteration of a loop of the \
-         definition, and initializations come before all loops"
+        "the loops keep their order: {tensor} is initialized anew in each iteration of a loop, and \
+         initializations of what is scheduled come before all loops. Give {tensor} a dimension for \
+         that loop"
     )]
     Initialized {
         /// The tensor.
@@ -29,7 +30,11 @@ pub enum NoSchedule {
         step: i64,
     },
     /// A value goes through a temporary.
-    #[error("outside of what is scheduled: {tensor} is a local tensor of the definition")]
+    #[error(
+        "the loops keep their order: all iterations of the loops around share the local tensor \
+         {tensor}, as they share a scalar in Pluto, which renames none. Give {tensor} a dimension for \
+         these loops, and make it no local tensor"
+    )]
     Local {
         /// The temporary.
         tensor: String,

@@ -5,7 +5,7 @@
 //! stays as it is. It is done within tiles: iterations that do not fill a last block of them come
 //! after the blocks of the same tile.
 //!
-//! Source: `pluto_get_unroll_jam_loops` and `pluto_mark_unroll_jam` of Pluto.
+//! Source: `pluto_get_unroll_jam_loops` of Pluto (`lib/polyloop.c`), and `pluto_mark_unroll_jam`.
 
 use super::error::NoSchedule;
 use super::finish::{Chain, Finish, One};
@@ -16,6 +16,12 @@ use crate::transform::nest::unroll_and_jam::UNROLL_AND_JAM;
 
 /// How many loops are jammed.
 const LOOPS: usize = 3;
+
+/// How many registers what is jammed may take: Pluto's constant, which is the same for all
+/// processors. What is found does not depend on the machine.
+///
+/// Source: `NUM_TOTAL_REGISTERS` of Pluto (`lib/polyloop.c`).
+const REGISTERS: i64 = 32;
 
 impl Finish<'_> {
     /// Jams loops of a chain in which nothing but statements is, and whose loops have their order
@@ -43,8 +49,7 @@ impl Finish<'_> {
     /// Whether iterations of a loop share something, and may be brought together in the innermost
     /// of those inside.
     fn may_be_jammed(&self, chain: &Chain, l: &One, inside: &[Name]) -> bool {
-        let (most, registers) = (self.options.ufactor, self.options.registers);
-        if !l.strides.fits_jammed(most, registers) {
+        if !l.strides.fits_jammed(self.options.ufactor, REGISTERS) {
             return false;
         }
         let is_coincident = |name: &Name| {

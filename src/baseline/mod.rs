@@ -181,7 +181,9 @@ pub fn pluto(nests: &[Nest], options: &Options) -> Result<Nest, NoSchedule> {
                 found => found,
             }?
         }
-        Err(error) if error.keeps_loops() => kept(&nest, options),
+        Err(error) if error.keeps_loops() && options.diamondtile != Some(true) => {
+            kept(&nest, options)
+        }
         Err(error) => return Err(error),
     };
     match options.code {

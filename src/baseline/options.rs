@@ -57,8 +57,6 @@ pub struct Options {
     pub unrolljam: bool,
     /// How often.
     pub ufactor: i64,
-    /// How many registers what is jammed may take.
-    pub registers: i64,
     /// Which statements share loops.
     pub fuse: Fuse,
     /// Reads of one element are brought close to each other, as what is written and read is.
@@ -81,7 +79,6 @@ impl Default for Options {
             diamondtile: None,
             unrolljam: true,
             ufactor: 8,
-            registers: 32,
             fuse: Fuse::Smart,
             rar: false,
             code: Code::Teml,

@@ -215,6 +215,27 @@ fn loops_that_have_to_stay_are_parallel_inside() {
     let text = nest(script, "pluto(anew)").to_string();
     assert!(text.contains("for t in 0..3"), "{text}");
     assert!(text.contains("parallel for i in 0..8"), "{text}");
+    // Who insists on diamonds reads why there are none.
+    refused(
+        script,
+        "pluto(anew, #{diamondtile: true})",
+        "the loops keep their order: y is initialized anew in each iteration of a loop",
+    );
+    let local = "
+        let x = tensor([8]);
+        let l = nest(`
+          ${x}
+          for t in 0..4
+            local f64 old
+            old = x[0]
+            for i in 1..8
+              x[i - 1] = 0.5 * (x[i] + old)
+        `);";
+    refused(
+        local,
+        "pluto(l, #{diamondtile: true})",
+        "share the local tensor old, as they share a scalar in Pluto, which renames none",
+    );
 }
 
 #[test]

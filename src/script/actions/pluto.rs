@@ -50,10 +50,11 @@ Options have Pluto's names and the defaults of its code:
   `#{E: [16, 64], S3: [32]}`. Statements that share a loop over tiles share its size.
 - `second_level_tile` (false: tiles of tiles), `second_level_tile_sizes` (`[8]`: in tiles, also by
   statement)
-- `parallel` (true), `multipar` (false: a wavefront of tiles has one parallel loop, not as many as
-  there are), `prevector` (true), `intratileopt` (true)
+- `parallel` (true), `multipar` (false: a wavefront of tiles has one parallel loop; with `true`, as
+  many as there are), `prevector` (true), `intratileopt` (true)
 - `unrolljam` (true), `ufactor` (8): up to three loops whose iterations share operands, if Pluto's
-  estimate fits 32 registers, a constant of Pluto; the remainder stays in the tile
+  estimate fits 32 registers, which is its constant for all processors; the remainder stays in the
+  tile
 - `fuse`: `\"smartfuse\"` (the default), `\"nofuse\"`, `\"maxfuse\"`, `\"typedfuse\"` (no
   parallel loop becomes serial) or `\"hybridfuse\"` (the same for outermost loops, and `maxfuse`
   inside)
