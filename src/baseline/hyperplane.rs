@@ -111,11 +111,11 @@ impl Program {
         group: &[usize],
         (dependences, inputs): (&[Dependence], &[Dependence]),
         (least, more): (i64, usize),
-    ) -> Program {
+    ) -> Result<Program, Error> {
         let variables = Variables::of(problem, group);
         let mut conditions: HashSet<(Condition, i64)> = HashSet::new();
         for dependence in dependences {
-            for condition in &dependence.conditions {
+            for condition in dependence.conditions()? {
                 let constant = condition.coefficients.first().copied().unwrap_or(0);
                 for (bound, constant) in [(false, -least * constant), (true, 0)] {
                     let translated = variables.translated(problem, dependence, condition, bound);
@@ -124,7 +124,7 @@ impl Program {
             }
         }
         for input in inputs {
-            for condition in &input.conditions {
+            for condition in input.conditions()? {
                 let translated = variables.translated(problem, input, condition, true);
                 conditions.extend(translated.map(|condition| (condition, 0)));
             }
@@ -148,7 +148,7 @@ impl Program {
             };
             program.demand(relation, &condition.coefficients, *constant);
         }
-        program
+        Ok(program)
     }
 
     /// That 0 compares like this with a sum of multiples of variables and a constant.
@@ -247,7 +247,7 @@ pub(super) fn hyperplane(
     if group.iter().all(|s| is_complete(*s)) {
         return Ok(None);
     }
-    let mut program = Program::new(problem, group, (dependences, inputs), (0, 0));
+    let mut program = Program::new(problem, group, (dependences, inputs), (0, 0))?;
     let count = program.variables.count;
     program.at_least(0, 0..count);
     for (statement, first, depth) in program.variables.blocks.clone() {
@@ -289,7 +289,7 @@ pub(super) fn strict(
     group: &[usize],
     dependences: &[Dependence],
 ) -> Result<Option<Vec<Row>>, Error> {
-    let mut program = Program::new(problem, group, (dependences, &[]), (1, 0));
+    let mut program = Program::new(problem, group, (dependences, &[]), (1, 0))?;
     let count = program.variables.count;
     program.at_least(0, 0..count);
     program.solved()
@@ -303,7 +303,7 @@ pub(super) fn opposite(
     dependences: &[Dependence],
     (face, side): (&[Row], &[Row]),
 ) -> Result<Option<Vec<Row>>, Error> {
-    let mut program = Program::new(problem, group, (dependences, &[]), (0, 2 * group.len()));
+    let mut program = Program::new(problem, group, (dependences, &[]), (0, 2 * group.len()))?;
     let (count, all) = (program.variables.count, program.names.len());
     program.at_least(0, 0..=program.variables.parameters);
     program.at_least(1, count..all);

@@ -5,6 +5,8 @@ use crate::analysis::position;
 use crate::ir::{Affine, Index, Loop, Nest, Stmt, Tensor, Tree};
 use crate::legality;
 use crate::poly::{Condition, Error, Linear, Map, Piece, Relation};
+use std::cell::OnceCell;
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// An affine function of the iterators around a statement, as they were built.
@@ -70,9 +72,8 @@ pub(super) struct Dependence {
     /// The statement of the later ones.
     pub(super) later: usize,
     pairs: Map,
-    /// On affine expressions that are nowhere negative: on the constant, the coefficients of the
-    /// parameters, of the first statement's iterators, and of the later one's.
-    pub(super) conditions: Vec<Condition>,
+    /// Found when they are asked for, since most of what loops leave is not scheduled further.
+    conditions: OnceCell<Rc<[Condition]>>,
 }
 
 /// All of it.
@@ -98,13 +99,15 @@ impl Problem {
             true => all_parts(legality::inputs(nests)?)?,
             false => Vec::new(),
         };
-        let parameters = |d: &Dependence| {
-            let columns = d.conditions.first()?.coefficients.len();
+        let mut parameters = 0;
+        for d in dependences.iter().chain(&inputs) {
+            let Some(condition) = d.conditions()?.first() else {
+                continue;
+            };
             let iterators = statements[d.first].depth + statements[d.later].depth;
-            Some(columns.saturating_sub(iterators + 1))
-        };
-        let all = dependences.iter().chain(&inputs);
-        let parameters = all.filter_map(parameters).max().unwrap_or(0);
+            let columns = condition.coefficients.len();
+            parameters = parameters.max(columns.saturating_sub(iterators + 1));
+        }
         Ok(Problem {
             statements,
             inits,
@@ -136,18 +139,27 @@ fn parts(first: usize, later: usize, pairs: &Map) -> Result<Vec<Dependence>, Err
         if pairs.is_empty()? {
             continue;
         }
-        let conditions = pairs.wrap()?.nowhere_negative()?;
         found.push(Dependence {
             first,
             later,
             pairs,
-            conditions,
+            conditions: OnceCell::new(),
         });
     }
     Ok(found)
 }
 
 impl Dependence {
+    /// What holds of affine expressions that are nowhere negative: of the constant, the coefficients
+    /// of the parameters, of the first statement's iterators, and of the later one's.
+    pub(super) fn conditions(&self) -> Result<&[Condition], Error> {
+        if let Some(known) = self.conditions.get() {
+            return Ok(known);
+        }
+        let found = self.pairs.wrap()?.nowhere_negative()?;
+        Ok(self.conditions.get_or_init(|| found.into()))
+    }
+
     /// The pairs between which the difference of the later one's value and the first one's
     /// compares like this with a number.
     fn limited(

@@ -207,7 +207,7 @@ impl Scheduler<'_> {
                 return self.sequence(groups, dependences, around);
             }
         }
-        let mut levels = self.band(group, &dependences)?;
+        let (mut levels, left) = self.band(group, &dependences)?;
         if levels.is_empty() {
             let groups = self.cut(components, &dependences);
             return match groups.len() {
@@ -228,12 +228,8 @@ impl Scheduler<'_> {
                 }
                 open.clone()
             }
-            _ => dependences.clone(),
+            _ => dependences,
         };
-        let mut left = dependences;
-        for level in &levels {
-            left = within(&left, group, &level.rows)?;
-        }
         let around = Around {
             parts: false,
             open: Some(open),
@@ -247,12 +243,12 @@ impl Scheduler<'_> {
         }))
     }
 
-    /// As many loops as there are that keep all dependences.
+    /// As many loops as there are that keep all dependences, and what they leave of these.
     fn band(
         &mut self,
         group: &[usize],
         dependences: &[Dependence],
-    ) -> Result<Vec<Level>, NoSchedule> {
+    ) -> Result<(Vec<Level>, Vec<Dependence>), NoSchedule> {
         let mut levels: Vec<Level> = Vec::new();
         let mut left: Option<Vec<Dependence>> = None;
         let inputs = self.inputs(group)?;
@@ -278,7 +274,7 @@ impl Scheduler<'_> {
                 crossed: [anywhere, there],
             });
         }
-        Ok(levels)
+        Ok((levels, left.unwrap_or_else(|| dependences.to_vec())))
     }
 
     /// What the loops that statements of a group have so far leave of the pairs of reads.
