@@ -53,7 +53,7 @@ impl Finish<'_> {
             let again = self.options.second_level_tile;
             for (k, l) in chain.bands[0].iter_mut().enumerate().filter(|_| again) {
                 let size = self.tiling.second_size(&sharing(leaves, leaf, k), k)?;
-                self.split_again(l, size, &mut chain.now)?;
+                self.split_again(l, size, alike[k], &mut chain.now)?;
             }
             chain.wave = wave;
             self.skew_wave(&chain.bands[0], wave)?;

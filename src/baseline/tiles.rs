@@ -4,6 +4,7 @@ use super::error::NoSchedule;
 use super::finish::{Finish, One};
 use super::work::named;
 use crate::ir::{Affine, Arg, Name};
+use crate::transform::nest::shift::SHIFT;
 use crate::transform::nest::stripmine::STRIPMINE;
 
 impl Finish<'_> {
@@ -20,23 +21,28 @@ impl Finish<'_> {
         }
         if self.options.second_level_tile {
             for (k, l) in band.iter_mut().enumerate() {
-                self.split_again(l, self.tiling.second_size(statements, k)?, now)?;
+                self.split_again(l, self.tiling.second_size(statements, k)?, true, now)?;
             }
         }
         Ok(())
     }
 
-    /// Splits the loop over blocks of a loop into blocks.
+    /// Splits the loop over blocks of a loop into blocks, which begin where those of others do if
+    /// the loops are not alike.
     pub(super) fn split_again(
         &mut self,
         l: &mut One,
         size: i64,
+        alike: bool,
         now: &mut Vec<Name>,
     ) -> Result<(), NoSchedule> {
         let within = l.name.clone();
         let blocks = std::mem::take(&mut l.blocks);
         l.name = blocks[0].clone();
-        self.split(l, size, now)?;
+        match alike {
+            true => self.split(l, size, now)?,
+            false => self.split_aligned(l, size, now)?,
+        }
         l.blocks.push(l.name.clone());
         l.name = within;
         Ok(())
@@ -70,7 +76,8 @@ impl Finish<'_> {
         Ok(())
     }
 
-    /// Splits a loop into blocks that begin at the same values as those of others.
+    /// Splits a loop into blocks that begin at the same values as those of others, and counts them
+    /// as these: block number k begins at k times the size.
     pub(super) fn split_aligned(
         &mut self,
         l: &mut One,
@@ -81,7 +88,15 @@ impl Finish<'_> {
         let args = vec![named(&l.name), Arg::Int(size), tail];
         self.work.step(&STRIPMINE, args)?;
         note(l, now);
-        Ok(())
+        let Some(outer) = l.blocks.last() else {
+            return Ok(());
+        };
+        let begins = self.work.range(&l.name).into_iter().flat_map(|r| r.lower);
+        let mut begins = begins.filter(|b| b.coefficient(outer) == size);
+        match begins.next().map_or(0, |b| b.offset().div_euclid(size)) {
+            0 => Ok(()),
+            before => self.work.step(&SHIFT, vec![named(outer), Arg::Int(before)]),
+        }
     }
 }
 

@@ -320,6 +320,29 @@ fn wavefronts_of_several_degrees() {
     }
 }
 
+/// Statements that part in tiles have their loops beginning at different numbers, as far apart as
+/// tiles are large.
+#[test]
+fn tiles_of_shifted_statements() {
+    let script = "
+        let P = tensor([9, 9]);
+        let Q = tensor([9, 9]);
+        let E = tensor([3, 3]);
+        P = eq(vsum(vmul(vmul(Q, E, [[k + 3, j + 3], [i, k]]), E, [(), [k, j]]), [k]), [i + 3, j + 3]);
+        let first = build(P);
+        P = add(P, vmul(vadd(Q, P, [[i + 3, j + 3], [i + 2, j + 3]]), E, [(), [i, j]]), [[i + 3, j + 3], ()] -> [i + 3, j + 3]);
+        let l = [first, build(P)];";
+    for sizes in [
+        "tile_sizes: [1]",
+        "tile_sizes: [2]",
+        "tile_sizes: [1], second_level_tile: true, second_level_tile_sizes: [2]",
+        "tile_sizes: [1], second_level_tile: true, second_level_tile_sizes: [1, 3]",
+    ] {
+        let call = format!("check(pluto(l, #{{fuse: \"maxfuse\", {sizes}}})).message");
+        assert_eq!(string(script, &call), "legal", "{sizes}");
+    }
+}
+
 /// What is left of a jammed loop is jammed in the others, but not twice.
 #[test]
 fn factors_that_do_not_divide() {

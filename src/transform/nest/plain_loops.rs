@@ -13,9 +13,9 @@
 //! ```
 //!
 //! Vector loops get the pragmas that Pluto emits, `ivdep` and `vector always`, instead of explicit
-//! vectors, and `GCC ivdep` for gcc. Parallel loops get `omp parallel for` alone, also those that are
-//! vector loops. Prefetches, streams and other hints are left out. `pluto` with `code: "pluto"` ends
-//! in this step.
+//! vectors, and `GCC ivdep` for gcc. A parallel loop gets `omp parallel for` alone, even if it is a
+//! vector loop as well. Prefetches, streams and other hints are left out. `pluto` with
+//! `code: "pluto"` ends in this step.
 //!
 //! Always legal.
 //!
