@@ -58,7 +58,11 @@ pub(super) fn with_vectors(work: &mut Work, parts: &[Name]) -> Result<Verdict, N
             _ => false,
         };
         if l.body.len() == 1 && l.body.iter().all(moves) && moves_through_neighbors(&l) {
-            work.step(&VECTORIZE, vec![named(name)])?;
+            match work.step(&VECTORIZE, vec![named(name)]) {
+                // The guard in a vector loop is a loop, but cannot be a vector loop as well.
+                Ok(()) | Err(NoSchedule::NoPath(_)) => {}
+                Err(other) => return Err(other),
+            }
         }
     }
     if work.nest == plain {

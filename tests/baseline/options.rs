@@ -343,6 +343,23 @@ fn tiles_of_shifted_statements() {
     }
 }
 
+/// A part of a loop that one iteration is left of has its guard inside.
+#[test]
+fn guards_in_vector_loops() {
+    let script = "
+        let P = tensor([7, 7]);
+        let Q = tensor([7, 7]);
+        P = eq(vadd(P, Q, [[i + 3, j + 3], [i + 3, j + 3]]), [i + 3, j + 3], #{i: 0..1, j: 0..1});
+        let first = sweep(P);
+        Q = eq(vadd(Q, P, [[i + 3, j + 3], [i + 4, j + 4]]), [i + 3, j + 3], #{i: 0..1, j: 0..1});
+        let l = fuse_outer(first, sweep(Q), 0);";
+    let call = "pluto(l, #{tile: false, parallel: false, intratileopt: false, unrolljam: false})";
+    let text = nest(script, call).to_string();
+    assert!(text.contains("for j_g"), "{text}");
+    assert!(text.contains("vector for j"), "{text}");
+    assert_eq!(string(script, &format!("check({call}).message")), "legal");
+}
+
 /// What is left of a jammed loop is jammed in the others, but not twice.
 #[test]
 fn factors_that_do_not_divide() {
