@@ -54,5 +54,5 @@ pub use verdict::{Question, Undecided, Verdict};
 pub use violation::{Dependence, DependenceKind, Instance, Place, Violation};
 pub use waits::without_waiting;
 
-/// Lets proofs go on that were stopped.
-pub use crate::poly::resume;
+/// Whether proofs are stopped, and lets them go on.
+pub use crate::poly::{is_stopped, resume};
