@@ -3,7 +3,7 @@
 use super::moves::Move;
 use crate::analysis::bounds;
 use crate::ir::{Arg, Loop, LoopRef, Name, Nest, Range, Tree};
-use crate::legality::{Judge, Run};
+use crate::legality::{Judge, Kept, Numbered, Run, Steps};
 use crate::transform::Op;
 use crate::transform::nest::distribute::DISTRIBUTE;
 use crate::transform::nest::fuse::FUSE;
@@ -14,6 +14,7 @@ use crate::transform::nest::reverse::REVERSE;
 use crate::transform::nest::rfactor::RFACTOR;
 use crate::transform::nest::stripmine::STRIPMINE;
 use crate::transform::nest::unroll_and_jam::UNROLL_AND_JAM;
+use std::collections::HashMap;
 
 /// The numbers of lanes that are tried where a loop cannot be vector in full.
 const LANES: [i64; 6] = [2, 4, 8, 16, 32, 64];
@@ -31,6 +32,13 @@ pub(super) struct Candidates<'a> {
     pub(super) judge: Judge<'a>,
     /// Whether the nest itself is legal.
     pub(super) is_legal: bool,
+    /// The same nest as its own definition, and its steps.
+    pub(super) numbered: &'a Numbered,
+    pub(super) steps: Steps<'a>,
+    /// Whether sums and products may be regrouped anywhere.
+    pub(super) regroups: bool,
+    /// Whether two loops may be exchanged, the outer one first.
+    pub(super) exchanged: HashMap<[Name; 2], bool>,
     /// The loops of the bands that were found.
     pub(super) banded: Vec<Name>,
     /// How many candidates were left undecided.
@@ -47,16 +55,7 @@ impl Candidates<'_> {
         if !l.vector {
             found.extend(self.vectorize(l));
         }
-        let around = outer.iter().copied().chain([l]);
-        let all: Vec<&Name> = around.chain(perfectly_inside(l)).map(|l| &l.name).collect();
-        for (k, other) in all.iter().enumerate().filter(|(k, _)| *k != outer.len()) {
-            let mut order = all[k.min(outer.len())..=k.max(outer.len())].to_vec();
-            let last = order.len() - 1;
-            order.swap(0, last);
-            let known = self.allowed(order);
-            let (with, args) = (other.to_string(), vec![by_name(other)]);
-            found.extend(self.one(l, &INTERCHANGE, Some(with), args, known));
-        }
+        found.extend(self.interchanges(outer, l));
         let holds_loop = l.body.iter().any(|t| t.as_loop().is_some());
         found.extend(self.tile(l));
         if let Some(next) = next_to(self.nest, outer, l) {
@@ -73,8 +72,44 @@ impl Candidates<'_> {
             let args = vec![Arg::Int(factor(l))];
             found.extend(self.one(l, &UNROLL_AND_JAM, None, args, known));
         }
-        if self.judge.regroups() {
-            found.extend(self.one(l, &RFACTOR, None, vec![], None));
+        found
+    }
+
+    /// Partial results of a reduction in the loop `l`, if they are legal. That takes the longest
+    /// proofs, so all other candidates come before.
+    pub(super) fn regrouped(&mut self, l: &Loop) -> Option<Move> {
+        match self.regroups {
+            true => self.one(l, &RFACTOR, None, vec![], None),
+            false => None,
+        }
+    }
+
+    /// With each loop of the band that it is in.
+    fn interchanges(&mut self, outer: &[&Loop], l: &Loop) -> Vec<Move> {
+        let perfect = outer.iter().rev().take_while(|o| o.body.len() == 1);
+        let around = &outer[outer.len() - perfect.count()..];
+        let own = around.len();
+        let band = around.iter().copied().chain([l]).chain(perfectly_inside(l));
+        let band: Vec<&Name> = band.map(|l| &l.name).collect();
+        let mut found = Vec::new();
+        for (k, other) in band.iter().enumerate().filter(|(k, _)| *k != own) {
+            let between = &band[k.min(own)..=k.max(own)];
+            let pair = [between[0].clone(), between[between.len() - 1].clone()];
+            let (with, args) = (other.to_string(), vec![by_name(other)]);
+            let candidate = simple(l, &INTERCHANGE, Some(with), args);
+            // To exchange i and j is to exchange j and i.
+            let exchanged = self.exchanged.get(&pair).copied();
+            let legal = match exchanged {
+                Some(legal) => legal.then_some(candidate),
+                None => {
+                    let mut order = between.to_vec();
+                    order.swap(0, between.len() - 1);
+                    let known = self.allowed(order);
+                    self.legal(candidate, known)
+                }
+            };
+            self.exchanged.insert(pair, legal.is_some());
+            found.extend(legal);
         }
         found
     }
@@ -112,16 +147,7 @@ impl Candidates<'_> {
         rest: Vec<Arg>,
         known: Option<bool>,
     ) -> Option<Move> {
-        let args: Vec<Arg> = [by_name(&l.name)].into_iter().chain(rest).collect();
-        let shown: Vec<String> = args.iter().map(Arg::script).collect();
-        let candidate = Move {
-            op: op.name,
-            at: l.name.clone(),
-            with,
-            call: format!("{}({})", op.name, shown.join(", ")),
-            steps: [(op, args)].into(),
-        };
-        self.legal(candidate, known)
+        self.legal(simple(l, op, with, rest), known)
     }
 
     /// With as many lanes as possible.
@@ -202,15 +228,38 @@ impl Candidates<'_> {
     /// The move, if it can be taken and its result is legal; `known` says whether it keeps the
     /// order, if that is known.
     fn legal(&mut self, candidate: Move, known: Option<bool>) -> Option<Move> {
+        if known == Some(false) {
+            return None;
+        }
+        if self.is_legal {
+            let after = candidate.apply(self.numbered.nest(), None).ok()?;
+            match self.steps.keep(&after, known == Some(true)) {
+                Kept::Yes => return Some(candidate),
+                Kept::No => return None,
+                Kept::Unknown => {}
+            }
+        }
         let after = candidate.apply(self.nest, None).ok()?;
         let variant = std::slice::from_ref(&after);
         let legal = match known {
             Some(true) => self.judge.is_independent(variant),
-            Some(false) => Ok(false),
-            None => self.judge.is_legal(variant),
+            _ => self.judge.is_legal(variant),
         };
         self.undecided += usize::from(legal.is_err());
         legal.unwrap_or(false).then_some(candidate)
+    }
+}
+
+/// A move of one operation, whose first parameter after the nest is the loop.
+fn simple(l: &Loop, op: &'static Op, with: Option<String>, rest: Vec<Arg>) -> Move {
+    let args: Vec<Arg> = [by_name(&l.name)].into_iter().chain(rest).collect();
+    let shown: Vec<String> = args.iter().map(Arg::script).collect();
+    Move {
+        op: op.name,
+        at: l.name.clone(),
+        with,
+        call: format!("{}({})", op.name, shown.join(", ")),
+        steps: [(op, args)].into(),
     }
 }
 

@@ -2,8 +2,11 @@
 
 use super::candidates::Candidates;
 use crate::ir::{Arg, Loop, LoopRef, Name, Nest, Site};
-use crate::legality::{Judge, Reductions, Undecided, together, within};
+use crate::legality::{
+    Judge, Numbered, Reductions, Steps, Undecided, remembered, together, within,
+};
 use crate::transform::{Error, Op, apply};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// A step, or several that belong together.
@@ -73,20 +76,33 @@ const OF_ALL_LOOPS: u64 = 1_000_000;
 pub fn moves(nest: &Nest, at: Option<&Name>, reductions: Reductions) -> Result<Moves, Undecided> {
     let nests = std::slice::from_ref(nest);
     let mut judge = Judge::of(nests, reductions);
-    let legal = judge.is_legal(nests)?;
+    let legal = match remembered(nests, reductions) {
+        Some(legal) => legal,
+        None => judge.is_legal(nests)?,
+    };
+    let numbered = Numbered::of(nest);
     let mut candidates = Candidates {
         nest,
+        regroups: judge.regroups(),
         judge,
         is_legal: legal,
+        numbered: &numbered,
+        steps: Steps::of(&numbered, reductions),
+        exchanged: HashMap::new(),
         banded: Vec::new(),
         undecided: 0,
     };
     let loops = nest.loops();
-    let mut list: Vec<Move> = Vec::new();
+    let mut found: Vec<(usize, Move)> = Vec::new();
     let asked = |l: &Loop| at.is_none_or(|name| l.name == *name);
     let mut ask = || {
-        for (outer, l) in loops.iter().filter(|(_, l)| asked(l)) {
-            list.extend(candidates.at(outer, l));
+        let all = || loops.iter().enumerate().filter(|(_, (_, l))| asked(l));
+        for (k, (outer, l)) in all() {
+            let own = candidates.at(outer, l).into_iter();
+            found.extend(own.map(|m| (k, m)));
+        }
+        for (k, (_, l)) in all() {
+            found.extend(candidates.regrouped(l).map(|m| (k, m)));
         }
     };
     // One limit for all: each proof may take seconds, and nests have hundreds of candidates.
@@ -95,11 +111,12 @@ pub fn moves(nest: &Nest, at: Option<&Name>, reductions: Reductions) -> Result<M
         // Without the polyhedral library nothing takes long.
         None => within(OF_ALL_LOOPS, &mut ask).unwrap_or_else(&mut ask),
     }
+    found.sort_by_key(|(k, _)| *k);
     Ok(Moves {
         undecided: candidates.undecided,
         nest: nest.clone(),
         at: at.cloned(),
         legal,
-        list,
+        list: found.into_iter().map(|(_, m)| m).collect(),
     })
 }

@@ -60,6 +60,9 @@ pub enum NoCode {
         /// The loop directly around it.
         outer: Name,
     },
+    /// Somebody stopped it.
+    #[error("interrupted")]
+    Stopped,
     /// A nest that violates an invariant.
     #[error(transparent)]
     Invalid(#[from] Invalid),
@@ -163,7 +166,7 @@ pub fn generate_for(
             inputs: &inputs,
         };
         let nests: Vec<Nest> = nests.iter().map(|nest| spelling.nest(nest)).collect();
-        plan::plan(&nests, &context)
+        plan::plan(&nests, &context).ok_or(NoCode::Stopped)?
     };
     let printed = print(&plan, symbol, &spelled, target);
     let mut headers = printed.values.headers.clone();
@@ -205,7 +208,7 @@ pub fn unproved(nests: &[Nest], target: &Target) -> Result<Plan, NoCode> {
         target,
         inputs: &inputs,
     };
-    Ok(plan::plan(nests, &context))
+    plan::plan(nests, &context).ok_or(NoCode::Stopped)
 }
 
 /// The names of the tensors that well-formed nests only read.

@@ -31,6 +31,11 @@ impl<'a> Marked<'_, 'a> {
         &self.by.name
     }
 
+    /// How many loops are around it.
+    pub(super) fn depth(&self) -> usize {
+        self.depth
+    }
+
     /// The nest that it is in.
     pub(super) fn nest(&self) -> usize {
         self.leaf.place[0]

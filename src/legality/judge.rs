@@ -24,6 +24,8 @@ pub struct Judge<'a> {
     reductions: Reductions,
     judged: Vec<Judged>,
     directions: Vec<Directions>,
+    /// The loops of which none are known.
+    without_directions: Vec<Name>,
 }
 
 /// A variant without its parallel and vector loops, and what is known of it.
@@ -45,6 +47,7 @@ impl<'a> Judge<'a> {
             reductions,
             judged: Vec::new(),
             directions: Vec::new(),
+            without_directions: Vec::new(),
         }
     }
 
@@ -128,21 +131,26 @@ impl<'a> Judge<'a> {
     /// Whether the nests, which are legal, are so with other runs of loops that are perfectly
     /// nested; `None` where that does not follow from the directions of the dependences.
     pub fn allows(&mut self, runs: &[Run]) -> Option<bool> {
+        let name = &runs.first()?.iterator;
+        if !self.without_directions.contains(name)
+            && !self.directions.iter().any(|d| d.concern(name))
+        {
+            match self.directions_of(name) {
+                Some(found) => self.directions.push(found),
+                None => self.without_directions.push(name.clone()),
+            }
+        }
+        let found = self.directions.iter().find(|d| d.concern(name))?;
+        found.allow(runs)
+    }
+
+    fn directions_of(&self, name: &Name) -> Option<Directions> {
         let trees = trees(self.nests);
         let rolled = rolled(&trees);
         let program = Program::of(self.nests, &rolled);
-        let name = &runs.first()?.iterator;
-        let k = match self.directions.iter().position(|d| d.concern(name)) {
-            Some(k) => k,
-            None => {
-                let reassociates = |a: usize| reassociates(&program, a, self.reductions);
-                let found = || Directions::of(&program, name, &reassociates);
-                self.directions
-                    .push(poly::bounded(OPERATIONS, found).ok()??);
-                self.directions.len() - 1
-            }
-        };
-        self.directions[k].allow(runs)
+        let reassociates = |a: usize| reassociates(&program, a, self.reductions);
+        let found = || Directions::of(&program, name, &reassociates);
+        poly::bounded(OPERATIONS, found).ok()?
     }
 
     /// Whether it is legal if no two iterations run at the same time.

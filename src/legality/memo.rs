@@ -2,7 +2,8 @@
 //! then `check`, then the C.
 //!
 //! A verdict depends on nothing but what is compared here. Each thread has its own, as it has its
-//! own polyhedral library, so that what a script is told depends on the script alone.
+//! own polyhedral library, so that what a script is told depends on the script alone. A thread that
+//! works in place of another one takes over what that one knows ([`Verdicts`]).
 
 use super::reassociation::Reductions;
 use super::verdict::Verdict;
@@ -17,6 +18,21 @@ const KEPT: usize = 32;
 thread_local! {
     /// The last ones.
     static VERDICTS: RefCell<VecDeque<(Question, Verdict)>> = const { RefCell::new(VecDeque::new()) };
+}
+
+/// What a thread knows.
+pub struct Verdicts(VecDeque<(Question, Verdict)>);
+
+impl Verdicts {
+    /// Those of this thread, which knows none afterwards.
+    pub fn take() -> Verdicts {
+        Verdicts(VERDICTS.take())
+    }
+
+    /// Makes them those of this thread.
+    pub fn give(self) {
+        VERDICTS.set(self.0);
+    }
 }
 
 /// What nests are asked about.
@@ -44,16 +60,8 @@ pub(super) fn known(
     reductions: Reductions,
     decide: impl FnOnce(&[Nest], Reductions) -> Verdict,
 ) -> Verdict {
-    let question = Question {
-        nests: nests.iter().map(Asked::of).collect(),
-        reductions,
-    };
-    let known = VERDICTS.with_borrow(|verdicts| {
-        let mut known = verdicts.iter().rev();
-        let found = known.find(|(asked, _)| *asked == question);
-        found.map(|(_, verdict)| verdict.clone())
-    });
-    if let Some(verdict) = known {
+    let question = Question::of(nests, reductions);
+    if let Some(verdict) = question.remembered() {
         return verdict;
     }
     let verdict = decide(nests, reductions);
@@ -66,6 +74,29 @@ pub(super) fn known(
         });
     }
     verdict
+}
+
+/// Whether nests are legal, if that was asked before.
+pub fn remembered(nests: &[Nest], reductions: Reductions) -> Option<bool> {
+    let verdict = Question::of(nests, reductions).remembered()?;
+    Some(verdict == Verdict::Legal)
+}
+
+impl Question {
+    fn of(nests: &[Nest], reductions: Reductions) -> Question {
+        Question {
+            nests: nests.iter().map(Asked::of).collect(),
+            reductions,
+        }
+    }
+
+    fn remembered(&self) -> Option<Verdict> {
+        VERDICTS.with_borrow(|verdicts| {
+            let mut known = verdicts.iter().rev();
+            let found = known.find(|(asked, _)| asked == self);
+            found.map(|(_, verdict)| verdict.clone())
+        })
+    }
 }
 
 impl Asked {

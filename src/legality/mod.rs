@@ -1,7 +1,8 @@
 //! Whether nests compute what their definition says: the one authority.
 //!
 //! [`check()`] proves it, shows what is wrong, or says what it could not decide; [`prove`] is what code
-//! needs; [`Judge`] answers it for many variants of one nest; [`asked()`] is what whoever looks for an
+//! needs; [`Judge`] answers it for many variants of one nest, and [`Steps`] for what steps made of
+//! a legal one, where they changed it; [`asked()`] is what whoever looks for an
 //! order has to keep. [`in_place`] says which assignments may overwrite what they read. [`race`] is a
 //! quick test of whether parallel loops are independent, which needs no polyhedral library; where it
 //! sees none, [`check()`] decides.
@@ -39,6 +40,7 @@ mod reroll;
 mod sequence;
 mod sources;
 mod staging;
+mod steps;
 mod verdict;
 mod violation;
 mod waits;
@@ -48,11 +50,13 @@ pub use check::check;
 pub use inplace::{InPlace, Run, in_place, is_compatible};
 pub use judge::Judge;
 pub use limit::{together, within};
+pub use memo::{Verdicts, remembered};
 pub use proof::{Proof, Refused, prove};
 pub use reassociation::Reductions;
+pub use steps::{Kept, Numbered, Steps};
 pub use verdict::{Question, Undecided, Verdict};
 pub use violation::{Dependence, DependenceKind, Instance, Place, Violation};
 pub use waits::without_waiting;
 
-/// Lets proofs go on that were stopped.
-pub use crate::poly::resume;
+/// Whether proofs are stopped, and lets them go on.
+pub use crate::poly::{is_stopped, resume};

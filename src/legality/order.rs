@@ -14,7 +14,7 @@ use super::relations::{fill, statement, time};
 use super::verdict::Question;
 use super::violation::Violation;
 use crate::ir::{BinaryOp, Name};
-use crate::poly::{Error, Map, Piece, UnionMap, UnionSet};
+use crate::poly::{Error, Map, Piece, Relation, UnionMap, UnionSet};
 use std::collections::HashMap;
 
 /// A question that has no answer, and why not.
@@ -82,6 +82,45 @@ pub(super) fn holds(
     }
 }
 
+/// Whether two updates of one element are reversed, where nothing but updates sets it and their
+/// values read nothing that is written: then an update adds to another sum than it did.
+pub(super) fn reverses_updates(
+    program: &Program,
+    reassociates: &dyn Fn(usize) -> bool,
+) -> Result<bool, Error> {
+    let order = Order::of(program);
+    let memory = |leaf: &Leaf| leaf.memory(leaf.target());
+    let updates = |leaf: &Leaf| matches!(leaf.what, What::Stmt(s) if s.update.is_some());
+    let reads_written = |leaf: &Leaf| {
+        let mut found = false;
+        if let What::Stmt(s) = leaf.what {
+            s.value.for_each_access(&mut |tensor, _| {
+                let read = leaf.memory(tensor);
+                found |= program.leaves.iter().any(|other| memory(other) == read);
+            });
+        }
+        found
+    };
+    let only_adds = |leaf: &Leaf| {
+        let mut all = program.leaves.iter();
+        all.all(|other| memory(other) != memory(leaf) || updates(other) && !reads_written(other))
+    };
+    for first in order.leaves.iter().filter(|placed| only_adds(placed.leaf)) {
+        for later in &order.leaves {
+            let pair = Pair::of(first, later);
+            let is_one = memory(first.leaf) == memory(later.leaf);
+            if is_one
+                && !pair.is_kept()
+                && !order.is_free(first, later, reassociates)
+                && !pair.reversed(false)?.is_empty()
+            {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
+}
+
 /// It is not known whether all instances are executed once.
 fn instances(error: Error) -> Unknown {
     Unknown {
@@ -103,6 +142,10 @@ struct Placed<'p, 'a> {
     original: &'p Leaf<'a>,
     /// Whether the loops around it are those of the definition, too.
     in_place: bool,
+    /// Whether it executes each instance once, which can be seen.
+    executes_each: bool,
+    /// How many of the outermost loops are those of the definition.
+    settled: usize,
 }
 
 /// The instances of one leaf of the definition.
@@ -125,6 +168,8 @@ impl<'p, 'a> Order<'p, 'a> {
                 leaf,
                 original,
                 in_place: leaf.is_in_place(original),
+                executes_each: leaf.executes_each(original),
+                settled: leaf.settled(original),
             })
         });
         let leaves = placed.collect();
@@ -132,7 +177,7 @@ impl<'p, 'a> Order<'p, 'a> {
     }
 
     /// The instances of each leaf of the definition, but for those that are executed by one leaf in
-    /// the loops of the definition.
+    /// the loops of the definition, in whatever order these are.
     fn executed(&self) -> Result<Vec<Instances<'p, 'a>>, Error> {
         let mut by_original: HashMap<*const Leaf, Vec<&Placed<'p, 'a>>> = HashMap::new();
         for placed in &self.leaves {
@@ -146,7 +191,9 @@ impl<'p, 'a> Order<'p, 'a> {
             };
             let own = by_original.remove(&std::ptr::from_ref(original));
             let own = own.unwrap_or_default();
-            if let [Placed { in_place: true, .. }] = own.as_slice() {
+            if let [placed] = own.as_slice()
+                && (placed.in_place || placed.executes_each)
+            {
                 continue;
             }
             let leaves: Vec<&Leaf> = own.iter().map(|placed| placed.leaf).collect();
@@ -276,15 +323,21 @@ struct Pair<'p, 'a> {
     /// iteration of all of these: in the definition and in the nests.
     meant: (usize, bool),
     found: (usize, bool),
+    /// How many loops are around both in the definition and in the nests, where they are the same.
+    shared: usize,
 }
 
 impl<'p, 'a> Pair<'p, 'a> {
     fn of(first: &'p Placed<'p, 'a>, later: &'p Placed<'p, 'a>) -> Pair<'p, 'a> {
+        let meant = first.original.around_both(later.original);
+        let found = first.leaf.around_both(later.leaf);
+        let settled = first.settled.min(later.settled);
         Pair {
             first,
             later,
-            meant: first.original.around_both(later.original),
-            found: first.leaf.around_both(later.leaf),
+            meant,
+            found,
+            shared: settled.min(meant.0).min(found.0),
         }
     }
 
@@ -292,10 +345,11 @@ impl<'p, 'a> Pair<'p, 'a> {
         Question::Order([self.first, self.later].map(|placed| placed.original.text()))
     }
 
-    /// Whether where the leaves stand says that no instances are reversed.
+    /// Whether where the leaves stand says that no instances are reversed. In another iteration of
+    /// the loops that are shared, none are.
     fn is_kept(&self) -> bool {
-        let unordered = self.meant == (0, false);
-        let in_order = self.found == (0, true);
+        let unordered = self.meant == (self.shared, false);
+        let in_order = self.found == (self.shared, true);
         let same = self.first.in_place && self.later.in_place && self.meant == self.found;
         unordered || in_order || same
     }
@@ -308,12 +362,19 @@ impl<'p, 'a> Pair<'p, 'a> {
             return Ok(Vec::new());
         };
         let [s, t] = pair.each_ref().map(Iteration::iterators);
+        let shared = self.shared;
+        let (x, y) = (&x[shared..], &y[shared..]);
         let reversed = |touching: &Piece| -> Vec<Piece> {
-            let meant = before(touching, (&x, &y), self.meant.0, self.meant.1).into_iter();
+            let both = s.iter().zip(&t).take(shared);
+            let touching = both.fold(touching.clone(), |piece, (s, t)| {
+                piece.constrain(s.clone(), Relation::Equal, t.clone())
+            });
+            let (loops, or_equal) = (self.meant.0 - shared, self.meant.1);
+            let meant = before(&touching, (x, y), loops, or_equal).into_iter();
             // In one iteration of all loops it is the later one, or the same execution.
-            let (loops, or_equal) = (self.found.0, !self.found.1);
+            let (loops, or_equal) = (self.found.0 - shared, !self.found.1);
             meant
-                .flat_map(|meant| before(&meant, (&t, &s), loops, or_equal))
+                .flat_map(|meant| before(&meant, (&t[shared..], &s[shared..]), loops, or_equal))
                 .collect()
         };
         let mut found = Vec::new();

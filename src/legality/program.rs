@@ -116,6 +116,13 @@ impl<'a> Program<'a> {
     }
 }
 
+/// The statements and fills of trees, in textual order.
+pub(super) fn leaves(trees: &[Tree]) -> Vec<Leaf<'_>> {
+    let mut leaves = Vec::new();
+    Walk::from(0, 0, &mut leaves).sequence(trees);
+    leaves
+}
+
 /// The statements and fills of the definition of all nests, in its own order.
 pub(super) fn definition(nests: &[Nest]) -> Vec<Leaf<'_>> {
     let mut leaves = Vec::new();
@@ -202,6 +209,63 @@ impl<'a> Leaf<'a> {
             && self.assignment == original.assignment
             && self.loops.len() == original.loops.len()
             && both().all(same_loop)
+    }
+
+    /// How many of the outermost loops are those around the leaf of the definition that this one
+    /// executes, whatever they are called: so many coordinates of an instance are their iterators.
+    pub(super) fn settled(&self, original: &Leaf) -> usize {
+        let Some(origin) = self.origin() else {
+            return 0;
+        };
+        let map = |name: &Name| {
+            let k = original.loops.iter().position(|l| l.name == *name)?;
+            origin.point.get(k).cloned()
+        };
+        let all = original.loops.iter().zip(&self.loops).zip(&origin.point);
+        let is_settled = |((meant, own), at): &((&&Loop, &&Loop), &Affine)| {
+            at.as_iterator() == Some(&own.name) && meant.range.substitute(&map) == own.range
+        };
+        all.take_while(is_settled).count()
+    }
+
+    /// Whether the loops are those around the leaf of the definition, whatever they are called and
+    /// in whatever order they are: then each of its instances is executed once.
+    pub(super) fn executes_each(&self, original: &Leaf) -> bool {
+        let Some(origin) = self.origin() else {
+            return false;
+        };
+        let map = |name: &Name| {
+            let k = original.loops.iter().position(|l| l.name == *name)?;
+            origin.point.get(k).cloned()
+        };
+        let mut own: Vec<&Loop> = self.loops.clone();
+        let is_own = |(meant, at): (&&Loop, &Affine)| {
+            let named = |l: &&Loop| at.as_iterator() == Some(&l.name);
+            let Some(k) = own.iter().position(named) else {
+                return false;
+            };
+            own.remove(k).range == meant.range.substitute(&map)
+        };
+        let same_region = match (self.what, original.what) {
+            (What::Fill(found), What::Fill(meant)) => {
+                let mut both = meant.region.iter().zip(&found.region);
+                both.all(|((low, n), (own, m))| n == m && low.substitute(&map) == *own)
+            }
+            (What::Stmt(_), What::Stmt(_)) => true,
+            _ => false,
+        };
+        same_region
+            && self.loops.len() == original.loops.len()
+            && origin.point.len() == original.loops.len()
+            && original.loops.iter().zip(&origin.point).all(is_own)
+    }
+
+    /// The instance of the definition that it executes, if it executes any.
+    pub(super) fn origin(&self) -> Option<&'a Origin> {
+        match self.what {
+            What::Stmt(s) => s.origin.as_ref(),
+            What::Fill(fill) => fill.origin.as_ref(),
+        }
     }
 
     /// When an iteration is executed: numbers of sequences and values of iterators in turn.

@@ -15,28 +15,32 @@ pub(super) fn is_reordered(program: &Program) -> bool {
 /// The same with local tensors of which each iteration of the definition has the same elements as
 /// in the nests.
 pub(super) fn is_reordered_with_locals(program: &Program) -> bool {
+    executes_definition(program) && keeps_locals(program)
+}
+
+/// Whether each iteration has the same elements of local tensors as in the definition.
+pub(super) fn keeps_locals(program: &Program) -> bool {
     let mut known: Vec<(String, String)> = Vec::new();
-    executes_definition(program)
-        && program.leaves.iter().all(|leaf| {
-            let fill = matches!(leaf.what, What::Fill(_));
-            let original = leaf.assignment.and_then(|a| program.original_leaf(a, fill));
-            original.is_some_and(|original| {
-                let tensors = tensors(leaf).into_iter();
-                tensors.map(|t| corresponds(leaf, original, t)).all(|pair| {
-                    let Some(pair) = pair else {
-                        return false;
-                    };
-                    let mut same = known.iter().filter(|k| k.0 == pair.0 || k.1 == pair.1);
-                    match same.next() {
-                        Some(one) => *one == pair && same.next().is_none(),
-                        None => {
-                            known.push(pair);
-                            true
-                        }
+    program.leaves.iter().all(|leaf| {
+        let fill = matches!(leaf.what, What::Fill(_));
+        let original = leaf.assignment.and_then(|a| program.original_leaf(a, fill));
+        original.is_some_and(|original| {
+            let tensors = tensors(leaf).into_iter();
+            tensors.map(|t| corresponds(leaf, original, t)).all(|pair| {
+                let Some(pair) = pair else {
+                    return false;
+                };
+                let mut same = known.iter().filter(|k| k.0 == pair.0 || k.1 == pair.1);
+                match same.next() {
+                    Some(one) => *one == pair && same.next().is_none(),
+                    None => {
+                        known.push(pair);
+                        true
                     }
-                })
+                }
             })
         })
+    })
 }
 
 /// Where the elements of a tensor are for a leaf, and for the one of the definition that it executes:

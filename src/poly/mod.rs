@@ -63,7 +63,7 @@ pub use map::{Map, UnionMap};
 pub use notation::{Piece, Relation};
 pub use point::Point;
 pub use set::{Set, UnionSet};
-pub use stop::{resume, stop};
+pub use stop::{is_stopped, resume, stop};
 
 #[cfg(test)]
 mod ownership;

@@ -53,6 +53,11 @@ pub fn stop() {
     contexts.alive.iter().for_each(Alive::stop);
 }
 
+/// Whether isl is stopped; others who take long look here, too.
+pub fn is_stopped() -> bool {
+    contexts().stopped
+}
+
 /// Lets isl go on after [`stop`].
 ///
 /// Source: `isl_ctx_resume`.

@@ -114,6 +114,7 @@ impl Repl {
     /// Handles a line, which may hold line ends.
     pub fn handle_line(&mut self, line: &str) -> Outcome {
         let line = line.trim();
+        self.session.begin();
         let reply = match line.strip_prefix(':') {
             Some(command) => commands::run(self, command),
             None if line.is_empty() => Ok(Outcome::Nothing),

@@ -260,7 +260,7 @@ impl Session {
     }
 
     /// What was stopped before goes on.
-    fn begin(&self) {
+    pub fn begin(&self) {
         self.interrupt.store(false, Ordering::Relaxed);
         legality::resume();
     }

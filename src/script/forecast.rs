@@ -39,6 +39,16 @@ impl Forecast {
         Some(prediction.seconds)
     }
 
+    /// The seconds that it expects of the nests that `nest` makes of each of `variants`.
+    pub fn seconds_of_each<T: Sync>(
+        &self,
+        variants: &[T],
+        nest: impl Fn(&T) -> Option<Nest> + Sync,
+    ) -> Vec<Option<f64>> {
+        let predictions = self.model.predict_each(variants, nest).into_iter();
+        predictions.map(|p| Some(p?.seconds)).collect()
+    }
+
     /// The least time that the machine needs over `seconds`, if its rates were measured.
     pub fn share(&self, nests: &[Nest], seconds: f64) -> Option<f64> {
         Some(self.least(&trial::work(nests))? / seconds)

@@ -4,7 +4,7 @@ use super::invocations::enter;
 use super::places::{LIBRARY, Places};
 use super::rewrite::{self, Kind};
 use super::state::Shared;
-use super::{lex, methods, modules};
+use super::{lex, methods};
 use include_dir::{Dir, File, include_dir};
 use rhai::{
     AST, Dynamic, Engine, EvalAltResult, FuncRegistration, Module, NativeCallContext, RhaiFunc,
@@ -12,6 +12,7 @@ use rhai::{
 };
 use std::any::TypeId;
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 static STDLIB: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/stdlib");
@@ -160,24 +161,72 @@ impl Library {
     }
 }
 
-/// Compiles all files.
+/// Compiles all files, on all cores: somebody waits for the prompt.
 fn compile(engine: &Engine, shared: &Shared) -> Result<Vec<Compiled>, Box<EvalAltResult>> {
-    let compiled = |part: Part| {
+    let parts = parts();
+    let rewritten = on_all_cores(&parts, |part| {
+        rewrite::rewrite(part.text, &|_| false, Kind::Library(&prefix(part)))
+    });
+    let mut texts = Vec::with_capacity(parts.len());
+    for (part, rewritten) in parts.iter().zip(rewritten) {
         let name = format!("{LIBRARY}{}", part.name);
-        let kind = Kind::Library(&prefix(&part));
-        let ast = modules::compile(engine, shared, &name, part.text, None, kind)?;
+        let places = &mut shared.lock().places;
+        let text = places.add_rewritten(&name, part.text, None, "", rewritten);
+        texts.push((name, text.unwrap_or_default(), part));
+    }
+    let modules = on_all_cores(&texts, |(name, text, part)| {
+        let mut ast = engine.compile(text)?;
+        ast.set_source(name);
         let mut module = Module::eval_ast_as_new(Scope::new(), &ast, engine)?;
         methods::add(&mut module, &ast);
         let functions = rewrite::functions(part.text, &lex::scan(part.text)).into_iter();
         let public = functions.filter(|function| !function.name.starts_with(INTERNAL));
-        Ok(Compiled {
-            ast,
-            module: module.into(),
-            public: public.map(|f| (f.name, f.parameters)).collect(),
+        let public = public.map(|f| (f.name, f.parameters)).collect();
+        Ok::<_, Box<EvalAltResult>>((ast, Arc::new(module), public))
+    });
+    let mut compiled = Vec::with_capacity(parts.len());
+    for (part, module) in parts.into_iter().zip(modules) {
+        let (ast, module, public) = module?;
+        shared.lock().places.compiled(&ast);
+        compiled.push(Compiled {
             part,
-        })
+            ast,
+            module,
+            public,
+        });
+    }
+    Ok(compiled)
+}
+
+/// The stack of a thread that compiles a file.
+const STACK: usize = 16 << 20;
+
+/// What `work` makes of each of `all`, in order.
+fn on_all_cores<T: Sync, R: Send>(all: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let next = AtomicUsize::new(0);
+    let some = || {
+        let numbers = std::iter::from_fn(|| Some(next.fetch_add(1, Ordering::Relaxed)));
+        let items = numbers.map_while(|k| Some((k, work(all.get(k)?))));
+        items.collect::<Vec<(usize, R)>>()
     };
-    parts().into_iter().map(compiled).collect()
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut done = std::thread::scope(|threads| {
+        let others = (1..cores.min(all.len())).filter_map(|_| {
+            let thread = std::thread::Builder::new().stack_size(STACK);
+            thread.spawn_scoped(threads, some).ok()
+        });
+        let others: Vec<_> = others.collect();
+        let mut done = some();
+        for other in others {
+            match other.join() {
+                Ok(own) => done.extend(own),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        done
+    });
+    done.sort_unstable_by_key(|(k, _)| *k);
+    done.into_iter().map(|(_, made)| made).collect()
 }
 
 /// The module that `import` calls `std/NAME`.

@@ -7,7 +7,7 @@
 use super::captured;
 use super::lex;
 use super::ranges;
-use super::rewrite::{self, Edit, Kind};
+use super::rewrite::{self, Edit, Kind, Rewritten};
 use crate::diag::{Sources, Span};
 use crate::ir::Site;
 use rhai::{AST, Position};
@@ -60,6 +60,19 @@ impl Places {
         is_declared: &dyn Fn(&str) -> bool,
         kind: Kind,
     ) -> Option<String> {
+        let rewritten = rewrite::rewrite(text, is_declared, kind);
+        self.add_rewritten(name, text, path, prefix, rewritten)
+    }
+
+    /// The same for a text that was rewritten.
+    pub fn add_rewritten(
+        &mut self,
+        name: &str,
+        text: &str,
+        path: Option<PathBuf>,
+        prefix: &str,
+        mut rewritten: Rewritten,
+    ) -> Option<String> {
         let lines = text.matches('\n').count() + 1;
         if lines > MAX_LINE {
             return None;
@@ -71,7 +84,6 @@ impl Places {
             self.in_ranges.clear();
             self.next_line = 0;
         }
-        let mut rewritten = rewrite::rewrite(text, is_declared, kind);
         let before = Edit {
             line: 0,
             column: 0,

@@ -24,6 +24,7 @@ pub(crate) mod tree;
 pub use tree::Plan;
 
 use crate::ir::Nest;
+use crate::legality::is_stopped;
 use tree::Context;
 
 /// A pass: from plan to plan.
@@ -79,10 +80,12 @@ fn first(nests: &[Nest]) -> Plan {
     }
 }
 
-/// The plan of nests that run in order.
-pub(super) fn plan(nests: &[Nest], context: &Context<'_>) -> Plan {
-    let passes = PASSES.iter();
-    passes.fold(first(nests), |plan, pass| (pass.run)(&plan, context))
+/// The plan of nests that run in order; `None` if somebody stopped it.
+pub(super) fn plan(nests: &[Nest], context: &Context<'_>) -> Option<Plan> {
+    let mut passes = PASSES.iter();
+    passes.try_fold(first(nests), |plan, pass| {
+        (!is_stopped()).then(|| (pass.run)(&plan, context))
+    })
 }
 
 /// All plans on the way to that one.

@@ -5,6 +5,7 @@ use crate::advice::Move;
 use crate::repl::timeline::Subject;
 use crate::repl::{Outcome, Repl};
 use crate::report;
+use crate::transform::nest::interchange::INTERCHANGE;
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -17,13 +18,20 @@ pub fn moves(repl: &mut Repl, rest: &str) -> Reply {
     let moves = repl.moves_of(nest, all.get(1).copied().unwrap_or(""))?;
     let forecast = repl.forecast();
     let now = forecast.seconds(std::slice::from_ref(nest));
-    let expected = moves.list.iter().filter_map(|m| {
-        let after = forecast.seconds(&[m.apply(nest, None).ok()?])?;
-        Some((m.call.as_str(), now? / after))
-    });
-    let expected: HashMap<&str, f64> = expected.collect();
     let list: Vec<&Move> = moves.list.iter().collect();
-    let speed_up = |m: &Move| expected.get(m.call.as_str()).copied();
+    let mut different: Vec<&Move> = Vec::new();
+    let mut numbers: HashMap<(&str, Vec<&str>, Option<&str>), usize> = HashMap::new();
+    for m in &list {
+        numbers.entry(result(m)).or_insert_with(|| {
+            different.push(m);
+            different.len() - 1
+        });
+    }
+    let expected = forecast.seconds_of_each(&different, |m| m.apply(nest, None).ok());
+    let speed_up = |m: &Move| {
+        let after = expected[*numbers.get(&result(m))?]?;
+        Some(now? / after)
+    };
     let text = report::moves(&moves, &list, &speed_up);
     let width = repl.width();
     let is_row = |line: &str| line.starts_with('|');
@@ -37,6 +45,16 @@ pub fn moves(repl: &mut Repl, rest: &str) -> Reply {
         false => crate::repl::wrap::wrapped(line, width),
     });
     Ok(Outcome::Text(lines.collect::<Vec<_>>().join("\n")))
+}
+
+/// Moves of which this is the same make the same nest: to exchange i and j is to exchange j and i.
+fn result(m: &Move) -> (&str, Vec<&str>, Option<&str>) {
+    let mut loops = m.loops();
+    let is_pair = m.op == INTERCHANGE.name;
+    if is_pair {
+        loops.sort_unstable();
+    }
+    (m.op, loops, m.with.as_deref().filter(|_| !is_pair))
 }
 
 /// A table with a row for each loop, as a list with a line for each operation of each loop.

@@ -23,6 +23,7 @@ use crate::ir::Nest;
 use crate::machine::{self, Machine, Rates};
 use crate::runtime::Control;
 use crate::target::Target;
+use rayon::prelude::*;
 use shape::Shape;
 
 /// What a machine can do, in the units of the model.
@@ -140,6 +141,16 @@ impl Model {
     /// What nests that run in order should take; `None` where their loops are beyond the model.
     pub fn predict(&self, nests: &[Nest]) -> Option<Prediction> {
         cost::cost(self, &self.shapes(nests)?)
+    }
+
+    /// What each of `variants` should take, of which `nest` makes the nest; all cores work on it.
+    pub fn predict_each<T: Sync>(
+        &self,
+        variants: &[T],
+        nest: impl Fn(&T) -> Option<Nest> + Sync,
+    ) -> Vec<Option<Prediction>> {
+        let predict = |variant: &T| self.predict(&[nest(variant)?]);
+        variants.par_iter().map(predict).collect()
     }
 
     fn shapes(&self, nests: &[Nest]) -> Option<Vec<Shape>> {

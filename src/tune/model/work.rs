@@ -102,13 +102,13 @@ pub(super) fn of(shape: &Shape, vector: (f64, f64)) -> Vec<Kernel> {
 fn mark<'s>(
     shape: &'s Shape,
     items: &'s [Item],
-    around: &mut Vec<&'s Level>,
+    around: &mut Vec<(&'s Level, bool)>,
     registers: &mut [bool],
 ) {
     for item in items {
         match item {
             Item::Loop(level) => {
-                around.push(level);
+                around.push((level, straight_loop(level).is_some()));
                 mark(shape, &level.body, around, registers);
                 around.pop();
             }
@@ -117,7 +117,7 @@ fn mark<'s>(
                     let place = shape.arrays[access.tensor].place;
                     let fixed = around
                         .iter()
-                        .all(|l| is_copied(l) || !access.moves(l.depth));
+                        .all(|(l, is_copied)| *is_copied || !access.moves(l.depth));
                     registers[access.tensor] &= place == Place::Registers && fixed;
                 }
             }
@@ -153,21 +153,20 @@ fn is_vector(chain: &[&Level]) -> bool {
 fn straight(items: &[Item]) -> Option<f64> {
     let each = items.iter().map(|item| match item {
         Item::Leaf(_) => Some(1.0),
-        Item::Loop(level) => {
-            let inner = straight(&level.body)?;
-            let copies = vectors(level, 1.0) * inner;
-            let short = level
-                .most
-                .is_some_and(|most| most <= SHORT * lanes_of(level));
-            let is_short = short && copies <= COPIES && level.lanes != Lanes::Compiler;
-            (level.copies || is_short).then_some(copies)
-        }
+        Item::Loop(level) => straight_loop(level),
     });
     each.sum()
 }
 
-fn is_copied(level: &Level) -> bool {
-    straight(std::slice::from_ref(&Item::Loop(Box::new(level.clone())))).is_some()
+/// The same for a loop whose iterations are copies.
+fn straight_loop(level: &Level) -> Option<f64> {
+    let inner = straight(&level.body)?;
+    let copies = vectors(level, 1.0) * inner;
+    let short = level
+        .most
+        .is_some_and(|most| most <= SHORT * lanes_of(level));
+    let is_short = short && copies <= COPIES && level.lanes != Lanes::Compiler;
+    (level.copies || is_short).then_some(copies)
 }
 
 struct Reader<'a> {

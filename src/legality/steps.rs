@@ -1,0 +1,297 @@
+//! Whether a step keeps what a nest computes, asked only where it has changed the nest.
+//!
+//! A nest is a definition, too: its own statements and fills, in the order of its loops. A step keeps
+//! what the nest computes if, where the trees differ, it executes the same instances once each, and
+//! two that touch one element in the same order. All that is asked within one iteration of the loops
+//! around, which run as before; nothing is asked about the rest of the nest, nor about the definition
+//! that it was made of. What is made of a legal nest is legal then.
+//!
+//! Where that is not seen, the result may be legal all the same.
+
+use super::concurrent::{is_independent, marked};
+use super::limit::OPERATIONS;
+use super::order;
+use super::program::{Leaf, Original, Program, What, leaves};
+use super::race::race;
+use super::reassociation::{Reductions, reassociates};
+use super::reordered::keeps_locals;
+use super::verdict::Undecided;
+use crate::ir::{Affine, Fill, Loop, Name, Nest, Origin, Stmt, Tree};
+use crate::poly;
+use std::ops::Range;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// A nest whose statements and fills execute themselves; what is done to it shows what became of
+/// each.
+pub struct Numbered(Nest);
+
+impl Numbered {
+    /// The trees of `nest`, with other origins.
+    pub fn of(nest: &Nest) -> Numbered {
+        let mut count = 0;
+        let trees = nest.trees().iter();
+        let numbered = trees.map(|tree| number(tree, &mut Vec::new(), &mut count));
+        Numbered(nest.with_trees(numbered.collect()))
+    }
+
+    /// The nest that steps are to be applied to.
+    pub fn nest(&self) -> &Nest {
+        &self.0
+    }
+}
+
+fn number(tree: &Tree, around: &mut Vec<Affine>, count: &mut usize) -> Tree {
+    let mut origin = || {
+        *count += 1;
+        Some(Origin {
+            assignment: *count - 1,
+            point: around.clone(),
+        })
+    };
+    match tree {
+        Tree::Local(_) => tree.clone(),
+        Tree::Stmt(s) => Tree::Stmt(Arc::new(Stmt {
+            origin: origin(),
+            ..(**s).clone()
+        })),
+        Tree::Fill(fill) => Tree::Fill(Arc::new(Fill {
+            origin: origin(),
+            ..(**fill).clone()
+        })),
+        Tree::Loop(l) => {
+            around.push(Affine::iterator(l.name.clone()));
+            let body = l.body.iter().map(|tree| number(tree, around, count));
+            let body = body.collect();
+            around.pop();
+            Tree::of_loop(Loop {
+                body,
+                ..(**l).clone()
+            })
+        }
+    }
+}
+
+/// What is known of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// It keeps what the nest computes.
+    Yes,
+    /// It does not: it runs iterations at the same time that touch one element, or the updates of an
+    /// element in another order.
+    No,
+    /// Neither.
+    Unknown,
+}
+
+/// A nest, and what its steps are asked about it.
+pub struct Steps<'a> {
+    trees: &'a [Tree],
+    /// Number k is the leaf that executes assignment k.
+    leaves: Vec<Leaf<'a>>,
+    originals: Rc<[Original<'a>]>,
+    reductions: Reductions,
+}
+
+impl<'a> Steps<'a> {
+    /// The steps of a nest.
+    pub fn of(numbered: &'a Numbered, reductions: Reductions) -> Steps<'a> {
+        let trees = numbered.0.trees();
+        let leaves = leaves(trees);
+        let statements = leaves.iter().filter_map(|leaf| match leaf.what {
+            What::Stmt(stmt) => Some(stmt),
+            What::Fill(_) => None,
+        });
+        let some = statements.clone().next();
+        // Only those of statements are looked at.
+        let originals = leaves.iter().filter_map(|leaf| {
+            let (stmt, fill) = match leaf.what {
+                What::Stmt(stmt) => (Some(stmt), None),
+                What::Fill(fill) => (some, Some(fill)),
+            };
+            let loops = leaf.loops.clone();
+            Some(Original {
+                fill,
+                loops,
+                stmt: stmt?,
+            })
+        });
+        Steps {
+            trees,
+            originals: originals.collect(),
+            leaves,
+            reductions,
+        }
+    }
+
+    /// Whether the steps that made `after` of the numbered nest keep what it computes; `in_order`
+    /// says that they are known to keep the order.
+    pub fn keep(&self, after: &Nest, in_order: bool) -> Kept {
+        let change = Change::between(self.trees, after.trees());
+        let crosses = |(k, l): (usize, &&Loop)| l.sharing.collapse > change.outer.len() - k;
+        if change.outer.iter().enumerate().any(crosses) || !after.context().is_empty() {
+            return Kept::Unknown;
+        }
+        let all = leaves(after.trees());
+        let own = |leaf: &&Leaf| change.holds(leaf, &change.after);
+        let program = Program {
+            originals: self.originals.clone(),
+            assignments: 0..0,
+            definition: self.before(&change),
+            leaves: all.iter().filter(own).cloned().collect(),
+            spent: Vec::new(),
+        };
+        if !in_order {
+            match self.order(&program, &change) {
+                Kept::Yes => {}
+                other => return other,
+            }
+        }
+        let trees = change.trees(after.trees()).to_vec();
+        if race(&after.part(trees, &change.outer, Vec::new())).is_none() {
+            return Kept::Yes;
+        }
+        match are_independent(&program, change.outer.len()) {
+            Ok(true) => Kept::Yes,
+            Ok(false) => Kept::No,
+            Err(_) => Kept::Unknown,
+        }
+    }
+
+    /// The leaves where the nest was changed.
+    fn before(&self, change: &Change) -> Vec<Leaf<'a>> {
+        let leaves = self.leaves.iter();
+        let own = leaves.filter(|leaf| change.holds(leaf, &change.before));
+        own.cloned().collect()
+    }
+
+    /// Whether the order is kept.
+    fn order(&self, program: &Program, change: &Change) -> Kept {
+        if program.is_in_place() {
+            return Kept::Yes;
+        }
+        let is_executed = |leaf: &Leaf| {
+            let meant = leaf.assignment.and_then(|a| self.leaves.get(a));
+            meant.is_some_and(|meant| change.holds(meant, &change.before) && executes(leaf, meant))
+        };
+        if !program.leaves.iter().all(is_executed) || !keeps_locals(program) {
+            return Kept::Unknown;
+        }
+        let reassociates = |a: usize| {
+            let is_statement = self
+                .leaves
+                .get(a)
+                .map(|leaf| matches!(leaf.what, What::Stmt(_)));
+            is_statement == Some(true) && reassociates(program, a, self.reductions)
+        };
+        let decide = || match order::holds(program, &reassociates) {
+            Ok(order::Kept::Yes) => Ok(Kept::Yes),
+            Ok(order::Kept::No) if order::reverses_updates(program, &reassociates)? => Ok(Kept::No),
+            Ok(order::Kept::No | order::Kept::Repeated) | Err(_) => Ok(Kept::Unknown),
+        };
+        poly::bounded(OPERATIONS, decide).unwrap_or(Kept::Unknown)
+    }
+}
+
+/// Whether the loops that run iterations at the same time are independent, of those that are not
+/// around the change.
+fn are_independent(program: &Program, outer: usize) -> Result<bool, Undecided> {
+    for marked in marked(program) {
+        if marked.depth() >= outer && !is_independent(program, &marked)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Whether a leaf does what another one does in the iteration that its origin says.
+fn executes(leaf: &Leaf, meant: &Leaf) -> bool {
+    let Some(origin) = leaf.origin() else {
+        return false;
+    };
+    let map = |name: &Name| {
+        let k = meant.loops.iter().position(|l| l.name == *name)?;
+        origin.point.get(k).cloned()
+    };
+    match (leaf.what, meant.what) {
+        (What::Stmt(found), What::Stmt(meant)) => meant.substitute(&map) == *found,
+        (What::Fill(found), What::Fill(meant)) => {
+            let region = meant.region.iter();
+            let region = region.map(|(low, n)| (low.substitute(&map), *n));
+            (&found.target, found.value) == (&meant.target, meant.value)
+                && region.eq(found.region.iter().cloned())
+        }
+        _ => false,
+    }
+}
+
+/// Where two versions of a nest differ: in parts of one sequence.
+struct Change<'t> {
+    /// The loops around, which are the same, and where each of them is in its sequence.
+    outer: Vec<&'t Loop>,
+    at: Vec<usize>,
+    before: Range<usize>,
+    after: Range<usize>,
+}
+
+impl<'t> Change<'t> {
+    fn between(mut before: &'t [Tree], mut after: &'t [Tree]) -> Change<'t> {
+        let (mut outer, mut at) = (Vec::new(), Vec::new());
+        loop {
+            let both = || before.iter().zip(after);
+            let first = both().take_while(|(a, b)| are_same(a, b)).count();
+            let (own, others) = (&before[first..], &after[first..]);
+            let last = own.iter().rev().zip(others.iter().rev());
+            let last = last.take_while(|(a, b)| are_same(a, b)).count();
+            let (end, other_end) = (before.len() - last, after.len() - last);
+            if let ([Tree::Loop(a)], [Tree::Loop(b)]) =
+                (&before[first..end], &after[first..other_end])
+                && (&a.name, &a.range, a.mode()) == (&b.name, &b.range, b.mode())
+            {
+                outer.push(&**a);
+                at.push(first);
+                (before, after) = (&a.body, &b.body);
+                continue;
+            }
+            return Change {
+                outer,
+                at,
+                before: first..end,
+                after: first..other_end,
+            };
+        }
+    }
+
+    /// Whether a leaf is in these trees of the sequence.
+    fn holds(&self, leaf: &Leaf, trees: &Range<usize>) -> bool {
+        let (around, own) = leaf.place[1..].split_at(self.at.len().min(leaf.place.len() - 1));
+        around == self.at && own.first().is_some_and(|k| trees.contains(k))
+    }
+
+    /// The trees that are new.
+    fn trees<'n>(&self, all: &'n [Tree]) -> &'n [Tree] {
+        let inside = |trees: &'n [Tree], k: &usize| -> &'n [Tree] {
+            let l = trees.get(*k).and_then(Tree::as_loop);
+            l.map_or(&[], |l| &l.body)
+        };
+        let sequence = self.at.iter().fold(all, inside);
+        sequence.get(self.after.clone()).unwrap_or_default()
+    }
+}
+
+/// Whether two trees are the same and execute the same.
+fn are_same(a: &Tree, b: &Tree) -> bool {
+    match (a, b) {
+        (Tree::Loop(a), Tree::Loop(b)) => {
+            let mut bodies = a.body.iter().zip(&b.body);
+            Arc::ptr_eq(a, b)
+                || (&a.name, &a.range, a.mode()) == (&b.name, &b.range, b.mode())
+                    && a.body.len() == b.body.len()
+                    && bodies.all(|(a, b)| are_same(a, b))
+        }
+        (Tree::Stmt(a), Tree::Stmt(b)) => Arc::ptr_eq(a, b) || a == b && a.origin == b.origin,
+        (Tree::Fill(a), Tree::Fill(b)) => Arc::ptr_eq(a, b) || a == b && a.origin == b.origin,
+        (Tree::Local(a), Tree::Local(b)) => a == b,
+        _ => false,
+    }
+}
