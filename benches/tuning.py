@@ -3,6 +3,7 @@
 
     python3 benches/tuning.py rate TEML [--old TEML] [--rounds N]
     python3 benches/tuning.py winners TEML [--rounds N] [--trials N] [FILE ...]
+    python3 benches/tuning.py against TEML [--trials N] [FILE ...]
 
 `rate` times 48 tilings of a matrix product and of mttkrp with `measure` and with `tune`, in turn, each
 time from an empty compile cache. `--old` names another build for `measure`. Times are of whole
@@ -12,6 +13,11 @@ processes: start, reference, compiler, finals.
 one winner, a tie that one of them declares, or two. Without files, they search the same 48 tilings.
 With files, such as benches/spaces/mm.rhai, searches may try other points. It ends with status 1 if two
 winners differ.
+
+`against` compares what `autotune` finds for the nest `naive` of each script with
+`schedules::optimize(naive)`, both in one run. Without files, these are the scripts in scripts/autotune
+and some of PolyBench. It ends with status 1 if `autotune` is slower by more than the spread of its times,
+and by more than 2 %.
 """
 
 import argparse
@@ -159,6 +165,48 @@ def winners(options):
     sys.exit(1 if differ else 0)
 
 
+HERE = pathlib.Path(__file__).resolve().parent.parent / "scripts"
+
+
+def against(options):
+    files = [pathlib.Path(file) for file in options.files] or [
+        *sorted((HERE / "autotune").glob("*.rhai")),
+        *[HERE / "polybench" / f"{name}.rhai" for name in ["2mm", "doitgen", "gemver", "jacobi-2d"]],
+    ]
+    print("| script | naive | optimize | autotune | autotune is faster by | trials per second |")
+    print("|---|---|---|---|---|---|")
+    slower = 0
+    for file in files:
+        lines = file.read_text().splitlines()
+        # Only what makes the nest.
+        last = max(k for k, line in enumerate(lines) if line.startswith("let naive = "))
+        end = next(k for k in range(last, len(lines)) if lines[k].rstrip().endswith(";"))
+        kept = lines[: end + 1] + [line for line in lines[end:] if line.startswith("reductions(")]
+        kept += [
+            f"let best = autotune(naive, #{{trials: {options.trials}}}).nest.named(\"tuned\");",
+            'let known = schedules::optimize(naive).named("optimized");',
+            "for row in compare([named(naive, \"naive\"), known, best]) {",
+            "    print(`row ${row.name} ${row.min} ${row.spread}`);",
+            "}",
+        ]
+        with tempfile.TemporaryDirectory() as place:
+            script = pathlib.Path(place) / file.name
+            script.write_text("\n".join(kept))
+            printed, _ = run(options.teml, ["run", str(script)], f"{place}/cache")
+        rows = {}
+        for line in printed.splitlines():
+            found = re.match(r"row (\w+) (\S+) (\S+)", line)
+            if found:
+                rows[found[1]] = (float(found[2]), float(found[3]))
+        told = re.search(r"tuned: .*\((.*)/s", printed)
+        naive, known, best = (rows[name] for name in ["naive", "optimized", "tuned"])
+        slower += best[0] > known[0] * (1.02 + max(best[1], known[1]))
+        times = " | ".join(f"{1e3 * time:.2f} ms" for time, _ in [naive, known, best])
+        rate = told[1] if told else ""
+        print(f"| {file.stem} | {times} | {known[0] / best[0]:.2f} | {rate} |", flush=True)
+    sys.exit(1 if slower else 0)
+
+
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -177,6 +225,11 @@ def main():
     names.add_argument("--seed", type=int, default=1)
     names.add_argument("--more", nargs="*", default=[], help="more options of `teml tune`")
     names.set_defaults(call=winners)
+    both = commands.add_parser("against")
+    both.add_argument("teml")
+    both.add_argument("files", nargs="*", metavar="FILE")
+    both.add_argument("--trials", type=int, default=200)
+    both.set_defaults(call=against)
     options = parser.parse_args()
     options.call(options)
 

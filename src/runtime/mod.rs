@@ -48,6 +48,6 @@ pub use npy::Array;
 pub use place::Place;
 pub use process::{Group, answer};
 pub use random::Random;
-pub use run::{Beside, Outputs, Run, run_beside, run_once};
+pub use run::{Beside, Outputs, RUN, Run, run_beside, run_once};
 pub use screen::{Loaded, Screen};
 pub use serve::serve;

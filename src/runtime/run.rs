@@ -101,7 +101,7 @@ impl Placed {
     pub(super) fn lengthen(&mut self, time: Duration) {
         self.call.warm_up = time < REGARDLESS;
         if !self.call.restore.iter().any(Restore::copies) {
-            let calls = LONG_ENOUGH.as_nanos() / time.as_nanos().max(1);
+            let calls = RUN.as_nanos() / time.as_nanos().max(1);
             self.call.repeats = u32::try_from(calls)
                 .unwrap_or(u32::MAX)
                 .clamp(1, MAX_REPEATS);
@@ -123,8 +123,9 @@ const UNMOVED: Duration = Duration::from_millis(5);
 /// are filled in less than a millisecond.
 const REGARDLESS: Duration = Duration::from_millis(50);
 
-/// A run of this length is known to a fraction of a percent.
-const LONG_ENOUGH: Duration = Duration::from_millis(1);
+/// A run of this length is known to a fraction of a percent. Kernels that are shorter are called several
+/// times in a run, unless they read what they wrote.
+pub const RUN: Duration = Duration::from_millis(1);
 const MAX_REPEATS: u32 = 1_000;
 
 /// Workers, and the buffers that their kernels read.

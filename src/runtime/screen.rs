@@ -66,7 +66,7 @@ impl<'a> Screen<'a> {
     }
 
     /// Runs a kernel again, as long as `goes_on` says of the times so far. A run of a short kernel
-    /// is the mean of several calls.
+    /// is the mean of several calls, which take about [`RUN`](super::RUN) together.
     ///
     /// # Errors
     /// As [`load`](Screen::load).

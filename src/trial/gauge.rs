@@ -98,13 +98,19 @@ pub struct Screened {
 /// cold, which matters to kernels below [`WARM`]: those run once more.
 const CLEARLY_SLOWER: f64 = 2.0;
 
-/// After two more runs this is enough.
+/// After two more runs that took half of [`SETTLED`], this is enough.
 const SLOWER: f64 = 1.25;
 
 const WARM: Duration = Duration::from_millis(15);
 
-/// How many more times a variant is run, unless that takes [`LONG`].
+/// How many more times a variant is run, unless that takes [`LONG`]. Shorter ones are run until they
+/// took [`SETTLED`].
 const RUNS: usize = 3;
+
+/// What else a machine does disturbs it for some milliseconds, and a few runs of a short kernel may
+/// all fall into these. The shortest of runs that took as long as this together is its time. That is
+/// also short beside what compiling the kernel takes.
+pub const SETTLED: Duration = Duration::from_millis(25);
 
 const LONG: Duration = Duration::from_millis(150);
 
@@ -219,14 +225,14 @@ impl Gauge for Workshop<'_> {
             return Ok(Screened { runs, error });
         }
         let goes_on = |runs: &[Duration]| {
-            let spent: Duration = runs.iter().sum();
+            let spent: Duration = runs.iter().map(|time| *time.max(&runtime::RUN)).sum();
             let least = runs.iter().min().copied().unwrap_or_default();
-            let is_out = match runs.len() {
-                0 => return true,
-                1 => slower(least, CLEARLY_SLOWER),
-                _ => slower(least, SLOWER),
+            let known = runs.len() > 1 && spent >= SETTLED / 2;
+            let is_out = match known {
+                true => slower(least, SLOWER),
+                false => !runs.is_empty() && slower(least, CLEARLY_SLOWER),
             };
-            runs.len() < RUNS && spent < LONG && !is_out
+            (runs.len() < RUNS || spent < SETTLED) && spent < LONG && !is_out
         };
         let runs = screen.run(&mut loaded, &goes_on)?;
         self.check(&workload, loaded.outputs())?;

@@ -73,7 +73,7 @@ pub(super) fn decide(
             };
             let prepared = timed.iter().map(|t| gauge.prepare(&variant(t)));
             let prepared: Vec<Prepared> = prepared.collect::<Result<_, _>>()?;
-            finals(gauge, &prepared)?
+            finals(gauge, &prepared, best)?
         }
     };
     for finalist in &mut decided.finalists {

@@ -2,7 +2,8 @@
 //! tie is declared.
 
 use super::record::median;
-use crate::trial::{Gauge, Prepared, TrialError};
+use crate::runtime::RUN;
+use crate::trial::{Gauge, Prepared, SETTLED, TrialError};
 
 /// A variant in the finals.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,7 +51,8 @@ pub struct Decided {
     pub tied: usize,
 }
 
-/// How often each variant runs in each round. After a short one, those that are far behind are out.
+/// How often each variant runs in each round, if that takes [`SETTLED`]. After a short round, those
+/// that are far behind are out.
 const ROUNDS: [usize; 5] = [3, 5, 7, 7, 7];
 
 /// Shortest times closer than this are a tie even if the intervals of the medians separate: another
@@ -61,11 +63,12 @@ const ALIKE: f64 = 0.03;
 /// intervals do where others use the machine.
 const APART: f64 = 0.05;
 
-/// Holds the finals.
+/// Holds the finals, where the fastest is expected to take `best` seconds.
 ///
 /// # Errors
 /// A variant fails, or the system does.
-pub fn finals(gauge: &dyn Gauge, prepared: &[Prepared]) -> Result<Decided, TrialError> {
+pub fn finals(gauge: &dyn Gauge, prepared: &[Prepared], best: f64) -> Result<Decided, TrialError> {
+    let fewest = (SETTLED.as_secs_f64() / best.max(RUN.as_secs_f64())).ceil() as usize;
     let mut all: Vec<Finalist> = (0..prepared.len())
         .map(|number| Finalist {
             number,
@@ -75,7 +78,7 @@ pub fn finals(gauge: &dyn Gauge, prepared: &[Prepared]) -> Result<Decided, Trial
     let mut open: Vec<usize> = (0..prepared.len()).collect();
     for runs in ROUNDS {
         let playing: Vec<Prepared> = open.iter().map(|k| prepared[*k].clone()).collect();
-        let timings = gauge.finals(&playing, runs)?;
+        let timings = gauge.finals(&playing, runs.max(fewest))?;
         for (k, timing) in open.iter().zip(timings) {
             let runs = timing.runs.iter().map(|run| run.as_secs_f64());
             all[*k].runs.extend(runs);

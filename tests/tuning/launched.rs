@@ -202,7 +202,7 @@ while [ "$1" != -n ]; do shift; done
 shift 2
 kill -STOP $PPID
 "$@" &
-until ls .teml-tune-*/ready/* >/dev/null 2>&1; do sleep 0.02; done
+while kill -0 $! 2>/dev/null && ! ls .teml-tune-*/ready/* >/dev/null 2>&1; do sleep 0.02; done
 kill -9 $!
 echo enough
 kill -CONT $PPID

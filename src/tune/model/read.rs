@@ -5,7 +5,9 @@
 
 use super::shape::{Access, Array, Item, Lanes, Leaf, Level, Linear, Place, Shape};
 use crate::codegen::planned::{Entry, Local, Loop, Mode, Node, Part, Space, Statement};
-use crate::ir::{Affine, BinaryOp, Expr, Fill, Function, Index, Name, Node as Value, Tensor};
+use crate::ir::{
+    Affine, BinaryOp, Constant, Expr, Fill, Function, Index, Name, Node as Value, Tensor,
+};
 use std::collections::HashMap;
 
 /// The shape of one nest, where parallel loops have at most `threads` threads and vector registers
@@ -375,6 +377,8 @@ fn count(expr: &Expr, leaf: &mut Leaf) {
         Value::Binary {
             op, left, right, ..
         } => match op {
+            // Compilers make products of these.
+            BinaryOp::Div if is_power_of_two(right) => leaf.simple += 1.0,
             BinaryOp::Div | BinaryOp::Mod => leaf.divisions += 1.0,
             BinaryOp::Pow => leaf.functions += 1.0,
             // A sum with a product is one fused operation.
@@ -405,4 +409,14 @@ fn is_product(expr: &Expr) -> bool {
             ..
         }
     )
+}
+
+fn is_power_of_two(expr: &Expr) -> bool {
+    let is_power =
+        |x: f64| x.is_normal() && x.to_bits().trailing_zeros() >= f64::MANTISSA_DIGITS - 1;
+    match expr.node() {
+        Value::Constant(Constant::F64(x)) => is_power(*x),
+        Value::Constant(Constant::F32(x)) => is_power((*x).into()),
+        _ => false,
+    }
 }

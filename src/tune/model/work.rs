@@ -253,6 +253,7 @@ impl Reader<'_> {
         let mut forwards: f64 = 0.0;
         let mut lanes = own;
         let mut seen: BTreeMap<String, ()> = BTreeMap::new();
+        let mut read = Read::default();
         let (mut guards, mut live, mut again, mut kept) = (0.0, 0.0, 0.0, 0.0);
         for Copied { leaf, chain } in all {
             let lane = chain.iter().rev().find_map(|l| match l.lanes {
@@ -312,7 +313,7 @@ impl Reader<'_> {
                 }
                 match access.writes {
                     true => stores += amount,
-                    false => loads += amount,
+                    false => loads += gathers * read.add(access, chain).unwrap_or(places),
                 }
                 if is_sum {
                     loads += amount;
@@ -330,6 +331,9 @@ impl Reader<'_> {
         if spilled > 0.0 && again > 0.0 {
             spilled = again;
         }
+        // What copies share is stored, and loaded again, where registers have no place for it.
+        let shared = (read.shared() - (self.vector.1 - needed).max(0.0)).max(0.0);
+        spilled += shared;
         // What does not change is loaded again where registers have no place for it.
         loads += spilled + (kept - (self.vector.1 - needed).max(0.0)).max(0.0);
         stores += spilled;
@@ -392,6 +396,66 @@ impl Reader<'_> {
             Some((level, lanes)) if lanes > 1.0 && !near(access, level) => lanes,
             _ => 1.0,
         }
+    }
+}
+
+/// More elements than these are not followed.
+const FOLLOWED: f64 = 1024.0;
+
+/// What straight code reads: what several accesses read is loaded once.
+#[derive(Default)]
+struct Read {
+    /// How many accesses read a vector or an element: of a tensor, with the same strides in the loops
+    /// around, at this place.
+    accesses: HashMap<(usize, String, Vec<i64>), usize>,
+}
+
+impl Read {
+    /// Adds an access in copies of the loops of `chain`, and returns how many loads are new; `None`
+    /// if these are too many to follow.
+    fn add(&mut self, access: &Access, chain: &[&Level]) -> Option<f64> {
+        let moving = || chain.iter().filter(|l| access.moves(l.depth));
+        let copies: f64 = moving().map(|l| vectors(l, 1.0)).product();
+        if copies > FOLLOWED {
+            return None;
+        }
+        let offsets = access.index.iter().map(|linear| linear[0] as i64);
+        let mut places: Vec<Vec<i64>> = vec![offsets.collect()];
+        for level in moving() {
+            let strides: Vec<f64> = access.strides(level.depth).collect();
+            let copies = vectors(level, 1.0) as i64;
+            let at = |place: &Vec<i64>, copy: i64| {
+                let by = strides
+                    .iter()
+                    .map(|s| *s as i64 * copy * lanes_of(level) as i64);
+                place.iter().zip(by).map(|(p, by)| p + by).collect()
+            };
+            let each = places
+                .iter()
+                .flat_map(|place| (0..copies).map(move |copy| (place, copy)));
+            places = each.map(|(place, copy)| at(place, copy)).collect();
+        }
+        let is_copied = |depth: usize| chain.iter().any(|l| l.depth == depth);
+        let around: Vec<Vec<f64>> = (0..access.trips.len())
+            .filter(|depth| !is_copied(*depth))
+            .map(|depth| access.strides(depth).collect())
+            .collect();
+        let around = format!("{around:?}");
+        let mut new = 0.0;
+        for place in places {
+            let count = self
+                .accesses
+                .entry((access.tensor, around.clone(), place))
+                .or_default();
+            new += if *count == 0 { 1.0 } else { 0.0 };
+            *count += 1;
+        }
+        Some(new)
+    }
+
+    /// How many are read by several accesses.
+    fn shared(&self) -> f64 {
+        self.accesses.values().filter(|count| **count > 1).count() as f64
     }
 }
 
