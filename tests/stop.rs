@@ -1,10 +1,13 @@
-//! Stopping proofs from another thread. Alone in its process, because it stops them everywhere.
+//! Stopping proofs and codegen from another thread. Alone in its process, because it stops them everywhere.
 
 // A test that cannot go on has failed.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::sync::mpsc;
 use std::time::Duration;
+use teml::codegen::{NoCode, generate};
+use teml::ir::parse_nest;
+use teml::legality::Reductions;
 use teml::poly::{self, Error, Set};
 
 /// What is left of a cube without ever more slices of it: a question that takes isl for ever.
@@ -20,7 +23,7 @@ fn endless() -> Result<bool, Error> {
 }
 
 #[test]
-fn what_isl_is_at_is_stopped() {
+fn what_takes_long_is_stopped() {
     if poly::available().is_err() {
         return eprintln!("isl is not installed: nothing is stopped");
     }
@@ -42,7 +45,12 @@ fn what_isl_is_at_is_stopped() {
     // So is what others ask, in contexts of before and of afterwards.
     let asked = std::thread::spawn(|| Set::read("{ [i] : i > 0 }").map(|_| ()));
     assert_eq!(asked.join().unwrap(), Err(Error::Stopped));
+    // And codegen, whose passes are many.
+    let copy = parse_nest("f64 A[4], B[4]\nfor i in 0..4\n  B[i] = A[i]").unwrap();
+    let code = || generate(std::slice::from_ref(&copy), "copy", Reductions::Strict);
+    assert_eq!(code(), Err(NoCode::Stopped));
     poly::resume();
     thread.join().unwrap();
     assert!(!Set::read("{ [i] : i > 0 }").unwrap().is_empty().unwrap());
+    assert!(code().is_ok());
 }

@@ -134,6 +134,9 @@ struct Side {
 /// Sums of outer iterators that occur in indices, numbered.
 type Sums<'a> = HashMap<Vec<&'a (Name, i64)>, usize>;
 
+/// An access, and its indices.
+type Placed<'s, 'a> = (&'s Access<'a>, Rc<[Side]>);
+
 /// The indices of an access.
 fn sides<'a>(access: &'a Access, l: &Loop, sums: &mut Sums<'a>) -> Vec<Side> {
     let sides = access.index.iter().map(|index| {
@@ -214,7 +217,7 @@ fn pair_race(l: &Loop, span: i64, first: i64, accesses: &[Access]) -> Option<Rac
     let mut sums = Sums::new();
     // What reads, or writes, the same as an access before it shares no elements that that does not.
     let mut known = HashSet::new();
-    let mut by_tensor: HashMap<Option<&Name>, Vec<(&Access, Rc<[Side]>)>> = HashMap::new();
+    let mut by_tensor: HashMap<Option<&Name>, Vec<Placed<'_, '_>>> = HashMap::new();
     let mut writes = Vec::new();
     for access in accesses {
         let sides: Rc<[Side]> = sides(access, l, &mut sums).into();

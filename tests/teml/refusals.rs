@@ -325,9 +325,11 @@ fn every_reason_for_no_c_has_a_case() {
         NoCode::TensorsDiffer { .. } => "TensorsDiffer",
         NoCode::NameClash { .. } => "NameClash",
         NoCode::Symbol(_) => "Symbol",
+        NoCode::Stopped => "Stopped",
         NoCode::Invalid(_) => "Invalid",
     }
     let provoked: Vec<&str> = codes().iter().map(|(.., why)| variant(why)).collect();
     let missing: Vec<&&str> = VARIANTS.iter().filter(|v| !provoked.contains(v)).collect();
-    assert_eq!(missing, [] as [&&str; 0]);
+    // What stops codegen would stop all tests of this process: tests/stop.rs has that case.
+    assert_eq!(missing, [&"Stopped"]);
 }
