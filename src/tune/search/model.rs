@@ -1,9 +1,7 @@
 //! Model-guided search: of many random points and children of the best ones, those that should be
 //! fastest. What a cost model expects decides at first. Then a random forest predicts, from the
 //! parameters and what the model says, by which factor the model errs, or, where the model tells
-//! nothing, the time itself: whichever would have foretold better what was measured. The first points
-//! are the same for all seeds: where many points are equally fast, all searches know some of these,
-//! and name them.
+//! nothing, the time itself: whichever would have foretold better what was measured.
 //!
 //! Source: Chen et al., Learning to Optimize Tensor Programs, NeurIPS 2018; Adams et al., Learning
 //! to Optimize Halide with Tree Search and Random Programs, SIGGRAPH 2019.
@@ -23,18 +21,14 @@ pub struct Model {
     dice: Dice,
     seed: u64,
     random: Random,
-    /// Random points that do not follow from the seed.
-    common: Random,
 }
 
-/// The first points, which are the same for all seeds.
-const COMMON: usize = 16;
-
-/// How many points are looked at for each one that is proposed.
-const POOL: usize = 4;
+/// How many points are looked at for each one that is proposed: the model takes milliseconds for a
+/// point, a compiler a tenth of a second.
+const POOL: usize = 24;
 
 /// How many points have to have times before the model is corrected.
-const ENOUGH: usize = 12;
+const ENOUGH: usize = 8;
 
 /// How many of the best points have children.
 const PARENTS: usize = 8;
@@ -45,20 +39,11 @@ impl Model {
     /// A search that follows from the seed of `dice`, whose forest grows from `seed`.
     pub fn new(mut dice: Dice, seed: u64) -> Model {
         let random = Random::new(Dice::new(dice.bits()));
-        let common = Random::new(Dice::new(0));
-        Model {
-            dice,
-            seed,
-            random,
-            common,
-        }
+        Model { dice, seed, random }
     }
 
     /// Points that may be proposed.
     fn pool(&mut self, outlook: &mut Outlook<'_, '_>, count: usize) -> Result<Vec<Digits>, Halt> {
-        if outlook.history.tried.len() < COMMON {
-            return self.common.propose(outlook, count);
-        }
         let mut pool = Proposed::new(usize::MAX);
         let best = outlook.history.fastest();
         let parents: Vec<Digits> = best
@@ -199,10 +184,7 @@ impl Search for Model {
         let mut ranked: Vec<(f64, Digits)> = times.zip(points).collect();
         ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
         // One point in eight is any other, since the model may be wrong where nothing was tried.
-        let surprises = match outlook.history.tried.len() < COMMON {
-            true => 0,
-            false => count / 8,
-        };
+        let surprises = count / 8;
         let mut ranked: Vec<Digits> = ranked.into_iter().map(|(_, digits)| digits).collect();
         let rest = ranked.split_off(ranked.len().min(count - surprises));
         let mut rest: Vec<Digits> = rest.into_iter().chain(unknown).collect();
