@@ -49,6 +49,22 @@ fn computes(declared: &str, expression: &str) {
     }
 }
 
+/// A window has one dimension for terms and columns, so that no panel holds it.
+#[test]
+fn windows_are_read_in_place_whatever_the_sizes() {
+    let declared = "
+        let I = tensor([1, 2, 2, 7, 9]);
+        let W = tensor([2, 3, 2, 3, 4]);
+        let IW = vmul(I, W, [[n, g, c, h + kh, w + kw], [g, f, c, kh, kw]]);
+        let O = eq(vsum(IW, [c, kh, kw]), [n, g, f, h, w]);";
+    for sizes in ["mr: 1, nr: 4, kc: 4096", "mr: 2, nr: 2, kc: 1024, mc: 2"] {
+        let schedule = format!("schedules::gemm(build(O), #{{{sizes}}})");
+        computes(declared, &schedule);
+        let legal = dialog::shown(declared, &format!("check({schedule}).legal"));
+        assert_eq!(legal.unwrap(), "=> true");
+    }
+}
+
 #[test]
 fn triangles_of_all_sizes_are_computed() {
     for n in [5, 32, 41] {
