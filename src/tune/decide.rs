@@ -5,8 +5,9 @@ use super::outcome::{Ended, Tuned};
 use crate::runtime::Control;
 use crate::trial::{Gauge, Prepared, Variant};
 
-/// Slower by less than this than the best one, a variant is in the finals.
-const CLOSE: f64 = 1.10;
+/// Slower by less than this than the best one, a variant is in the finals: others may have used the
+/// machine when it was timed first.
+const CLOSE: f64 = 1.20;
 
 /// Slower by less than this, it may be as fast: first times are from few runs, some time ago.
 const ALIKE: f64 = 1.03;
@@ -63,6 +64,7 @@ pub(super) fn decide(
             finalists: vec![Finalist {
                 number: 0,
                 runs: vec![only.1],
+                rounds: vec![only.1],
             }],
             tied: 1,
         },

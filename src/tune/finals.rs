@@ -1,17 +1,23 @@
-//! Finals: the fastest variants are timed again, interleaved, until their intervals separate or a
-//! tie is declared.
+//! Finals: the fastest variants are timed again, interleaved, in rounds with other memory each, until
+//! one is the fastest in all of them or a tie is declared.
+//!
+//! Source: Hoefler, Belli: Scientific Benchmarking of Parallel Computing Systems, SC 2015 (repeated
+//! runs of the program beside repeated measurements).
 
 use super::record::median;
 use crate::runtime::RUN;
 use crate::trial::{Gauge, Prepared, SETTLED, TrialError};
+use std::time::Duration;
 
 /// A variant in the finals.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Finalist {
     /// Its place in the list of what was given.
     pub number: usize,
     /// All of its times, in seconds.
     pub runs: Vec<f64>,
+    /// The shortest time of each round.
+    pub rounds: Vec<f64>,
 }
 
 impl Finalist {
@@ -22,24 +28,17 @@ impl Finalist {
 
     /// The shortest of its times: whatever else a machine does makes others longer, never shorter.
     pub fn least(&self) -> f64 {
-        self.runs.iter().copied().fold(f64::INFINITY, f64::min)
+        least(&self.runs)
     }
 
-    /// Where the median is, with a confidence of about 95 %: order statistics, since times have no
-    /// known distribution.
-    ///
-    /// Source: Hoefler, Belli: Scientific Benchmarking of Parallel Computing Systems, SC 2015, §3.1.3.
-    pub fn interval(&self) -> (f64, f64) {
-        let mut sorted = self.runs.clone();
-        sorted.sort_by(f64::total_cmp);
-        let n = sorted.len() as f64;
-        let half = 1.96 * n.sqrt() / 2.0;
-        let at = |place: f64| {
-            let place = place.clamp(0.0, (n - 1.0).max(0.0)) as usize;
-            sorted.get(place).copied().unwrap_or(f64::INFINITY)
-        };
-        (at((n / 2.0 - half).floor()), at((n / 2.0 + half).ceil()))
+    /// What it takes, whatever pages of memory it has: each round has others.
+    fn usual(&self) -> f64 {
+        median(&self.rounds).unwrap_or(f64::INFINITY)
     }
+}
+
+fn least(times: &[f64]) -> f64 {
+    times.iter().copied().fold(f64::INFINITY, f64::min)
 }
 
 /// How the finals ended, the fastest first.
@@ -51,17 +50,13 @@ pub struct Decided {
     pub tied: usize,
 }
 
-/// How often each variant runs in each round, if that takes [`SETTLED`]. After a short round, those
-/// that are far behind are out.
+/// How often each variant runs in each round, if that takes [`SETTLED`].
 const ROUNDS: [usize; 5] = [3, 5, 7, 7, 7];
 
-/// Shortest times closer than this are a tie even if the intervals of the medians separate: another
-/// run of the program would see other pages of memory, which matters as much.
+/// A variant that is slower by this in all rounds, of which there are at least two, is slower. What is
+/// closer depends on the pages of memory that a run of the program happens to have, as much as on the
+/// variant.
 const ALIKE: f64 = 0.03;
-
-/// Shortest times farther apart than this separate two variants even if their intervals overlap, as
-/// intervals do where others use the machine.
-const APART: f64 = 0.05;
 
 /// Holds the finals, where the fastest is expected to take `best` seconds.
 ///
@@ -69,22 +64,25 @@ const APART: f64 = 0.05;
 /// A variant fails, or the system does.
 pub fn finals(gauge: &dyn Gauge, prepared: &[Prepared], best: f64) -> Result<Decided, TrialError> {
     let fewest = (SETTLED.as_secs_f64() / best.max(RUN.as_secs_f64())).ceil() as usize;
-    let mut all: Vec<Finalist> = (0..prepared.len())
+    let numbers = 0..prepared.len();
+    let mut all: Vec<Finalist> = numbers
+        .clone()
         .map(|number| Finalist {
             number,
-            runs: Vec::new(),
+            ..Finalist::default()
         })
         .collect();
-    let mut open: Vec<usize> = (0..prepared.len()).collect();
+    let mut open: Vec<usize> = numbers.collect();
     for runs in ROUNDS {
         let playing: Vec<Prepared> = open.iter().map(|k| prepared[*k].clone()).collect();
         let timings = gauge.finals(&playing, runs.max(fewest))?;
         for (k, timing) in open.iter().zip(timings) {
-            let runs = timing.runs.iter().map(|run| run.as_secs_f64());
+            let runs: Vec<f64> = timing.runs.iter().map(Duration::as_secs_f64).collect();
+            all[*k].rounds.push(least(&runs));
             all[*k].runs.extend(runs);
         }
         let first = open.iter().copied();
-        let first = first.min_by(|a, b| all[*a].least().total_cmp(&all[*b].least()));
+        let first = first.min_by(|a, b| all[*a].usual().total_cmp(&all[*b].usual()));
         let Some(first) = first else { break };
         open.retain(|k| is_tied(&all[*k], &all[first]));
         if open.len() == 1 {
@@ -105,7 +103,6 @@ pub fn finals(gauge: &dyn Gauge, prepared: &[Prepared], best: f64) -> Result<Dec
 
 /// Whether one that is not faster may be as fast.
 fn is_tied(one: &Finalist, first: &Finalist) -> bool {
-    let within = |part: f64| one.least() <= (1.0 + part) * first.least();
-    let overlaps = one.interval().0 <= first.interval().1;
-    within(ALIKE) || overlaps && within(APART)
+    let mut both = one.rounds.iter().zip(&first.rounds);
+    one.rounds.len() < 2 || both.any(|(own, least)| own / least <= 1.0 + ALIKE)
 }
