@@ -50,12 +50,18 @@ pub struct Decided {
     pub tied: usize,
 }
 
-/// How often each variant runs in each round, if that takes [`SETTLED`].
-const ROUNDS: [usize; 5] = [3, 5, 7, 7, 7];
+/// How many rounds there are at most, and at least: what others do to a machine can last for a whole
+/// round.
+const ROUNDS: usize = 6;
+const FEWEST: usize = 3;
 
-/// A variant that is slower by this in all rounds, of which there are at least two, is slower. What is
-/// closer depends on the pages of memory that a run of the program happens to have, as much as on the
-/// variant.
+/// How often each variant runs in each round, at least. Shorter ones run until they took so many times
+/// [`SETTLED`]: the winner has to be right, and these are few.
+const RUNS: usize = 3;
+const LONGER: f64 = 4.0;
+
+/// A variant that is slower by this in all rounds is slower. What is closer depends on the pages of
+/// memory that a run of the program happens to have, as much as on the variant.
 const ALIKE: f64 = 0.03;
 
 /// Holds the finals, where the fastest is expected to take `best` seconds.
@@ -63,7 +69,8 @@ const ALIKE: f64 = 0.03;
 /// # Errors
 /// A variant fails, or the system does.
 pub fn finals(gauge: &dyn Gauge, prepared: &[Prepared], best: f64) -> Result<Decided, TrialError> {
-    let fewest = (SETTLED.as_secs_f64() / best.max(RUN.as_secs_f64())).ceil() as usize;
+    let settled = LONGER * SETTLED.as_secs_f64() / best.max(RUN.as_secs_f64());
+    let runs = RUNS.max(settled.ceil() as usize);
     let numbers = 0..prepared.len();
     let mut all: Vec<Finalist> = numbers
         .clone()
@@ -73,9 +80,9 @@ pub fn finals(gauge: &dyn Gauge, prepared: &[Prepared], best: f64) -> Result<Dec
         })
         .collect();
     let mut open: Vec<usize> = numbers.collect();
-    for runs in ROUNDS {
+    for _ in 0..ROUNDS {
         let playing: Vec<Prepared> = open.iter().map(|k| prepared[*k].clone()).collect();
-        let timings = gauge.finals(&playing, runs.max(fewest))?;
+        let timings = gauge.finals(&playing, runs)?;
         for (k, timing) in open.iter().zip(timings) {
             let runs: Vec<f64> = timing.runs.iter().map(Duration::as_secs_f64).collect();
             all[*k].rounds.push(least(&runs));
@@ -104,5 +111,5 @@ pub fn finals(gauge: &dyn Gauge, prepared: &[Prepared], best: f64) -> Result<Dec
 /// Whether one that is not faster may be as fast.
 fn is_tied(one: &Finalist, first: &Finalist) -> bool {
     let mut both = one.rounds.iter().zip(&first.rounds);
-    one.rounds.len() < 2 || both.any(|(own, least)| own / least <= 1.0 + ALIKE)
+    one.rounds.len() < FEWEST || both.any(|(own, least)| own / least <= 1.0 + ALIKE)
 }
