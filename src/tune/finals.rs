@@ -52,13 +52,11 @@ pub struct Decided {
 
 /// How many rounds there are at most, and at least: what others do to a machine can last for a whole
 /// round.
-const ROUNDS: usize = 6;
+const ROUNDS: usize = 5;
 const FEWEST: usize = 3;
 
-/// How often each variant runs in each round, at least. Shorter ones run until they took so many times
-/// [`SETTLED`]: the winner has to be right, and these are few.
+/// How often each variant runs in each round, at least. Shorter ones run until they took [`SETTLED`].
 const RUNS: usize = 3;
-const LONGER: f64 = 4.0;
 
 /// A variant that is slower by this in all rounds is slower. What is closer depends on the pages of
 /// memory that a run of the program happens to have, as much as on the variant.
@@ -69,7 +67,7 @@ const ALIKE: f64 = 0.03;
 /// # Errors
 /// A variant fails, or the system does.
 pub fn finals(gauge: &dyn Gauge, prepared: &[Prepared], best: f64) -> Result<Decided, TrialError> {
-    let settled = LONGER * SETTLED.as_secs_f64() / best.max(RUN.as_secs_f64());
+    let settled = SETTLED.as_secs_f64() / best.max(RUN.as_secs_f64());
     let runs = RUNS.max(settled.ceil() as usize);
     let numbers = 0..prepared.len();
     let mut all: Vec<Finalist> = numbers
