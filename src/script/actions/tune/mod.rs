@@ -37,8 +37,8 @@ There is no need to `catch` refusals, and `()` also leaves out a point. So does 
 values: `unrolled: |p| [4, 8].filter(|n| p.terms % n == 0)`. Points whose nests are those of another
 point are not tried again.
 Every variant is proved, compiled, and compared with the reference before it is timed. Clearly slow
-ones run once. At the end, the fastest are timed again, interleaved, until they separate. Variants
-that do not separate are a tie: the one with the shortest path wins, and of several the first of the
+ones run once. At the end, the fastest are timed again, interleaved, in rounds. Variants that are not
+slower in all rounds are a tie: the one with the shortest path wins, and of several the first of the
 space. The first point of the space is always tried, and first.
 
 Options are:
