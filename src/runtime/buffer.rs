@@ -160,6 +160,21 @@ impl Buffer {
         Ok(buffer)
     }
 
+    /// Whether elements of `tensor` at `place` would lie in such memory.
+    pub(super) fn fits(&self, tensor: &Tensor, place: Place) -> bool {
+        let own = &self.tensor;
+        (own.elem(), own.shape()) == (tensor.elem(), tensor.shape())
+            && self.start == GUARD + place.start()
+    }
+
+    /// The same memory for another tensor that it fits.
+    pub(super) fn renamed(self, tensor: &Tensor) -> Buffer {
+        Buffer {
+            tensor: tensor.clone(),
+            ..self
+        }
+    }
+
     /// The tensor whose elements these are.
     pub fn tensor(&self) -> &Tensor {
         &self.tensor

@@ -92,6 +92,8 @@ pub(super) struct Placed {
     worker: usize,
     call: Call,
     pub(super) outputs: Outputs,
+    /// The numbers of the outputs in the worker.
+    written: Vec<usize>,
 }
 
 impl Placed {
@@ -108,11 +110,13 @@ impl Placed {
         }
     }
 
-    /// The same where no other kernel runs in between: caches hold what this one has left there, and
-    /// what was restored, which only short kernels notice.
+    /// The same where no other kernel runs in between. What it does not read is not restored: the
+    /// first run has shown whether it writes everything. So caches hold what the last run has left
+    /// there, and what was restored, which only short kernels notice.
     pub(super) fn lengthen_alone(&mut self, time: Duration) {
         self.lengthen(time);
-        self.call.warm_up = time < UNMOVED;
+        self.call.restore.retain(Restore::copies);
+        self.call.warm_up = time < UNMOVED && !self.call.restore.is_empty();
     }
 }
 
@@ -133,6 +137,8 @@ pub(super) struct Bench<'a> {
     control: &'a Control,
     /// Inputs and the first contents of outputs; kernels cannot write to them.
     inputs: Vec<(Data, Buffer)>,
+    /// Outputs that no kernel needs any more, each with its seat and its number there.
+    spare: Vec<(usize, usize, Buffer)>,
     seats: Vec<Seat>,
     last: Option<usize>,
     /// Whether kernels leave a core to another process.
@@ -158,6 +164,7 @@ impl<'a> Bench<'a> {
         Bench {
             control,
             inputs: Vec::new(),
+            spare: Vec::new(),
             seats: Vec::new(),
             last: None,
             leaves_a_core: false,
@@ -184,7 +191,7 @@ impl<'a> Bench<'a> {
         let seat = self.seat(threads, apart)?;
         let number = self.seats[seat].worker.load(compiled, self.control)?;
         let (mut buffers, mut restore) = (Vec::new(), Vec::new());
-        let mut outputs = Vec::new();
+        let (mut outputs, mut written) = (Vec::new(), Vec::new());
         for (param, data) in kernel.params.iter().zip(data) {
             self.control
                 .go_on(|| format!("preparing kernel `{symbol}`"))?;
@@ -193,9 +200,7 @@ impl<'a> Bench<'a> {
                 continue;
             }
             let place = Place::Output(outputs.len());
-            let output = Buffer::filled(&param.tensor, &Data::Unset, place)?;
-            let worker = &mut self.seats[seat].worker;
-            let to = worker.map(&symbol, &output, true, self.control)?;
+            let (to, output) = self.output(seat, &symbol, &param.tensor, place)?;
             restore.push(match data {
                 Data::Unset => Restore::Fill {
                     to,
@@ -207,11 +212,13 @@ impl<'a> Bench<'a> {
                 },
             });
             buffers.push(to);
+            written.push(to);
             outputs.push(output);
         }
         Ok(Placed {
             symbol,
             worker: seat,
+            written,
             call: Call {
                 kernel: number,
                 buffers,
@@ -240,6 +247,36 @@ impl<'a> Bench<'a> {
             output.check_guards(&placed.symbol)?;
         }
         Ok(time)
+    }
+
+    /// Takes the outputs of a kernel of this bench that will not run again, for the next ones to write.
+    pub(super) fn recycle(&mut self, placed: Placed) {
+        let outputs = placed.written.into_iter().zip(placed.outputs.0);
+        self.spare
+            .extend(outputs.map(|(number, output)| (placed.worker, number, output)));
+    }
+
+    /// Memory for an output, and its number in the worker of `seat`. What it holds is restored before
+    /// each run.
+    fn output(
+        &mut self,
+        seat: usize,
+        kernel: &str,
+        tensor: &crate::ir::Tensor,
+        place: Place,
+    ) -> Result<(usize, Buffer), RuntimeError> {
+        let fits =
+            |(of, _, spare): &(usize, usize, Buffer)| *of == seat && spare.fits(tensor, place);
+        if let Some(found) = self.spare.iter().position(fits) {
+            let (_, number, spare) = self.spare.swap_remove(found);
+            return Ok((number, spare.renamed(tensor)));
+        }
+        // What fits no kernel now would only take memory from those that run.
+        self.spare.clear();
+        let output = Buffer::filled(tensor, &Data::Unset, place)?;
+        let worker = &mut self.seats[seat].worker;
+        let number = worker.map(kernel, &output, true, self.control)?;
+        Ok((number, output))
     }
 
     fn seat(&mut self, threads: usize, apart: bool) -> Result<usize, RuntimeError> {

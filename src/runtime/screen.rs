@@ -1,5 +1,5 @@
 //! Screening: many kernels, one after the other, each run once and, if that shows promise, again.
-//! They share a worker and the inputs in it.
+//! They share a worker, the inputs in it, and the memory for their outputs.
 
 use super::control::Control;
 use super::error::RuntimeError;
@@ -16,20 +16,15 @@ pub struct Screen<'a> {
     control: &'a Control,
     bench: Option<Bench<'a>>,
     loaded: usize,
+    /// The kernel that was loaded last, in the worker of `bench`.
+    last: Option<Placed>,
 }
 
 /// A kernel that has run once.
-pub struct Loaded {
-    placed: Placed,
+pub struct Loaded<'s, 'a> {
+    screen: &'s mut Screen<'a>,
     /// How long that took.
     pub time: Duration,
-}
-
-impl Loaded {
-    /// What the kernel wrote last.
-    pub fn outputs(&self) -> &Outputs {
-        &self.placed.outputs
-    }
 }
 
 impl<'a> Screen<'a> {
@@ -39,6 +34,7 @@ impl<'a> Screen<'a> {
             control,
             bench: None,
             loaded: 0,
+            last: None,
         }
     }
 
@@ -46,49 +42,29 @@ impl<'a> Screen<'a> {
     ///
     /// # Errors
     /// [`RuntimeError`] for everything that the kernel or the system can do wrong.
-    pub fn load(&mut self, workload: &Workload) -> Result<Loaded, RuntimeError> {
+    pub fn load(&mut self, workload: &Workload) -> Result<Loaded<'_, 'a>, RuntimeError> {
         if self.loaded == KERNELS {
             self.bench = None;
         }
-        let control = self.control;
+        let last = self.last.take().filter(|_| self.bench.is_some());
         if self.bench.is_none() {
             self.loaded = 0;
         }
         self.loaded += 1;
+        let control = self.control;
         let Workload { kernel, data, .. } = workload;
-        self.keep(|bench| {
+        let (placed, time) = self.keep(|bench| {
+            if let Some(last) = last {
+                bench.recycle(last);
+            }
             let placed = bench.place(kernel, data, workload.threads, workload.apart)?;
             let _alone = measure::alone();
             let _turn = turn(control)?;
             let time = bench.run(&placed)?;
-            Ok(Loaded { placed, time })
-        })
-    }
-
-    /// Runs a kernel again, as long as `goes_on` says of the times so far. A run of a short kernel
-    /// is the mean of several calls, which take about [`RUN`](super::RUN) together.
-    ///
-    /// # Errors
-    /// As [`load`](Screen::load).
-    pub fn run(
-        &mut self,
-        loaded: &mut Loaded,
-        goes_on: &dyn Fn(&[Duration]) -> bool,
-    ) -> Result<Vec<Duration>, RuntimeError> {
-        let control = self.control;
-        self.keep(|bench| {
-            let _alone = measure::alone();
-            let _turn = turn(control)?;
-            if loaded.time < measure::SHORT {
-                loaded.time = bench.run(&loaded.placed)?;
-            }
-            loaded.placed.lengthen_alone(loaded.time);
-            let mut runs = Vec::new();
-            while goes_on(&runs) {
-                runs.push(bench.run(&loaded.placed)?);
-            }
-            Ok(runs)
-        })
+            Ok((placed, time))
+        })?;
+        self.last = Some(placed);
+        Ok(Loaded { screen: self, time })
     }
 
     /// Does something with the worker, which is not used again if that fails: it may be gone.
@@ -103,5 +79,43 @@ impl<'a> Screen<'a> {
             self.bench = None;
         }
         done
+    }
+}
+
+impl Loaded<'_, '_> {
+    /// What the kernel wrote last.
+    pub fn outputs(&self) -> Option<&Outputs> {
+        self.screen.last.as_ref().map(|placed| &placed.outputs)
+    }
+
+    /// Runs the kernel again, as long as `goes_on` says of the times so far. A run of a short kernel
+    /// is the mean of several calls, which take about [`RUN`](super::RUN) together.
+    ///
+    /// # Errors
+    /// As [`load`](Screen::load).
+    pub fn run(
+        &mut self,
+        goes_on: &dyn Fn(&[Duration]) -> bool,
+    ) -> Result<Vec<Duration>, RuntimeError> {
+        let Some(mut placed) = self.screen.last.take() else {
+            return Ok(Vec::new());
+        };
+        let (control, first) = (self.screen.control, self.time);
+        let (placed, runs) = self.screen.keep(|bench| {
+            let _alone = measure::alone();
+            let _turn = turn(control)?;
+            let warm = match first < measure::SHORT {
+                true => bench.run(&placed)?,
+                false => first,
+            };
+            placed.lengthen_alone(warm);
+            let mut runs = Vec::new();
+            while goes_on(&runs) {
+                runs.push(bench.run(&placed)?);
+            }
+            Ok((placed, runs))
+        })?;
+        self.screen.last = Some(placed);
+        Ok(runs)
     }
 }

@@ -216,7 +216,9 @@ impl Gauge for Workshop<'_> {
         let workload = self.workload(prepared)?;
         let mut screen = self.screen.lock().unwrap_or_else(PoisonError::into_inner);
         let mut loaded = screen.load(&workload)?;
-        let error = self.check(&workload, loaded.outputs())?;
+        let check =
+            |outputs: Option<&Outputs>| self.check(&workload, outputs.ok_or(TrialError::Nothing)?);
+        let error = check(loaded.outputs())?;
         let slower = |time: Duration, factor: f64| {
             best.is_some_and(|best| time.as_secs_f64() > factor * best.as_secs_f64())
         };
@@ -234,8 +236,8 @@ impl Gauge for Workshop<'_> {
             };
             (runs.len() < RUNS || spent < SETTLED) && spent < LONG && !is_out
         };
-        let runs = screen.run(&mut loaded, &goes_on)?;
-        self.check(&workload, loaded.outputs())?;
+        let runs = loaded.run(&goes_on)?;
+        check(loaded.outputs())?;
         Ok(Screened { runs, error })
     }
 

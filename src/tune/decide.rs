@@ -19,8 +19,13 @@ const FEWEST: usize = 3;
 /// So long takes one run of all of them at most, unless only the fewest are there.
 const ROUND: f64 = 0.5;
 
-/// Holds the finals among the fastest trials. Of those that tie, the one with the shortest path
-/// wins, and of these the first one of the space, whatever was tried first. The winner comes first.
+/// Of those that tie, only ones that are slower than the fastest by no more than this may win: a
+/// shorter path is worth no more.
+const SAME: f64 = 1.01;
+
+/// Holds the finals among the fastest trials. Of those that tie and are within a percent of the
+/// fastest, the one with the shortest path wins, and of these the first one of the space, whatever was
+/// tried first. The winner comes first.
 ///
 /// # Errors
 /// No trial has a time, or a finalist fails.
@@ -82,6 +87,8 @@ pub(super) fn decide(
         finalist.number = timed[finalist.number].0;
     }
     let tied = &mut decided.finalists[..decided.tied];
-    tied.sort_by_key(|finalist| rank(finalist.number));
+    let usual = tied.iter().map(Finalist::usual);
+    let fastest = usual.fold(f64::INFINITY, f64::min);
+    tied.sort_by_key(|f| (f.usual() > SAME * fastest, rank(f.number)));
     Ok(decided)
 }

@@ -32,7 +32,7 @@ impl Finalist {
     }
 
     /// What it takes, whatever pages of memory it has: each round has others.
-    fn usual(&self) -> f64 {
+    pub fn usual(&self) -> f64 {
         median(&self.rounds).unwrap_or(f64::INFINITY)
     }
 }

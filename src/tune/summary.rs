@@ -204,8 +204,9 @@ pub fn summary(tuned: &Tuned) -> Vec<String> {
     let tied = tuned.decided.tied;
     if tied > 1 {
         lines.push(format!(
-            "tie: {tied} points are as fast as each other, as far as interleaved runs tell; the one \
-             with the shortest path wins, and of several the first of the space"
+            "tie: {tied} points are as fast as each other, as far as interleaved runs tell; of those \
+             within a percent of the fastest, the one with the shortest path wins, and of several the \
+             first of the space"
         ));
     }
     let mut failed: BTreeMap<String, usize> = BTreeMap::new();

@@ -7,5 +7,6 @@ mod compiling;
 mod crashing;
 mod measuring;
 mod running;
+mod screening;
 mod stopping;
 mod workshop;
