@@ -6,7 +6,7 @@ mod kernels;
 use criterion::{Criterion, criterion_group, criterion_main};
 use std::hint::black_box;
 use std::time::Duration;
-use teml::advice::moves;
+use teml::advice::{Scope, moves};
 use teml::legality::{Verdict, check};
 
 /// The nest of each script that took the most steps.
@@ -43,7 +43,9 @@ fn next_steps(c: &mut Criterion) {
             continue;
         };
         let name = format!("{name}, {} loops", nest.loops().len());
-        group.bench_function(name, |b| b.iter(|| moves(black_box(nest), None, policy)));
+        group.bench_function(name, |b| {
+            b.iter(|| moves(black_box(nest), &Scope::All, policy))
+        });
     }
     group.finish();
 }

@@ -130,12 +130,33 @@ fn what_is_illegal_can_be_made_legal() {
     assert_eq!(again, "=> true");
 }
 
+/// Those of some operations are those of the whole list.
+#[test]
+fn operations_are_chosen() {
+    let mut dialog = Dialog::new(PRODUCT);
+    assert_eq!(
+        dialog.show("moves(l, [\"tile\"]).list"),
+        "=> [tile([\"i\", \"j\", \"k\"], [32, 32, 32])]"
+    );
+    assert_eq!(dialog.show("moves(l, []).len"), "=> 0");
+    for op in teml::advice::OPERATIONS {
+        let own = dialog.show(&format!("moves(l, [{op:?}]).list"));
+        let of_all = format!("moves(l).filter(|m| m.op == {op:?}).list");
+        assert_eq!(dialog.show(&of_all), own);
+    }
+}
+
 #[test]
 fn mistakes_are_told() {
     let mut dialog = Dialog::new(PRODUCT);
     for (line, part) in [
         ("moves(C)", "`build` wraps an assignment"),
         ("moves(l, \"m\")", "`m`"),
+        (
+            "moves(l, [\"til\"])",
+            "a list of operations, of \"parallelize\"",
+        ),
+        ("moves(l, [1])", "a list of operations"),
         ("moves(l)[99]", "99"),
         ("apply(1, l)", "one of the moves"),
         ("moves(l)[0].apply(A)", "must be a nest"),

@@ -1,9 +1,9 @@
 //! What could be done next at a loop, and whether it is legal.
 
-use super::moves::Move;
+use super::moves::{Move, Scope};
 use crate::analysis::bounds;
 use crate::ir::{Arg, Loop, LoopRef, Name, Nest, Range, Tree};
-use crate::legality::{Judge, Kept, Numbered, Run, Steps};
+use crate::legality::{Judge, Kept, Numbered, Run, Steps, Undecided};
 use crate::transform::Op;
 use crate::transform::nest::distribute::DISTRIBUTE;
 use crate::transform::nest::fuse::FUSE;
@@ -15,6 +15,21 @@ use crate::transform::nest::rfactor::RFACTOR;
 use crate::transform::nest::stripmine::STRIPMINE;
 use crate::transform::nest::unroll_and_jam::UNROLL_AND_JAM;
 use std::collections::HashMap;
+
+/// The operations of moves. A move of `"tile"` is a call of the library.
+pub const OPERATIONS: [&str; 9] = [
+    PARALLELIZE.name,
+    VECTORIZE.name,
+    INTERCHANGE.name,
+    TILES,
+    FUSE.name,
+    DISTRIBUTE.name,
+    REVERSE.name,
+    UNROLL_AND_JAM.name,
+    RFACTOR.name,
+];
+
+const TILES: &str = "tile";
 
 /// The numbers of lanes that are tried where a loop cannot be vector in full.
 const LANES: [i64; 6] = [2, 4, 8, 16, 32, 64];
@@ -29,6 +44,7 @@ const TILE: i64 = 32;
 /// Candidates for the next step of a nest.
 pub(super) struct Candidates<'a> {
     pub(super) nest: &'a Nest,
+    pub(super) scope: &'a Scope,
     pub(super) judge: Judge<'a>,
     /// Whether the nest itself is legal.
     pub(super) is_legal: bool,
@@ -43,31 +59,41 @@ pub(super) struct Candidates<'a> {
     pub(super) banded: Vec<Name>,
     /// How many candidates were left undecided.
     pub(super) undecided: usize,
+    /// Whether proofs have used up what they may take together.
+    pub(super) is_spent: bool,
 }
 
 impl Candidates<'_> {
     /// The legal ones at the loop `l`, which is inside of `outer`.
     pub(super) fn at(&mut self, outer: &[&Loop], l: &Loop) -> Vec<Move> {
         let mut found = Vec::new();
-        if !l.parallel {
+        let scope = self.scope;
+        let asked = |op: &str| scope.asks_for(op);
+        if !l.parallel && asked(PARALLELIZE.name) {
             found.extend(self.one(l, &PARALLELIZE, None, vec![], None));
         }
-        if !l.vector {
+        if !l.vector && asked(VECTORIZE.name) {
             found.extend(self.vectorize(l));
         }
-        found.extend(self.interchanges(outer, l));
-        let holds_loop = l.body.iter().any(|t| t.as_loop().is_some());
-        found.extend(self.tile(l));
-        if let Some(next) = next_to(self.nest, outer, l) {
+        if asked(INTERCHANGE.name) {
+            found.extend(self.interchanges(outer, l));
+        }
+        if asked(TILES) {
+            found.extend(self.tile(l));
+        }
+        if let Some(next) = next_to(self.nest, outer, l).filter(|_| asked(FUSE.name)) {
             let (with, args) = (next.name.to_string(), vec![by_name(&next.name)]);
             found.extend(self.one(l, &FUSE, Some(with), args, None));
         }
-        if l.body.len() > 1 {
+        if l.body.len() > 1 && asked(DISTRIBUTE.name) {
             found.extend(self.one(l, &DISTRIBUTE, None, vec![], None));
         }
-        let known = self.allowed_runs(&[run(&l.name, true)]);
-        found.extend(self.one(l, &REVERSE, None, vec![], known));
-        if holds_loop {
+        if asked(REVERSE.name) {
+            let known = self.allowed_runs(&[run(&l.name, true)]);
+            found.extend(self.one(l, &REVERSE, None, vec![], known));
+        }
+        let holds_loop = l.body.iter().any(|t| t.as_loop().is_some());
+        if holds_loop && asked(UNROLL_AND_JAM.name) {
             let known = self.jams(l);
             let args = vec![Arg::Int(factor(l))];
             found.extend(self.one(l, &UNROLL_AND_JAM, None, args, known));
@@ -78,7 +104,7 @@ impl Candidates<'_> {
     /// Partial results of a reduction in the loop `l`, if they are legal. That takes the longest
     /// proofs, so all other candidates come before.
     pub(super) fn regrouped(&mut self, l: &Loop) -> Option<Move> {
-        match self.regroups {
+        match self.regroups && self.scope.asks_for(RFACTOR.name) {
             true => self.one(l, &RFACTOR, None, vec![], None),
             false => None,
         }
@@ -216,7 +242,7 @@ impl Candidates<'_> {
         let quoted: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
         let sizes = vec![TILE.to_string(); names.len()];
         let tiled = Move {
-            op: "tile",
+            op: TILES,
             at: l.name.clone(),
             with: Some(names.join(", ")),
             call: format!("tile([{}], [{}])", quoted.join(", "), sizes.join(", ")),
@@ -239,6 +265,10 @@ impl Candidates<'_> {
                 Kept::Unknown => {}
             }
         }
+        if self.is_spent {
+            self.undecided += 1;
+            return None;
+        }
         let after = candidate.apply(self.nest, None).ok()?;
         let variant = std::slice::from_ref(&after);
         let legal = match known {
@@ -246,6 +276,7 @@ impl Candidates<'_> {
             _ => self.judge.is_legal(variant),
         };
         self.undecided += usize::from(legal.is_err());
+        self.is_spent = matches!(legal, Err(Undecided::Budget { .. }));
         legal.unwrap_or(false).then_some(candidate)
     }
 }

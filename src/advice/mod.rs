@@ -5,6 +5,9 @@
 //! directions of the dependences in the band.
 
 mod candidates;
+mod known;
 mod moves;
 
-pub use moves::{Move, Moves, moves};
+pub use candidates::OPERATIONS;
+pub use known::known;
+pub use moves::{Move, Moves, Scope, moves};

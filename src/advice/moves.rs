@@ -64,16 +64,43 @@ impl Move {
     }
 }
 
+/// Which moves are asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// All of them.
+    All,
+    /// Those at one loop.
+    At(Name),
+    /// Those of some of the [`OPERATIONS`](super::OPERATIONS).
+    Of(Vec<&'static str>),
+}
+
+impl Scope {
+    fn includes(&self, l: &Loop) -> bool {
+        match self {
+            Scope::At(name) => l.name == *name,
+            Scope::All | Scope::Of(_) => true,
+        }
+    }
+
+    pub(super) fn asks_for(&self, op: &str) -> bool {
+        match self {
+            Scope::Of(some) => some.contains(&op),
+            Scope::All | Scope::At(_) => true,
+        }
+    }
+}
+
 /// How much the proofs of the moves at all loops may take of the polyhedral library: somebody waits
 /// for them. Those at one loop have the limit of a single proof.
-const OF_ALL_LOOPS: u64 = 1_000_000;
+const OF_ALL_LOOPS: u64 = 300_000;
 
-/// The moves that are legal now, at all loops or at one, which is quicker. Where proofs take long,
-/// some candidates are left undecided.
+/// The moves that are legal now. To ask for few of them is quicker. Where proofs take long, some
+/// candidates are left undecided.
 ///
 /// # Errors
 /// Nothing is known of the nest: it has no definition, or there is no proof.
-pub fn moves(nest: &Nest, at: Option<&Name>, reductions: Reductions) -> Result<Moves, Undecided> {
+pub fn moves(nest: &Nest, scope: &Scope, reductions: Reductions) -> Result<Moves, Undecided> {
     let nests = std::slice::from_ref(nest);
     let mut judge = Judge::of(nests, reductions);
     let legal = match remembered(nests, reductions) {
@@ -83,6 +110,7 @@ pub fn moves(nest: &Nest, at: Option<&Name>, reductions: Reductions) -> Result<M
     let numbered = Numbered::of(nest);
     let mut candidates = Candidates {
         nest,
+        scope,
         regroups: judge.regroups(),
         judge,
         is_legal: legal,
@@ -91,12 +119,17 @@ pub fn moves(nest: &Nest, at: Option<&Name>, reductions: Reductions) -> Result<M
         exchanged: HashMap::new(),
         banded: Vec::new(),
         undecided: 0,
+        is_spent: false,
     };
     let loops = nest.loops();
     let mut found: Vec<(usize, Move)> = Vec::new();
-    let asked = |l: &Loop| at.is_none_or(|name| l.name == *name);
     let mut ask = || {
-        let all = || loops.iter().enumerate().filter(|(_, (_, l))| asked(l));
+        let all = || {
+            loops
+                .iter()
+                .enumerate()
+                .filter(|(_, (_, l))| scope.includes(l))
+        };
         for (k, (outer, l)) in all() {
             let own = candidates.at(outer, l).into_iter();
             found.extend(own.map(|m| (k, m)));
@@ -106,16 +139,20 @@ pub fn moves(nest: &Nest, at: Option<&Name>, reductions: Reductions) -> Result<M
         }
     };
     // One limit for all: each proof may take seconds, and nests have hundreds of candidates.
-    match at {
-        Some(_) => together(&mut ask),
+    match scope {
+        Scope::At(_) => together(&mut ask),
         // Without the polyhedral library nothing takes long.
-        None => within(OF_ALL_LOOPS, &mut ask).unwrap_or_else(&mut ask),
+        Scope::All | Scope::Of(_) => within(OF_ALL_LOOPS, &mut ask).unwrap_or_else(&mut ask),
     }
     found.sort_by_key(|(k, _)| *k);
+    let at = match scope {
+        Scope::At(name) => Some(name.clone()),
+        Scope::All | Scope::Of(_) => None,
+    };
     Ok(Moves {
         undecided: candidates.undecided,
         nest: nest.clone(),
-        at: at.cloned(),
+        at,
         legal,
         list: found.into_iter().map(|(_, m)| m).collect(),
     })

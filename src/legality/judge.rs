@@ -17,6 +17,7 @@ use super::sequence;
 use super::verdict::Undecided;
 use crate::ir::{Loop, Name, Nest, Origin, Part, Sharing, Tree};
 use crate::poly;
+use std::cell::OnceCell;
 
 /// Answers for variants of nests what [`check`](fn@super::check) answers for one.
 pub struct Judge<'a> {
@@ -26,6 +27,8 @@ pub struct Judge<'a> {
     directions: Vec<Directions>,
     /// The loops of which none are known.
     without_directions: Vec<Name>,
+    /// The trees of the nests, rolled up, once somebody asked for directions.
+    rolled: OnceCell<Vec<Vec<Tree>>>,
 }
 
 /// A variant without its parallel and vector loops, and what is known of it.
@@ -48,6 +51,7 @@ impl<'a> Judge<'a> {
             judged: Vec::new(),
             directions: Vec::new(),
             without_directions: Vec::new(),
+            rolled: OnceCell::new(),
         }
     }
 
@@ -145,9 +149,8 @@ impl<'a> Judge<'a> {
     }
 
     fn directions_of(&self, name: &Name) -> Option<Directions> {
-        let trees = trees(self.nests);
-        let rolled = rolled(&trees);
-        let program = Program::of(self.nests, &rolled);
+        let rolled = self.rolled.get_or_init(|| rolled(&trees(self.nests)));
+        let program = Program::of(self.nests, rolled);
         let reassociates = |a: usize| reassociates(&program, a, self.reductions);
         let found = || Directions::of(&program, name, &reassociates);
         poly::bounded(OPERATIONS, found).ok()?

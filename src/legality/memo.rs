@@ -17,11 +17,11 @@ const KEPT: usize = 32;
 
 thread_local! {
     /// The last ones.
-    static VERDICTS: RefCell<VecDeque<(Question, Verdict)>> = const { RefCell::new(VecDeque::new()) };
+    static VERDICTS: RefCell<VecDeque<(Inquiry, Verdict)>> = const { RefCell::new(VecDeque::new()) };
 }
 
 /// What a thread knows.
-pub struct Verdicts(VecDeque<(Question, Verdict)>);
+pub struct Verdicts(VecDeque<(Inquiry, Verdict)>);
 
 impl Verdicts {
     /// Those of this thread, which knows none afterwards.
@@ -35,9 +35,9 @@ impl Verdicts {
     }
 }
 
-/// What nests are asked about.
+/// What is asked about nests: all that an answer depends on.
 #[derive(PartialEq)]
-struct Question {
+pub struct Inquiry {
     nests: Vec<Asked>,
     reductions: Reductions,
 }
@@ -60,7 +60,7 @@ pub(super) fn known(
     reductions: Reductions,
     decide: impl FnOnce(&[Nest], Reductions) -> Verdict,
 ) -> Verdict {
-    let question = Question::of(nests, reductions);
+    let question = Inquiry::of(nests, reductions);
     if let Some(verdict) = question.remembered() {
         return verdict;
     }
@@ -78,13 +78,14 @@ pub(super) fn known(
 
 /// Whether nests are legal, if that was asked before.
 pub fn remembered(nests: &[Nest], reductions: Reductions) -> Option<bool> {
-    let verdict = Question::of(nests, reductions).remembered()?;
+    let verdict = Inquiry::of(nests, reductions).remembered()?;
     Some(verdict == Verdict::Legal)
 }
 
-impl Question {
-    fn of(nests: &[Nest], reductions: Reductions) -> Question {
-        Question {
+impl Inquiry {
+    /// A question about nests that run in order.
+    pub fn of(nests: &[Nest], reductions: Reductions) -> Inquiry {
+        Inquiry {
             nests: nests.iter().map(Asked::of).collect(),
             reductions,
         }

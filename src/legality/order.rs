@@ -26,9 +26,26 @@ pub(super) struct Unknown {
 /// Whether a program executes all instances of its definition, each once and in a right order.
 pub(super) enum Kept {
     Yes,
-    No,
+    /// Here are some that it executes in the wrong order, if there are any.
+    No(Option<Reversed>),
     /// It executes some several times.
     Repeated,
+}
+
+/// Executions of two leaves that touch one element. They execute instances of the definition in the
+/// reverse order.
+pub(super) struct Reversed {
+    /// The places of the leaves.
+    pub(super) places: [Vec<usize>; 2],
+    iterations: Map,
+}
+
+impl Reversed {
+    /// The coordinates of one execution of each leaf.
+    pub(super) fn sample(&self) -> Result<Option<[Vec<i64>; 2]>, Error> {
+        let pair = self.iterations.sample()?;
+        Ok(pair.map(|(x, y)| [x.coordinates, y.coordinates]))
+    }
 }
 
 /// The first instance that is not executed, executed twice or executed in the wrong order.
@@ -42,9 +59,9 @@ pub(super) fn violation(
     }
     let mut reversed = UnionMap::new(&[]).map_err(instances)?;
     let mut question = Question::Instances;
-    order.each_reversed(reassociates, &mut |pair, pairs| {
+    order.each_reversed(reassociates, &mut |pair, iterations| {
         question = pair.question();
-        reversed = reversed.union(&pairs)?;
+        reversed = reversed.union(&pair.instances(&iterations)?)?;
         Ok(true)
     })?;
     let first = || match find::first_pair(program, &reversed)? {
@@ -65,7 +82,7 @@ pub(super) fn holds(
         for instances in order.executed()? {
             let all = UnionSet::new(&[instances.original.domain(&instances.tuple)])?;
             if !instances.times.domain()?.is_equal(&all)? {
-                return Ok(Kept::No);
+                return Ok(Kept::No(None));
             }
             if instances.are_repeated()? {
                 kept = Kept::Repeated;
@@ -74,12 +91,35 @@ pub(super) fn holds(
         Ok(kept)
     };
     match executed().map_err(instances)? {
-        Kept::Yes => match order.each_reversed(reassociates, &mut |_, _| Ok(false))? {
-            true => Ok(Kept::Yes),
-            false => Ok(Kept::No),
-        },
+        Kept::Yes => {
+            let mut found = None;
+            order.each_reversed(reassociates, &mut |pair, iterations| {
+                found = Some(pair.with(iterations));
+                Ok(false)
+            })?;
+            Ok(found.map_or(Kept::Yes, |found| Kept::No(Some(found))))
+        }
         other => Ok(other),
     }
+}
+
+/// Executions in the wrong order, looked for among the first `count` pairs of leaves that may have some.
+pub(super) fn some_reversed(
+    program: &Program,
+    reassociates: &dyn Fn(usize) -> bool,
+    count: usize,
+) -> Result<Option<Reversed>, Error> {
+    let order = Order::of(program);
+    let all = order.leaves.iter();
+    let pairs = all.flat_map(|first| order.leaves.iter().map(move |later| (first, later)));
+    let pairs = pairs.map(|(first, later)| Pair::of(first, later));
+    for pair in pairs.filter(|pair| !pair.is_kept()).take(count) {
+        let free = order.is_free(pair.first, pair.later, reassociates);
+        if let Some(iterations) = pair.reversed(free)?.into_iter().next() {
+            return Ok(Some(pair.with(iterations)));
+        }
+    }
+    Ok(None)
 }
 
 /// Whether two updates of one element are reversed, where nothing but updates sets it and their
@@ -237,16 +277,16 @@ impl<'p, 'a> Order<'p, 'a> {
         Ok(None)
     }
 
-    /// Hands on the pairs of instances, by two leaves each, whose order the nests reverse, while
-    /// `more` says so; whether it always did.
+    /// Hands on the pairs of iterations of two leaves each that execute instances in the reverse order,
+    /// while `more` says so.
     ///
     /// Where leaves stand decides for most of them, and so does whether they touch elements of the
     /// same tensor: the library is not asked about these.
     fn each_reversed(
         &self,
         reassociates: &dyn Fn(usize) -> bool,
-        more: &mut dyn FnMut(&Pair, UnionMap) -> Result<bool, Error>,
-    ) -> Result<bool, Unknown> {
+        more: &mut dyn FnMut(&Pair, Map) -> Result<bool, Error>,
+    ) -> Result<(), Unknown> {
         for first in &self.leaves {
             for later in &self.leaves {
                 let pair = Pair::of(first, later);
@@ -256,7 +296,7 @@ impl<'p, 'a> Order<'p, 'a> {
                 let free = self.is_free(first, later, reassociates);
                 let mut goes_on = || -> Result<bool, Error> {
                     for iterations in pair.reversed(free)? {
-                        if !more(&pair, pair.instances(&iterations)?)? {
+                        if !more(&pair, iterations)? {
                             return Ok(false);
                         }
                     }
@@ -267,11 +307,11 @@ impl<'p, 'a> Order<'p, 'a> {
                     error,
                 };
                 if !goes_on().map_err(unknown)? {
-                    return Ok(false);
+                    return Ok(());
                 }
             }
         }
-        Ok(true)
+        Ok(())
     }
 
     /// Whether the order of the updates of two leaves does not matter: those of one reduction, and
@@ -391,6 +431,12 @@ impl<'p, 'a> Pair<'p, 'a> {
             }
         }
         Ok(found)
+    }
+
+    /// The leaves with pairs of their iterations.
+    fn with(&self, iterations: Map) -> Reversed {
+        let places = [self.first, self.later].map(|placed| placed.leaf.place.clone());
+        Reversed { places, iterations }
     }
 
     /// The instances that are executed in pairs of iterations.

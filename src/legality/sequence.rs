@@ -50,7 +50,7 @@ pub(super) fn holds(
     }
     match limited(program, || order::holds(program, reassociates))? {
         order::Kept::Yes => Ok(true),
-        order::Kept::No => Ok(false),
+        order::Kept::No(_) => Ok(false),
         order::Kept::Repeated => Ok(values(program, reassociates)?.is_none()),
     }
 }

@@ -10,6 +10,7 @@
 
 use super::concurrent::{is_independent, marked};
 use super::limit::OPERATIONS;
+use super::misread::{Execution, Readings};
 use super::order;
 use super::program::{Leaf, Original, Program, What, leaves};
 use super::race::race;
@@ -24,44 +25,49 @@ use std::sync::Arc;
 
 /// A nest whose statements and fills execute themselves; what is done to it shows what became of
 /// each.
-pub struct Numbered(Nest);
+pub struct Numbered {
+    nest: Nest,
+    /// What each statement and fill executes of the definition.
+    origins: Vec<Option<Origin>>,
+}
 
 impl Numbered {
     /// The trees of `nest`, with other origins.
     pub fn of(nest: &Nest) -> Numbered {
-        let mut count = 0;
+        let mut origins = Vec::new();
         let trees = nest.trees().iter();
-        let numbered = trees.map(|tree| number(tree, &mut Vec::new(), &mut count));
-        Numbered(nest.with_trees(numbered.collect()))
+        let numbered = trees.map(|tree| number(tree, &mut Vec::new(), &mut origins));
+        let nest = nest.with_trees(numbered.collect());
+        Numbered { nest, origins }
     }
 
     /// The nest that steps are to be applied to.
     pub fn nest(&self) -> &Nest {
-        &self.0
+        &self.nest
     }
 }
 
-fn number(tree: &Tree, around: &mut Vec<Affine>, count: &mut usize) -> Tree {
-    let mut origin = || {
-        *count += 1;
+fn number(tree: &Tree, around: &mut Vec<Affine>, origins: &mut Vec<Option<Origin>>) -> Tree {
+    let mut numbered = |origin: &Option<Origin>| {
+        origins.push(origin.clone());
         Some(Origin {
-            assignment: *count - 1,
+            assignment: origins.len() - 1,
             point: around.clone(),
         })
     };
     match tree {
         Tree::Local(_) => tree.clone(),
         Tree::Stmt(s) => Tree::Stmt(Arc::new(Stmt {
-            origin: origin(),
+            origin: numbered(&s.origin),
             ..(**s).clone()
         })),
         Tree::Fill(fill) => Tree::Fill(Arc::new(Fill {
-            origin: origin(),
+            origin: numbered(&fill.origin),
             ..(**fill).clone()
         })),
         Tree::Loop(l) => {
             around.push(Affine::iterator(l.name.clone()));
-            let body = l.body.iter().map(|tree| number(tree, around, count));
+            let body = l.body.iter().map(|tree| number(tree, around, origins));
             let body = body.collect();
             around.pop();
             Tree::of_loop(Loop {
@@ -84,9 +90,13 @@ pub enum Kept {
     Unknown,
 }
 
+/// Among so many pairs of leaves a counterexample is looked for where the order alone proves nothing.
+const PAIRS: usize = 8;
+
 /// A nest, and what its steps are asked about it.
 pub struct Steps<'a> {
     trees: &'a [Tree],
+    origins: &'a [Option<Origin>],
     /// Number k is the leaf that executes assignment k.
     leaves: Vec<Leaf<'a>>,
     originals: Rc<[Original<'a>]>,
@@ -96,7 +106,7 @@ pub struct Steps<'a> {
 impl<'a> Steps<'a> {
     /// The steps of a nest.
     pub fn of(numbered: &'a Numbered, reductions: Reductions) -> Steps<'a> {
-        let trees = numbered.0.trees();
+        let trees = numbered.nest.trees();
         let leaves = leaves(trees);
         let statements = leaves.iter().filter_map(|leaf| match leaf.what {
             What::Stmt(stmt) => Some(stmt),
@@ -118,6 +128,7 @@ impl<'a> Steps<'a> {
         });
         Steps {
             trees,
+            origins: &numbered.origins,
             originals: originals.collect(),
             leaves,
             reductions,
@@ -142,7 +153,7 @@ impl<'a> Steps<'a> {
             spent: Vec::new(),
         };
         if !in_order {
-            match self.order(&program, &change) {
+            match self.order(&program, &change, &all) {
                 Kept::Yes => {}
                 other => return other,
             }
@@ -165,8 +176,8 @@ impl<'a> Steps<'a> {
         own.cloned().collect()
     }
 
-    /// Whether the order is kept.
-    fn order(&self, program: &Program, change: &Change) -> Kept {
+    /// Whether the order is kept; `all` are the leaves of the nest that the program is a part of.
+    fn order(&self, program: &Program, change: &Change, all: &[Leaf<'_>]) -> Kept {
         if program.is_in_place() {
             return Kept::Yes;
         }
@@ -174,9 +185,7 @@ impl<'a> Steps<'a> {
             let meant = leaf.assignment.and_then(|a| self.leaves.get(a));
             meant.is_some_and(|meant| change.holds(meant, &change.before) && executes(leaf, meant))
         };
-        if !program.leaves.iter().all(is_executed) || !keeps_locals(program) {
-            return Kept::Unknown;
-        }
+        let is_same = program.leaves.iter().all(is_executed) && keeps_locals(program);
         let reassociates = |a: usize| {
             let is_statement = self
                 .leaves
@@ -184,12 +193,55 @@ impl<'a> Steps<'a> {
                 .map(|leaf| matches!(leaf.what, What::Stmt(_)));
             is_statement == Some(true) && reassociates(program, a, self.reductions)
         };
-        let decide = || match order::holds(program, &reassociates) {
-            Ok(order::Kept::Yes) => Ok(Kept::Yes),
-            Ok(order::Kept::No) if order::reverses_updates(program, &reassociates)? => Ok(Kept::No),
-            Ok(order::Kept::No | order::Kept::Repeated) | Err(_) => Ok(Kept::Unknown),
+        let misreads = |reversed: Option<order::Reversed>| match reversed {
+            Some(reversed) => self.misreads(all, &reversed, &reassociates),
+            None => Ok(false),
+        };
+        let decide = || {
+            let is_wrong = if is_same {
+                match order::holds(program, &reassociates) {
+                    Ok(order::Kept::Yes) => return Ok(Kept::Yes),
+                    Ok(order::Kept::No(reversed)) => {
+                        order::reverses_updates(program, &reassociates)? || misreads(reversed)?
+                    }
+                    Ok(order::Kept::Repeated) | Err(_) => false,
+                }
+            } else {
+                misreads(order::some_reversed(program, &reassociates, PAIRS)?)?
+            };
+            Ok(if is_wrong { Kept::No } else { Kept::Unknown })
         };
         poly::bounded(OPERATIONS, decide).unwrap_or(Kept::Unknown)
+    }
+
+    /// Whether one of two executions that are reversed certainly reads something else than it should.
+    fn misreads(
+        &self,
+        all: &[Leaf<'_>],
+        reversed: &order::Reversed,
+        free: &dyn Fn(usize) -> bool,
+    ) -> Result<bool, poly::Error> {
+        let readings = Readings {
+            before: &self.leaves,
+            origins: self.origins,
+            after: all,
+        };
+        let Some(pair) = reversed.sample()? else {
+            return Ok(false);
+        };
+        for (place, at) in reversed.places.iter().zip(pair).rev() {
+            let Some(leaf) = all.iter().position(|leaf| leaf.place == *place) else {
+                continue;
+            };
+            let meant = all[leaf].assignment.and_then(|a| self.leaves.get(a));
+            if !meant.is_some_and(|meant| executes(&all[leaf], meant)) {
+                continue;
+            }
+            if readings.are_wrong(&Execution { leaf, at }, free)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 }
 

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use std::cell::Cell;
 use std::collections::BTreeMap;
-use teml::advice::{self, Move};
+use teml::advice::{self, Move, Scope};
 use teml::interp::symbolic::{Answer, Policy, compare};
 use teml::ir::{Arg, LoopRef, Nest};
 use teml::legality::{Reductions, Verdict, check};
@@ -50,7 +50,7 @@ fn what_is_listed_is_legal_and_what_is_not_is_not() {
     let result = runner.run(&cases, |(program, steps, (reductions, policy))| {
         for nest in transformed(&program.definition(), &steps) {
             let legal = is_legal(&nest, reductions);
-            let Ok(moves) = advice::moves(&nest, None, reductions) else {
+            let Ok(moves) = advice::moves(&nest, &Scope::All, reductions) else {
                 prop_assert!(!legal, "not decided\n{}", reproduction(&nest));
                 continue;
             };

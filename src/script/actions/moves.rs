@@ -1,13 +1,14 @@
 //! `moves`: which steps are legal next, as a value.
 
 use super::{Shown, register_shown};
-use crate::advice::{self, Move, Moves};
+use crate::advice::{self, Move, Moves, OPERATIONS, Scope};
 use crate::analysis::position;
+use crate::ir::Nest;
 use crate::report;
-use crate::script::call::{Function, Parameter};
+use crate::script::call::{Call, Function, Parameter};
 use crate::script::fail::Failure;
 use crate::script::operations;
-use rhai::{Array, Dynamic, Engine, EvalAltResult, FnPtr, NativeCallContext};
+use rhai::{Array, Dynamic, Engine, EvalAltResult, FnPtr, ImmutableString, NativeCallContext};
 use std::sync::Arc;
 
 /// Moves of a nest, as scripts see them.
@@ -27,10 +28,13 @@ pub struct One {
 
 pub(super) static MOVES: Function = Function {
     name: "moves",
-    params: &[Parameter::new("nest"), Parameter::optional("loop")],
+    params: &[Parameter::new("nest"), Parameter::optional("which")],
     returns: "moves",
     doc: "\
-The steps that are legal next at each loop, or at one loop by level or name.
+The steps that are legal next, at each loop.
+
+`which` is one loop, by level or name, or a list of operations: `moves(l, \"i\")`,
+`moves(l, [\"tile\", \"interchange\"])`.
 
 A step is listed if it applies and `check` then proves the nest legal. Vector loops have as
 many lanes as are legal; `tile` marks a band whose loops may have any order.
@@ -42,18 +46,13 @@ some, `len` counts them, `[k]` is number k, from 0, and `list` is a list of all.
     call: |call| {
         let nest = call.nest(0)?;
         let reductions = call.state().workbench.settings.reductions;
-        let at = match call.count() {
-            1 => None,
-            _ => {
-                let position = operations::position(call, &nest, 1)?;
-                let chain = position::chain(&nest, &position);
-                chain.last().map(|l| l.name.clone())
-            }
+        let scope = match call.count() {
+            1 => Scope::All,
+            _ => scope(call, &nest)?,
         };
-        let of = advice::moves(&nest, at.as_ref(), reductions);
+        let of = advice::known(&nest, &scope, reductions);
         let of = of.map_err(|why| call.refuse(&format!("undecided: {why}")).argument(0))?;
         let kept = (0..of.list.len()).collect();
-        let of = Arc::new(of);
         Ok(Dynamic::from(Listed { of, kept }))
     },
 };
@@ -69,6 +68,31 @@ pub(super) static APPLY: Function = Function {
         after.map(Dynamic::from).map_err(Failure::operation)
     },
 };
+
+/// What argument 1 asks for.
+fn scope(call: &Call, nest: &Nest) -> Result<Scope, Failure> {
+    let value = call.value(1).unwrap_or_default();
+    let Some(list) = value.read_lock::<Array>() else {
+        let position = operations::position(call, nest, 1)?;
+        let chain = position::chain(nest, &position);
+        return Ok(chain
+            .last()
+            .map_or(Scope::All, |l| Scope::At(l.name.clone())));
+    };
+    let known = |item: &Dynamic| {
+        let name = item.read_lock::<ImmutableString>();
+        let found = OPERATIONS
+            .into_iter()
+            .find(|op| name.as_deref().is_some_and(|n| n == op));
+        let names: Vec<String> = OPERATIONS.iter().map(|op| format!("{op:?}")).collect();
+        let expected = format!("a list of operations, of {}", names.join(", "));
+        found.ok_or_else(|| call.expected_but(1, &expected, item))
+    };
+    list.iter()
+        .map(known)
+        .collect::<Result<_, _>>()
+        .map(Scope::Of)
+}
 
 impl One {
     /// The call.
