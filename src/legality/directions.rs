@@ -114,6 +114,15 @@ impl Directions {
         Ok(true)
     }
 
+    /// The same where each loop of the band that does not satisfy `is_whole` runs more iterations than
+    /// the one that is asked about: what it must not do, that one may.
+    pub(super) fn of_parts(self, is_whole: impl Fn(&Name) -> bool) -> Directions {
+        Directions {
+            exact: self.exact && self.loops.iter().all(is_whole),
+            ..self
+        }
+    }
+
     /// Whether the loop called `name` is one of the band.
     pub(super) fn concern(&self, name: &Name) -> bool {
         self.loops.contains(name)

@@ -153,7 +153,20 @@ impl<'a> Judge<'a> {
         let program = Program::of(self.nests, rolled);
         let reassociates = |a: usize| reassociates(&program, a, self.reductions);
         let found = || Directions::of(&program, name, &reassociates);
-        poly::bounded(OPERATIONS, found).ok()?
+        let found = poly::bounded(OPERATIONS, found).ok()??;
+        // Loops that were rolled up have taken in others.
+        let own: Vec<&Loop> = self
+            .nests
+            .iter()
+            .flat_map(Nest::loops)
+            .map(|(_, l)| l)
+            .collect();
+        let is_whole = |name: &Name| {
+            let mut rolled = program.leaves.iter().flat_map(|leaf| &leaf.loops);
+            let range = |l: &Loop| (l.name == *name).then(|| l.range.clone());
+            own.iter().find_map(|l| range(l)) == rolled.find_map(|l| range(l))
+        };
+        Some(found.of_parts(is_whole))
     }
 
     /// Whether it is legal if no two iterations run at the same time.
