@@ -17,6 +17,7 @@ mod once;
 mod order;
 mod recomputed;
 mod reuse;
+mod steps;
 mod texts;
 mod threads;
 mod traps;
