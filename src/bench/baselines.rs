@@ -9,8 +9,7 @@ use crate::trial::{Contest, Variant};
 pub(super) const NOTE: &str = "pluto, pluto_c and pluto_best are teml's implementation of Pluto's \
     algorithm. Below the schedule, pluto has teml's code generator, and pluto_c plain loops with \
     the pragmas that Pluto emits, which the C compiler turns into vectors as it does with Pluto's \
-    own C. Fused statements with different ranges (deriche) are slower than that: their guards stay \
-    in the innermost loops. pluto_best is the fastest of both with other options.";
+    own C. pluto_best is the fastest of both with other options.";
 
 /// The names of the baselines.
 pub(super) const NAMES: [&str; 3] = ["pluto", "pluto_c", "pluto_best"];

@@ -11,12 +11,17 @@ const RIGHT: f64 = 70.0;
 const ROW: f64 = 30.0;
 const TOP: f64 = 58.0;
 
+/// Variants in one chart have so many colors, which `STYLE` lists.
+const COLORS: usize = 10;
+
 const STYLE: &str = "\
 text { font: 13px system-ui, sans-serif; fill: #1f2933; } .back { fill: #ffffff; } .axis { stroke: #d4dbe3; }
 .limit { stroke: #b3261e; stroke-dasharray: 4 3; } .mark { stroke: none; } .ring { fill: none; stroke-width: 2; }
 .v0 { fill: #9aa0a6; stroke: #9aa0a6; } .v1 { fill: #d98a29; stroke: #d98a29; }
 .v2 { fill: #c0574f; stroke: #c0574f; } .v3 { fill: #6a51a3; stroke: #6a51a3; }
 .v4 { fill: #2f6fb3; stroke: #2f6fb3; } .v5 { fill: #3a8f5c; stroke: #3a8f5c; }
+.v6 { fill: #c2508f; stroke: #c2508f; } .v7 { fill: #2a9aa4; stroke: #2a9aa4; }
+.v8 { fill: #8a6d5a; stroke: #8a6d5a; } .v9 { fill: #8f8a2e; stroke: #8f8a2e; }
 @media (prefers-color-scheme: dark) {
   text { fill: #e4e8ee; } .back { fill: #14181d; } .axis { stroke: #39424d; }
 }
@@ -46,7 +51,7 @@ pub fn overview(results: &Results) -> String {
             svg,
             "<circle class=\"mark v{}\" cx=\"{x:.1}\" cy=\"14\" r=\"5\"/>\n\
              <text x=\"{:.1}\" y=\"18\">{}</text>\n",
-            k % 6,
+            k % COLORS,
             x + 9.0,
             escaped(name)
         );
@@ -88,7 +93,7 @@ pub fn overview(results: &Results) -> String {
                 continue;
             };
             let half = line.times.as_ref().map_or(0.0, |times| times.spread / 2.0);
-            let (x, class) = (across(share), k % 6);
+            let (x, class) = (across(share), k % COLORS);
             let _ = write!(
                 svg,
                 "<line class=\"v{class}\" x1=\"{:.1}\" y1=\"{y:.1}\" x2=\"{:.1}\" y2=\"{y:.1}\"/>\n\
