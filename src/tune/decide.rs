@@ -12,7 +12,11 @@ const CLOSE: f64 = 1.20;
 /// Slower by less than this, it may be as fast: first times are from few runs, some time ago.
 const ALIKE: f64 = 1.03;
 
-/// How many are in the finals at most, and at least.
+/// The trial that came first is in the finals, too, unless it is slower by more than this: it is what
+/// the space begins with, such as a schedule that is known to be good, and may have been disturbed.
+const FIRST: f64 = 2.0;
+
+/// How many others are in the finals at most, and at least.
 const MOST: usize = 24;
 const FEWEST: usize = 3;
 
@@ -59,7 +63,10 @@ pub(super) fn decide(
     if alike > most {
         timed[sure..alike].sort_by_key(|(number, _)| rank(*number));
     }
+    let first = timed.iter().copied().find(|(number, _)| *number == 0);
     timed.truncate(close.clamp(FEWEST, most));
+    let first = first.filter(|first| first.1 <= FIRST * best && !timed.contains(first));
+    timed.extend(first);
     if control.interrupted() {
         // What is known has to do.
         timed.truncate(1);

@@ -39,7 +39,8 @@ point are not tried again.
 Every variant is proved, compiled, and compared with the reference before it is timed. Clearly slow
 ones run once. At the end, the fastest are timed again, interleaved, in rounds. Variants that are not
 slower in all rounds are a tie: of those within a percent of the fastest, the one with the shortest path
-wins, and of several the first of the space. The first point of the space is always tried, and first.
+wins, and of several the first of the space. The first point of the space is always tried, and first, and
+is in the finals unless it is twice as slow.
 
 Options are:
 
