@@ -50,7 +50,7 @@ fn copies_pass_values_on() {
 
 /// Where every execution reads the same, nothing is refused for its order alone.
 #[test]
-fn what_nobody_reads_may_be_reversed() {
+fn what_reads_the_same_is_kept() {
     let script = "
         let once = nest(`
           f64 A[14]
