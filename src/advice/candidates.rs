@@ -3,7 +3,7 @@
 use super::moves::{Move, Scope};
 use crate::analysis::bounds;
 use crate::ir::{Arg, Loop, LoopRef, Name, Nest, Range, Tree};
-use crate::legality::{Judge, Kept, Numbered, Run, Steps, Undecided};
+use crate::legality::{Judge, Kept, Numbered, Reductions, Run, Steps};
 use crate::transform::Op;
 use crate::transform::nest::distribute::DISTRIBUTE;
 use crate::transform::nest::fuse::FUSE;
@@ -16,18 +16,32 @@ use crate::transform::nest::stripmine::STRIPMINE;
 use crate::transform::nest::unroll_and_jam::UNROLL_AND_JAM;
 use std::collections::HashMap;
 
-/// The operations of moves. A move of `"tile"` is a call of the library.
-pub const OPERATIONS: [&str; 9] = [
-    PARALLELIZE.name,
-    VECTORIZE.name,
-    INTERCHANGE.name,
-    TILES,
-    FUSE.name,
-    DISTRIBUTE.name,
-    REVERSE.name,
-    UNROLL_AND_JAM.name,
-    RFACTOR.name,
+/// What an operation could do at a loop that is inside of others.
+type Ask = fn(&mut Candidates, &[&Loop], &Loop) -> Vec<Move>;
+
+/// The operations of moves, and what asks for them. A move of `"tile"` is a call of the library.
+const QUESTIONS: [(&str, Ask); 9] = [
+    (PARALLELIZE.name, |all, _, l| all.parallelize(l)),
+    (VECTORIZE.name, |all, _, l| all.vectorize(l)),
+    (INTERCHANGE.name, |all, outer, l| all.interchanges(outer, l)),
+    (TILES, |all, _, l| all.tile(l)),
+    (FUSE.name, |all, outer, l| all.fuse(outer, l)),
+    (DISTRIBUTE.name, |all, _, l| all.distribute(l)),
+    (REVERSE.name, |all, _, l| all.reverse(l)),
+    (UNROLL_AND_JAM.name, |all, _, l| all.unroll_and_jam(l)),
+    (RFACTOR.name, |all, _, l| all.rfactor(l)),
 ];
+
+/// The operations of moves.
+pub const OPERATIONS: [&str; QUESTIONS.len()] = {
+    let mut names = [""; QUESTIONS.len()];
+    let mut k = 0;
+    while k < names.len() {
+        names[k] = QUESTIONS[k].0;
+        k += 1;
+    }
+    names
+};
 
 const TILES: &str = "tile";
 
@@ -41,73 +55,176 @@ const FACTORS: [i64; 3] = [4, 3, 2];
 /// The size of the tiles; what is legal does not depend on it.
 const TILE: i64 = 32;
 
-/// Candidates for the next step of a nest.
-pub(super) struct Candidates<'a> {
-    pub(super) nest: &'a Nest,
-    pub(super) scope: &'a Scope,
-    pub(super) judge: Judge<'a>,
-    /// Whether the nest itself is legal.
-    pub(super) is_legal: bool,
-    /// The same nest as its own definition, and its steps.
-    pub(super) numbered: &'a Numbered,
-    pub(super) steps: Steps<'a>,
-    /// Whether sums and products may be regrouped anywhere.
-    pub(super) regroups: bool,
-    /// Whether two loops may be exchanged, the outer one first.
-    pub(super) exchanged: HashMap<[Name; 2], bool>,
-    /// The loops of the bands that were found.
-    pub(super) banded: Vec<Name>,
-    /// How many candidates were left undecided.
-    pub(super) undecided: usize,
-    /// Whether proofs have used up what they may take together.
-    pub(super) is_spent: bool,
+/// What one operation could do at one loop.
+#[derive(Clone)]
+pub(super) struct Question<'n> {
+    /// Where it is among all: the number of the loop as printed, and that of the operation.
+    pub(super) at: (usize, usize),
+    outer: Vec<&'n Loop>,
+    l: &'n Loop,
 }
 
-impl Candidates<'_> {
-    /// The legal ones at the loop `l`, which is inside of `outer`.
-    pub(super) fn at(&mut self, outer: &[&Loop], l: &Loop) -> Vec<Move> {
-        let mut found = Vec::new();
-        let scope = self.scope;
-        let asked = |op: &str| scope.asks_for(op);
-        if !l.parallel && asked(PARALLELIZE.name) {
-            found.extend(self.one(l, &PARALLELIZE, None, vec![], None));
+impl Question<'_> {
+    /// Those that a scope asks of a nest, by band: by loops that are nested directly in each other.
+    pub(super) fn by_band<'n>(nest: &'n Nest, scope: &Scope) -> Vec<Vec<Question<'n>>> {
+        let mut bands: Vec<Vec<Question<'n>>> = Vec::new();
+        for (k, (outer, l)) in nest.loops().into_iter().enumerate() {
+            if outer.last().is_none_or(|o| o.body.len() != 1) {
+                bands.push(Vec::new());
+            }
+            let asked = |(_, op): &(usize, &str)| scope.includes(l) && scope.asks_for(op);
+            let operations = OPERATIONS.into_iter().enumerate().filter(asked);
+            let questions = operations.map(|(op, _)| Question {
+                at: (k, op),
+                outer: outer.clone(),
+                l,
+            });
+            if let Some(band) = bands.last_mut() {
+                band.extend(questions);
+            }
         }
-        if !l.vector && asked(VECTORIZE.name) {
-            found.extend(self.vectorize(l));
-        }
-        if asked(INTERCHANGE.name) {
-            found.extend(self.interchanges(outer, l));
-        }
-        if asked(TILES) {
-            found.extend(self.tile(l));
-        }
-        if let Some(next) = next_to(self.nest, outer, l).filter(|_| asked(FUSE.name)) {
-            let (with, args) = (next.name.to_string(), vec![by_name(&next.name)]);
-            found.extend(self.one(l, &FUSE, Some(with), args, None));
-        }
-        if l.body.len() > 1 && asked(DISTRIBUTE.name) {
-            found.extend(self.one(l, &DISTRIBUTE, None, vec![], None));
-        }
-        if asked(REVERSE.name) {
-            let known = self.allowed_runs(&[run(&l.name, true)]);
-            found.extend(self.one(l, &REVERSE, None, vec![], known));
-        }
-        let holds_loop = l.body.iter().any(|t| t.as_loop().is_some());
-        if holds_loop && asked(UNROLL_AND_JAM.name) {
-            let known = self.jams(l);
-            let args = vec![Arg::Int(factor(l))];
-            found.extend(self.one(l, &UNROLL_AND_JAM, None, args, known));
-        }
-        found
+        bands.retain(|band| !band.is_empty());
+        bands
     }
 
-    /// Partial results of a reduction in the loop `l`, if they are legal. That takes the longest
-    /// proofs, so all other candidates come before.
-    pub(super) fn regrouped(&mut self, l: &Loop) -> Option<Move> {
-        match self.regroups && self.scope.asks_for(RFACTOR.name) {
-            true => self.one(l, &RFACTOR, None, vec![], None),
-            false => None,
+    fn op(&self) -> &'static str {
+        OPERATIONS[self.at.1]
+    }
+
+    /// Whether it is about partial results of a reduction, which take the longest proofs.
+    pub(super) fn regroups(&self) -> bool {
+        self.op() == RFACTOR.name
+    }
+}
+
+/// What is legal of what was asked.
+#[derive(Clone, Default)]
+pub(super) struct Answer {
+    pub(super) moves: Vec<Move>,
+    /// How many candidates nothing decided.
+    pub(super) open: usize,
+}
+
+/// Candidates for the next step of a nest.
+pub(super) struct Candidates<'a> {
+    nest: &'a Nest,
+    judge: Judge<'a>,
+    /// Whether the nest itself is legal.
+    is_legal: bool,
+    /// The same nest as its own definition, and its steps.
+    numbered: &'a Numbered,
+    steps: Steps<'a>,
+    /// Whether what is not decided where the step changes the nest is proved from the definition.
+    proves: bool,
+    /// Whether two loops may be exchanged, the outer one first.
+    exchanged: HashMap<[Name; 2], bool>,
+    /// The loops of the bands that were found.
+    banded: Vec<Name>,
+    /// How many candidates nothing decided.
+    open: usize,
+}
+
+impl<'a> Candidates<'a> {
+    /// Those of a nest, of which it is known whether it `is_legal`.
+    pub(super) fn of(
+        nest: &'a Nest,
+        is_legal: bool,
+        numbered: &'a Numbered,
+        reductions: Reductions,
+    ) -> Candidates<'a> {
+        Candidates {
+            nest,
+            judge: Judge::of(std::slice::from_ref(nest), reductions),
+            is_legal,
+            numbered,
+            steps: Steps::of(numbered, reductions),
+            proves: false,
+            exchanged: HashMap::new(),
+            banded: Vec::new(),
+            open: 0,
         }
+    }
+
+    /// What is decided where each step changes the nest.
+    pub(super) fn decided<'n>(&mut self, band: &[Question<'n>]) -> Vec<(Question<'n>, Answer)> {
+        let mut tiles_wait = false;
+        let answered = band.iter().map(|question| {
+            let is_tile = question.op() == TILES;
+            let answer = match is_tile && tiles_wait {
+                // A wider band may hold this one.
+                true => Answer {
+                    open: 1,
+                    ..Answer::default()
+                },
+                false => self.answer(question),
+            };
+            tiles_wait |= is_tile && answer.open > 0;
+            (question.clone(), answer)
+        });
+        answered.collect()
+    }
+
+    /// What is proved from the definition, too.
+    pub(super) fn proved(&mut self, question: &Question) -> Answer {
+        self.proves = true;
+        self.answer(question)
+    }
+
+    fn answer(&mut self, question: &Question) -> Answer {
+        self.open = 0;
+        let (_, ask) = QUESTIONS[question.at.1];
+        let moves = ask(self, &question.outer, question.l);
+        Answer {
+            moves,
+            open: self.open,
+        }
+    }
+
+    fn parallelize(&mut self, l: &Loop) -> Vec<Move> {
+        let found = match l.parallel {
+            true => None,
+            false => self.one(l, &PARALLELIZE, None, vec![], None),
+        };
+        found.into_iter().collect()
+    }
+
+    /// With the loop that follows.
+    fn fuse(&mut self, outer: &[&Loop], l: &Loop) -> Vec<Move> {
+        let found = next_to(self.nest, outer, l).and_then(|next| {
+            let (with, args) = (next.name.to_string(), vec![by_name(&next.name)]);
+            self.one(l, &FUSE, Some(with), args, None)
+        });
+        found.into_iter().collect()
+    }
+
+    fn distribute(&mut self, l: &Loop) -> Vec<Move> {
+        let found = match l.body.len() {
+            0 | 1 => None,
+            _ => self.one(l, &DISTRIBUTE, None, vec![], None),
+        };
+        found.into_iter().collect()
+    }
+
+    fn reverse(&mut self, l: &Loop) -> Vec<Move> {
+        let known = self.allowed_runs(&[run(&l.name, true)]);
+        let found = self.one(l, &REVERSE, None, vec![], known);
+        found.into_iter().collect()
+    }
+
+    fn unroll_and_jam(&mut self, l: &Loop) -> Vec<Move> {
+        if !l.body.iter().any(|t| t.as_loop().is_some()) {
+            return Vec::new();
+        }
+        let known = self.jams(l);
+        let args = vec![Arg::Int(factor(l))];
+        let found = self.one(l, &UNROLL_AND_JAM, None, args, known);
+        found.into_iter().collect()
+    }
+
+    /// Partial results of a reduction.
+    fn rfactor(&mut self, l: &Loop) -> Vec<Move> {
+        let found = self.one(l, &RFACTOR, None, vec![], None);
+        found.into_iter().collect()
     }
 
     /// With each loop of the band that it is in.
@@ -177,22 +294,26 @@ impl Candidates<'_> {
     }
 
     /// With as many lanes as possible.
-    fn vectorize(&mut self, l: &Loop) -> Option<Move> {
+    fn vectorize(&mut self, l: &Loop) -> Vec<Move> {
+        if l.vector {
+            return Vec::new();
+        }
         let full = self.one(l, &VECTORIZE, None, vec![], None);
-        full.or_else(|| {
+        let found = full.or_else(|| {
             let lanes = |n: i64| {
                 let with = format!("{n} lanes");
                 self.one(l, &VECTORIZE, Some(with), vec![Arg::Int(n)], None)
             };
             LANES.into_iter().map_while(lanes).last()
-        })
+        });
+        found.into_iter().collect()
     }
 
     /// Tiles of the widest band from this loop on whose loops may have any order: of which each
     /// may be the outermost.
-    fn tile(&mut self, l: &Loop) -> Option<Move> {
+    fn tile(&mut self, l: &Loop) -> Vec<Move> {
         if self.banded.contains(&l.name) {
-            return None;
+            return Vec::new();
         }
         let mut band: Vec<&Name> = vec![&l.name];
         let mut ranges = vec![&l.range];
@@ -227,7 +348,7 @@ impl Candidates<'_> {
             known = None;
         }
         if band.len() < 2 {
-            return None;
+            return Vec::new();
         }
         self.banded.extend(band.iter().copied().cloned());
         let part = |name: &Name, suffix: &str| LoopRef::Name(format!("{name}_{suffix}"));
@@ -248,7 +369,7 @@ impl Candidates<'_> {
             call: format!("tile([{}], [{}])", quoted.join(", "), sizes.join(", ")),
             steps: cuts.chain([(&REORDER, vec![order])]).collect(),
         };
-        self.legal(tiled, known)
+        self.legal(tiled, known).into_iter().collect()
     }
 
     /// The move, if it can be taken and its result is legal; `known` says whether it keeps the
@@ -265,8 +386,8 @@ impl Candidates<'_> {
                 Kept::Unknown => {}
             }
         }
-        if self.is_spent {
-            self.undecided += 1;
+        if !self.proves {
+            self.open += 1;
             return None;
         }
         let after = candidate.apply(self.nest, None).ok()?;
@@ -275,8 +396,7 @@ impl Candidates<'_> {
             Some(true) => self.judge.is_independent(variant),
             _ => self.judge.is_legal(variant),
         };
-        self.undecided += usize::from(legal.is_err());
-        self.is_spent = matches!(legal, Err(Undecided::Budget { .. }));
+        self.open += usize::from(legal.is_err());
         legal.unwrap_or(false).then_some(candidate)
     }
 }

@@ -1,13 +1,12 @@
 //! The candidates that are legal.
 
-use super::candidates::Candidates;
+use super::candidates::{Answer, Candidates, Question};
 use crate::ir::{Arg, Loop, LoopRef, Name, Nest, Site};
-use crate::legality::{
-    Judge, Numbered, Reductions, Steps, Undecided, remembered, together, within,
-};
+use crate::legality::{Judge, Numbered, Reductions, Undecided, remembered, together, within};
 use crate::transform::{Error, Op, apply};
-use std::collections::HashMap;
+use rayon::prelude::*;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A step, or several that belong together.
 #[derive(Clone)]
@@ -76,7 +75,7 @@ pub enum Scope {
 }
 
 impl Scope {
-    fn includes(&self, l: &Loop) -> bool {
+    pub(super) fn includes(&self, l: &Loop) -> bool {
         match self {
             Scope::At(name) => l.name == *name,
             Scope::All | Scope::Of(_) => true,
@@ -91,12 +90,19 @@ impl Scope {
     }
 }
 
-/// How much the proofs of the moves at all loops may take of the polyhedral library: somebody waits
-/// for them. Those at one loop have the limit of a single proof.
-const OF_ALL_LOOPS: u64 = 300_000;
+/// How much of the polyhedral library one band may take where steps change the nest.
+const OF_A_BAND: u64 = 100_000;
+
+/// How much proofs from the definition may take where all loops are asked about, and one of them:
+/// somebody waits for them. Those at one loop have the limit of a single proof.
+const OF_ALL_LOOPS: u64 = 120_000;
+const OF_ONE: u64 = 40_000;
 
 /// The moves that are legal now. To ask for few of them is quicker. Where proofs take long, some
 /// candidates are left undecided.
+///
+/// First all candidates are looked at where they change the nest, which mostly decides. What is left is
+/// proved from the definition.
 ///
 /// # Errors
 /// Nothing is known of the nest: it has no definition, or there is no proof.
@@ -107,53 +113,68 @@ pub fn moves(nest: &Nest, scope: &Scope, reductions: Reductions) -> Result<Moves
         Some(legal) => legal,
         None => judge.is_legal(nests)?,
     };
-    let numbered = Numbered::of(nest);
-    let mut candidates = Candidates {
-        nest,
-        scope,
-        regroups: judge.regroups(),
-        judge,
-        is_legal: legal,
-        numbered: &numbered,
-        steps: Steps::of(&numbered, reductions),
-        exchanged: HashMap::new(),
-        banded: Vec::new(),
-        undecided: 0,
-        is_spent: false,
-    };
-    let loops = nest.loops();
-    let mut found: Vec<(usize, Move)> = Vec::new();
-    let mut ask = || {
-        let all = || {
-            loops
-                .iter()
-                .enumerate()
-                .filter(|(_, (_, l))| scope.includes(l))
-        };
-        for (k, (outer, l)) in all() {
-            let own = candidates.at(outer, l).into_iter();
-            found.extend(own.map(|m| (k, m)));
+    let mut bands = Question::by_band(nest, scope);
+    if !judge.regroups() {
+        for band in &mut bands {
+            band.retain(|question| !question.regroups());
         }
-        for (k, (_, l)) in all() {
-            found.extend(candidates.regrouped(l).map(|m| (k, m)));
-        }
-    };
-    // One limit for all: each proof may take seconds, and nests have hundreds of candidates.
-    match scope {
-        Scope::At(_) => together(&mut ask),
-        // Without the polyhedral library nothing takes long.
-        Scope::All | Scope::Of(_) => within(OF_ALL_LOOPS, &mut ask).unwrap_or_else(&mut ask),
     }
-    found.sort_by_key(|(k, _)| *k);
+    let numbered = Numbered::of(nest);
+    let candidates = || Candidates::of(nest, legal, &numbered, reductions);
+    let mut answered = decided(&bands, candidates);
+    answered.sort_by_key(|(question, _)| (question.regroups(), question.at));
+    prove(&mut answered, candidates(), scope);
+    answered.sort_by_key(|(question, _)| question.at);
     let at = match scope {
         Scope::At(name) => Some(name.clone()),
         Scope::All | Scope::Of(_) => None,
     };
     Ok(Moves {
-        undecided: candidates.undecided,
+        undecided: answered.iter().map(|(_, answer)| answer.open).sum(),
         nest: nest.clone(),
         at,
         legal,
-        list: found.into_iter().map(|(_, m)| m).collect(),
+        list: answered
+            .into_iter()
+            .flat_map(|(_, answer)| answer.moves)
+            .collect(),
     })
+}
+
+/// What is decided where steps change the nest. Each band has a limit of its own, so that nothing
+/// depends on how many cores ask.
+fn decided<'n, 'a>(
+    bands: &[Vec<Question<'n>>],
+    candidates: impl Fn() -> Candidates<'a> + Sync,
+) -> Vec<(Question<'n>, Answer)> {
+    let next = AtomicUsize::new(0);
+    let ask = |_| {
+        let mut candidates = candidates();
+        let mut answered = Vec::new();
+        while let Some(band) = bands.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let mut decide = || candidates.decided(band);
+            // Without the polyhedral library nothing takes long.
+            answered.extend(within(OF_A_BAND, &mut decide).unwrap_or_else(decide));
+        }
+        answered
+    };
+    let cores = rayon::current_num_threads().min(bands.len());
+    (0..cores).into_par_iter().flat_map_iter(ask).collect()
+}
+
+/// Proves from the definition what is open, in order.
+fn prove(answered: &mut [(Question, Answer)], mut candidates: Candidates, scope: &Scope) {
+    let mut ask = |limit: u64| {
+        for (question, answer) in answered.iter_mut().filter(|(_, answer)| answer.open > 0) {
+            let proved = within(limit, || candidates.proved(question));
+            match proved {
+                Some(proved) if proved.open <= answer.open => *answer = proved,
+                Some(_) | None => {}
+            }
+        }
+    };
+    match scope {
+        Scope::At(_) => together(&mut || ask(u64::MAX)),
+        Scope::All | Scope::Of(_) => _ = within(OF_ALL_LOOPS, || ask(OF_ONE)),
+    }
 }

@@ -2,7 +2,7 @@
 //! definition, on the same elements.
 
 use super::program::{Leaf, Program, What, accesses};
-use crate::ir::{Affine, Tensor};
+use crate::ir::{Affine, Loop, Name, Tensor};
 
 /// Whether all statements and fills are those of the definition, on tensors that all of them share.
 /// A local tensor has elements for each iteration around it, which order alone does not tell apart:
@@ -20,21 +20,22 @@ pub(super) fn is_reordered_with_locals(program: &Program) -> bool {
 
 /// Whether each iteration has the same elements of local tensors as in the definition.
 pub(super) fn keeps_locals(program: &Program) -> bool {
-    let mut known: Vec<(String, String)> = Vec::new();
+    let mut known: Vec<Elements> = Vec::new();
     program.leaves.iter().all(|leaf| {
         let fill = matches!(leaf.what, What::Fill(_));
         let original = leaf.assignment.and_then(|a| program.original_leaf(a, fill));
         original.is_some_and(|original| {
             let tensors = tensors(leaf).into_iter();
-            tensors.map(|t| corresponds(leaf, original, t)).all(|pair| {
-                let Some(pair) = pair else {
+            tensors.map(|t| corresponds(leaf, original, t)).all(|own| {
+                let Some(own) = own else {
                     return false;
                 };
-                let mut same = known.iter().filter(|k| k.0 == pair.0 || k.1 == pair.1);
+                let is_it = |k: &&Elements| k.found == own.found || k.meant == own.meant;
+                let mut same = known.iter().filter(is_it);
                 match same.next() {
-                    Some(one) => *one == pair && same.next().is_none(),
+                    Some(one) => *one == own && same.next().is_none(),
                     None => {
-                        known.push(pair);
+                        known.push(own);
                         true
                     }
                 }
@@ -43,21 +44,45 @@ pub(super) fn keeps_locals(program: &Program) -> bool {
     })
 }
 
+/// Where the elements of a tensor are, and where they are in the definition.
+#[derive(PartialEq, Eq)]
+struct Elements {
+    found: String,
+    meant: String,
+    /// Which iteration of the definition has those of an iteration.
+    iteration: Vec<Affine>,
+}
+
 /// Where the elements of a tensor are for a leaf, and for the one of the definition that it executes:
-/// in the same iterations of the loops around them. `None` if they are not.
-fn corresponds(leaf: &Leaf, original: &Leaf, tensor: &Tensor) -> Option<(String, String)> {
+/// each iteration of the loops around them has those of one iteration of the definition. `None` if
+/// that is not seen.
+fn corresponds(leaf: &Leaf, original: &Leaf, tensor: &Tensor) -> Option<Elements> {
     let (found, meant) = (leaf.memory(tensor), original.memory(tensor));
     let origin = match leaf.what {
         What::Stmt(s) => s.origin.as_ref()?,
         What::Fill(fill) => fill.origin.as_ref()?,
     };
-    let outer = origin.point.get(..meant.loops)?.iter();
-    let own = leaf.loops.get(..found.loops)?.iter();
-    let is_same = outer
-        .map(Affine::as_iterator)
-        .eq(own.map(|l| Some(&l.name)));
+    let iteration = origin.point.get(..meant.loops)?.to_vec();
+    let own = leaf.loops.get(..found.loops)?;
     let both_local = leaf.is_local(tensor) == original.is_local(tensor);
-    (is_same && both_local).then_some((found.tuple, meant.tuple))
+    (are_one_to_one(&iteration, own) && both_local).then_some(Elements {
+        found: found.tuple,
+        meant: meant.tuple,
+        iteration,
+    })
+}
+
+/// Whether each coordinate counts another one of the loops, up or down.
+fn are_one_to_one(coordinates: &[Affine], loops: &[&Loop]) -> bool {
+    let mut left: Vec<&Name> = loops.iter().map(|l| &l.name).collect();
+    let counts = |a: &Affine| {
+        let [(name, 1 | -1)] = a.terms() else {
+            return false;
+        };
+        let own = left.iter().position(|l| *l == name);
+        own.map(|k| left.swap_remove(k)).is_some()
+    };
+    coordinates.len() == loops.len() && coordinates.iter().all(counts)
 }
 
 fn tensors<'a>(leaf: &Leaf<'a>) -> Vec<&'a Tensor> {

@@ -17,8 +17,16 @@ const NONE: c_int = 0;
 pub(super) struct Context {
     pub(super) library: &'static Library,
     raw: NonNull<RawContext>,
-    /// What [`bounded`] gives.
-    budget: Cell<Option<u64>>,
+    budget: Cell<Option<Budget>>,
+}
+
+/// What [`bounded`] gives.
+#[derive(Clone, Copy)]
+struct Budget {
+    /// The limit that errors name.
+    limit: u64,
+    /// What was left of it when isl began to count.
+    left: u64,
 }
 
 thread_local! {
@@ -84,15 +92,19 @@ impl Context {
     /// The error that made `function` fail.
     pub(super) fn error(&self, function: &'static str) -> Error {
         let last = self.last_error();
-        // SAFETY: the context is alive.
-        if unsafe { (self.library.ctx_aborted)(self.raw()) } != 0 {
+        if self.is_aborted() {
             return Error::Stopped;
         }
-        if let Some(operations) = self.budget.get().filter(|_| self.is_used_up()) {
-            return Error::Quota { operations };
+        if let Some(budget) = self.budget.get().filter(|_| self.is_used_up()) {
+            return budget.error();
         }
         let reason = last.unwrap_or_else(|| "no reason given".to_owned());
         Error::Failed { function, reason }
+    }
+
+    fn is_aborted(&self) -> bool {
+        // SAFETY: the context is alive.
+        unsafe { (self.library.ctx_aborted)(self.raw()) != 0 }
     }
 
     /// Whether isl may do nothing more. Its last error does not always say so: what cannot be
@@ -128,16 +140,35 @@ impl Context {
         usize::try_from(answer).map_err(|_| self.error(function))
     }
 
-    fn limit(&self, budget: Option<u64>) {
+    fn limit(&self, budget: Option<Budget>) {
         self.budget.set(budget);
-        // Zero stands for no limit.
-        let most = budget.map_or(0, |n| c_ulong::try_from(n.max(1)).unwrap_or(c_ulong::MAX));
         // SAFETY: the context is alive.
-        unsafe {
-            (self.library.ctx_reset_operations)(self.raw());
-            (self.library.ctx_set_max_operations)(self.raw(), most);
-            (self.library.ctx_reset_error)(self.raw());
+        unsafe { (self.library.ctx_reset_operations)(self.raw()) };
+        // Zero stands for no limit.
+        self.set_most(budget.map_or(0, |budget| budget.left.max(1)));
+        self.last_error();
+    }
+
+    fn set_most(&self, operations: u64) {
+        let most = c_ulong::try_from(operations).unwrap_or(c_ulong::MAX);
+        // SAFETY: the context is alive.
+        unsafe { (self.library.ctx_set_max_operations)(self.raw(), most) };
+    }
+
+    /// What a budget that counts now has left. isl does not tell how much was used: the least limit
+    /// under which it still does something is found by bisection.
+    fn left(&self, budget: Budget) -> u64 {
+        let (mut least, mut most) = (0, budget.left);
+        while least < most {
+            let middle = least + (most - least) / 2;
+            self.set_most(middle + 1);
+            match self.is_used_up() {
+                true => least = middle + 1,
+                false => most = middle,
+            }
         }
+        self.set_most(budget.left.max(1));
+        budget.left - least
     }
 
     /// How many objects are in the context, of those that isl has not freed.
@@ -156,26 +187,69 @@ impl Drop for Context {
     }
 }
 
-/// Takes the limit back, also when a panic passes.
-struct Limited(Rc<Context>);
+impl Budget {
+    fn error(&self) -> Error {
+        Error::Quota {
+            operations: self.limit,
+        }
+    }
+}
+
+/// Takes a limit back, also when a panic passes: what was used counts in the one around it.
+struct Limited {
+    context: Rc<Context>,
+    /// As it began.
+    own: Budget,
+    around: Option<Budget>,
+}
 
 impl Drop for Limited {
     fn drop(&mut self) {
-        self.0.limit(None);
+        // What limits within took counts already.
+        let left = self
+            .context
+            .budget
+            .get()
+            .map_or(0, |b| self.context.left(b));
+        let around = self.around.map(|around| Budget {
+            left: around.left - (self.own.left - left),
+            ..around
+        });
+        self.context.limit(around);
     }
 }
 
 /// What `compute` returns, or [`Error::Quota`] from whatever it does in this thread once isl has
 /// used up `operations`, so that nothing runs away. An operation is an allocation of isl's; their
-/// number is the same every time. Within another `bounded` the outer one counts.
+/// number is the same every time. Within another `bounded` both limits hold.
 ///
 /// Source: `isl_ctx_set_max_operations`.
 pub fn bounded<T>(operations: u64, compute: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
     let context = Context::current()?;
-    if context.budget.get().is_some() {
-        return compute();
+    let given = Budget {
+        limit: operations,
+        left: operations,
+    };
+    let around = context.budget.get();
+    let around = around.map(|around| Budget {
+        left: context.left(around),
+        ..around
+    });
+    let own = match around {
+        Some(around) if around.left < operations => around,
+        _ => given,
+    };
+    if around.is_some() && own.left == 0 {
+        return Err(match context.is_aborted() {
+            true => Error::Stopped,
+            false => own.error(),
+        });
     }
-    context.limit(Some(operations));
-    let _limited = Limited(context);
+    context.limit(Some(own));
+    let _limited = Limited {
+        context,
+        own,
+        around,
+    };
     compute()
 }

@@ -181,7 +181,29 @@ fn what_takes_too_long_is_cut_off() {
     assert_eq!(bounded(0, small), Err(Error::Quota { operations: 0 }));
     // It counts from anew each time, and not at all outside.
     assert_eq!(bounded(2_000, small), Ok(5));
-    assert_eq!(bounded(2_000, || bounded(1, small)), Ok(5));
+    let inner = bounded(2_000, || bounded(1, small));
+    assert_eq!(inner, Err(Error::Quota { operations: 1 }));
+    assert_eq!(
+        bounded(2_000, || {
+            // What an inner limit stops leaves the rest of the outer one, and counts in it.
+            assert_eq!(bounded(800, primes), Err(Error::Quota { operations: 800 }));
+            assert_eq!(bounded(800, primes), Err(Error::Quota { operations: 800 }));
+            assert_eq!(
+                bounded(800, primes),
+                Err(Error::Quota { operations: 2_000 })
+            );
+            Ok(bounded(800, || Ok(())))
+        }),
+        Ok(Err(Error::Quota { operations: 2_000 }))
+    );
+    let nested = bounded(2_000, || {
+        let within = || Ok(bounded(800, || Ok(bounded(u64::MAX, primes))));
+        assert_eq!(within(), Ok(Ok(Err(Error::Quota { operations: 800 }))));
+        assert_eq!(within(), Ok(Ok(Err(Error::Quota { operations: 800 }))));
+        within()
+    });
+    let error = Error::Quota { operations: 2_000 };
+    assert_eq!(nested, Ok(Ok(Err(error))));
     let inner = bounded(2_000, || bounded(u64::MAX, primes));
     assert_eq!(inner, Err(Error::Quota { operations: 2_000 }));
     let without = primes();
