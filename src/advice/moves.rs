@@ -109,10 +109,6 @@ const OF_ONE: u64 = 40_000;
 pub fn moves(nest: &Nest, scope: &Scope, reductions: Reductions) -> Result<Moves, Undecided> {
     let nests = std::slice::from_ref(nest);
     let mut judge = Judge::of(nests, reductions);
-    let legal = match remembered(nests, reductions) {
-        Some(legal) => legal,
-        None => judge.is_legal(nests)?,
-    };
     let mut bands = Question::by_band(nest, scope);
     if !judge.regroups() {
         for band in &mut bands {
@@ -120,10 +116,22 @@ pub fn moves(nest: &Nest, scope: &Scope, reductions: Reductions) -> Result<Moves
         }
     }
     let numbered = Numbered::of(nest);
-    let candidates = || Candidates::of(nest, legal, &numbered, reductions);
-    let mut answered = decided(&bands, candidates);
+    let candidates = |legal: bool| Candidates::of(nest, legal, &numbered, reductions);
+    let (legal, answered) = match remembered(nests, reductions) {
+        Some(legal) => (legal, None),
+        // Most nests are legal, and to know it takes as long as all the rest.
+        None => {
+            let (legal, answered) = beside(
+                || judge.is_legal(nests),
+                || decided(&bands, || candidates(true)),
+            );
+            let legal = legal?;
+            (legal, legal.then_some(answered))
+        }
+    };
+    let mut answered = answered.unwrap_or_else(|| decided(&bands, || candidates(legal)));
     answered.sort_by_key(|(question, _)| (question.regroups(), question.at));
-    prove(&mut answered, candidates(), scope);
+    prove(&mut answered, candidates(legal), scope);
     answered.sort_by_key(|(question, _)| question.at);
     let at = match scope {
         Scope::At(name) => Some(name.clone()),
@@ -138,6 +146,19 @@ pub fn moves(nest: &Nest, scope: &Scope, reductions: Reductions) -> Result<Moves
             .into_iter()
             .flat_map(|(_, answer)| answer.moves)
             .collect(),
+    })
+}
+
+/// Both at the same time, the second one in a thread of its own.
+fn beside<A, B: Send>(one: impl FnOnce() -> A, other: impl FnOnce() -> B + Send) -> (A, B) {
+    std::thread::scope(|threads| {
+        let other = threads.spawn(other);
+        let one = one();
+        let other = other.join();
+        (
+            one,
+            other.unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+        )
     })
 }
 

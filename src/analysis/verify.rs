@@ -123,33 +123,34 @@ pub fn verify(nest: &Nest) -> Result<(), Invalid> {
     if trees > MAX_TREES {
         return Err(Invalid::TooLarge { trees });
     }
+    let locals = nest.locals();
     let mut walk = Walk {
+        local: locals.iter().filter_map(|tensor| tensor.name()).collect(),
         names: nest.context().iter().map(|l| &l.name).collect(),
         outer: nest.context().iter().collect(),
-        locals: nest.locals(),
         scope: Vec::new(),
     };
-    walk.check_locals(nest)?;
+    walk.check_locals(nest, &locals)?;
     walk.sequence(nest.trees())
 }
 
 struct Walk<'a> {
     names: HashSet<&'a Name>,
     outer: Vec<&'a Loop>,
-    /// All local tensors, wherever they are declared.
-    locals: Vec<&'a Tensor>,
+    /// The names of all local tensors, wherever they are declared.
+    local: HashSet<&'a Name>,
     /// Those that are declared here.
     scope: Vec<&'a Tensor>,
 }
 
 impl<'a> Walk<'a> {
     /// That local tensors of one name are the same and that no other tensor has it.
-    fn check_locals(&self, nest: &Nest) -> Result<(), Invalid> {
-        if self.locals.is_empty() {
+    fn check_locals(&self, nest: &Nest, locals: &[&Tensor]) -> Result<(), Invalid> {
+        if locals.is_empty() {
             return Ok(());
         }
         let others = nest.tensors();
-        for (k, local) in self.locals.iter().enumerate() {
+        for (k, local) in locals.iter().enumerate() {
             let tensor = local.label().to_owned();
             let elements = local.shape().elements();
             let bytes = elements.saturating_mul(local.elem().size() as u64);
@@ -157,7 +158,7 @@ impl<'a> Walk<'a> {
                 return Err(Invalid::LocalTooLarge { tensor, bytes });
             }
             let named = |t: &Tensor| t.name() == local.name();
-            if others.iter().any(named) || self.locals[..k].iter().any(|t| named(t)) {
+            if others.iter().any(named) || locals[..k].iter().any(|t| named(t)) {
                 return Err(Invalid::LocalClash { tensor });
             }
         }
@@ -277,7 +278,7 @@ impl<'a> Walk<'a> {
     }
 
     fn in_scope(&self, tensor: &Tensor) -> Result<(), Invalid> {
-        let local = self.locals.iter().any(|l| l.name() == tensor.name());
+        let local = tensor.name().is_some_and(|name| self.local.contains(name));
         match local && !self.scope.contains(&tensor) {
             false => Ok(()),
             true => Err(Invalid::OutOfScope {

@@ -20,6 +20,7 @@ use super::name::Name;
 use super::range::Range;
 use super::statement::{Fill, Stmt};
 use super::tensor::Tensor;
+use std::collections::HashSet;
 use std::fmt::{self, Display, Formatter};
 
 impl Display for Expr {
@@ -88,10 +89,10 @@ impl Nest {
     /// (targets first), then in the trees. What one assignment computes for a later one is left
     /// out where only local tensors hold it.
     pub fn tensors(&self) -> Vec<Tensor> {
-        let locals = self.locals();
+        let locals: HashSet<Option<&Name>> = self.locals().iter().map(|l| l.name()).collect();
         let mut used = Vec::new();
         let mut add_used = |tensor: &Tensor| {
-            if !locals.iter().any(|l| l.name() == tensor.name()) {
+            if !locals.contains(&tensor.name()) {
                 add(&mut used, tensor);
             }
         };

@@ -40,7 +40,7 @@ pub(super) fn decide(
 ) -> Result<Decided, Ended> {
     let trials = &tuned.trials;
     let timed = trials.iter().enumerate();
-    let mut timed: Vec<(usize, f64)> = timed.filter_map(|(k, t)| Some((k, t.seconds()?))).collect();
+    let mut timed: Vec<Timed> = timed.filter_map(|(k, t)| Some((k, t.seconds()?))).collect();
     timed.sort_by(|a, b| a.1.total_cmp(&b.1));
     let Some((_, best)) = timed.first().copied() else {
         let last = trials.iter().rev().find_map(|t| t.outcome.as_ref().err());
@@ -54,19 +54,7 @@ pub(super) fn decide(
         nests.map(|nest| nest.path().len()).sum()
     };
     let rank = |number: usize| (steps(number), &trials[number].digits);
-    let within = |factor: f64| timed.partition_point(|(_, s)| *s <= factor * best);
-    let (close, alike) = (within(CLOSE), within(ALIKE));
-    let most = ((ROUND / best.max(1e-9)) as usize).clamp(FEWEST, MOST);
-    // The fastest are in the finals. Of those that may be as fast, the ones that would win a tie come
-    // first, so that searches that know the same points have the same finals.
-    let sure = FEWEST.min(timed.len());
-    if alike > most {
-        timed[sure..alike].sort_by_key(|(number, _)| rank(*number));
-    }
-    let first = timed.iter().copied().find(|(number, _)| *number == 0);
-    timed.truncate(close.clamp(FEWEST, most));
-    let first = first.filter(|first| first.1 <= FIRST * best && !timed.contains(first));
-    timed.extend(first);
+    let mut timed = finalists(timed, best, &rank);
     if control.interrupted() {
         // What is known has to do.
         timed.truncate(1);
@@ -81,7 +69,7 @@ pub(super) fn decide(
             tied: 1,
         },
         _ => {
-            let variant = |(k, _): &(usize, f64)| Variant {
+            let variant = |(k, _): &Timed| Variant {
                 label: format!("trial_{}", k + 1),
                 nests: trials[*k].nests.clone(),
             };
@@ -98,4 +86,77 @@ pub(super) fn decide(
     let fastest = usual.fold(f64::INFINITY, f64::min);
     tied.sort_by_key(|f| (f.usual() > SAME * fastest, rank(f.number)));
     Ok(decided)
+}
+
+/// The number of a trial and its seconds.
+type Timed = (usize, f64);
+
+/// The trials that meet in the finals, of all that have a time, fastest first. Of those that tie, one
+/// with a lower `rank` would win.
+fn finalists<R: Ord>(mut timed: Vec<Timed>, best: f64, rank: &impl Fn(usize) -> R) -> Vec<Timed> {
+    let within = |factor: f64| timed.partition_point(|(_, s)| *s <= factor * best);
+    let (close, alike) = (within(CLOSE), within(ALIKE));
+    let most = ((ROUND / best.max(1e-9)) as usize).clamp(FEWEST, MOST);
+    // The fastest are in the finals. Of those that may be as fast, the ones that would win a tie come
+    // first, so that searches that know the same points have the same finals.
+    let sure = FEWEST.min(timed.len());
+    if alike > most {
+        timed[sure..alike].sort_by_key(|(number, _)| rank(*number));
+    }
+    let first = timed.iter().copied().find(|(number, _)| *number == 0);
+    timed.truncate(close.clamp(FEWEST, most));
+    let first = first.filter(|first| first.1 <= FIRST * best && !timed.contains(first));
+    timed.extend(first);
+    timed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MOST, finalists};
+
+    /// The numbers of those that meet, where the lower of two numbers would win a tie.
+    fn numbers(timed: &[(usize, f64)]) -> Vec<usize> {
+        let finalists = finalists(timed.to_vec(), timed[0].1, &|number| number);
+        finalists.iter().map(|(number, _)| *number).collect()
+    }
+
+    #[test]
+    fn the_close_ones_meet_but_at_least_three() {
+        let timed = [
+            (5, 1.0e-3),
+            (2, 1.1e-3),
+            (7, 1.19e-3),
+            (3, 1.15e-3),
+            (1, 1.3e-3),
+        ];
+        assert_eq!(numbers(&timed[..3]), [5, 2, 7]);
+        assert_eq!(
+            numbers(&[timed[0], timed[4], (4, 2.0e-3), (6, 2.5e-3)]),
+            [5, 1, 4]
+        );
+        assert_eq!(numbers(&timed[..1]), [5]);
+    }
+
+    #[test]
+    fn the_first_trial_meets_them_unless_it_is_far_slower() {
+        let others = [(5, 1.0e-3), (2, 1.1e-3), (7, 1.15e-3)];
+        let with = |seconds: f64| numbers(&[&others[..], &[(0, seconds)]].concat());
+        assert_eq!(with(1.5e-3), [5, 2, 7, 0]);
+        assert_eq!(with(2.5e-3), [5, 2, 7]);
+    }
+
+    #[test]
+    fn of_many_alike_those_that_would_win_a_tie_meet() {
+        let many: Vec<(usize, f64)> = (0..50).map(|k| (50 - k, 1e-3 + 1e-7 * k as f64)).collect();
+        let found = numbers(&many);
+        assert_eq!(found.len(), MOST);
+        // The three fastest, and the lowest numbers.
+        assert_eq!(found[..5], [50, 49, 48, 1, 2]);
+    }
+
+    #[test]
+    fn slow_ones_are_few() {
+        let slow: Vec<(usize, f64)> = (1..20).map(|k| (k, 0.4)).collect();
+        assert_eq!(numbers(&slow).len(), 3);
+    }
 }
