@@ -1,11 +1,13 @@
 //! Bounding boxes: the least and greatest value of each loop iterator; extents of ranges.
 
 use crate::ir::{Affine, Loop, Name, Nest, Range};
-use std::collections::HashMap;
 
 /// Inclusive bounds of loop iterators.
 #[derive(Clone, Debug, Default)]
-pub struct Bounds(HashMap<Name, (i64, i64)>);
+pub struct Bounds(
+    /// There are few, and they are copied often.
+    Vec<(Name, (i64, i64))>,
+);
 
 impl Bounds {
     /// The bounds of the loops of a chain, outermost first. Bounds that depend on outer
@@ -38,14 +40,18 @@ impl Bounds {
             .iter()
             .filter_map(|b| Some(self.interval(b)?.1));
         if let (Some(low), Some(high)) = (low.max(), high.min()) {
-            self.0.insert(l.name.clone(), (low, high - 1));
+            let range = (low, high - 1);
+            match self.0.iter_mut().find(|(name, _)| *name == l.name) {
+                Some((_, known)) => *known = range,
+                None => self.0.push((l.name.clone(), range)),
+            }
         }
     }
 
     /// The same for an iterator of which more is known.
     pub fn within(&self, name: &Name, (low, high): (i64, i64)) -> Bounds {
         let mut bounds = self.clone();
-        if let Some(range) = bounds.0.get_mut(name) {
+        if let Some((_, range)) = bounds.0.iter_mut().find(|(known, _)| known == name) {
             *range = (range.0.max(low), range.1.min(high));
         }
         bounds
@@ -53,7 +59,9 @@ impl Bounds {
 
     /// The bounds of an iterator.
     pub fn get(&self, name: &Name) -> Option<(i64, i64)> {
-        self.0.get(name).copied()
+        let mut all = self.0.iter();
+        all.find(|(known, _)| known == name)
+            .map(|(_, range)| *range)
     }
 
     /// [`extent`] of a range, also where only the iterators around it make it one number.

@@ -51,6 +51,7 @@ use super::tree::{Context, Local, Loop, Mode, Node, Outlined, Part, Plan, Region
 use crate::ir::{Name, Tensor, Tree};
 use crate::target::Target;
 use std::collections::HashSet;
+use std::sync::Arc;
 
 /// The most bytes of a local tensor that is a variable: 16 KiB. Larger ones do not fit into
 /// registers anyway, and should leave the place to those that do.
@@ -110,7 +111,7 @@ impl Places<'_> {
                     },
                     mode => mode.clone(),
                 };
-                Node::Loop(Box::new(Loop {
+                Node::Loop(Arc::new(Loop {
                     mode,
                     body: self.nodes(&l.body),
                     ..(**l).clone()

@@ -39,6 +39,7 @@ use super::tree::{
 use crate::ir::{Affine, Index, Loop, Name, Node as Value, Tensor, Tree};
 use crate::target::Target;
 use std::collections::HashSet;
+use std::sync::Arc;
 
 /// The plan with vector loops, and loops that are unrolled.
 pub(super) fn choose_vectors(plan: &Plan, context: &Context<'_>) -> Plan {
@@ -60,7 +61,7 @@ struct Marks<'a> {
 impl Marks<'_> {
     fn nodes(&self, nodes: &[Node], around: Option<&Loop>) -> Vec<Node> {
         let node = |node: &Node| match node {
-            Node::Loop(l) => Node::Loop(Box::new(self.of_loop(l))),
+            Node::Loop(l) => Node::Loop(Arc::new(self.of_loop(l))),
             Node::Stmt(s) => Node::Stmt(self.stmt(s, around)),
             other => other.clone(),
         };

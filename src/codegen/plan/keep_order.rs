@@ -45,6 +45,7 @@ use super::lanes::trips;
 use super::tree::{Context, Loop as PlannedLoop, Mode, Node, Part, Plan};
 use crate::ir::{Affine, Expr, Index, Loop, Name, Node as Value, Stmt, Tensor, Tree};
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 /// The most iterations of a loop that gcc unrolls in full.
 const MAX_UNROLLED: i64 = 16;
@@ -101,7 +102,7 @@ impl Hazards {
                         Mode::Serial if self.rolled.contains(&l.of.name) => Mode::Rolled,
                         ref mode => mode.clone(),
                     };
-                    result.push(Node::Loop(Box::new(PlannedLoop {
+                    result.push(Node::Loop(Arc::new(PlannedLoop {
                         mode,
                         body: self.nodes(&l.body, Some(&l.of), due && waits),
                         ..(**l).clone()

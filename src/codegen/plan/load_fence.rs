@@ -57,6 +57,7 @@ use super::lanes::may_be_registers;
 use super::tree::{Context, Loop as PlannedLoop, Node, Plan};
 use crate::ir::{Index, Name, Stmt, Tensor};
 use crate::target::Target;
+use std::sync::Arc;
 
 /// The plan with fences before such loads.
 pub(super) fn load_fence(plan: &Plan, context: &Context<'_>) -> Plan {
@@ -70,7 +71,7 @@ fn fenced(nodes: &[Node], around: Option<&Name>, target: &Target) -> Vec<Node> {
             result.push(Node::LoadFence);
         }
         result.push(match node {
-            Node::Loop(l) if !l.is_vector() => Node::Loop(Box::new(PlannedLoop {
+            Node::Loop(l) if !l.is_vector() => Node::Loop(Arc::new(PlannedLoop {
                 body: fenced(&l.body, Some(&l.of.name), target),
                 ..(**l).clone()
             })),

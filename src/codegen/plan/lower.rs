@@ -2,6 +2,7 @@
 
 use super::tree::{Entry, Local, Loop, Mode, Node, Part, Space, Statement};
 use crate::ir::{Nest, Tree};
+use std::sync::Arc;
 
 /// The plan of one nest.
 pub(crate) fn lower(nest: &Nest) -> Part {
@@ -26,7 +27,7 @@ fn nodes(trees: &[Tree], band: usize) -> Vec<Node> {
                 (false, false, true) => Mode::Simd,
                 (false, false, false) => Mode::Serial,
             };
-            Node::Loop(Box::new(Loop {
+            Node::Loop(Arc::new(Loop {
                 of: l.clone(),
                 mode,
                 why: None,

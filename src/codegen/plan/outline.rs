@@ -33,6 +33,7 @@ use super::tree::{Context, Loop as PlannedLoop, Mode, Node, Outlined, Plan, Regi
 use crate::analysis::bounds::Bounds;
 use crate::analysis::work::executions;
 use crate::ir::Name;
+use std::sync::Arc;
 
 /// Outline an iteration only if it executes at least this many statements: a call costs about as
 /// much as a few of them.
@@ -85,7 +86,7 @@ fn outlined(
                     outlined(&l.body, band.saturating_sub(1), iterators, &bounds)
                 };
                 iterators.pop();
-                Node::Loop(Box::new(PlannedLoop {
+                Node::Loop(Arc::new(PlannedLoop {
                     body,
                     ..(**l).clone()
                 }))

@@ -80,13 +80,13 @@ pub(super) fn pad_rows(plan: &Plan, context: &Context<'_>) -> Plan {
     })
 }
 
-/// For each local tensor and loop in its scope, how many leading elements of a row are read; and
-/// which tensors are prefetched.
+/// For each local tensor and vector loop in its scope, how many leading elements of a row are read;
+/// and which tensors are prefetched.
 #[derive(Clone, Debug)]
 pub(super) struct Rows {
     pub(super) target: Target,
     locals: HashSet<Name>,
-    /// For a tensor and a loop in its scope: another scope may have a tensor of that name.
+    /// For a tensor and a vector loop in its scope: another scope may have a tensor of that name.
     read: HashMap<(Name, Name), i64>,
     fetched: HashSet<Name>,
     /// Those that are copies in registers, with the loops that copy.
@@ -102,35 +102,31 @@ impl Rows {
             fetched: HashSet::new(),
             held: chosen.held().clone(),
         };
-        rows.trees(trees, &Bounds::default());
+        rows.trees(trees, chosen, &Bounds::default());
         rows
     }
 
-    fn trees(&mut self, trees: &[Tree], around: &Bounds) {
+    fn trees(&mut self, trees: &[Tree], chosen: &Chosen, around: &Bounds) {
         for (k, tree) in trees.iter().enumerate() {
             match tree {
                 Tree::Local(tensor) => {
                     let Some(name) = tensor.name() else { continue };
                     self.locals.insert(name.clone());
                     let scope = &trees[k + 1..];
-                    self.scope(name, scope, read(name, scope, around));
+                    let mut lanes = Vec::new();
+                    for_each_vector(scope, chosen, &mut |l| lanes.push(&l.name));
+                    if !lanes.is_empty() {
+                        let read = read(name, scope, around);
+                        let of = lanes.into_iter().map(|lane| (name.clone(), lane.clone()));
+                        self.read.extend(of.map(|key| (key, read)));
+                    }
                 }
                 Tree::Loop(l) => {
                     let fetched = l.hints.prefetch.iter().map(|fetch| fetch.tensor.clone());
                     self.fetched.extend(fetched);
-                    self.trees(&l.body, &inside(l, around));
+                    self.trees(&l.body, chosen, &inside(l, around));
                 }
                 Tree::Stmt(_) | Tree::Fill(_) => {}
-            }
-        }
-    }
-
-    /// What is read of a local tensor, for all loops in its scope.
-    fn scope(&mut self, tensor: &Name, trees: &[Tree], read: i64) {
-        for tree in trees {
-            if let Tree::Loop(l) = tree {
-                self.read.insert((tensor.clone(), l.name.clone()), read);
-                self.scope(tensor, &l.body, read);
             }
         }
     }
@@ -198,6 +194,15 @@ impl Rows {
             });
             all
         })
+    }
+}
+
+fn for_each_vector<'t>(trees: &'t [Tree], chosen: &Chosen, see: &mut dyn FnMut(&'t Loop)) {
+    for l in trees.iter().filter_map(Tree::as_loop) {
+        if chosen.is_vector(l) {
+            see(l);
+        }
+        for_each_vector(&l.body, chosen, see);
     }
 }
 

@@ -44,6 +44,7 @@ use crate::analysis::bounds::Bounds;
 use crate::ir::{Loop, Name, Tree};
 use crate::legality::without_waiting;
 use std::collections::HashSet;
+use std::sync::Arc;
 
 /// The plan whose parallel loops are in regions.
 pub(super) fn parallel_region(plan: &Plan, _: &Context<'_>) -> Plan {
@@ -82,12 +83,12 @@ fn outside(nodes: &[Node], bounds: &Bounds) -> Vec<Node> {
                 };
                 result.push(Node::Region(Region {
                     around: Some(l.of.clone()),
-                    body: vec![Node::Loop(Box::new(l)), Node::Fence],
+                    body: vec![Node::Loop(Arc::new(l)), Node::Fence],
                 }));
                 rest = &others[1..];
             }
             (Node::Loop(l), _) if !l.of.parallel && !l.is_vector() => {
-                result.push(Node::Loop(Box::new(PlannedLoop {
+                result.push(Node::Loop(Arc::new(PlannedLoop {
                     body: outside(&l.body, &within(&l.of, bounds)),
                     ..(**l).clone()
                 })));
@@ -113,9 +114,9 @@ fn inside(nodes: &[Node], bounds: &Bounds) -> Vec<Node> {
                     true => Entry::JoinWithoutWaiting,
                     false => Entry::Join,
                 };
-                result.push(Node::Loop(Box::new(entered(l, entry))));
+                result.push(Node::Loop(Arc::new(entered(l, entry))));
             }
-            Node::Loop(l) => result.push(Node::Loop(Box::new(PlannedLoop {
+            Node::Loop(l) => result.push(Node::Loop(Arc::new(PlannedLoop {
                 body: inside(&l.body, &within(&l.of, bounds)),
                 ..(**l).clone()
             }))),

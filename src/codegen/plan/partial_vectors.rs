@@ -84,7 +84,7 @@ impl Marks<'_> {
                     }),
                     mode => mode.clone(),
                 };
-                Node::Loop(Box::new(PlannedLoop {
+                Node::Loop(Arc::new(PlannedLoop {
                     mode,
                     body: self.nodes(&l.body, &inside),
                     ..(**l).clone()

@@ -28,6 +28,7 @@ use super::tree::{Context, Fetch, Loop as PlannedLoop, Node, Plan};
 use crate::analysis::ahead::ahead;
 use crate::analysis::share::share;
 use crate::ir::{Loop, Nest};
+use std::sync::Arc;
 
 /// The plan in which iterations begin with what they fetch.
 pub(super) fn spread_prefetches(plan: &Plan, context: &Context<'_>) -> Plan {
@@ -40,7 +41,7 @@ fn fetching(nest: &Nest, nodes: &[Node], line: i64) -> Vec<Node> {
         Node::Loop(l) if !l.is_vector() => {
             let inside = fetching(nest, &l.body, line);
             let body = fetches(nest, &l.of, line).map(Node::Fetch).chain(inside);
-            Node::Loop(Box::new(PlannedLoop {
+            Node::Loop(Arc::new(PlannedLoop {
                 body: body.collect(),
                 ..(**l).clone()
             }))

@@ -53,7 +53,7 @@ fn marked(nodes: &[Node], around: Option<&Name>, streams: &Streams, chosen: &Cho
             Node::Loop(l) => {
                 result.push(match streams.block(&l.of, chosen) {
                     Some(block) => Node::Copy(block),
-                    None => Node::Loop(Box::new(PlannedLoop {
+                    None => Node::Loop(Arc::new(PlannedLoop {
                         body: marked(&l.body, Some(&l.of.name), streams, chosen),
                         ..(**l).clone()
                     })),

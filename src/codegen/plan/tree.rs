@@ -34,7 +34,7 @@ pub(crate) struct Context<'a> {
 /// One thing that a kernel does.
 #[derive(Clone, Debug)]
 pub(crate) enum Node {
-    Loop(Box<Loop>),
+    Loop(Arc<Loop>),
     Stmt(Statement),
     Fill(Arc<Fill>),
     Local(Local),
