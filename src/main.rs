@@ -15,6 +15,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use teml::diag;
+use teml::repl::Broken;
 use teml::runtime::Control;
 use teml::script::{ScriptError, Session, Workbench};
 
@@ -134,14 +135,13 @@ fn stop_on_ctrl_c(control: &Control) {
 
 fn repl(file: Option<&Path>, no_compare: bool, limits: &Limits, writing: Writing) -> ExitCode {
     let workbench = workbench(limits, writing);
-    let session = match session(Box::new(std::io::stdout()), workbench) {
-        Ok(session) => session,
-        Err(code) => return code,
-    };
-    match teml::repl::run(session, file, no_compare) {
+    stop_on_ctrl_c(&workbench.control);
+    let open = move || Session::new(Box::new(std::io::stdout()), workbench);
+    match teml::repl::run(open, file, no_compare) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
+        Err(Broken::Session(error)) => fail(&error),
+        Err(Broken::Terminal(error)) => {
             say(&format!("error: {error}"));
             ExitCode::FAILURE
         }

@@ -1,6 +1,7 @@
 //! What could be done next at a loop, and whether it is legal.
 
-use super::moves::{Move, Scope};
+use super::questions::{Question, What};
+use super::step::Move;
 use crate::analysis::bounds;
 use crate::ir::{Arg, Loop, LoopRef, Name, Nest, Range, Tree};
 use crate::legality::{Judge, Kept, Numbered, Reductions, Run, Steps};
@@ -16,35 +17,6 @@ use crate::transform::nest::stripmine::STRIPMINE;
 use crate::transform::nest::unroll_and_jam::UNROLL_AND_JAM;
 use std::collections::HashMap;
 
-/// What an operation could do at a loop that is inside of others.
-type Ask = fn(&mut Candidates, &[&Loop], &Loop) -> Vec<Move>;
-
-/// The operations of moves, and what asks for them. A move of `"tile"` is a call of the library.
-const QUESTIONS: [(&str, Ask); 9] = [
-    (PARALLELIZE.name, |all, _, l| all.parallelize(l)),
-    (VECTORIZE.name, |all, _, l| all.vectorize(l)),
-    (INTERCHANGE.name, |all, outer, l| all.interchanges(outer, l)),
-    (TILES, |all, _, l| all.tile(l)),
-    (FUSE.name, |all, outer, l| all.fuse(outer, l)),
-    (DISTRIBUTE.name, |all, _, l| all.distribute(l)),
-    (REVERSE.name, |all, _, l| all.reverse(l)),
-    (UNROLL_AND_JAM.name, |all, _, l| all.unroll_and_jam(l)),
-    (RFACTOR.name, |all, _, l| all.rfactor(l)),
-];
-
-/// The operations of moves.
-pub const OPERATIONS: [&str; QUESTIONS.len()] = {
-    let mut names = [""; QUESTIONS.len()];
-    let mut k = 0;
-    while k < names.len() {
-        names[k] = QUESTIONS[k].0;
-        k += 1;
-    }
-    names
-};
-
-const TILES: &str = "tile";
-
 /// The numbers of lanes that are tried where a loop cannot be vector in full.
 const LANES: [i64; 6] = [2, 4, 8, 16, 32, 64];
 
@@ -54,48 +26,6 @@ const FACTORS: [i64; 3] = [4, 3, 2];
 
 /// The size of the tiles; what is legal does not depend on it.
 const TILE: i64 = 32;
-
-/// What one operation could do at one loop.
-#[derive(Clone)]
-pub(super) struct Question<'n> {
-    /// Where it is among all: the number of the loop as printed, and that of the operation.
-    pub(super) at: (usize, usize),
-    outer: Vec<&'n Loop>,
-    l: &'n Loop,
-}
-
-impl Question<'_> {
-    /// Those that a scope asks of a nest, by band: by loops that are nested directly in each other.
-    pub(super) fn by_band<'n>(nest: &'n Nest, scope: &Scope) -> Vec<Vec<Question<'n>>> {
-        let mut bands: Vec<Vec<Question<'n>>> = Vec::new();
-        for (k, (outer, l)) in nest.loops().into_iter().enumerate() {
-            if outer.last().is_none_or(|o| o.body.len() != 1) {
-                bands.push(Vec::new());
-            }
-            let asked = |(_, op): &(usize, &str)| scope.includes(l) && scope.asks_for(op);
-            let operations = OPERATIONS.into_iter().enumerate().filter(asked);
-            let questions = operations.map(|(op, _)| Question {
-                at: (k, op),
-                outer: outer.clone(),
-                l,
-            });
-            if let Some(band) = bands.last_mut() {
-                band.extend(questions);
-            }
-        }
-        bands.retain(|band| !band.is_empty());
-        bands
-    }
-
-    fn op(&self) -> &'static str {
-        OPERATIONS[self.at.1]
-    }
-
-    /// Whether it is about partial results of a reduction, which take the longest proofs.
-    pub(super) fn regroups(&self) -> bool {
-        self.op() == RFACTOR.name
-    }
-}
 
 /// What is legal of what was asked.
 #[derive(Clone, Default)]
@@ -149,7 +79,7 @@ impl<'a> Candidates<'a> {
     pub(super) fn decided<'n>(&mut self, band: &[Question<'n>]) -> Vec<(Question<'n>, Answer)> {
         let mut tiles_wait = false;
         let answered = band.iter().map(|question| {
-            let is_tile = question.op() == TILES;
+            let is_tile = question.what == What::Tile;
             let answer = match is_tile && tiles_wait {
                 // A wider band may hold this one.
                 true => Answer {
@@ -171,9 +101,19 @@ impl<'a> Candidates<'a> {
     }
 
     fn answer(&mut self, question: &Question) -> Answer {
+        let Question { outer, l, .. } = question;
         self.open = 0;
-        let (_, ask) = QUESTIONS[question.at.1];
-        let moves = ask(self, &question.outer, question.l);
+        let moves = match question.what {
+            What::Parallelize => self.parallelize(l),
+            What::Vectorize => self.vectorize(l),
+            What::Interchange => self.interchanges(outer, l),
+            What::Tile => self.tile(l),
+            What::Fuse => self.fuse(outer, l),
+            What::Distribute => self.distribute(l),
+            What::Reverse => self.reverse(l),
+            What::UnrollAndJam => self.unroll_and_jam(l),
+            What::Rfactor => self.rfactor(l),
+        };
         Answer {
             moves,
             open: self.open,
@@ -363,7 +303,7 @@ impl<'a> Candidates<'a> {
         let quoted: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
         let sizes = vec![TILE.to_string(); names.len()];
         let tiled = Move {
-            op: TILES,
+            op: What::Tile.name(),
             at: l.name.clone(),
             with: Some(names.join(", ")),
             call: format!("tile([{}], [{}])", quoted.join(", "), sizes.join(", ")),

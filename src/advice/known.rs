@@ -1,6 +1,7 @@
 //! Answers that are known: searches ask about a nest whenever they go another way from it.
 
-use super::moves::{Moves, Scope, moves};
+use super::moves::{Moves, moves};
+use super::questions::Scope;
 use crate::ir::Nest;
 use crate::legality::{Inquiry, Reductions, Undecided};
 use std::cell::RefCell;

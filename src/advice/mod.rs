@@ -1,13 +1,16 @@
 //! Which steps are legal next, at each loop.
 //!
-//! Every candidate is applied, so that what is listed can be taken. Its result is judged by the
-//! same proof that code needs, or, where it only runs the loops of a band in another order, by the
-//! directions of the dependences in the band.
+//! Every candidate is applied, so that what is listed can be taken. Its result is judged where it
+//! changes the nest, or, where it only runs the loops of a band in another order, by the directions of
+//! the dependences in the band. What that leaves open is judged by the same proof that code needs.
 
 mod candidates;
 mod known;
 mod moves;
+mod questions;
+mod step;
 
-pub use candidates::OPERATIONS;
 pub use known::known;
-pub use moves::{Move, Moves, Scope, moves};
+pub use moves::{Moves, moves};
+pub use questions::{OPERATIONS, Scope};
+pub use step::Move;

@@ -1,27 +1,12 @@
 //! The candidates that are legal.
 
-use super::candidates::{Answer, Candidates, Question};
-use crate::ir::{Arg, Loop, LoopRef, Name, Nest, Site};
+use super::candidates::{Answer, Candidates};
+use super::questions::{Question, Scope};
+use super::step::Move;
+use crate::ir::{Name, Nest};
 use crate::legality::{Judge, Numbered, Reductions, Undecided, remembered, together, within};
-use crate::transform::{Error, Op, apply};
 use rayon::prelude::*;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-
-/// A step, or several that belong together.
-#[derive(Clone)]
-pub struct Move {
-    /// What scripts call: an operation, or a function of the library.
-    pub op: &'static str,
-    /// The loop that it is about.
-    pub at: Name,
-    /// What else it is about, for tables: other loops, or a number of lanes.
-    pub with: Option<String>,
-    /// The call in method form, such as `interchange("i", "j")`.
-    pub call: String,
-    /// The steps: operations and their arguments after the nest.
-    pub(super) steps: Arc<[(&'static Op, Vec<Arg>)]>,
-}
 
 /// What is legal next.
 #[derive(Clone)]
@@ -36,58 +21,6 @@ pub struct Moves {
     pub list: Vec<Move>,
     /// How many candidates no proof decided.
     pub undecided: usize,
-}
-
-impl Move {
-    /// The names of its loops, in the order of the call.
-    pub fn loops(&self) -> Vec<&str> {
-        let args = self.steps.iter().flat_map(|(_, args)| args);
-        let names = args.filter_map(|arg| match arg {
-            Arg::Loop(LoopRef::Name(name)) => Some(name.as_str()),
-            _ => None,
-        });
-        names.collect()
-    }
-
-    /// What the move makes of a nest; `site` says where it was asked for.
-    ///
-    /// # Errors
-    /// Those of its steps, on a nest that it was not made for.
-    pub fn apply(&self, nest: &Nest, site: Option<&Site>) -> Result<Nest, Error> {
-        self.steps
-            .iter()
-            .try_fold(nest.clone(), |nest, (op, args)| {
-                let args: Vec<Arg> = [Arg::Nest(nest)].into_iter().chain(args.clone()).collect();
-                apply(op, &args, site.cloned())?.nest()
-            })
-    }
-}
-
-/// Which moves are asked for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Scope {
-    /// All of them.
-    All,
-    /// Those at one loop.
-    At(Name),
-    /// Those of some of the [`OPERATIONS`](super::OPERATIONS).
-    Of(Vec<&'static str>),
-}
-
-impl Scope {
-    pub(super) fn includes(&self, l: &Loop) -> bool {
-        match self {
-            Scope::At(name) => l.name == *name,
-            Scope::All | Scope::Of(_) => true,
-        }
-    }
-
-    pub(super) fn asks_for(&self, op: &str) -> bool {
-        match self {
-            Scope::Of(some) => some.contains(&op),
-            Scope::All | Scope::At(_) => true,
-        }
-    }
 }
 
 /// How much of the polyhedral library one band may take where steps change the nest.
@@ -130,9 +63,9 @@ pub fn moves(nest: &Nest, scope: &Scope, reductions: Reductions) -> Result<Moves
         }
     };
     let mut answered = answered.unwrap_or_else(|| decided(&bands, || candidates(legal)));
-    answered.sort_by_key(|(question, _)| (question.regroups(), question.at));
+    answered.sort_by_key(|(question, _)| (question.regroups(), question.place()));
     prove(&mut answered, candidates(legal), scope);
-    answered.sort_by_key(|(question, _)| question.at);
+    answered.sort_by_key(|(question, _)| question.place());
     let at = match scope {
         Scope::At(name) => Some(name.clone()),
         Scope::All | Scope::Of(_) => None,

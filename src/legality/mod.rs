@@ -38,6 +38,7 @@ mod reduction;
 mod relations;
 mod reordered;
 mod reroll;
+mod reversed;
 mod sequence;
 mod sources;
 mod staging;

@@ -8,13 +8,14 @@
 
 use super::clock::Clock;
 use super::find;
-use super::pairs::{Iteration, before, executing_one, touching};
+use super::pairs::{Iteration, before, executing_one};
 use super::program::{Leaf, Original, Program, What};
 use super::relations::{fill, statement, time};
+use super::reversed::{Pair, Placed, Reversed};
 use super::verdict::Question;
 use super::violation::Violation;
 use crate::ir::{BinaryOp, Name};
-use crate::poly::{Error, Map, Piece, Relation, UnionMap, UnionSet};
+use crate::poly::{Error, Map, Piece, UnionMap, UnionSet};
 use std::collections::HashMap;
 
 /// A question that has no answer, and why not.
@@ -30,22 +31,6 @@ pub(super) enum Kept {
     No(Option<Reversed>),
     /// It executes some several times.
     Repeated,
-}
-
-/// Executions of two leaves that touch one element. They execute instances of the definition in the
-/// reverse order.
-pub(super) struct Reversed {
-    /// The places of the leaves.
-    pub(super) places: [Vec<usize>; 2],
-    iterations: Map,
-}
-
-impl Reversed {
-    /// The coordinates of one execution of each leaf.
-    pub(super) fn sample(&self) -> Result<Option<[Vec<i64>; 2]>, Error> {
-        let pair = self.iterations.sample()?;
-        Ok(pair.map(|(x, y)| [x.coordinates, y.coordinates]))
-    }
 }
 
 /// The first instance that is not executed, executed twice or executed in the wrong order.
@@ -175,19 +160,6 @@ struct Order<'p, 'a> {
     leaves: Vec<Placed<'p, 'a>>,
 }
 
-/// A leaf of the nests.
-struct Placed<'p, 'a> {
-    leaf: &'p Leaf<'a>,
-    /// The leaf of the definition that it executes.
-    original: &'p Leaf<'a>,
-    /// Whether the loops around it are those of the definition, too.
-    in_place: bool,
-    /// Whether it executes each instance once, which can be seen.
-    executes_each: bool,
-    /// How many of the outermost loops are those of the definition.
-    settled: usize,
-}
-
 /// The instances of one leaf of the definition.
 struct Instances<'p, 'a> {
     original: &'p Leaf<'a>,
@@ -204,13 +176,7 @@ impl<'p, 'a> Order<'p, 'a> {
         let originals: HashMap<(usize, bool), &Leaf> = originals.collect();
         let placed = program.leaves.iter().filter_map(|leaf| {
             let original = *originals.get(&key(leaf)?)?;
-            Some(Placed {
-                leaf,
-                original,
-                in_place: leaf.is_in_place(original),
-                executes_each: leaf.executes_each(original),
-                settled: leaf.settled(original),
-            })
+            Some(Placed::of(leaf, original))
         });
         let leaves = placed.collect();
         Order { program, leaves }
@@ -353,110 +319,6 @@ impl Instances<'_, '_> {
         }
         Ok(false)
     }
-}
-
-/// Two leaves of the nests.
-struct Pair<'p, 'a> {
-    first: &'p Placed<'p, 'a>,
-    later: &'p Placed<'p, 'a>,
-    /// How many loops are around both, and whether the first one comes before the later one in an
-    /// iteration of all of these: in the definition and in the nests.
-    meant: (usize, bool),
-    found: (usize, bool),
-    /// How many loops are around both in the definition and in the nests, where they are the same.
-    shared: usize,
-}
-
-impl<'p, 'a> Pair<'p, 'a> {
-    fn of(first: &'p Placed<'p, 'a>, later: &'p Placed<'p, 'a>) -> Pair<'p, 'a> {
-        let meant = first.original.around_both(later.original);
-        let found = first.leaf.around_both(later.leaf);
-        let settled = first.settled.min(later.settled);
-        Pair {
-            first,
-            later,
-            meant,
-            found,
-            shared: settled.min(meant.0).min(found.0),
-        }
-    }
-
-    fn question(&self) -> Question {
-        Question::Order([self.first, self.later].map(|placed| placed.original.text()))
-    }
-
-    /// Whether where the leaves stand says that no instances are reversed. In another iteration of
-    /// the loops that are shared, none are.
-    fn is_kept(&self) -> bool {
-        let unordered = self.meant == (self.shared, false);
-        let in_order = self.found == (self.shared, true);
-        let same = self.first.in_place && self.later.in_place && self.meant == self.found;
-        unordered || in_order || same
-    }
-
-    /// The pairs of iterations, the first one around the first leaf, in which these execute two
-    /// instances that touch one element in the reverse order.
-    fn reversed(&self, free: bool) -> Result<Vec<Map>, Error> {
-        let pair = Iteration::pair(self.first.leaf, self.later.leaf);
-        let [Some(x), Some(y)] = pair.each_ref().map(Iteration::point) else {
-            return Ok(Vec::new());
-        };
-        let [s, t] = pair.each_ref().map(Iteration::iterators);
-        let shared = self.shared;
-        let (x, y) = (&x[shared..], &y[shared..]);
-        let reversed = |touching: &Piece| -> Vec<Piece> {
-            let both = s.iter().zip(&t).take(shared);
-            let touching = both.fold(touching.clone(), |piece, (s, t)| {
-                piece.constrain(s.clone(), Relation::Equal, t.clone())
-            });
-            let (loops, or_equal) = (self.meant.0 - shared, self.meant.1);
-            let meant = before(&touching, (x, y), loops, or_equal).into_iter();
-            // In one iteration of all loops it is the later one, or the same execution.
-            let (loops, or_equal) = (self.found.0 - shared, !self.found.1);
-            meant
-                .flat_map(|meant| before(&meant, (&t[shared..], &s[shared..]), loops, or_equal))
-                .collect()
-        };
-        let mut found = Vec::new();
-        for touching in touching(&pair, free) {
-            if are_empty(&reversed(&touching.hull))? {
-                continue;
-            }
-            for pieces in touching.each().iter().map(reversed) {
-                for piece in pieces {
-                    if !piece.is_empty()? {
-                        found.push(Map::new(&[piece])?);
-                    }
-                }
-            }
-        }
-        Ok(found)
-    }
-
-    /// The leaves with pairs of their iterations.
-    fn with(&self, iterations: Map) -> Reversed {
-        let places = [self.first, self.later].map(|placed| placed.leaf.place.clone());
-        Reversed { places, iterations }
-    }
-
-    /// The instances that are executed in pairs of iterations.
-    fn instances(&self, iterations: &Map) -> Result<UnionMap, Error> {
-        let [first, later] = [self.first, self.later].map(|placed| {
-            let executes: Vec<Piece> = placed.leaf.executes().into_iter().collect();
-            UnionMap::new(&executes)
-        });
-        let iterations = iterations.to_union()?;
-        iterations.apply_domain(&first?)?.apply_range(&later?)
-    }
-}
-
-fn are_empty(pieces: &[Piece]) -> Result<bool, Error> {
-    for piece in pieces {
-        if !piece.is_empty()? {
-            return Ok(false);
-        }
-    }
-    Ok(true)
 }
 
 /// What an assignment updates, and how.

@@ -16,6 +16,7 @@ use super::program::{Leaf, Original, Program, What, leaves};
 use super::race::race;
 use super::reassociation::{Reductions, reassociates};
 use super::reordered::keeps_locals;
+use super::reversed::Reversed;
 use super::verdict::Undecided;
 use crate::ir::{Affine, Fill, Loop, Name, Nest, Origin, Stmt, Tree};
 use crate::poly;
@@ -193,7 +194,7 @@ impl<'a> Steps<'a> {
                 .map(|leaf| matches!(leaf.what, What::Stmt(_)));
             is_statement == Some(true) && reassociates(program, a, self.reductions)
         };
-        let misreads = |reversed: Option<order::Reversed>| match reversed {
+        let misreads = |reversed: Option<Reversed>| match reversed {
             Some(reversed) => self.misreads(all, &reversed, &reassociates),
             None => Ok(false),
         };
@@ -218,7 +219,7 @@ impl<'a> Steps<'a> {
     fn misreads(
         &self,
         all: &[Leaf<'_>],
-        reversed: &order::Reversed,
+        reversed: &Reversed,
         free: &dyn Fn(usize) -> bool,
     ) -> Result<bool, poly::Error> {
         let readings = Readings {

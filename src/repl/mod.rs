@@ -8,6 +8,8 @@ mod asm;
 mod commands;
 mod complete;
 mod evaluate;
+mod history;
+mod later;
 mod marks;
 mod paint;
 mod step;
@@ -20,7 +22,7 @@ mod wrap;
 mod tests;
 
 pub use complete::{Candidate, Completion};
-pub use terminal::run;
+pub use terminal::{Broken, run};
 pub use tutorial::LESSONS;
 
 use crate::advice::Moves;

@@ -1,51 +1,89 @@
 //! The terminal around the dialog: line editing, colors, hints, completion, history.
 
+use super::history::History;
+use super::later::Later;
+use super::paint::Paint;
 use super::{Outcome, Repl};
 use crate::diag;
-use crate::script::Session;
+use crate::script::{ScriptError, Session};
 use rustyline::completion::{Completer, Pair};
 use rustyline::error::ReadlineError;
 use rustyline::highlight::{CmdKind, Highlighter};
 use rustyline::hint::{Hint, Hinter};
 use rustyline::history::DefaultHistory;
-use rustyline::{
-    Cmd, ColorMode, ConditionalEventHandler, Config, Context, Editor, Event, EventContext,
-    EventHandler, Helper, KeyCode, KeyEvent, Modifiers, RepeatCount, Validator,
-};
+use rustyline::{ColorMode, Config, Context, Editor, Helper, Validator};
 use std::borrow::Cow;
-use std::collections::HashSet;
 use std::io::{BufRead, Error, ErrorKind, IsTerminal, Write};
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Runs a dialog on standard input until it ends; `file` is run first, without its comparisons if
 /// `is_quiet` is set. Returns whether no line failed, which counts where nobody sits at a terminal.
+///
+/// The session is opened while the prompt is shown already, unless a file is run first.
 ///
 /// Whoever calls it sees to it that Ctrl-C during evaluation sets the session's interrupt flag;
 /// while a line is edited, Ctrl-C discards the line.
 ///
 /// # Errors
-/// The terminal or the pipe fails.
-pub fn run(session: Session, file: Option<&Path>, is_quiet: bool) -> std::io::Result<bool> {
-    let mut repl = Repl::new(session);
+/// The session cannot be opened, or the terminal or the pipe fails.
+pub fn run(
+    open: impl FnOnce() -> Result<Session, ScriptError> + Send + 'static,
+    file: Option<&Path>,
+    is_quiet: bool,
+) -> Result<bool, Broken> {
     let is_terminal = std::io::stdin().is_terminal();
-    if is_terminal {
-        repl.look(super::WIDTH, diag::color(std::io::stdout().is_terminal()));
-    }
-    if let Some(file) = file {
-        let loaded = repl.load(file, is_quiet).unwrap_or_else(Outcome::Failed);
-        let failed = matches!(loaded, Outcome::Failed(_));
-        shown(&repl, loaded)?;
-        if failed && !is_terminal {
-            return Ok(false);
-        }
-    }
+    let color = is_terminal && diag::color(std::io::stdout().is_terminal());
+    let open = move || {
+        let mut repl = Repl::new(open()?);
+        repl.look(super::WIDTH, color);
+        Ok(repl)
+    };
+    let Some(file) = file else {
+        return match is_terminal {
+            true => edited(Later::opening(open)?, color),
+            false => Ok(piped(open()?)?),
+        };
+    };
+    let mut repl = open()?;
+    let loaded = repl.load(file, is_quiet).unwrap_or_else(Outcome::Failed);
+    let failed = matches!(loaded, Outcome::Failed(_));
+    shown(&repl, loaded)?;
     match is_terminal {
-        true => edited(repl).map_err(|error| match error {
+        true => edited(Later::open(repl), color),
+        false if failed => Ok(false),
+        false => Ok(piped(repl)?),
+    }
+}
+
+/// Why a dialog ends.
+#[derive(Debug)]
+pub enum Broken {
+    /// There is no session.
+    Session(Box<ScriptError>),
+    /// The terminal or the pipe fails.
+    Terminal(Error),
+}
+
+impl From<ScriptError> for Broken {
+    fn from(error: ScriptError) -> Broken {
+        Broken::Session(Box::new(error))
+    }
+}
+
+impl From<Error> for Broken {
+    fn from(error: Error) -> Broken {
+        Broken::Terminal(error)
+    }
+}
+
+impl From<ReadlineError> for Broken {
+    fn from(error: ReadlineError) -> Broken {
+        Broken::Terminal(match error {
             ReadlineError::Io(error) => error,
-            other => std::io::Error::other(other),
-        }),
-        false => piped(repl),
+            other => Error::other(other),
+        })
     }
 }
 
@@ -54,9 +92,9 @@ const PROMPT: &str = "teml> ";
 /// As wide as the prompt.
 const GOES_ON: &str = "  ... ";
 
-fn edited(repl: Repl) -> Result<bool, ReadlineError> {
-    let has_color = repl.paint.0;
-    let repl = Arc::new(Mutex::new(repl));
+fn edited(dialog: Later, has_color: bool) -> Result<bool, Broken> {
+    let dialog = Arc::new(dialog);
+    let columns = Arc::new(AtomicUsize::new(super::WIDTH));
     let config = Config::builder()
         .completion_type(rustyline::CompletionType::List)
         .color_mode(match has_color {
@@ -65,7 +103,11 @@ fn edited(repl: Repl) -> Result<bool, ReadlineError> {
         })
         .build();
     let mut editor: Editor<Assistant, DefaultHistory> = Editor::with_config(config)?;
-    editor.set_helper(Some(Assistant { repl: repl.clone() }));
+    editor.set_helper(Some(Assistant {
+        dialog: dialog.clone(),
+        columns: columns.clone(),
+        paint: Paint(has_color),
+    }));
     let history = History::open(&mut editor);
     println!(
         "teml {}; :help for help, :tutorial to learn it, Ctrl-D to leave",
@@ -73,8 +115,8 @@ fn edited(repl: Repl) -> Result<bool, ReadlineError> {
     );
     let mut pending = String::new();
     loop {
-        if let Some((columns, _)) = editor.dimensions() {
-            lock(&repl).look(usize::from(columns), has_color);
+        if let Some((now, _)) = editor.dimensions() {
+            columns.store(usize::from(now), Ordering::Relaxed);
         }
         let read = match pending.is_empty() {
             true => editor.readline(PROMPT),
@@ -95,13 +137,19 @@ fn edited(repl: Repl) -> Result<bool, ReadlineError> {
                 }
                 let line = std::mem::take(&mut pending);
                 history.keep(&mut editor, &line);
-                if !handle(&mut lock(&repl), &line)? {
-                    return Ok(true);
+                let handled = dialog.with(|repl| {
+                    repl.look(columns.load(Ordering::Relaxed), has_color);
+                    handle(repl, &line)
+                });
+                match (handled.transpose()?, dialog.failure()) {
+                    (Some(true), _) => {}
+                    (None, Some(error)) => return Err(error.into()),
+                    (Some(false) | None, _) => return Ok(true),
                 }
             }
             Err(ReadlineError::Interrupted) => pending.clear(),
             Err(ReadlineError::Eof) => return Ok(true),
-            Err(error) => return Err(error),
+            Err(error) => return Err(error.into()),
         }
     }
 }
@@ -183,97 +231,11 @@ fn show(outcome: Outcome) -> std::io::Result<bool> {
     Ok(true)
 }
 
-fn warn(message: &str) {
-    let _ = writeln!(std::io::stderr(), "warning: {message}");
-}
-
-fn lock(repl: &Mutex<Repl>) -> MutexGuard<'_, Repl> {
-    repl.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// The lines of this session and of earlier ones.
-struct History {
-    file: Option<PathBuf>,
-    /// All of them, to tell a recalled line from one that is being typed.
-    known: Arc<Mutex<HashSet<String>>>,
-}
-
-impl History {
-    fn open(editor: &mut Editor<Assistant, DefaultHistory>) -> History {
-        let file = match std::env::var_os("TEML_HISTORY") {
-            Some(path) => Some(PathBuf::from(path)),
-            None => dirs::data_dir().map(|d| d.join("teml").join("history")),
-        };
-        match &file {
-            Some(path) => {
-                if let Some(directory) = path.parent() {
-                    let _ = std::fs::create_dir_all(directory);
-                }
-                let mut options = std::fs::OpenOptions::new();
-                match options.append(true).create(true).open(path) {
-                    Ok(_) => drop(editor.load_history(path)),
-                    Err(error) => {
-                        warn(&format!("history is not kept: {}: {error}", path.display()))
-                    }
-                }
-            }
-            None => warn("history is not kept: no directory for data is known"),
-        }
-        let lines = editor.history().into_iter().map(|line| line.to_string());
-        let known = Arc::new(Mutex::new(lines.collect::<HashSet<String>>()));
-        for (key, is_up) in [(KeyCode::Up, true), (KeyCode::Down, false)] {
-            let known = known.clone();
-            let recall = Recall { known, is_up };
-            let event = Event::from(KeyEvent(key, Modifiers::NONE));
-            editor.bind_sequence(event, EventHandler::Conditional(Box::new(recall)));
-        }
-        History { file, known }
-    }
-
-    /// Keeps a line at once, so that a killed session loses nothing.
-    fn keep(&self, editor: &mut Editor<Assistant, DefaultHistory>, line: &str) {
-        if line.trim().is_empty() || !editor.add_history_entry(line).unwrap_or(false) {
-            return;
-        }
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        known.insert(line.to_owned());
-        if let Some(path) = &self.file {
-            let _ = editor.append_history(path);
-        }
-    }
-}
-
-/// The arrows: in what is typed, they find lines that begin with it; otherwise they go through the
-/// lines of a text, and then through all lines.
-struct Recall {
-    known: Arc<Mutex<HashSet<String>>>,
-    is_up: bool,
-}
-
-impl ConditionalEventHandler for Recall {
-    fn handle(
-        &self,
-        _: &Event,
-        count: RepeatCount,
-        _: bool,
-        context: &EventContext,
-    ) -> Option<Cmd> {
-        let (line, position) = (context.line(), context.pos());
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_typed = !line.is_empty() && !line.contains('\n') && !known.contains(line);
-        let is_found = known.contains(line) && position > 0 && position < line.len();
-        Some(match (is_typed || is_found, self.is_up) {
-            (true, true) => Cmd::HistorySearchBackward,
-            (true, false) => Cmd::HistorySearchForward,
-            (false, true) => Cmd::LineUpOrPreviousHistory(count),
-            (false, false) => Cmd::LineDownOrNextHistory(count),
-        })
-    }
-}
-
 #[derive(Helper, Validator)]
 struct Assistant {
-    repl: Arc<Mutex<Repl>>,
+    dialog: Arc<Later>,
+    columns: Arc<AtomicUsize>,
+    paint: Paint,
 }
 
 impl Completer for Assistant {
@@ -286,7 +248,9 @@ impl Completer for Assistant {
         _context: &Context<'_>,
     ) -> rustyline::Result<(usize, Vec<Pair>)> {
         let before = line.get(..position).unwrap_or(line);
-        let found = lock(&self.repl).completion(before, true);
+        let Some(found) = self.dialog.with(|repl| repl.completion(before, true)) else {
+            return Ok((position, Vec::new()));
+        };
         let pair = |c: super::Candidate| Pair {
             display: c.text.clone(),
             replacement: c.text,
@@ -324,16 +288,16 @@ impl Hinter for Assistant {
         if position < line.len() || line.is_empty() {
             return None;
         }
-        let mut repl = lock(&self.repl);
         // Without colors, it would look as if it were typed.
-        if !repl.paint.0 {
+        if !self.paint.0 {
             return None;
         }
-        let (rest, about) = repl.hint(line)?;
+        let (rest, about) = self.dialog.with(|repl| repl.hint(line)).flatten()?;
         // A hint that wraps would move the line.
         let last = line.lines().last().unwrap_or("");
         let used = PROMPT.len() + last.chars().count() + 1;
-        let room = repl.width().checked_sub(used).filter(|room| *room > 4)?;
+        let width = self.columns.load(Ordering::Relaxed);
+        let room = width.checked_sub(used).filter(|room| *room > 4)?;
         let shown: String = rest.chars().chain(about.chars()).take(room).collect();
         let completes = rest.len().min(shown.len());
         (!shown.is_empty()).then_some(Remainder { shown, completes })
@@ -342,10 +306,9 @@ impl Hinter for Assistant {
 
 impl Highlighter for Assistant {
     fn highlight<'l>(&self, line: &'l str, _position: usize) -> Cow<'l, str> {
-        let repl = lock(&self.repl);
         match line.trim_start().starts_with([':', '?']) {
-            true => Cow::Owned(repl.paint.bold(line)),
-            false => Cow::Owned(repl.paint.script(line)),
+            true => Cow::Owned(self.paint.bold(line)),
+            false => Cow::Owned(self.paint.script(line)),
         }
     }
 
@@ -354,11 +317,11 @@ impl Highlighter for Assistant {
         prompt: &'p str,
         _is_default: bool,
     ) -> Cow<'b, str> {
-        Cow::Owned(lock(&self.repl).paint.faint(prompt))
+        Cow::Owned(self.paint.faint(prompt))
     }
 
     fn highlight_hint<'h>(&self, hint: &'h str) -> Cow<'h, str> {
-        Cow::Owned(lock(&self.repl).paint.faint(hint))
+        Cow::Owned(self.paint.faint(hint))
     }
 
     fn highlight_char(&self, _line: &str, _position: usize, kind: CmdKind) -> bool {

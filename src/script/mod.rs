@@ -42,6 +42,7 @@ mod dialog;
 mod errors;
 mod fail;
 mod forecast;
+mod formula;
 mod frames;
 mod indices;
 mod invocations;

@@ -5,6 +5,7 @@ use crate::ir::{Expr, Name, Tensor};
 use crate::runtime::{Data, Random, Scalar, Values};
 use crate::script::call::{Call, Function, Parameter};
 use crate::script::fail::Failure;
+use crate::script::formula::{Formula, indices};
 use crate::script::values;
 use rhai::{Array, Dynamic, FnPtr};
 use std::sync::Arc;
@@ -120,15 +121,25 @@ fn computed(call: &Call, tensor: &Tensor, closure: &FnPtr) -> Result<Data, Failu
     let needed = call.state().workbench.runner.needs_inputs();
     let count = if needed { all } else { 1 };
     let extents = tensor.shape().extents();
+    if needed
+        && let Some(formula) = Formula::of(call.context(), closure, extents.len())
+        && let Some(values) = formula.numbers(extents)
+    {
+        return listed(call, tensor, &values);
+    }
+    let index = |place: u64| -> Array {
+        let index = indices(place, extents).into_iter();
+        index.map(Dynamic::from_int).collect()
+    };
     let mut values = Vec::with_capacity(count);
-    for flat in 0..count as u64 {
+    for place in 0..count as u64 {
         let value: Dynamic = closure
-            .call_raw(call.context(), None, index(flat, extents))
+            .call_raw(call.context(), None, index(place))
             .map_err(Failure::inside)?;
         match number(&value) {
             Some(number) => values.push(number),
             None => {
-                let shown = values::show(&Dynamic::from_array(index(flat, extents)));
+                let shown = values::show(&Dynamic::from_array(index(place)));
                 let given = values::describe(&value);
                 return Err(call.fail(
                     1,
@@ -139,18 +150,6 @@ fn computed(call: &Call, tensor: &Tensor, closure: &FnPtr) -> Result<Data, Failu
     }
     let data = listed(call, tensor, &values)?;
     Ok(if needed { data } else { Data::Unset })
-}
-
-/// The indices of an element by its place in row-major order.
-fn index(flat: u64, extents: &[u64]) -> Array {
-    let mut rest = flat;
-    let mut index: Array = Vec::with_capacity(extents.len());
-    for extent in extents.iter().rev() {
-        index.push(Dynamic::from_int((rest % extent).cast_signed()));
-        rest /= extent;
-    }
-    index.reverse();
-    index
 }
 
 fn flatten(

@@ -1,0 +1,453 @@
+//! Functions of indices that are arithmetic, computed without Rhai: tensors have millions of elements,
+//! and each call of a closure takes microseconds.
+//!
+//! Taken are literals, parameters, numbers that the closure has captured, `+ - * / %`, comparisons,
+//! `! && ||`, `if … else …` and `to_float`, with Rhai's meaning: integers are checked, and become floats
+//! beside a float. What else there is, and every element at which something fails, is left to Rhai, so
+//! that messages are its own.
+
+use crate::runtime::Scalar;
+use rayon::prelude::*;
+use rhai::{AST, ASTNode, Dynamic, Expr, FnCallExpr, FnPtr, Module, NativeCallContext, Stmt};
+use rhai::{ScriptFuncDef, StmtBlock};
+
+/// A function of indices.
+#[derive(Debug)]
+pub enum Formula {
+    Constant(Value),
+    /// The index at this place.
+    Index(usize),
+    Negative(Box<Formula>),
+    Not(Box<Formula>),
+    ToFloat(Box<Formula>),
+    Binary(Binary, Box<[Formula; 2]>),
+    And(Vec<Formula>),
+    Or(Vec<Formula>),
+    If(Box<[Formula; 3]>),
+}
+
+/// What a part of a formula is at one element.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value {
+    Int(i64),
+    Float(f64),
+    Bool(bool),
+}
+
+#[derive(Clone, Copy, Debug)]
+pub enum Binary {
+    Plus,
+    Minus,
+    Times,
+    Divide,
+    Modulo,
+    Equal,
+    Unequal,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+}
+
+impl Formula {
+    /// That of a closure that takes so many indices; `None` if it is left to Rhai.
+    pub fn of(context: &NativeCallContext, closure: &FnPtr, indices: usize) -> Option<Formula> {
+        let captured: Vec<Dynamic> = closure.iter_curry().cloned().collect();
+        let count = captured.len() + indices;
+        let mut modules = context.iter_namespaces();
+        let function = modules.find_map(|m| m.get_script_fn(closure.fn_name(), count))?;
+        let captured: Option<Vec<Value>> = captured.into_iter().map(Value::of).collect();
+        let reader = Reader {
+            names: function.params.iter().map(|name| name.as_str()).collect(),
+            captured: captured?,
+        };
+        reader.body(function)
+    }
+
+    /// The numbers at all elements of a tensor, in row-major order; `None` if one is left to Rhai.
+    pub fn numbers(&self, extents: &[u64]) -> Option<Vec<Scalar>> {
+        let Some((row, outer)) = extents.split_last() else {
+            return Some(vec![self.number(&[])?]);
+        };
+        let numbers = (0..outer.iter().product())
+            .into_par_iter()
+            .flat_map_iter(|k| {
+                let mut at = indices(k, outer);
+                at.push(0);
+                (0..row.cast_signed()).map(move |x| {
+                    at[outer.len()] = x;
+                    self.number(&at)
+                })
+            });
+        numbers.collect()
+    }
+
+    fn number(&self, index: &[i64]) -> Option<Scalar> {
+        match self.at(index)? {
+            Value::Int(x) => Some(Scalar::Integer(x)),
+            Value::Float(x) => Some(Scalar::Float(x)),
+            Value::Bool(_) => None,
+        }
+    }
+
+    fn at(&self, index: &[i64]) -> Option<Value> {
+        Some(match self {
+            Formula::Constant(value) => *value,
+            Formula::Index(k) => Value::Int(*index.get(*k)?),
+            Formula::Negative(of) => match of.at(index)? {
+                Value::Int(x) => Value::Int(x.checked_neg()?),
+                Value::Float(x) => Value::Float(-x),
+                Value::Bool(_) => return None,
+            },
+            Formula::ToFloat(of) => match of.at(index)? {
+                Value::Int(x) => Value::Float(x as f64),
+                Value::Float(x) => Value::Float(x),
+                Value::Bool(_) => return None,
+            },
+            Formula::Not(of) => Value::Bool(!of.holds(index)?),
+            Formula::Binary(op, of) => op.of(of[0].at(index)?, of[1].at(index)?)?,
+            Formula::And(all) => Value::Bool(first(all, index, false)?),
+            Formula::Or(all) => Value::Bool(first(all, index, true)?),
+            Formula::If(of) => match of[0].holds(index)? {
+                true => of[1].at(index)?,
+                false => of[2].at(index)?,
+            },
+        })
+    }
+
+    fn holds(&self, index: &[i64]) -> Option<bool> {
+        match self.at(index)? {
+            Value::Bool(holds) => Some(holds),
+            Value::Int(_) | Value::Float(_) => None,
+        }
+    }
+}
+
+/// The indices of an element by its place in row-major order.
+pub fn indices(place: u64, extents: &[u64]) -> Vec<i64> {
+    let mut rest = place;
+    let mut index = Vec::with_capacity(extents.len() + 1);
+    for extent in extents.iter().rev() {
+        index.push((rest % extent).cast_signed());
+        rest /= extent;
+    }
+    index.reverse();
+    index
+}
+
+/// What the first one of `all` is that is `last`, or what they all are; those after it are not looked at.
+fn first(all: &[Formula], index: &[i64], last: bool) -> Option<bool> {
+    for one in all {
+        if one.holds(index)? == last {
+            return Some(last);
+        }
+    }
+    Some(!last)
+}
+
+impl Value {
+    fn of(captured: Dynamic) -> Option<Value> {
+        let value = captured.flatten();
+        let int = value.as_int().ok().map(Value::Int);
+        let float = || value.as_float().ok().map(Value::Float);
+        int.or_else(float)
+            .or_else(|| value.as_bool().ok().map(Value::Bool))
+    }
+
+    fn float(self) -> Option<f64> {
+        match self {
+            Value::Int(x) => Some(x as f64),
+            Value::Float(x) => Some(x),
+            Value::Bool(_) => None,
+        }
+    }
+}
+
+impl Binary {
+    fn named(symbol: &str) -> Option<Binary> {
+        Some(match symbol {
+            "+" => Binary::Plus,
+            "-" => Binary::Minus,
+            "*" => Binary::Times,
+            "/" => Binary::Divide,
+            "%" => Binary::Modulo,
+            "==" => Binary::Equal,
+            "!=" => Binary::Unequal,
+            "<" => Binary::Less,
+            "<=" => Binary::LessOrEqual,
+            ">" => Binary::Greater,
+            ">=" => Binary::GreaterOrEqual,
+            _ => return None,
+        })
+    }
+
+    fn of(self, left: Value, right: Value) -> Option<Value> {
+        if let (Value::Int(x), Value::Int(y)) = (left, right) {
+            return Some(match self {
+                Binary::Plus => Value::Int(x.checked_add(y)?),
+                Binary::Minus => Value::Int(x.checked_sub(y)?),
+                Binary::Times => Value::Int(x.checked_mul(y)?),
+                Binary::Divide => Value::Int(x.checked_div(y)?),
+                Binary::Modulo => Value::Int(x.checked_rem(y)?),
+                _ => Value::Bool(self.compares(x, y)),
+            });
+        }
+        if let (Value::Bool(_), _) | (_, Value::Bool(_)) = (left, right) {
+            return match (self, left, right) {
+                (Binary::Plus | Binary::Minus | Binary::Times, ..) => None,
+                (Binary::Divide | Binary::Modulo, ..) => None,
+                (_, Value::Bool(x), Value::Bool(y)) => Some(Value::Bool(self.compares(x, y))),
+                // Values of different types are not equal, and neither is less.
+                _ => Some(Value::Bool(matches!(self, Binary::Unequal))),
+            };
+        }
+        let (x, y) = (left.float()?, right.float()?);
+        Some(match self {
+            Binary::Plus => Value::Float(x + y),
+            Binary::Minus => Value::Float(x - y),
+            Binary::Times => Value::Float(x * y),
+            Binary::Divide => Value::Float(x / y),
+            Binary::Modulo => Value::Float(x % y),
+            _ => Value::Bool(self.compares(x, y)),
+        })
+    }
+
+    fn compares<T: PartialOrd>(self, x: T, y: T) -> bool {
+        match self {
+            Binary::Equal => x == y,
+            Binary::Unequal => x != y,
+            Binary::Less => x < y,
+            Binary::LessOrEqual => x <= y,
+            Binary::Greater => x > y,
+            _ => x >= y,
+        }
+    }
+}
+
+/// Reads the body of a closure.
+struct Reader<'f> {
+    /// The parameters: first those for what is captured.
+    names: Vec<&'f str>,
+    captured: Vec<Value>,
+}
+
+impl Reader<'_> {
+    /// Rhai shows what a function consists of when it walks through a script.
+    fn body(&self, function: &ScriptFuncDef) -> Option<Formula> {
+        let mut alone = Module::new();
+        alone.set_script_fn(function.clone());
+        let mut found = Vec::new();
+        AST::new_from_module(alone).walk(&mut |path: &[ASTNode]| {
+            if let [ASTNode::Stmt(statement)] = path {
+                found.push(self.statement(statement));
+            }
+            true
+        });
+        match found.len() {
+            1 => found.pop()?,
+            _ => None,
+        }
+    }
+
+    fn block(&self, block: &StmtBlock) -> Option<Formula> {
+        match block.statements() {
+            [only] => self.statement(only),
+            _ => None,
+        }
+    }
+
+    fn statement(&self, statement: &Stmt) -> Option<Formula> {
+        match statement {
+            Stmt::Expr(expr) => self.expr(expr),
+            Stmt::FnCall(call, _) => self.operator(call),
+            Stmt::Block(block) => self.block(block),
+            Stmt::If(parts, _) => Some(Formula::If(Box::new([
+                self.expr(&parts.expr)?,
+                self.block(&parts.body)?,
+                self.block(&parts.branch)?,
+            ]))),
+            _ => None,
+        }
+    }
+
+    fn expr(&self, expr: &Expr) -> Option<Formula> {
+        Some(match expr {
+            Expr::IntegerConstant(x, _) => Formula::Constant(Value::Int(*x)),
+            Expr::FloatConstant(x, _) => Formula::Constant(Value::Float(**x)),
+            Expr::BoolConstant(x, _) => Formula::Constant(Value::Bool(*x)),
+            Expr::Variable(variable, ..) if variable.2.is_empty() => {
+                let name = variable.1.as_str();
+                // Of two parameters of one name the last one is meant.
+                let k = self.names.iter().rposition(|n| *n == name)?;
+                match k.checked_sub(self.captured.len()) {
+                    Some(index) => Formula::Index(index),
+                    None => Formula::Constant(*self.captured.get(k)?),
+                }
+            }
+            Expr::FnCall(call, _) => self.operator(call)?,
+            Expr::Stmt(block) => self.block(block)?,
+            Expr::And(all, _) => Formula::And(self.all(all)?),
+            Expr::Or(all, _) => Formula::Or(self.all(all)?),
+            Expr::Dot(parts, ..) => method(self.expr(&parts.lhs)?, &parts.rhs)?,
+            _ => return None,
+        })
+    }
+
+    fn operator(&self, call: &FnCallExpr) -> Option<Formula> {
+        call.op_token.as_ref()?;
+        let mut args = self.all(&call.args)?.into_iter();
+        Some(
+            match (call.name.as_str(), args.next()?, args.next(), args.next()) {
+                ("-", of, None, _) => Formula::Negative(Box::new(of)),
+                ("+", of, None, _) => of,
+                ("!", of, None, _) => Formula::Not(Box::new(of)),
+                (symbol, left, Some(right), None) => {
+                    Formula::Binary(Binary::named(symbol)?, Box::new([left, right]))
+                }
+                _ => return None,
+            },
+        )
+    }
+
+    fn all(&self, all: &[Expr]) -> Option<Vec<Formula>> {
+        all.iter().map(|expr| self.expr(expr)).collect()
+    }
+}
+
+/// What methods make of a number, one after the other.
+fn method(of: Formula, called: &Expr) -> Option<Formula> {
+    match called {
+        Expr::MethodCall(call, _) if call.name == "to_float" && call.args.is_empty() => {
+            Some(Formula::ToFloat(Box::new(of)))
+        }
+        Expr::Dot(parts, ..) => method(method(of, &parts.lhs)?, &parts.rhs),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Formula, indices};
+    use crate::runtime::Scalar;
+    use proptest::prelude::*;
+    use rhai::{Array, Dynamic, Engine, FnPtr, NativeCallContext};
+
+    const EXTENTS: [u64; 2] = [3, 4];
+
+    static SYMBOLS: [&str; 13] = [
+        "+", "-", "*", "/", "%", "==", "!=", "<", "<=", ">", ">=", "&&", "||",
+    ];
+
+    /// What Rhai and the formula of `|i, j| …` make of the elements; `None` where Rhai fails or gives
+    /// no number, and for the formula, too, where it leaves one to Rhai.
+    fn both(body: &str) -> [Option<Vec<Scalar>>; 2] {
+        let mut engine = Engine::new();
+        engine.set_max_expr_depths(0, 0);
+        engine.register_fn(
+            "both",
+            |context: NativeCallContext, closure: FnPtr| -> Array {
+                let number = |value: Dynamic| match value.as_int() {
+                    Ok(x) => Some(Scalar::Integer(x)),
+                    Err(_) => value.as_float().ok().map(Scalar::Float),
+                };
+                let call = |place: u64| {
+                    let index = indices(place, &EXTENTS).into_iter().map(Dynamic::from_int);
+                    let index: Vec<Dynamic> = index.collect();
+                    number(closure.call_raw(&context, None, index).ok()?)
+                };
+                let called: Option<Vec<Scalar>> = (0..EXTENTS.iter().product()).map(call).collect();
+                let formula = Formula::of(&context, &closure, EXTENTS.len());
+                let computed = formula.and_then(|formula| formula.numbers(&EXTENTS));
+                vec![Dynamic::from(called), Dynamic::from(computed)]
+            },
+        );
+        let script = format!("let n = 7; let x = 0.25; let yes = true; both(|i, j| {body})");
+        // Rhai does not take all that can be written: `1 || i`.
+        let Ok(script) = engine.compile(script) else {
+            return [None, None];
+        };
+        let both = engine.eval_ast::<Array>(&script).unwrap();
+        let mut both = both
+            .into_iter()
+            .map(|one| one.cast::<Option<Vec<Scalar>>>());
+        [(); 2].map(|()| both.next().flatten())
+    }
+
+    fn bits(values: &Option<Vec<Scalar>>) -> Option<Vec<(u64, bool)>> {
+        let bits = |value: &Scalar| match value {
+            Scalar::Integer(x) => (x.cast_unsigned(), false),
+            Scalar::Float(x) if x.is_nan() => (f64::NAN.to_bits(), true),
+            Scalar::Float(x) => (x.to_bits(), true),
+        };
+        Some(values.as_ref()?.iter().map(bits).collect())
+    }
+
+    #[test]
+    fn formulas_of_scripts_are_taken() {
+        for body in [
+            "i",
+            "(i * 4 + j) * 7 % 101 / 101.0 + 1.0",
+            "if i == j { n.to_float() } else { (7 * i + 3 * j) % 11 / 10.0 }",
+            "if (i + j) % 13 == 0 || !yes && j > 1 { 999 } else if i < j { -i } else { i * j % 7 + 1 }",
+            "{ x * i }",
+            "1.0 / (i + 3)",
+        ] {
+            let [called, computed] = both(body);
+            assert!(computed.is_some(), "{body} is left to Rhai");
+            assert_eq!(bits(&called), bits(&computed), "{body}");
+        }
+    }
+
+    #[test]
+    fn the_rest_is_left_to_rhai() {
+        for body in [
+            "i.sqrt()",
+            "{ let y = i; y }",
+            "2 ** i",
+            "i / j",
+            "9223372036854775807 + i",
+            "i == j",
+            "if i { 1 } else { 2 }",
+            "if i == 0 { 1 }",
+            "[i][0]",
+        ] {
+            let [_, computed] = both(body);
+            assert_eq!(computed, None, "{body}");
+        }
+    }
+
+    fn body() -> impl Strategy<Value = String> {
+        let leaf = prop_oneof![
+            Just("i".to_owned()),
+            Just("j".to_owned()),
+            Just("n".to_owned()),
+            Just("x".to_owned()),
+            Just("yes".to_owned()),
+            (-9i64..9).prop_map(|k| format!("({k})")),
+            (-9i64..9).prop_map(|k| format!("({:?})", k as f64 / 2.0)),
+        ];
+        leaf.prop_recursive(4, 24, 3, |inner| {
+            let binary = (
+                inner.clone(),
+                prop::sample::select(&SYMBOLS[..]),
+                inner.clone(),
+            );
+            prop_oneof![
+                4 => binary.prop_map(|(a, op, b)| format!("({a} {op} {b})")),
+                1 => inner.clone().prop_map(|a| format!("(-{a})")),
+                1 => inner.clone().prop_map(|a| format!("(!{a})")),
+                1 => inner.clone().prop_map(|a| format!("({a}).to_float()")),
+                1 => (inner.clone(), inner.clone(), inner)
+                    .prop_map(|(a, b, c)| format!("(if {a} {{ {b} }} else {{ {c} }})")),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn formulas_are_what_rhai_computes(body in body()) {
+            let [called, computed] = both(&body);
+            prop_assert_eq!(bits(&called), bits(&computed));
+        }
+    }
+}
