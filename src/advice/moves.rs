@@ -26,10 +26,14 @@ pub struct Moves {
 /// How much of the polyhedral library one band may take where steps change the nest.
 const OF_A_BAND: u64 = 100_000;
 
-/// How much proofs from the definition may take where all loops are asked about, and one of them:
-/// somebody waits for them. Those at one loop have the limit of a single proof.
-const OF_ALL_LOOPS: u64 = 120_000;
-const OF_ONE: u64 = 40_000;
+/// How much proofs from the definition may take together where all loops are asked about, and one of
+/// them: somebody waits for them. Those at one loop have the limit of a single proof.
+const OF_ALL_LOOPS: u64 = 200_000;
+const OF_ONE: u64 = 80_000;
+
+/// The same where the nest is not legal: nothing else decides there, and little makes it legal.
+const OF_ALL_LOOPS_AND_MORE: u64 = 1_000_000;
+const OF_ONE_AND_MORE: u64 = 300_000;
 
 /// The moves that are legal now. To ask for few of them is quicker. Where proofs take long, some
 /// candidates are left undecided.
@@ -64,7 +68,12 @@ pub fn moves(nest: &Nest, scope: &Scope, reductions: Reductions) -> Result<Moves
     };
     let mut answered = answered.unwrap_or_else(|| decided(&bands, || candidates(legal)));
     answered.sort_by_key(|(question, _)| (question.regroups(), question.place()));
-    prove(&mut answered, candidates(legal), scope);
+    let limits = match (scope, legal) {
+        (Scope::At(_), _) => None,
+        (_, true) => Some((OF_ALL_LOOPS, OF_ONE)),
+        (_, false) => Some((OF_ALL_LOOPS_AND_MORE, OF_ONE_AND_MORE)),
+    };
+    prove(&mut answered, candidates(legal), limits);
     answered.sort_by_key(|(question, _)| question.place());
     let at = match scope {
         Scope::At(name) => Some(name.clone()),
@@ -116,8 +125,12 @@ fn decided<'n, 'a>(
     (0..cores).into_par_iter().flat_map_iter(ask).collect()
 }
 
-/// Proves from the definition what is open, in order.
-fn prove(answered: &mut [(Question, Answer)], mut candidates: Candidates, scope: &Scope) {
+/// Proves from the definition what is open, in order, within limits for all and for one question.
+fn prove(
+    answered: &mut [(Question, Answer)],
+    mut candidates: Candidates,
+    limits: Option<(u64, u64)>,
+) {
     let mut ask = |limit: u64| {
         for (question, answer) in answered.iter_mut().filter(|(_, answer)| answer.open > 0) {
             let proved = within(limit, || candidates.proved(question));
@@ -127,8 +140,8 @@ fn prove(answered: &mut [(Question, Answer)], mut candidates: Candidates, scope:
             }
         }
     };
-    match scope {
-        Scope::At(_) => together(&mut || ask(u64::MAX)),
-        Scope::All | Scope::Of(_) => _ = within(OF_ALL_LOOPS, || ask(OF_ONE)),
+    match limits {
+        None => together(&mut || ask(u64::MAX)),
+        Some((all, one)) => _ = within(all, || ask(one)),
     }
 }
