@@ -182,6 +182,7 @@ impl<'a> Candidates<'a> {
             let candidate = simple(l, &INTERCHANGE, Some(with), args);
             // To exchange i and j is to exchange j and i.
             let exchanged = self.exchanged.get(&pair).copied();
+            let open = self.open;
             let legal = match exchanged {
                 Some(legal) => legal.then_some(candidate),
                 None => {
@@ -191,7 +192,9 @@ impl<'a> Candidates<'a> {
                     self.legal(candidate, known)
                 }
             };
-            self.exchanged.insert(pair, legal.is_some());
+            if self.open == open {
+                self.exchanged.insert(pair, legal.is_some());
+            }
             found.extend(legal);
         }
         found
