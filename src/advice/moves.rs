@@ -5,7 +5,6 @@ use super::questions::{Question, Scope};
 use super::step::Move;
 use crate::ir::{Name, Nest};
 use crate::legality::{Judge, Numbered, Reductions, Undecided, remembered, together, within};
-use rayon::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What is legal next.
@@ -91,16 +90,20 @@ pub fn moves(nest: &Nest, scope: &Scope, reductions: Reductions) -> Result<Moves
     })
 }
 
-/// Both at the same time, the second one in a thread of its own.
-fn beside<A, B: Send>(one: impl FnOnce() -> A, other: impl FnOnce() -> B + Send) -> (A, B) {
+/// The stack of a thread that asks.
+const STACK: usize = 16 << 20;
+
+/// Both at the same time, the second one in a thread of its own if there can be one.
+fn beside<A, B: Send>(one: impl FnOnce() -> A, other: impl Fn() -> B + Send + Sync) -> (A, B) {
     std::thread::scope(|threads| {
-        let other = threads.spawn(other);
+        let thread = std::thread::Builder::new().stack_size(STACK);
+        let thread = thread.spawn_scoped(threads, &other);
         let one = one();
-        let other = other.join();
-        (
-            one,
-            other.unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-        )
+        let other = match thread.map(|thread| thread.join()) {
+            Ok(done) => done.unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            Err(_) => other(),
+        };
+        (one, other)
     })
 }
 
@@ -111,7 +114,7 @@ fn decided<'n, 'a>(
     candidates: impl Fn() -> Candidates<'a> + Sync,
 ) -> Vec<(Question<'n>, Answer)> {
     let next = AtomicUsize::new(0);
-    let ask = |_| {
+    let ask = || {
         let mut candidates = candidates();
         let mut answered = Vec::new();
         while let Some(band) = bands.get(next.fetch_add(1, Ordering::Relaxed)) {
@@ -121,8 +124,23 @@ fn decided<'n, 'a>(
         }
         answered
     };
-    let cores = rayon::current_num_threads().min(bands.len());
-    (0..cores).into_par_iter().flat_map_iter(ask).collect()
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    // Not on threads that others share: one of them may wait for this one.
+    std::thread::scope(|threads| {
+        let others = (1..cores.min(bands.len())).filter_map(|_| {
+            let thread = std::thread::Builder::new().stack_size(STACK);
+            thread.spawn_scoped(threads, ask).ok()
+        });
+        let others: Vec<_> = others.collect();
+        let mut answered = ask();
+        for other in others {
+            match other.join() {
+                Ok(own) => answered.extend(own),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        answered
+    })
 }
 
 /// Proves from the definition what is open, in order, within limits for all and for one question.

@@ -6,10 +6,13 @@
 //! beside a float. What else there is, and every element at which something fails, is left to Rhai, so
 //! that messages are its own.
 
+use super::library::on_all_cores;
 use crate::runtime::Scalar;
-use rayon::prelude::*;
 use rhai::{AST, ASTNode, Dynamic, Expr, FnCallExpr, FnPtr, Module, NativeCallContext, Stmt};
 use rhai::{ScriptFuncDef, StmtBlock};
+
+/// So many rows of a tensor are computed in one go.
+const ROWS: usize = 1 << 12;
 
 /// A function of indices.
 #[derive(Debug)]
@@ -69,17 +72,24 @@ impl Formula {
         let Some((row, outer)) = extents.split_last() else {
             return Some(vec![self.number(&[])?]);
         };
-        let numbers = (0..outer.iter().product())
-            .into_par_iter()
-            .flat_map_iter(|k| {
+        let rows: u64 = outer.iter().product();
+        let blocks: Vec<u64> = (0..rows).step_by(ROWS).collect();
+        let of_block = |first: &u64| -> Option<Vec<Scalar>> {
+            let mut numbers = Vec::new();
+            for k in *first..rows.min(first + ROWS as u64) {
                 let mut at = indices(k, outer);
                 at.push(0);
-                (0..row.cast_signed()).map(move |x| {
+                for x in 0..row.cast_signed() {
                     at[outer.len()] = x;
-                    self.number(&at)
-                })
-            });
-        numbers.collect()
+                    numbers.push(self.number(&at)?);
+                }
+            }
+            Some(numbers)
+        };
+        // Not on threads that others share: one of them may wait for this one.
+        let blocks = on_all_cores(&blocks, of_block).into_iter();
+        let blocks: Option<Vec<_>> = blocks.collect();
+        Some(blocks?.concat())
     }
 
     fn number(&self, index: &[i64]) -> Option<Scalar> {

@@ -202,7 +202,7 @@ fn compile(engine: &Engine, shared: &Shared) -> Result<Vec<Compiled>, Box<EvalAl
 const STACK: usize = 16 << 20;
 
 /// What `work` makes of each of `all`, in order.
-fn on_all_cores<T: Sync, R: Send>(all: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+pub(super) fn on_all_cores<T: Sync, R: Send>(all: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let some = || {
         let numbers = std::iter::from_fn(|| Some(next.fetch_add(1, Ordering::Relaxed)));
