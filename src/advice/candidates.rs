@@ -103,68 +103,47 @@ impl<'a> Candidates<'a> {
     fn answer(&mut self, question: &Question) -> Answer {
         let Question { outer, l, .. } = question;
         self.open = 0;
-        let moves = match question.what {
-            What::Parallelize => self.parallelize(l),
+        let found = match question.what {
+            What::Interchange => {
+                let moves = self.interchanges(outer, l);
+                let open = self.open;
+                return Answer { moves, open };
+            }
+            What::Parallelize if l.parallel => None,
+            What::Parallelize => self.one(l, &PARALLELIZE, None, vec![], None),
+            What::Vectorize if l.vector => None,
             What::Vectorize => self.vectorize(l),
-            What::Interchange => self.interchanges(outer, l),
             What::Tile => self.tile(l),
             What::Fuse => self.fuse(outer, l),
-            What::Distribute => self.distribute(l),
-            What::Reverse => self.reverse(l),
+            What::Distribute if l.body.len() < 2 => None,
+            What::Distribute => self.one(l, &DISTRIBUTE, None, vec![], None),
+            What::Reverse => {
+                let known = self.allowed_runs(&[run(&l.name, true)]);
+                self.one(l, &REVERSE, None, vec![], known)
+            }
             What::UnrollAndJam => self.unroll_and_jam(l),
-            What::Rfactor => self.rfactor(l),
+            What::Rfactor => self.one(l, &RFACTOR, None, vec![], None),
         };
         Answer {
-            moves,
+            moves: found.into_iter().collect(),
             open: self.open,
         }
     }
 
-    fn parallelize(&mut self, l: &Loop) -> Vec<Move> {
-        let found = match l.parallel {
-            true => None,
-            false => self.one(l, &PARALLELIZE, None, vec![], None),
-        };
-        found.into_iter().collect()
-    }
-
     /// With the loop that follows.
-    fn fuse(&mut self, outer: &[&Loop], l: &Loop) -> Vec<Move> {
-        let found = next_to(self.nest, outer, l).and_then(|next| {
-            let (with, args) = (next.name.to_string(), vec![by_name(&next.name)]);
-            self.one(l, &FUSE, Some(with), args, None)
-        });
-        found.into_iter().collect()
+    fn fuse(&mut self, outer: &[&Loop], l: &Loop) -> Option<Move> {
+        let next = next_to(self.nest, outer, l)?;
+        let (with, args) = (next.name.to_string(), vec![by_name(&next.name)]);
+        self.one(l, &FUSE, Some(with), args, None)
     }
 
-    fn distribute(&mut self, l: &Loop) -> Vec<Move> {
-        let found = match l.body.len() {
-            0 | 1 => None,
-            _ => self.one(l, &DISTRIBUTE, None, vec![], None),
-        };
-        found.into_iter().collect()
-    }
-
-    fn reverse(&mut self, l: &Loop) -> Vec<Move> {
-        let known = self.allowed_runs(&[run(&l.name, true)]);
-        let found = self.one(l, &REVERSE, None, vec![], known);
-        found.into_iter().collect()
-    }
-
-    fn unroll_and_jam(&mut self, l: &Loop) -> Vec<Move> {
+    fn unroll_and_jam(&mut self, l: &Loop) -> Option<Move> {
         if !l.body.iter().any(|t| t.as_loop().is_some()) {
-            return Vec::new();
+            return None;
         }
         let known = self.jams(l);
         let args = vec![Arg::Int(factor(l))];
-        let found = self.one(l, &UNROLL_AND_JAM, None, args, known);
-        found.into_iter().collect()
-    }
-
-    /// Partial results of a reduction.
-    fn rfactor(&mut self, l: &Loop) -> Vec<Move> {
-        let found = self.one(l, &RFACTOR, None, vec![], None);
-        found.into_iter().collect()
+        self.one(l, &UNROLL_AND_JAM, None, args, known)
     }
 
     /// With each loop of the band that it is in.
@@ -237,26 +216,22 @@ impl<'a> Candidates<'a> {
     }
 
     /// With as many lanes as possible.
-    fn vectorize(&mut self, l: &Loop) -> Vec<Move> {
-        if l.vector {
-            return Vec::new();
-        }
+    fn vectorize(&mut self, l: &Loop) -> Option<Move> {
         let full = self.one(l, &VECTORIZE, None, vec![], None);
-        let found = full.or_else(|| {
+        full.or_else(|| {
             let lanes = |n: i64| {
                 let with = format!("{n} lanes");
                 self.one(l, &VECTORIZE, Some(with), vec![Arg::Int(n)], None)
             };
             LANES.into_iter().map_while(lanes).last()
-        });
-        found.into_iter().collect()
+        })
     }
 
     /// Tiles of the widest band from this loop on whose loops may have any order: of which each
     /// may be the outermost.
-    fn tile(&mut self, l: &Loop) -> Vec<Move> {
+    fn tile(&mut self, l: &Loop) -> Option<Move> {
         if self.banded.contains(&l.name) {
-            return Vec::new();
+            return None;
         }
         let mut band: Vec<&Name> = vec![&l.name];
         let mut ranges = vec![&l.range];
@@ -291,7 +266,7 @@ impl<'a> Candidates<'a> {
             known = None;
         }
         if band.len() < 2 {
-            return Vec::new();
+            return None;
         }
         self.banded.extend(band.iter().copied().cloned());
         let part = |name: &Name, suffix: &str| LoopRef::Name(format!("{name}_{suffix}"));
@@ -312,7 +287,7 @@ impl<'a> Candidates<'a> {
             call: format!("tile([{}], [{}])", quoted.join(", "), sizes.join(", ")),
             steps: cuts.chain([(&REORDER, vec![order])]).collect(),
         };
-        self.legal(tiled, known).into_iter().collect()
+        self.legal(tiled, known)
     }
 
     /// The move, if it can be taken and its result is legal; `known` says whether it keeps the

@@ -5,7 +5,7 @@ use super::questions::{Question, Scope};
 use super::step::Move;
 use crate::ir::{Name, Nest};
 use crate::legality::{Judge, Numbered, Reductions, Undecided, remembered, together, within};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use rayon::prelude::*;
 
 /// What is legal next.
 #[derive(Clone)]
@@ -53,19 +53,18 @@ pub fn moves(nest: &Nest, scope: &Scope, reductions: Reductions) -> Result<Moves
     }
     let numbered = Numbered::of(nest);
     let candidates = |legal: bool| Candidates::of(nest, legal, &numbered, reductions);
-    let (legal, answered) = match remembered(nests, reductions) {
-        Some(legal) => (legal, None),
-        // Most nests are legal, and to know it takes as long as all the rest.
-        None => {
-            let (legal, answered) = beside(
-                || judge.is_legal(nests),
-                || decided(&bands, || candidates(true)),
-            );
-            let legal = legal?;
-            (legal, legal.then_some(answered))
-        }
-    };
-    let mut answered = answered.unwrap_or_else(|| decided(&bands, || candidates(legal)));
+    let known = remembered(nests, reductions);
+    // Most nests are legal, and to know it takes as long as all the rest.
+    let supposed = known.unwrap_or(true);
+    let mut answered = Vec::new();
+    let legal = beside(
+        || known.map_or_else(|| judge.is_legal(nests), Ok),
+        || answered = decided(&bands, || candidates(supposed)),
+    )?;
+    if legal != supposed {
+        let again = || answered = decided(&bands, || candidates(legal));
+        beside(|| (), again);
+    }
     answered.sort_by_key(|(question, _)| (question.regroups(), question.place()));
     let limits = match (scope, legal) {
         (Scope::At(_), _) => None,
@@ -93,54 +92,34 @@ pub fn moves(nest: &Nest, scope: &Scope, reductions: Reductions) -> Result<Moves
 /// The stack of a thread that asks.
 const STACK: usize = 16 << 20;
 
-/// Both at the same time, the second one in a thread of its own if there can be one.
-fn beside<A, B: Send>(one: impl FnOnce() -> A, other: impl Fn() -> B + Send + Sync) -> (A, B) {
-    std::thread::scope(|threads| {
-        let thread = std::thread::Builder::new().stack_size(STACK);
-        let thread = thread.spawn_scoped(threads, &other);
-        let one = one();
-        let other = match thread.map(|thread| thread.join()) {
-            Ok(done) => done.unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-            Err(_) => other(),
-        };
-        (one, other)
-    })
+/// What `one` returns in this thread. `others` runs on all cores meanwhile, on threads of its own:
+/// those that the process shares may be waiting for this one.
+fn beside<T>(one: impl FnOnce() -> T, others: impl FnOnce() + Send) -> T {
+    match rayon::ThreadPoolBuilder::new().stack_size(STACK).build() {
+        Ok(threads) => threads.in_place_scope(|scope| {
+            scope.spawn(|_| others());
+            one()
+        }),
+        Err(_) => {
+            others();
+            one()
+        }
+    }
 }
 
-/// What is decided where steps change the nest. Each band has a limit of its own, so that nothing
-/// depends on how many cores ask.
+/// What is decided where steps change the nest, in order. Each band has a limit of its own, so that
+/// nothing depends on how many cores ask.
 fn decided<'n, 'a>(
     bands: &[Vec<Question<'n>>],
-    candidates: impl Fn() -> Candidates<'a> + Sync,
+    candidates: impl Fn() -> Candidates<'a> + Send + Sync,
 ) -> Vec<(Question<'n>, Answer)> {
-    let next = AtomicUsize::new(0);
-    let ask = || {
-        let mut candidates = candidates();
-        let mut answered = Vec::new();
-        while let Some(band) = bands.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let mut decide = || candidates.decided(band);
-            // Without the polyhedral library nothing takes long.
-            answered.extend(within(OF_A_BAND, &mut decide).unwrap_or_else(decide));
-        }
-        answered
+    let ask = |candidates: &mut Candidates<'a>, band: &Vec<Question<'n>>| {
+        let mut decide = || candidates.decided(band);
+        // Without the polyhedral library nothing takes long.
+        within(OF_A_BAND, &mut decide).unwrap_or_else(decide)
     };
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    // Not on threads that others share: one of them may wait for this one.
-    std::thread::scope(|threads| {
-        let others = (1..cores.min(bands.len())).filter_map(|_| {
-            let thread = std::thread::Builder::new().stack_size(STACK);
-            thread.spawn_scoped(threads, ask).ok()
-        });
-        let others: Vec<_> = others.collect();
-        let mut answered = ask();
-        for other in others {
-            match other.join() {
-                Ok(own) => answered.extend(own),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
-        answered
-    })
+    let answered = bands.par_iter().map_init(candidates, ask);
+    answered.flatten_iter().collect()
 }
 
 /// Proves from the definition what is open, in order, within limits for all and for one question.
