@@ -190,6 +190,9 @@ pub fn generate_for(
 /// # Errors
 /// [`NoCode`], for nests that are not well-formed.
 pub fn stages(nests: &[Nest], target: &Target) -> Result<Vec<Stage>, NoCode> {
+    nests
+        .iter()
+        .try_for_each(|nest| Ok::<_, NoCode>(verify::verify(nest)?))?;
     let inputs = inputs(nests)?;
     let context = Context {
         target,
@@ -198,24 +201,22 @@ pub fn stages(nests: &[Nest], target: &Target) -> Result<Vec<Stage>, NoCode> {
     Ok(plan::stages(nests, &context))
 }
 
-/// The plan of nests, for those who ask what it costs: nothing is proved.
+/// The plan of nests that operations made, for those who ask what it costs: nothing is proved, and it
+/// is without hints.
 ///
 /// # Errors
-/// As [`stages`].
+/// [`NoCode`]: tensors share a name, or somebody stopped it.
 pub fn unproved(nests: &[Nest], target: &Target) -> Result<Plan, NoCode> {
     let inputs = inputs(nests)?;
     let context = Context {
         target,
         inputs: &inputs,
     };
-    plan::plan(nests, &context).ok_or(NoCode::Stopped)
+    plan::without_hints(nests, &context).ok_or(NoCode::Stopped)
 }
 
-/// The names of the tensors that well-formed nests only read.
+/// The names of the tensors that nests only read.
 fn inputs(nests: &[Nest]) -> Result<HashSet<Name>, NoCode> {
-    nests
-        .iter()
-        .try_for_each(|nest| Ok::<_, NoCode>(verify::verify(nest)?))?;
     let params = params(nests)?;
     let inputs = params.iter().filter(|p| p.role == Role::In);
     Ok(inputs.filter_map(|p| p.tensor.name().cloned()).collect())

@@ -34,31 +34,39 @@ struct Pass {
     /// Its file, whose header says what it does.
     file: &'static str,
     run: fn(&Plan, &Context<'_>) -> Plan,
+    /// Whether it is left out for those who ask what a plan costs: compilers and processors get hints
+    /// and limits of it, of which the cost model knows nothing.
+    hints: bool,
 }
 
+/// What [`Pass::hints`] says.
+const DECIDES: bool = false;
+const HINTS: bool = true;
+
 macro_rules! passes {
-    ($($name:ident),* $(,)?) => {
+    ($($name:ident: $hints:ident),* $(,)?) => {
         &[$(Pass {
             name: stringify!($name),
             file: include_str!(concat!(stringify!($name), ".rs")),
             run: $name::$name,
+            hints: $hints,
         }),*]
     };
 }
 
 /// All passes, in order.
 static PASSES: &[Pass] = passes![
-    simplify,
-    pad_rows,
-    choose_vectors,
-    stream,
-    partial_vectors,
-    load_fence,
-    spread_prefetches,
-    keep_order,
-    parallel_region,
-    outline,
-    allocate,
+    simplify: DECIDES,
+    pad_rows: DECIDES,
+    choose_vectors: DECIDES,
+    stream: DECIDES,
+    partial_vectors: DECIDES,
+    load_fence: HINTS,
+    spread_prefetches: HINTS,
+    keep_order: DECIDES,
+    parallel_region: DECIDES,
+    outline: HINTS,
+    allocate: DECIDES,
 ];
 
 /// A plan on its way.
@@ -82,7 +90,19 @@ fn first(nests: &[Nest]) -> Plan {
 
 /// The plan of nests that run in order; `None` if somebody stopped it.
 pub(super) fn plan(nests: &[Nest], context: &Context<'_>) -> Option<Plan> {
-    let mut passes = PASSES.iter();
+    planned(PASSES.iter(), nests, context)
+}
+
+/// The same without hints, for those who ask what it costs.
+pub(super) fn without_hints(nests: &[Nest], context: &Context<'_>) -> Option<Plan> {
+    planned(PASSES.iter().filter(|pass| !pass.hints), nests, context)
+}
+
+fn planned<'p>(
+    mut passes: impl Iterator<Item = &'p Pass>,
+    nests: &[Nest],
+    context: &Context<'_>,
+) -> Option<Plan> {
     passes.try_fold(first(nests), |plan, pass| {
         (!is_stopped()).then(|| (pass.run)(&plan, context))
     })

@@ -114,7 +114,11 @@ impl Rows {
                     self.locals.insert(name.clone());
                     let scope = &trees[k + 1..];
                     let mut lanes = Vec::new();
-                    for_each_vector(scope, chosen, &mut |l| lanes.push(&l.name));
+                    for_each_vector(scope, chosen, &mut |l| {
+                        if touches_row(l, name) {
+                            lanes.push(&l.name);
+                        }
+                    });
                     if !lanes.is_empty() {
                         let read = read(name, scope, around);
                         let of = lanes.into_iter().map(|lane| (name.clone(), lane.clone()));
@@ -169,7 +173,10 @@ impl Rows {
 
     pub(super) fn is_row(&self, tensor: &Tensor, index: &[Affine], lane: &Name) -> bool {
         let local = tensor.name().is_some_and(|name| self.locals.contains(name));
-        local && index.last() == Some(&Affine::iterator(lane.clone()))
+        local
+            && index
+                .last()
+                .is_some_and(|last| last.as_iterator() == Some(lane))
     }
 
     /// Whether a statement copies neighbors to registers, which other statements read as a vector.
@@ -206,9 +213,43 @@ fn for_each_vector<'t>(trees: &'t [Tree], chosen: &Chosen, see: &mut dyn FnMut(&
     }
 }
 
+/// Whether the lanes of a vector loop are neighbors in rows of a tensor.
+fn touches_row(l: &Loop, tensor: &Name) -> bool {
+    let is_row = |index: &[Affine]| {
+        index
+            .last()
+            .is_some_and(|last| last.as_iterator() == Some(&l.name))
+    };
+    l.body.iter().any(|tree| {
+        let Tree::Stmt(s) = tree else { return false };
+        let mut touches = s.target.name() == Some(tensor) && is_row(&s.index);
+        s.value.for_each_access(&mut |t, index| {
+            if let Index::At(index) = index {
+                touches |= t.name() == Some(tensor) && is_row(index);
+            }
+        });
+        touches
+    })
+}
+
+/// Whether anything in a tree reads a tensor.
+fn reads(tree: &Tree, tensor: &Name) -> bool {
+    match tree {
+        Tree::Loop(l) => l.body.iter().any(|tree| reads(tree, tensor)),
+        Tree::Stmt(s) => {
+            let mut reads = false;
+            s.value
+                .for_each_access(&mut |t, _| reads |= t.name() == Some(tensor));
+            reads
+        }
+        Tree::Fill(_) | Tree::Local(_) => false,
+    }
+}
+
 /// How many elements of its rows are read of a tensor.
 fn read(tensor: &Name, trees: &[Tree], around: &Bounds) -> i64 {
     let most = |tree: &Tree| match tree {
+        Tree::Loop(_) if !reads(tree, tensor) => 0,
         Tree::Loop(l) => read(tensor, &l.body, &inside(l, around)),
         Tree::Stmt(s) => {
             let mut most = 0;

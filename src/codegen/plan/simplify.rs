@@ -172,6 +172,9 @@ fn from_zero(l: Loop) -> Loop {
     let [lower] = l.range.lower.as_slice() else {
         return l;
     };
+    if lower.as_constant() == Some(0) {
+        return l;
+    }
     let shifted = Affine::iterator(l.name.clone()).plus(lower);
     let map = |name: &Name| (*name == l.name).then(|| shifted.clone());
     Loop {
