@@ -180,6 +180,12 @@ impl Buffer {
         &self.tensor
     }
 
+    /// Exchanges the memory of two tensors that fit it both.
+    pub(super) fn exchange(&mut self, other: &mut Buffer) {
+        std::mem::swap(self, other);
+        std::mem::swap(&mut self.tensor, &mut other.tensor);
+    }
+
     /// The elements.
     pub fn view(&self) -> View<'_> {
         match self.tensor.elem() {

@@ -149,8 +149,9 @@ pub enum Event<'a> {
 /// Measures variants against each other: a warm-up of each, then run 1 of each, run 2 of each,
 /// and so on. Before every run the outputs are restored, outside the time, and the kernel is called
 /// once, unless that takes long, so that what the variant before it left in the caches matters to
-/// none. A run of a very short kernel is the mean of several calls. Kernels that read what they write
-/// are timed for one call per run, before which their inputs are restored. One measurement at a time, also among processes; this one compiles
+/// none. After every run they exchange the memory of their outputs. A run of a very short kernel is the
+/// mean of several calls. Kernels that read what they write are timed for one call per run, before
+/// which their inputs are restored. One measurement at a time, also among processes; this one compiles
 /// nothing meanwhile.
 ///
 /// # Errors
@@ -261,9 +262,20 @@ fn take_turns(
                 entrant.known = Some(timing);
             }
         }
+        rotate_outputs(entrants, &again);
         left = again;
     }
     Ok(())
+}
+
+/// Gives each of the entrants with these numbers the memory that the next one has written to, so that
+/// all of them meet the same pages.
+fn rotate_outputs(entrants: &mut [Entrant<'_>], numbers: &[usize]) {
+    for pair in numbers.windows(2) {
+        if let Ok([one, next]) = entrants.get_disjoint_mut([pair[0], pair[1]]) {
+            one.placed.exchange_outputs(&mut next.placed);
+        }
+    }
 }
 
 impl Entrant<'_> {

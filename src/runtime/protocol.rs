@@ -48,6 +48,22 @@ pub(super) struct Call {
     pub(super) warm_up: bool,
 }
 
+impl Call {
+    /// Writes to another buffer instead of one; `word` is what unset elements hold there.
+    pub(super) fn rewire(&mut self, (old, new): (usize, usize), word: u32) {
+        for buffer in self.buffers.iter_mut().filter(|buffer| **buffer == old) {
+            *buffer = new;
+        }
+        for restore in &mut self.restore {
+            match restore {
+                Restore::Copy { to, .. } if *to == old => *to = new,
+                Restore::Fill { to, word: known } if *to == old => (*to, *known) = (new, word),
+                Restore::Copy { .. } | Restore::Fill { .. } => {}
+            }
+        }
+    }
+}
+
 /// What a buffer must hold before a call.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum Restore {

@@ -118,6 +118,26 @@ impl Placed {
         self.call.restore.retain(Restore::copies);
         self.call.warm_up = time < UNMOVED && !self.call.restore.is_empty();
     }
+
+    /// Exchanges the memory of outputs with another kernel in the same worker, where it fits. Which
+    /// pages a tensor has makes a part of a time, and not by what the kernel does.
+    pub(super) fn exchange_outputs(&mut self, other: &mut Placed) {
+        if self.worker != other.worker {
+            return;
+        }
+        let outputs = self.outputs.0.iter_mut().zip(&mut other.outputs.0);
+        let numbers = self.written.iter_mut().zip(&mut other.written);
+        for (k, ((own, others), (number, other_number))) in outputs.zip(numbers).enumerate() {
+            let place = Place::Output(k);
+            if !(own.fits(others.tensor(), place) && others.fits(own.tensor(), place)) {
+                continue;
+            }
+            own.exchange(others);
+            self.call.rewire((*number, *other_number), own.word());
+            other.call.rewire((*other_number, *number), others.word());
+            std::mem::swap(number, other_number);
+        }
+    }
 }
 
 /// Alone, a run of this length takes as long whatever was restored before, to some percent.

@@ -100,6 +100,68 @@ fn a_call_that_does_not_count_comes_first() {
     assert!(timings.iter().all(|timing| timing.runs.len() == 3));
 }
 
+/// Which pages a tensor has makes a part of a time: variants meet the same ones.
+#[test]
+fn outputs_change_places_between_runs() {
+    let directory = tempfile::tempdir().unwrap();
+    let log = directory.path().join("log");
+    let ones = [Data::Constant(1.0.into())];
+    let logging = |letter: char| {
+        let body = format!(
+            "FILE *f = fopen(\"{}\", \"a\");\n\
+             fprintf(f, \"%c %p %g\\n\", '{letter}', (void *)x, x[0]); fclose(f);\n\
+             usleep(60000); x[0] = {};",
+            log.display(),
+            u32::from(letter)
+        );
+        let head = "#include <stdio.h>\nint usleep(unsigned);";
+        on_x(&format!("place_{letter}"), head, &body)
+    };
+    let entrant = |letter: char, threads: usize| {
+        let kernel = logging(letter);
+        let outputs = run_once(&compiled(&kernel), &ones, &control())
+            .unwrap()
+            .outputs;
+        Workload {
+            checked: Some(Arc::new(outputs)),
+            ..variant("v", &kernel, &ones, threads)
+        }
+    };
+    let variants = [
+        entrant('a', 1),
+        entrant('b', 1),
+        entrant('c', 1),
+        entrant('d', 2),
+    ];
+    std::fs::remove_file(&log).unwrap();
+    let budget = Budget {
+        min_runs: 3,
+        max_runs: 3,
+        enough: None,
+        ..Budget::default()
+    };
+    // Each still has what it wrote last.
+    measure(&variants, &budget, &control()).unwrap();
+    let log = std::fs::read_to_string(&log).unwrap();
+    let places = |letter: &str| {
+        let lines = log.lines().map(|line| line.split(' ').collect::<Vec<_>>());
+        let own = lines.filter(|words| words[0] == letter);
+        // The first call is a warm-up.
+        let own: Vec<(&str, &str)> = own.skip(1).map(|words| (words[1], words[2])).collect();
+        assert!(own.iter().all(|(_, first)| *first == "1"), "{log}");
+        let mut places: Vec<&str> = own.iter().map(|(place, _)| *place).collect();
+        assert_eq!(places.len(), 3, "{log}");
+        places.sort_unstable();
+        places.dedup();
+        places
+    };
+    assert_eq!(places("a").len(), 3, "{log}");
+    assert_eq!(places("a"), places("b"));
+    assert_eq!(places("a"), places("c"));
+    // It is in another worker.
+    assert_eq!(places("d").len(), 1);
+}
+
 #[test]
 fn the_budget_ends_after_the_least_number_of_runs() {
     let idle = on_x("brief", "", "x[0] += 1.0;");

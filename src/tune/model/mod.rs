@@ -178,3 +178,37 @@ impl Prediction {
         lines
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TILED: &str = "\
+f64 C[8][8], A[8][64], B[64][8], bias[8]
+parallel for i in 0..8
+  local f64 T[8]
+  vector for j in 0..8
+    T[j] = 0
+  for k in 0..64
+    vector for j_2 in 0..8
+      T[j_2] += A[i][k] * B[k][j_2]
+  vector for j_3 in 0..8
+    T[j_3] += bias[j_3]
+  vector for j_4 in 0..8
+    C[i][j_4] = T[j_4]
+";
+
+    #[test]
+    fn hints_cost_nothing() {
+        let nests = [crate::ir::parse_nest(TILED).unwrap()];
+        let target = Target::named("avx512").unwrap();
+        let stages = codegen::stages(&nests, &target).unwrap();
+        let full = &stages.last().unwrap().after;
+        for hint in ["no load is moved above this", "function of"] {
+            assert!(full.to_string().contains(hint), "{full}");
+        }
+        let without = codegen::unproved(&nests, &target).unwrap();
+        let read = |plan: &codegen::Plan| format!("{:?}", read::read(&plan.parts[0], 2.0, 64.0));
+        assert_eq!(read(full), read(&without));
+    }
+}
