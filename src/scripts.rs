@@ -206,7 +206,7 @@ fn in_session_and(
 fn script(session: &mut Session, file: &Path) -> Result<(), ScriptError> {
     let ran = match file == Path::new("-") {
         true => session.run_input(std::io::stdin()),
-        false => session.run_file(file),
+        false => teml::bench::run_file(session, file),
     };
     for warning in session.warnings(std::io::stderr().is_terminal()) {
         say(warning.trim_end());

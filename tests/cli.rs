@@ -116,6 +116,25 @@ fn several_kernels_share_one_unit() {
 }
 
 #[test]
+fn kernels_that_come_with_the_tool_are_no_files() {
+    let directory = tempfile::tempdir().unwrap();
+    for (name, helps) in [("mm", true), ("mmm", false)] {
+        let output = teml(&["run", name])
+            .current_dir(&directory)
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        let errors = text(&output.stderr);
+        assert!(errors.contains(&format!("cannot read {name}")), "{errors}");
+        assert_eq!(
+            errors.contains("`teml bench --kernel mm`"),
+            helps,
+            "{errors}"
+        );
+    }
+}
+
+#[test]
 fn schedules_are_made_for_the_threads_that_are_asked_for() {
     let directory = tempfile::tempdir().unwrap();
     let script = "

@@ -67,6 +67,42 @@ fn expected_speed_ups_are_shown() {
     );
 }
 
+/// Loops further inside are counted, and nothing is asked about them.
+#[test]
+fn outer_levels_alone() {
+    let mut dialog = Dialog::new(PRODUCT);
+    let table = dialog.show("moves(l, #{levels: 2})");
+    let rows: Vec<&str> = table
+        .lines()
+        .filter(|line| line.starts_with("| "))
+        .collect();
+    assert_eq!(rows.len(), 4, "{table}");
+    assert!(rows[2].starts_with("| · j "), "{table}");
+    assert!(rows[3].starts_with("| · · … 1 "), "{table}");
+    assert!(
+        table.contains("1 loop further inside is left out"),
+        "{table}"
+    );
+    let of_outer = "moves(l).filter(|m| m.at != \"k\").len";
+    assert_eq!(
+        dialog.show("moves(l, #{levels: 2}).len"),
+        dialog.show(of_outer)
+    );
+    let table = dialog.show("moves(l, #{levels: 1})");
+    assert!(
+        table.contains("2 loops further inside are left out"),
+        "{table}"
+    );
+    assert!(!dialog.show("moves(l, #{levels: 3})").contains("left out"));
+    for options in ["#{levels: 0}", "#{levels: \"i\"}", "#{level: 1}", "#{}"] {
+        let refused = dialog.fails(&format!("moves(l, {options})"));
+        assert!(
+            refused.contains("argument 2") && refused.contains("levels"),
+            "{refused}"
+        );
+    }
+}
+
 /// The call of each move, as text, does what the move does.
 #[test]
 fn calls_do_what_moves_do() {

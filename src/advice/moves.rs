@@ -3,7 +3,7 @@
 use super::candidates::{Answer, Candidates};
 use super::questions::{Question, Scope};
 use super::step::Move;
-use crate::ir::{Name, Nest};
+use crate::ir::Nest;
 use crate::legality::{Judge, Numbered, Reductions, Undecided, remembered, together, within};
 use rayon::prelude::*;
 
@@ -12,8 +12,8 @@ use rayon::prelude::*;
 pub struct Moves {
     /// The nest that is asked about.
     pub nest: Nest,
-    /// The loop that is asked about; `None` for all of them.
-    pub at: Option<Name>,
+    /// What is asked of it.
+    pub scope: Scope,
     /// Whether it is legal itself. If it is not, the moves make it so.
     pub legal: bool,
     /// By loop, in the order in which loops are printed.
@@ -73,14 +73,10 @@ pub fn moves(nest: &Nest, scope: &Scope, reductions: Reductions) -> Result<Moves
     };
     prove(&mut answered, candidates(legal), limits);
     answered.sort_by_key(|(question, _)| question.place());
-    let at = match scope {
-        Scope::At(name) => Some(name.clone()),
-        Scope::All | Scope::Of(_) => None,
-    };
     Ok(Moves {
         undecided: answered.iter().map(|(_, answer)| answer.open).sum(),
         nest: nest.clone(),
-        at,
+        scope: scope.clone(),
         legal,
         list: answered
             .into_iter()

@@ -70,16 +70,26 @@ pub enum Scope {
     All,
     /// Those at one loop.
     At(Name),
+    /// Those at the loops of so many outer levels.
+    Levels(usize),
     /// Those of some of the [`OPERATIONS`].
     Of(Vec<&'static str>),
 }
 
 impl Scope {
-    fn includes(&self, l: &Loop, what: What) -> bool {
+    /// Whether anything is asked of a loop inside so many others.
+    pub fn has(&self, l: &Loop, outer: usize) -> bool {
         match self {
-            Scope::All => true,
+            Scope::All | Scope::Of(_) => true,
             Scope::At(name) => l.name == *name,
+            Scope::Levels(levels) => outer < *levels,
+        }
+    }
+
+    fn asks(&self, what: What) -> bool {
+        match self {
             Scope::Of(some) => some.contains(&what.name()),
+            Scope::All | Scope::At(_) | Scope::Levels(_) => true,
         }
     }
 }
@@ -104,7 +114,7 @@ impl Question<'_> {
             }
             let asked = What::ALL
                 .into_iter()
-                .filter(|what| scope.includes(l, *what));
+                .filter(|what| scope.has(l, outer.len()) && scope.asks(*what));
             let questions = asked.map(|what| Question {
                 number,
                 what,

@@ -2,7 +2,7 @@
 
 use crate::script::{ScriptError, Session};
 use include_dir::{Dir, include_dir};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A script that compares variants of a kernel.
 #[derive(Clone, Debug)]
@@ -55,6 +55,27 @@ pub fn polybench() -> Vec<Script> {
     found
 }
 
+/// Runs a script of the user's.
+///
+/// # Errors
+/// As [`Session::run_file`]; where there is no such file, but a kernel of that name comes with the tool,
+/// the error says how to have that.
+pub fn run_file(session: &mut Session, path: &Path) -> Result<(), ScriptError> {
+    session.run_file(path).map_err(|mut error| {
+        let name = path.to_str().filter(|_| !path.exists());
+        let own = scripts()
+            .into_iter()
+            .find(|own| Some(own.name.as_str()) == name);
+        error.diagnostic = error.diagnostic.help(own.map(|Script { name, .. }| {
+            format!(
+                "`{name}` comes with the tool: `teml bench --kernel {name}` measures it, and \
+                 `:kernels {name}` loads it in `teml repl`"
+            )
+        }));
+        error
+    })
+}
+
 impl Script {
     /// The name and the text of a script that comes with the tool.
     pub fn own(&self) -> Option<(String, &'static str)> {
@@ -76,7 +97,7 @@ impl Script {
     pub(super) fn run(&self, session: &mut Session) -> Result<(), ScriptError> {
         match &self.text {
             Text::Own(text) => session.run_text(&format!("scripts/{}.rhai", self.name), text),
-            Text::File(path) => session.run_file(path),
+            Text::File(path) => run_file(session, path),
         }
     }
 }

@@ -23,7 +23,7 @@ pub use chart::chart;
 pub use curve::{Sizes, curve_chart, curve_table};
 pub use figure::figure;
 pub use files::write;
-pub use kernels::{Script, polybench, scripts};
+pub use kernels::{Script, polybench, run_file, scripts};
 pub use model::{Agreement, agreement, agreement_line, agreement_summary, recorded, replayed};
 pub use page::page;
 pub use peers::Choice;

@@ -1,6 +1,7 @@
 //! The table of what is legal next: one row per loop, one column per operation.
 
-use crate::advice::{Move, Moves};
+use crate::advice::{Move, Moves, Scope};
+use crate::ir::{Loop, Tree};
 use comfy_table::{Table, presets};
 
 /// Some of the moves of a nest, `list`, as a table of the loops that were asked about. `speed_up`
@@ -26,8 +27,9 @@ pub fn moves(moves: &Moves, list: &[&Move], speed_up: &dyn Fn(&Move) -> Option<f
     let mut table = Table::new();
     table.load_style(presets::ASCII_MARKDOWN);
     table.set_header(["loop"].iter().chain(&columns));
+    let mut left_out = 0;
     for (outer, l) in moves.nest.loops() {
-        if moves.at.as_ref().is_some_and(|at| *at != l.name) {
+        if !moves.scope.has(l, outer.len()) {
             continue;
         }
         let cell = |op: &&str| -> String {
@@ -43,11 +45,39 @@ pub fn moves(moves: &Moves, list: &[&Move], speed_up: &dyn Fn(&Move) -> Option<f
         // Tables cut off spaces at the start of a cell.
         let name = format!("{}{}", "· ".repeat(outer.len()), l.name);
         table.add_row([name].into_iter().chain(columns.iter().map(cell)));
+        let inside = inside(l);
+        if inside > 0 && moves.scope == Scope::Levels(outer.len() + 1) {
+            left_out += inside;
+            let name = format!("{}… {inside}", "· ".repeat(outer.len() + 1));
+            table.add_row(
+                [name]
+                    .into_iter()
+                    .chain(columns.iter().map(|_| String::new())),
+            );
+        }
     }
     lines.push(table.to_string());
+    lines.extend(left_out_text(left_out));
     lines.extend(fastest(list, speed_up));
     lines.extend(undecided(moves));
     lines.join("\n")
+}
+
+fn left_out_text(count: usize) -> Option<String> {
+    let what = match count {
+        0 => return None,
+        1 => "1 loop further inside is",
+        _ => &format!("{count} loops further inside are"),
+    };
+    Some(format!(
+        "{what} left out: `moves(nest, loop)` looks at one loop, `moves(nest)` at all"
+    ))
+}
+
+/// How many loops are in one.
+fn inside(l: &Loop) -> usize {
+    let loops = l.body.iter().filter_map(Tree::as_loop);
+    loops.map(|l| 1 + inside(l)).sum()
 }
 
 /// How many moves are named as the fastest.
@@ -94,9 +124,9 @@ fn times(factor: f64) -> String {
 }
 
 fn undecided(moves: &Moves) -> Option<String> {
-    let of_all = match moves.at {
-        None => "; `moves(nest, loop)` looks at one loop alone",
-        Some(_) => "",
+    let of_all = match moves.scope {
+        Scope::At(_) => "",
+        _ => "; `moves(nest, loop)` looks at one loop alone",
     };
     match moves.undecided {
         0 => None,
@@ -119,7 +149,7 @@ mod tests {
         let nest = crate::ir::parse_nest("f64 A[4], B[4]\nfor i in 0..4\n  A[i] = B[i]").unwrap();
         let asked = |at: Option<&str>, undecided| Moves {
             nest: nest.clone(),
-            at: at.map(|name| Name::new(name).unwrap()),
+            scope: at.map_or(Scope::All, |name| Scope::At(Name::new(name).unwrap())),
             legal: true,
             list: Vec::new(),
             undecided,

@@ -2,6 +2,7 @@
 
 use super::{Reply, failed, failed_with, parts};
 use crate::advice::Move;
+use crate::ir::Nest;
 use crate::repl::timeline::Subject;
 use crate::repl::{Outcome, Repl};
 use crate::report;
@@ -15,7 +16,8 @@ pub fn moves(repl: &mut Repl, rest: &str) -> Reply {
     let [nest] = subject.nests.as_slice() else {
         return Err(failed(":moves takes one nest, not a list"));
     };
-    let moves = repl.moves_of(nest, all.get(1).copied().unwrap_or(""))?;
+    let whole = of_whole(nest);
+    let moves = repl.moves_of(nest, all.get(1).copied().unwrap_or(&whole))?;
     let forecast = repl.forecast();
     let now = forecast.seconds(std::slice::from_ref(nest));
     let list: Vec<&Move> = moves.list.iter().collect();
@@ -45,6 +47,22 @@ pub fn moves(repl: &mut Repl, rest: &str) -> Reply {
         false => crate::repl::wrap::wrapped(line, width),
     });
     Ok(Outcome::Text(lines.collect::<Vec<_>>().join("\n")))
+}
+
+/// The most loops that a table has room for.
+const ROOM: usize = 64;
+
+/// What is asked of a whole nest: all, or as many outer levels as there is room for.
+fn of_whole(nest: &Nest) -> String {
+    let depths: Vec<usize> = nest.loops().iter().map(|(outer, _)| outer.len()).collect();
+    let count = |levels: usize| depths.iter().filter(|depth| **depth < levels).count();
+    match depths.iter().max() {
+        Some(deepest) if depths.len() > ROOM => {
+            let levels = (1..=*deepest).rev().find(|levels| count(*levels) <= ROOM);
+            format!("#{{levels: {}}}", levels.unwrap_or(1))
+        }
+        _ => String::new(),
+    }
 }
 
 /// Moves of which this is the same make the same nest: to exchange i and j is to exchange j and i.

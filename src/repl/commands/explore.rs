@@ -11,8 +11,8 @@ pub static COMMANDS: &[Command] = &[
     Command {
         name: "moves",
         arguments: "[NEST [, LOOP]]",
-        help: "the steps that are legal next, at all loops or at one, and how many times as fast \
-               the cost model expects the nest to be after each",
+        help: "the steps that are legal next, at all loops, at the outer ones of a long nest, or at \
+               one, and how many times as fast the cost model expects the nest to be after each",
         completes: Completes::Nest,
         call: moves,
     },

@@ -8,7 +8,7 @@ use crate::report;
 use crate::script::call::{Call, Function, Parameter};
 use crate::script::fail::Failure;
 use crate::script::operations;
-use rhai::{Array, Dynamic, Engine, EvalAltResult, FnPtr, ImmutableString, NativeCallContext};
+use rhai::{Array, Dynamic, Engine, EvalAltResult, FnPtr, ImmutableString, Map, NativeCallContext};
 use std::sync::Arc;
 
 /// Moves of a nest, as scripts see them.
@@ -33,8 +33,8 @@ pub(super) static MOVES: Function = Function {
     doc: "\
 The steps that are legal next, at each loop.
 
-`which` is one loop, by level or name, or a list of operations: `moves(l, \"i\")`,
-`moves(l, [\"tile\", \"interchange\"])`.
+`which` is one loop, by level or name, a list of operations, or a number of outer levels:
+`moves(l, \"i\")`, `moves(l, [\"tile\", \"interchange\"])`, `moves(l, #{levels: 2})`.
 
 A step is listed if it applies and `check` then proves the nest legal. Vector loops have as
 many lanes as are legal; `tile` marks a band whose loops may have any order.
@@ -72,6 +72,9 @@ pub(super) static APPLY: Function = Function {
 /// What argument 1 asks for.
 fn scope(call: &Call, nest: &Nest) -> Result<Scope, Failure> {
     let value = call.value(1).unwrap_or_default();
+    if let Some(options) = value.read_lock::<Map>() {
+        return levels(call, &options);
+    }
     let Some(list) = value.read_lock::<Array>() else {
         let position = operations::position(call, nest, 1)?;
         let chain = position::chain(nest, &position);
@@ -92,6 +95,20 @@ fn scope(call: &Call, nest: &Nest) -> Result<Scope, Failure> {
         .map(known)
         .collect::<Result<_, _>>()
         .map(Scope::Of)
+}
+
+/// The outer levels that options name.
+fn levels(call: &Call, options: &Map) -> Result<Scope, Failure> {
+    let only = options.iter().next().filter(|_| options.len() == 1);
+    let levels = only.filter(|(name, _)| *name == "levels");
+    let levels = levels.and_then(|(_, value)| usize::try_from(value.as_int().ok()?).ok());
+    match levels {
+        Some(levels @ 1..) => Ok(Scope::Levels(levels)),
+        _ => Err(call.fail(
+            1,
+            "must be a loop, a list of operations, or a number of outer levels: `#{levels: 2}`",
+        )),
+    }
 }
 
 impl One {
