@@ -50,7 +50,7 @@ pub fn moves(repl: &mut Repl, rest: &str) -> Reply {
 }
 
 /// The most loops that a table has room for.
-const ROOM: usize = 64;
+const ROOM: usize = 48;
 
 /// What is asked of a whole nest: all, or as many outer levels as there is room for.
 fn of_whole(nest: &Nest) -> String {
