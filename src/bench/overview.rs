@@ -1,6 +1,6 @@
 //! All kernels in one chart: which share of the limit each variant reaches.
 
-use super::results::{Group, Line, Results};
+use super::results::{Group, Line};
 use super::table::{best, names};
 use crate::report::escaped;
 use std::fmt::Write;
@@ -22,16 +22,22 @@ text { font: 13px system-ui, sans-serif; fill: #1f2933; } .back { fill: #ffffff;
 .v4 { fill: #2f6fb3; stroke: #2f6fb3; } .v5 { fill: #3a8f5c; stroke: #3a8f5c; }
 .v6 { fill: #c2508f; stroke: #c2508f; } .v7 { fill: #2a9aa4; stroke: #2a9aa4; }
 .v8 { fill: #8a6d5a; stroke: #8a6d5a; } .v9 { fill: #8f8a2e; stroke: #8f8a2e; }
+.other { fill: #1f2933; stroke: #1f2933; }
 @media (prefers-color-scheme: dark) {
   text { fill: #e4e8ee; } .back { fill: #14181d; } .axis { stroke: #39424d; }
+  .other { fill: #e4e8ee; stroke: #e4e8ee; }
 }
 ";
 
-/// A row for each kernel, a mark for each variant, with its spread; the best one has a ring.
-pub fn overview(results: &Results) -> String {
-    let names = names(results);
+/// What the legend calls the best variants whose names no other kernel has.
+const OTHER: &str = "another variant";
+
+/// A row for each kernel, a mark for each variant of a name that several kernels have, and for the best
+/// one, which has a ring; with spreads.
+pub fn overview(groups: &[Group]) -> String {
+    let names = names(groups);
     let shared = |group: &&Group| group.lines.iter().any(|line| share(line).is_some());
-    let groups: Vec<&Group> = results.groups.iter().filter(shared).collect();
+    let groups: Vec<&Group> = groups.iter().filter(shared).collect();
     let all = groups
         .iter()
         .flat_map(|group| &group.lines)
@@ -46,12 +52,15 @@ pub fn overview(results: &Results) -> String {
          <rect class=\"back\" width=\"{width}\" height=\"{height}\"/>\n"
     );
     let mut x = LEFT;
-    for (k, name) in names.iter().enumerate() {
+    let mut winners = groups.iter().filter_map(|group| best(group));
+    let has_others = winners.any(|(line, _)| !names.contains(&line.name));
+    let shown = names.iter().enumerate();
+    let shown = shown.map(|(k, name)| (color(k), name.as_str()));
+    for (class, name) in shown.chain(has_others.then(|| ("other".to_owned(), OTHER))) {
         let _ = write!(
             svg,
-            "<circle class=\"mark v{}\" cx=\"{x:.1}\" cy=\"14\" r=\"5\"/>\n\
+            "<circle class=\"mark {class}\" cx=\"{x:.1}\" cy=\"14\" r=\"5\"/>\n\
              <text x=\"{:.1}\" y=\"18\">{}</text>\n",
-            k % COLORS,
             x + 9.0,
             escaped(name)
         );
@@ -86,25 +95,26 @@ pub fn overview(results: &Results) -> String {
             y + 5.0,
             escaped(&group.kernel)
         );
-        let winner = best(group).map(|(line, _)| line.name.clone());
-        for (k, name) in names.iter().enumerate() {
-            let line = group.lines.iter().find(|line| line.name == *name);
-            let Some((line, share)) = line.and_then(|line| Some((line, share(line)?))) else {
-                continue;
-            };
+        let winner = best(group).map(|(line, _)| line);
+        let of_name = |name: &String| group.lines.iter().find(|line| line.name == *name);
+        let named = names.iter().enumerate();
+        let named = named.filter_map(|(k, name)| Some((color(k), of_name(name)?)));
+        let other = winner.filter(|line| !names.contains(&line.name));
+        for (class, line) in named.chain(other.map(|line| ("other".to_owned(), line))) {
+            let Some(share) = share(line) else { continue };
             let half = line.times.as_ref().map_or(0.0, |times| times.spread / 2.0);
-            let (x, class) = (across(share), k % COLORS);
+            let x = across(share);
             let _ = write!(
                 svg,
-                "<line class=\"v{class}\" x1=\"{:.1}\" y1=\"{y:.1}\" x2=\"{:.1}\" y2=\"{y:.1}\"/>\n\
-                 <circle class=\"mark v{class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"5\"/>\n",
+                "<line class=\"{class}\" x1=\"{:.1}\" y1=\"{y:.1}\" x2=\"{:.1}\" y2=\"{y:.1}\"/>\n\
+                 <circle class=\"mark {class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"5\"/>\n",
                 across(share / (1.0 + half)),
                 across(share / (1.0 - half).max(0.1)),
             );
-            if winner.as_ref() == Some(name) {
+            if winner.is_some_and(|winner| winner.name == line.name) {
                 let _ = writeln!(
                     svg,
-                    "<circle class=\"v{class}\" style=\"fill: none; stroke-width: 2\" \
+                    "<circle class=\"{class}\" style=\"fill: none; stroke-width: 2\" \
                      cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"9\"/>"
                 );
             }
@@ -114,7 +124,70 @@ pub fn overview(results: &Results) -> String {
     svg
 }
 
+/// The class of the names' colors.
+fn color(number: usize) -> String {
+    format!("v{}", number % COLORS)
+}
+
 /// The share of the limit that a variant reaches.
 fn share(line: &Line) -> Option<f64> {
     line.times.as_ref()?.share
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::results::Times;
+    use super::*;
+
+    fn line((name, speed_up): &(&str, f64)) -> Line {
+        Line {
+            name: (*name).to_owned(),
+            peer: false,
+            why: None,
+            times: Some(Times {
+                runs: Vec::new(),
+                min: 1.0,
+                median: 1.0,
+                spread: 0.1,
+                gflops: 1.0,
+                gbytes: 1.0,
+                share: Some(speed_up / 100.0),
+                speed_up: *speed_up,
+                error: 0.0,
+            }),
+            proof: String::new(),
+            nest: String::new(),
+            path: String::new(),
+            code: String::new(),
+            function: String::new(),
+            compiled: String::new(),
+        }
+    }
+
+    fn group(kernel: &str, lines: &[(&str, f64)]) -> Group {
+        Group {
+            kernel: kernel.to_owned(),
+            why: None,
+            evidence: String::new(),
+            flops: 1.0,
+            limit: None,
+            lines: lines.iter().map(line).collect(),
+            absent: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn each_kernel_has_its_best_variant() {
+        let tmm = group("tmm", &[("naive", 1.0), ("plan", 90.0)]);
+        let rings = |svg: &str| svg.matches("r=\"9\"").count();
+        let mm = group("mm", &[("naive", 1.0), ("plan", 50.0), ("packed", 80.0)]);
+        let svg = overview(&[mm, tmm.clone()]);
+        assert!(svg.contains(OTHER), "{svg}");
+        assert_eq!(rings(&svg), 2, "{svg}");
+        let mm = group("mm", &[("naive", 1.0), ("plan", 80.0), ("packed", 50.0)]);
+        let svg = overview(&[mm, tmm]);
+        assert!(!svg.contains(OTHER), "{svg}");
+        assert_eq!(rings(&svg), 2, "{svg}");
+    }
 }

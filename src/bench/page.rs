@@ -27,9 +27,9 @@ pub fn page(results: &Results, against: Option<&Against>) -> String {
     );
     if results.groups.len() > 1 {
         html.push_str("<h2>Share of the limit</h2>\n");
-        html.push_str(&wide(&overview(results)));
+        html.push_str(&wide(&overview(&results.groups)));
     }
-    let names = names(results);
+    let names = names(&results.groups);
     let heads = ["kernel"]
         .into_iter()
         .chain(names.iter().map(String::as_str));

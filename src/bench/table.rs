@@ -84,7 +84,7 @@ pub(super) fn notes(group: &Group) -> Vec<String> {
 pub fn summary(results: &Results) -> String {
     let mut lines = Vec::new();
     if !results.groups.is_empty() {
-        let names = names(results);
+        let names = names(&results.groups);
         let heads = ["kernel"]
             .into_iter()
             .chain(names.iter().map(String::as_str));
@@ -129,8 +129,8 @@ pub(super) fn absent(peers: &[Absent]) -> Vec<String> {
 const KNOWN: [&str; 6] = ["naive", "pluto", "pluto_c", "pluto_best", "paper", "plan"];
 
 /// The names of the summary's columns: those that are known, what several kernels have, and peers.
-pub(super) fn names(results: &Results) -> Vec<String> {
-    let measured: Vec<&Group> = results.groups.iter().filter(|g| g.why.is_none()).collect();
+pub(super) fn names(groups: &[Group]) -> Vec<String> {
+    let measured: Vec<&Group> = groups.iter().filter(|g| g.why.is_none()).collect();
     let least = measured.len().min(2);
     let lines = measured.iter().flat_map(|g| &g.lines);
     let mut columns: Vec<(usize, &str)> = Vec::new();
