@@ -116,7 +116,7 @@ fn several_kernels_share_one_unit() {
 }
 
 #[test]
-fn kernels_that_come_with_the_tool_are_no_files() {
+fn a_name_of_a_kernel_is_not_a_file() {
     let directory = tempfile::tempdir().unwrap();
     for (name, helps) in [("mm", true), ("mmm", false)] {
         let output = teml(&["run", name])

@@ -182,10 +182,13 @@ fn the_table_of_speed_has_what_the_bench_measures() {
     let shown = succeeds(&teml(&arguments, directory.path(), directory.path()));
     for column in &rows[0][2..rows[0].len() - 1] {
         let is_row = shown.contains(&format!("\n| {column} "));
-        let is_head = shown.contains(&format!("| {column} |"));
+        // How wide a column is depends on what was measured.
+        let heads = shown.lines().filter(|line| line.starts_with("| variant "));
+        let mut heads = heads.flat_map(|line| line.split('|'));
+        let is_head = heads.any(|head| head.trim() == *column);
         // A library that is not installed here.
         let is_absent = shown.contains(&format!("\n{column}: absent: "));
-        // It is searched for at the sizes of the bench alone.
+        // The bench searches for it at real sizes only.
         let is_search = *column == "pluto_best";
         assert!(
             is_row || is_head || is_absent || is_search,

@@ -201,8 +201,7 @@ pub fn stages(nests: &[Nest], target: &Target) -> Result<Vec<Stage>, NoCode> {
     Ok(plan::stages(nests, &context))
 }
 
-/// The plan of nests that operations made, for those who ask what it costs: nothing is proved, and it
-/// is without hints.
+/// The plan of nests that operations made, without hints, for predictions: nothing is proved.
 ///
 /// # Errors
 /// [`NoCode`]: tensors share a name, or somebody stopped it.

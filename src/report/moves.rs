@@ -57,13 +57,14 @@ pub fn moves(moves: &Moves, list: &[&Move], speed_up: &dyn Fn(&Move) -> Option<f
         }
     }
     lines.push(table.to_string());
-    lines.extend(left_out_text(left_out));
+    lines.extend(not_asked(left_out));
     lines.extend(fastest(list, speed_up));
     lines.extend(undecided(moves));
     lines.join("\n")
 }
 
-fn left_out_text(count: usize) -> Option<String> {
+/// How many loops nothing was asked about, and how to ask.
+fn not_asked(count: usize) -> Option<String> {
     let what = match count {
         0 => return None,
         1 => "1 loop further inside is",

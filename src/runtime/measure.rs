@@ -268,13 +268,15 @@ fn take_turns(
     Ok(())
 }
 
-/// Gives each of the entrants with these numbers the memory that the next one has written to, so that
-/// all of them meet the same pages.
+/// Gives each of the entrants with these numbers the memory of the next one in its worker, so that all
+/// of them run on the same pages.
 fn rotate_outputs(entrants: &mut [Entrant<'_>], numbers: &[usize]) {
-    for pair in numbers.windows(2) {
-        if let Ok([one, next]) = entrants.get_disjoint_mut([pair[0], pair[1]]) {
-            one.placed.exchange_outputs(&mut next.placed);
-        }
+    for (k, one) in numbers.iter().enumerate() {
+        let mut after = numbers[k + 1..].iter();
+        after.find(|next| match entrants.get_disjoint_mut([*one, **next]) {
+            Ok([one, next]) => one.placed.exchange_outputs(&mut next.placed),
+            Err(_) => false,
+        });
     }
 }
 

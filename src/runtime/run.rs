@@ -119,11 +119,11 @@ impl Placed {
         self.call.warm_up = time < UNMOVED && !self.call.restore.is_empty();
     }
 
-    /// Exchanges the memory of outputs with another kernel in the same worker, where it fits. Which
-    /// pages a tensor has makes a part of a time, and not by what the kernel does.
-    pub(super) fn exchange_outputs(&mut self, other: &mut Placed) {
+    /// Exchanges the memory of outputs with another kernel, where it fits; false if that is in another
+    /// worker. The pages of a tensor change a kernel's time, whatever the kernel does.
+    pub(super) fn exchange_outputs(&mut self, other: &mut Placed) -> bool {
         if self.worker != other.worker {
-            return;
+            return false;
         }
         let outputs = self.outputs.0.iter_mut().zip(&mut other.outputs.0);
         let numbers = self.written.iter_mut().zip(&mut other.written);
@@ -137,6 +137,7 @@ impl Placed {
             other.call.rewire((*other_number, *number), others.word());
             std::mem::swap(number, other_number);
         }
+        true
     }
 }
 

@@ -100,7 +100,7 @@ fn a_call_that_does_not_count_comes_first() {
     assert!(timings.iter().all(|timing| timing.runs.len() == 3));
 }
 
-/// Which pages a tensor has makes a part of a time: variants meet the same ones.
+/// The pages of a tensor change times: all variants in a worker run on the same ones.
 #[test]
 fn outputs_change_places_between_runs() {
     let directory = tempfile::tempdir().unwrap();
@@ -129,9 +129,9 @@ fn outputs_change_places_between_runs() {
     };
     let variants = [
         entrant('a', 1),
+        entrant('d', 2),
         entrant('b', 1),
         entrant('c', 1),
-        entrant('d', 2),
     ];
     std::fs::remove_file(&log).unwrap();
     let budget = Budget {

@@ -34,8 +34,8 @@ struct Pass {
     /// Its file, whose header says what it does.
     file: &'static str,
     run: fn(&Plan, &Context<'_>) -> Plan,
-    /// Whether it is left out for those who ask what a plan costs: compilers and processors get hints
-    /// and limits of it, of which the cost model knows nothing.
+    /// Whether it only gives hints to compilers and processors. The cost model ignores these, so
+    /// predictions skip it.
     hints: bool,
 }
 
@@ -93,7 +93,7 @@ pub(super) fn plan(nests: &[Nest], context: &Context<'_>) -> Option<Plan> {
     planned(PASSES.iter(), nests, context)
 }
 
-/// The same without hints, for those who ask what it costs.
+/// The same without hints, for predictions.
 pub(super) fn without_hints(nests: &[Nest], context: &Context<'_>) -> Option<Plan> {
     planned(PASSES.iter().filter(|pass| !pass.hints), nests, context)
 }

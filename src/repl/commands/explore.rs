@@ -11,7 +11,7 @@ pub static COMMANDS: &[Command] = &[
     Command {
         name: "moves",
         arguments: "[NEST [, LOOP]]",
-        help: "the steps that are legal next, at all loops, at the outer ones of a long nest, or at \
+        help: "the steps that are legal next, at all loops (the outer ones of a long nest) or at \
                one, and how many times as fast the cost model expects the nest to be after each",
         completes: Completes::Nest,
         call: moves,

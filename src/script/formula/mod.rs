@@ -14,7 +14,7 @@ use crate::runtime::Scalar;
 use rhai::{AST, ASTNode, Dynamic, Expr, FnCallExpr, FnPtr, Module, NativeCallContext, Stmt};
 use rhai::{ScriptFuncDef, StmtBlock};
 
-/// So many rows of a tensor are computed in one go.
+/// How many rows of a tensor a core computes at a time.
 const ROWS: usize = 1 << 12;
 
 /// A function of indices.
