@@ -78,7 +78,7 @@ fn outer_levels_alone() {
         .collect();
     assert_eq!(rows.len(), 4, "{table}");
     assert!(rows[2].starts_with("| · j "), "{table}");
-    assert!(rows[3].starts_with("| · · … 1 "), "{table}");
+    assert!(rows[3].starts_with("| · · … 1 loop "), "{table}");
     assert!(
         table.contains("1 loop further inside is left out"),
         "{table}"

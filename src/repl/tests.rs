@@ -152,7 +152,7 @@ fn what_is_legal_next_in_a_long_nest() {
     let nest = |count: usize| format!("f64 A[4][4]\n{}", (0..count).map(loops).collect::<String>());
     text(&mut repl, &format!("let l = nest({:?})", nest(25)));
     let table = text(&mut repl, ":moves");
-    assert!(table.contains("· … 1"), "{table}");
+    assert!(table.contains("· … 1 loop"), "{table}");
     assert!(
         table.contains("25 loops further inside are left out"),
         "{table}"

@@ -48,7 +48,8 @@ pub fn moves(moves: &Moves, list: &[&Move], speed_up: &dyn Fn(&Move) -> Option<f
         let inside = inside(l);
         if inside > 0 && moves.scope == Scope::Levels(outer.len() + 1) {
             left_out += inside;
-            let name = format!("{}… {inside}", "· ".repeat(outer.len() + 1));
+            let loops = if inside == 1 { "loop" } else { "loops" };
+            let name = format!("{}… {inside} {loops}", "· ".repeat(outer.len() + 1));
             table.add_row(
                 [name]
                     .into_iter()
