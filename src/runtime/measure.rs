@@ -5,6 +5,7 @@ use super::compile::Compiled;
 use super::control::Control;
 use super::data::Data;
 use super::error::RuntimeError;
+use super::pace::Patience;
 use super::run::{Bench, Outputs, Placed};
 use super::turn::turn;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -219,6 +220,9 @@ struct Entrant<'a> {
 /// Kernels below this get a second warm-up.
 pub(super) const SHORT: Duration = Duration::from_millis(1);
 
+/// How long a measurement waits for others at first.
+const PATIENCE: Duration = Duration::from_millis(250);
+
 /// Runs every kernel as often as the budget wants.
 fn take_turns(
     bench: &mut Bench<'_>,
@@ -241,6 +245,7 @@ fn take_turns(
             entrant.runs.push(time);
         }
     }
+    let mut patience = Patience::new(PATIENCE);
     let mut left: Vec<usize> = (0..entrants.len()).collect();
     while !left.is_empty() {
         let mut again = Vec::new();
@@ -249,7 +254,8 @@ fn take_turns(
             if budget.goes_on(&entrant.runs) {
                 let run = entrant.runs.len() + 1;
                 tell(Event::Runs { variant, run });
-                entrant.runs.push(bench.run(&entrant.placed)?);
+                let time = bench.run_alone(&entrant.placed, &mut patience)?;
+                entrant.runs.push(time);
             }
             if budget.goes_on(&entrant.runs) {
                 again.push(variant);

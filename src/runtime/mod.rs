@@ -23,6 +23,7 @@ mod header;
 mod library;
 mod measure;
 mod npy;
+mod pace;
 mod place;
 mod process;
 mod protocol;

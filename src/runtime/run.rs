@@ -6,6 +6,7 @@ use super::control::Control;
 use super::data::Data;
 use super::error::RuntimeError;
 use super::measure;
+use super::pace::{Cores, LONGEST, PAUSE, Patience};
 use super::place::Place;
 use super::protocol::{Call, Restore};
 use super::worker::{Kind, Worker};
@@ -268,6 +269,29 @@ impl<'a> Bench<'a> {
             output.check_guards(&placed.symbol)?;
         }
         Ok(time)
+    }
+
+    /// As [`run`](Bench::run), while others leave the worker's cores alone, as far as patience lasts.
+    pub(super) fn run_alone(
+        &mut self,
+        placed: &Placed,
+        patience: &mut Patience,
+    ) -> Result<Duration, RuntimeError> {
+        let process = self.seats[placed.worker].worker.process();
+        loop {
+            while patience.bears(Cores::of(process).are_disturbed(), PAUSE) {
+                self.control
+                    .go_on(|| format!("waiting to run kernel `{}`", placed.symbol))?;
+                std::thread::sleep(PAUSE);
+            }
+            let time = self.run(placed)?;
+            let again =
+                time <= LONGEST && patience.bears(Cores::of(process).are_disturbed(), time);
+            if !again {
+                patience.earn(time);
+                return Ok(time);
+            }
+        }
     }
 
     /// Takes the outputs of a kernel of this bench that will not run again, for the next ones to write.

@@ -4,12 +4,16 @@
 use super::control::Control;
 use super::error::RuntimeError;
 use super::measure::{self, Workload};
+use super::pace::Patience;
 use super::run::{Bench, Outputs, Placed};
 use super::turn::turn;
 use std::time::Duration;
 
 /// After so many kernels a new worker takes over, since a worker keeps what it has loaded.
 const KERNELS: usize = 24;
+
+/// How long each kernel waits for others at first: about as long as compiling it takes.
+const PATIENCE: Duration = Duration::from_millis(100);
 
 /// A worker for many kernels.
 pub struct Screen<'a> {
@@ -110,8 +114,9 @@ impl Loaded<'_, '_> {
             };
             placed.lengthen_alone(warm);
             let mut runs = Vec::new();
+            let mut patience = Patience::new(PATIENCE);
             while goes_on(&runs) {
-                runs.push(bench.run(&placed)?);
+                runs.push(bench.run_alone(&placed, &mut patience)?);
             }
             Ok((placed, runs))
         })?;

@@ -138,26 +138,59 @@ pub(super) fn has_ended(child: u32) -> bool {
 /// Keeps a child that has just been started, and its threads, from one of the cores that this
 /// process may use, where there are several.
 pub(super) fn leave_a_core(child: u32) {
-    let Ok(child) = libc::pid_t::try_from(child) else {
-        return;
-    };
+    let cores = cores_of_thread();
+    // Where it fails, all cores are shared.
+    if let (Ok(child), [rest @ .., _]) = (libc::pid_t::try_from(child), &cores[..]) {
+        if !rest.is_empty() {
+            bind(child, rest);
+        }
+    }
+}
+
+/// The cores that the calling thread may use, in order; none where the system does not tell.
+pub(super) fn cores_of_thread() -> Vec<usize> {
     // SAFETY: all zero is the empty set.
     let mut cores: libc::cpu_set_t = unsafe { std::mem::zeroed() };
     let size = size_of::<libc::cpu_set_t>();
     // SAFETY: `cores` is a valid place for the result, of the size that is told.
     if unsafe { libc::sched_getaffinity(0, size, &mut cores) } < 0 {
-        return;
+        return Vec::new();
     }
     let most = libc::CPU_SETSIZE.cast_unsigned() as usize;
     // SAFETY: numbers of cores are below the size of the set.
-    let all: Vec<usize> = (0..most)
-        .filter(|k| unsafe { libc::CPU_ISSET(*k, &cores) })
-        .collect();
-    let [_, .., last] = all[..] else { return };
-    // SAFETY: as above.
-    unsafe { libc::CPU_CLR(last, &mut cores) };
-    // SAFETY: `cores` is a set of the size that is told. Where it fails, all cores are shared.
-    unsafe { libc::sched_setaffinity(child, size, &cores) };
+    let is_set = |core: &usize| unsafe { libc::CPU_ISSET(*core, &cores) };
+    (0..most).filter(is_set).collect()
+}
+
+/// Lets the calling thread use these cores only; whether that is possible.
+pub(super) fn bind_thread(cores: &[usize]) -> bool {
+    bind(0, cores)
+}
+
+/// Lets a thread use these cores only.
+fn bind(thread: libc::pid_t, cores: &[usize]) -> bool {
+    // SAFETY: all zero is the empty set.
+    let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+    let most = libc::CPU_SETSIZE.cast_unsigned() as usize;
+    for core in cores.iter().filter(|core| **core < most) {
+        // SAFETY: numbers of cores are below the size of the set.
+        unsafe { libc::CPU_SET(*core, &mut set) };
+    }
+    // SAFETY: `set` is a set of the size that is told.
+    unsafe { libc::sched_setaffinity(thread, size_of::<libc::cpu_set_t>(), &set) == 0 }
+}
+
+/// The cores on which the threads of a process ran last; none where the system does not tell.
+pub(super) fn last_cores(process: u32) -> Vec<usize> {
+    /// The number of the field, among those after the name, which may hold anything.
+    const PROCESSOR: usize = 36;
+    let threads = std::fs::read_dir(format!("/proc/{process}/task"));
+    let core = |thread: io::Result<std::fs::DirEntry>| -> Option<usize> {
+        let status = std::fs::read_to_string(thread.ok()?.path().join("stat")).ok()?;
+        let (_, fields) = status.rsplit_once(')')?;
+        fields.split_whitespace().nth(PROCESSOR)?.parse().ok()
+    };
+    threads.into_iter().flatten().filter_map(core).collect()
 }
 
 /// Lets a command end with the thread that starts it, at the latest.
