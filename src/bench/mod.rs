@@ -68,6 +68,7 @@ fn budget(size: Size) -> Budget {
         time: Duration::from_secs(1),
         patience: Duration::from_secs(8),
         enough: None,
+        reached: None,
     }
 }
 

@@ -110,6 +110,7 @@ impl Machine {
             time: each,
             patience: 2 * each,
             enough: None,
+            reached: None,
         };
         let timings = match runtime::measure(&variants, &budget, &kernels::bounded(control)) {
             Ok(timings) => timings,

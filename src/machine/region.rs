@@ -89,6 +89,7 @@ fn probe(machine: &Machine, control: &Control) -> Result<Option<Region>, Runtime
         time: each,
         patience: 2 * each,
         enough: None,
+        reached: None,
     };
     let timings = match runtime::measure(&variants, &budget, &kernels::bounded(control)) {
         Ok(timings) => timings,

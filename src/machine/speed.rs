@@ -297,6 +297,7 @@ fn measure(threads: usize, control: &Control) -> Result<Rates, RuntimeError> {
         time: each,
         patience: 2 * each,
         enough: None,
+        reached: None,
     };
     let timings = runtime::measure(&probes.variants, &budget, &kernels::bounded(control))?;
     let usual = probes.rates(&timings, |timing| timing.median);

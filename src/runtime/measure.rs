@@ -5,7 +5,7 @@ use super::compile::Compiled;
 use super::control::Control;
 use super::data::Data;
 use super::error::RuntimeError;
-use super::pace::Patience;
+use super::pace::{Patience, Runs};
 use super::run::{Bench, Outputs, Placed};
 use super::turn::turn;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -67,6 +67,9 @@ pub struct Budget {
     /// up to this and have a spread of 3 % at most, or sum up to three times `time`, however they
     /// differ. A warm-up of half a second or more is the first run then.
     pub enough: Option<Duration>,
+    /// Whether a variant is known well enough when its times sum up to this after `min_runs` and the
+    /// shortest of them was [`reached`](Runs::reached) several times.
+    pub reached: Option<Duration>,
 }
 
 impl Default for Budget {
@@ -78,6 +81,7 @@ impl Default for Budget {
             time: Duration::from_secs(3),
             patience: Duration::MAX,
             enough: Some(Duration::from_secs(1)),
+            reached: None,
         }
     }
 }
@@ -91,17 +95,20 @@ const SLOW: Duration = Duration::from_millis(500);
 
 impl Budget {
     /// Whether a variant runs again after these runs.
-    fn goes_on(&self, runs: &[Duration]) -> bool {
+    fn goes_on(&self, of: &Runs) -> bool {
+        let runs = &of.all;
         let spent: Duration = runs.iter().sum();
         let settled = |enough: Duration| {
-            let agree = || Timing::new("", runs.to_vec()).spread <= SETTLED;
+            let agree = || Timing::new("", runs.clone()).spread <= SETTLED;
             runs.len() >= 2 && (spent >= 3 * self.time || spent >= enough && agree())
         };
+        let reached = |enough: Duration| spent >= enough && of.reached();
         let most = self.max_runs.max(self.min_runs).max(1);
         match runs.len() {
             0 => true,
             count if count >= most || spent >= self.patience => false,
             _ if self.enough.is_some_and(settled) => false,
+            count if count >= self.min_runs && self.reached.is_some_and(reached) => false,
             count => count < self.min_runs || spent < self.time,
         }
     }
@@ -185,7 +192,7 @@ pub fn measure_and_tell(
         entrants.push(Entrant {
             variant,
             placed: bench.place(kernel, data, variant.threads, variant.apart)?,
-            runs: Vec::new(),
+            runs: Runs::default(),
             known: None,
         });
     }
@@ -196,7 +203,7 @@ pub fn measure_and_tell(
             Some(timing) => timing,
             None => {
                 check(entrant.variant, &entrant.placed)?;
-                let timing = Timing::new(&entrant.variant.label, entrant.runs);
+                let timing = Timing::new(&entrant.variant.label, entrant.runs.all);
                 tell(Event::Known {
                     variant: number,
                     timing: &timing,
@@ -212,7 +219,7 @@ pub fn measure_and_tell(
 struct Entrant<'a> {
     variant: &'a Workload,
     placed: Placed,
-    runs: Vec<Duration>,
+    runs: Runs,
     /// Its times, once it has run for the last time and its output is known to be right.
     known: Option<Timing>,
 }
@@ -242,7 +249,7 @@ fn take_turns(
         }
         entrant.placed.lengthen(time);
         if budget.counts(time) {
-            entrant.runs.push(time);
+            entrant.runs.all.push(time);
         }
     }
     let mut patience = Patience::new(PATIENCE);
@@ -252,15 +259,14 @@ fn take_turns(
         for variant in left {
             let entrant = &mut entrants[variant];
             if budget.goes_on(&entrant.runs) {
-                let run = entrant.runs.len() + 1;
+                let run = entrant.runs.all.len() + 1;
                 tell(Event::Runs { variant, run });
-                let time = bench.run_alone(&entrant.placed, &mut patience)?;
-                entrant.runs.push(time);
+                bench.run_alone(&entrant.placed, &mut patience, &mut entrant.runs)?;
             }
             if budget.goes_on(&entrant.runs) {
                 again.push(variant);
             } else if entrant.is_unchanged() {
-                let timing = Timing::new(&entrant.variant.label, entrant.runs.clone());
+                let timing = Timing::new(&entrant.variant.label, entrant.runs.all.clone());
                 tell(Event::Known {
                     variant,
                     timing: &timing,
@@ -378,7 +384,12 @@ mod tests {
             times.iter().map(|t| Duration::from_millis(*t)).collect()
         };
         let budget = Budget::default();
-        let goes_on = |times: &[u64]| budget.goes_on(&ms(times));
+        let goes_on = |times: &[u64]| {
+            budget.goes_on(&Runs {
+                all: ms(times),
+                quiet: Vec::new(),
+            })
+        };
         assert!(goes_on(&[]) && goes_on(&[4000]));
         // Two are enough where they agree, and five or nine seconds where they do not.
         assert!(!goes_on(&[4000, 4200]));
@@ -400,7 +411,12 @@ mod tests {
             enough: None,
             ..budget
         };
-        let goes_on = |times: &[u64]| budget.goes_on(&ms(times));
+        let goes_on = |times: &[u64]| {
+            budget.goes_on(&Runs {
+                all: ms(times),
+                quiet: Vec::new(),
+            })
+        };
         assert!(goes_on(&[1000, 1000, 1000, 1000]));
         assert!(!goes_on(&[1000, 1000, 1000, 1000, 1000]));
         assert!(!goes_on(&[9000]));

@@ -46,6 +46,7 @@ pub use error::RuntimeError;
 pub use library::Library;
 pub use measure::{Budget, Event, Timing, Workload, measure, measure_and_tell};
 pub use npy::Array;
+pub use pace::Runs;
 pub use place::Place;
 pub use process::{Group, answer};
 pub use random::Random;

@@ -111,6 +111,31 @@ fn time() -> u64 {
     u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX)
 }
 
+/// What the runs of a kernel took, in order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Runs {
+    /// All of them.
+    pub all: Vec<Duration>,
+    /// Those before and after which nobody else used the same cores.
+    pub quiet: Vec<Duration>,
+}
+
+/// How close to the shortest time others are as short.
+const AS_SHORT: f64 = 1.015;
+
+/// How many runs are as short as the shortest one where that is no accident.
+const REACHED: usize = 3;
+
+impl Runs {
+    /// Whether the shortest time was reached several times, to a percent or so, while nobody else used the
+    /// cores. Others make some runs longer, none shorter, so it then is what the kernel takes.
+    pub fn reached(&self) -> bool {
+        let least = self.all.iter().min().copied().unwrap_or_default();
+        let short = |time: &&Duration| **time <= least.mul_f64(AS_SHORT);
+        self.quiet.iter().filter(short).count() >= REACHED
+    }
+}
+
 /// How long a measurement waits for others, and repeats what they have disturbed: as long as it takes
 /// itself, and a bit more.
 pub(super) struct Patience {

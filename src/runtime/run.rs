@@ -6,7 +6,7 @@ use super::control::Control;
 use super::data::Data;
 use super::error::RuntimeError;
 use super::measure;
-use super::pace::{Cores, LONGEST, PAUSE, Patience};
+use super::pace::{Cores, LONGEST, PAUSE, Patience, Runs};
 use super::place::Place;
 use super::protocol::{Call, Restore};
 use super::worker::{Kind, Worker};
@@ -272,25 +272,33 @@ impl<'a> Bench<'a> {
     }
 
     /// As [`run`](Bench::run), while others leave the worker's cores alone, as far as patience lasts.
+    /// Adds to `runs` what it took.
     pub(super) fn run_alone(
         &mut self,
         placed: &Placed,
         patience: &mut Patience,
-    ) -> Result<Duration, RuntimeError> {
+        runs: &mut Runs,
+    ) -> Result<(), RuntimeError> {
         let process = self.seats[placed.worker].worker.process();
         loop {
-            while patience.bears(Cores::of(process).are_disturbed(), PAUSE) {
+            let mut disturbed = Cores::of(process).are_disturbed();
+            while patience.bears(disturbed, PAUSE) {
                 self.control
                     .go_on(|| format!("waiting to run kernel `{}`", placed.symbol))?;
                 std::thread::sleep(PAUSE);
+                disturbed = Cores::of(process).are_disturbed();
             }
             let time = self.run(placed)?;
-            let again =
-                time <= LONGEST && patience.bears(Cores::of(process).are_disturbed(), time);
-            if !again {
-                patience.earn(time);
-                return Ok(time);
+            let then = Cores::of(process).are_disturbed();
+            if time <= LONGEST && patience.bears(then, time) {
+                continue;
             }
+            patience.earn(time);
+            runs.all.push(time);
+            if !(disturbed || then) {
+                runs.quiet.push(time);
+            }
+            return Ok(());
         }
     }
 

@@ -4,7 +4,7 @@
 use super::control::Control;
 use super::error::RuntimeError;
 use super::measure::{self, Workload};
-use super::pace::Patience;
+use super::pace::{Patience, Runs};
 use super::run::{Bench, Outputs, Placed};
 use super::turn::turn;
 use std::time::Duration;
@@ -97,10 +97,7 @@ impl Loaded<'_, '_> {
     ///
     /// # Errors
     /// As [`load`](Screen::load).
-    pub fn run(
-        &mut self,
-        goes_on: &dyn Fn(&[Duration]) -> bool,
-    ) -> Result<Vec<Duration>, RuntimeError> {
+    pub fn run(&mut self, goes_on: &dyn Fn(&Runs) -> bool) -> Result<Vec<Duration>, RuntimeError> {
         let Some(mut placed) = self.screen.last.take() else {
             return Ok(Vec::new());
         };
@@ -113,14 +110,14 @@ impl Loaded<'_, '_> {
                 false => first,
             };
             placed.lengthen_alone(warm);
-            let mut runs = Vec::new();
+            let mut runs = Runs::default();
             let mut patience = Patience::new(PATIENCE);
             while goes_on(&runs) {
-                runs.push(bench.run_alone(&placed, &mut patience)?);
+                bench.run_alone(&placed, &mut patience, &mut runs)?;
             }
             Ok((placed, runs))
         })?;
         self.screen.last = Some(placed);
-        Ok(runs)
+        Ok(runs.all)
     }
 }

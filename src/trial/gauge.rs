@@ -5,7 +5,8 @@ use super::contest::{Contest, Work, work_of};
 use super::{TrialError, Variant, check_results, compared, generate, generate_as, naive};
 use crate::codegen::Kernel;
 use crate::runtime::{
-    self, Budget, Compiled, Compiler, Control, Outputs, RuntimeError, Screen, Timing, Workload,
+    self, Budget, Compiled, Compiler, Control, Outputs, Runs, RuntimeError, Screen, Timing,
+    Workload,
 };
 use rayon::prelude::*;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -37,11 +38,12 @@ pub trait Gauge: Sync {
     /// It fails, or its results are wrong.
     fn screen(&self, prepared: &Prepared, best: Option<Duration>) -> Result<Screened, TrialError>;
 
-    /// Times variants that were screened against each other, interleaved, `runs` times each.
+    /// Times variants that were screened against each other, interleaved, until the shortest time of
+    /// each was reached several times, or for a limited time.
     ///
     /// # Errors
     /// One of them fails.
-    fn finals(&self, prepared: &[Prepared], runs: usize) -> Result<Vec<Timing>, TrialError>;
+    fn finals(&self, prepared: &[Prepared]) -> Result<Vec<Timing>, TrialError>;
 
     /// What the computation asks of a machine.
     fn work(&self) -> Work;
@@ -95,24 +97,35 @@ pub struct Screened {
 }
 
 /// A run that takes so many times the best time is the last one. The first run finds code and memory
-/// cold, which matters to kernels below [`WARM`]: those run once more.
-const CLEARLY_SLOWER: f64 = 2.0;
+/// cold, which matters to kernels below [`WARM`]: those run once more. Other programs can make a run twice
+/// as long.
+const CLEARLY_SLOWER: f64 = 3.0;
 
-/// After two more runs that took half of [`SETTLED`], this is enough.
+/// If its shortest time was reached several times, this is enough.
 const SLOWER: f64 = 1.25;
 
 const WARM: Duration = Duration::from_millis(15);
 
-/// How many more times a variant is run, unless that takes [`LONG`]. Shorter ones are run until they
-/// took [`SETTLED`].
+/// How many more times a variant is run at least, unless that takes [`LONG`].
 const RUNS: usize = 3;
 
-/// What else a machine does disturbs it for some milliseconds, and a few runs of a short kernel may
-/// all fall into these. The shortest of runs that took as long as this together is its time. That is
-/// also short beside what compiling the kernel takes.
-pub const SETTLED: Duration = Duration::from_millis(25);
+/// What else a machine does may disturb it for some milliseconds, and a few runs of a short kernel may
+/// all fall into these, so they go on until they took as long as this together. That is short beside
+/// what compiling the kernel takes. If the shortest time was not reached several times by then, they
+/// go on until they took [`LONG`].
+const SETTLED: Duration = Duration::from_millis(10);
 
 const LONG: Duration = Duration::from_millis(150);
+
+/// What a round of the finals takes, for each variant, unless its shortest time is reached before.
+const ROUND: Budget = Budget {
+    min_runs: RUNS,
+    max_runs: usize::MAX,
+    time: Duration::from_millis(250),
+    patience: Duration::from_secs(20),
+    enough: None,
+    reached: Some(SETTLED),
+};
 
 /// Compiles and runs, in a worker process.
 pub struct Workshop<'a> {
@@ -226,32 +239,23 @@ impl Gauge for Workshop<'_> {
             let runs = vec![loaded.time];
             return Ok(Screened { runs, error });
         }
-        let goes_on = |runs: &[Duration]| {
-            let spent: Duration = runs.iter().map(|time| *time.max(&runtime::RUN)).sum();
-            let least = runs.iter().min().copied().unwrap_or_default();
-            let known = runs.len() > 1 && spent >= SETTLED / 2;
-            let is_out = match known {
-                true => slower(least, SLOWER),
-                false => !runs.is_empty() && slower(least, CLEARLY_SLOWER),
-            };
-            (runs.len() < RUNS || spent < SETTLED) && spent < LONG && !is_out
+        let goes_on = |runs: &Runs| {
+            let spent: Duration = runs.all.iter().map(|time| *time.max(&runtime::RUN)).sum();
+            let least = runs.all.iter().min().copied().unwrap_or_default();
+            let is_known = spent >= SETTLED && runs.reached();
+            let factor = if is_known { SLOWER } else { CLEARLY_SLOWER };
+            let is_out = !runs.all.is_empty() && slower(least, factor);
+            !is_known && spent < LONG && !is_out
         };
         let runs = loaded.run(&goes_on)?;
         check(loaded.outputs())?;
         Ok(Screened { runs, error })
     }
 
-    fn finals(&self, prepared: &[Prepared], runs: usize) -> Result<Vec<Timing>, TrialError> {
+    fn finals(&self, prepared: &[Prepared]) -> Result<Vec<Timing>, TrialError> {
         let workloads = prepared.iter().map(|p| self.workload(p));
         let workloads: Vec<Workload> = workloads.collect::<Result<_, _>>()?;
-        let budget = Budget {
-            min_runs: runs,
-            max_runs: runs,
-            time: Duration::MAX,
-            patience: Duration::from_secs(20),
-            enough: None,
-        };
-        Ok(runtime::measure(&workloads, &budget, self.trial.control)?)
+        Ok(runtime::measure(&workloads, &ROUND, self.trial.control)?)
     }
 
     fn work(&self) -> Work {

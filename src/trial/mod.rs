@@ -17,7 +17,7 @@ mod sweep;
 pub use check::{Progress, run};
 pub use contest::{Contest, Peer, Ranking, Work};
 pub use export::{ExportedFile, export};
-pub use gauge::{Defect, Gauge, Prepared, Ready, SETTLED, Screened, Workshop};
+pub use gauge::{Defect, Gauge, Prepared, Ready, Screened, Workshop};
 pub use inputs::Inputs;
 pub use reference::Evidence;
 pub use runner::{Check, Collect, Emit, Kept, Run, Runner, Stage, free_symbol};

@@ -78,6 +78,7 @@ const BUDGET: Budget = Budget {
     time: Duration::from_millis(500),
     patience: Duration::from_secs(1),
     enough: Some(Duration::from_millis(500)),
+    reached: None,
 };
 
 fn measured(

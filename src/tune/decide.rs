@@ -1,12 +1,12 @@
 //! The end of a search: the fastest trials meet in the finals.
 
 use super::finals::{Decided, Finalist, finals};
-use super::outcome::{Ended, Tuned};
+use super::outcome::{Ended, Trial, Tuned};
 use crate::runtime::Control;
 use crate::trial::{Gauge, Prepared, Variant};
 
-/// Slower by less than this than the best one, a variant is in the finals: others may have used the
-/// machine when it was timed first.
+/// Slower by less than this than the best one, at best, a variant is in the finals: others may have used
+/// the machine when it was timed first.
 const CLOSE: f64 = 1.20;
 
 /// Slower by less than this, it may be as fast: first times are from few runs, some time ago.
@@ -40,9 +40,13 @@ pub(super) fn decide(
 ) -> Result<Decided, Ended> {
     let trials = &tuned.trials;
     let timed = trials.iter().enumerate();
-    let mut timed: Vec<Timed> = timed.filter_map(|(k, t)| Some((k, t.seconds()?))).collect();
+    let mut timed: Vec<Timed> = timed.filter_map(|(k, t)| Some((k, t.at_best()?))).collect();
     timed.sort_by(|a, b| a.1.total_cmp(&b.1));
-    let Some((_, best)) = timed.first().copied() else {
+    let Some(best) = trials
+        .iter()
+        .filter_map(Trial::seconds)
+        .min_by(f64::total_cmp)
+    else {
         let last = trials.iter().rev().find_map(|t| t.outcome.as_ref().err());
         return Err(match last {
             Some((_, why)) => Ended::Failed(why.clone()),
@@ -63,8 +67,8 @@ pub(super) fn decide(
         [only] => Decided {
             finalists: vec![Finalist {
                 number: 0,
-                runs: vec![only.1],
-                rounds: vec![only.1],
+                runs: trials[only.0].seconds().into_iter().collect(),
+                rounds: trials[only.0].seconds().into_iter().collect(),
             }],
             tied: 1,
         },
@@ -75,7 +79,7 @@ pub(super) fn decide(
             };
             let prepared = timed.iter().map(|t| gauge.prepare(&variant(t)));
             let prepared: Vec<Prepared> = prepared.collect::<Result<_, _>>()?;
-            finals(gauge, &prepared, best)?
+            finals(gauge, &prepared)?
         }
     };
     for finalist in &mut decided.finalists {
@@ -88,7 +92,7 @@ pub(super) fn decide(
     Ok(decided)
 }
 
-/// The number of a trial and its seconds.
+/// The number of a trial and the seconds that it may take.
 type Timed = (usize, f64);
 
 /// The trials that meet in the finals, of all that have a time, fastest first. Of those that tie, one

@@ -5,8 +5,7 @@
 //! runs of the program beside repeated measurements).
 
 use super::record::median;
-use crate::runtime::RUN;
-use crate::trial::{Gauge, Prepared, SETTLED, TrialError};
+use crate::trial::{Gauge, Prepared, TrialError};
 use std::time::Duration;
 
 /// A variant in the finals.
@@ -55,20 +54,21 @@ pub struct Decided {
 const ROUNDS: usize = 5;
 const FEWEST: usize = 3;
 
-/// How often each variant runs in each round, at least. Shorter ones run until they took [`SETTLED`].
-const RUNS: usize = 3;
-
 /// A variant that is slower by this in all rounds is slower. What is closer depends on the pages of
 /// memory that a run of the program happens to have, as much as on the variant.
 const ALIKE: f64 = 0.03;
 
-/// Holds the finals, where the fastest is expected to take `best` seconds.
+/// A variant that is slower by this is out before the fewest rounds.
+const FAR: f64 = 0.15;
+
+/// No more rounds begin after so many seconds of runs: others use the machine all the time.
+const LONG: f64 = 20.0;
+
+/// Holds the finals.
 ///
 /// # Errors
 /// A variant fails, or the system does.
-pub fn finals(gauge: &dyn Gauge, prepared: &[Prepared], best: f64) -> Result<Decided, TrialError> {
-    let settled = SETTLED.as_secs_f64() / best.max(RUN.as_secs_f64());
-    let runs = RUNS.max(settled.ceil() as usize);
+pub fn finals(gauge: &dyn Gauge, prepared: &[Prepared]) -> Result<Decided, TrialError> {
     let numbers = 0..prepared.len();
     let mut all: Vec<Finalist> = numbers
         .clone()
@@ -78,12 +78,17 @@ pub fn finals(gauge: &dyn Gauge, prepared: &[Prepared], best: f64) -> Result<Dec
         })
         .collect();
     let mut open: Vec<usize> = numbers.collect();
+    let mut spent = 0.0;
     for _ in 0..ROUNDS {
+        if spent > LONG {
+            break;
+        }
         let playing: Vec<Prepared> = open.iter().map(|k| prepared[*k].clone()).collect();
-        let timings = gauge.finals(&playing, runs)?;
+        let timings = gauge.finals(&playing)?;
         for (k, timing) in open.iter().zip(timings) {
             let runs: Vec<f64> = timing.runs.iter().map(Duration::as_secs_f64).collect();
             all[*k].rounds.push(least(&runs));
+            spent += runs.iter().sum::<f64>();
             all[*k].runs.extend(runs);
         }
         let first = open.iter().copied();
@@ -109,5 +114,10 @@ pub fn finals(gauge: &dyn Gauge, prepared: &[Prepared], best: f64) -> Result<Dec
 /// Whether one that is not faster may be as fast.
 fn is_tied(one: &Finalist, first: &Finalist) -> bool {
     let mut both = one.rounds.iter().zip(&first.rounds);
-    one.rounds.len() < FEWEST || both.any(|(own, least)| own / least <= 1.0 + ALIKE)
+    let within = if one.rounds.len() < FEWEST {
+        FAR
+    } else {
+        ALIKE
+    };
+    both.any(|(own, least)| own / least <= 1.0 + within)
 }

@@ -1,7 +1,7 @@
 //! What a search found, or why it found nothing.
 
 use super::finals::Decided;
-use super::record::Record;
+use super::record::{Record, median};
 use super::space::{Digits, Halt};
 use super::value::Point;
 use crate::ir::Nest;
@@ -32,6 +32,15 @@ impl Trial {
     pub fn seconds(&self) -> Option<f64> {
         let runs = self.outcome.as_ref().ok()?.runs.iter();
         runs.map(Duration::as_secs_f64).min_by(f64::total_cmp)
+    }
+
+    /// What it may take where nothing disturbs it: its shortest time may be as much too long as the
+    /// middle one is longer than that.
+    pub fn at_best(&self) -> Option<f64> {
+        let least = self.seconds()?;
+        let runs = self.outcome.as_ref().ok()?.runs.iter();
+        let runs: Vec<f64> = runs.map(Duration::as_secs_f64).collect();
+        Some(least * least / median(&runs)?.max(least))
     }
 }
 

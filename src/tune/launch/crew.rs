@@ -230,9 +230,9 @@ impl Gauge for Crew<'_> {
         }
     }
 
-    fn finals(&self, prepared: &[Prepared], runs: usize) -> Result<Vec<Timing>, TrialError> {
+    fn finals(&self, prepared: &[Prepared]) -> Result<Vec<Timing>, TrialError> {
         let variants = prepared.iter().map(|p| written(&p.variant));
-        let task = Task::Finals(variants.collect::<Result<_, _>>()?, runs);
+        let task = Task::Finals(variants.collect::<Result<_, _>>()?);
         let number = self.add(&mut self.state(), &task)?;
         let all = match self.wait(number)? {
             Answer::Finals(all) if all.len() == prepared.len() => all,

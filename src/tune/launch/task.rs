@@ -47,7 +47,7 @@ pub(super) enum Task {
     /// Compile, check and time a variant; the best time so far in nanoseconds.
     Screen(Written, Option<u64>),
     /// Time variants against each other, so many times each.
-    Finals(Vec<Written>, usize),
+    Finals(Vec<Written>),
 }
 
 /// What came of it.

@@ -112,7 +112,7 @@ fn tried(task: &Task, gauge: &dyn Gauge) -> Result<Answer, String> {
             let runs = screened.runs.iter().map(nanoseconds);
             Answer::Screened(runs.collect(), screened.error.to_bits())
         }),
-        Task::Finals(written, runs) => timed(written, *runs, gauge).map(|timings| {
+        Task::Finals(written) => timed(written, gauge).map(|timings| {
             let runs = timings
                 .iter()
                 .map(|t| t.runs.iter().map(nanoseconds).collect());
@@ -146,9 +146,9 @@ fn screened(
     gauge.screen(&prepared(written, gauge)?, best)
 }
 
-fn timed(written: &[Written], runs: usize, gauge: &dyn Gauge) -> Result<Vec<Timing>, TrialError> {
+fn timed(written: &[Written], gauge: &dyn Gauge) -> Result<Vec<Timing>, TrialError> {
     let prepared = written.iter().map(|written| prepared(written, gauge));
-    gauge.finals(&prepared.collect::<Result<Vec<_>, _>>()?, runs)
+    gauge.finals(&prepared.collect::<Result<Vec<_>, _>>()?)
 }
 
 /// The times of an answer.
