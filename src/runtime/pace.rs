@@ -14,79 +14,62 @@ use std::time::{Duration, Instant};
 /// another thread, it takes longer by a third at least.
 const DISTURBED: f64 = 1.12;
 
-/// The cores on which the threads of a worker ran last.
-pub(super) struct Cores(Vec<usize>);
-
-/// So many of them are asked: of a hundred cores, some are always used by others.
-const ASKED: usize = 8;
-
-impl Cores {
-    /// Those of a process; none where the system does not tell.
-    pub(super) fn of(process: u32) -> Cores {
-        let mut cores = sys::last_cores(process);
-        cores.sort_unstable();
-        cores.dedup();
-        let step = cores.len().div_ceil(ASKED).max(1);
-        Cores(cores.into_iter().step_by(step).collect())
-    }
-
-    /// Whether one of them is slower now than it was at best since this program started. The calling
-    /// thread visits them, and then leaves them to the worker, where there are others.
-    pub(super) fn are_disturbed(&self) -> bool {
-        let Some(visit) = Visit::begin() else {
-            return false;
-        };
-        // All of them, so that what each does at best becomes known.
-        let slower = self.0.iter().map(|core| visit.slowdown(*core));
-        let most = slower.fold(1.0, f64::max);
-        visit.leave(&self.0);
-        most > DISTURBED
-    }
-}
-
-/// A thread that goes from core to core; it may use all of its cores again afterwards.
-struct Visit {
-    allowed: Vec<usize>,
+/// Whether the core on which the first thread of a worker ran last is slower now than it was at best
+/// since this program started. The calling thread visits it, and then leaves it to the worker, where the
+/// worker's `threads` leave another one free.
+///
+/// The cores of other threads are not visited: these wait for work without sleeping, so that a visitor
+/// would wait for them. A core is not disturbed where the system does not tell which it is.
+pub(super) fn is_disturbed(worker: u32, threads: usize) -> bool {
+    sys::last_core(worker).and_then(|core| slowdown(core, threads)) > Some(DISTURBED)
 }
 
 /// What the loop took at best, by core, in nanoseconds. Cores of a processor may differ.
 static BEST: Mutex<BTreeMap<usize, u64>> = Mutex::new(BTreeMap::new());
 
+/// How much longer the loop takes on a core than it took there at best.
+fn slowdown(core: usize, threads: usize) -> Option<f64> {
+    let visit = Visit::to(core, threads)?;
+    let mut times = [0; 5];
+    // The first finds its code cold.
+    times.fill_with(time);
+    times.fill_with(time);
+    drop(visit);
+    times.sort_unstable();
+    let median = times[times.len() / 2];
+    let mut best = BEST.lock().unwrap_or_else(PoisonError::into_inner);
+    let best = best.entry(core).or_insert(median);
+    *best = median.min(*best);
+    Some(median as f64 / (*best).max(1) as f64)
+}
+
+/// The calling thread is on a core; afterwards it is elsewhere, if the worker has `threads` that leave it a
+/// place, so that a thread of the worker that wakes finds its core free.
+struct Visit {
+    core: usize,
+    threads: usize,
+    allowed: Vec<usize>,
+}
+
 impl Visit {
-    fn begin() -> Option<Visit> {
+    fn to(core: usize, threads: usize) -> Option<Visit> {
         let allowed = sys::cores_of_thread();
-        (!allowed.is_empty()).then_some(Visit { allowed })
-    }
-
-    /// How much longer the loop takes on a core than it took there at best.
-    fn slowdown(&self, core: usize) -> f64 {
-        if !sys::bind_thread(&[core]) {
-            return 1.0;
-        }
-        let mut times = [0; 5];
-        // The first finds its code cold.
-        times.fill_with(time);
-        times.fill_with(time);
-        times.sort_unstable();
-        let median = times[times.len() / 2];
-        let mut best = BEST.lock().unwrap_or_else(PoisonError::into_inner);
-        let best = best.entry(core).or_insert(median);
-        *best = median.min(*best);
-        median as f64 / (*best).max(1) as f64
-    }
-
-    /// Goes elsewhere, so that a thread of the worker that wakes finds its core free.
-    fn leave(&self, cores: &[usize]) {
-        let others = self.allowed.iter().filter(|core| !cores.contains(core));
-        let others: Vec<usize> = others.copied().collect();
-        if !others.is_empty() {
-            sys::bind_thread(&others);
-        }
+        let visit = Visit {
+            core,
+            threads,
+            allowed,
+        };
+        (!visit.allowed.is_empty() && sys::bind_thread(&[core])).then_some(visit)
     }
 }
 
 impl Drop for Visit {
     fn drop(&mut self) {
+        let others = self.allowed.iter().filter(|core| **core != self.core);
+        let others: Vec<usize> = others.copied().collect();
+        if self.threads < self.allowed.len() {
+            sys::bind_thread(&others);
+        }
         sys::bind_thread(&self.allowed);
     }
 }
@@ -211,11 +194,25 @@ mod tests {
     #[test]
     fn threads_may_use_all_their_cores_after_a_visit() {
         let before = sys::cores_of_thread();
-        let cores = Cores::of(std::process::id());
-        assert!(!cores.0.is_empty() && cores.0.len() <= ASKED);
-        cores.are_disturbed();
+        assert!(slowdown(before[0], 1).is_some_and(|slower| slower >= 1.0));
         assert_eq!(sys::cores_of_thread(), before);
-        // A process that is none has no cores, which nothing disturbs.
-        assert!(!Cores::of(u32::MAX).are_disturbed());
+        assert!(sys::last_core(std::process::id()).is_some());
+        // A process that is none has no core, and a core that is none is not visited.
+        assert!(!is_disturbed(u32::MAX, 1));
+        assert_eq!(slowdown(usize::MAX, 1), None);
+    }
+
+    #[test]
+    fn a_time_is_reached_by_several_quiet_runs() {
+        let times = |times: &[u32]| -> Vec<Duration> { times.iter().map(|t| *t * MS).collect() };
+        let runs = |all: &[u32], quiet: &[u32]| Runs {
+            all: times(all),
+            quiet: times(quiet),
+        };
+        assert!(!Runs::default().reached());
+        assert!(!runs(&[100, 100, 100], &[100, 100]).reached());
+        assert!(runs(&[100, 130, 101, 101], &[100, 101, 101]).reached());
+        // Quiet runs that agree tell nothing if another one was shorter.
+        assert!(!runs(&[90, 100, 100, 100], &[100, 100, 100]).reached());
     }
 }

@@ -6,7 +6,7 @@ use super::control::Control;
 use super::data::Data;
 use super::error::RuntimeError;
 use super::measure;
-use super::pace::{Cores, LONGEST, PAUSE, Patience, Runs};
+use super::pace::{self, LONGEST, PAUSE, Patience, Runs};
 use super::place::Place;
 use super::protocol::{Call, Restore};
 use super::worker::{Kind, Worker};
@@ -279,17 +279,19 @@ impl<'a> Bench<'a> {
         patience: &mut Patience,
         runs: &mut Runs,
     ) -> Result<(), RuntimeError> {
-        let process = self.seats[placed.worker].worker.process();
+        let seat = &self.seats[placed.worker];
+        let (process, threads) = (seat.worker.process(), seat.threads);
+        let is_disturbed = || pace::is_disturbed(process, threads);
         loop {
-            let mut disturbed = Cores::of(process).are_disturbed();
+            let mut disturbed = is_disturbed();
             while patience.bears(disturbed, PAUSE) {
                 self.control
                     .go_on(|| format!("waiting to run kernel `{}`", placed.symbol))?;
                 std::thread::sleep(PAUSE);
-                disturbed = Cores::of(process).are_disturbed();
+                disturbed = is_disturbed();
             }
             let time = self.run(placed)?;
-            let then = Cores::of(process).are_disturbed();
+            let then = is_disturbed();
             if time <= LONGEST && patience.bears(then, time) {
                 continue;
             }

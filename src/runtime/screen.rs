@@ -12,8 +12,8 @@ use std::time::Duration;
 /// After so many kernels a new worker takes over, since a worker keeps what it has loaded.
 const KERNELS: usize = 24;
 
-/// How long each kernel waits for others at first: about as long as compiling it takes.
-const PATIENCE: Duration = Duration::from_millis(100);
+/// How long each kernel waits for others at first: not much longer than compiling it takes.
+const PATIENCE: Duration = Duration::from_millis(50);
 
 /// A worker for many kernels.
 pub struct Screen<'a> {

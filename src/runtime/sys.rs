@@ -180,17 +180,13 @@ fn bind(thread: libc::pid_t, cores: &[usize]) -> bool {
     unsafe { libc::sched_setaffinity(thread, size_of::<libc::cpu_set_t>(), &set) == 0 }
 }
 
-/// The cores on which the threads of a process ran last; none where the system does not tell.
-pub(super) fn last_cores(process: u32) -> Vec<usize> {
+/// The core on which the first thread of a process ran last, where the system tells.
+pub(super) fn last_core(process: u32) -> Option<usize> {
     /// The number of the field, among those after the name, which may hold anything.
     const PROCESSOR: usize = 36;
-    let threads = std::fs::read_dir(format!("/proc/{process}/task"));
-    let core = |thread: io::Result<std::fs::DirEntry>| -> Option<usize> {
-        let status = std::fs::read_to_string(thread.ok()?.path().join("stat")).ok()?;
-        let (_, fields) = status.rsplit_once(')')?;
-        fields.split_whitespace().nth(PROCESSOR)?.parse().ok()
-    };
-    threads.into_iter().flatten().filter_map(core).collect()
+    let status = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    let (_, fields) = status.rsplit_once(')')?;
+    fields.split_whitespace().nth(PROCESSOR)?.parse().ok()
 }
 
 /// Lets a command end with the thread that starts it, at the latest.

@@ -104,6 +104,9 @@ const CLEARLY_SLOWER: f64 = 3.0;
 /// If its shortest time was reached several times, this is enough.
 const SLOWER: f64 = 1.25;
 
+/// If not, while others use the machine, this is, after [`RUNS`]: they disturb one more than another.
+const DISTURBED: f64 = 1.6;
+
 const WARM: Duration = Duration::from_millis(15);
 
 /// How many more times a variant is run at least, unless that takes [`LONG`].
@@ -121,7 +124,7 @@ const LONG: Duration = Duration::from_millis(150);
 const ROUND: Budget = Budget {
     min_runs: RUNS,
     max_runs: usize::MAX,
-    time: Duration::from_millis(250),
+    time: Duration::from_millis(60),
     patience: Duration::from_secs(20),
     enough: None,
     reached: Some(SETTLED),
@@ -243,7 +246,11 @@ impl Gauge for Workshop<'_> {
             let spent: Duration = runs.all.iter().map(|time| *time.max(&runtime::RUN)).sum();
             let least = runs.all.iter().min().copied().unwrap_or_default();
             let is_known = spent >= SETTLED && runs.reached();
-            let factor = if is_known { SLOWER } else { CLEARLY_SLOWER };
+            let factor = match runs.all.len() {
+                _ if is_known => SLOWER,
+                0..RUNS => CLEARLY_SLOWER,
+                _ => DISTURBED,
+            };
             let is_out = !runs.all.is_empty() && slower(least, factor);
             !is_known && spent < LONG && !is_out
         };

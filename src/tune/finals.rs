@@ -51,7 +51,7 @@ pub struct Decided {
 
 /// How many rounds there are at most, and at least: what others do to a machine can last for a whole
 /// round.
-const ROUNDS: usize = 5;
+const ROUNDS: usize = 4;
 const FEWEST: usize = 3;
 
 /// A variant that is slower by this in all rounds is slower. What is closer depends on the pages of
@@ -62,7 +62,7 @@ const ALIKE: f64 = 0.03;
 const FAR: f64 = 0.15;
 
 /// No more rounds begin after so many seconds of runs: others use the machine all the time.
-const LONG: f64 = 20.0;
+const LONG: f64 = 4.0;
 
 /// Holds the finals.
 ///
