@@ -157,7 +157,8 @@ pub enum Event<'a> {
 /// Measures variants against each other: a warm-up of each, then run 1 of each, run 2 of each,
 /// and so on. Before every run the outputs are restored, outside the time, and the kernel is called
 /// once, unless that takes long, so that what the variant before it left in the caches matters to
-/// none. After every run they exchange the memory of their outputs. A run of a very short kernel is the
+/// none. After every run they exchange the memory of their outputs. A run that others disturb, on the core
+/// of its first thread, is repeated, as long as that takes no longer than the runs that count. A run of a very short kernel is the
 /// mean of several calls. Kernels that read what they write are timed for one call per run, before
 /// which their inputs are restored. One measurement at a time, also among processes; this one compiles
 /// nothing meanwhile.
@@ -376,6 +377,31 @@ mod tests {
         let t = Timing::new("t", ms(&[10, 20]));
         assert_eq!(t.median, Duration::from_millis(15));
         assert_eq!(Timing::new("t", Vec::new()).min, Duration::ZERO);
+    }
+
+    #[test]
+    fn a_time_that_is_reached_is_enough() {
+        let ms = |times: &[u64]| -> Vec<Duration> {
+            times.iter().map(|t| Duration::from_millis(*t)).collect()
+        };
+        let budget = Budget {
+            min_runs: 3,
+            max_runs: usize::MAX,
+            time: Duration::from_millis(60),
+            patience: Duration::MAX,
+            enough: None,
+            reached: Some(Duration::from_millis(10)),
+        };
+        let goes_on = |all: &[u64], quiet: &[u64]| {
+            let (all, quiet) = (ms(all), ms(quiet));
+            budget.goes_on(&Runs { all, quiet })
+        };
+        assert!(!goes_on(&[5, 5, 5], &[5, 5, 5]));
+        // Disturbed, or too short, it runs on, but not for ever.
+        assert!(goes_on(&[5, 5, 5], &[5, 5]));
+        assert!(goes_on(&[2, 2, 2], &[2, 2, 2]));
+        assert!(goes_on(&[7, 5, 7, 8], &[5]));
+        assert!(!goes_on(&[20, 20, 20], &[]));
     }
 
     #[test]

@@ -97,14 +97,14 @@ pub struct Screened {
 }
 
 /// A run that takes so many times the best time is the last one. The first run finds code and memory
-/// cold, which matters to kernels below [`WARM`]: those run once more. Other programs can make a run twice
-/// as long.
+/// cold, which matters to kernels below [`WARM`]: those run once more. Others who use the machine can make
+/// a run twice as long.
 const CLEARLY_SLOWER: f64 = 3.0;
 
 /// If its shortest time was reached several times, this is enough.
 const SLOWER: f64 = 1.25;
 
-/// If not, while others use the machine, this is, after [`RUNS`]: they disturb one more than another.
+/// If it was not, since others use the machine, this is enough after [`RUNS`].
 const DISTURBED: f64 = 1.6;
 
 const WARM: Duration = Duration::from_millis(15);

@@ -34,6 +34,11 @@ impl Finalist {
     pub fn usual(&self) -> f64 {
         median(&self.rounds).unwrap_or(f64::INFINITY)
     }
+
+    /// By how much rounds are usually slower than the fastest one.
+    fn unsteadiness(&self) -> f64 {
+        self.usual() / least(&self.rounds) - 1.0
+    }
 }
 
 fn least(times: &[f64]) -> f64 {
@@ -54,12 +59,13 @@ pub struct Decided {
 const ROUNDS: usize = 4;
 const FEWEST: usize = 3;
 
-/// A variant that is slower by this in all rounds is slower. What is closer depends on the pages of
-/// memory that a run of the program happens to have, as much as on the variant.
+/// A variant that is slower by this in all rounds is slower, unless rounds differ by more: others then use
+/// the machine all the time. What is closer depends on the pages of memory that a run of the program
+/// happens to have, as much as on the variant.
 const ALIKE: f64 = 0.03;
 
 /// A variant that is slower by this is out before the fewest rounds.
-const FAR: f64 = 0.15;
+const FAR: f64 = 0.25;
 
 /// No more rounds begin after so many seconds of runs: others use the machine all the time.
 const LONG: f64 = 4.0;
@@ -114,10 +120,105 @@ pub fn finals(gauge: &dyn Gauge, prepared: &[Prepared]) -> Result<Decided, Trial
 /// Whether one that is not faster may be as fast.
 fn is_tied(one: &Finalist, first: &Finalist) -> bool {
     let mut both = one.rounds.iter().zip(&first.rounds);
-    let within = if one.rounds.len() < FEWEST {
-        FAR
-    } else {
-        ALIKE
+    let within = match one.rounds.len() < FEWEST {
+        true => FAR,
+        false => ALIKE.max(one.unsteadiness()).max(first.unsteadiness()),
     };
     both.any(|(own, least)| own / least <= 1.0 + within)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::Elem;
+    use crate::runtime::Timing;
+    use crate::trial::{Screened, Variant, Work};
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// Tells what each variant takes in each round, in milliseconds.
+    struct Told<'a> {
+        rounds: &'a [&'a [u64]],
+        next: AtomicUsize,
+    }
+
+    impl Gauge for Told<'_> {
+        fn prepare(&self, variant: &Variant) -> Result<Prepared, TrialError> {
+            Ok(Prepared::from(variant.clone()))
+        }
+
+        fn screen(&self, _: &Prepared, _: Option<Duration>) -> Result<Screened, TrialError> {
+            Err(TrialError::Nothing)
+        }
+
+        fn finals(&self, prepared: &[Prepared]) -> Result<Vec<Timing>, TrialError> {
+            let round = self.rounds[self.next.fetch_add(1, Ordering::Relaxed)];
+            let timing = |prepared: &Prepared| {
+                let label = &prepared.variant.label;
+                let time = Duration::from_millis(round[label.parse::<usize>().unwrap()]);
+                Timing::new(label, vec![2 * time, time, time])
+            };
+            Ok(prepared.iter().map(timing).collect())
+        }
+
+        fn work(&self) -> Work {
+            Work {
+                flops: 1.0,
+                least_flops: 1.0,
+                read: 8.0,
+                written: 8.0,
+                elem: Elem::F64,
+            }
+        }
+    }
+
+    /// The numbers of those that tie, of the others, and how many rounds it took.
+    fn decided(rounds: &[&[u64]]) -> (Vec<usize>, Vec<usize>, usize) {
+        let prepared = |number: usize| {
+            Prepared::from(Variant {
+                label: number.to_string(),
+                nests: Vec::new(),
+            })
+        };
+        let prepared: Vec<Prepared> = (0..rounds[0].len()).map(prepared).collect();
+        let told = Told {
+            rounds,
+            next: AtomicUsize::new(0),
+        };
+        let decided = finals(&told, &prepared).unwrap();
+        let numbers = |part: &[Finalist]| part.iter().map(|f| f.number).collect();
+        let (tied, rest) = decided.finalists.split_at(decided.tied);
+        (numbers(tied), numbers(rest), told.next.into_inner())
+    }
+
+    #[test]
+    fn out_is_what_is_slower_in_all_rounds() {
+        let slower: [&[u64]; 3] = [&[105, 100], &[110, 102], &[104, 100]];
+        assert_eq!(decided(&slower), (vec![1], vec![0], 3));
+        // As fast in one of them, it ties.
+        let tied: [&[u64]; 4] = [&[105, 100], &[102, 100], &[104, 100], &[108, 100]];
+        assert_eq!(decided(&tied), (vec![1, 0], vec![], 4));
+    }
+
+    #[test]
+    fn rounds_that_differ_tell_less() {
+        let differ: [&[u64]; 4] = [&[108, 100], &[110, 100], &[125, 110], &[130, 120]];
+        assert_eq!(decided(&differ), (vec![1, 0], vec![], 4));
+    }
+
+    #[test]
+    fn far_slower_ones_are_out_at_once() {
+        let rounds: [&[u64]; 4] = [
+            &[130, 100, 101],
+            &[1, 100, 101],
+            &[1, 100, 101],
+            &[1, 101, 100],
+        ];
+        assert_eq!(decided(&rounds), (vec![1, 2], vec![0], 4));
+        assert_eq!(decided(&[&[130, 100]]), (vec![1], vec![0], 1));
+    }
+
+    #[test]
+    fn rounds_that_take_long_are_few() {
+        assert_eq!(decided(&[&[1000, 1010]]), (vec![0, 1], vec![], 1));
+    }
 }

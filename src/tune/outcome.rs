@@ -93,3 +93,29 @@ impl From<TrialError> for Ended {
         Ended::Trial(error)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Digits, Point, Screened, Trial};
+    use std::time::Duration;
+
+    #[test]
+    fn a_disturbed_trial_may_be_faster() {
+        let at_best = |runs: &[u64]| {
+            let runs = runs.iter().map(|ms| Duration::from_millis(*ms)).collect();
+            let trial = Trial {
+                point: Point::default(),
+                digits: Digits::new(),
+                nests: Vec::new(),
+                outcome: Ok(Screened { runs, error: 0.0 }),
+                expected: None,
+                at: 0.0,
+            };
+            trial.at_best().map(|seconds| (1e4 * seconds).round() / 1e4)
+        };
+        assert_eq!(at_best(&[]), None);
+        assert_eq!(at_best(&[100]), Some(0.1));
+        assert_eq!(at_best(&[100, 100, 130]), Some(0.1));
+        assert_eq!(at_best(&[100, 125, 130]), Some(0.08));
+    }
+}
