@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn rounds_that_differ_tell_less() {
-        let differ: [&[u64]; 4] = [&[108, 100], &[110, 100], &[125, 110], &[130, 120]];
+        let differ: [&[u64]; 4] = [&[108, 100], &[121, 110], &[124, 112], &[123, 111]];
         assert_eq!(decided(&differ), (vec![1, 0], vec![], 4));
     }
 
