@@ -6,7 +6,7 @@ use super::control::Control;
 use super::data::Data;
 use super::error::RuntimeError;
 use super::pace::{Patience, Runs};
-use super::run::{Bench, Outputs, Placed};
+use super::run::{Bench, Outputs, Placed, RUN};
 use super::turn::turn;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
@@ -102,7 +102,9 @@ impl Budget {
             let agree = || Timing::new("", runs.clone()).spread <= SETTLED;
             runs.len() >= 2 && (spent >= 3 * self.time || spent >= enough && agree())
         };
-        let reached = |enough: Duration| spent >= enough && of.reached();
+        // Short kernels are called several times.
+        let in_all: Duration = runs.iter().map(|time| *time.max(&RUN)).sum();
+        let reached = |enough: Duration| in_all >= enough && of.reached();
         let most = self.max_runs.max(self.min_runs).max(1);
         match runs.len() {
             0 => true,

@@ -292,10 +292,11 @@ impl<'a> Bench<'a> {
             }
             let time = self.run(placed)?;
             let then = is_disturbed();
-            if time <= LONGEST && patience.bears(then, time) {
+            let spent = time.max(RUN);
+            if time <= LONGEST && patience.bears(then, spent) {
                 continue;
             }
-            patience.earn(time);
+            patience.earn(spent);
             runs.all.push(time);
             if !(disturbed || then) {
                 runs.quiet.push(time);

@@ -37,8 +37,9 @@ There is no need to `catch` refusals, and `()` also leaves out a point. So does 
 values: `unrolled: |p| [4, 8].filter(|n| p.terms % n == 0)`. Points whose nests are those of another
 point are not tried again.
 Every variant is proved, compiled, and compared with the reference before it is timed. Clearly slow
-ones run once. At the end, the fastest are timed again, interleaved, in rounds. Variants that are not
-slower in all rounds are a tie: of those within a percent of the fastest, the one with the shortest path
+ones run once, others until their shortest time was reached several times. Runs that others disturb, on
+a core that they share, are repeated within limits. At the end, the fastest are timed again, interleaved,
+in rounds. Variants that are not slower in all rounds are a tie: of those within a percent of the fastest, the one with the shortest path
 wins, and of several the first of the space. The first point of the space is always tried, and first, and
 is in the finals unless it is twice as slow.
 
