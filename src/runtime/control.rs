@@ -34,6 +34,9 @@ pub struct Control {
     /// Whether other processes of this program may measure on this machine, so that compilers wait
     /// for them.
     pub shares_machine: bool,
+    /// Whether a measurement waits until others leave its core alone, and repeats the runs that they
+    /// disturb, within limits.
+    pub patient: bool,
     /// The program whose subcommand `worker` calls [`serve`](fn@super::serve). By default the
     /// running program itself.
     pub worker: PathBuf,
@@ -57,6 +60,7 @@ impl Default for Control {
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             compiles_beside: false,
             shares_machine: false,
+            patient: true,
             // Not the path of the executable: an upgrade may have replaced what lies there.
             worker: PathBuf::from("/proc/self/exe"),
             cache_dir: None,

@@ -281,7 +281,8 @@ impl<'a> Bench<'a> {
     ) -> Result<(), RuntimeError> {
         let seat = &self.seats[placed.worker];
         let (process, threads) = (seat.worker.process(), seat.threads);
-        let is_disturbed = || pace::is_disturbed(process, threads);
+        let patient = self.control.patient;
+        let is_disturbed = || patient && pace::is_disturbed(process, threads);
         loop {
             let mut disturbed = is_disturbed();
             while patience.bears(disturbed, PAUSE) {

@@ -140,10 +140,10 @@ pub(super) fn has_ended(child: u32) -> bool {
 pub(super) fn leave_a_core(child: u32) {
     let cores = cores_of_thread();
     // Where it fails, all cores are shared.
-    if let (Ok(child), [rest @ .., _]) = (libc::pid_t::try_from(child), &cores[..]) {
-        if !rest.is_empty() {
-            bind(child, rest);
-        }
+    if let (Ok(child), [rest @ .., _]) = (libc::pid_t::try_from(child), &cores[..])
+        && !rest.is_empty()
+    {
+        bind(child, rest);
     }
 }
 

@@ -43,7 +43,7 @@ fn no_kernel_finds_what_another_wrote() {
             written.iter().all(|x| *x == value) && rest.iter().all(|x| x.is_nan())
         };
         assert!(right(&loaded));
-        let runs = loaded.run(&|runs| runs.len() < 2).unwrap();
+        let runs = loaded.run(&|runs| runs.all.len() < 2).unwrap();
         assert!(runs.len() == 2 && runs.iter().all(|time| *time > Duration::ZERO));
         assert!(right(&loaded));
     }
