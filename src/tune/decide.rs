@@ -10,7 +10,7 @@ use crate::trial::{Gauge, Prepared, Variant};
 const CLOSE: f64 = 1.20;
 
 /// Slower by less than this, it may be as fast: first times are from few runs, some time ago.
-const ALIKE: f64 = 1.03;
+const ALIKE: f64 = 1.06;
 
 /// The trial that came first is in the finals, too, unless it is slower by more than this: it is what
 /// the space begins with, such as a schedule that is known to be good, and may have been disturbed.
@@ -19,6 +19,9 @@ const FIRST: f64 = 2.0;
 /// How many others are in the finals at most, and at least.
 const MOST: usize = 24;
 const FEWEST: usize = 3;
+
+/// The fastest of all are there, whatever the others are.
+const SURE: usize = 8;
 
 /// So long takes one run of all of them at most, unless only the fewest are there.
 const ROUND: f64 = 0.5;
@@ -103,9 +106,8 @@ fn finalists<R: Ord>(mut timed: Vec<Timed>, best: f64, rank: &impl Fn(usize) -> 
     let most = ((ROUND / best.max(1e-9)) as usize).clamp(FEWEST, MOST);
     // The fastest are in the finals. Of those that may be as fast, the ones that would win a tie come
     // first, so that searches that know the same points have the same finals.
-    let sure = FEWEST.min(timed.len());
     if alike > most {
-        timed[sure..alike].sort_by_key(|(number, _)| rank(*number));
+        timed[SURE.min(most)..alike].sort_by_key(|(number, _)| rank(*number));
     }
     let first = timed.iter().copied().find(|(number, _)| *number == 0);
     timed.truncate(close.clamp(FEWEST, most));
@@ -116,7 +118,7 @@ fn finalists<R: Ord>(mut timed: Vec<Timed>, best: f64, rank: &impl Fn(usize) -> 
 
 #[cfg(test)]
 mod tests {
-    use super::{MOST, finalists};
+    use super::{MOST, SURE, finalists};
 
     /// The numbers of those that meet, where the lower of two numbers would win a tie.
     fn numbers(timed: &[(usize, f64)]) -> Vec<usize> {
@@ -154,8 +156,8 @@ mod tests {
         let many: Vec<(usize, f64)> = (0..50).map(|k| (50 - k, 1e-3 + 1e-7 * k as f64)).collect();
         let found = numbers(&many);
         assert_eq!(found.len(), MOST);
-        // The three fastest, and the lowest numbers.
-        assert_eq!(found[..5], [50, 49, 48, 1, 2]);
+        // The fastest, and the lowest numbers.
+        assert_eq!(found[SURE - 2..SURE + 2], [44, 43, 1, 2]);
     }
 
     #[test]
