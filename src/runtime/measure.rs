@@ -6,7 +6,7 @@ use super::control::Control;
 use super::data::Data;
 use super::error::RuntimeError;
 use super::pace::{Patience, Runs};
-use super::run::{Bench, Outputs, Placed, RUN};
+use super::run::{Bench, Outputs, Placed};
 use super::turn::turn;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
@@ -67,7 +67,7 @@ pub struct Budget {
     /// up to this and have a spread of 3 % at most, or sum up to three times `time`, however they
     /// differ. A warm-up of half a second or more is the first run then.
     pub enough: Option<Duration>,
-    /// Whether a variant is known well enough when its times sum up to this after `min_runs` and the
+    /// Whether a variant is known well enough after `min_runs` that lasted as long as this, if the
     /// shortest of them was [`reached`](Runs::reached) several times.
     pub reached: Option<Duration>,
 }
@@ -102,9 +102,7 @@ impl Budget {
             let agree = || Timing::new("", runs.clone()).spread <= SETTLED;
             runs.len() >= 2 && (spent >= 3 * self.time || spent >= enough && agree())
         };
-        // Short kernels are called several times.
-        let in_all: Duration = runs.iter().map(|time| *time.max(&RUN)).sum();
-        let reached = |enough: Duration| in_all >= enough && of.reached();
+        let reached = |enough: Duration| of.lasted() >= enough && of.reached();
         let most = self.max_runs.max(self.min_runs).max(1);
         match runs.len() {
             0 => true,

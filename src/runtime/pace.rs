@@ -1,17 +1,18 @@
 //! Whether others use the cores of a worker right now.
 //!
 //! The units of a core often serve a second hardware thread, which may belong to another program, or to
-//! another virtual machine that this one cannot see. Kernels then take longer by a third or a half, for
+//! another virtual machine that this one cannot see. Kernels then take longer by a fifth to a half, for
 //! milliseconds or for minutes. A loop of known length on the same core takes longer, too, and shows it.
 
+use super::run::RUN;
 use super::sys;
 use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A loop that takes longer than at best by this is disturbed. Undisturbed, it varies by a percent; beside
-/// another thread, it takes longer by a third at least.
+/// A loop that takes longer than at best by this is disturbed. Undisturbed, it varies by a percent or so;
+/// beside another thread that computes, by much more.
 const DISTURBED: f64 = 1.12;
 
 /// Whether the core on which the first thread of a worker ran last is slower now than it was at best
@@ -21,7 +22,8 @@ const DISTURBED: f64 = 1.12;
 /// The cores of other threads are not visited: these wait for work without sleeping, so that a visitor
 /// would wait for them. A core is not disturbed where the system does not tell which it is.
 pub(super) fn is_disturbed(worker: u32, threads: usize) -> bool {
-    sys::last_core(worker).and_then(|core| slowdown(core, threads)) > Some(DISTURBED)
+    let slowdown = sys::last_core(worker).and_then(|core| slowdown(core, threads));
+    slowdown.is_some_and(|slowdown| slowdown > DISTURBED)
 }
 
 /// What the loop took at best, by core, in nanoseconds. Cores of a processor may differ.
@@ -99,7 +101,7 @@ fn time() -> u64 {
 pub struct Runs {
     /// All of them.
     pub all: Vec<Duration>,
-    /// Those before and after which nobody else used the same cores.
+    /// Those before and after which nobody else used the core of the first thread.
     pub quiet: Vec<Duration>,
 }
 
@@ -110,8 +112,12 @@ const AS_SHORT: f64 = 1.015;
 const REACHED: usize = 3;
 
 impl Runs {
-    /// Whether the shortest time was reached several times, to a percent or so, while nobody else used the
-    /// cores. Others make some runs longer, none shorter, so it then is what the kernel takes.
+    /// How long all of them lasted. One run of a short kernel is several calls, and its time their mean.
+    pub fn lasted(&self) -> Duration {
+        self.all.iter().map(|time| *time.max(&RUN)).sum()
+    }
+
+    /// Whether the shortest time was reached several times, to a percent or so, by quiet runs. Others make some runs longer, none shorter, so it then is what the kernel takes.
     pub fn reached(&self) -> bool {
         let least = self.all.iter().min().copied().unwrap_or_default();
         let short = |time: &&Duration| **time <= least.mul_f64(AS_SHORT);

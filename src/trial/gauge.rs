@@ -243,7 +243,7 @@ impl Gauge for Workshop<'_> {
             return Ok(Screened { runs, error });
         }
         let goes_on = |runs: &Runs| {
-            let spent: Duration = runs.all.iter().map(|time| *time.max(&runtime::RUN)).sum();
+            let spent = runs.lasted();
             let least = runs.all.iter().min().copied().unwrap_or_default();
             let is_known = spent >= SETTLED && runs.reached();
             let factor = match runs.all.len() {

@@ -8,7 +8,8 @@ use std::time::Duration;
 use teml::codegen::Role;
 use teml::ir::Elem;
 use teml::runtime::{
-    Budget, Data, Event, RuntimeError, Scalar, View, Workload, measure, measure_and_tell, run_once,
+    Budget, Control, Data, Event, RuntimeError, Scalar, View, Workload, measure, measure_and_tell,
+    run_once,
 };
 
 fn variant(label: &str, kernel: &teml::codegen::Kernel, data: &[Data], threads: usize) -> Workload {
@@ -98,6 +99,28 @@ fn a_call_that_does_not_count_comes_first() {
     let called = std::fs::read_to_string(&log).unwrap();
     assert_eq!(called, format!("ab{}", "aab".repeat(3)));
     assert!(timings.iter().all(|timing| timing.runs.len() == 3));
+}
+
+/// Runs that others disturb do not count, and others who never stop do not keep it from ending.
+#[test]
+fn a_patient_measurement_counts_as_many_runs() {
+    let patient = Control {
+        patient: true,
+        ..control()
+    };
+    let kernel = on_x("twos", "", "x[0] = 2.0;");
+    let variants = [
+        variant("one", &kernel, &[Data::Unset], 1),
+        variant("two", &kernel, &[Data::Unset], 2),
+    ];
+    let budget = Budget {
+        min_runs: 4,
+        max_runs: 4,
+        enough: None,
+        ..Budget::default()
+    };
+    let timings = measure(&variants, &budget, &patient).unwrap();
+    assert!(timings.iter().all(|timing| timing.runs.len() == 4));
 }
 
 /// The pages of a tensor change times: all variants in a worker run on the same ones.

@@ -59,13 +59,7 @@ impl Gauge for StubGauge {
     fn finals(&self, prepared: &[Prepared]) -> Result<Vec<Timing>, TrialError> {
         let timing = |prepared: &Prepared| {
             let time = Duration::from_secs_f64(seconds(&prepared.variant.nests));
-            Timing {
-                label: prepared.variant.label.clone(),
-                min: time,
-                median: time,
-                spread: 0.0,
-                runs: vec![time; 3],
-            }
+            Timing::new(&prepared.variant.label, vec![time; 3])
         };
         Ok(prepared.iter().map(timing).collect())
     }

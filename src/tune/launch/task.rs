@@ -46,7 +46,7 @@ impl Written {
 pub(super) enum Task {
     /// Compile, check and time a variant; the best time so far in nanoseconds.
     Screen(Written, Option<u64>),
-    /// Time variants against each other, so many times each.
+    /// Time variants against each other: one round of the finals.
     Finals(Vec<Written>),
 }
 
