@@ -1,99 +1,76 @@
 //! Whether others use the cores of a worker right now.
 //!
 //! The units of a core often serve a second hardware thread, which may belong to another program, or to
-//! another virtual machine that this one cannot see. Kernels then take longer by a fifth to a half, for
-//! milliseconds or for minutes. A loop of known length on the same core takes longer, too, and shows it.
+//! another virtual machine that this one cannot see. Kernels then take longer by a fifth to a half, or
+//! twice as long, for milliseconds or for minutes. A loop of known length on the same core takes longer,
+//! too, and shows it. The worker's own threads run it, all at the same time: a visitor would wait for
+//! threads that wait for work without sleeping.
 
+use super::compile::{Compiled, Options};
+use super::compiler::Compiler;
+use super::control::Control;
+use super::error::RuntimeError;
 use super::run::RUN;
-use super::sys;
+use crate::codegen::{Kernel, Param, Role};
+use crate::ir::{Elem, Shape, Tensor};
+use crate::legality::Proof;
 use std::collections::BTreeMap;
-use std::hint::black_box;
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A loop that takes longer than at best by this is disturbed. Undisturbed, it varies by a percent or so;
 /// beside another thread that computes, by much more.
 const DISTURBED: f64 = 1.12;
 
-/// Whether the core on which the first thread of a worker ran last is slower now than it was at best
-/// since this program started. The calling thread visits it, and then leaves it to the worker, where the
-/// worker's `threads` leave another one free.
+/// The kernel with the loop, for all `threads` of a worker, or for the first one of a worker whose threads
+/// are not those of OpenMP (`apart`). `None` if it does not compile.
 ///
-/// The cores of other threads are not visited: these wait for work without sleeping, so that a visitor
-/// would wait for them. A core is not disturbed where the system does not tell which it is.
-pub(super) fn is_disturbed(worker: u32, threads: usize) -> bool {
-    let slowdown = sys::last_core(worker).and_then(|core| slowdown(core, threads));
-    slowdown.is_some_and(|slowdown| slowdown > DISTURBED)
+/// # Errors
+/// [`RuntimeError::Interrupted`] when someone asked to stop.
+pub(super) fn probe(
+    threads: usize,
+    apart: bool,
+    control: &Control,
+) -> Result<Option<Compiled>, RuntimeError> {
+    let tensor = Tensor::new(Shape::of_extents([2 * threads as u64]), Elem::F64);
+    let kernel = Kernel {
+        symbol: "teml_pace".to_owned(),
+        headers: Default::default(),
+        function: format!("#define THREADS {threads}\n") + include_str!("pace.c"),
+        params: vec![Param {
+            tensor,
+            role: Role::Out,
+        }],
+        proof: Proof::Proved,
+        vectors: Default::default(),
+        plan: String::new(),
+    };
+    let options = Options {
+        openmp: !apart,
+        ..Options::default()
+    };
+    // As written, so that the loop keeps all units busy.
+    let options = options.plain();
+    let compiled = Compiler::find(control).and_then(|c| c.compile(&kernel, &options, control));
+    match compiled {
+        Err(error @ RuntimeError::Interrupted { .. }) => Err(error),
+        compiled => Ok(compiled.ok()),
+    }
 }
 
 /// What the loop took at best, by core, in nanoseconds. Cores of a processor may differ.
-static BEST: Mutex<BTreeMap<usize, u64>> = Mutex::new(BTreeMap::new());
+static BEST: Mutex<BTreeMap<u64, f64>> = Mutex::new(BTreeMap::new());
 
-/// How much longer the loop takes on a core than it took there at best.
-fn slowdown(core: usize, threads: usize) -> Option<f64> {
-    let visit = Visit::to(core, threads)?;
-    let mut times = [0; 5];
-    // The first finds its code cold.
-    times.fill_with(time);
-    times.fill_with(time);
-    drop(visit);
-    times.sort_unstable();
-    let median = times[times.len() / 2];
+/// Whether one of the cores is slower now than it was at best since this program started. `told` is what
+/// the kernel wrote: a pair for each thread, of what the loop took and its core.
+pub(super) fn is_disturbed(told: &[f64]) -> bool {
     let mut best = BEST.lock().unwrap_or_else(PoisonError::into_inner);
-    let best = best.entry(core).or_insert(median);
-    *best = median.min(*best);
-    Some(median as f64 / (*best).max(1) as f64)
-}
-
-/// The calling thread is on a core; afterwards it is elsewhere, if the worker has `threads` that leave it a
-/// place, so that a thread of the worker that wakes finds its core free.
-struct Visit {
-    core: usize,
-    threads: usize,
-    allowed: Vec<usize>,
-}
-
-impl Visit {
-    fn to(core: usize, threads: usize) -> Option<Visit> {
-        let allowed = sys::cores_of_thread();
-        let visit = Visit {
-            core,
-            threads,
-            allowed,
-        };
-        (!visit.allowed.is_empty() && sys::bind_thread(&[core])).then_some(visit)
-    }
-}
-
-impl Drop for Visit {
-    fn drop(&mut self) {
-        let others = self.allowed.iter().filter(|core| **core != self.core);
-        let others: Vec<usize> = others.copied().collect();
-        if self.threads < self.allowed.len() {
-            sys::bind_thread(&others);
-        }
-        sys::bind_thread(&self.allowed);
-    }
-}
-
-/// Sums that do not depend on each other, as many as it takes to keep all units busy on any processor:
-/// what another thread does with them is noticed.
-const SUMS: usize = 24;
-
-/// Some microseconds.
-const ROUNDS: u32 = 600;
-
-fn time() -> u64 {
-    let begun = Instant::now();
-    let (factor, term) = (black_box(0.999_f64), black_box(0.001_f64));
-    let mut sums = black_box([1.0; SUMS]);
-    for _ in 0..black_box(ROUNDS) {
-        for sum in &mut sums {
-            *sum = *sum * factor + term;
-        }
-    }
-    black_box(sums);
-    u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    let pairs = told.chunks_exact(2).filter(|pair| pair[0] > 0.0);
+    pairs.fold(false, |is_disturbed, pair| {
+        let best = best.entry(pair[1] as u64).or_insert(pair[0]);
+        *best = best.min(pair[0]);
+        is_disturbed || pair[0] > DISTURBED * *best
+    })
 }
 
 /// What the runs of a kernel took, in order.
@@ -101,7 +78,7 @@ fn time() -> u64 {
 pub struct Runs {
     /// All of them.
     pub all: Vec<Duration>,
-    /// Those before and after which nobody else used the core of the first thread.
+    /// Those before and after which nobody else used the cores of the worker.
     pub quiet: Vec<Duration>,
 }
 
@@ -198,14 +175,17 @@ mod tests {
     }
 
     #[test]
-    fn threads_may_use_all_their_cores_after_a_visit() {
-        let before = sys::cores_of_thread();
-        assert!(slowdown(before[0], 1).is_some_and(|slower| slower >= 1.0));
-        assert_eq!(sys::cores_of_thread(), before);
-        assert!(sys::last_core(std::process::id()).is_some());
-        // A process that is none has no core, and a core that is none is not visited.
-        assert!(!is_disturbed(u32::MAX, 1));
-        assert_eq!(slowdown(usize::MAX, 1), None);
+    fn each_core_is_compared_with_its_best() {
+        // No machine has these.
+        let [one, two] = [1e6, 1e6 + 1.0];
+        assert!(!is_disturbed(&[100.0, one, 200.0, two]));
+        assert!(!is_disturbed(&[110.0, one, 210.0, two]));
+        assert!(is_disturbed(&[120.0, one, 200.0, two]));
+        assert!(is_disturbed(&[100.0, one, 230.0, two]));
+        assert!(!is_disturbed(&[80.0, one]));
+        assert!(is_disturbed(&[100.0, one]));
+        // Nothing is known of threads that did not run.
+        assert!(!is_disturbed(&[0.0, 0.0, f64::NAN, f64::NAN]));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Kernels with their buffers in workers; and one run of one kernel, for its results.
 
-use super::buffer::Buffer;
+use super::buffer::{Buffer, View};
 use super::compile::Compiled;
 use super::control::Control;
 use super::data::Data;
@@ -165,6 +165,8 @@ pub(super) struct Bench<'a> {
     last: Option<usize>,
     /// Whether kernels leave a core to another process.
     leaves_a_core: bool,
+    /// Whether its workers can tell whether others disturb them.
+    watches: bool,
 }
 
 /// One worker per number of threads, which an OpenMP runtime reads when it is loaded, and one more
@@ -175,6 +177,8 @@ struct Seat {
     worker: Worker,
     /// Pairs of an input and its number in the worker.
     inputs: Vec<(usize, usize)>,
+    /// The loop that tells whether others use its cores, if there is one.
+    pace: Option<Placed>,
 }
 
 /// The threads of OpenMP runtimes and of libraries keep spinning for some milliseconds after a
@@ -190,6 +194,15 @@ impl<'a> Bench<'a> {
             seats: Vec::new(),
             last: None,
             leaves_a_core: false,
+            watches: false,
+        }
+    }
+
+    /// A bench for kernels that are timed.
+    pub(super) fn patient(control: &'a Control) -> Bench<'a> {
+        Bench {
+            watches: control.patient,
+            ..Bench::new(control)
         }
     }
 
@@ -201,6 +214,16 @@ impl<'a> Bench<'a> {
         threads: usize,
         apart: bool,
     ) -> Result<Placed, RuntimeError> {
+        let seat = self.seat(threads, apart)?;
+        self.place_at(seat, compiled, data)
+    }
+
+    fn place_at(
+        &mut self,
+        seat: usize,
+        compiled: &Compiled,
+        data: &[Data],
+    ) -> Result<Placed, RuntimeError> {
         let kernel = compiled.kernel();
         let symbol = kernel.symbol.clone();
         if data.len() != kernel.params.len() {
@@ -210,7 +233,6 @@ impl<'a> Bench<'a> {
                 given: data.len(),
             });
         }
-        let seat = self.seat(threads, apart)?;
         let number = self.seats[seat].worker.load(compiled, self.control)?;
         let (mut buffers, mut restore) = (Vec::new(), Vec::new());
         let (mut outputs, mut written) = (Vec::new(), Vec::new());
@@ -256,11 +278,8 @@ impl<'a> Bench<'a> {
     pub(super) fn run(&mut self, placed: &Placed) -> Result<Duration, RuntimeError> {
         self.control
             .go_on(|| format!("running kernel `{}`", placed.symbol))?;
-        if self
-            .last
-            .replace(placed.worker)
-            .is_some_and(|last| last != placed.worker)
-        {
+        let last = self.last.replace(placed.worker);
+        if last.is_some_and(|last| last != placed.worker) {
             std::thread::sleep(SETTLE);
         }
         let worker = &mut self.seats[placed.worker].worker;
@@ -279,20 +298,16 @@ impl<'a> Bench<'a> {
         patience: &mut Patience,
         runs: &mut Runs,
     ) -> Result<(), RuntimeError> {
-        let seat = &self.seats[placed.worker];
-        let (process, threads) = (seat.worker.process(), seat.threads);
-        let patient = self.control.patient;
-        let is_disturbed = || patient && pace::is_disturbed(process, threads);
         loop {
-            let mut disturbed = is_disturbed();
+            let mut disturbed = self.is_disturbed(placed.worker)?;
             while patience.bears(disturbed, PAUSE) {
                 self.control
                     .go_on(|| format!("waiting to run kernel `{}`", placed.symbol))?;
                 std::thread::sleep(PAUSE);
-                disturbed = is_disturbed();
+                disturbed = self.is_disturbed(placed.worker)?;
             }
             let time = self.run(placed)?;
-            let then = is_disturbed();
+            let then = self.is_disturbed(placed.worker)?;
             let spent = time.max(RUN);
             if time <= LONGEST && patience.bears(then, spent) {
                 continue;
@@ -304,6 +319,20 @@ impl<'a> Bench<'a> {
             }
             return Ok(());
         }
+    }
+
+    /// Whether others use the cores of a worker right now.
+    fn is_disturbed(&mut self, seat: usize) -> Result<bool, RuntimeError> {
+        let Some(pace) = self.seats[seat].pace.take() else {
+            return Ok(false);
+        };
+        self.run(&pace)?;
+        let is_disturbed = pace.outputs.iter().any(|told| match told.view() {
+            View::F64(told) => pace::is_disturbed(told),
+            _ => false,
+        });
+        self.seats[seat].pace = Some(pace);
+        Ok(is_disturbed)
     }
 
     /// Takes the outputs of a kernel of this bench that will not run again, for the next ones to write.
@@ -351,8 +380,15 @@ impl<'a> Bench<'a> {
             apart,
             worker,
             inputs: Vec::new(),
+            pace: None,
         });
-        Ok(self.seats.len() - 1)
+        let seat = self.seats.len() - 1;
+        if self.watches
+            && let Some(probe) = pace::probe(threads, apart, self.control)?
+        {
+            self.seats[seat].pace = Some(self.place_at(seat, &probe, &[Data::Unset])?);
+        }
+        Ok(seat)
     }
 
     /// The number, in the worker of `seat`, of a buffer with these contents; kernels that read

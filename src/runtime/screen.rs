@@ -77,7 +77,7 @@ impl<'a> Screen<'a> {
         act: impl FnOnce(&mut Bench<'a>) -> Result<T, RuntimeError>,
     ) -> Result<T, RuntimeError> {
         let control = self.control;
-        let bench = self.bench.get_or_insert_with(|| Bench::new(control));
+        let bench = self.bench.get_or_insert_with(|| Bench::patient(control));
         let done = act(bench);
         if done.is_err() {
             self.bench = None;

@@ -148,7 +148,7 @@ pub(super) fn leave_a_core(child: u32) {
 }
 
 /// The cores that the calling thread may use, in order; none where the system does not tell.
-pub(super) fn cores_of_thread() -> Vec<usize> {
+fn cores_of_thread() -> Vec<usize> {
     // SAFETY: all zero is the empty set.
     let mut cores: libc::cpu_set_t = unsafe { std::mem::zeroed() };
     let size = size_of::<libc::cpu_set_t>();
@@ -162,11 +162,6 @@ pub(super) fn cores_of_thread() -> Vec<usize> {
     (0..most).filter(is_set).collect()
 }
 
-/// Lets the calling thread use these cores only; whether that is possible.
-pub(super) fn bind_thread(cores: &[usize]) -> bool {
-    bind(0, cores)
-}
-
 /// Lets a thread use these cores only.
 fn bind(thread: libc::pid_t, cores: &[usize]) -> bool {
     // SAFETY: all zero is the empty set.
@@ -178,15 +173,6 @@ fn bind(thread: libc::pid_t, cores: &[usize]) -> bool {
     }
     // SAFETY: `set` is a set of the size that is told.
     unsafe { libc::sched_setaffinity(thread, size_of::<libc::cpu_set_t>(), &set) == 0 }
-}
-
-/// The core on which the first thread of a process ran last, where the system tells.
-pub(super) fn last_core(process: u32) -> Option<usize> {
-    /// The number of the field, among those after the name, which may hold anything.
-    const PROCESSOR: usize = 36;
-    let status = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    let (_, fields) = status.rsplit_once(')')?;
-    fields.split_whitespace().nth(PROCESSOR)?.parse().ok()
 }
 
 /// Lets a command end with the thread that starts it, at the latest.

@@ -132,11 +132,6 @@ impl Worker {
         sys::leave_a_core(self.group.child.id());
     }
 
-    /// The number of its process.
-    pub(super) fn process(&self) -> u32 {
-        self.group.child.id()
-    }
-
     /// Loads a kernel; its number.
     pub(super) fn load(
         &mut self,

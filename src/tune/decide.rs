@@ -61,10 +61,11 @@ pub(super) fn decide(
         nests.map(|nest| nest.path().len()).sum()
     };
     let rank = |number: usize| (steps(number), &trials[number].digits);
-    let mut timed = finalists(timed, best, &rank);
+    let (mut timed, mut left_out) = finalists(timed, best, &rank);
     if control.interrupted() {
         // What is known has to do.
         timed.truncate(1);
+        left_out.clear();
     }
     let mut decided = match &timed[..] {
         [only] => Decided {
@@ -74,6 +75,7 @@ pub(super) fn decide(
                 rounds: trials[only.0].seconds().into_iter().collect(),
             }],
             tied: 1,
+            left_out: Vec::new(),
         },
         _ => {
             let variant = |(k, _): &Timed| Variant {
@@ -92,15 +94,20 @@ pub(super) fn decide(
     let usual = tied.iter().map(Finalist::usual);
     let fastest = usual.fold(f64::INFINITY, f64::min);
     tied.sort_by_key(|f| (f.usual() > SAME * fastest, rank(f.number)));
+    decided.left_out = left_out.into_iter().map(|(number, _)| number).collect();
     Ok(decided)
 }
 
 /// The number of a trial and the seconds that it may take.
 type Timed = (usize, f64);
 
-/// The trials that meet in the finals, of all that have a time, fastest first. Of those that tie, one
-/// with a lower `rank` would win.
-fn finalists<R: Ord>(mut timed: Vec<Timed>, best: f64, rank: &impl Fn(usize) -> R) -> Vec<Timed> {
+/// The trials that meet in the finals, of all that have a time, fastest first; and those that may be as
+/// fast, but find no place there. Of those that tie, one with a lower `rank` would win.
+fn finalists<R: Ord>(
+    mut timed: Vec<Timed>,
+    best: f64,
+    rank: &impl Fn(usize) -> R,
+) -> (Vec<Timed>, Vec<Timed>) {
     let within = |factor: f64| timed.partition_point(|(_, s)| *s <= factor * best);
     let (close, alike) = (within(CLOSE), within(ALIKE));
     let most = ((ROUND / best.max(1e-9)) as usize).clamp(FEWEST, MOST);
@@ -110,10 +117,12 @@ fn finalists<R: Ord>(mut timed: Vec<Timed>, best: f64, rank: &impl Fn(usize) -> 
         timed[SURE.min(most)..alike].sort_by_key(|(number, _)| rank(*number));
     }
     let first = timed.iter().copied().find(|(number, _)| *number == 0);
+    let mut left_out = timed[..alike].to_vec();
     timed.truncate(close.clamp(FEWEST, most));
     let first = first.filter(|first| first.1 <= FIRST * best && !timed.contains(first));
     timed.extend(first);
-    timed
+    left_out.retain(|one| !timed.contains(one));
+    (timed, left_out)
 }
 
 #[cfg(test)]
@@ -122,7 +131,7 @@ mod tests {
 
     /// The numbers of those that meet, where the lower of two numbers would win a tie.
     fn numbers(timed: &[(usize, f64)]) -> Vec<usize> {
-        let finalists = finalists(timed.to_vec(), timed[0].1, &|number| number);
+        let (finalists, _) = finalists(timed.to_vec(), timed[0].1, &|number| number);
         finalists.iter().map(|(number, _)| *number).collect()
     }
 
@@ -158,6 +167,17 @@ mod tests {
         assert_eq!(found.len(), MOST);
         // The fastest, and the lowest numbers.
         assert_eq!(found[SURE - 2..SURE + 2], [44, 43, 1, 2]);
+        // The others may be as fast.
+        let (_, left_out) = finalists(many, 1e-3, &|number| number);
+        let left_out: Vec<usize> = left_out.iter().map(|(number, _)| *number).collect();
+        assert_eq!(left_out, (MOST - SURE + 1..=50 - SURE).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn only_those_that_may_be_as_fast_are_left_out() {
+        let timed = [(1, 0.4), (2, 0.41), (3, 0.411), (4, 0.412), (5, 0.46)];
+        let (meet, left_out) = finalists(timed.to_vec(), 0.4, &|number| number);
+        assert_eq!((meet.len(), left_out), (3, vec![(4, 0.412)]));
     }
 
     #[test]

@@ -53,6 +53,17 @@ pub struct Decided {
     pub finalists: Vec<Finalist>,
     /// How many of them are as fast as the first one, that one included.
     pub tied: usize,
+    /// The numbers of those that may be as fast by their first times, but found no place in the finals.
+    pub left_out: Vec<usize>,
+}
+
+impl Decided {
+    /// The numbers of all that may be as fast as the first one.
+    pub fn ties(&self) -> impl Iterator<Item = usize> {
+        let tied = self.finalists[..self.tied].iter().skip(1);
+        tied.map(|finalist| finalist.number)
+            .chain(self.left_out.iter().copied())
+    }
 }
 
 /// How many rounds there are at most, and at least: what others do to a machine can last for a whole
@@ -118,6 +129,7 @@ pub fn finals(gauge: &dyn Gauge, prepared: &[Prepared]) -> Result<Decided, Trial
     Ok(Decided {
         finalists: tied.into_iter().chain(rest).collect(),
         tied: count,
+        left_out: Vec::new(),
     })
 }
 

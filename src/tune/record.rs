@@ -145,7 +145,7 @@ pub struct Record {
     /// The nests, as `json` writes them: how they are built, and their paths.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nests: Vec<String>,
-    /// The points that are as fast as the winner.
+    /// The points that are as fast as the winner, and those that may be, but found no place in the finals.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ties: Vec<BTreeMap<String, Value>>,
 }

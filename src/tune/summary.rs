@@ -209,6 +209,13 @@ pub fn summary(tuned: &Tuned) -> Vec<String> {
              first of the space"
         ));
     }
+    let left_out = tuned.decided.left_out.len();
+    if left_out > 0 {
+        let points = if left_out == 1 { "point" } else { "points" };
+        lines.push(format!(
+            "no place in the finals: {left_out} {points} with first times as short; they may be as fast"
+        ));
+    }
     let mut failed: BTreeMap<String, usize> = BTreeMap::new();
     for (word, _) in tuned.trials.iter().filter_map(|t| t.outcome.as_ref().err()) {
         *failed.entry(word.clone()).or_default() += 1;

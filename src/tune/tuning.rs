@@ -45,6 +45,7 @@ pub fn tune(
             decided: Decided {
                 finalists: Vec::new(),
                 tied: 0,
+                left_out: Vec::new(),
             },
             elapsed: Duration::ZERO,
             compiling: Duration::ZERO,
@@ -353,8 +354,8 @@ impl Run<'_, '_> {
         let (trial, number) = (&trials[winner.number], winner.number);
         let mut record = entry(trial, number, Kind::Winner, self.plan, self.key);
         record.runs.clone_from(&winner.runs);
-        let ties = decided.finalists[..decided.tied].iter().skip(1);
-        record.ties = ties.map(|f| trials[f.number].point.by_name()).collect();
+        let ties = decided.ties();
+        record.ties = ties.map(|k| trials[k].point.by_name()).collect();
         Some(record)
     }
 }

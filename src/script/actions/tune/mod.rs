@@ -59,7 +59,7 @@ lists the sizes that divide it. Steps rename loops, so give the names of loops t
 `parallelize` before `unroll`, or keep handles: `let lanes = nest.made().inner`.
 
 The result is a map: `nest` (what `variant` returned for the winner), `parameters`, `median` in
-seconds, `ties` (the points that are as fast), `trials`, `refused` (counts by reason), and `ok`. If
+seconds, `ties` (the points that are as fast, or may be), `trials`, `refused` (counts by reason), and `ok`. If
 nothing runs, `ok` is false, and `nest` is the recorded winner or the first legal point. `teml check`
 proves a sample of the space. `--size mini` tries a few points. `teml tune` prints the winner as a
 script that replays without tuning, and `teml tune --launcher mpi` tries points on several machines.

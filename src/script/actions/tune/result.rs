@@ -49,8 +49,8 @@ pub(super) fn report(
     drop(state);
     let mut value = result(&winner.point, as_given(nests), Some(seconds));
     if let Some(mut map) = value.write_lock::<Map>() {
-        let tied = tuned.decided.finalists[..tuned.decided.tied].iter().skip(1);
-        let ties = tied.map(|f| Dynamic::from(to_map(&tuned.trials[f.number].point)));
+        let ties = tuned.decided.ties();
+        let ties = ties.map(|k| Dynamic::from(to_map(&tuned.trials[k].point)));
         map.insert("ties".into(), ties.collect::<Array>().into());
         let trials = i64::try_from(tuned.trials.len()).unwrap_or(i64::MAX);
         map.insert("trials".into(), trials.into());
