@@ -69,6 +69,8 @@ fn budget(size: Size) -> Budget {
         patience: Duration::from_secs(8),
         enough: None,
         reached: None,
+        repeats: true,
+        in_a_row: 1,
     }
 }
 

@@ -111,6 +111,8 @@ impl Machine {
             patience: 2 * each,
             enough: None,
             reached: None,
+            repeats: true,
+            in_a_row: 1,
         };
         let timings = match runtime::measure(&variants, &budget, &kernels::bounded(control)) {
             Ok(timings) => timings,

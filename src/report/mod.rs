@@ -190,6 +190,7 @@ mod tests {
                 median: time,
                 spread: 0.01,
                 runs: vec![time],
+                at_best: time,
             },
             error: 0.0,
             kernel: Kernel {

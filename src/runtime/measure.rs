@@ -70,6 +70,12 @@ pub struct Budget {
     /// Whether a variant is known well enough after `min_runs` that lasted as long as this, if the
     /// shortest of them was [`reached`](Runs::reached) several times.
     pub reached: Option<Duration>,
+    /// Whether runs that others disturb are repeated, as long as that takes no longer than the runs that
+    /// count.
+    pub repeats: bool,
+    /// How many runs of a variant follow each other before the next one has its turn. The first finds
+    /// caches as another variant left them, and has a warm-up.
+    pub in_a_row: usize,
 }
 
 impl Default for Budget {
@@ -82,6 +88,8 @@ impl Default for Budget {
             patience: Duration::MAX,
             enough: Some(Duration::from_secs(1)),
             reached: None,
+            repeats: true,
+            in_a_row: 1,
         }
     }
 }
@@ -133,6 +141,9 @@ pub struct Timing {
     pub spread: f64,
     /// All timed runs, in order.
     pub runs: Vec<Duration>,
+    /// What it may take where nobody else uses the machine: the shortest run or, if others slowed the
+    /// cores down, less.
+    pub at_best: Duration,
 }
 
 /// How far a measurement is.
@@ -204,7 +215,7 @@ pub fn measure_and_tell(
             Some(timing) => timing,
             None => {
                 check(entrant.variant, &entrant.placed)?;
-                let timing = Timing::new(&entrant.variant.label, entrant.runs.all);
+                let timing = Timing::of(&entrant.variant.label, &entrant.runs);
                 tell(Event::Known {
                     variant: number,
                     timing: &timing,
@@ -250,24 +261,31 @@ fn take_turns(
         }
         entrant.placed.lengthen(time);
         if budget.counts(time) {
-            entrant.runs.all.push(time);
+            entrant.runs.push(time, [1.0; 2]);
         }
     }
-    let mut patience = Patience::new(PATIENCE);
+    let mut patience = match budget.repeats {
+        true => Patience::new(PATIENCE),
+        false => Patience::none(),
+    };
     let mut left: Vec<usize> = (0..entrants.len()).collect();
     while !left.is_empty() {
         let mut again = Vec::new();
         for variant in left {
             let entrant = &mut entrants[variant];
-            if budget.goes_on(&entrant.runs) {
+            for turn in 0..budget.in_a_row.max(1) {
+                if !budget.goes_on(&entrant.runs) {
+                    break;
+                }
                 let run = entrant.runs.all.len() + 1;
                 tell(Event::Runs { variant, run });
-                bench.run_alone(&entrant.placed, &mut patience, &mut entrant.runs)?;
+                let placed = (&entrant.placed, turn > 0);
+                bench.run_alone(placed, &mut patience, &mut entrant.runs)?;
             }
             if budget.goes_on(&entrant.runs) {
                 again.push(variant);
             } else if entrant.is_unchanged() {
-                let timing = Timing::new(&entrant.variant.label, entrant.runs.all.clone());
+                let timing = Timing::of(&entrant.variant.label, &entrant.runs);
                 tell(Event::Known {
                     variant,
                     timing: &timing,
@@ -337,12 +355,23 @@ impl Timing {
         let mut sorted = runs.clone();
         sorted.sort_unstable();
         let median = quantile(&sorted, 0.5);
+        let min = sorted.first().copied().unwrap_or_default();
         Timing {
             label: label.to_owned(),
-            min: sorted.first().copied().unwrap_or_default(),
+            min,
             median,
             spread: spread(&sorted, median),
             runs,
+            at_best: min,
+        }
+    }
+
+    /// The same, where it is known how much others slowed the cores down.
+    fn of(label: &str, runs: &Runs) -> Timing {
+        let timing = Timing::new(label, runs.all.clone());
+        Timing {
+            at_best: runs.at_best().unwrap_or(timing.at_best),
+            ..timing
         }
     }
 }

@@ -61,16 +61,22 @@ pub(super) fn probe(
 /// What the loop took at best, by core, in nanoseconds. Cores of a processor may differ.
 static BEST: Mutex<BTreeMap<u64, f64>> = Mutex::new(BTreeMap::new());
 
-/// Whether one of the cores is slower now than it was at best since this program started. `told` is what
-/// the kernel wrote: a pair for each thread, of what the loop took and its core.
-pub(super) fn is_disturbed(told: &[f64]) -> bool {
+/// How much slower the slowest of the cores is now than it was at best since this program started, 1 if
+/// nobody else uses them. `told` is what the kernel wrote: a pair for each thread, of what the loop took and
+/// its core.
+pub(super) fn slowdown(told: &[f64]) -> f64 {
     let mut best = BEST.lock().unwrap_or_else(PoisonError::into_inner);
     let pairs = told.chunks_exact(2).filter(|pair| pair[0] > 0.0);
-    pairs.fold(false, |is_disturbed, pair| {
+    pairs.fold(1.0, |most, pair| {
         let best = best.entry(pair[1] as u64).or_insert(pair[0]);
         *best = best.min(pair[0]);
-        is_disturbed || pair[0] > DISTURBED * *best
+        (pair[0] / *best).max(most)
     })
+}
+
+/// Whether others use a core that is so much slower than at best.
+pub(super) fn is_disturbed(slowdown: f64) -> bool {
+    slowdown > DISTURBED
 }
 
 /// What the runs of a kernel took, in order.
@@ -78,8 +84,8 @@ pub(super) fn is_disturbed(told: &[f64]) -> bool {
 pub struct Runs {
     /// All of them.
     pub all: Vec<Duration>,
-    /// Those before and after which nobody else used the cores of the worker.
-    pub quiet: Vec<Duration>,
+    /// How much slower than at best the cores were before and after each: 1 if nobody else used them.
+    pub slowdowns: Vec<[f64; 2]>,
 }
 
 /// How close to the shortest time others are as short.
@@ -94,18 +100,44 @@ impl Runs {
         self.all.iter().map(|time| *time.max(&RUN)).sum()
     }
 
-    /// Whether the shortest time was reached several times, to a percent or so, by quiet runs. Others make some runs longer, none shorter, so it then is what the kernel takes.
+    /// Adds a run.
+    pub(super) fn push(&mut self, time: Duration, slowdowns: [f64; 2]) {
+        self.all.push(time);
+        self.slowdowns.push(slowdowns);
+    }
+
+    /// The shortest time, if there is one.
+    pub fn least(&self) -> Option<Duration> {
+        self.all.iter().min().copied()
+    }
+
+    /// Whether the shortest time was reached several times, to a percent or so, by runs that nobody
+    /// disturbed. Others make some runs longer, none shorter, so it then is what the kernel takes.
     pub fn reached(&self) -> bool {
-        let least = self.all.iter().min().copied().unwrap_or_default();
-        let short = |time: &&Duration| **time <= least.mul_f64(AS_SHORT);
-        self.quiet.iter().filter(short).count() >= REACHED
+        let least = self.least().unwrap_or_default();
+        let runs = self.all.iter().zip(&self.slowdowns);
+        let short = |(time, slowdowns): &(&Duration, &[f64; 2])| {
+            **time <= least.mul_f64(AS_SHORT) && !slowdowns.iter().any(|s| is_disturbed(*s))
+        };
+        runs.filter(short).count() >= REACHED
+    }
+
+    /// What the kernel may take if nobody else uses the cores, if it has run: as much less than it took as the cores
+    /// were slower.
+    pub fn at_best(&self) -> Option<Duration> {
+        let runs = self.all.iter().zip(&self.slowdowns);
+        let undisturbed = |(time, [before, after]): (&Duration, &[f64; 2])| {
+            time.div_f64(((before + after) / 2.0).max(1.0))
+        };
+        runs.map(undisturbed).min()
     }
 }
 
 /// How long a measurement waits for others, and repeats what they have disturbed: as long as it takes
-/// itself, and a bit more.
+/// itself, and a bit more; or not at all.
 pub(super) struct Patience {
     left: Duration,
+    earns: bool,
     asked: usize,
     quiet: usize,
 }
@@ -124,8 +156,17 @@ impl Patience {
     pub(super) fn new(left: Duration) -> Patience {
         Patience {
             left,
+            earns: true,
             asked: 0,
             quiet: 0,
+        }
+    }
+
+    /// No patience.
+    pub(super) fn none() -> Patience {
+        Patience {
+            earns: false,
+            ..Patience::new(Duration::ZERO)
         }
     }
 
@@ -143,7 +184,9 @@ impl Patience {
 
     /// A run has taken so long that counts.
     pub(super) fn earn(&mut self, time: Duration) {
-        self.left += time;
+        if self.earns {
+            self.left += time;
+        }
     }
 }
 
@@ -162,6 +205,9 @@ mod tests {
         patience.earn(MS);
         assert!(patience.bears(true, 3 * MS));
         assert!(!patience.bears(true, MS));
+        let mut none = Patience::none();
+        none.earn(10 * MS);
+        assert!(!none.bears(true, MS));
     }
 
     #[test]
@@ -178,27 +224,40 @@ mod tests {
     fn each_core_is_compared_with_its_best() {
         // No machine has these.
         let [one, two] = [1e6, 1e6 + 1.0];
-        assert!(!is_disturbed(&[100.0, one, 200.0, two]));
-        assert!(!is_disturbed(&[110.0, one, 210.0, two]));
-        assert!(is_disturbed(&[120.0, one, 200.0, two]));
-        assert!(is_disturbed(&[100.0, one, 230.0, two]));
-        assert!(!is_disturbed(&[80.0, one]));
-        assert!(is_disturbed(&[100.0, one]));
+        assert_eq!(slowdown(&[100.0, one, 200.0, two]), 1.0);
+        assert_eq!(slowdown(&[110.0, one, 210.0, two]), 1.1);
+        assert_eq!(slowdown(&[100.0, one, 240.0, two]), 1.2);
+        assert_eq!(slowdown(&[80.0, one]), 1.0);
+        assert_eq!(slowdown(&[100.0, one]), 1.25);
         // Nothing is known of threads that did not run.
-        assert!(!is_disturbed(&[0.0, 0.0, f64::NAN, f64::NAN]));
+        assert_eq!(slowdown(&[0.0, 0.0, f64::NAN, f64::NAN]), 1.0);
+    }
+
+    fn runs(of: &[(u32, [f64; 2])]) -> Runs {
+        Runs {
+            all: of.iter().map(|(time, _)| *time * MS).collect(),
+            slowdowns: of.iter().map(|(_, slowdowns)| *slowdowns).collect(),
+        }
     }
 
     #[test]
     fn a_time_is_reached_by_several_quiet_runs() {
-        let times = |times: &[u32]| -> Vec<Duration> { times.iter().map(|t| *t * MS).collect() };
-        let runs = |all: &[u32], quiet: &[u32]| Runs {
-            all: times(all),
-            quiet: times(quiet),
-        };
+        const QUIET: [f64; 2] = [1.0, 1.05];
         assert!(!Runs::default().reached());
-        assert!(!runs(&[100, 100, 100], &[100, 100]).reached());
-        assert!(runs(&[100, 130, 101, 101], &[100, 101, 101]).reached());
+        assert!(!runs(&[(100, QUIET), (100, QUIET), (100, [1.0, 1.3])]).reached());
+        let four = [(100, QUIET), (130, [1.5, 1.5]), (101, QUIET), (101, QUIET)];
+        assert!(runs(&four).reached());
         // Quiet runs that agree tell nothing if another one was shorter.
-        assert!(!runs(&[90, 100, 100, 100], &[100, 100, 100]).reached());
+        let shorter = [(90, [1.0, 1.3]), (100, QUIET), (100, QUIET), (100, QUIET)];
+        assert!(!runs(&shorter).reached());
+    }
+
+    #[test]
+    fn what_others_slow_down_may_be_faster() {
+        assert_eq!(Runs::default().at_best(), None);
+        assert_eq!(runs(&[(100, [1.0, 1.0])]).at_best(), Some(100 * MS));
+        let disturbed = runs(&[(100, [1.0, 1.0]), (120, [1.5, 1.5])]);
+        assert_eq!(disturbed.at_best(), Some(80 * MS));
+        assert_eq!(runs(&[(150, [1.0, 2.0])]).at_best(), Some(100 * MS));
     }
 }

@@ -111,13 +111,11 @@ impl Placed {
         }
     }
 
-    /// The same where no other kernel runs in between. What it does not read is not restored: the
-    /// first run has shown whether it writes everything. So caches hold what the last run has left
-    /// there, and what was restored, which only short kernels notice.
+    /// The same where no other kernel runs in between.
     pub(super) fn lengthen_alone(&mut self, time: Duration) {
         self.lengthen(time);
-        self.call.restore.retain(Restore::copies);
-        self.call.warm_up = time < UNMOVED && !self.call.restore.is_empty();
+        self.call.follow();
+        self.call.warm_up &= time < UNMOVED;
     }
 
     /// Exchanges the memory of outputs with another kernel, where it fits; false if that is in another
@@ -276,6 +274,10 @@ impl<'a> Bench<'a> {
 
     /// Restores a kernel's outputs, calls it, and looks whether it wrote anywhere else.
     pub(super) fn run(&mut self, placed: &Placed) -> Result<Duration, RuntimeError> {
+        self.call(placed, &placed.call)
+    }
+
+    fn call(&mut self, placed: &Placed, call: &Call) -> Result<Duration, RuntimeError> {
         self.control
             .go_on(|| format!("running kernel `{}`", placed.symbol))?;
         let last = self.last.replace(placed.worker);
@@ -283,7 +285,7 @@ impl<'a> Bench<'a> {
             std::thread::sleep(SETTLE);
         }
         let worker = &mut self.seats[placed.worker].worker;
-        let time = worker.run(&placed.symbol, &placed.call, self.control)?;
+        let time = worker.run(&placed.symbol, call, self.control)?;
         for output in placed.outputs.iter() {
             output.check_guards(&placed.symbol)?;
         }
@@ -291,48 +293,51 @@ impl<'a> Bench<'a> {
     }
 
     /// As [`run`](Bench::run), while others leave the worker's cores alone, as far as patience lasts.
-    /// Adds to `runs` what it took.
+    /// Adds to `runs` what it took. If this kernel was the last one that ran, it runs `again` and needs no
+    /// warm-up.
     pub(super) fn run_alone(
         &mut self,
-        placed: &Placed,
+        (placed, again): (&Placed, bool),
         patience: &mut Patience,
         runs: &mut Runs,
     ) -> Result<(), RuntimeError> {
+        let mut call = placed.call.clone();
+        if again {
+            call.follow();
+        }
         loop {
-            let mut disturbed = self.is_disturbed(placed.worker)?;
-            while patience.bears(disturbed, PAUSE) {
+            let mut before = self.slowdown(placed.worker)?;
+            while patience.bears(pace::is_disturbed(before), PAUSE) {
                 self.control
                     .go_on(|| format!("waiting to run kernel `{}`", placed.symbol))?;
                 std::thread::sleep(PAUSE);
-                disturbed = self.is_disturbed(placed.worker)?;
+                before = self.slowdown(placed.worker)?;
             }
-            let time = self.run(placed)?;
-            let then = self.is_disturbed(placed.worker)?;
+            let time = self.call(placed, &call)?;
+            let after = self.slowdown(placed.worker)?;
             let spent = time.max(RUN);
-            if time <= LONGEST && patience.bears(then, spent) {
+            if time <= LONGEST && patience.bears(pace::is_disturbed(after), spent) {
                 continue;
             }
             patience.earn(spent);
-            runs.all.push(time);
-            if !(disturbed || then) {
-                runs.quiet.push(time);
-            }
+            runs.push(time, [before, after]);
             return Ok(());
         }
     }
 
-    /// Whether others use the cores of a worker right now.
-    fn is_disturbed(&mut self, seat: usize) -> Result<bool, RuntimeError> {
+    /// How much slower than at best the cores of a worker are right now.
+    fn slowdown(&mut self, seat: usize) -> Result<f64, RuntimeError> {
         let Some(pace) = self.seats[seat].pace.take() else {
-            return Ok(false);
+            return Ok(1.0);
         };
         self.run(&pace)?;
-        let is_disturbed = pace.outputs.iter().any(|told| match told.view() {
-            View::F64(told) => pace::is_disturbed(told),
-            _ => false,
-        });
+        let told = pace.outputs.iter().next().map(Buffer::view);
+        let slowdown = match told {
+            Some(View::F64(told)) => pace::slowdown(told),
+            _ => 1.0,
+        };
         self.seats[seat].pace = Some(pace);
-        Ok(is_disturbed)
+        Ok(slowdown)
     }
 
     /// Takes the outputs of a kernel of this bench that will not run again, for the next ones to write.

@@ -12,9 +12,6 @@ use std::time::Duration;
 /// After so many kernels a new worker takes over, since a worker keeps what it has loaded.
 const KERNELS: usize = 24;
 
-/// How long each kernel waits for others at first: not much longer than compiling it takes.
-const PATIENCE: Duration = Duration::from_millis(50);
-
 /// A worker for many kernels.
 pub struct Screen<'a> {
     control: &'a Control,
@@ -97,9 +94,9 @@ impl Loaded<'_, '_> {
     ///
     /// # Errors
     /// As [`load`](Screen::load).
-    pub fn run(&mut self, goes_on: &dyn Fn(&Runs) -> bool) -> Result<Vec<Duration>, RuntimeError> {
+    pub fn run(&mut self, goes_on: &dyn Fn(&Runs) -> bool) -> Result<Runs, RuntimeError> {
         let Some(mut placed) = self.screen.last.take() else {
-            return Ok(Vec::new());
+            return Ok(Runs::default());
         };
         let (control, first) = (self.screen.control, self.time);
         let (placed, runs) = self.screen.keep(|bench| {
@@ -111,13 +108,13 @@ impl Loaded<'_, '_> {
             };
             placed.lengthen_alone(warm);
             let mut runs = Runs::default();
-            let mut patience = Patience::new(PATIENCE);
+            let mut patience = Patience::none();
             while goes_on(&runs) {
-                bench.run_alone(&placed, &mut patience, &mut runs)?;
+                bench.run_alone((&placed, false), &mut patience, &mut runs)?;
             }
             Ok((placed, runs))
         })?;
         self.screen.last = Some(placed);
-        Ok(runs.all)
+        Ok(runs)
     }
 }

@@ -92,6 +92,8 @@ impl From<Variant> for Prepared {
 pub struct Screened {
     /// At least one. If there is only one, code and memory were cold.
     pub runs: Vec<Duration>,
+    /// What it may take where nobody else uses the machine.
+    pub at_best: Duration,
     /// The largest relative error against the reference.
     pub error: f64,
 }
@@ -101,11 +103,8 @@ pub struct Screened {
 /// a run twice as long.
 const CLEARLY_SLOWER: f64 = 3.0;
 
-/// If its shortest time was reached several times, this is enough.
+/// After [`RUNS`] this is enough, of what the variant may take where nobody else uses the machine.
 const SLOWER: f64 = 1.25;
-
-/// If it was not, since others use the machine, this is enough after [`RUNS`].
-const DISTURBED: f64 = 1.6;
 
 const WARM: Duration = Duration::from_millis(15);
 
@@ -118,16 +117,18 @@ const RUNS: usize = 3;
 /// go on until they took [`LONG`].
 const SETTLED: Duration = Duration::from_millis(10);
 
-const LONG: Duration = Duration::from_millis(150);
+const LONG: Duration = Duration::from_millis(20);
 
 /// What a round of the finals takes, for each variant, unless its shortest time is reached before.
 const ROUND: Budget = Budget {
     min_runs: RUNS,
     max_runs: 60,
-    time: Duration::from_millis(60),
+    time: Duration::from_millis(15),
     patience: Duration::from_secs(20),
     enough: None,
     reached: Some(SETTLED),
+    repeats: false,
+    in_a_row: RUNS,
 };
 
 /// Compiles and runs, in a worker process.
@@ -229,40 +230,52 @@ impl Gauge for Workshop<'_> {
     }
 
     fn screen(&self, prepared: &Prepared, best: Option<Duration>) -> Result<Screened, TrialError> {
+        let t0 = std::time::Instant::now();
         let workload = self.workload(prepared)?;
         let mut screen = self.screen.lock().unwrap_or_else(PoisonError::into_inner);
         let mut loaded = screen.load(&workload)?;
+        let t1 = t0.elapsed();
         let check =
             |outputs: Option<&Outputs>| self.check(&workload, outputs.ok_or(TrialError::Nothing)?);
         let error = check(loaded.outputs())?;
+        let t2 = t0.elapsed();
         let slower = |time: Duration, factor: f64| {
             best.is_some_and(|best| time.as_secs_f64() > factor * best.as_secs_f64())
         };
         if loaded.time > WARM && slower(loaded.time, CLEARLY_SLOWER) {
-            let runs = vec![loaded.time];
-            return Ok(Screened { runs, error });
+            return Ok(Screened {
+                runs: vec![loaded.time],
+                at_best: loaded.time,
+                error,
+            });
         }
         let goes_on = |runs: &Runs| {
             let spent = runs.lasted();
-            let least = runs.all.iter().min().copied().unwrap_or_default();
             let is_known = spent >= SETTLED && runs.reached();
-            let factor = match runs.all.len() {
-                _ if is_known => SLOWER,
-                0..RUNS => CLEARLY_SLOWER,
-                _ => DISTURBED,
+            let is_out = match runs.all.len() < RUNS {
+                true => runs.least().is_some_and(|t| slower(t, CLEARLY_SLOWER)),
+                false => runs.at_best().is_some_and(|t| slower(t, SLOWER)),
             };
-            let is_out = !runs.all.is_empty() && slower(least, factor);
             !is_known && spent < LONG && !is_out
         };
         let runs = loaded.run(&goes_on)?;
+        let t3 = t0.elapsed();
         check(loaded.outputs())?;
-        Ok(Screened { runs, error })
+        if std::env::var_os("TEML_DBG").is_some() { eprintln!("screen first {:?} load {:?} check {:?} run {:?} ({} runs, least {:?} at best {:?} reached {} slow {:.1?}) check {:?}", loaded.time, t1, t2-t1, t3-t2, runs.all.len(), runs.least(), runs.at_best(), runs.reached(), runs.slowdowns, t0.elapsed()-t3); }
+        Ok(Screened {
+            at_best: runs.at_best().unwrap_or(loaded.time),
+            runs: runs.all,
+            error,
+        })
     }
 
     fn finals(&self, prepared: &[Prepared]) -> Result<Vec<Timing>, TrialError> {
         let workloads = prepared.iter().map(|p| self.workload(p));
         let workloads: Vec<Workload> = workloads.collect::<Result<_, _>>()?;
-        Ok(runtime::measure(&workloads, &ROUND, self.trial.control)?)
+        let t0 = std::time::Instant::now();
+        let r = runtime::measure(&workloads, &ROUND, self.trial.control)?;
+        if std::env::var_os("TEML_DBG").is_some() { let total: Duration = r.iter().flat_map(|t| t.runs.iter()).sum(); eprintln!("round {} variants {:?}, of that runs {:?}, {:?} {:?}", r.len(), t0.elapsed(), total, r.iter().map(|t| t.runs.len()).collect::<Vec<_>>(), r.iter().map(|t| (t.min.as_secs_f64()*1e6) as u64).collect::<Vec<_>>()); }
+        Ok(r)
     }
 
     fn work(&self) -> Work {

@@ -79,6 +79,8 @@ const BUDGET: Budget = Budget {
     patience: Duration::from_secs(1),
     enough: Some(Duration::from_millis(500)),
     reached: None,
+    repeats: true,
+    in_a_row: 1,
 };
 
 fn measured(

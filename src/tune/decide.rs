@@ -73,6 +73,7 @@ pub(super) fn decide(
                 number: 0,
                 runs: trials[only.0].seconds().into_iter().collect(),
                 rounds: trials[only.0].seconds().into_iter().collect(),
+                at_best: trials[only.0].at_best().into_iter().collect(),
             }],
             tied: 1,
             left_out: Vec::new(),

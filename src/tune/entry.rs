@@ -31,6 +31,7 @@ pub(super) fn entry(trial: &Trial, number: usize, kind: Kind, plan: &Plan, key: 
         outcome,
         why,
         runs: screened.map(seconds).unwrap_or_default(),
+        at_best: screened.map(|s| s.at_best.as_secs_f64()),
         error: screened.map_or(0.0, |s| s.error),
         nests,
         ties: Vec::new(),
@@ -39,13 +40,13 @@ pub(super) fn entry(trial: &Trial, number: usize, kind: Kind, plan: &Plan, key: 
 
 /// What a record says of a point.
 pub(super) fn recorded(record: &Record) -> Result<Screened, (String, String)> {
+    let seconds = |s: &f64| Duration::from_secs_f64(s.max(0.0));
+    let runs: Vec<Duration> = record.runs.iter().map(seconds).collect();
+    let least = runs.iter().min().copied().unwrap_or_default();
     match record.outcome.as_str() {
         "ok" => Ok(Screened {
-            runs: record
-                .runs
-                .iter()
-                .map(|s| Duration::from_secs_f64(s.max(0.0)))
-                .collect(),
+            runs,
+            at_best: record.at_best.as_ref().map_or(least, seconds),
             error: record.error,
         }),
         word => Err((word.to_owned(), record.why.clone().unwrap_or_default())),

@@ -18,6 +18,8 @@ pub struct Finalist {
     pub runs: Vec<f64>,
     /// The shortest time of each round.
     pub rounds: Vec<f64>,
+    /// What it may take in each round where nobody else uses the machine.
+    pub at_best: Vec<f64>,
 }
 
 impl Finalist {
@@ -106,6 +108,7 @@ pub fn finals(gauge: &dyn Gauge, prepared: &[Prepared]) -> Result<Decided, Trial
         for (k, timing) in open.iter().zip(timings) {
             let runs: Vec<f64> = timing.runs.iter().map(Duration::as_secs_f64).collect();
             all[*k].rounds.push(least(&runs));
+            all[*k].at_best.push(timing.at_best.as_secs_f64());
             spent += runs
                 .iter()
                 .map(|run| run.max(RUN.as_secs_f64()))
@@ -135,7 +138,7 @@ pub fn finals(gauge: &dyn Gauge, prepared: &[Prepared]) -> Result<Decided, Trial
 
 /// Whether one that is not faster may be as fast.
 fn is_tied(one: &Finalist, first: &Finalist) -> bool {
-    let mut both = one.rounds.iter().zip(&first.rounds);
+    let mut both = one.at_best.iter().zip(&first.rounds);
     let within = match one.rounds.len() < FEWEST {
         true => FAR,
         false => ALIKE.max(one.unsteadiness()).max(first.unsteadiness()),

@@ -1,7 +1,7 @@
 //! What a search found, or why it found nothing.
 
 use super::finals::Decided;
-use super::record::{Record, median};
+use super::record::Record;
 use super::space::{Digits, Halt};
 use super::value::Point;
 use crate::ir::Nest;
@@ -34,13 +34,10 @@ impl Trial {
         runs.map(Duration::as_secs_f64).min_by(f64::total_cmp)
     }
 
-    /// What it may take where nothing disturbs it: its shortest time may be as much too long as the
-    /// middle one is longer than that.
+    /// What it may take where nobody else uses the machine.
     pub fn at_best(&self) -> Option<f64> {
-        let least = self.seconds()?;
-        let runs = self.outcome.as_ref().ok()?.runs.iter();
-        let runs: Vec<f64> = runs.map(Duration::as_secs_f64).collect();
-        Some(least * least / median(&runs)?.max(least))
+        let screened = self.outcome.as_ref().ok()?;
+        Some(screened.at_best.as_secs_f64())
     }
 }
 
@@ -91,31 +88,5 @@ impl From<Halt> for Ended {
 impl From<TrialError> for Ended {
     fn from(error: TrialError) -> Ended {
         Ended::Trial(error)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Digits, Point, Screened, Trial};
-    use std::time::Duration;
-
-    #[test]
-    fn a_disturbed_trial_may_be_faster() {
-        let at_best = |runs: &[u64]| {
-            let runs = runs.iter().map(|ms| Duration::from_millis(*ms)).collect();
-            let trial = Trial {
-                point: Point::default(),
-                digits: Digits::new(),
-                nests: Vec::new(),
-                outcome: Ok(Screened { runs, error: 0.0 }),
-                expected: None,
-                at: 0.0,
-            };
-            trial.at_best().map(|seconds| (1e4 * seconds).round() / 1e4)
-        };
-        assert_eq!(at_best(&[]), None);
-        assert_eq!(at_best(&[100]), Some(0.1));
-        assert_eq!(at_best(&[100, 100, 130]), Some(0.1));
-        assert_eq!(at_best(&[100, 125, 130]), Some(0.08));
     }
 }

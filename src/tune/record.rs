@@ -140,6 +140,9 @@ pub struct Record {
     pub why: Option<String>,
     /// Times in seconds.
     pub runs: Vec<f64>,
+    /// What it may take where nobody else uses the machine, in seconds, if that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_best: Option<f64>,
     /// The largest relative error.
     pub error: f64,
     /// The nests, as `json` writes them: how they are built, and their paths.

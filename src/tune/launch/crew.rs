@@ -225,7 +225,7 @@ impl Gauge for Crew<'_> {
 
     fn screen(&self, prepared: &Prepared, best: Option<Duration>) -> Result<Screened, TrialError> {
         match self.wait(self.number(&prepared.variant, best)?)? {
-            Answer::Screened(runs, error) => Ok(screened_of(&runs, error)),
+            Answer::Screened(runs, at_best, error) => Ok(screened_of(&runs, at_best, error)),
             other => Err(unexpected(other)),
         }
     }
@@ -238,8 +238,10 @@ impl Gauge for Crew<'_> {
             Answer::Finals(all) if all.len() == prepared.len() => all,
             other => return Err(unexpected(other)),
         };
-        let timing =
-            |(p, runs): (&Prepared, Vec<u64>)| Timing::new(&p.variant.label, durations(&runs));
+        let timing = |(p, (runs, at_best)): (&Prepared, (Vec<u64>, u64))| Timing {
+            at_best: Duration::from_nanos(at_best),
+            ..Timing::new(&p.variant.label, durations(&runs))
+        };
         Ok(prepared.iter().zip(all).map(timing).collect())
     }
 

@@ -53,10 +53,10 @@ pub(super) enum Task {
 /// What came of it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum Answer {
-    /// Times in nanoseconds, and the bits of the largest relative error.
-    Screened(Vec<u64>, u64),
-    /// The times of each variant.
-    Finals(Vec<Vec<u64>>),
+    /// Times in nanoseconds, what it takes at best, and the bits of the largest relative error.
+    Screened(Vec<u64>, u64, u64),
+    /// The times of each variant, and what it takes at best.
+    Finals(Vec<(Vec<u64>, u64)>),
     /// What is wrong with a variant: the word for it, and why.
     Defect(String, String),
 }

@@ -110,13 +110,13 @@ fn tried(task: &Task, gauge: &dyn Gauge) -> Result<Answer, String> {
     let done = match task {
         Task::Screen(written, best) => screened(written, *best, gauge).map(|screened| {
             let runs = screened.runs.iter().map(nanoseconds);
-            Answer::Screened(runs.collect(), screened.error.to_bits())
+            let at_best = nanoseconds(&screened.at_best);
+            Answer::Screened(runs.collect(), at_best, screened.error.to_bits())
         }),
         Task::Finals(written) => timed(written, gauge).map(|timings| {
-            let runs = timings
-                .iter()
-                .map(|t| t.runs.iter().map(nanoseconds).collect());
-            Answer::Finals(runs.collect())
+            let runs = |t: &Timing| t.runs.iter().map(nanoseconds).collect();
+            let times = timings.iter().map(|t| (runs(t), nanoseconds(&t.at_best)));
+            Answer::Finals(times.collect())
         }),
     };
     match done {
@@ -152,9 +152,10 @@ fn timed(written: &[Written], gauge: &dyn Gauge) -> Result<Vec<Timing>, TrialErr
 }
 
 /// The times of an answer.
-pub(super) fn screened_of(runs: &[u64], error: u64) -> Screened {
+pub(super) fn screened_of(runs: &[u64], at_best: u64, error: u64) -> Screened {
     Screened {
         runs: durations(runs),
+        at_best: Duration::from_nanos(at_best),
         error: f64::from_bits(error),
     }
 }
