@@ -118,8 +118,12 @@ def rate(options):
             share = f"{ends[1]} %" if ends[1] else ""
             print(f"| {name} | `{search}` | {middle:.1f} | {48 / middle:.1f} | {ends[0]} | {share} |")
         ratio = [old / new for old, new in zip(found["measure"], found["tune"])]
-        print(f"\n{name}: `tune` is {statistics.median(ratio):.1f} times as fast", end="")
-        print(f" ({min(ratio):.1f} to {max(ratio):.1f} in {options.rounds} rounds)\n", flush=True)
+        rates = [rate * old / 48 for (rate, _), old in zip(told, found["measure"])]
+        print()
+        for what, ratios in [("the search", rates), ("with start, reference and finals, `tune`", ratio)]:
+            ends = f"{min(ratios):.1f} to {max(ratios):.1f} in {options.rounds} rounds"
+            print(f"{name}: {what} is {statistics.median(ratios):.1f} times as fast ({ends})")
+        print(flush=True)
 
 
 def winner(options, file, seed, place):

@@ -168,9 +168,9 @@ pub enum Event<'a> {
 /// Measures variants against each other: a warm-up of each, then run 1 of each, run 2 of each,
 /// and so on. Before every run the outputs are restored, outside the time, and the kernel is called
 /// once, unless that takes long, so that what the variant before it left in the caches matters to
-/// none. After every run they exchange the memory of their outputs. A run that others disturb, on the core
-/// of its first thread, is repeated, as long as that takes no longer than the runs that count. A run of a very short kernel is the
-/// mean of several calls. Kernels that read what they write are timed for one call per run, before
+/// none. After every turn they exchange the memory of their outputs. A run that others disturb, on the cores
+/// of its threads, is repeated, as long as that takes no longer than the runs that count. A run of a very
+/// short kernel is the mean of several calls. Kernels that read what they write are timed for one call per run, before
 /// which their inputs are restored. One measurement at a time, also among processes; this one compiles
 /// nothing meanwhile.
 ///
@@ -408,11 +408,18 @@ mod tests {
         assert_eq!(Timing::new("t", Vec::new()).min, Duration::ZERO);
     }
 
+    /// Runs that took so many milliseconds, which others disturbed or did not.
+    fn runs(times: &[u64], is_quiet: impl Fn(usize) -> bool) -> Runs {
+        let mut runs = Runs::default();
+        for (k, time) in times.iter().enumerate() {
+            let slowdown = if is_quiet(k) { 1.0 } else { 1.5 };
+            runs.push(Duration::from_millis(*time), [1.0, slowdown]);
+        }
+        runs
+    }
+
     #[test]
     fn a_time_that_is_reached_is_enough() {
-        let ms = |times: &[u64]| -> Vec<Duration> {
-            times.iter().map(|t| Duration::from_millis(*t)).collect()
-        };
         let budget = Budget {
             min_runs: 3,
             max_runs: usize::MAX,
@@ -420,31 +427,20 @@ mod tests {
             patience: Duration::MAX,
             enough: None,
             reached: Some(Duration::from_millis(10)),
+            ..Budget::default()
         };
-        let goes_on = |all: &[u64], quiet: &[u64]| {
-            let (all, quiet) = (ms(all), ms(quiet));
-            budget.goes_on(&Runs { all, quiet })
-        };
-        assert!(!goes_on(&[5, 5, 5], &[5, 5, 5]));
+        assert!(!budget.goes_on(&runs(&[5, 5, 5], |_| true)));
         // Disturbed, or too short, it runs on, but not for ever.
-        assert!(goes_on(&[5, 5, 5], &[5, 5]));
-        assert!(goes_on(&[2, 2, 2], &[2, 2, 2]));
-        assert!(goes_on(&[7, 5, 7, 8], &[5]));
-        assert!(!goes_on(&[20, 20, 20], &[]));
+        assert!(budget.goes_on(&runs(&[5, 5, 5], |k| k < 2)));
+        assert!(budget.goes_on(&runs(&[2, 2, 2], |_| true)));
+        assert!(budget.goes_on(&runs(&[7, 5, 7, 8], |k| k == 1)));
+        assert!(!budget.goes_on(&runs(&[20, 20, 20], |_| false)));
     }
 
     #[test]
     fn slow_variants_run_until_their_times_agree() {
-        let ms = |times: &[u64]| -> Vec<Duration> {
-            times.iter().map(|t| Duration::from_millis(*t)).collect()
-        };
         let budget = Budget::default();
-        let goes_on = |times: &[u64]| {
-            budget.goes_on(&Runs {
-                all: ms(times),
-                quiet: Vec::new(),
-            })
-        };
+        let goes_on = |times: &[u64]| budget.goes_on(&runs(times, |_| false));
         assert!(goes_on(&[]) && goes_on(&[4000]));
         // Two are enough where they agree, and five or nine seconds where they do not.
         assert!(!goes_on(&[4000, 4200]));
@@ -466,12 +462,7 @@ mod tests {
             enough: None,
             ..budget
         };
-        let goes_on = |times: &[u64]| {
-            budget.goes_on(&Runs {
-                all: ms(times),
-                quiet: Vec::new(),
-            })
-        };
+        let goes_on = |times: &[u64]| budget.goes_on(&runs(times, |_| false));
         assert!(goes_on(&[1000, 1000, 1000, 1000]));
         assert!(!goes_on(&[1000, 1000, 1000, 1000, 1000]));
         assert!(!goes_on(&[9000]));

@@ -94,6 +94,9 @@ const AS_SHORT: f64 = 1.015;
 /// How many runs are as short as the shortest one where that is no accident.
 const REACHED: usize = 3;
 
+/// Others may come and go within a run, but hardly in several.
+const SOME: usize = 2;
+
 impl Runs {
     /// How long all of them lasted. One run of a short kernel is several calls, and its time their mean.
     pub fn lasted(&self) -> Duration {
@@ -114,22 +117,32 @@ impl Runs {
     /// Whether the shortest time was reached several times, to a percent or so, by runs that nobody
     /// disturbed. Others make some runs longer, none shorter, so it then is what the kernel takes.
     pub fn reached(&self) -> bool {
-        let least = self.least().unwrap_or_default();
-        let runs = self.all.iter().zip(&self.slowdowns);
-        let short = |(time, slowdowns): &(&Duration, &[f64; 2])| {
-            **time <= least.mul_f64(AS_SHORT) && !slowdowns.iter().any(|s| is_disturbed(*s))
-        };
-        runs.filter(short).count() >= REACHED
+        let most = self.least().unwrap_or_default().mul_f64(AS_SHORT);
+        self.quiet().filter(|time| *time <= most).count() >= REACHED
     }
 
-    /// What the kernel may take if nobody else uses the cores, if it has run: as much less than it took as the cores
-    /// were slower.
+    /// What the kernel may take if nobody else uses the cores, if it has run: the shortest time, if several
+    /// runs were left alone; if not, as much less as the cores were slower.
     pub fn at_best(&self) -> Option<Duration> {
+        if self.quiet().count() >= SOME {
+            return self.least();
+        }
         let runs = self.all.iter().zip(&self.slowdowns);
+        let counts = |slowdown: f64| match is_disturbed(slowdown) {
+            true => slowdown,
+            false => 1.0,
+        };
         let undisturbed = |(time, [before, after]): (&Duration, &[f64; 2])| {
-            time.div_f64(((before + after) / 2.0).max(1.0))
+            time.div_f64((counts(*before) + counts(*after)) / 2.0)
         };
         runs.map(undisturbed).min()
+    }
+
+    /// The runs before and after which nobody else used the cores.
+    fn quiet(&self) -> impl Iterator<Item = Duration> {
+        let runs = self.all.iter().zip(&self.slowdowns);
+        let quiet = runs.filter(|(_, slowdowns)| !slowdowns.iter().any(|s| is_disturbed(*s)));
+        quiet.map(|(time, _)| *time)
     }
 }
 
@@ -255,9 +268,12 @@ mod tests {
     #[test]
     fn what_others_slow_down_may_be_faster() {
         assert_eq!(Runs::default().at_best(), None);
-        assert_eq!(runs(&[(100, [1.0, 1.0])]).at_best(), Some(100 * MS));
-        let disturbed = runs(&[(100, [1.0, 1.0]), (120, [1.5, 1.5])]);
+        assert_eq!(runs(&[(100, [1.0, 1.1])]).at_best(), Some(100 * MS));
+        let quiet = (100, [1.0, 1.0]);
+        let disturbed = runs(&[quiet, (120, [1.5, 1.5])]);
         assert_eq!(disturbed.at_best(), Some(80 * MS));
+        let several = runs(&[quiet, (101, [1.0, 1.0]), (120, [1.5, 1.5])]);
+        assert_eq!(several.at_best(), Some(100 * MS));
         assert_eq!(runs(&[(150, [1.0, 2.0])]).at_best(), Some(100 * MS));
     }
 }

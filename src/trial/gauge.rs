@@ -111,13 +111,15 @@ const WARM: Duration = Duration::from_millis(15);
 /// How many more times a variant is run at least, unless that takes [`LONG`].
 const RUNS: usize = 3;
 
+const LONG: Duration = Duration::from_millis(150);
+
 /// What else a machine does may disturb it for some milliseconds, and a few runs of a short kernel may
-/// all fall into these, so they go on until they took as long as this together. That is short beside
-/// what compiling the kernel takes. If the shortest time was not reached several times by then, they
-/// go on until they took [`LONG`].
+/// all fall into these, so they go on until they took as long as this together. If the shortest time was
+/// not reached several times by then, they go on until they took as long as [`ENOUGH`], which is short beside
+/// what compiling the kernel takes.
 const SETTLED: Duration = Duration::from_millis(10);
 
-const LONG: Duration = Duration::from_millis(20);
+const ENOUGH: Duration = Duration::from_millis(20);
 
 /// What a round of the finals takes, for each variant, unless its shortest time is reached before.
 const ROUND: Budget = Budget {
@@ -230,15 +232,12 @@ impl Gauge for Workshop<'_> {
     }
 
     fn screen(&self, prepared: &Prepared, best: Option<Duration>) -> Result<Screened, TrialError> {
-        let t0 = std::time::Instant::now();
         let workload = self.workload(prepared)?;
         let mut screen = self.screen.lock().unwrap_or_else(PoisonError::into_inner);
         let mut loaded = screen.load(&workload)?;
-        let t1 = t0.elapsed();
         let check =
             |outputs: Option<&Outputs>| self.check(&workload, outputs.ok_or(TrialError::Nothing)?);
         let error = check(loaded.outputs())?;
-        let t2 = t0.elapsed();
         let slower = |time: Duration, factor: f64| {
             best.is_some_and(|best| time.as_secs_f64() > factor * best.as_secs_f64())
         };
@@ -252,16 +251,17 @@ impl Gauge for Workshop<'_> {
         let goes_on = |runs: &Runs| {
             let spent = runs.lasted();
             let is_known = spent >= SETTLED && runs.reached();
-            let is_out = match runs.all.len() < RUNS {
-                true => runs.least().is_some_and(|t| slower(t, CLEARLY_SLOWER)),
-                false => runs.at_best().is_some_and(|t| slower(t, SLOWER)),
+            let (is_out, enough) = match runs.all.len() < RUNS {
+                true => (
+                    runs.least().is_some_and(|t| slower(t, CLEARLY_SLOWER)),
+                    LONG,
+                ),
+                false => (runs.at_best().is_some_and(|t| slower(t, SLOWER)), ENOUGH),
             };
-            !is_known && spent < LONG && !is_out
+            !is_known && spent < enough && !is_out
         };
         let runs = loaded.run(&goes_on)?;
-        let t3 = t0.elapsed();
         check(loaded.outputs())?;
-        if std::env::var_os("TEML_DBG").is_some() { eprintln!("screen first {:?} load {:?} check {:?} run {:?} ({} runs, least {:?} at best {:?} reached {} slow {:.1?}) check {:?}", loaded.time, t1, t2-t1, t3-t2, runs.all.len(), runs.least(), runs.at_best(), runs.reached(), runs.slowdowns, t0.elapsed()-t3); }
         Ok(Screened {
             at_best: runs.at_best().unwrap_or(loaded.time),
             runs: runs.all,
@@ -272,10 +272,7 @@ impl Gauge for Workshop<'_> {
     fn finals(&self, prepared: &[Prepared]) -> Result<Vec<Timing>, TrialError> {
         let workloads = prepared.iter().map(|p| self.workload(p));
         let workloads: Vec<Workload> = workloads.collect::<Result<_, _>>()?;
-        let t0 = std::time::Instant::now();
-        let r = runtime::measure(&workloads, &ROUND, self.trial.control)?;
-        if std::env::var_os("TEML_DBG").is_some() { let total: Duration = r.iter().flat_map(|t| t.runs.iter()).sum(); eprintln!("round {} variants {:?}, of that runs {:?}, {:?} {:?}", r.len(), t0.elapsed(), total, r.iter().map(|t| t.runs.len()).collect::<Vec<_>>(), r.iter().map(|t| (t.min.as_secs_f64()*1e6) as u64).collect::<Vec<_>>()); }
-        Ok(r)
+        Ok(runtime::measure(&workloads, &ROUND, self.trial.control)?)
     }
 
     fn work(&self) -> Work {

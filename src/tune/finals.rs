@@ -1,11 +1,11 @@
 //! Finals: the fastest variants are timed again, interleaved, in rounds with other memory each, until
-//! one is the fastest in all of them or a tie is declared.
+//! one is the fastest or a tie is declared.
 //!
 //! Source: Hoefler, Belli: Scientific Benchmarking of Parallel Computing Systems, SC 2015 (repeated
 //! runs of the program beside repeated measurements).
 
 use super::record::median;
-use crate::runtime::RUN;
+use crate::runtime::{RUN, Timing};
 use crate::trial::{Gauge, Prepared, TrialError};
 use std::time::Duration;
 
@@ -16,10 +16,31 @@ pub struct Finalist {
     pub number: usize,
     /// All of its times, in seconds.
     pub runs: Vec<f64>,
-    /// The shortest time of each round.
-    pub rounds: Vec<f64>,
-    /// What it may take in each round where nobody else uses the machine.
-    pub at_best: Vec<f64>,
+    /// Its rounds.
+    pub rounds: Vec<Round>,
+}
+
+/// What a variant takes, in seconds, with the memory that it has in one round.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Round {
+    /// The shortest time.
+    pub least: f64,
+    /// What it may take where nobody else uses the machine.
+    pub at_best: f64,
+}
+
+impl Round {
+    fn of(timing: &Timing) -> Round {
+        Round {
+            least: timing.min.as_secs_f64(),
+            at_best: timing.at_best.as_secs_f64(),
+        }
+    }
+
+    /// Whether others left the shortest run alone.
+    fn is_known(&self) -> bool {
+        self.least <= self.at_best * (1.0 + ALIKE)
+    }
 }
 
 impl Finalist {
@@ -35,12 +56,21 @@ impl Finalist {
 
     /// What it takes, whatever pages of memory it has: each round has others.
     pub fn usual(&self) -> f64 {
-        median(&self.rounds).unwrap_or(f64::INFINITY)
+        let all = || self.rounds.iter().map(|round| round.least).collect();
+        let known = Some(self.known()).filter(|known| !known.is_empty());
+        median(&known.unwrap_or_else(all)).unwrap_or(f64::INFINITY)
     }
 
-    /// By how much rounds are usually slower than the fastest one.
+    /// What it took in the rounds that others left alone.
+    fn known(&self) -> Vec<f64> {
+        let known = self.rounds.iter().filter(|round| round.is_known());
+        known.map(|round| round.least).collect()
+    }
+
+    /// By how much known rounds are usually slower than the fastest one.
     fn unsteadiness(&self) -> f64 {
-        self.usual() / least(&self.rounds) - 1.0
+        let known = self.known();
+        median(&known).map_or(0.0, |usual| usual / least(&known) - 1.0)
     }
 }
 
@@ -68,60 +98,55 @@ impl Decided {
     }
 }
 
-/// How many rounds there are at most, and at least: what others do to a machine can last for a whole
-/// round.
-const ROUNDS: usize = 4;
+/// A variant plays until it has so many rounds that others left alone, or this many in all: what others do
+/// to a machine can last for a whole round.
 const FEWEST: usize = 3;
+const ROUNDS: usize = 8;
 
-/// A variant that is slower by this in all rounds is slower, unless rounds differ by more: others then use
-/// the machine all the time. What is closer depends on the pages of memory that a run of the program
-/// happens to have, as much as on the variant.
+/// A variant that is slower by this in all its rounds is slower, unless rounds differ by more: others then
+/// use the machine in a way that its cores do not show. What is closer depends on the pages of memory that a run
+/// of the program happens to have, as much as on the variant.
 const ALIKE: f64 = 0.03;
 
-/// A variant that is slower by this is out before the fewest rounds.
+/// A variant that is slower by this is out before it has the fewest rounds.
+const SLOWER: f64 = 0.10;
+
+/// And by this, if all of its rounds were disturbed: how much depends on the variant.
 const FAR: f64 = 0.25;
 
-/// No more rounds begin after so many seconds of runs: others use the machine all the time.
-const LONG: f64 = 4.0;
-
-/// Holds the finals.
+/// Holds the finals. No round begins once the runs took as long as `limit` together.
 ///
 /// # Errors
 /// A variant fails, or the system does.
-pub fn finals(gauge: &dyn Gauge, prepared: &[Prepared]) -> Result<Decided, TrialError> {
-    let numbers = 0..prepared.len();
-    let mut all: Vec<Finalist> = numbers
-        .clone()
-        .map(|number| Finalist {
-            number,
-            ..Finalist::default()
-        })
-        .collect();
-    let mut open: Vec<usize> = numbers.collect();
-    let mut spent = 0.0;
+pub fn finals(
+    gauge: &dyn Gauge,
+    prepared: &[Prepared],
+    limit: Duration,
+) -> Result<Decided, TrialError> {
+    let finalist = |number| Finalist {
+        number,
+        ..Finalist::default()
+    };
+    let mut all: Vec<Finalist> = (0..prepared.len()).map(finalist).collect();
+    let mut open: Vec<usize> = (0..prepared.len()).collect();
+    let mut spent = Duration::ZERO;
     for _ in 0..ROUNDS {
-        if spent > LONG {
+        let is_unknown = |k: &&usize| all[**k].known().len() < FEWEST;
+        let playing: Vec<usize> = open.iter().filter(is_unknown).copied().collect();
+        if open.len() == 1 || playing.is_empty() || spent > limit {
             break;
         }
-        let playing: Vec<Prepared> = open.iter().map(|k| prepared[*k].clone()).collect();
-        let timings = gauge.finals(&playing)?;
-        for (k, timing) in open.iter().zip(timings) {
-            let runs: Vec<f64> = timing.runs.iter().map(Duration::as_secs_f64).collect();
-            all[*k].rounds.push(least(&runs));
-            all[*k].at_best.push(timing.at_best.as_secs_f64());
-            spent += runs
-                .iter()
-                .map(|run| run.max(RUN.as_secs_f64()))
-                .sum::<f64>();
-            all[*k].runs.extend(runs);
+        let variants: Vec<Prepared> = playing.iter().map(|k| prepared[*k].clone()).collect();
+        for (k, timing) in playing.iter().zip(gauge.finals(&variants)?) {
+            let runs = timing.runs.iter();
+            spent += runs.clone().map(|run| *run.max(&RUN)).sum::<Duration>();
+            all[*k].runs.extend(runs.map(Duration::as_secs_f64));
+            all[*k].rounds.push(Round::of(&timing));
         }
         let first = open.iter().copied();
         let first = first.min_by(|a, b| all[*a].usual().total_cmp(&all[*b].usual()));
         let Some(first) = first else { break };
-        open.retain(|k| is_tied(&all[*k], &all[first]));
-        if open.len() == 1 {
-            break;
-        }
+        open.retain(|k| *k == first || is_tied(&all[*k], &all[first]));
     }
     let is_open = |finalist: &Finalist| open.contains(&finalist.number);
     let (mut tied, mut rest): (Vec<_>, Vec<_>) = all.into_iter().partition(is_open);
@@ -138,12 +163,16 @@ pub fn finals(gauge: &dyn Gauge, prepared: &[Prepared]) -> Result<Decided, Trial
 
 /// Whether one that is not faster may be as fast.
 fn is_tied(one: &Finalist, first: &Finalist) -> bool {
-    let mut both = one.at_best.iter().zip(&first.rounds);
-    let within = match one.rounds.len() < FEWEST {
-        true => FAR,
-        false => ALIKE.max(one.unsteadiness()).max(first.unsteadiness()),
+    let known = one.known();
+    let (times, within) = match known.len() {
+        0 => (one.rounds.iter().map(|round| round.at_best).collect(), FAR),
+        1..FEWEST => (known, SLOWER),
+        _ => {
+            let unsteadiness = one.unsteadiness().max(first.unsteadiness());
+            (known, unsteadiness.max(ALIKE))
+        }
     };
-    both.any(|(own, least)| own / least <= 1.0 + within)
+    least(&times) <= first.usual() * (1.0 + within)
 }
 
 #[cfg(test)]
@@ -153,9 +182,9 @@ mod tests {
     use crate::trial::{Screened, Variant, Work};
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    /// Tells what each variant takes in each round, in milliseconds.
+    /// Tells what each variant takes in each round, in milliseconds, and what it may take at best.
     struct Told<'a> {
-        rounds: &'a [&'a [u64]],
+        rounds: &'a [&'a [(u64, u64)]],
         next: AtomicUsize,
     }
 
@@ -172,8 +201,12 @@ mod tests {
             let round = self.rounds[self.next.fetch_add(1, Ordering::Relaxed)];
             let timing = |prepared: &Prepared| {
                 let label = &prepared.variant.label;
-                let time = Duration::from_millis(round[label.parse::<usize>().unwrap()]);
-                Timing::new(label, vec![2 * time, time, time])
+                let (time, at_best) = round[label.parse::<usize>().unwrap()];
+                let time = Duration::from_millis(time);
+                Timing {
+                    at_best: Duration::from_millis(at_best),
+                    ..Timing::new(label, vec![2 * time, time, time])
+                }
             };
             Ok(prepared.iter().map(timing).collect())
         }
@@ -184,7 +217,7 @@ mod tests {
     }
 
     /// The numbers of those that tie, of the others, and how many rounds it took.
-    fn decided(rounds: &[&[u64]]) -> (Vec<usize>, Vec<usize>, usize) {
+    fn disturbed(rounds: &[&[(u64, u64)]]) -> (Vec<usize>, Vec<usize>, usize) {
         let prepared = |number: usize| {
             Prepared::from(Variant {
                 label: number.to_string(),
@@ -196,10 +229,17 @@ mod tests {
             rounds,
             next: AtomicUsize::new(0),
         };
-        let decided = finals(&told, &prepared).unwrap();
+        let decided = finals(&told, &prepared, Duration::from_secs(6)).unwrap();
         let numbers = |part: &[Finalist]| part.iter().map(|f| f.number).collect();
         let (tied, rest) = decided.finalists.split_at(decided.tied);
         (numbers(tied), numbers(rest), told.next.into_inner())
+    }
+
+    /// The same, where nobody else uses the machine.
+    fn decided(rounds: &[&[u64]]) -> (Vec<usize>, Vec<usize>, usize) {
+        let quiet = |round: &&[u64]| round.iter().map(|time| (*time, *time)).collect();
+        let rounds: Vec<Vec<(u64, u64)>> = rounds.iter().map(quiet).collect();
+        disturbed(&rounds.iter().map(Vec::as_slice).collect::<Vec<_>>())
     }
 
     #[test]
@@ -207,30 +247,47 @@ mod tests {
         let slower: [&[u64]; 3] = [&[105, 100], &[110, 102], &[104, 100]];
         assert_eq!(decided(&slower), (vec![1], vec![0], 3));
         // As fast in one of them, it ties.
-        let tied: [&[u64]; 4] = [&[105, 100], &[102, 100], &[104, 100], &[108, 100]];
-        assert_eq!(decided(&tied), (vec![1, 0], vec![], 4));
+        let tied: [&[u64]; 3] = [&[105, 100], &[102, 100], &[104, 100]];
+        assert_eq!(decided(&tied), (vec![1, 0], vec![], 3));
     }
 
     #[test]
     fn rounds_that_differ_tell_less() {
-        let differ: [&[u64]; 4] = [&[108, 100], &[121, 110], &[124, 112], &[123, 111]];
-        assert_eq!(decided(&differ), (vec![1, 0], vec![], 4));
+        let differ: [&[u64]; 3] = [&[109, 100], &[121, 110], &[124, 112]];
+        assert_eq!(decided(&differ), (vec![1, 0], vec![], 3));
     }
 
     #[test]
     fn far_slower_ones_are_out_at_once() {
-        let rounds: [&[u64]; 4] = [
-            &[130, 100, 101],
-            &[1, 100, 101],
-            &[1, 100, 101],
-            &[1, 101, 100],
-        ];
-        assert_eq!(decided(&rounds), (vec![1, 2], vec![0], 4));
+        let rounds: [&[u64]; 3] = [&[115, 100, 101], &[1, 100, 101], &[1, 101, 100]];
+        assert_eq!(decided(&rounds), (vec![1, 2], vec![0], 3));
         assert_eq!(decided(&[&[130, 100]]), (vec![1], vec![0], 1));
     }
 
     #[test]
     fn rounds_that_take_long_are_few() {
         assert_eq!(decided(&[&[1000, 1010]]), (vec![0, 1], vec![], 1));
+    }
+
+    #[test]
+    fn disturbed_rounds_tell_little() {
+        // A variant that was disturbed may be as fast; far slower, it is not.
+        let always: &[(u64, u64)] = &[(120, 90), (100, 100), (180, 130)];
+        let (tied, rest, rounds) = disturbed(&[always; ROUNDS]);
+        assert_eq!((tied, rest, rounds), (vec![1, 0], vec![2], ROUNDS));
+        // It plays on until it was left alone three times; those that are known do not.
+        let quiet: &[(u64, u64)] = &[(110, 110), (1, 1)];
+        let disturbed_one: &[(u64, u64)] = &[(140, 100), (100, 100)];
+        let six = [
+            quiet,
+            disturbed_one,
+            disturbed_one,
+            quiet,
+            disturbed_one,
+            quiet,
+        ];
+        let first: &[(u64, u64)] = &[(109, 109), (100, 100)];
+        let rounds = [&[first, first], &six[1..]].concat();
+        assert_eq!(disturbed(&rounds), (vec![1], vec![0], 5));
     }
 }

@@ -34,7 +34,7 @@ All variants are compiled with the same flags: `-O3 -march=native -mtune=generic
 -fno-math-errno`, never `-ffast-math`. GFLOP/s count the operations of the definition.
 
 Each variant runs 5 to 30 times, about 3 seconds in all. Two long runs are enough if they take a
-second together and their spread is 3 % or less. Runs that others disturb, on a core that they share,
+second together and their spread is 3 % or less. Runs that others disturb, on cores that they share,
 are repeated within limits. The line below the table says how often variants ran.
 
 The result is a list with a map per variant: `name`, `min` and `median` in seconds, `spread` (the

@@ -37,11 +37,12 @@ There is no need to `catch` refusals, and `()` also leaves out a point. So does 
 values: `unrolled: |p| [4, 8].filter(|n| p.terms % n == 0)`. Points whose nests are those of another
 point are not tried again.
 Every variant is proved, compiled, and compared with the reference before it is timed. Clearly slow
-ones run once, others until their shortest time was reached several times. Runs that others disturb, on
-a core that they share, are repeated within limits. At the end, the fastest are timed again, interleaved,
-in rounds. Variants that are not slower in all rounds are a tie: of those within a percent of the fastest, the one with the shortest path
-wins, and of several the first of the space. The first point of the space is always tried, and first, and
-is in the finals unless it is twice as slow.
+ones run once, others a few times. At the end, the fastest are timed again, interleaved, in rounds. A
+variant that is slower in all of its rounds is out; the others are a tie. Of those within a percent of
+the fastest, the one with the shortest path wins, and of several the first of the space. If other
+programs slow the cores down, a variant is out only if it would also be slower without them, so there
+are more ties. The first point of the space is always tried, and first, and is in the finals unless it
+is twice as slow.
 
 Options are:
 
