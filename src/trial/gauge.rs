@@ -114,12 +114,9 @@ const RUNS: usize = 3;
 const LONG: Duration = Duration::from_millis(150);
 
 /// What else a machine does may disturb it for some milliseconds, and a few runs of a short kernel may
-/// all fall into these, so they go on until they took as long as this together. If the shortest time was
-/// not reached several times by then, they go on until they took as long as [`ENOUGH`], which is short beside
+/// all fall into these, so they go on until they took as long as this together. That is short beside
 /// what compiling the kernel takes.
-const SETTLED: Duration = Duration::from_millis(10);
-
-const ENOUGH: Duration = Duration::from_millis(20);
+const ENOUGH: Duration = Duration::from_millis(10);
 
 /// What a round of the finals takes, for each variant, unless its shortest time is reached before.
 const ROUND: Budget = Budget {
@@ -128,7 +125,7 @@ const ROUND: Budget = Budget {
     time: Duration::from_millis(15),
     patience: Duration::from_secs(20),
     enough: None,
-    reached: Some(SETTLED),
+    reached: Some(ENOUGH),
     repeats: false,
     in_a_row: RUNS,
 };
@@ -250,7 +247,6 @@ impl Gauge for Workshop<'_> {
         }
         let goes_on = |runs: &Runs| {
             let spent = runs.lasted();
-            let is_known = spent >= SETTLED && runs.reached();
             let (is_out, enough) = match runs.all.len() < RUNS {
                 true => (
                     runs.least().is_some_and(|t| slower(t, CLEARLY_SLOWER)),
@@ -258,7 +254,7 @@ impl Gauge for Workshop<'_> {
                 ),
                 false => (runs.at_best().is_some_and(|t| slower(t, SLOWER)), ENOUGH),
             };
-            !is_known && spent < enough && !is_out
+            spent < enough && !is_out
         };
         let runs = loaded.run(&goes_on)?;
         check(loaded.outputs())?;

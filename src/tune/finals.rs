@@ -108,10 +108,11 @@ const ROUNDS: usize = 8;
 /// of the program happens to have, as much as on the variant.
 const ALIKE: f64 = 0.03;
 
-/// A variant that is slower by this is out before it has the fewest rounds.
+/// A variant that is slower by this is out after two rounds that others left alone.
 const SLOWER: f64 = 0.10;
 
-/// And by this, if all of its rounds were disturbed: how much depends on the variant.
+/// And by this at once: what others do in one round may not show, and how much it matters depends on the
+/// variant.
 const FAR: f64 = 0.25;
 
 /// Holds the finals. No round begins once the runs took as long as `limit` together.
@@ -166,7 +167,8 @@ fn is_tied(one: &Finalist, first: &Finalist) -> bool {
     let known = one.known();
     let (times, within) = match known.len() {
         0 => (one.rounds.iter().map(|round| round.at_best).collect(), FAR),
-        1..FEWEST => (known, SLOWER),
+        1 => (known, FAR),
+        2..FEWEST => (known, SLOWER),
         _ => {
             let unsteadiness = one.unsteadiness().max(first.unsteadiness());
             (known, unsteadiness.max(ALIKE))
@@ -259,9 +261,11 @@ mod tests {
 
     #[test]
     fn far_slower_ones_are_out_at_once() {
-        let rounds: [&[u64]; 3] = [&[115, 100, 101], &[1, 100, 101], &[1, 101, 100]];
+        let rounds: [&[u64]; 3] = [&[130, 100, 101], &[1, 100, 101], &[1, 101, 100]];
         assert_eq!(decided(&rounds), (vec![1, 2], vec![0], 3));
         assert_eq!(decided(&[&[130, 100]]), (vec![1], vec![0], 1));
+        // Nearer ones after two rounds.
+        assert_eq!(decided(&[&[115, 100], &[114, 100]]), (vec![1], vec![0], 2));
     }
 
     #[test]
