@@ -3,7 +3,7 @@
 use super::finals::{Decided, Finalist, Round, finals};
 use super::outcome::{Ended, Tuned};
 use crate::runtime::Control;
-use crate::trial::{Gauge, Prepared, Variant};
+use crate::trial::{Gauge, Prepared, TrialError, Variant};
 use std::time::Duration;
 
 /// Slower by less than this than the best one, at best, a variant is in the finals: others may have used
@@ -25,7 +25,7 @@ const FEWEST: usize = 3;
 const SURE: usize = 8;
 
 /// So long takes one run of all of them at most, unless only the fewest are there.
-const ROUND: f64 = 0.5;
+const ROUND: f64 = 0.25;
 
 /// The runs of the finals take so long, or the part of the search that one in so many is, whatever is more.
 const LIMIT: Duration = Duration::from_secs(2);
@@ -79,10 +79,7 @@ pub(super) fn decide(
             finalists: vec![Finalist {
                 number: 0,
                 runs: vec![only.least],
-                rounds: vec![Round {
-                    least: only.least,
-                    at_best: only.at_best,
-                }],
+                rounds: vec![only.round()],
             }],
             tied: 1,
             left_out: Vec::new(),
@@ -92,8 +89,10 @@ pub(super) fn decide(
                 label: format!("trial_{}", timed.number + 1),
                 nests: trials[timed.number].nests.clone(),
             };
-            let prepared = timed.iter().map(|t| gauge.prepare(&variant(t)));
-            let prepared: Vec<Prepared> = prepared.collect::<Result<_, _>>()?;
+            let prepared = timed
+                .iter()
+                .map(|t| Ok((gauge.prepare(&variant(t))?, t.round())));
+            let prepared: Vec<(Prepared, Round)> = prepared.collect::<Result<_, TrialError>>()?;
             finals(gauge, &prepared, LIMIT.max(tuned.elapsed / PART))?
         }
     };
@@ -118,6 +117,13 @@ struct Timed {
 }
 
 impl Timed {
+    fn round(&self) -> Round {
+        Round {
+            least: self.least,
+            at_best: self.at_best,
+        }
+    }
+
     /// What it takes, as far as that is known.
     fn expected(&self) -> f64 {
         (self.least * self.at_best).sqrt()

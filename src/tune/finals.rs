@@ -10,13 +10,13 @@ use crate::trial::{Gauge, Prepared, TrialError};
 use std::time::Duration;
 
 /// A variant in the finals.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Finalist {
     /// Its place in the list of what was given.
     pub number: usize,
-    /// All of its times, in seconds.
+    /// All of its times in the finals, in seconds.
     pub runs: Vec<f64>,
-    /// Its rounds.
+    /// Its rounds; the first was when it was screened.
     pub rounds: Vec<Round>,
 }
 
@@ -98,10 +98,10 @@ impl Decided {
     }
 }
 
-/// A variant plays until it has so many rounds that others left alone, or this many in all: what others do
-/// to a machine can last for a whole round.
+/// A variant plays until it has so many rounds that others left alone, that of its screening among them, or
+/// played so often: what others do to a machine can last for a whole round.
 const FEWEST: usize = 3;
-const ROUNDS: usize = 8;
+const ROUNDS: usize = 7;
 
 /// A variant that is slower by this in all its rounds is slower, unless rounds differ by more: others then
 /// use the machine in a way that its cores do not show. What is closer depends on the pages of memory that a run
@@ -115,21 +115,23 @@ const SLOWER: f64 = 0.10;
 /// variant.
 const FAR: f64 = 0.25;
 
-/// Holds the finals. No round begins once the runs took as long as `limit` together.
+/// Holds the finals among variants, each with the round that it had when it was screened. No round begins
+/// once the runs took as long as `limit` together.
 ///
 /// # Errors
 /// A variant fails, or the system does.
 pub fn finals(
     gauge: &dyn Gauge,
-    prepared: &[Prepared],
+    variants: &[(Prepared, Round)],
     limit: Duration,
 ) -> Result<Decided, TrialError> {
-    let finalist = |number| Finalist {
+    let finalist = |(number, (_, screened)): (usize, &(Prepared, Round))| Finalist {
         number,
-        ..Finalist::default()
+        runs: Vec::new(),
+        rounds: vec![*screened],
     };
-    let mut all: Vec<Finalist> = (0..prepared.len()).map(finalist).collect();
-    let mut open: Vec<usize> = (0..prepared.len()).collect();
+    let mut all: Vec<Finalist> = variants.iter().enumerate().map(finalist).collect();
+    let mut open: Vec<usize> = (0..variants.len()).collect();
     let mut spent = Duration::ZERO;
     for _ in 0..ROUNDS {
         let is_unknown = |k: &&usize| all[**k].known().len() < FEWEST;
@@ -137,8 +139,8 @@ pub fn finals(
         if open.len() == 1 || playing.is_empty() || spent > limit {
             break;
         }
-        let variants: Vec<Prepared> = playing.iter().map(|k| prepared[*k].clone()).collect();
-        for (k, timing) in playing.iter().zip(gauge.finals(&variants)?) {
+        let players: Vec<Prepared> = playing.iter().map(|k| variants[*k].0.clone()).collect();
+        for (k, timing) in playing.iter().zip(gauge.finals(&players)?) {
             let runs = timing.runs.iter();
             spent += runs.clone().map(|run| *run.max(&RUN)).sum::<Duration>();
             all[*k].runs.extend(runs.map(Duration::as_secs_f64));
@@ -218,20 +220,23 @@ mod tests {
         }
     }
 
-    /// The numbers of those that tie, of the others, and how many rounds it took.
+    /// The numbers of those that tie, of the others, and how many rounds it took after the first one, which
+    /// is that of the screening.
     fn disturbed(rounds: &[&[(u64, u64)]]) -> (Vec<usize>, Vec<usize>, usize) {
-        let prepared = |number: usize| {
-            Prepared::from(Variant {
+        let variant = |(number, (least, at_best)): (usize, &(u64, u64))| {
+            let prepared = Prepared::from(Variant {
                 label: number.to_string(),
                 nests: Vec::new(),
-            })
+            });
+            let [least, at_best] = [*least as f64 / 1e3, *at_best as f64 / 1e3];
+            (prepared, Round { least, at_best })
         };
-        let prepared: Vec<Prepared> = (0..rounds[0].len()).map(prepared).collect();
+        let variants: Vec<(Prepared, Round)> = rounds[0].iter().enumerate().map(variant).collect();
         let told = Told {
-            rounds,
+            rounds: &rounds[1..],
             next: AtomicUsize::new(0),
         };
-        let decided = finals(&told, &prepared, Duration::from_secs(6)).unwrap();
+        let decided = finals(&told, &variants, Duration::from_secs(6)).unwrap();
         let numbers = |part: &[Finalist]| part.iter().map(|f| f.number).collect();
         let (tied, rest) = decided.finalists.split_at(decided.tied);
         (numbers(tied), numbers(rest), told.next.into_inner())
@@ -247,51 +252,47 @@ mod tests {
     #[test]
     fn out_is_what_is_slower_in_all_rounds() {
         let slower: [&[u64]; 3] = [&[105, 100], &[110, 102], &[104, 100]];
-        assert_eq!(decided(&slower), (vec![1], vec![0], 3));
+        assert_eq!(decided(&slower), (vec![1], vec![0], 2));
         // As fast in one of them, it ties.
         let tied: [&[u64]; 3] = [&[105, 100], &[102, 100], &[104, 100]];
-        assert_eq!(decided(&tied), (vec![1, 0], vec![], 3));
+        assert_eq!(decided(&tied), (vec![1, 0], vec![], 2));
     }
 
     #[test]
     fn rounds_that_differ_tell_less() {
         let differ: [&[u64]; 3] = [&[109, 100], &[121, 110], &[124, 112]];
-        assert_eq!(decided(&differ), (vec![1, 0], vec![], 3));
+        assert_eq!(decided(&differ), (vec![1, 0], vec![], 2));
     }
 
     #[test]
-    fn far_slower_ones_are_out_at_once() {
-        let rounds: [&[u64]; 3] = [&[130, 100, 101], &[1, 100, 101], &[1, 101, 100]];
-        assert_eq!(decided(&rounds), (vec![1, 2], vec![0], 3));
-        assert_eq!(decided(&[&[130, 100]]), (vec![1], vec![0], 1));
-        // Nearer ones after two rounds.
-        assert_eq!(decided(&[&[115, 100], &[114, 100]]), (vec![1], vec![0], 2));
+    fn far_slower_ones_are_out_soon() {
+        let rounds: [&[u64]; 3] = [&[115, 100, 101], &[114, 100, 101], &[1, 101, 100]];
+        assert_eq!(decided(&rounds), (vec![1, 2], vec![0], 2));
+        assert_eq!(
+            decided(&rounds.map(|round| &round[..2])),
+            (vec![1], vec![0], 1)
+        );
     }
 
     #[test]
     fn rounds_that_take_long_are_few() {
-        assert_eq!(decided(&[&[1000, 1010]]), (vec![0, 1], vec![], 1));
+        assert_eq!(
+            decided(&[&[2000, 2010], &[2000, 2010]]),
+            (vec![0, 1], vec![], 1)
+        );
     }
 
     #[test]
     fn disturbed_rounds_tell_little() {
         // A variant that was disturbed may be as fast; far slower, it is not.
         let always: &[(u64, u64)] = &[(120, 90), (100, 100), (180, 130)];
-        let (tied, rest, rounds) = disturbed(&[always; ROUNDS]);
+        let (tied, rest, rounds) = disturbed(&[always; 1 + ROUNDS]);
         assert_eq!((tied, rest, rounds), (vec![1, 0], vec![2], ROUNDS));
         // It plays on until it was left alone three times; those that are known do not.
-        let quiet: &[(u64, u64)] = &[(110, 110), (1, 1)];
-        let disturbed_one: &[(u64, u64)] = &[(140, 100), (100, 100)];
-        let six = [
-            quiet,
-            disturbed_one,
-            disturbed_one,
-            quiet,
-            disturbed_one,
-            quiet,
-        ];
-        let first: &[(u64, u64)] = &[(109, 109), (100, 100)];
-        let rounds = [&[first, first], &six[1..]].concat();
+        let both: &[(u64, u64)] = &[(108, 108), (100, 100)];
+        let quiet: &[(u64, u64)] = &[(108, 108), (1, 1)];
+        let noisy: &[(u64, u64)] = &[(140, 100), (1, 1)];
+        let rounds = [both, &[(140, 100), (100, 100)], both, noisy, noisy, quiet];
         assert_eq!(disturbed(&rounds), (vec![1], vec![0], 5));
     }
 }
