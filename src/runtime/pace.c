@@ -13,22 +13,25 @@ static struct timespec now(void)
     return time;
 }
 
-// As many sums that do not depend on each other as keep all units of a core busy: what another thread
-// does with them is noticed. Some microseconds.
-static double loop(void)
+// As many sums that do not depend on each other as keep all units of a core busy, of values that fill half of
+// a cache of level 1: what another thread does with these is noticed. Some microseconds.
+#define VALUES 2052
+
+static double loop(const double values[VALUES])
 {
-    volatile double factor = 0.999, term = 0.001;
-    const double f = factor, t = term;
+    volatile double factor = 0.999;
+    const double f = factor, *x = values;
     double a = 1, b = 1, c = 1, d = 1, e = 1, g = 1, h = 1, i = 1, j = 1, k = 1, l = 1, m = 1;
     const struct timespec begun = now();
     for (int round = 0; round < 3000; round++) {
-        a = a * f + t, b = b * f + t, c = c * f + t, d = d * f + t;
-        e = e * f + t, g = g * f + t, h = h * f + t, i = i * f + t;
-        j = j * f + t, k = k * f + t, l = l * f + t, m = m * f + t;
+        a = a * f + x[0], b = b * f + x[1], c = c * f + x[2], d = d * f + x[3];
+        e = e * f + x[4], g = g * f + x[5], h = h * f + x[6], i = i * f + x[7];
+        j = j * f + x[8], k = k * f + x[9], l = l * f + x[10], m = m * f + x[11];
+        x = x + 12 < values + VALUES ? x + 12 : values;
     }
+    const struct timespec ended = now();
     volatile double sum = a + b + c + d + e + g + h + i + j + k + l + m;
     (void)sum;
-    const struct timespec ended = now();
     return 1e9 * (double)(ended.tv_sec - begun.tv_sec) + (double)(ended.tv_nsec - begun.tv_nsec);
 }
 
@@ -44,9 +47,12 @@ void teml_pace(double told[restrict THREADS * 2])
     int count = 0;
     #pragma omp parallel
     {
+        double values[VALUES];
+        for (int k = 0; k < VALUES; k++)
+            values[k] = 0.001;
         // The first finds its code cold.
-        loop();
-        const double first = loop(), second = loop(), third = loop();
+        loop(values);
+        const double first = loop(values), second = loop(values), third = loop(values);
         #pragma omp critical
         if (count < THREADS) {
             told[2 * count] = middle(first, second, third);

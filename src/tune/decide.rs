@@ -7,8 +7,8 @@ use crate::trial::{Gauge, Prepared, TrialError, Variant};
 use std::time::Duration;
 
 /// Slower by less than this than the best one, at best, a variant is in the finals: others may have used
-/// the machine when it was timed first.
-const CLOSE: f64 = 1.20;
+/// the machine when it was timed first, and not all that they do shows.
+const CLOSE: f64 = 1.35;
 
 /// Slower by less than this, it may be as fast: first times are from few runs, some time ago.
 const ALIKE: f64 = 1.06;
@@ -190,8 +190,8 @@ mod tests {
             (5, 1.0e-3),
             (2, 1.1e-3),
             (7, 1.15e-3),
-            (3, 1.19e-3),
-            (1, 1.3e-3),
+            (3, 1.3e-3),
+            (1, 1.4e-3),
         ];
         assert_eq!(meet(&timed), [5, 2, 7, 3]);
         assert_eq!(
