@@ -151,6 +151,19 @@ impl Vectors {
 }
 
 impl Kernel {
+    /// One that is written in C by hand, such as a probe of the machine: it stands for no definition.
+    pub fn in_c(symbol: &str, function: String, params: Vec<Param>) -> Kernel {
+        Kernel {
+            symbol: symbol.to_owned(),
+            headers: BTreeSet::new(),
+            function,
+            params,
+            proof: Proof::Proved,
+            vectors: Vectors::default(),
+            plan: String::new(),
+        }
+    }
+
     /// One that computes nothing, and links only where the C library has functions of vectors.
     pub fn of_vector_functions() -> Kernel {
         let needed = [
@@ -169,18 +182,14 @@ impl Kernel {
                  v = teml_vpow({value}, x);\n    }}\n"
             )
         };
+        let function = format!(
+            "void probe(void)\n{{\n{}{}}}\n",
+            vectors("f64xn"),
+            vectors("f32xn")
+        );
         Kernel {
-            symbol: "probe".to_owned(),
             headers: needed.into_iter().collect(),
-            function: format!(
-                "void probe(void)\n{{\n{}{}}}\n",
-                vectors("f64xn"),
-                vectors("f32xn")
-            ),
-            params: Vec::new(),
-            proof: Proof::Proved,
-            vectors: Vectors::default(),
-            plan: String::new(),
+            ..Kernel::in_c("probe", function, Vec::new())
         }
     }
 

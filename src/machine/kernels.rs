@@ -4,7 +4,6 @@
 use super::Machine;
 use crate::codegen::{Header, Kernel, Param, Role};
 use crate::ir::{Elem, Shape, Tensor};
-use crate::legality::Proof;
 use crate::runtime::Control;
 
 /// Arrays are whole numbers of pages, and so of blocks of registers.
@@ -147,13 +146,8 @@ fn kernel(
     headers: impl IntoIterator<Item = Header>,
 ) -> Kernel {
     Kernel {
-        symbol: symbol.to_owned(),
         headers: headers.into_iter().collect(),
-        function,
-        params: params.into_iter().collect(),
-        proof: Proof::Proved,
-        vectors: Default::default(),
-        plan: String::new(),
+        ..Kernel::in_c(symbol, function, params.into_iter().collect())
     }
 }
 

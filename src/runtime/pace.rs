@@ -13,7 +13,6 @@ use super::error::RuntimeError;
 use super::run::RUN;
 use crate::codegen::{Kernel, Param, Role};
 use crate::ir::{Elem, Shape, Tensor};
-use crate::legality::Proof;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -33,18 +32,9 @@ pub(super) fn probe(
     control: &Control,
 ) -> Result<Option<Compiled>, RuntimeError> {
     let tensor = Tensor::new(Shape::of_extents([2 * threads as u64]), Elem::F64);
-    let kernel = Kernel {
-        symbol: "teml_pace".to_owned(),
-        headers: Default::default(),
-        function: format!("#define THREADS {threads}\n") + include_str!("pace.c"),
-        params: vec![Param {
-            tensor,
-            role: Role::Out,
-        }],
-        proof: Proof::Proved,
-        vectors: Default::default(),
-        plan: String::new(),
-    };
+    let function = format!("#define THREADS {threads}\n") + include_str!("pace.c");
+    let role = Role::Out;
+    let kernel = Kernel::in_c("teml_pace", function, vec![Param { tensor, role }]);
     let options = Options {
         openmp: !apart,
         ..Options::default()
