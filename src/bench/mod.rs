@@ -70,7 +70,6 @@ fn budget(size: Size) -> Budget {
         enough: None,
         reached: None,
         repeats: true,
-        in_a_row: 1,
     }
 }
 

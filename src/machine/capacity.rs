@@ -112,7 +112,6 @@ impl Machine {
             enough: None,
             reached: None,
             repeats: true,
-            in_a_row: 1,
         };
         let timings = match runtime::measure(&variants, &budget, &kernels::bounded(control)) {
             Ok(timings) => timings,

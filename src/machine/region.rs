@@ -91,7 +91,6 @@ fn probe(machine: &Machine, control: &Control) -> Result<Option<Region>, Runtime
         enough: None,
         reached: None,
         repeats: true,
-        in_a_row: 1,
     };
     let timings = match runtime::measure(&variants, &budget, &kernels::bounded(control)) {
         Ok(timings) => timings,

@@ -299,7 +299,6 @@ fn measure(threads: usize, control: &Control) -> Result<Rates, RuntimeError> {
         enough: None,
         reached: None,
         repeats: true,
-        in_a_row: 1,
     };
     let timings = runtime::measure(&probes.variants, &budget, &kernels::bounded(control))?;
     let usual = probes.rates(&timings, |timing| timing.median);

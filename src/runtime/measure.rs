@@ -73,9 +73,6 @@ pub struct Budget {
     /// Whether runs that others disturb are repeated, as long as that takes no longer than the runs that
     /// count.
     pub repeats: bool,
-    /// How many runs of a variant follow each other before the next one has its turn. The first finds
-    /// caches as another variant left them, and has a warm-up.
-    pub in_a_row: usize,
 }
 
 impl Default for Budget {
@@ -89,7 +86,6 @@ impl Default for Budget {
             enough: Some(Duration::from_secs(1)),
             reached: None,
             repeats: true,
-            in_a_row: 1,
         }
     }
 }
@@ -168,7 +164,7 @@ pub enum Event<'a> {
 /// Measures variants against each other: a warm-up of each, then run 1 of each, run 2 of each,
 /// and so on. Before every run the outputs are restored, outside the time, and the kernel is called
 /// once, unless that takes long, so that what the variant before it left in the caches matters to
-/// none. After every turn they exchange the memory of their outputs. A run that others disturb, on the cores
+/// none. After every run they exchange the memory of their outputs. A run that others disturb, on the cores
 /// of its threads, is repeated, as long as that takes no longer than the runs that count. A run of a very
 /// short kernel is the mean of several calls. Kernels that read what they write are timed for one call per run, before
 /// which their inputs are restored. One measurement at a time, also among processes; this one compiles
@@ -273,14 +269,10 @@ fn take_turns(
         let mut again = Vec::new();
         for variant in left {
             let entrant = &mut entrants[variant];
-            for turn in 0..budget.in_a_row.max(1) {
-                if !budget.goes_on(&entrant.runs) {
-                    break;
-                }
+            if budget.goes_on(&entrant.runs) {
                 let run = entrant.runs.all.len() + 1;
                 tell(Event::Runs { variant, run });
-                let placed = (&entrant.placed, turn > 0);
-                bench.run_alone(placed, &mut patience, &mut entrant.runs)?;
+                bench.run_alone(&entrant.placed, &mut patience, &mut entrant.runs)?;
             }
             if budget.goes_on(&entrant.runs) {
                 again.push(variant);

@@ -15,7 +15,7 @@ use crate::codegen::{Kernel, Param, Role};
 use crate::ir::{Elem, Shape, Tensor};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A loop that takes longer than at best by this is disturbed. Undisturbed, it varies by a percent or so;
 /// beside another thread that computes, by much more.
@@ -31,6 +31,7 @@ pub(super) fn probe(
     apart: bool,
     control: &Control,
 ) -> Result<Option<Compiled>, RuntimeError> {
+    let threads = threads.max(1);
     let tensor = Tensor::new(Shape::of_extents([2 * threads as u64]), Elem::F64);
     let function = format!("#define THREADS {threads}\n") + include_str!("pace.c");
     let role = Role::Out;
@@ -48,19 +49,32 @@ pub(super) fn probe(
     }
 }
 
-/// What the loop took at best, by core, in nanoseconds. Cores of a processor may differ.
-static BEST: Mutex<BTreeMap<u64, f64>> = Mutex::new(BTreeMap::new());
+/// What the loop took at best, by core, in nanoseconds, and when. Cores of a processor may differ.
+static BEST: Mutex<BTreeMap<u64, (f64, Instant)>> = Mutex::new(BTreeMap::new());
+
+/// The best time is forgotten at this rate per second: the clock of a processor falls as it gets warm, and
+/// is then no longer what it was at first.
+const FORGOTTEN: f64 = 0.005;
+
+/// What counts as the best time so long after it was the best one.
+fn faded(best: f64, since: Duration) -> f64 {
+    best * (FORGOTTEN * since.as_secs_f64()).exp()
+}
 
 /// How much slower the slowest of the cores is now than it was at best since this program started, 1 if
 /// nobody else uses them. `told` is what the kernel wrote: a pair for each thread, of what the loop took and
 /// its core.
 pub(super) fn slowdown(told: &[f64]) -> f64 {
-    let mut best = BEST.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut known = BEST.lock().unwrap_or_else(PoisonError::into_inner);
+    let now = Instant::now();
     let pairs = told.chunks_exact(2).filter(|pair| pair[0] > 0.0);
     pairs.fold(1.0, |most, pair| {
-        let best = best.entry(pair[1] as u64).or_insert(pair[0]);
-        *best = best.min(pair[0]);
-        (pair[0] / *best).max(most)
+        let known = known.entry(pair[1] as u64).or_insert((pair[0], now));
+        let best = faded(known.0, now - known.1);
+        if pair[0] <= best {
+            *known = (pair[0], now);
+        }
+        (pair[0] / best).max(most)
     })
 }
 
@@ -227,13 +241,21 @@ mod tests {
     fn each_core_is_compared_with_its_best() {
         // No machine has these.
         let [one, two] = [1e6, 1e6 + 1.0];
-        assert_eq!(slowdown(&[100.0, one, 200.0, two]), 1.0);
-        assert_eq!(slowdown(&[110.0, one, 210.0, two]), 1.1);
-        assert_eq!(slowdown(&[100.0, one, 240.0, two]), 1.2);
-        assert_eq!(slowdown(&[80.0, one]), 1.0);
-        assert_eq!(slowdown(&[100.0, one]), 1.25);
+        let percent = |told: &[f64]| (100.0 * slowdown(told)).round();
+        assert_eq!(percent(&[100.0, one, 200.0, two]), 100.0);
+        assert_eq!(percent(&[110.0, one, 210.0, two]), 110.0);
+        assert_eq!(percent(&[100.0, one, 240.0, two]), 120.0);
+        assert_eq!(percent(&[80.0, one]), 100.0);
+        assert_eq!(percent(&[100.0, one]), 125.0);
         // Nothing is known of threads that did not run.
-        assert_eq!(slowdown(&[0.0, 0.0, f64::NAN, f64::NAN]), 1.0);
+        assert_eq!(percent(&[0.0, 0.0, f64::NAN, f64::NAN]), 100.0);
+    }
+
+    #[test]
+    fn what_was_best_is_forgotten_slowly() {
+        assert_eq!(faded(100.0, Duration::ZERO), 100.0);
+        let later = |seconds| faded(100.0, Duration::from_secs(seconds));
+        assert!(later(1) < 101.0 && later(60) > 130.0);
     }
 
     fn runs(of: &[(u32, [f64; 2])]) -> Runs {

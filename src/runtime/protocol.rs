@@ -49,14 +49,6 @@ pub(super) struct Call {
 }
 
 impl Call {
-    /// Becomes a call that follows one of the same kernel. What that does not read is not restored: the
-    /// first run has shown whether it writes everything. So caches hold what the last run has left there,
-    /// and what was restored, which only short kernels notice: they alone need a warm-up.
-    pub(super) fn follow(&mut self) {
-        self.restore.retain(Restore::copies);
-        self.warm_up &= !self.restore.is_empty();
-    }
-
     /// Writes to another buffer instead of one; `word` is what unset elements hold there.
     pub(super) fn rewire(&mut self, (old, new): (usize, usize), word: u32) {
         for buffer in self.buffers.iter_mut().filter(|buffer| **buffer == old) {

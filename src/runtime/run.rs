@@ -111,11 +111,13 @@ impl Placed {
         }
     }
 
-    /// The same where no other kernel runs in between.
+    /// The same where no other kernel runs in between. What it does not read is not restored: the
+    /// first run has shown whether it writes everything. So caches hold what the last run has left
+    /// there, and what was restored, which only short kernels notice.
     pub(super) fn lengthen_alone(&mut self, time: Duration) {
         self.lengthen(time);
-        self.call.follow();
-        self.call.warm_up &= time < UNMOVED;
+        self.call.restore.retain(Restore::copies);
+        self.call.warm_up = time < UNMOVED && !self.call.restore.is_empty();
     }
 
     /// Exchanges the memory of outputs with another kernel, where it fits; false if that is in another
@@ -274,10 +276,6 @@ impl<'a> Bench<'a> {
 
     /// Restores a kernel's outputs, calls it, and looks whether it wrote anywhere else.
     pub(super) fn run(&mut self, placed: &Placed) -> Result<Duration, RuntimeError> {
-        self.call(placed, &placed.call)
-    }
-
-    fn call(&mut self, placed: &Placed, call: &Call) -> Result<Duration, RuntimeError> {
         self.control
             .go_on(|| format!("running kernel `{}`", placed.symbol))?;
         let last = self.last.replace(placed.worker);
@@ -285,7 +283,7 @@ impl<'a> Bench<'a> {
             std::thread::sleep(SETTLE);
         }
         let worker = &mut self.seats[placed.worker].worker;
-        let time = worker.run(&placed.symbol, call, self.control)?;
+        let time = worker.run(&placed.symbol, &placed.call, self.control)?;
         for output in placed.outputs.iter() {
             output.check_guards(&placed.symbol)?;
         }
@@ -293,18 +291,13 @@ impl<'a> Bench<'a> {
     }
 
     /// As [`run`](Bench::run), while others leave the worker's cores alone, as far as patience lasts.
-    /// Adds to `runs` what it took. If this kernel was the last one that ran, it runs `again` and needs no
-    /// warm-up.
+    /// Adds to `runs` what it took.
     pub(super) fn run_alone(
         &mut self,
-        (placed, again): (&Placed, bool),
+        placed: &Placed,
         patience: &mut Patience,
         runs: &mut Runs,
     ) -> Result<(), RuntimeError> {
-        let mut call = placed.call.clone();
-        if again {
-            call.follow();
-        }
         loop {
             let mut before = self.slowdown(placed.worker)?;
             while patience.bears(pace::is_disturbed(before), PAUSE) {
@@ -313,7 +306,7 @@ impl<'a> Bench<'a> {
                 std::thread::sleep(PAUSE);
                 before = self.slowdown(placed.worker)?;
             }
-            let time = self.call(placed, &call)?;
+            let time = self.run(placed)?;
             let after = self.slowdown(placed.worker)?;
             let spent = time.max(RUN);
             if time <= LONGEST && patience.bears(pace::is_disturbed(after), spent) {

@@ -110,7 +110,7 @@ impl Loaded<'_, '_> {
             let mut runs = Runs::default();
             let mut patience = Patience::none();
             while goes_on(&runs) {
-                bench.run_alone((&placed, false), &mut patience, &mut runs)?;
+                bench.run_alone(&placed, &mut patience, &mut runs)?;
             }
             Ok((placed, runs))
         })?;

@@ -127,7 +127,6 @@ const ROUND: Budget = Budget {
     enough: None,
     reached: Some(ENOUGH),
     repeats: false,
-    in_a_row: RUNS,
 };
 
 /// Compiles and runs, in a worker process.

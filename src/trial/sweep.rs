@@ -80,7 +80,6 @@ const BUDGET: Budget = Budget {
     enough: Some(Duration::from_millis(500)),
     reached: None,
     repeats: true,
-    in_a_row: 1,
 };
 
 fn measured(

@@ -1,9 +1,9 @@
 //! The end of a search: the fastest trials meet in the finals.
 
-use super::finals::{Decided, Finalist, Round, finals};
+use super::finals::{Decided, Finalist, finals};
 use super::outcome::{Ended, Tuned};
 use crate::runtime::Control;
-use crate::trial::{Gauge, Prepared, TrialError, Variant};
+use crate::trial::{Gauge, Prepared, Variant};
 use std::time::Duration;
 
 /// Slower by less than this than the best one, at best, a variant is in the finals: others may have used
@@ -27,9 +27,9 @@ const SURE: usize = 8;
 /// So long takes one run of all of them at most, unless only the fewest are there.
 const ROUND: f64 = 0.25;
 
-/// The runs of the finals take so long, or the part of the search that one in so many is, whatever is more.
+/// No round of the finals begins once their runs took so long, and as long as this part of the search.
 const LIMIT: Duration = Duration::from_secs(2);
-const PART: u32 = 4;
+const PART: f64 = 0.25;
 
 /// Of those that tie, only ones that are slower than the fastest by no more than this may win: a
 /// shorter path is worth no more.
@@ -79,7 +79,7 @@ pub(super) fn decide(
             finalists: vec![Finalist {
                 number: 0,
                 runs: vec![only.least],
-                rounds: vec![only.round()],
+                rounds: Vec::new(),
             }],
             tied: 1,
             left_out: Vec::new(),
@@ -89,11 +89,9 @@ pub(super) fn decide(
                 label: format!("trial_{}", timed.number + 1),
                 nests: trials[timed.number].nests.clone(),
             };
-            let prepared = timed
-                .iter()
-                .map(|t| Ok((gauge.prepare(&variant(t))?, t.round())));
-            let prepared: Vec<(Prepared, Round)> = prepared.collect::<Result<_, TrialError>>()?;
-            finals(gauge, &prepared, LIMIT.max(tuned.elapsed / PART))?
+            let prepared = timed.iter().map(|t| gauge.prepare(&variant(t)));
+            let prepared: Vec<Prepared> = prepared.collect::<Result<_, _>>()?;
+            finals(gauge, &prepared, LIMIT.max(tuned.elapsed.mul_f64(PART)))?
         }
     };
     for finalist in &mut decided.finalists {
@@ -117,13 +115,6 @@ struct Timed {
 }
 
 impl Timed {
-    fn round(&self) -> Round {
-        Round {
-            least: self.least,
-            at_best: self.at_best,
-        }
-    }
-
     /// What it takes, as far as that is known.
     fn expected(&self) -> f64 {
         (self.least * self.at_best).sqrt()

@@ -5,38 +5,32 @@
 //! runs of the program beside repeated measurements).
 
 use super::record::median;
-use crate::runtime::{RUN, Timing};
+use crate::runtime::RUN;
 use crate::trial::{Gauge, Prepared, TrialError};
 use std::time::Duration;
 
 /// A variant in the finals.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Finalist {
     /// Its place in the list of what was given.
     pub number: usize,
-    /// All of its times in the finals, in seconds.
+    /// All of its times, in seconds.
     pub runs: Vec<f64>,
-    /// Its rounds; the first was when it was screened.
+    /// Its rounds.
     pub rounds: Vec<Round>,
 }
 
-/// What a variant takes, in seconds, with the memory that it has in one round.
+/// What a variant takes in one round, in which all take turns, over the shortest time of the round: what others
+/// do to the machine in that time concerns all variants.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Round {
     /// The shortest time.
     pub least: f64,
-    /// What it may take where nobody else uses the machine.
+    /// What it may take where nobody else uses the cores.
     pub at_best: f64,
 }
 
 impl Round {
-    fn of(timing: &Timing) -> Round {
-        Round {
-            least: timing.min.as_secs_f64(),
-            at_best: timing.at_best.as_secs_f64(),
-        }
-    }
-
     /// Whether others left the shortest run alone.
     fn is_known(&self) -> bool {
         self.least <= self.at_best * (1.0 + ALIKE)
@@ -54,7 +48,8 @@ impl Finalist {
         least(&self.runs)
     }
 
-    /// What it takes, whatever pages of memory it has: each round has others.
+    /// How much longer than the fastest one it takes, whatever pages of memory it has: each round has
+    /// others.
     pub fn usual(&self) -> f64 {
         let all = || self.rounds.iter().map(|round| round.least).collect();
         let known = Some(self.known()).filter(|known| !known.is_empty());
@@ -98,8 +93,8 @@ impl Decided {
     }
 }
 
-/// A variant plays until it has so many rounds that others left alone, that of its screening among them, or
-/// played so often: what others do to a machine can last for a whole round.
+/// The variants play until each has so many rounds that others left alone, or this many in all: what others
+/// do to a machine can last for a whole round.
 const FEWEST: usize = 3;
 const ROUNDS: usize = 7;
 
@@ -115,36 +110,39 @@ const SLOWER: f64 = 0.10;
 /// variant.
 const FAR: f64 = 0.25;
 
-/// Holds the finals among variants, each with the round that it had when it was screened. No round begins
-/// once the runs took as long as `limit` together.
+/// Holds the finals. No round begins once the runs took as long as `limit` together.
 ///
 /// # Errors
 /// A variant fails, or the system does.
 pub fn finals(
     gauge: &dyn Gauge,
-    variants: &[(Prepared, Round)],
+    prepared: &[Prepared],
     limit: Duration,
 ) -> Result<Decided, TrialError> {
-    let finalist = |(number, (_, screened)): (usize, &(Prepared, Round))| Finalist {
+    let finalist = |number| Finalist {
         number,
-        runs: Vec::new(),
-        rounds: vec![*screened],
+        ..Finalist::default()
     };
-    let mut all: Vec<Finalist> = variants.iter().enumerate().map(finalist).collect();
-    let mut open: Vec<usize> = (0..variants.len()).collect();
+    let mut all: Vec<Finalist> = (0..prepared.len()).map(finalist).collect();
+    let mut open: Vec<usize> = (0..prepared.len()).collect();
     let mut spent = Duration::ZERO;
     for _ in 0..ROUNDS {
-        let is_unknown = |k: &&usize| all[**k].known().len() < FEWEST;
-        let playing: Vec<usize> = open.iter().filter(is_unknown).copied().collect();
-        if open.len() == 1 || playing.is_empty() || spent > limit {
+        let is_known = |k: &usize| all[*k].known().len() >= FEWEST;
+        if open.len() == 1 || open.iter().all(is_known) || spent > limit {
             break;
         }
-        let players: Vec<Prepared> = playing.iter().map(|k| variants[*k].0.clone()).collect();
-        for (k, timing) in playing.iter().zip(gauge.finals(&players)?) {
+        let playing: Vec<Prepared> = open.iter().map(|k| prepared[*k].clone()).collect();
+        let timings = gauge.finals(&playing)?;
+        let fastest = timings.iter().map(|timing| timing.min).min();
+        let fastest = fastest.unwrap_or_default().as_secs_f64().max(1e-9);
+        for (k, timing) in open.iter().zip(timings) {
             let runs = timing.runs.iter();
             spent += runs.clone().map(|run| *run.max(&RUN)).sum::<Duration>();
             all[*k].runs.extend(runs.map(Duration::as_secs_f64));
-            all[*k].rounds.push(Round::of(&timing));
+            all[*k].rounds.push(Round {
+                least: timing.min.as_secs_f64() / fastest,
+                at_best: timing.at_best.as_secs_f64() / fastest,
+            });
         }
         let first = open.iter().copied();
         let first = first.min_by(|a, b| all[*a].usual().total_cmp(&all[*b].usual()));
@@ -220,23 +218,20 @@ mod tests {
         }
     }
 
-    /// The numbers of those that tie, of the others, and how many rounds it took after the first one, which
-    /// is that of the screening.
+    /// The numbers of those that tie, of the others, and how many rounds it took.
     fn disturbed(rounds: &[&[(u64, u64)]]) -> (Vec<usize>, Vec<usize>, usize) {
-        let variant = |(number, (least, at_best)): (usize, &(u64, u64))| {
-            let prepared = Prepared::from(Variant {
+        let prepared = |number: usize| {
+            Prepared::from(Variant {
                 label: number.to_string(),
                 nests: Vec::new(),
-            });
-            let [least, at_best] = [*least as f64 / 1e3, *at_best as f64 / 1e3];
-            (prepared, Round { least, at_best })
+            })
         };
-        let variants: Vec<(Prepared, Round)> = rounds[0].iter().enumerate().map(variant).collect();
+        let prepared: Vec<Prepared> = (0..rounds[0].len()).map(prepared).collect();
         let told = Told {
-            rounds: &rounds[1..],
+            rounds,
             next: AtomicUsize::new(0),
         };
-        let decided = finals(&told, &variants, Duration::from_secs(6)).unwrap();
+        let decided = finals(&told, &prepared, Duration::from_secs(6)).unwrap();
         let numbers = |part: &[Finalist]| part.iter().map(|f| f.number).collect();
         let (tied, rest) = decided.finalists.split_at(decided.tied);
         (numbers(tied), numbers(rest), told.next.into_inner())
@@ -252,47 +247,49 @@ mod tests {
     #[test]
     fn out_is_what_is_slower_in_all_rounds() {
         let slower: [&[u64]; 3] = [&[105, 100], &[110, 102], &[104, 100]];
-        assert_eq!(decided(&slower), (vec![1], vec![0], 2));
+        assert_eq!(decided(&slower), (vec![1], vec![0], 3));
         // As fast in one of them, it ties.
         let tied: [&[u64]; 3] = [&[105, 100], &[102, 100], &[104, 100]];
-        assert_eq!(decided(&tied), (vec![1, 0], vec![], 2));
+        assert_eq!(decided(&tied), (vec![1, 0], vec![], 3));
+    }
+
+    #[test]
+    fn what_concerns_all_variants_of_a_round_does_not_count() {
+        let slow: [&[u64]; 3] = [&[105, 100], &[158, 150], &[84, 80]];
+        assert_eq!(decided(&slow), (vec![1], vec![0], 3));
     }
 
     #[test]
     fn rounds_that_differ_tell_less() {
-        let differ: [&[u64]; 3] = [&[109, 100], &[121, 110], &[124, 112]];
-        assert_eq!(decided(&differ), (vec![1, 0], vec![], 2));
+        let differ: [&[u64]; 3] = [&[106, 100], &[119, 109], &[100, 110]];
+        let (tied, rest, rounds) = decided(&differ);
+        assert_eq!((tied.len(), rest, rounds), (2, vec![], 3));
     }
 
     #[test]
     fn far_slower_ones_are_out_soon() {
-        let rounds: [&[u64]; 3] = [&[115, 100, 101], &[114, 100, 101], &[1, 101, 100]];
-        assert_eq!(decided(&rounds), (vec![1, 2], vec![0], 2));
-        assert_eq!(
-            decided(&rounds.map(|round| &round[..2])),
-            (vec![1], vec![0], 1)
-        );
+        let rounds: [&[u64]; 3] = [&[130, 100, 101], &[1, 100, 101], &[1, 101, 100]];
+        assert_eq!(decided(&rounds), (vec![1, 2], vec![0], 3));
+        assert_eq!(decided(&[&[130, 100]]), (vec![1], vec![0], 1));
+        // Nearer ones after two rounds.
+        assert_eq!(decided(&[&[115, 100], &[114, 100]]), (vec![1], vec![0], 2));
     }
 
     #[test]
     fn rounds_that_take_long_are_few() {
-        assert_eq!(
-            decided(&[&[2000, 2010], &[2000, 2010]]),
-            (vec![0, 1], vec![], 1)
-        );
+        assert_eq!(decided(&[&[2000, 2010]]), (vec![0, 1], vec![], 1));
     }
 
     #[test]
     fn disturbed_rounds_tell_little() {
         // A variant that was disturbed may be as fast; far slower, it is not.
         let always: &[(u64, u64)] = &[(120, 90), (100, 100), (180, 130)];
-        let (tied, rest, rounds) = disturbed(&[always; 1 + ROUNDS]);
+        let (tied, rest, rounds) = disturbed(&[always; ROUNDS]);
         assert_eq!((tied, rest, rounds), (vec![1, 0], vec![2], ROUNDS));
-        // It plays on until it was left alone three times; those that are known do not.
-        let both: &[(u64, u64)] = &[(108, 108), (100, 100)];
-        let quiet: &[(u64, u64)] = &[(108, 108), (1, 1)];
-        let noisy: &[(u64, u64)] = &[(140, 100), (1, 1)];
-        let rounds = [both, &[(140, 100), (100, 100)], both, noisy, noisy, quiet];
+        // It plays on until it was left alone three times.
+        let quiet: &[(u64, u64)] = &[(108, 108), (100, 100)];
+        let noisy: &[(u64, u64)] = &[(140, 100), (100, 100)];
+        let rounds = [quiet, noisy, quiet, noisy, quiet];
         assert_eq!(disturbed(&rounds), (vec![1], vec![0], 5));
     }
 }
