@@ -34,7 +34,7 @@ pub struct Control {
     /// Whether other processes of this program may measure on this machine, so that compilers wait
     /// for them.
     pub shares_machine: bool,
-    /// Whether a measurement waits until others leave its core alone, and repeats the runs that they
+    /// Whether a measurement waits until others leave its cores alone, and repeats the runs that they
     /// disturb, within limits.
     pub patient: bool,
     /// The program whose subcommand `worker` calls [`serve`](fn@super::serve). By default the

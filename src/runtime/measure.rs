@@ -166,9 +166,9 @@ pub enum Event<'a> {
 /// once, unless that takes long, so that what the variant before it left in the caches matters to
 /// none. After every run they exchange the memory of their outputs. A run that others disturb, on the cores
 /// of its threads, is repeated, as long as that takes no longer than the runs that count. A run of a very
-/// short kernel is the mean of several calls. Kernels that read what they write are timed for one call per run, before
-/// which their inputs are restored. One measurement at a time, also among processes; this one compiles
-/// nothing meanwhile.
+/// short kernel is the mean of several calls. Kernels that read what they write are timed for one call per
+/// run, before which their inputs are restored. One measurement at a time, also among processes; this one
+/// compiles nothing meanwhile.
 ///
 /// # Errors
 /// [`RuntimeError`] for everything that a kernel or the system can do wrong, and

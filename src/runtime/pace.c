@@ -13,8 +13,8 @@ static struct timespec now(void)
     return time;
 }
 
-// As many sums that do not depend on each other as keep all units of a core busy, of values that fill half of
-// a cache of level 1: what another thread does with these is noticed. Some microseconds.
+// As many sums that do not depend on each other as keep the units of a core busy, of 16 KiB of values, which
+// stay in its nearest cache: what another thread does with these is noticed. Some microseconds.
 #define VALUES 2052
 
 static double loop(const double values[VALUES])

@@ -20,8 +20,8 @@ pub struct Finalist {
     pub rounds: Vec<Round>,
 }
 
-/// What a variant takes in one round, in which all take turns, over the shortest time of the round: what others
-/// do to the machine in that time concerns all variants.
+/// What a variant takes in one round, in which all take turns, over the shortest time of the round: what
+/// others do to the machine in that time concerns all variants.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Round {
     /// The shortest time.
@@ -99,8 +99,8 @@ const FEWEST: usize = 3;
 const ROUNDS: usize = 7;
 
 /// A variant that is slower by this in all its rounds is slower, unless rounds differ by more: others then
-/// use the machine in a way that its cores do not show. What is closer depends on the pages of memory that a run
-/// of the program happens to have, as much as on the variant.
+/// use the machine in a way that its cores do not show. What is closer depends on the pages of memory that a
+/// run of the program happens to have, as much as on the variant.
 const ALIKE: f64 = 0.03;
 
 /// A variant that is slower by this is out after two rounds that others left alone.
@@ -273,6 +273,20 @@ mod tests {
         assert_eq!(decided(&[&[130, 100]]), (vec![1], vec![0], 1));
         // Nearer ones after two rounds.
         assert_eq!(decided(&[&[115, 100], &[114, 100]]), (vec![1], vec![0], 2));
+    }
+
+    #[test]
+    fn those_without_a_place_are_among_the_ties() {
+        let finalist = |number| Finalist {
+            number,
+            ..Finalist::default()
+        };
+        let decided = Decided {
+            finalists: [4, 2, 7].map(finalist).to_vec(),
+            tied: 2,
+            left_out: vec![5, 9],
+        };
+        assert_eq!(decided.ties().collect::<Vec<_>>(), [2, 5, 9]);
     }
 
     #[test]

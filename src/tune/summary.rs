@@ -213,7 +213,7 @@ pub fn summary(tuned: &Tuned) -> Vec<String> {
     if left_out > 0 {
         let points = if left_out == 1 { "point" } else { "points" };
         lines.push(format!(
-            "no place in the finals: {left_out} {points} with first times as short; they may be as fast"
+            "no place in the finals: {left_out} {points} that may be as fast, by their first times"
         ));
     }
     let mut failed: BTreeMap<String, usize> = BTreeMap::new();
