@@ -122,6 +122,34 @@ fn plans_say_why_loops_are_not_vectors() {
 }
 
 #[test]
+fn short_sums_stay_loops_where_copies_need_more_registers() {
+    let plan = |rows: usize, terms: usize| {
+        let text = format!(
+            "nest(`
+            f64 C[9][{rows}][8], A[{rows}][{terms}], B[9][{terms}][8]
+            for e in 0..9
+              local f64 T[{rows}][8]
+              fill T[0..{rows}][0..8] = 0
+              for k in 0..{terms}
+                for i in 0..{rows}
+                  vector for j in 0..8
+                    T[i][j] += A[i][k] * B[e][k][j]
+              for i_2 in 0..{rows}
+                vector for j_2 in 0..8
+                  C[e][i_2][j_2] = T[i_2][j_2]
+            `)"
+        );
+        shown(&stages(&nest("", &text)).pop().unwrap().after)
+    };
+    let is_rolled = |rows, terms| plan(rows, terms).contains("not unrolled");
+    // 32 registers hold 4 sums and 28 elements of A, but not 32.
+    assert!(!is_rolled(4, 7) && is_rolled(4, 8));
+    // Few sums do not hide what a loop costs, and compilers do not copy long ones.
+    assert!(!is_rolled(3, 16));
+    assert!(is_rolled(4, 16) && !is_rolled(4, 17));
+}
+
+#[test]
 fn emit_prints_plans() {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/mm.rhai");
     let mut command = Command::new(env!("CARGO_BIN_EXE_teml"));

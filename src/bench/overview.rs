@@ -149,6 +149,7 @@ mod tests {
                 min: 1.0,
                 median: 1.0,
                 spread: 0.1,
+                disturbed: 0.0,
                 gflops: 1.0,
                 gbytes: 1.0,
                 share: Some(speed_up / 100.0),

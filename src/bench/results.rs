@@ -112,6 +112,8 @@ pub struct Times {
     pub median: f64,
     /// The interquartile range over the median.
     pub spread: f64,
+    /// The share of the runs during which others used the same cores, as far as that is known.
+    pub disturbed: f64,
     /// Operations of the definition in the median time, in units of 10^9 per second.
     pub gflops: f64,
     /// Bytes that have to be moved, likewise.
@@ -294,6 +296,7 @@ impl Times {
             min: row.timing.min.as_secs_f64(),
             median,
             spread: row.timing.spread,
+            disturbed: row.timing.disturbed,
             gflops: work.flops / median / 1e9,
             gbytes: (work.read + work.written) / median / 1e9,
             share: limit.as_ref().map(|limit| limit.seconds / median),

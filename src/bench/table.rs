@@ -3,6 +3,7 @@
 use super::cells::{aligned, new_table, seconds};
 use super::curve::curve_table;
 use super::results::{Absent, Group, Line, Results, Times};
+use crate::report;
 
 /// The heads of the columns of a table.
 pub(super) const COLUMNS: [&str; 10] = [
@@ -65,6 +66,10 @@ pub(super) fn notes(group: &Group) -> Vec<String> {
             limit.best
         ));
     }
+    let times = group.lines.iter().filter_map(|line| line.times.as_ref());
+    notes.extend(report::disturbed(
+        times.map(|t| (t.runs.len(), t.disturbed)),
+    ));
     notes.extend(group.notes.iter().cloned());
     for line in &group.lines {
         if let Some(why) = &line.why {

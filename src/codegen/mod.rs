@@ -8,6 +8,7 @@ mod kernel;
 mod plan;
 mod support;
 pub mod symbol;
+mod taken;
 mod unit;
 
 pub use generate::{NoCode, generate, generate_for, stages, unproved};

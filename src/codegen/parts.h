@@ -49,7 +49,11 @@ static inline __attribute__((always_inline)) teml_f64xn teml_f64_part(const doub
 }
 static inline __attribute__((always_inline)) void teml_f64_set(double *to, int64_t n, teml_f64xn value)
 {
-    __builtin_ia32_maskstorepd256(TEML_ANY(to), TEML_MASK_F64(n), value);
+    // Some processors take a dozen cycles for a store with a mask.
+    if (__builtin_constant_p(n))
+        teml_f64_put(to, n, value);
+    else
+        __builtin_ia32_maskstorepd256(TEML_ANY(to), TEML_MASK_F64(n), value);
 }
 #else
 static inline __attribute__((always_inline)) teml_f64xn teml_f64_part(const double *from, int64_t n)
@@ -80,7 +84,11 @@ static inline __attribute__((always_inline)) teml_f32xn teml_f32_part(const floa
 }
 static inline __attribute__((always_inline)) void teml_f32_set(float *to, int64_t n, teml_f32xn value)
 {
-    __builtin_ia32_maskstoreps256(TEML_ANY(to), TEML_MASK_F32(n), value);
+    // Some processors take a dozen cycles for a store with a mask.
+    if (__builtin_constant_p(n))
+        teml_f32_put(to, n, value);
+    else
+        __builtin_ia32_maskstoreps256(TEML_ANY(to), TEML_MASK_F32(n), value);
 }
 #else
 static inline __attribute__((always_inline)) teml_f32xn teml_f32_part(const float *from, int64_t n)

@@ -20,6 +20,7 @@ mod parse;
 mod path;
 mod program;
 mod range;
+mod replaced;
 mod role;
 mod statement;
 mod substitute;

@@ -113,8 +113,32 @@ pub fn footer(ranking: &Ranking) -> String {
         "checked: {}\ntimed: {runs} interleaved runs each, {} thread{plural} in parallel loops",
         ranking.evidence, ranking.threads,
     );
+    let shares = rows
+        .iter()
+        .map(|row| (row.timing.runs.len(), row.timing.disturbed));
+    if let Some(note) = disturbed(shares) {
+        text.push('\n');
+        text.push_str(&note);
+    }
     text.push_str(&unproved(&rows));
     text
+}
+
+/// Others disturb a run now and then everywhere.
+const OFTEN: f64 = 0.1;
+
+/// That others disturbed many of the runs, if they did: `variants` have so many runs each, of which others
+/// disturbed such a share.
+pub fn disturbed(variants: impl IntoIterator<Item = (usize, f64)>) -> Option<String> {
+    let (mut all, mut disturbed) = (0.0, 0.0);
+    for (runs, share) in variants {
+        all += runs as f64;
+        disturbed += runs as f64 * share;
+    }
+    let share = disturbed / f64::max(all, 1.0);
+    let percent = 100.0 * share;
+    (share >= OFTEN)
+        .then(|| format!("disturbed: others used the same cores during {percent:.0} % of the runs"))
 }
 
 /// The variants that are not proved to be correct, and why not, a line for each reason.
@@ -191,6 +215,7 @@ mod tests {
                 spread: 0.01,
                 runs: vec![time],
                 at_best: time,
+                disturbed: 0.0,
             },
             error: 0.0,
             kernel: Kernel {
@@ -220,6 +245,14 @@ mod tests {
             "| plan       | 500.0 ms | 500.0 ms |  1.0 % |    6.00 |    8.00x |       0 |",
         ];
         assert_eq!(table.add(&row("transposed", 1500)), rest);
+    }
+
+    #[test]
+    fn who_disturbed_many_runs_is_told() {
+        assert_eq!(disturbed([]), None);
+        assert_eq!(disturbed([(30, 0.0), (10, 0.3)]), None);
+        let told = "disturbed: others used the same cores during 25 % of the runs";
+        assert_eq!(disturbed([(30, 0.2), (10, 0.4)]).as_deref(), Some(told));
     }
 
     #[test]

@@ -140,6 +140,8 @@ pub struct Timing {
     /// What it may take where nobody else uses the machine: the shortest run or, if others slowed the
     /// cores down, less.
     pub at_best: Duration,
+    /// The share of the runs during which others used the same cores, from 0 to 1, as far as that is known.
+    pub disturbed: f64,
 }
 
 /// How far a measurement is.
@@ -355,6 +357,7 @@ impl Timing {
             spread: spread(&sorted, median),
             runs,
             at_best: min,
+            disturbed: 0.0,
         }
     }
 
@@ -363,6 +366,7 @@ impl Timing {
         let timing = Timing::new(label, runs.all.clone());
         Timing {
             at_best: runs.at_best().unwrap_or(timing.at_best),
+            disturbed: runs.disturbed(),
             ..timing
         }
     }

@@ -142,6 +142,12 @@ impl Runs {
         runs.map(undisturbed).min()
     }
 
+    /// The share of the runs that others disturbed, from 0 to 1.
+    pub fn disturbed(&self) -> f64 {
+        let count = self.all.len();
+        (count - self.quiet().count()) as f64 / count.max(1) as f64
+    }
+
     /// The runs before and after which nobody else used the cores.
     fn quiet(&self) -> impl Iterator<Item = Duration> {
         let runs = self.all.iter().zip(&self.slowdowns);

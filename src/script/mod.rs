@@ -31,12 +31,14 @@
 //! words what went wrong.
 
 mod actions;
+mod answers;
 mod around;
 mod blame;
 mod call;
 mod captured;
 mod catalog;
 mod checkpoint;
+mod conversion;
 mod declarations;
 mod dialog;
 mod errors;

@@ -3,21 +3,17 @@
 use super::actions::{self, ACTIONS};
 use super::call;
 use super::errors::{self, ScriptError};
-use super::library::{INTERNAL, Library, documentation, script_functions};
+use super::library::Library;
 use super::rewrite::Kind;
 use super::stack::on_large_stack;
 use super::state::{Shared, State};
-use super::suggest::Known;
 use super::unused::Last;
 use super::workbench::Workbench;
 use super::{fail, methods, modules, names, operations, operators, ranges, values};
-use crate::codegen::{self, Kernel};
 use crate::diag::{Diagnostic, Sources};
 use crate::ir::Nest;
 use crate::lang::Notation;
 use crate::machine::Machine;
-use crate::package::Exported;
-use crate::transform;
 use rhai::{AST, Array, Dynamic, Engine, EvalAltResult, OptimizationLevel, Scope};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -26,8 +22,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// An engine with the variables and functions that scripts have defined.
 pub struct Session {
-    engine: Engine,
-    shared: Shared,
+    pub(super) engine: Engine,
+    pub(super) shared: Shared,
     pub(super) scope: Scope<'static>,
     /// The functions of the lines that succeeded.
     pub(super) functions: AST,
@@ -37,7 +33,7 @@ pub struct Session {
     pub(super) imports: String,
     pub(super) lines: usize,
     pub(super) interrupt: Arc<AtomicBool>,
-    library: Library,
+    pub(super) library: Library,
 }
 
 const MAX_CALLS: usize = 1000;
@@ -347,148 +343,6 @@ impl Session {
         // What fails because it was stopped says so in its own words.
         error.interrupted |= self.interrupt.load(Ordering::Relaxed);
         error
-    }
-
-    fn known(&self) -> Known {
-        let mut functions = script_functions(&self.attempted);
-        functions.extend(self.functions());
-        let from_rhai = self
-            .engine
-            .gen_fn_signatures(true)
-            .into_iter()
-            .filter_map(|s| Some((s.split_once('(')?.0.to_owned(), s)))
-            .filter(|(name, _)| name.starts_with(|c: char| c.is_ascii_lowercase()))
-            .filter(|(name, _)| !name.starts_with(INTERNAL));
-        for (name, signature) in from_rhai {
-            if !functions.iter().any(|(n, _)| *n == name) {
-                functions.push((name, signature));
-            }
-        }
-        let mut variables = self.shared.lock().places.declared_names();
-        variables.extend(self.variables());
-        Known {
-            functions,
-            variables,
-        }
-    }
-
-    /// The functions that are not Rhai's: name and signature.
-    pub fn functions(&self) -> Vec<(String, String)> {
-        let own = script_functions(&self.functions);
-        let operations = transform::OPS
-            .iter()
-            .map(|op| (op.name.to_owned(), op.signature()));
-        let extra = ACTIONS.iter().map(|f| (f.name.to_owned(), f.signature()));
-        own.into_iter()
-            .chain(operations)
-            .chain(extra)
-            .chain(self.library.functions())
-            .collect()
-    }
-
-    /// The functions of the library, as scripts call them: name and signature.
-    pub(super) fn library_functions(&self) -> impl Iterator<Item = (String, String)> {
-        self.library.functions()
-    }
-
-    /// What is known about a function of the library.
-    pub(super) fn library_help(&self, name: &str) -> Option<String> {
-        self.library.help(name)
-    }
-
-    /// What scripts should have used and did not, for people, with colors if `color` is set.
-    pub fn warnings(&self, color: bool) -> Vec<String> {
-        let state = self.shared.lock();
-        let texts = state.places.texts();
-        let mut warnings: Vec<_> = state.warnings.iter().collect();
-        warnings.sort_by_key(|(position, _)| *position);
-        let rendered = warnings.iter().map(|(_, w)| w.render(&texts, color));
-        rendered.collect()
-    }
-
-    /// Says that the scripts printed, checked, ran and wrote nothing, if that is so.
-    pub fn silence(&self, color: bool) -> Option<String> {
-        if self.shared.lock().has_effect {
-            return None;
-        }
-        let help = "`print(plan)` shows a nest, `compare([naive, plan])` checks and times both";
-        let message = "this script has no effect: it prints, compares, runs and saves nothing";
-        let warning = Diagnostic::warning(message);
-        Some(
-            warning
-                .help(Some(help.to_owned()))
-                .render(&Sources::default(), color),
-        )
-    }
-
-    /// A setting of the command line that the script did not ask for.
-    pub fn unused_parameter(&self) -> Option<String> {
-        let state = self.shared.lock();
-        state.workbench.parameters.unused().map(str::to_owned)
-    }
-
-    /// How many variants were checked, and how many of those are wrong, in
-    /// [`Check`](crate::trial::Check).
-    pub fn checked(&self) -> (usize, usize) {
-        let state = self.shared.lock();
-        (state.workbench.kept.checked, state.workbench.kept.wrong)
-    }
-
-    /// The C that was generated: one translation unit with every kernel of `codegen`, or else of
-    /// `compare`; `None` if there is neither.
-    pub fn emitted(&self) -> Option<String> {
-        let state = self.shared.lock();
-        let kernels = state.workbench.kernels();
-        (!kernels.is_empty()).then(|| codegen::unit(kernels))
-    }
-
-    /// The kernels that scripts have exported.
-    pub fn exported(&self) -> Vec<Exported> {
-        self.shared.lock().workbench.exported.clone()
-    }
-
-    /// The plans of the same kernels, as pseudo-code.
-    pub fn plans(&self) -> Option<String> {
-        let state = self.shared.lock();
-        let kernels = state.workbench.kernels();
-        let plan = |k: &Kernel| format!("{}:\n{}", k.symbol, k.plan);
-        let plans: Vec<String> = kernels.iter().map(plan).collect();
-        (!plans.is_empty()).then(|| plans.join("\n"))
-    }
-
-    /// What is known about the function `name`, for help.
-    pub fn help(&self, name: &str) -> Option<String> {
-        let mut operations = transform::OPS.iter().chain(transform::OPERATORS);
-        if let Some(op) = operations.find(|op| op.name == name) {
-            return Some(format!("{}\n\n{}", op.signature(), op.doc()));
-        }
-        if let Some(function) = ACTIONS.iter().find(|f| f.name == name) {
-            return Some(format!(
-                "{}\n\n{}",
-                function.signature(),
-                function.doc.trim()
-            ));
-        }
-        if name == "import" {
-            return Some(modules::HELP.to_owned());
-        }
-        documentation(&self.functions, name, name).or_else(|| self.library.help(name))
-    }
-
-    /// The nest that a variable of the scripts holds.
-    pub fn nest(&self, variable: &str) -> Option<Nest> {
-        self.scope.get_value(variable)
-    }
-
-    /// The names of the variables, in the order of their declaration.
-    pub fn variables(&self) -> Vec<String> {
-        let mut names: Vec<String> = Vec::new();
-        for (name, _, _) in self.scope.iter_raw() {
-            if !names.iter().any(|n| n == name) {
-                names.push(name.to_owned());
-            }
-        }
-        names
     }
 }
 

@@ -65,7 +65,7 @@ pub(super) fn decide(
     }
     let steps = |number: usize| -> usize {
         let nests = trials[number].nests.iter();
-        nests.map(|nest| nest.path().len()).sum()
+        nests.map(|nest| nest.path().entries().len()).sum()
     };
     let rank = |number: usize| (steps(number), &trials[number].digits);
     let (mut timed, mut left_out) = finalists(timed, &rank);

@@ -16,6 +16,7 @@ mod parallel_region;
 mod partial_vectors;
 pub(super) mod power;
 mod pseudo;
+mod roll_sums;
 mod simplify;
 mod spread_prefetches;
 pub(super) mod stream;
@@ -63,6 +64,7 @@ static PASSES: &[Pass] = passes![
     partial_vectors: DECIDES,
     load_fence: HINTS,
     spread_prefetches: HINTS,
+    roll_sums: DECIDES,
     keep_order: DECIDES,
     parallel_region: DECIDES,
     outline: HINTS,

@@ -35,11 +35,12 @@ All variants are compiled with the same flags: `-O3 -march=native -mtune=generic
 
 Each variant runs 5 to 30 times, about 3 seconds in all. Two long runs are enough if they take a
 second together and their spread is 3 % or less. Runs that others disturb, on cores that they share,
-are repeated within limits. The line below the table says how often variants ran.
+are repeated within limits. The lines below the table say how often variants ran, and how many runs
+others disturbed all the same, if it were many.
 
 The result is a list with a map per variant: `name`, `min` and `median` in seconds, `spread` (the
-interquartile range over the median), `gflops` (of the median), `error` (the largest difference
-over the largest value), and `ok`, which is `true`.",
+interquartile range over the median), `disturbed` (the share of disturbed runs), `gflops` (of the
+median), `error` (the largest difference over the largest value), and `ok`, which is `true`.",
     call: |call| {
         let variants = applied(call, variants(call)?)?;
         let labels = variants.iter().map(|v| v.label.as_str());
@@ -205,6 +206,7 @@ fn measured(row: &Measured, flops: f64) -> Dynamic {
         ("min", min),
         ("median", median),
         ("spread", row.timing.spread),
+        ("disturbed", row.timing.disturbed),
         ("gflops", gflops),
         ("error", row.error),
     ];

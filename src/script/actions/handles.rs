@@ -3,8 +3,8 @@
 use super::Shown;
 use crate::ir::{Birth, Effects, Name, Nest, Role, Step};
 use crate::script::call::{Call, Function, Parameter};
+use crate::script::conversion;
 use crate::script::fail::Failure;
-use crate::script::operations;
 use crate::script::values::Index;
 use rhai::{Array, Dynamic, Engine, EvalAltResult, NativeCallContext};
 use std::sync::Arc;
@@ -321,7 +321,7 @@ print(build(B).interchange(1, 2).vectorize(2).loops().index_of(j.name));
 ```",
     call: |call| {
         let nest = call.nest(0)?;
-        let position = operations::position(call, &nest, 1)?;
+        let position = conversion::position(call, &nest, 1)?;
         let chain = crate::analysis::position::chain(&nest, &position);
         let found = chain.last().and_then(|l| {
             let birth = l.birth()?.clone();

@@ -7,7 +7,7 @@ use crate::lang::{self, Notation};
 use crate::script::call::{Call, Function, Parameter};
 use crate::script::fail::Failure;
 use crate::script::workbench::Size;
-use crate::script::{operations, values};
+use crate::script::{conversion, values};
 use rhai::{Array, Dynamic, Map};
 
 pub(super) static NOTATION: Function = Function {
@@ -126,7 +126,7 @@ With a loop, by level or by name: the loops around it, and the loop itself.",
         let nest = call.nest(0)?;
         let position = match call.count() {
             1 => position::deepest_level(&nest),
-            _ => operations::position(call, &nest, 1)?,
+            _ => conversion::position(call, &nest, 1)?,
         };
         let chain = position::chain(&nest, &position);
         let names = chain.into_iter().map(|l| Dynamic::from(l.name.to_string()));
@@ -159,7 +159,7 @@ bound apply. Where they are numbers, `first` is the first value, `end` the one a
 the loops that the bounds depend on.",
     call: |call| {
         let nest = call.nest(0)?;
-        let position = operations::position(call, &nest, 1)?;
+        let position = conversion::position(call, &nest, 1)?;
         let chain = position::chain(&nest, &position);
         let Some(range) = chain.last().map(|l| &l.range) else {
             return Ok(Dynamic::UNIT);

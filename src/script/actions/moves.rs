@@ -6,8 +6,8 @@ use crate::analysis::position;
 use crate::ir::Nest;
 use crate::report;
 use crate::script::call::{Call, Function, Parameter};
+use crate::script::conversion;
 use crate::script::fail::Failure;
-use crate::script::operations;
 use rhai::{Array, Dynamic, Engine, EvalAltResult, FnPtr, ImmutableString, Map, NativeCallContext};
 use std::sync::Arc;
 
@@ -76,7 +76,7 @@ fn scope(call: &Call, nest: &Nest) -> Result<Scope, Failure> {
         return levels(call, &options);
     }
     let Some(list) = value.read_lock::<Array>() else {
-        let position = operations::position(call, nest, 1)?;
+        let position = conversion::position(call, nest, 1)?;
         let chain = position::chain(nest, &position);
         return Ok(chain
             .last()

@@ -131,6 +131,7 @@ impl Reader {
         linear.resize(self.trips.len() + 1, 0.0);
         linear.push(step);
         let middle = low + step * (all - 1.0).max(0.0) / 2.0;
+        let is_rolled = matches!(l.mode, Mode::Rolled);
         let shared = self.shared;
         self.shared |= l.is_shared();
         let level = self.within(&of.name, (linear, middle), trips, |reader| {
@@ -139,7 +140,7 @@ impl Reader {
         self.shared = shared;
         Some(Item::Loop(Box::new(Level {
             // Compilers do not copy loops over vectors whose end varies.
-            most: most.filter(|_| !is_first && (constant || lanes == Lanes::One)),
+            most: most.filter(|_| !is_first && !is_rolled && (constant || lanes == Lanes::One)),
             constant,
             copies: l.is_unrolled(),
             lanes,

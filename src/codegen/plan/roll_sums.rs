@@ -1,0 +1,224 @@
+//! Keeps compilers from copying short loops over terms of sums that registers hold.
+//!
+//! ```rhai
+//! nest(`
+//! f64 C[9][4][8], A[4][8], B[9][8][8]
+//! for e in 0..9
+//!   local f64 T[4][8]
+//!   fill T[0..4][0..8] = 0
+//!   for k in 0..8
+//!     for i in 0..4
+//!       vector for j in 0..8
+//!         T[i][j] += A[i][k] * B[e][k][j]
+//!   for i_2 in 0..4
+//!     vector for j_2 in 0..8
+//!       C[e][i_2][j_2] = T[i_2][j_2]
+//! `)
+//! ```
+//!
+//! Before:
+//!
+//! ```text
+//! for e in 0..9
+//!   local f64 T[4][8] on the stack
+//!   fill T[0..4][0..8] = 0
+//!   for k in 0..8
+//!     for i in 0..4, unrolled 4 times
+//!       for j in 0..8, in vectors of f64
+//!         T[i][j] += A[i][k] * B[e][k][j]
+//!   for i_2 in 0..4, unrolled 4 times
+//!     for j_2 in 0..8, in vectors of f64
+//!       C[e][i_2][j_2] = T[i_2][j_2]
+//! ```
+//!
+//! After:
+//!
+//! ```text
+//! for e in 0..9
+//!   local f64 T[4][8] on the stack
+//!   fill T[0..4][0..8] = 0
+//!   for k in 0..8, not unrolled
+//!     for i in 0..4, unrolled 4 times
+//!       for j in 0..8, in vectors of f64
+//!         T[i][j] += A[i][k] * B[e][k][j]
+//!   for i_2 in 0..4, unrolled 4 times
+//!     for j_2 in 0..8, in vectors of f64
+//!       C[e][i_2][j_2] = T[i_2][j_2]
+//! ```
+//!
+//! Compilers copy the body of a short loop for each term. What the terms read then has fixed places, and
+//! what is the same for the next tile is loaded before the loop over tiles: here 32 elements of `A`. The
+//! registers, which the sums need, do not hold so many. So compilers keep them on the stack, and read
+//! vectors of `B` once for each row. In a loop, each is read once. Several sums at a time hide what a loop
+//! costs.
+
+use super::lanes::{may_be_registers, trips, widest};
+use super::tree::{Context, Loop as PlannedLoop, Mode, Node, Plan};
+use crate::ir::{Affine, Index, Name, Stmt, Tensor};
+use crate::target::Target;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// The most iterations of a loop that compilers copy.
+const SHORT: i64 = 16;
+
+/// The fewest sums at a time that hide what a loop costs: its instructions are executed while the sums
+/// wait for their last terms.
+const ENOUGH: i64 = 4;
+
+/// The plan in which such loops stay loops.
+pub(super) fn roll_sums(plan: &Plan, context: &Context<'_>) -> Plan {
+    plan.each(|part| {
+        let mut locals = HashSet::new();
+        declared(&part.nodes, &mut locals);
+        let rolls = Rolls {
+            locals,
+            target: context.target,
+        };
+        part.with(rolls.nodes(&part.nodes, None))
+    })
+}
+
+/// The local tensors.
+fn declared(nodes: &[Node], locals: &mut HashSet<Name>) {
+    for node in nodes {
+        if let Node::Local(local) = node {
+            locals.extend(local.tensor.name().cloned());
+        }
+        declared(node.body(), locals);
+    }
+}
+
+struct Rolls<'a> {
+    locals: HashSet<Name>,
+    target: &'a Target,
+}
+
+impl Rolls<'_> {
+    /// The nodes in a loop whose iterator is `around`; loops of one iteration are none.
+    fn nodes(&self, nodes: &[Node], around: Option<&Name>) -> Vec<Node> {
+        let node = |node: &Node| match node {
+            Node::Loop(l) if !l.is_vector() && !l.is_unrolled() => {
+                let count = trips(&l.of);
+                let inside = if count == Some(1) {
+                    around
+                } else {
+                    Some(&l.of.name)
+                };
+                let is_rolled = matches!(l.mode, Mode::Serial)
+                    && count.is_some_and(|count| (2..=SHORT).contains(&count))
+                    && around.is_some_and(|around| self.lacks_registers(l, around));
+                Node::Loop(Arc::new(PlannedLoop {
+                    mode: if is_rolled {
+                        Mode::Rolled
+                    } else {
+                        l.mode.clone()
+                    },
+                    body: self.nodes(&l.body, inside),
+                    ..(**l).clone()
+                }))
+            }
+            other => other.clone(),
+        };
+        nodes.iter().map(node).collect()
+    }
+
+    /// Whether copies of a loop over terms need more registers than there are.
+    fn lacks_registers(&self, l: &PlannedLoop, around: &Name) -> bool {
+        let mut tile = Tile {
+            rolls: self,
+            terms: (&l.of.name, trips(&l.of).unwrap_or(1)),
+            around,
+            copied: Vec::new(),
+            sums: 0,
+            fixed: Vec::new(),
+        };
+        let registers = self.target.register_bytes() / self.target.vector_bytes();
+        let is_tile = tile.see(&l.body);
+        let fixed: i64 = tile.fixed.iter().map(|(.., values)| values).sum();
+        is_tile && tile.sums >= ENOUGH && tile.sums + fixed > registers.cast_signed()
+    }
+}
+
+/// What a loop over terms adds to registers.
+struct Tile<'a> {
+    rolls: &'a Rolls<'a>,
+    /// The loop, and its iterations.
+    terms: (&'a Name, i64),
+    /// The loop over tiles.
+    around: &'a Name,
+    /// The loops around, each with the copies that are made of its body.
+    copied: Vec<(&'a Name, i64)>,
+    /// The vectors of sums.
+    sums: i64,
+    /// What is the same for all tiles, and how many values that are for all terms.
+    fixed: Vec<(&'a Tensor, &'a [Affine], i64)>,
+}
+
+impl<'a> Tile<'a> {
+    /// Adds what nodes do; false if they do anything else than to add to registers.
+    fn see(&mut self, nodes: &'a [Node]) -> bool {
+        nodes.iter().all(|node| match node {
+            Node::Loop(l) if l.is_unrolled() || l.is_vector() => {
+                let Some(count) = trips(&l.of) else {
+                    return false;
+                };
+                let copies = match &l.mode {
+                    Mode::Vector(plan) => {
+                        let size = plan.elem.size() as i64;
+                        let most = widest(self.rolls.target) / size;
+                        count
+                            .cast_unsigned()
+                            .div_ceil(plan.lanes.unwrap_or(most).cast_unsigned())
+                    }
+                    _ => count.cast_unsigned(),
+                };
+                self.copied.push((&l.of.name, copies.cast_signed()));
+                let all = self.see(&l.body);
+                self.copied.pop();
+                all
+            }
+            Node::Stmt(s) => self.adds(&s.of),
+            Node::Fetch(_) => true,
+            _ => false,
+        })
+    }
+
+    fn adds(&mut self, s: &'a Stmt) -> bool {
+        let is_local = s
+            .target
+            .name()
+            .is_some_and(|name| self.rolls.locals.contains(name));
+        let moves = mention(&s.index, self.terms.0);
+        if !is_local
+            || moves
+            || s.update.is_none()
+            || !may_be_registers(&s.target, self.rolls.target)
+        {
+            return false;
+        }
+        self.sums += self.values(&s.index);
+        s.value.for_each_access(&mut |tensor, index| {
+            let Index::At(index) = index else { return };
+            let known = self
+                .fixed
+                .iter()
+                .any(|(t, i, _)| *t == tensor && *i == index);
+            if !known && mention(index, self.terms.0) && !mention(index, self.around) {
+                let values = self.values(index) * self.terms.1;
+                self.fixed.push((tensor, index, values));
+            }
+        });
+        true
+    }
+
+    /// The registers that hold the elements of an access, for one term.
+    fn values(&self, index: &[Affine]) -> i64 {
+        let of = self.copied.iter().filter(|(name, _)| mention(index, name));
+        of.map(|(_, copies)| copies).product()
+    }
+}
+
+fn mention(index: &[Affine], name: &Name) -> bool {
+    index.iter().any(|a| a.mentions(name))
+}

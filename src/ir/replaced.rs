@@ -1,0 +1,162 @@
+//! Expressions with parts of them replaced.
+
+use super::affine::Affine;
+use super::expr::{Expr, Index, Node};
+use super::name::Name;
+use super::tensor::Tensor;
+
+impl Expr {
+    /// An element-wise value with its index expressions replaced, from left to right.
+    #[must_use]
+    pub fn map_indices(&self, map: &dyn Fn(&Affine) -> Affine) -> Expr {
+        let accesses = |tensor: &Tensor, index: &Index| match index {
+            Index::At(index) => {
+                let index = index.iter().map(map).collect();
+                Some(Expr::access(tensor.clone(), Index::At(index)))
+            }
+            Index::Unset | Index::Forbidden => None,
+        };
+        self.map_leaves(&accesses, map)
+    }
+
+    /// An element-wise value with accesses replaced where `map` says so.
+    #[must_use]
+    pub fn map_accesses(&self, map: &dyn Fn(&Tensor, &Index) -> Option<Expr>) -> Expr {
+        self.map_leaves(map, &Affine::clone)
+    }
+
+    fn map_leaves(
+        &self,
+        map: &dyn Fn(&Tensor, &Index) -> Option<Expr>,
+        values: &dyn Fn(&Affine) -> Affine,
+    ) -> Expr {
+        match self.node() {
+            Node::Access { tensor, index } => map(tensor, index).unwrap_or_else(|| self.clone()),
+            Node::Index(index) => Expr::new(Node::Index(values(index))),
+            Node::Binary {
+                op,
+                shape,
+                left,
+                right,
+            } => Expr::new(Node::Binary {
+                op: *op,
+                shape: shape.clone(),
+                left: left.map_leaves(map, values),
+                right: right.map_leaves(map, values),
+            }),
+            Node::Apply {
+                function,
+                shape,
+                args,
+            } => Expr::new(Node::Apply {
+                function: *function,
+                shape: shape.clone(),
+                args: args.iter().map(|a| a.map_leaves(map, values)).collect(),
+            }),
+            Node::Constant(_)
+            | Node::Reduce { .. }
+            | Node::Virtual { .. }
+            | Node::Assign { .. }
+            | Node::Pieces { .. } => self.clone(),
+        }
+    }
+
+    /// The expression with parts replaced where `map` says so, the outermost first.
+    #[must_use]
+    pub fn replace(&self, map: &dyn Fn(&Expr) -> Option<Expr>) -> Expr {
+        if let Some(new) = map(self) {
+            return new;
+        }
+        match self.node() {
+            Node::Access { .. } | Node::Constant(_) | Node::Index(_) => self.clone(),
+            Node::Binary {
+                op,
+                shape,
+                left,
+                right,
+            } => Expr::new(Node::Binary {
+                op: *op,
+                shape: shape.clone(),
+                left: left.replace(map),
+                right: right.replace(map),
+            }),
+            Node::Apply {
+                function,
+                shape,
+                args,
+            } => Expr::new(Node::Apply {
+                function: *function,
+                shape: shape.clone(),
+                args: args.iter().map(|a| a.replace(map)).collect(),
+            }),
+            Node::Reduce {
+                reduction,
+                over,
+                within,
+                shape,
+                body,
+            } => Expr::new(Node::Reduce {
+                reduction: *reduction,
+                over: over.clone(),
+                within: within.clone(),
+                shape: shape.clone(),
+                body: body.replace(map),
+            }),
+            Node::Virtual {
+                formals,
+                shape,
+                body,
+            } => Expr::new(Node::Virtual {
+                formals: formals.clone(),
+                shape: shape.clone(),
+                body: body.replace(map),
+            }),
+            Node::Assign {
+                target,
+                value,
+                within,
+                elsewhere,
+            } => Expr::new(Node::Assign {
+                target: target.replace(map),
+                value: value.replace(map),
+                within: within.clone(),
+                elsewhere: *elsewhere,
+            }),
+            Node::Pieces { .. } => self.map_pieces(&|piece| piece.replace(map)),
+        }
+    }
+
+    /// An assignment in pieces, with each of them replaced; other expressions stay as they are.
+    #[must_use]
+    pub fn map_pieces(&self, map: &dyn Fn(&Expr) -> Expr) -> Expr {
+        match self.node() {
+            Node::Pieces { pieces, otherwise } => Expr::new(Node::Pieces {
+                pieces: pieces.iter().map(map).collect(),
+                otherwise: otherwise.as_ref().map(map),
+            }),
+            _ => self.clone(),
+        }
+    }
+
+    /// Fills □ with `name`: x\[id/□\] of TeML eqs. 17 and 18. An expression has at most one □.
+    #[must_use]
+    pub fn fill_placeholder(&self, name: &Name) -> Expr {
+        match self.node() {
+            Node::Access { tensor, index } if tensor.name().is_none() => {
+                Expr::access(tensor.named(name.clone()), index.clone())
+            }
+            Node::Assign {
+                target,
+                value,
+                within,
+                elsewhere,
+            } => Expr::new(Node::Assign {
+                target: target.fill_placeholder(name),
+                value: value.clone(),
+                within: within.clone(),
+                elsewhere: *elsewhere,
+            }),
+            _ => self.map_pieces(&|piece| piece.fill_placeholder(name)),
+        }
+    }
+}

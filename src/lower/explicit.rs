@@ -1,0 +1,108 @@
+//! Assignments whose iterators have names of their own and given ranges.
+
+use super::build::{NoNest, readable};
+use crate::analysis::shape;
+use crate::ir::{Affine, Domain, Expr, Name, Node};
+use std::cell::RefCell;
+
+/// The assignment with a name of its own and a given range for each iterator.
+pub(super) fn explicit(assignment: &Expr) -> Result<Expr, NoNest> {
+    let names = assignment.all_names();
+    let free = assignment.iterators();
+    let readable = readable(&free);
+    let renamed = assignment.substitute(&|name| {
+        let k = free.iter().position(|n| n == name)?;
+        Some(Affine::iterator(readable[k].clone()))
+    });
+    let seen = RefCell::new(readable);
+    let apart = renamed_apart(&renamed, &|name| {
+        let mut seen = seen.borrow_mut();
+        let is_free = |n: &Name| !seen.contains(n) && (n == name || !names.contains(n));
+        let new = match name.is_generated() {
+            true => (seen.len() + 1..).map(Name::of_level).find(is_free),
+            false => {
+                let numbered = (2..).map(|number| name.derived(number));
+                [name.clone()].into_iter().chain(numbered).find(is_free)
+            }
+        };
+        let new = new.unwrap_or_else(|| name.clone());
+        seen.push(new.clone());
+        new
+    });
+    let ranges = shape::all_ranges(&apart)?;
+    let given = |names: &[Name], within: &Domain| {
+        let own = ranges.iter().filter(|r| names.contains(&r.name));
+        within.with(&Domain::new(own.map(|r| (r.name.clone(), r.range()))))
+    };
+    Ok(with_ranges(&apart, &given))
+}
+
+type Given<'a> = &'a dyn Fn(&[Name], &Domain) -> Domain;
+
+fn with_ranges(expr: &Expr, given: Given) -> Expr {
+    expr.replace(&|part| match part.node() {
+        Node::Reduce {
+            reduction,
+            over,
+            within,
+            shape,
+            body,
+        } => Some(Expr::new(Node::Reduce {
+            reduction: *reduction,
+            over: over.clone(),
+            within: given(over, within),
+            shape: shape.clone(),
+            body: with_ranges(body, given),
+        })),
+        Node::Assign {
+            target,
+            value,
+            within,
+            elsewhere,
+        } => Some(Expr::new(Node::Assign {
+            target: target.clone(),
+            value: with_ranges(value, given),
+            within: given(&part.iterators(), within),
+            elsewhere: *elsewhere,
+        })),
+        _ => None,
+    })
+}
+
+/// The expression with new names for the iterators of reductions, the outermost first.
+fn renamed_apart(expr: &Expr, new: &dyn Fn(&Name) -> Name) -> Expr {
+    expr.replace(&|part| {
+        let Node::Reduce {
+            reduction,
+            over,
+            within,
+            shape,
+            body,
+        } = part.node()
+        else {
+            return None;
+        };
+        let renamed: Vec<(Name, Name)> = over.iter().map(|n| (n.clone(), new(n))).collect();
+        let rename = |name: &Name| {
+            let (_, new) = renamed.iter().find(|(old, _)| old == name)?;
+            Some(new.clone())
+        };
+        let body = body.substitute(&|name| rename(name).map(Affine::iterator));
+        Some(Expr::new(Node::Reduce {
+            reduction: *reduction,
+            over: renamed.iter().map(|(_, new)| new.clone()).collect(),
+            within: within.renamed(&rename),
+            shape: shape.clone(),
+            body: renamed_apart(&body, new),
+        }))
+    })
+}
+
+/// A reduction whose own iterators are numbered, so that equal ones are seen.
+pub(super) fn spelled(reduction: &Expr) -> Expr {
+    let number = RefCell::new(0);
+    renamed_apart(reduction, &|_| {
+        *number.borrow_mut() += 1;
+        Name::generated(*number.borrow())
+    })
+}
