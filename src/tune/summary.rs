@@ -205,7 +205,7 @@ pub fn summary(tuned: &Tuned) -> Vec<String> {
     if tied > 1 {
         lines.push(format!(
             "tie: {tied} points are as fast as each other, as far as interleaved runs tell; of those \
-             within a percent of the fastest, the one with the shortest path wins, and of several the \
+             within 2 % of the fastest, the one with the shortest path wins, and of several the \
              first of the space"
         ));
     }

@@ -21,7 +21,9 @@
 //! ```text
 //! for e in 0..9
 //!   local f64 T[4][8] on the stack
-//!   fill T[0..4][0..8] = 0
+//!   for T_set_1 in 0..4, unrolled 4 times
+//!     for T_set_2 in 0..8, in vectors of f64
+//!       T[T_set_1][T_set_2] = 0
 //!   for k in 0..8
 //!     for i in 0..4, unrolled 4 times
 //!       for j in 0..8, in vectors of f64
@@ -36,7 +38,9 @@
 //! ```text
 //! for e in 0..9
 //!   local f64 T[4][8] on the stack
-//!   fill T[0..4][0..8] = 0
+//!   for T_set_1 in 0..4, unrolled 4 times
+//!     for T_set_2 in 0..8, in vectors of f64
+//!       T[T_set_1][T_set_2] = 0
 //!   for k in 0..8, not unrolled
 //!     for i in 0..4, unrolled 4 times
 //!       for j in 0..8, in vectors of f64
