@@ -104,20 +104,19 @@ impl Rolls<'_> {
         let node = |node: &Node| match node {
             Node::Loop(l) if !l.is_vector() && !l.is_unrolled() => {
                 let count = trips(&l.of);
-                let inside = if count == Some(1) {
-                    around
-                } else {
-                    Some(&l.of.name)
+                let inside = match count {
+                    Some(1) => around,
+                    _ => Some(&l.of.name),
                 };
-                let is_rolled = matches!(l.mode, Mode::Serial)
-                    && count.is_some_and(|count| (2..=SHORT).contains(&count))
-                    && around.is_some_and(|around| self.lacks_registers(l, around));
-                Node::Loop(Arc::new(PlannedLoop {
-                    mode: if is_rolled {
+                let is_short = count.is_some_and(|count| (2..=SHORT).contains(&count));
+                let mode = match (&l.mode, around) {
+                    (Mode::Serial, Some(around)) if is_short && self.lacks_registers(l, around) => {
                         Mode::Rolled
-                    } else {
-                        l.mode.clone()
-                    },
+                    }
+                    (mode, _) => mode.clone(),
+                };
+                Node::Loop(Arc::new(PlannedLoop {
+                    mode,
                     body: self.nodes(&l.body, inside),
                     ..(**l).clone()
                 }))
@@ -137,7 +136,7 @@ impl Rolls<'_> {
             sums: 0,
             fixed: Vec::new(),
         };
-        let registers = self.target.register_bytes() / self.target.vector_bytes();
+        let registers = self.target.register_bytes() / self.target.vector_bytes().max(1);
         let is_tile = tile.see(&l.body);
         let fixed: i64 = tile.fixed.iter().map(|(.., values)| values).sum();
         is_tile && tile.sums >= ENOUGH && tile.sums + fixed > registers.cast_signed()
@@ -167,17 +166,15 @@ impl<'a> Tile<'a> {
                 let Some(count) = trips(&l.of) else {
                     return false;
                 };
-                let copies = match &l.mode {
+                let lanes = match &l.mode {
                     Mode::Vector(plan) => {
-                        let size = plan.elem.size() as i64;
-                        let most = widest(self.rolls.target) / size;
-                        count
-                            .cast_unsigned()
-                            .div_ceil(plan.lanes.unwrap_or(most).cast_unsigned())
+                        let most = widest(self.rolls.target) / plan.elem.size() as i64;
+                        plan.lanes.unwrap_or(most)
                     }
-                    _ => count.cast_unsigned(),
+                    _ => 1,
                 };
-                self.copied.push((&l.of.name, copies.cast_signed()));
+                let copies = count / lanes + i64::from(count % lanes != 0);
+                self.copied.push((&l.of.name, copies));
                 let all = self.see(&l.body);
                 self.copied.pop();
                 all
@@ -189,25 +186,18 @@ impl<'a> Tile<'a> {
     }
 
     fn adds(&mut self, s: &'a Stmt) -> bool {
-        let is_local = s
-            .target
-            .name()
-            .is_some_and(|name| self.rolls.locals.contains(name));
-        let moves = mention(&s.index, self.terms.0);
-        if !is_local
-            || moves
-            || s.update.is_none()
-            || !may_be_registers(&s.target, self.rolls.target)
-        {
+        let name = s.target.name();
+        let is_tile = name.is_some_and(|name| self.rolls.locals.contains(name))
+            && may_be_registers(&s.target, self.rolls.target)
+            && !mention(&s.index, self.terms.0);
+        if !is_tile || s.update.is_none() {
             return false;
         }
         self.sums += self.values(&s.index);
         s.value.for_each_access(&mut |tensor, index| {
             let Index::At(index) = index else { return };
-            let known = self
-                .fixed
-                .iter()
-                .any(|(t, i, _)| *t == tensor && *i == index);
+            let mut fixed = self.fixed.iter();
+            let known = fixed.any(|(t, i, _)| *t == tensor && *i == index);
             if !known && mention(index, self.terms.0) && !mention(index, self.around) {
                 let values = self.values(index) * self.terms.1;
                 self.fixed.push((tensor, index, values));
