@@ -369,6 +369,24 @@ fn results_that_caches_cannot_hold_go_past_them() {
 }
 
 #[test]
+fn tiles_that_go_past_the_caches_have_whole_lines() {
+    // Tiles of three rows and three vectors, and of six and two, take the same time. The wider ones have
+    // 96 bytes in a row.
+    let declared = "let A = tensor([6, 72, 7]); let B = tensor([6, 7, 72]);
+         let C = einsum(\"bik,bkj->bij\", A, B);";
+    for (l3, tile) in [(1024, "[6][8]"), (1 << 30, "[3][12]")] {
+        let sizes = format!("#{{lanes: 4, registers: 16, l2: 1024, l3: {l3}, threads: 2}}");
+        let schedule = format!("schedules::small_gemm(build(C), {sizes})");
+        let shown = nest(declared, &schedule).to_string();
+        assert!(
+            shown.contains(&format!("local f64 C_tile{tile}")),
+            "{shown}"
+        );
+        computes(declared, &schedule);
+    }
+}
+
+#[test]
 fn rows_of_results_that_are_no_whole_lines_are_collected() {
     for (columns, collected) in [(43, true), (48, false), (13, false)] {
         let declared = format!(
