@@ -190,7 +190,8 @@ def against(options):
             f"let best = autotune(naive, #{{trials: {options.trials}}}).nest.named(\"tuned\");",
             'let known = schedules::optimize(naive).named("optimized");',
             "let told = |rows| for row in rows { print(`row ${row.name} ${row.min} ${row.spread}`); };",
-            "print(`found ${if `${best}` == `${known}` { \"that\" } else { \"another\" }}`);",
+            "let text = |n| if type_of(n) == \"array\" { n.map(|one| `${one}`) } else { [`${n}`] };",
+            "print(`found ${if text.call(best) == text.call(known) { \"that\" } else { \"another\" }}`);",
             "told.call(compare([named(naive, \"naive\"), known, best]));",
             # Each comparison has other memory, which makes a tenth of difference for some kernels.
             f"for k in 1..{options.times} {{ told.call(compare([known, best])); }}",
