@@ -16,7 +16,7 @@ winners differ.
 
 `against` compares what `autotune` finds for the nest `naive` of each script with
 `schedules::optimize(naive)`, both in one run. Without files, these are the scripts in scripts/autotune
-and some of PolyBench. It ends with status 1 if `autotune` finds another nest, which is slower by more than
+and some of PolyBench. It ends with status 1 if `autotune` finds another nest that is slower by more than
 the spread of its times, and by more than 2 %.
 """
 

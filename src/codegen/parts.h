@@ -49,7 +49,7 @@ static inline __attribute__((always_inline)) teml_f64xn teml_f64_part(const doub
 }
 static inline __attribute__((always_inline)) void teml_f64_set(double *to, int64_t n, teml_f64xn value)
 {
-    // Some processors take a dozen cycles for a store with a mask.
+    // A store with a mask takes some processors longer than several shorter ones.
     if (__builtin_constant_p(n))
         teml_f64_put(to, n, value);
     else
@@ -84,7 +84,7 @@ static inline __attribute__((always_inline)) teml_f32xn teml_f32_part(const floa
 }
 static inline __attribute__((always_inline)) void teml_f32_set(float *to, int64_t n, teml_f32xn value)
 {
-    // Some processors take a dozen cycles for a store with a mask.
+    // A store with a mask takes some processors longer than several shorter ones.
     if (__builtin_constant_p(n))
         teml_f32_put(to, n, value);
     else

@@ -33,26 +33,9 @@ impl Expr {
         match self.node() {
             Node::Access { tensor, index } => map(tensor, index).unwrap_or_else(|| self.clone()),
             Node::Index(index) => Expr::new(Node::Index(values(index))),
-            Node::Binary {
-                op,
-                shape,
-                left,
-                right,
-            } => Expr::new(Node::Binary {
-                op: *op,
-                shape: shape.clone(),
-                left: left.map_leaves(map, values),
-                right: right.map_leaves(map, values),
-            }),
-            Node::Apply {
-                function,
-                shape,
-                args,
-            } => Expr::new(Node::Apply {
-                function: *function,
-                shape: shape.clone(),
-                args: args.iter().map(|a| a.map_leaves(map, values)).collect(),
-            }),
+            Node::Binary { .. } | Node::Apply { .. } => {
+                self.map_parts(&|part| part.map_leaves(map, values))
+            }
             Node::Constant(_)
             | Node::Reduce { .. }
             | Node::Virtual { .. }
@@ -64,9 +47,13 @@ impl Expr {
     /// The expression with parts replaced where `map` says so, the outermost first.
     #[must_use]
     pub fn replace(&self, map: &dyn Fn(&Expr) -> Option<Expr>) -> Expr {
-        if let Some(new) = map(self) {
-            return new;
-        }
+        map(self).unwrap_or_else(|| self.map_parts(&|part| part.replace(map)))
+    }
+
+    /// The expression with each of its parts replaced, from left to right. What they are indexed and
+    /// summed over stays.
+    #[must_use]
+    pub fn map_parts(&self, map: &dyn Fn(&Expr) -> Expr) -> Expr {
         match self.node() {
             Node::Access { .. } | Node::Constant(_) | Node::Index(_) => self.clone(),
             Node::Binary {
@@ -77,8 +64,8 @@ impl Expr {
             } => Expr::new(Node::Binary {
                 op: *op,
                 shape: shape.clone(),
-                left: left.replace(map),
-                right: right.replace(map),
+                left: map(left),
+                right: map(right),
             }),
             Node::Apply {
                 function,
@@ -87,7 +74,7 @@ impl Expr {
             } => Expr::new(Node::Apply {
                 function: *function,
                 shape: shape.clone(),
-                args: args.iter().map(|a| a.replace(map)).collect(),
+                args: args.iter().map(map).collect(),
             }),
             Node::Reduce {
                 reduction,
@@ -100,7 +87,7 @@ impl Expr {
                 over: over.clone(),
                 within: within.clone(),
                 shape: shape.clone(),
-                body: body.replace(map),
+                body: map(body),
             }),
             Node::Virtual {
                 formals,
@@ -109,7 +96,7 @@ impl Expr {
             } => Expr::new(Node::Virtual {
                 formals: formals.clone(),
                 shape: shape.clone(),
-                body: body.replace(map),
+                body: map(body),
             }),
             Node::Assign {
                 target,
@@ -117,12 +104,12 @@ impl Expr {
                 within,
                 elsewhere,
             } => Expr::new(Node::Assign {
-                target: target.replace(map),
-                value: value.replace(map),
+                target: map(target),
+                value: map(value),
                 within: within.clone(),
                 elsewhere: *elsewhere,
             }),
-            Node::Pieces { .. } => self.map_pieces(&|piece| piece.replace(map)),
+            Node::Pieces { .. } => self.map_pieces(map),
         }
     }
 

@@ -19,28 +19,7 @@ impl Expr {
                 let index = index.iter().map(|a| a.substitute(map)).collect();
                 Expr::access(tensor.clone(), Index::At(index))
             }
-            Node::Binary {
-                op,
-                shape,
-                left,
-                right,
-            } => Expr::new(Node::Binary {
-                op: *op,
-                shape: shape.clone(),
-                left: left.substitute(map),
-                right: right.substitute(map),
-            }),
-            Node::Constant(_) => self.clone(),
             Node::Index(index) => Expr::new(Node::Index(index.substitute(map))),
-            Node::Apply {
-                function,
-                shape,
-                args,
-            } => Expr::new(Node::Apply {
-                function: *function,
-                shape: shape.clone(),
-                args: args.iter().map(|a| a.substitute(map)).collect(),
-            }),
             Node::Reduce {
                 reduction,
                 over,
@@ -81,7 +60,9 @@ impl Expr {
                 within: within.renamed(&|name| map(name)?.as_iterator().cloned()),
                 elsewhere: *elsewhere,
             }),
-            Node::Pieces { .. } => self.map_pieces(&|piece| piece.substitute(map)),
+            Node::Binary { .. } | Node::Constant(_) | Node::Apply { .. } | Node::Pieces { .. } => {
+                self.map_parts(&|part| part.substitute(map))
+            }
         }
     }
 }

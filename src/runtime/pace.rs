@@ -294,4 +294,14 @@ mod tests {
         assert_eq!(several.at_best(), Some(100 * MS));
         assert_eq!(runs(&[(150, [1.0, 2.0])]).at_best(), Some(100 * MS));
     }
+
+    #[test]
+    fn a_run_is_disturbed_if_others_were_there_before_or_after_it() {
+        assert_eq!(Runs::default().disturbed(), 0.0);
+        let four = [[1.0, 1.05], [1.0, 1.3], [1.3, 1.0], [1.0, 1.0]];
+        assert_eq!(
+            runs(&four.map(|slowdowns| (100, slowdowns))).disturbed(),
+            0.5
+        );
+    }
 }

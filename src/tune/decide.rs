@@ -97,12 +97,17 @@ pub(super) fn decide(
     for finalist in &mut decided.finalists {
         finalist.number = timed[finalist.number].number;
     }
-    let tied = &mut decided.finalists[..decided.tied];
+    winner_first(&mut decided.finalists[..decided.tied], &rank);
+    decided.left_out = left_out.iter().map(|timed| timed.number).collect();
+    Ok(decided)
+}
+
+/// Sorts those that tie: the ones that are as good as the fastest come first, the one with the lowest `rank`
+/// before all others.
+fn winner_first<R: Ord>(tied: &mut [Finalist], rank: &impl Fn(usize) -> R) {
     let usual = tied.iter().map(Finalist::usual);
     let fastest = usual.fold(f64::INFINITY, f64::min);
     tied.sort_by_key(|f| (f.usual() > SAME * fastest, rank(f.number)));
-    decided.left_out = left_out.iter().map(|timed| timed.number).collect();
-    Ok(decided)
 }
 
 /// A trial that has a time.
@@ -154,7 +159,8 @@ fn finalists<R: Ord>(
 
 #[cfg(test)]
 mod tests {
-    use super::{MOST, SURE, Timed, finalists};
+    use super::{Finalist, MOST, SURE, Timed, finalists, winner_first};
+    use crate::tune::finals::Round;
 
     /// Trials whose times nobody disturbed.
     fn quiet(times: &[(usize, f64)]) -> Vec<Timed> {
@@ -173,6 +179,21 @@ mod tests {
     /// The numbers of those that meet, where the lower of two numbers would win a tie.
     fn meet(times: &[(usize, f64)]) -> Vec<usize> {
         numbers(&finalists(quiet(times), &|number| number).0)
+    }
+
+    #[test]
+    fn of_those_within_two_percent_the_lowest_rank_wins() {
+        let finalist = |(number, least): (usize, f64)| Finalist {
+            number,
+            rounds: vec![Round {
+                least,
+                at_best: least,
+            }],
+            ..Finalist::default()
+        };
+        let mut tied = [(8, 1.0), (1, 1.025), (5, 1.018), (9, 1.01)].map(finalist);
+        winner_first(&mut tied, &|number| number);
+        assert_eq!(tied.map(|f| f.number), [5, 8, 9, 1]);
     }
 
     #[test]

@@ -48,7 +48,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// The most iterations of a loop that gcc unrolls in full.
-const MAX_UNROLLED: i64 = 16;
+pub(super) const MAX_UNROLLED: i64 = 16;
 
 /// The plan with loops that stay loops, and statements that stay in order.
 pub(super) fn keep_order(plan: &Plan, context: &Context<'_>) -> Plan {

@@ -56,15 +56,13 @@
 //! vectors of `B` once for each row. In a loop, each is read once. Several sums at a time hide what a loop
 //! costs.
 
+use super::keep_order::MAX_UNROLLED;
 use super::lanes::{may_be_registers, trips, widest};
 use super::tree::{Context, Loop as PlannedLoop, Mode, Node, Plan};
 use crate::ir::{Affine, Index, Name, Stmt, Tensor};
 use crate::target::Target;
 use std::collections::HashSet;
 use std::sync::Arc;
-
-/// The most iterations of a loop that compilers copy.
-const SHORT: i64 = 16;
 
 /// The fewest sums at a time that hide what a loop costs: its instructions are executed while the sums
 /// wait for their last terms.
@@ -108,7 +106,7 @@ impl Rolls<'_> {
                     Some(1) => around,
                     _ => Some(&l.of.name),
                 };
-                let is_short = count.is_some_and(|count| (2..=SHORT).contains(&count));
+                let is_short = count.is_some_and(|count| (2..=MAX_UNROLLED).contains(&count));
                 let mode = match (&l.mode, around) {
                     (Mode::Serial, Some(around)) if is_short && self.lacks_registers(l, around) => {
                         Mode::Rolled

@@ -36,7 +36,7 @@ All variants are compiled with the same flags: `-O3 -march=native -mtune=generic
 Each variant runs 5 to 30 times, about 3 seconds in all. Two long runs are enough if they take a
 second together and their spread is 3 % or less. Runs that others disturb, on cores that they share,
 are repeated within limits. The lines below the table say how often variants ran, and how many runs
-others disturbed all the same, if it were many.
+others disturbed all the same, if those are many.
 
 The result is a list with a map per variant: `name`, `min` and `median` in seconds, `spread` (the
 interquartile range over the median), `disturbed` (the share of disturbed runs), `gflops` (of the

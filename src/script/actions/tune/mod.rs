@@ -41,8 +41,8 @@ ones run once, others a few times. At the end, the fastest are timed again, inte
 variant that is slower in all of its rounds is out; the others are a tie. Of those within 2 % of the
 fastest, the one with the shortest path wins, a call of the library being one step, and of several the
 first of the space. If other programs slow the cores down, a variant is out only if it would also be
-slower without them, so there are more ties. The first point of the space is always tried, and first, and is in the finals unless it
-is twice as slow.
+slower without them, so there are more ties. The first point of the space is always tried, and first,
+and is in the finals unless it is twice as slow.
 
 Options are:
 
