@@ -4,13 +4,14 @@
 //! A statement that executes an instance of the definition has the definition's expression, but
 //! may read operands from local tensors, or have the expression of another assignment in place
 //! of an operand. It computes the right value if each operand has the value that it has in the
-//! definition; then all results are right, too. Partial results of a reduction may be combined
-//! in any tree, if the reduction may be reassociated.
+//! definition; then all results are right, too. Where the definition only copies an operand, and a
+//! statement computes that instead, its result is the operand's value. Partial results of a
+//! reduction may be combined in any tree, if the reduction may be reassociated.
 
 use super::dataflow::Values;
 use super::elements::{elements, result, whole};
 use super::memory::{leaf_of, read};
-use super::program::{Definition, Original, Program, What, results};
+use super::program::{Definition, Leaf, Original, Program, What, results};
 use super::reduction::Trees;
 use super::relations::{assignment_of, instances};
 use super::verdict::Undecided;
@@ -39,15 +40,20 @@ pub(super) enum Unequal {
 /// one before.
 type Chain = Vec<(usize, usize)>;
 
-/// The operands of each leaf that executes an instance of the definition: the number of the
-/// access, and what it stands for.
-pub(super) struct Operands(Vec<(usize, usize, Chain)>);
+/// The operands of the leaves that execute instances of the definition.
+pub(super) struct Operands {
+    /// For each leaf: the number of the access, and what it stands for.
+    all: Vec<(usize, usize, Chain)>,
+    /// The assignments that only copy, where leaves compute the operand instead, and the assignment
+    /// whose expression they have.
+    computed: Vec<(usize, usize)>,
+}
 
 impl Operands {
     /// # Errors
     /// [`Undecided`] where a statement is not the definition's.
     pub(super) fn of(program: &Program) -> Result<Operands, Undecided> {
-        let mut operands = Vec::new();
+        let (mut operands, mut computed) = (Vec::new(), Vec::new());
         for (k, leaf) in program.leaves.iter().enumerate() {
             let What::Stmt(s) = leaf.what else {
                 continue;
@@ -81,11 +87,68 @@ impl Operands {
             if s.update.is_some() {
                 operands.push((k, 0, vec![(a, 0)]));
             }
+            if !leaf.copies() {
+                computed.extend(copied_from(program, a).map(|producer| (a, producer)));
+            }
             let found = matching.found.into_iter().map(|(r, chain)| (k, r, chain));
             operands.extend(found);
         }
-        Ok(Operands(operands))
+        computed.sort_unstable();
+        computed.dedup();
+        Ok(Operands {
+            all: operands,
+            computed,
+        })
     }
+
+    /// From the instances that only copy in the definition, and are computed, to the values that
+    /// the definition copies, where those are the ones that are computed.
+    fn copied(
+        &self,
+        program: &Program,
+        definition: &Definition,
+        meant: &UnionMap,
+    ) -> Result<UnionMap, Error> {
+        let mut copied = UnionMap::new(&[])?;
+        for (a, producer) in &self.computed {
+            let Some(of) = definition.statement(*a) else {
+                continue;
+            };
+            let leaf = &definition.leaves[of - definition.first];
+            let Some((tuple, point)) = leaf.instance() else {
+                continue;
+            };
+            let reads = UnionMap::new(&[leaf.domain(&read(of, 1)).to(&tuple, point)])?;
+            let values = reads.reverse()?.apply_range(meant)?;
+            let computed = instances(*producer, &program.originals[*producer]);
+            let values = values.intersect_range(&UnionSet::new(&[computed])?)?;
+            copied = copied.union(&values)?;
+        }
+        Ok(copied)
+    }
+}
+
+/// The assignment whose expression assignment `a` has the value of, if `a` only copies.
+fn copied_from(program: &Program, a: usize) -> Option<usize> {
+    let mut from = None;
+    loop {
+        let stmt = program.originals[from.unwrap_or(a)].stmt;
+        let Node::Access { tensor, .. } = stmt.value.node() else {
+            return from;
+        };
+        if stmt.update.is_some() {
+            return from;
+        }
+        let of = |o: &Original| o.stmt.target.name() == tensor.name();
+        from = Some(program.originals[..from.unwrap_or(a)].iter().rposition(of)?);
+    }
+}
+
+/// Values with what instances in `copied` copy in place of these.
+fn through(values: &UnionMap, copied: &UnionMap) -> Result<UnionMap, Error> {
+    let copies = values.intersect_range(&copied.domain()?)?;
+    let others = values.subtract(&copies)?;
+    others.union(&copies.apply_range(copied)?)
 }
 
 struct Matching<'p, 'a> {
@@ -214,6 +277,8 @@ pub(super) fn wrong(
         leaves: &program.definition,
         first,
     };
+    let copied = operands.copied(program, &definition, &meant)?;
+    let found = through(&found, &copied)?;
     let mismatch = |found: &UnionMap, meant: &UnionMap, skips: &dyn Fn(usize, usize) -> bool| {
         let expected = expected(program, operands, &definition, meant, &results, skips)?;
         let read = UnionMap::new(&reads(program, operands, &results, skips))?;
@@ -229,7 +294,11 @@ pub(super) fn wrong(
     let wrongly_read = expected.intersect_domain(&wrong.domain()?)?;
     let mut reordered = reordered(program, &wrongly_read, &found)?;
     reordered.retain(|a| reassociates(*a));
-    let trees = Trees::of(program, &definition, &reordered, &values, &meant)?;
+    let trees = {
+        let apart = |leaf: &Leaf| leaf.assignment.is_some_and(|a| reordered.contains(&a));
+        let found = through(&values.named(&program.leaves, 0, &apart)?, &copied)?;
+        Trees::of(program, &definition, &reordered, found, &meant)?
+    };
     if !trees.is_empty() {
         let skips = |k: usize, r: usize| r == 0 && trees.covers(&program.leaves[k]);
         let (found, meant) = trees.rooted(&meant)?;
@@ -287,7 +356,7 @@ fn reads(
     results: &[&Tensor],
     skips: &dyn Fn(usize, usize) -> bool,
 ) -> Vec<Piece> {
-    let kept = operands.0.iter().filter(|(k, r, _)| !skips(*k, *r));
+    let kept = operands.all.iter().filter(|(k, r, _)| !skips(*k, *r));
     let reads = kept.map(|(k, r, _)| program.leaves[*k].domain(&read(*k, *r)).to("", []));
     let results = results.iter().map(|t| whole(t).to("", []));
     reads.chain(results).collect()
@@ -307,7 +376,7 @@ fn expected(
         .map(|t| whole(t).to(&result(t), elements(t)))
         .collect();
     let mut all = UnionMap::new(&ends)?.apply_range(meant)?;
-    for (k, r, chain) in operands.0.iter().filter(|(k, r, _)| !skips(*k, *r)) {
+    for (k, r, chain) in operands.all.iter().filter(|(k, r, _)| !skips(*k, *r)) {
         let leaf = &program.leaves[*k];
         let Some((_, point)) = leaf.instance() else {
             continue;
@@ -325,6 +394,10 @@ fn expected(
             let Some(of) = definition.statement(*b) else {
                 continue;
             };
+            // The value before is seen through copies already.
+            if definition.leaves[of - definition.first].copies() {
+                continue;
+            }
             let original = &program.originals[*b];
             let coordinates = (0..original.loops.len()).map(|d| format!("x{d}").as_str().into());
             let into = instances(*b, original).to(&read(of, *access), coordinates);

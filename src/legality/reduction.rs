@@ -10,7 +10,7 @@
 //! the loops whose iterations no tree leaves.
 
 use super::constraints::{bounded, linear};
-use super::dataflow::{self, Values};
+use super::dataflow;
 use super::families::{Family, Nodes, Numbered};
 use super::memory::{iterator, read, written};
 use super::program::Definition;
@@ -31,16 +31,15 @@ pub(super) struct Trees {
 const MAX_LEVELS: usize = 4;
 
 impl Trees {
-    /// The trees of those `assignments` that are such trees.
+    /// The trees of those `assignments` that are such trees. `values` are those of reads in the
+    /// nests, those of updates of the assignments by execution.
     pub(super) fn of(
         program: &Program,
         definition: &Definition,
         assignments: &[usize],
-        found: &Values,
+        values: UnionMap,
         meant: &UnionMap,
     ) -> Result<Trees, Error> {
-        let apart = |leaf: &Leaf| leaf.assignment.is_some_and(|a| assignments.contains(&a));
-        let values = found.named(&program.leaves, 0, &apart)?;
         let mut trees = Trees {
             assignments: Vec::new(),
             roots: UnionMap::new(&[])?,

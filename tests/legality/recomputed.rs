@@ -98,3 +98,51 @@ fn local_tensors_of_the_shape_of_others_are_not_those() {
         &["where y[0] holds what y[0] held at the start"],
     );
 }
+
+const COPIED: &str = "
+    reductions(\"reassoc\");
+    let x = tensor([6, 6]);
+    let z = eq(2 * x, [i, j] -> [i, j]);
+    let c = eq(z, [i, j] -> [i, j]);
+    let e = eq(3 * c, [i, j] -> [i, j]);
+    let b = padded(z, [1, 2]);
+    let d = eq(vat(z, [i, i]), [i]);
+    let v = eq(vat(z, [5 - i, j]), [i, j]);
+    let f = eq(vat(c, [5 - i, j]), [j, i]);
+    let g = eq(vat(z, [i, j]), [6*i + j]);
+    let s = sum(v, [2]);
+    let k = eq(vat(b, [i, j]) + vat(b, [i + 1, j + 2]), [i, j]);
+    let Z = build(z);
+    let C = build(c);
+    let S = build(s);
+    x = eq(x + 1, [i, j] -> [i, j]);
+    let X = build(x);
+";
+
+/// What only copies an element has its value, whoever computes that.
+#[test]
+fn producers_are_computed_by_copies() {
+    legal(
+        COPIED,
+        &[
+            "Z.inline(C)",
+            "Z.inline(build(b))",
+            "Z.inline(build(d))",
+            "Z.inline(build(v)).parallelize(\"i\").vectorize(\"j\")",
+            "Z.inline(build(g))",
+            // Copies of copies, and what reads them.
+            "Z.inline(C.inline(build(f)))",
+            "Z.inline(C).inline(build(f))",
+            "Z.inline(C.inline(build(e)))",
+            "[Z.inline(C), build(e)]",
+            "[Z.inline(build(b)), build(k).reverse(1)]",
+            "[Z.inline(build(v)), S.rfactor(2)]",
+            "fuse_outer(Z.inline(build(v)), S, 1).localize(\"v\")",
+        ],
+    );
+    illegal(
+        COPIED,
+        "fuse_outer(X, Z.inline(build(v)), 1)",
+        &["gets a wrong value from x[5][0]"],
+    );
+}
