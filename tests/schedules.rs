@@ -5,6 +5,7 @@
 
 mod computations;
 mod dialog;
+mod pipelines;
 
 use computations::KERNELS;
 use dialog::nest;

@@ -610,3 +610,24 @@ fn accesses_say_which_loops_move_them() {
          x [[\"i\", \"j\"]] [i + j] 4 false\n"
     );
 }
+
+#[test]
+fn vector_loops_that_are_left_to_the_compiler_say_so() {
+    let script = "
+        let A = tensor([8, 6]);
+        let x = tensor([6]);
+        let y = einsum(\"ij,j->i\", A, x);
+        let lanes = build(y).vectorize(\"i\");
+        let inner = build(eq(A, [i, j] -> [i, j])).vectorize(\"j\");";
+    let text = printed(&format!("{script} print(lanes); print(inner);"));
+    let remark = "vector for i in 0..8  // left to the compiler: it has a loop inside\n";
+    assert!(text.contains(remark), "{text}");
+    assert_eq!(text.matches("//").count(), 1, "{text}");
+    // It is read again, remark and all.
+    let again = "print(`${nest(`${lanes}`)}` == `${lanes}`);";
+    assert_eq!(printed(&format!("{script} {again}")), "true\n");
+    let line = "loop `i` is marked vector, and is left to the compiler: it has a loop inside\n";
+    let text = printed(&format!("{script} run(lanes.named(\"lanes\"));"));
+    assert_eq!(text, format!("lanes: {line}"));
+    assert_eq!(printed(&format!("{script} run(inner);")), "");
+}

@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::Arc;
 use teml::ir::Nest;
+use teml::legality::{self, Reductions, Verdict};
 use teml::script::{Session, Size, Workbench};
 use teml::transform::trace;
-use teml::trial::Emit;
+use teml::trial::{Collect, Emit};
 
 /// The names of all scripts.
 fn scripts() -> Vec<String> {
@@ -160,4 +161,86 @@ fn every_path_of_every_script_makes_its_nest_again() {
             assert_eq!(again, nest, "{script}\n{path}");
         }
     }
+}
+
+/// The nests that each comparison of a script begins with, and the session after it.
+fn first_variants(script: &Path) -> (Session, Vec<(Vec<Nest>, Reductions)>) {
+    let workbench = Workbench {
+        runner: Arc::new(Collect),
+        size: Size::Mini,
+        ..Workbench::default()
+    };
+    let session = Session::new(Box::new(std::io::sink()), workbench);
+    let mut session = session.unwrap_or_else(|error| panic!("{}", error.render(false)));
+    // What a script compared before an error counts.
+    let _ = session.run_file(script);
+    let contests = std::mem::take(&mut session.shared().lock().workbench.kept.contests);
+    let firsts = contests.into_iter().filter_map(|contest| {
+        let first = contest.variants.into_iter().next()?;
+        Some((first.nests, contest.settings.reductions))
+    });
+    (session, firsts.collect())
+}
+
+/// What is wrong with the nests that a call makes of others, if anything is.
+fn wrong(
+    session: &mut Session,
+    call: &str,
+    nests: &[Nest],
+    reductions: Reductions,
+) -> Option<String> {
+    let paths = format!(
+        "let made = {call}; let texts = \"\";
+         for nest in (if type_of(made) == \"array\" {{ made }} else {{ [made] }}) {{
+             texts += json(nest) + \"\\u0001\";
+         }}
+         texts"
+    );
+    let texts = match session.text_on(&paths, &[nests.to_vec()], 80) {
+        Ok(texts) => texts,
+        Err(error) => return Some(error.render(false)),
+    };
+    let texts = texts.split('\u{1}').filter(|text| !text.is_empty());
+    let made: Result<Vec<Nest>, _> = texts.map(trace::from_json).collect();
+    match made {
+        Ok(made) => match legality::check(&made, reductions) {
+            Verdict::Legal => None,
+            Verdict::Illegal(violation) => Some(format!("illegal: {violation}")),
+            Verdict::Undecided(why) => Some(format!("undecided: {why}")),
+        },
+        Err(error) => Some(error.to_string()),
+    }
+}
+
+/// Whatever a script compares, its first variant has schedules that are legal. `TEML_SCRIPTS` names a
+/// directory whose scripts are taken in place of these, `TEML_CALL` another call than that of
+/// `schedules::optimize`.
+#[test]
+fn what_every_script_computes_is_optimized() {
+    let directory = std::env::var_os("TEML_SCRIPTS").map(PathBuf::from);
+    let directory = directory.unwrap_or_else(|| path("mm").parent().unwrap().to_owned());
+    let call = std::env::var("TEML_CALL");
+    let call = call.unwrap_or_else(|_| "schedules::optimize(given_nests[0])".to_owned());
+    let entries = std::fs::read_dir(directory).unwrap();
+    let mut scripts: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    scripts.retain(|script| script.extension().is_some_and(|e| e == "rhai"));
+    scripts.sort();
+    let (mut count, mut failed) = (0, Vec::new());
+    for script in &scripts {
+        let (mut session, firsts) = first_variants(script);
+        for (nests, reductions) in firsts {
+            if legality::check(&nests, reductions) == Verdict::Legal {
+                count += 1;
+                let wrong = wrong(&mut session, &call, &nests, reductions);
+                failed.extend(wrong.map(|why| format!("{}: {why}", script.display())));
+            }
+        }
+    }
+    assert!(count > 0);
+    assert!(
+        failed.is_empty(),
+        "{} of {count}\n{}",
+        failed.len(),
+        failed.join("\n")
+    );
 }

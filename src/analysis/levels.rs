@@ -68,6 +68,22 @@ fn loop_operations(l: &Loop, around: &Bounds) -> f64 {
     trips(l, around).unwrap_or(1) as f64 * each.sum::<f64>()
 }
 
+/// How much all iterations of a loop compute each time that it runs, at most: so many products that are
+/// added, or elements that are moved.
+pub fn work(l: &Loop, around: &Bounds) -> f64 {
+    let mut inside = around.clone();
+    inside.enter(l);
+    let each = l.body.iter().map(|tree| match tree {
+        Tree::Loop(inner) => work(inner, &inside),
+        Tree::Stmt(s) => {
+            let operations = operations(&s.value) + f64::from(u8::from(s.update.is_some()));
+            f64::max(1.0, operations / 2.0)
+        }
+        Tree::Fill(_) | Tree::Local(_) => 0.0,
+    });
+    trips(l, around).unwrap_or(1) as f64 * each.sum::<f64>()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -95,5 +111,6 @@ for i_o in 0..3
                 (2, Some(64), 64.0, 8 * (1 + 64)),
             ]
         );
+        assert_eq!(work(levels[0].of, &Bounds::default()), 12.0 * 64.0);
     }
 }

@@ -8,7 +8,7 @@ use super::symbol::{self, Spelling};
 use crate::analysis::digits;
 use crate::analysis::shape;
 use crate::analysis::verify::{self, Invalid};
-use crate::ir::{Expr, Index, Infix, Name, NameError, Nest, Node, Tensor, Tree};
+use crate::ir::{Expr, Index, Infix, Loop, Name, NameError, Nest, Node, Tensor, Tree};
 use crate::legality::race::Race;
 use crate::legality::{self, Proof, Reductions, Refused, Undecided, Violation};
 use crate::target::Target;
@@ -212,6 +212,16 @@ pub fn unproved(nests: &[Nest], target: &Target) -> Result<Plan, NoCode> {
         inputs: &inputs,
     };
     plan::without_hints(nests, &context).ok_or(NoCode::Stopped)
+}
+
+/// The loops that are marked vector and are left to compilers, since they have loops inside, and why.
+pub fn outer_vectors(nests: &[Nest], target: &Target) -> Vec<(Name, String)> {
+    let is_outer = |l: &Loop| l.vector && l.body.iter().any(|t| matches!(t, Tree::Loop(_)));
+    let mut loops = nests.iter().flat_map(Nest::loops);
+    if !loops.any(|(_, l)| is_outer(l)) {
+        return Vec::new();
+    }
+    unproved(nests, target).map_or_else(|_| Vec::new(), |plan| plan.outer_vectors())
 }
 
 /// The names of the tensors that nests only read.

@@ -140,7 +140,11 @@ fn copied_from(program: &Program, a: usize) -> Option<usize> {
             return from;
         }
         let of = |o: &Original| o.stmt.target.name() == tensor.name();
-        from = Some(program.originals[..from.unwrap_or(a)].iter().rposition(of)?);
+        from = Some(
+            program.originals[..from.unwrap_or(a)]
+                .iter()
+                .rposition(of)?,
+        );
     }
 }
 

@@ -1,5 +1,5 @@
-//! What is said behind the loops of a nest: how many iterations they have, and whether they are
-//! unrolled, by a step or in the C.
+//! What is said behind the loops of a nest: how many iterations they have, whether they are unrolled, by
+//! a step or in the C, and why vector loops have no vectors.
 
 use crate::analysis::levels::levels;
 use crate::codegen;
@@ -13,13 +13,19 @@ const UNROLLING: [&str; 2] = ["unroll", "unroll_and_jam"];
 /// What is said behind each loop.
 pub(super) fn marks(nest: &Nest, target: &Target) -> HashMap<Name, String> {
     let plan = codegen::unproved(std::slice::from_ref(nest), target).ok();
+    let outer = plan
+        .as_ref()
+        .map(|plan| plan.outer_vectors())
+        .unwrap_or_default();
     let unrolled = plan.map(|plan| plan.unrolled()).unwrap_or_default();
     let mark = |(of, trips): (&Loop, Option<i64>)| {
         let trips = trips.map(|trips| format!("×{trips}"));
         let by_step = factor(of).map(|count| format!("unrolled by {count}"));
         let in_c = unrolled.contains(&of.name);
         let in_c = in_c.then(|| "unrolled in C".to_owned());
-        let words: Vec<String> = [trips, by_step, in_c].into_iter().flatten().collect();
+        let left = outer.iter().find(|(name, _)| *name == of.name);
+        let left = left.map(|(_, why)| format!("no vectors: {why}"));
+        let words: Vec<String> = [trips, by_step, in_c, left].into_iter().flatten().collect();
         (!words.is_empty()).then(|| (of.name.clone(), words.join(", ")))
     };
     let all = levels(nest).into_iter();

@@ -33,7 +33,7 @@ impl Shown {
     /// The text without colors.
     pub fn text(self) -> String {
         match self {
-            Shown::Nest(nest) => nest.to_string(),
+            Shown::Nest(nest) => values::printed(&nest),
             Shown::Code(text) | Shown::Script(text) | Shown::Text(text) => text,
         }
     }

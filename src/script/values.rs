@@ -5,7 +5,9 @@ use super::actions;
 use super::captured;
 use super::fail::Failure;
 use super::state::Shared;
+use crate::codegen;
 use crate::ir::{Affine, Expr, Name, Nest};
+use crate::target::Target;
 use rhai::{Dynamic, Engine, EvalAltResult, ImmutableString, NativeCallContext};
 use std::fmt;
 
@@ -217,6 +219,25 @@ fn simple(value: &Dynamic) -> String {
     }
 }
 
+/// A nest, with what becomes of vector loops that have no vectors.
+pub fn printed(nest: &Nest) -> String {
+    let text = nest.to_string();
+    let outer = codegen::outer_vectors(std::slice::from_ref(nest), &Target::native());
+    let remark = |line: &str| {
+        let head = line.split_once("vector ")?.1.split_once("for ")?.1;
+        let (name, _) = head.split_once(" in ")?;
+        let (_, why) = outer.iter().find(|(of, _)| of.as_str() == name)?;
+        Some(format!("{line}  // left to the compiler: {why}"))
+    };
+    if outer.is_empty() {
+        return text;
+    }
+    let lines = text
+        .lines()
+        .map(|line| remark(line).unwrap_or_else(|| line.to_owned()));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
 /// Registers the types, their arithmetic and how they print.
 pub fn register(engine: &mut Engine, shared: &Shared) {
     engine
@@ -230,7 +251,7 @@ pub fn register(engine: &mut Engine, shared: &Shared) {
         .register_fn("to_debug", |x: &mut Expr| show(&Dynamic::from(x.clone())))
         .register_fn("==", |a: Expr, b: Expr| a == b)
         .register_fn("!=", |a: Expr, b: Expr| a != b)
-        .register_fn("to_string", |x: &mut Nest| x.to_string())
+        .register_fn("to_string", |x: &mut Nest| printed(x))
         .register_fn("to_debug", |x: &mut Nest| show(&Dynamic::from(x.clone())))
         .register_fn("==", |a: Nest, b: Nest| a == b)
         .register_fn("!=", |a: Nest, b: Nest| a != b)

@@ -16,6 +16,7 @@ mod functions;
 mod generator;
 mod in_order;
 mod moves;
+mod optimized;
 mod oracle;
 mod orders;
 mod overwrites;

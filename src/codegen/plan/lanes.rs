@@ -69,6 +69,9 @@ pub(crate) fn why_not(l: &Loop, target: &Target) -> String {
     if !l.hints.prefetch.is_empty() {
         return "its iterations prefetch".to_owned();
     }
+    if l.body.iter().any(|tree| matches!(tree, Tree::Loop(_))) {
+        return "it has a loop inside".to_owned();
+    }
     if !l.body.iter().all(is_stmt) {
         return "there are other things than statements in it".to_owned();
     }

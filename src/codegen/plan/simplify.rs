@@ -31,7 +31,7 @@ use super::lanes::may_be_registers;
 use super::lower::lower;
 use super::tree::{Context, Part, Plan};
 use crate::analysis::bounds::Bounds;
-use crate::ir::{Affine, Expr, Fill, Hints, Loop, Name, Nest, Node, Range, Stmt, Tree};
+use crate::ir::{Affine, Expr, Fill, Hints, Loop, Name, Nest, Node, Range, Sharing, Stmt, Tree};
 use crate::target::Target;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -92,6 +92,7 @@ impl Simplify<'_> {
 
     fn of_loop(&mut self, l: &Loop, around: &Bounds) -> Vec<Tree> {
         let range = around.needed(&l.range);
+        let l = &without_threads(l, &range);
         let shared = l.parallel || self.band > 0;
         self.band = match l.parallel {
             true => l.sharing.collapse.saturating_sub(1),
@@ -163,6 +164,18 @@ impl Simplify<'_> {
             }
         }
     }
+}
+
+/// The loop that one thread executes, where there is one iteration to share.
+fn without_threads(l: &Loop, range: &Range) -> Loop {
+    let mut l = l.clone();
+    let bounds = range.as_constant();
+    let once = bounds.is_some_and(|(lower, upper)| upper - lower == 1);
+    if once && l.sharing.collapse == 1 {
+        l.parallel = false;
+        l.sharing = Sharing::default();
+    }
+    l
 }
 
 /// The loop from 0 on, where its iterator has one lower bound: the indices of buffers that hold what

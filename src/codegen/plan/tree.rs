@@ -234,6 +234,21 @@ impl Plan {
         names
     }
 
+    /// The loops that are to run in vectors and have loops inside, and why they do not: compilers, which
+    /// they are left to, vectorize innermost loops.
+    pub fn outer_vectors(&self) -> Vec<(Name, String)> {
+        let mut found = Vec::new();
+        for node in self.parts.iter().flat_map(|part| &part.nodes) {
+            node.for_each_loop(&mut |l| {
+                let has_loop = l.body.iter().any(|node| matches!(node, Node::Loop(_)));
+                if let (Some(why), true) = (&l.why, has_loop) {
+                    found.push((l.of.name.clone(), why.clone()));
+                }
+            });
+        }
+        found
+    }
+
     /// The plan in which each part is another one, but for plain loops: these stay as they are.
     pub(crate) fn each(&self, map: impl Fn(&Part) -> Part) -> Plan {
         Plan {

@@ -73,6 +73,11 @@ fn split(text: &str) -> Result<(Vec<Tensor>, Vec<Line<'_>>), ParseError> {
     let mut tensors = Vec::new();
     let mut lines = Vec::new();
     for (k, line) in text.lines().enumerate() {
+        // Behind two slashes are remarks.
+        let line = line
+            .split_once("//")
+            .map_or(line, |(code, _)| code)
+            .trim_end();
         let trimmed = line.trim_start_matches(' ');
         if trimmed.is_empty() {
             continue;

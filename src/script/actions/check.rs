@@ -90,7 +90,9 @@ pub(super) static CHECK: Function = Function {
 Whether nests, in order, compute what their definition says: `check(plan)`,
 `check([first, second])`.
 
-The answer is a value. Its `legal` is true, false, or `()` if it is undecided. Its `message` gives
+The answer is a value. Its `legal` is true, false, or `()` if it is undecided. Its `runs` is true if
+there is code for the nests: if they are legal, assumed to be, or cannot be proved for want of a
+definition or of isl. Its `message` gives
 the reason, with two iterations that show it. Its `suggestions` were tried and are legal. Printed,
 it also shows the nest, and the step before which it was legal, or what can be done if it is
 undecided.
@@ -129,6 +131,11 @@ impl Checked {
             Verdict::Illegal(_) => Dynamic::FALSE,
             Verdict::Undecided(_) => Dynamic::UNIT,
         }
+    }
+
+    /// Whether there is code for the nests.
+    fn runs(&self) -> bool {
+        legality::prove(&self.nests, self.reductions).is_ok()
     }
 
     fn message(&self) -> String {
@@ -186,6 +193,7 @@ pub fn register(engine: &mut Engine) {
     register_shown::<Checked>(engine);
     engine
         .register_get("legal", |c: &mut Checked| c.legal())
+        .register_get("runs", |c: &mut Checked| c.runs())
         .register_get("message", |c: &mut Checked| c.message())
         .register_get("suggestions", |c: &mut Checked| c.suggestions());
 }

@@ -3,13 +3,14 @@
 use super::code::no_code;
 use super::order;
 use super::recorded::applied;
-use crate::codegen::NoCode;
+use crate::codegen::{self, NoCode};
 use crate::ir::{Name, Nest};
 use crate::report::{self, Bar, Growing};
 use crate::script::call::{Call, Function, Parameter};
 use crate::script::captured;
 use crate::script::fail::Failure;
 use crate::script::values;
+use crate::target::Target;
 use crate::trial::{
     self, Blame, Contest, Failed, Measured, Ranking, Runner, Stage, TrialError, Variant,
 };
@@ -52,6 +53,7 @@ median), `error` (the largest difference over the largest value), and `ok`, whic
             return Ok(Dynamic::from_array(not_run(&variants)));
         };
         call.state().print(&report::footer(&ranking));
+        note_outer_vectors(call, &variants);
         order::hint(call, &variants, &ranking);
         let mut rows = Dynamic::from_array(rows(&ranking));
         rows.set_tag(values::SHOWN);
@@ -110,6 +112,17 @@ gets the name.",
         Ok(others.chain([last]).collect::<Array>().into())
     },
 };
+
+/// Prints a line for each vector loop of the variants that is left to the compiler.
+pub(super) fn note_outer_vectors(call: &Call, variants: &[Variant]) {
+    for Variant { label, nests } in variants {
+        for (name, why) in codegen::outer_vectors(nests, &Target::native()) {
+            call.state().print(&format!(
+                "{label}: loop `{name}` is marked vector, and is left to the compiler: {why}"
+            ));
+        }
+    }
+}
 
 /// What the session's runner makes of variants, with the inputs and settings of the session. Shows
 /// how far it is, and prints the lines that `show` makes of a variant with known times.

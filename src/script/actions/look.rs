@@ -1,7 +1,8 @@
 //! What scripts and the library ask of values and of the command line.
 
+use crate::analysis::bounds::Bounds;
 use crate::analysis::shape::virtual_shape;
-use crate::analysis::{computation, position};
+use crate::analysis::{computation, levels, position};
 use crate::ir::{Affine, Expr, Index, Name, Nest, Node, Program, Tensor};
 use crate::lang::{self, Notation};
 use crate::script::call::{Call, Function, Parameter};
@@ -156,7 +157,10 @@ The range of a loop, as a map.
 `lower` and `upper` list its bounds as index expressions; the greatest lower and the least upper
 bound apply. Where they are numbers, `first` is the first value, `end` the one after the last, and
 `extent` how many there are; otherwise these are `()`. `step` is its step, and `iterators` lists
-the loops that the bounds depend on.",
+the loops that the bounds depend on.
+
+`most` is how many iterations it has at most each time that it runs, or `()` where that is not seen, and
+`work` how much these compute: so many products that are added, or elements that are moved.",
     call: |call| {
         let nest = call.nest(0)?;
         let position = conversion::position(call, &nest, 1)?;
@@ -175,6 +179,12 @@ the loops that the bounds depend on.",
         map.insert("end".into(), number(end));
         let extent = first.zip(end).map(|(first, end)| (end - first).max(0));
         map.insert("extent".into(), number(extent));
+        if let Some((of, outer)) = chain.split_last() {
+            let around = Bounds::around(&nest, outer.iter().map(|l| &***l));
+            map.insert("most".into(), number(levels::trips(of, &around)));
+            let work = levels::work(of, &around).min(i64::MAX as f64);
+            map.insert("work".into(), Dynamic::from_int(work as i64));
+        }
         map.insert("step".into(), range.step.into());
         map.insert("iterators".into(), depends.collect::<Array>().into());
         Ok(map.into())

@@ -1,6 +1,6 @@
 //! `run`: what nests compute.
 
-use super::compare::{label, on_stage};
+use super::compare::{label, note_outer_vectors, on_stage};
 use super::data::Numbers;
 use crate::runtime::Array;
 use crate::script::call::{Function, Parameter};
@@ -26,6 +26,7 @@ numbers unless `init` says otherwise. `teml emit` runs nothing, and results are 
             return Err(call.expected(0, "a nest or a list of nests"));
         }
         let variants = vec![Variant { label, nests }];
+        note_outer_vectors(call, &variants);
         let written = on_stage(call, variants, &mut |_| Vec::new(), Runner::run)?;
         let mut results = Map::new();
         for (tensor, values) in written {

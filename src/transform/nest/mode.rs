@@ -15,7 +15,8 @@
 //!
 //! In C, a parallel loop becomes `#pragma omp parallel for`. A vector loop is written with vector
 //! types if every access is unit-stride in it or invariant to it, and otherwise becomes
-//! `#pragma omp simd`. A loop may be both.
+//! `#pragma omp simd`. A loop may be both. Compilers rarely vectorize a loop with loops inside: where
+//! such a loop is left to them, printed nests, plans, and a line below tables say so.
 //!
 //! `parallelize(nest, loop, how)` takes a map of options:
 //!

@@ -1,0 +1,84 @@
+//! What `schedules::optimize` makes of random programs is legal and computes what they say, whatever they
+//! are: it ends in no error.
+
+use super::check;
+use super::generator::{consumer, recipe, stencil};
+use super::in_order::{recurrences, results};
+use super::moves::{built, reproduction};
+use super::programs::program;
+use proptest::prelude::*;
+use std::cell::RefCell;
+use teml::ir::{Expr, Nest};
+use teml::legality::{self, Reductions, Verdict};
+use teml::script::{Session, Workbench};
+use teml::transform::trace;
+
+/// The paths of what the schedule makes of the nests, as texts, one behind the other.
+const PATHS: &str = r#"
+    let made = schedules::optimize(given_nests[0]);
+    let texts = "";
+    for nest in (if type_of(made) == "array" { made } else { [made] }) { texts += json(nest) + "\u0001"; }
+    texts
+"#;
+
+thread_local! {
+    static SESSION: RefCell<Session> = RefCell::new(session());
+}
+
+fn session() -> Session {
+    let session = Session::new(Box::new(std::io::sink()), Workbench::default());
+    session.unwrap_or_else(|error| panic!("{}", error.render(false)))
+}
+
+/// The nests that the schedule makes of others.
+fn optimized(nests: &[Nest]) -> Result<Vec<Nest>, TestCaseError> {
+    let fail = |what: String| {
+        let shown: Vec<String> = nests.iter().map(reproduction).collect();
+        TestCaseError::fail(format!("{what}\n{}", shown.join("\n\n")))
+    };
+    let texts = SESSION.with_borrow_mut(|session| session.text_on(PATHS, &[nests.to_vec()], 80));
+    let texts = texts.map_err(|error| fail(error.render(false)))?;
+    let texts = texts.split('\u{1}').filter(|text| !text.is_empty());
+    let made: Result<Vec<Nest>, _> = texts.map(trace::from_json).collect();
+    let made = made.map_err(|error| fail(error.to_string()))?;
+    let verdict = legality::check(&made, Reductions::Strict);
+    let shown: Vec<String> = made.iter().map(reproduction).collect();
+    prop_assert_eq!(verdict, Verdict::Legal, "{}", shown.join("\n\n"));
+    Ok(made)
+}
+
+fn holds(definition: &[Expr]) -> Result<(), TestCaseError> {
+    let nests: Vec<Nest> = definition.iter().map(built).collect();
+    check(&optimized(&nests)?)
+}
+
+proptest! {
+    #![proptest_config(super::config(30))]
+
+    #[test]
+    fn one_statement_is_optimized(recipe in recipe()) {
+        holds(&[recipe.assignment("")])?;
+    }
+
+    #[test]
+    fn statements_in_a_row_are_optimized(mut recipe in recipe(), with_stencil in any::<bool>()) {
+        recipe.rotation = 0;
+        let one = recipe.assignment("a");
+        let two = consumer(&one, "b");
+        let three = stencil(&two, "c");
+        holds(&if with_stencil { vec![one, two, three] } else { vec![one, two] })?;
+    }
+
+    #[test]
+    fn statements_that_read_each_other_are_optimized(program in program()) {
+        holds(&program.definition())?;
+    }
+
+    #[test]
+    fn sweeps_and_time_steps_are_optimized(source in recurrences()) {
+        let nest = source.nest();
+        let made = optimized(std::slice::from_ref(&nest))?;
+        prop_assert_eq!(made.len(), 1);
+        prop_assert_eq!(results(&made[0]), results(&nest));
+    }
+}
