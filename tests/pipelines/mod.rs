@@ -62,8 +62,8 @@ const PIPELINES: &[(&str, &str)] = &[
     // Two stencils, and what lies between their columns.
     (
         "let x = tensor([12, 14]);
-         let a = eq(vat(x, [i, j]) + vat(x, [i, j + 2]), [i, j]);
-         let b = eq(vat(a, [i, j]) + vat(a, [i + 2, j]), [i, j]);
+         let a = eq(vat(x, [i, j]) + vat(x, [i, j + 2]), [i, j], [12, 12]);
+         let b = eq(vat(a, [i, j]) + vat(a, [i + 2, j]), [i, j], [10, 12]);
          let c = eq(b, [i, j] -> [i, 2*j + d], [10, 24], #{d: 0..2});",
         "[a, b, c].map(|x| build(x))",
     ),
@@ -163,7 +163,7 @@ const SMALL: &[&str] = &[
     "let A = tensor([n, n]); let u = tensor([n, n, n]);
      let t = contract(A, u, [2, 3]); let v = contract(A, t, [2, 3]); let l = [build(t), build(v)];",
     "let A = tensor([1, 512 * n]); let B = stored(2 * A); let l = [build(B)];",
-    "let I = tensor([n + 2, n + 2]); let l = [build(stencil(I, [[0, 1], [1, 0], [2, 1]], [1, 2, 1]))];",
+    "let I = tensor([n + 2, n + 2]); let R = stencil(I, [[0, 1], [1, 0], [2, 1]], [1, 2, 1]); let l = [build(R)];",
 ];
 
 #[test]
