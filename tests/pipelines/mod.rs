@@ -116,12 +116,9 @@ fn pipelines_of_all_kinds_are_optimized() {
         assert_eq!(verdict, "=> \"legal\"", "{declared}");
     }
     // Also where several iterators index a dimension, a nest gets lanes.
-    let (declared, nests) = PIPELINES[5];
-    let lanes = value(
-        declared,
-        &format!("schedules::optimize({nests}[0]).to_string()"),
-    );
-    assert!(lanes.contains("vector for e in 0..8"), "{lanes}");
+    let declared = "let o = tensor([4, 10, 64]); let m = eq(vat(o, [h, t, e]), [t, 64*h + e]);";
+    let lanes = value(declared, "schedules::optimize(build(m)).to_string()");
+    assert!(lanes.contains("vector for e in 0..64"), "{lanes}");
 }
 
 #[test]
@@ -168,10 +165,7 @@ const SMALL: &[&str] = &[
 
 #[test]
 fn threads_share_no_loop_that_is_done_before_they_begin() {
-    for (script, n) in SMALL
-        .iter()
-        .flat_map(|script| [2, 5, 13].map(|n| (script, n)))
-    {
+    for (script, n) in SMALL.iter().flat_map(|script| [2, 5].map(|n| (script, n))) {
         let made = "let made = schedules::optimize(l);
             for nest in (if type_of(made) == \"array\" { made } else { [made] }) { print(nest); }";
         let text = printed(&format!(
@@ -180,6 +174,7 @@ fn threads_share_no_loop_that_is_done_before_they_begin() {
         assert!(!text.contains("parallel"), "{n}: {text}");
     }
     for (script, n) in [
+        (SMALL[1], 13),
         (SMALL[1], 40),
         (SMALL[1], 64),
         (SMALL[2], 24),
