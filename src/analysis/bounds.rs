@@ -1,6 +1,7 @@
 //! Bounding boxes: the least and greatest value of each loop iterator; extents of ranges.
 
 use crate::ir::{Affine, Loop, Name, Nest, Range};
+use std::collections::HashSet;
 
 /// Inclusive bounds of loop iterators.
 #[derive(Clone, Debug, Default)]
@@ -136,23 +137,87 @@ pub fn extent(range: &Range) -> Option<(Affine, i64)> {
     Some((lower, extent.max(0)))
 }
 
-/// Whether an index is at least 0 in all iterations of the loops of a chain, outermost first: its
-/// iterators are replaced by bounds, the innermost one first, so that it may compare a loop within
-/// a block with the end of the block.
+/// How many bounds are tried to show that an index is at least 0.
+const MAX_TRIED: usize = 2048;
+
+/// Whether an index is shown to be at least 0 in all iterations of the loops of a chain, outermost
+/// first: its iterators are replaced by bounds, the innermost one first, so that it may compare a
+/// loop within a block with the end of the block. `false` says nothing.
 pub fn is_nonnegative(index: &Affine, chain: &[&Loop]) -> bool {
-    let Some((l, around)) = chain.split_last() else {
-        return index.as_constant().is_some_and(|value| value >= 0);
+    let mut search = Replacing {
+        left: MAX_TRIED,
+        failed: HashSet::new(),
     };
-    let with = |value: Affine| index.substitute(&|n| (*n == l.name).then(|| value.clone()));
-    match index.coefficient(&l.name) {
-        0 => is_nonnegative(index, around),
-        1.. => {
-            let mut least = l.range.lower.iter();
-            least.any(|b| is_nonnegative(&with(b.clone()), around))
+    search.shows(index, chain)
+}
+
+/// A search through the bounds that take the place of iterators. Loops with several bounds each
+/// have more combinations than anybody can try, and most lead to the same few indices.
+struct Replacing {
+    left: usize,
+    /// What was not shown, with the number of loops around.
+    failed: HashSet<(usize, Affine)>,
+}
+
+impl Replacing {
+    fn shows(&mut self, index: &Affine, chain: &[&Loop]) -> bool {
+        if let Some(value) = index.as_constant() {
+            return value >= 0;
         }
-        _ => {
-            let mut last = l.range.upper.iter();
-            last.any(|b| is_nonnegative(&with(b.plus_constant(-1)), around))
+        let inner = chain.iter().rposition(|l| index.mentions(&l.name));
+        let Some((l, around)) = inner.and_then(|k| chain[..=k].split_last()) else {
+            return false;
+        };
+        let (bounds, shift) = match index.coefficient(&l.name) > 0 {
+            true => (&l.range.lower, 0),
+            false => (&l.range.upper, -1),
+        };
+        let is_choice = bounds.len() > 1;
+        if is_choice && self.failed.contains(&(around.len(), index.clone())) {
+            return false;
         }
+        for bound in bounds {
+            let Some(left) = self.left.checked_sub(1) else {
+                return false;
+            };
+            self.left = left;
+            let last = bound.plus_constant(shift);
+            let at = index.substitute(&|name| (*name == l.name).then(|| last.clone()));
+            if at.is_in_limits() && self.shows(&at, around) {
+                return true;
+            }
+        }
+        if is_choice {
+            self.failed.insert((around.len(), index.clone()));
+        }
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::parse_nest;
+
+    /// Each loop is bounded by the two around it: a nest of so many loops has as many
+    /// combinations of bounds as the Fibonacci number says.
+    #[test]
+    fn many_bounds_take_no_longer_than_few() {
+        let depth = 100;
+        let mut text = "f64 A[100]\nfor a0 in 0..100\n  for a1 in 0..100\n".to_owned();
+        for k in 2..depth {
+            let (one, two) = (k - 1, k - 2);
+            let indent = "  ".repeat(k);
+            text += &format!("{indent}for a{k} in max(a{one} - 1, a{two} - 2)..100\n");
+        }
+        text += &format!("{}A[a0] += 1\n", "  ".repeat(depth));
+        let nest = parse_nest(&text).unwrap();
+        let loops = nest.loops();
+        let chain: Vec<&Loop> = loops.iter().map(|(_, l)| &***l).collect();
+        assert_eq!(chain.len(), depth);
+        let last = Affine::iterator(chain[depth - 1].name.clone());
+        // The least value of the last loop follows from the first one.
+        assert!(is_nonnegative(&last.plus_constant(depth as i64), &chain));
+        assert!(!is_nonnegative(&last.plus_constant(-1000), &chain));
     }
 }

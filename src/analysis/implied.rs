@@ -1,11 +1,9 @@
 //! Bounds that follow from others, in relations between iterators that boxes do not see: in the
 //! tiles `j_o < i_o` below the diagonal of a triangle, `8*j_o + 8 <= 8*i_o` always holds.
 
+use super::bounds::is_nonnegative;
 use crate::ir::{Affine, Loop, Range, Tree};
 use std::sync::Arc;
-
-/// How many bounds are tried to show one inequality.
-const MAX_TRIED: usize = 256;
 
 /// The trees without the bounds that others imply; `around` are the loops around, outermost first.
 pub fn simplified(trees: &[Tree], around: &[&Loop]) -> Vec<Tree> {
@@ -41,8 +39,8 @@ pub fn simplified_chain(loops: &[&Arc<Loop>], ranges: Vec<Range>) -> Vec<Range> 
 
 fn needed(range: &Range, around: &[&Loop]) -> Range {
     Range {
-        lower: tightest(&range.lower, &|a, b| is_never_negative(&a.minus(b), around)),
-        upper: tightest(&range.upper, &|a, b| is_never_negative(&b.minus(a), around)),
+        lower: tightest(&range.lower, &|a, b| is_nonnegative(&a.minus(b), around)),
+        upper: tightest(&range.upper, &|a, b| is_nonnegative(&b.minus(a), around)),
         step: range.step,
     }
 }
@@ -61,40 +59,4 @@ fn tightest(bounds: &[Affine], tighter: &dyn Fn(&Affine, &Affine) -> bool) -> Ve
         }
     }
     left
-}
-
-/// Whether a value is shown to be at least 0 in all iterations of the loops `around`: iterators are
-/// replaced by their bounds, the innermost first. `false` says nothing.
-pub fn is_never_negative(value: &Affine, around: &[&Loop]) -> bool {
-    let mut tries = MAX_TRIED;
-    holds(value, around, &mut tries)
-}
-
-fn holds(value: &Affine, around: &[&Loop], tries: &mut usize) -> bool {
-    if let Some(constant) = value.as_constant() {
-        return constant >= 0;
-    }
-    let Some((l, outer)) = around.split_last() else {
-        return false;
-    };
-    let factor = value.coefficient(&l.name);
-    if factor == 0 {
-        return holds(value, outer, tries);
-    }
-    let bounds = match factor > 0 {
-        true => &l.range.lower,
-        false => &l.range.upper,
-    };
-    bounds.iter().any(|bound| {
-        if *tries == 0 {
-            return false;
-        }
-        *tries -= 1;
-        let last = match factor > 0 {
-            true => bound.clone(),
-            false => bound.plus_constant(-1),
-        };
-        let at = value.substitute(&|name| (*name == l.name).then(|| last.clone()));
-        at.is_in_limits() && holds(&at, outer, tries)
-    })
 }

@@ -5,6 +5,8 @@
 //! is exact where every loop runs. Where some do not, values of the outer loops are tried one after
 //! the other, as long as it is open whether the index leaves the dimension.
 
+use crate::poly::is_stopped;
+
 /// A sum of variables, which are numbered, with factors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Form {
@@ -23,6 +25,12 @@ pub(super) struct Span {
 /// More iterations than this are not tried.
 const TRIALS: u64 = 2_000_000;
 
+/// Nor more bounds of loops with several: these have very many combinations.
+const BOUNDS: u64 = 1_000_000;
+
+/// After so many iterations or bounds it is asked whether somebody wants to stop.
+const ASKED: u64 = 4096;
+
 /// What is known of an index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Stays {
@@ -30,7 +38,7 @@ pub(super) enum Stays {
     Inside,
     /// It leaves the dimension: its value, and those of the loops, outermost first.
     Leaves(i64, Vec<i64>),
-    /// Too many iterations would have to be tried.
+    /// Too many iterations or bounds would have to be tried.
     Open,
 }
 
@@ -42,6 +50,7 @@ pub(super) fn stays(index: &Form, extent: u64, loops: &[(usize, Span)]) -> Stays
         last: i64::try_from(extent).unwrap_or(i64::MAX).saturating_sub(1),
         loops,
         left: TRIALS,
+        bounds: BOUNDS,
     };
     let mut values = Vec::new();
     match search.visit(&mut values) {
@@ -59,6 +68,8 @@ struct Search<'a> {
     last: i64,
     loops: &'a [(usize, Span)],
     left: u64,
+    /// How many bounds of loops with several may still be put in place of variables.
+    bounds: u64,
 }
 
 impl Search<'_> {
@@ -67,9 +78,10 @@ impl Search<'_> {
     fn visit(&mut self, values: &mut Vec<i64>) -> Option<bool> {
         let known = self.known(values);
         let index = self.index.plus(&[], &known);
-        let inner = &self.loops[values.len()..];
-        let least = extreme(&index, inner, &known, -1);
-        let greatest = extreme(&index, inner, &known, 1);
+        let loops = self.loops;
+        let inner = &loops[values.len()..];
+        let least = extreme(&index, inner, &known, -1, &mut self.bounds)?;
+        let greatest = extreme(&index, inner, &known, 1, &mut self.bounds)?;
         if least >= 0 && greatest <= self.last {
             return Some(false);
         }
@@ -79,7 +91,7 @@ impl Search<'_> {
         let (low, high) = span.values(&known);
         let mut value = low;
         while value < high {
-            self.left = self.left.checked_sub(1)?;
+            self.left = one_less(self.left)?;
             values.push(value);
             if self.visit(values)? {
                 return Some(true);
@@ -96,33 +108,49 @@ impl Search<'_> {
     }
 }
 
+/// What is left of a budget; `None` where nothing is, or somebody stops the search.
+fn one_less(budget: u64) -> Option<u64> {
+    let left = budget.checked_sub(1)?;
+    (left % ASKED != 0 || !is_stopped()).then_some(left)
+}
+
 /// A bound of the greatest value (`sign` 1) or of the least one (`sign` -1) that `form` takes over
-/// the `loops`.
-fn extreme(form: &Form, loops: &[(usize, Span)], known: &[(usize, i64)], sign: i64) -> i64 {
+/// the `loops`; `None` where it takes more than `left` bounds, or somebody stops it.
+fn extreme(
+    form: &Form,
+    loops: &[(usize, Span)],
+    known: &[(usize, i64)],
+    sign: i64,
+    left: &mut u64,
+) -> Option<i64> {
     let Some(((v, span), outer)) = loops.split_last() else {
-        return form.offset;
+        return Some(form.offset);
     };
     let c = form.factor(*v);
     if c == 0 {
-        return extreme(form, outer, known, sign);
+        return extreme(form, outer, known, sign, left);
     }
     let (bounds, shift) = match c * sign > 0 {
         true => (&span.upper, -1),
         false => (&span.lower, 0),
     };
-    let at = |bound: &Form| {
+    let mut found: Option<i64> = None;
+    for bound in bounds {
+        if bounds.len() > 1 {
+            *left = one_less(*left)?;
+        }
         let mut bound = bound.plus(&[], known);
         bound.offset += shift;
-        let rest = form.without(*v);
-        extreme(&rest.plus(&[(bound, c)], &[]), outer, known, sign)
-    };
-    let found = bounds.iter().map(at);
-    // Each bound holds, so the tightest one does.
-    match sign > 0 {
-        true => found.min(),
-        false => found.max(),
+        let rest = form.without(*v).plus(&[(bound, c)], &[]);
+        let value = extreme(&rest, outer, known, sign, left)?;
+        // Each bound holds, so the tightest one does.
+        found = Some(match (found, sign > 0) {
+            (None, _) => value,
+            (Some(other), true) => value.min(other),
+            (Some(other), false) => value.max(other),
+        });
     }
-    .unwrap_or(form.offset)
+    Some(found.unwrap_or(form.offset))
 }
 
 impl Form {
@@ -217,6 +245,21 @@ mod tests {
         assert_eq!(stays(&form(1, &[(0, 1)]), 10, &loops), Stays::Inside);
         let leaves = stays(&form(2, &[(0, 1)]), 10, &loops);
         assert_eq!(leaves, Stays::Leaves(10, vec![8, 9]));
+    }
+
+    /// Each loop is bounded by the two around it.
+    #[test]
+    fn many_combinations_of_bounds_are_open() {
+        let mut loops = vec![
+            (0, span(form(0, &[]), form(100, &[]))),
+            (1, span(form(0, &[]), form(100, &[]))),
+        ];
+        for v in 2..60 {
+            let mut inner = span(form(0, &[]), form(100, &[]));
+            inner.lower = vec![form(-1, &[(v - 1, 1)]), form(-2, &[(v - 2, 1)])];
+            loops.push((v, inner));
+        }
+        assert_eq!(stays(&form(0, &[(59, 1)]), 100, &loops), Stays::Open);
     }
 
     #[test]

@@ -28,8 +28,11 @@ struct Inequality {
     of: Option<Name>,
 }
 
-/// The most inequalities that elimination adds at a time; those beyond are left out.
+/// The most inequalities that elimination adds; those beyond are left out.
 const MAX_ADDED: usize = 256;
+
+/// The most pairs of inequalities from which elimination of a loop makes others.
+const MAX_PAIRS: usize = 4096;
 
 /// The ranges of the loops `order`, outermost first, each of which has the step 1 and its range
 /// from another order. `boxes` bounds them and all loops around.
@@ -122,7 +125,9 @@ fn eliminate(name: &Name, about: &[Inequality], boxes: &Bounds, known: &mut Vec<
         value.as_constant().is_none() && value.is_in_limits() && least < 0
     };
     let mut added: Vec<Affine> = Vec::new();
-    for value in sums.filter(says_more).take(MAX_ADDED) {
+    let there = known.iter().filter(|q| q.of.is_none()).count();
+    let room = MAX_ADDED.saturating_sub(there);
+    for value in sums.take(MAX_PAIRS).filter(says_more).take(room) {
         let is_known = known.iter().any(|q| q.value == value);
         if !is_known && !added.contains(&value) {
             added.push(value);

@@ -12,6 +12,8 @@ use crate::poly::{self, Linear, Piece, Relation, Set};
 
 /// No more parts than this are made.
 const MAX_PARTS: usize = 256;
+/// No steps between elements are larger, since each rest is a part.
+const MAX_STEP: i64 = 1024;
 /// How many operations the polyhedral library may spend on a part.
 const OPERATIONS: u64 = 100_000;
 
@@ -59,6 +61,10 @@ pub fn complement(
     let mut parts: Vec<Vec<Condition>> = vec![Vec::new()];
     for (k, piece) in pieces.iter().enumerate() {
         let reached = conditions(piece, names).ok_or(Stuck::Piece(k))?;
+        let is_wide = |c: &Condition| matches!(c, Condition::Multiple(_, by) if *by > MAX_STEP);
+        if reached.iter().any(is_wide) {
+            return Err(Stuck::Many);
+        }
         let mut left = Vec::new();
         for part in parts {
             let mut inside = part.clone();

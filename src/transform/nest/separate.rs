@@ -64,7 +64,8 @@
 
 use super::parts::Names;
 use super::resolve::{chain, check_step, find};
-use crate::analysis::implied::{is_never_negative, simplified};
+use crate::analysis::bounds::is_nonnegative;
+use crate::analysis::implied::simplified;
 use crate::analysis::position::splice;
 use crate::ir::{Affine, Loop, Name, Nest, Range, Role, Tree};
 use crate::transform::args::{LOOP, NEST};
@@ -191,7 +192,7 @@ impl Part {
             return vec![self];
         }
         let Range { lower, upper, .. } = &self.range;
-        let no_less = |a: &Affine, b: &Affine| is_never_negative(&a.minus(b), around);
+        let no_less = |a: &Affine, b: &Affine| is_nonnegative(&a.minus(b), around);
         if lower.iter().any(|b| no_less(b, at)) {
             return vec![self.at(at, true)];
         }
