@@ -65,6 +65,7 @@ fn searched(strategy: Strategy, seed: u64, trials: usize, informed: bool) -> Vec
             space: &space,
             history: &history,
             predict: &mut predict,
+            hurry: &|| false,
         };
         let batch = search.propose(&mut outlook, 8).unwrap();
         if batch.is_empty() {

@@ -4,7 +4,7 @@ use super::finals::{Decided, Finalist, finals};
 use super::outcome::{Ended, Tuned};
 use crate::runtime::Control;
 use crate::trial::{Gauge, Prepared, Variant};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Slower by less than this than the best one, at best, a variant is in the finals: others may have used
 /// the machine when it was timed first, and not all that they do shows.
@@ -37,7 +37,8 @@ const SAME: f64 = 1.02;
 
 /// Holds the finals among the fastest trials. Of those that tie and are within 2 % of the fastest, the
 /// one with the shortest path wins, as scripts see it: a call of the library is one step. Of several it
-/// is the first one of the space, whatever was tried first. The winner comes first.
+/// is the first one of the space, whatever was tried first. The winner comes first. No round begins
+/// after `end`.
 ///
 /// # Errors
 /// No trial has a time, or a finalist fails.
@@ -45,6 +46,7 @@ pub(super) fn decide(
     tuned: &Tuned,
     gauge: &dyn Gauge,
     control: &Control,
+    end: Option<Instant>,
 ) -> Result<Decided, Ended> {
     let trials = &tuned.trials;
     let timed = trials.iter().enumerate();
@@ -69,7 +71,7 @@ pub(super) fn decide(
     };
     let rank = |number: usize| (steps(number), &trials[number].digits);
     let (mut timed, mut left_out) = finalists(timed, &rank);
-    if control.interrupted() {
+    if control.interrupted() || end.is_some_and(|end| Instant::now() >= end) {
         // What is known has to do.
         timed.truncate(1);
         left_out.clear();
@@ -91,7 +93,8 @@ pub(super) fn decide(
             };
             let prepared = timed.iter().map(|t| gauge.prepare(&variant(t)));
             let prepared: Vec<Prepared> = prepared.collect::<Result<_, _>>()?;
-            finals(gauge, &prepared, LIMIT.max(tuned.elapsed.mul_f64(PART)))?
+            let limit = LIMIT.max(tuned.elapsed.mul_f64(PART));
+            finals(gauge, &prepared, limit, end)?
         }
     };
     for finalist in &mut decided.finalists {

@@ -7,7 +7,7 @@
 use super::record::median;
 use crate::runtime::RUN;
 use crate::trial::{Gauge, Prepared, TrialError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A variant in the finals.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -110,7 +110,8 @@ const SLOWER: f64 = 0.10;
 /// variant.
 const FAR: f64 = 0.25;
 
-/// Holds the finals. No round begins once the runs took as long as `limit` together.
+/// Holds the finals. No round begins once the runs took as long as `limit` together, nor after `end`
+/// or so late that it would last longer.
 ///
 /// # Errors
 /// A variant fails, or the system does.
@@ -118,6 +119,7 @@ pub fn finals(
     gauge: &dyn Gauge,
     prepared: &[Prepared],
     limit: Duration,
+    end: Option<Instant>,
 ) -> Result<Decided, TrialError> {
     let finalist = |number| Finalist {
         number,
@@ -126,13 +128,17 @@ pub fn finals(
     let mut all: Vec<Finalist> = (0..prepared.len()).map(finalist).collect();
     let mut open: Vec<usize> = (0..prepared.len()).collect();
     let mut spent = Duration::ZERO;
+    let mut last = Duration::ZERO;
     for _ in 0..ROUNDS {
         let is_known = |k: &usize| all[*k].known().len() >= FEWEST;
-        if open.len() == 1 || open.iter().all(is_known) || spent > limit {
+        let begun = Instant::now();
+        let is_late = end.is_some_and(|end| begun + last > end);
+        if open.len() == 1 || open.iter().all(is_known) || spent > limit || is_late {
             break;
         }
         let playing: Vec<Prepared> = open.iter().map(|k| prepared[*k].clone()).collect();
         let timings = gauge.finals(&playing)?;
+        last = begun.elapsed();
         let fastest = timings.iter().map(|timing| timing.min).min();
         let fastest = fastest.unwrap_or_default().as_secs_f64().max(1e-9);
         for (k, timing) in open.iter().zip(timings) {
@@ -231,7 +237,7 @@ mod tests {
             rounds,
             next: AtomicUsize::new(0),
         };
-        let decided = finals(&told, &prepared, Duration::from_secs(6)).unwrap();
+        let decided = finals(&told, &prepared, Duration::from_secs(6), None).unwrap();
         let numbers = |part: &[Finalist]| part.iter().map(|f| f.number).collect();
         let (tied, rest) = decided.finalists.split_at(decided.tied);
         (numbers(tied), numbers(rest), told.next.into_inner())

@@ -98,6 +98,7 @@ pub fn sample(
             space,
             history: &history,
             predict: &mut |_, _| Ok(None),
+            hurry: &|| false,
         };
         let batch = search.propose(&mut outlook, count)?;
         if batch.is_empty() || found.points.len() >= count {

@@ -225,6 +225,16 @@ pub fn why_not(records: &[Record], key: &Key) -> String {
     }
 }
 
+/// Whether a file is missing, empty, or begins as records do.
+fn may_be_records(path: &Path) -> io::Result<bool> {
+    if !path.is_file() {
+        return Ok(true);
+    }
+    let mut first = [0];
+    let read = File::open(path)?.read(&mut first)?;
+    Ok(read == 0 || first == *b"{")
+}
+
 /// A file that grows by a record at a time.
 #[derive(Debug, Default)]
 pub struct Journal {
@@ -243,6 +253,10 @@ impl Journal {
     /// # Errors
     /// The file cannot be read or written.
     pub fn open(path: &Path, resume: bool) -> io::Result<Journal> {
+        if !may_be_records(path)? {
+            let what = "it is not a file of records, to which lines could be added";
+            return Err(io::Error::new(io::ErrorKind::AlreadyExists, what));
+        }
         let mut file = OpenOptions::new()
             .create(true)
             .append(true)

@@ -99,6 +99,7 @@ impl Sweep {
                 space: &space,
                 history: &history,
                 predict: &mut predict,
+                hurry: &|| false,
             };
             let batch = search.propose(&mut outlook, BATCH).ok()?;
             if batch.is_empty() {

@@ -5,7 +5,7 @@ use super::entry::{entry, recorded};
 use super::finals::Decided;
 use super::maker::{Made, Maker, PROPOSALS};
 use super::outcome::{Ended, Trial, Tuned};
-use super::plan::{Plan, batch};
+use super::plan::{PROPOSING, Plan, batch};
 use super::record::{Journal, Key, Kind, Record, variant};
 use super::search::{History, Outlook};
 use super::space::{Digits, Halt, Space};
@@ -58,47 +58,15 @@ pub fn tune(
         variants: HashMap::new(),
         improved: 0,
     };
-    // The first point of a space is the one to beat.
-    let first = run.candidates(vec![space.first()], maker, 1)?;
-    run.try_all(first, journal, control, audience)?;
-    let mut search = plan.strategy.search(plan.seed);
-    let mut proposals = 0;
-    let size = batch(plan.strategy);
-    while !run.is_over(control) {
-        let left = plan.budget.trials - run.tuned.trials.len();
-        let batch = {
-            let made = &mut run.made;
-            let mut predict = |digits: &Digits, point: &Point| {
-                let known = match made.get(digits) {
-                    Some(known) => known,
-                    None => {
-                        let expected = match maker.make(point)? {
-                            Made::Nests(nests) => maker.predict(&nests).map(|s| (nests, s)),
-                            Made::Refused(_) => None,
-                        };
-                        made.entry(digits.clone()).or_insert(expected)
-                    }
-                };
-                Ok(known.as_ref().map(|(_, seconds)| *seconds))
-            };
-            let mut outlook = Outlook {
-                space,
-                history: &run.history,
-                predict: &mut predict,
-            };
-            search.propose(&mut outlook, size.max(gauge.width()))?
-        };
-        if batch.is_empty() || proposals > PROPOSALS * plan.budget.trials {
-            break;
-        }
-        proposals += batch.len();
-        let candidates = run.candidates(batch, maker, left)?;
-        run.try_all(candidates, journal, control, audience)?;
-        run.tuned.interrupted = control.interrupted();
+    match run.search(maker, journal, control, audience) {
+        // Whoever stops a search wants what it has found.
+        Err(_) if control.interrupted() && run.best().is_some() => {}
+        searched => searched?,
     }
     run.tuned.elapsed = run.begun.elapsed();
     run.tuned.interrupted |= control.interrupted();
-    run.tuned.decided = decide(&run.tuned, gauge, control)?;
+    let end = plan.budget.ends(run.begun).map(|[_, end]| end);
+    run.tuned.decided = decide(&run.tuned, gauge, control, end)?;
     run.tuned.recorded = run.winner();
     if let Some(record) = &run.tuned.recorded {
         journal.add(record);
@@ -131,6 +99,64 @@ struct Run<'a, 's> {
 }
 
 impl Run<'_, '_> {
+    fn search(
+        &mut self,
+        maker: &mut dyn Maker,
+        journal: &mut Journal,
+        control: &Control,
+        audience: &mut dyn Audience,
+    ) -> Result<(), Ended> {
+        let plan = self.plan;
+        // The first point of a space is the one to beat.
+        let first = self.candidates(vec![self.space.first()], maker, 1)?;
+        self.try_all(first, journal, control, audience)?;
+        let mut search = plan.strategy.search(plan.seed);
+        let mut proposals = 0;
+        let size = batch(plan.strategy);
+        while !self.is_over(control) {
+            let left = plan.budget.trials - self.tuned.trials.len();
+            // Points that take long to make leave time to try them.
+            let until = plan.budget.ends(self.begun).map(|[end, _]| {
+                let now = Instant::now();
+                now + end.saturating_duration_since(now).mul_f64(PROPOSING)
+            });
+            let hurry = || until.is_some_and(|until| Instant::now() >= until);
+            let stop = || hurry() || control.interrupted();
+            let batch = {
+                let made = &mut self.made;
+                let mut predict = |digits: &Digits, point: &Point| {
+                    let known = match made.get(digits) {
+                        Some(known) => known,
+                        None if stop() => return Ok(None),
+                        None => {
+                            let expected = match maker.make(point)? {
+                                Made::Nests(nests) => maker.predict(&nests).map(|s| (nests, s)),
+                                Made::Refused(_) => None,
+                            };
+                            made.entry(digits.clone()).or_insert(expected)
+                        }
+                    };
+                    Ok(known.as_ref().map(|(_, seconds)| *seconds))
+                };
+                let mut outlook = Outlook {
+                    space: self.space,
+                    history: &self.history,
+                    predict: &mut predict,
+                    hurry: &stop,
+                };
+                search.propose(&mut outlook, size.max(self.gauge.width()))?
+            };
+            if batch.is_empty() && !hurry() || proposals > PROPOSALS * plan.budget.trials {
+                break;
+            }
+            proposals += batch.len();
+            let candidates = self.candidates(batch, maker, left)?;
+            self.try_all(candidates, journal, control, audience)?;
+            self.tuned.interrupted = control.interrupted();
+        }
+        Ok(())
+    }
+
     fn is_over(&self, control: &Control) -> bool {
         let budget = &self.plan.budget;
         let trials = self.tuned.trials.len();
@@ -141,8 +167,8 @@ impl Run<'_, '_> {
     }
 
     fn is_late(&self) -> bool {
-        let time = self.plan.budget.time;
-        time.is_some_and(|time| self.begun.elapsed() >= time)
+        let ends = self.plan.budget.ends(self.begun);
+        ends.is_some_and(|[end, _]| Instant::now() >= end)
     }
 
     fn best(&self) -> Option<(&Trial, f64)> {
@@ -163,7 +189,8 @@ impl Run<'_, '_> {
     ) -> Result<Vec<Candidate>, Halt> {
         let mut candidates: Vec<Candidate> = Vec::new();
         for digits in batch {
-            if candidates.len() == most {
+            // One at least, since the first point is always tried.
+            if candidates.len() == most || !candidates.is_empty() && self.is_late() {
                 break;
             }
             let Some((digits, point)) = self.space.point(&digits)? else {
@@ -206,9 +233,33 @@ impl Run<'_, '_> {
         Ok(candidates)
     }
 
+    /// Tries candidates, and as many at a time as there are cores where time is limited: what was
+    /// compiled and finds no time to run was compiled in vain.
+    fn try_all(
+        &mut self,
+        mut candidates: Vec<Candidate>,
+        journal: &mut Journal,
+        control: &Control,
+        audience: &mut dyn Audience,
+    ) -> Result<(), Ended> {
+        let size = match self.plan.budget.time {
+            Some(_) => rayon::current_num_threads().max(self.gauge.width()),
+            None => candidates.len(),
+        };
+        while !candidates.is_empty() {
+            let rest = candidates.split_off(candidates.len().min(size));
+            self.try_some(candidates, journal, control, audience)?;
+            candidates = rest;
+            if self.is_over(control) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
     /// Compiles candidates on all cores, then screens one after the other; or screens one while
     /// others compile, where cores are free.
-    fn try_all(
+    fn try_some(
         &mut self,
         candidates: Vec<Candidate>,
         journal: &mut Journal,
@@ -275,16 +326,13 @@ impl Run<'_, '_> {
 
     fn standing(&self) -> Standing<'_> {
         let elapsed = self.begun.elapsed();
+        let ends = self.plan.budget.ends(self.begun);
         Standing {
             done: self.tuned.trials.len(),
             total: self.plan.budget.trials,
             best: self.best().map(|(trial, seconds)| (&trial.point, seconds)),
             elapsed,
-            left: self
-                .plan
-                .budget
-                .time
-                .map(|time| time.saturating_sub(elapsed)),
+            left: ends.map(|[_, end]| end.saturating_duration_since(Instant::now())),
         }
     }
 

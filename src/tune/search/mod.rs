@@ -49,6 +49,8 @@ pub struct Outlook<'a, 's> {
     /// The seconds that a cost model expects of a point; `None` if it is refused or nothing is
     /// known of it.
     pub predict: &'a mut Predict<'a>,
+    /// Whether proposing has taken the time that it may: the points that were found have to do.
+    pub hurry: &'a dyn Fn() -> bool,
 }
 
 /// What was tried.
@@ -157,6 +159,9 @@ impl Proposed {
         let is_new = !outlook.history.seen.contains(&digits) && self.seen.insert(digits.clone());
         if is_new {
             self.digits.push(digits);
+        }
+        if (outlook.hurry)() {
+            self.most = self.digits.len();
         }
         Ok(is_new)
     }

@@ -54,8 +54,14 @@ impl Model {
         if let Some(best) = parents.first() {
             for digits in outlook.space.neighbors(best)? {
                 pool.add(outlook, &digits)?;
+                if pool.is_full() {
+                    return Ok(pool.digits);
+                }
             }
             for _ in 0..count {
+                if pool.is_full() {
+                    return Ok(pool.digits);
+                }
                 let child = Evolution::child(&mut self.dice, outlook, &parents)?;
                 pool.add(outlook, &child)?;
             }

@@ -8,7 +8,7 @@ use crate::script::workbench::Size;
 use crate::tune::{Budget, Launch, Plan, Strategy};
 use rhai::{Array, Dynamic, FnPtr, Map};
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What a call and the command line say.
 pub(super) struct Options {
@@ -52,6 +52,7 @@ impl Options {
                 budget: Budget {
                     trials: TRIALS,
                     time: None,
+                    begun: Some(Instant::now()),
                     patience: None,
                 },
             },
@@ -73,7 +74,9 @@ impl Options {
         plan.strategy = given.strategy.unwrap_or(plan.strategy);
         plan.seed = given.seed.unwrap_or(plan.seed);
         plan.budget.trials = given.trials.unwrap_or(plan.budget.trials);
-        plan.budget.time = given.time.or(plan.budget.time);
+        if given.time.is_some() {
+            (plan.budget.time, plan.budget.begun) = (given.time, given.begun);
+        }
         options.records = given.records.or(options.records);
         if is_mini {
             options.plan.budget.trials = options.plan.budget.trials.min(FEW);
