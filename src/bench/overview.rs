@@ -135,7 +135,7 @@ fn share(line: &Line) -> Option<f64> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::super::results::Times;
     use super::*;
 
@@ -165,7 +165,8 @@ mod tests {
         }
     }
 
-    fn group(kernel: &str, lines: &[(&str, f64)]) -> Group {
+    /// Results of a kernel: variants with their speed-ups, each of which reaches that percentage of the limit.
+    pub(in super::super) fn group(kernel: &str, lines: &[(&str, f64)]) -> Group {
         Group {
             kernel: kernel.to_owned(),
             why: None,

@@ -208,7 +208,14 @@ fn table<'a>(
 
 fn provenance(results: &Results, against: Option<&Against>) -> String {
     let (threads, rates) = (results.threads, results.rates);
-    let machine = report::machine(&results.machine, &[Speed { threads, rates }]);
+    let machine = report::machine(
+        &results.machine,
+        &[Speed {
+            threads,
+            rates,
+            quiet: true,
+        }],
+    );
     let mut text = vec![
         format!("teml {}, {}", results.teml, results.date),
         format!(

@@ -176,6 +176,12 @@ impl Group {
         self.why.is_some() || self.lines.iter().any(|line| line.why.is_some())
     }
 
+    /// The variants that are faster than the limit by more than a tenth, which cannot be.
+    pub(super) fn beating(&self) -> impl Iterator<Item = &str> {
+        let beats = |line: &&Line| line.times.as_ref().is_some_and(Times::beats);
+        self.lines.iter().filter(beats).map(|line| &*line.name)
+    }
+
     /// With the nests of the variants, and the steps that made them.
     pub(super) fn explained(mut self, variants: &[Variant]) -> Group {
         for line in self.lines.iter_mut().filter(|line| !line.peer) {
@@ -287,7 +293,15 @@ fn limit(work: &Work, rates: &[Rates; 2], caches: u64) -> Option<Limit> {
     })
 }
 
+/// A variant whose share of the limit is more than this shows that the limit is wrong.
+const BEATEN: f64 = 1.1;
+
 impl Times {
+    /// Whether the variant is faster than the limit by more than a tenth.
+    pub(super) fn beats(&self) -> bool {
+        self.share.is_some_and(|share| share > BEATEN)
+    }
+
     fn new(row: &Measured, work: &Work, limit: &Option<Limit>, first: Option<Duration>) -> Times {
         let median = row.timing.median.as_secs_f64().max(1e-9);
         let first = first.map_or(median, |first| first.as_secs_f64());

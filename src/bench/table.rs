@@ -38,9 +38,10 @@ pub(super) fn cells(line: &Line, times: &Times) -> [String; 10] {
         format!("{:.1} %", 100.0 * times.spread),
         format!("{:.2}", times.gflops),
         format!("{:.2}", times.gbytes),
-        times
-            .share
-            .map_or("–".to_owned(), |s| format!("{:.1} %", 100.0 * s)),
+        times.share.map_or("–".to_owned(), |s| {
+            let mark = if times.beats() { " !" } else { "" };
+            format!("{:.1} %{mark}", 100.0 * s)
+        }),
         format!("{:.2}x", times.speed_up),
         match times.error {
             0.0 => "0".to_owned(),
@@ -64,6 +65,14 @@ pub(super) fn notes(group: &Group) -> Vec<String> {
             scaled(count),
             limit.rate,
             limit.best
+        ));
+    }
+    let beating: Vec<&str> = group.beating().collect();
+    if !beating.is_empty() {
+        notes.push(format!(
+            "! {} beats the limit by more than a tenth: the machine was slower when its rates were \
+             measured, so the limit is too long",
+            beating.join(", ")
         ));
     }
     let times = group.lines.iter().filter_map(|line| line.times.as_ref());
@@ -189,4 +198,28 @@ fn scaled(count: f64) -> String {
     let prefix = prefixes.into_iter().find(|(unit, _)| count >= *unit);
     let (unit, prefix) = prefix.unwrap_or((1.0, ""));
     format!("{:.3} {prefix}", count / unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::overview::tests::group;
+    use super::*;
+
+    #[test]
+    fn what_beats_its_limit_by_more_than_a_tenth_is_marked() {
+        let text = table(&group(
+            "mm",
+            &[("naive", 1.0), ("near", 109.0), ("plan", 180.0)],
+        ));
+        assert!(
+            text.contains("180.0 % !") && !text.contains("109.0 % !"),
+            "{text}"
+        );
+        assert!(
+            text.contains("! plan beats the limit by more than a tenth"),
+            "{text}"
+        );
+        let text = table(&group("mm", &[("naive", 1.0), ("near", 109.0)]));
+        assert!(!text.contains('!'), "{text}");
+    }
 }

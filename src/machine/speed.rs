@@ -20,7 +20,19 @@ pub struct Speed {
     pub threads: usize,
     /// At best of arithmetic, in the median of memory.
     pub rates: Rates,
+    /// Whether others left the machine alone meanwhile, as far as that is known.
+    #[serde(default)]
+    pub quiet: bool,
 }
+
+/// If others disturbed more runs of a probe than this share, its rate is theirs as well.
+const DISTURBED: f64 = 0.5;
+
+/// So often is it measured until they leave the machine alone.
+const TRIES: usize = 3;
+
+/// More threads are no slower than fewer, to this factor.
+const SLOWER: f64 = 0.9;
 
 /// Rates in units of 10^9 per second.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -48,7 +60,9 @@ impl Rates {
         }
     }
 
-    fn or_better(self, other: Rates) -> Rates {
+    /// The better one of each: whatever else a machine does makes it slower, never faster.
+    #[must_use]
+    pub fn or_better(self, other: Rates) -> Rates {
         Rates {
             gflops_f64: self.gflops_f64.max(other.gflops_f64),
             gflops_f32: self.gflops_f32.max(other.gflops_f32),
@@ -56,6 +70,18 @@ impl Rates {
             copy: self.copy.max(other.copy),
             triad: self.triad.max(other.triad),
         }
+    }
+
+    /// Whether these are rates of more threads than `fewer` are of, which can be.
+    fn can_be_of_more(&self, fewer: &Rates) -> bool {
+        let pairs = [
+            (self.gflops_f64, fewer.gflops_f64),
+            (self.gflops_f32, fewer.gflops_f32),
+            (self.read, fewer.read),
+            (self.copy, fewer.copy),
+            (self.triad, fewer.triad),
+        ];
+        pairs.iter().all(|(more, fewer)| *more >= SLOWER * fewer)
     }
 
     /// Bytes to and from memory, at best.
@@ -128,22 +154,22 @@ pub enum Resource {
     Memory,
 }
 
-/// How fast `threads` threads are, measured in some seconds, or remembered from then.
+/// How fast `threads` threads are, measured in some seconds, or remembered from then. What was measured
+/// while others used the machine is measured again.
 ///
 /// # Errors
 /// As [`runtime::compile`] and [`runtime::measure`].
 pub fn speed(threads: usize, control: &Control) -> Result<Speed, RuntimeError> {
     let known = Known::read(control)?;
-    match known.of(threads) {
-        Some(rates) => Ok(Speed { threads, rates }),
+    match known.of(threads).filter(|speed| speed.quiet) {
+        Some(speed) => Ok(speed.clone()),
         None => known.measured(threads, control),
     }
 }
 
 /// How fast `threads` threads are, if that was measured before.
 pub fn known_speed(threads: usize, control: &Control) -> Option<Speed> {
-    let rates = Known::read(control).ok()?.of(threads)?;
-    Some(Speed { threads, rates })
+    Known::read(control).ok()?.of(threads).cloned()
 }
 
 /// The same, measured in any case; what is remembered counts where it is better, since whatever
@@ -236,6 +262,45 @@ impl Probes {
     }
 }
 
+impl Probes {
+    /// Measures the probes alone: the rates in the median and at best, and whether others left the
+    /// machine alone.
+    ///
+    /// # Errors
+    /// As [`runtime::measure`].
+    pub fn alone(&self, control: &Control) -> Result<([Rates; 2], bool), RuntimeError> {
+        let each = control.probe_time / self.variants.len() as u32;
+        // The best of many runs tells what the machine can do.
+        let budget = Budget {
+            min_runs: 5,
+            max_runs: 100,
+            time: each,
+            patience: 2 * each,
+            enough: None,
+            reached: None,
+            repeats: true,
+        };
+        let timings = runtime::measure(&self.variants, &budget, &kernels::bounded(control))?;
+        let usual = self.rates(&timings, |timing| timing.median);
+        let best = self.rates(&timings, |timing| timing.min);
+        let quiet = timings.iter().all(|timing| timing.disturbed <= DISTURBED);
+        let rates = usual.zip(best).ok_or_else(interrupted)?;
+        Ok(([rates.0, rates.1], quiet))
+    }
+
+    /// The same, as one: a core's units are there for one thread only; of memory, others may leave
+    /// more for some runs than there is at other times.
+    fn measured(&self, control: &Control) -> Result<(Rates, bool), RuntimeError> {
+        let ([usual, best], quiet) = self.alone(control)?;
+        let rates = Rates {
+            gflops_f64: best.gflops_f64,
+            gflops_f32: best.gflops_f32,
+            ..usual
+        };
+        Ok((rates, quiet))
+    }
+}
+
 /// What is remembered.
 struct Known {
     file: Option<PathBuf>,
@@ -249,21 +314,44 @@ impl Known {
         Ok(Known { file, speeds })
     }
 
-    fn of(&self, threads: usize) -> Option<Rates> {
-        let known = self.speeds.iter().find(|s| s.threads == threads);
-        known.map(|speed| speed.rates)
+    fn of(&self, threads: usize) -> Option<&Speed> {
+        self.speeds.iter().find(|s| s.threads == threads)
     }
 
     fn measured(mut self, threads: usize, control: &Control) -> Result<Speed, RuntimeError> {
-        let mut rates = measure(threads, control)?;
-        if let Some(known) = self.of(threads) {
-            rates = rates.or_better(known);
+        let probes = Probes::new(threads, control)?;
+        let mut found: Option<Speed> = None;
+        for _ in 0..TRIES {
+            let (rates, quiet) = probes.measured(control)?;
+            let speed = Speed {
+                threads,
+                quiet: quiet && self.is_possible(threads, &rates),
+                rates: match &found {
+                    Some(before) => rates.or_better(before.rates),
+                    None => rates,
+                },
+            };
+            let is_quiet = speed.quiet;
+            found = Some(speed);
+            if is_quiet {
+                break;
+            }
         }
-        let speed = Speed { threads, rates };
+        let mut speed = found.ok_or_else(interrupted)?;
+        if let Some(known) = self.of(threads) {
+            speed.rates = speed.rates.or_better(known.rates);
+            speed.quiet |= known.quiet;
+        }
         self.speeds.retain(|s| s.threads != threads);
         self.speeds.push(speed.clone());
         remember(self.file.as_deref(), &self.speeds);
         Ok(speed)
+    }
+
+    /// Whether so many threads can have these rates, by what is known of fewer.
+    fn is_possible(&self, threads: usize, rates: &Rates) -> bool {
+        let fewer = self.speeds.iter().filter(|s| s.threads < threads);
+        fewer.into_iter().all(|s| rates.can_be_of_more(&s.rates))
     }
 }
 
@@ -287,37 +375,43 @@ fn file(control: &Control) -> Result<Option<PathBuf>, RuntimeError> {
     Ok(cache_directory(control).map(file))
 }
 
-fn measure(threads: usize, control: &Control) -> Result<Rates, RuntimeError> {
-    let probes = Probes::new(threads, control)?;
-    let each = control.probe_time / probes.variants.len() as u32;
-    // The best of many runs tells what the machine can do.
-    let budget = Budget {
-        min_runs: 5,
-        max_runs: 100,
-        time: each,
-        patience: 2 * each,
-        enough: None,
-        reached: None,
-        repeats: true,
-    };
-    let timings = runtime::measure(&probes.variants, &budget, &kernels::bounded(control))?;
-    let usual = probes.rates(&timings, |timing| timing.median);
-    let best = probes.rates(&timings, |timing| timing.min);
-    // A core's units are there for one thread only; of memory, others may leave more for some
-    // runs than there is at other times.
-    let rates = usual.zip(best).map(|(usual, best)| Rates {
-        gflops_f64: best.gflops_f64,
-        gflops_f32: best.gflops_f32,
-        ..usual
-    });
-    rates.ok_or(RuntimeError::Interrupted {
+fn interrupted() -> RuntimeError {
+    RuntimeError::Interrupted {
         during: "measuring".to_owned(),
-    })
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn more_threads_are_no_slower_than_fewer() {
+        let rates = |factor: f64| Rates {
+            gflops_f64: 10.0 * factor,
+            gflops_f32: 20.0 * factor,
+            read: 40.0,
+            copy: 30.0 * factor,
+            triad: 30.0,
+        };
+        let known = Known {
+            file: None,
+            speeds: vec![Speed {
+                threads: 1,
+                rates: rates(1.0),
+                quiet: true,
+            }],
+        };
+        assert!(known.is_possible(2, &rates(1.9)) && known.is_possible(2, &rates(0.95)));
+        assert!(!known.is_possible(2, &rates(0.5)));
+        // As was measured on a busy machine.
+        let slow_memory = Rates {
+            read: 0.5,
+            ..rates(1.9)
+        };
+        assert!(!known.is_possible(2, &slow_memory));
+        assert!(known.is_possible(1, &rates(0.5)));
+    }
 
     #[test]
     fn bytes_take_as_long_as_in_the_probes_of_the_same_mix() {

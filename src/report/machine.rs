@@ -62,7 +62,12 @@ pub fn machine(machine: &Machine, speeds: &[Speed]) -> String {
             "  parallel loop  {micros:.2} µs to begin and end with all threads"
         ));
     }
-    for Speed { threads, rates } in speeds {
+    for Speed {
+        threads,
+        rates,
+        quiet,
+    } in speeds
+    {
         let plural = if *threads == 1 { "" } else { "s" };
         text.push(format!("  at best, with {threads} thread{plural}:"));
         let mut add = |name: &str, rate: f64, unit: &str| {
@@ -73,6 +78,12 @@ pub fn machine(machine: &Machine, speeds: &[Speed]) -> String {
         add("reading", rates.read, "GB/s");
         add("copy", rates.copy, "GB/s");
         add("triad", rates.triad, "GB/s");
+        if !quiet {
+            text.push(
+                "    measured on a busy machine, so it may be faster; `teml machine` measures again"
+                    .to_owned(),
+            );
+        }
     }
     text.join("\n")
 }
@@ -158,7 +169,14 @@ mod tests {
             copy: 9.0,
             triad: 8.0,
         };
-        let text = machine(&known, &[Speed { threads: 4, rates }]);
+        let text = machine(
+            &known,
+            &[Speed {
+                threads: 4,
+                rates,
+                quiet: true,
+            }],
+        );
         for shown in [
             "48 KiB, 2 of them",
             "480 MiB, 1 of them",
