@@ -314,6 +314,96 @@ codegen(racing);
 }
 
 #[test]
+fn without_the_library_nothing_is_proved_and_check_says_so() {
+    let directory = tempfile::tempdir().unwrap();
+    let run = |script: &str| {
+        let path = write(directory.path(), "script.rhai", script);
+        let mut command = teml(&["check", path.to_str().unwrap()]);
+        command.env("TEML_CACHE_DIR", directory.path().join("cache"));
+        command.env("TEML_ISL", "/no/such/file").output().unwrap()
+    };
+    let script = "
+let a = tensor([8]);
+let b = eq(a, [i] -> [i]);
+let plain = build(b);
+";
+    let output = run(&format!("{script}compare([plain, plain.reverse(1)]);"));
+    let (shown, errors) = (text(&output.stdout), text(&output.stderr));
+    assert!(shown.contains("plain: legal"), "{shown}");
+    assert!(
+        shown.contains("not proved to be correct: the polyhedral library"),
+        "{shown}"
+    );
+    assert_eq!(output.status.code(), Some(1), "{shown}{errors}");
+    assert!(
+        errors.contains("nothing proves 1 of 2 variants"),
+        "{errors}"
+    );
+    // What `build` makes needs no proof.
+    let output = run(&format!("{script}compare([plain]);"));
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+}
+
+#[test]
+fn texts_have_definitions_of_their_own() {
+    let script = "
+let A = tensor([8, 8]); let B = tensor([8, 8]);
+let C = einsum(\"ik,kj->ij\", A, B);
+let naive = build(C);
+fn by_hand(A, B, from) {
+    nest(`
+  ${A}
+  ${B}
+  f64 C[8][8]
+  fill C[0..8][0..8] = 0
+  for k in ${from}..8
+    for i in 0..8
+      for j in 0..8
+        C[i][j] += A[i][k] * B[k][j]
+`)
+}
+let mine = by_hand(A, B, 0);
+let wrong = by_hand(A, B, 1);
+";
+    let directory = tempfile::tempdir().unwrap();
+    let run = |line: &str| {
+        let path = write(directory.path(), "script.rhai", &format!("{script}{line}"));
+        let mut command = teml(&["run", path.to_str().unwrap()]);
+        command.env("TEML_CACHE_DIR", directory.path().join("cache"));
+        let output = command.output().unwrap();
+        (
+            output.status.code(),
+            text(&output.stdout),
+            text(&output.stderr),
+        )
+    };
+    let (code, shown, errors) = run("compare([naive, mine]);");
+    assert_eq!(code, Some(0), "{errors}");
+    let proved = "mine: a definition of its own; proved equal to `naive`, in each of 64 elements";
+    assert!(shown.contains(proved), "{shown}");
+    let (code, _, errors) = run("compare([naive, wrong]);");
+    assert_eq!(code, Some(1), "{errors}");
+    assert!(!errors.contains("please report"), "{errors}");
+    for said in [
+        "`wrong` and `naive` have different definitions",
+        "64 of 64 elements differ",
+        "`wrong` is a text",
+        "proved different from `naive`: C[0][0]",
+        "ends with the same update in both, `C[0][0] += A[0][7] * B[7][0]`",
+        "check(wrong, naive)",
+    ] {
+        assert!(errors.contains(said), "{said}: {errors}");
+    }
+    let (code, shown, errors) = run(
+        "print(check(mine, naive).legal); print(check(wrong, naive)); \
+         print(check(wrong, naive).legal); print(check(wrong).legal);",
+    );
+    assert_eq!(code, Some(0), "{errors}");
+    assert!(shown.starts_with("true\nnot equal: C[0][0]"), "{shown}");
+    assert!(shown.ends_with("false\ntrue\n"), "{shown}");
+}
+
+#[test]
 fn without_the_library_what_reads_other_elements_has_a_temporary() {
     let script = "
 let x = tensor([8]);

@@ -151,10 +151,23 @@ impl fmt::Display for Answer {
 /// An index that leaves its tensor; a nest of which it is not known what it should compute;
 /// [`Fault::Stopped`] once `stop` says so.
 pub fn compare(nests: &[Nest], policy: Policy, stop: &dyn Fn() -> bool) -> Result<Answer, Fault> {
-    if let Some(nest) = nests.iter().find(|n| n.originals().is_empty()) {
+    compare_with(nests, nests, policy, stop)
+}
+
+/// Compares what `nests` do, in order, with what the definition of `others` says.
+///
+/// # Errors
+/// As [`compare`].
+pub fn compare_with(
+    nests: &[Nest],
+    others: &[Nest],
+    policy: Policy,
+    stop: &dyn Fn() -> bool,
+) -> Result<Answer, Fault> {
+    if let Some(nest) = others.iter().find(|n| n.originals().is_empty()) {
         return Err(Fault::Unknown(nest.to_string()));
     }
-    let originals = nests.iter().flat_map(|n| n.originals());
+    let originals = others.iter().flat_map(|n| n.originals());
     let originals = originals.map(|part| &*part.trees).collect::<Vec<_>>();
     let transformed = nests.iter().map(Nest::trees).collect::<Vec<_>>();
     let run = |sequences: &[_]| Machine::run(sequences, policy, stop);
@@ -163,7 +176,7 @@ pub fn compare(nests: &[Nest], policy: Policy, stop: &dyn Fn() -> bool) -> Resul
         Err(Stopped::Fault(fault)) => return Err(fault),
         Err(Stopped::Found(answer)) => return Ok(answer),
     };
-    let definition: Vec<&Expr> = nests.iter().flat_map(|n| n.definition().iter()).collect();
+    let definition: Vec<&Expr> = others.iter().flat_map(|n| n.definition().iter()).collect();
     let mut compared = results(&definition);
     let spent: Vec<&Name> = nests.iter().flat_map(Nest::spent).collect();
     for nest in nests {

@@ -91,11 +91,11 @@ impl Session {
         state.workbench.parameters.unused().map(str::to_owned)
     }
 
-    /// How many variants were checked, and how many of those are wrong, in
-    /// [`Check`](crate::trial::Check).
-    pub fn checked(&self) -> (usize, usize) {
-        let state = self.shared.lock();
-        (state.workbench.kept.checked, state.workbench.kept.wrong)
+    /// How many variants were checked in [`Check`](crate::trial::Check), how many of those are not
+    /// known to be right, and for how many of these there was nothing to prove it by.
+    pub fn checked(&self) -> [usize; 3] {
+        let kept = &self.shared.lock().workbench.kept;
+        [kept.checked, kept.wrong, kept.unproved]
     }
 
     /// The C that was generated: one translation unit with every kernel of `codegen`, or else of

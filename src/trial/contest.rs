@@ -1,6 +1,7 @@
 //! Contests: variants of one computation, and code that others wrote for it, in one run.
 
 use super::check::{Progress, Trial};
+use super::definitions::explained;
 use super::{
     Evidence, Failed, Inputs, Measured, Settings, TrialError, Variant, check_results, compared,
     generate, naive,
@@ -185,7 +186,11 @@ pub(super) fn run_comparison(
         let check = |compiled: Compiled| -> Result<(Workload, f64), TrialError> {
             let own = written.next().unwrap_or(Err(TrialError::Nothing))?;
             let of_kernel = (compiled.kernel(), &*own);
-            let error = trial.check(label, &names, of_kernel, &expected)?;
+            let error = trial.check(label, &names, of_kernel, &expected);
+            let error = error.map_err(|error| match variants.get(k) {
+                Some(own) => explained(error, (first, own), settings, control),
+                None => error,
+            })?;
             Ok((trial.workload(label, compiled, own, is_peer), error))
         };
         checked.push(keep_if_of_variant(compiled.and_then(check), fail_fast)?);

@@ -7,6 +7,7 @@
 
 mod check;
 mod contest;
+mod definitions;
 mod export;
 mod gauge;
 mod inputs;
@@ -16,6 +17,7 @@ mod sweep;
 
 pub use check::{Progress, run};
 pub use contest::{Contest, Peer, Ranking, Work};
+pub use definitions::{Equality, equality};
 pub use export::{ExportedFile, export};
 pub use gauge::{Defect, Gauge, Prepared, Ready, Screened, Workshop};
 pub use inputs::Inputs;
@@ -124,7 +126,7 @@ pub enum TrialError {
         second_results: String,
     },
     /// A result is wrong.
-    #[error("`{label}` computes a wrong {tensor}: {comparison}; nothing was timed")]
+    #[error("{}: {comparison}; nothing was timed", wrong(label, tensor, blame))]
     Wrong {
         /// The variant.
         label: String,
@@ -153,10 +155,29 @@ pub enum TrialError {
 pub enum Blame {
     /// A step of the path, which was not proved.
     Path,
+    /// Nobody: it has another definition than the first variant.
+    Definition {
+        /// The first variant.
+        first: String,
+        /// Whether a text is its definition.
+        is_text: bool,
+        /// What is known of both definitions.
+        equality: Equality,
+    },
     /// The C compiler, of this version: without its optimizations the result is right.
     Compiler(String),
     /// teml, which proved the nest.
     Teml,
+}
+
+/// What is wrong with a result.
+fn wrong(label: &str, tensor: &str, blame: &Blame) -> String {
+    match blame {
+        Blame::Definition { first, .. } => format!(
+            "`{label}` and `{first}` have different definitions, and {tensor} is not the same"
+        ),
+        _ => format!("`{label}` computes a wrong {tensor}"),
+    }
 }
 
 /// Arithmetic operations of the computation of `variant` by its definition.

@@ -1,6 +1,5 @@
 //! `check`: whether nests compute what their definition says, as a value.
 
-use super::code::nests_and_name;
 use super::{Shown, register_shown};
 use crate::diag;
 use crate::ir::Nest;
@@ -8,6 +7,7 @@ use crate::legality::{self, Reductions, Verdict, Violation};
 use crate::script::call::{Function, Parameter};
 use crate::script::fail::Failure;
 use crate::transform::{Repair, repair};
+use crate::trial::{self, Equality};
 use rhai::{Dynamic, Engine};
 use std::sync::Arc;
 
@@ -80,15 +80,19 @@ pub struct Checked {
     nests: Arc<[Nest]>,
     verdict: Arc<Verdict>,
     reductions: Reductions,
+    /// Where they were compared with the definition of others.
+    equality: Option<Equality>,
 }
 
 pub(super) static CHECK: Function = Function {
     name: "check",
-    params: &[Parameter::new("nests")],
+    params: &[Parameter::new("nests"), Parameter::optional("of")],
     returns: "verdict",
     doc: "\
 Whether nests, in order, compute what their definition says: `check(plan)`,
-`check([first, second])`.
+`check([first, second])`. `check(mine, naive)` also asks whether they compute what the definition of
+`naive` says, such as where `mine` is a text, which is its own definition: both are executed over
+expressions instead of numbers, element by element, at the sizes that they have.
 
 The answer is a value. Its `legal` is true, false, or `()` if it is undecided. Its `runs` is true if
 there is code for the nests: if they are legal, assumed to be, or cannot be proved for want of a
@@ -101,13 +105,18 @@ Proofs are exact: every element is followed from the statement that computes it 
 need the library isl, which comes with gcc (`libisl23` on Debian and Ubuntu). Without it, only
 parallel and vector loops are proved, by a simpler test, and the C and tables say so.",
     call: |call| {
-        let (nests, _) = nests_and_name(call)?;
+        let nests = call.nests(0)?;
         let reductions = call.state().workbench.settings.reductions;
         let verdict = legality::check(&nests, reductions);
+        let others = (call.count() > 1).then(|| call.nests(1)).transpose()?;
+        let control = call.state().workbench.control.clone();
+        let equality = others.filter(|_| verdict == Verdict::Legal);
+        let equality = equality.map(|of| trial::equality(&nests, &of, reductions, &control));
         Ok(Dynamic::from(Checked {
             nests: nests.into(),
             verdict: Arc::new(verdict),
             reductions,
+            equality,
         }))
     },
 };
@@ -126,10 +135,12 @@ impl Shown for Checked {
 
 impl Checked {
     fn legal(&self) -> Dynamic {
-        match &*self.verdict {
-            Verdict::Legal => Dynamic::TRUE,
-            Verdict::Illegal(_) => Dynamic::FALSE,
-            Verdict::Undecided(_) => Dynamic::UNIT,
+        match (&*self.verdict, &self.equality) {
+            (Verdict::Legal, None | Some(Equality::Proved(_))) => Dynamic::TRUE,
+            (Verdict::Legal, Some(Equality::Refuted(_))) => Dynamic::FALSE,
+            (Verdict::Legal, Some(Equality::Open(_))) => Dynamic::UNIT,
+            (Verdict::Illegal(_), _) => Dynamic::FALSE,
+            (Verdict::Undecided(_), _) => Dynamic::UNIT,
         }
     }
 
@@ -140,7 +151,14 @@ impl Checked {
 
     fn message(&self) -> String {
         match &*self.verdict {
-            Verdict::Legal => "legal".to_owned(),
+            Verdict::Legal => match &self.equality {
+                None => "legal".to_owned(),
+                Some(Equality::Proved(elements)) => {
+                    format!("equal: all {elements} elements are the same expressions")
+                }
+                Some(Equality::Refuted(why)) => format!("not equal: {why}"),
+                Some(Equality::Open(why)) => format!("undecided: {why}"),
+            },
             Verdict::Illegal(violation) => violation.to_string(),
             Verdict::Undecided(why) => format!("undecided: {why}"),
         }

@@ -12,7 +12,7 @@ use crate::script::fail::Failure;
 use crate::script::values;
 use crate::target::Target;
 use crate::trial::{
-    self, Blame, Contest, Failed, Measured, Ranking, Runner, Stage, TrialError, Variant,
+    self, Blame, Contest, Equality, Failed, Measured, Ranking, Runner, Stage, TrialError, Variant,
 };
 use rhai::{Array, Dynamic, Map};
 
@@ -36,7 +36,9 @@ All variants are compiled with the same flags: `-O3 -march=native -mtune=generic
 
 Each variant runs 5 to 30 times, about 3 seconds in all. Two long runs are enough if they take a
 second together and their spread is 3 % or less. Runs that others disturb, on cores that they share,
-are repeated within limits. The lines below the table say how often variants ran, and how many runs
+are repeated within limits. A very short kernel is called many times per run. One that reads what it
+writes is called once, between copies of its inputs that are not timed, so that its time is only known
+to some 10 ns. The lines below the table say how often variants ran, and how many runs
 others disturbed all the same, if those are many.
 
 The result is a list with a map per variant: `name`, `min` and `median` in seconds, `spread` (the
@@ -54,6 +56,7 @@ median), `error` (the largest difference over the largest value), and `ok`, whic
         };
         call.state().print(&report::footer(&ranking));
         note_outer_vectors(call, &variants);
+        compare_definitions(call, &variants);
         order::hint(call, &variants, &ranking);
         let mut rows = Dynamic::from_array(rows(&ranking));
         rows.set_tag(values::SHOWN);
@@ -291,6 +294,69 @@ fn nest_of(value: &Dynamic) -> Option<Nest> {
     value.read_lock::<Nest>().map(|n| n.clone())
 }
 
+/// What to say of a variant that has another definition than the first one, and other results.
+fn other_definition(
+    failure: Failure,
+    label: &str,
+    (first, is_text): (&str, bool),
+    equality: &Equality,
+) -> Failure {
+    let failure = match is_text {
+        true => failure.note(format!(
+            "`{label}` is a text, and a text is its own definition"
+        )),
+        false => failure,
+    };
+    match equality {
+        Equality::Proved(_) => failure,
+        Equality::Refuted(why) => failure
+            .note(format!("proved different from `{first}`: {why}"))
+            .help(format!(
+                "they are two computations; `check({label}, {first})` proves two definitions equal, \
+                 and `compare({label})` checks each by its own"
+            )),
+        Equality::Open(why) => failure
+            .note(format!("not proved different from `{first}`: {why}"))
+            .help(format!(
+                "at smaller sizes, `check({label}, {first})` proves two definitions equal or shows \
+                 where they differ"
+            )),
+    }
+}
+
+/// Says of texts whether they are equal to the definition of the first variant: numbers that agree
+/// prove nothing for others.
+fn compare_definitions(call: &Call, variants: &[Variant]) {
+    let [first, others @ ..] = variants else {
+        return;
+    };
+    let (reductions, control) = {
+        let state = call.state();
+        let bench = &state.workbench;
+        (bench.settings.reductions, bench.control.clone())
+    };
+    for other in others {
+        if !(other.is_text() || first.is_text()) || other.is_defined_as(first) {
+            continue;
+        }
+        let (label, of) = (&other.label, &first.label);
+        let text = match trial::equality(&other.nests, &first.nests, reductions, &control) {
+            Equality::Proved(elements) => {
+                format!("proved equal to `{of}`, in each of {elements} elements")
+            }
+            Equality::Refuted(_) => format!(
+                "the results agree with those of `{of}`, but are not the same operations in the \
+                 same order (`check({label}, {of})`)"
+            ),
+            Equality::Open(why) => {
+                format!("the results agree with those of `{of}`; nothing is proved, since {why}")
+            }
+        };
+        call.state()
+            .print(&format!("{label}: a definition of its own; {text}"));
+    }
+}
+
 pub(super) fn failed_trial(call: &Call, error: TrialError) -> Failure {
     match error {
         TrialError::Code { label, nest, error } => {
@@ -301,9 +367,18 @@ pub(super) fn failed_trial(call: &Call, error: TrialError) -> Failure {
             };
             no_code(call, error, &nests).note(format!("in the variant `{label}`"))
         }
-        TrialError::Wrong { ref blame, .. } => {
+        TrialError::Wrong {
+            ref blame,
+            ref label,
+            ..
+        } => {
             let failure = call.refuse(&error.to_string());
             match blame {
+                Blame::Definition {
+                    first,
+                    is_text,
+                    equality,
+                } => other_definition(failure, label, (first, *is_text), equality),
                 Blame::Path => failure.help(
                     "a step of this variant changes the meaning; compare shorter paths to find it",
                 ),

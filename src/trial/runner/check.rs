@@ -5,7 +5,7 @@ use crate::interp::symbolic::{self, Answer, Policy};
 use crate::ir::Tensor;
 use crate::legality::{Proof, Reductions, Refused, prove};
 use crate::runtime::Values;
-use crate::trial::{Contest, Ranking, TrialError, Variant};
+use crate::trial::{Contest, Equality, Ranking, TrialError, Variant, equality};
 
 /// Proves that variants compute what their definitions say.
 #[derive(Clone, Copy, Debug, Default)]
@@ -20,6 +20,24 @@ impl Runner for Check {
         contest: Contest,
         stage: &mut Stage<'_>,
     ) -> Result<Option<Ranking>, TrialError> {
+        if let [first, others @ ..] = &contest.variants[..] {
+            let reductions = contest.settings.reductions;
+            for other in others {
+                if !(other.is_text() || first.is_text()) || other.is_defined_as(first) {
+                    continue;
+                }
+                let (label, of) = (&other.label, &first.label);
+                let equality = equality(&other.nests, &first.nests, reductions, stage.control);
+                let text = match equality {
+                    Equality::Proved(elements) => {
+                        format!("proved equal to `{of}`, in each of {elements} elements")
+                    }
+                    Equality::Refuted(why) => format!("not proved equal to `{of}`: {why}"),
+                    Equality::Open(why) => format!("not proved equal to `{of}`, since {why}"),
+                };
+                (stage.say)(&format!("{label}: a definition of its own; {text}"));
+            }
+        }
         self.measure(contest, stage)
     }
 
@@ -53,7 +71,8 @@ impl Runner for Check {
     fn generates(&self, variant: &Variant, reductions: Reductions, stage: &mut Stage<'_>) {
         let nests = &variant.nests;
         let proof = prove(nests, reductions);
-        let mut is_wrong = proof.is_err();
+        // What is not proved is not known to be right.
+        let mut is_wrong = matches!(&proof, Err(_) | Ok(Proof::Unproved(_)));
         let mut text = match &proof {
             Ok(Proof::Proved) => "legal".to_owned(),
             Ok(other) => other.to_string(),
@@ -70,7 +89,7 @@ impl Runner for Check {
             let is_equal = matches!(answer, Ok(Answer::Equal { .. }));
             match &proof {
                 Ok(Proof::Assumed(_)) => {}
-                Err(Refused::Undecided(_)) => is_wrong = !is_equal,
+                Err(Refused::Undecided(_)) | Ok(Proof::Unproved(_)) => is_wrong = !is_equal,
                 _ => is_wrong |= !is_equal,
             }
             match answer {
@@ -81,5 +100,7 @@ impl Runner for Check {
         (stage.say)(&format!("{}: {text}", variant.label));
         stage.kept.checked += 1;
         stage.kept.wrong += usize::from(is_wrong);
+        let is_unproved = matches!(proof, Ok(Proof::Unproved(_))) && is_wrong;
+        stage.kept.unproved += usize::from(is_unproved);
     }
 }

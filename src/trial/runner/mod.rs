@@ -125,8 +125,10 @@ pub struct Kept {
     pub contests: Vec<Contest>,
     /// How many variants [`Check`] got.
     pub checked: usize,
-    /// How many of those are wrong.
+    /// How many of those are not known to be right.
     pub wrong: usize,
+    /// How many of those are not, since there is nothing to prove it by.
+    pub unproved: usize,
 }
 
 impl Kept {
