@@ -18,6 +18,13 @@ use std::sync::{Arc, LazyLock};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expr(Arc<Cell>);
 
+impl Expr {
+    /// Whether both are one expression in memory, and not only equal.
+    pub fn is(&self, other: &Expr) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
 #[derive(Debug, PartialEq, Eq)]
 struct Cell {
     depth: u32,

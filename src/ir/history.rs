@@ -30,6 +30,13 @@ use std::sync::{Arc, OnceLock};
 #[derive(Clone, Debug)]
 pub struct Nest(pub(super) Arc<Data>);
 
+impl Nest {
+    /// Whether both are one nest in memory, with one path, and not only equal.
+    pub fn is(&self, other: &Nest) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(super) struct Data {
     pub(super) trees: Vec<Tree>,

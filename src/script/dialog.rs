@@ -192,7 +192,7 @@ impl Session {
                 .into(),
         };
         let given: Array = variants.iter().map(variant).collect();
-        self.scope.push("given_nests", given);
+        self.lend("given_nests", given.into());
         let asked = self.ask(call, finish);
         let _ = self.scope.remove::<Array>("given_nests");
         asked

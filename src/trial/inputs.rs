@@ -6,22 +6,42 @@ use std::collections::HashMap;
 
 /// Initial contents by tensor name; what is not set is a pattern of numbers.
 #[derive(Clone, Debug, Default)]
-pub struct Inputs(HashMap<Name, Data>);
+pub struct Inputs {
+    /// In the order in which they were first set.
+    list: Vec<(Name, Data)>,
+    places: HashMap<Name, usize>,
+}
+
+impl FromIterator<(Name, Data)> for Inputs {
+    fn from_iter<I: IntoIterator<Item = (Name, Data)>>(given: I) -> Inputs {
+        let mut inputs = Inputs::default();
+        given
+            .into_iter()
+            .for_each(|(name, data)| inputs.set(name, data));
+        inputs
+    }
+}
 
 impl Inputs {
     /// Sets the contents of the tensor `name`.
     pub fn set(&mut self, name: Name, data: Data) {
-        self.0.insert(name, data);
+        match self.places.get(&name) {
+            Some(place) => self.list[*place].1 = data,
+            None => {
+                self.places.insert(name.clone(), self.list.len());
+                self.list.push((name, data));
+            }
+        }
     }
 
     /// What was set for the tensor `name`.
     pub fn get(&self, name: &Name) -> Option<&Data> {
-        self.0.get(name)
+        self.places.get(name).map(|place| &self.list[*place].1)
     }
 
-    /// What was set, by tensor name.
+    /// What was set, in the order in which tensors were first set.
     pub fn iter(&self) -> impl Iterator<Item = (&Name, &Data)> {
-        self.0.iter()
+        self.list.iter().map(|(name, data)| (name, data))
     }
 
     /// The same with contents for triangular matrices among `tensors` that nothing was set for.
@@ -40,7 +60,7 @@ impl Inputs {
 
     /// The contents of `tensor`, whose place among `tensors` numbers its pattern.
     pub(super) fn data(&self, tensor: &Tensor, tensors: &[Tensor]) -> Data {
-        let set = tensor.name().and_then(|name| self.0.get(name));
+        let set = tensor.name().and_then(|name| self.get(name));
         let number = tensors
             .iter()
             .position(|t| t.name() == tensor.name())
