@@ -49,6 +49,8 @@ pub enum Command {
         settings: Settings,
         #[command(flatten)]
         team: Team,
+        #[command(flatten)]
+        writing: Writing,
         /// The machine that the C is for: sse2, avx, avx2, avx512, neon, portable, native, or a JSON
         /// file with its facts, such as {"name": "laptop", "instructions": "avx2", "l2": 524288}
         #[arg(long, value_name = "NAME|FILE", default_value = "native", value_parser = target)]
@@ -91,6 +93,8 @@ pub enum Command {
         settings: Settings,
         #[command(flatten)]
         team: Team,
+        #[command(flatten)]
+        writing: Writing,
     },
     /// Search for the fastest variant: run a script that calls `tune`, or tune what a script compares
     ///
@@ -190,7 +194,7 @@ pub struct Search {
     /// Try so many variants at most; 100 by default
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub trials: Option<u32>,
-    /// Search for so many seconds at most; the finals come after that
+    /// Search for so many seconds at most, from the start of the command to the end of the finals
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub time: Option<Duration>,
     /// How to search: model (the default), exhaustive, random, hill or evolution
@@ -372,8 +376,8 @@ fn seconds(text: &str) -> Result<Duration, String> {
 
 #[derive(Args)]
 pub struct Writing {
-    /// Let imported modules also write to this directory, beside the working directory; can be
-    /// repeated. The script itself may write anywhere
-    #[arg(long, value_name = "DIR")]
+    /// Let imported modules also write here, beside the working directory, and overwrite files here
+    /// that teml did not write; can be repeated. The script itself may write new files anywhere
+    #[arg(long, value_name = "PATH")]
     pub allow_write: Vec<PathBuf>,
 }

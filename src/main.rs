@@ -40,12 +40,14 @@ fn main() -> ExitCode {
             team,
             target,
             plan,
+            writing,
         } => {
             let written = match plan {
                 true => Session::plans,
                 false => Session::emitted,
             };
-            scripts::emit(&file, output.as_deref(), settings, &team, target, written)
+            let output = output.as_deref();
+            scripts::emit(&file, output, settings, (&team, writing), target, written)
         }
         Command::Check {
             file,
@@ -59,7 +61,8 @@ fn main() -> ExitCode {
             name,
             settings,
             team,
-        } => writing::build(&file, &out, name, settings, &team),
+            writing,
+        } => writing::build(&file, &out, name, settings, (&team, writing)),
         Command::Doc { out } => writing::doc(out.as_deref()),
         Command::Definitions { directory } => writing::definitions(&directory),
         Command::Completions { shell } => writing::completions(shell),

@@ -1,6 +1,6 @@
 //! Commands that run a script, each in a session that does something else with its variants.
 
-use crate::arguments::{Running, Search, Settings, Team};
+use crate::arguments::{Running, Search, Settings, Team, Writing};
 use crate::output::{self, print, say};
 use crate::searching;
 use crate::{fail, of_team, session, workbench};
@@ -8,6 +8,8 @@ use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Instant;
+use teml::runtime::Writer;
 use teml::script::{ScriptError, Session, Tuning, Workbench};
 use teml::target::Target;
 use teml::trial::{self, Check, Emit, Run};
@@ -31,6 +33,7 @@ pub fn tune(file: &Path, search: Search, running: Running) -> ExitCode {
             keeps: true,
             trials: search.trials.map(|count| count as usize),
             time: search.time,
+            begun: Some(Instant::now()),
             strategy: search.search,
             seed: search.seed,
             records: search.records,
@@ -75,7 +78,7 @@ pub fn emit(
     file: &Path,
     output: Option<&Path>,
     settings: Settings,
-    team: &Team,
+    (team, writing): (&Team, Writing),
     target: Target,
     text: fn(&Session) -> Option<String>,
 ) -> ExitCode {
@@ -85,9 +88,11 @@ pub fn emit(
     }
     let mut trials = trial::Settings::default();
     trials.options.target = target;
+    let writer = Writer::new(&control, &writing.allow_write);
     let workbench = Workbench {
         winners: searching::winners(&control),
         control,
+        allow_write: writing.allow_write,
         settings: trials,
         runner: Arc::new(Emit),
         ..Workbench::default()
@@ -100,7 +105,7 @@ pub fn emit(
             return failure(file, what);
         };
         match output {
-            Some(path) => match std::fs::write(path, text) {
+            Some(path) => match writer.write(path, text) {
                 Ok(()) => ExitCode::SUCCESS,
                 Err(error) => {
                     let path = path.display();
@@ -125,9 +130,13 @@ pub fn check(file: &Path, exhaustive: bool, settings: Settings, team: &Team) -> 
     let workbench = with(settings, workbench);
     in_session(file, stdout(), workbench, |session| {
         match session.checked() {
-            (0, _) => failure(file, "gives no variant to compare, measure, run or codegen"),
-            (_, 0) => ExitCode::SUCCESS,
-            (_, _) => ExitCode::FAILURE,
+            [0, ..] => failure(file, "gives no variant to compare, measure, run or codegen"),
+            [_, 0, _] => ExitCode::SUCCESS,
+            [_, _, 0] => ExitCode::FAILURE,
+            [all, _, unproved] => failure(
+                file,
+                &format!("is not proved: nothing proves {unproved} of {all} variants, see above"),
+            ),
         }
     })
 }

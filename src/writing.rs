@@ -1,6 +1,6 @@
 //! Commands that write files for others: libraries, documents, completions.
 
-use crate::arguments::{Cli, Settings, Team};
+use crate::arguments::{Cli, Settings, Team, Writing};
 use crate::output::{code, print, say};
 use crate::scripts::{failure, in_session, with};
 use clap::CommandFactory;
@@ -9,6 +9,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use teml::package::{self, Package};
+use teml::runtime::Writer;
 use teml::script::{Session, Workbench};
 use teml::trial::Collect;
 
@@ -18,7 +19,7 @@ pub fn build(
     out: &Path,
     name: Option<String>,
     settings: Settings,
-    team: &Team,
+    (team, writing): (&Team, Writing),
 ) -> ExitCode {
     let name = name.unwrap_or_else(|| {
         let stem = file.file_stem().unwrap_or(file.as_os_str());
@@ -29,9 +30,11 @@ pub fn build(
         return ExitCode::from(2);
     }
     let control = super::of_team(team);
+    let writer = Writer::new(&control, &writing.allow_write);
     let workbench = Workbench {
         control: control.clone(),
         runner: Arc::new(Collect),
+        allow_write: writing.allow_write,
         ..Workbench::default()
     };
     let stdout = Box::new(std::io::stdout());
@@ -43,7 +46,7 @@ pub fn build(
         }
         let package = Package { name, kernels };
         let options = session.shared().lock().workbench.settings.options.clone();
-        match package::write(&package, out, &options, &control) {
+        match package::write(&package, out, &options, &control, &writer) {
             Ok(files) => {
                 let lines = files
                     .iter()

@@ -2,7 +2,7 @@
 
 use super::Package;
 use crate::codegen::Kernel;
-use crate::runtime::{Compiler, Control, Options, RuntimeError};
+use crate::runtime::{Compiler, Control, Options, RuntimeError, Writer};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -22,15 +22,17 @@ pub enum NoPackage {
     },
 }
 
-/// Compiles a package and writes it to a directory. Returns the files, relative to it.
+/// Compiles a package, and `writer` writes it to a directory. Returns the files, relative to it.
 ///
 /// # Errors
-/// [`NoPackage`]; then some files may be missing.
+/// [`NoPackage`]; then some files may be missing. Nothing is written where one of them is somebody
+/// else's.
 pub fn write(
     package: &Package,
     directory: &Path,
     options: &Options,
     control: &Control,
+    writer: &Writer,
 ) -> Result<Vec<String>, NoPackage> {
     let name = &package.name;
     let kernels: Vec<Kernel> = package.kernels.iter().map(|e| e.kernel.clone()).collect();
@@ -48,13 +50,18 @@ pub fn write(
             .archive
             .map(|bytes| (format!("lib/lib{name}.a"), bytes)),
     );
+    for (path, _) in &files {
+        let path = directory.join(path);
+        let checked = writer.check(&path);
+        checked.map_err(|error| NoPackage::Write { path, error })?;
+    }
     for (path, contents) in &files {
         let path = directory.join(path);
         let made = match path.parent() {
             Some(parent) => std::fs::create_dir_all(parent),
             None => Ok(()),
         };
-        let written = made.and_then(|()| std::fs::write(&path, contents));
+        let written = made.and_then(|()| writer.write(&path, contents));
         written.map_err(|error| NoPackage::Write { path, error })?;
     }
     Ok(files.into_iter().map(|(path, _)| path).collect())

@@ -28,7 +28,7 @@ pub use tutorial::LESSONS;
 use crate::advice::Moves;
 use crate::ir::{Name, Nest};
 use crate::legality::Reductions;
-use crate::runtime::Control;
+use crate::runtime::{Control, Writer};
 use crate::script::{Entry, Forecast, Measured, ScriptError, Session, Tuned, is_incomplete};
 use crate::trial::Settings;
 use commands::failed_with;
@@ -81,7 +81,7 @@ const WIDTH: usize = 100;
 
 impl Repl {
     /// A dialog on `session`.
-    pub fn new(session: Session) -> Repl {
+    pub fn new(mut session: Session) -> Repl {
         let timeline = Timeline::new(session.checkpoint());
         let catalog = Arc::new(session.catalog());
         Repl {
@@ -174,6 +174,11 @@ impl Repl {
             self.last = Some(last);
         }
         reply
+    }
+
+    /// What writes files.
+    fn writer(&self) -> Writer {
+        self.session.shared().lock().workbench.writer()
     }
 
     fn paint(&self) -> Paint {

@@ -169,7 +169,7 @@ pub enum Event<'a> {
 /// none. After every run they exchange the memory of their outputs. A run that others disturb, on the cores
 /// of its threads, is repeated, as long as that takes no longer than the runs that count. A run of a very
 /// short kernel is the mean of several calls. Kernels that read what they write are timed for one call per
-/// run, before which their inputs are restored. One measurement at a time, also among processes; this one
+/// run, before which their inputs are restored. What the clock itself takes is not part of the times. One measurement at a time, also among processes; this one
 /// compiles nothing meanwhile.
 ///
 /// # Errors

@@ -34,6 +34,7 @@ mod serve;
 mod sys;
 mod turn;
 mod worker;
+mod written;
 
 pub use buffer::{Buffer, Scalar, View};
 pub use cache::{directory as cache_directory, key_of_processor};
@@ -53,3 +54,4 @@ pub use random::Random;
 pub use run::{Beside, Outputs, RUN, Run, run_beside, run_once};
 pub use screen::{Loaded, Screen};
 pub use serve::serve;
+pub use written::Writer;

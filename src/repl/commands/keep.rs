@@ -63,7 +63,7 @@ fn save(repl: &mut Repl, rest: &str) -> Reply {
     let script: String = lines.iter().map(|line| as_statement(line)).collect();
     let version = env!("CARGO_PKG_VERSION");
     let text = format!("// Saved by teml repl {version}.\n{script}");
-    let written = std::fs::write(file, text);
+    let written = repl.writer().write(Path::new(file), text);
     written.map_err(|error| failed(format!("cannot write {file}: {error}")))?;
     let plural = if lines.len() == 1 { "" } else { "s" };
     Ok(Outcome::Text(format!(

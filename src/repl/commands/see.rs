@@ -269,7 +269,7 @@ fn draw(repl: &mut Repl, rest: &str, kind: &str) -> Reply {
         "svg" => report::drawing(&subject.nests),
         _ => report::drawing_page(&subject.name, &subject.nests, &paths, code.as_deref()),
     };
-    let written = std::fs::write(Path::new(&file), text);
+    let written = repl.writer().write(Path::new(&file), text);
     written.map_err(|error| failed(format!("cannot write {file}: {error}")))?;
     Ok(Outcome::Text(format!(
         "{} is drawn in {file}",
