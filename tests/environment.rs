@@ -343,6 +343,170 @@ fn imported_modules_write_where_they_may() {
     assert_eq!(code, Some(1));
 }
 
+/// Function values of a module, however they are made.
+const VALUES: &str = r#"
+fn pointer() { Fn("save") }
+fn spelled() { Fn("sa" + "ve") }
+fn curried(code, path) { Fn("save").curry(code).curry(path) }
+fn in_text(code, path) { let f = (); let t = `${f = Fn("save").curry(code).curry(path)}`; f }
+fn closure(code, path) { || save(code, path) }
+fn wrapped(code, path) { let f = Fn("save"); || f.call(code, path) }
+fn packing(nests, path) { Fn("bundle").curry(nests).curry(path) }
+fn recording(path) { Fn("tune").curry(#{x: [1]}).curry(|p| ()).curry(#{records: path}) }
+fn in_map(code, path) { #{save: Fn("save").curry(code).curry(path), run: Fn("save")} }
+fn handed(f, code, path) { f.call(code, path) }
+"#;
+
+/// A function of this name is a value in Rhai, and a name where it is called.
+const SHADOW: &str = r#"
+fn save(a, b) { "not the native one" }
+fn named(code, path) { let f = save; f.curry(code).curry(path) }
+"#;
+
+#[test]
+fn function_values_keep_their_origin() {
+    let place = tempfile::tempdir().unwrap();
+    let root = place.path();
+    let (work, out) = (root.join("work"), root.join("out"));
+    fs::create_dir(&work).unwrap();
+    fs::create_dir(&out).unwrap();
+    write(root, "project/lib.rhai", VALUES);
+    write(root, "project/shadow.rhai", SHADOW);
+    let run = |line: &str| {
+        let script = format!(
+            "import \"lib\" as lib; import \"shadow\" as shadow;\nlet A = tensor([4]);\n\
+             let B = eq(A, [i] -> [i]);\nlet l = build(B); let c = codegen(l);\n\
+             fn export_it(c, path) {{ save(c, path) }}\n\
+             let p = {:?};\n{line}\n",
+            out.join("f").display().to_string()
+        );
+        let script = write(root, "project/main.rhai", &script);
+        let mut command = teml(root, &["run", script.to_str().unwrap()]);
+        let output = command.current_dir(&work).output().unwrap();
+        let made = fs::read_dir(&out).unwrap().count();
+        let _ = fs::remove_dir_all(out.join("f"));
+        let _ = fs::remove_file(out.join("f"));
+        (output.status.code(), shown(&output).1, made)
+    };
+    for line in [
+        "lib::pointer().call(c, p);",
+        "c.call(lib::pointer(), p);",
+        "call(lib::pointer(), c, p);",
+        "let f = lib::spelled(); f.curry(c).curry(p).call();",
+        "lib::curried(c, p).call();",
+        "lib::in_text(c, p).call();",
+        "lib::closure(c, p).call();",
+        "lib::wrapped(c, p).call();",
+        "lib::packing([l], p).call();",
+        "lib::recording(p).call();",
+        "let m = lib::in_map(c, p); m.save();",
+        "let m = lib::in_map(c, p); let f = m.run; f.call(c, p);",
+        "shadow::named(c, p).call();",
+        "let f = lib::pointer(); [p].map(|to| f.call(c, to));",
+        "let f = lib::pointer().curry(c); [p].for_each(f);",
+        "let f = lib::closure(c, p); unless_refused(|n| { f.call(); n }, l);",
+        "let f = lib::curried(c, p); unless_refused(|n| { f.call(); n }, l);",
+        // Handed back to where it was made.
+        "lib::handed(lib::pointer(), c, p);",
+    ] {
+        let (code, errors, made) = run(line);
+        assert_eq!(made, 0, "{line}: {errors}");
+        // What a refused step means is up to `unless_refused`.
+        let goes_on = line.contains("unless_refused");
+        assert!(goes_on || code == Some(1), "{line}: {errors}");
+    }
+    let (_, errors, _) = run("lib::curried(c, p).call();");
+    assert!(
+        errors.contains("imported modules may not write"),
+        "{errors}"
+    );
+    let (_, errors, _) = run("shadow::named(c, p).call();");
+    assert!(errors.contains("a closure is one"), "{errors}");
+    // The user's own values write wherever they are called.
+    for line in [
+        "Fn(\"save\").call(c, p);",
+        "let f = Fn(\"save\").curry(c); f.call(p);",
+        "lib::handed(Fn(\"save\"), c, p);",
+        "lib::handed(|c, p| save(c, p), c, p);",
+        "[p].map(|to| save(c, to));",
+        "Fn(\"bundle\").call([l], p);",
+    ] {
+        let (code, errors, made) = run(line);
+        assert_eq!((code, made), (Some(0), 1), "{line}: {errors}");
+    }
+    let (code, errors, _) = run("print(Fn(\"build\").call(B)); print(Fn(\"save\").name);");
+    assert_eq!(code, Some(0), "{errors}");
+    let (code, errors, _) = run("Fn(\"save\").call(c);");
+    assert_eq!(code, Some(1));
+    assert!(errors.contains("save(what, path)"), "{errors}");
+}
+
+#[test]
+fn a_script_that_a_module_imports_has_the_rights_of_a_module() {
+    let place = tempfile::tempdir().unwrap();
+    let root = place.path();
+    let path = root.join("stolen.c").display().to_string();
+    write(
+        root,
+        "project/lib.rhai",
+        "fn use_main(code, path) { import \"main\" as main; main::export_it(code, path) }",
+    );
+    let script = format!(
+        "fn export_it(c, path) {{ save(c, path) }}\n\
+         let A = tensor([4]); let B = eq(A, [i] -> [i]); let c = codegen(build(B));\n\
+         import \"lib\" as lib;\nif param(\"n\", 1) == 1 {{ lib::use_main(c, {path:?}); }}\n"
+    );
+    write(root, "project/main.rhai", &script);
+    fs::create_dir(root.join("work")).unwrap();
+    let mut command = teml(root, &["run", "../project/main.rhai"]);
+    let output = command.current_dir(root.join("work")).output().unwrap();
+    assert!(!root.join("stolen.c").exists(), "{}", shown(&output).1);
+}
+
+#[test]
+fn files_of_others_are_not_overwritten() {
+    let place = tempfile::tempdir().unwrap();
+    let root = place.path();
+    let script = "let A = tensor([4]);\nlet B = eq(A, [i] -> [i]);\nlet l = build(B);\n\
+                  export_kernel(l, \"copy\");\nlet what = param(\"what\", \"\");\n\
+                  if what == \"save\" { save(codegen(l), \"k.c\"); }\n\
+                  if what == \"npy\" { save(run(l).B, \"b.npy\"); }\n\
+                  if what == \"bundle\" { bundle([l], \"b\"); }\n\
+                  if what == \"\" { codegen(l); }\n";
+    write(root, "main.rhai", script);
+    fs::create_dir(root.join("b")).unwrap();
+    fs::create_dir_all(root.join("pkg/include")).unwrap();
+    for (arguments, file) in [
+        (&["run", "main.rhai", "--set", "what=save"][..], "k.c"),
+        (&["run", "main.rhai", "--set", "what=npy"], "b.npy"),
+        (&["run", "main.rhai", "--set", "what=bundle"], "b/Makefile"),
+        (&["emit", "main.rhai", "-o", "e.c"], "e.c"),
+        (
+            &["build", "main.rhai", "--out", "pkg"],
+            "pkg/include/main.h",
+        ),
+    ] {
+        let file = root.join(file);
+        let run = |more: &[&str]| {
+            let output = teml(root, arguments).args(more).current_dir(root).output();
+            let output = output.unwrap();
+            (output.status.code(), shown(&output).1)
+        };
+        fs::write(&file, "mine").unwrap();
+        let (code, errors) = run(&[]);
+        assert_eq!(code, Some(1), "{arguments:?}: {errors}");
+        assert!(errors.contains("--allow-write"), "{errors}");
+        assert_eq!(fs::read(&file).unwrap(), b"mine", "{arguments:?}");
+        let allowed = ["--allow-write", file.to_str().unwrap()];
+        let (code, errors) = run(&allowed);
+        assert_eq!(code, Some(0), "{arguments:?}: {errors}");
+        assert_ne!(fs::read(&file).unwrap(), b"mine", "{arguments:?}");
+        // One's own files are written again.
+        let (code, errors) = run(&[]);
+        assert_eq!(code, Some(0), "{arguments:?}: {errors}");
+    }
+}
+
 /// The untransformed nest is compiled like the plan, and wrong like the plan.
 #[test]
 fn a_compiler_that_errs_is_blamed() {

@@ -222,7 +222,7 @@ fn what_it_refers_to_exists() {
         directory.path(),
         directory.path(),
     ));
-    assert!(readme.contains("--allow-write DIR") && run.contains("--allow-write <DIR>"));
+    assert!(readme.contains("--allow-write DIR") && run.contains("--allow-write <PATH>"));
     let header = fs::read_to_string(root().join("src/codegen/vectors.h")).unwrap();
     assert!(readme.contains("-DTEML_ALIGNED_TENSORS"));
     assert!(header.contains("defined(TEML_ALIGNED_TENSORS)"));

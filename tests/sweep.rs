@@ -129,6 +129,96 @@ fn a_sweep_stops_on_ctrl_c() {
     assert!(errors.contains("interrupted while "), "{errors}");
 }
 
+/// Runs a script, presses Ctrl-C once it has printed a line that contains `until`, and returns the exit
+/// code, what was printed, and errors.
+fn stopped(script: &str, command: &str, until: &str) -> (Option<i32>, String, String) {
+    use std::io::{BufRead, BufReader, Read};
+    let directory = tempfile::tempdir().unwrap();
+    let mut child = teml(directory.path(), script, command)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap());
+    let mut shown = String::new();
+    while !shown.lines().last().unwrap_or_default().contains(until) {
+        assert!(lines.read_line(&mut shown).unwrap() > 0, "{shown}");
+    }
+    let id = child.id().to_string();
+    let kill = Command::new("kill").args(["-INT", &id]).status();
+    assert!(kill.unwrap().success());
+    lines.read_to_string(&mut shown).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    (output.status.code(), shown, errors)
+}
+
+#[test]
+fn who_waits_is_stopped() {
+    for wait in ["sleep(3000)", "sleep(3000.5)", "sleep(1e300)"] {
+        let script = format!("print(\"started\"); {wait}; print(\"ended\");");
+        let (code, shown, errors) = stopped(&script, "run", "started");
+        assert_eq!(code, Some(130), "{errors}");
+        assert_eq!(shown, "started\n");
+        assert!(errors.contains("interrupted"), "{errors}");
+    }
+    // What is no time is none.
+    let directory = tempfile::tempdir().unwrap();
+    let script = "sleep(0); sleep(-1); sleep(0.0/0.0); sleep(0.001); print(\"ended\");";
+    let output = teml(directory.path(), script, "run").output().unwrap();
+    assert_eq!(output.stdout, b"ended\n");
+}
+
+#[test]
+fn a_search_that_is_stopped_keeps_its_best() {
+    // The first point is tried before the second one is made.
+    let script = "let A = tensor([64, 48]); let B = eq(2 * A, [i, j] -> [i, j]); let l = build(B);
+                  tune(#{rows: 2..60}, |p| {
+                      if p.rows > 2 { print(`made ${p.rows}`); sleep(3000); }
+                      l.stripmine(1, p.rows)
+                  }, #{search: \"exhaustive\"});
+                  print(\"ended\");";
+    for command in ["run", "tune"] {
+        let (code, shown, errors) = stopped(script, command, "made 3");
+        assert_eq!(code, Some(130), "{shown}{errors}");
+        assert!(
+            shown.contains("rows = 2") || shown.contains("rows: 2"),
+            "{shown}{errors}"
+        );
+        assert!(!shown.contains("ended"), "{shown}");
+    }
+}
+
+/// Each loop is bounded by the two around it, which gives as many combinations of bounds as the
+/// Fibonacci number says.
+#[test]
+fn deep_nests_with_many_bounds_take_no_longer_than_others() {
+    let depth = 60;
+    let mut text = "  f64 A[100]\n  for a0 in 0..100\n    for a1 in 0..100\n".to_owned();
+    for k in 2..depth {
+        let (indent, one, two) = ("  ".repeat(k + 1), k - 1, k - 2);
+        text += &format!("{indent}for a{k} in max(a{one} - 1, a{two} - 2)..100\n");
+    }
+    let indent = "  ".repeat(depth + 1);
+    let last = depth - 1;
+    text += &format!("{indent}for z in 0..a{last} - 1000\n{indent}  A[z] += 1\n");
+    let script = format!(
+        "let p = nest(`\n{text}`);
+         for tail in [\"guard\", \"grid\", \"aligned\", \"cut\", \"exact\"] {{
+             let q = unless_refused(|n| n.stripmine(\"z\", 4, tail), p);
+         }}
+         let q = unless_refused(|n| n.split_at(\"z\", 4), p);
+         let q = unless_refused(|n| n.peel(\"z\", 1, \"front\"), p);
+         let q = unless_refused(|n| n.interchange(\"a{last}\", \"z\"), p);
+         let q = unless_refused(|n| n.stage(\"a{last}\", \"A\"), p);
+         print(\"ended\");"
+    );
+    let directory = tempfile::tempdir().unwrap();
+    let output = teml(directory.path(), &script, "run").output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.stdout, b"ended\n", "{errors}");
+}
+
 #[test]
 fn a_comparison_is_a_table_and_a_value() {
     let control = Control {

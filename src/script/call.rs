@@ -9,7 +9,9 @@ use super::fail::Failure;
 use super::state::{Shared, State};
 use super::values::{self, Index};
 use crate::ir::{Expr, Nest, Site};
-use rhai::{Array, Dynamic, Engine, EvalAltResult, ImmutableString, NativeCallContext, Position};
+use rhai::{
+    Array, Dynamic, Engine, EvalAltResult, FnPtr, ImmutableString, NativeCallContext, Position,
+};
 use std::any::TypeId;
 use std::sync::{Arc, MutexGuard};
 
@@ -55,6 +57,27 @@ impl Parameter {
 }
 
 impl Function {
+    fn required(&self) -> usize {
+        self.params.iter().filter(|p| !p.optional).count()
+    }
+
+    fn callee(&self) -> Callee {
+        Callee {
+            name: self.name,
+            params: self.params.iter().map(|p| p.name).collect(),
+            signature: self.signature(),
+        }
+    }
+
+    fn perform(&self, call: &Call) -> Result<Dynamic, Failure> {
+        if actions::VISIBLE.contains(&self.name) {
+            let mut state = call.state();
+            state.has_effect = true;
+            state.runs += 1;
+        }
+        (self.call)(call)
+    }
+
     /// The signature, as messages and help show it.
     pub fn signature(&self) -> String {
         let groups = self.params.chunk_by(|a, b| a.name == b.name);
@@ -86,27 +109,72 @@ pub struct Call<'a> {
     callee: &'a Callee,
     args: &'a [&'a mut Dynamic],
     shared: &'a Shared,
+    /// Those of the function value through which it is called.
+    rights: Option<Rights>,
+}
+
+/// Who answers for what is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rights {
+    /// The user: anywhere.
+    User,
+    /// A module, or the library: where the user allows it.
+    Module,
+}
+
+impl Rights {
+    /// The rights of the code at a position.
+    fn at(position: Position, shared: &Shared) -> Rights {
+        match shared.lock().places.is_of_user(position) {
+            true => Rights::User,
+            false => Rights::Module,
+        }
+    }
 }
 
 /// Registers `function` for every number of arguments that it takes.
 pub fn register(engine: &mut Engine, shared: &Shared, function: &'static Function) {
-    let required = function.params.iter().filter(|p| !p.optional).count();
-    let callee = Callee {
-        name: function.name,
-        params: function.params.iter().map(|p| p.name).collect(),
-        signature: function.signature(),
-    };
-    let body = function.call;
-    if !actions::VISIBLE.contains(&function.name) {
-        return register_raw(engine, shared, callee, required, body);
-    }
-    register_raw(engine, shared, callee, required, move |call| {
-        let mut state = call.state();
-        state.has_effect = true;
-        state.runs += 1;
-        drop(state);
-        body(call)
-    });
+    register_raw(
+        engine,
+        shared,
+        function.callee(),
+        function.required(),
+        |call| function.perform(call),
+    );
+}
+
+/// A value of a function that writes, which keeps the rights of the code at `position`: Rhai's own
+/// function values are names, which have the rights of whoever calls them.
+pub(super) fn value_of(
+    function: &'static Function,
+    position: Position,
+    shared: &Shared,
+) -> Result<FnPtr, Box<EvalAltResult>> {
+    let (callee, shared) = (function.callee(), shared.clone());
+    let rights = Rights::at(position, &shared);
+    // Rhai marks what may change as deprecated.
+    #[allow(deprecated)]
+    FnPtr::from_fn(
+        function.name,
+        move |context: NativeCallContext, args: &mut [&mut Dynamic]| {
+            let call = Call {
+                context: &context,
+                callee: &callee,
+                args,
+                shared: &shared,
+                rights: Some(rights),
+            };
+            let fits = (function.required()..=function.params.len()).contains(&args.len());
+            let result = match fits {
+                true => function.perform(&call),
+                false => Err(call.refuse(match args.len() {
+                    1 => "does not take 1 argument",
+                    _ => "does not take so many arguments",
+                })),
+            };
+            result.map_err(|failure| call.raise(failure))
+        },
+    )
 }
 
 /// Registers a function from its parts.
@@ -130,6 +198,7 @@ pub(super) fn register_raw(
                     callee: &callee,
                     args,
                     shared: &shared,
+                    rights: None,
                 };
                 body(&call).map_err(|failure| call.raise(failure))
             },
@@ -285,16 +354,14 @@ impl Call<'_> {
         self.state().site(self.context.call_position())
     }
 
-    /// Whether the call stands in code that the user runs: in the script itself, in a line of a
-    /// dialog or on standard input, and not in a module that was imported.
-    pub fn is_of_user(&self) -> bool {
-        let state = self.state();
-        let position = self.context.call_position();
-        let source = state.places.source(position);
-        source.is_some_and(|source| match &source.path {
-            Some(path) => state.main.as_ref() == Some(path),
-            None => !state.places.is_library(position),
-        })
+    /// What the call may write: of a function value, what the code may that made it.
+    pub fn rights(&self) -> Rights {
+        // A function that is not in the table has no function values that keep their origin.
+        match (actions::WRITING.contains(&self.callee.name), self.rights) {
+            (false, _) => Rights::Module,
+            (true, Some(rights)) => rights,
+            (true, None) => Rights::at(self.context.call_position(), self.shared),
+        }
     }
 
     /// The state of the session. Release it before anything calls back into the script.

@@ -22,7 +22,11 @@ without an ending gets `.rhai`. `std/NAME` is a module of the library.
 Scripts can do only what their functions offer. They read files (`load`) and write files
 (`save`, `bundle`). Their kernels run in a separate process. You trust the script that you run,
 the lines that you type, and standard input: they write anywhere. Imported modules write only
-below the working directory, and below directories that `--allow-write DIR` names.";
+below the working directory, and below directories that `--allow-write DIR` names. A function
+value has the rights of the file that it was written in, wherever it is called: a closure or
+`Fn(\"save\")` that you hand to a module writes anywhere, and one that a module hands to you
+does not. Nobody overwrites a file that teml did not write, unless `--allow-write FILE` names it
+or a directory around it.";
 
 /// Finds what `import` names: `std/NAME`, or a file relative to the importing one.
 ///
@@ -158,6 +162,7 @@ pub fn compile(
 ) -> Result<AST, Box<EvalAltResult>> {
     let mut state = shared.lock();
     let compiled = state.places.add(name, text, path, "", &|_| false, kind);
+    state.places.import();
     drop(state);
     let Some(compiled) = compiled else {
         let failure = Failure::new(format!("{name} has too many lines"));

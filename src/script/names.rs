@@ -3,6 +3,7 @@
 
 use super::captured;
 use super::fail::{Failure, Unread};
+use super::function_values;
 use super::lists::ITEM;
 use super::places::LIBRARY;
 use super::rewrite::{BIND, IS_METHOD, SAC, SET};
@@ -53,14 +54,17 @@ pub fn register(engine: &mut Engine, shared: &Shared) -> std::result::Result<(),
         }
         // C's `double` and `float` are element types, as the paper writes them.
         let elem = Elem::ALL.into_iter().find(|e| e.c_name() == name);
+        if let Some(error) = function_values::is_a_name(name)
+            && !context.scope().contains(name)
+            && is_function(&context, name)
+        {
+            return Err(error);
+        }
         let means_something = elem.is_some() || values::is_iterator_name(name);
         if !means_something || context.scope().contains(name) {
             return Ok(None);
         }
-        let is_function = context
-            .iter_namespaces()
-            .any(|m| m.iter_script_fn_info().any(|(_, _, f, _, _)| f == name));
-        if is_function {
+        if is_function(&context, name) {
             return Ok(None);
         }
         if let Some(elem) = elem {
@@ -70,6 +74,11 @@ pub fn register(engine: &mut Engine, shared: &Shared) -> std::result::Result<(),
         Ok(iterator.map(|name| Dynamic::from(Index::iterator(name, true))))
     });
     Ok(())
+}
+
+fn is_function(context: &EvalContext, name: &str) -> bool {
+    let mut namespaces = context.iter_namespaces();
+    namespaces.any(|m| m.iter_script_fn_info().any(|(_, _, f, _, _)| f == name))
 }
 
 fn bind(context: &mut EvalContext, inputs: &[Expression]) -> Result<Dynamic> {

@@ -12,6 +12,7 @@ use crate::diag::{Sources, Span};
 use crate::ir::Site;
 use rhai::{AST, Position};
 use std::collections::HashMap;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -41,6 +42,8 @@ pub struct Places {
     /// In order of their lines.
     sources: Vec<Arc<Source>>,
     next_line: usize,
+    /// The lines of texts that others imported.
+    imported: Vec<Range<usize>>,
     /// For operators and calls, where their operands have variables that read as iterators.
     operands: HashMap<Position, Vec<Option<Position>>>,
     /// For calls, the variables that read as iterators in ranges among their arguments.
@@ -79,10 +82,7 @@ impl Places {
         }
         if self.next_line + lines > MAX_LINE {
             // Only a session of very many lines comes here: old ones lose their places.
-            self.sources.clear();
-            self.operands.clear();
-            self.in_ranges.clear();
-            self.next_line = 0;
+            self.start_again(lines);
         }
         let before = Edit {
             line: 0,
@@ -114,6 +114,43 @@ impl Places {
             compiled.push_str(body);
         }
         Some(compiled)
+    }
+
+    /// The text that was added last is a module's. That is never forgotten, so that code of a module
+    /// cannot pass for the user's.
+    pub fn import(&mut self) {
+        if let Some(source) = self.sources.last() {
+            self.imported.push(source.first_line..self.next_line);
+        }
+    }
+
+    /// Whether the user runs the text at a position: the script itself, a line of a dialog, or
+    /// standard input. Modules and the library are others' texts.
+    pub fn is_of_user(&self, position: Position) -> bool {
+        let Some(line) = position.line() else {
+            return false;
+        };
+        let is_imported = self.imported.iter().any(|i| i.contains(&(line - 1)));
+        self.source(position).is_some() && !is_imported && !self.is_library(position)
+    }
+
+    /// Makes place for a text of so many lines where the user's texts were. The library comes first
+    /// and stays, and so do modules, unless that leaves too few lines.
+    fn start_again(&mut self, lines: usize) {
+        let library = self
+            .sources
+            .iter()
+            .take_while(|s| s.name.starts_with(LIBRARY));
+        let library = library.count();
+        let after = |line: &usize| line + lines <= MAX_LINE;
+        let modules = self.imported.iter().map(|i| i.end).max();
+        let first = self.sources.get(library).map(|s| s.first_line);
+        let start = modules.filter(after).or(first.filter(after)).unwrap_or(0);
+        let stays = |position: &Position| position.line().is_some_and(|line| line <= start);
+        self.sources.retain(|s| s.first_line < start);
+        self.operands.retain(|position, _| stays(position));
+        self.in_ranges.retain(|position, _| stays(position));
+        self.next_line = start;
     }
 
     /// Registers what a text that was added became.

@@ -2,18 +2,23 @@
 
 use super::actions::{self, ACTIONS};
 use super::call;
+use super::checkpoint::Saved;
 use super::errors::{self, ScriptError};
 use super::library::Library;
 use super::rewrite::Kind;
 use super::stack::on_large_stack;
 use super::state::{Shared, State};
 use super::unused::Last;
+use super::versions::Version;
 use super::workbench::Workbench;
-use super::{fail, methods, modules, names, operations, operators, ranges, values};
+use super::{
+    fail, function_values, methods, modules, names, operations, operators, ranges, sleep, values,
+};
 use crate::diag::{Diagnostic, Sources};
-use crate::ir::Nest;
+use crate::ir::{Name, Nest};
 use crate::lang::Notation;
 use crate::machine::Machine;
+use crate::runtime::Data;
 use rhai::{AST, Array, Dynamic, Engine, EvalAltResult, OptimizationLevel, Scope};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -27,6 +32,14 @@ pub struct Session {
     pub(super) scope: Scope<'static>,
     /// The functions of the lines that succeeded.
     pub(super) functions: AST,
+    /// The same, as states of the session share them: those of each line.
+    pub(super) defined: Version<AST>,
+    /// The variables of the last state.
+    pub(super) kept: Version<Saved>,
+    /// The contents of inputs of the last state.
+    pub(super) inputs: Version<(Name, Data)>,
+    /// The texts that ran since then: they change no other variables than those that they name.
+    pub(super) since: String,
     /// The functions of the script that ran last, whether it succeeded or not.
     pub(super) attempted: AST,
     /// The imports of the lines that succeeded, as text.
@@ -65,7 +78,6 @@ impl Session {
             workbench,
             root: root.canonicalize().unwrap_or(root),
             given_root: PathBuf::new(),
-            main: None,
             warnings: Vec::new(),
             invocations: Vec::new(),
             runs: 0,
@@ -77,6 +89,10 @@ impl Session {
             shared,
             scope: Scope::new(),
             functions: AST::empty(),
+            defined: Version::default(),
+            kept: Version::default(),
+            inputs: Version::default(),
+            since: String::new(),
             attempted: AST::empty(),
             imports: String::new(),
             lines: 0,
@@ -104,6 +120,7 @@ impl Session {
         // Weaker than `..`, as in `0..n by 2`.
         engine.register_custom_operator("by", 24)?;
         values::register(engine, &self.shared);
+        function_values::register(engine, &self.shared);
         ranges::register(engine);
         fail::register(engine);
         names::register(engine, &self.shared)?;
@@ -114,6 +131,7 @@ impl Session {
             call::register(engine, &self.shared, function);
         }
 
+        sleep::register(engine, &self.interrupt);
         let interrupt = self.interrupt.clone();
         engine.on_progress(move |_| interrupt.load(Ordering::Relaxed).then_some(Dynamic::UNIT));
         let shared = self.shared.clone();
@@ -157,7 +175,6 @@ impl Session {
                 state.root = directory.to_owned();
                 state.given_root = path.parent().map(Path::to_owned).unwrap_or_default();
             }
-            state.main = Some(full.clone());
         }
         if Notation::of_file(path).is_some() {
             return self.run_program(&shown);
@@ -173,8 +190,8 @@ impl Session {
         let sizes = sizes
             .into_iter()
             .map(|(name, size)| (name.into(), size.into()));
-        self.scope.push(FILE, file.to_owned());
-        self.scope.push(SIZES, sizes.collect::<rhai::Map>());
+        self.lend(FILE, file.to_owned().into());
+        self.lend(SIZES, sizes.collect::<rhai::Map>().into());
         let script = format!("std_run_program({FILE}, {SIZES})");
         let ran = self.run(file, &script, None, Last::Dropped, drop);
         let _ = self.scope.remove::<String>(FILE);
@@ -210,6 +227,13 @@ impl Session {
         self.run(name, text, None, Last::Dropped, drop)
     }
 
+    /// Gives scripts a variable for a while.
+    pub(super) fn lend(&mut self, name: &str, value: Dynamic) {
+        self.since.push_str(name);
+        self.since.push('\n');
+        self.scope.push_dynamic(name, value);
+    }
+
     /// What a function of the library, or of a script, makes of nests that run in order; `None` if
     /// that is no nest.
     ///
@@ -223,7 +247,7 @@ impl Session {
     ) -> Result<Option<Nest>, ScriptError> {
         const NESTS: &str = "given_nests";
         let given: Array = nests.iter().cloned().map(Dynamic::from).collect();
-        self.scope.push(NESTS, given);
+        self.lend(NESTS, given.into());
         let call = format!("{function}({NESTS}{more})");
         let made = self.run(function, &call, None, Last::Kept, Dynamic::try_cast::<Nest>);
         // It is there, and nobody needs it.
@@ -328,12 +352,21 @@ impl Session {
         let mut ast = self.engine.compile(compiled)?;
         ast.set_source(name);
         self.shared.lock().places.compiled(&ast);
+        self.since.push_str(text);
+        self.since.push('\n');
         let all = self.functions.merge(&ast);
-        self.attempted = all.clone_functions_only();
+        self.attempted = match ast.has_functions() {
+            true => all.clone_functions_only(),
+            false => self.functions.clone(),
+        };
         let result = self
             .engine
             .eval_ast_with_scope::<Dynamic>(&mut self.scope, &methods::with_methods(&all))?;
         self.functions = self.attempted.clone();
+        if ast.has_functions() {
+            let own = |_, old: Option<&AST>| old.is_none().then(|| ast.clone_functions_only());
+            self.defined = self.defined.next(self.defined.len() + 1, own);
+        }
         Ok(result)
     }
 
@@ -369,7 +402,8 @@ impl Drop for Session {
     fn drop(&mut self) {
         // Values can be nested so deeply that dropping them needs the large stack.
         let scope = std::mem::take(&mut self.scope);
-        let _ = on_large_stack(move || drop(scope));
+        let kept = std::mem::take(&mut self.kept);
+        let _ = on_large_stack(move || drop((scope, kept)));
     }
 }
 

@@ -23,8 +23,6 @@ pub struct State {
     pub root: PathBuf,
     /// The same directory as the user gave it.
     pub given_root: PathBuf,
-    /// The file of the script that runs; `None` for lines of a dialog and standard input.
-    pub main: Option<PathBuf>,
     /// The calls of the library that are under way, each where a script asked for it.
     pub invocations: Vec<Site>,
     /// How often kernels were run.

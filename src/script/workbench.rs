@@ -2,12 +2,12 @@
 
 use crate::codegen::Kernel;
 use crate::package::Exported;
-use crate::runtime::Control;
+use crate::runtime::{Control, Writer};
 use crate::trial::{Inputs, Kept, Run, Runner, Settings};
 use crate::tune::{Launch, Strategy};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Which of the defaults of `param` hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -70,8 +70,10 @@ impl Parameters {
 pub struct Tuning {
     /// Trials at most.
     pub trials: Option<usize>,
-    /// How long a search may take.
+    /// How long searches may take, all together.
     pub time: Option<Duration>,
+    /// When that time began.
+    pub begun: Option<Instant>,
     /// How points are proposed.
     pub strategy: Option<Strategy>,
     /// What random choices follow from.
@@ -125,7 +127,8 @@ pub struct Workbench {
     /// The winners of all runs of `teml tune`: a file of records, to which sessions look where it is
     /// set.
     pub winners: Option<PathBuf>,
-    /// Where imported modules may write beside the working directory.
+    /// Where imported modules may write beside the working directory, and what may be overwritten
+    /// though teml did not write it.
     pub allow_write: Vec<PathBuf>,
     /// Whether to say on standard error what a long run is doing.
     pub shows_progress: bool,
@@ -153,6 +156,11 @@ impl Default for Workbench {
 }
 
 impl Workbench {
+    /// What writes the files of the user.
+    pub fn writer(&self) -> Writer {
+        Writer::new(&self.control, &self.allow_write)
+    }
+
     /// What `codegen` made, or else what was compared.
     pub fn kernels(&self) -> &[Kernel] {
         match self.generated.is_empty() {

@@ -40,8 +40,8 @@ parallel and vector loops are proved. Illegal nests are refused (see `check`, `a
 Printing the result shows the C; `save(code, path)` writes it.
 
 The C compiles as C11 and as C++17, and allocates nothing: every tensor that is not local is a
-parameter, results first. Buffers need no alignment. `-DTEML_ALIGNED_TENSORS` promises that all
-of them are aligned to 64 bytes. Vector loops use the vector types of gcc and clang: `f64xn(x[i])`
+parameter, results first. Buffers need no alignment. C that stores past the caches (`stream`) asks
+whether they are aligned to 64 bytes; `-DTEML_ALIGNED_TENSORS` promises it for all of them. Vector loops use the vector types of gcc and clang: `f64xn(x[i])`
 means the elements from `x[i]` on that fill a vector register of the target. Link with `-lm`, and
 compile with `-fwrapv` if integers may overflow.
 
@@ -135,22 +135,26 @@ pub(super) static SAVE: Function = Function {
 Writes the C of `codegen` to a file, or a tensor that `run` computed to an `.npy` file:
 `save(codegen(plan), \"plan.c\")`, `save(run(plan).C, \"c.npy\")`.
 
-Paths are relative to the current directory, which imported modules may not leave
-(`:help import`).",
+Paths are relative to the current directory, which imported modules may not leave. A file that
+teml did not write is not overwritten (`:help import`).",
     call: |call| {
         let path = writing::target(call, 1)?;
         let emits = !call.state().workbench.runner.runs();
+        let writer = call.state().workbench.writer();
         let written = match call.get::<Numbers>(0, "") {
             Ok(_) if path.extension().is_none_or(|end| end != "npy") => {
                 return Err(call.fail(1, "must end with `.npy`, the format of numbers"));
             }
             Ok(_) if emits => Ok(()),
-            Ok(numbers) => numbers.save(&path),
+            Ok(numbers) => writer
+                .check(&path)
+                .and_then(|()| numbers.save(&path))
+                .and_then(|()| writer.wrote(&path)),
             Err(_) => {
                 let code: Code = call.get(0, "the result of codegen, or a tensor of run")?;
                 match emits {
                     true => Ok(()),
-                    false => std::fs::write(&path, code.0.source()),
+                    false => writer.write(&path, code.0.source()),
                 }
             }
         };

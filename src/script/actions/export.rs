@@ -16,17 +16,19 @@ teml.
 
 The directory gets the C of all variants, a header, data, a Makefile and a driver. The driver
 checks every variant against the untransformed nest and times them in turn. Imported modules
-may not leave the current directory (`:help import`).",
+may not leave the current directory, and files that teml did not write are not overwritten
+(`:help import`).",
     call: |call| {
         let variants = variants(call)?;
         let directory = writing::target(call, 1)?;
-        let (runs, inputs, settings) = {
+        let (runs, inputs, settings, writer) = {
             let state = call.state();
             let bench = &state.workbench;
             (
                 bench.runner.runs(),
                 bench.inputs.clone(),
                 bench.settings.clone(),
+                bench.writer(),
             )
         };
         if !runs {
@@ -36,9 +38,11 @@ may not leave the current directory (`:help import`).",
         let files = files.map_err(|error| failed_trial(call, error))?;
         let write = || -> std::io::Result<()> {
             std::fs::create_dir_all(&directory)?;
+            let mut places = files.iter().map(|file| directory.join(&file.name));
+            places.try_for_each(|place| writer.check(&place))?;
             files
                 .iter()
-                .try_for_each(|file| std::fs::write(directory.join(&file.name), &file.contents))
+                .try_for_each(|file| writer.write(&directory.join(&file.name), &file.contents))
         };
         match write() {
             Ok(()) => Ok(Dynamic::UNIT),

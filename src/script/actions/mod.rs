@@ -112,6 +112,9 @@ pub(super) fn register(engine: &mut Engine) {
 /// Those whose calls somebody sees the effects of.
 pub static VISIBLE: &[&str] = &["compare", "measure", "tune", "run", "save", "bundle"];
 
+/// Those that write files. Values of these functions keep the rights of the code that made them.
+pub static WRITING: &[&str] = &["save", "bundle", "tune"];
+
 /// All of them.
 pub static ACTIONS: &[&Function] = &[
     &algebra::FACTOR_OUT,
