@@ -69,6 +69,12 @@ impl Resolver {
                 .note(format!("looked for {}", state.shown(&wanted)))
                 .help("paths are relative to the importing file; the library is under \"std/\"")
         })?;
+        // A pipe would be waited for.
+        if !found.is_file() {
+            return Err(Failure::new(format!(
+                "cannot import \"{path}\": it is not a file"
+            )));
+        }
         match found.starts_with(&state.root) {
             true => Ok(found),
             false => Err(Failure::new(format!(
