@@ -96,37 +96,15 @@ fn a_sweep_that_is_emitted_leaves_out_what_has_no_code() {
 
 #[test]
 fn a_sweep_stops_on_ctrl_c() {
-    let directory = tempfile::tempdir().unwrap();
     let script = "let n = 700; let A = tensor([n, n]); let C = contract(A, A, [2, 1]);
                   let l = build(C); let all = [];
                   for f in 2..400 { all.push(l.stripmine(1, f)) }
                   print(\"started\");
                   measure(all);
                   print(\"ended\");";
-    let mut child = teml(directory.path(), script, "run")
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    std::thread::sleep(Duration::from_secs(3));
-    let id = child.id().to_string();
-    assert!(
-        Command::new("kill")
-            .args(["-INT", &id])
-            .status()
-            .unwrap()
-            .success()
-    );
-    let pressed = std::time::Instant::now();
-    assert_eq!(child.wait().unwrap().code(), Some(130));
-    assert!(pressed.elapsed() < Duration::from_secs(30));
-    let output = child.wait_with_output().unwrap();
-    let (shown, errors) = (
-        output.stdout,
-        String::from_utf8_lossy(&output.stderr).into_owned(),
-    );
-    assert_eq!(shown, b"started\n", "{errors}");
-    assert!(errors.contains("interrupted while "), "{errors}");
+    let (code, shown, errors) = stopped(script, "run", "started");
+    assert_eq!((code, shown.as_str()), (Some(130), "started\n"), "{errors}");
+    assert!(errors.contains("interrupted"), "{errors}");
 }
 
 /// Runs a script, presses Ctrl-C once it has printed a line that contains `until`, and returns the exit
