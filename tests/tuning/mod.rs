@@ -74,19 +74,20 @@ fn points_that_take_long_to_make_take_no_more_time_than_there_is() {
 let A = tensor([64, 48]);
 let B = eq(2 * A, [i, j] -> [i, j]);
 let naive = build(B);
-let drawn = 0;
-let columns = |p| { drawn += 1; sleep(0.2); 2..40 };
-let found = tune(#{rows: 2..60, columns: columns}, |p| {
+let made = 0;
+let found = tune(#{rows: 2..60, columns: 2..40}, |p| {
+    made += 1;
+    sleep(0.2);
     naive.stripmine(\"i\", p.rows).stripmine(\"j\", p.columns)
 }, #{seconds: 3});
-print(`${found.trials} ${drawn}`);
+print(`${found.trials} ${made}`);
 ";
     let (ran, printed) = session(script);
     ran.unwrap();
     let counts = printed.lines().last().unwrap();
     let counts: Vec<usize> = counts.split(' ').map(|n| n.parse().unwrap()).collect();
-    // However slow this machine is, 3 seconds are over after 15 values of `rows`; there are 58.
-    assert!(counts[0] >= 1 && counts[1] <= 18, "{printed}");
+    // However slow this machine is, 3 seconds are over after 15 points.
+    assert!(counts[0] >= 1 && counts[1] <= 20, "{printed}");
 }
 
 #[test]
