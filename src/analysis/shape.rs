@@ -16,14 +16,16 @@
 //! 4. **Windows that fit.** In an index of several iterators (`h + kh`) of which a single one has
 //!    no range from the rules above, that one takes the values that stay inside whatever the
 //!    others are. Otherwise such an index narrows nothing and must stay inside.
-//! 5. **Reductions are whole.** An iterator that is reduced over takes all values that one of the
-//!    accesses allows by itself. If other accesses would leave out some of them, or if rule 4
-//!    would, the expression is refused: nothing in the result would show which terms are missing.
+//! 5. **Reductions are whole.** An iterator that is reduced over takes all values that every access
+//!    to it allows, or all values of a dimension that it indexes alone. If accesses would leave out
+//!    some of them, or if rule 4 would, the expression is refused: nothing in the result would show
+//!    which terms are missing.
 //! 6. **Elsewhere.** A target that is set elsewhere, too, may be larger than the value: there an
 //!    iterator that is alone is narrowed, as in rule 2, and takes its range from the value.
 //! 7. **Given.** A range that the definition gives wins: rules 1 to 5 do not narrow it, and every
 //!    index has to stay inside of its dimension in every iteration. Its bounds may depend on other
-//!    iterators. Until the assignment is complete, indices below given ranges are not judged.
+//!    iterators. So an expression is judged where it is assigned, when all ranges are known: before,
+//!    only what no range can mend is refused (see [`ranges_so_far`]).
 //!
 //! What these rules accept never reads or writes out of bounds.
 
@@ -92,7 +94,7 @@ pub fn all_ranges(expr: &Expr) -> Result<Vec<IteratorRange>, Mismatch> {
     Solver::of(expr).solve_for_all()
 }
 
-/// The same with ranges that are given to free iterators.
+/// The ranges of the free iterators of the value of an assignment over `domain`.
 ///
 /// # Errors
 /// As [`ranges`].
@@ -100,13 +102,31 @@ pub fn ranges_within(expr: &Expr, domain: &Domain) -> Result<Vec<IteratorRange>,
     Solver::of(expr).within(domain).solve()
 }
 
-/// The extents of the free iterators of `expr`, in order of first appearance: the shape S' that
-/// TeML eq. 15 infers.
+/// The ranges of the free iterators of an expression to which an assignment may still give ranges:
+/// those that follow now, and no values where none follow.
 ///
 /// # Errors
-/// As [`ranges`].
+/// What no range of a free iterator can mend: indices without iterators that leave their dimension,
+/// reductions that are not whole.
+pub fn ranges_so_far(expr: &Expr) -> Result<Vec<IteratorRange>, Mismatch> {
+    Solver::of(expr).so_far().solve()
+}
+
+/// The same of all iterators, also of those that are reduced over.
+///
+/// # Errors
+/// As [`ranges_so_far`].
+pub fn all_ranges_so_far(expr: &Expr) -> Result<Vec<IteratorRange>, Mismatch> {
+    Solver::of(expr).so_far().solve_for_all()
+}
+
+/// The extents of the free iterators of `expr`, in order of first appearance: the shape S' that
+/// TeML eq. 15 infers, as far as it is known before ranges are given.
+///
+/// # Errors
+/// As [`ranges_so_far`].
 pub fn virtual_shape(expr: &Expr) -> Result<Shape, Mismatch> {
-    let ranges = ranges(expr)?;
+    let ranges = ranges_so_far(expr)?;
     Ok(Shape::of_extents(ranges.iter().map(IteratorRange::extent)))
 }
 

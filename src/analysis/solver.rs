@@ -18,6 +18,8 @@ pub struct Solver {
     of_target: usize,
     /// Whether all ranges are known that there will be: those of an assignment.
     complete: bool,
+    /// Whether ranges may still be given to free iterators, so that nothing about them is wrong yet.
+    open: bool,
 }
 
 struct Var {
@@ -67,10 +69,18 @@ impl Solver {
         solver
     }
 
-    /// The same with ranges that are given to free iterators.
+    /// The same for the value of an assignment, whose ranges are `domain` and those that follow.
     #[must_use]
     pub fn within(mut self, domain: &Domain) -> Solver {
         self.give(domain, &[]);
+        self.complete = true;
+        self
+    }
+
+    /// The same before ranges are given to free iterators.
+    #[must_use]
+    pub fn so_far(mut self) -> Solver {
+        self.open = !self.complete;
         self
     }
 
@@ -220,7 +230,8 @@ impl Solver {
                 if alone == (u.whole && u.index.as_iterator().is_some())
                     && self.vars[v].given.is_none()
                 {
-                    self.vars[v].narrow(allowed, u)?;
+                    let open = self.is_open(v);
+                    self.vars[v].narrow(allowed, u, open)?;
                 }
             }
         }
@@ -248,6 +259,11 @@ impl Solver {
         uses.filter_map(|u| Some((u, u.allowed()?)))
     }
 
+    /// Whether a range may still be given to an iterator.
+    fn is_open(&self, v: usize) -> bool {
+        self.open && self.vars[v].free
+    }
+
     fn alone(&self, v: usize) -> Option<u64> {
         let alone = self.of_one(v).filter(|(u, _)| u.whole);
         let alone = alone.filter(|(u, _)| u.index.as_iterator().is_some());
@@ -261,7 +277,7 @@ impl Solver {
             let Some(v) = second.single() else {
                 continue;
             };
-            if self.vars[v].given.is_some() {
+            if self.vars[v].given.is_some() || self.is_open(v) {
                 continue;
             }
             let first = *known.entry((v, &second.index)).or_insert(second);
@@ -306,9 +322,14 @@ impl Solver {
             let others = others.plus_constant(-u.index.offset());
             let (low, high) = self.interval(u, &others);
             let allowed = u.allowed_of(factor, [low, high]);
+            let open = self.open;
             let var = &mut self.vars[v];
             let before = (var.low, var.high);
-            var.narrow(allowed, u)?;
+            match open && !var.free && low != high {
+                // Ranges that may come decide how many values fit.
+                true => (var.low, var.high, var.bounded) = (0, 0, true),
+                false => var.narrow(allowed, u, open)?,
+            }
             if low != high && (var.low, var.high) != before {
                 var.window = Some(k);
             }
@@ -333,8 +354,11 @@ impl Solver {
     }
 
     fn stays_inside(&self, u: &Use) -> Result<(), Mismatch> {
+        if self.open && !u.vars.is_empty() {
+            return Ok(());
+        }
         if let Some(&v) = u.vars.iter().find(|&&v| !self.vars[v].bounded) {
-            let iterator = self.vars[v].name.clone();
+            let iterator = self.vars[self.unlimited(v)].name.clone();
             let (index, place) = (u.index.clone(), u.place.clone());
             return Err(Mismatch::NoRange {
                 iterator,
@@ -366,6 +390,9 @@ impl Solver {
         }
         let (iterator, range) = (var.name.clone(), (var.low, var.high));
         if let Some(u) = var.window.and_then(|k| self.uses.get(k)) {
+            if self.open {
+                return Ok(());
+            }
             let (index, place) = (u.index.clone(), u.place.clone());
             return Err(Mismatch::Window {
                 iterator,
@@ -379,7 +406,10 @@ impl Solver {
             let limit = of_accesses.entry(u.access).or_insert(UNBOUNDED);
             *limit = both(*limit, allowed);
         }
-        if of_accesses.into_values().any(|allowed| allowed == range) {
+        let mut alone = self
+            .of_one(v)
+            .filter(|(u, allowed)| *allowed == range && u.index.as_iterator().is_some());
+        if alone.next().is_some() || of_accesses.values().all(|allowed| *allowed == range) {
             return Ok(());
         }
         let cutting = |cuts: &dyn Fn((i64, i64)) -> bool| {
@@ -390,7 +420,13 @@ impl Solver {
                 values,
             })
         };
-        match (cutting(&|a| a.0 == range.0), cutting(&|a| a.1 == range.1)) {
+        // What allows no more, and what would: two accesses, or the two ends.
+        let both_ends = (cutting(&|a| a.0 == range.0), cutting(&|a| a.1 == range.1));
+        let by = match (cutting(&|a| a == range), cutting(&|a| a != range)) {
+            (Some(narrow), Some(wide)) => (Some(narrow), Some(wide)),
+            _ => both_ends,
+        };
+        match by {
             (Some(first), Some(last)) => Err(Mismatch::Cut {
                 iterator,
                 range,
@@ -398,6 +434,17 @@ impl Solver {
             }),
             // Only a window bounds it.
             _ => Ok(()),
+        }
+    }
+
+    /// The iterator for which a range is missing, if `v` has no values: `v`, or one that the bounds
+    /// of its range need.
+    fn unlimited(&self, v: usize) -> usize {
+        let outer = self.vars[v].given.iter().flat_map(|given| &given.outer);
+        let mut missing = outer.filter(|(_, outer)| !self.vars[*outer].bounded);
+        match missing.next() {
+            Some((_, outer)) if self.vars[*outer].given.is_none() => *outer,
+            _ => v,
         }
     }
 }
@@ -434,10 +481,15 @@ impl Use {
 }
 
 impl Var {
-    fn narrow(&mut self, allowed: (i64, i64), u: &Use) -> Result<(), Mismatch> {
+    /// Keeps the values that `u` allows. Without any, that is an error, unless a range may come.
+    fn narrow(&mut self, allowed: (i64, i64), u: &Use, open: bool) -> Result<(), Mismatch> {
         (self.low, self.high) = both((self.low, self.high), allowed);
         self.bounded = true;
         if self.low < self.high {
+            return Ok(());
+        }
+        if open {
+            self.high = self.low;
             return Ok(());
         }
         Err(Mismatch::Empty {

@@ -125,12 +125,29 @@ impl Expr {
         }
     }
 
+    /// The expression with other tensors, as targets and as operands, where `map` says so.
+    #[must_use]
+    pub fn map_tensors(&self, map: &dyn Fn(&Tensor) -> Option<Tensor>) -> Expr {
+        self.replace(&|part| match part.node() {
+            Node::Access { tensor, index } => {
+                map(tensor).map(|tensor| Expr::access(tensor, index.clone()))
+            }
+            _ => None,
+        })
+    }
+
     /// Fills □ with `name`: x\[id/□\] of TeML eqs. 17 and 18. An expression has at most one □.
     #[must_use]
     pub fn fill_placeholder(&self, name: &Name) -> Expr {
+        self.fill_placeholder_with(&|tensor| tensor.named(name.clone()))
+    }
+
+    /// The same with a tensor that is made of □.
+    #[must_use]
+    pub fn fill_placeholder_with(&self, named: &dyn Fn(&Tensor) -> Tensor) -> Expr {
         match self.node() {
             Node::Access { tensor, index } if tensor.name().is_none() => {
-                Expr::access(tensor.named(name.clone()), index.clone())
+                Expr::access(named(tensor), index.clone())
             }
             Node::Assign {
                 target,
@@ -138,12 +155,12 @@ impl Expr {
                 within,
                 elsewhere,
             } => Expr::new(Node::Assign {
-                target: target.fill_placeholder(name),
+                target: target.fill_placeholder_with(named),
                 value: value.clone(),
                 within: within.clone(),
                 elsewhere: *elsewhere,
             }),
-            _ => self.map_pieces(&|piece| piece.fill_placeholder(name)),
+            _ => self.map_pieces(&|piece| piece.fill_placeholder_with(named)),
         }
     }
 }

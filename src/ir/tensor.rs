@@ -120,17 +120,18 @@ impl Triangle {
     }
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Data {
     name: Option<Name>,
     shape: Shape,
     elem: Elem,
     scalar: bool,
     triangle: Option<Triangle>,
+    declared: u64,
 }
 
 impl Data {
-    /// What a tensor is, whatever is known of its elements.
+    /// What a tensor is, whatever is known of its elements and its origin.
     fn key(&self) -> (&Option<Name>, &Shape, Elem, bool) {
         (&self.name, &self.shape, self.elem, self.scalar)
     }
@@ -166,6 +167,7 @@ impl Tensor {
             elem,
             scalar,
             triangle: None,
+            declared: 0,
         }))
     }
 
@@ -178,31 +180,39 @@ impl Tensor {
             elem,
             scalar,
             triangle: None,
+            declared: 0,
         }))
     }
 
     /// The same tensor under `name`: the substitution x\[id/□\] of TeML eqs. 17 and 18.
     #[must_use]
     pub fn named(&self, name: Name) -> Tensor {
-        Tensor(Arc::new(Data {
-            name: Some(name),
-            shape: self.0.shape.clone(),
-            elem: self.0.elem,
-            scalar: self.0.scalar,
-            triangle: self.0.triangle,
-        }))
+        self.with(|data| data.name = Some(name))
+    }
+
+    /// The same tensor as the one that a script declared as its `number`th, from 1 on: several can
+    /// have one name, as in a loop.
+    #[must_use]
+    pub fn declared_as(&self, number: u64) -> Tensor {
+        self.with(|data| data.declared = number)
+    }
+
+    /// Which of the tensors that a script declared this is; 0 if it is none of them. It is no part
+    /// of equality.
+    pub fn declared(&self) -> u64 {
+        self.0.declared
+    }
+
+    fn with(&self, change: impl FnOnce(&mut Data)) -> Tensor {
+        let mut data = (*self.0).clone();
+        change(&mut data);
+        Tensor(Arc::new(data))
     }
 
     /// The same matrix, of which all elements outside of a triangle are zeros.
     #[must_use]
     pub fn triangular(&self, triangle: Triangle) -> Tensor {
-        Tensor(Arc::new(Data {
-            name: self.0.name.clone(),
-            shape: self.0.shape.clone(),
-            elem: self.0.elem,
-            scalar: self.0.scalar,
-            triangle: Some(triangle),
-        }))
+        self.with(|data| data.triangle = Some(triangle))
     }
 
     /// The triangle outside of which all elements are zeros, if that is known of it. It is no part
@@ -217,13 +227,7 @@ impl Tensor {
         let outer = self.shape().extents().split_last().map(|(_, outer)| outer);
         let extents = outer.map(|outer| outer.iter().copied().chain([extent]));
         let shape = extents.map_or(self.0.shape.clone(), Shape::of_extents);
-        Tensor(Arc::new(Data {
-            name: self.0.name.clone(),
-            shape,
-            elem: self.0.elem,
-            scalar: self.0.scalar,
-            triangle: None,
-        }))
+        self.with(|data| (data.shape, data.triangle) = (shape, None))
     }
 
     /// The name, or `None` for □.

@@ -3,7 +3,7 @@
 //! [`check()`] proves it, shows what is wrong, or says what it could not decide; [`prove`] is what code
 //! needs; [`Judge`] answers it for many variants of one nest, and [`Steps`] for what steps made of
 //! a legal one, where they changed it; [`asked()`] is what whoever looks for an
-//! order has to keep. [`in_place`] says which assignments may overwrite what they read. [`race`] is a
+//! order has to keep. [`unset()`] finds elements that are read and never set. [`in_place`] says which assignments may overwrite what they read. [`race`] is a
 //! quick test of whether parallel loops are independent, which needs no polyhedral library; where it
 //! sees none, [`check()`] decides.
 
@@ -43,6 +43,7 @@ mod sequence;
 mod sources;
 mod staging;
 mod steps;
+mod unset;
 mod verdict;
 mod violation;
 mod waits;
@@ -56,6 +57,7 @@ pub use memo::{Inquiry, Verdicts, remembered};
 pub use proof::{Proof, Refused, prove};
 pub use reassociation::Reductions;
 pub use steps::{Kept, Numbered, Steps};
+pub use unset::{assigns_all, unset};
 pub use verdict::{Question, Undecided, Verdict};
 pub use violation::{Dependence, DependenceKind, Instance, Place, Violation};
 pub use waits::without_waiting;

@@ -127,7 +127,7 @@ pub fn reads(tensor: &Tensor, reader: &Assigned, writer: &Assigned) -> Result<bo
 
 impl Assigned {
     /// The iterators of the target, and those that their ranges depend on, as variables.
-    fn own(&self, prefix: &str) -> Vec<(Name, String)> {
+    pub(super) fn own(&self, prefix: &str) -> Vec<(Name, String)> {
         let mut wanted: Vec<&Name> = Vec::new();
         let mut open: Vec<&Name> = self
             .index
@@ -148,12 +148,12 @@ impl Assigned {
     }
 
     /// The elements that are assigned.
-    fn assigns(&self, piece: Piece, own: &[(Name, String)]) -> Piece {
+    pub(super) fn assigns(&self, piece: Piece, own: &[(Name, String)]) -> Piece {
         at_element(self.within(piece, own), &self.index, own)
     }
 
     /// The values that iterators take.
-    fn within(&self, piece: Piece, names: &[(Name, String)]) -> Piece {
+    pub(super) fn within(&self, piece: Piece, names: &[(Name, String)]) -> Piece {
         let variable = |name: &Name| Some(names.iter().find(|(n, _)| n == name)?.1.clone());
         let known = self.ranges.iter();
         known.fold(piece, |piece, range| match variable(&range.name) {
@@ -166,11 +166,14 @@ impl Assigned {
     }
 }
 
-fn elements(rank: usize) -> impl Iterator<Item = String> {
+pub(super) fn elements(rank: usize) -> impl Iterator<Item = String> {
     (0..rank).map(|d| format!("e{d}"))
 }
 
-fn named<'a>(names: impl Iterator<Item = &'a Name>, prefix: &str) -> Vec<(Name, String)> {
+pub(super) fn named<'a>(
+    names: impl Iterator<Item = &'a Name>,
+    prefix: &str,
+) -> Vec<(Name, String)> {
     let numbered = names.enumerate();
     numbered
         .map(|(k, name)| (name.clone(), format!("{prefix}{k}")))
@@ -178,7 +181,7 @@ fn named<'a>(names: impl Iterator<Item = &'a Name>, prefix: &str) -> Vec<(Name, 
 }
 
 /// The element at an index.
-fn at_element(piece: Piece, index: &[Affine], names: &[(Name, String)]) -> Piece {
+pub(super) fn at_element(piece: Piece, index: &[Affine], names: &[(Name, String)]) -> Piece {
     let variable = |name: &Name| Some(names.iter().find(|(n, _)| n == name)?.1.clone());
     index.iter().enumerate().fold(piece, |piece, (d, a)| {
         let a: Linear = linear(a, &variable);

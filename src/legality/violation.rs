@@ -58,6 +58,17 @@ pub enum Violation {
         /// Which access, and when.
         outside: Outside,
     },
+    /// Elements are read that neither an input nor an assignment sets.
+    Unset {
+        /// The nest that reads them, counted from 0.
+        nest: usize,
+        /// The assignment that reads them.
+        reader: String,
+        /// The elements, such as `A[3..5][4]`.
+        element: String,
+        /// The assignments that set others.
+        setters: Vec<String>,
+    },
     /// Only the order of a reduction is another one: this shows it.
     Reassociated(Box<Violation>),
     /// Two iterations that depend on each other run at the same time.
@@ -149,6 +160,7 @@ impl Violation {
             | Violation::Extra { .. }
             | Violation::Operand { .. }
             | Violation::Outside { .. }
+            | Violation::Unset { .. }
             | Violation::Result { .. } => Vec::new(),
             Violation::Twice { at: [first, _], .. } => first
                 .iteration
@@ -166,7 +178,7 @@ impl Violation {
         match self {
             Violation::Missing { .. } | Violation::Extra { .. } | Violation::Result { .. } => None,
             Violation::Reassociated(violation) => violation.nest(),
-            Violation::Outside { nest, .. } => Some(*nest),
+            Violation::Outside { nest, .. } | Violation::Unset { nest, .. } => Some(*nest),
             Violation::Operand { reader, .. } => Some(reader.at.nest),
             Violation::Twice { at: [first, _], .. } => Some(first.nest),
             Violation::Reversed { dependence, .. } | Violation::Concurrent { dependence, .. } => {
@@ -201,6 +213,9 @@ impl Violation {
             Violation::Outside { outside, .. } => {
                 format!("`{}` leaves a tensor: {}", outside.text, outside.why)
             }
+            Violation::Unset {
+                reader, element, ..
+            } => format!("`{reader}` reads {element}, which nothing sets"),
             Violation::Concurrent {
                 by,
                 parallel,
@@ -222,6 +237,12 @@ impl Violation {
         match self {
             Violation::Missing { .. } | Violation::Extra { .. } | Violation::Outside { .. } => {
                 Vec::new()
+            }
+            Violation::Unset { setters, .. } => {
+                let lines = setters.iter();
+                lines
+                    .map(|setter| format!("`{setter}` sets other elements"))
+                    .collect()
             }
             Violation::Reassociated(violation) => violation.explanation(),
             Violation::Twice {
@@ -286,6 +307,14 @@ impl Violation {
             }
             Violation::Concurrent { .. } => {
                 "choose a loop whose iterations touch different elements".to_owned()
+            }
+            Violation::Unset { element, .. } => {
+                let (tensor, _) = element.split_once('[').unwrap_or((element, ""));
+                format!(
+                    "give the reader a range, as in `eq(value, iterators, #{{i: 0..4}})`, or the \
+                     other elements of {tensor} a value: `eq(value, iterators, extents, 0)`, \
+                     `partition`; if the caller sets them, say so: `init({tensor}, 0)`"
+                )
             }
             Violation::Twice { .. } | Violation::Extra { .. } => {
                 "a step that peels or cuts a loop made parts that overlap".to_owned()

@@ -254,13 +254,17 @@ impl Call<'_> {
         }
     }
 
-    /// Argument `k` as a list of nests; a nest alone is a list of one.
+    /// Argument `k` as a list of nests; a nest alone is a list of one, and a tensor is computed with
+    /// all that it needs.
     ///
     /// # Errors
     /// It is none.
     pub fn nests(&self, k: usize) -> Result<Vec<Nest>, Failure> {
         if let Ok(nest) = self.get::<Nest>(k, "") {
             return Ok(vec![nest]);
+        }
+        if let Some(expr) = self.get::<Expr>(k, "").ok().filter(Expr::is_assignment) {
+            return actions::nests_for(self, &expr);
         }
         let expected = "a nest or a list of nests";
         let list = self.get::<Array>(k, expected);

@@ -27,6 +27,8 @@ pub struct Checkpoint {
     generated: usize,
     /// The number of kernels that `export_kernel` had made.
     exported: usize,
+    /// The number of assignments that were made.
+    assignments: usize,
 }
 
 /// A variable.
@@ -60,6 +62,7 @@ impl Session {
             inputs: inputs.clone(),
             generated: bench.generated.len(),
             exported: bench.exported.len(),
+            assignments: state.definitions.len(),
         };
         drop(state);
         self.inputs = inputs;
@@ -131,6 +134,7 @@ impl Session {
         self.inputs = to.inputs.clone();
         {
             let mut state = self.shared().lock();
+            state.definitions.truncate(to.assignments);
             let bench = &mut state.workbench;
             bench.settings.reductions = to.reductions;
             bench.inputs = to.inputs.iter().cloned().collect();

@@ -40,6 +40,7 @@ mod catalog;
 mod checkpoint;
 mod conversion;
 mod declarations;
+mod definitions;
 mod dialog;
 mod errors;
 mod fail;

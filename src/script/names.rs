@@ -2,6 +2,7 @@
 //! need no declaration.
 
 use super::captured;
+use super::definitions::namesake;
 use super::fail::{Failure, Unread};
 use super::function_values;
 use super::lists::ITEM;
@@ -10,9 +11,9 @@ use super::rewrite::{BIND, IS_METHOD, SAC, SET};
 use super::state::Shared;
 use super::unused::{self, UNUSED};
 use super::values::{self, Index};
-use crate::ir::{self, Elem, Name, Nest, Tensor};
+use crate::ir::{self, Elem, Name, Nest, Node, Tensor};
 use crate::lang::{self, Variable};
-use crate::transform::tensor::partition::retarget;
+use crate::transform::tensor::partition::{check_complete, retarget};
 use rhai::{Dynamic, Engine, EvalAltResult, EvalContext, Expr, Expression, ParseError, Position};
 
 type Result<T> = std::result::Result<T, Box<EvalAltResult>>;
@@ -22,8 +23,14 @@ type Result<T> = std::result::Result<T, Box<EvalAltResult>>;
 /// # Errors
 /// A keyword clashes with one of Rhai's.
 pub fn register(engine: &mut Engine, shared: &Shared) -> std::result::Result<(), ParseError> {
-    engine.register_custom_syntax([BIND, "$ident$", ":", "$expr$"], false, bind)?;
-    engine.register_custom_syntax([SET, "$ident$", ":", "$expr$"], false, set)?;
+    let state = shared.clone();
+    engine.register_custom_syntax([BIND, "$ident$", ":", "$expr$"], false, move |c, i| {
+        bind(c, i, &state)
+    })?;
+    let state = shared.clone();
+    engine.register_custom_syntax([SET, "$ident$", ":", "$expr$"], false, move |c, i| {
+        set(c, i, &state)
+    })?;
     engine.register_custom_syntax([ITEM, "$expr$"], false, |context, inputs| {
         let value = evaluated(context, &inputs[0])?;
         Ok(captured::marked(value, &inputs[0]))
@@ -44,7 +51,10 @@ pub fn register(engine: &mut Engine, shared: &Shared) -> std::result::Result<(),
     engine.register_custom_syntax([SAC, "$string$"], false, move |context, inputs| {
         array_expression(context, inputs, &state)
     })?;
-    engine.register_custom_syntax(["@", "$expr$", ":", "$expr$"], false, assign_to)?;
+    let state = shared.clone();
+    engine.register_custom_syntax(["@", "$expr$", ":", "$expr$"], false, move |c, i| {
+        assign_to(c, i, &state)
+    })?;
     // Rhai marks callbacks as deprecated to say that their form may change.
     #[allow(deprecated)]
     engine.on_var(|name, index, context| {
@@ -81,12 +91,12 @@ fn is_function(context: &EvalContext, name: &str) -> bool {
     namespaces.any(|m| m.iter_script_fn_info().any(|(_, _, f, _, _)| f == name))
 }
 
-fn bind(context: &mut EvalContext, inputs: &[Expression]) -> Result<Dynamic> {
+fn bind(context: &mut EvalContext, inputs: &[Expression], shared: &Shared) -> Result<Dynamic> {
     let (name, position) = (inputs[0].get_string_value(), inputs[0].position());
     let value = evaluated(context, &inputs[1])?;
     match is_library(context) && value.is::<Nest>() {
         true => Ok(value),
-        false => named(value, name.unwrap_or(""), position),
+        false => named(value, name.unwrap_or(""), position, shared),
     }
 }
 
@@ -131,7 +141,7 @@ fn is_library(context: &EvalContext) -> bool {
     context.source().is_some_and(|s| s.starts_with(LIBRARY))
 }
 
-fn set(context: &mut EvalContext, inputs: &[Expression]) -> Result<Dynamic> {
+fn set(context: &mut EvalContext, inputs: &[Expression], shared: &Shared) -> Result<Dynamic> {
     let name = inputs[0].get_string_value().unwrap_or("");
     let position = inputs[0].position();
     if !context.scope().contains(name) {
@@ -161,7 +171,9 @@ fn set(context: &mut EvalContext, inputs: &[Expression]) -> Result<Dynamic> {
             true => tensor.clone(),
             false => tensor.named(label),
         };
-        let mut assignment = onto(name, &target, &new).map_err(|f| f.raise(position))?;
+        let assignment = onto(name, &target, &new).map_err(|f| f.raise(position))?;
+        made(&assignment, position, shared)?;
+        let mut assignment = Dynamic::from(assignment);
         if keeps_name {
             assignment.set_tag(values::NAMED);
         }
@@ -169,12 +181,12 @@ fn set(context: &mut EvalContext, inputs: &[Expression]) -> Result<Dynamic> {
     }
     match is_library(context) && value.is::<Nest>() {
         true => Ok(value),
-        false => named(value, name, position),
+        false => named(value, name, position, shared),
     }
 }
 
 /// `@C : expr`.
-fn assign_to(context: &mut EvalContext, inputs: &[Expression]) -> Result<Dynamic> {
+fn assign_to(context: &mut EvalContext, inputs: &[Expression], shared: &Shared) -> Result<Dynamic> {
     let position = inputs[0].position();
     let name = inputs[0].get_string_value().unwrap_or("the target");
     let introduce = format!("introduce it first: let {name} = tensor([...]);");
@@ -213,22 +225,53 @@ fn assign_to(context: &mut EvalContext, inputs: &[Expression]) -> Result<Dynamic
         };
         onto(name, &tensor, &expr)
     };
-    assignment.map_err(|failure| failure.raise(position))
+    let assignment = assignment.map_err(|failure| failure.raise(position))?;
+    made(&assignment, position, shared)?;
+    Ok(Dynamic::from(assignment))
+}
+
+/// Notes an assignment, whose tensors must be told apart by their names.
+fn made(assignment: &ir::Expr, position: Position, shared: &Shared) -> Result<()> {
+    if let Some((tensor, _)) = namesake(assignment) {
+        let name = tensor.label();
+        let failure = Failure::new(format!("two tensors are named `{name}` here"));
+        let failure = failure.note(
+            "a variable in a loop or a function names a tensor each time that it is declared",
+        );
+        let help = format!("give each a name of its own: tensor([4], \"f64\", `{name}_${{k}}`)");
+        return Err(failure.help(help).raise(position));
+    }
+    let mut state = shared.lock();
+    let site = state.site(position);
+    state.definitions.made(assignment, site);
+    Ok(())
 }
 
 /// The value under the name, if it has none yet.
-fn named(mut value: Dynamic, name: &str, position: Position) -> Result<Dynamic> {
+fn named(mut value: Dynamic, name: &str, position: Position, shared: &Shared) -> Result<Dynamic> {
     if value.tag() != values::NAMED {
         value.set_tag(0);
     }
     if let Some(expr) = value.read_lock::<ir::Expr>() {
         if is_unnamed(&expr) {
+            let complete = check_complete(&expr);
+            complete.map_err(|error| Failure::operation(error).raise(position))?;
             let name = Name::new(name).map_err(|error| {
                 Failure::new(format!("a tensor cannot have this name: {error}"))
                     .help("the variable that a tensor is bound to names it in the generated code")
                     .raise(position)
             })?;
-            return Ok(Dynamic::from(expr.fill_placeholder(&name)));
+            let number = shared.lock().definitions.declare();
+            let declared = |tensor: &Tensor| tensor.named(name.clone()).declared_as(number);
+            let expr = expr.fill_placeholder_with(&declared);
+            made(&expr, position, shared)?;
+            return Ok(Dynamic::from(expr));
+        }
+        if is_declaration(&expr) && expr.tensor().is_some_and(|t| t.declared() == 0) {
+            // It was declared with its name.
+            let number = shared.lock().definitions.declare();
+            let declared = |tensor: &Tensor| Some(tensor.declared_as(number));
+            return Ok(Dynamic::from(expr.map_tensors(&declared)));
         }
     } else if let Some(nest) = value.read_lock::<Nest>() {
         // A nest keeps working without a label, so a name that C rejects is no error.
@@ -239,20 +282,28 @@ fn named(mut value: Dynamic, name: &str, position: Position) -> Result<Dynamic> 
     Ok(value)
 }
 
+/// Whether it is a tensor, and neither an assignment nor one with iterators.
+fn is_declaration(expr: &ir::Expr) -> bool {
+    matches!(
+        expr.node(),
+        Node::Access {
+            index: ir::Index::Unset | ir::Index::Forbidden,
+            ..
+        }
+    )
+}
+
 fn is_unnamed(expr: &ir::Expr) -> bool {
     expr.tensor().is_some_and(|tensor| tensor.name().is_none())
 }
 
 /// The assignment `new` with the elements of `tensor` as its target, which was declared before.
-fn onto(name: &str, tensor: &Tensor, new: &ir::Expr) -> std::result::Result<Dynamic, Failure> {
-    match retarget(new, tensor) {
-        Ok(assignment) => Ok(Dynamic::from(assignment)),
-        Err(error) => {
-            let other = format!("`let {name} = ...` makes a new tensor instead");
-            let help = error.help.as_ref();
-            let help = help.map_or(other.clone(), |help| format!("{help}; {other}"));
-            let what = format!("the assignment does not fit `{name}`: {error}");
-            Err(Failure::new(what).help(help))
-        }
-    }
+fn onto(name: &str, tensor: &Tensor, new: &ir::Expr) -> std::result::Result<ir::Expr, Failure> {
+    retarget(new, tensor).map_err(|error| {
+        let other = format!("`let {name} = ...` makes a new tensor instead");
+        let help = error.help.as_ref();
+        let help = help.map_or(other.clone(), |help| format!("{help}; {other}"));
+        let what = format!("the assignment does not fit `{name}`: {error}");
+        Failure::new(what).help(help)
+    })
 }

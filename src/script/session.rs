@@ -73,6 +73,7 @@ impl Session {
         }
         let shared = Shared::new(State {
             places: Default::default(),
+            definitions: Default::default(),
             output,
             unwritten: None,
             workbench,

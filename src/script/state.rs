@@ -1,5 +1,6 @@
 //! What the functions of a session share.
 
+use super::definitions::Definitions;
 use super::places::Places;
 use super::workbench::Workbench;
 use crate::diag::Diagnostic;
@@ -13,6 +14,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub struct State {
     /// The texts that were compiled.
     pub places: Places,
+    /// What was assigned.
+    pub definitions: Definitions,
     /// Where scripts print to.
     pub output: Box<dyn Write + Send>,
     /// The first error of printing.

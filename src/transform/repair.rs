@@ -42,6 +42,10 @@ const TRIALS: u64 = 400_000;
 
 /// What can be done about `violation`, which is what is wrong with `nests`.
 pub fn repair(nests: &[Nest], violation: &Violation, reductions: Reductions) -> Repair {
+    if let Violation::Unset { .. } = violation {
+        // The definitions are at fault, and no step.
+        return Repair::default();
+    }
     let fault = violation.nest().or((nests.len() == 1).then_some(0));
     let Some((at, nest)) = fault.and_then(|k| Some((k, nests.get(k)?))) else {
         return Repair::default();

@@ -207,3 +207,63 @@ fn a_sum_may_read_what_a_sweep_has_assigned() {
         );
     }
 }
+
+#[test]
+fn given_ranges_come_before_inference() {
+    let n = N;
+    let cell = |i: usize, j: usize| if i < N && j < N { a(i, j) } else { 0.0 };
+    let boxes = (0..n - 1).flat_map(|i| (0..n - 1).map(move |j| (i, j)));
+    let boxes: Vec<f64> = boxes
+        .map(|(i, j)| cell(i, j) + cell(i, j + 1) + cell(i + 1, j) + cell(i + 1, j + 1))
+        .collect();
+    computes(
+        "let s",
+        "eq(vsum(vat(A, [i + p, j + q]), [p, q], #{p: 0..2, q: 0..2}), [i, j])",
+        &boxes,
+    );
+    let groups: Vec<f64> = (0..2).map(|j| x(2 * j).max(x(2 * j + 1))).collect();
+    computes(
+        "let s",
+        "eq(vmax(vat(x, [2*j + r]), [r], #{r: 0..2}), [j])",
+        &groups,
+    );
+    let means: Vec<f64> = (0..3).map(|i| (x(i) + x(i + 1) + x(i + 2)) / 3.0).collect();
+    computes(
+        "let s",
+        "eq(vmean(vat(x, [i + k]), [k], #{k: 0..3}), [i])",
+        &means,
+    );
+    let slice: Vec<f64> = (0..3).map(|j| a(1, j) * y(j)).collect();
+    computes(
+        "let s",
+        "eq(vat(A, [value(1), j]) * vat(y, [j]), [j], #{j: 0..3})",
+        &slice,
+    );
+    let shifted: Vec<f64> = (0..2).map(|j| x(j) + y(j + 3)).collect();
+    computes(
+        "let s",
+        "eq(vadd(x, y, [[j], [j + 3]]), [j], #{j: 0..2})",
+        &shifted,
+    );
+    let windows: Vec<f64> = (0..n)
+        .map(|i| (0..3.min(i + 1)).map(|w| a(i, w) * x(i - w)).sum())
+        .collect();
+    computes(
+        "let s",
+        "eq(vsum(vmul(A, x, [[i, w], [i - w]]), [w], #{w: 0..min(3, i + 1)}), [i])",
+        &windows,
+    );
+}
+
+#[test]
+fn a_reduction_that_leaves_out_terms_is_refused() {
+    for (value, range) in [
+        ("vsum(vmul(x, y, [[k + 1], [2*k]]), [k])", "0..3"),
+        ("vsum(vmul(x, y, [[k], [k + 1]]), [k])", "0..4"),
+    ] {
+        let (message, at) = crate::fault(&format!("{TENSORS} let s = eq({value}, []);"));
+        let expected = format!("the reduction over `k` would take only {range}");
+        assert!(message.contains(&expected), "{message}");
+        assert_eq!(at, "[k]");
+    }
+}

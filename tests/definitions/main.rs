@@ -10,6 +10,7 @@ mod given;
 mod messages;
 mod names;
 mod pieces;
+mod provenance;
 mod ranges;
 mod triangular;
 mod unused;

@@ -1,6 +1,7 @@
 //! Assignments in pieces, and what the library makes of them, compared with loops in order.
 
 use crate::given::{N, a, computes, x, y};
+use crate::{fault, printed};
 
 /// Elements row by row.
 fn rows(height: usize, width: usize, element: impl Fn(usize, usize) -> f64) -> Vec<f64> {
@@ -102,4 +103,31 @@ fn borders_continue_a_tensor() {
             &expected,
         );
     }
+}
+
+#[test]
+fn a_partition_takes_the_shape_of_its_target() {
+    let halves = "let u = tensor([9]); let e = tensor([5]);
+         e = partition([
+             eq(vat(u, [j]) + vat(u, [8 - j]), [j], #{j: 0..4}),
+             eq(vat(u, [value(4)]), [value(4)]),
+         ]);";
+    assert_eq!(
+        printed(&format!(
+            "{halves} print(shape(e)); print(check(build(e)));"
+        )),
+        "[5]\nlegal\n"
+    );
+    let larger = halves.replace("tensor([5])", "tensor([6])");
+    let (message, _) = fault(&larger);
+    assert!(
+        message.contains("no piece assigns the element e[5]"),
+        "{message}"
+    );
+    let (message, _) =
+        fault("let u = tensor([9]); let e = partition([eq(vat(u, [j]), [j + 1], #{j: 0..4})]);");
+    assert!(
+        message.contains("no piece assigns the element [0]"),
+        "{message}"
+    );
 }

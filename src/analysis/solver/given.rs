@@ -59,7 +59,7 @@ impl Solver {
                 }
                 (None, true) if !is_used => return Err(Mismatch::Unlimited { iterator }),
                 // Its range comes with the assignment.
-                (_, false) if !is_used || self.has_given() => {
+                (_, false) if self.open || !is_used || self.has_given() => {
                     let var = &mut self.vars[v];
                     (var.low, var.high, var.bounded) = (0, 0, true);
                 }

@@ -1,5 +1,6 @@
 //! `check`: whether nests compute what their definition says, as a value.
 
+use super::provenance::unset;
 use super::{Shown, register_shown};
 use crate::diag;
 use crate::ir::Nest;
@@ -107,7 +108,10 @@ parallel and vector loops are proved, by a simpler test, and the C and tables sa
     call: |call| {
         let nests = call.nests(0)?;
         let reductions = call.state().workbench.settings.reductions;
-        let verdict = legality::check(&nests, reductions);
+        let verdict = match (legality::check(&nests, reductions), unset(call, &nests)) {
+            (Verdict::Legal, Some(violation)) => Verdict::Illegal(Box::new(violation)),
+            (verdict, _) => verdict,
+        };
         let others = (call.count() > 1).then(|| call.nests(1)).transpose()?;
         let control = call.state().workbench.control.clone();
         let equality = others.filter(|_| verdict == Verdict::Legal);

@@ -51,7 +51,7 @@ Source: TeML §2.",
         let label = label(&nests).map_or("kernel".to_owned(), |l| codegen::symbol::from_label(&l));
         let symbol = name.unwrap_or(label);
         let symbol = trial::free_symbol(symbol, &call.state().workbench.generated);
-        generates(call, &symbol, &nests);
+        generates(call, &symbol, &nests)?;
         let settings = call.state().workbench.settings.clone();
         let (reductions, target) = (settings.reductions, &settings.options.target);
         let kernel = codegen::generate_for(&nests, &symbol, reductions, target);

@@ -2,9 +2,10 @@
 
 use super::code::no_code;
 use super::order;
+use super::provenance::{self, examine};
 use super::recorded::applied;
 use crate::codegen::{self, NoCode};
-use crate::ir::{Name, Nest};
+use crate::ir::{Expr, Name, Nest};
 use crate::report::{self, Bar, Growing};
 use crate::script::call::{Call, Function, Parameter};
 use crate::script::captured;
@@ -23,8 +24,8 @@ pub(super) static COMPARE: Function = Function {
     doc: "\
 Checks and times variants of a computation: `compare([naive, plan])`.
 
-A variant is a nest, or a list of nests that run in order. It is named by `named`, or after the
-variable of its last nest or of its list. All variants must compute the same tensors.
+A variant is a nest, a list of nests that run in order, or a tensor, which is computed with all
+that it needs (`nests`). It is named by `named`, or after the variable of its last nest or of its list. All variants must compute the same tensors.
 
 Every element of every result is compared with the reference before anything is timed. A wrong
 element is shown with its indices, and nothing is timed. Then all variants are timed in turn, in
@@ -138,6 +139,7 @@ pub(super) fn on_stage<T>(
     show: &mut dyn FnMut(&Measured) -> Vec<String>,
     act: impl FnOnce(&(dyn Runner + 'static), Contest, &mut Stage<'_>) -> Result<T, TrialError>,
 ) -> Result<T, Failure> {
+    examine(call, &variants)?;
     let contest = contest(call, variants);
     let made = staged(call, show, |runner, stage| act(runner, contest, stage));
     made.map_err(|error| failed_trial(call, error))
@@ -154,15 +156,20 @@ pub(super) fn contest(call: &Call, variants: Vec<Variant>) -> Contest {
 }
 
 /// Tells the session's runner that C of nests is generated.
-pub(super) fn generates(call: &Call, label: &str, nests: &[Nest]) {
+///
+/// # Errors
+/// As [`examine`].
+pub(super) fn generates(call: &Call, label: &str, nests: &[Nest]) -> Result<(), Failure> {
     let variant = Variant {
         label: label.to_owned(),
         nests: nests.to_vec(),
     };
+    examine(call, std::slice::from_ref(&variant))?;
     let reductions = call.state().workbench.settings.reductions;
     staged(call, &mut |_| Vec::new(), |runner, stage| {
         runner.generates(&variant, reductions, stage);
     });
+    Ok(())
 }
 
 /// Sets up the stage of the session. The session is not locked while the runner acts.
@@ -249,15 +256,17 @@ fn not_run(variants: &[Variant]) -> Array {
 
 pub(super) fn variants(call: &Call) -> Result<Vec<Variant>, Failure> {
     let expected = "a nest or a list of variants, each a nest or a list of nests";
-    let single = call
-        .get::<Nest>(0, expected)
-        .map(|nest| vec![Dynamic::from(nest)]);
-    let items: Array = single.or_else(|_| call.get(0, expected))?;
+    let is_one = |value: &Dynamic| value.is::<Nest>() || is_assignment(value);
+    let items: Array = match call.value(0).filter(is_one) {
+        Some(one) => vec![one],
+        None => call.get(0, expected)?,
+    };
     let mut variants: Vec<Variant> = Vec::with_capacity(items.len());
     for item in &items {
-        let nests: Vec<Nest> = match item.read_lock::<Array>() {
-            Some(list) => list.iter().filter_map(nest_of).collect(),
-            None => nest_of(item).into_iter().collect(),
+        let nests: Vec<Nest> = match (item.read_lock::<Array>(), item.read_lock::<Expr>()) {
+            (Some(list), _) => list.iter().filter_map(nest_of).collect(),
+            (None, Some(expr)) if expr.is_assignment() => provenance::nests(call, &expr)?,
+            _ => nest_of(item).into_iter().collect(),
         };
         let count = item.read_lock::<Array>().map_or(1, |list| list.len());
         if nests.is_empty() || nests.len() != count {
@@ -288,6 +297,11 @@ pub(super) fn label(nests: &[Nest]) -> Option<String> {
         .rev()
         .find_map(Nest::label)
         .map(Name::to_string)
+}
+
+fn is_assignment(value: &Dynamic) -> bool {
+    let expr = value.read_lock::<Expr>();
+    expr.is_some_and(|expr| expr.is_assignment())
 }
 
 fn nest_of(value: &Dynamic) -> Option<Nest> {

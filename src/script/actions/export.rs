@@ -1,6 +1,7 @@
 //! `bundle`: a comparison as files (`export` is a word of Rhai).
 
 use super::compare::{failed_trial, variants};
+use super::provenance::examine;
 use super::writing;
 use crate::script::call::{Function, Parameter};
 use crate::trial;
@@ -20,6 +21,7 @@ may not leave the current directory, and files that teml did not write are not o
 (`:help import`).",
     call: |call| {
         let variants = variants(call)?;
+        examine(call, &variants)?;
         let directory = writing::target(call, 1)?;
         let (runs, inputs, settings, writer) = {
             let state = call.state();

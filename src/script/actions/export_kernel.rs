@@ -21,7 +21,7 @@ Python package. Elsewhere the call only proves the nests and generates their C. 
 Tensors that a later nest of the list reads are memory for the kernel, not results.",
     call: |call| {
         let (nests, name) = (call.nests(0)?, call.text(1)?);
-        generates(call, &name, &nests);
+        generates(call, &name, &nests)?;
         let settings = call.state().workbench.settings.clone();
         let (reductions, target) = (settings.reductions, &settings.options.target);
         if call

@@ -18,6 +18,7 @@ mod paths;
 mod pluto;
 mod predict;
 mod programs;
+mod provenance;
 mod recorded;
 mod run;
 mod space;
@@ -29,6 +30,7 @@ pub use code::Code;
 pub use handles::{HANDLES, Handle, found, handles_in};
 pub use moves::Listed;
 pub use paths::Path;
+pub use provenance::nests as nests_for;
 
 use super::call::Function;
 use rhai::{Dynamic, Engine, Variant};

@@ -1,5 +1,6 @@
 //! Programs: texts in the notations of other papers, as values of scripts.
 
+use super::provenance::{self, built};
 use super::{Shown, register_shown};
 use crate::analysis::program;
 use crate::analysis::work::flops;
@@ -10,11 +11,9 @@ use crate::script::call::{Call, Function, Parameter};
 use crate::script::fail::{Failure, Unread};
 use crate::script::values;
 use crate::transform::lift;
-use crate::transform::nest::build::BUILD;
 use crate::transform::nest::localize;
 use crate::transform::padding::{self, NotPadded};
 use crate::transform::program as steps;
-use crate::transform::{self, Arg, Value};
 use rhai::{Array, Dynamic, Engine, Map};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -198,7 +197,7 @@ these say them.",
         };
         let mut total = 0.0;
         for assignment in assignments {
-            total += flops(&nest(call, &assignment)?).unwrap_or(0.0);
+            total += flops(&built(call, &assignment)?).unwrap_or(0.0);
         }
         let whole = total.fract() == 0.0 && total < 2f64.powi(53);
         Ok(match whole {
@@ -297,17 +296,25 @@ fn of(call: &Call) -> Result<Program, Failure> {
 
 pub(super) static NESTS: Function = Function {
     name: "nests",
-    params: &[Parameter::new("program")],
+    params: &[Parameter::new("of")],
     returns: "list",
     doc: "\
 A loop nest for each assignment of a program, in order, as `build` makes them. All tensors are
-arguments of the kernel.",
+arguments of the kernel.
+
+Of a tensor, `nests(Y)` gives the nests of all assignments that it needs, back to tensors that
+nothing assigns. Where several of these tensors have one name, as after a loop of the script, those
+after the first get names of their own.",
     call: |call| {
-        let program = of(call)?;
-        let nests = program.assignments().iter().map(|a| nest(call, a));
-        let list: Array = nests
-            .map(|nest| nest.map(Dynamic::from))
-            .collect::<Result<_, _>>()?;
+        let nests = match call.expr(0) {
+            Ok(expr) if expr.is_assignment() => provenance::nests(call, &expr)?,
+            _ => {
+                let program = of(call)?;
+                let nests = program.assignments().iter().map(|a| built(call, a));
+                nests.collect::<Result<_, _>>()?
+            }
+        };
+        let list: Array = nests.into_iter().map(Dynamic::from).collect();
         Ok(list.into())
     },
 };
@@ -322,7 +329,7 @@ One loop nest for all assignments of a program, in order, whose temporaries are 
         let program = of(call)?;
         let mut whole: Option<Nest> = None;
         for assignment in program.assignments() {
-            let next = nest(call, assignment)?;
+            let next = built(call, assignment)?;
             whole = Some(match whole {
                 Some(before) => before.followed_by(&next),
                 None => next,
@@ -337,15 +344,6 @@ One loop nest for all assignments of a program, in order, whose temporaries are 
         Ok(Dynamic::from(whole.without_path()))
     },
 };
-
-fn nest(call: &Call, assignment: &Expr) -> Result<Nest, Failure> {
-    let arguments = [Arg::Expr(assignment.clone())];
-    match transform::apply(&BUILD, &arguments, call.site()) {
-        Ok(Value::Nest(nest)) => Ok(nest),
-        Ok(Value::Expr(_)) => Err(call.refuse("`build` makes no nest of an assignment")),
-        Err(error) => Err(Failure::operation(error)),
-    }
-}
 
 pub(super) static ASSIGNMENTS: Function = Function {
     name: "assignments",

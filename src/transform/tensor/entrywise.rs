@@ -208,7 +208,7 @@ fn dimensions(operand: Operand<'_>) -> usize {
 
 /// Whether the formals of `result` run over as many values as `operand` has entries.
 fn has_extents(result: &Expr, formals: &[Name], operand: &Expr) -> bool {
-    let ranges = shape::ranges(result).unwrap_or_default();
+    let ranges = shape::ranges_so_far(result).unwrap_or_default();
     let extents = formals.iter().map(|formal| {
         let range = ranges.iter().find(|r| r.name == *formal);
         range.map_or(1, shape::IteratorRange::extent)

@@ -21,8 +21,8 @@
 //! value has iterators, `I0` is left out, as in `eq(value, [j, i])` or `() -> [j, i]`. The target
 //! takes the name of the variable that the assignment is bound to, or the name in `@name:`. If that
 //! variable holds a tensor, its shape is kept and must fit. Otherwise the target has the extents
-//! given. By default they are the least extents that its indices fit in; where an iterator alone
-//! indexes a dimension of both, the extent is that of the value.
+//! given. By default they are the least extents that its indices fit in: a tensor ends with the last
+//! element that is set.
 //!
 //! A number as the value is of type `f64`, unless the variable holds a tensor of another type; its
 //! iterators need ranges or extents.
@@ -241,8 +241,7 @@ fn assign_over(
     Ok(assignment)
 }
 
-/// The smallest shape that the indices fit in. An iterator that stands alone in the target and in
-/// the value has one extent in both, even where other indices narrow it.
+/// The smallest shape that the indices fit in, so that a tensor ends with what is set.
 fn infer_target(value: &Expr, to: &[Affine], within: &Domain) -> Result<Shape, Error> {
     let ranges = shape::ranges_within(value, within)?;
     let names: Vec<Name> = within.iter().map(|(name, _)| name.clone()).collect();
@@ -299,9 +298,7 @@ fn infer_target(value: &Expr, to: &[Affine], within: &Domain) -> Result<Shape, E
                 .into());
             }
             Some((_, high)) => {
-                let range = ranges.iter().find(|r| index.as_iterator() == Some(&r.name));
-                let alone = range.and_then(|r| i64::try_from(r.alone?).ok());
-                extents.push(alone.unwrap_or(high + 1).max(1));
+                extents.push((high + 1).max(1));
             }
         }
     }

@@ -104,7 +104,7 @@ pub(super) fn reduce_within(
 
 /// The virtual tensor with the element `body` at `formals`.
 pub(super) fn abstraction(formals: Vec<Name>, body: Expr) -> Result<Expr, Unfit> {
-    let ranges = shape::ranges(&body)?;
+    let ranges = shape::ranges_so_far(&body)?;
     let extent = |formal: &Name| {
         let range = ranges.iter().find(|r| r.name == *formal);
         range.map_or(1, shape::IteratorRange::extent)

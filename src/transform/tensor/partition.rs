@@ -27,7 +27,7 @@
 //! `partition(pieces, otherwise?, extents?)`: each piece is an assignment, as `eq` makes it, to its
 //! elements of the target; a range as in `eq(value, [i] -> [i], #{i: 1..9})` says which. The target
 //! has the greatest extents of the pieces and of `otherwise`, or those given. If the variable that
-//! the assignment is bound to holds a tensor, its shape is kept.
+//! the assignment is bound to holds a tensor, its shape is kept, and the pieces have to fill it.
 //!
 //! Every element is assigned once. Those that no piece assigns get the number `otherwise`, or the
 //! elements of that tensor or that assignment; the target itself keeps what it holds. `build` makes
@@ -150,11 +150,25 @@ pub fn partition(
     let target = Tensor::new(shape, first.elem());
     let placed = pieces.iter().map(|piece| placed(piece, &target));
     let pieces: Vec<Expr> = placed.collect::<Result<_, _>>().map_err(at)?;
-    joined(
-        pieces,
-        rest.map(|(index, value)| whole(&target, index, value)),
-    )
-    .map_err(at)
+    let rest = rest.map(|(index, value)| whole(&target, index, value));
+    let partition = in_limits(pieces, rest).map_err(at)?;
+    match assignments(&partition) {
+        Ok(_) => Ok(partition),
+        // The tensor that it is assigned to may have other extents.
+        Err(NoPartition::Hole { .. }) if extents.is_none() => Ok(partition),
+        Err(why) => Err(refused(why)),
+    }
+}
+
+/// That the pieces assign every element of their target, once its extents are known.
+///
+/// # Errors
+/// As [`partition`].
+pub fn check_complete(partition: &Expr) -> Result<(), Error> {
+    match partition.node() {
+        Node::Pieces { .. } => assignments(partition).map(|_| ()).map_err(Error::from),
+        _ => Ok(()),
+    }
 }
 
 /// The assignment with `tensor`, which was declared before, as its target.
@@ -183,10 +197,10 @@ pub fn retargeted(
         Node::Assign { target, value, .. } => Some((indices(target)?, value.clone())),
         _ => None,
     });
-    joined(
-        pieces,
-        rest.map(|(index, value)| whole(tensor, index, value)),
-    )
+    let rest = rest.map(|(index, value)| whole(tensor, index, value));
+    let partition = in_limits(pieces, rest)?;
+    check_complete(&partition)?;
+    Ok(partition)
 }
 
 /// A piece with another target, which may be larger: iterators keep their ranges.
@@ -225,13 +239,12 @@ fn placed(piece: &Expr, tensor: &Tensor) -> Result<Expr, Error> {
     onto(&piece, tensor)
 }
 
-fn joined(pieces: Vec<Expr>, otherwise: Option<Expr>) -> Result<Expr, Error> {
+fn in_limits(pieces: Vec<Expr>, otherwise: Option<Expr>) -> Result<Expr, Error> {
     let whole = Expr::new(Node::Pieces { pieces, otherwise });
-    if !whole.is_in_limits() {
-        return Err(too_complex());
+    match whole.is_in_limits() {
+        true => Ok(whole),
+        false => Err(too_complex()),
     }
-    assignments(&whole)?;
-    Ok(whole)
 }
 
 /// The value of other elements, and the iterators that index it.

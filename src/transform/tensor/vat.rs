@@ -18,8 +18,8 @@
 //! has no iterators yet. Nothing is stored. `vat` does what the lists of
 //! `vmul(A, B, [[i, k], [k, j]])` do, for operations that take no lists.
 //!
-//! Refuses: lists of the wrong length; values that have iterators; indices that leave their
-//! dimension.
+//! Refuses: lists of the wrong length; values that have iterators; numbers as indices that leave
+//! their dimension. Which values iterators take is inferred where the expression is assigned.
 //!
 //! Source: TeML §3.1, the iterators of a node; the where-clauses of eqs. 14 and 15.
 
@@ -48,6 +48,6 @@ pub static VAT: Op = Op {
 pub fn vat(value: &Expr, iterators: &[Affine]) -> Result<Expr, Error> {
     let given = Some(iterators.to_vec());
     let placed = indexed(value, &given).map_err(|error| error.at(&VALUE))?;
-    shape::ranges(&placed).map_err(|mismatch| Error::from(mismatch).at(&ITERATORS))?;
+    shape::ranges_so_far(&placed).map_err(|mismatch| Error::from(mismatch).at(&ITERATORS))?;
     Ok(placed)
 }

@@ -67,7 +67,7 @@ pub fn vcontract(left: &Expr, right: &Expr, pairs: &[[i64; 2]]) -> Result<Expr, 
     let right_at = positional(right, &j).map_err(|error| error.at(&RIGHT))?;
 
     let place = |expr: &Expr, at: &Expr, names: &[Affine], r: usize| -> Result<Place, Error> {
-        let ranges = shape::ranges(at)?;
+        let ranges = shape::ranges_so_far(at)?;
         let range = ranges.iter().find(|range| names[r].mentions(&range.name));
         let extent = range.map_or(0, shape::IteratorRange::extent);
         Ok(Place {

@@ -65,7 +65,7 @@ use super::operand::{carried, constant, describe, fresh_iterators, indexed, posi
 use super::triangular::of_terms;
 use super::unfit::Unfit;
 use crate::analysis::shape;
-use crate::ir::{Affine, BinaryOp, Domain, Expr, Name, Reduction};
+use crate::ir::{Affine, BinaryOp, Domain, Expr, Name, Node, Reduction, Shape};
 use crate::transform::args::Over;
 use crate::transform::refusals::{dimension_twice, no_dimension, repeated};
 use crate::transform::{Args, Error, Number, Op, Param, Returns, Value, mistake};
@@ -127,8 +127,16 @@ pub fn vsum(values: &Expr, over: &[Affine], ranges: Domain) -> Result<Expr, Erro
 /// As the header says.
 pub fn vmean(values: &Expr, over: &[Affine], ranges: Domain) -> Result<Expr, Error> {
     let terms = Terms::of(values, over, ranges)?;
-    let ranges = shape::ranges_within(&terms.body, &terms.within)?;
-    let listed = ranges.iter().filter(|r| terms.over.contains(&r.name));
+    let sum = Expr::new(Node::Reduce {
+        reduction: Reduction::Sum,
+        over: terms.over.clone(),
+        within: terms.within.clone(),
+        shape: Shape::of_extents([]),
+        body: terms.body.clone(),
+    });
+    let ranges = shape::all_ranges_so_far(&sum)?;
+    let found = |name: &Name| ranges.iter().find(|r| r.name == *name);
+    let listed = terms.over.iter().filter_map(found);
     let mut count = 1u64;
     for range in listed {
         let values = range.count().filter(|count| *count > 0);
@@ -138,8 +146,8 @@ pub fn vmean(values: &Expr, over: &[Affine], ranges: Domain) -> Result<Expr, Err
                 range.name
             ));
             error.help(
-                "divide the sum by numbers of your own: a tensor with the number of values for \
-                 each element",
+                "give it a range between numbers, or divide the sum by numbers of your own: a \
+                 tensor with the number of values for each element",
             )
         })?;
         count = count.saturating_mul(values);

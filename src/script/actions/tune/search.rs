@@ -8,6 +8,7 @@ use crate::ir::Nest;
 use crate::machine::Machine;
 use crate::runtime::Control;
 use crate::script::actions::compare::{contest, staged};
+use crate::script::actions::provenance::examine;
 use crate::script::actions::recorded::{as_given, named};
 use crate::script::actions::space::halt;
 use crate::script::call::Call;
@@ -35,6 +36,7 @@ pub(super) fn search(
         label: "reference".to_owned(),
         nests: reference.clone(),
     }];
+    examine(call, &variants).map_err(|f| halt(maker.failed, f))?;
     let contest = contest(call, variants);
     let mut control = control.clone();
     control.compiles_beside = free_cores(&machine, control.threads) > 0;

@@ -1,0 +1,215 @@
+//! Elements that are read although nothing sets them: neither an assignment nor who gives inputs.
+//!
+//! A tensor that is assigned holds what its assignments set. What is read before anything assigns it
+//! is an input, and so is what a text declares: its memory is that of the caller.
+
+use super::limit::OPERATIONS;
+use super::partition::{Assigned, assigned, at_element, elements, named};
+use super::violation::Violation;
+use crate::ir::{Expr, Index, Infix, Name, Nest, Node, Tensor};
+use crate::poly::{self, Error, Piece, Set};
+
+/// The assignments of nests, in order, each with its nest.
+struct Step<'n> {
+    nest: usize,
+    assignment: &'n Expr,
+}
+
+/// The first read of an element that nothing sets, where nests run in order. `is_given` says of which
+/// tensors the contents are given although they are assigned. Where the polyhedral library has no
+/// answer, nothing is said.
+pub fn unset(nests: &[Nest], is_given: &dyn Fn(&Name) -> bool) -> Option<Violation> {
+    let is_text = |nest: &Nest| nest.originals().iter().any(|part| part.is_program);
+    let mut steps: Vec<Step> = Vec::new();
+    let mut of_texts: Vec<&Name> = Vec::new();
+    for (k, nest) in nests.iter().enumerate() {
+        for assignment in nest.definition().iter() {
+            if is_text(nest) {
+                assignment.for_each_access(&mut |tensor, _| of_texts.extend(tensor.name()));
+            }
+            steps.push(Step {
+                nest: k,
+                assignment,
+            });
+        }
+    }
+    let mut seen: Vec<&Name> = Vec::new();
+    for step in &steps {
+        let tensor = step.assignment.tensor()?;
+        let name = tensor.name()?;
+        if seen.contains(&name) || of_texts.contains(&name) || is_given(name) {
+            continue;
+        }
+        seen.push(name);
+        if let Some(violation) = of_tensor(tensor, name, &steps) {
+            return Some(violation);
+        }
+    }
+    None
+}
+
+fn of_tensor(tensor: &Tensor, name: &Name, steps: &[Step<'_>]) -> Option<Violation> {
+    let reads = |step: &Step| reads(step.assignment, name);
+    let first = steps
+        .iter()
+        .find(|s| reads(s) || writes(s.assignment, name))?;
+    let readers: Vec<&Step> = steps.iter().filter(|s| reads(s)).collect();
+    // What is zero by its declaration needs no assignment.
+    if readers.is_empty() || reads(first) || tensor.triangle().is_some() {
+        return None;
+    }
+    let setters: Vec<&Expr> = steps
+        .iter()
+        .map(|step| step.assignment)
+        .filter(|assignment| writes(assignment, name))
+        .collect();
+    let mut sets: Vec<Assigned> = Vec::with_capacity(setters.len());
+    for setter in &setters {
+        if assigns_all(setter) {
+            return None;
+        }
+        sets.push(assigned(setter).ok().flatten()?);
+    }
+    let found = readers.into_iter().find_map(|step| {
+        let reader = assigned(step.assignment).ok().flatten()?;
+        let elements = unset_of(tensor, &reader, &sets).ok().flatten()?;
+        Some((step, elements))
+    });
+    let (step, elements) = found?;
+    Some(Violation::Unset {
+        nest: step.nest,
+        reader: Infix(step.assignment).to_string(),
+        element: format!("{name}{elements}"),
+        setters: setters.iter().map(|e| Infix(e).to_string()).collect(),
+    })
+}
+
+fn writes(assignment: &Expr, name: &Name) -> bool {
+    assignment.tensor().and_then(Tensor::name) == Some(name)
+}
+
+fn reads(assignment: &Expr, name: &Name) -> bool {
+    let mut found = false;
+    for value in assignment.children().into_iter().skip(1) {
+        value.for_each_access(&mut |tensor, _| found |= tensor.name() == Some(name));
+    }
+    found
+}
+
+/// Whether each dimension has an iterator of its own, which takes all of its values.
+fn is_whole(set: &Assigned, tensor: &Tensor) -> bool {
+    let extents = tensor.shape().extents();
+    let mut names: Vec<&Name> = Vec::with_capacity(extents.len());
+    set.index.iter().zip(extents).all(|(index, extent)| {
+        let name = index.as_iterator();
+        let range = set.ranges.iter().find(|r| Some(&r.name) == name);
+        let fresh = name.is_some_and(|name| !names.contains(&name));
+        names.extend(name);
+        fresh && range.is_some_and(|r| r.is_whole() && r.low == 0 && r.extent() == *extent)
+    })
+}
+
+/// Whether an assignment sets all elements of its target, as far as the form of its indices says.
+pub fn assigns_all(assignment: &Expr) -> bool {
+    if !matches!(
+        assignment.node(),
+        Node::Assign {
+            elsewhere: None,
+            ..
+        }
+    ) {
+        return true;
+    }
+    match (assigned(assignment), assignment.tensor()) {
+        (Ok(Some(set)), Some(tensor)) => is_whole(&set, tensor),
+        _ => false,
+    }
+}
+
+/// The elements of a tensor that an assignment reads and none of `sets` sets, as indices.
+fn unset_of(
+    tensor: &Tensor,
+    reader: &Assigned,
+    sets: &[Assigned],
+) -> Result<Option<String>, Error> {
+    let mut accesses: Vec<&Index> = Vec::new();
+    reader.value.for_each_access(&mut |read, at| {
+        if read.name() == tensor.name() {
+            accesses.push(at);
+        }
+    });
+    let known = reader.ranges.iter().map(|r| &r.name);
+    // Several reductions may have an iterator of one name: what they read is not told apart.
+    let twice = |name: &Name| known.clone().filter(|n| *n == name).count() > 1;
+    if accesses.iter().any(|at| names(at).any(twice)) {
+        return Ok(None);
+    }
+    let variables: Vec<String> = elements(tensor.shape().rank()).collect();
+    let all = || Piece::set("P", variables.iter().map(String::as_str));
+    let hidden = |own: &[(Name, String)]| own.iter().fold(all(), |set, (_, v)| set.exists(v));
+    let own = named(known.clone().filter(|name| !twice(name)), "b");
+    let read: Vec<Piece> = accesses
+        .into_iter()
+        .map(|at| {
+            let at = match at {
+                Index::At(at) => at.as_slice(),
+                Index::Unset | Index::Forbidden => &[],
+            };
+            at_element(reader.within(hidden(&own), &own), at, &own)
+        })
+        .collect();
+    let set: Vec<Piece> = sets
+        .iter()
+        .map(|set| {
+            let own = set.own("a");
+            set.assigns(hidden(&own), &own)
+        })
+        .collect();
+    poly::bounded(OPERATIONS, || {
+        let unset = Set::new(&read)?.subtract(&Set::new(&set)?)?;
+        shown(&unset, variables.len())
+    })
+}
+
+fn names(at: &Index) -> impl Iterator<Item = &Name> {
+    let at = match at {
+        Index::At(at) => at.as_slice(),
+        Index::Unset | Index::Forbidden => &[],
+    };
+    at.iter()
+        .flat_map(|a| a.terms().iter().map(|(name, _)| name))
+}
+
+/// The elements of a set as ranges, if it is a box; else one of them.
+fn shown(set: &Set, rank: usize) -> Result<Option<String>, Error> {
+    let Some(first) = set.lexmin()?.sample()? else {
+        return Ok(None);
+    };
+    let mut ranges: Vec<(i64, i64)> = Vec::with_capacity(rank);
+    for d in 0..rank {
+        let of_dimension = set.project_out(d + 1..rank)?.project_out(0..d)?;
+        let ends = [of_dimension.lexmin()?, of_dimension.lexmax()?];
+        let [Some(low), Some(high)] = [ends[0].sample()?, ends[1].sample()?] else {
+            return Ok(None);
+        };
+        ranges.push((low.coordinates[0], high.coordinates[0] + 1));
+    }
+    let variables: Vec<String> = elements(rank).collect();
+    let whole = Piece::set("P", variables.iter().map(String::as_str));
+    let whole = variables
+        .iter()
+        .zip(&ranges)
+        .fold(whole, |piece, (e, (low, high))| {
+            piece
+                .constrain(*low, poly::Relation::LessOrEqual, e.as_str())
+                .constrain(e.as_str(), poly::Relation::Less, *high)
+        });
+    let is_box = Set::new(&[whole])?.subtract(set)?.is_empty()?;
+    let text = |(range, at): (&(i64, i64), &i64)| match is_box && range.1 - range.0 > 1 {
+        true => format!("[{}..{}]", range.0, range.1),
+        false => format!("[{at}]"),
+    };
+    Ok(Some(
+        ranges.iter().zip(&first.coordinates).map(text).collect(),
+    ))
+}

@@ -1,0 +1,118 @@
+//! Where the operands of nests come from: what nothing sets is refused, and what the script assigns
+//! and nests leave out is said.
+
+use super::check::illegal;
+use crate::ir::{Expr, Name, Nest, Site};
+use crate::legality::{self, Violation};
+use crate::script::call::Call;
+use crate::script::definitions::LeftOut;
+use crate::script::fail::Failure;
+use crate::transform::nest::build::BUILD;
+use crate::transform::{self, Arg, Value};
+use crate::trial::Variant;
+
+/// Checks variants before anything becomes of them, and says what they do not compute.
+///
+/// # Errors
+/// A variant reads what neither an input nor an assignment sets.
+pub(super) fn examine(call: &Call, variants: &[Variant]) -> Result<(), Failure> {
+    for variant in variants {
+        if let Some(violation) = unset(call, &variant.nests) {
+            let reductions = call.state().workbench.settings.reductions;
+            let failure = call.refuse(&violation.summary());
+            return Err(illegal(failure, &violation, &variant.nests, reductions));
+        }
+    }
+    let mut left_out: Vec<LeftOut> = Vec::new();
+    {
+        let state = call.state();
+        let inputs = &state.workbench.inputs;
+        for variant in variants {
+            for found in state.definitions.left_out(&variant.nests) {
+                let is_given = found.tensor.name().is_some_and(|n| inputs.get(n).is_some());
+                if !is_given && !left_out.iter().any(|known| known.tensor == found.tensor) {
+                    left_out.push(found);
+                }
+            }
+        }
+    }
+    if left_out.is_empty() {
+        return Ok(());
+    }
+    let last = variants.first().and_then(|v| v.nests.last());
+    let target = last.and_then(|nest| nest.definition().last()?.tensor().cloned());
+    let line = line(&left_out, target.as_ref().map_or("Y", |t| t.label()));
+    call.state().print_now(&line);
+    Ok(())
+}
+
+/// The first element that nests read and nothing sets.
+pub(super) fn unset(call: &Call, nests: &[Nest]) -> Option<Violation> {
+    let inputs = call.state().workbench.inputs.clone();
+    legality::unset(nests, &|name: &Name| inputs.get(name).is_some())
+}
+
+/// A nest for each assignment that a tensor needs, in order.
+///
+/// # Errors
+/// What `build` says.
+pub fn nests(call: &Call, assignment: &Expr) -> Result<Vec<Nest>, Failure> {
+    let needed = call.state().definitions.needed(assignment);
+    needed.iter().map(|a| built(call, a)).collect()
+}
+
+/// The nest of one assignment.
+///
+/// # Errors
+/// What `build` says.
+pub(super) fn built(call: &Call, assignment: &Expr) -> Result<Nest, Failure> {
+    let arguments = [Arg::Expr(assignment.clone())];
+    match transform::apply(&BUILD, &arguments, call.site()) {
+        Ok(Value::Nest(nest)) => Ok(nest),
+        Ok(Value::Expr(_)) => Err(call.refuse("`build` makes no nest of an assignment")),
+        Err(error) => Err(Failure::operation(error)),
+    }
+}
+
+/// What was left out, and how to have it computed.
+fn line(left_out: &[LeftOut], target: &str) -> String {
+    let names = left_out
+        .iter()
+        .map(|found| format!("`{}`", found.tensor.label()));
+    let sites: Vec<&Site> = left_out.iter().flat_map(|found| &found.sites).collect();
+    let mut lines: Vec<u32> = sites.iter().map(|site| site.line).collect();
+    lines.sort_unstable();
+    lines.dedup();
+    let one_file = sites
+        .windows(2)
+        .all(|pair| pair[0].source == pair[1].source);
+    let places = match one_file {
+        true if lines.len() == 1 => format!(" at line {}", lines[0]),
+        true if lines.is_empty() => String::new(),
+        true => format!(" at lines {}", listed(lines.iter().map(u32::to_string))),
+        false => format!(" at {}", listed(sites.iter().map(|site| site.to_string()))),
+    };
+    let times: usize = left_out.iter().map(|found| found.times).sum();
+    let times = match left_out {
+        [one] if one.times > one.sites.len() => format!(" {times} times"),
+        _ => String::new(),
+    };
+    let (are, them, hold) = match left_out.len() {
+        1 => ("is", "it", "its contents are an input"),
+        _ => ("are", "them", "their contents are inputs"),
+    };
+    format!(
+        "note: {} {are} assigned{times}{places} and {are} not computed here: {hold}. \
+         `compare({target})` computes {them} as well, and `nests({target})` gives all nests",
+        listed(names)
+    )
+}
+
+fn listed(items: impl Iterator<Item = String>) -> String {
+    let mut items: Vec<String> = items.collect();
+    match (items.pop(), items.is_empty()) {
+        (None, _) => String::new(),
+        (Some(last), true) => last,
+        (Some(last), false) => format!("{} and {last}", items.join(", ")),
+    }
+}
