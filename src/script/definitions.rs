@@ -12,6 +12,8 @@ use crate::legality::assigns_all;
 pub struct Definitions {
     declared: u64,
     made: Vec<Made>,
+    /// The tensors that got contents, each after so many assignments.
+    given: Vec<(Name, usize)>,
 }
 
 struct Made {
@@ -44,6 +46,29 @@ impl Definitions {
         }
     }
 
+    /// Notes that a tensor got contents: what it was assigned before no longer counts.
+    pub fn given(&mut self, name: &Name) {
+        self.given.retain(|(known, _)| known != name);
+        self.given.push((name.clone(), self.made.len()));
+    }
+
+    /// The assignments of a tensor before the `end`th of all, with their numbers.
+    fn of<'a>(
+        &'a self,
+        tensor: &'a Tensor,
+        end: usize,
+    ) -> impl Iterator<Item = (usize, &'a Made)> + 'a {
+        let made = self.made[..end].iter().enumerate();
+        let made = made.skip(self.start(tensor, end));
+        made.filter(|(_, made)| made.assignment.tensor().is_some_and(|t| is_same(t, tensor)))
+    }
+
+    /// The first of the assignments before the `end`th that count for a tensor.
+    fn start(&self, tensor: &Tensor, end: usize) -> usize {
+        let is_it = |(name, at): &&(Name, usize)| tensor.name() == Some(name) && *at <= end;
+        self.given.iter().find(is_it).map_or(0, |(_, at)| *at)
+    }
+
     /// How many assignments were made.
     pub fn len(&self) -> usize {
         self.made.len()
@@ -52,6 +77,7 @@ impl Definitions {
     /// Forgets all but the first ones.
     pub fn truncate(&mut self, len: usize) {
         self.made.truncate(len);
+        self.given.retain(|(_, at)| *at <= len);
     }
 
     /// The assignments that compute what `assignment` assigns, it being the last one, back to tensors
@@ -61,11 +87,12 @@ impl Definitions {
         let is_it = |made: &Made| is_same_assignment(&made.assignment, assignment);
         let last = self.made.iter().rposition(is_it).unwrap_or(0);
         let mut wanted = needs(assignment);
-        for Made { assignment, .. } in self.made[..last].iter().rev() {
+        for (k, Made { assignment, .. }) in self.made[..last].iter().enumerate().rev() {
             let Some(tensor) = assignment.tensor() else {
                 continue;
             };
-            if !wanted.iter().any(|w| is_same(w, tensor)) {
+            let is_wanted = wanted.iter().any(|w| is_same(w, tensor));
+            if !is_wanted || k < self.start(tensor, last) {
                 continue;
             }
             wanted.retain(|w| !is_same(w, tensor));
@@ -104,10 +131,7 @@ impl Definitions {
                 }
                 known.push(tensor);
                 let end = place.unwrap_or(self.made.len());
-                let missing = self.made[..end].iter().enumerate().filter(|(k, made)| {
-                    let target = made.assignment.tensor();
-                    !is_computed[*k] && target.is_some_and(|target| is_same(target, tensor))
-                });
+                let missing = self.of(tensor, end).filter(|(k, _)| !is_computed[*k]);
                 let missing: Vec<(usize, &Made)> = missing.collect();
                 if let Some((first, _)) = missing.first() {
                     let mut sites: Vec<Site> = Vec::new();

@@ -254,8 +254,6 @@ fn named(mut value: Dynamic, name: &str, position: Position, shared: &Shared) ->
     }
     if let Some(expr) = value.read_lock::<ir::Expr>() {
         if is_unnamed(&expr) {
-            let complete = check_complete(&expr);
-            complete.map_err(|error| Failure::operation(error).raise(position))?;
             let name = Name::new(name).map_err(|error| {
                 Failure::new(format!("a tensor cannot have this name: {error}"))
                     .help("the variable that a tensor is bound to names it in the generated code")
@@ -264,6 +262,8 @@ fn named(mut value: Dynamic, name: &str, position: Position, shared: &Shared) ->
             let number = shared.lock().definitions.declare();
             let declared = |tensor: &Tensor| tensor.named(name.clone()).declared_as(number);
             let expr = expr.fill_placeholder_with(&declared);
+            let complete = check_complete(&expr);
+            complete.map_err(|error| Failure::operation(error).raise(position))?;
             made(&expr, position, shared)?;
             return Ok(Dynamic::from(expr));
         }
@@ -271,7 +271,9 @@ fn named(mut value: Dynamic, name: &str, position: Position, shared: &Shared) ->
             // It was declared with its name.
             let number = shared.lock().definitions.declare();
             let declared = |tensor: &Tensor| Some(tensor.declared_as(number));
-            return Ok(Dynamic::from(expr.map_tensors(&declared)));
+            let mut declared = Dynamic::from(expr.map_tensors(&declared));
+            declared.set_tag(value.tag());
+            return Ok(declared);
         }
     } else if let Some(nest) = value.read_lock::<Nest>() {
         // A nest keeps working without a label, so a name that C rejects is no error.

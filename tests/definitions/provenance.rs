@@ -1,7 +1,7 @@
 //! Where operands come from: nothing reads what nothing sets, and what nests leave out is said.
 
-use super::{fault, printed};
 use crate::given::numbers;
+use crate::{fault, printed, teml};
 
 /// Tensors of a number for each element, counted from 0.
 const INPUTS: &str = "
@@ -12,6 +12,13 @@ let a = tensor([5]); init(a, |i| i * 1.0);
 /// What a script prints after the inputs.
 fn with_inputs(script: &str) -> String {
     printed(&format!("{INPUTS}{script}"))
+}
+
+/// What a script prints that runs kernels.
+fn run(script: &str) -> String {
+    let (code, printed, messages) = teml(&["run"], script);
+    assert_eq!(code, 0, "{messages}");
+    printed
 }
 
 /// The numbers of an array that a script computes after the inputs.
@@ -55,7 +62,7 @@ const UNSET: [(&str, &str); 5] = [
     (
         "let T = tensor([4, 5]);
          let f = eq(vat(T, [i, j]), [i, j], #{j: 0..i + 1});
-         let s = eq(vsum(f, [2]), [i]);",
+         let s = sum(f, [2]);",
         "f[0][1]",
     ),
 ];
@@ -108,9 +115,7 @@ let e = exp(vsub(a, m, [[i], ()]), () -> [i]);
 let s = sum(e);
 let Y = div(e, s, [[i], ()] -> [i]);
 ";
-    let out = printed(&format!(
-        "let a = tensor([3]); init(a, |i| i * 1.0);\n{chain}run(build(Y));"
-    ));
+    let out = run(&format!("let a = tensor([3]);\n{chain}run(build(Y));"));
     let said = "note: `e` and `s` are assigned at lines 3 and 4 and are not computed here: their \
                 contents are inputs. `compare(Y)` computes them as well";
     assert!(out.starts_with(said), "{out}");
@@ -128,7 +133,7 @@ fn steps_of_a_loop_are_all_computed() {
     let steps = "let v = tensor([5]); init(v, |i| i * i * 1.0);
 for t in 0..3 { v = eq(2 * vat(v, [i]) + 1, [i]); }
 ";
-    let out = printed(&format!("{steps}run(build(v));"));
+    let out = run(&format!("{steps}run(build(v));"));
     assert!(
         out.starts_with("note: `v` is assigned 2 times at line 2 and is not computed here"),
         "{out}"

@@ -117,13 +117,13 @@ fn the_range_is_the_same_in_every_spelling() {
 fn equal_indices_need_equal_extents_in_every_spelling() {
     let tensors = "let X = tensor([4, 5]); let p = tensor([4]); let q = tensor([5]);\n";
     for (script, index) in [
-        ("vat(X, [i, i])", "`i`"),
-        ("vat(X, [i - 1, i - 1])", "`i - 1`"),
-        ("vexp(X, [i + 1, i + 1])", "`i + 1`"),
-        ("vadd(p, q, [[i], [i]])", "`i`"),
-        ("vadd(p, q, [[i - 1], [i - 1]])", "`i - 1`"),
-        ("vat(p, [i]) + vat(q, [i])", "`i`"),
-        ("vat(p, [2*i]) * vat(q, [2*i])", "`2*i`"),
+        ("eq(vat(X, [i, i]), [i])", "`i`"),
+        ("eq(vat(X, [i - 1, i - 1]), [i - 1])", "`i - 1`"),
+        ("eq(vexp(X, [i + 1, i + 1]), [i])", "`i + 1`"),
+        ("eq(vadd(p, q, [[i], [i]]), [i])", "`i`"),
+        ("eq(vadd(p, q, [[i - 1], [i - 1]]), [i])", "`i - 1`"),
+        ("eq(vat(p, [i]) + vat(q, [i]), [i])", "`i`"),
+        ("eq(vat(p, [2*i]) * vat(q, [2*i]), [i])", "`2*i`"),
         ("eq(p, [i] -> [i], [5])", "`i`"),
         ("eq(p, [i + 1] -> [i + 1], [5])", "`i + 1`"),
     ] {

@@ -46,7 +46,9 @@ Source: TeML §2, Fig. 1.",
             data.check(tensor)
                 .map_err(|error| call.refuse(&error.to_string()))?;
         }
-        call.state().workbench.inputs.set(name, data);
+        let mut state = call.state();
+        state.definitions.given(&name);
+        state.workbench.inputs.set(name, data);
         Ok(Dynamic::UNIT)
     },
 };

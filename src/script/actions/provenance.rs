@@ -26,11 +26,9 @@ pub(super) fn examine(call: &Call, variants: &[Variant]) -> Result<(), Failure> 
     let mut left_out: Vec<LeftOut> = Vec::new();
     {
         let state = call.state();
-        let inputs = &state.workbench.inputs;
         for variant in variants {
             for found in state.definitions.left_out(&variant.nests) {
-                let is_given = found.tensor.name().is_some_and(|n| inputs.get(n).is_some());
-                if !is_given && !left_out.iter().any(|known| known.tensor == found.tensor) {
+                if !left_out.iter().any(|known| known.tensor == found.tensor) {
                     left_out.push(found);
                 }
             }
