@@ -311,9 +311,9 @@ impl Violation {
             Violation::Unset { element, .. } => {
                 let (tensor, _) = element.split_once('[').unwrap_or((element, ""));
                 format!(
-                    "give the reader a range, as in `eq(value, iterators, #{{i: 0..4}})`, or the \
-                     other elements of {tensor} a value: `eq(value, iterators, extents, 0)`, \
-                     `partition`; if the caller sets them, say so: `init({tensor}, 0)`"
+                    "give the reader a range, `#{{i: 0..4}}`, or the rest of {tensor} a value, as in \
+                     `eq(value, iterators, extents, 0)` and `partition`; if the caller sets it, say \
+                     so: `init({tensor}, 0)`"
                 )
             }
             Violation::Twice { .. } | Violation::Extra { .. } => {

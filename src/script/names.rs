@@ -96,7 +96,12 @@ fn bind(context: &mut EvalContext, inputs: &[Expression], shared: &Shared) -> Re
     let value = evaluated(context, &inputs[1])?;
     match is_library(context) && value.is::<Nest>() {
         true => Ok(value),
-        false => named(value, name.unwrap_or(""), position, shared),
+        false => named(
+            value,
+            name.unwrap_or(""),
+            (position, inputs[1].position()),
+            shared,
+        ),
     }
 }
 
@@ -181,7 +186,7 @@ fn set(context: &mut EvalContext, inputs: &[Expression], shared: &Shared) -> Res
     }
     match is_library(context) && value.is::<Nest>() {
         true => Ok(value),
-        false => named(value, name, position, shared),
+        false => named(value, name, (position, inputs[1].position()), shared),
     }
 }
 
@@ -247,8 +252,13 @@ fn made(assignment: &ir::Expr, position: Position, shared: &Shared) -> Result<()
     Ok(())
 }
 
-/// The value under the name, if it has none yet.
-fn named(mut value: Dynamic, name: &str, position: Position, shared: &Shared) -> Result<Dynamic> {
+/// The value under the name, if it has none yet. Both have their positions.
+fn named(
+    mut value: Dynamic,
+    name: &str,
+    (position, at): (Position, Position),
+    shared: &Shared,
+) -> Result<Dynamic> {
     if value.tag() != values::NAMED {
         value.set_tag(0);
     }
@@ -263,7 +273,7 @@ fn named(mut value: Dynamic, name: &str, position: Position, shared: &Shared) ->
             let declared = |tensor: &Tensor| tensor.named(name.clone()).declared_as(number);
             let expr = expr.fill_placeholder_with(&declared);
             let complete = check_complete(&expr);
-            complete.map_err(|error| Failure::operation(error).raise(position))?;
+            complete.map_err(|error| Failure::operation(error).raise(at))?;
             made(&expr, position, shared)?;
             return Ok(Dynamic::from(expr));
         }

@@ -16,7 +16,7 @@ use teml::transform::tensor::vat::vat;
 use teml::transform::tensor::vfunction::{VABS, VEXP, VNEG};
 use teml::transform::tensor::vindex::{VINDEX, vindex};
 use teml::transform::tensor::vop::{VADD, VMOD, VMUL, VPOW};
-use teml::transform::tensor::vreduce::{VMAX, VSUM};
+use teml::transform::tensor::vreduce::{VMAX, VSUM, vsum};
 use teml::transform::{Arg, Number};
 
 fn expr(e: &Expr) -> Arg {
@@ -282,6 +282,7 @@ fn reduction_cases() -> Vec<Case> {
     let band = it("i").minus(&it("j"));
     let rows = tensor("B", &[5, 7]);
     let banded = vop(Mul, &at(&rows, vec![it("i"), band.clone()]), &x, ["ε", "i"]);
+    let sum = vsum(&banded, &list("j"), teml::ir::Domain::default()).unwrap();
     let window = Mismatch::Window {
         iterator: name("j"),
         range: (-2, 1),
@@ -293,6 +294,6 @@ fn reduction_cases() -> Vec<Case> {
         Case::new(&VSUM, vec![expr(&a), Arg::Iters(vec![])], nothing("A", 2)).at(1),
         Case::new(&VSUM, vec![expr(&scalar)], nothing("s", 0)).at(0),
         Case::new(&VSUM, vec![expr(&shifted), Arg::Iters(list("i"))], cut).at(1),
-        Case::new(&VSUM, vec![expr(&banded), Arg::Iters(list("j"))], window).at(1),
+        Case::new(&EQ, vec![expr(&sum), Arg::Arrow(arrow(["ε"], "i"))], window).at(1),
     ]
 }

@@ -90,12 +90,6 @@ pub fn partitions() -> Vec<Case> {
             }),
         ),
         pieces(
-            &[&upper, &rows(&value, 6, 9)],
-            refused(NoPartition::Hole {
-                element: "the element [5]".to_owned(),
-            }),
-        ),
-        pieces(
             &[&upper, &square],
             refused(NoPartition::Ranks {
                 piece: 2,

@@ -112,8 +112,7 @@ pub fn ranges() -> Vec<Case> {
                 iterator: name("i"),
             }
             .to_string(),
-        )
-        .at(1),
+        ),
         eq(&rows, "i j", domain([("k", up_to("i", 1))]), no_iterator).at(4),
         reduce(&VSUM, "j", domain([("i", up_to("j", 1))]), not_reduced).at(2),
         reduce(&VMEAN, "j", domain([("j", up_to("i", 1))]), no_mean),

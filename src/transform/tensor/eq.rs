@@ -225,7 +225,10 @@ fn assign_over(
     within: Domain,
     parameter: &dyn Parameter,
 ) -> Result<Expr, Error> {
-    let shape = infer_target(&value, to, &within).map_err(|error| error.at(parameter))?;
+    let shape = infer_target(&value, to, &within).map_err(|error| match within.is_empty() {
+        true => error.at(parameter),
+        false => error,
+    })?;
     let target = Tensor::new(shape, value.elem());
     let target = Expr::access(target, Index::At(to.to_vec()));
     let assignment = Expr::new(Node::Assign {

@@ -166,7 +166,13 @@ pub fn partition(
 /// As [`partition`].
 pub fn check_complete(partition: &Expr) -> Result<(), Error> {
     match partition.node() {
-        Node::Pieces { .. } => assignments(partition).map(|_| ()).map_err(Error::from),
+        Node::Pieces { .. } => match assignments(partition) {
+            Ok(_) => Ok(()),
+            Err(why) => Err(Error {
+                op: PARTITION.name,
+                ..why.into()
+            }),
+        },
         _ => Ok(()),
     }
 }
