@@ -119,8 +119,10 @@ let Y = div(e, s, [[i], ()] -> [i]);
     let said = "note: `e` and `s` are assigned at lines 3 and 4 and are not computed here: their \
                 contents are inputs. `compare(Y)` computes them as well";
     assert!(out.starts_with(said), "{out}");
-    let out = with_inputs(&format!("{chain} print(nests(Y).len()); print(check(Y));"));
-    assert_eq!(out, "4\nlegal\n");
+    let out = with_inputs(&format!(
+        "{chain} print(nests(Y).len()); print(check(Y)); print(check(schedules::optimize(Y)));"
+    ));
+    assert_eq!(out, "4\nlegal\nlegal\n");
     let powers = [0, 1, 2, 3, 4].map(|i: i32| f64::from(i - 4).exp());
     let sum: f64 = powers.iter().sum();
     for (found, power) in computed(chain, "run(Y).Y").iter().zip(powers) {
