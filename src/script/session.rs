@@ -80,6 +80,7 @@ impl Session {
             root: root.canonicalize().unwrap_or(root),
             given_root: PathBuf::new(),
             warnings: Vec::new(),
+            notes: Vec::new(),
             invocations: Vec::new(),
             runs: 0,
             explains_order: false,

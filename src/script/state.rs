@@ -32,6 +32,8 @@ pub struct State {
     pub runs: usize,
     /// What to tell the user when the script has ended, by the places that it is about.
     pub warnings: Vec<(Position, Diagnostic)>,
+    /// The notes that were printed.
+    pub notes: Vec<String>,
     /// Whether it was said what the order of sums costs.
     pub explains_order: bool,
     /// Whether anything was shown, checked, run or written.
@@ -72,6 +74,14 @@ impl State {
         self.has_effect = true;
         let printed = writeln!(self.output, "{text}");
         self.note(printed);
+    }
+
+    /// Prints a note that scripts need once, and a dialog each time.
+    pub fn print_note(&mut self, note: String) {
+        if self.main.is_none() || !self.notes.contains(&note) {
+            self.print_now(&note);
+            self.notes.push(note);
+        }
     }
 
     /// Prints a line that someone may be waiting for.

@@ -40,7 +40,7 @@ pub(super) fn examine(call: &Call, variants: &[Variant]) -> Result<(), Failure> 
     let last = variants.first().and_then(|v| v.nests.last());
     let target = last.and_then(|nest| nest.definition().last()?.tensor().cloned());
     let line = line(&left_out, target.as_ref().map_or("Y", |t| t.label()));
-    call.state().print_now(&line);
+    call.state().print_note(line);
     Ok(())
 }
 
