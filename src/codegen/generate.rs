@@ -96,7 +96,8 @@ impl NoCode {
 /// The C function `symbol` that runs `nests` in order, for the machine that this program runs on.
 ///
 /// The function allocates nothing: every tensor that is not local is a parameter, nest by
-/// nest, its result before its operands. It is C11 with OpenMP pragmas, and compiles without warnings under `-Wall -Wextra`.
+/// nest, its result before its operands. It is C11 with OpenMP pragmas, and compiles without
+/// warnings under `-Wall -Wextra`.
 ///
 /// # Errors
 /// [`NoCode`]; the nests must be proved to compute what their definition says, or assumed to.

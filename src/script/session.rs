@@ -338,6 +338,7 @@ impl Session {
         let scope = &self.scope;
         let is_declared = |name: &str| scope.contains(name);
         let mut state = self.shared.lock();
+        state.notes.clear();
         let compiled = state.places.add(
             name,
             text,

@@ -32,7 +32,7 @@ pub struct State {
     pub runs: usize,
     /// What to tell the user when the script has ended, by the places that it is about.
     pub warnings: Vec<(Position, Diagnostic)>,
-    /// The notes that were printed.
+    /// The notes that were printed since a script, or a line of a dialog, began.
     pub notes: Vec<String>,
     /// Whether it was said what the order of sums costs.
     pub explains_order: bool,
@@ -76,9 +76,9 @@ impl State {
         self.note(printed);
     }
 
-    /// Prints a note that scripts need once, and a dialog each time.
+    /// Prints a note, once for each script and each line of a dialog.
     pub fn print_note(&mut self, note: String) {
-        if self.main.is_none() || !self.notes.contains(&note) {
+        if !self.notes.contains(&note) {
             self.print_now(&note);
             self.notes.push(note);
         }
