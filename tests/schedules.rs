@@ -341,7 +341,8 @@ fn threads_share_products_behind_copies() {
          let C = einsum(\"ae,dcbe->dcba\", A, B);";
     let shown = nest(declared, "schedules::optimize(build(C))").to_string();
     // None where the machine has one core.
-    assert_ne!(shown.matches("parallel for").count(), 1, "{shown}");
+    let shared = shown.contains("parallel for c in 0..68");
+    assert!(shared || !shown.contains("parallel"), "{shown}");
 }
 
 #[test]
