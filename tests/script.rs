@@ -618,7 +618,8 @@ fn vector_loops_that_are_left_to_the_compiler_say_so() {
         let x = tensor([6]);
         let y = einsum(\"ij,j->i\", A, x);
         let lanes = build(y).vectorize(\"i\");
-        let inner = build(eq(A, [i, j] -> [i, j])).vectorize(\"j\");";
+        let B = eq(A, [i, j] -> [i, j]);
+        let inner = build(B).vectorize(\"j\");";
     let text = printed(&format!("{script} print(lanes); print(inner);"));
     let remark = "vector for i in 0..8  // left to the compiler: it has a loop inside\n";
     assert!(text.contains(remark), "{text}");
