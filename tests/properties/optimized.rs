@@ -8,6 +8,7 @@ use super::moves::{built, reproduction};
 use super::programs::program;
 use proptest::prelude::*;
 use std::cell::RefCell;
+use std::mem::ManuallyDrop;
 use teml::ir::{Expr, Nest};
 use teml::legality::{self, Reductions, Verdict};
 use teml::script::{Session, Workbench};
@@ -22,12 +23,13 @@ const PATHS: &str = r#"
 "#;
 
 thread_local! {
-    static SESSION: RefCell<Session> = RefCell::new(session());
+    /// It ends with the process: what it needs to be dropped may be gone when its thread ends.
+    static SESSION: RefCell<ManuallyDrop<Session>> = RefCell::new(session());
 }
 
-fn session() -> Session {
+fn session() -> ManuallyDrop<Session> {
     let session = Session::new(Box::new(std::io::sink()), Workbench::default());
-    session.unwrap_or_else(|error| panic!("{}", error.render(false)))
+    ManuallyDrop::new(session.unwrap_or_else(|error| panic!("{}", error.render(false))))
 }
 
 /// The nests that the schedule makes of others.
