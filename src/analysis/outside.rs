@@ -28,16 +28,20 @@ fn sequence<'a>(trees: &'a [Tree], around: &mut Vec<&'a Loop>) -> Option<Outside
             around.pop();
             found
         }
-        Tree::Stmt(s) => of_stmt(s, around).map(|why| Outside {
-            text: s.to_string(),
-            why,
-        }),
-        Tree::Fill(fill) => of_fill(fill, around).map(|why| Outside {
-            text: fill.to_string(),
-            why,
-        }),
-        Tree::Local(_) => None,
+        leaf => outside(leaf, around),
     })
+}
+
+/// The first access of a statement or fill in the loops `around` that leaves its tensor, or of which
+/// that is not clear.
+pub fn outside(tree: &Tree, around: &[&Loop]) -> Option<Outside> {
+    let (why, text): (_, &dyn ToString) = match tree {
+        Tree::Stmt(s) => (of_stmt(s, around)?, s),
+        Tree::Fill(fill) => (of_fill(fill, around)?, fill),
+        Tree::Loop(_) | Tree::Local(_) => return None,
+    };
+    let text = text.to_string();
+    Some(Outside { text, why })
 }
 
 fn of_stmt(s: &Stmt, around: &[&Loop]) -> Option<Mismatch> {

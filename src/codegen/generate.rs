@@ -45,12 +45,6 @@ pub enum NoCode {
         /// The other one.
         second: String,
     },
-    /// A tensor and a loop share a name, and C could not tell them apart.
-    #[error("`{name}` names both a tensor and a loop")]
-    NameClash {
-        /// The name.
-        name: Name,
-    },
     /// The name of the function is none.
     #[error("the kernel cannot have this name: {0}")]
     Symbol(NameError),
@@ -86,7 +80,6 @@ impl NoCode {
             NoCode::Illegal(violation) => return violation.help(),
             NoCode::Undecided(why) => return why.help().map(str::to_owned),
             NoCode::Part { .. } => "generate the whole nest",
-            NoCode::NameClash { .. } => "rename the tensor or the iterator",
             _ => return None,
         };
         Some(help.to_owned())
@@ -115,42 +108,14 @@ pub fn generate_for(
     reductions: Reductions,
     target: &Target,
 ) -> Result<Kernel, NoCode> {
-    if nests.is_empty() {
-        return Err(NoCode::Nothing);
-    }
     symbol::check(symbol).map_err(NoCode::Symbol)?;
-    for nest in nests {
-        if let Some(l) = nest.context().last() {
-            let outer = l.name.clone();
-            return Err(NoCode::Part { outer });
-        }
-        verify::verify(nest)?;
-    }
-    let proof = legality::prove(nests, reductions).map_err(|refused| match refused {
-        Refused::Violation(violation) => NoCode::Illegal(violation),
-        Refused::Race(nest, race) => NoCode::Race { nest, race },
-        Refused::Undecided(why) => NoCode::Undecided(why),
-    })?;
+    let proof = check(nests, reductions)?;
     let params = params(nests)?;
-    for nest in nests {
-        let locals = nest.locals();
-        let names: Vec<&Name> = params
-            .iter()
-            .map(|p| &p.tensor)
-            .chain(locals)
-            .filter_map(Tensor::name)
-            .collect();
-        if let Some((_, l)) = nest.loops().iter().find(|(_, l)| names.contains(&&l.name)) {
-            let name = l.name.clone();
-            return Err(NoCode::NameClash { name });
-        }
-    }
-
     let spelling = {
         let loops = nests.iter().flat_map(Nest::loops).map(|(_, l)| &l.name);
         let locals = nests.iter().flat_map(Nest::locals);
         let tensors = params.iter().map(|p| &p.tensor).chain(locals);
-        Spelling::of(tensors.filter_map(Tensor::name).chain(loops))
+        Spelling::of(tensors.filter_map(Tensor::name), loops)
     };
     let spelled: Vec<Param> = params
         .iter()
@@ -184,6 +149,31 @@ pub fn generate_for(
         vectors: Vectors::of(target),
         plan: plan.to_string(),
     })
+}
+
+/// Everything for which [`generate`] refuses nests, in whatever function they are: without one of
+/// these reasons, there is code for them.
+///
+/// # Errors
+/// As [`generate`], but for the name of the function.
+pub fn check(nests: &[Nest], reductions: Reductions) -> Result<Proof, NoCode> {
+    if nests.is_empty() {
+        return Err(NoCode::Nothing);
+    }
+    for nest in nests {
+        if let Some(l) = nest.context().last() {
+            let outer = l.name.clone();
+            return Err(NoCode::Part { outer });
+        }
+        verify::verify(nest)?;
+    }
+    let proof = legality::prove(nests, reductions).map_err(|refused| match refused {
+        Refused::Violation(violation) => NoCode::Illegal(violation),
+        Refused::Race(nest, race) => NoCode::Race { nest, race },
+        Refused::Undecided(why) => NoCode::Undecided(why),
+    })?;
+    params(nests)?;
+    Ok(proof)
 }
 
 /// The plans of nests after each pass, for readers: nothing is proved.
@@ -374,11 +364,8 @@ fn comments(
     for step in nests.iter().flat_map(path_lines) {
         let _ = writeln!(c, "//   {step}");
     }
-    for (name, spelled) in spelling.changes() {
-        let _ = writeln!(
-            c,
-            "// `{name}` is spelled `{spelled}`: C needs the name itself"
-        );
+    for (name, spelled, why) in spelling.changes() {
+        let _ = writeln!(c, "// `{name}` is spelled `{spelled}`: {why}");
     }
     if *proof != Proof::Proved {
         let _ = writeln!(c, "// {}", comment(&proof.to_string()));

@@ -11,7 +11,7 @@ pub mod symbol;
 mod taken;
 mod unit;
 
-pub use generate::{NoCode, generate, generate_for, outer_vectors, stages, unproved};
+pub use generate::{NoCode, check, generate, generate_for, outer_vectors, stages, unproved};
 pub use kernel::{ALIGNMENT, Header, Kernel, Param, Role, Vectors};
 pub(crate) use plan::tree as planned;
 pub use plan::{Plan, Stage};

@@ -6,7 +6,7 @@
 
 use super::taken::{LIBRARY, RESERVED, RESERVED_PREFIXES};
 use crate::ir::{Name, NameError, Nest, Tensor, Tree};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Whether C or C++ uses a name for something else, so that nothing local may have it.
 fn is_taken(text: &str) -> bool {
@@ -46,38 +46,58 @@ const PREFIX: &str = "u_";
 
 /// How the names of some nests are spelled in C, where that differs from the script.
 #[derive(Default)]
-pub(super) struct Spelling(HashMap<Name, Name>);
+pub(super) struct Spelling {
+    /// Of what C needs itself, tensors and loops alike.
+    taken: BTreeMap<Name, Name>,
+    /// Of loops that have the name of a tensor: C has one name for one thing.
+    loops: BTreeMap<Name, Name>,
+}
 
 impl Spelling {
-    pub(super) fn of<'a>(names: impl IntoIterator<Item = &'a Name>) -> Spelling {
-        let names: BTreeSet<&Name> = names.into_iter().collect();
-        let mut spelling: HashMap<Name, Name> = HashMap::new();
+    pub(super) fn of<'a>(
+        tensors: impl IntoIterator<Item = &'a Name>,
+        loops: impl IntoIterator<Item = &'a Name>,
+    ) -> Spelling {
+        let tensors: BTreeSet<&Name> = tensors.into_iter().collect();
+        let loops: BTreeSet<&Name> = loops.into_iter().collect();
+        let names: BTreeSet<&Name> = tensors.union(&loops).copied().collect();
+        let mut used: BTreeSet<Name> = names.iter().map(|name| (*name).clone()).collect();
+        let mut spelling = Spelling::default();
         for name in names.iter().filter(|name| is_taken(name.as_str())) {
             let mut text = format!("{PREFIX}{name}");
             let spelled = loop {
                 match Name::new(&text) {
-                    Ok(free) if names.contains(&free) || is_used(&spelling, &free) => {
-                        text = format!("{PREFIX}{text}");
-                    }
+                    Ok(free) if used.contains(&free) => text = format!("{PREFIX}{text}"),
                     other => break other,
                 }
             };
             if let Ok(spelled) = spelled {
-                spelling.insert((*name).clone(), spelled);
+                used.insert(spelled.clone());
+                spelling.taken.insert((*name).clone(), spelled);
             }
         }
-        Spelling(spelling)
+        for name in loops.intersection(&tensors) {
+            let own = spelling.taken.get(*name).unwrap_or(name).clone();
+            let mut number = 2;
+            while !used.insert(own.derived(number)) {
+                number += 1;
+            }
+            spelling.loops.insert((*name).clone(), own.derived(number));
+        }
+        spelling
     }
 
-    /// What differs: the name in the script, and in C.
-    pub(super) fn changes(&self) -> Vec<(&Name, &Name)> {
-        let mut changes: Vec<_> = self.0.iter().collect();
-        changes.sort();
-        changes
+    /// What differs: the name in the script, that in C, and why.
+    pub(super) fn changes(&self) -> impl Iterator<Item = (String, &Name, &'static str)> {
+        let taken = self.taken.iter();
+        let taken = taken.map(|(name, c)| (name.to_string(), c, "C needs the name itself"));
+        let loops = self.loops.iter();
+        let loops = loops.map(|(name, c)| (format!("for {name}"), c, "a tensor has the name"));
+        taken.chain(loops)
     }
 
     pub(super) fn tensor(&self, tensor: &Tensor) -> Tensor {
-        match tensor.name().and_then(|name| self.0.get(name)) {
+        match tensor.name().and_then(|name| self.taken.get(name)) {
             Some(spelled) => tensor.named(spelled.clone()),
             None => tensor.clone(),
         }
@@ -85,17 +105,14 @@ impl Spelling {
 
     /// A nest with all names as in C.
     pub(super) fn nest(&self, nest: &Nest) -> Nest {
-        if self.0.is_empty() {
+        if self.taken.is_empty() && self.loops.is_empty() {
             return nest.clone();
         }
-        let rename = |name: &Name| self.0.get(name).cloned();
-        let tree = |tree: &Tree| tree.rename_loops(&rename).rename_tensors(&rename);
+        let tensor = |name: &Name| self.taken.get(name).cloned();
+        let of_loop = |name: &Name| self.loops.get(name).or(self.taken.get(name)).cloned();
+        let tree = |tree: &Tree| tree.rename_loops(&of_loop).rename_tensors(&tensor);
         nest.with_trees(nest.trees().iter().map(tree).collect())
     }
-}
-
-fn is_used(spelling: &HashMap<Name, Name>, name: &Name) -> bool {
-    spelling.values().any(|spelled| spelled == name)
 }
 
 #[cfg(test)]
@@ -120,12 +137,18 @@ mod tests {
     #[test]
     fn spellings_are_free() {
         let names = ["exp", "u_exp", "A"].map(|text| Name::new(text).unwrap());
-        let spelling = Spelling::of(&names);
-        let [exp, u_exp, _] = &names;
-        let [(from, to)] = spelling.changes()[..] else {
-            panic!("one name changes");
-        };
-        assert_eq!((from, to.as_str()), (exp, "u_u_exp"));
-        assert_ne!(to, u_exp);
+        let spelling = Spelling::of(&names, []);
+        let changes: Vec<_> = spelling.changes().map(|(name, c, _)| (name, c)).collect();
+        let spelled = Name::new("u_u_exp").unwrap();
+        assert_eq!(changes, [("exp".to_owned(), &spelled)]);
+    }
+
+    #[test]
+    fn loops_and_tensors_have_names_of_their_own() {
+        let [i, i_2, exp] = ["i", "i_2", "exp"].map(|text| Name::new(text).unwrap());
+        let spelling = Spelling::of([&i, &i_2, &exp], [&i, &exp]);
+        let changes = spelling.changes();
+        let changes: Vec<_> = changes.map(|(name, c, _)| format!("{name} {c}")).collect();
+        assert_eq!(changes, ["exp u_exp", "for exp u_exp_2", "for i i_3"]);
     }
 }

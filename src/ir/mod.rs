@@ -39,7 +39,7 @@ pub use history::{
 };
 pub use literal::{Arrow, Iters, LoopRef, Number};
 pub use name::{Name, NameError};
-pub use parse::{ParseError, parse_affine, parse_expr, parse_nest};
+pub use parse::{ParseError, Read, parse_affine, parse_expr, parse_nest, read_nest};
 pub use path::Taken;
 pub use program::{Program, Variable};
 pub use range::{Hints, Prefetch, Range, Schedule, Sharing};

@@ -1,7 +1,7 @@
 //! Affine indices, ranges and boxes as constraints on integer points.
 
 use crate::ir::{Affine, Loop, Name};
-use crate::poly::{Linear, Piece, Relation};
+use crate::poly::{Constraint, Linear, Piece, Relation};
 
 pub(super) fn linear(a: &Affine, variable: &dyn Fn(&Name) -> Option<String>) -> Linear {
     let terms = a.terms().iter();
@@ -22,23 +22,31 @@ pub(super) fn bounded(
     let upper = l.range.upper.iter().fold(lower, |piece, bound| {
         piece.constrain(x, Relation::Less, linear(bound, variable))
     });
-    match (l.range.step, l.range.lower.as_slice()) {
-        (1, _) => upper,
-        (step, lower) => {
-            // x = lower + step*k; a step with several lower bounds is not decided: see `check`.
-            let (count, first) = (format!("{x} count"), lower.first());
-            let first = first.map_or_else(|| Linear::from(0), |a| linear(a, variable));
-            let start = format!("{x} start");
-            upper
-                .exists(&count)
-                .exists(&start)
-                .constrain(start.as_str(), Relation::Equal, first)
-                .constrain(
-                    x,
-                    Relation::Equal,
-                    Linear::new([(1, start.as_str()), (step, count.as_str())], 0),
-                )
+    if l.range.step == 1 {
+        return upper;
+    }
+    // x = lower + step*k, where the greatest of the lower bounds counts.
+    let count = format!("{x} count");
+    let lower: Vec<Linear> = l.range.lower.iter().map(|b| linear(b, variable)).collect();
+    let starts = lower.iter().enumerate().map(|(k, first)| {
+        let others = lower.iter().enumerate().filter(|(other, _)| *other != k);
+        let is_greatest = others.map(|(other, bound)| match other < k {
+            true => (bound.clone(), Relation::Less, first.clone()),
+            false => (bound.clone(), Relation::LessOrEqual, first.clone()),
+        });
+        let steps = Linear::new([(1, x), (-l.range.step, count.as_str())], 0);
+        let is_start = (steps, Relation::Equal, first.clone());
+        is_greatest.chain([is_start]).collect()
+    });
+    let mut starts: Vec<Vec<Constraint>> = starts.collect();
+    let counted = upper.exists(&count);
+    match starts.pop() {
+        Some(only) if starts.is_empty() => {
+            only.into_iter().fold(counted, |piece, (a, relation, b)| {
+                piece.constrain(a, relation, b)
+            })
         }
+        last => counted.one_of(starts.into_iter().chain(last).collect()),
     }
 }
 

@@ -15,7 +15,7 @@ use super::program::{Definition, Leaf, Original, Program, What, results};
 use super::reduction::Trees;
 use super::relations::{assignment_of, instances};
 use super::verdict::Undecided;
-use crate::ir::{Affine, Expr, Index, Name, Node, Stmt, Tensor};
+use crate::ir::{Affine, BinaryOp, Expr, Index, Name, Node, Stmt, Tensor};
 use crate::poly::{Error, Piece, Point, UnionMap, UnionSet};
 
 /// An operand with another value than in the definition.
@@ -34,6 +34,8 @@ pub(super) enum Unequal {
     Wrong(Wrong),
     /// A value is copied more often than is followed.
     Unresolved,
+    /// The leaf with this number adds what the definition subtracts, and not to partial results.
+    Opposed(usize),
 }
 
 /// What an operand of a statement stands for: accesses of assignments, each the operand of the
@@ -79,7 +81,7 @@ impl Operands {
                 found: Vec::new(),
                 points: vec![executed(s, original)],
             };
-            let same = s.update == original.stmt.update
+            let same = (s.update == original.stmt.update || opposes(s, original))
                 && matching.walk(&s.value, &original.stmt.value, &mut Vec::new(), a, &mut 1);
             if !same {
                 return Err(rewritten(original.stmt.to_string()));
@@ -153,6 +155,25 @@ fn through(values: &UnionMap, copied: &UnionMap) -> Result<UnionMap, Error> {
     let copies = values.intersect_range(&copied.domain()?)?;
     let others = values.subtract(&copies)?;
     others.union(&copies.apply_range(copied)?)
+}
+
+/// Whether a statement adds up what the definition subtracts, as partial results of a difference
+/// do: a - b - c is a - (b + c).
+fn opposes(s: &Stmt, original: &Original) -> bool {
+    (s.update, original.stmt.update) == (Some(BinaryOp::Add), Some(BinaryOp::Sub))
+}
+
+/// The leaves that add up what the definition subtracts.
+fn opposed(program: &Program) -> Vec<usize> {
+    let leaves = program.leaves.iter().enumerate();
+    let opposed = leaves.filter(|(_, leaf)| {
+        let original = leaf.assignment.and_then(|a| program.originals.get(a));
+        match (leaf.what, original) {
+            (What::Stmt(s), Some(original)) => opposes(s, original),
+            _ => false,
+        }
+    });
+    opposed.map(|(k, _)| k).collect()
 }
 
 struct Matching<'p, 'a> {
@@ -292,7 +313,8 @@ pub(super) fn wrong(
         Ok::<_, Error>((wrong, expected, unresolved))
     };
     let (wrong, expected, unresolved) = mismatch(&found, &meant, &|_, _| false)?;
-    if wrong.is_empty()? && unresolved.is_empty()? {
+    let opposed = opposed(program);
+    if opposed.is_empty() && wrong.is_empty()? && unresolved.is_empty()? {
         return Ok(None);
     }
     let wrongly_read = expected.intersect_domain(&wrong.domain()?)?;
@@ -303,7 +325,8 @@ pub(super) fn wrong(
         let found = through(&values.named(&program.leaves, 0, &apart)?, &copied)?;
         Trees::of(program, &definition, &reordered, found, &meant)?
     };
-    if !trees.is_empty() {
+    let uncovered = opposed.iter().find(|k| !trees.covers(&program.leaves[**k]));
+    if !trees.is_empty() && uncovered.is_none() {
         let skips = |k: usize, r: usize| r == 0 && trees.covers(&program.leaves[k]);
         let (found, meant) = trees.rooted(&meant)?;
         let (again, _, open) = mismatch(&found, &meant, &skips)?;
@@ -313,7 +336,8 @@ pub(super) fn wrong(
         }
     }
     let Some(reader) = earliest(program, &wrong.domain()?)? else {
-        return Ok(Some(Unequal::Unresolved));
+        let opposed = uncovered.map(|k| Unequal::Opposed(*k));
+        return Ok(Some(opposed.unwrap_or(Unequal::Unresolved)));
     };
     let at = crate::poly::UnionSet::new(&[super::concurrent::at(&reader)])?;
     let value = |values: &UnionMap| values.intersect_domain(&at)?.range()?.sample();

@@ -4,7 +4,7 @@
 //! one after the other does not depend on their parallel and vector loops, nor whether a
 //! loop is independent on how the others are marked.
 
-use super::check::{in_sequence, known, outside};
+use super::check::{in_sequence, outside};
 use super::concurrent::{Marked, is_independent, marked};
 use super::directions::Directions;
 use super::inplace::Run;
@@ -65,7 +65,6 @@ impl<'a> Judge<'a> {
             return Err(Undecided::NoDefinition);
         }
         let trees = trees(variant);
-        known(&Program::of(variant, &trees))?;
         let rolled = rolled(&trees);
         let program = Program::of(variant, &rolled);
         let bare: Vec<Vec<Tree>> = rolled.iter().map(|trees| bare(trees)).collect();
@@ -116,7 +115,6 @@ impl<'a> Judge<'a> {
         }
         let trees = trees(variant);
         let program = Program::of(variant, &trees);
-        known(&program)?;
         for marked in marked(&program) {
             if !is_independent(&program, &marked)? {
                 return Ok(false);

@@ -1,14 +1,13 @@
 //! What must be known of nests before there is code for them.
 
-use super::check::{check, known, suspects};
+use super::check::{check, suspects};
 use super::concurrent::conflict;
-use super::memo::origins;
 use super::program::Program;
 use super::race::Race;
 use super::reassociation::Reductions;
 use super::verdict::{Undecided, Verdict};
 use super::violation::Violation;
-use crate::ir::{Nest, Tree};
+use crate::ir::Nest;
 use crate::poly::Error;
 use std::fmt;
 
@@ -58,9 +57,6 @@ pub enum Refused {
 /// # Errors
 /// [`Refused`], unless a nest is assumed to be correct.
 pub fn prove(nests: &[Nest], reductions: Reductions) -> Result<Proof, Refused> {
-    if nests.iter().all(is_as_built) {
-        return Ok(Proof::Proved);
-    }
     let reasons = || -> Vec<String> {
         let assumptions = nests.iter().filter_map(Nest::assumption);
         assumptions.map(str::to_owned).collect()
@@ -85,16 +81,9 @@ fn independent(nests: &[Nest]) -> Result<(), Refused> {
     for (k, race) in suspects(nests) {
         let trees = [nests[k].trees().to_vec()];
         let program = Program::of(&nests[k..=k], &trees);
-        known(&program).map_err(Refused::Undecided)?;
         if conflict(&program).map_err(Refused::Undecided)?.is_some() {
             return Err(Refused::Race(k, race));
         }
     }
     Ok(())
-}
-
-/// Whether a nest is what its definition was before any step.
-fn is_as_built(nest: &Nest) -> bool {
-    let is_same = |trees: &[Tree]| trees == nest.trees() && origins(trees) == origins(nest.trees());
-    matches!(nest.originals(), [part] if is_same(&part.trees))
 }

@@ -6,6 +6,9 @@
 //! one element, and of each element there are all instances of the definition, each once, and one
 //! node that no other one reads: the root, which holds the result.
 //!
+//! Where the definition subtracts, partial results add up what is subtracted in the end: a node that
+//! adds updates only such nodes, all nodes that are combined add, and roots subtract.
+//!
 //! An element that is computed several times has a tree for each time. These are told apart by
 //! the loops whose iterations no tree leaves.
 
@@ -15,7 +18,7 @@ use super::families::{Family, Nodes, Numbered};
 use super::memory::{iterator, read, written};
 use super::program::Definition;
 use super::program::{Leaf, Program, What};
-use crate::ir::{Affine, Name, Reduction, Stmt};
+use crate::ir::{Affine, BinaryOp, Name, Reduction, Stmt};
 use crate::poly::{Error, Linear, Piece, UnionMap, UnionSet};
 
 /// The reductions that nests execute as such trees.
@@ -176,7 +179,7 @@ impl<'p, 'a> Reduced<'_, 'p, 'a> {
                     waiting.push((k, leaf));
                     continue;
                 }
-                if !matches!(leaf.what, What::Stmt(s) if s.update == statement.update) {
+                if !matches!(leaf.what, What::Stmt(s) if accumulates(s, statement)) {
                     return Ok(None);
                 }
                 let own = UnionSet::new(&[leaf.domain(&written(k))])?;
@@ -204,7 +207,40 @@ impl<'p, 'a> Reduced<'_, 'p, 'a> {
             let operands = self.linked(*k, leaf, 1, &nodes.all)?.0;
             nodes.links = nodes.links.union(&operands)?;
         }
-        Ok(Some(nodes))
+        Ok(self.has_right_signs(&nodes)?.then_some(nodes))
+    }
+
+    /// Whether what is subtracted in the end is added up before.
+    fn has_right_signs(&self, nodes: &Nodes<'p, 'a>) -> Result<bool, Error> {
+        let statement = self.program.originals[self.a].stmt;
+        if statement.update != Some(BinaryOp::Sub) {
+            return Ok(true);
+        }
+        let all = || nodes.updates.iter().chain(&nodes.combining);
+        let adds = |leaf: &Leaf| matches!(leaf.what, What::Stmt(s) if s.update != statement.update);
+        let adding = all().filter(|(_, leaf)| adds(leaf));
+        let adding: Vec<Piece> = adding.map(|(k, leaf)| leaf.domain(&written(*k))).collect();
+        let adding = UnionSet::new(&adding)?;
+        let subtracting = nodes.all.subtract(&adding)?;
+        let left = nodes.all.subtract(&nodes.links.range()?)?;
+        let starts = nodes.starts.intersect_domain(&adding)?.range()?;
+        if !left.is_subset(&subtracting)? || !starts.is_subset(&identity(statement)?)? {
+            return Ok(false);
+        }
+        for (k, leaf) in all() {
+            let own = if adds(leaf) { &adding } else { &subtracting };
+            let before = self.linked(*k, leaf, 0, &nodes.all)?.0;
+            if !before.range()?.is_subset(own)? {
+                return Ok(false);
+            }
+        }
+        for (k, leaf) in &nodes.combining {
+            let operands = self.linked(*k, leaf, 1, &nodes.all)?.0;
+            if !operands.range()?.is_subset(&adding)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// What the executions of a leaf read with an access: nodes, and other values.
@@ -413,6 +449,12 @@ fn linked(
     let links = UnionMap::new(&[reads])?.reverse()?.apply_range(values)?;
     let others = links.intersect_range(&links.range()?.subtract(nodes)?)?;
     Ok((links.intersect_range(nodes)?, others))
+}
+
+/// Whether a statement may combine partial results of a reduction, or add up what it subtracts.
+fn accumulates(s: &Stmt, reduction: &Stmt) -> bool {
+    let adds = (s.update, reduction.update) == (Some(BinaryOp::Add), Some(BinaryOp::Sub));
+    s.update == reduction.update || adds
 }
 
 /// What changes nothing when a statement updates its target by it.

@@ -83,6 +83,14 @@ fn values(
     })?;
     match unequal {
         Some(Unequal::Unresolved) => Err(Undecided::Copied),
+        Some(Unequal::Opposed(k)) => {
+            let leaf = &program.leaves[k];
+            let original = leaf.assignment.and_then(|a| program.originals.get(a));
+            Err(Undecided::Rewritten {
+                statement: leaf.text(),
+                original: original.map_or_else(String::new, |o| o.stmt.to_string()),
+            })
+        }
         Some(Unequal::Wrong(wrong)) => Ok(Some(wrong)),
         None => Ok(None),
     }

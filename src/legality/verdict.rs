@@ -37,12 +37,6 @@ pub enum Undecided {
         /// The original at the same place.
         original: String,
     },
-    /// A loop's iterations are not affine.
-    #[error("loop `{name}` has a step and several lower bounds")]
-    Stepped {
-        /// The loop.
-        name: Name,
-    },
     /// An access may leave its tensor.
     #[error("it is not clear whether `{text}` stays inside its tensors in all iterations")]
     Outside {
@@ -139,7 +133,6 @@ impl Undecided {
                 question: Question::Independence { by, .. },
                 ..
             } => vec![by.clone()],
-            Undecided::Stepped { name } => vec![name.clone()],
             _ => Vec::new(),
         }
     }
@@ -155,7 +148,6 @@ impl Undecided {
             ),
             Undecided::Unknown { .. }
             | Undecided::Rewritten { .. }
-            | Undecided::Stepped { .. }
             | Undecided::Outside { .. }
             | Undecided::Copied => Some(
                 "let `teml check --exhaustive` execute every instance, and say why the nest is right \

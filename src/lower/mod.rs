@@ -2,6 +2,7 @@
 
 pub mod build;
 mod explicit;
+mod faults;
 pub mod flatten;
 mod no_program;
 mod overwrite;
@@ -10,3 +11,4 @@ pub mod program;
 mod reductions;
 mod steps;
 mod target;
+mod update;

@@ -3,7 +3,29 @@
 use crate::analysis::outside::Outside;
 use crate::analysis::shape::Mismatch;
 use crate::analysis::verify::Invalid;
-use crate::ir::{Elem, Name};
+use crate::ir::{Elem, Name, Reduction};
+use std::fmt;
+use std::ops::Range;
+
+/// Everything that is wrong with a text, in its order; at least one thing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Faults(pub Vec<Fault>);
+
+/// What is wrong with a text, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// Why it is no program.
+    pub why: NoProgram,
+    /// The bytes of the text at fault.
+    pub span: Range<usize>,
+}
+
+impl fmt::Display for Faults {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let texts: Vec<String> = self.0.iter().map(|fault| fault.why.to_string()).collect();
+        f.write_str(&texts.join("\n"))
+    }
+}
 
 /// Why a text is no program.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -17,6 +39,8 @@ pub enum NoProgram {
         text: String,
         /// What was expected or found.
         what: String,
+        /// What to write instead.
+        help: Option<String>,
     },
     /// Nothing is assigned.
     #[error("the text assigns nothing")]
@@ -48,11 +72,29 @@ pub enum NoProgram {
         /// The element type.
         elem: Elem,
     },
+    /// A function that floating-point numbers do not have.
+    #[error("`{text}`: `{function}` takes integers, and these are of type {elem}")]
+    NeedsInteger {
+        /// The statement.
+        text: String,
+        /// The function.
+        function: &'static str,
+        /// The element type.
+        elem: Elem,
+    },
+    /// A reduction in a statement, which loops are there for.
+    #[error("`{text}`: `{}` over iterators is not supported in a statement", .reduction.name())]
+    Reduction {
+        /// The statement.
+        text: String,
+        /// The reduction.
+        reduction: Reduction,
+    },
     /// An access that leaves its tensor, or may do so.
     #[error("`{}`: {}", .0.text, .0.why)]
     Outside(Outside),
-    /// A fill that no reduction follows.
-    #[error("`{text}` begins no reduction: no update of {tensor} of its own follows it")]
+    /// A fill that nothing of its own follows.
+    #[error("`{text}` begins nothing: no statement of its own that assigns {tensor} follows it")]
     IdleFill {
         /// The fill.
         text: String,
@@ -62,9 +104,20 @@ pub enum NoProgram {
 }
 
 impl NoProgram {
+    /// What is wrong, without the line.
+    pub fn at_place(&self) -> String {
+        match self {
+            NoProgram::Unreadable { what, .. } => what.clone(),
+            why => why.to_string(),
+        }
+    }
+
     /// What to write instead.
     pub fn help(&self) -> Option<String> {
         let help = match self {
+            NoProgram::Unreadable {
+                help: Some(help), ..
+            } => help,
             NoProgram::Unreadable { what, .. } if what.ends_with("is not declared") => {
                 "declare it above the loops: `f64 x[8]`, or `${x}` for a tensor `x` of the script"
             }
@@ -73,6 +126,33 @@ impl NoProgram {
             }
             NoProgram::Hidden { .. } => "give the inner loop another name",
             NoProgram::IdleFill { .. } => "write loops that assign the elements",
+            NoProgram::Invalid(Invalid::Malformed(what)) if what.ends_with("of its loop") => {
+                "indices are sums of iterators of the loops around and numbers; `${n}` is the number \
+                 `n` of the script"
+            }
+            NoProgram::Elems {
+                why:
+                    Mismatch::Elems {
+                        left_elem: left,
+                        right_elem: right,
+                        ..
+                    },
+                ..
+            } => {
+                let to = match right.is_float() && !left.is_float() {
+                    true => right,
+                    false => left,
+                };
+                return Some(format!("convert one of them: `{to}(…)`"));
+            }
+            NoProgram::NeedsFloat { .. } => "convert what it takes: `f64(…)`",
+            NoProgram::NeedsInteger { .. } => "convert what it takes: `i64(…)`",
+            NoProgram::Reduction { reduction, .. } => {
+                return Some(format!(
+                    "loop over the values, and update the target: `x {}= …`",
+                    reduction.op().symbol()
+                ));
+            }
             _ => return None,
         };
         Some(help.to_owned())

@@ -39,28 +39,34 @@
 //!   `select(x < y, a, b)`
 //! - `local f64 t[9]` declares a tensor that nothing needs afterwards; each iteration of the loop
 //!   around it has one of its own
-//! - `fill A[0..9][0..9] = 0` begins a reduction, which follows
+//! - `fill A[0..9][0..9] = 0` begins a reduction, which follows, or sets what the statements after
+//!   it leave out
 //!
 //! Statements inside of a loop are indented. Lines that begin with `//` are comments. Loops that
 //! have the same name get numbers: `i`, `i_2`.
 //!
+//! Element types mix where values are converted or compared: `s[] += f64(x[i])` reads `f32`, and
+//! `k[i] += select(a[i] < 4, 1, 0)` compares `f64` to count in `i32`. A statement that combines its
+//! target with another value is an update: `m[] = max(a[i], m[])` is `m[] max= a[i]`.
+//!
 //! The definition of the nest is the text, executed in order. Every step after it is proved against
 //! this order, and so are loops that the text calls `parallel` or `vector`.
 //!
-//! Refuses: an access that leaves its tensor, with the iteration in which it does; a loop with the
-//! name of a loop around it; operands of several element types; a `fill` without an update of the
-//! same tensor after it.
+//! Refuses, with everything that is wrong at once: lines that cannot be read; an access that leaves
+//! its tensor, with the iteration in which it does; a loop with the name of a loop around it;
+//! operands of several element types; a `fill` of a tensor that nothing after it assigns. There
+//! are no conditions, no indices that are elements, and no loops without a range; the message says
+//! what to write instead.
 //!
 //! Source: the canonical notation of nests; the sequential meaning of loops.
 
-pub use super::no_program::NoProgram;
-use crate::analysis::outside::first_outside;
+use super::faults::{Text, faults};
+pub use super::no_program::{Fault, Faults, NoProgram};
+use super::update::as_update;
 use crate::analysis::position;
-use crate::analysis::shape::Mismatch;
 use crate::analysis::verify::verify;
 use crate::ir::{
-    Affine, Domain, Elem, Expr, Fill, Loop, Name, Nest, Node, Origin, ParseError, Part, Shape,
-    Stmt, Tensor, Tree, parse_nest,
+    Affine, Domain, Expr, Fill, Loop, Name, Nest, Node, Origin, Part, Shape, Stmt, Tree, read_nest,
 };
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -69,33 +75,42 @@ use std::sync::Arc;
 ///
 /// # Errors
 /// As the header says.
-pub fn program(text: &str) -> Result<Nest, NoProgram> {
-    let lines = canonical(text);
-    let read = parse_nest(&lines.join("\n")).map_err(|ParseError { line, what }| {
-        let line_text = text.lines().nth(line - 1).unwrap_or_default();
-        let text = line_text.trim().to_owned();
-        NoProgram::Unreadable { line, text, what }
-    })?;
-    let trees = with_own_names(read.trees())?;
-    let nest = Nest::of_trees(trees);
-    verify(&nest).map_err(NoProgram::Invalid)?;
-    check_elems(nest.trees())?;
-    if let Some(outside) = first_outside(nest.trees()) {
-        return Err(NoProgram::Outside(outside));
+pub fn program(text: &str) -> Result<Nest, Faults> {
+    let whole = Text::of(text);
+    let read = read_nest(&canonical(text).join("\n")).map_err(|errors| whole.unreadable(errors))?;
+    let found = faults(read.nest.trees());
+    if !found.is_empty() {
+        return Err(whole.faults(found, &read.lines));
     }
+    let nest = Nest::of_trees(with_own_names(read.nest.trees()));
+    verify(&nest).map_err(|invalid| whole.fault(NoProgram::Invalid(invalid)))?;
     let mut count = Count::default();
     let trees = count.sequence(nest.trees(), &mut Vec::new());
-    if let Some(fill) = count.fills.first() {
-        let (text, tensor) = (fill.to_string(), fill.target.label().to_owned());
-        return Err(NoProgram::IdleFill { text, tensor });
+    if !count.fills.is_empty() {
+        return Err(whole.faults(idle(&nest, &count.fills), &read.lines));
     }
     match count.definition.is_empty() {
-        true => Err(NoProgram::Empty),
+        true => Err(whole.fault(NoProgram::Empty)),
         false => {
             let parts = parts(&trees);
             Ok(Nest::program(trees, count.definition, parts))
         }
     }
+}
+
+/// The fills that begin nothing, with their numbers among all trees.
+fn idle(nest: &Nest, fills: &[Fill]) -> Vec<(usize, NoProgram)> {
+    let (mut number, mut found) = (0, Vec::new());
+    position::walk(nest.trees(), &mut |_, _, tree| {
+        if let Tree::Fill(fill) = tree
+            && fills.contains(fill)
+        {
+            let (text, tensor) = (fill.to_string(), fill.target.label().to_owned());
+            found.push((number, NoProgram::IdleFill { text, tensor }));
+        }
+        number += 1;
+    });
+    found
 }
 
 /// The lines of a text with two spaces for each level, and without comments of their own.
@@ -119,18 +134,11 @@ fn canonical(text: &str) -> Vec<String> {
 }
 
 /// The trees with other names for loops whose name a loop before them has.
-fn with_own_names(trees: &[Tree]) -> Result<Vec<Tree>, NoProgram> {
+fn with_own_names(trees: &[Tree]) -> Vec<Tree> {
     let written = Nest::of_trees(trees.to_vec());
     let loops = written.loops();
-    for (outer, l) in &loops {
-        if outer.iter().any(|o| o.name == l.name) {
-            let name = l.name.clone();
-            return Err(NoProgram::Hidden { name });
-        }
-    }
     let all: HashSet<Name> = loops.iter().map(|(_, l)| l.name.clone()).collect();
-    let mut taken = HashSet::new();
-    Ok(renamed(trees, &all, &mut taken))
+    renamed(trees, &all, &mut HashSet::new())
 }
 
 fn renamed(trees: &[Tree], all: &HashSet<Name>, taken: &mut HashSet<Name>) -> Vec<Tree> {
@@ -156,59 +164,6 @@ fn renamed(trees: &[Tree], all: &HashSet<Name>, taken: &mut HashSet<Name>) -> Ve
         }
     });
     each.collect()
-}
-
-/// That the operands of each statement have the element type of its target.
-fn check_elems(trees: &[Tree]) -> Result<(), NoProgram> {
-    let mut wrong = None;
-    position::walk(trees, &mut |_, _, tree| {
-        if let (Tree::Stmt(s), None) = (tree, &wrong) {
-            wrong = elems(s).err();
-        }
-    });
-    wrong.map_or(Ok(()), Err)
-}
-
-fn elems(s: &Stmt) -> Result<(), NoProgram> {
-    let elem = s.target.elem();
-    let mut other: Option<&Tensor> = None;
-    s.value.for_each_access(&mut |tensor, _| {
-        if tensor.elem() != elem {
-            other = other.or(Some(tensor));
-        }
-    });
-    if let Some(other) = other {
-        return Err(NoProgram::Elems {
-            text: s.to_string(),
-            why: Mismatch::Elems {
-                left: s.target.label().to_owned(),
-                left_elem: elem,
-                right: other.label().to_owned(),
-                right_elem: other.elem(),
-            },
-        });
-    }
-    let update = s.update.filter(|op| !op.takes(elem));
-    let function = update.map(|op| op.symbol());
-    match function.or_else(|| untyped(&s.value, elem)) {
-        None => Ok(()),
-        Some(function) => Err(NoProgram::NeedsFloat {
-            text: s.to_string(),
-            function,
-            elem,
-        }),
-    }
-}
-
-/// A function in a value that has no values in this type.
-fn untyped(value: &Expr, elem: Elem) -> Option<&'static str> {
-    let own = match value.node() {
-        Node::Binary { op, .. } if !op.takes(elem) => Some(op.symbol()),
-        Node::Apply { function, .. } if !function.takes(elem) => Some(function.name()),
-        _ => None,
-    };
-    let mut inner = value.children().into_iter();
-    own.or_else(|| inner.find_map(|e| untyped(e, elem)))
 }
 
 /// Numbers the statements in the order of the text.
@@ -239,7 +194,7 @@ impl Count {
                     done.push(Tree::of_loop(l));
                 }
                 Tree::Stmt(s) => {
-                    let stmt = self.stmt(s, outer);
+                    let stmt = self.stmt(&as_update(s), outer);
                     done.push(Tree::Stmt(Arc::new(stmt)));
                 }
                 Tree::Fill(fill) => {
@@ -269,7 +224,7 @@ impl Count {
     }
 
     /// Lets the fills among `siblings`, in the loops `outer`, begin the first update of their
-    /// tensors after them.
+    /// tensors after them, or the first statement that assigns some of their elements.
     fn begin(&mut self, siblings: &mut [Tree], outer: &[Loop]) {
         for k in 0..siblings.len() {
             let Tree::Fill(fill) = &siblings[k] else {
@@ -278,8 +233,12 @@ impl Count {
             if fill.origin.is_some() {
                 continue;
             }
-            let of = |s: &Stmt| s.target == fill.target && s.update.is_some();
-            let Some(assignment) = first_stmt(&siblings[k + 1..], &of) else {
+            let assigns = |s: &Stmt| s.target == fill.target;
+            let updates = |s: &Stmt| assigns(s) && s.update.is_some();
+            let after = &siblings[k + 1..];
+            let Some(assignment) =
+                first_stmt(after, &updates).or_else(|| first_stmt(after, &assigns))
+            else {
                 continue;
             };
             let taken = siblings[..k].iter().any(|tree| {

@@ -60,7 +60,7 @@ pub use flow::{Accesses, Flow};
 pub use library::available;
 pub use linear::Linear;
 pub use map::{Map, UnionMap};
-pub use notation::{Piece, Relation};
+pub use notation::{Constraint, Piece, Relation};
 pub use point::Point;
 pub use set::{Set, UnionSet};
 pub use stop::{is_stopped, resume, stop};

@@ -39,8 +39,13 @@ pub struct Piece {
     pub(super) range: Option<(String, Vec<Linear>)>,
     pub(super) parameters: Vec<String>,
     hidden: Vec<String>,
-    constraints: Vec<(Linear, Relation, Linear)>,
+    constraints: Vec<Constraint>,
+    /// Of each, all constraints of one list hold.
+    choices: Vec<Vec<Vec<Constraint>>>,
 }
+
+/// Two expressions, and how they compare.
+pub type Constraint = (Linear, Relation, Linear);
 
 impl Piece {
     /// All points of the tuple. An empty name is a tuple without a name.
@@ -52,6 +57,7 @@ impl Piece {
             parameters: Vec::new(),
             hidden: Vec::new(),
             constraints: Vec::new(),
+            choices: Vec::new(),
         }
     }
 
@@ -87,6 +93,31 @@ impl Piece {
     ) -> Piece {
         self.constraints.push((left.into(), relation, right.into()));
         self
+    }
+
+    /// Only where all constraints of one of these lists hold, too.
+    #[must_use]
+    pub fn one_of(mut self, lists: Vec<Vec<Constraint>>) -> Piece {
+        self.choices.push(lists);
+        self
+    }
+
+    /// The pieces without choices whose union this one is.
+    pub(super) fn chosen(&self) -> Vec<Piece> {
+        let plain = Piece {
+            choices: Vec::new(),
+            ..self.clone()
+        };
+        self.choices.iter().fold(vec![plain], |pieces, lists| {
+            let each = pieces.iter().flat_map(|piece| {
+                lists.iter().map(|list| {
+                    let mut piece = piece.clone();
+                    piece.constraints.extend(list.iter().cloned());
+                    piece
+                })
+            });
+            each.collect()
+        })
     }
 }
 
@@ -212,10 +243,16 @@ impl fmt::Display for Piece {
             let values: Vec<Linear> = values.collect();
             write!(f, " -> {}", tuple(name, &values))?;
         }
-        let constraints: Vec<String> = constraints
-            .iter()
-            .map(|(left, relation, right)| format!("{left} {relation} {right}"))
-            .collect();
+        let all = |constraints: &[Constraint]| -> Vec<String> {
+            let texts = constraints.iter();
+            let texts = texts.map(|(left, relation, right)| format!("{left} {relation} {right}"));
+            texts.collect()
+        };
+        let choices = self.choices.iter().map(|lists| {
+            let lists = lists.iter().map(|list| all(list).join(" and "));
+            format!("({})", lists.collect::<Vec<_>>().join(" or "))
+        });
+        let constraints: Vec<String> = all(&constraints).into_iter().chain(choices).collect();
         let constraints = match constraints.is_empty() {
             true => "true".to_owned(),
             false => constraints.join(" and "),
@@ -310,6 +347,21 @@ mod tests {
             text(&[piece, other]),
             "{ S[i, j] -> A[i, -2*j + i - 1] : 0 <= i and i < 4; [] : exists (_or : _or = -3) }"
         );
+    }
+
+    #[test]
+    fn choices_are_alternatives() {
+        let equals = |k: i64| vec![("i".into(), Relation::Equal, k.into())];
+        let piece = Piece::set("S", ["i"]).constrain(0, Relation::LessOrEqual, "i");
+        let piece = piece.one_of(vec![equals(-1), equals(3)]);
+        assert_eq!(piece.to_string(), "S[i] : 0 <= i and (i = -1 or i = 3)");
+        let chosen: Vec<String> = piece.chosen().iter().map(Piece::to_string).collect();
+        assert_eq!(
+            chosen,
+            ["S[i] : 0 <= i and i = -1", "S[i] : 0 <= i and i = 3"]
+        );
+        assert_eq!(piece.chosen()[0].is_empty(), Ok(true));
+        assert_eq!(piece.is_empty(), Ok(false));
     }
 
     #[test]

@@ -18,13 +18,19 @@ impl Piece {
     /// Whether there is no point, or pair. isl is asked where a quick test does not say so.
     pub fn is_empty(&self) -> Result<bool, Error> {
         let parameters = parameters(std::slice::from_ref(self));
-        if contradict(&rows(self, &parameters)?) {
-            return Ok(true);
+        for piece in self.chosen() {
+            if contradict(&rows(&piece, &parameters)?) {
+                continue;
+            }
+            let is_empty = match piece.range {
+                Some(_) => Map::new(&[piece])?.is_empty()?,
+                None => Set::new(&[piece])?.is_empty()?,
+            };
+            if !is_empty {
+                return Ok(false);
+            }
         }
-        match self.range {
-            Some(_) => Map::new(std::slice::from_ref(self))?.is_empty(),
-            None => Set::new(std::slice::from_ref(self))?.is_empty(),
-        }
+        Ok(true)
     }
 }
 
@@ -35,8 +41,9 @@ impl Piece {
     /// # Errors
     /// A set that goes on forever that way has no first point.
     pub fn first(&self) -> Result<Option<Point>, Error> {
-        if self.range.is_none() && self.parameters.is_empty() {
-            let mut found = match first(&rows(self, &[])?) {
+        let chosen = self.chosen();
+        if let ([piece], None, true) = (&chosen[..], &self.range, self.parameters.is_empty()) {
+            let mut found = match first(&rows(piece, &[])?) {
                 First::Point(values) => Some(values),
                 First::Empty => return Ok(None),
                 First::Unknown => None,
@@ -113,7 +120,8 @@ fn sets(pieces: &[Piece]) -> Result<Vec<Set>, Error> {
         return Err(refused(piece, "a map is not a set"));
     }
     let parameters = parameters(pieces);
-    let sets = pieces.iter().map(|p| map(p, &parameters)?.range());
+    let pieces = pieces.iter().flat_map(Piece::chosen);
+    let sets = pieces.map(|p| map(&p, &parameters)?.range());
     sets.collect()
 }
 
@@ -123,7 +131,8 @@ fn maps(pieces: &[Piece]) -> Result<Vec<Map>, Error> {
         return Err(refused(piece, "a set is not a map"));
     }
     let parameters = parameters(pieces);
-    pieces.iter().map(|p| map(p, &parameters)).collect()
+    let pieces = pieces.iter().flat_map(Piece::chosen);
+    pieces.map(|p| map(&p, &parameters)).collect()
 }
 
 fn refused(piece: &Piece, reason: &str) -> Error {

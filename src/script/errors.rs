@@ -107,10 +107,7 @@ fn unread(error: &EvalAltResult) -> Option<Arc<Unread>> {
     let EvalAltResult::ErrorRuntime(value, _) = error else {
         return None;
     };
-    match value.read_lock::<Failure>()?.cause() {
-        Cause::Unread(unread) => Some(unread.clone()),
-        _ => None,
-    }
+    value.read_lock::<Failure>()?.text_at_fault()
 }
 
 /// Where a text is in the script, if the argument is that text in quotes.

@@ -31,6 +31,8 @@ struct Data {
     misspelt: Option<String>,
     /// A variable whose declaration explains it.
     declared: Option<String>,
+    /// The text that an operation could not read.
+    unread: Option<Arc<Unread>>,
     position: Position,
 }
 
@@ -127,6 +129,7 @@ impl Failure {
             help: None,
             misspelt: None,
             declared: None,
+            unread: None,
             position: Position::NONE,
         }))
     }
@@ -140,6 +143,20 @@ impl Failure {
     pub fn inside(error: Box<EvalAltResult>) -> Failure {
         let cell = Arc::new(Mutex::new(Some(error)));
         Failure::of(Cause::Closure(cell), String::new())
+    }
+
+    /// Says which text an operation could not read.
+    #[must_use]
+    pub fn reading(self, unread: Unread) -> Failure {
+        self.with(|data| data.unread = Some(Arc::new(unread)))
+    }
+
+    /// The text that is wrong, if one is.
+    pub fn text_at_fault(&self) -> Option<Arc<Unread>> {
+        match &self.0.cause {
+            Cause::Unread(unread) => Some(unread.clone()),
+            _ => self.0.unread.clone(),
+        }
     }
 
     /// Names the function and its signature, unless an inner one is named.

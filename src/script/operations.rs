@@ -2,11 +2,12 @@
 
 use super::call::{self, Call, Callee};
 use super::conversion::{as_loop, convert};
-use super::fail::Failure;
+use super::fail::{Failure, Unread};
 use super::ranges;
 use super::state::Shared;
 use super::values;
 use crate::ir::{Affine, Name};
+use crate::lang::Problem;
 use crate::transform::nest::interchange::INTERCHANGE;
 use crate::transform::tensor::declare::{SCALAR, TENSOR};
 use crate::transform::{self, Arg, Kind, LoopRef, Op, Value};
@@ -107,6 +108,21 @@ fn apply(op: &'static Op, call: &Call, args: &[Arg]) -> Result<Dynamic, Failure>
             }
             Ok(value)
         }
-        Err(error) => Err(Failure::operation(error)),
+        Err(error) => Err(unread(error, args)),
     }
+}
+
+/// The failure of an operation, with the places of what is wrong if its argument is a text.
+fn unread(error: transform::Error, args: &[Arg]) -> Failure {
+    let text = error.argument.and_then(|k| args.get(k));
+    let (Some(Arg::Word(text)), false) = (text, error.places.is_empty()) else {
+        return Failure::operation(error);
+    };
+    let problems = error.places.iter().map(|place| Problem {
+        rule: Some(place.class.name()),
+        help: place.help.clone(),
+        ..Problem::new(&place.span, &*place.text)
+    });
+    let unread = Unread::new(error.op, text, problems.collect());
+    Failure::operation(error).reading(unread)
 }

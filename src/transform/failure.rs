@@ -20,6 +20,18 @@ pub enum Class {
     Bug,
 }
 
+impl Class {
+    /// The word for it in messages.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Class::Refusal => "refusal",
+            Class::Mistake => "mistake",
+            Class::Limitation => "limitation",
+            Class::Bug => "bug",
+        }
+    }
+}
+
 /// An error of an operation. The core knows no script positions: the boundary adds them.
 #[derive(Clone, Debug)]
 pub struct Error {
@@ -39,6 +51,21 @@ pub struct Error {
     pub nest: Option<Nest>,
     /// Its loops at fault.
     pub culprits: Vec<Name>,
+    /// What is wrong with a text that is the argument at fault, and where.
+    pub places: Vec<Place>,
+}
+
+/// What is wrong at a place of a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The bytes of the text.
+    pub span: std::ops::Range<usize>,
+    /// Whose fault it is.
+    pub class: Class,
+    /// What is wrong.
+    pub text: String,
+    /// What to write instead.
+    pub help: Option<String>,
 }
 
 /// What an error can blame.
@@ -79,6 +106,7 @@ impl Error {
             argument: None,
             nest: None,
             culprits: Vec::new(),
+            places: Vec::new(),
         }
     }
 

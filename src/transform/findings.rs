@@ -1,13 +1,13 @@
 //! What the rooms below find wrong, as errors of operations: the class, and what would help.
 
-use super::failure::{Class, Error};
+use super::failure::{Class, Error, Place};
 use crate::analysis::position::NoLoop;
 use crate::analysis::shape::Mismatch;
 use crate::analysis::verify::Invalid;
 use crate::ir::{Name, NameError, ShapeError};
 use crate::lower::build::NoNest;
 use crate::lower::partition::NoPartition;
-use crate::lower::program::NoProgram;
+use crate::lower::program::{Faults, NoProgram};
 use std::fmt::Display;
 
 /// Something that a room below found wrong.
@@ -21,12 +21,18 @@ pub trait Finding: Display {
     fn help(&self) -> Option<String> {
         None
     }
+
+    /// Where a text is wrong.
+    fn places(&self) -> Vec<Place> {
+        Vec::new()
+    }
 }
 
 impl<T: Finding> From<T> for Error {
     fn from(found: T) -> Error {
         Error {
             help: found.help(),
+            places: found.places(),
             ..Error::new(found.class(), found.to_string())
         }
     }
@@ -217,15 +223,41 @@ impl Finding for NoPartition {
     }
 }
 
-impl Finding for NoProgram {
+impl Finding for Faults {
     fn class(&self) -> Class {
-        match self.is_limitation() {
-            true => Class::Limitation,
-            false => Class::Mistake,
+        let mut classes = self.0.iter().map(|fault| class(&fault.why));
+        let all_limits = classes.all(|class| class == Class::Limitation);
+        if all_limits {
+            Class::Limitation
+        } else {
+            Class::Mistake
         }
     }
 
     fn help(&self) -> Option<String> {
-        self.help()
+        let mut helps: Vec<String> = Vec::new();
+        for help in self.0.iter().filter_map(|fault| fault.why.help()) {
+            if !helps.contains(&help) {
+                helps.push(help);
+            }
+        }
+        (!helps.is_empty()).then(|| helps.join("\n"))
+    }
+
+    fn places(&self) -> Vec<Place> {
+        let places = self.0.iter().map(|fault| Place {
+            span: fault.span.clone(),
+            class: class(&fault.why),
+            text: fault.why.at_place(),
+            help: fault.why.help(),
+        });
+        places.collect()
+    }
+}
+
+fn class(why: &NoProgram) -> Class {
+    match why.is_limitation() {
+        true => Class::Limitation,
+        false => Class::Mistake,
     }
 }

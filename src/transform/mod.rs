@@ -20,7 +20,7 @@ mod words;
 pub use crate::ir::{Arg, Arrow, Iters, LoopRef, Number};
 pub use apply::{apply, apply_again};
 pub use args::Args;
-pub use failure::{Class, Error, bug, limitation, mistake, refusal};
+pub use failure::{Class, Error, Place, bug, limitation, mistake, refusal};
 pub use op::{Op, Returns, Value};
 pub use param::{Kind, Param};
 pub use repair::{Repair, repair};

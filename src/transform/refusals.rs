@@ -77,8 +77,8 @@ pub fn not_constant(nest: &Nest, l: &Loop) -> Error {
         "the number of iterations of `{name}` is not constant: {range}"
     ));
     let error = error.help(
-        "choose factors that divide the extents, or stripmine with the tail \"cut\" or \"grid\", \
-         or unroll the loop outside first",
+        "choose factors that divide the extents, or stripmine with the tail \"cut\", or unroll the \
+         loop outside first; in a triangle, tile both loops and `peel` the tiles at its border",
     );
     error.on(nest, [name.clone()])
 }

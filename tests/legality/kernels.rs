@@ -2,7 +2,9 @@
 //! not. Time steps are assignments, one after the other.
 
 use super::classics::{FDTD_2D, GEMVER, HEAT_3D, JACOBI_2D};
-use super::{illegal, legal};
+use super::dialog::{shown, string};
+use super::{illegal, legal, not_done, verdict};
+use teml::interp::symbolic::{Answer, Policy, compare};
 
 #[test]
 fn jacobi_2d() {
@@ -221,4 +223,82 @@ fn mvt() {
         let fault = format!("loop `{name}` cannot be parallelized: its iterations share");
         illegal(script, &marked, &[&fault]);
     }
+}
+
+/// Where the last tiles use less, their initialization does too: no box of constant size is left.
+#[test]
+fn initializations_of_remainders() {
+    let script = "
+        let A = tensor([20, 30], \"i64\");
+        let B = tensor([30, 25], \"i64\");
+        let C = einsum(\"ik,kj->ij\", A, B);
+        let l = build(C);";
+    let plans = [
+        "l.tile([\"i\", \"j\", \"k\"], [10, 20, 8]).place_init(\"j_o\")",
+        "l.tile([\"i\", \"j\", \"k\"], [8, 20, 8]).place_init(\"j_o\").parallelize(\"i_o\")",
+        "l.tile([\"i\", \"j\", \"k\"], [8, 20, 8]).place_init(\"i_o\")",
+        "l.stripmine(\"j\", 24, \"cut\").place_init([\"j_o\", \"j_r\"])",
+        "l.stripmine(\"j\", 7).stripmine(\"j_i\", 3).place_init(\"j_i_o\")",
+    ];
+    legal(script, &plans);
+    for plan in plans {
+        let nest = super::dialog::nest(script, plan);
+        let answer = compare(&[nest], Policy::Strict, &|| false);
+        assert_eq!(answer, Ok(Answer::Equal { elements: 500 }), "{plan}");
+    }
+    not_done(
+        script,
+        "l.tile([\"i\", \"j\", \"k\"], [8, 20, 8]).place_init(\"k_o\")",
+        "share elements of C",
+    );
+}
+
+/// Letters of `einsum` are its own: tensors may have the same names, and so may variables.
+#[test]
+fn letters_and_tensors_may_share_names() {
+    let script = "
+        let k = 3;
+        let a = tensor([4, 8, 9], \"i64\");
+        let b = tensor([4, 9, 7], \"i64\");
+        let j = einsum(\"bij,bjk->bik\", a, b);
+        let c = j;
+        let a_t = einsum(\"bij->bji\", a);";
+    legal(
+        script,
+        &[
+            "build(c)",
+            "build(c).parallelize(\"b\").vectorize(\"k\")",
+            "[build(c), build(a_t)]",
+        ],
+    );
+    let code = string(script, "codegen(build(c).parallelize(\"b\"))");
+    assert!(
+        code.contains("// `for b` is spelled `b_2`: a tensor has the name"),
+        "{code}"
+    );
+    let loops = [
+        "for (int64_t b_2 = 0; b_2 < 4; b_2++)",
+        "for (int64_t j_2 = 0; j_2 < 9; j_2++)",
+    ];
+    assert!(loops.iter().all(|l| code.contains(l)), "{code}");
+}
+
+/// What `check` calls legal has code, and what has none is told by both.
+#[test]
+fn check_says_what_codegen_does() {
+    let script = "
+        let A = tensor([4]);
+        let B = eq(A, [i] -> [i]);
+        let first = build(B);
+        A = tensor([5]);
+        let C = eq(A, [i] -> [i]);
+        let second = build(C);";
+    let said = verdict(script, "[first, second]");
+    let refused = shown(script, "codegen([first, second])").unwrap_err();
+    assert!(
+        said.starts_with("refused: two tensors are named A"),
+        "{said}"
+    );
+    assert!(refused.contains("two tensors are named A"), "{refused}");
+    assert_eq!(string(script, "`${check([first, second]).legal}`"), "false");
 }

@@ -156,6 +156,7 @@ fn proofs_and_instances_agree_on_texts() {
             Verdict::Legal => {
                 more(&legal);
                 prop_assert!(is_equal, "legal, but {answer:?}\n{}", reproduction(&nest));
+                super::verdicts::reads_back(&nest)?;
                 let [found, meant] = results(&nest);
                 prop_assert_eq!(found, meant, "{}", reproduction(&nest));
             }

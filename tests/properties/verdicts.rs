@@ -19,6 +19,7 @@ use teml::interp::symbolic::{Answer, Policy, compare};
 use teml::interp::{definition, execute};
 use teml::ir::{Elem, Expr, Name, Nest, Tree};
 use teml::legality::{self, Reductions, Verdict};
+use teml::lower::program::program as read_program;
 
 /// What a case computes.
 #[derive(Clone, Debug)]
@@ -113,6 +114,32 @@ fn computes(nests: &[Nest], definition: &[Expr]) -> bool {
     ran && both.all(|(_, a, b)| super::comparable(a) == super::comparable(b))
 }
 
+/// A printed nest is a text that stands for it, in which `v = e + v` is an update.
+pub fn reads_back(nest: &Nest) -> Result<(), TestCaseError> {
+    let text = nest.to_string();
+    let read = match read_program(&text) {
+        Ok(read) => read,
+        Err(why) => return Err(TestCaseError::fail(format!("{why}\n{text}"))),
+    };
+    let (meant, found) = (nest.lines(), read.lines());
+    prop_assert_eq!(meant.len(), found.len());
+    for (meant, found) in meant.iter().zip(&found) {
+        let is_update = matches!((meant.tree, found.tree), (Tree::Stmt(a), Tree::Stmt(b))
+            if a.update.is_none() && b.update.is_some());
+        prop_assert!(
+            is_update || meant.to_string() == found.to_string(),
+            "{}\n{}",
+            text,
+            read
+        );
+    }
+    let is_same = read == *nest || read.to_string() != text;
+    prop_assert!(is_same, "{}", text);
+    let again = read_program(&read.to_string());
+    prop_assert_eq!(again.as_ref(), Ok(&read));
+    Ok(())
+}
+
 fn runs(nests: &[Nest], definition: &[Expr]) -> Result<(), TestCaseError> {
     let kernel = match codegen::generate(nests, "kernel", Reductions::Reassociate) {
         Ok(kernel) => kernel,
@@ -175,6 +202,7 @@ fn count(number: u32, detours: impl Strategy<Value = Vec<(usize, Detour)>>) -> C
                         text(&nests)
                     );
                     prop_assert!(computes(&nests, &definition), "{}", text(&nests));
+                    nests.iter().try_for_each(reads_back)?;
                     if compiles {
                         runs(&nests, &definition)?;
                     }

@@ -290,7 +290,6 @@ fn codes() -> Vec<(Vec<Nest>, &'static str, NoCode)> {
                 second: "f64 r".to_owned(),
             },
         ),
-        (vec![named], "kernel", NoCode::NameClash { name: name("i") }),
         (vec![part], "kernel", NoCode::Part { outer: name("i") }),
         (
             vec![copy],
@@ -323,7 +322,6 @@ fn every_reason_for_no_c_has_a_case() {
         NoCode::Illegal(_) => "Illegal",
         NoCode::Undecided(_) => "Undecided",
         NoCode::TensorsDiffer { .. } => "TensorsDiffer",
-        NoCode::NameClash { .. } => "NameClash",
         NoCode::Symbol(_) => "Symbol",
         NoCode::Stopped => "Stopped",
         NoCode::Invalid(_) => "Invalid",

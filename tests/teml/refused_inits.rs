@@ -32,13 +32,6 @@ pub fn inits() -> Vec<Case> {
     let read_before = reduction(&["y[0] = A[0][0]", fill[0]], loops, &[]);
     let twice = reduction(&[fill[0], "fill z[0..10] = 0"], loops, &[]);
     let partly = reduction(&["fill y[0..9] = 0"], loops, &[]);
-    let blocks = reduction(
-        &fill,
-        ["for i_o in 0..3", "  for i in 4*i_o..min(4*i_o + 4, 10)"],
-        &[],
-    );
-    let blocks = blocks.to_string().replace("A[i][j]", "A[i][0]");
-    let blocks = nest(&blocks.lines().collect::<Vec<_>>());
     let holes = nest(&[
         "f64 y[10], A[5]",
         "fill y[0..9] = 0",
@@ -125,9 +118,8 @@ pub fn inits() -> Vec<Case> {
         // The reduction's own loop, around which and in which the element is the same.
         case(&plain, level(2), repeats("j")).because_of(&["j"]),
         case(&again, level(0), repeats("i")).because_of(&["i"]),
-        // Not all that is used is initialized, the last block is smaller, elements between.
+        // Not all that is used is initialized, elements between.
         case(&partly, named("i"), no_box("`i`", "fill y[0..9] = 0")).because_of(&["i"]),
-        case(&blocks, named("i_o"), no_box("`i_o`", fill[0])).because_of(&["i_o"]),
         case(&holes, named("i"), no_box("`i`", "fill y[0..9] = 0")).because_of(&["i"]),
         // Iterations use what others set.
         case(&crossed, level(0), no_box("the nest", "fill y[i..+1] = 0")),

@@ -124,11 +124,11 @@ fn errors_name_the_line_and_what_is_wrong() {
         ("f64 A[4", 1, "expected `]`"),
         ("f64 double", 1, "C keyword"),
         ("f64 A[4] B[4]", 1, "`B[4]` is left over"),
-        ("f64 A[4]\nA[0][0] = A[0]", 2, "A takes 1 indices"),
+        ("f64 A[4]\nA[0][0] = A[0]", 2, "A takes 1 index, not 2"),
         ("f64 A[4]\nA[0] A[0]", 2, "expected `=`"),
         ("f64 A[4]\nA[0] = A[0] A[1]", 2, "left over"),
         ("f64 A[4]\nA[0] = (A[0]", 2, "expected `)`"),
-        ("f64 A[4]\nA[0] = A[0] +", 2, "expected a name"),
+        ("f64 A[4]\nA[0] = A[0] +", 2, "expected a value"),
         (
             "f64 A[4]\n\nfor i in 0.4\n  A[i] = A[i]",
             3,

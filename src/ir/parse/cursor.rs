@@ -1,5 +1,6 @@
 //! A place in a line, and what can be read from there.
 
+use super::line::Wrong;
 use crate::ir::affine::Affine;
 use crate::ir::constant::Constant;
 use crate::ir::elem::Elem;
@@ -9,6 +10,7 @@ use crate::ir::name::Name;
 use crate::ir::range::{Hints, Prefetch, Range, Schedule, Sharing};
 use crate::ir::statement::{Fill, Stmt};
 use crate::ir::tensor::{Shape, Tensor};
+use std::ops::Range as Bytes;
 
 /// A place in a line.
 pub(super) struct Cursor<'a> {
@@ -18,6 +20,8 @@ pub(super) struct Cursor<'a> {
     pub(super) depth: u32,
     /// The type of numbers: that of the value that they are part of.
     pub(super) elem: Elem,
+    /// Where the word begins that was read last, or what was not there.
+    pub(super) at: &'a str,
 }
 
 impl<'a> Cursor<'a> {
@@ -28,7 +32,22 @@ impl<'a> Cursor<'a> {
             tensors,
             depth: 0,
             elem: tensors.first().map_or_else(Elem::default, Tensor::elem),
+            at: text,
         }
+    }
+
+    /// The bytes of `text`, in which the cursor is, that are at fault.
+    pub(super) fn at_fault(&self, text: &str) -> Bytes<usize> {
+        let start = text.len().saturating_sub(self.at.len());
+        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let word = self.at.find(|c| !is_part(c)).unwrap_or(self.at.len());
+        let first = self.at.chars().next().map_or(0, char::len_utf8);
+        start..start + word.max(first)
+    }
+
+    /// Whether this comes next.
+    pub(super) fn is_next(&self, token: &str) -> bool {
+        self.rest.trim_start().starts_with(token)
     }
 
     pub(super) fn eat(&mut self, token: &str) -> bool {
@@ -42,27 +61,39 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    pub(super) fn expect(&mut self, token: &str) -> Result<(), String> {
+    pub(super) fn expect(&mut self, token: &str) -> Result<(), Wrong> {
         match self.eat(token) {
             true => Ok(()),
-            false => Err(format!("expected `{token}` before `{}`", self.rest.trim())),
+            false => Err(self.expected(&format!("`{token}`"))),
         }
     }
 
-    pub(super) fn end(&self) -> Result<(), String> {
+    /// That this should be here.
+    pub(super) fn expected(&mut self, what: &str) -> Wrong {
+        self.at = self.rest.trim_start();
+        match self.rest.trim() {
+            "" => format!("expected {what} at the end").into(),
+            rest => format!("expected {what} before `{rest}`").into(),
+        }
+    }
+
+    pub(super) fn end(&mut self) -> Result<(), Wrong> {
+        self.at = self.rest.trim_start();
         match self.rest.trim() {
             "" => Ok(()),
-            rest => Err(format!("`{rest}` is left over")),
+            rest => Err(super::unsupported::left_over(rest)
+                .unwrap_or_else(|| format!("`{rest}` is left over").into())),
         }
     }
 
-    pub(super) fn word(&mut self) -> Result<String, String> {
+    pub(super) fn word(&mut self) -> Result<String, Wrong> {
         let rest = self.rest.trim_start();
         let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let length = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
         let (word, after) = rest.split_at(length);
+        self.at = rest;
         match word {
-            "" => Err(format!("expected a name before `{rest}`")),
+            "" => Err(self.expected("a name")),
             _ => {
                 self.rest = after;
                 Ok(word.to_owned())
@@ -70,7 +101,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    fn integer(&mut self) -> Result<i64, String> {
+    fn integer(&mut self) -> Result<i64, Wrong> {
         let negative = self.eat("-");
         let word = self.word()?;
         let value: i64 = word
@@ -80,7 +111,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// A number of the type of what it is part of.
-    pub(super) fn number(&mut self) -> Result<Constant, String> {
+    pub(super) fn number(&mut self) -> Result<Constant, Wrong> {
         let rest = self.rest.trim_start();
         let mut before = ' ';
         let ends = |c: char| {
@@ -88,15 +119,16 @@ impl<'a> Cursor<'a> {
             before = c;
             !(c.is_ascii_alphanumeric() || c == '.' || c == '∞' || in_exponent)
         };
+        self.at = rest;
         let sign = usize::from(rest.starts_with('-'));
         let length = rest[sign..].find(ends).unwrap_or(rest.len() - sign);
         let (text, after) = rest.split_at(sign + length);
         self.rest = after;
         Constant::parse(self.elem, text)
-            .ok_or_else(|| format!("`{text}` is not a value of type {}", self.elem))
+            .ok_or_else(|| format!("`{text}` is not a value of type {}", self.elem).into())
     }
 
-    pub(super) fn declarations(&mut self) -> Result<Vec<Tensor>, String> {
+    pub(super) fn declarations(&mut self) -> Result<Vec<Tensor>, Wrong> {
         let word = self.word()?;
         let elem =
             Elem::from_name(&word).ok_or_else(|| format!("`{word}` is not an element type"))?;
@@ -107,7 +139,7 @@ impl<'a> Cursor<'a> {
         Ok(tensors)
     }
 
-    pub(super) fn local(&mut self) -> Result<Tensor, String> {
+    pub(super) fn local(&mut self) -> Result<Tensor, Wrong> {
         self.word()?;
         let word = self.word()?;
         let elem =
@@ -115,7 +147,7 @@ impl<'a> Cursor<'a> {
         self.declaration(elem)
     }
 
-    fn declaration(&mut self, elem: Elem) -> Result<Tensor, String> {
+    fn declaration(&mut self, elem: Elem) -> Result<Tensor, Wrong> {
         let name = self.name()?;
         let mut extents = Vec::new();
         let mut scalar = true;
@@ -134,28 +166,31 @@ impl<'a> Cursor<'a> {
         Ok(tensor.named(name))
     }
 
-    fn name(&mut self) -> Result<Name, String> {
-        Name::new(&self.word()?).map_err(|e| e.to_string())
+    fn name(&mut self) -> Result<Name, Wrong> {
+        Ok(Name::new(&self.word()?).map_err(|e| e.to_string())?)
     }
 
     /// An iterator, which may be a generated one.
-    pub(super) fn iterator(&mut self) -> Result<Name, String> {
+    pub(super) fn iterator(&mut self) -> Result<Name, Wrong> {
         let word = self.word()?;
         match word.strip_prefix('_').and_then(|n| n.parse().ok()) {
             Some(number) => Ok(Name::generated(number)),
-            None => Name::new(&word).map_err(|e| e.to_string()),
+            None => Ok(Name::new(&word).map_err(|e| e.to_string())?),
         }
     }
 
-    pub(super) fn tensor(&mut self) -> Result<Tensor, String> {
+    pub(super) fn tensor(&mut self) -> Result<Tensor, Wrong> {
         let name = self.word()?;
         let known = self.tensors.iter().find(|t| t.label() == name);
-        known
-            .cloned()
-            .ok_or_else(|| format!("tensor {name} is not declared"))
+        match known {
+            Some(tensor) if self.is_next("(") => Err(super::unsupported::called(tensor)),
+            Some(tensor) => Ok(tensor.clone()),
+            None => Err(super::unsupported::word(&name, self.rest)
+                .unwrap_or_else(|| format!("tensor {name} is not declared").into())),
+        }
     }
 
-    pub(super) fn affine(&mut self) -> Result<Affine, String> {
+    pub(super) fn affine(&mut self) -> Result<Affine, Wrong> {
         let mut sum = Affine::default();
         let mut sign = if self.eat("-") { -1 } else { 1 };
         loop {
@@ -169,19 +204,34 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    fn term(&mut self) -> Result<Affine, String> {
+    fn term(&mut self) -> Result<Affine, Wrong> {
         let is_digit = |c: char| c.is_ascii_digit();
+        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        if !self.rest.trim_start().starts_with(is_part) {
+            return Err(self.expected("an iterator or a number"));
+        }
         if !self.rest.trim_start().starts_with(is_digit) {
-            return Ok(Affine::iterator(self.iterator()?));
+            let iterator = self.iterator()?;
+            if let Some(wrong) = super::unsupported::after_iterator(&iterator, self.rest) {
+                return Err(wrong);
+            }
+            let factor = if self.eat("*") { self.integer()? } else { 1 };
+            return Ok(Affine::iterator(iterator).times(factor));
         }
         let number = self.integer()?;
         match self.eat("*") {
-            true => Ok(Affine::iterator(self.iterator()?).times(number)),
+            true => {
+                let iterator = self.iterator()?;
+                match super::unsupported::after_iterator(&iterator, self.rest) {
+                    Some(wrong) => Err(wrong),
+                    None => Ok(Affine::iterator(iterator).times(number)),
+                }
+            }
             false => Ok(Affine::constant(number)),
         }
     }
 
-    pub(super) fn head(&mut self) -> Result<Loop, String> {
+    pub(super) fn head(&mut self) -> Result<Loop, Wrong> {
         let parallel = self.eat("parallel ");
         let sharing = match parallel {
             true => self.sharing()?,
@@ -211,7 +261,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// `0..n step 2`, with `max(…)` and `min(…)` for several bounds.
-    pub(super) fn range(&mut self) -> Result<Range, String> {
+    pub(super) fn range(&mut self) -> Result<Range, Wrong> {
         let lower = self.bounds("max")?;
         self.expect("..")?;
         let upper = self.bounds("min")?;
@@ -220,12 +270,12 @@ impl<'a> Cursor<'a> {
             false => 1,
         };
         match step < 1 {
-            true => Err(format!("the step {step} is not positive")),
+            true => Err(format!("the step {step} is not positive").into()),
             false => Ok(Range { lower, upper, step }),
         }
     }
 
-    fn sharing(&mut self) -> Result<Sharing, String> {
+    fn sharing(&mut self) -> Result<Sharing, Wrong> {
         let mut sharing = Sharing::default();
         if let Some(number) = self.count("collapse")? {
             let collapse = usize::try_from(number).map_err(|e| e.to_string())?;
@@ -244,28 +294,26 @@ impl<'a> Cursor<'a> {
     }
 
     /// `keyword(n) `, with n at least 1, if it is there.
-    fn count(&mut self, keyword: &str) -> Result<Option<i64>, String> {
+    fn count(&mut self, keyword: &str) -> Result<Option<i64>, Wrong> {
         if !self.eat(&format!("{keyword}(")) {
             return Ok(None);
         }
         let number = self.integer()?;
         if number < 1 {
-            return Err(format!("`{keyword}` takes a positive number, not {number}"));
+            return Err(format!("`{keyword}` takes a positive number, not {number}").into());
         }
         self.expect(") ")?;
         Ok(Some(number))
     }
 
-    fn hints(&mut self) -> Result<Hints, String> {
+    fn hints(&mut self) -> Result<Hints, Wrong> {
         let mut hints = Hints::default();
         while self.eat("prefetch(") {
             let tensor = self.name()?;
             self.expect(",")?;
             let distance = self.integer()?;
             if distance < 1 {
-                return Err(format!(
-                    "{distance} iterations ahead is not a later iteration"
-                ));
+                return Err(format!("{distance} iterations ahead is not a later iteration").into());
             }
             let further = match self.eat("by ") {
                 true => self.integer()?,
@@ -276,9 +324,9 @@ impl<'a> Cursor<'a> {
                 false => None,
             };
             if further < 0 || further > 0 && of.is_none() {
-                return Err(format!(
-                    "{further} iterations further are not in a loop around"
-                ));
+                return Err(
+                    format!("{further} iterations further are not in a loop around").into(),
+                );
             }
             self.expect(")")?;
             hints.prefetch.push(Prefetch {
@@ -295,14 +343,14 @@ impl<'a> Cursor<'a> {
         if self.eat("// ") {
             let remark = std::mem::take(&mut self.rest);
             if !Hints::is_remark(remark) {
-                return Err(format!("`{remark}` is not a remark"));
+                return Err(format!("`{remark}` is not a remark").into());
             }
             hints.remark = Some(remark.into());
         }
         Ok(hints)
     }
 
-    fn bounds(&mut self, function: &str) -> Result<Vec<Affine>, String> {
+    fn bounds(&mut self, function: &str) -> Result<Vec<Affine>, Wrong> {
         if !self.eat(&format!("{function}(")) {
             return Ok(vec![self.affine()?]);
         }
@@ -314,23 +362,29 @@ impl<'a> Cursor<'a> {
         Ok(bounds)
     }
 
-    pub(super) fn index(&mut self, tensor: &Tensor) -> Result<Vec<Affine>, String> {
-        let mut index = Vec::new();
+    /// The indices of a tensor, whose name was read last.
+    pub(super) fn index(&mut self, tensor: &Tensor) -> Result<Vec<Affine>, Wrong> {
+        let (name, mut index) = (self.at, Vec::new());
         while self.eat("[") {
             if self.eat("]") {
                 break;
             }
             index.push(self.affine()?);
+            if self.is_next(",") {
+                self.at = self.rest.trim_start();
+                return Err(super::unsupported::comma(tensor));
+            }
             self.expect("]")?;
         }
+        self.at = name;
         has_rank(tensor, index.len())?;
         Ok(index)
     }
 
-    pub(super) fn fill(&mut self) -> Result<Fill, String> {
+    pub(super) fn fill(&mut self) -> Result<Fill, Wrong> {
         self.expect("fill ")?;
         let target = self.tensor()?;
-        let mut region = Vec::new();
+        let (name, mut region) = (self.at, Vec::new());
         while self.eat("[") {
             if self.eat("]") {
                 break;
@@ -343,14 +397,15 @@ impl<'a> Cursor<'a> {
                     let distance = self.integer()?.checked_sub(low);
                     distance.ok_or_else(|| "the region is too large".to_owned())?
                 }
-                (false, None) => return Err("expected `+` and a number of elements".to_owned()),
+                (false, None) => return Err(self.expected("`+` and a number of elements")),
             };
             self.expect("]")?;
             match u64::try_from(extent) {
                 Ok(extent) if extent > 0 => region.push((low, extent)),
-                _ => return Err("an empty region".to_owned()),
+                _ => return Err("an empty region".to_owned().into()),
             }
         }
+        self.at = name;
         has_rank(&target, region.len())?;
         self.expect("=")?;
         self.elem = target.elem();
@@ -362,10 +417,14 @@ impl<'a> Cursor<'a> {
         })
     }
 
-    pub(super) fn stmt(&mut self) -> Result<Stmt, String> {
+    pub(super) fn stmt(&mut self) -> Result<Stmt, Wrong> {
         let target = self.tensor()?;
         let index = self.index(&target)?;
         self.elem = target.elem();
+        if let Some(wrong) = super::unsupported::update(self.rest) {
+            self.at = self.rest.trim_start();
+            return Err(wrong);
+        }
         let update = BinaryOp::ALL.into_iter().find(|op| self.eat(op.symbol()));
         self.expect("=")?;
         Ok(Stmt {
@@ -378,9 +437,10 @@ impl<'a> Cursor<'a> {
     }
 }
 
-fn has_rank(tensor: &Tensor, given: usize) -> Result<(), String> {
+fn has_rank(tensor: &Tensor, given: usize) -> Result<(), Wrong> {
     match tensor.shape().rank() {
         rank if rank == given => Ok(()),
-        rank => Err(format!("{} takes {rank} indices", tensor.label())),
+        1 => Err(format!("{} takes 1 index, not {given}", tensor.label()).into()),
+        rank => Err(format!("{} takes {rank} indices, not {given}", tensor.label()).into()),
     }
 }

@@ -3,6 +3,7 @@
 use super::cursor::Cursor;
 use crate::ir::expr::MAX_DEPTH;
 use crate::ir::tensor::Tensor;
+use std::ops::Range;
 
 /// Where a text stops being a nest, and why.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -10,26 +11,89 @@ use crate::ir::tensor::Tensor;
 pub struct ParseError {
     /// Counted from 1.
     pub line: usize,
+    /// Which bytes of the line are at fault, counted from its indentation on.
+    pub columns: Range<usize>,
     /// What was expected or found.
     pub what: String,
+    /// What to write instead.
+    pub help: Option<String>,
 }
 
-/// The number of a line, its indentation and its text.
-pub(super) type Line<'a> = (usize, usize, &'a str);
+/// What is wrong at the place where a cursor is.
+#[derive(Debug)]
+pub(super) struct Wrong(Box<(String, Option<String>)>);
+
+impl Wrong {
+    /// What texts do not say in this way, and how they do.
+    pub(super) fn unsupported(what: impl Into<String>, help: impl Into<String>) -> Wrong {
+        let what = format!("{} is not supported", what.into());
+        Wrong(Box::new((what, Some(help.into()))))
+    }
+
+    /// What is wrong, in words.
+    pub(super) fn into_text(self) -> String {
+        self.0.0
+    }
+}
+
+impl From<String> for Wrong {
+    fn from(what: String) -> Wrong {
+        Wrong(Box::new((what, None)))
+    }
+}
+
+/// A line of a text.
+#[derive(Clone, Copy)]
+pub(super) struct Line<'a> {
+    /// Counted from 1.
+    pub(super) number: usize,
+    /// How many spaces come before the text.
+    pub(super) indent: usize,
+    pub(super) text: &'a str,
+}
+
+impl<'a> Line<'a> {
+    /// What `parse` makes of the whole line.
+    pub(super) fn read<T>(
+        self,
+        tensors: &'a [Tensor],
+        parse: fn(&mut Cursor<'a>) -> Result<T, Wrong>,
+    ) -> Result<T, ParseError> {
+        let mut cursor = Cursor::new(self.text, tensors);
+        let result = parse(&mut cursor).and_then(|result| cursor.end().map(|()| result));
+        result.map_err(|Wrong(wrong)| {
+            let (what, help) = *wrong;
+            ParseError {
+                line: self.number,
+                columns: cursor.at_fault(self.text),
+                what,
+                help,
+            }
+        })
+    }
+
+    /// An error that all of the line is.
+    pub(super) fn wrong(self, what: impl Into<String>) -> ParseError {
+        ParseError {
+            line: self.number,
+            columns: 0..self.text.len(),
+            what: what.into(),
+            help: None,
+        }
+    }
+}
 
 /// The limit of depth, in words.
 pub(super) fn too_deep() -> String {
     format!("deeper than {MAX_DEPTH} levels")
 }
 
-/// What `parse` makes of the whole line.
+/// What `parse` makes of the whole text.
 pub(super) fn whole<'a, T>(
     text: &'a str,
-    tensors: &'a [Tensor],
-    parse: fn(&mut Cursor<'a>) -> Result<T, String>,
+    parse: fn(&mut Cursor<'a>) -> Result<T, Wrong>,
 ) -> Result<T, String> {
-    let mut cursor = Cursor::new(text, tensors);
-    let result = parse(&mut cursor)?;
-    cursor.end()?;
-    Ok(result)
+    let mut cursor = Cursor::new(text, &[]);
+    let result = parse(&mut cursor).and_then(|result| cursor.end().map(|()| result));
+    result.map_err(Wrong::into_text)
 }

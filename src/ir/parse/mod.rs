@@ -4,13 +4,14 @@ mod cursor;
 mod line;
 mod pieces;
 mod types;
+mod unsupported;
 mod value;
 
 use super::affine::Affine;
 use super::elem::Elem;
 use super::expr::{Expr, MAX_DEPTH};
 use super::function::BinaryOp;
-use super::history::{Nest, Tree};
+use super::history::{Loop, Nest, Tree};
 use super::tensor::Tensor;
 use cursor::Cursor;
 use line::{Line, whole};
@@ -25,15 +26,69 @@ pub use line::ParseError;
 /// # Errors
 /// [`ParseError`] names the first line that does not fit.
 pub fn parse_nest(text: &str) -> Result<Nest, ParseError> {
-    let (tensors, lines) = split(text)?;
-    let (trees, rest) = block(&lines, 0, &tensors)?;
-    match rest.first() {
-        None => Ok(Nest::of_trees(trees)),
-        Some((line, ..)) => Err(ParseError {
-            line: *line,
-            what: "the indentation fits no loop".to_owned(),
-        }),
+    read_nest(text).map(|read| read.nest).map_err(|errors| {
+        let first = errors.into_iter().min_by_key(|error| error.line);
+        first.unwrap_or_else(|| line(1, "").wrong("the text cannot be read"))
+    })
+}
+
+/// A nest, and where its trees are in the text.
+#[derive(Clone, Debug)]
+pub struct Read {
+    /// The nest.
+    pub nest: Nest,
+    /// The line of each tree, counted from 1, in the order of the text.
+    pub lines: Vec<usize>,
+}
+
+/// The same with the places of trees, or everything that is wrong.
+///
+/// # Errors
+/// Each line that does not fit.
+pub fn read_nest(text: &str) -> Result<Read, Vec<ParseError>> {
+    let (tensors, lines, errors) = split(text);
+    let mut reader = Reader {
+        tensors: &tensors,
+        errors,
+    };
+    let (trees, mut rest) = reader.block(&lines, 0);
+    while let [first, ..] = rest {
+        let what = "the indentation fits no loop";
+        reader.errors.push(first.wrong(what));
+        let own = |line: &&Line| line.indent >= first.indent;
+        let count = rest.iter().take_while(own).count();
+        for line in &rest[..count] {
+            reader.tree(*line);
+        }
+        rest = reader.block(&rest[count..], 0).1;
     }
+    let mut errors = reader.errors;
+    // A tensor whose declaration cannot be read is not known, and that is said once.
+    let unread: Vec<&str> = text
+        .lines()
+        .enumerate()
+        .filter_map(|(k, line)| {
+            let is_declared = lines.first().is_none_or(|first| k + 1 < first.number)
+                || starts_with(line.trim_start(), LOCAL);
+            let is_wrong = errors.iter().any(|error| error.line == k + 1);
+            (is_declared && is_wrong).then_some(line)
+        })
+        .collect();
+    errors.retain(|error| {
+        let name = error.what.strip_prefix("tensor ");
+        let name = name.and_then(|what| what.strip_suffix(" is not declared"));
+        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let mut words = unread.iter().flat_map(|line| line.split(|c| !is_part(c)));
+        name.is_none_or(|name| !words.any(|word| word == name))
+    });
+    if errors.is_empty() {
+        return Ok(Read {
+            nest: Nest::of_trees(trees),
+            lines: lines.iter().map(|line| line.number).collect(),
+        });
+    }
+    errors.sort_by_key(|error| error.line);
+    Err(errors)
 }
 
 /// The index expression that `text`, as `Display` writes it, stands for.
@@ -41,7 +96,7 @@ pub fn parse_nest(text: &str) -> Result<Nest, ParseError> {
 /// # Errors
 /// What was expected or found.
 pub fn parse_affine(text: &str) -> Result<Affine, String> {
-    whole(text, &[], Cursor::affine)
+    whole(text, Cursor::affine)
 }
 
 /// The expression that `text`, as `Display` writes it, stands for. The shapes of operations are
@@ -50,49 +105,63 @@ pub fn parse_affine(text: &str) -> Result<Affine, String> {
 /// # Errors
 /// [`ParseError`] names the first line that does not fit.
 pub fn parse_expr(text: &str) -> Result<Expr, ParseError> {
-    let (tensors, lines) = split(text)?;
+    let (tensors, lines, errors) = split(text);
+    if let Some(error) = errors.into_iter().next() {
+        return Err(error);
+    }
     match (lines.as_slice(), tensors.as_slice()) {
         ([], [tensor]) => Ok(Expr::of_tensor(tensor.clone())),
-        ([(line, 0, text)], _) => whole(text, &tensors, Cursor::root).map_err(|what| {
-            let line = *line;
-            ParseError { line, what }
-        }),
+        ([line], _) if line.indent == 0 => line.read(&tensors, Cursor::root),
         ([_, _, ..], _) => pieces(&lines, &tensors),
-        _ => Err(ParseError {
-            line: lines.get(1).map_or(1, |(line, ..)| *line),
-            what: "expected declarations and an expression".to_owned(),
-        }),
+        _ => {
+            let first = lines.get(1).copied().unwrap_or_else(|| line(1, ""));
+            Err(first.wrong("expected declarations and an expression"))
+        }
+    }
+}
+
+/// A line without indentation.
+fn line(number: usize, text: &str) -> Line<'_> {
+    Line {
+        number,
+        indent: 0,
+        text,
     }
 }
 
 /// The keyword of a local tensor's declaration.
 const LOCAL: &str = "local";
 
-/// The tensors that the text declares, and the lines after the declarations at its start.
-fn split(text: &str) -> Result<(Vec<Tensor>, Vec<Line<'_>>), ParseError> {
+/// The tensors that the text declares, the lines after the declarations at its start, and what is
+/// wrong with declarations.
+fn split(text: &str) -> (Vec<Tensor>, Vec<Line<'_>>, Vec<ParseError>) {
     let mut tensors = Vec::new();
     let mut lines = Vec::new();
-    for (k, line) in text.lines().enumerate() {
+    let mut errors = Vec::new();
+    for (k, whole) in text.lines().enumerate() {
         // Behind two slashes are remarks.
-        let line = line
-            .split_once("//")
-            .map_or(line, |(code, _)| code)
-            .trim_end();
-        let trimmed = line.trim_start_matches(' ');
+        let code = whole.split_once("//").map_or(whole, |(code, _)| code);
+        let whole = code.trim_end();
+        let trimmed = whole.trim_start_matches(' ');
         if trimmed.is_empty() {
             continue;
         }
+        let line = Line {
+            number: k + 1,
+            indent: whole.len() - trimmed.len(),
+            text: trimmed,
+        };
         let declares = Elem::ALL.iter().any(|e| starts_with(trimmed, e.name()));
         if declares && lines.is_empty() {
-            declarations(trimmed, &mut tensors).map_err(|what| ParseError { line: k + 1, what })?;
+            errors.extend(declarations(line, &mut tensors));
         } else {
             if starts_with(trimmed, LOCAL) {
-                local(trimmed, &mut tensors).map_err(|what| ParseError { line: k + 1, what })?;
+                errors.extend(local(line, &mut tensors));
             }
-            lines.push((k + 1, line.len() - trimmed.len(), trimmed));
+            lines.push(line);
         }
     }
-    Ok((tensors, lines))
+    (tensors, lines, errors)
 }
 
 /// Whether `text` is a line of this kind. The keyword alone does not tell: tensors may be named
@@ -110,59 +179,98 @@ fn starts_with(text: &str, keyword: &str) -> bool {
     })
 }
 
-fn block<'a, 'l>(
-    mut lines: &'l [Line<'a>],
-    depth: usize,
-    tensors: &[Tensor],
-) -> Result<(Vec<Tree>, &'l [Line<'a>]), ParseError> {
-    let mut trees = Vec::new();
-    while let [(line, indent, text), rest @ ..] = lines
-        && *indent == 2 * depth
-    {
-        let at = |what: String| ParseError { line: *line, what };
-        if depth > MAX_DEPTH as usize {
-            return Err(at(line::too_deep()));
+/// Reads lines, and keeps what is wrong with them.
+struct Reader<'t> {
+    tensors: &'t [Tensor],
+    errors: Vec<ParseError>,
+}
+
+impl<'t> Reader<'t> {
+    /// The trees of the lines that are `depth` levels deep, up to one that is less so.
+    fn block<'l>(
+        &mut self,
+        mut lines: &'l [Line<'t>],
+        depth: usize,
+    ) -> (Vec<Tree>, &'l [Line<'t>]) {
+        let mut trees = Vec::new();
+        while let [line, rest @ ..] = lines
+            && line.indent == 2 * depth
+        {
+            lines = rest;
+            if depth > MAX_DEPTH as usize {
+                self.errors.push(line.wrong(line::too_deep()));
+                return (trees, &[]);
+            }
+            match self.tree(*line) {
+                Some(Head::Loop(mut l)) => {
+                    (l.body, lines) = self.block(lines, depth + 1);
+                    trees.push(Tree::of_loop(l));
+                }
+                Some(Head::Tree(tree)) => trees.push(tree),
+                // What is in it is read all the same.
+                None => lines = self.block(lines, depth + 1).1,
+            }
         }
-        lines = rest;
-        let is = |keyword: &&str| starts_with(text, keyword);
-        let tree = if is(&"fill") {
-            Tree::Fill(Arc::new(whole(text, tensors, Cursor::fill).map_err(at)?))
-        } else if is(&LOCAL) {
-            Tree::Local(whole(text, &[], Cursor::local).map_err(at)?)
-        } else if ["for", "parallel", "vector"].iter().any(is) {
-            let mut l = whole(text, tensors, Cursor::head).map_err(at)?;
-            (l.body, lines) = block(lines, depth + 1, tensors)?;
-            Tree::of_loop(l)
-        } else {
-            Tree::Stmt(Arc::new(whole(text, tensors, Cursor::stmt).map_err(at)?))
-        };
-        trees.push(tree);
+        (trees, lines)
     }
-    Ok((trees, lines))
+
+    /// What a line says; `None` if it cannot be read.
+    fn tree(&mut self, line: Line<'t>) -> Option<Head> {
+        let is = |keyword: &&str| starts_with(line.text, keyword);
+        let read = if is(&"fill") {
+            let fill = line.read(self.tensors, Cursor::fill);
+            fill.map(|fill| Head::Tree(Tree::Fill(Arc::new(fill))))
+        } else if is(&LOCAL) {
+            // It was read before, with what is wrong with it.
+            let local = line.read(&[], Cursor::local).ok()?;
+            Ok(Head::Tree(Tree::Local(local)))
+        } else if ["for", "parallel", "vector"].iter().any(is) {
+            line.read(self.tensors, Cursor::head).map(Head::Loop)
+        } else {
+            let stmt = line.read(self.tensors, Cursor::stmt);
+            stmt.map(|stmt| Head::Tree(Tree::Stmt(Arc::new(stmt))))
+        };
+        read.map_err(|error| self.errors.push(error)).ok()
+    }
+}
+
+/// What a line says: a loop, whose body follows, or a whole tree.
+enum Head {
+    Loop(Loop),
+    Tree(Tree),
 }
 
 /// Adds the local tensor that a line declares. Parts of a loop may each declare the same one.
-fn local(text: &str, tensors: &mut Vec<Tensor>) -> Result<(), String> {
-    let tensor = whole(text, &[], Cursor::local)?;
-    match tensors.iter().find(|t| t.name() == tensor.name()) {
-        Some(known) if *known != tensor => {
-            Err(format!("tensor {} is declared twice", tensor.label()))
-        }
-        Some(_) => Ok(()),
-        None => {
-            tensors.push(tensor);
-            Ok(())
-        }
+fn local(line: Line<'_>, tensors: &mut Vec<Tensor>) -> Option<ParseError> {
+    match line.read(&[], Cursor::local) {
+        Ok(tensor) => match tensors.iter().find(|t| t.name() == tensor.name()) {
+            Some(known) if *known != tensor => Some(twice(line, &tensor)),
+            Some(_) => None,
+            None => {
+                tensors.push(tensor);
+                None
+            }
+        },
+        Err(error) => Some(error),
     }
 }
 
 /// Adds the tensors that a line declares.
-fn declarations(text: &str, tensors: &mut Vec<Tensor>) -> Result<(), String> {
-    for tensor in whole(text, &[], Cursor::declarations)? {
-        if tensors.iter().any(|t| t.name() == tensor.name()) {
-            return Err(format!("tensor {} is declared twice", tensor.label()));
+fn declarations(line: Line<'_>, tensors: &mut Vec<Tensor>) -> Option<ParseError> {
+    let declared = match line.read(&[], Cursor::declarations) {
+        Ok(declared) => declared,
+        Err(error) => return Some(error),
+    };
+    let mut error = None;
+    for tensor in declared {
+        match tensors.iter().any(|t| t.name() == tensor.name()) {
+            true => error = error.or_else(|| Some(twice(line, &tensor))),
+            false => tensors.push(tensor),
         }
-        tensors.push(tensor);
     }
-    Ok(())
+    error
+}
+
+fn twice(line: Line<'_>, tensor: &Tensor) -> ParseError {
+    line.wrong(format!("tensor {} is declared twice", tensor.label()))
 }

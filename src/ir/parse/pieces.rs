@@ -1,7 +1,7 @@
 //! Reads assignments in pieces.
 
 use super::cursor::Cursor;
-use super::line::{Line, ParseError, whole};
+use super::line::{Line, ParseError};
 use crate::ir::domain::Domain;
 use crate::ir::expr::{Expr, Index, Node};
 use crate::ir::range::Range;
@@ -11,25 +11,30 @@ use crate::ir::tensor::Tensor;
 const OTHERWISE: &str = " otherwise";
 
 /// Assignments, one in each line, which are the pieces of one.
-pub(super) fn pieces(lines: &[Line<'_>], tensors: &[Tensor]) -> Result<Expr, ParseError> {
+pub(super) fn pieces<'a>(lines: &[Line<'a>], tensors: &'a [Tensor]) -> Result<Expr, ParseError> {
     let mut pieces = Vec::with_capacity(lines.len());
     let mut otherwise = None;
-    for (line, indent, text) in lines {
-        let at = |what: String| ParseError { line: *line, what };
-        let rest = text.strip_suffix(OTHERWISE);
-        let assignment = whole(rest.unwrap_or(text), tensors, Cursor::root).map_err(at)?;
-        if *indent > 0 || otherwise.is_some() || !assignment.is_assignment() {
-            return Err(at("expected the assignments of pieces".to_owned()));
+    for line in lines {
+        let rest = line.text.strip_suffix(OTHERWISE);
+        let own = Line {
+            text: rest.unwrap_or(line.text),
+            ..*line
+        };
+        let assignment = own.read(tensors, Cursor::root)?;
+        if line.indent > 0 || otherwise.is_some() || !assignment.is_assignment() {
+            return Err(line.wrong("expected the assignments of pieces"));
         }
         match rest {
             None => pieces.push(assignment),
-            Some(_) => otherwise = Some(everywhere(&assignment).map_err(at)?),
+            Some(_) => otherwise = Some(everywhere(&assignment).map_err(|what| line.wrong(what))?),
         }
     }
     match pieces.is_empty() {
         true => Err(ParseError {
             line: 1,
+            columns: 0..0,
             what: "expected the assignments of pieces".to_owned(),
+            help: None,
         }),
         false => Ok(Expr::new(Node::Pieces { pieces, otherwise })),
     }

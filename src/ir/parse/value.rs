@@ -1,8 +1,8 @@
 //! Reads expressions: the values of statements, and whole expressions.
 
 use super::cursor::Cursor;
-use super::line::too_deep;
-use super::types;
+use super::line::{Wrong, too_deep};
+use super::{types, unsupported};
 use crate::ir::domain::Domain;
 use crate::ir::elem::Elem;
 use crate::ir::expr::{Expr, MAX_DEPTH, Node};
@@ -23,7 +23,7 @@ enum Call {
 // Texts nest deeply: what recurses has a small frame, and what has a large one returns before.
 impl Cursor<'_> {
     /// An expression of operators that bind at least as tightly as `level`.
-    pub(super) fn value(&mut self, level: u8) -> Result<Expr, String> {
+    pub(super) fn value(&mut self, level: u8) -> Result<Expr, Wrong> {
         let mut left = self.tighter(level)?;
         while let Some(op) = self.operator(level) {
             let right = self.tighter(level)?;
@@ -32,7 +32,7 @@ impl Cursor<'_> {
         Ok(left)
     }
 
-    fn tighter(&mut self, level: u8) -> Result<Expr, String> {
+    fn tighter(&mut self, level: u8) -> Result<Expr, Wrong> {
         match level {
             1 => self.value(2),
             _ => self.primary(),
@@ -46,11 +46,14 @@ impl Cursor<'_> {
         ops.find(|op| self.eat(op.symbol()))
     }
 
-    fn primary(&mut self) -> Result<Expr, String> {
+    fn primary(&mut self) -> Result<Expr, Wrong> {
         if self.eat("(") {
             let value = self.argument()?;
             self.expect(")")?;
             return Ok(value);
+        }
+        if self.is_negated() {
+            return self.negated();
         }
         match self.call() {
             Some(Call::Index) => {
@@ -58,7 +61,7 @@ impl Cursor<'_> {
                 self.expect(")")?;
                 match index.is_in_limits() {
                     true => Ok(Expr::new(Node::Index(index))),
-                    false => Err(format!("the index `{index}` is too large")),
+                    false => Err(format!("the index `{index}` is too large").into()),
                 }
             }
             Some(call) => self.called(call),
@@ -66,9 +69,35 @@ impl Cursor<'_> {
         }
     }
 
-    fn leaf(&mut self) -> Result<Expr, String> {
-        let starts_number = |c: char| c.is_ascii_digit() || matches!(c, '-' | '∞');
-        if self.rest.trim_start().starts_with(starts_number) {
+    /// Whether a minus comes next that is not the sign of a number.
+    fn is_negated(&self) -> bool {
+        let rest = self.rest.trim_start().strip_prefix('-');
+        let rest = rest.map(str::trim_start);
+        let starts = |c: char| c.is_ascii_alphabetic() || matches!(c, '_' | '(' | '-');
+        rest.is_some_and(|rest| rest.starts_with(starts))
+    }
+
+    /// `-x`, which is `neg(x)`.
+    fn negated(&mut self) -> Result<Expr, Wrong> {
+        self.expect("-")?;
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return Err(too_deep().into());
+        }
+        let value = self.primary()?;
+        self.depth -= 1;
+        applied(Call::Apply(Function::Neg), vec![value])
+    }
+
+    fn leaf(&mut self) -> Result<Expr, Wrong> {
+        let starts_number = |c: char| c.is_ascii_digit() || matches!(c, '-' | '∞' | '.');
+        let starts_value = |c: char| c.is_ascii_alphabetic() || c == '_' || starts_number(c);
+        let rest = self.rest.trim_start();
+        if !rest.starts_with(starts_value) {
+            let wrong = unsupported::before_condition(rest);
+            return Err(wrong.unwrap_or_else(|| self.expected("a value")));
+        }
+        if rest.starts_with(starts_number) {
             return Ok(Expr::new(Node::Constant(self.number()?)));
         }
         let tensor = self.tensor()?;
@@ -105,7 +134,7 @@ impl Cursor<'_> {
     }
 
     /// The arguments of `call`, and the parenthesis that closes it.
-    fn called(&mut self, mut call: Call) -> Result<Expr, String> {
+    fn called(&mut self, mut call: Call) -> Result<Expr, Wrong> {
         let count = match &call {
             Call::Reduce(..) => 1,
             Call::Binary(_) => 2,
@@ -125,6 +154,10 @@ impl Cursor<'_> {
             }
             match call {
                 Call::Select => call = self.select()?,
+                Call::Apply(Function::Select(_)) if args.len() == 2 && !self.is_next(",") => {
+                    let wrong = unsupported::after_condition(self.rest);
+                    return Err(wrong.unwrap_or_else(|| self.expected("`,`")));
+                }
                 _ => self.expect(",")?,
             }
             if let (2, Call::Apply(Function::Select(_))) = (args.len(), &call) {
@@ -132,6 +165,10 @@ impl Cursor<'_> {
             }
         }
         self.elem = outside;
+        if let (Call::Binary(op), true) = (&call, self.is_next(",")) {
+            self.at = self.rest.trim_start();
+            return Err(unsupported::third_argument(*op));
+        }
         self.expect(")")?;
         applied(call, args)
     }
@@ -141,22 +178,19 @@ impl Cursor<'_> {
         types::of_value(self.rest, self.tensors).unwrap_or(otherwise)
     }
 
-    fn select(&mut self) -> Result<Call, String> {
+    fn select(&mut self) -> Result<Call, Wrong> {
         let comparison = Comparison::ALL.into_iter().find(|c| self.eat(c.symbol()));
         match comparison {
             Some(comparison) => Ok(Call::Apply(Function::Select(comparison))),
-            None => Err(format!(
-                "expected a comparison before `{}`",
-                self.rest.trim()
-            )),
+            None => Err(self.expected("a comparison")),
         }
     }
 
     /// A value one level further down.
-    fn argument(&mut self) -> Result<Expr, String> {
+    fn argument(&mut self) -> Result<Expr, Wrong> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
-            return Err(too_deep());
+            return Err(too_deep().into());
         }
         let value = self.value(1)?;
         self.depth -= 1;
@@ -164,7 +198,7 @@ impl Cursor<'_> {
     }
 
     /// Names up to `end`.
-    fn iterators(&mut self, end: &str) -> Result<Vec<Name>, String> {
+    fn iterators(&mut self, end: &str) -> Result<Vec<Name>, Wrong> {
         let mut names = vec![self.iterator()?];
         while self.eat(",") {
             names.push(self.iterator()?);
@@ -174,7 +208,7 @@ impl Cursor<'_> {
     }
 
     /// Names up to `end`, and the ranges that are given to some of them.
-    fn ranged(&mut self, end: &str) -> Result<(Vec<Name>, Domain), String> {
+    fn ranged(&mut self, end: &str) -> Result<(Vec<Name>, Domain), Wrong> {
         let (mut names, mut ranges) = (Vec::new(), Vec::new());
         loop {
             let name = self.iterator()?;
@@ -191,7 +225,7 @@ impl Cursor<'_> {
     }
 
     /// An expression that is no part of another one: virtual, an assignment, or a value.
-    pub(super) fn root(&mut self) -> Result<Expr, String> {
+    pub(super) fn root(&mut self) -> Result<Expr, Wrong> {
         if self.eat("[") {
             let formals = match self.eat("]") {
                 true => Vec::new(),
@@ -231,7 +265,7 @@ impl Cursor<'_> {
     }
 }
 
-fn applied(call: Call, args: Vec<Expr>) -> Result<Expr, String> {
+fn applied(call: Call, args: Vec<Expr>) -> Result<Expr, Wrong> {
     let shape = Shape::of_extents([]);
     let mut each = args.into_iter();
     let node = match (call, each.next(), each.next()) {
@@ -248,7 +282,7 @@ fn applied(call: Call, args: Vec<Expr>) -> Result<Expr, String> {
             shape,
             args: first.into_iter().chain(second).chain(each).collect(),
         },
-        _ => return Err("expected other arguments".to_owned()),
+        _ => return Err("expected other arguments".to_owned().into()),
     };
     limited(Expr::new(node))
 }
@@ -262,9 +296,9 @@ fn binary(op: BinaryOp, left: Expr, right: Expr) -> Expr {
     })
 }
 
-fn limited(expr: Expr) -> Result<Expr, String> {
+fn limited(expr: Expr) -> Result<Expr, Wrong> {
     match expr.is_in_limits() {
         true => Ok(expr),
-        false => Err(too_deep()),
+        false => Err(too_deep().into()),
     }
 }

@@ -2,6 +2,7 @@
 
 use super::provenance::unset;
 use super::{Shown, register_shown};
+use crate::codegen::{self, NoCode};
 use crate::diag;
 use crate::ir::Nest;
 use crate::legality::{self, Reductions, Verdict, Violation};
@@ -80,6 +81,8 @@ fn help(violation: &Violation, repair: &Repair) -> Option<String> {
 pub struct Checked {
     nests: Arc<[Nest]>,
     verdict: Arc<Verdict>,
+    /// Why there is no code for nests that are legal.
+    refused: Option<Arc<NoCode>>,
     reductions: Reductions,
     /// Where they were compared with the definition of others.
     equality: Option<Equality>,
@@ -116,9 +119,14 @@ parallel and vector loops are proved, by a simpler test, and the C and tables sa
         let control = call.state().workbench.control.clone();
         let equality = others.filter(|_| verdict == Verdict::Legal);
         let equality = equality.map(|of| trial::equality(&nests, &of, reductions, &control));
+        let refused = match verdict {
+            Verdict::Legal => codegen::check(&nests, reductions).err(),
+            Verdict::Illegal(_) | Verdict::Undecided(_) => None,
+        };
         Ok(Dynamic::from(Checked {
             nests: nests.into(),
             verdict: Arc::new(verdict),
+            refused: refused.map(Arc::new),
             reductions,
             equality,
         }))
@@ -139,6 +147,9 @@ impl Shown for Checked {
 
 impl Checked {
     fn legal(&self) -> Dynamic {
+        if self.refused.is_some() {
+            return Dynamic::FALSE;
+        }
         match (&*self.verdict, &self.equality) {
             (Verdict::Legal, None | Some(Equality::Proved(_))) => Dynamic::TRUE,
             (Verdict::Legal, Some(Equality::Refuted(_))) => Dynamic::FALSE,
@@ -150,10 +161,13 @@ impl Checked {
 
     /// Whether there is code for the nests.
     fn runs(&self) -> bool {
-        legality::prove(&self.nests, self.reductions).is_ok()
+        codegen::check(&self.nests, self.reductions).is_ok()
     }
 
     fn message(&self) -> String {
+        if let Some(refused) = &self.refused {
+            return format!("refused: {refused}");
+        }
         match &*self.verdict {
             Verdict::Legal => match &self.equality {
                 None => "legal".to_owned(),
@@ -194,7 +208,11 @@ impl Checked {
                 let notes: String = notes.map(|line| format!("\n  {line}")).collect();
                 return format!("{}{notes}", self.message());
             }
-            Verdict::Legal => return self.message(),
+            Verdict::Legal => {
+                let help = self.refused.as_ref().and_then(|refused| refused.help());
+                let help = help.map(|help| format!("\n  help: {help}"));
+                return format!("{}{}", self.message(), help.unwrap_or_default());
+            }
         };
         let repair = self.repair();
         let mut lines = vec![format!("illegal: {}", violation.summary())];

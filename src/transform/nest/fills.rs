@@ -1,5 +1,6 @@
 //! Initializations of a nest: where they are, what they set in loops, and why they stay.
 
+use super::parts::Names;
 use crate::analysis::bounds::Bounds;
 use crate::analysis::footprint::{Use, footprint};
 use crate::analysis::position::{self, Position};
@@ -80,6 +81,77 @@ pub(super) fn used_box(
 ) -> Option<Vec<(Affine, u64)>> {
     let sides = footprint(nest, uses, outer.len())?;
     Some(sides.into_iter().map(|s| (s.low, s.extent)).collect())
+}
+
+/// What a loop begins with: a fill, and the loops around it where it sets no box of constant size.
+#[derive(Clone)]
+pub(super) struct Opening {
+    pub(super) fill: Fill,
+    pub(super) loops: Vec<Arc<Loop>>,
+}
+
+impl Opening {
+    /// What sets a box of constant size that holds all that an iteration of the last of `outer` uses.
+    pub(super) fn whole(
+        nest: &Nest,
+        fill: &Fill,
+        uses: &[Use],
+        outer: &[&Arc<Loop>],
+    ) -> Option<Opening> {
+        let region = used_box(nest, uses, outer)?;
+        Some(Opening {
+            fill: Fill {
+                region,
+                ..fill.clone()
+            },
+            loops: Vec::new(),
+        })
+    }
+
+    /// What sets no more than that: dimensions in which the last iterations use less are set one
+    /// element after the other.
+    pub(super) fn exact(
+        nest: &Nest,
+        fill: &Fill,
+        uses: &[Use],
+        outer: &[&Arc<Loop>],
+    ) -> Option<Opening> {
+        let sides = footprint(nest, uses, outer.len())?;
+        let init = fill.target.name()?.derived("init");
+        let mut names = Names::of(nest);
+        let (mut region, mut loops) = (Vec::new(), Vec::new());
+        for (d, side) in sides.into_iter().enumerate() {
+            if side.offsets.as_constant().is_some() {
+                region.push((side.low, side.extent));
+                continue;
+            }
+            let name = names.free(&init.derived(d + 1));
+            region.push((Affine::iterator(name.clone()), 1));
+            let range = side.offsets.shifted(&side.low);
+            loops.push(Arc::new(Loop::serial(name, range, Vec::new())));
+        }
+        let fill = Fill {
+            region,
+            ..fill.clone()
+        };
+        (!loops.is_empty()).then_some(Opening { fill, loops })
+    }
+
+    /// The loops around the fill, if `outer` are those around the loop.
+    pub(super) fn around<'a>(&'a self, outer: &[&'a Arc<Loop>]) -> Vec<&'a Arc<Loop>> {
+        outer.iter().copied().chain(&self.loops).collect()
+    }
+
+    /// The fill in its loops.
+    pub(super) fn tree(&self) -> Tree {
+        let fill = Tree::Fill(Arc::new(self.fill.clone()));
+        self.loops.iter().rev().fold(fill, |tree, l| {
+            Tree::of_loop(Loop {
+                body: vec![tree],
+                ..(**l).clone()
+            })
+        })
+    }
 }
 
 /// The iterators of the loops from number `from` on.

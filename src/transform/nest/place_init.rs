@@ -20,6 +20,27 @@
 //! uses. Level 0 means no loop: the fill comes first in the nest. If several tensors are
 //! initialized, the third argument selects one: `place_init("i", y)`.
 //!
+//! Where the last iterations use less, as in the last tile of a loop that no factor divides, a loop
+//! sets what they use:
+//!
+//! ```rhai
+//! let A = tensor([4, 25]);
+//! let x = tensor([4]);
+//! let y = eq(vsum(vmul(A, x, [[k, j], [k]]), [k]), [j]);
+//! print(build(y).tile(["j", "k"], [20, 2]).place_init("j_o"));
+//! ```
+//!
+//! ```text
+//! f64 y[25], A[4][25], x[4]
+//! for j_o in 0..2
+//!   for y_init_1 in 20*j_o..min(20*j_o + 20, 25)
+//!     fill y[y_init_1..+1] = 0
+//!   for k_o in 0..2
+//!     for j_i in 20*j_o..min(20*j_o + 20, 25)
+//!       for k_i in 2*k_o..2*k_o + 2
+//!         y[j_i] += A[k_i][j_i] * x[k_i]
+//! ```
+//!
 //! If several loops use a part each, as after `peel`, list them; each initializes its part:
 //!
 //! ```rhai
@@ -41,23 +62,24 @@
 //!     y[i_b] += A[i_b][j_2] * x[j_2]
 //! ```
 //!
-//! Legal when the loop sets every element exactly once, which is checked: the same box is set
+//! Legal when the loop sets every element exactly once, which is checked: the same elements are set
 //! before and after. The boxes that several loops set must be disjoint and cover all of it.
 //!
 //! Refuses: a tensor that is not initialized at exactly one place; uses before the loop or the
 //! fill; iterations, or loops, that share elements, as iterations of the reduction's own loops do;
-//! iterations whose footprint is not a box of constant size, as in the last block of a guarded
-//! loop.
+//! iterations that use less than a box but at the end of a loop, as in a triangle.
 //!
 //! Source: TeML §4.2.3 for the initialization; TVM moves it with `decompose_reduction`.
 
-use super::fills::{filled_twice, no_box, only_fill, repeats, sweep, used_before, used_box};
+use super::fills::{
+    Opening, filled_twice, no_box, only_fill, repeats, sweep, used_before, used_box,
+};
 use super::place_inits::place_inits;
 use super::resolve::{body_of, chain, find_scope, with_body_of};
 use crate::analysis::footprint::{Access, Use, uses};
 use crate::analysis::outside;
 use crate::analysis::position::{self, splice};
-use crate::ir::{Fill, Loop, Nest, Tree};
+use crate::ir::{Loop, Nest};
 use crate::transform::args::{LoopOrLoops, NEST, TensorName};
 use crate::transform::{Error, LoopRef, Op, Param, Returns, Value, refusal};
 use std::sync::Arc;
@@ -132,29 +154,29 @@ pub fn place_init(nest: &Nest, reference: &LoopRef, tensor: Option<&str>) -> Res
         .filter(|u| u.position.starts_with(&goal))
         .cloned()
         .collect();
-    let region = used_box(nest, &inside, &loops).ok_or_else(|| no_box(loops.last()))?;
     let here = used_box(nest, &uses, &around).ok_or_else(|| no_box(around.last()))?;
-    let placed = Fill {
-        region,
-        ..Fill::clone(fill)
-    };
-    let (before, after) = (
-        sweep(nest, fill, &around, common),
-        sweep(nest, &placed, &loops, common),
-    );
+    let before = sweep(nest, fill, &around, common);
     let are_run = loops[common..].iter().all(|l| !l.range.is_never_entered());
-    let around_it = nest.context().iter().chain(loops.iter().map(|l| &***l));
-    let leaves = outside::leaves(&placed, &around_it.collect::<Vec<_>>());
-    if here != fill.region || before.is_none() || before != after || !are_run || leaves {
+    if here != fill.region || before.is_none() || !are_run {
         return Err(no_box(loops.last()));
     }
-    for (fill, loops) in [(fill.as_ref(), &around), (&placed, &loops)] {
+    let sets_the_same = |opening: &Opening| {
+        let loops = opening.around(&loops);
+        let around_it = nest.context().iter().chain(loops.iter().map(|l| &***l));
+        let leaves = outside::leaves(&opening.fill, &around_it.collect::<Vec<_>>());
+        !leaves && sweep(nest, &opening.fill, &loops, common) == before
+    };
+    let opening = Opening::whole(nest, fill, &inside, &loops).filter(sets_the_same);
+    let exact = || Opening::exact(nest, fill, &inside, &loops).filter(sets_the_same);
+    let opening = opening.or_else(exact).ok_or_else(|| no_box(loops.last()))?;
+    let inner = opening.around(&loops);
+    for (fill, loops) in [(fill.as_ref(), &around), (&opening.fill, &inner)] {
         if let Some(name) = repeats(nest, fill, &loops[common..], &loops[..common]) {
             return Err(filled_twice(fill, &name).on(nest, [name]));
         }
     }
 
-    let fill = Tree::Fill(Arc::new(placed));
+    let fill = opening.tree();
     let rest = nest.with_trees(splice(nest.trees(), from, Vec::new()));
     // What stands before the loop may be gone.
     let goal = match name {

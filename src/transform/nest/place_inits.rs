@@ -1,13 +1,14 @@
 //! Initializations in several loops, of which each uses a part: `place_init` with a list.
 
-use super::fills::{filled_twice, no_box, only_fill, repeats, sweep, used_before, used_box};
+use super::fills::{
+    Opening, filled_twice, no_box, only_fill, repeats, sweep, used_before, used_box,
+};
 use super::resolve::{body_of, chain, find, with_body_of};
 use crate::analysis::footprint::{Access, Use, uses};
 use crate::analysis::position::{self, Position, splice};
-use crate::ir::{Affine, Fill, Name, Nest, Tree};
+use crate::ir::{Affine, Fill, Name, Nest};
 use crate::transform::args::LOOP;
 use crate::transform::{Error, LoopRef};
-use std::sync::Arc;
 
 /// The nest with the initialization of `tensor`, or of the only one that has one, first in each
 /// of several loops.
@@ -50,14 +51,16 @@ pub fn place_inits(
             .filter(|u| u.position.starts_with(goal))
             .cloned()
             .collect();
-        let region = used_box(nest, &inside, &loops).ok_or_else(no_box)?;
-        let part = Fill {
-            region,
-            ..Fill::clone(fill)
+        let set_by = |part: &Opening| {
+            let set = sweep(nest, &part.fill, &part.around(&loops), common);
+            set.and_then(|set| within(&set, fill))
         };
-        let set = sweep(nest, &part, &loops, common).and_then(|set| within(&set, fill));
-        let set = set.ok_or_else(no_box)?;
-        let is_repeated = repeats(nest, &part, &loops[common..], &loops[..common]).is_some();
+        let whole = Opening::whole(nest, fill, &inside, &loops).filter(|p| set_by(p).is_some());
+        let exact = || Opening::exact(nest, fill, &inside, &loops);
+        let part = whole.or_else(exact).ok_or_else(no_box)?;
+        let set = set_by(&part).ok_or_else(no_box)?;
+        let inner = part.around(&loops);
+        let is_repeated = repeats(nest, &part.fill, &inner[common..], &inner[..common]).is_some();
         if is_repeated || boxes.iter().any(|other| meet(other, &set)) {
             return Err(filled_twice(fill, name).on(nest, [name.clone()]));
         }
@@ -69,12 +72,12 @@ pub fn place_inits(
         let entered = goal.get(..=around.len());
         entered.is_some_and(|e| !u.position.starts_with(e) && *u.position > *e)
     };
-    let is_set_in_the_same_iteration = |u: &Use, goal: &Position, part: &Fill| {
+    let is_set_in_the_same_iteration = |u: &Use, goal: &Position, part: &Opening| {
         let steps = u.position.iter().zip(goal);
         let shared = steps.take_while(|(a, b)| a == b).count();
         let loops = chain(nest, goal);
         let used = used_box(nest, std::slice::from_ref(u), &loops[..shared]);
-        let set = sweep(nest, part, &loops, shared);
+        let set = sweep(nest, &part.fill, &part.around(&loops), shared);
         let contains = |((low, extent), (from, count)): (&(Affine, i64), &(Affine, u64))| {
             let apart = from.minus(low).as_constant();
             apart
@@ -112,10 +115,10 @@ pub fn place_inits(
     }
 
     let mut nest = nest.with_trees(splice(nest.trees(), from, Vec::new()));
-    for (name, fill) in placed {
+    for (name, part) in placed {
         let goal = position::named(&nest, name.as_str()).map_err(Error::from)?;
         let body = body_of(&nest, &goal).iter().cloned();
-        let body = [Tree::Fill(Arc::new(fill))].into_iter().chain(body);
+        let body = [part.tree()].into_iter().chain(body);
         nest = with_body_of(&nest, &goal, body.collect());
     }
     Ok(nest)

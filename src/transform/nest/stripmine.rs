@@ -173,6 +173,23 @@ words! {
 /// # Errors
 /// As the header says.
 pub fn stripmine(nest: &Nest, reference: &LoopRef, factor: i64, tail: Tail) -> Result<Nest, Error> {
+    let refused = |l: &Loop| no_blocks(nest, l, reference, factor, tail);
+    split(nest, reference, (factor, tail), &refused)
+}
+
+/// The nest with whole blocks of a loop and the rest, for operations that need them whole.
+pub(super) fn cut(nest: &Nest, reference: &LoopRef, factor: i64) -> Result<Nest, Error> {
+    split(nest, reference, (factor, Tail::Cut), &|l| {
+        not_constant(nest, l)
+    })
+}
+
+fn split(
+    nest: &Nest,
+    reference: &LoopRef,
+    (factor, tail): (i64, Tail),
+    refused: &dyn Fn(&Loop) -> Error,
+) -> Result<Nest, Error> {
     let position = find(nest, reference, &LOOP)?;
     check_positive(factor, &FACTOR)?;
     let loops = chain(nest, &position);
@@ -180,10 +197,11 @@ pub fn stripmine(nest: &Nest, reference: &LoopRef, factor: i64, tail: Tail) -> R
     check_step(nest, l)?;
     let mut names = Names::of(nest);
     let new = [names.derive(&l.name, "o")?, names.derive(&l.name, "i")?];
+    let refused = || refused(l);
     let trees = match tail {
         Tail::Guard => {
             let [lower] = l.range.lower.as_slice() else {
-                return Err(not_constant(nest, l));
+                return Err(refused());
             };
             let around = Bounds::around(nest, loops[..position.len() - 1].iter().map(|l| &***l));
             let extent = largest_extent(lower, &l.range.upper, &around);
@@ -198,7 +216,7 @@ pub fn stripmine(nest: &Nest, reference: &LoopRef, factor: i64, tail: Tail) -> R
                 Tail::Aligned => multiple(l, factor, &around),
                 _ => grid(l, factor, &around),
             };
-            let (origin, extent) = found.ok_or_else(|| not_constant(nest, l))?;
+            let (origin, extent) = found.ok_or_else(refused)?;
             let count = (extent / factor) + i64::from(extent % factor != 0);
             let upper = |full: Affine| block_end(full, l, &origin, factor, count);
             let counts = vec![Affine::constant(count)];
@@ -215,8 +233,7 @@ pub fn stripmine(nest: &Nest, reference: &LoopRef, factor: i64, tail: Tail) -> R
         }
         Tail::Cut | Tail::Exact => {
             let around: Vec<&Loop> = loops[..position.len() - 1].iter().map(|l| &***l).collect();
-            let (lower, extents) =
-                whole_extents(nest, l, factor, &around).ok_or_else(|| not_constant(nest, l))?;
+            let (lower, extents) = whole_extents(nest, l, factor, &around).ok_or_else(refused)?;
             let rests = extents.iter().map(|e| e.offset().rem_euclid(factor));
             let rests: Vec<i64> = rests.collect();
             let whole = |(extent, rest): (&Affine, &i64)| {
@@ -252,6 +269,24 @@ pub fn stripmine(nest: &Nest, reference: &LoopRef, factor: i64, tail: Tail) -> R
         }
     };
     Ok(nest.with_trees(splice(nest.trees(), &position, trees)))
+}
+
+/// That blocks of one size, with this tail, leave remainders that differ; the help says which tails
+/// were tried and take them.
+fn no_blocks(nest: &Nest, l: &Loop, reference: &LoopRef, factor: i64, tail: Tail) -> Error {
+    let error = not_constant(nest, l);
+    let others = [(Tail::Guard, "\"guard\""), (Tail::Grid, "\"grid\"")].into_iter();
+    let others = others.filter(|(other, _)| *other != tail && tail != Tail::Grid);
+    let works = others.filter(|(other, _)| stripmine(nest, reference, factor, *other).is_ok());
+    let works: Vec<&str> = works.map(|(_, word)| word).collect();
+    match works.as_slice() {
+        [] => error,
+        [one] => error.help(format!("the tail {one} takes these bounds")),
+        several => error.help(format!(
+            "the tails {} take these bounds",
+            several.join(" and ")
+        )),
+    }
 }
 
 /// The lower bound of a loop and its numbers of iterations, the least of which counts. Their

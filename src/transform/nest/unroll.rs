@@ -45,7 +45,7 @@
 
 use super::parts::names;
 use super::resolve::{chain, find};
-use super::stripmine::{Tail, stripmine};
+use super::stripmine::cut;
 use crate::analysis::bounds::Bounds;
 use crate::analysis::position::splice;
 use crate::analysis::verify::{Invalid, MAX_TREES};
@@ -151,7 +151,7 @@ pub(super) fn copied_local(
 /// # Errors
 /// As the header says.
 pub fn unroll_by(nest: &Nest, reference: &LoopRef, factor: i64) -> Result<Nest, Error> {
-    let cut = stripmine(nest, reference, factor, Tail::Cut)?;
+    let cut = cut(nest, reference, factor)?;
     let position = find(nest, reference, &LOOP)?;
     let name = &chain(nest, &position)[position.len() - 1].name;
     let within = name.derived("i");

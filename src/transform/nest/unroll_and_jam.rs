@@ -34,7 +34,7 @@
 
 use super::resolve::{chain, find};
 use super::skew::skews;
-use super::stripmine::{Tail, stripmine};
+use super::stripmine::cut;
 use super::unroll::{UNROLL, copied_local, declared};
 use crate::analysis::bounds;
 use crate::analysis::position::{self, splice};
@@ -71,7 +71,7 @@ pub fn alternatives(nest: &Nest, args: &[Arg]) -> Alternatives {
 /// # Errors
 /// As the header says.
 pub fn unroll_and_jam(nest: &Nest, reference: &LoopRef, factor: i64) -> Result<Nest, Error> {
-    let cut = stripmine(nest, reference, factor, Tail::Cut)?;
+    let cut = cut(nest, reference, factor)?;
     let position = find(nest, reference, &LOOP)?;
     let unrolled = &chain(nest, &position)[position.len() - 1].name;
     // Fewer iterations than the factor are a tail alone.

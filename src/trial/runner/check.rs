@@ -1,9 +1,10 @@
 //! `teml check`: each variant is proved, and told in a line.
 
 use super::{Runner, Stage};
+use crate::codegen::{self, NoCode};
 use crate::interp::symbolic::{self, Answer, Policy};
 use crate::ir::Tensor;
-use crate::legality::{Proof, Reductions, Refused, prove};
+use crate::legality::{Proof, Reductions};
 use crate::runtime::Values;
 use crate::trial::{Contest, Equality, Ranking, TrialError, Variant, equality};
 
@@ -70,15 +71,16 @@ impl Runner for Check {
 
     fn generates(&self, variant: &Variant, reductions: Reductions, stage: &mut Stage<'_>) {
         let nests = &variant.nests;
-        let proof = prove(nests, reductions);
+        let proof = codegen::check(nests, reductions);
         // What is not proved is not known to be right.
         let mut is_wrong = matches!(&proof, Err(_) | Ok(Proof::Unproved(_)));
         let mut text = match &proof {
             Ok(Proof::Proved) => "legal".to_owned(),
             Ok(other) => other.to_string(),
-            Err(Refused::Violation(violation)) => format!("illegal: {violation}"),
-            Err(Refused::Race(_, race)) => format!("illegal: {race}"),
-            Err(Refused::Undecided(why)) => format!("undecided: {why}"),
+            Err(NoCode::Illegal(violation)) => format!("illegal: {violation}"),
+            Err(NoCode::Race { race, .. }) => format!("illegal: {race}"),
+            Err(NoCode::Undecided(why)) => format!("undecided: {why}"),
+            Err(other) => format!("refused: {other}"),
         };
         if self.exhaustive {
             let policy = match reductions {
@@ -89,7 +91,7 @@ impl Runner for Check {
             let is_equal = matches!(answer, Ok(Answer::Equal { .. }));
             match &proof {
                 Ok(Proof::Assumed(_)) => {}
-                Err(Refused::Undecided(_)) | Ok(Proof::Unproved(_)) => is_wrong = !is_equal,
+                Err(NoCode::Undecided(_)) | Ok(Proof::Unproved(_)) => is_wrong = !is_equal,
                 _ => is_wrong |= !is_equal,
             }
             match answer {

@@ -1,0 +1,213 @@
+//! What people write in texts that nests do not have, and what they can write instead.
+
+use super::line::Wrong;
+use crate::ir::elem::Elem;
+use crate::ir::function::{BinaryOp, Function};
+use crate::ir::name::Name;
+use crate::ir::tensor::Tensor;
+
+/// What is wrong with a word that names no tensor, if it is one of another language; `rest` comes
+/// after it.
+pub(super) fn word(word: &str, rest: &str) -> Option<Wrong> {
+    let calls = rest.trim_start().starts_with('(');
+    let help = match word {
+        "if" | "else" | "elif" | "switch" => {
+            "every iteration executes every statement; choose between values: \
+             `a[i] = select(b[i] > 0, b[i], a[i])`, or let bounds such as `max(0, i - 2)` leave \
+             iterations out"
+        }
+        "while" | "do" | "until" => {
+            "loop over the most iterations that may be needed, and keep the result with a choice: \
+             `x = select(x < 4, x * x, x)`"
+        }
+        "break" | "continue" | "return" | "goto" => {
+            "every iteration is executed; `select(x < y, a, b)` keeps the old value where that is \
+             meant"
+        }
+        "let" | "var" | "const" | "auto" => {
+            "declare it with its type: `local f64 t`, `local f64 t[9]`"
+        }
+        "double" | "float" | "int" | "long" => {
+            "element types are f64, f32, i32 and i64: `local f64 t`"
+        }
+        "floor" if calls => {
+            "conversions to integers truncate: `f64(i64(x))` is the floor of x >= 0, and \
+             `select(x < f64(i64(x)), f64(i64(x)) - 1, f64(i64(x)))` that of any x"
+        }
+        "ceil" if calls => {
+            "conversions to integers truncate: \
+             `select(x > f64(i64(x)), f64(i64(x)) + 1, f64(i64(x)))` is the least integer from x on"
+        }
+        "round" | "rint" | "nearbyint" if calls => {
+            "conversions to integers truncate: `f64(i64(x + 0.5))` rounds x >= 0"
+        }
+        "trunc" if calls => "conversions to integers truncate: `f64(i64(x))`",
+        "fabs" if calls => "the absolute value is `abs(x)`",
+        "fmin" | "minimum" if calls => "the lesser of two values is `min(x, y)`",
+        "fmax" | "maximum" if calls => "the greater of two values is `max(x, y)`",
+        "fmod" | "remainder" if calls => "`mod(x, y)` is the remainder of integers",
+        "where" if calls => "write `select(x < y, a, b)`",
+        "sum" | "prod" if calls => {
+            "loop over the values, and update: `fill s[] = 0`, and in the loop `s[] += A[i]`"
+        }
+        _ if calls => {
+            let binary = BinaryOp::ALL
+                .into_iter()
+                .filter(|op| op.precedence().is_none());
+            let binary = binary.map(|op| format!("`{}(x, y)`", op.symbol()));
+            let plain = Function::PLAIN.map(|f| format!("`{}(x)`", f.name()));
+            let casts = Elem::ALL.map(|e| format!("`{}(x)`", e.name()));
+            let others = ["`select(x < y, a, b)`".to_owned(), "`index(i)`".to_owned()];
+            let all: Vec<String> = binary.chain(plain).chain(casts).chain(others).collect();
+            let help = format!("functions are {}", all.join(", "));
+            return Some(Wrong::unsupported(format!("`{word}`"), help));
+        }
+        _ => return None,
+    };
+    Some(Wrong::unsupported(format!("`{word}`"), help))
+}
+
+/// That a tensor is written like a function.
+pub(super) fn called(tensor: &Tensor) -> Wrong {
+    let name = tensor.label();
+    Wrong::unsupported(
+        format!("`{name}(…)`"),
+        format!("elements of {name} have brackets: `{}`", element(tensor)),
+    )
+}
+
+/// That indices are in one bracket.
+pub(super) fn comma(tensor: &Tensor) -> Wrong {
+    Wrong::unsupported(
+        "a list of indices in one bracket",
+        format!("each index has its own: `{}`", element(tensor)),
+    )
+}
+
+/// An element of a tensor, with letters for indices.
+fn element(tensor: &Tensor) -> String {
+    let letters = ["i", "j", "k", "l", "m", "n"].into_iter();
+    let letters = letters.take(tensor.shape().rank());
+    let index: String = letters.map(|letter| format!("[{letter}]")).collect();
+    format!("{}{index}", tensor.label())
+}
+
+/// What is wrong with an index, if this follows an iterator in it.
+pub(super) fn after_iterator(iterator: &Name, rest: &str) -> Option<Wrong> {
+    let rest = rest.trim_start();
+    let is_name = |text: &str| {
+        text.trim_start()
+            .starts_with(|c: char| c.is_ascii_alphabetic())
+    };
+    let wrong = match rest.chars().next()? {
+        '[' | '(' => Wrong::unsupported(
+            format!("`{iterator}{}` in an index", bracket(rest)),
+            format!(
+                "indices are sums of iterators and numbers; loop over all elements and choose: \
+                 `s += select({iterator}[i] == index(j), b[j], 0)` reads `b[{iterator}[i]]`, and \
+                 `a[j] += select({iterator}[i] == index(j), b[i], 0)` adds to `a[{iterator}[i]]`"
+            ),
+        ),
+        sign @ ('%' | '/') => Wrong::unsupported(
+            format!("`{sign}` in an index or a bound"),
+            format!(
+                "count in two loops: with `for q in 0..4` and `for r in 0..3`, `3*q + r` takes the \
+                 values of `{iterator}`, `q` is the quotient and `r` the remainder; a buffer that \
+                 is used in turns can keep all steps, `u[{iterator}]`"
+            ),
+        ),
+        '*' if is_name(&rest[1..]) => Wrong::unsupported(
+            "a product of iterators",
+            "factors of iterators are numbers: `2*i + j`",
+        ),
+        _ => return None,
+    };
+    Some(wrong)
+}
+
+/// The bracket at the start of a text, as far as it goes.
+fn bracket(rest: &str) -> &str {
+    let end = rest.find([']', ')']).map_or(rest.len(), |end| end + 1);
+    &rest[..end]
+}
+
+/// What is wrong with a statement whose target is followed by this.
+pub(super) fn update(rest: &str) -> Option<Wrong> {
+    let rest = rest.trim_start();
+    let instead = |sign: &str, help: &str| Wrong::unsupported(format!("`{sign}`"), help.to_owned());
+    let wrong = match rest {
+        _ if rest.starts_with("++") => instead("++", "write `+= 1`"),
+        _ if rest.starts_with("--") => instead("--", "write `-= 1`"),
+        _ if rest.starts_with("%=") => {
+            instead("%=", "`x = mod(x, y)` is the remainder of integers")
+        }
+        _ if rest.starts_with("**=") => instead("**=", "write `x = pow(x, y)`"),
+        _ if rest.starts_with(":=") => instead(":=", "write `=`"),
+        _ => return None,
+    };
+    Some(wrong)
+}
+
+/// What is wrong with a line, if this is left of it.
+pub(super) fn left_over(rest: &str) -> Option<Wrong> {
+    let sign = [
+        "&&", "||", "**", "<=", ">=", "==", "!=", "<", ">", "%", "^", "?", "and ", "or ", "if ",
+        ";", "{",
+    ];
+    let sign = sign.into_iter().find(|sign| rest.starts_with(sign))?;
+    let help = match sign {
+        "&&" | "and " => both(true),
+        "||" | "or " => both(false),
+        "**" | "^" => "write `pow(x, y)`",
+        "%" => "`mod(x, y)` is the remainder of integers",
+        "?" | "if " => "write `select(x < y, a, b)`",
+        ";" => "each statement has a line of its own",
+        "{" => "statements in a loop are indented",
+        _ => "a comparison is the first argument of a choice: `select(x < y, 1, 0)`",
+    };
+    Some(Wrong::unsupported(format!("`{}`", sign.trim()), help))
+}
+
+const fn both(all: bool) -> &'static str {
+    match all {
+        true => "nest two choices: `select(x > 0, select(y > 0, a, b), b)` where both have to hold",
+        false => "nest two choices: `select(x > 0, a, select(y > 0, a, b))` where one has to hold",
+    }
+}
+
+/// What is wrong with a condition, if this follows it.
+pub(super) fn after_condition(rest: &str) -> Option<Wrong> {
+    let rest = rest.trim_start();
+    let sign = ["&&", "||", "and ", "or ", "&", "|", "<", ">", "=="];
+    let sign = sign.into_iter().find(|sign| rest.starts_with(sign))?;
+    let help = match sign {
+        "&&" | "and " | "&" => both(true),
+        "||" | "or " | "|" => both(false),
+        _ => both(true),
+    };
+    Some(Wrong::unsupported(
+        format!("`{}` in a condition", sign.trim()),
+        help,
+    ))
+}
+
+/// What is wrong with the start of a condition.
+pub(super) fn before_condition(rest: &str) -> Option<Wrong> {
+    let rest = rest.trim_start();
+    let sign = ["not ", "!"]
+        .into_iter()
+        .find(|sign| rest.starts_with(sign))?;
+    Some(Wrong::unsupported(
+        format!("`{}`", sign.trim()),
+        "swap the values: `select(x > 0, b, a)`, or compare the other way around",
+    ))
+}
+
+/// That a function of two values gets more.
+pub(super) fn third_argument(op: BinaryOp) -> Wrong {
+    let name = op.symbol();
+    Wrong::unsupported(
+        format!("`{name}` of more than 2 arguments"),
+        format!("nest them: `{name}({name}(x, y), z)`"),
+    )
+}
