@@ -139,9 +139,7 @@ fn split(text: &str) -> (Vec<Tensor>, Vec<Line<'_>>, Vec<ParseError>) {
     let mut lines = Vec::new();
     let mut errors = Vec::new();
     for (k, whole) in text.lines().enumerate() {
-        // Behind two slashes are remarks.
-        let code = whole.split_once("//").map_or(whole, |(code, _)| code);
-        let whole = code.trim_end();
+        let whole = without_comment(whole);
         let trimmed = whole.trim_start_matches(' ');
         if trimmed.is_empty() {
             continue;
@@ -162,6 +160,21 @@ fn split(text: &str) -> (Vec<Tensor>, Vec<Line<'_>>, Vec<ParseError>) {
         }
     }
     (tensors, lines, errors)
+}
+
+/// A line without the comment at its end. That of a loop, behind one space, is its remark.
+fn without_comment(line: &str) -> &str {
+    let own = line.trim_start();
+    let is_loop = ["for", "parallel", "vector"]
+        .iter()
+        .any(|word| starts_with(own, word));
+    let comment = match is_loop {
+        true => line
+            .find("  //")
+            .or_else(|| line.find("//").filter(|at| !line[..*at].ends_with(' '))),
+        false => line.find("//"),
+    };
+    comment.map_or(line, |at| line[..at].trim_end())
 }
 
 /// Whether `text` is a line of this kind. The keyword alone does not tell: tensors may be named
