@@ -17,7 +17,7 @@ pub struct Cli {
 }
 
 const AFTER_HELP: &str = "\
-Exit codes: 0 success, 1 an error in a script or a kernel, 2 a wrong command line, 130 interrupted.
+Exit codes: 0 success, 1 an error in a script or a kernel, 2 a wrong command line, 130 interrupted, 143 ended by SIGTERM.
 
 Environment:
   CC              the C compiler
@@ -55,6 +55,10 @@ pub enum Command {
         /// file with its facts, such as {"name": "laptop", "instructions": "avx2", "l2": 524288}
         #[arg(long, value_name = "NAME|FILE", default_value = "native", value_parser = target)]
         target: Target,
+        /// Compile and run each kernel and compare its results with the reference before the C is
+        /// written; the C then says what ran, and which flags it needs
+        #[arg(long, conflicts_with = "plan")]
+        verify: bool,
         /// Write plans instead of C: pseudo-code with the mode of each loop, where local tensors are,
         /// and why loops are not vectors
         #[arg(long)]

@@ -14,9 +14,10 @@ use std::io::{IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 use teml::diag;
 use teml::repl::Broken;
-use teml::runtime::Control;
+use teml::runtime::{self, Control};
 use teml::script::{ScriptError, Session, Workbench};
 
 fn main() -> ExitCode {
@@ -41,10 +42,12 @@ fn main() -> ExitCode {
             target,
             plan,
             writing,
+            verify,
         } => {
-            let written = match plan {
-                true => Session::plans,
-                false => Session::emitted,
+            let written = match (plan, verify) {
+                (true, _) => scripts::Text::Plans,
+                (false, false) => scripts::Text::Code,
+                (false, true) => scripts::Text::Verified,
             };
             let output = output.as_deref();
             scripts::emit(&file, output, settings, (&team, writing), target, written)
@@ -119,17 +122,29 @@ fn workbench(limits: &Limits, writing: Writing) -> Workbench {
 
 /// The session of a command, stopped by Ctrl-C; the exit code where there is none.
 fn session(output: Box<dyn Write + Send>, workbench: Workbench) -> Result<Session, ExitCode> {
-    stop_on_ctrl_c(&workbench.control);
+    stop_on_ctrl_c(&workbench.control, GRACE);
     Session::new(output, workbench).map_err(|e| fail(&e))
 }
 
-fn stop_on_ctrl_c(control: &Control) {
+/// How long a command may take to end by itself when it has to.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// It may wait for a line.
+const GRACE_OF_REPL: Duration = Duration::from_secs(1);
+
+fn stop_on_ctrl_c(control: &Control, grace: Duration) {
     let interrupt = control.interrupt.clone();
     let handler = ctrlc::set_handler(move || {
         interrupt.store(true, Ordering::Relaxed);
         teml::poly::stop();
+        if runtime::ended_by().is_some() {
+            std::thread::sleep(grace);
+            std::process::exit(runtime::stopped_code().into());
+        }
     });
-    if let Err(error) = handler {
+    let handler = handler.map_err(|error| error.to_string());
+    let endings = || runtime::end_as_ctrl_c().map_err(|error| error.to_string());
+    if let Err(error) = handler.and_then(|()| endings()) {
         say(&format!(
             "warning: Ctrl-C will not stop kernels cleanly: {error}"
         ));
@@ -138,7 +153,7 @@ fn stop_on_ctrl_c(control: &Control) {
 
 fn repl(file: Option<&Path>, no_compare: bool, limits: &Limits, writing: Writing) -> ExitCode {
     let workbench = workbench(limits, writing);
-    stop_on_ctrl_c(&workbench.control);
+    stop_on_ctrl_c(&workbench.control, GRACE_OF_REPL);
     let open = move || Session::new(Box::new(std::io::stdout()), workbench);
     match teml::repl::run(open, file, no_compare) {
         Ok(true) => ExitCode::SUCCESS,
@@ -155,7 +170,7 @@ fn fail(error: &ScriptError) -> ExitCode {
     let color = diag::color(std::io::stderr().is_terminal());
     say(error.render(color).trim_end());
     match error.interrupted {
-        true => ExitCode::from(130),
+        true => output::stopped(),
         false => ExitCode::FAILURE,
     }
 }

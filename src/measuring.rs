@@ -2,7 +2,7 @@
 
 use crate::arguments::Bench;
 use crate::output::{self, print, say};
-use crate::{control, stop_on_ctrl_c};
+use crate::{GRACE, control, stop_on_ctrl_c};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -19,7 +19,7 @@ pub fn bench(arguments: Bench) -> ExitCode {
     if arguments.limits.time_limit.is_none() {
         control.run_limit = BENCH_LIMIT;
     }
-    stop_on_ctrl_c(&control);
+    stop_on_ctrl_c(&control, GRACE);
     let files = arguments.files.into_iter().map(Script::of_file);
     let mut scripts: Vec<Script> = files.chain(arguments.kernels).collect();
     if scripts.is_empty() {
@@ -96,7 +96,7 @@ fn agreement(each: impl Iterator<Item = bench::Agreement>, control: &Control) ->
     let mut printed = Ok(());
     for found in each {
         if control.interrupted() {
-            return ExitCode::from(130);
+            return output::stopped();
         }
         printed = printed.and_then(|()| print(&format!("{}\n", bench::agreement_line(&found))));
         all.push(found);
@@ -122,7 +122,7 @@ fn searches(files: &[PathBuf], control: &Control) -> ExitCode {
 fn failed(error: &RuntimeError, control: &Control) -> ExitCode {
     say(&format!("error: {error}"));
     match control.interrupted() {
-        true => ExitCode::from(130),
+        true => output::stopped(),
         false => ExitCode::FAILURE,
     }
 }
@@ -130,7 +130,7 @@ fn failed(error: &RuntimeError, control: &Control) -> ExitCode {
 /// `teml machine`.
 pub fn machine(again: bool, threads: Option<u16>) -> ExitCode {
     let control = Control::default();
-    stop_on_ctrl_c(&control);
+    stop_on_ctrl_c(&control, GRACE);
     let mut counts = vec![1, control.threads];
     counts.extend(threads.map(usize::from));
     counts.sort_unstable();

@@ -36,6 +36,11 @@ pub fn code(printed: Result<(), ExitCode>) -> ExitCode {
     printed.err().unwrap_or(ExitCode::SUCCESS)
 }
 
+/// The exit code of a command that somebody stopped.
+pub fn stopped() -> ExitCode {
+    ExitCode::from(teml::runtime::stopped_code())
+}
+
 /// Whether standard error is a terminal on which lines can be drawn again.
 pub fn can_redraw() -> bool {
     io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")

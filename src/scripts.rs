@@ -3,16 +3,17 @@
 use crate::arguments::{Running, Search, Settings, Team, Writing};
 use crate::output::{self, print, say};
 use crate::searching;
-use crate::{fail, of_team, session, workbench};
+use crate::{fail, of_team, session, workbench, writing};
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
-use teml::runtime::Writer;
+use teml::codegen::{Kernel, unit_after};
+use teml::runtime::{Control, Writer};
 use teml::script::{ScriptError, Session, Tuning, Workbench};
 use teml::target::Target;
-use teml::trial::{self, Check, Emit, Run};
+use teml::trial::{self, Cargo, Check, Emit, Run};
 
 /// `teml run`.
 pub fn run(file: &Path, running: Running) -> ExitCode {
@@ -73,14 +74,25 @@ pub fn apply(records: PathBuf, file: &Path, running: Running) -> ExitCode {
 
 const NOTHING_TUNED: &str = "neither tunes nor compares anything";
 
-/// `teml emit`; `text` is what is written of a session.
+/// What `teml emit` writes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Text {
+    /// Plans as pseudo-code.
+    Plans,
+    /// C.
+    Code,
+    /// C that has run.
+    Verified,
+}
+
+/// `teml emit`.
 pub fn emit(
     file: &Path,
     output: Option<&Path>,
     settings: Settings,
     (team, writing): (&Team, Writing),
     target: Target,
-    text: fn(&Session) -> Option<String>,
+    text: Text,
 ) -> ExitCode {
     let mut control = of_team(team);
     if let (None, Some(threads)) = (team.threads, target.threads) {
@@ -91,21 +103,33 @@ pub fn emit(
     let writer = Writer::new(&control, &writing.allow_write);
     let workbench = Workbench {
         winners: searching::winners(&control),
-        control,
+        control: control.clone(),
         allow_write: writing.allow_write,
         settings: trials,
-        runner: Arc::new(Emit),
+        runner: Arc::new(Emit {
+            verifies: text == Text::Verified,
+        }),
         ..Workbench::default()
     };
     // Standard output is for C alone.
     let stderr = Box::new(std::io::stderr());
     in_session(file, stderr, with(settings, workbench), |session| {
-        let Some(text) = text(session) else {
+        let written = match text {
+            Text::Plans => session.plans(),
+            Text::Code | Text::Verified => session.emitted(),
+        };
+        let Some(mut written) = written else {
             let what = "generates no code: it calls neither codegen nor compare";
             return failure(file, what);
         };
+        if text == Text::Verified {
+            written = match verified(session, &control) {
+                Ok(text) => text,
+                Err(code) => return code,
+            };
+        }
         match output {
-            Some(path) => match writer.write(path, text) {
+            Some(path) => match writer.write(path, written) {
                 Ok(()) => ExitCode::SUCCESS,
                 Err(error) => {
                     let path = path.display();
@@ -113,9 +137,30 @@ pub fn emit(
                     ExitCode::FAILURE
                 }
             },
-            None => output::code(print(&text)),
+            None => output::code(print(&written)),
         }
     })
+}
+
+/// The C that a session emits, after it ran.
+fn verified(session: &Session, control: &Control) -> Result<String, ExitCode> {
+    let kernels = session.emitted_kernels();
+    let (inputs, settings) = {
+        let state = session.shared();
+        let bench = &state.lock().workbench;
+        (bench.inputs.clone(), bench.settings.clone())
+    };
+    let all: Vec<Kernel> = kernels.iter().map(|(kernel, _)| kernel.clone()).collect();
+    let cargo = Cargo {
+        name: "kernels",
+        source: &|preamble| unit_after(preamble, &all),
+        header: String::new(),
+        kernels,
+        inputs: &inputs,
+        settings: &settings,
+    };
+    let shipped = writing::shipped(&cargo, control)?;
+    Ok(unit_after(&shipped.preamble, &all))
 }
 
 /// `teml check`.

@@ -2,18 +2,18 @@
 
 use crate::arguments::Search;
 use crate::output::say;
-use crate::stop_on_ctrl_c;
+use crate::{GRACE, stop_on_ctrl_c};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
-use teml::runtime::{Control, cache_directory};
+use teml::runtime::{Control, cache_file};
 use teml::trial::Run;
 use teml::tune::Launch;
 
 /// Workers end well, whatever happens: `mpirun` would stop the others.
 pub fn work(directory: &Path) -> ExitCode {
     let control = Control::default();
-    stop_on_ctrl_c(&control);
+    stop_on_ctrl_c(&control, GRACE);
     if let Err(why) = teml::tune::work(directory, &Run::default(), &control) {
         say(&why);
     }
@@ -39,5 +39,5 @@ pub fn launch(search: &Search) -> Option<Launch> {
 
 /// Where `teml tune` records winners, which `schedules::optimize` takes.
 pub fn winners(control: &Control) -> Option<PathBuf> {
-    Some(cache_directory(control)?.join("winners.jsonl"))
+    cache_file(control, "winners.jsonl")
 }

@@ -1,17 +1,18 @@
 //! Commands that write files for others: libraries, documents, completions.
 
 use crate::arguments::{Cli, Settings, Team, Writing};
-use crate::output::{code, print, say};
+use crate::output::{self, code, print, say};
 use crate::scripts::{failure, in_session, with};
 use clap::CommandFactory;
 use clap_complete::Shell;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
-use teml::package::{self, Package};
-use teml::runtime::Writer;
+use teml::codegen::Preamble;
+use teml::package::{self, Exported, Package};
+use teml::runtime::{Control, RuntimeError, Writer};
 use teml::script::{Session, Workbench};
-use teml::trial::Collect;
+use teml::trial::{Cargo, Collect, Shipped, TrialError, Variant};
 
 /// `teml build`.
 pub fn build(
@@ -44,9 +45,39 @@ pub fn build(
             let what = "exports nothing: it does not call `export_kernel(plan, \"name\")`";
             return failure(file, what);
         }
-        let package = Package { name, kernels };
-        let options = session.shared().lock().workbench.settings.options.clone();
-        match package::write(&package, out, &options, &control, &writer) {
+        let (inputs, settings) = {
+            let state = session.shared();
+            let bench = &state.lock().workbench;
+            (bench.inputs.clone(), bench.settings.clone())
+        };
+        let computed = |exported: &Exported| {
+            let (label, nests) = (exported.kernel.symbol.clone(), exported.nests.clone());
+            (exported.kernel.clone(), Variant { label, nests })
+        };
+        let mut package = Package {
+            name,
+            kernels,
+            preamble: Preamble::default(),
+        };
+        let cargo = Cargo {
+            name: &package.name,
+            source: &|preamble| package.source(preamble),
+            header: package.header(),
+            kernels: package.kernels.iter().map(computed).collect(),
+            inputs: &inputs,
+            settings: &settings,
+        };
+        let (library, preamble) = match shipped(&cargo, &control) {
+            Ok(Shipped {
+                library: Some(library),
+                preamble,
+                ..
+            }) => (library, preamble),
+            Ok(_) => return ExitCode::FAILURE,
+            Err(code) => return code,
+        };
+        package.preamble = preamble;
+        match package::write(&package, library, out, &writer) {
             Ok(files) => {
                 let lines = files
                     .iter()
@@ -59,6 +90,31 @@ pub fn build(
             }
         }
     })
+}
+
+/// What has run of C that is to be written, or the exit code where it is wrong.
+pub fn shipped(cargo: &Cargo<'_>, control: &Control) -> Result<Shipped, ExitCode> {
+    match cargo.ship(control) {
+        Ok(shipped) => {
+            for remark in &shipped.remarks {
+                say(&format!("warning: {remark}"));
+            }
+            Ok(shipped)
+        }
+        Err(error) => {
+            say(&format!("error: nothing is written: {error}"));
+            if error.is_of_compiler() {
+                say(
+                    "  = the C compiler miscompiles it, also without optimizations: `CC=clang` \
+                     takes another one",
+                );
+            }
+            Err(match error {
+                TrialError::Runtime(RuntimeError::Interrupted { .. }) => output::stopped(),
+                _ => ExitCode::FAILURE,
+            })
+        }
+    }
 }
 
 /// `teml doc`.

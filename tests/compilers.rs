@@ -111,6 +111,48 @@ fn sums_of_neighbors_are_compiled_right_however_short() {
 }
 
 #[test]
+fn sums_of_neighbors_are_compiled_right_around_registers() {
+    let mut nests = Vec::new();
+    for n in [12, 14, 16, 20, 24, 33] {
+        for value in [
+            "A#[i - 2] + A#[i - 1] + A#[i + 2]",
+            "A#[i - 1] + A#[i - 2] + A#[i + 2]",
+            "A#[i + 1] * A#[i - 1] + A#[i]",
+        ] {
+            let end = n - 2;
+            let tile = format!(
+                "local f64 T#[{n}]\nvector for l in 0..{n}\n  T#[l] = B#[l]\n\
+                 for i in 2..{end}\n  T#[i] = {value}\n\
+                 vector for s in 0..{n}\n  B#[s] = T#[s]\n\
+                 vector for r in 0..{n}\n  A#[r] = T#[r]"
+            );
+            let lines = tile.lines().map(|line| format!("\n  {line}"));
+            let in_loop = format!(
+                "f64 A#[{n}], B#[{n}]\nfor t in 0..3{}",
+                lines.collect::<String>()
+            );
+            nests.push(nest(&numbered(&in_loop, nests.len())));
+            let in_none = format!("f64 A#[{n}], B#[{n}]\n{tile}");
+            nests.push(nest(&numbered(&in_none, nests.len())));
+            let copies = (2..end).map(|i| {
+                let at = |k: i64| format!("A#[{}]", i64::from(i) + k);
+                let value =
+                    ["- 2", "- 1", "+ 2", "+ 1"]
+                        .iter()
+                        .fold(value.to_owned(), |text, by| {
+                            let by_number: i64 = by.replace(' ', "").parse().unwrap();
+                            text.replace(&format!("A#[i {by}]"), &at(by_number))
+                        });
+                format!("\nB#[{i}] = {}", value.replace("A#[i]", &at(0)))
+            });
+            let unrolled = format!("f64 A#[{n}], B#[{n}]{}", copies.collect::<String>());
+            nests.push(nest(&numbered(&unrolled, nests.len())));
+        }
+    }
+    computes(&nests);
+}
+
+#[test]
 fn reductions_may_read_backwards() {
     let mut nests = Vec::new();
     for n in 2..18 {

@@ -10,6 +10,7 @@ use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::Arc;
+use teml::codegen::Preamble;
 use teml::script::{Session, Size, Workbench};
 use teml::trial::{self, Collect};
 
@@ -38,7 +39,9 @@ fn bundle(kernel: &str, directory: &Path) {
     }
     let contests = session.shared().lock().workbench.kept.contests.clone();
     let contest = contests.last().unwrap();
-    let files = trial::export(&contest.variants, &contest.inputs, &contest.settings);
+    let preamble = Preamble::default();
+    let (inputs, settings) = (&contest.inputs, &contest.settings);
+    let files = trial::export(&contest.variants, inputs, settings, &preamble);
     for file in files.unwrap() {
         std::fs::write(directory.join(&file.name), &file.contents).unwrap();
     }

@@ -6,7 +6,7 @@
 
 use expectrl::{Eof, Expect, Session};
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -506,49 +506,259 @@ fn files_of_others_are_not_overwritten() {
     }
 }
 
-/// The untransformed nest is compiled like the plan, and wrong like the plan.
-#[test]
-fn a_compiler_that_errs_is_blamed() {
-    let place = tempfile::tempdir().unwrap();
-    // With optimizations, sums become differences.
-    let stub = compiler(
-        place.path(),
-        "case \" $* \" in *' -O1 '*) ;; *) for a in \"$@\"; do case $a in *.c) sed -i 's/ += / -= /' \"$a\";; esac; done;; esac\nexec cc \"$@\"\n",
+/// A compiler in which sums become differences where its arguments are like that, without more flags.
+fn erring(place: &Path, wrong: &str) -> PathBuf {
+    let body = format!(
+        "case \" $* \" in *--version*) ;; {wrong}) for a in \"$@\"; do case $a in *.c) sed -i 's/ += / -= /' \"$a\";; esac; done;; esac"
     );
-    let script = "
+    compiler(place, &body)
+}
+
+const SUMS: &str = "
 let A = tensor([40, 50]); let B = tensor([50, 30]);
 let C = contract(A, B, [2, 1]);
 let naive = build(C);
 ";
-    let blamed = |last: &str| {
-        let path = write(place.path(), "script.rhai", &format!("{script}{last}"));
+
+/// The untransformed nest is compiled like the plan, and wrong like the plan.
+#[test]
+fn what_a_compiler_gets_wrong_is_compiled_otherwise() {
+    let place = tempfile::tempdir().unwrap();
+    let run = |stub: &Path, last: &str| {
+        let path = write(place.path(), "script.rhai", &format!("{SUMS}{last}"));
         let output = teml(place.path(), &["run", path.to_str().unwrap()])
-            .env("CC", &stub)
+            .env("CC", stub)
             // The reference gets other flags all the same.
             .env("CFLAGS", "-O3")
             .output()
             .unwrap();
         let (printed, errors) = shown(&output);
-        assert_eq!(output.status.code(), Some(1), "{printed}{errors}");
-        assert!(!printed.contains("median"), "{printed}");
-        assert!(errors.contains("the C compiler miscompiles it"), "{errors}");
+        (output.status.code(), printed, errors)
+    };
+    // With optimizations.
+    let stub = erring(place.path(), "*' -O1 '*) ;; *");
+    let cured = "compiled with -O1 -fno-tree-vectorize, since cc";
+    let (code, printed, errors) = run(&stub, "compare([naive, naive.interchange(2, 3)]);");
+    assert_eq!(code, Some(0), "{printed}{errors}");
+    assert!(printed.contains(&format!("naive: {cured}")), "{printed}");
+    assert!(printed.contains("all 1200 elements equal"), "{printed}");
+    let (code, printed, errors) = run(&stub, "let out = run(naive.interchange(2, 3));");
+    assert_eq!(code, Some(0), "{printed}{errors}");
+    assert!(printed.contains(cured), "{printed}");
+    // What nobody proved is looked for in the path.
+    let assumed = "compare([naive, assume(naive.interchange(2, 3), \"trust me\")]);";
+    let (code, printed, errors) = run(&stub, assumed);
+    assert_eq!(code, Some(1), "{printed}{errors}");
+    assert!(errors.contains("computes a wrong C"), "{errors}");
+    // The mildest flag that helps is taken.
+    let stub = erring(place.path(), "*-fno-tree-forwprop*|*' -O1 '*) ;; *");
+    let (_, printed, errors) = run(&stub, "compare([naive]);");
+    assert!(
+        printed.contains("compiled with -fno-tree-forwprop, since"),
+        "{printed}{errors}"
+    );
+}
+
+/// Nothing is written that did not run: it is compiled otherwise, and says so, or there is nothing.
+#[test]
+fn nothing_wrong_is_written() {
+    let place = tempfile::tempdir().unwrap();
+    let script = format!(
+        "{SUMS} let plan = naive.interchange(2, 3); export_kernel(plan, \"mm\"); codegen(plan, \"mm\"); bundle([plan], {:?});",
+        place.path().join("bundle")
+    );
+    let path = write(place.path(), "script.rhai", &script);
+    let path = path.to_str().unwrap();
+    let teml = |stub: &Path, arguments: &[&str]| {
+        let mut command = teml(place.path(), arguments);
+        let output = command.env("CC", stub).output().unwrap();
+        let (printed, errors) = shown(&output);
+        (output.status.code(), printed, errors)
+    };
+    let slp = erring(place.path(), "*-fno-tree-slp-vectorize*|*' -O1 '*) ;; *");
+    let pragma = "#pragma GCC optimize(\"no-tree-slp-vectorize\")";
+    let (code, printed, errors) = teml(&slp, &["build", path, "--out", "out", "--name", "sums"]);
+    assert_eq!(code, Some(0), "{printed}{errors}");
+    assert!(
+        errors.contains("miscompiles `sums` without -fno-tree-slp-vectorize"),
+        "{errors}"
+    );
+    let source = fs::read_to_string(place.path().join("out/src/sums.c")).unwrap();
+    assert!(
+        source.contains(pragma) && source.contains("`mm` ran: all 1200"),
+        "{source}"
+    );
+    let (code, printed, errors) = teml(&slp, &["emit", "--verify", path]);
+    assert_eq!(code, Some(0), "{errors}");
+    assert!(
+        printed.contains(pragma) && printed.contains("`mm` ran: all 1200"),
+        "{printed}"
+    );
+    let (code, printed, errors) = teml(&slp, &["run", path]);
+    assert_eq!(code, Some(0), "{printed}{errors}");
+    let makefile = fs::read_to_string(place.path().join("bundle/Makefile")).unwrap();
+    let kernels = makefile
+        .lines()
+        .find(|line| line.starts_with("CFLAGS"))
+        .unwrap();
+    assert!(kernels.contains("-fno-tree-slp-vectorize"), "{makefile}");
+
+    // Whatever the flags are, but only in what is written.
+    let always = erring(place.path(), "*' sums.c'*|*' kernels.c'*");
+    let (code, _, errors) = teml(
+        &always,
+        &["build", path, "--out", "never", "--name", "sums"],
+    );
+    assert_eq!(code, Some(1), "{errors}");
+    assert!(
+        errors.contains("nothing is written: `mm` computes a wrong C"),
+        "{errors}"
+    );
+    assert!(!place.path().join("never").exists());
+    let (code, printed, errors) = teml(&always, &["emit", "--verify", path]);
+    assert_eq!((code, printed.as_str()), (Some(1), ""), "{errors}");
+    // What cannot run here says so.
+    let (code, printed, errors) = teml(
+        Path::new("cc"),
+        &["emit", "--verify", "--target", "neon", path],
+    );
+    if cfg!(target_arch = "x86_64") {
+        assert_eq!(code, Some(0), "{errors}");
+        assert!(
+            errors.contains("warning: `mm` was not verified"),
+            "{errors}"
+        );
+        assert!(printed.contains("// `mm` was not verified"), "{printed}");
+    }
+}
+
+/// A script whose kernel was cached, and the objects in the cache.
+fn cached(place: &Path) -> Vec<PathBuf> {
+    write(place, "small.rhai", SMALL);
+    let output = teml(place, &["run", "small.rhai"]).output().unwrap();
+    assert!(output.status.success(), "{:?}", shown(&output));
+    objects(place)
+}
+
+fn objects(place: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(place.join("cache")).unwrap();
+    let paths = entries.map(|entry| entry.unwrap().path());
+    paths
+        .filter(|path| path.extension().is_some_and(|end| end == "so"))
+        .collect()
+}
+
+#[test]
+fn what_others_could_have_put_into_the_cache_is_not_loaded() {
+    let directory = tempfile::tempdir().unwrap();
+    let place = directory.path();
+    let planted = place.join("planted");
+    let source = format!(
+        "#include <stdio.h>\n__attribute__((constructor)) static void f(void) {{ fclose(fopen({planted:?}, \"w\")); }}\n"
+    );
+    write(place, "evil.c", &source);
+    let made = Command::new("cc")
+        .args(["-shared", "-fPIC", "evil.c", "-o", "evil.so"])
+        .current_dir(place)
+        .status();
+    assert!(made.unwrap().success());
+    let mut evil = fs::read(place.join("evil.so")).unwrap();
+    let hash = blake3::hash(&evil);
+    evil.extend_from_slice(hash.as_bytes());
+    let mode = |path: &Path, bits: u32| {
+        fs::set_permissions(path, fs::Permissions::from_mode(bits)).unwrap();
+    };
+    let runs = |what: &str| {
+        let output = teml(place, &["run", "small.rhai"]).output().unwrap();
+        let (printed, errors) = shown(&output);
+        assert!(output.status.success(), "{what}: {printed}{errors}");
+        assert!(!planted.exists(), "{what}: a planted object was loaded");
         errors
     };
-    let errors = blamed("compare([naive, naive.interchange(2, 3)]);");
-    assert!(errors.contains("`naive` computes a wrong C"), "{errors}");
-    blamed("let out = run(naive.interchange(2, 3));");
-    // What nobody proved is looked for in the path.
-    let path = write(
+    // A file that others can write.
+    for object in cached(place) {
+        fs::write(&object, &evil).unwrap();
+        mode(&object, 0o777);
+    }
+    assert_eq!(runs("a file"), "");
+    // It was replaced.
+    for object in objects(place) {
+        fs::write(&object, &evil).unwrap();
+        mode(&object, 0o755);
+    }
+    // A directory into which others can write.
+    for bits in [0o777, 0o775] {
+        mode(&place.join("cache"), bits);
+        let errors = runs("a directory");
+        assert_eq!(errors.matches("warning:").count(), 1, "{errors}");
+        assert!(errors.contains("can be written by others"), "{errors}");
+    }
+    mode(&place.join("cache"), 0o700);
+    // A pipe is waited for by nobody.
+    for object in objects(place) {
+        fs::remove_file(&object).unwrap();
+        assert!(
+            Command::new("mkfifo")
+                .arg(&object)
+                .status()
+                .unwrap()
+                .success()
+        );
+    }
+    assert_eq!(runs("a pipe"), "");
+}
+
+#[test]
+fn what_is_no_object_is_not_kept() {
+    let directory = tempfile::tempdir().unwrap();
+    let place = directory.path();
+    write(place, "small.rhai", SMALL);
+    let run = |body: &str| {
+        let stub = compiler(place, body);
+        let output = teml(place, &["run", "small.rhai"]).env("CC", stub).output();
+        let output = output.unwrap();
+        (output.status.code(), shown(&output).1)
+    };
+    for garbage in ["echo garbage", "true", "head -c 3000 /bin/ls"] {
+        let body =
+            format!("case \" $* \" in *' kernel.so '*) {garbage} > kernel.so; exit 0;; esac");
+        let (code, errors) = run(&body);
+        assert_eq!(code, Some(1), "{garbage}: {errors}");
+        assert!(
+            errors.contains("not a shared object"),
+            "{garbage}: {errors}"
+        );
+        assert!(!place.join("cache").exists() || objects(place).is_empty());
+    }
+    let (code, errors) = run("");
+    assert_eq!(code, Some(0), "{errors}");
+}
+
+#[test]
+fn the_exit_code_tells_the_signal() {
+    let place = tempfile::tempdir().unwrap();
+    write(
         place.path(),
-        "assumed.rhai",
-        &format!("{script}compare([naive, assume(naive.interchange(2, 3), \"trust me\")]);"),
+        "long.rhai",
+        "print(\"here\"); let n = 0; loop { n += 1; }",
     );
-    let output = teml(place.path(), &["run", path.to_str().unwrap()])
-        .env("CC", &stub)
-        .output()
-        .unwrap();
-    let (_, errors) = shown(&output);
-    assert!(errors.contains("computes a wrong C"), "{errors}");
+    for (signal, code) in [("TERM", 143), ("INT", 130)] {
+        let mut child = teml(place.path(), &["run", "long.rhai"])
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut first = [0; 5];
+        child
+            .stdout
+            .as_mut()
+            .unwrap()
+            .read_exact(&mut first)
+            .unwrap();
+        let process = child.id().to_string();
+        let sent = Command::new("kill").args(["-s", signal, &process]).status();
+        assert!(sent.unwrap().success());
+        assert_eq!(child.wait().unwrap().code(), Some(code), "{signal}");
+    }
 }
 
 /// The reference of a bundle is compiled otherwise than what it checks.

@@ -239,6 +239,63 @@ fn refusals() {
     let twice = format!("{start} export_kernel(l, \"f\"); export_kernel(l, \"f\");");
     assert!(fails(&twice).contains("`f` was exported before"));
     assert!(fails(&format!("{start} export_kernel(l, \"sin\");")).contains("sin"));
+    for (name, why) in [
+        ("lambda", "a keyword of Python"),
+        ("A", "one of its tensors"),
+        ("y", "one of its tensors"),
+        ("A_strides", "strides and extents of its tensor `A`"),
+        ("list", "Python means something else"),
+        ("numpy", "the Python package uses that name"),
+    ] {
+        let shown = fails(&format!("{start} export_kernel(l, \"{name}\");"));
+        assert!(
+            shown.contains(&format!("cannot be `{name}`: ")) && shown.contains(why),
+            "{shown}"
+        );
+    }
+    let checked = "export_kernel(l, \"f\"); export_kernel(l, \"f_checked\");";
+    assert!(fails(&format!("{start} {checked}")).contains("`f_checked` is the function"));
+    for name in [
+        "lambda", "os", "numpy", "ctypes", "example", "m", "Upper", "9",
+    ] {
+        let why = teml::package::name_error(name);
+        assert!(why.is_some_and(|why| why.contains(name)), "{name}");
+    }
+    assert_eq!(teml::package::name_error("matmul"), None);
+}
+
+/// Compiled by another command line, the C computes the same, or is refused.
+#[test]
+fn the_c_says_what_it_needs() {
+    let directory = tempfile::tempdir().unwrap();
+    let place = directory.path();
+    let script = "let A = tensor([9, 5], \"i32\"); let B = eq(A * 3, [i, j] -> [i, j]);
+        export_kernel(build(B), \"triple\");";
+    let output = build(script, place);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let source = std::fs::read_to_string(place.join("out/src/kernels.c")).unwrap();
+    assert!(
+        source.contains("#pragma GCC optimize(\"wrapv\")"),
+        "{source}"
+    );
+    assert!(
+        source.contains("/* A[9][5] */") && source.contains("-fwrapv"),
+        "{source}"
+    );
+    let compile = |flag: &str| {
+        let mut cc = Command::new("cc");
+        cc.args([flag, "-fsyntax-only", "-Iout/include", "out/src/kernels.c"]);
+        let output = cc.current_dir(place).output().unwrap();
+        (output.status.success(), text(&output.stderr))
+    };
+    assert_eq!(compile("-O1"), (true, String::new()));
+    for flag in ["-ffast-math", "-Ofast"] {
+        let (compiles, errors) = compile(flag);
+        assert!(
+            !compiles && errors.contains("results would differ"),
+            "{errors}"
+        );
+    }
 }
 
 #[test]

@@ -101,7 +101,7 @@ fn what_every_script_emits_compiles_without_warnings() {
 /// The nests that a script compares, and those from which they were made.
 fn nests(script: &str) -> Vec<Nest> {
     let workbench = Workbench {
-        runner: Arc::new(Emit),
+        runner: Arc::new(Emit::default()),
         size: Size::Mini,
         ..Workbench::default()
     };

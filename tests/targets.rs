@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use std::path::Path;
 use std::process::{Command, Output};
 use std::sync::Arc;
+use teml::codegen::Preamble;
 use teml::script::{Session, Size, Workbench};
 use teml::target::Target;
 use teml::trial::{self, Collect, Emit, Runner};
@@ -44,7 +45,9 @@ fn bundle(kernel: &str, target: &Target, directory: &Path) {
     let session = session(&script(kernel), target, Arc::new(Collect));
     let contests = session.shared().lock().workbench.kept.contests.clone();
     let contest = contests.last().unwrap();
-    let files = trial::export(&contest.variants, &contest.inputs, &contest.settings);
+    let preamble = Preamble::default();
+    let (inputs, settings) = (&contest.inputs, &contest.settings);
+    let files = trial::export(&contest.variants, inputs, settings, &preamble);
     std::fs::create_dir_all(directory).unwrap();
     for file in files.unwrap() {
         std::fs::write(directory.join(&file.name), &file.contents).unwrap();
@@ -126,7 +129,7 @@ fn neon() {
 }
 
 fn c(kernel: &str, target: &Target) -> String {
-    session(&script(kernel), target, Arc::new(Emit))
+    session(&script(kernel), target, Arc::new(Emit::default()))
         .emitted()
         .unwrap()
 }

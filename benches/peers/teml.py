@@ -74,9 +74,9 @@ def prepare(kernel: Kernel, arrays: dict[str, np.ndarray], threads: int) -> Prep
 
 
 def buffer(parameter: str, known: dict[str, np.ndarray]) -> np.ndarray:
-    """The array for a parameter such as `const double A[restrict 250][250]`."""
-    name, extents = re.search(r"double (\w+)((?:\[.*?\])+)", parameter).groups()
-    shape = tuple(int(extent) for extent in re.findall(r"(\d+)\]", extents))
+    """The array for a parameter such as `double (*TEML_RESTRICT A)[5] /* A[8][5] */`."""
+    name, extents = re.search(r"/\* (\w+)((?:\[\d+\])+) \*/", parameter).groups()
+    shape = tuple(int(extent) for extent in re.findall(r"\d+", extents))
     array = known.get(name)
     if array is None:
         array = aligned(shape)

@@ -71,7 +71,9 @@ pub(super) fn find(choice: &Choice, control: &Control) -> Result<Found, String> 
             Ok(Found {
                 label: choice.to_string(),
                 compiler: compiler.clone(),
-                extra: vec!["-ffast-math".to_owned()],
+                extra: ["-ffast-math", "-DTEML_FAST_MATH"]
+                    .map(str::to_owned)
+                    .to_vec(),
                 libraries: Vec::new(),
                 openmp: true,
                 blas: false,

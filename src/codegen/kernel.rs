@@ -201,20 +201,31 @@ impl Kernel {
         rest.get(..=rest.find(")\n{")?)
     }
 
+    /// Whether the function may compute with integers that are elements.
+    pub fn has_integers(&self) -> bool {
+        let of_elements = |param: &Param| !param.tensor.elem().is_float();
+        let types = ["int32_t", "(int64_t)", "(int64_t,"];
+        self.params.iter().any(of_elements) || types.iter().any(|name| self.function.contains(name))
+    }
+
     /// Whether the function chooses between values: minima, maxima, selections.
     pub fn chooses(&self) -> bool {
         self.headers.contains(&Header::Numbers) || self.function.contains(" ? ")
     }
 }
 
-/// `const double (*TEML_RESTRICT A)[5]`: a pointer to the rows, to the elements for ranks 0 and 1.
+/// `const double (*TEML_RESTRICT A)[5] /* A[8][5] */`: a pointer to the rows, to the elements for ranks
+/// 0 and 1. C++ has no other way to say that nothing else points there.
 pub(super) fn parameter(tensor: &Tensor, constant: bool) -> String {
     let constant = if constant { "const " } else { "" };
     let extents = tensor.shape().extents();
     let rest: String = extents.iter().skip(1).map(|e| format!("[{e}]")).collect();
     let (elem, name) = (tensor.elem().c_name(), tensor.label());
-    match rest.is_empty() {
-        true => format!("{constant}{elem} *TEML_RESTRICT {name}"),
-        false => format!("{constant}{elem} (*TEML_RESTRICT {name}){rest}"),
+    match extents {
+        [] => format!("{constant}{elem} *TEML_RESTRICT {name}"),
+        [first] => format!("{constant}{elem} *TEML_RESTRICT {name} /* {name}[{first}] */"),
+        [first, ..] => {
+            format!("{constant}{elem} (*TEML_RESTRICT {name}){rest} /* {name}[{first}]{rest} */")
+        }
     }
 }

@@ -13,9 +13,10 @@
 #define TEML_NO_IVOPTS
 #endif
 
-// In a loop that gcc 11 and 12 would vectorize wrongly: they leave loops with an asm statement alone.
+// In a loop that gcc 11 and 12 would vectorize wrongly: they leave loops with an asm statement alone,
+// and do not group statements before one that may change memory with others after it.
 #if defined(__GNUC__) && !defined(__clang__)
-#define TEML_IN_ORDER() __asm__ volatile("")
+#define TEML_IN_ORDER() __asm__ volatile("" ::: "memory")
 #else
 #define TEML_IN_ORDER() (void)0
 #endif

@@ -15,4 +15,4 @@ pub use generate::{NoCode, check, generate, generate_for, outer_vectors, stages,
 pub use kernel::{ALIGNMENT, Header, Kernel, Param, Role, Vectors};
 pub(crate) use plan::tree as planned;
 pub use plan::{Plan, Stage};
-pub use unit::{BASE, C_BEGINS, C_ENDS, unit};
+pub use unit::{BASE, C_BEGINS, C_ENDS, Preamble, unit, unit_after};

@@ -5,7 +5,7 @@ use super::kernels;
 use super::memo::{forget, recall, remember};
 use super::{Machine, Region};
 use crate::runtime::{
-    self, Budget, Control, Data, Options, RuntimeError, Scalar, Timing, Workload, cache_directory,
+    self, Budget, Control, Data, Options, RuntimeError, Scalar, Timing, Workload, cache_file,
     key_of_processor,
 };
 use serde::{Deserialize, Serialize};
@@ -72,7 +72,7 @@ impl Machine {
     fn file(&self, control: &Control) -> Option<PathBuf> {
         let facts = format!("{:?} {}", self.caches, self.threads);
         let key = key_of_processor(&facts);
-        Some(cache_directory(control)?.join(format!("caches-{key}.json")))
+        cache_file(control, &format!("caches-{key}.json"))
     }
 
     fn probe(&self, control: &Control) -> Result<Option<Capacity>, RuntimeError> {

@@ -9,7 +9,7 @@ use super::kernels;
 use super::memo::{forget, recall, remember};
 use crate::ir::Elem;
 use crate::runtime::{
-    self, Budget, Control, Data, Options, RuntimeError, Scalar, Workload, cache_directory,
+    self, Budget, Control, Data, Options, RuntimeError, Scalar, Workload, cache_file,
     key_of_processor,
 };
 use serde::{Deserialize, Serialize};
@@ -57,7 +57,7 @@ impl Region {
 /// The file that remembers it. It depends on no compiler, as that of the capacity of caches.
 fn file(machine: &Machine, control: &Control) -> Option<PathBuf> {
     let key = key_of_processor(&format!("{} {:?}", machine.threads, machine.vector));
-    Some(cache_directory(control)?.join(format!("region-{key}.json")))
+    cache_file(control, &format!("region-{key}.json"))
 }
 
 fn probe(machine: &Machine, control: &Control) -> Result<Option<Region>, RuntimeError> {

@@ -7,7 +7,7 @@ use crate::codegen::Kernel;
 use crate::ir::Elem;
 use crate::runtime::{
     self, Budget, Compiler, Control, Data, Options, RuntimeError, Scalar, Timing, Workload,
-    cache_directory,
+    cache_file,
 };
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -371,8 +371,7 @@ fn file(control: &Control) -> Result<Option<PathBuf>, RuntimeError> {
     let compiler = Compiler::find(control)?;
     let flags = Options::default().flags(compiler, false);
     let key = compiler.key(&source, &compiler.command_line(&flags));
-    let file = |directory: PathBuf| directory.join(format!("machine-{key}.json"));
-    Ok(cache_directory(control).map(file))
+    Ok(cache_file(control, &format!("machine-{key}.json")))
 }
 
 fn interrupted() -> RuntimeError {

@@ -2,17 +2,17 @@
 
 use super::{Exported, Package, Use, extents};
 use crate::codegen::symbol::from_label;
-use crate::codegen::{BASE, C_BEGINS, C_ENDS, unit};
+use crate::codegen::{BASE, C_BEGINS, C_ENDS, Preamble, unit_after};
 use crate::ir::Tensor;
 use std::fmt::Write;
 
 /// The C of all kernels, and of the functions that check what they are given.
-pub fn source(package: &Package) -> String {
+pub fn source(package: &Package, preamble: &Preamble) -> String {
     let kernels: Vec<_> = package.kernels.iter().map(|e| e.kernel.clone()).collect();
     let mut text = format!(
         "#include \"{}\"\n#include <stddef.h>\n\n{}\n{C_BEGINS}\n{}",
         package.header_name(),
-        unit(&kernels),
+        unit_after(preamble, &kernels),
         include_str!("checks.h")
     );
     for exported in &package.kernels {

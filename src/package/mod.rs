@@ -2,19 +2,23 @@
 //! beside it. `write` compiles the library and puts all of it into a directory.
 
 mod c;
+mod names;
 mod python;
 mod write;
 
+pub use names::{kernel_name_error, name_error};
 pub use write::{NoPackage, write};
 
-use crate::codegen::{Kernel, Param, Role};
-use crate::ir::Tensor;
+use crate::codegen::{Kernel, Param, Preamble, Role};
+use crate::ir::{Nest, Tensor};
 
 /// A kernel that a script exports.
 #[derive(Clone, Debug)]
 pub struct Exported {
     /// The kernel; its symbol is the name that the script gives.
     pub kernel: Kernel,
+    /// What it computes.
+    pub nests: Vec<Nest>,
     /// The tensors that the kernel writes only for itself.
     pub scratch: Vec<String>,
 }
@@ -26,6 +30,8 @@ pub struct Package {
     pub name: String,
     /// At least one.
     pub kernels: Vec<Exported>,
+    /// What the C begins with.
+    pub preamble: Preamble,
 }
 
 /// A text to be written.
@@ -71,9 +77,9 @@ impl Package {
         format!("{}.c", self.name)
     }
 
-    /// The C of all kernels, which includes the header.
-    pub fn source(&self) -> String {
-        c::source(self)
+    /// The C of all kernels after a preamble, which includes the header.
+    pub fn source(&self, preamble: &Preamble) -> String {
+        c::source(self, preamble)
     }
 
     /// The name of the header.
@@ -92,7 +98,10 @@ impl Package {
         let file = |path: String, text: String| File { path, text };
         let example = "example";
         vec![
-            file(format!("src/{}", self.source_name()), self.source()),
+            file(
+                format!("src/{}", self.source_name()),
+                self.source(&self.preamble),
+            ),
             file(format!("include/{}", self.header_name()), self.header()),
             file(format!("lib/pkgconfig/{name}.pc"), c::pkg_config(self)),
             file(format!("{example}/CMakeLists.txt"), c::cmake(self)),
@@ -109,17 +118,4 @@ fn extents(tensor: &Tensor) -> String {
     let extents = tensor.shape().extents().iter();
     let texts: Vec<String> = extents.map(u64::to_string).collect();
     texts.join(" x ")
-}
-
-/// What is wrong with the name of a package, if anything.
-pub fn name_error(name: &str) -> Option<String> {
-    let starts = name.starts_with(|c: char| c.is_ascii_lowercase());
-    let goes_on = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
-    match starts && name.chars().all(goes_on) && !python::is_keyword(name) {
-        true => None,
-        false => Some(format!(
-            "`{name}` cannot name a library and a Python package: take lowercase letters, digits \
-             and underscores"
-        )),
-    }
 }

@@ -1,27 +1,9 @@
 //! The Python side: a package of functions on NumPy arrays, and what `pip install` needs.
 
+use super::names::of_tensor;
 use super::{Exported, Package, Use};
 use crate::ir::{Elem, Tensor};
 use std::fmt::Write;
-
-const KEYWORDS: &[&str] = &[
-    "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue",
-    "def", "del", "elif", "else", "except", "finally", "for", "from", "global", "if", "import",
-    "in", "is", "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try", "while",
-    "with", "yield",
-];
-
-/// Whether a name means something else in Python.
-pub fn is_keyword(name: &str) -> bool {
-    KEYWORDS.contains(&name)
-}
-
-fn name(tensor: &Tensor) -> String {
-    match is_keyword(tensor.label()) {
-        true => format!("{}_", tensor.label()),
-        false => tensor.label().to_owned(),
-    }
-}
 
 /// The file that tells pip what to do. Nothing else is needed to build the package.
 pub fn project(package: &Package) -> String {
@@ -42,6 +24,13 @@ pub fn backend(package: &Package) -> String {
         package.name
     );
     include_str!("backend.py").replacen("HERE = ", &names, 1)
+}
+
+/// What the functions of the package call a tensor of a kernel.
+fn name(exported: &Exported, tensor: &Tensor) -> String {
+    let params = exported.kernel.params.iter();
+    let labels: Vec<&str> = params.map(|p| p.tensor.label()).collect();
+    of_tensor(tensor.label(), &labels)
 }
 
 /// The package.
@@ -65,6 +54,7 @@ pub fn module(package: &Package) -> String {
 fn function(exported: &Exported) -> String {
     let symbol = &exported.kernel.symbol;
     let all: Vec<_> = exported.parameters().collect();
+    let name = |tensor: &Tensor| name(exported, tensor);
     let of = |wanted: &[Use]| -> Vec<String> {
         let those = all.iter().filter(|(_, used)| wanted.contains(used));
         those.map(|(param, _)| name(&param.tensor)).collect()
@@ -94,7 +84,7 @@ fn function(exported: &Exported) -> String {
         text,
         "]\n\n\ndef {symbol}({}):\n    \"\"\"{}\"\"\"\n    tensors = _{symbol}\n",
         parameters.join(", "),
-        documentation(&all)
+        documentation(&all, &name)
     );
     for (k, (param, used)) in all.iter().enumerate() {
         let name = name(&param.tensor);
@@ -124,7 +114,10 @@ fn function(exported: &Exported) -> String {
     text
 }
 
-fn documentation(all: &[(&crate::codegen::Param, Use)]) -> String {
+fn documentation(
+    all: &[(&crate::codegen::Param, Use)],
+    name: &dyn Fn(&Tensor) -> String,
+) -> String {
     let line = |(param, used): &(&crate::codegen::Param, Use)| {
         let what = match used {
             Use::Input => "is read",

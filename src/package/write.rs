@@ -1,44 +1,32 @@
 //! A package in a directory: its texts, and its library in binary form.
 
 use super::Package;
-use crate::codegen::Kernel;
-use crate::runtime::{Compiler, Control, Options, RuntimeError, Writer};
+use crate::runtime::{Library, Writer};
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// Why there is no package.
 #[derive(Debug, thiserror::Error)]
-pub enum NoPackage {
-    /// The C does not compile.
-    #[error(transparent)]
-    Runtime(#[from] RuntimeError),
-    /// A file cannot be written.
-    #[error("cannot write {}: {error}", .path.display())]
-    Write {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        error: io::Error,
-    },
+#[error("cannot write {}: {error}", .path.display())]
+pub struct NoPackage {
+    /// The file.
+    pub path: PathBuf,
+    /// Why.
+    pub error: io::Error,
 }
 
-/// Compiles a package, and `writer` writes it to a directory. Returns the files, relative to it.
+/// `writer` writes a package with its library to a directory. Returns the files, relative to it.
 ///
 /// # Errors
 /// [`NoPackage`]; then some files may be missing. Nothing is written where one of them is somebody
 /// else's.
 pub fn write(
     package: &Package,
+    library: Library,
     directory: &Path,
-    options: &Options,
-    control: &Control,
     writer: &Writer,
 ) -> Result<Vec<String>, NoPackage> {
     let name = &package.name;
-    let kernels: Vec<Kernel> = package.kernels.iter().map(|e| e.kernel.clone()).collect();
-    let (source, header) = (package.source(), package.header());
-    let compiler = Compiler::find(control)?;
-    let library = compiler.library(name, (&source, &header), (&kernels, options), control)?;
     let texts = package.files().into_iter();
     let mut files: Vec<(String, Vec<u8>)> = texts
         .map(|file| (file.path, file.text.into_bytes()))
@@ -53,7 +41,7 @@ pub fn write(
     for (path, _) in &files {
         let path = directory.join(path);
         let checked = writer.check(&path);
-        checked.map_err(|error| NoPackage::Write { path, error })?;
+        checked.map_err(|error| NoPackage { path, error })?;
     }
     for (path, contents) in &files {
         let path = directory.join(path);
@@ -62,7 +50,7 @@ pub fn write(
             None => Ok(()),
         };
         let written = made.and_then(|()| writer.write(&path, contents));
-        written.map_err(|error| NoPackage::Write { path, error })?;
+        written.map_err(|error| NoPackage { path, error })?;
     }
     Ok(files.into_iter().map(|(path, _)| path).collect())
 }

@@ -120,6 +120,11 @@ pub fn footer(ranking: &Ranking) -> String {
         text.push('\n');
         text.push_str(&note);
     }
+    for row in &rows {
+        if let Some(cure) = &row.cure {
+            let _ = write!(text, "\n{}: {cure}", row.label);
+        }
+    }
     text.push_str(&unproved(&rows));
     text
 }
@@ -218,6 +223,7 @@ mod tests {
                 disturbed: 0.0,
             },
             error: 0.0,
+            cure: None,
             kernel: Kernel {
                 symbol: label.to_owned(),
                 headers: Default::default(),

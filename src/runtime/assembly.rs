@@ -1,5 +1,6 @@
 //! The assembly of a kernel, with the lines of the C that each instruction is of.
 
+use super::cache;
 use super::compile::Options;
 use super::compiler::{Compiler, Stopped};
 use super::control::Control;
@@ -22,7 +23,7 @@ impl Compiler {
         let storage = |error: std::io::Error| RuntimeError::NoStorage {
             tried: vec![error.to_string()],
         };
-        let directory = tempfile::Builder::new().prefix("teml-").tempdir();
+        let directory = cache::temporary();
         let directory = directory.map_err(storage)?;
         let (input, output) = (format!("{}.c", kernel.symbol), "kernel.s");
         let source = kernel.source();

@@ -2,7 +2,10 @@
 //! removed when there are too many, what was not used for the longest time first.
 
 use super::control::Control;
-use std::io::{self, Write};
+use super::{sys, trust};
+use std::fs::{File, OpenOptions, Permissions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 use std::time::{Duration, SystemTime};
@@ -46,46 +49,130 @@ fn processor() -> String {
 }
 
 /// Where shared objects and what was measured are kept; `None` where the user has no cache
-/// directory.
-pub fn directory(control: &Control) -> Option<PathBuf> {
+/// directory, or one into which others can put what they like.
+pub(super) fn directory(control: &Control) -> Option<PathBuf> {
     let chosen = || std::env::var_os("TEML_CACHE_DIR").filter(|dir| !dir.is_empty());
     let place = control.cache_dir.clone();
     let place = place.or_else(|| chosen().map(PathBuf::from));
     let place = place.or_else(|| dirs::cache_dir().map(|dir| dir.join("teml")))?;
     // Absolute, because a worker or the compiler may run elsewhere.
-    std::path::absolute(place).ok()
+    let place = std::path::absolute(place).ok()?;
+    if let Some(doubt) = trust::directory(&place) {
+        static ONCE: Once = Once::new();
+        ONCE.call_once(|| {
+            let place = place.display();
+            (control.notice)(&format!(
+                "warning: nothing is kept in `{place}`, which {doubt}: `chmod 700` makes your own \
+                 directory yours alone, and TEML_CACHE_DIR names another one"
+            ));
+        });
+        return None;
+    }
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        remove_left(&place, BUILD);
+        remove_left(&std::env::temp_dir(), TEMPORARY);
+    });
+    Some(place)
+}
+
+/// Where something other than a shared object is kept, under this name. `None` as for objects, and
+/// where there is something that others may have written.
+pub fn file(control: &Control, name: &str) -> Option<PathBuf> {
+    let place = directory(control)?.join(name);
+    let free = std::fs::symlink_metadata(&place).is_err();
+    (free || trust::is_ours(&place, true)).then_some(place)
 }
 
 /// A directory of its own inside the cache, where something is made that is then moved into the
 /// cache: renaming is atomic on one file system only.
-pub(super) fn workplace(cache: &Path) -> io::Result<TempDir> {
+pub(super) fn workplace(cache: &Path) -> io::Result<Workplace> {
     std::fs::create_dir_all(cache)?;
     make_room(cache);
-    tempfile::Builder::new().prefix(BUILD).tempdir_in(cache)
+    Workplace::new(BUILD, cache)
+}
+
+/// The same where temporary files are.
+pub(super) fn temporary() -> io::Result<Workplace> {
+    Workplace::new(TEMPORARY, &std::env::temp_dir())
+}
+
+/// A directory that goes away with its last use. If this process is killed, the next one removes it:
+/// the name tells the process, and the directory is locked as long as that lives.
+#[derive(Debug)]
+pub(super) struct Workplace {
+    directory: TempDir,
+    _lock: File,
+}
+
+impl Workplace {
+    fn new(kind: &str, place: &Path) -> io::Result<Workplace> {
+        let prefix = format!("{kind}{}-", std::process::id());
+        let directory = tempfile::Builder::new().prefix(&prefix).tempdir_in(place)?;
+        let lock = File::open(directory.path())?;
+        // Without locks, the number of the process has to do.
+        let _ = lock.try_lock();
+        Ok(Workplace {
+            directory,
+            _lock: lock,
+        })
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        self.directory.path()
+    }
+}
+
+/// Removes what was left behind in `place` where processes were killed.
+fn remove_left(place: &Path, kind: &str) {
+    let Ok(entries) = std::fs::read_dir(place) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let process = name.to_str().and_then(|name| name.strip_prefix(kind));
+        let process = process.and_then(|rest| rest.split_once('-')?.0.parse().ok());
+        if process.is_none_or(sys::is_alive) {
+            continue;
+        }
+        // A process on another machine, or in another container, holds the lock.
+        let path = entry.path();
+        let mut options = OpenOptions::new();
+        let flags = libc::O_NONBLOCK | libc::O_DIRECTORY | libc::O_NOFOLLOW;
+        let lock = options.read(true).custom_flags(flags).open(&path);
+        if lock.is_ok_and(|lock| lock.try_lock().is_ok()) {
+            // What cannot be removed is another user's.
+            let _ = std::fs::remove_dir_all(&path);
+        }
+    }
 }
 
 /// Appends a hash of the file to it (what follows a shared object's last section is ignored when
 /// it is loaded), so that a file that a full disk or a power failure cut short is not used.
 pub(super) fn seal(object: &Path) -> io::Result<()> {
+    std::fs::set_permissions(object, Permissions::from_mode(0o700))?;
     let hash = blake3::hash(&std::fs::read(object)?);
     let mut file = std::fs::OpenOptions::new().append(true).open(object)?;
     file.write_all(hash.as_bytes())
 }
 
-/// Whether the cache holds this file, whole; then it counts as used now.
+/// Whether the cache holds this file, whole, and nobody else can have written it; then it counts as
+/// used now.
 pub(super) fn holds(object: &Path) -> bool {
     let whole = is_whole(object);
     if whole {
         // Where the time cannot be set, the file is removed early and made anew.
-        let _ = std::fs::File::open(object).and_then(|f| f.set_modified(SystemTime::now()));
+        let _ = trust::open(object).and_then(|f| f.set_modified(SystemTime::now()));
     }
     whole
 }
 
 fn is_whole(object: &Path) -> bool {
-    let Ok(bytes) = std::fs::read(object) else {
+    let mut bytes = Vec::new();
+    let read = trust::open(object).and_then(|mut file| file.read_to_end(&mut bytes));
+    if read.is_err() {
         return false;
-    };
+    }
     let Some((body, hash)) = bytes.split_last_chunk::<{ blake3::OUT_LEN }>() else {
         return false;
     };
@@ -136,12 +223,31 @@ fn prune(cache: &Path, max: u64, until: SystemTime) {
     }
 }
 
-/// How the names of directories begin in which the compiler works.
+/// How the names of directories begin in which the compiler works, in the cache and elsewhere.
 const BUILD: &str = "build-";
+const TEMPORARY: &str = "teml-";
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_killed_processes_left_is_removed_and_what_others_use_stays() {
+        let cache = tempfile::tempdir().unwrap();
+        let used = Workplace::new(BUILD, cache.path()).unwrap();
+        let gone = (1..).map(|k| i32::MAX - k).find(|p| !sys::is_alive(*p));
+        let [left, locked] = ["a", "b"].map(|end| {
+            let name = format!("{BUILD}{}-{end}", gone.unwrap());
+            let place = cache.path().join(name);
+            std::fs::create_dir(&place).unwrap();
+            std::fs::write(place.join("kernel.c"), "").unwrap();
+            place
+        });
+        let lock = File::open(&locked).unwrap();
+        lock.lock().unwrap();
+        remove_left(cache.path(), BUILD);
+        assert!(used.path().exists() && locked.exists() && !left.exists());
+    }
 
     #[test]
     fn what_was_used_long_ago_goes_first_and_what_may_be_in_use_stays() {

@@ -1,19 +1,19 @@
 //! From a kernel's C text to a shared object.
 
 use super::abilities::without_openmp;
-use super::cache;
+use super::cache::{self, Workplace};
 use super::compiler::{Compiler, Stopped};
 use super::control::Control;
 use super::diagnostics;
 use super::error::RuntimeError;
 use super::measure;
+use super::object;
 use super::turn;
 use crate::codegen::{Kernel, unit};
 use crate::target::Target;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use tempfile::TempDir;
 
 /// How C is compiled.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -70,6 +70,16 @@ impl Options {
         }
     }
 
+    /// The same with flags that take optimizations away, whatever CFLAGS say.
+    #[must_use]
+    pub fn cured(&self, cure: &[&str]) -> Options {
+        let last = cure.iter().map(|flag| (*flag).to_owned());
+        Options {
+            extra: self.extra.iter().cloned().chain(last).collect(),
+            ..self.clone()
+        }
+    }
+
     /// Those that all compilers have.
     pub fn common_flags(&self) -> Vec<String> {
         let contract = if self.fp_contract { "fast" } else { "off" };
@@ -120,6 +130,16 @@ impl Options {
     }
 }
 
+/// What cures C that a compiler gets wrong: flags that take optimizations away, the mildest first.
+/// The last ones are those of [`Options::plain`].
+pub const CURES: [&[&str]; 5] = [
+    &["-fno-tree-slp-vectorize"],
+    &["-fno-tree-forwprop"],
+    &["-fno-tree-slp-vectorize", "-fno-tree-vectorize"],
+    &["-O2", "-fno-tree-slp-vectorize", "-fno-tree-vectorize"],
+    &["-O1", "-fno-tree-vectorize"],
+];
+
 /// A kernel's shared object, ready to be run.
 #[derive(Clone, Debug)]
 pub struct Compiled {
@@ -128,10 +148,21 @@ pub struct Compiled {
     cached: bool,
     serial: bool,
     /// The directory of a shared object that the cache could not take; removed with its last use.
-    _directory: Option<Arc<TempDir>>,
+    _directory: Option<Arc<Workplace>>,
 }
 
 impl Compiled {
+    /// A kernel in a shared object, whose directory goes away with its last use.
+    pub(super) fn inside(kernel: &Kernel, path: PathBuf, directory: &Arc<Workplace>) -> Compiled {
+        Compiled {
+            kernel: kernel.clone(),
+            path,
+            cached: false,
+            serial: false,
+            _directory: Some(directory.clone()),
+        }
+    }
+
     /// What was compiled.
     pub fn kernel(&self) -> &Kernel {
         &self.kernel
@@ -260,8 +291,8 @@ impl Compiler {
                 }
             }
         }
-        let build = || -> Result<(PathBuf, TempDir), Stopped> {
-            let directory = tempfile::Builder::new().prefix("teml-").tempdir()?;
+        let build = || -> Result<(PathBuf, Workplace), Stopped> {
+            let directory = cache::temporary()?;
             let text = (kernel.symbol.as_str(), source.as_str());
             let object = self.build(text, &arguments, directory.path(), control)?;
             Ok((object, directory))
@@ -328,14 +359,20 @@ impl Compiler {
                 .map_err(Stopped::Failed)?;
             self.run(name, &arguments(&input, output), directory, control)?
         };
-        if outcome.status.success() {
-            return Ok(directory.join(output));
-        }
+        let object = directory.join(output);
+        let why = match outcome.status.success() {
+            true => match object::doubt(&object) {
+                None => return Ok(object),
+                Some(doubt) => format!("it ended well, but {doubt}\n"),
+            },
+            false => String::new(),
+        };
         if outcome.output.contains("No space left on device") {
             return Err(Stopped::Storage(io::ErrorKind::StorageFull.into()));
         }
         let own = self.own_flags().join(" ");
-        let (line, report) = diagnostics::report(&outcome.output, &input, source, &own);
+        let said = format!("{why}{}", outcome.output);
+        let (line, report) = diagnostics::report(&said, &input, source, &own);
         Err(Stopped::Failed(RuntimeError::CompileFailed {
             kernel: name.to_owned(),
             compiler: self.program().display().to_string(),
@@ -360,17 +397,38 @@ pub(super) fn with_entries(kernels: &[Kernel]) -> String {
          #define TEML_END (void)0\n\
          #endif\n",
     );
+    kernels
+        .iter()
+        .for_each(|kernel| text.push_str(&entry(kernel)));
+    text
+}
+
+/// C that calls kernels of another translation unit as a worker does.
+pub(super) fn entries_apart(kernels: &[Kernel]) -> String {
+    let mut text = "#define TEML_BEGIN (void)0\n#define TEML_END (void)0\n".to_owned();
     for kernel in kernels {
-        let (symbol, entry) = (&kernel.symbol, entry_of(kernel));
-        let arguments: Vec<String> = (0..kernel.params.len())
-            .map(|k| format!("args[{k}]"))
-            .collect();
-        text.push_str(&format!(
-            "__attribute__((visibility(\"default\")))\nvoid {entry}(void *const *args);\n\
-             void {entry}(void *const *args) {{\n    \
-             (void)args;\n    TEML_BEGIN;\n    {symbol}({});\n    TEML_END;\n}}\n",
-            arguments.join(", ")
-        ));
+        // Pointers are passed alike, whatever they point to.
+        let pointers = vec!["void *"; kernel.params.len()].join(", ");
+        let pointers = if pointers.is_empty() {
+            "void"
+        } else {
+            &pointers
+        };
+        text.push_str(&format!("void {}({pointers});\n", kernel.symbol));
+        text.push_str(&entry(kernel));
     }
     text
+}
+
+fn entry(kernel: &Kernel) -> String {
+    let (symbol, entry) = (&kernel.symbol, entry_of(kernel));
+    let arguments: Vec<String> = (0..kernel.params.len())
+        .map(|k| format!("args[{k}]"))
+        .collect();
+    format!(
+        "__attribute__((visibility(\"default\")))\nvoid {entry}(void *const *args);\n\
+         void {entry}(void *const *args) {{\n    \
+         (void)args;\n    TEML_BEGIN;\n    {symbol}({});\n    TEML_END;\n}}\n",
+        arguments.join(", ")
+    )
 }

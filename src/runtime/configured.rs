@@ -4,6 +4,7 @@
 //! The crate starts the compiler to find out of what kind it is, and waits for it without any bound.
 //! So it works in a worker process, which is bounded as a whole.
 
+use super::cache;
 use super::control::Control;
 use super::error::{RuntimeError, bytes_text};
 use super::protocol::{Configured, Reply, Request};
@@ -23,7 +24,7 @@ pub(super) const SEARCH: &str = "looking for a C compiler";
 /// [`RuntimeError::Interrupted`], or why there is no such compiler.
 pub(super) fn ask(control: &Control) -> Result<Result<Configured, String>, RuntimeError> {
     // Compilers write files there, and leave them when they are killed.
-    let scratch = tempfile::Builder::new().prefix("teml-").tempdir().ok();
+    let scratch = cache::temporary().ok();
     let kind = Kind::Probe {
         scratch: scratch.as_ref().map(|directory| directory.path()),
     };

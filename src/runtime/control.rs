@@ -88,7 +88,7 @@ impl Control {
 
     /// # Errors
     /// [`RuntimeError::Interrupted`] when someone asked to stop.
-    pub(super) fn go_on(&self, during: impl FnOnce() -> String) -> Result<(), RuntimeError> {
+    pub fn go_on(&self, during: impl FnOnce() -> String) -> Result<(), RuntimeError> {
         if self.interrupted() {
             return Err(RuntimeError::Interrupted { during: during() });
         }

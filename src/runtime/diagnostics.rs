@@ -16,6 +16,19 @@ const NO_OPENMP: [&str; 4] = [
     "'omp.h' file not found",
 ];
 
+/// What compilers and linkers say where the system gives them too little.
+const LIMITS: [&str; 9] = [
+    "Too many open files",
+    "out of file descriptors",
+    "Resource temporarily unavailable",
+    "Cannot allocate memory",
+    "out of memory",
+    "memory exhausted",
+    "File too large",
+    "File size limit exceeded",
+    "CPU time limit exceeded",
+];
+
 /// What to do without OpenMP.
 pub(super) const OPENMP: &str = "install it (`apt install gcc`, or `apt install libomp-dev` for \
                                  clang), or name another compiler in CC";
@@ -51,6 +64,9 @@ pub(super) fn report(output: &str, file: &str, source: &str, own: &str) -> (Opti
     };
     if NO_OPENMP.iter().any(|sign| output.contains(sign)) {
         let _ = write!(text, "this compiler's OpenMP library is missing: {OPENMP}");
+    } else if LIMITS.iter().any(|sign| output.contains(sign)) {
+        text +=
+            "the system gives it too little: `ulimit -a` shows memory, files, processes and time";
     } else if line.is_none() && !own.is_empty() {
         let _ = write!(text, "CFLAGS adds these flags: {own}");
     } else {

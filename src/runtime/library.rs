@@ -1,20 +1,25 @@
-//! C as a library: a shared one and a static one.
+//! C as a library: a shared one and a static one, and a way to run what is in them.
 
 use super::abilities::without_openmp;
-use super::compile::Options;
+use super::cache;
+use super::compile::{Compiled, Options, entries_apart};
 use super::compiler::{Compiler, Stopped};
 use super::control::Control;
 use super::diagnostics;
 use super::error::RuntimeError;
+use super::object;
 use super::process;
 use crate::codegen::{Header, Kernel};
 use std::io;
 use std::path::Path;
 use std::process::Command;
+use std::sync::Arc;
 
-/// A library in bytes.
+/// A library in bytes. All of it is linked from one object file.
 #[derive(Clone, Debug)]
 pub struct Library {
+    /// Its kernels, to be run.
+    pub kernels: Vec<Compiled>,
     /// `libNAME.so`.
     pub shared: Vec<u8>,
     /// `libNAME.a`; `None` if there is no `ar`, which comes with the system's assembler.
@@ -45,8 +50,7 @@ impl Compiler {
         if functions && !self.has_vector_functions(&flags, control)? {
             flags.push("-DTEML_MVEC=0".to_owned());
         }
-        let directory = tempfile::Builder::new().prefix("teml-").tempdir();
-        let directory = directory.map_err(storage)?;
+        let directory = cache::temporary().map_err(storage)?;
         let place = directory.path();
         let file = |ending: &str| format!("{name}.{ending}");
         std::fs::write(place.join(file("c")), source).map_err(storage)?;
@@ -55,17 +59,30 @@ impl Compiler {
         let line = self.command_line(&flags);
         let soname = format!("-Wl,-soname,lib{name}.so");
         let ends = |list: &[&str]| list.iter().map(|e| (*e).to_owned()).collect::<Vec<_>>();
-        run(&[
-            line.clone(),
-            ends(&[&soname, "-o", "library.so", &file("c"), "-lm"]),
-        ]
-        .concat())?;
         let is_of_linker = |flag: &String| flag == "-shared" || flag.starts_with("-Wl,");
         let objects: Vec<String> = line.iter().filter(|f| !is_of_linker(f)).cloned().collect();
-        run(&[objects, ends(&["-c", "-o", "library.o", &file("c")])].concat())?;
+        run(&[objects, ends(&["-c", "-o", OBJECT, &file("c")])].concat())?;
+        let linked = |input: &[&str]| [line.clone(), ends(input), ends(&["-lm"])].concat();
+        run(&linked(&[&soname, "-o", "library.so", OBJECT]))?;
+        std::fs::write(place.join(ENTRIES), entries_apart(kernels)).map_err(storage)?;
+        run(&linked(&["-o", "callable.so", ENTRIES, OBJECT]))?;
+        let shared = std::fs::read(place.join("library.so")).map_err(storage)?;
+        let archive = archive(place, control);
+        let callable = place.join("callable.so");
+        if let Some(doubt) = object::doubt(&callable) {
+            return Err(RuntimeError::CompileFailed {
+                kernel: name.to_owned(),
+                compiler: self.program().display().to_string(),
+                line: None,
+                report: format!("it ended well, but {doubt}"),
+            });
+        }
+        let directory = Arc::new(directory);
+        let compiled = |kernel| Compiled::inside(kernel, callable.clone(), &directory);
         Ok(Library {
-            shared: std::fs::read(place.join("library.so")).map_err(storage)?,
-            archive: archive(place, control),
+            kernels: kernels.iter().map(compiled).collect(),
+            shared,
+            archive,
         })
     }
 
@@ -97,11 +114,16 @@ impl Compiler {
     }
 }
 
+/// What the compiler makes of the C of the library.
+const OBJECT: &str = "library.o";
+
+/// The C that calls its kernels. No library has such a name.
+const ENTRIES: &str = "its-entries.c";
+
 /// The object file in an archive.
 fn archive(place: &Path, control: &Control) -> Option<Vec<u8>> {
     let mut ar = Command::new("ar");
-    ar.current_dir(place)
-        .args(["rcs", "library.a", "library.o"]);
+    ar.current_dir(place).args(["rcs", "library.a", OBJECT]);
     let made = process::run(&mut ar, control.compile_limit, control).ok()?;
     let is_made = made.status.success();
     is_made.then(|| std::fs::read(place.join("library.a")).ok())?

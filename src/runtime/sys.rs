@@ -38,6 +38,51 @@ pub(super) fn shared_memory(bytes: u64) -> io::Result<File> {
     }
 }
 
+/// Has a signal handled by a function that only calls what signal handlers may, unless the signal is
+/// ignored.
+pub(super) fn on_signal(
+    signal: libc::c_int,
+    handler: extern "C" fn(libc::c_int),
+) -> io::Result<()> {
+    // SAFETY: all bytes zero are a value of this C structure, which the calls read and write.
+    unsafe {
+        let mut old: libc::sigaction = std::mem::zeroed();
+        checked(libc::sigaction(signal, std::ptr::null(), &raw mut old))?;
+        if old.sa_sigaction == libc::SIG_IGN {
+            return Ok(());
+        }
+        let mut new: libc::sigaction = std::mem::zeroed();
+        new.sa_sigaction = handler as *const () as libc::sighandler_t;
+        checked(libc::sigaction(
+            signal,
+            &raw const new,
+            std::ptr::null_mut(),
+        ))?;
+    }
+    Ok(())
+}
+
+/// Does to this process what Ctrl-C does; signal handlers may call it.
+pub(super) fn interrupt() {
+    // SAFETY: it may be called anywhere.
+    unsafe {
+        libc::raise(libc::SIGINT);
+    }
+}
+
+/// The user whose files this process writes.
+pub(super) fn user() -> u32 {
+    // SAFETY: it has no preconditions, and always succeeds.
+    unsafe { libc::geteuid() }
+}
+
+/// Whether a process of this number is there, whoever's it is.
+pub(super) fn is_alive(process: i32) -> bool {
+    // SAFETY: signal 0 is sent to nobody.
+    let asked = unsafe { libc::kill(process, 0) };
+    asked == 0 || io::Error::last_os_error().raw_os_error() == Some(libc::EPERM)
+}
+
 /// The memory that this process could still get, in bytes, where the system tells.
 ///
 /// Asked before allocating, because asking the kernel for more than there is may end in its

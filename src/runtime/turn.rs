@@ -82,11 +82,11 @@ fn hold(
 }
 
 fn open(control: &Control) -> Option<File> {
-    let directory = cache::directory(control)?;
-    std::fs::create_dir_all(&directory).ok()?;
+    let place = cache::file(control, &file())?;
+    std::fs::create_dir_all(place.parent()?).ok()?;
     let mut options = OpenOptions::new();
     let options = options.read(true).write(true).create(true).truncate(false);
-    options.open(directory.join(file())).ok()
+    options.open(place).ok()
 }
 
 /// The process that holds the lock, in words.

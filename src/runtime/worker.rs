@@ -142,7 +142,12 @@ impl Worker {
         let entry = entry_of(compiled.kernel());
         let load = Request::Load { path, entry };
         let limit = control.run_limit;
-        self.ask(&compiled.kernel().symbol, &load, limit, control)?;
+        let loaded = self.ask(&compiled.kernel().symbol, &load, limit, control);
+        if matches!(loaded, Err(RuntimeError::WorkerFailed { .. })) {
+            // It is made anew next time.
+            let _ = std::fs::remove_file(compiled.path());
+        }
+        loaded?;
         self.kernels += 1;
         Ok(self.kernels - 1)
     }

@@ -36,7 +36,7 @@ impl Writer {
     /// A writer that may overwrite everything at or below the `allowed` paths.
     pub fn new(control: &Control, allowed: &[PathBuf]) -> Writer {
         Writer {
-            list: cache::directory(control).map(|directory| directory.join(LIST)),
+            list: cache::file(control, LIST),
             allowed: allowed.to_vec(),
         }
     }

@@ -10,6 +10,7 @@ use crate::diag::{Diagnostic, Sources};
 use crate::ir::Nest;
 use crate::package::Exported;
 use crate::transform;
+use crate::trial::Variant;
 
 impl Session {
     /// The names that messages about unknown names suggest.
@@ -104,6 +105,21 @@ impl Session {
         let state = self.shared.lock();
         let kernels = state.workbench.kernels();
         (!kernels.is_empty()).then(|| codegen::unit(kernels))
+    }
+
+    /// The kernels of [`emitted`](Session::emitted), and what each computes.
+    pub fn emitted_kernels(&self) -> Vec<(Kernel, Variant)> {
+        let state = self.shared.lock();
+        let (kept, kernels) = (&state.workbench.kept, state.workbench.kernels());
+        if state.workbench.generated.is_empty() {
+            return kernels.iter().cloned().zip(kept.emitted.clone()).collect();
+        }
+        let of = |kernel: &Kernel| {
+            let mut latest = kept.generated.iter().rev();
+            let variant = latest.find(|variant| variant.label == kernel.symbol)?;
+            Some((kernel.clone(), variant.clone()))
+        };
+        kernels.iter().filter_map(of).collect()
     }
 
     /// The kernels that scripts have exported.

@@ -6,7 +6,7 @@ use super::checkpoint::Saved;
 use super::errors::{self, ScriptError};
 use super::library::Library;
 use super::rewrite::Kind;
-use super::stack::on_large_stack;
+use super::stack::{Failed, is_lack, lacking, on_large_stack};
 use super::state::{Shared, State};
 use super::unused::Last;
 use super::versions::Version;
@@ -301,9 +301,14 @@ impl Session {
             Ok(value) => Ok(finish(value)),
             Err(error) => Err(self.translate(*error)),
         };
-        let ran = on_large_stack(work).unwrap_or_else(|panic| {
+        let ran = on_large_stack(work).unwrap_or_else(|failed| {
+            let diagnostic = match failed {
+                Failed::Panic(panic) if is_lack(&panic) => Diagnostic::error(lacking(&panic)),
+                Failed::Panic(panic) => Diagnostic::bug(format!("internal error: {panic}")),
+                Failed::Start(error) => Diagnostic::error(lacking(&error)),
+            };
             Err(ScriptError {
-                diagnostic: Diagnostic::bug(format!("internal error: {panic}")),
+                diagnostic,
                 more: Vec::new(),
                 sources: Sources::default(),
                 interrupted: false,

@@ -8,11 +8,38 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// it in a debug build, and values nest as deeply as lists are long.
 const SIZE: usize = 512 << 20;
 
+/// Why there is no result.
+pub enum Failed {
+    /// The message of a panic.
+    Panic(String),
+    /// The system has no thread for it.
+    Start(String),
+}
+
+/// Whether a panic says that the system gives too little: threads, files or memory.
+pub fn is_lack(panic: &str) -> bool {
+    let signs = [
+        "Resource temporarily unavailable",
+        "Too many open files",
+        "Cannot allocate memory",
+        "failed to spawn thread",
+    ];
+    signs.iter().any(|sign| panic.contains(sign))
+}
+
+/// What users are told of that.
+pub fn lacking(why: &str) -> String {
+    format!(
+        "the system gives this process too little: {why}; `ulimit -a` shows limits of memory, files \
+         and processes"
+    )
+}
+
 /// Runs `work` on a thread with a stack for deep recursion, which knows the verdicts of this one.
 ///
 /// # Errors
-/// The message of a panic.
-pub fn on_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, String> {
+/// A panic, or there is no such thread.
+pub fn on_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, Failed> {
     let known = Verdicts::take();
     let work = || {
         known.give();
@@ -26,11 +53,11 @@ pub fn on_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, Str
             .spawn_scoped(threads, work);
         let (done, known) = match thread.map(|t| t.join()) {
             Ok(Ok(result)) => result,
-            Ok(Err(panic)) => return Err(message_of(&*panic)),
-            Err(error) => return Err(format!("cannot start a thread: {error}")),
+            Ok(Err(panic)) => return Err(Failed::Panic(message_of(&*panic))),
+            Err(error) => return Err(Failed::Start(format!("cannot start a thread: {error}"))),
         };
         known.give();
-        done.map_err(|panic| message_of(&*panic))
+        done.map_err(|panic| Failed::Panic(message_of(&*panic)))
     })
 }
 

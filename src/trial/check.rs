@@ -8,7 +8,7 @@ use crate::codegen::{Kernel, Param, Role};
 use crate::ir::Tensor;
 use crate::legality::Proof;
 use crate::runtime::{
-    self, Beside, Compiled, Control, Data, Event, Outputs, RuntimeError, Timing, Workload,
+    self, Beside, CURES, Compiled, Control, Data, Event, Outputs, RuntimeError, Timing, Workload,
 };
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -38,6 +38,35 @@ pub(super) struct Trial<'a> {
 
 /// What a kernel wrote, or why it wrote nothing.
 pub(super) type Written = Result<Arc<Outputs>, TrialError>;
+
+/// What was done about a compiler that gets a kernel wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cure {
+    /// The version of the compiler.
+    pub compiler: String,
+    /// The flags with which the results are right.
+    pub flags: String,
+}
+
+impl std::fmt::Display for Cure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Cure { compiler, flags } = self;
+        write!(
+            f,
+            "compiled with {flags}, since {compiler} miscompiles it otherwise"
+        )
+    }
+}
+
+/// A kernel whose results are right.
+pub(super) struct Sound {
+    pub compiled: Compiled,
+    pub own: Arc<Outputs>,
+    /// The largest relative error.
+    pub error: f64,
+    /// What that took.
+    pub cure: Option<Cure>,
+}
 
 /// What results are compared with.
 pub(super) struct Expected {
@@ -139,7 +168,7 @@ impl<'a> Trial<'a> {
                     false => Beside::First,
                 };
                 let outputs = self.run_beside(beside, other);
-                let crowded = lacks_room(&outputs);
+                let crowded = outputs.as_ref().err().is_some_and(lacks_room);
                 let failed = outputs.is_err();
                 written.push(outputs);
                 if crowded || failed && fail_fast {
@@ -151,11 +180,12 @@ impl<'a> Trial<'a> {
                 .join()
                 .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         });
-        let reference = match lacks_room(&reference) {
-            true => self.run(naive),
-            false => reference,
+        let reference = match reference {
+            Err(error) if lacks_room(&error) => self.run(naive),
+            reference => reference,
         };
-        if written.last().is_some_and(lacks_room) {
+        let last = written.last().and_then(|outputs| outputs.as_ref().err());
+        if last.is_some_and(lacks_room) {
             written.pop();
         }
         for other in &others[written.len()..] {
@@ -201,6 +231,57 @@ impl<'a> Trial<'a> {
                 blame: self.blame(kernel, results, expected)?,
             })
         })
+    }
+
+    /// As [`check`](Trial::check), for what `compiled` wrote. Where the compiler is to blame, the kernel
+    /// is compiled with fewer optimizations, until its results are right.
+    pub fn settle(
+        &self,
+        label: &str,
+        results: &[String],
+        (compiled, own): (Compiled, Arc<Outputs>),
+        expected: &Expected,
+    ) -> Result<Sound, TrialError> {
+        let wrong = match self.check(label, results, (compiled.kernel(), &own), expected) {
+            Ok(error) => {
+                return Ok(Sound {
+                    compiled,
+                    own,
+                    error,
+                    cure: None,
+                });
+            }
+            Err(error) => error,
+        };
+        let TrialError::Wrong {
+            blame: Blame::Compiler(version),
+            ..
+        } = &wrong
+        else {
+            return Err(wrong);
+        };
+        for cure in CURES {
+            let options = self.settings.options.cured(cure);
+            let kernel = compiled.kernel();
+            let Ok(compiled) = runtime::compile(kernel, &options, self.control) else {
+                self.control.go_on(|| format!("compiling {label}"))?;
+                continue;
+            };
+            let own = self.run(&compiled)?;
+            if let Ok(error) = compare_outputs(results, &expected.outputs, &own)? {
+                let cure = Some(Cure {
+                    compiler: version.clone(),
+                    flags: cure.join(" "),
+                });
+                return Ok(Sound {
+                    compiled,
+                    own,
+                    error,
+                    cure,
+                });
+            }
+        }
+        Err(wrong)
     }
 
     /// Who is to blame for the wrong results of a kernel: they may be right where the compiler
@@ -268,20 +349,17 @@ impl<'a> Trial<'a> {
     }
 }
 
-/// Whether a run may end well where nothing else runs beside it.
-fn lacks_room(outputs: &Written) -> bool {
+/// Whether a run lacked time or memory: it may end well where nothing else runs beside it.
+pub(super) fn lacks_room(error: &TrialError) -> bool {
     use RuntimeError::{Allocation, TimedOut};
-    let error = outputs.as_ref().err();
-    error.is_some_and(|error| {
-        matches!(
-            error,
-            TrialError::Runtime(Allocation { .. } | TimedOut { .. })
-        )
-    })
+    matches!(
+        error,
+        TrialError::Runtime(Allocation { .. } | TimedOut { .. })
+    )
 }
 
 /// Runs a variant once and returns what it wrote, after its results were compared with the
-/// reference.
+/// reference, and what that took where the compiler got it wrong.
 ///
 /// # Errors
 /// [`TrialError`], if its results are wrong, too.
@@ -291,7 +369,7 @@ pub fn run(
     settings: &Settings,
     control: &Control,
     progress: &(dyn Fn(Progress) + Sync),
-) -> Result<Arc<Outputs>, TrialError> {
+) -> Result<(Arc<Outputs>, Option<Cure>), TrialError> {
     let kernel = generate(variant, settings)?;
     let plain = naive(variant);
     let trial = Trial::new(&[&kernel], inputs, settings, control, (progress, 3));
@@ -303,8 +381,8 @@ pub fn run(
     let expected = trial.expected(variant, outputs?)?;
     let own = own.into_iter().next().unwrap_or(Err(TrialError::Nothing))?;
     let (label, results) = (&variant.label, compared(variant));
-    trial.check(label, &results, (&kernel, &own), &expected)?;
-    Ok(own)
+    let sound = trial.settle(label, &results, (compiled, own), &expected)?;
+    Ok((sound.own, sound.cure))
 }
 
 /// The tensors of all kernels in order of appearance: their numbers decide the default inputs.

@@ -1,6 +1,6 @@
 //! Contests: variants of one computation, and code that others wrote for it, in one run.
 
-use super::check::{Progress, Trial};
+use super::check::{Cure, Progress, Sound, Trial};
 use super::definitions::explained;
 use super::{
     Evidence, Failed, Inputs, Measured, Settings, TrialError, Variant, check_results, compared,
@@ -179,25 +179,44 @@ pub(super) fn run_comparison(
     let (outputs, written) = trial.run_all(&plain_compiled, &others, fail_fast);
     let expected = trial.expected(first, outputs?)?;
     let mut written = written.into_iter();
-    let mut checked: Vec<Result<(Workload, f64), TrialError>> = Vec::with_capacity(compiled.len());
+    let mut checked: Vec<Result<Entrant, TrialError>> = Vec::with_capacity(compiled.len());
     for (k, (label, compiled)) in labels.clone().zip(compiled).enumerate() {
         trial.begin(&format!("checking {label}"));
         let is_peer = k >= variants.len();
-        let check = |compiled: Compiled| -> Result<(Workload, f64), TrialError> {
+        let check = |compiled: Compiled| -> Result<Entrant, TrialError> {
             let own = written.next().unwrap_or(Err(TrialError::Nothing))?;
-            let of_kernel = (compiled.kernel(), &*own);
-            let error = trial.check(label, &names, of_kernel, &expected);
-            let error = error.map_err(|error| match variants.get(k) {
-                Some(own) => explained(error, (first, own), settings, control),
-                None => error,
-            })?;
-            Ok((trial.workload(label, compiled, own, is_peer), error))
+            let found = match is_peer {
+                // What others wrote is compiled as they ask.
+                true => {
+                    let of_kernel = (compiled.kernel(), &*own);
+                    let error = trial.check(label, &names, of_kernel, &expected)?;
+                    let cure = None;
+                    Sound {
+                        compiled,
+                        own,
+                        error,
+                        cure,
+                    }
+                }
+                false => {
+                    let sound = trial.settle(label, &names, (compiled, own), &expected);
+                    sound.map_err(|error| match variants.get(k) {
+                        Some(own) => explained(error, (first, own), settings, control),
+                        None => error,
+                    })?
+                }
+            };
+            Ok(Entrant {
+                workload: trial.workload(label, found.compiled, found.own, is_peer),
+                error: found.error,
+                cure: found.cure,
+            })
         };
         checked.push(keep_if_of_variant(compiled.and_then(check), fail_fast)?);
         trial.finish();
     }
-    let entrants: Vec<&(Workload, f64)> = checked.iter().flatten().collect();
-    let workloads = entrants.iter().map(|(workload, _)| workload);
+    let entrants: Vec<&Entrant> = checked.iter().flatten().collect();
+    let workloads = entrants.iter().map(|entrant| &entrant.workload);
     let workloads: Vec<Workload> = workloads.chain(probes).cloned().collect();
     let mut known = |k: usize, timing: &Timing| {
         if let Some(entrant) = entrants.get(k) {
@@ -227,13 +246,21 @@ pub(super) fn run_comparison(
     })
 }
 
-/// What is known of a variant that was checked, with its error, and timed.
-fn measured((workload, error): &(Workload, f64), timing: Timing) -> Measured {
+/// A variant that was checked.
+struct Entrant {
+    workload: Workload,
+    error: f64,
+    cure: Option<Cure>,
+}
+
+/// What is known of a variant that was checked and timed.
+fn measured(entrant: &Entrant, timing: Timing) -> Measured {
     Measured {
-        label: workload.label.clone(),
+        label: entrant.workload.label.clone(),
         timing,
-        error: *error,
-        kernel: workload.kernel.kernel().clone(),
+        error: entrant.error,
+        kernel: entrant.workload.kernel.kernel().clone(),
+        cure: entrant.cure.clone(),
     }
 }
 

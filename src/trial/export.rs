@@ -3,11 +3,11 @@
 
 use super::Settings;
 use super::check::all_tensors;
-use super::{Inputs, TrialError, Variant, check_results, generate, naive, results};
+use super::{Cargo, Inputs, Shipped, TrialError, Variant, check_results, generate, naive, results};
 use crate::codegen::symbol::from_label;
-use crate::codegen::{BASE, C_BEGINS, C_ENDS, Kernel, Role, unit};
+use crate::codegen::{BASE, C_BEGINS, C_ENDS, Kernel, Preamble, Role, unit_after};
 use crate::ir::Tensor;
-use crate::runtime::{Data, Options, Place, Scalar, View, default_tolerance};
+use crate::runtime::{Control, Data, Options, Place, Scalar, View, default_tolerance};
 use std::fmt::Write;
 
 /// A file to be written: its name and contents.
@@ -20,7 +20,8 @@ pub struct ExportedFile {
 }
 
 /// The files that check and time `variants` by `make run`. Every variant is compared with the
-/// untransformed nest of the first one, compiled by itself without optimizations that reorder.
+/// untransformed nest of the first one, compiled by itself without optimizations that reorder. The C of
+/// the variants has a preamble, that of [`rehearse`].
 ///
 /// # Errors
 /// The variants compute different things, or there is no C.
@@ -28,6 +29,7 @@ pub fn export(
     variants: &[Variant],
     inputs: &Inputs,
     settings: &Settings,
+    preamble: &Preamble,
 ) -> Result<Vec<ExportedFile>, TrialError> {
     let [first, others @ ..] = variants else {
         return Err(TrialError::Nothing);
@@ -46,11 +48,13 @@ pub fn export(
     reference.label = free_label("reference", variants);
     let plain = generate(&reference, settings)?;
 
+    let header = header(kernels.iter().chain([&plain]));
+    let source = |preamble: &Preamble| {
+        let unit = unit_after(preamble, &kernels);
+        format!("#include \"kernels.h\"\n\n{unit}")
+    };
     let mut files = vec![
-        text_file(
-            "kernels.c",
-            format!("#include \"kernels.h\"\n\n{}", unit(&kernels)),
-        ),
+        text_file("kernels.c", source(preamble)),
         text_file(
             "reference.c",
             format!(
@@ -59,7 +63,7 @@ pub fn export(
                 plain.source()
             ),
         ),
-        text_file("kernels.h", header(kernels.iter().chain([&plain]))),
+        text_file("kernels.h", header),
         text_file("driver.h", include_str!("driver.h").to_owned()),
     ];
     let all: Vec<&Kernel> = kernels.iter().chain([&plain]).collect();
@@ -80,9 +84,38 @@ pub fn export(
     ));
     files.push(text_file(
         "Makefile",
-        makefile(&settings.options, kernels.iter().any(Kernel::chooses)),
+        makefile(
+            &settings.options,
+            &preamble.cure,
+            kernels.iter().any(Kernel::chooses),
+        ),
     ));
     Ok(files)
+}
+
+/// Runs what [`export`] will write, as it is compiled there.
+///
+/// # Errors
+/// There is no C, it fails, or its results are wrong.
+pub fn rehearse(
+    variants: &[Variant],
+    inputs: &Inputs,
+    settings: &Settings,
+    control: &Control,
+) -> Result<Shipped, TrialError> {
+    let kernels: Vec<Kernel> = variants
+        .iter()
+        .map(|variant| generate(variant, settings))
+        .collect::<Result<_, _>>()?;
+    let cargo = Cargo {
+        name: "kernels",
+        source: &|preamble| unit_after(preamble, &kernels),
+        header: String::new(),
+        kernels: kernels.iter().cloned().zip(variants.to_vec()).collect(),
+        inputs,
+        settings,
+    };
+    cargo.ship(control)
 }
 
 fn text_file(name: &str, contents: String) -> ExportedFile {
@@ -271,7 +304,7 @@ fn driver(variants: &[Variant], kernels: &[&Kernel], fills: &str, checked: &[Str
     c
 }
 
-fn makefile(options: &Options, chooses: bool) -> String {
+fn makefile(options: &Options, cure: &[String], chooses: bool) -> String {
     let not_here = ["-fPIC", "-shared", "-fvisibility=hidden", "-Wl,-z,defs"];
     let flags = |options: &Options| {
         let mut flags = options.common_flags();
@@ -285,6 +318,7 @@ fn makefile(options: &Options, chooses: bool) -> String {
         format!("$(if $(findstring clang,$(shell $(CC) --version)),,{flags})")
     };
     kernels.push(only_gcc(options));
+    kernels.extend_from_slice(cure);
     let plain = options.plain();
     let mut reference = flags(&plain);
     reference.push(only_gcc(&plain));

@@ -13,16 +13,18 @@ mod gauge;
 mod inputs;
 mod reference;
 mod runner;
+mod ship;
 mod sweep;
 
-pub use check::{Progress, run};
+pub use check::{Cure, Progress, run};
 pub use contest::{Contest, Peer, Ranking, Work};
 pub use definitions::{Equality, equality};
-pub use export::{ExportedFile, export};
+pub use export::{ExportedFile, export, rehearse};
 pub use gauge::{Defect, Gauge, Prepared, Ready, Screened, Workshop};
 pub use inputs::Inputs;
 pub use reference::Evidence;
 pub use runner::{Check, Collect, Emit, Kept, Run, Runner, Stage, free_symbol};
+pub use ship::{Cargo, Shipped};
 
 use crate::analysis::work;
 use crate::codegen::{self, Kernel, NoCode};
@@ -78,6 +80,8 @@ pub struct Measured {
     pub error: f64,
     /// The code, which knows why it may stand for the computation.
     pub kernel: Kernel,
+    /// What was done where the compiler got it wrong.
+    pub cure: Option<Cure>,
 }
 
 /// A variant that has no times.
@@ -177,6 +181,16 @@ fn wrong(label: &str, tensor: &str, blame: &Blame) -> String {
             "`{label}` and `{first}` have different definitions, and {tensor} is not the same"
         ),
         _ => format!("`{label}` computes a wrong {tensor}"),
+    }
+}
+
+impl TrialError {
+    /// Whether the compiler got a kernel wrong.
+    pub fn is_of_compiler(&self) -> bool {
+        let TrialError::Wrong { blame, .. } = self else {
+            return false;
+        };
+        matches!(blame, Blame::Compiler(_))
     }
 }
 

@@ -35,6 +35,18 @@ pub enum Evidence {
     },
 }
 
+impl Evidence {
+    /// How much was compared where the results themselves were evaluated at samples.
+    pub(super) fn of_samples(&self) -> String {
+        match self {
+            Evidence::Samples { samples, elements } => {
+                format!("{samples} samples of {elements} elements equal the definition")
+            }
+            all => all.to_string(),
+        }
+    }
+}
+
 impl std::fmt::Display for Evidence {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {

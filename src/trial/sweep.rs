@@ -90,14 +90,15 @@ fn measured(
 ) -> Result<Measured, TrialError> {
     let own = trial.run(compiled)?;
     let (label, results) = (&variant.label, compared(variant));
-    let error = trial.check(label, &results, (compiled.kernel(), &own), expected)?;
-    let workload = trial.workload(&variant.label, compiled.clone(), own, false);
+    let sound = trial.settle(label, &results, (compiled.clone(), own), expected)?;
+    let workload = trial.workload(&variant.label, sound.compiled, sound.own, false);
     let timings = trial.measure(&[workload], &mut |_, _| {})?;
     let timing = timings.into_iter().next().ok_or(TrialError::Nothing)?;
     Ok(Measured {
         label: timing.label.clone(),
         timing,
-        error,
+        error: sound.error,
         kernel: compiled.kernel().clone(),
+        cure: sound.cure,
     })
 }

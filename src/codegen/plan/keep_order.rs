@@ -25,8 +25,8 @@
 //!     A[i][j] = A[i - 1][j] + A[i - 2][j]
 //! ```
 //!
-//! gcc 11 and 12 unroll a short loop in full, and then vectorize the copies of its statements as
-//! groups (SLP). The result is wrong
+//! gcc 11 and 12 unroll a short loop in full, or one around registers however long it is, and then
+//! vectorize the copies of its statements as groups (SLP). The result is wrong
 //!
 //! 1. where the loop around reads what it has just written: `x[i][j] = x[i - 1][j - 1] + 1`;
 //! 2. where operands are exchanged among elements of one tensor: `B[i] = A[i - 1] + A[i - 2]`;
@@ -36,9 +36,10 @@
 //! its bounds are several (`-fivopts`): `x[c] = x[n - c]`. The functions of such a kernel are
 //! compiled without that.
 //!
-//! Loops like the first two stay loops, which compilers vectorize as such (`#pragma GCC unroll 1`).
-//! An asm statement keeps groups from forming in the third, and among statements that were unrolled
-//! before they came to the compiler.
+//! Loops like the first two stay loops, which compilers vectorize as such (`#pragma GCC unroll 1`),
+//! also around registers, which are then on the stack. An asm statement keeps groups from forming in
+//! the third, and among statements that were unrolled before they came to the compiler. It says that
+//! it changes memory: gcc forms groups across others.
 
 use super::choose_vectors::Chosen;
 use super::lanes::trips;
@@ -70,8 +71,8 @@ struct Hazards {
     rolled: HashSet<Name>,
     /// Loops that begin with an asm statement.
     in_order: HashSet<Name>,
-    /// Loops whose statements are told apart by asm statements.
-    apart: HashSet<Name>,
+    /// Loops whose statements are told apart by asm statements; `None` for those in no loop.
+    apart: HashSet<Option<Name>>,
     /// Whether a loop walks through a tensor in both directions.
     both_ways: bool,
 }
@@ -79,6 +80,7 @@ struct Hazards {
 impl Hazards {
     fn of(trees: &[Tree], chosen: &Chosen) -> Hazards {
         let mut hazards = Hazards::default();
+        hazards.look(&Body::new(None, trees, chosen), chosen);
         hazards.collect(trees, chosen);
         hazards.both_ways = goes_both_ways(trees, &mut HashMap::new());
         hazards
@@ -99,7 +101,9 @@ impl Hazards {
             match node {
                 Node::Loop(l) if !l.is_vector() => {
                     let mode = match l.mode {
-                        Mode::Serial if self.rolled.contains(&l.of.name) => Mode::Rolled,
+                        Mode::Serial | Mode::Unrolled(_) if self.rolled.contains(&l.of.name) => {
+                            Mode::Rolled
+                        }
                         ref mode => mode.clone(),
                     };
                     result.push(Node::Loop(Arc::new(PlannedLoop {
@@ -108,7 +112,7 @@ impl Hazards {
                         ..(**l).clone()
                     })));
                 }
-                Node::Stmt(_) if around.is_some_and(|l| self.apart.contains(&l.name)) => {
+                Node::Stmt(_) if self.apart.contains(&around.map(|l| l.name.clone())) => {
                     result.extend([Node::InOrder, node.clone()]);
                 }
                 other => result.push(other.clone()),
@@ -121,62 +125,66 @@ impl Hazards {
         for tree in trees {
             let Tree::Loop(l) = tree else { continue };
             if !chosen.is_vector(l) {
-                let found = Body::of(l, chosen);
-                let shorts = found.inner.iter().flat_map(|i| &i.short);
-                let risky = shorts.filter(|short| found.is_group(short));
-                self.rolled.extend(risky.map(|short| short.name.clone()));
-                if found.reads_backwards() {
-                    self.in_order.insert(l.name.clone());
-                }
-                if found.has_group_of_statements() {
-                    self.apart.insert(l.name.clone());
-                }
+                self.look(&Body::new(Some(l), &l.body, chosen), chosen);
             }
             self.collect(&l.body, chosen);
         }
     }
+
+    fn look(&mut self, found: &Body<'_>, chosen: &Chosen) {
+        let shorts = found.inner.iter().flat_map(|i| &i.short);
+        // In no loop, compilers unroll those that they have to.
+        let copied = |short: &&&Loop| found.l.is_some() || chosen.is_unrolled(short);
+        let risky = shorts.filter(copied).filter(|short| found.is_group(short));
+        self.rolled.extend(risky.map(|short| short.name.clone()));
+        if let Some(l) = found.l.filter(|_| found.reads_backwards()) {
+            self.in_order.insert(l.name.clone());
+        }
+        if found.has_group_of_statements() {
+            self.apart.insert(found.l.map(|l| l.name.clone()));
+        }
+    }
 }
 
-/// What is in a loop, as far as there are only short loops around it.
+/// What is in a loop, or in none, as far as there are only loops around it that are unrolled.
 struct Body<'t> {
-    l: &'t Loop,
+    l: Option<&'t Loop>,
     inner: Vec<Inner<'t>>,
+    /// The tensors that are declared there, of which each iteration has its own.
+    locals: Vec<&'t Tensor>,
 }
 
-/// A statement, and the short loops between the loop and it.
+/// A statement, and the loops between the loop and it.
 struct Inner<'t> {
     s: &'t Stmt,
     short: Vec<&'t Loop>,
 }
 
 impl<'t> Body<'t> {
-    fn of(l: &'t Loop, chosen: &Chosen) -> Body<'t> {
-        let mut inner = Vec::new();
-        Body::flatten(&l.body, chosen, &mut Vec::new(), &mut inner);
-        Body { l, inner }
+    fn new(l: Option<&'t Loop>, trees: &'t [Tree], chosen: &Chosen) -> Body<'t> {
+        let (inner, locals) = (Vec::new(), Vec::new());
+        let mut body = Body { l, inner, locals };
+        body.flatten(trees, chosen, &mut Vec::new());
+        body
     }
 
-    fn flatten(
-        trees: &'t [Tree],
-        chosen: &Chosen,
-        around: &mut Vec<&'t Loop>,
-        found: &mut Vec<Inner<'t>>,
-    ) {
+    fn flatten(&mut self, trees: &'t [Tree], chosen: &Chosen, around: &mut Vec<&'t Loop>) {
         for tree in trees {
             match tree {
                 Tree::Loop(l) => {
                     let short = trips(l).is_some_and(|trips| trips <= MAX_UNROLLED);
-                    if short && !chosen.is_vector(l) && !chosen.is_unrolled(l) {
+                    if (short || chosen.is_unrolled(l)) && !chosen.is_vector(l) {
                         around.push(l);
-                        Body::flatten(&l.body, chosen, around, found);
+                        self.flatten(&l.body, chosen, around);
                         around.pop();
                     }
                 }
                 Tree::Stmt(s) => {
                     let short = around.clone();
-                    found.push(Inner { s, short });
+                    self.inner.push(Inner { s, short });
                 }
-                Tree::Fill(_) | Tree::Local(_) => {}
+                Tree::Local(tensor) => self.locals.push(tensor),
+                Tree::Fill(_) => {}
             }
         }
     }
@@ -206,12 +214,12 @@ impl<'t> Body<'t> {
 
     /// Whether another iteration of the loop may read what a statement writes.
     fn is_carried(&self, s: &Stmt) -> bool {
+        let Some(l) = self.l.filter(|_| !self.locals.contains(&&s.target)) else {
+            return false;
+        };
         let shorts = self.inner.iter().flat_map(|i| &i.short);
-        let varying: Vec<&Name> = shorts
-            .map(|short| &short.name)
-            .chain([&self.l.name])
-            .collect();
-        let moves = s.index.iter().any(|a| a.mentions(&self.l.name));
+        let varying: Vec<&Name> = shorts.map(|short| &short.name).chain([&l.name]).collect();
+        let moves = s.index.iter().any(|a| a.mentions(&l.name));
         self.inner.iter().any(|other| {
             let mut carried = false;
             let mut read = |tensor: &Tensor, index: &[Affine]| {

@@ -15,7 +15,8 @@ pub(super) static EXPORT: Function = Function {
 Writes a comparison to a directory, where `make run` reproduces `compare(variants)` without
 teml.
 
-The directory gets the C of all variants, a header, data, a Makefile and a driver. The driver
+All variants run first, and nothing is written if one is wrong. The directory gets the C of all
+variants, a header, data, a Makefile and a driver. The driver
 checks every variant against the untransformed nest and times them in turn. Imported modules
 may not leave the current directory, and files that teml did not write are not overwritten
 (`:help import`).",
@@ -23,20 +24,26 @@ may not leave the current directory, and files that teml did not write are not o
         let variants = variants(call)?;
         examine(call, &variants)?;
         let directory = writing::target(call, 1)?;
-        let (runs, inputs, settings, writer) = {
+        let (runs, inputs, settings, control, writer) = {
             let state = call.state();
             let bench = &state.workbench;
             (
                 bench.runner.runs(),
                 bench.inputs.clone(),
                 bench.settings.clone(),
+                bench.control.clone(),
                 bench.writer(),
             )
         };
         if !runs {
             return Ok(Dynamic::UNIT);
         }
-        let files = trial::export(&variants, &inputs, &settings);
+        let shipped = trial::rehearse(&variants, &inputs, &settings, &control);
+        let shipped = shipped.map_err(|error| failed_trial(call, error))?;
+        for remark in shipped.remarks {
+            call.state().print(&format!("warning: {remark}"));
+        }
+        let files = trial::export(&variants, &inputs, &settings, &shipped.preamble);
         let files = files.map_err(|error| failed_trial(call, error))?;
         let write = || -> std::io::Result<()> {
             std::fs::create_dir_all(&directory)?;

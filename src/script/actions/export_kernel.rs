@@ -3,7 +3,7 @@
 use super::code::no_code;
 use super::compare::generates;
 use crate::codegen::{self, Role};
-use crate::package::Exported;
+use crate::package::{self, Exported};
 use crate::script::call::{Function, Parameter};
 use crate::trial::{self, Variant};
 use rhai::Dynamic;
@@ -17,7 +17,9 @@ Exports a nest, or a list of nests that run in order, as the function `name` of 
 `teml build` makes: `export_kernel(plan, \"gemm\")`.
 
 `teml build FILE --out DIR` writes C, a header for C and C++, a shared and a static library, and a
-Python package. Elsewhere the call only proves the nests and generates their C. Shapes are fixed.
+Python package. Before it writes them, it runs each kernel as it was compiled, and compares the
+results with the reference. Elsewhere the call only proves the nests and generates their C. Shapes
+are fixed.
 Tensors that a later nest of the list reads are memory for the kernel, not results.",
     call: |call| {
         let (nests, name) = (call.nests(0)?, call.text(1)?);
@@ -36,13 +38,23 @@ Tensors that a later nest of the list reads are memory for the kernel, not resul
         let kernel = codegen::generate_for(&nests, &name, reductions, target);
         let kernel = kernel.map_err(|e| no_code(call, e, &nests))?;
         let label = name;
-        let results = trial::results(&Variant { label, nests });
+        let variant = Variant { label, nests };
+        let results = trial::results(&variant);
         let written = kernel.params.iter().filter(|p| p.role == Role::Out);
         let names = written.map(|p| p.tensor.label().to_owned());
         let scratch = names.filter(|name| !results.contains(name)).collect();
         let mut state = call.state();
+        let exported = Exported {
+            kernel,
+            nests: variant.nests,
+            scratch,
+        };
+        if let Some(error) = package::kernel_name_error(&exported, &state.workbench.exported) {
+            drop(state);
+            return Err(call.fail(1, &error));
+        }
         state.has_effect = true;
-        state.workbench.exported.push(Exported { kernel, scratch });
+        state.workbench.exported.push(exported);
         Ok(Dynamic::UNIT)
     },
 };

@@ -1,13 +1,17 @@
-//! `teml emit`: C is generated and kept, and nothing is compiled.
+//! `teml emit`: C is generated and kept, and nothing is timed.
 
 use super::{Runner, Stage};
 use crate::ir::Tensor;
+use crate::legality::Reductions;
 use crate::runtime::Values;
-use crate::trial::{Contest, Ranking, TrialError, no_code};
+use crate::trial::{Contest, Ranking, TrialError, Variant, no_code};
 
 /// Generates C and keeps it.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Emit;
+pub struct Emit {
+    /// Whether the C runs afterwards, so that inputs matter.
+    pub verifies: bool,
+}
 
 impl Runner for Emit {
     fn compare(
@@ -43,5 +47,13 @@ impl Runner for Emit {
         stage: &mut Stage<'_>,
     ) -> Result<Vec<(Tensor, Values)>, TrialError> {
         stage.kept.unwritten(&contest)
+    }
+
+    fn generates(&self, variant: &Variant, _: Reductions, stage: &mut Stage<'_>) {
+        stage.kept.generated.push(variant.clone());
+    }
+
+    fn needs_inputs(&self) -> bool {
+        self.verifies
     }
 }

@@ -120,7 +120,9 @@ pub struct Kept {
     /// The nests of `compared`.
     pub nests: Vec<Nest>,
     /// The variants of `compared`.
-    emitted: Vec<Variant>,
+    pub emitted: Vec<Variant>,
+    /// What [`Emit`] knows of `codegen`: each kernel's name, and what it computes.
+    pub generated: Vec<Variant>,
     /// What [`Collect`] was to compare, in order.
     pub contests: Vec<Contest>,
     /// How many variants [`Check`] got.

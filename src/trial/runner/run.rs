@@ -49,7 +49,10 @@ impl Runner for Run {
             settings,
         } = contest;
         let variant = variants.first().ok_or(TrialError::Nothing)?;
-        let outputs = run(variant, &inputs, &settings, stage.control, stage.progress)?;
+        let (outputs, cure) = run(variant, &inputs, &settings, stage.control, stage.progress)?;
+        if let Some(cure) = cure {
+            (stage.say)(&format!("{}: {cure}", variant.label));
+        }
         let written = outputs.iter();
         Ok(written
             .map(|buffer| (buffer.tensor().clone(), Values::from(buffer.view())))

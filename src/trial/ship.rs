@@ -1,0 +1,239 @@
+//! Kernels that leave the tool: each runs once, as it was compiled, and is compared with the
+//! reference before anything is written.
+
+use super::check::{Progress, Trial, lacks_room};
+use super::{Blame, Evidence, Inputs, Settings, TrialError, Variant, compared, generate, naive};
+use crate::codegen::{Kernel, Preamble};
+use crate::runtime::{CURES, Compiled, Compiler, Control, Library, Outputs, RuntimeError};
+use crate::target::Target;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// C that is to leave the tool.
+pub struct Cargo<'a> {
+    /// What its file is called, without ending.
+    pub name: &'a str,
+    /// The C of all kernels after a preamble.
+    pub source: &'a dyn Fn(&Preamble) -> String,
+    /// What it includes as `NAME.h`.
+    pub header: String,
+    /// The kernels, and what each computes.
+    pub kernels: Vec<(Kernel, Variant)>,
+    /// What tensors hold.
+    pub inputs: &'a Inputs,
+    /// How it is compiled.
+    pub settings: &'a Settings,
+}
+
+/// C that has run, as far as this machine can run it.
+#[derive(Debug)]
+pub struct Shipped {
+    /// What is compiled of it; `None` if this machine cannot do that.
+    pub library: Option<Library>,
+    /// What the C begins with: the flags it needs, and what was found.
+    pub preamble: Preamble,
+    /// What users should see: miscompilations that were cured, and kernels that could not run.
+    pub remarks: Vec<String>,
+}
+
+/// What a run has shown of a kernel.
+enum Found {
+    /// Its results are right: how much was compared.
+    Right(String),
+    /// It could not run here: why.
+    Unknown(String),
+}
+
+/// A reference may take this long. Where it takes longer, samples are compared.
+const LIMIT: Duration = Duration::from_secs(20);
+
+impl Cargo<'_> {
+    /// Compiles the C, runs each kernel, and compares its results with the reference. Where the
+    /// compiler gets the C wrong, it is compiled with fewer optimizations.
+    ///
+    /// # Errors
+    /// The C does not compile, fails, or its results are wrong.
+    pub fn ship(&self, control: &Control) -> Result<Shipped, TrialError> {
+        let compiler = Compiler::find(control)?;
+        let control = Control {
+            run_limit: control.run_limit.min(LIMIT),
+            ..control.clone()
+        };
+        let first = self.compiled(compiler, &[], &control);
+        let is_foreign = self.settings.options.target != Target::native();
+        let wrong = match first {
+            Err(TrialError::Runtime(RuntimeError::CompileFailed { .. })) if is_foreign => {
+                let reason = format!("{} does not compile for it", compiler.version());
+                let all = self.kernels.iter();
+                let unknown = all.map(|_| Found::Unknown(reason.clone())).collect();
+                return Ok(self.shipped(None, Vec::new(), unknown, compiler));
+            }
+            Err(error) if error.is_of_compiler() => error,
+            first => {
+                let (library, found) = first?;
+                return Ok(self.shipped(Some(library), Vec::new(), found, compiler));
+            }
+        };
+        for cure in CURES {
+            match self.compiled(compiler, cure, &control) {
+                Ok((library, found)) => {
+                    let cure = cure.iter().map(|flag| (*flag).to_owned()).collect();
+                    return Ok(self.shipped(Some(library), cure, found, compiler));
+                }
+                Err(TrialError::Runtime(RuntimeError::CompileFailed { .. })) => {}
+                Err(error) if error.is_of_compiler() => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Err(wrong)
+    }
+
+    fn compiled(
+        &self,
+        compiler: &Compiler,
+        cure: &[&str],
+        control: &Control,
+    ) -> Result<(Library, Vec<Found>), TrialError> {
+        let preamble = Preamble {
+            cure: cure.iter().map(|flag| (*flag).to_owned()).collect(),
+            notes: Vec::new(),
+        };
+        let source = (self.source)(&preamble);
+        let kernels: Vec<Kernel> = self.kernels.iter().map(|(k, _)| k.clone()).collect();
+        let options = self.settings.options.cured(cure);
+        let texts = (source.as_str(), self.header.as_str());
+        let library = compiler.library(self.name, texts, (&kernels, &options), control)?;
+        let variants = self.kernels.iter().map(|(_, variant)| variant);
+        let each = library.kernels.iter().zip(variants);
+        let found = each.map(|(compiled, variant)| self.look(compiled, variant, control));
+        let found = found.collect::<Result<_, _>>()?;
+        Ok((library, found))
+    }
+
+    /// Runs a kernel and compares its results.
+    fn look(
+        &self,
+        compiled: &Compiled,
+        variant: &Variant,
+        control: &Control,
+    ) -> Result<Found, TrialError> {
+        let kernel = compiled.kernel();
+        let plain = generate(&naive(variant), self.settings)?;
+        let step: (&(dyn Fn(Progress) + Sync), usize) = (&|_| {}, 0);
+        let both = [kernel, &plain];
+        let trial = Trial::new(&both, self.inputs, self.settings, control, step);
+        let own = match trial.run(compiled) {
+            Err(error) if cannot_run(&error) => return Ok(Found::Unknown(error.to_string())),
+            own => own?,
+        };
+        let outputs = match trial.run(&trial.compile_reference(&plain)?) {
+            Err(error) if lacks_room(&error) => {
+                return at_samples(&trial, variant, (kernel, own), &error);
+            }
+            outputs => outputs?,
+        };
+        let expected = trial.expected(variant, outputs)?;
+        let (label, results) = (&variant.label, compared(variant));
+        trial.check(label, &results, (kernel, &own), &expected)?;
+        Ok(Found::Right(expected.evidence.to_string()))
+    }
+
+    fn shipped(
+        &self,
+        library: Option<Library>,
+        cure: Vec<String>,
+        found: Vec<Found>,
+        compiler: &Compiler,
+    ) -> Shipped {
+        let (mut notes, mut remarks) = (Vec::new(), Vec::new());
+        if !cure.is_empty() {
+            remarks.push(format!(
+                "{} miscompiles `{}` without {}; the C says so to gcc",
+                compiler.version(),
+                self.name,
+                cure.join(" ")
+            ));
+        }
+        for ((kernel, _), found) in self.kernels.iter().zip(found) {
+            let symbol = &kernel.symbol;
+            match found {
+                Found::Right(what) => notes.push(format!("`{symbol}` ran: {what}.")),
+                Found::Unknown(why) => {
+                    let remark = format!("`{symbol}` was not verified: {why}");
+                    notes.push(remark.clone());
+                    remarks.push(remark);
+                }
+            }
+        }
+        let options = self.settings.options.clone();
+        let flags = options.flags(compiler, self.kernels.iter().any(|(k, _)| k.chooses()));
+        let flags = compiler
+            .command_line(&flags)
+            .into_iter()
+            .chain(cure.clone());
+        let line: Vec<String> = flags.filter(|flag| !flag.starts_with("-Wl,")).collect();
+        notes.push(format!(
+            "Compiled by {}: {}",
+            compiler.version(),
+            line.join(" ")
+        ));
+        Shipped {
+            library,
+            preamble: Preamble { cure, notes },
+            remarks,
+        }
+    }
+}
+
+/// Compares what a kernel wrote with the definition, where the untransformed nests cannot tell.
+fn at_samples(
+    trial: &Trial<'_>,
+    variant: &Variant,
+    (kernel, own): (&Kernel, Arc<Outputs>),
+    why: &TrialError,
+) -> Result<Found, TrialError> {
+    match trial.expected(variant, own) {
+        Ok(expected) => Ok(match expected.evidence {
+            Evidence::Definition { .. } => Found::Right(expected.evidence.to_string()),
+            Evidence::Samples { samples: 1.., .. } => Found::Right(expected.evidence.of_samples()),
+            Evidence::Samples { .. } | Evidence::Naive { .. } => {
+                Found::Unknown(format!("its reference cannot run: {why}"))
+            }
+        }),
+        Err(TrialError::Wrong {
+            label,
+            tensor,
+            comparison,
+            ..
+        }) => {
+            let plain = trial.run(&trial.compile_reference(kernel)?)?;
+            let blame = match trial.expected(variant, plain) {
+                Ok(_) => {
+                    let compiler = Compiler::find(trial.control)?;
+                    Blame::Compiler(compiler.version().to_owned())
+                }
+                Err(_) => Blame::Teml,
+            };
+            Err(TrialError::Wrong {
+                label,
+                tensor,
+                comparison,
+                blame,
+            })
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether a kernel is not at fault that did not run: it takes too long or too much memory, or this
+/// machine lacks its instructions.
+fn cannot_run(error: &TrialError) -> bool {
+    use RuntimeError::{Crashed, WorkerFailed};
+    let is_foreign = match error {
+        TrialError::Runtime(Crashed { signal, .. }) => *signal == "SIGILL",
+        // The object cannot be loaded.
+        TrialError::Runtime(WorkerFailed { .. }) => true,
+        _ => false,
+    };
+    is_foreign || lacks_room(error)
+}
