@@ -551,6 +551,7 @@ fn what_a_compiler_gets_wrong_is_compiled_otherwise() {
     assert_eq!(code, Some(1), "{printed}{errors}");
     assert!(errors.contains("computes a wrong C"), "{errors}");
     // The mildest flag that helps is taken.
+    fs::remove_dir_all(place.path().join("cache")).unwrap();
     let stub = erring(place.path(), "*-fno-tree-forwprop*|*' -O1 '*) ;; *");
     let (_, printed, errors) = run(&stub, "compare([naive]);");
     assert!(
