@@ -17,7 +17,8 @@ pub struct Cli {
 }
 
 const AFTER_HELP: &str = "\
-Exit codes: 0 success, 1 an error in a script or a kernel, 2 a wrong command line, 130 interrupted, 143 ended by SIGTERM.
+Exit codes: 0 success, 1 an error in a script or a kernel, 2 a wrong command line, 130 interrupted,
+143 ended by SIGTERM.
 
 Environment:
   CC              the C compiler

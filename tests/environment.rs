@@ -710,7 +710,7 @@ fn what_others_could_have_put_into_the_cache_is_not_loaded() {
 }
 
 #[test]
-fn what_is_no_object_is_not_kept() {
+fn garbage_is_not_kept() {
     let directory = tempfile::tempdir().unwrap();
     let place = directory.path();
     write(place, "small.rhai", SMALL);
@@ -725,10 +725,7 @@ fn what_is_no_object_is_not_kept() {
             format!("case \" $* \" in *' kernel.so '*) {garbage} > kernel.so; exit 0;; esac");
         let (code, errors) = run(&body);
         assert_eq!(code, Some(1), "{garbage}: {errors}");
-        assert!(
-            errors.contains("not a shared object"),
-            "{garbage}: {errors}"
-        );
+        assert!(errors.contains("shared object"), "{garbage}: {errors}");
         assert!(!place.join("cache").exists() || objects(place).is_empty());
     }
     let (code, errors) = run("");

@@ -12,7 +12,7 @@ pub(super) fn doubt(object: &Path) -> Option<String> {
         }
         Err(error) => return Some(format!("its shared object cannot be read: {error}")),
     };
-    (!is_whole(&bytes)).then(|| "what it wrote is not a shared object".to_owned())
+    (!is_whole(&bytes)).then(|| "it wrote something else than a shared object".to_owned())
 }
 
 /// Whether bytes are an ELF file with all of its sections; the sections come last.

@@ -27,7 +27,7 @@ pub(super) fn is_ours(file: &Path, shared: bool) -> bool {
     data.is_ok_and(|data| data.is_file() && doubt(&data, bits).is_none())
 }
 
-/// Opens a file that is ours alone; one that is no file, such as a pipe, is not waited for.
+/// Opens a file that is ours alone. Anything else, such as a pipe, is an error at once.
 pub(super) fn open(place: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     let file = options
