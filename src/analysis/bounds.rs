@@ -213,7 +213,7 @@ mod tests {
         text += &format!("{}A[a0] += 1\n", "  ".repeat(depth));
         let nest = parse_nest(&text).unwrap();
         let loops = nest.loops();
-        let chain: Vec<&Loop> = loops.iter().map(|(_, l)| &***l).collect();
+        let chain: Vec<&Loop> = loops.iter().map(|(_, l)| *l).collect();
         assert_eq!(chain.len(), depth);
         let last = Affine::iterator(chain[depth - 1].name.clone());
         // The least value of the last loop follows from the first one.
