@@ -113,18 +113,18 @@ def compare(case: Case, directory: Path, setting: Setting) -> str | None:
     if setting.bundled:
         return called(directory / case.label, setting)
     expected = case.program.results()
-    targets = {a.target.tensor.name for a in case.program.assignments}
     last = case.program.last()
-    for name in sorted(targets):
+    for name in sorted(case.program.targets()):
+        elem = case.program.tensors[name].elem
         path = directory / f"{case.label}_{name}.npy"
         if not path.exists():
             if name in last:
                 return f"{name} is no result"
             continue
         found = np.load(path)
-        if found.dtype != TYPES[case.program.elem]:
+        if found.dtype != TYPES[elem]:
             return f"{name} has elements of {found.dtype}"
-        wrong = differs(found, expected[name], case.program.elem)
+        wrong = differs(found, expected[name], elem)
         if wrong:
             return f"{name}: {wrong}"
     return None

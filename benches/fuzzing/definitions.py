@@ -3,12 +3,33 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from .expressions import FLOATS, UNIT, WIDE, Access, Expr, Scope, Tensor, Value
+from .expressions import (
+    BINARY,
+    FLOATS,
+    FUNCTIONS,
+    REDUCTIONS,
+    UNIT,
+    WIDE,
+    Access,
+    Binary,
+    Cast,
+    Expr,
+    Function,
+    Number,
+    Power,
+    Range,
+    Reduce,
+    Scope,
+    Select,
+    Tensor,
+    Value,
+)
+from .texts import Text
 
 
 # Below, numbers lose digits, or are zero.
@@ -31,6 +52,10 @@ class Assignment:
     spelled: str | None = None
     # Whether the extents are given with the assignment, rather than before it.
     given: bool = False
+    # Ranges that the script gives, within the values above.
+    within: dict[str, Range] = field(default_factory=dict)
+    # Whether the operation that also assigns says it: `add`, `tanh`, `select`, `cast`, `sum`.
+    direct: bool = False
 
     def lines(self, declared: set[str]) -> list[str]:
         """The script's lines; `declared` are the variables that there are."""
@@ -48,7 +73,41 @@ class Assignment:
             extents = f", [{', '.join(map(str, self.target.tensor.extents))}]"
             if self.elsewhere is not None:
                 extents += f", {self.elsewhere!r}"
-        return f"eq({self.value.text()}, {self.target.list()}{extents})"
+        summed = self.value.over if isinstance(self.value, Reduce) else ()
+        value = self.value.text(given(self.within, summed)) if summed else self.value.text()
+        ranges = given(self.within, [name for name in self.within if name not in summed])
+        shortly = self.shortly() if self.direct and not extents and not self.within else None
+        return shortly or f"eq({value}, {self.target.list()}{extents}{ranges})"
+
+    def shortly(self) -> str | None:
+        """The assignment by the operation of its value, if one assigns."""
+        value = self.value
+
+        def called(name: str, operands: list[Expr], word: str = "") -> str:
+            lists = [o.list() if isinstance(o, Access) and not o.order else "()" for o in operands]
+            names = [o.tensor.name if isinstance(o, Access) and not o.order else o.text() for o in operands]
+            if word:
+                names.insert(1, f'"{word}"')
+            given = f"[{', '.join(lists)}]" if len(operands) > 1 else lists[0]
+            return f"{name}({', '.join(names)}, {given} -> {self.target.list()})"
+
+        match value:
+            case Binary() if not all(isinstance(o, Number) for o in value.children()):
+                return called(BINARY[value.op].removeprefix("v"), value.children())
+            case Function():
+                return called(FUNCTIONS[value.function].removeprefix("v"), value.children())
+            case Power():
+                return called("pow", [value.base, Number(value.exponent)])
+            case Select():
+                return called("select", value.children(), value.comparison)
+            case Cast():
+                return called("cast", value.children(), value.elem)
+            case Reduce():
+                rest = [name for name in value.of.iterators() if name not in value.over]
+                if rest == [affine.alone() for affine in self.target.index]:
+                    name = REDUCTIONS[value.kind].removeprefix("v")
+                    return f"{name}({value.of.text()}, [{', '.join(value.over)}])"
+        return None
 
     def execute(self, store: dict[str, Value]) -> None:
         if not self.in_order:
@@ -60,7 +119,7 @@ class Assignment:
 
     def assign(self, store: dict[str, Value], ranges: dict[str, tuple[int, int]]) -> None:
         tensor = self.target.tensor
-        scope = Scope(ranges, tensor.elem, store)
+        scope = Scope(ranges, tensor.elem, store, self.within)
         of, off = self.value.value(scope)
         of_target = self.target.iterators()
         free = [name for name in scope.axes if name in of_target]
@@ -70,6 +129,10 @@ class Assignment:
             of, off = self.accumulated(scope)
         of, off = np.broadcast_to(of, shape), np.broadcast_to(off, shape)
         index = tuple(np.broadcast_to(one, shape) for one in scope.index(self.target.index))
+        if self.within:
+            inside = np.broadcast_to(scope.inside(free), shape)
+            of, off = of[inside], off[inside]
+            index = tuple(one[inside] for one in index)
         old, old_off = store[tensor.name]
         if self.elsewhere is not None:
             old, old_off = np.full_like(old, self.elsewhere), np.zeros_like(old_off)
@@ -77,7 +140,7 @@ class Assignment:
         if tensor.extents:
             new[index], new_off[index] = of, off
         else:
-            new, new_off = of.reshape(()).copy(), off.reshape(()).copy()
+            new, new_off = np.array(of).reshape(()).copy(), np.array(off).reshape(()).copy()
         store[tensor.name] = Value(new, new_off)
 
     def accumulated(self, scope: Scope) -> tuple[np.ndarray, np.ndarray]:
@@ -97,6 +160,78 @@ class Assignment:
         return of, off
 
 
+def given(ranges: dict[str, Range], names: Iterable[str]) -> str:
+    """An argument that gives ranges to these iterators, if any have one."""
+    texts = [f"{name}: {ranges[name].text()}" for name in names if name in ranges]
+    return f", #{{{', '.join(texts)}}}" if texts else ""
+
+
+class Several(Expr):
+    """The values of several pieces."""
+
+    def __init__(self, values: list[Expr]):
+        self.values = values
+
+    def children(self) -> list[Expr]:
+        return self.values
+
+
+class Partition(Assignment):
+    """Pieces of one target, of which each has assignments of its own elements."""
+
+    def __init__(
+        self,
+        target: Access,
+        pieces: list[Assignment],
+        otherwise: Number | Access | Assignment | None,
+        given: bool,
+    ):
+        values = [piece.value for piece in pieces]
+        if isinstance(otherwise, Assignment):
+            values.append(otherwise.value)
+        elif isinstance(otherwise, Access):
+            values.append(otherwise)
+        super().__init__(target, Several(values), {}, given=given)
+        self.pieces = pieces
+        self.otherwise = otherwise
+
+    def text(self) -> str:
+        pieces = ", ".join(piece.text() for piece in self.pieces)
+        otherwise = ""
+        if isinstance(self.otherwise, Number):
+            otherwise = ", " + self.otherwise.text()
+        elif isinstance(self.otherwise, Access):
+            otherwise = ", " + self.otherwise.tensor.name
+        elif self.otherwise:
+            otherwise = ", " + self.otherwise.text()
+        extents = ""
+        if self.given and isinstance(self.otherwise, Number):
+            extents = f", [{', '.join(map(str, self.target.tensor.extents))}]"
+        return f"partition([{pieces}]{otherwise}{extents})"
+
+    def execute(self, store: dict[str, Value]) -> None:
+        name, elem = self.target.tensor.name, self.target.tensor.elem
+        before = dict(store)
+        of, off = store[name]
+        if isinstance(self.otherwise, Number):
+            of, off = np.full_like(of, self.otherwise.number), np.zeros_like(off)
+        elif isinstance(self.otherwise, Access):
+            of, off = store[self.otherwise.tensor.name]
+        elif self.otherwise:
+            part = dict(before)
+            self.otherwise.assign(part, self.otherwise.ranges)
+            of, off = part[name]
+        of, off = of.copy(), off.copy()
+        for piece in self.pieces:
+            part = dict(before)
+            part[name] = Value(of, off)
+            if any(x.tensor.name == name for x in piece.value.accesses()):
+                raise ValueError("a piece that reads the target")
+            piece.assign(part, piece.ranges)
+            of, off = part[name]
+        store[name] = Value(of, off)
+
+
 @dataclass
 class Program:
     """Assignments, each with a nest of its own."""
@@ -111,9 +246,19 @@ class Program:
     algebra: tuple[str, str] | None = None
     # A loop in time around all of them, and its number of steps.
     repeat: tuple[str, int] | None = None
+    # Instead of assignments: a nest that is written as a text.
+    text: Text | None = None
+
+    def targets(self) -> set[str]:
+        if self.text:
+            return self.text.targets()
+        return {a.target.tensor.name for a in self.assignments}
 
     def definition(self) -> list[str]:
         """Lines that put the nests into the list `PLAN`."""
+        if self.text:
+            lines = [f"let {name} = {tensor.declared()};" for name, tensor in self.tensors.items()]
+            return [*lines, f"PLAN.push(nest(`\n{self.text.lines(list(self.tensors))}`));"]
         targets = {a.target.tensor.name for a in self.assignments}
         read = {x.tensor.name for a in self.assignments for x in a.value.accesses()}
         early = set()
@@ -145,13 +290,14 @@ class Program:
 
     def results(self) -> dict[str, Value]:
         """What all tensors hold in the end."""
-        wide = WIDE[self.elem]
         store = {}
         for name, array in self.inputs.items():
-            of = array.astype(wide)
+            of = array.astype(WIDE[self.tensors[name].elem])
             store[name] = Value(of, np.zeros_like(of))
         steps = self.repeat[1] if self.repeat else 1
         with np.errstate(all="ignore"):
+            if self.text:
+                self.text.execute(store)
             for _ in range(steps):
                 for assignment in self.assignments:
                     assignment.execute(store)
@@ -159,6 +305,8 @@ class Program:
 
     def last(self) -> set[str]:
         """The tensors that are results whatever a schedule does: nothing reads them later."""
+        if self.text:
+            return self.targets()
         final = set()
         for k, assignment in enumerate(self.assignments):
             name = assignment.target.tensor.name

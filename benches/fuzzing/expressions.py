@@ -6,6 +6,8 @@ time, with NumPy, so that a mistake would have to be made twice to stay unseen.
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -28,10 +30,17 @@ class Tensor:
     name: str
     extents: tuple[int, ...]
     elem: str
+    # The triangle outside of which a matrix is zero, if the script says so.
+    triangle: str = ""
+    # Of rank 0, and takes no list of iterators.
+    scalar: bool = False
 
     def declared(self) -> str:
         elem = "" if self.elem == "f64" else f', "{self.elem}"'
-        return f"tensor([{', '.join(map(str, self.extents))}]{elem})"
+        if self.scalar:
+            return f"scalar({elem[2:]})"
+        text = f"tensor([{', '.join(map(str, self.extents))}]{elem})"
+        return f'triangular({text}, "{self.triangle}")' if self.triangle else text
 
 
 @dataclass(frozen=True)
@@ -59,6 +68,9 @@ class Affine:
             low, high = low + min(ends), high + max(ends)
         return low, high
 
+    def at(self, point: dict[str, int]) -> int:
+        return self.constant + sum(by * point[name] for name, by in self.terms)
+
     def text(self) -> str:
         positive = [(name, by) for name, by in self.terms if by > 0]
         negative = [(name, by) for name, by in self.terms if by < 0]
@@ -72,6 +84,27 @@ class Affine:
         return text
 
 
+@dataclass(frozen=True)
+class Range:
+    """The values that a script gives to an iterator: from the greatest of some bounds to before the
+    least of others."""
+
+    lows: tuple[Affine, ...]
+    highs: tuple[Affine, ...]
+    # Only with one bound below, which is a number.
+    step: int = 1
+
+    def text(self) -> str:
+        low, high = (", ".join(bound.text() for bound in bounds) for bounds in (self.lows, self.highs))
+        low = f"max({low})" if len(self.lows) > 1 else low
+        high = f"min({high})" if len(self.highs) > 1 else high
+        return f"{low}..{high}" + (f" by {self.step}" if self.step > 1 else "")
+
+    def at(self, point: dict[str, int]) -> range:
+        low, high = max(b.at(point) for b in self.lows), min(b.at(point) for b in self.highs)
+        return range(low, high, self.step)
+
+
 class Value(NamedTuple):
     """Elements, and how far those that a kernel computes may be from them (0 for integers)."""
 
@@ -82,10 +115,17 @@ class Value(NamedTuple):
 class Scope:
     """The iterators of an assignment: an axis for each, and the values that it takes."""
 
-    def __init__(self, ranges: dict[str, tuple[int, int]], elem: str, store: dict[str, Value]):
+    def __init__(
+        self,
+        ranges: dict[str, tuple[int, int]],
+        elem: str,
+        store: dict[str, Value],
+        given: dict[str, Range] | None = None,
+    ):
         self.axes = list(ranges)
         self.elem = elem
         self.store = store
+        self.given = given or {}
         self.values = {}
         for axis, (name, (low, high)) in enumerate(ranges.items()):
             shape = [1] * len(ranges)
@@ -100,6 +140,25 @@ class Scope:
             return total
 
         return tuple(one(affine) for affine in index)
+
+    def typed(self, elem: str) -> Scope:
+        """The same iterators, where values have another type."""
+        other = copy.copy(self)
+        other.elem = elem
+        return other
+
+    def inside(self, names: Iterable[str]) -> np.ndarray:
+        """Whether these iterators are in the ranges given."""
+        all_of = np.ones([1] * len(self.axes), bool)
+        for name in names:
+            if name not in self.given:
+                continue
+            values, range_ = self.values[name], self.given[name]
+            for low in self.index(range_.lows):
+                all_of = all_of & (values >= low) & ((values - low) % range_.step == 0)
+            for high in self.index(range_.highs):
+                all_of = all_of & (values < high)
+        return all_of
 
     def rounded(self, of: np.ndarray, off: np.ndarray, units: float = 1.0) -> Value:
         """A value that was rounded once more."""
@@ -133,6 +192,8 @@ class Expr:
 class Access(Expr):
     tensor: Tensor
     index: tuple[Affine, ...]
+    # The dimensions of a virtual tensor in between, in terms of its own, counted from 0.
+    order: tuple[int, ...] = ()
 
     def accesses(self) -> list[Access]:
         return [self]
@@ -141,10 +202,20 @@ class Access(Expr):
         return True
 
     def list(self) -> str:
+        if self.tensor.scalar:
+            return "()"
         return f"[{', '.join(affine.text() for affine in self.index)}]"
 
     def text(self) -> str:
-        return f"vat({self.tensor.name}, {self.list()})"
+        name = self.tensor.name
+        if self.tensor.scalar:
+            return name
+        if self.order:
+            dimensions = [f"d{k + 1}" for k in range(len(self.index))]
+            swapped = ", ".join(dimensions[k] for k in self.order)
+            index = ", ".join(self.index[k].text() for k in self.order)
+            return f"vat(veq({name}, [{', '.join(dimensions)}] -> [{swapped}]), [{index}])"
+        return f"vat({name}, {self.list()})"
 
     def value(self, scope: Scope) -> Value:
         of, off = scope.store[self.tensor.name]
@@ -168,7 +239,8 @@ class Number(Expr):
 
 
 # In scripts, and how tightly results are rounded.
-BINARY = {"+": "vadd", "-": "vsub", "*": "vmul", "/": "vdiv", "min": "vminimum", "max": "vmaximum"}
+BINARY = {"+": "vadd", "-": "vsub", "*": "vmul", "/": "vdiv", "min": "vminimum", "max": "vmaximum",
+    "%": "vmod"}
 
 
 def quotient(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -217,6 +289,8 @@ class Binary(Expr):
                 return scope.rounded(a / b, (da + np.abs(a / b) * db) / near)
             case "/":
                 return scope.rounded(quotient(a, b), np.zeros_like(a))
+            case "%":
+                return Value(np.mod(a, np.abs(b)), np.zeros_like(a))
             case "min":
                 return Value(np.fmin(a, b), np.maximum(da, db))
             case _:
@@ -309,6 +383,8 @@ class Select(Expr):
     right: Expr
     yes: Expr
     no: Expr
+    # The type of what is compared, if it is another one.
+    compared: str = ""
 
     def children(self) -> list[Expr]:
         return [self.left, self.right, self.yes, self.no]
@@ -318,12 +394,61 @@ class Select(Expr):
         return f'vselect({left}, "{self.comparison}", {right}, {yes}, {no})'
 
     def value(self, scope: Scope) -> Value:
-        (a, da), (b, db), (yes, dyes), (no, dno) = (c.value(scope) for c in self.children())
+        compared = self.compared or scope.elem
+        (a, da), (b, db) = (c.value(scope.typed(compared)) for c in (self.left, self.right))
+        (yes, dyes), (no, dno) = (c.value(scope) for c in (self.yes, self.no))
         of = np.where(COMPARISONS[self.comparison](a, b), yes, no)
         off = np.maximum(dyes, dno)
-        near = np.abs(a - b) <= da + db if scope.elem in FLOATS else np.zeros((), bool)
+        near = np.abs(a - b) <= da + db if compared in FLOATS else np.zeros((), bool)
         near = near & (da + db > 0)
+        if scope.elem not in FLOATS:
+            # Integers are exact, and what decides between them is, too.
+            return Value(of, np.zeros_like(of))
         return Value(of, np.where(near, off + np.abs(yes - no), off + 0 * of))
+
+
+@dataclass(frozen=True)
+class Cast(Expr):
+    """A conversion from one type to another. Only exact numbers become integers."""
+
+    of: Expr
+    source: str
+    elem: str
+
+    def children(self) -> list[Expr]:
+        return [self.of]
+
+    def text(self) -> str:
+        return f'vcast({self.of.text()}, "{self.elem}")'
+
+    def value(self, scope: Scope) -> Value:
+        a, da = self.of.value(scope.typed(self.source))
+        wide = WIDE[self.elem]
+        if self.elem in FLOATS:
+            inexact = (self.source, self.elem) in (("f64", "f32"), ("i32", "f32"), ("i64", "f32"), ("i64", "f64"))
+            of, off = a.astype(wide), da.astype(wide)
+            return scope.typed(self.elem).rounded(of, off, float(inexact))
+        if self.source in FLOATS:
+            assert not da.any(), "what is rounded becomes no integer"
+            ends = np.iinfo(wide)
+            inner = np.where((a > ends.min) & (a < ends.max), a, 0)
+            of = np.where(a >= ends.max, ends.max, np.where(a <= ends.min, ends.min, np.trunc(inner).astype(wide)))
+            return Value(of.astype(wide), np.zeros(of.shape, wide))
+        return Value(a.astype(wide), np.zeros(a.shape, wide))
+
+
+@dataclass(frozen=True)
+class Index(Expr):
+    """The value of an index, of type i64."""
+
+    index: Affine
+
+    def text(self) -> str:
+        return f"vindex({self.index.text()})"
+
+    def value(self, scope: Scope) -> Value:
+        (of,) = scope.index((self.index,))
+        return Value(of.astype(np.int64), np.zeros(of.shape, np.int64))
 
 
 REDUCTIONS = {"sum": "vsum", "prod": "vprod", "min": "vmin", "max": "vmax", "mean": "vmean"}
@@ -338,8 +463,17 @@ class Reduce(Expr):
     def children(self) -> list[Expr]:
         return [self.of]
 
-    def text(self) -> str:
-        return f"{REDUCTIONS[self.kind]}({self.of.text()}, [{', '.join(self.over)}])"
+    def text(self, ranges: str = "") -> str:
+        return f"{REDUCTIONS[self.kind]}({self.of.text()}, [{', '.join(self.over)}]{ranges})"
+
+    def neutral(self, elem: str) -> float:
+        """What changes nothing."""
+        if self.kind in ("sum", "prod"):
+            return 0 if self.kind == "sum" else 1
+        if elem in FLOATS:
+            return np.inf if self.kind == "min" else -np.inf
+        ends = np.iinfo(TYPES[elem])
+        return ends.max if self.kind == "min" else ends.min
 
     def value(self, scope: Scope) -> Value:
         a, da = self.of.value(scope)
@@ -347,6 +481,9 @@ class Reduce(Expr):
         # What the terms do not depend on is still repeated for each of them.
         shape = [n if k not in axes else scope.values[scope.axes[k]].size for k, n in enumerate(a.shape)]
         a, da = np.broadcast_to(a, shape), np.broadcast_to(da, shape)
+        if scope.given:
+            inside = scope.inside(self.over)
+            a, da = np.where(inside, a, self.neutral(scope.elem)).astype(a.dtype), np.where(inside, da, 0)
         count = int(np.prod([shape[k] for k in axes]))
         unit = UNIT[scope.elem]
         match self.kind:

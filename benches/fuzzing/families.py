@@ -1,28 +1,35 @@
 """Random programs, by family: contractions, windows, stencils, chains of functions, reductions, in
-place, in order, in time, several assignments."""
+place, in order, in time, several assignments, pieces of one target, texts."""
 
 from __future__ import annotations
 
+import dataclasses
 import random
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 
-from .definitions import Assignment, Program
+from .definitions import Assignment, Partition, Program
 from .expressions import (
     FLOATS,
     TYPES,
     Access,
     Affine,
     Binary,
+    Cast,
     Expr,
     Function,
+    Index,
     Number,
     Power,
+    Range,
     Reduce,
     Select,
     Tensor,
     ranges_of,
 )
+from .texts import Local, Loop, Statement, Text
 
 # The most instances of a statement, and of an assignment whose elements follow each other.
 MOST, MOST_IN_ORDER = 30_000, 400
@@ -43,6 +50,8 @@ class Maker:
         # What the numbers of integers are between, and whether floats have fractions.
         self.wide = rng.random() < 0.3
         self.special = rng.random() < 0.05 and special
+        # Whether assignments may leave out elements that others read.
+        self.alone = True
 
     # Tensors
 
@@ -136,7 +145,103 @@ class Maker:
             index, sizes = index * 2, sizes * 2
         if int(np.prod(sizes, initial=1)) > 4 * self.most:
             return self.operand(extents, names[1:], plain)
-        return Access(self.tensor(sizes), tuple(index))
+        if not sizes and self.rng.random() < 0.5:
+            tensor = dataclasses.replace(self.tensor([]), scalar=True)
+            self.program.tensors[tensor.name] = tensor
+            return Access(tensor, ())
+        order: tuple[int, ...] = ()
+        if index and self.rng.random() < 0.06:
+            order = tuple(self.shuffled(list(range(len(index)))))
+        return Access(self.tensor(sizes), tuple(index), order)
+
+    @contextmanager
+    def typed(self, elem: str) -> Iterator[None]:
+        """In between, tensors and numbers have this type."""
+        before, self.elem = self.elem, elem
+        try:
+            yield
+        finally:
+            self.elem = before
+
+    def other_type(self) -> str:
+        return self.rng.choice([elem for elem in TYPES if elem != self.elem])
+
+    def exact(self, sizes: dict[str, int], names: list[str]) -> Expr:
+        """A value of the present type that no rounding changes."""
+        if self.elem == "i64" and names and self.rng.random() < 0.35:
+            return Index(self.place(names, sizes))
+        access = self.operand(sizes, self.some(names), plain=True)
+        if self.rng.random() < 0.3:
+            return Function(self.rng.choice(["neg", "abs", "relu"]), access)
+        return access
+
+    def place(self, names: list[str], sizes: dict[str, int]) -> Affine:
+        """An index that is the value of itself."""
+        chosen = self.some(names, 1)[:2]
+        terms = tuple((name, self.rng.choice([1, 1, -1, 2])) for name in chosen)
+        return Affine(terms, self.rng.choice([0, 0, 1, -3]))
+
+    def foreign(self, sizes: dict[str, int], names: list[str]) -> Expr:
+        """A value of another type, converted."""
+        elem = self.elem
+        source = self.rng.choice(["i64", self.other_type()]) if self.elem != "i64" else self.other_type()
+        with self.typed(source):
+            of = self.exact(sizes, names)
+            if source not in FLOATS and self.rng.random() < 0.3:
+                of = Binary(self.rng.choice(["+", "*", "-"]), of, self.number())
+            if source not in FLOATS and self.rng.random() < 0.2:
+                of = Binary("%", of, Number(self.rng.choice([2, 3, 7, -4])))
+            if source in FLOATS and elem in FLOATS and self.rng.random() < 0.3:
+                of = Function("tanh", of)
+        return Cast(of, source, elem)
+
+    def chosen(self, value: Expr, sizes: dict[str, int], names: list[str]) -> Expr:
+        """The value or another one, by a comparison of values of another type."""
+        rng = self.rng
+        compared = rng.choice(["i64", self.other_type()]) if self.elem != "i64" else self.other_type()
+        with self.typed(compared):
+            left = self.exact(sizes, names)
+            right = self.number() if rng.random() < 0.5 else self.exact(sizes, names)
+        other = self.number() if rng.random() < 0.6 else self.operand(sizes, self.some(names), plain=True)
+        comparison = rng.choice(["<", "<=", ">", ">=", "==", "!="])
+        pair = [value, other] if rng.random() < 0.6 else [other, value]
+        return Select(comparison, left, right, *pair, compared=compared)
+
+    def varied(self, leaves: list[Expr], sizes: dict[str, int], names: list[str]) -> list[Expr]:
+        """The leaves, and perhaps one of another type."""
+        if self.rng.random() < 0.2:
+            leaves.insert(self.rng.randint(0, len(leaves)), self.foreign(sizes, names))
+        if self.elem not in FLOATS and self.rng.random() < 0.15:
+            divisor = self.positive(self.operand(sizes, self.some(names), plain=True))
+            leaves[0] = Binary("%", leaves[0], divisor)
+        return leaves
+
+    def within(self, names: list[str], free: list[str], ranges: dict[str, tuple[int, int]]) -> dict[str, Range]:
+        """Ranges that are given, of numbers or between bounds that other iterators move."""
+        rng = self.rng
+        found: dict[str, Range] = {}
+        for k, name in enumerate(names):
+            if rng.random() < 0.4:
+                continue
+            low, high = ranges[name]
+            before = [n for n in names[:k] if n in free]
+            lows, highs = [Affine((), low)], [Affine((), high)]
+            step = 1
+            kind = rng.random()
+            if kind < 0.4 or not before:
+                first = rng.randint(low, high - 1)
+                lows, highs = [Affine((), first)], [Affine((), rng.randint(first + 1, high))]
+                step = rng.choice([1, 1, 1, 2, 3])
+            elif kind < 0.6:
+                highs.append(Affine.of(rng.choice(before), 1, rng.randint(0, 3)))
+            elif kind < 0.8:
+                lows.append(Affine.of(rng.choice(before), 1, rng.randint(-2, 1)))
+            else:
+                other = rng.choice(before)
+                lows.append(Affine.of(other, 1, -rng.randint(0, 2)))
+                highs.append(Affine.of(other, 1, rng.randint(1, 3)))
+            found[name] = Range(tuple(lows), tuple(highs), step)
+        return found
 
     def reused(self, extents: dict[str, int], results: list[Tensor]) -> Access | None:
         """One of the results, read with iterators that fit."""
@@ -259,7 +364,24 @@ class Maker:
             return None
         if np.prod([high - low for low, high in ranges.values()], initial=1) > self.most:
             return None
-        assignment = Assignment(access, value, ranges, elsewhere, given=given, **more)
+        within: dict[str, Range] = {}
+        if set(more) <= {"in_order"} and rng.random() < 0.15:
+            names = (free if self.alone or rng.random() < 0.1 else []) + summed
+            if isinstance(value, Reduce) and value.kind == "mean":
+                names = [name for name in names if name in free]
+            within = self.within(names, free, ranges)
+        # Sums that an access would cut short need a range.
+        reads = [affine for x in value.accesses() for affine in x.index]
+        for name in summed:
+            cut = any(len(f.terms) == 1 and f.terms[0][0] == name and f.constant for f in reads)
+            whole = any(f.alone() == name for f in reads)
+            if cut and whole and name not in within and "spelled" not in more and rng.random() < 0.8:
+                low, high = ranges[name]
+                within[name] = Range((Affine((), low),), (Affine((), high),))
+        direct = rng.random() < 0.25
+        assignment = Assignment(
+            access, value, ranges, elsewhere, given=given, within=within, direct=direct, **more
+        )
         self.program.assignments.append(assignment)
         return assignment
 
@@ -278,11 +400,21 @@ class Maker:
         rights, sums = rest[:right], rest[right:]
         order = self.shuffled if rng.random() < 0.5 else list
         plain = rng.random() < 0.8
+        is_triangle = left == 1 and len(sums) == 1 and not batch and rng.random() < 0.15
+        if is_triangle:
+            sizes[sums[0]] = sizes[lefts[0]] = min(sizes[sums[0]], sizes[lefts[0]])
+            plain = True
         a = self.operand(sizes, order(shared + lefts + sums), plain)
         b = self.operand(sizes, order(shared + sums + rights), plain)
+        if is_triangle:
+            a = self.triangular(a)
+            product = Binary("*", *([a, b] if rng.random() < 0.7 else [b, a]), lists=rng.random() < 0.6)
+            return self.finished(Reduce("sum", tuple(sums), product), lefts + rights, sums, sizes, spelled=None)
         if rng.random() < 0.3:
             a = self.reused(sizes, results) or a
         product = Binary("*", a, b, rng.random() < 0.6)
+        if rng.random() < 0.08:
+            return self.paired(a, b, lefts + rights, sums, sizes)
         if rng.random() < 0.2:
             third = self.operand(sizes, self.some(names, 1), plain)
             pair = [product, third] if rng.random() < 0.7 else [third, product]
@@ -307,6 +439,30 @@ class Maker:
                 self.program.algebra = (name, rng.choice([f"contraction_chain({name})", split]))
             return made
         return self.finished(value, free, sums, sizes)
+
+    def triangular(self, access: Access) -> Access:
+        """The access, of a tensor that has zeros outside of a triangle."""
+        tensor = dataclasses.replace(access.tensor, triangle=self.rng.choice(["lower", "upper"]))
+        self.program.tensors[tensor.name] = tensor
+        keep = np.tril if tensor.triangle == "lower" else np.triu
+        # What is no number stays one times zero.
+        self.program.inputs[tensor.name] = keep(np.nan_to_num(self.program.inputs[tensor.name], posinf=1, neginf=-1))
+        return Access(tensor, access.index)
+
+    def paired(
+        self, a: Access, b: Access, free: list[str], sums: list[str], sizes: dict[str, int]
+    ) -> Assignment | None:
+        """`vcontract`, where that says it."""
+        (left, right) = ([affine.alone() for affine in x.index] for x in (a, b))
+        if None in left + right or len(set(left)) < len(left) or len(set(right)) < len(right):
+            return None
+        if set(left) & set(right) != set(sums) or not set(left + right) >= set(free):
+            return None
+        pairs = [[left.index(name) + 1, right.index(name) + 1] for name in sums]
+        rest = [name for name in left + right if name not in sums]
+        text = f"vcontract({a.tensor.name}, {b.tensor.name}, {pairs[0] if len(pairs) == 1 else pairs})"
+        spelled = f"eq({text}, [{', '.join(rest)}] -> [{', '.join(free)}])"
+        return self.finished(Reduce("sum", tuple(sums), Binary("*", a, b)), free, sums, sizes, spelled=spelled)
 
     def accumulated(
         self, terms: Expr, free: list[str], sums: list[str], sizes: dict[str, int]
@@ -503,7 +659,16 @@ class Maker:
             reused = self.reused(sizes, results) if rng.random() < 0.6 else None
             leaves.append(reused or self.operand(sizes, self.some(names)))
         rng.shuffle(leaves)
-        return self.finished(self.tree(leaves), names, [], sizes)
+        value = self.tree(self.varied(leaves, sizes, names))
+        if rng.random() < 0.2:
+            value = self.chosen(value, sizes, names)
+        if self.alone and rng.random() < 0.1:
+            other = self.rng.choice(FLOATS)
+            if other != self.elem:
+                value = Cast(value, self.elem, other)
+                with self.typed(other):
+                    return self.finished(value, names, [], sizes)
+        return self.finished(value, names, [], sizes)
 
     def reduction(self, results: list[Tensor]) -> Assignment | None:
         rng = self.rng
@@ -515,7 +680,9 @@ class Maker:
         for _ in range(rng.choice([0, 0, 1, 1])):
             reused = self.reused(sizes, results) if rng.random() < 0.6 else None
             leaves.append(reused or self.operand(sizes, self.some(names, 1)))
-        inner = self.tree(leaves, 2)
+        inner = self.tree(self.varied(leaves, sizes, names), 2)
+        if rng.random() < 0.15:
+            inner = self.chosen(inner, sizes, names)
         kinds = ["sum", "prod", "min", "max"] + ["mean"] * (self.elem in FLOATS)
         kind = rng.choice(kinds)
         summed = names[free:]
@@ -582,6 +749,7 @@ class Maker:
         rng = self.rng
         steps = rng.choice([1, 2, 3, 4, 5, 7])
         self.most = 3000
+        self.alone = False
         program = self.program
         if rng.random() < 0.35:
             first = self.in_place([], in_order=rng.random() < 0.7)
@@ -610,7 +778,10 @@ class Maker:
         """Assignments of which later ones read what the ones before compute."""
         rng = self.rng
         self.most = 8000
-        families = [self.contraction, self.pointwise, self.reduction, self.stencil, self.windows]
+        self.alone = False
+        families = [
+            self.contraction, self.pointwise, self.reduction, self.stencil, self.windows, self.pieces
+        ]  # fmt: skip
         results: list[Tensor] = []
         for k in range(rng.randint(2, 4)):
             if results and rng.random() < 0.6:
@@ -618,7 +789,7 @@ class Maker:
             elif results and rng.random() < 0.1:
                 made = self.in_place(results)
             else:
-                made = rng.choices(families, [2, 3, 2, 3, 1])[0](results)
+                made = rng.choices(families, [2, 3, 2, 3, 1, 1])[0](results)
             if made is None:
                 return False
             results.append(made.target.tensor)
@@ -638,7 +809,9 @@ class Maker:
         if rng.random() < 0.5:
             reused = self.reused(sizes, results) if rng.random() < 0.5 else None
             leaves.append(reused or self.operand(sizes, self.some(names), plain=True))
-        value = self.tree(leaves, 2)
+        value = self.tree(self.varied(leaves, sizes, names), 2)
+        if names and rng.random() < 0.15:
+            value = self.chosen(value, sizes, names)
         free, summed = names, []
         if names and rng.random() < 0.3:
             free = self.some(names)
@@ -658,6 +831,7 @@ class Maker:
         """What the library has schedules for: a softmax, a product and what comes after it, operators
         on the elements of a mesh, two filters."""
         self.most = 12000
+        self.alone = False
         made = self.rng.choice([self.softmax, self.epilogue, self.mesh, self.filters])()
         return made is not None
 
@@ -765,6 +939,197 @@ class Maker:
             now = target
         return made
 
+    def pieces(self, results: list[Tensor]) -> Assignment | None:
+        """Boxes of one target, each with a value of its own."""
+        rng = self.rng
+        rank = rng.choice([1, 1, 2, 2, 3])
+        extents = [max(3, n) for n in self.extents(rank, min(self.most, 6000))]
+        boxes = [[(0, n) for n in extents]]
+        for _ in range(rng.randint(1, 4)):
+            box = boxes.pop(rng.randrange(len(boxes)))
+            at = rng.randrange(rank)
+            low, high = box[at]
+            if high - low < 2:
+                boxes.append(box)
+                continue
+            middle = rng.randint(low + 1, high - 1)
+            boxes += [box[:at] + [part] + box[at + 1 :] for part in ((low, middle), (middle, high))]
+        target = self.tensor(extents)
+        otherwise: Number | Access | Assignment | None = None
+        given = rng.random() < 0.5
+        names = self.iterators(rank)
+        if rng.random() < 0.6:
+            boxes = self.some(boxes, 1)
+            kind = rng.random()
+            if kind < 0.4:
+                otherwise, given = self.number(), True
+            elif kind < 0.7:
+                other = self.tensor(extents)
+                otherwise = self.access(other, names)
+            else:
+                value = self.piece(names, dict(zip(names, extents, strict=True)))
+                ranges = {name: (0, n) for name, n in zip(names, extents, strict=True)}
+                otherwise = Assignment(self.access(target, names), value, ranges)
+        else:
+            given = False
+        parts = []
+        for box in self.shuffled(boxes):
+            names = self.iterators(rank)
+            sizes = {name: high - low for name, (low, high) in zip(names, box, strict=True)}
+            if rng.random() < 0.5:
+                # Counted from the corner of the box.
+                value = self.piece(names, sizes)
+                index = tuple(Affine.of(name, 1, low) for name, (low, _) in zip(names, box, strict=True))
+                ranges = {name: (0, n) for name, n in sizes.items()}
+                parts.append(Assignment(Access(target, index), value, ranges))
+            else:
+                value = self.piece(names, dict(zip(names, extents, strict=True)))
+                ranges = dict(zip(names, box, strict=True))
+                within = {
+                    name: Range((Affine((), low),), (Affine((), high),)) for name, (low, high) in ranges.items()
+                }
+                parts.append(Assignment(self.access(target, names), value, ranges, within=within))
+        assignment = Partition(target=self.access(target, names), pieces=parts, otherwise=otherwise, given=given)
+        self.program.assignments.append(assignment)
+        return assignment
+
+    def piece(self, names: list[str], sizes: dict[str, int]) -> Expr:
+        """A value that has all of these iterators."""
+        rng = self.rng
+        leaves: list[Expr] = [self.operand(sizes, self.shuffled(names), plain=True)]
+        if rng.random() < 0.5:
+            leaves.append(self.operand(sizes, self.some(names), plain=True))
+        value = self.tree(self.varied(leaves, sizes, names), 2)
+        return self.chosen(value, sizes, names) if rng.random() < 0.15 else value
+
+    # Texts
+
+    def text(self) -> bool:
+        """Loops with bounds of all kinds, around statements that read what others have assigned."""
+        rng = self.rng
+        size = rng.choice([4, 5, 6, 7, 9, 12])
+        elems = [self.elem] * 3 + [self.other_type()] * (rng.random() < 0.15)
+        tensors = []
+        for _ in range(rng.randint(2, 4)):
+            with self.typed(rng.choice(elems)):
+                tensors.append(self.tensor([size] * rng.choice([0, 1, 1, 2, 2])))
+        free = self.iterators(len(ITERATORS))
+        empty = Number(0)
+
+        def body(around: list[str]) -> list:
+            made: list = []
+            for _ in range(rng.choice([1, 1, 2, 2, 3])):
+                if len(around) < 3 and free and rng.random() < (0.55 if around else 1.0):
+                    name = free.pop()
+                    loop = Loop(name, self.bounds(around, size))
+                    loop.body = body([*around, name])
+                    made.append(loop)
+                elif around:
+                    made.append(Statement(Access(rng.choice(tensors), ()), "=", empty))
+            if not made:
+                made.append(Statement(Access(rng.choice(tensors), ()), "=", empty))
+            if around and rng.random() < 0.12:
+                number = sum(tensor.name.startswith(f"{self.prefix}_L") for tensor in tensors)
+                local = Tensor(f"{self.prefix}_L{len(locals_) + number}", (), self.elem)
+                locals_[local.name] = local
+                made.insert(0, Statement(Access(local, ()), "=", empty))
+                made.insert(0, Local(local))
+            return made
+
+        locals_: dict[str, Tensor] = {}
+        text = Text([item for _ in range(rng.choice([1, 1, 2])) for item in body([])])
+        points = text.points()
+        if not 0 < sum(len(at) for _, at in points) <= 500:
+            return False
+        scopes = self.scopes(text)
+        for statement, at in points:
+            elem = statement.target.tensor.elem
+            if statement.target.tensor.name not in locals_:
+                statement.target = self.reach(statement.target.tensor, at)
+            near = [t for t in scopes[id(statement)] if t is not statement.target.tensor]
+            with self.typed(elem):
+                self.fill(statement, at, tensors, near)
+        self.program.text = text
+        return True
+
+    def scopes(self, text: Text) -> dict[int, list[Tensor]]:
+        """The local tensors that each statement sees."""
+        found: dict[int, list[Tensor]] = {}
+
+        def walk(items: list, seen: list[Tensor]) -> None:
+            for item in items:
+                if isinstance(item, Local):
+                    seen = [*seen, item.tensor]
+                elif isinstance(item, Statement):
+                    found[id(item)] = seen
+                else:
+                    walk(item.body, seen)
+
+        walk(text.body, [])
+        return found
+
+    def bounds(self, around: list[str], size: int) -> Range:
+        rng = self.rng
+        lows, highs = [Affine((), rng.choice([0, 0, 0, 1, 2]))], [Affine((), size - rng.choice([0, 0, 1]))]
+        if around:
+            outer = rng.choice(around)
+            kind = rng.random()
+            if kind < 0.2:
+                highs = [Affine.of(outer, 1, rng.choice([0, 1, 1]))]
+            elif kind < 0.4:
+                lows = [Affine.of(outer, 1, rng.choice([0, 1, 1]))]
+            elif kind < 0.5:
+                lows.append(Affine.of(outer, 1, -rng.choice([1, 2])))
+                highs.append(Affine.of(outer, 1, rng.choice([1, 2])))
+            elif kind < 0.6:
+                highs = [Affine.of(outer, -1, size)]
+        step = rng.choice([1, 1, 1, 1, 1, 2, 3])
+        return Range(tuple(lows), tuple(highs), step)
+
+    def reach(self, tensor: Tensor, points: list[dict[str, int]]) -> Access:
+        """An access that stays inside in all of these iterations."""
+        rng = self.rng
+        index = []
+        names = list(points[0]) if points else []
+        for n in tensor.extents:
+            terms: tuple[tuple[str, int], ...] = ()
+            if names and rng.random() < 0.9:
+                terms = ((rng.choice(names), rng.choices([1, -1, 2], [12, 1, 1])[0]),)
+                if len(names) > 1 and rng.random() < 0.12:
+                    other = rng.choice([name for name in names if name != terms[0][0]])
+                    terms += ((other, rng.choice([1, -1])),)
+            values = [Affine(terms).at(point) for point in points] or [0]
+            low, high = min(values), max(values)
+            if high - low >= n:
+                terms, low, high = (), 0, 0
+            constant = rng.choice([0, 0, 0, -1, 1])
+            constant = min(max(constant, -low), n - 1 - high)
+            index.append(Affine(terms, constant))
+        return Access(tensor, tuple(index))
+
+    def fill(
+        self, statement: Statement, points: list[dict[str, int]], tensors: list[Tensor], near: list[Tensor]
+    ) -> None:
+        """Gives a statement its value, and perhaps an update."""
+        rng = self.rng
+        leaves: list[Expr] = []
+        for _ in range(rng.choice([1, 2, 2, 3])):
+            tensor = rng.choice(near) if near and rng.random() < 0.5 else rng.choice(tensors)
+            leaf: Expr = self.reach(tensor, points)
+            if tensor.elem != self.elem:
+                if tensor.elem in FLOATS and self.elem not in FLOATS:
+                    # What is rounded becomes no integer.
+                    leaf = self.number()
+                else:
+                    leaf = Cast(leaf, tensor.elem, self.elem)
+            leaves.append(leaf)
+        value = self.tree(leaves, 2)
+        if self.elem in FLOATS:
+            value = Binary("*", value, Number(0.25))
+        is_local = not statement.target.index and "_L" in statement.target.tensor.name
+        statement.op = "=" if is_local else rng.choices(["=", "+", "-", "*", "min", "max"], [4, 3, 1, 0.5, 0.5, 0.5])[0]
+        statement.value = value
+
 
 FAMILIES = {
     "contraction": 18,
@@ -778,6 +1143,8 @@ FAMILIES = {
     "several": 18,
     "pattern": 10,
     "library": 8,
+    "pieces": 8,
+    "text": 16,
 }
 
 
@@ -789,6 +1156,7 @@ def program(seed: int, prefix: str, special: bool) -> Program:
         maker = Maker(rng, prefix, special)
         try:
             whole = {"time": maker.time, "several": maker.several, "pattern": maker.pattern}
+            whole["text"] = maker.text
             made = whole[family]() if family in whole else getattr(maker, family)([])
         except IndexError:
             # More tensors than letters.
@@ -797,6 +1165,9 @@ def program(seed: int, prefix: str, special: bool) -> Program:
             continue
         used = {a.target.tensor.name for a in maker.program.assignments}
         used |= {x.tensor.name for a in maker.program.assignments for x in a.value.accesses()}
+        if maker.program.text:
+            statements = maker.program.text.statements()
+            used = {x.tensor.name for s in statements for x in [s.target, *s.value.accesses()]}
         maker.program.tensors = {n: t for n, t in maker.program.tensors.items() if n in used}
         maker.program.inputs = {n: x for n, x in maker.program.inputs.items() if n in used}
         maker.program.family = family

@@ -30,7 +30,7 @@ def keep(runner: Runner, outcome: Outcome, setting: Setting, folder: Path, seed:
     about = {
         "status": outcome.status,
         "label": case.label,
-        "elem": case.program.elem,
+        "elems": {name: tensor.elem for name, tensor in case.program.tensors.items()},
         "setting": dataclasses.asdict(setting),
     }
     (where / "setting.json").write_text(json.dumps(about, indent=1) + "\n")
@@ -88,7 +88,7 @@ def again(runner: Runner, where: Path) -> int:
         for file in sorted(directory.glob("*.npy")):
             tensor = file.stem.removeprefix(about["label"] + "_")
             value = Value(expected[tensor], expected[f"{tensor} off"])
-            wrong = differs(np.load(file), value, about["elem"])
+            wrong = differs(np.load(file), value, about["elems"][tensor])
             print(f"{tensor}: {wrong or 'as NumPy says'}")
             failed = failed or wrong is not None
     return 1 if failed else 0

@@ -166,6 +166,15 @@ class Watch:
                     child.wait()
                     return False
 
+    def never(self, outcome: Outcome, status: str, text: str) -> None:
+        """Notes what whole schedules never do to legal nests: refuse, or make illegal ones."""
+        op, _, message = text.partition(" ")
+        is_legal = outcome.case.checked or not outcome.accepted()
+        # What it says it does not schedule, as loops of the definition with steps.
+        named = "diamond" in message or "outside of what is scheduled" in message
+        if status in ("no", "illegal") and op in ("schedules::optimize", "pluto") and is_legal and not named:
+            self.bugs[outcome.case.number] = f"{op}: {status}: {message}"
+
     def line(self, text: str) -> None:
         kind, _, rest = text.partition(" ")
         if kind == "@case":
@@ -184,6 +193,7 @@ class Watch:
                 if re.search(MEANINGS[-1][1], message):
                     self.bugs[last.case.number] = message
                 last.steps[-1] = (kind[1:], message, last.steps[-1][2])
+                self.never(last, kind[1:], rest)
             case "@bad":
                 self.bugs[last.case.number] = rest
             case "@undone":

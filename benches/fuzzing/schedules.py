@@ -151,7 +151,7 @@ fn said(failure) {
 fn judged(plan, changed, checked, op) {
     if checked {
         let verdict = check(changed);
-        if !verdict.legal {
+        if verdict.legal != true {
             let message = verdict.message;
             message.replace("\\n", " | ");
             print(`@illegal ${op} ${message}`);
@@ -259,7 +259,7 @@ class Schedule:
     def __init__(self, rng: random.Random, program: Program):
         self.rng = rng
         self.program = program
-        self.nests = 1 if program.repeat else len(program.assignments)
+        self.nests = 1 if program.repeat or program.text else len(program.assignments)
         self.hostile = rng.random() < 0.04
 
     def number(self, most: int = 12) -> int:
@@ -454,6 +454,29 @@ class Schedule:
     def stream(self) -> Step:
         return self.one("stream", "nest.stream(@0, @1)", self.loop(), self.written())
 
+    def rename(self) -> Step:
+        new = self.rng.choice(["", ', "row"', ', "step_1"'])
+        return self.one("rename", f"nest.rename(@0{new})", self.loop())
+
+    def split_at(self) -> Step:
+        at = self.number()
+        constant = self.amount([1, 2, 3, 5, 8])
+        if self.rng.random() < 0.6:
+            return self.one("split_at", f'nest.split_at(@0, "{constant}")', ("loop", at))
+        by = self.rng.choice(["", "", "2*", "4*"])
+        text = f"nest.split_at(@0, `{by}${{@1}} + {constant}`)"
+        return self.one("split_at", text, ("loop", at + 1), ("loop", at))
+
+    def move_before(self) -> Step:
+        at = 2 * self.number(4)
+        return self.one("move_before", "nest.move_before(@1, @0)", ("neighbor", at), ("neighbor", at + 1))
+
+    def plain_loops(self) -> Step:
+        return self.one("plain_loops", "nest.plain_loops()")
+
+    def assume(self) -> Step:
+        return self.one("assume", "assumed(nest)")
+
     def annotate(self) -> Step:
         return self.one("annotate", 'nest.annotate(@0, "a remark, 2 * 3")', self.loop())
 
@@ -580,16 +603,27 @@ class Schedule:
 
     def pluto_options(self) -> str:
         rng = self.rng
+
+        def word() -> str:
+            return rng.choice(["true", "false"])
+
         options = [
-            f"tile: {rng.choice(['true', 'false'])}",
+            f"tile: {word()}",
             f"tile_sizes: [{self.amount([2, 4, 5, 8])}, {self.amount([3, 4, 16])}]",
-            f'fuse: "{rng.choice(["nofuse", "smartfuse", "maxfuse"])}"',
-            f"unrolljam: {rng.choice(['true', 'false'])}",
-            "l2tile: true",
+            f"second_level_tile: {word()}",
+            f"second_level_tile_sizes: [{self.amount([2, 3, 8])}]",
+            f"parallel: {word()}",
+            f"multipar: {word()}",
+            f"prevector: {word()}",
+            f"intratileopt: {word()}",
+            f"unrolljam: {word()}",
+            f"ufactor: {self.amount([1, 2, 3, 8])}",
+            f'fuse: "{rng.choice(["nofuse", "smartfuse", "maxfuse", "typedfuse", "hybridfuse"])}"',
+            f"rar: {word()}",
             "diamondtile: false",
-            f"ufactor: {self.amount([2, 3])}",
+            f'code: "{rng.choice(["teml", "pluto"])}"',
         ]
-        chosen = rng.sample(options, rng.randint(0, 4))
+        chosen = rng.sample(options, rng.choice([0, 0, 1, 2, 3, 5, 9]))
         return f", #{{{', '.join(chosen)}}}" if chosen else ""
 
     # Sequences that lead somewhere
@@ -686,13 +720,15 @@ class Schedule:
             found.append(self.parallelize())
         if rng.random() < 0.2:
             found.append(self.stream())
+        if rng.random() < 0.03:
+            found.append(self.assume())
         return found
 
     def weights(self, before: list[Step]) -> dict[str, float]:
         """How likely steps are: those that need something are seldom taken where it is missing."""
         ops = {step.op for step in before}
         reduces = any(isinstance(a.value, Reduce) for a in self.program.assignments)
-        joined = "fuse_outer" in ops or self.program.repeat
+        joined = "fuse_outer" in ops or self.program.repeat or self.program.text
         present = {
             "place_init": reduces,
             "rfactor": reduces,
@@ -705,6 +741,7 @@ class Schedule:
             "localize": joined,
             "memory": joined,
             "stream": not reduces,
+            "move_before": joined or self.program.text or ops & {"unroll", "distribute", "peel", "split_at"},
         }
         return {name: weight if present.get(name, True) else weight / 15 for name, weight in SINGLE.items()}
 
@@ -719,11 +756,15 @@ SINGLE = {
     "slabs": 2, "peel": 3, "distribute": 2, "fuse": 3, "fuse_inner": 2, "separate": 2, "unroll": 3,
     "unroll_and_jam": 4, "place_init": 3, "pack": 5, "stage": 5, "localize": 2, "pad_buffer": 2,
     "panels": 3, "rfactor": 3, "parallelize": 4, "vectorize": 5, "prefetch": 3, "stream": 2,
-    "annotate": 0.5, "at": 1, "composed": 2, "memory": 2,
+    "annotate": 0.5, "rename": 0.7, "split_at": 3, "move_before": 2, "plain_loops": 0.5, "at": 1, "composed": 2, "memory": 2,
 }  # fmt: skip
 BINARY = {"fuse_outer": 3, "compute_at": 4, "inline": 2, "reverse_compute_at": 3}
 
 PRELUDE += """
+fn assumed(nest) {
+    if check(nest).legal != true { throw "not legal"; }
+    nest.assume("it was proved")
+}
 fn cut_slabs(nest, outer, inside, factor_of, factor, size) {
     let factors = #{};
     factors[factor_of] = factor;
@@ -732,7 +773,7 @@ fn cut_slabs(nest, outer, inside, factor_of, factor, size) {
 fn unroll_short(nest, name) {
     let range = bounds(nest, name);
     if !range.iterators.is_empty() { throw "nothing to pick"; }
-    let trips = parse_int(range.upper[0]) - parse_int(range.lower[0]);
+    let trips = parse_int(`${range.upper[0]}`) - parse_int(`${range.lower[0]}`);
     if trips > 16 { throw "nothing to pick"; }
     nest.unroll(name)
 }
