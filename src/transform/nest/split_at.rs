@@ -36,9 +36,9 @@ use super::peel::{End, part_as};
 use super::resolve::{chain, check_step, find};
 use crate::analysis::bounds::is_nonnegative;
 use crate::analysis::position::splice;
-use crate::ir::{Affine, Loop, Nest, Range, Role, Tree};
+use crate::ir::{Affine, Loop, Name, Nest, Range, Role, Tree};
 use crate::transform::args::{LOOP, NEST, Place};
-use crate::transform::{Error, LoopRef, Op, Param, Returns, Value};
+use crate::transform::{Error, LoopRef, Op, Param, Returns, Value, mistake};
 
 const INDEX: Param<Place> = Param::new("index");
 
@@ -62,6 +62,19 @@ pub fn split_at(nest: &Nest, reference: &LoopRef, at: &Affine) -> Result<Nest, E
     check_step(nest, l)?;
     let around = loops[..position.len() - 1].iter().map(|l| &***l);
     let around: Vec<&Loop> = nest.context().iter().chain(around).collect();
+    let is_around = |name: &Name| around.iter().any(|l| l.name == *name);
+    if let Some((name, _)) = at.terms().iter().find(|(name, _)| !is_around(name)) {
+        let outer: Vec<String> = around.iter().map(|l| format!("`{}`", l.name)).collect();
+        let text = format!(
+            "`{at}` uses `{name}`, and no loop around `{}` has this name",
+            l.name
+        );
+        let error = mistake(text).at(&INDEX).on(nest, [l.name.clone()]);
+        return Err(error.help(match outer.is_empty() {
+            true => "an outermost loop is split at a number".to_owned(),
+            false => format!("the index is affine in {}", outer.join(", ")),
+        }));
+    }
     let no_less = |a: &Affine, b: &Affine| is_nonnegative(&a.minus(b), &around);
     let Range { lower, upper, .. } = &l.range;
     let mut trees = Vec::new();
