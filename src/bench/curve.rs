@@ -5,6 +5,7 @@
 use super::cells::{aligned, new_table, seconds};
 use super::results::{Curve, Height, Line, Point, Times};
 use crate::report::escaped;
+use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 use std::str::FromStr;
 
@@ -213,9 +214,32 @@ polyline.curve { fill: none; } text.name { stroke: none; }
 }
 ";
 
+/// The color of each name in all charts.
+pub(super) fn colors(curves: &[Curve]) -> BTreeMap<&str, usize> {
+    let charts: Vec<Vec<&str>> = curves.iter().map(Curve::names).collect();
+    shared(&charts)
+}
+
+/// The same color for a name wherever it is, and no other name's in the same chart as long as there are
+/// enough.
+fn shared<'a>(charts: &[Vec<&'a str>]) -> BTreeMap<&'a str, usize> {
+    let mut found: BTreeMap<&str, usize> = BTreeMap::new();
+    for name in charts.iter().flatten() {
+        if found.contains_key(name) {
+            continue;
+        }
+        let beside = charts.iter().filter(|names| names.contains(name)).flatten();
+        let taken: Vec<usize> = beside.filter_map(|n| found.get(n).copied()).collect();
+        let times = |color: &usize| taken.iter().filter(|t| *t == color).count();
+        let color = (0..COLORS).min_by_key(times).unwrap_or(0);
+        found.insert(name, color);
+    }
+    found
+}
+
 /// Lines of the share of the machine's limit, or of speed-ups, over the size, which grows by
-/// factors, as SVG that needs nothing else.
-pub fn curve_chart(curve: &Curve) -> String {
+/// factors, as SVG that needs nothing else; `colors` are those of all charts.
+pub fn curve_chart(curve: &Curve, colors: &BTreeMap<&str, usize>) -> String {
     let sizes = curve.points.iter().map(|point| f64::from(point.at).log2());
     let (low, high) = sizes.fold((f64::MAX, f64::MIN), |(a, b), s| (a.min(s), b.max(s)));
     let across = |at: u32| {
@@ -268,7 +292,7 @@ pub fn curve_chart(curve: &Curve) -> String {
         escaped(&curve.axis)
     );
     for (k, name) in curve.names().into_iter().enumerate() {
-        let class = format!("c{}", k % COLORS);
+        let class = format!("c{}", colors.get(name).copied().unwrap_or(k % COLORS));
         let place = |point: &Point| {
             let height = curve.height_of(point, name)?;
             Some((across(point.at), up(height)))
@@ -302,6 +326,24 @@ pub fn curve_chart(curve: &Curve) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_has_one_color_in_all_charts() {
+        let charts = [
+            vec!["packed", "openblas", "cc"],
+            vec!["plan", "openblas"],
+            vec!["rows", "cc", "polly", "plan"],
+            vec!["a", "b", "c", "d", "e", "f", "g"],
+        ];
+        let colors = shared(&charts);
+        for names in &charts {
+            let mut own: Vec<usize> = names.iter().map(|name| colors[name]).collect();
+            own.sort_unstable();
+            own.dedup();
+            assert_eq!(own.len(), names.len().min(COLORS), "{names:?}: {colors:?}");
+        }
+        assert!(colors.values().all(|color| *color < COLORS));
+    }
 
     #[test]
     fn sizes_are_read() {

@@ -1,6 +1,6 @@
 //! All curves in one picture, as papers print them.
 
-use super::curve::{SIZE, curve_chart};
+use super::curve::{SIZE, colors, curve_chart};
 use super::results::Curve;
 use std::fmt::Write;
 
@@ -10,6 +10,7 @@ const COLUMNS: usize = 2;
 /// The charts of several curves as one SVG that needs nothing else.
 pub fn figure(curves: &[Curve]) -> String {
     let (width, height) = SIZE;
+    let colors = colors(curves);
     let columns = COLUMNS.min(curves.len()).max(1);
     let rows = curves.len().div_ceil(columns);
     let (all, high) = (width * columns as f64, height * rows as f64);
@@ -20,7 +21,11 @@ pub fn figure(curves: &[Curve]) -> String {
     for (k, curve) in curves.iter().enumerate() {
         let (x, y) = (width * (k % columns) as f64, height * (k / columns) as f64);
         let placed = format!("<svg x=\"{x}\" y=\"{y}\" ");
-        let _ = writeln!(svg, "{}", curve_chart(curve).replacen("<svg ", &placed, 1));
+        let _ = writeln!(
+            svg,
+            "{}",
+            curve_chart(curve, &colors).replacen("<svg ", &placed, 1)
+        );
     }
     svg.push_str("</svg>\n");
     svg

@@ -1,5 +1,6 @@
 //! Results as files.
 
+use super::curve::colors;
 use super::{Against, Results, chart, curve_chart, figure, page};
 use std::io;
 use std::path::Path;
@@ -30,8 +31,10 @@ pub fn write(
     for group in results.groups.iter().filter(|g| g.why.is_none()) {
         write(&format!("{}.svg", group.kernel), chart(group))?;
     }
+    let colors = colors(&results.curves);
     for curve in &results.curves {
-        write(&format!("{}_sizes.svg", curve.kernel), curve_chart(curve))?;
+        let chart = curve_chart(curve, &colors);
+        write(&format!("{}_sizes.svg", curve.kernel), chart)?;
     }
     if results.curves.len() > 1 {
         write("figure.svg", figure(&results.curves))?;

@@ -5,12 +5,13 @@ use super::baselines::{NAMES, NOTE};
 use super::cells::seconds;
 use super::chart::chart;
 use super::code::highlighted;
-use super::curve::curve_chart;
+use super::curve::{colors, curve_chart};
 use super::overview::overview;
 use super::results::{Curve, Group, Line, Results};
 use super::table::{COLUMNS, absent, best, cells, names, notes, rows};
 use crate::machine::Speed;
 use crate::report::{self, escaped};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 const STYLE: &str = include_str!("page.css");
@@ -43,7 +44,8 @@ pub fn page(results: &Results, against: Option<&Against>) -> String {
     }
     html.push_str(&list(absent(&results.absent)));
     html.push_str(&contents(results));
-    html.extend(results.curves.iter().map(curve));
+    let colors = colors(&results.curves);
+    html.extend(results.curves.iter().map(|one| curve(one, &colors)));
     for group in &results.groups {
         html.push_str(&section(group, against));
     }
@@ -154,13 +156,13 @@ fn source(line: &Line) -> String {
     html
 }
 
-fn curve(curve: &Curve) -> String {
+fn curve(curve: &Curve, colors: &BTreeMap<&str, usize>) -> String {
     let heads = curve.heads();
     let heads = heads.iter().map(String::as_str);
     let kernel = escaped(&curve.kernel);
     format!(
         "<section id=\"{kernel}_curve\"><h2>{kernel}</h2>\n{}{}{}</section>\n",
-        wide(&curve_chart(curve)),
+        wide(&curve_chart(curve, colors)),
         table(heads, curve.rows(), None),
         list(curve.notes())
     )
