@@ -15,12 +15,12 @@ pub struct Chapter {
     pub articles: Vec<Article>,
 }
 
-/// A function.
+/// A function, or several that share their documentation.
 #[derive(Clone, Debug)]
 pub struct Article {
-    /// Its name.
-    pub name: String,
-    /// Its signature, and after an empty line its documentation.
+    /// Their names, each with its signature.
+    pub functions: Vec<(String, String)>,
+    /// The documentation.
     pub text: String,
 }
 
@@ -31,7 +31,8 @@ const SCRIPT: &str = include_str!("reference.js");
 /// The page. It needs no other file.
 pub fn reference(chapters: &[Chapter]) -> String {
     let articles = chapters.iter().flat_map(|chapter| &chapter.articles);
-    let names: BTreeSet<&str> = articles.map(|article| article.name.as_str()).collect();
+    let functions = articles.flat_map(|article| &article.functions);
+    let names: BTreeSet<&str> = functions.map(|(name, _)| name.as_str()).collect();
     let mut html = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
@@ -54,17 +55,16 @@ pub fn reference(chapters: &[Chapter]) -> String {
             "<section id=\"topic-{title}\">\n<h2>{title}</h2>\n<p>{about}</p>\n"
         );
         for article in &chapter.articles {
-            let (signature, body) = article
-                .text
-                .split_once("\n\n")
-                .unwrap_or((&article.text, ""));
-            let _ = write!(
-                html,
-                "<article id=\"{0}\">\n<h3><a href=\"#{0}\"><code>{1}</code></a></h3>\n{2}</article>\n",
-                free_id(&article.name, &mut taken),
-                escaped(signature),
-                documentation(body, &names)
-            );
+            html.push_str("<article>\n");
+            for (name, signature) in &article.functions {
+                let _ = writeln!(
+                    html,
+                    "<h3 id=\"{0}\"><a href=\"#{0}\"><code>{1}</code></a></h3>",
+                    free_id(name, &mut taken),
+                    escaped(signature)
+                );
+            }
+            let _ = writeln!(html, "{}</article>", documentation(&article.text, &names));
         }
         html.push_str("</section>\n");
     }
@@ -146,9 +146,12 @@ mod tests {
 
     #[test]
     fn the_page_is_well_formed_and_its_links_lead_somewhere() {
-        let article = |name: &str, text: &str| Article {
-            name: name.to_owned(),
-            text: text.to_owned(),
+        let article = |name: &str, text: &str| {
+            let (signature, text) = text.split_once("\n\n").unwrap();
+            Article {
+                functions: vec![(name.to_owned(), signature.to_owned())],
+                text: text.to_owned(),
+            }
         };
         let chapter = Chapter {
             title: "loops".to_owned(),

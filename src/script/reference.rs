@@ -9,22 +9,40 @@ impl Session {
     /// The whole reference as HTML: every function by topic, with a search field.
     pub fn reference(&self) -> String {
         let catalog = self.catalog();
-        let article = |entry: &Entry| Article {
-            name: entry.name.clone(),
-            text: match entry.topic {
-                // An operation may have the same name.
-                "library" => self.library_help(&entry.name),
-                _ => self.help(&entry.name),
-            }
-            .unwrap_or_default(),
-        };
+        // Where each documentation stands, by the name of the first function that has it.
+        let mut printed: BTreeMap<String, (&str, String)> = BTreeMap::new();
         let chapters = TOPICS.iter().map(|(topic, about)| {
-            let mut articles: Vec<Article> = catalog
-                .iter()
-                .filter(|entry| entry.topic == *topic)
-                .map(article)
-                .collect();
-            articles.dedup_by(|a, b| a.name == b.name);
+            let mut articles: Vec<Article> = Vec::new();
+            let mut places: BTreeMap<String, usize> = BTreeMap::new();
+            for entry in catalog.iter().filter(|entry| entry.topic == *topic) {
+                let help = match entry.topic {
+                    // An operation may have the same name.
+                    "library" => self.library_help(&entry.name),
+                    _ => self.help(&entry.name),
+                }
+                .unwrap_or_default();
+                let (signature, text) = help.split_once("\n\n").unwrap_or((&help, ""));
+                let function = (entry.name.clone(), signature.to_owned());
+                if let Some(place) = places.get(text).filter(|_| !text.is_empty()) {
+                    let functions = &mut articles[*place].functions;
+                    // Overloads are one entry.
+                    if functions.iter().all(|(name, _)| *name != entry.name) {
+                        functions.push(function);
+                    }
+                    continue;
+                }
+                places.insert(text.to_owned(), articles.len());
+                let elsewhere = printed.get(text).filter(|(other, _)| other != topic);
+                articles.push(Article {
+                    functions: vec![function],
+                    text: match elsewhere {
+                        Some((_, first)) => format!("See `{first}`."),
+                        None => text.to_owned(),
+                    },
+                });
+                let first = (*topic, entry.name.clone());
+                printed.entry(text.to_owned()).or_insert(first);
+            }
             Chapter {
                 title: (*topic).to_owned(),
                 about: (*about).to_owned(),
