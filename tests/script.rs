@@ -527,8 +527,8 @@ fn operators_pair_entries() {
         print(vmul(A, B, [[i, j], [j, k]]) + 0.5);
         let C = A;
         C += A;
-        print(C == A + A);
-        print(A == A);
+        print(notation(C) == notation(A + A));
+        print(notation(A) == notation(A));
         // Indices and numbers keep their operators.
         print(vadd(A, A, [[i, 2 * j - 1], [i - 1, 4 - j]]));
         print(2 * 3 - 1.5);
@@ -631,4 +631,215 @@ fn vector_loops_that_are_left_to_the_compiler_say_so() {
     let text = printed(&format!("{script} run(lanes.named(\"lanes\"));"));
     assert_eq!(text, format!("lanes: {line}"));
     assert_eq!(printed(&format!("{script} run(inner);")), "");
+}
+
+#[test]
+fn a_variant_has_the_name_of_the_callers_variable() {
+    let script = r#"
+        fn swapped(l) { l = l.interchange(1, 2); l }
+        fn twice(l) { let inner = swapped(l); let more = inner.tile([2, 2]); more }
+        fn both(C) { let plain = build(C); let tiled = plain.tile([2, 2]); [plain, tiled] }
+        let A = tensor([30, 40]);
+        let B = eq(A, [i, j] -> [i, j]);
+        let naive = build(B);
+        let plan = swapped(naive);
+        let other = twice(naive);
+        let closed = (|l| { let hidden = l.reverse(1); hidden }).call(naive);
+        let third = named(swapped(naive), "chosen");
+        let list = both(B);
+        let same = naive;
+        let of_list = list[1];
+        compare([naive, plan, other, closed, third]);
+        compare(list);
+        compare([same, of_list]);
+    "#;
+    let output = Output::default();
+    let workbench = Workbench {
+        runner: Arc::new(teml::trial::Check),
+        ..Workbench::default()
+    };
+    let mut session = Session::new(Box::new(output.clone()), workbench).unwrap();
+    session.run_text("test.rhai", script).unwrap();
+    let bytes = output.0.lock().unwrap().clone();
+    let text = String::from_utf8(bytes).unwrap();
+    let labels: Vec<&str> = text
+        .lines()
+        .filter_map(|line| line.strip_suffix(": legal"))
+        .collect();
+    let expected = [
+        "naive", "plan", "other", "closed", "chosen", "plain", "tiled", "naive", "tiled",
+    ];
+    assert_eq!(labels, expected, "{text}");
+}
+
+#[test]
+fn comparisons_of_tensors_say_what_to_write() {
+    for (comparison, help) in [
+        ("A > 0", r#"`vselect(A, ">", 0, 1, 0)`"#),
+        ("0.5 <= A", r#"`vselect(0.5, "<=", A, 1, 0)`"#),
+        ("A == 2 * A", r#"`vselect(A, "==", …, 1, 0)`"#),
+        ("A != B", r#"`vselect(A, "!=", B, 1, 0)`"#),
+        ("B == 0", r#"`vselect(B, "==", 0, 1, 0)`"#),
+        ("vat(A, [i, j]) < B", r#"`vselect(A[i][j], "<", B, 1, 0)`"#),
+    ] {
+        let script = format!(
+            "let A = tensor([4, 5]); let B = eq(A + 1, [i, j] -> [i, j]); if {comparison} {{}}"
+        );
+        let error = error(&script);
+        let text = error.render(false);
+        assert!(text.contains("does not compare"), "{text}");
+        assert!(text.contains(help), "{comparison}: {text}");
+    }
+    // Whether a variable holds anything, and texts and nests, are still compared.
+    let script = "let A = tensor([4]); print(A == ()); print(`${A}` == `${A}`);
+                  let n = build(eq(A, [i] -> [i])); print(n == n);";
+    assert_eq!(printed(script), "false\ntrue\ntrue\n");
+}
+
+#[test]
+fn choices_between_numbers_with_decimals_are_no_integers() {
+    let script = r#"
+        let mask = eq(vselect(vindex(j), "<=", vindex(i), 1.0, 0.0), [i, j], [3, 4]);
+        print(mask);
+        let k = tensor([4], "i32");
+        print(select(k, ">", 0, 1.0, 0, [[i]] -> [i]));
+        print(select(k, ">", 0, 1, 0, [[i]] -> [i]));
+        let x = tensor([4], "f32");
+        print(select(x, ">", 0, 1.0, 0.0, [[i]] -> [i]));
+    "#;
+    let expected = "f64 mask[3][4]\nmask[i][j] = select(index(j) <= index(i), 1, 0)\n\
+                    f64 □[4]\ni32 k[4]\n□[i] = select(k[i] > 0, 1, 0)\n\
+                    i32 □[4], k[4]\n□[i] = select(k[i] > 0, 1, 0)\n\
+                    f32 □[4], x[4]\n□[i] = select(x[i] > 0, 1, 0)\n";
+    assert_eq!(printed(script), expected);
+}
+
+#[test]
+fn a_notation_is_that_of_the_argument_or_an_error() {
+    let tensors = "let A = tensor([4, 5]); let B = tensor([5, 6]);
+                   let C = contract(A, B, [2, 1]);";
+    let teil = printed(&format!(r#"{tensors} print(notation(C, "teil"));"#));
+    let again = printed(&format!(
+        "{tensors} let p = teil(`{teil}`); print(notation(p, \"teil\"));"
+    ));
+    assert_eq!(teil, again);
+    assert!(teil.contains("alloc output C : [4, 6]"), "{teil}");
+    for (call, expected) in [
+        ("notation(C, \"nonsense\")", "not `nonsense`"),
+        ("notation(A, \"nonsense\")", "not `nonsense`"),
+        ("notation(A, \"teil\")", "a tensor that nothing computes"),
+        ("notation(A + 1, \"sac\")", "a tensor that nothing computes"),
+        ("notation(build(C), \"teil\")", "a nest has loops"),
+        ("notation(C, 3)", "must be a string"),
+    ] {
+        let message = error(&format!("{tensors} {call};")).diagnostic.message;
+        assert!(message.contains(expected), "{call}: {message}");
+    }
+}
+
+#[test]
+fn ranges_are_given_to_generated_iterators() {
+    let script = r#"
+        fn inner(a) {
+            let I = iterators(shape(a).len());
+            let r = #{};
+            let s = shape(a);
+            for k in 0..s.len() { r[I[k].to_string()] = range(1, s[k] - 1); }
+            partition([eq(a + 1, I -> I, r)], a)
+        }
+        let v = tensor([8]);
+        let w = inner(v);
+        print(w);
+        let m = tensor([5, 6]);
+        print(run(build(inner(m))).len());
+    "#;
+    let text = printed(script);
+    assert!(text.contains("where _1 in 1..7"), "{text}");
+    let unknown = "let v = tensor([8]); eq(v, [i] -> [i], #{_7: 0..3});";
+    let message = error(unknown).diagnostic.message;
+    assert!(message.contains("gives a range to `_7`"), "{message}");
+}
+
+#[test]
+fn array_expressions_blame_what_is_no_array() {
+    for (script, expected) in [
+        (
+            "fn double(a) { sac { iv -> a[iv] * 2 } }
+             let m = tensor([3, 4]); let z = double(double(m));",
+            "`a` is an assignment without a variable",
+        ),
+        (
+            "let m = tensor([3, 4]); let n = m + 1; let z = sac { iv -> n[iv] };",
+            "`n` is an expression without memory",
+        ),
+        (
+            "let s = 2.5; let z = sac { [x] -> s[x] };",
+            "`s` is the number 2.5",
+        ),
+        (
+            "let m = tensor([3]); let z = sac { [x] -> m[x] + q[x] + missing[x] };",
+            "`q` has no value here",
+        ),
+        (
+            "let m = tensor([3]); let z = sac { iv -> missing[iv] };",
+            "`missing` has no value here",
+        ),
+    ] {
+        let text = error(script).render(false);
+        assert!(text.contains(expected), "{text}");
+    }
+}
+
+#[test]
+fn variables_that_may_be_meant_as_iterators_are_named() {
+    let tensors = "let A = tensor([4, 5]); let B = eq(A, [i, j] -> [i, j]); let n = build(B);";
+    for (script, expected) in [
+        (
+            "let k = tensor([4]); vindex(k);",
+            "reads as an iterator, but the variable `k`",
+        ),
+        (
+            "let k = tensor([4]); eq(A, [i, j] -> [i, j], #{j: 0..k});",
+            "reads as an iterator, but the variable `k`",
+        ),
+        (
+            "let i = n; n.interchange(i, \"j\");",
+            "`i` is a loop of the nest, but the variable `i`",
+        ),
+        (
+            "let j = A; n.reorder([j, \"i\"]);",
+            "`j` is a loop of the nest, but the variable `j`",
+        ),
+    ] {
+        let text = error(&format!("{tensors} {script}")).render(false);
+        assert!(text.contains(expected), "{script}: {text}");
+    }
+}
+
+#[test]
+fn one_list_of_iterators_is_proposed_twice_where_the_value_has_none() {
+    let tensors = "let q = tensor([9]); let m = tensor([4, 5]);";
+    for (script, expected) in [
+        ("eq(q * 2 + 1, [i])", "`[i] -> [i]`"),
+        ("eq(q, [x])", "`[x] -> [x]`"),
+        ("tanh(m, [r, c])", "`[r, c] -> [r, c]`"),
+        ("cast(m, \"f32\", [r, c])", "`[r, c] -> [r, c]`"),
+    ] {
+        let text = error(&format!("{tensors} let z = {script};")).render(false);
+        assert!(text.contains(expected), "{script}: {text}");
+    }
+}
+
+#[test]
+fn operations_with_one_header_have_one_section() {
+    let page = session().0.reference();
+    let once = |text: &str| assert_eq!(page.matches(text).count(), 1, "{text}");
+    once("introduce tensors that are backed by");
+    once("choose between two values by comparing");
+    once("combine two tensor expressions and");
+    for name in [
+        "tensor", "scalar", "vselect", "select", "sub", "vcast", "cast",
+    ] {
+        once(&format!("id=\"{name}\""));
+    }
 }

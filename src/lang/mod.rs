@@ -97,6 +97,8 @@ pub enum Variable {
     Integer(i64),
     /// The array that a tensor holds.
     Tensor(Tensor),
+    /// Something that array expressions do not take, in words.
+    Other(String),
 }
 
 /// The assignment of an array expression of SaC to a tensor named □; `variables` are those of the

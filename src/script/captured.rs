@@ -138,16 +138,19 @@ pub fn refuse(places: &Places, position: Position, value: &Dynamic) -> Failure {
         .declared(name)
 }
 
-/// Refuses the variable at `position`, which holds the level `value` and has the name of a loop.
+/// Refuses the variable at `position`, which holds a level or another `value` and has the name of a loop.
 pub fn refuse_level(places: &Places, position: Position, value: &Dynamic) -> Failure {
     let name = name(places, position).unwrap_or_default();
     let level = values::describe(value);
     Failure::new(format!(
         "`{name}` is a loop of the nest, but the variable `{name}` is {level}"
     ))
-    .help(format!(
-        "write `\"{name}\"` for the loop, `value({name})` for the level, or rename the variable"
-    ))
+    .help(match value.is_int() {
+        true => format!(
+            "write `\"{name}\"` for the loop, `value({name})` for the level, or rename the variable"
+        ),
+        false => format!("write `\"{name}\"` for the loop, or rename the variable"),
+    })
     .at(position)
     .declared(name)
 }

@@ -158,7 +158,7 @@ pub(super) fn convert(call: &Call, k: usize, kind: Kind) -> Result<Arg, Failure>
             let index = value.read_lock::<Index>().map(|index| index.affine.clone());
             match (index, value.as_int(), call.variable(k)) {
                 (Some(index), ..) => Ok(Arg::Iters(vec![index])),
-                (None, Ok(_), Some(position)) => {
+                (None, _, Some(position)) => {
                     Err(captured::refuse(&call.state().places, position, &value))
                 }
                 (None, Ok(number), None) => Ok(Arg::Iters(vec![Affine::constant(number)])),
@@ -336,7 +336,8 @@ fn element(call: &Call, value: &Dynamic) -> Option<Place> {
 
 /// Refuses a level that is written as a variable with the name of one of the nest's loops.
 fn is_level_or_loop(call: &Call, written: Option<Place>, value: &Dynamic) -> Result<(), Failure> {
-    let (Some(position), Ok(nest), true) = (written, call.nest(0), value.is_int()) else {
+    let names_a_loop = value.is_string() || value.is::<Index>() || value.is::<Handle>();
+    let (Some(position), Ok(nest), false) = (written, call.nest(0), names_a_loop) else {
         return Ok(());
     };
     let places = &call.state().places;

@@ -99,9 +99,34 @@ fn bind(context: &mut EvalContext, inputs: &[Expression], shared: &Shared) -> Re
         false => named(
             value,
             name.unwrap_or(""),
-            (position, inputs[1].position()),
+            &Bound::of(context, &inputs[1], position),
             shared,
         ),
+    }
+}
+
+/// Where a value is bound to a variable.
+struct Bound {
+    position: Position,
+    /// Where the value is.
+    value: Position,
+    /// In a function, whose variables end with it.
+    is_inner: bool,
+    /// What the value is: the result of a call, rather than another variable or an element.
+    is_result: bool,
+}
+
+impl Bound {
+    fn of(context: &EvalContext, value: &Expression, position: Position) -> Bound {
+        Bound {
+            position,
+            value: value.position(),
+            is_inner: context.call_level() > 0,
+            is_result: matches!(
+                **value,
+                Expr::FnCall(..) | Expr::MethodCall(..) | Expr::Dot(..)
+            ),
+        }
     }
 }
 
@@ -113,14 +138,18 @@ fn array_expression(
 ) -> Result<Dynamic> {
     let text = inputs[0].get_string_value().unwrap_or("");
     let position = inputs[0].position();
-    let variables = context.scope().iter().filter_map(|(name, _, value)| {
+    let variables = context.scope().iter().map(|(name, _, value)| {
         let expr = value.read_lock::<ir::Expr>();
-        let tensor = expr.and_then(|expr| expr.tensor().filter(|t| t.name().is_some()).cloned());
-        let variable = match tensor {
-            Some(tensor) => Variable::Tensor(tensor),
-            None => Variable::Integer(value.as_int().ok()?),
+        let tensor = expr.as_ref().and_then(|expr| expr.tensor());
+        let named = tensor.filter(|t| t.name().is_some()).cloned();
+        let variable = match (named, tensor, expr.is_some(), value.as_int()) {
+            (Some(tensor), ..) => Variable::Tensor(tensor),
+            (.., Ok(number)) => Variable::Integer(number),
+            (None, Some(_), ..) => Variable::Other("an assignment without a variable".to_owned()),
+            (None, None, true, _) => Variable::Other("an expression without memory".to_owned()),
+            _ => Variable::Other(values::describe(&value)),
         };
-        Some((name.to_owned(), variable))
+        (name.to_owned(), variable)
     });
     let made = lang::array_expression(text, variables.collect());
     made.map(Dynamic::from).map_err(|problems| {
@@ -186,7 +215,12 @@ fn set(context: &mut EvalContext, inputs: &[Expression], shared: &Shared) -> Res
     }
     match is_library(context) && value.is::<Nest>() {
         true => Ok(value),
-        false => named(value, name, (position, inputs[1].position()), shared),
+        false => named(
+            value,
+            name,
+            &Bound::of(context, &inputs[1], position),
+            shared,
+        ),
     }
 }
 
@@ -252,14 +286,10 @@ fn made(assignment: &ir::Expr, position: Position, shared: &Shared) -> Result<()
     Ok(())
 }
 
-/// The value under the name, if it has none yet. Both have their positions.
-fn named(
-    mut value: Dynamic,
-    name: &str,
-    (position, at): (Position, Position),
-    shared: &Shared,
-) -> Result<Dynamic> {
-    if value.tag() != values::NAMED {
+/// The value under the name, if it has none yet.
+fn named(mut value: Dynamic, name: &str, bound: &Bound, shared: &Shared) -> Result<Dynamic> {
+    let is_labelled_inside = value.tag() == values::INNER;
+    if value.tag() != values::NAMED && !is_labelled_inside {
         value.set_tag(0);
     }
     if let Some(expr) = value.read_lock::<ir::Expr>() {
@@ -267,14 +297,14 @@ fn named(
             let name = Name::new(name).map_err(|error| {
                 Failure::new(format!("a tensor cannot have this name: {error}"))
                     .help("the variable that a tensor is bound to names it in the generated code")
-                    .raise(position)
+                    .raise(bound.position)
             })?;
             let number = shared.lock().definitions.declare();
             let declared = |tensor: &Tensor| tensor.named(name.clone()).declared_as(number);
             let expr = expr.fill_placeholder_with(&declared);
             let complete = check_complete(&expr);
-            complete.map_err(|error| Failure::operation(error).raise(at))?;
-            made(&expr, position, shared)?;
+            complete.map_err(|error| Failure::operation(error).raise(bound.value))?;
+            made(&expr, bound.position, shared)?;
             return Ok(Dynamic::from(expr));
         }
         if is_declaration(&expr) && expr.tensor().is_some_and(|t| t.declared() == 0) {
@@ -287,8 +317,13 @@ fn named(
         }
     } else if let Some(nest) = value.read_lock::<Nest>() {
         // A nest keeps working without a label, so a name that C rejects is no error.
-        if let (None, Ok(name)) = (nest.label(), Name::new(name)) {
-            return Ok(Dynamic::from(nest.labelled(name)));
+        let is_free = nest.label().is_none() || (is_labelled_inside && bound.is_result);
+        if let (true, Ok(name)) = (is_free, Name::new(name)) {
+            let mut labelled = Dynamic::from(nest.labelled(name));
+            if bound.is_inner {
+                labelled.set_tag(values::INNER);
+            }
+            return Ok(labelled);
         }
     }
     Ok(value)

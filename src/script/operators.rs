@@ -2,10 +2,12 @@
 //!
 //! Each is registered for the types that it takes and no others, so that everything else keeps
 //! the operators that it has: those of indices and those of numbers.
+//!
+//! Comparisons of tensors are errors: Rhai would say `false` without a word.
 
 use super::fail::Failure;
 use super::state::Shared;
-use crate::ir::Expr;
+use crate::ir::{Comparison, Expr, Infix, Node};
 use crate::transform::{self, Arg, Number, OPERATORS, Op, Value};
 use rhai::{Dynamic, Engine, EvalAltResult, NativeCallContext};
 
@@ -14,6 +16,7 @@ type Result = std::result::Result<Dynamic, Box<EvalAltResult>>;
 
 /// Registers the operators.
 pub fn register(engine: &mut Engine, shared: &Shared) {
+    comparisons(engine);
     for &op in OPERATORS {
         let shared = shared.clone();
         let apply = move |c: &Context, args: &[Arg]| apply(op, c, args, &shared);
@@ -44,6 +47,60 @@ pub fn register(engine: &mut Engine, shared: &Shared) {
         engine.register_fn(op.name, move |c: Context, a: f64, b: Expr| {
             apply(&c, &[of_float(a), of_expr(b)])
         });
+    }
+}
+
+/// What can be compared with a tensor, as messages write it.
+trait Written: Clone + Send + Sync + 'static {
+    fn written(&self) -> String;
+}
+
+impl Written for i64 {
+    fn written(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl Written for f64 {
+    fn written(&self) -> String {
+        format!("{self:?}")
+    }
+}
+
+impl Written for Expr {
+    fn written(&self) -> String {
+        match (self.node(), self.tensor()) {
+            (Node::Virtual { .. }, _) => "…".to_owned(),
+            (_, Some(tensor)) if self.is_assignment() => tensor.label().to_owned(),
+            _ => Infix(self).to_string(),
+        }
+    }
+}
+
+/// Refuses the comparisons of values of these types.
+fn refused<A: Written, B: Written>(engine: &mut Engine, comparison: Comparison) {
+    let symbol = comparison.symbol();
+    engine.register_fn(symbol, move |c: Context, a: A, b: B| {
+        let (a, b) = (a.written(), b.written());
+        let failure = Failure::new(format!("`{symbol}` does not compare the elements of tensors")).help(format!(
+            "`vselect({a}, \"{symbol}\", {b}, 1, 0)` is an expression with the answer for each element"
+        ));
+        let is_text = matches!(symbol, "==" | "!=");
+        let failure = match is_text {
+            true => failure.note(format!("`notation(a) {symbol} notation(b)` compares what they are made of")),
+            false => failure,
+        };
+        std::result::Result::<bool, Box<EvalAltResult>>::Err(failure.raise(c.call_position()))
+    });
+}
+
+fn comparisons(engine: &mut Engine) {
+    for comparison in Comparison::ALL {
+        refused::<Expr, Expr>(engine, comparison);
+        refused::<Expr, i64>(engine, comparison);
+        refused::<Expr, f64>(engine, comparison);
+        refused::<i64, Expr>(engine, comparison);
+        refused::<f64, Expr>(engine, comparison);
     }
 }
 

@@ -162,7 +162,13 @@ pub fn ranges(call: &Call, k: usize, in_play: &[Name]) -> std::result::Result<Do
     let map: Map = call.get(k, RANGES)?;
     let mut ranges = Vec::with_capacity(map.len());
     for (key, value) in &map {
-        let name = Name::new(key).map_err(|e| call.fail(k, &format!("must be {RANGES}: {e}")))?;
+        // `iterators(2)` are `_1` and `_2`, which no script can name otherwise.
+        let generated = key.strip_prefix('_').and_then(|number| number.parse().ok());
+        let name = match generated {
+            Some(number) => Ok(Name::generated(number)),
+            None => Name::new(key),
+        };
+        let name = name.map_err(|e| call.fail(k, &format!("must be {RANGES}: {e}")))?;
         let Some(range) = as_range(value) else {
             let expected = format!("{RANGES}; `{key}` must be a range");
             return Err(call.expected_but(k, &expected, value));

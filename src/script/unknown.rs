@@ -81,6 +81,23 @@ impl Translator<'_> {
         }))
     }
 
+    /// A variable beside a number or an iterator, whose name reads as an iterator, may be meant as one.
+    fn instead_of_an_iterator(&self, diagnostic: Diagnostic, given: &[String]) -> Diagnostic {
+        let is_index = |words: &String| words == "an integer" || words == "an iterator";
+        let other = given.iter().position(|words| !is_index(words));
+        let (Some(other), true) = (other, given.iter().any(is_index)) else {
+            return diagnostic;
+        };
+        let variable = self.places.variable(self.position, other);
+        let Some(name) = variable.and_then(|v| captured::name(self.places, v)) else {
+            return diagnostic;
+        };
+        let held = &given[other];
+        let note = format!("`{name}` reads as an iterator, but the variable `{name}` is {held}");
+        let help = format!("write `iter(\"{name}\")` for the iterator, or rename the variable");
+        diagnostic.note(note).help(Some(help))
+    }
+
     pub fn unknown_function(&self, signature: &str) -> Diagnostic {
         let (name, types) = match signature.split_once(" (") {
             Some((name, rest)) => (name, rest.trim_end_matches(')')),
@@ -98,7 +115,7 @@ impl Translator<'_> {
             let iterator = given.iter().position(|words| words == "an iterator");
             let variable = iterator.and_then(|k| self.places.variable(self.position, k));
             let Some(name) = variable.and_then(|v| captured::name(self.places, v)) else {
-                return diagnostic;
+                return self.instead_of_an_iterator(diagnostic, &given);
             };
             let undeclared = format!("`{name}` is declared nowhere here, so it is an iterator");
             return self.undeclared(diagnostic.note(undeclared), &name);

@@ -43,6 +43,10 @@ pub const SHOWN: i32 = 1;
 /// holds it keep that name.
 pub const NAMED: i32 = 2;
 
+/// Marks a nest whose label is the name of a variable inside of a function: the variable that the call
+/// is bound to labels it anew.
+pub const INNER: i32 = 3;
+
 /// `from -> to`, not interpreted before an operation takes it.
 #[derive(Clone, Debug)]
 pub struct RawArrow {
@@ -249,8 +253,6 @@ pub fn register(engine: &mut Engine, shared: &Shared) {
     engine
         .register_fn("to_string", |x: &mut Expr| x.to_string())
         .register_fn("to_debug", |x: &mut Expr| show(&Dynamic::from(x.clone())))
-        .register_fn("==", |a: Expr, b: Expr| a == b)
-        .register_fn("!=", |a: Expr, b: Expr| a != b)
         .register_fn("to_string", |x: &mut Nest| printed(x))
         .register_fn("to_debug", |x: &mut Nest| show(&Dynamic::from(x.clone())))
         .register_fn("==", |a: Nest, b: Nest| a == b)

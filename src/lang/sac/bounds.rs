@@ -176,11 +176,43 @@ impl Evaluator {
     }
 }
 
-/// Nothing says how far the last partition goes.
-pub(super) fn no_bounds(partition: &Partition) -> Problem {
-    let index = partition.pattern.stripped();
-    let message = format!("nothing says how far `{index}` goes");
-    Problem::new(&partition.span, message).help(format!(
-        "give an upper bound: `| {index} < …`; the last partition says the shape of the result"
-    ))
+impl Evaluator {
+    /// Nothing says how far the last partition goes, perhaps since what it selects from is no array.
+    pub(super) fn no_bounds(&self, partition: &Partition) -> Problem {
+        let mut hidden: Vec<String> = match &partition.pattern {
+            Pattern::Vector(name, _) => vec![name.clone()],
+            Pattern::Parts(..) => Vec::new(),
+        };
+        let names = partition.pattern.names().unwrap_or_default();
+        hidden.extend(names.into_iter().map(|(name, _)| name.to_owned()));
+        if let Some(problem) = self.unknown_array(&partition.body, &hidden) {
+            return problem;
+        }
+        let index = partition.pattern.stripped();
+        let message = format!("nothing says how far `{index}` goes");
+        Problem::new(&partition.span, message).help(format!(
+            "give an upper bound: `| {index} < …`; the last partition says the shape of the result"
+        ))
+    }
+
+    /// The first selection from a name that has no value.
+    fn unknown_array(&self, node: &Node, hidden: &[String]) -> Option<Problem> {
+        let all = |nodes: &[Node]| nodes.iter().find_map(|n| self.unknown_array(n, hidden));
+        match &node.kind {
+            Kind::Integer(_) | Kind::Float(_) | Kind::Name(_) => None,
+            Kind::List(items) | Kind::Call(_, items) => all(items),
+            Kind::Negate(of) => self.unknown_array(of, hidden),
+            Kind::Binary(_, left, right) => self
+                .unknown_array(left, hidden)
+                .or_else(|| self.unknown_array(right, hidden)),
+            Kind::Select(of, index) => match &of.kind {
+                Kind::Name(name) if !hidden.contains(name) && self.lookup(name).is_none() => {
+                    Some(self.unknown(name, &of.span))
+                }
+                _ => self.unknown_array(of, hidden).or_else(|| all(index)),
+            },
+            // Their own bounds say what is missing in them.
+            Kind::Comprehension(_) | Kind::With(..) => None,
+        }
+    }
 }

@@ -3,7 +3,6 @@
 //! Source: Scholz and Šinkarovs, Tensor Comprehensions in SaC, 2019: §5.3 dots, §5.4 with-loops, §6
 //! default elements. Shapes are known, so that a default element needs no value.
 
-use super::bounds::no_bounds;
 use super::eval::{Evaluator, integers, limited, shown};
 use super::syntax::{Node, Operator, Part, Partition, Pattern};
 use super::value::{Array, Piece, Scalar, whole};
@@ -36,7 +35,7 @@ impl Evaluator {
         };
         let open = self.open_bounds(last)?;
         let (Some(upper), lower) = (open.upper, open.lower) else {
-            return Err(no_bounds(last));
+            return Err(self.no_bounds(last));
         };
         let lower = lower.unwrap_or_else(|| vec![0; upper.len()]);
         let bounded = Bounded {
@@ -116,7 +115,7 @@ impl Evaluator {
         for partition in partitions {
             let open = self.open_bounds(partition)?;
             let (Some(upper), lower) = (open.upper, open.lower) else {
-                return Err(no_bounds(partition));
+                return Err(self.no_bounds(partition));
             };
             let lower = lower.unwrap_or_else(|| vec![0; upper.len()]);
             let bounded = Bounded {

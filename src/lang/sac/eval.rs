@@ -15,6 +15,8 @@ pub(super) struct Evaluator {
     pub scope: Vec<(String, Array)>,
     /// The ranges of index variables.
     pub ranges: BTreeMap<Name, (i64, i64)>,
+    /// Variables of a script that are no arrays, and what they are.
+    pub unfit: BTreeMap<String, String>,
     /// How many iterators without a name there are.
     unnamed: usize,
 }
@@ -89,7 +91,13 @@ impl Evaluator {
         }
     }
 
-    fn unknown(&self, name: &str, span: &Span) -> Problem {
+    pub(super) fn unknown(&self, name: &str, span: &Span) -> Problem {
+        if let Some(what) = self.unfit.get(name) {
+            let message = format!("`{name}` is {what}, and arrays here are tensors");
+            return Problem::new(span, message).help(format!(
+                "bind what `{name}` stands for to a variable first: `let x = …;`"
+            ));
+        }
         let problem = Problem::new(span, format!("`{name}` has no value here"));
         let names: Vec<&str> = self.scope.iter().map(|(n, _)| n.as_str()).collect();
         match names.iter().find(|n| n.eq_ignore_ascii_case(name)) {

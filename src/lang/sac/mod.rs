@@ -163,7 +163,14 @@ pub(super) fn expression(
             Variable::Tensor(tensor) => {
                 given(&mut evaluator, Some(&tensor), tensor.shape().extents())
             }
+            Variable::Other(what) => {
+                // It hides others of its name.
+                evaluator.scope.retain(|(known, _)| *known != name);
+                evaluator.unfit.insert(name, what);
+                continue;
+            }
         };
+        evaluator.unfit.remove(&name);
         evaluator.scope.push((name, array));
     }
     let made = evaluator.value(&node).and_then(|value| {

@@ -1,9 +1,10 @@
 //! What scripts and the library ask of values and of the command line.
 
 use crate::analysis::bounds::Bounds;
+use crate::analysis::program::reads;
 use crate::analysis::shape::virtual_shape;
 use crate::analysis::{computation, levels, position};
-use crate::ir::{Affine, Expr, Index, Name, Nest, Node, Program, Tensor};
+use crate::ir::{Affine, Expr, Index, Name, Nest, Node, Program, Tensor, Variable};
 use crate::lang::{self, Notation};
 use crate::script::call::{Call, Function, Parameter};
 use crate::script::fail::Failure;
@@ -18,21 +19,57 @@ pub(super) static NOTATION: Function = Function {
     doc: "\
 The tree of a tensor expression or a nest as the TeML paper writes it (§3.1, Figs. 4–6).
 
-With a program and `\"model\"`, `\"teil\"`, `\"sac\"` or `\"teml\"`: its text in that notation, which
+With a program, or a tensor that an assignment computes, and `\"model\"`, `\"teil\"`, `\"sac\"` or `\"teml\"`: its text in that notation, which
 `model`, `teil` and `sac` read; that of TeML is a script. A notation that has no such operation is an error.",
     call: |call| {
         if let Ok(program) = call.get::<Program>(0, "") {
             return in_notation(call, &program);
         }
-        let text = match call.get::<Nest>(0, "") {
-            Ok(nest) => nest.notation(),
-            Err(_) => call.get::<Expr>(0, "a tensor or a nest")?.notation(),
+        let tree = match call.get::<Nest>(0, "") {
+            Ok(nest) => Err(nest),
+            Err(_) => Ok(call.get::<Expr>(0, "a tensor, a nest or a program")?),
         };
-        Ok(text.into())
+        match (call.count(), tree) {
+            (1, Ok(expr)) => Ok(expr.notation().into()),
+            (1, Err(nest)) => Ok(nest.notation().into()),
+            (_, Ok(expr)) if expr.is_assignment() => in_notation(call, &alone(&expr)),
+            (_, tree) => {
+                let what = match tree {
+                    Ok(_) => "a tensor that nothing computes has no program to write",
+                    Err(_) => "a nest has loops, which no notation of programs has",
+                };
+                // An unknown word is the first thing to say.
+                language(call)?;
+                let help = "leave it out for the tree, or give a program or an assignment such as `eq(…)`";
+                Err(call.refuse(what).argument(1).help(help))
+            }
+        }
     },
 };
 
-fn in_notation(call: &Call, program: &Program) -> Result<Dynamic, Failure> {
+/// The program of one assignment.
+fn alone(assignment: &Expr) -> Program {
+    let read = reads(assignment);
+    let mut tensors: Vec<Tensor> = Vec::new();
+    assignment.for_each_access(&mut |tensor, _| {
+        if tensors.iter().all(|t| t.name() != tensor.name()) {
+            tensors.push(tensor.clone());
+        }
+    });
+    let variables = tensors.into_iter().map(|tensor| {
+        let is_output = assignment.tensor().and_then(Tensor::name) == tensor.name();
+        let is_input = tensor.name().is_some_and(|name| read.contains(name));
+        Variable {
+            tensor,
+            is_input,
+            is_output,
+        }
+    });
+    Program::new(variables.collect(), vec![assignment.clone()])
+}
+
+/// Argument 1 as a notation of programs.
+fn language(call: &Call) -> Result<Notation, Failure> {
     const LANGUAGES: [Notation; 4] = [
         Notation::Model,
         Notation::Teil,
@@ -44,10 +81,12 @@ fn in_notation(call: &Call, program: &Program) -> Result<Dynamic, Failure> {
         2 => call.text(1)?,
         _ => return Err(call.expected(1, expected)),
     };
-    let Some(notation) = LANGUAGES.into_iter().find(|n| n.name() == name) else {
-        return Err(call.fail(1, &format!("must be {expected}, not `{name}`")));
-    };
-    let written = lang::written(program, notation);
+    let found = LANGUAGES.into_iter().find(|n| n.name() == name);
+    found.ok_or_else(|| call.fail(1, &format!("must be {expected}, not `{name}`")))
+}
+
+fn in_notation(call: &Call, program: &Program) -> Result<Dynamic, Failure> {
+    let written = lang::written(program, language(call)?);
     let written = written.map_err(|error| call.refuse(&error.to_string()).argument(0))?;
     Ok(written.into())
 }

@@ -40,7 +40,7 @@
 //! Source: beyond the paper, in the form of TeML eqs. 15 and 16.
 
 use super::entrywise::each_entry;
-use super::eq::{assign, only_list};
+use super::eq::{assign, only_list, with_arrow};
 use super::infer::apply;
 use super::operand::{carried, indexed, rank};
 use super::unfit::Unfit;
@@ -96,6 +96,7 @@ pub fn vcast(operand: &Expr, elem: Elem, given: &Iters) -> Result<Expr, Error> {
 /// As the header says.
 pub fn cast(operand: &Expr, elem: Elem, arrow: &Arrow) -> Result<Expr, Error> {
     let given = only_list(arrow, &ARROW)?;
-    let entry = indexed(operand, &given).map_err(|error| error.at(&OPERAND))?;
+    let entry = indexed(operand, &given);
+    let entry = entry.map_err(|error| with_arrow(error.at(&OPERAND), operand, arrow))?;
     assign(apply(Function::Cast(elem), &[entry])?, &arrow.to, &ARROW)
 }

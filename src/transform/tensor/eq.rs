@@ -59,7 +59,7 @@
 //!
 //! Source: TeML eqs. 14, 17, 18; a number elsewhere: beyond the paper.
 
-use super::operand::{Operand, indexed, too_many_lists, typed};
+use super::operand::{Operand, carried, indexed, rank, too_many_lists, typed};
 use super::triangular::of_target;
 use crate::analysis::bounds::Bounds;
 use crate::analysis::shape::{self, IteratorRange, Mismatch, Place};
@@ -133,6 +133,21 @@ pub(super) fn only_list(arrow: &Arrow, parameter: &dyn Parameter) -> Result<Iter
     }
 }
 
+/// The error of a value that has no iterators, with both lists of the arrow if only that of the target is
+/// given.
+pub(super) fn with_arrow(error: Error, value: &Expr, arrow: &Arrow) -> Error {
+    let is_named = value.tensor().is_none_or(|tensor| tensor.name().is_some());
+    let is_missing = arrow.from.iter().all(Option::is_none) && carried(value).is_empty();
+    if !is_missing || !is_named || arrow.to.len() != rank(value) {
+        return error;
+    }
+    let list: Vec<String> = arrow.to.iter().map(Affine::to_string).collect();
+    let list = list.join(", ");
+    error.help(format!(
+        "this list indexes the target; write `[{list}] -> [{list}]` to index the value as well"
+    ))
+}
+
 /// The assignment of `value` to a tensor named □.
 ///
 /// # Errors
@@ -180,7 +195,7 @@ pub fn eq_within(
 /// The value with the iterators on the left of the arrow.
 fn assigned(value: &Expr, arrow: &Arrow) -> Result<Expr, Error> {
     let given = only_list(arrow, &ITERATORS)?;
-    indexed(value, &given).map_err(|error| error.at(&VALUE))
+    indexed(value, &given).map_err(|error| with_arrow(error.at(&VALUE), value, arrow))
 }
 
 /// The ranges of iterators of an assignment, in the order of its loops.

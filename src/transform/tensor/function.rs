@@ -21,7 +21,7 @@
 //!
 //! Source: beyond the paper, in the form of TeML eq. 16.
 
-use super::eq::{assign, only_list};
+use super::eq::{assign, only_list, with_arrow};
 use super::vfunction::{Unary, vfunction};
 use crate::ir::{Expr, Function};
 use crate::transform::{Arrow, Error, Op, Param, Returns, Value};
@@ -68,5 +68,7 @@ pub static RELU: Op = function!("relu", Unary::Relu);
 /// As the header says.
 pub fn function(function: Unary, operand: &Expr, arrow: &Arrow) -> Result<Expr, Error> {
     let given = only_list(arrow, &ITERATORS)?;
-    assign(vfunction(function, operand, &given)?, &arrow.to, &ITERATORS)
+    let value = vfunction(function, operand, &given);
+    let value = value.map_err(|error| with_arrow(error, operand, arrow))?;
+    assign(value, &arrow.to, &ITERATORS)
 }

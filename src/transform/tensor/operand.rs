@@ -69,7 +69,10 @@ impl<const N: usize> Operands<'_, N> {
             return Err(too_many_lists(self.lists.len(), N).at(self.lists_at));
         }
         let (compared, values) = self.operands.split_at(self.compared);
-        let of_values = common_elem(values).or_else(|_| common_elem(compared))?;
+        let of_values = match common_elem(values) {
+            Ok(elem) => elem,
+            Err(_) => of_numbers(values, common_elem(compared)?),
+        };
         let of_compared = common_elem(compared).unwrap_or(of_values);
         let mut exprs = Vec::with_capacity(N);
         for (k, (operand, at)) in self.operands.iter().zip(self.at).enumerate() {
@@ -107,6 +110,16 @@ pub(super) fn common_elem(operands: &[Operand<'_>]) -> Result<Elem, Error> {
         mistake("all operands are numbers, and at least one has to be a tensor")
             .help("scripts compute with numbers alone as they are: `2 * 3`")
     })
+}
+
+/// The element type of values that are all numbers, beside elements of the type `beside`: numbers with
+/// decimals are no integers.
+fn of_numbers(values: &[Operand<'_>], beside: Elem) -> Elem {
+    let has_decimals = |value: &Operand| matches!(value, Operand::Number(Number::Float(_)));
+    match !beside.is_float() && values.iter().any(has_decimals) {
+        true => Elem::default(),
+        false => beside,
+    }
 }
 
 fn with_iterators(operand: Operand<'_>, given: &Iters, elem: Elem) -> Result<Expr, Error> {

@@ -36,6 +36,9 @@
 //! M[i][j] = select(index(j) <= index(i), S[i][j], -1e30)
 //! ```
 //!
+//! Where both values are numbers, they have the type of what is compared; `1.0` beside `0.0` are of
+//! type `f64` if that is an integer type.
+//!
 //! Refuses: what `vadd` and `eq` refuse.
 //!
 //! Source: beyond the paper, in the form of TeML eqs. 15 and 16.
