@@ -93,10 +93,9 @@ impl Evaluator {
 
     pub(super) fn unknown(&self, name: &str, span: &Span) -> Problem {
         if let Some(what) = self.unfit.get(name) {
-            let message = format!("`{name}` is {what}, and arrays here are tensors");
-            return Problem::new(span, message).help(format!(
-                "bind what `{name}` stands for to a variable first: `let x = …;`"
-            ));
+            let message = format!("`{name}` is {what}; variables here are tensors and integers");
+            return Problem::new(span, message)
+                .help("`let x = eq(…);` before makes a tensor of an expression");
         }
         let problem = Problem::new(span, format!("`{name}` has no value here"));
         let names: Vec<&str> = self.scope.iter().map(|(n, _)| n.as_str()).collect();
