@@ -170,8 +170,8 @@ class Watch:
         """Notes what whole schedules never do to legal nests: refuse, or make illegal ones."""
         op, _, message = text.partition(" ")
         is_legal = outcome.case.checked or not outcome.accepted()
-        # What it says it does not schedule, as loops of the definition with steps.
-        named = "diamond" in message or "outside of what is scheduled" in message
+        # Options that no one means, and what it says it does not schedule: loops with steps.
+        named = any(w in message for w in ("diamond", "the option", "outside of what is scheduled"))
         if status in ("no", "illegal") and op in ("schedules::optimize", "pluto") and is_legal and not named:
             self.bugs[outcome.case.number] = f"{op}: {status}: {message}"
 
