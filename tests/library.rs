@@ -155,7 +155,9 @@ fn the_library_has_no_string_surgery() {
         {
             let is_schedule = namespace == "schedules::";
             let more = in_schedules.iter().filter(|_| is_schedule);
-            for part in anywhere.iter().chain(more) {
+            // What becomes of nests whose schedule fails is decided in one place.
+            let is_allowed = |part: &&&str| **part != "catch" || !file.ends_with("surely.rhai");
+            for part in anywhere.iter().chain(more).filter(is_allowed) {
                 assert!(
                     !line.contains(part),
                     "{} has {part} in: {line}",
