@@ -6,11 +6,15 @@
 
 use crate::ir::{Expr, Name, Nest, Node, Site, Tensor};
 use crate::legality::assigns_all;
+use std::collections::BTreeSet;
 
 /// The assignments of a script, in the order in which they were made.
 #[derive(Default)]
 pub struct Definitions {
-    declared: u64,
+    /// How many tensors have names.
+    named: u64,
+    /// The numbers of those that were declared, rather than made by an assignment.
+    declared: BTreeSet<u64>,
     made: Vec<Made>,
     /// The tensors that got contents, each after so many assignments.
     given: Vec<(Name, usize)>,
@@ -32,10 +36,19 @@ pub struct LeftOut {
 }
 
 impl Definitions {
-    /// The number of the next tensor that is declared.
-    pub fn declare(&mut self) -> u64 {
-        self.declared += 1;
-        self.declared
+    /// The number of the next tensor that gets a name: one that is declared, or the target of an
+    /// assignment.
+    pub fn name(&mut self, is_declared: bool) -> u64 {
+        self.named += 1;
+        if is_declared {
+            self.declared.insert(self.named);
+        }
+        self.named
+    }
+
+    /// Whether the script declared a tensor, before it assigned anything to it.
+    pub fn is_declared(&self, tensor: &Tensor) -> bool {
+        self.declared.contains(&tensor.declared())
     }
 
     /// Notes an assignment to a tensor that has a name.
@@ -123,7 +136,13 @@ impl Definitions {
             }
         }
         let mut left_out: Vec<(usize, LeftOut)> = Vec::new();
-        let mut known: Vec<&Tensor> = Vec::new();
+        // A text is a definition of its own of all that it assigns.
+        let is_text = |nest: &&Nest| nest.originals().iter().any(|part| part.is_program);
+        let of_texts = nests
+            .iter()
+            .filter(is_text)
+            .flat_map(|n| n.definition().iter());
+        let mut known: Vec<&Tensor> = of_texts.filter_map(Expr::tensor).collect();
         for (assignment, place) in computed.iter().zip(places) {
             for tensor in operands(assignment) {
                 if known.iter().any(|k| is_same(k, tensor)) {

@@ -299,7 +299,7 @@ fn named(mut value: Dynamic, name: &str, bound: &Bound, shared: &Shared) -> Resu
                     .help("the variable that a tensor is bound to names it in the generated code")
                     .raise(bound.position)
             })?;
-            let number = shared.lock().definitions.declare();
+            let number = shared.lock().definitions.name(is_declaration(&expr));
             let declared = |tensor: &Tensor| tensor.named(name.clone()).declared_as(number);
             let expr = expr.fill_placeholder_with(&declared);
             let complete = check_complete(&expr);
@@ -309,7 +309,7 @@ fn named(mut value: Dynamic, name: &str, bound: &Bound, shared: &Shared) -> Resu
         }
         if is_declaration(&expr) && expr.tensor().is_some_and(|t| t.declared() == 0) {
             // It was declared with its name.
-            let number = shared.lock().definitions.declare();
+            let number = shared.lock().definitions.name(true);
             let declared = |tensor: &Tensor| Some(tensor.declared_as(number));
             let mut declared = Dynamic::from(expr.map_tensors(&declared));
             declared.set_tag(value.tag());

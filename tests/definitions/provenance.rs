@@ -109,6 +109,38 @@ fn a_range_a_value_or_an_input_sets_the_rest() {
 }
 
 #[test]
+fn time_steps_start_from_what_declared_tensors_hold() {
+    let steps = |declared: &str| {
+        format!(
+            "{declared} b = eq(vat(a, [i - 1]) + vat(a, [i + 1]), [i]);
+             let first = build(b);
+             a = eq(vat(b, [i - 1]) + vat(b, [i + 1]), [i]);
+             let both = fuse_outer(first, build(a), 0);"
+        )
+    };
+    let declared = steps("let b = tensor([5]);");
+    assert_eq!(
+        with_inputs(&format!("{declared} print(check(both.repeat(\"t\", 3)));")),
+        "legal\n"
+    );
+    let once = with_inputs(&format!("{declared} print(check(both));"));
+    assert!(once.contains("reads b[0], which nothing sets"), "{once}");
+}
+
+#[test]
+fn a_text_computes_what_it_assigns() {
+    let text = "let x = eq(2 * vat(a, [i]), [i]);
+         let mine = nest(`
+           f64 x[5], a[5]
+           fill x[0..5] = 0
+           for i in 0..5
+             x[i] += a[i]
+         `);
+         codegen(mine);";
+    assert_eq!(with_inputs(text), "");
+}
+
+#[test]
 fn what_nests_leave_out_is_said_and_can_be_had() {
     let chain = "let m = max(a);
 let e = exp(vsub(a, m, [[i], ()]), () -> [i]);

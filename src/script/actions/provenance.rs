@@ -2,7 +2,7 @@
 //! and nests leave out is said.
 
 use super::check::illegal;
-use crate::ir::{Expr, Name, Nest, Site};
+use crate::ir::{Expr, Nest, Site};
 use crate::legality::{self, Violation};
 use crate::script::call::Call;
 use crate::script::definitions::LeftOut;
@@ -47,7 +47,11 @@ pub(super) fn examine(call: &Call, variants: &[Variant]) -> Result<(), Failure> 
 /// The first element that nests read and nothing sets.
 pub(super) fn unset(call: &Call, nests: &[Nest]) -> Option<Violation> {
     let inputs = call.state().workbench.inputs.clone();
-    legality::unset(nests, &|name: &Name| inputs.get(name).is_some())
+    legality::unset(nests, &|tensor, is_repeated| {
+        let is_set = tensor.name().is_some_and(|name| inputs.get(name).is_some());
+        // Time steps start from what the tensors hold that the script declares for them.
+        is_set || is_repeated && call.state().definitions.is_declared(tensor)
+    })
 }
 
 /// A nest for each assignment that a tensor needs, in order.
