@@ -47,7 +47,7 @@ fn succeeds(program: &str, arguments: &[&str], directory: &Path) -> String {
         .current_dir(directory)
         .output()
         .unwrap();
-    let shown = text(&output.stdout) + &text(&output.stderr);
+    let shown = text(&output.stdout) + text(&output.stderr).as_str();
     assert!(output.status.success(), "{program} {arguments:?}: {shown}");
     shown
 }

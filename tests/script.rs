@@ -662,7 +662,7 @@ fn a_variant_has_the_name_of_the_callers_variable() {
     "#;
     let output = Output::default();
     let workbench = Workbench {
-        runner: Arc::new(teml::trial::Check),
+        runner: Arc::new(teml::trial::Check::default()),
         ..Workbench::default()
     };
     let mut session = Session::new(Box::new(output.clone()), workbench).unwrap();

@@ -5,7 +5,6 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Duration;
 use teml::runtime::Control;
 use teml::script::{Session, Workbench};
 

@@ -150,7 +150,7 @@ pub(crate) fn check(kernel: &str, compute: impl Fn(&Arrays) -> Vec<(&'static str
     for variant in &contest.variants {
         let (inputs, settings) = (&contest.inputs, &contest.settings);
         let outputs = trial::run(variant, inputs, settings, &control, &|_| {});
-        let outputs = outputs.unwrap_or_else(|e| panic!("{kernel}, {}: {e}", variant.label));
+        let (outputs, _) = outputs.unwrap_or_else(|e| panic!("{kernel}, {}: {e}", variant.label));
         for (name, expected) in &expected {
             let found = written(outputs.get(name).expect("an output"));
             assert_eq!(found.len(), expected.data.len());

@@ -232,12 +232,6 @@ fn codes() -> Vec<(Vec<Nest>, &'static str, NoCode)> {
     let carried = nest(&["f64 A[4]", "parallel for i in 1..4", "  A[i] = A[i - 1]"]);
     let race = teml::legality::race::race(&carried).unwrap();
     let other = nest(&["f64 A[5]", "for i in 0..5", "  A[i] = A[i]"]);
-    let named = nest(&[
-        "f64 i[4], B[4]",
-        "for i in 0..4",
-        "  B[i] = B[i]",
-        "  i[0] = B[i]",
-    ]);
     let broken = nest(&["f64 A[4]", "A[k] = A[k]"]);
     let inner = teml::transform::LoopRef::Level(2);
     let part = focus(&self::copy("B", "A", &[4, 5], "i j"), &inner).unwrap();
