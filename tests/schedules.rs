@@ -536,7 +536,7 @@ fn reductions_of_all_sizes_are_computed() {
 
 #[test]
 fn terms_are_shared_where_partial_results_are_allowed() {
-    let schedule = "schedules::reduction(build(y), #{lanes: 2, threads: 2})";
+    let schedule = "schedules::reduction(build(y), #{lanes: 2, threads: 2, region: 64})";
     for (kind, order, regrouped) in [
         ("einsum(\"i,i->\", x, x)", "strict", false),
         ("einsum(\"i,i->\", x, x)", "reassoc", true),
@@ -967,6 +967,7 @@ fn chains_are_computed_at_once_where_each_element_is_used_once() {
         // What the second one reads is not all set by the first one.
         (
             "let x = tensor([40, 50]); let a = tensor([40, 50]); let b = tensor([40, 50]);
+             init(a, 0);
              a = eq(vadd(x, x, [[i, j], [i, j + 1]]), [i, j], [40, 50]);
              let l = build(a);
              b = eq(vadd(a, a, [[i, j], [i, j + 1]]), [i, j], [40, 50]);",

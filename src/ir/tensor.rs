@@ -222,12 +222,17 @@ impl Tensor {
     }
 
     /// The same tensor with another extent of its last dimension, if it has one.
-    #[must_use]
-    pub fn with_rows(&self, extent: u64) -> Tensor {
-        let outer = self.shape().extents().split_last().map(|(_, outer)| outer);
-        let extents = outer.map(|outer| outer.iter().copied().chain([extent]));
-        let shape = extents.map_or(self.0.shape.clone(), Shape::of_extents);
-        self.with(|data| (data.shape, data.triangle) = (shape, None))
+    ///
+    /// # Errors
+    /// It would be too large.
+    pub fn with_rows(&self, extent: u64) -> Result<Tensor, ShapeError> {
+        let Some((_, outer)) = self.shape().extents().split_last() else {
+            return Ok(self.clone());
+        };
+        let extents = outer.iter().copied().chain([extent]);
+        let extents = extents.map(|n| i64::try_from(n).unwrap_or(i64::MAX));
+        let shape = Shape::new(&extents.collect::<Vec<_>>(), self.elem())?;
+        Ok(self.with(|data| (data.shape, data.triangle) = (shape, None)))
     }
 
     /// The name, or `None` for □.

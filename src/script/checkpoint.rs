@@ -80,7 +80,9 @@ impl Session {
             .map(|saved| seen.insert(&saved.name) && named.has(&saved.name))
             .collect();
         named.reverse();
-        let now: Vec<(&str, bool, &Dynamic)> = self.scope.iter_raw().collect();
+        // A scope gives its last variable first.
+        let mut now: Vec<(&str, bool, &Dynamic)> = self.scope.iter_raw().collect();
+        now.reverse();
         self.kept.next(now.len(), |k, old| {
             let (name, is_constant, value) = now[k];
             let is_old = old.is_some_and(|old| {

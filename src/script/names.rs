@@ -299,7 +299,11 @@ fn named(mut value: Dynamic, name: &str, bound: &Bound, shared: &Shared) -> Resu
                     .help("the variable that a tensor is bound to names it in the generated code")
                     .raise(bound.position)
             })?;
-            let number = shared.lock().definitions.name(is_declaration(&expr));
+            // What reads a tensor of its own name and shape overwrites it.
+            let number = match overwritten(&expr, &name) {
+                Some(tensor) => tensor.declared(),
+                None => shared.lock().definitions.name(is_declaration(&expr)),
+            };
             let declared = |tensor: &Tensor| tensor.named(name.clone()).declared_as(number);
             let expr = expr.fill_placeholder_with(&declared);
             let complete = check_complete(&expr);
@@ -327,6 +331,18 @@ fn named(mut value: Dynamic, name: &str, bound: &Bound, shared: &Shared) -> Resu
         }
     }
     Ok(value)
+}
+
+/// The tensor of a name that the value of an assignment reads, if it has the shape of the target.
+fn overwritten(assignment: &ir::Expr, name: &Name) -> Option<Tensor> {
+    let target = assignment.tensor()?.named(name.clone());
+    let mut found = None;
+    assignment.for_each_access(&mut |tensor, _| {
+        if *tensor == target {
+            found = Some(tensor.clone());
+        }
+    });
+    found
 }
 
 /// Whether it is a tensor, and neither an assignment nor one with iterators.

@@ -48,6 +48,11 @@ impl Finding for Mismatch {
             Mismatch::Unlimited { iterator } => {
                 format!("give it a range, `#{{{iterator}: 0..n}}`, or the target its extents")
             }
+            Mismatch::NoRange { iterator, .. } => format!(
+                "give `{iterator}` its range, `#{{{iterator}: 0..5}}`, as the last argument of the \
+                 reduction over it, or of `eq` for an iterator of the target; `sac {{ … }}` writes \
+                 windows and slices with their ranges"
+            ),
             Mismatch::Elems {
                 left_elem: left,
                 right_elem: right,

@@ -325,7 +325,7 @@ fn wavefronts_of_several_degrees() {
 #[test]
 fn tiles_of_shifted_statements() {
     let script = "
-        let P = tensor([9, 9]);
+        let P = tensor([9, 9]); init(P, 0);
         let Q = tensor([9, 9]);
         let E = tensor([3, 3]);
         P = eq(vsum(vmul(vmul(Q, E, [[k + 3, j + 3], [i, k]]), E, [(), [k, j]]), [k]), [i + 3, j + 3]);

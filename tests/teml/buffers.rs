@@ -4,7 +4,7 @@ use crate::refusals::Case;
 use crate::trees::{becomes, eq, level, name, named, nest, results, tensor, transform, vop, word};
 use teml::analysis::verify::Invalid;
 use teml::ir::BinaryOp::{Add, Mul};
-use teml::ir::{Elem, Nest};
+use teml::ir::{Elem, Nest, ShapeError};
 use teml::lower::build::build;
 use teml::transform::Arg;
 use teml::transform::nest::fuse_outer::fuse_outer;
@@ -350,6 +350,8 @@ pub fn buffers() -> Vec<Case> {
         "for i in 0..200000000",
         "  B[i] = A[i]",
     ]);
+    let shape = format!("[{}]", 1i64 << 62);
+    let endless = ShapeError::TooLarge { shape }.to_string();
     let too_large = Invalid::LocalTooLarge {
         tensor: "A_pack".to_owned(),
         bytes: 1_600_000_000,
@@ -530,6 +532,7 @@ fn rows(copy: &Nest) -> Vec<Case> {
         pad(&buffered, "s", &[("extra", 1)], no_rows).at(1),
         pad(&buffered, "t", &[("multiple", 0)], not_positive).at(2),
         pad(&buffered, "t", &[("extra", -1)], negative).at(2),
+        pad(&buffered, "t", &[("multiple", 1 << 62)], endless),
         pad(
             &buffered,
             "t",

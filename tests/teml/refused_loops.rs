@@ -385,6 +385,13 @@ fn sibling_cases() -> Vec<Case> {
             not_an_index,
         )
         .at(2),
+        Case::new(
+            &SPLIT_AT,
+            on(&copy("B", "A", &[4], "i"), [level(1), word("k")]),
+            "`k` uses `k`, and no loop around `i` has this name",
+        )
+        .at(2)
+        .because_of(&["i"]),
         about_i(&DISTRIBUTE, &copy("B", "A", &[4], "i"), &[], nothing),
         fuse(&apart, "i", "j", not_adjacent("i", "j")).because_of(&["i", "j"]),
         move_before("i", "i").because_of(&["i", "i"]),

@@ -310,7 +310,9 @@ fn too_short(
                 let mut look = |tensor: &Tensor, index: &[Affine]| {
                     let extent =
                         round_up(trips, widest(&rows.target) / tensor.elem().size() as i64);
-                    let wide = tensor.with_rows(extent.unsigned_abs());
+                    let Ok(wide) = tensor.with_rows(extent.unsigned_abs()) else {
+                        return;
+                    };
                     let gains = row(tensor) < extent && locals.contains(tensor);
                     let known = found.iter().any(|(short, _)| short == tensor);
                     if gains && !known && rows.may_clobber(&wide, index, &l.name, trips) {

@@ -1,6 +1,6 @@
 //! A place in a line, and what can be read from there.
 
-use super::line::Wrong;
+use super::wrong::Wrong;
 use crate::ir::affine::Affine;
 use crate::ir::constant::Constant;
 use crate::ir::elem::Elem;

@@ -1,6 +1,7 @@
 //! A line of a text, and what is wrong with it.
 
 use super::cursor::Cursor;
+use super::wrong::Wrong;
 use crate::ir::expr::MAX_DEPTH;
 use crate::ir::tensor::Tensor;
 use std::ops::Range;
@@ -17,29 +18,6 @@ pub struct ParseError {
     pub what: String,
     /// What to write instead.
     pub help: Option<String>,
-}
-
-/// What is wrong at the place where a cursor is.
-#[derive(Debug)]
-pub(super) struct Wrong(Box<(String, Option<String>)>);
-
-impl Wrong {
-    /// What texts do not say in this way, and how they do.
-    pub(super) fn unsupported(what: impl Into<String>, help: impl Into<String>) -> Wrong {
-        let what = format!("{} is not supported", what.into());
-        Wrong(Box::new((what, Some(help.into()))))
-    }
-
-    /// What is wrong, in words.
-    pub(super) fn into_text(self) -> String {
-        self.0.0
-    }
-}
-
-impl From<String> for Wrong {
-    fn from(what: String) -> Wrong {
-        Wrong(Box::new((what, None)))
-    }
 }
 
 /// A line of a text.
@@ -61,8 +39,8 @@ impl<'a> Line<'a> {
     ) -> Result<T, ParseError> {
         let mut cursor = Cursor::new(self.text, tensors);
         let result = parse(&mut cursor).and_then(|result| cursor.end().map(|()| result));
-        result.map_err(|Wrong(wrong)| {
-            let (what, help) = *wrong;
+        result.map_err(|wrong| {
+            let (what, help) = wrong.into_parts();
             ParseError {
                 line: self.number,
                 columns: cursor.at_fault(self.text),

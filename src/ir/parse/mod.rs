@@ -6,6 +6,7 @@ mod pieces;
 mod types;
 mod unsupported;
 mod value;
+mod wrong;
 
 use super::affine::Affine;
 use super::elem::Elem;

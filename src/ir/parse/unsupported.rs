@@ -1,6 +1,6 @@
 //! What people write in texts that nests do not have, and what they can write instead.
 
-use super::line::Wrong;
+use super::wrong::Wrong;
 use crate::ir::elem::Elem;
 use crate::ir::function::{BinaryOp, Function};
 use crate::ir::name::Name;

@@ -1,7 +1,8 @@
 //! Reads expressions: the values of statements, and whole expressions.
 
 use super::cursor::Cursor;
-use super::line::{Wrong, too_deep};
+use super::line::too_deep;
+use super::wrong::Wrong;
 use super::{types, unsupported};
 use crate::ir::domain::Domain;
 use crate::ir::elem::Elem;

@@ -73,6 +73,7 @@ pub fn pad_buffer(nest: &Nest, label: &str, multiple: u64, extra: u64) -> Result
     };
     let row = row.div_ceil(multiple).saturating_mul(multiple);
     let wide = narrow.with_rows(row.saturating_add(extra));
+    let wide = wide.map_err(|error| Error::from(error).on(nest, []))?;
     let map = |tensor: &Tensor| match tensor == narrow {
         true => wide.clone(),
         false => tensor.clone(),
