@@ -1,8 +1,8 @@
 //! Elements that are read although nothing sets them: neither an assignment nor who gives inputs.
 //!
 //! A tensor that is assigned holds what its assignments set. What is read before anything assigns it
-//! is an input, and so is what a text declares: its memory is that of the caller. Whoever asks says
-//! what else is given, as the state that time steps start from.
+//! is an input. So is what a text declares: its memory is that of the caller; and what time steps
+//! assign: the first one starts from what it holds. Whoever asks says what else is given.
 
 use super::limit::OPERATIONS;
 use super::partition::{Assigned, assigned, at_element, elements, named};
@@ -14,26 +14,24 @@ use crate::poly::{self, Error, Piece, Set};
 struct Step<'n> {
     nest: usize,
     assignment: &'n Expr,
-    /// Whether the nest repeats it in time steps.
-    is_repeated: bool,
 }
 
 /// The first read of an element that nothing sets, where nests run in order. `is_given` says of which
-/// tensors the contents are given although they are assigned, perhaps by time steps alone. Where the
-/// polyhedral library has no answer, nothing is said.
-pub fn unset(nests: &[Nest], is_given: &dyn Fn(&Tensor, bool) -> bool) -> Option<Violation> {
-    let is_text = |nest: &Nest| nest.originals().iter().any(|part| part.is_program);
+/// tensors the contents are given although they are assigned. Where the polyhedral library has no
+/// answer, nothing is said.
+pub fn unset(nests: &[Nest], is_given: &dyn Fn(&Name) -> bool) -> Option<Violation> {
+    // Texts and time steps.
+    let is_in_order = |nest: &Nest| nest.originals().iter().any(|part| part.in_order);
     let mut steps: Vec<Step> = Vec::new();
-    let mut of_texts: Vec<&Name> = Vec::new();
+    let mut in_order: Vec<&Name> = Vec::new();
     for (k, nest) in nests.iter().enumerate() {
         for assignment in nest.definition().iter() {
-            if is_text(nest) {
-                assignment.for_each_access(&mut |tensor, _| of_texts.extend(tensor.name()));
+            if is_in_order(nest) {
+                assignment.for_each_access(&mut |tensor, _| in_order.extend(tensor.name()));
             }
             steps.push(Step {
                 nest: k,
                 assignment,
-                is_repeated: nest.originals().iter().any(|part| part.in_order),
             });
         }
     }
@@ -41,11 +39,7 @@ pub fn unset(nests: &[Nest], is_given: &dyn Fn(&Tensor, bool) -> bool) -> Option
     for step in &steps {
         let tensor = step.assignment.tensor()?;
         let name = tensor.name()?;
-        if seen.contains(&name) || of_texts.contains(&name) {
-            continue;
-        }
-        let mut setters = steps.iter().filter(|step| writes(step.assignment, name));
-        if is_given(tensor, setters.all(|step| step.is_repeated)) {
+        if seen.contains(&name) || in_order.contains(&name) || is_given(name) {
             continue;
         }
         seen.push(name);

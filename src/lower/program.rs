@@ -52,11 +52,11 @@
 //! The definition of the nest is the text, executed in order. Every step after it is proved against
 //! this order, and so are loops that the text calls `parallel` or `vector`.
 //!
-//! Refuses, with everything that is wrong at once: lines that cannot be read; an access that leaves
-//! its tensor, with the iteration in which it does; a loop with the name of a loop around it;
-//! operands of several element types; a `fill` of a tensor that nothing after it assigns. There
-//! are no conditions, no indices that are elements, and no loops without a range; the message says
-//! what to write instead.
+//! Refuses: lines that cannot be read; an access that leaves its tensor, with the iteration in which
+//! it does; a loop with the name of a loop around it; operands of several element types; a `fill`
+//! of a tensor that nothing after it assigns. All that is wrong is shown at once. There are no
+//! conditions, no indices that are elements, and no loops without a range; the message says what to
+//! write instead.
 //!
 //! Source: the canonical notation of nests; the sequential meaning of loops.
 

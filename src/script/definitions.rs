@@ -6,15 +6,12 @@
 
 use crate::ir::{Expr, Name, Nest, Node, Site, Tensor};
 use crate::legality::assigns_all;
-use std::collections::BTreeSet;
 
 /// The assignments of a script, in the order in which they were made.
 #[derive(Default)]
 pub struct Definitions {
-    /// How many tensors have names.
+    /// How many tensors got a name.
     named: u64,
-    /// The numbers of those that were declared, rather than made by an assignment.
-    declared: BTreeSet<u64>,
     made: Vec<Made>,
     /// The tensors that got contents, each after so many assignments.
     given: Vec<(Name, usize)>,
@@ -36,19 +33,10 @@ pub struct LeftOut {
 }
 
 impl Definitions {
-    /// The number of the next tensor that gets a name: one that is declared, or the target of an
-    /// assignment.
-    pub fn name(&mut self, is_declared: bool) -> u64 {
+    /// The number of the next tensor that gets a name.
+    pub fn name(&mut self) -> u64 {
         self.named += 1;
-        if is_declared {
-            self.declared.insert(self.named);
-        }
         self.named
-    }
-
-    /// Whether the script declared a tensor, before it assigned anything to it.
-    pub fn is_declared(&self, tensor: &Tensor) -> bool {
-        self.declared.contains(&tensor.declared())
     }
 
     /// Notes an assignment to a tensor that has a name.

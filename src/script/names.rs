@@ -302,7 +302,7 @@ fn named(mut value: Dynamic, name: &str, bound: &Bound, shared: &Shared) -> Resu
             // What reads a tensor of its own name and shape overwrites it.
             let number = match overwritten(&expr, &name) {
                 Some(tensor) => tensor.declared(),
-                None => shared.lock().definitions.name(is_declaration(&expr)),
+                None => shared.lock().definitions.name(),
             };
             let declared = |tensor: &Tensor| tensor.named(name.clone()).declared_as(number);
             let expr = expr.fill_placeholder_with(&declared);
@@ -313,7 +313,7 @@ fn named(mut value: Dynamic, name: &str, bound: &Bound, shared: &Shared) -> Resu
         }
         if is_declaration(&expr) && expr.tensor().is_some_and(|t| t.declared() == 0) {
             // It was declared with its name.
-            let number = shared.lock().definitions.name(true);
+            let number = shared.lock().definitions.name();
             let declared = |tensor: &Tensor| Some(tensor.declared_as(number));
             let mut declared = Dynamic::from(expr.map_tensors(&declared));
             declared.set_tag(value.tag());

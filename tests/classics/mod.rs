@@ -20,6 +20,7 @@ pub const JACOBI_2D: &str = "
     let star = [[0, 0], [0, -1], [0, 1], [-1, 0], [1, 0]];
     let weights = [1, 1, 1, 1, 1];
     let B = eq(vstencil(A, star, weights) * 0.2, [i, j] -> [i, j], [14, 15]);
+    init(B, 0);
     let first = build(B);
     let A = eq(vstencil(B, star, weights) * 0.2, [i, j] -> [i, j], [14, 15]);
     let second = build(A);
@@ -58,6 +59,7 @@ pub const HEAT_3D: &str = "
     let star = [[0, 0, 0], [0, 0, -1], [0, 0, 1], [0, -1, 0], [0, 1, 0], [-1, 0, 0], [1, 0, 0]];
     let weights = [2, 1, 1, 1, 1, 1, 1];
     let B = eq(vstencil(A, star, weights) * 0.125, [i, j, k] -> [i, j, k], [7, 8, 6]);
+    init(B, 0);
     let first = build(B);
     let A = eq(vstencil(B, star, weights) * 0.125, [i, j, k] -> [i, j, k], [7, 8, 6]);
     let steps = fuse_outer(first, build(A), 0);

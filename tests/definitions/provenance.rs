@@ -109,7 +109,7 @@ fn a_range_a_value_or_an_input_sets_the_rest() {
 }
 
 #[test]
-fn time_steps_start_from_what_declared_tensors_hold() {
+fn time_steps_start_from_what_tensors_hold() {
     let steps = |declared: &str| {
         format!(
             "{declared} b = eq(vat(a, [i - 1]) + vat(a, [i + 1]), [i]);

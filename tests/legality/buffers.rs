@@ -39,6 +39,7 @@ fn what_is_done_to_buffers_later_can_be_wrong() {
 const PASSES: &str = "
     let A = tensor([12, 11]);
     let B = eq(vadd(A, A, [[i - 1, j], [i, j + 1]]), [i, j]);
+    init(B, 0);
     let C = eq(vadd(B, B, [[i - 1, j], [i, j + 1]]), [i, j]);
     let b = build(B);
     let c = build(C);

@@ -53,6 +53,7 @@ fn jacobi_2d_in_several_steps() {
         }
         let A = tensor([9, 8]);
         let B = tensor([9, 8]);
+        init(B, 0);
         let plan = ();
         let nests = [];
         for t in 0..4 {
@@ -271,7 +272,7 @@ fn letters_and_tensors_may_share_names() {
             "[build(c), build(a_t)]",
         ],
     );
-    let code = string(script, "codegen(build(c).parallelize(\"b\"))");
+    let code = string(script, "`${codegen(build(c).parallelize(\"b\"))}`");
     assert!(
         code.contains("// `for b` is spelled `b_2`: a tensor has the name"),
         "{code}"

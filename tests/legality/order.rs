@@ -62,6 +62,7 @@ fn the_order_of_sums_of_integers_does_not_matter() {
 const PASSES: &str = "
     let A = tensor([12, 11]);
     let B = eq(vadd(A, A, [[i - 1, j], [i, j + 1]]), [i, j]);
+    init(B, 0);
     let C = eq(vadd(B, B, [[i - 1, j], [i, j + 1]]), [i, j]);
     let passes = fuse_outer(build(B), build(C), 0);
 ";

@@ -125,7 +125,6 @@ fn partial_results_of_differences() {
         "p.rfactor(\"z\")",
         "p.rfactor(\"z\").parallelize(\"z\")",
         "p.stripmine(\"z\", 4).rfactor(\"z_o\").parallelize(\"z_o\")",
-        "p.stripmine(\"z\", 4).rfactor(\"z_i\").rfactor(\"z_o\")",
         "p.reorder([\"i\", \"j\", \"z\"]).rfactor(\"z\").vectorize(\"z\")",
     ];
     legal(&script("i64"), &factored);

@@ -7,6 +7,7 @@ use super::{illegal, legal, not_done};
 const BAND: &str = "
     let A = tensor([12, 11]);
     let B = eq(vadd(A, A, [[i - 1, j + 1], [i, j]]), [i, j], [12, 11]);
+    init(B, 0);
     let C = eq(vadd(B, B, [[i - 1, j + 1], [i, j]]), [i, j], [12, 11]);
     let band = fuse_outer(build(B), build(C), 2);
     let rows = fuse_outer(build(B), build(C), 1);
@@ -145,6 +146,7 @@ fn sums_are_not_reversed_unless_the_script_says_so() {
 const RECURRENCE: &str = "
     let A = tensor([107]);
     let B = eq(vadd(A, A, [[i - 4], [i]]), [i], [107]);
+    init(B, 0);
     let C = eq(vadd(B, B, [[i - 4], [i]]), [i], [107]);
     let l = fuse_outer(build(B), build(C), 1);
 ";

@@ -114,6 +114,19 @@ fn computes(nests: &[Nest], definition: &[Expr]) -> bool {
     ran && both.all(|(_, a, b)| super::comparable(a) == super::comparable(b))
 }
 
+/// A line with other names of loops.
+fn with_names(line: &str, loops: &[(usize, String, String)]) -> String {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let mut named = String::new();
+    for part in line.split_inclusive(|c: char| !is_part(c)) {
+        let word = part.trim_end_matches(|c: char| !is_part(c));
+        let own = loops.iter().rev().find(|(_, found, _)| found == word);
+        named.push_str(own.map_or(word, |(_, _, meant)| meant));
+        named.push_str(&part[word.len()..]);
+    }
+    named
+}
+
 /// A printed nest is a text that stands for it, in which `v = e + v` is an update.
 pub fn reads_back(nest: &Nest) -> Result<(), TestCaseError> {
     let text = nest.to_string();
@@ -123,15 +136,18 @@ pub fn reads_back(nest: &Nest) -> Result<(), TestCaseError> {
     };
     let (meant, found) = (nest.lines(), read.lines());
     prop_assert_eq!(meant.len(), found.len());
+    // Loops of one name, one after the other, have names of their own when they are read.
+    let mut loops: Vec<(usize, String, String)> = Vec::new();
     for (meant, found) in meant.iter().zip(&found) {
+        loops.retain(|(depth, ..)| *depth < found.depth);
+        if let (Tree::Loop(a), Tree::Loop(b)) = (meant.tree, found.tree) {
+            let (a, b) = (a.name.to_string(), b.name.to_string());
+            loops.push((found.depth, b, a));
+        }
         let is_update = matches!((meant.tree, found.tree), (Tree::Stmt(a), Tree::Stmt(b))
             if a.update.is_none() && b.update.is_some());
-        prop_assert!(
-            is_update || meant.to_string() == found.to_string(),
-            "{}\n{}",
-            text,
-            read
-        );
+        let same = meant.to_string() == with_names(&found.to_string(), &loops);
+        prop_assert!(is_update || same, "{}\n{}", text, read);
     }
     let is_same = read == *nest || read.to_string() != text;
     prop_assert!(is_same, "{}", text);

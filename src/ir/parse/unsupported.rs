@@ -95,6 +95,9 @@ fn element(tensor: &Tensor) -> String {
 /// What is wrong with an index, if this follows an iterator in it.
 pub(super) fn after_iterator(iterator: &Name, rest: &str) -> Option<Wrong> {
     let rest = rest.trim_start();
+    if rest.starts_with("//") {
+        return None;
+    }
     let is_name = |text: &str| {
         text.trim_start()
             .starts_with(|c: char| c.is_ascii_alphabetic())

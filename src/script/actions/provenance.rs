@@ -47,11 +47,7 @@ pub(super) fn examine(call: &Call, variants: &[Variant]) -> Result<(), Failure> 
 /// The first element that nests read and nothing sets.
 pub(super) fn unset(call: &Call, nests: &[Nest]) -> Option<Violation> {
     let inputs = call.state().workbench.inputs.clone();
-    legality::unset(nests, &|tensor, is_repeated| {
-        let is_set = tensor.name().is_some_and(|name| inputs.get(name).is_some());
-        // Time steps start from what the tensors hold that the script declares for them.
-        is_set || is_repeated && call.state().definitions.is_declared(tensor)
-    })
+    legality::unset(nests, &|name| inputs.get(name).is_some())
 }
 
 /// A nest for each assignment that a tensor needs, in order.

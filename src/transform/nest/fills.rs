@@ -116,6 +116,9 @@ impl Opening {
         uses: &[Use],
         outer: &[&Arc<Loop>],
     ) -> Option<Opening> {
+        if !uses.iter().all(|used| is_product(used, outer.len())) {
+            return None;
+        }
         let sides = footprint(nest, uses, outer.len())?;
         let init = fill.target.name()?.derived("init");
         let mut names = Names::of(nest);
@@ -152,6 +155,28 @@ impl Opening {
             })
         })
     }
+}
+
+/// Whether the loops of a use from number `from` on run through ranges for each dimension that do
+/// not depend on other dimensions, so that what they use is a product.
+fn is_product(used: &Use, from: usize) -> bool {
+    let loops = used.loops.get(from..).unwrap_or_default();
+    let mut known: Vec<&Name> = Vec::new();
+    used.region.iter().all(|(index, _)| {
+        let mut own: Vec<&Name> = Vec::new();
+        for l in loops.iter().rev() {
+            let is_wanted = index.mentions(&l.name)
+                || loops
+                    .iter()
+                    .any(|k| own.contains(&&k.name) && k.range.mentions(&l.name));
+            if is_wanted {
+                own.push(&l.name);
+            }
+        }
+        let is_apart = own.iter().all(|name| !known.contains(name));
+        known.extend(own);
+        is_apart
+    })
 }
 
 /// The iterators of the loops from number `from` on.
