@@ -699,7 +699,7 @@ fn comparisons_of_tensors_say_what_to_write() {
     }
     // Whether a variable holds anything, and texts and nests, are still compared.
     let script = "let A = tensor([4]); print(A == ()); print(`${A}` == `${A}`);
-                  let n = build(eq(A, [i] -> [i])); print(n == n);";
+                  let C = eq(A, [i] -> [i]); let n = build(C); print(n == n);";
     assert_eq!(printed(script), "false\ntrue\ntrue\n");
 }
 

@@ -129,7 +129,8 @@ fn in_order(text: &str) -> String {
             tensors.sort_unstable();
             tensors.join(", ")
         }
-        _ => line.to_owned(),
+        // What becomes of a vector loop is said where people read it.
+        _ => line.split("  // left to").next().unwrap_or(line).to_owned(),
     });
     lines.collect::<Vec<_>>().join("\n")
 }

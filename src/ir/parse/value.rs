@@ -41,6 +41,10 @@ impl Cursor<'_> {
     }
 
     fn operator(&mut self, level: u8) -> Option<BinaryOp> {
+        if self.is_next("**") {
+            // Not a product: what is left is said to be no operator here.
+            return None;
+        }
         let mut ops = BinaryOp::ALL
             .into_iter()
             .filter(|op| op.precedence() == Some(level));

@@ -154,6 +154,7 @@ pub fn place_init(nest: &Nest, reference: &LoopRef, tensor: Option<&str>) -> Res
         .filter(|u| u.position.starts_with(&goal))
         .cloned()
         .collect();
+    used_box(nest, &inside, &loops).ok_or_else(|| no_box(loops.last()))?;
     let here = used_box(nest, &uses, &around).ok_or_else(|| no_box(around.last()))?;
     let before = sweep(nest, fill, &around, common);
     let are_run = loops[common..].iter().all(|l| !l.range.is_never_entered());
