@@ -546,7 +546,7 @@ fn what_a_compiler_gets_wrong_is_compiled_otherwise() {
     assert_eq!(code, Some(0), "{printed}{errors}");
     assert!(printed.contains(cured), "{printed}");
     // What nobody proved is looked for in the path.
-    let assumed = "compare([naive, assume(naive.interchange(2, 3), \"trust me\")]);";
+    let assumed = "compare([naive, assume(naive.reverse(3), \"trust me\")]);";
     let (code, printed, errors) = run(&stub, assumed);
     assert_eq!(code, Some(1), "{printed}{errors}");
     assert!(errors.contains("computes a wrong C"), "{errors}");

@@ -350,8 +350,6 @@ pub fn buffers() -> Vec<Case> {
         "for i in 0..200000000",
         "  B[i] = A[i]",
     ]);
-    let shape = format!("[{}]", 1i64 << 62);
-    let endless = ShapeError::TooLarge { shape }.to_string();
     let too_large = Invalid::LocalTooLarge {
         tensor: "A_pack".to_owned(),
         bytes: 1_600_000_000,
@@ -522,6 +520,8 @@ fn rows(copy: &Nest) -> Vec<Case> {
     let not_positive = format!("`{parameter}` must be at least 1, and {value} is not");
     let (parameter, value) = ("extra", -1);
     let negative = format!("`{parameter}` must be at least 0, and {value} is not");
+    let shape = format!("[{}]", 1i64 << 62);
+    let endless = ShapeError::TooLarge { shape }.to_string();
     let too_large = Invalid::LocalTooLarge {
         tensor: "t".to_owned(),
         bytes: 1_600_000_000,
