@@ -47,7 +47,7 @@ fn ten_thousand_statements(c: &mut Criterion) {
     group.bench_function("10,648 statements", |b| {
         b.iter(|| {
             let workbench = Workbench {
-                runner: std::sync::Arc::new(teml::trial::Emit),
+                runner: std::sync::Arc::new(teml::trial::Emit::default()),
                 ..Workbench::default()
             };
             let session = Session::new(Box::new(std::io::sink()), workbench);

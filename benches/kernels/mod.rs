@@ -58,7 +58,7 @@ pub fn run(
     script: impl FnOnce(&mut Session) -> Result<(), ScriptError>,
 ) -> Built {
     let workbench = Workbench {
-        runner: std::sync::Arc::new(teml::trial::Emit),
+        runner: std::sync::Arc::new(teml::trial::Emit::default()),
         ..Workbench::default()
     };
     let run = Session::new(Box::new(std::io::sink()), workbench).and_then(|mut session| {

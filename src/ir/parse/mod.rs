@@ -218,7 +218,7 @@ impl<'t> Reader<'t> {
             match self.tree(*line) {
                 Some(Head::Loop(mut l)) => {
                     (l.body, lines) = self.block(lines, depth + 1);
-                    trees.push(Tree::of_loop(l));
+                    trees.push(Tree::of_loop(*l));
                 }
                 Some(Head::Tree(tree)) => trees.push(tree),
                 // What is in it is read all the same.
@@ -239,7 +239,8 @@ impl<'t> Reader<'t> {
             let local = line.read(&[], Cursor::local).ok()?;
             Ok(Head::Tree(Tree::Local(local)))
         } else if ["for", "parallel", "vector"].iter().any(is) {
-            line.read(self.tensors, Cursor::head).map(Head::Loop)
+            line.read(self.tensors, Cursor::head)
+                .map(|l| Head::Loop(Box::new(l)))
         } else {
             let stmt = line.read(self.tensors, Cursor::stmt);
             stmt.map(|stmt| Head::Tree(Tree::Stmt(Arc::new(stmt))))
@@ -250,7 +251,7 @@ impl<'t> Reader<'t> {
 
 /// What a line says: a loop, whose body follows, or a whole tree.
 enum Head {
-    Loop(Loop),
+    Loop(Box<Loop>),
     Tree(Tree),
 }
 
