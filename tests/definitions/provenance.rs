@@ -155,6 +155,12 @@ let Y = div(e, s, [[i], ()] -> [i]);
         "{chain} print(nests(Y).len()); print(check(Y)); print(check(schedules::optimize(Y)));"
     ));
     assert_eq!(out, "4\nlegal\nlegal\n");
+    let out = run(&format!(
+        "let a = tensor([3]);\n{chain}compare(Y); compare([Y, nests(Y)]);"
+    ));
+    assert!(out.contains("| Y "), "{out}");
+    let checked = out.matches("checked: all").count();
+    assert_eq!((checked, out.contains("note:")), (2, false), "{out}");
     let powers = [0, 1, 2, 3, 4].map(|i: i32| f64::from(i - 4).exp());
     let sum: f64 = powers.iter().sum();
     for (found, power) in computed(chain, "run(Y).Y").iter().zip(powers) {

@@ -263,20 +263,24 @@ pub(super) fn variants(call: &Call) -> Result<Vec<Variant>, Failure> {
     };
     let mut variants: Vec<Variant> = Vec::with_capacity(items.len());
     for item in &items {
-        let nests: Vec<Nest> = match (item.read_lock::<Array>(), item.read_lock::<Expr>()) {
+        let tensor = item.read_lock::<Expr>().map(|expr| expr.clone());
+        let tensor = tensor.filter(Expr::is_assignment);
+        let nests: Vec<Nest> = match (item.read_lock::<Array>(), &tensor) {
             (Some(list), _) => list.iter().filter_map(nest_of).collect(),
-            (None, Some(expr)) if expr.is_assignment() => provenance::nests(call, &expr)?,
-            _ => nest_of(item).into_iter().collect(),
+            (None, Some(tensor)) => provenance::nests(call, tensor)?,
+            (None, None) => nest_of(item).into_iter().collect(),
         };
-        let count = item.read_lock::<Array>().map_or(1, |list| list.len());
-        if nests.is_empty() || nests.len() != count {
+        let listed = item.read_lock::<Array>().map(|list| list.len());
+        if nests.is_empty() || listed.is_some_and(|count| nests.len() != count) {
             return Err(call.expected_but(0, expected, item));
         }
         let variable = || {
             let position = captured::position(item).filter(|_| item.is_array())?;
             captured::name(&call.state().places, position)
         };
+        let of_tensor = || Some(tensor.as_ref()?.tensor()?.name()?.to_string());
         let mut label = label(&nests)
+            .or_else(of_tensor)
             .or_else(variable)
             .unwrap_or_else(|| format!("variant_{}", variants.len() + 1));
         if variants.iter().any(|c| c.label == label) {
