@@ -121,7 +121,7 @@ def operations(teml: str) -> list[str]:
     names: list[str] = []
     for topic in TABLE:
         chapter = page.partition(f'<section id="topic-{topic}">')[2].partition("</section>")[0]
-        names += re.findall(r'<h3><a href="#([a-z_0-9]+)">', chapter)
+        names += re.findall(r'<h3[^>]*><a href="#([a-z_0-9]+)">', chapter)
     if len(names) < 20:
         sys.exit(f"`{teml} doc` lists no operations")
     here = Path(__file__).resolve().parent / "fuzzing"
