@@ -1,8 +1,9 @@
-//! Elements that are read although nothing sets them: neither an assignment nor who gives inputs.
+//! Reads of undefined elements: neither an input nor an assignment sets them.
 //!
-//! A tensor that is assigned holds what its assignments set. What is read before anything assigns it
-//! is an input. So is what a text declares: its memory is that of the caller; and what time steps
-//! assign: the first one starts from what it holds. Whoever asks says what else is given.
+//! An assigned tensor holds only the elements that its assignments set. Three kinds of tensors are
+//! inputs all the same: those that are read before they are assigned; those of a text, whose memory
+//! is the caller's; and the state of time steps, since the first step reads it. The caller of
+//! [`unset`] names other inputs.
 
 use super::limit::OPERATIONS;
 use super::partition::{Assigned, assigned, at_element, elements, named};
@@ -16,9 +17,8 @@ struct Step<'n> {
     assignment: &'n Expr,
 }
 
-/// The first read of an element that nothing sets, where nests run in order. `is_given` says of which
-/// tensors the contents are given although they are assigned. Where the polyhedral library has no
-/// answer, nothing is said.
+/// The first read of an undefined element, where nests run in order. `is_given` names assigned
+/// tensors whose contents are inputs. `None` also if the polyhedral library has no answer.
 pub fn unset(nests: &[Nest], is_given: &dyn Fn(&Name) -> bool) -> Option<Violation> {
     // Texts and time steps.
     let is_in_order = |nest: &Nest| nest.originals().iter().any(|part| part.in_order);

@@ -1,4 +1,4 @@
-//! What a script has assigned so far: by it, values that the script computes are told from inputs.
+//! The assignments of a script so far. They tell values that the script computes from inputs.
 //!
 //! `build(y)` is the nest of one assignment, whose operands are inputs, also where the script assigned
 //! them. Whoever runs such a nest is told ([`Definitions::left_out`]), and `compare(y)` takes all
@@ -13,7 +13,7 @@ pub struct Definitions {
     /// How many tensors got a name.
     named: u64,
     made: Vec<Made>,
-    /// The tensors that got contents, each after so many assignments.
+    /// The tensors that `init` set, each with the number of assignments before it.
     given: Vec<(Name, usize)>,
 }
 
@@ -47,7 +47,7 @@ impl Definitions {
         }
     }
 
-    /// Notes that a tensor got contents: what it was assigned before no longer counts.
+    /// Notes that `init` set a tensor: its earlier assignments no longer count.
     pub fn given(&mut self, name: &Name) {
         self.given.retain(|(known, _)| known != name);
         self.given.push((name.clone(), self.made.len()));

@@ -1,5 +1,5 @@
-//! Where the operands of nests come from: what nothing sets is refused, and what the script assigns
-//! and nests leave out is said.
+//! Where the operands of nests come from: reads of undefined elements are refused, and a note names
+//! the assignments of the script that nests leave out.
 
 use super::check::illegal;
 use crate::ir::{Expr, Nest, Site};
@@ -11,10 +11,11 @@ use crate::transform::nest::build::BUILD;
 use crate::transform::{self, Arg, Value};
 use crate::trial::Variant;
 
-/// Checks variants before anything becomes of them, and says what they do not compute.
+/// Checks variants before they run, are emitted or exported, and notes the assignments that they
+/// leave out.
 ///
 /// # Errors
-/// A variant reads what neither an input nor an assignment sets.
+/// A variant reads an undefined element.
 pub(super) fn examine(call: &Call, variants: &[Variant]) -> Result<(), Failure> {
     for variant in variants {
         if let Some(violation) = unset(call, &variant.nests) {
