@@ -73,16 +73,6 @@ pub enum NoSchedule {
     /// Diamond tiles are asked for.
     #[error("there are no diamond tiles: {0}")]
     NoDiamond(&'static str),
-    /// Tiles that would move with the loops around.
-    #[error("the skewed loop `{name}` in {range} has no tiles of size {size}: larger ones do")]
-    TileSize {
-        /// The loop.
-        name: Name,
-        /// Its range.
-        range: String,
-        /// The size.
-        size: i64,
-    },
     /// A transformation refuses.
     #[error("the schedule has no path: {0}")]
     NoPath(Box<transform::Error>),

@@ -62,7 +62,7 @@ impl Scheduler<'_> {
             let anew = |c: &[usize]| self.problem.statements[c[0]].begins_anew;
             let components = self.components(&all, &dependences);
             let apart = |a: &[usize], b: &[usize]| apart(depth(a), depth(b)) || anew(b);
-            let groups = joined_unless(components, apart);
+            let groups = self.around_scalars(joined_unless(components, apart));
             return self.sequence(groups, dependences, &Around::default());
         }
         let (nodes, edges) = self.nodes(&dependences);
@@ -75,7 +75,21 @@ impl Scheduler<'_> {
             own
         };
         let groups = groups.into_iter().map(statements).filter(|g| !g.is_empty());
-        self.sequence(groups.collect(), dependences, &Around::default())
+        let groups = self.around_scalars(groups.collect());
+        self.sequence(groups, dependences, &Around::default())
+    }
+
+    /// Groups that are before or after each statement without loops: steps move loops, so that nothing
+    /// passes such a statement.
+    fn around_scalars(&self, groups: Vec<Vec<usize>>) -> Vec<Vec<usize>> {
+        let is_scalar = |s: usize| self.problem.statements[s].depth == 0;
+        let apart = |a: usize, b: usize| (a..=b).any(is_scalar);
+        let split = groups.into_iter().flat_map(|mut group| {
+            group.sort_unstable();
+            let runs = group.chunk_by(|a, b| !apart(*a, *b));
+            runs.map(<[usize]>::to_vec).collect::<Vec<_>>()
+        });
+        split.collect()
     }
 
     /// Initializations and statements in the order of the definition, how many loops each has and

@@ -59,15 +59,12 @@ impl Finish<'_> {
         // Blocks of one loop that are beside each other must not depend on where others are.
         let range = self.work.range(&l.name);
         if let Some(range) = range.filter(|range| range.as_constant().is_none()) {
-            // A grid follows bounds that go in steps of whole blocks.
-            let follows = |b: &Affine| b.terms().iter().all(|(_, c)| c % size == 0);
-            if range
-                .lower
-                .iter()
-                .any(|b| b.as_constant().is_none() && follows(b))
-            {
-                let (name, range) = (l.name.clone(), range.to_string());
-                return Err(NoSchedule::TileSize { name, range, size });
+            // A grid follows bounds that go in steps of whole blocks; multiples of the size do not.
+            let follows = |b: &Affine| {
+                b.as_constant().is_none() && b.terms().iter().all(|(_, c)| c % size == 0)
+            };
+            if range.lower.iter().any(follows) {
+                return self.split_aligned(l, size, now);
             }
             args.push(Arg::Word("grid".to_owned()));
         }

@@ -76,10 +76,22 @@ pub fn not_constant(nest: &Nest, l: &Loop) -> Error {
     let error = refusal(format!(
         "the number of iterations of `{name}` is not constant: {range}"
     ));
-    let error = error.help(
-        "choose factors that divide the extents, or stripmine with the tail \"cut\", or unroll the \
-         loop outside first; in a triangle, tile both loops and `peel` the tiles at its border",
-    );
+    let bounds = || range.lower.iter().chain(&range.upper);
+    let outer = bounds().flat_map(|b| b.terms()).next();
+    let outer = outer.map_or_else(|| "the loop outside".to_owned(), |(i, _)| format!("`{i}`"));
+    // A remainder has two bounds of a side; in a triangle, blocks of one size leave other remainders.
+    let help = if range.lower.len().max(range.upper.len()) > 1 {
+        format!(
+            "choose factors that divide the extents, or stripmine with the tail \"cut\", or unroll \
+             {outer} first"
+        )
+    } else {
+        format!(
+            "unroll {outer} first, or tile both loops and `peel` the tiles at the border of the \
+             triangle"
+        )
+    };
+    let error = error.help(help);
     error.on(nest, [name.clone()])
 }
 

@@ -195,11 +195,54 @@ fn what_is_out_of_reach() {
         nest(script, "pluto(joined)"),
         nest(script, "pluto([steps, build(C)])")
     );
-    refused(
+}
+
+/// Asserts that a call gives nests that are legal.
+#[track_caller]
+fn legal(script: &str, call: &str) {
+    let answer = string(script, &format!("`${{check({call}).legal}}`"));
+    assert_eq!(answer, "true", "{call}");
+}
+
+#[test]
+fn tiles_are_as_small_as_the_skew() {
+    let script = "
+        let A = tensor([8]);
+        let B = tensor([8]);
+        B = eq(vstencil(A, [[-1], [1]], [0.5, 0.5]), [i] -> [i], [8]);
+        let first = build(B);
+        A = eq(B, [i] -> [i]);
+        let steps = fuse_outer(first, build(A), 0).repeat(\"t\", 10);";
+    legal(
         script,
         "pluto(steps, #{diamondtile: false, tile_sizes: [2]})",
-        "the skewed loop `i` in 2*t_i + 1..2*t_i + 9 has no tiles of size 2",
     );
+}
+
+/// Loops around `e` would be moved past the statement without loops.
+#[test]
+fn statements_without_loops_stay_where_they_are() {
+    let script = "
+        let x = tensor([9, 8]);
+        let b = 2 * x;
+        let c = eq(vmax(b, [j, k]), []);
+        let d = eq(vadd(c, c, [[], []]), []);
+        let e = 3 * x;
+        let nests = [build(stored(b)), build(c), build(d), build(stored(e))];";
+    for fuse in ["typedfuse", "maxfuse", "smartfuse", "hybridfuse"] {
+        legal(script, &format!("pluto(nests, #{{fuse: \"{fuse}\"}})"));
+    }
+}
+
+/// What is set beside what a statement sets stays set.
+#[test]
+fn fills_of_more_than_is_used() {
+    let script = "
+        let a = tensor([9]);
+        let b = stored(2 * a);
+        let c = eq(vat(b, [i]), [i + 2], [12], 1.0);
+        let nests = [build(b), build(c)];";
+    legal(script, "pluto(nests)");
 }
 
 /// Local tensors, and initializations in loops, are serial for Pluto, which renames nothing.

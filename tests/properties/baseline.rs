@@ -87,8 +87,7 @@ fn holds_for(
 fn is_out_of_reach(error: &NoSchedule) -> bool {
     match error {
         NoSchedule::NoHyperplane { .. } | NoSchedule::Strided { .. } => true,
-        NoSchedule::Local { .. } | NoSchedule::TileSize { .. } => true,
-        NoSchedule::Steps { .. } => true,
+        NoSchedule::Local { .. } | NoSchedule::Steps { .. } => true,
         NoSchedule::NoPath(error) => error.text.ends_with("new bounds would need division"),
         _ => false,
     }

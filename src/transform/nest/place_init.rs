@@ -79,7 +79,7 @@ use super::resolve::{body_of, chain, find_scope, with_body_of};
 use crate::analysis::footprint::{Access, Use, uses};
 use crate::analysis::outside;
 use crate::analysis::position::{self, splice};
-use crate::ir::{Loop, Nest};
+use crate::ir::{Loop, Nest, Tree};
 use crate::transform::args::{LoopOrLoops, NEST, TensorName};
 use crate::transform::{Error, LoopRef, Op, Param, Returns, Value, refusal};
 use std::sync::Arc;
@@ -119,6 +119,14 @@ pub fn place_init(nest: &Nest, reference: &LoopRef, tensor: Option<&str>) -> Res
     uses.retain(|u| u.access != Access::Fill);
     if uses.iter().any(|u| u.position < *from) {
         return Err(used_before(fill).on(nest, []));
+    }
+    // Within the same loops it sets the same elements, whatever of them is used.
+    if from[..from.len() - 1] == goal[..] {
+        if from.last() == Some(&0) {
+            return Ok(nest.clone());
+        }
+        let rest = nest.with_trees(splice(nest.trees(), from, Vec::new()));
+        return Ok(first_in(&rest, &goal, Tree::Fill(Arc::clone(fill))));
     }
     // Where both places have loops around them in common, nothing changes.
     let common = around
@@ -177,17 +185,17 @@ pub fn place_init(nest: &Nest, reference: &LoopRef, tensor: Option<&str>) -> Res
         }
     }
 
-    let fill = opening.tree();
     let rest = nest.with_trees(splice(nest.trees(), from, Vec::new()));
     // What stands before the loop may be gone.
     let goal = match name {
         Some(name) => position::named(&rest, name.as_str()).map_err(Error::from)?,
         None => goal,
     };
-    let body = body_of(&rest, &goal).iter().cloned();
-    Ok(with_body_of(
-        &rest,
-        &goal,
-        [fill].into_iter().chain(body).collect(),
-    ))
+    Ok(first_in(&rest, &goal, opening.tree()))
+}
+
+/// The nest with a tree first in a loop, or first of all.
+fn first_in(nest: &Nest, scope: &[usize], tree: Tree) -> Nest {
+    let body = body_of(nest, scope).iter().cloned();
+    with_body_of(nest, scope, [tree].into_iter().chain(body).collect())
 }

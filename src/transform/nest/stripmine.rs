@@ -128,6 +128,7 @@
 
 use super::parts::{Names, with_body};
 use super::resolve::{chain, check_positive, check_step, find};
+use super::unroll::unroll;
 use crate::analysis::bounds::{self, Bounds};
 use crate::analysis::position::splice;
 use crate::ir::{Affine, Loop, Name, Nest, Range, Role, Sharing, Tree};
@@ -180,7 +181,11 @@ pub fn stripmine(nest: &Nest, reference: &LoopRef, factor: i64, tail: Tail) -> R
 /// The nest with whole blocks of a loop and the rest, for operations that need them whole.
 pub(super) fn cut(nest: &Nest, reference: &LoopRef, factor: i64) -> Result<Nest, Error> {
     split(nest, reference, (factor, Tail::Cut), &|l| {
-        not_constant(nest, l)
+        let error = not_constant(nest, l);
+        match outer_blocks(nest, l, factor) {
+            Some(help) => error.help(help),
+            None => error,
+        }
     })
 }
 
@@ -271,22 +276,55 @@ fn split(
     Ok(nest.with_trees(splice(nest.trees(), &position, trees)))
 }
 
-/// That blocks of one size, with this tail, leave remainders that differ; the help says which tails
-/// were tried and take them.
+/// That blocks of one size, with this tail, leave remainders that differ; the help says what was
+/// tried and takes these bounds.
 fn no_blocks(nest: &Nest, l: &Loop, reference: &LoopRef, factor: i64, tail: Tail) -> Error {
     let error = not_constant(nest, l);
     let others = [(Tail::Guard, "\"guard\""), (Tail::Grid, "\"grid\"")].into_iter();
     let others = others.filter(|(other, _)| *other != tail && tail != Tail::Grid);
     let works = others.filter(|(other, _)| stripmine(nest, reference, factor, *other).is_ok());
     let works: Vec<&str> = works.map(|(_, word)| word).collect();
-    match works.as_slice() {
-        [] => error,
-        [one] => error.help(format!("the tail {one} takes these bounds")),
-        several => error.help(format!(
+    let tails = match works.as_slice() {
+        [] => None,
+        [one] => Some(format!("the tail {one} takes these bounds")),
+        several => Some(format!(
             "the tails {} take these bounds",
             several.join(" and ")
         )),
+    };
+    let blocks = match tail {
+        Tail::Cut => outer_blocks(nest, l, factor),
+        _ => None,
+    };
+    let ways: Vec<String> = blocks.into_iter().chain(tails).collect();
+    match ways.as_slice() {
+        [] => error,
+        ways => error.help(ways.join("; ")),
     }
+}
+
+/// How each copy of a loop leaves the same remainder in all its blocks: the loop that its bounds
+/// depend on advances by whole blocks, which are unrolled. `None` where that was tried in vain.
+fn outer_blocks(nest: &Nest, l: &Loop, factor: i64) -> Option<String> {
+    let bounds = l.range.lower.iter().chain(&l.range.upper);
+    let (outer, _) = bounds.flat_map(Affine::terms).next()?;
+    let named = |name: &Name| LoopRef::Name(name.to_string());
+    let whole = |nest: &Nest, name: &Name| {
+        split(nest, &named(name), (factor, Tail::Cut), &|l| {
+            not_constant(nest, l)
+        })
+    };
+    let unrolled = unroll(&whole(nest, outer).ok()?, &named(&outer.derived("i"))).ok()?;
+    let copies = (0..factor).map(|copy| l.name.derived(format!("u{copy}")));
+    let copies: Vec<Name> = copies.filter(|copy| unrolled.has_loop(copy)).collect();
+    let cut = |copy: &Name| whole(&unrolled, copy).is_ok();
+    (!copies.is_empty() && copies.iter().all(cut)).then(|| {
+        format!(
+            "after `stripmine(\"{outer}\", {factor}, \"cut\")` and `unroll(\"{outer}_i\")` the tail \
+             \"cut\" takes each copy of `{}`",
+            l.name
+        )
+    })
 }
 
 /// The lower bound of a loop and its numbers of iterations, the least of which counts. Their
