@@ -2,7 +2,7 @@
 //! and again, and where the rate falls to that of memory, the cache ends.
 
 use super::kernels;
-use super::memo::{forget, recall, remember};
+use super::memo::{self, Probed, are_quiet, forget};
 use super::{Machine, Region};
 use crate::runtime::{
     self, Budget, Control, Data, Options, RuntimeError, Scalar, Timing, Workload, cache_file,
@@ -20,6 +20,23 @@ pub struct Capacity {
     pub within: f64,
     /// The rate of reading the largest array that was tried.
     pub beyond: f64,
+    /// Whether others left the machine alone.
+    pub quiet: bool,
+}
+
+impl Probed for Capacity {
+    fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
+    fn or_better(self, other: Capacity) -> Capacity {
+        match (self.quiet, other.quiet) {
+            (true, false) => self,
+            (false, true) => other,
+            _ if self.beyond >= other.beyond => self,
+            _ => other,
+        }
+    }
 }
 
 /// A rate that falls by less than this factor between the smallest and the largest array shows no
@@ -32,7 +49,7 @@ impl Machine {
     pub fn known(control: &Control) -> Machine {
         let machine = Machine::this();
         Machine {
-            capacity: recall(machine.file(control).as_deref()),
+            capacity: memo::known(machine.file(control).as_deref()),
             region: Region::known(&machine, control),
             ..machine
         }
@@ -46,15 +63,8 @@ impl Machine {
     pub fn measured(control: &Control) -> Result<Machine, RuntimeError> {
         let machine = Machine::this();
         let file = machine.file(control);
-        let mut capacity = recall(file.as_deref());
-        if capacity.is_none() {
-            capacity = machine.probe(control)?;
-            if capacity.is_some() {
-                remember(file.as_deref(), &capacity);
-            }
-        }
         Ok(Machine {
-            capacity,
+            capacity: memo::measured(file.as_deref(), || machine.probe(control))?,
             region: Region::measured(&machine, control)?,
             ..machine
         })
@@ -126,7 +136,7 @@ impl Machine {
             (*bytes, *bytes as f64 / seconds / 1e9)
         };
         let rates: Vec<(u64, f64)> = sizes.iter().zip(&timings).map(rate).collect();
-        Ok(end_of_cache(&rates))
+        Ok(end_of_cache(&rates, are_quiet(&timings)))
     }
 }
 
@@ -141,7 +151,7 @@ fn sizes(least: u64, most: u64) -> Vec<u64> {
 
 /// The largest array that is read faster than the mean of both ends of `rates`, on a scale of
 /// factors; the largest of all where the rate does not fall.
-fn end_of_cache(rates: &[(u64, f64)]) -> Option<Capacity> {
+fn end_of_cache(rates: &[(u64, f64)], quiet: bool) -> Option<Capacity> {
     let &(largest, beyond) = rates.last()?;
     let within = rates.iter().map(|(_, rate)| *rate).fold(0.0, f64::max);
     let least = match within / beyond >= CLIFF {
@@ -153,6 +163,7 @@ fn end_of_cache(rates: &[(u64, f64)]) -> Option<Capacity> {
         bytes: fast.map_or(largest, |(bytes, _)| *bytes),
         within,
         beyond,
+        quiet,
     })
 }
 
@@ -173,7 +184,7 @@ mod tests {
     fn the_cache_ends_where_the_rate_falls() {
         let end = |rates: &[f64]| {
             let rates: Vec<(u64, f64)> = (1..).zip(rates.iter().copied()).collect();
-            end_of_cache(&rates).map(|capacity| capacity.bytes)
+            end_of_cache(&rates, true).map(|capacity| capacity.bytes)
         };
         assert_eq!(end(&[30.0, 29.0, 29.5, 25.0, 16.0, 10.0, 10.0]), Some(4));
         // One array that was disturbed.

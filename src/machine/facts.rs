@@ -300,6 +300,7 @@ mod tests {
                 bytes: mebibytes << 20,
                 within: 60.0,
                 beyond: 20.0,
+                quiet: true,
             })
         };
         machine.capacity = measured(48);

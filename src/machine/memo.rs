@@ -1,8 +1,67 @@
-//! What was measured, kept in files of the cache directory.
+//! What was measured, kept in files of the cache directory, and measured again where others used the
+//! machine meanwhile.
 
+use crate::runtime::{RuntimeError, Timing};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::path::Path;
+
+/// How often what others disturb is measured.
+pub(super) const TRIES: usize = 3;
+
+/// A larger share of disturbed runs than this makes a measurement worth repeating.
+const DISTURBED: f64 = 0.5;
+
+/// Half of the runs take longer than the shortest one by more than this factor only where others take
+/// the cores away: those of one thread are seen, those of several may wait for any.
+const UNEVEN: u32 = 2;
+
+/// What a measurement tells of the machine.
+pub(super) trait Probed: Clone + Serialize + DeserializeOwned {
+    /// Whether others left the machine alone.
+    fn is_quiet(&self) -> bool;
+
+    /// The better one: whatever else a machine does makes it slower, never faster.
+    #[must_use]
+    fn or_better(self, other: Self) -> Self;
+}
+
+/// Whether others left the machine alone during measurements.
+pub(super) fn are_quiet(timings: &[Timing]) -> bool {
+    let is_quiet = |t: &Timing| t.disturbed <= DISTURBED && t.median <= UNEVEN * t.min;
+    timings.iter().all(is_quiet)
+}
+
+/// What a file remembers, or what is measured now: again where others disturbed it, now or then.
+///
+/// # Errors
+/// Those of `probe`.
+pub(super) fn measured<T: Probed>(
+    file: Option<&Path>,
+    probe: impl Fn() -> Result<Option<T>, RuntimeError>,
+) -> Result<Option<T>, RuntimeError> {
+    let mut known = recall::<T>(file);
+    for _ in 0..TRIES {
+        if known.as_ref().is_some_and(T::is_quiet) {
+            break;
+        }
+        let Some(now) = probe()? else {
+            break;
+        };
+        let better = match known.take() {
+            Some(before) => now.or_better(before),
+            None => now,
+        };
+        remember(file, &better);
+        known = Some(better);
+    }
+    Ok(known)
+}
+
+/// What a file remembers, unless others disturbed it.
+pub(super) fn known<T: Probed>(file: Option<&Path>) -> Option<T> {
+    recall(file).filter(T::is_quiet)
+}
 
 /// What a file holds; `None` where there is none, or one that another version wrote.
 pub(super) fn recall<T: DeserializeOwned>(file: Option<&Path>) -> Option<T> {
@@ -31,4 +90,52 @@ fn write<T: Serialize>(file: &Path, value: &T) -> std::io::Result<()> {
     serde_json::to_writer(&new, value)?;
     new.persist(file)?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde::Deserialize;
+    use std::cell::Cell;
+
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    struct Rate(u32, bool);
+
+    impl Probed for Rate {
+        fn is_quiet(&self) -> bool {
+            self.1
+        }
+
+        fn or_better(self, other: Rate) -> Rate {
+            Rate(self.0.max(other.0), self.1 || other.1)
+        }
+    }
+
+    #[test]
+    fn what_others_disturbed_is_measured_again() {
+        let place = tempfile::tempdir().unwrap();
+        let file = place.path().join("rate.json");
+        let probes = Cell::new(0);
+        let probe = |found: &[Rate]| {
+            probes.set(0);
+            let next = || {
+                probes.set(probes.get() + 1);
+                Ok(found.get(probes.get() - 1).cloned())
+            };
+            measured(Some(&file), next).unwrap()
+        };
+        let busy = [
+            Rate(2, false),
+            Rate(5, false),
+            Rate(3, false),
+            Rate(9, true),
+        ];
+        assert_eq!(probe(&busy), Some(Rate(5, false)));
+        // Nothing is taken from that, but it is better than nothing.
+        assert_eq!(known::<Rate>(Some(&file)), None);
+        assert_eq!(probe(&[Rate(4, true)]), Some(Rate(5, true)));
+        assert_eq!(known(Some(&file)), Some(Rate(5, true)));
+        assert_eq!(probe(&busy), Some(Rate(5, true)));
+        assert_eq!(probes.get(), 0);
+    }
 }

@@ -6,7 +6,7 @@
 
 use super::Machine;
 use super::kernels;
-use super::memo::{forget, recall, remember};
+use super::memo::{self, Probed, are_quiet, forget};
 use crate::ir::Elem;
 use crate::runtime::{
     self, Budget, Control, Data, Options, RuntimeError, Scalar, Workload, cache_file,
@@ -22,12 +22,30 @@ pub struct Region {
     pub seconds: f64,
     /// How many operations on vectors one thread executes in that time at best.
     pub operations: f64,
+    /// Whether others left the machine alone: waiting for a core that is taken takes a thousand times
+    /// as long.
+    pub quiet: bool,
+}
+
+impl Probed for Region {
+    fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
+    fn or_better(self, other: Region) -> Region {
+        match (self.quiet, other.quiet) {
+            (true, false) => self,
+            (false, true) => other,
+            _ if self.seconds <= other.seconds => self,
+            _ => other,
+        }
+    }
 }
 
 impl Region {
     /// What was measured before.
     pub(super) fn known(machine: &Machine, control: &Control) -> Option<Region> {
-        recall(file(machine, control).as_deref())
+        memo::known(file(machine, control).as_deref())
     }
 
     /// What is measured now, or was before; `None` where loops have one thread.
@@ -39,14 +57,7 @@ impl Region {
         control: &Control,
     ) -> Result<Option<Region>, RuntimeError> {
         let file = file(machine, control);
-        if let Some(known) = recall(file.as_deref()) {
-            return Ok(Some(known));
-        }
-        let region = probe(machine, control)?;
-        if region.is_some() {
-            remember(file.as_deref(), &region);
-        }
-        Ok(region)
+        memo::measured(file.as_deref(), || probe(machine, control))
     }
 
     pub(super) fn forget(machine: &Machine, control: &Control) {
@@ -97,6 +108,7 @@ fn probe(machine: &Machine, control: &Control) -> Result<Option<Region>, Runtime
         Err(RuntimeError::TimedOut { .. }) => return Ok(None),
         Err(error) => return Err(error),
     };
+    let quiet = are_quiet(&timings);
     let [loops, fma] = timings.as_slice() else {
         return Ok(None);
     };
@@ -108,5 +120,6 @@ fn probe(machine: &Machine, control: &Control) -> Result<Option<Region>, Runtime
     Ok(Some(Region {
         seconds,
         operations: seconds * rate,
+        quiet,
     }))
 }

@@ -2,7 +2,7 @@
 
 use super::Machine;
 use super::kernels::{self, Arrays};
-use super::memo::{forget as forget_file, recall, remember};
+use super::memo::{TRIES, are_quiet, forget as forget_file, recall, remember};
 use crate::codegen::Kernel;
 use crate::ir::Elem;
 use crate::runtime::{
@@ -24,12 +24,6 @@ pub struct Speed {
     #[serde(default)]
     pub quiet: bool,
 }
-
-/// If others disturbed more runs of a probe than this share, its rate is theirs as well.
-const DISTURBED: f64 = 0.5;
-
-/// So often is it measured until they leave the machine alone.
-const TRIES: usize = 3;
 
 /// More threads are no slower than fewer, to this factor.
 const SLOWER: f64 = 0.9;
@@ -283,9 +277,8 @@ impl Probes {
         let timings = runtime::measure(&self.variants, &budget, &kernels::bounded(control))?;
         let usual = self.rates(&timings, |timing| timing.median);
         let best = self.rates(&timings, |timing| timing.min);
-        let quiet = timings.iter().all(|timing| timing.disturbed <= DISTURBED);
         let rates = usual.zip(best).ok_or_else(interrupted)?;
-        Ok(([rates.0, rates.1], quiet))
+        Ok(([rates.0, rates.1], are_quiet(&timings)))
     }
 
     /// The same, as one: a core's units are there for one thread only; of memory, others may leave

@@ -62,6 +62,10 @@ pub fn machine(machine: &Machine, speeds: &[Speed]) -> String {
             "  parallel loop  {micros:.2} µs to begin and end with all threads"
         ));
     }
+    let disturbed = machine.capacity.is_some_and(|c| !c.quiet);
+    if disturbed || machine.region.is_some_and(|r| !r.quiet) {
+        text.push(BUSY.to_owned());
+    }
     for Speed {
         threads,
         rates,
@@ -79,14 +83,15 @@ pub fn machine(machine: &Machine, speeds: &[Speed]) -> String {
         add("copy", rates.copy, "GB/s");
         add("triad", rates.triad, "GB/s");
         if !quiet {
-            text.push(
-                "    measured on a busy machine, so it may be faster; `teml machine` measures again"
-                    .to_owned(),
-            );
+            text.push(BUSY.to_owned());
         }
     }
     text.join("\n")
 }
+
+/// What is said of measurements that others disturbed.
+const BUSY: &str =
+    "    measured on a busy machine, so it may be faster; `teml machine` measures again";
 
 /// A number of bytes in the largest unit of which there is one.
 fn bytes(bytes: u64) -> String {
@@ -150,10 +155,12 @@ mod tests {
                 bytes: 64 << 20,
                 within: 58.0,
                 beyond: 19.5,
+                quiet: true,
             }),
             region: Some(Region {
                 seconds: 1.25e-6,
                 operations: 8000.0,
+                quiet: true,
             }),
             vector: Some(Vector {
                 name: "AVX2",
