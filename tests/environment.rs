@@ -798,3 +798,24 @@ bundle([naive, naive.interchange(1, 2)], {:?});
     }
     assert!(!printed.contains("median"), "{printed}");
 }
+
+/// A limit of the system is neither a bug of the tool nor a compiler that is missing.
+#[test]
+fn limits_of_the_system_are_named() {
+    let place = tempfile::tempdir().unwrap();
+    write(place.path(), "small.rhai", SMALL);
+    for limit in ["-n 12", "-v 600000"] {
+        let limited = format!("ulimit {limit}; exec \"$0\" run small.rhai");
+        let mut command = Command::new("sh");
+        command.args(["-c", &limited, env!("CARGO_BIN_EXE_teml")]);
+        command.current_dir(place.path());
+        command.env("TEML_CACHE_DIR", place.path().join("cache"));
+        let output = command.output().unwrap();
+        let (_, errors) = shown(&output);
+        assert_eq!(output.status.code(), Some(1), "{limit}: {errors}");
+        assert!(errors.contains("`ulimit -a` shows"), "{limit}: {errors}");
+        for wrong in ["report", "install", "internal"] {
+            assert!(!errors.contains(wrong), "{limit}: {errors}");
+        }
+    }
+}

@@ -16,8 +16,8 @@ const NO_OPENMP: [&str; 4] = [
     "'omp.h' file not found",
 ];
 
-/// What compilers and linkers say where the system gives them too little.
-const LIMITS: [&str; 9] = [
+/// What the system, compilers, linkers and panics say where the system gives too little.
+const LIMITS: [&str; 10] = [
     "Too many open files",
     "out of file descriptors",
     "Resource temporarily unavailable",
@@ -27,7 +27,16 @@ const LIMITS: [&str; 9] = [
     "File too large",
     "File size limit exceeded",
     "CPU time limit exceeded",
+    "failed to spawn thread",
 ];
+
+/// Where users see the limits that the system has for them.
+pub const SHOWN: &str = "`ulimit -a` shows limits of memory, files, processes and time";
+
+/// Whether a text says that the system gives too little: threads, files or memory.
+pub fn is_lack(text: &str) -> bool {
+    LIMITS.iter().any(|sign| text.contains(sign))
+}
 
 /// What to do without OpenMP.
 pub(super) const OPENMP: &str = "install it (`apt install gcc`, or `apt install libomp-dev` for \
@@ -64,9 +73,8 @@ pub(super) fn report(output: &str, file: &str, source: &str, own: &str) -> (Opti
     };
     if NO_OPENMP.iter().any(|sign| output.contains(sign)) {
         let _ = write!(text, "this compiler's OpenMP library is missing: {OPENMP}");
-    } else if LIMITS.iter().any(|sign| output.contains(sign)) {
-        text +=
-            "the system gives it too little: `ulimit -a` shows memory, files, processes and time";
+    } else if is_lack(output) {
+        let _ = write!(text, "the system gives it too little: {SHOWN}");
     } else if line.is_none() && !own.is_empty() {
         let _ = write!(text, "CFLAGS adds these flags: {own}");
     } else {

@@ -2,6 +2,7 @@
 
 use super::buffer::Scalar;
 use super::compare::Comparison;
+use super::diagnostics::{SHOWN, is_lack};
 use crate::ir::{Elem, Triangle};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,11 +11,7 @@ use std::time::Duration;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum RuntimeError {
     /// None of the compilers could be started.
-    #[error(
-        "no C compiler found (tried {}): install one (`apt install gcc`, or `dnf install gcc`), \
-         or name one in the environment variable CC",
-        tried.join(", ")
-    )]
+    #[error("no C compiler found (tried {}): {}", tried.join(", "), compiler_help(tried))]
     NoCompiler {
         /// What was tried, each with the reason it did not do.
         tried: Vec<String>,
@@ -314,5 +311,17 @@ pub(super) fn signal_text(signal: i32) -> (&'static str, &'static str) {
         ),
         libc::SIGXFSZ => ("SIGXFSZ", "it met the file size that `ulimit -f` allows"),
         _ => ("a signal", "something outside may have sent it"),
+    }
+}
+
+/// What to do where no C compiler starts.
+fn compiler_help(tried: &[String]) -> String {
+    match tried.iter().any(|why| is_lack(why)) {
+        true => format!("the system gives too little; {SHOWN}"),
+        false => {
+            "install one (`apt install gcc`, or `dnf install gcc`), or name one in the environment \
+                  variable CC"
+                .to_owned()
+        }
     }
 }

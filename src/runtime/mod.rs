@@ -46,6 +46,7 @@ pub use compile::{CURES, Compiled, Options, compile};
 pub use compiler::Compiler;
 pub use control::Control;
 pub use data::{Data, Values};
+pub use diagnostics::{SHOWN as LIMITS_SHOWN, is_lack};
 pub use ending::{end_as_ctrl_c, ended_by, stopped_code};
 pub use error::RuntimeError;
 pub use library::Library;

@@ -1,6 +1,7 @@
 //! Deep recursion and panics, kept away from the caller.
 
 use crate::legality::Verdicts;
+use crate::runtime::LIMITS_SHOWN;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -16,23 +17,9 @@ pub enum Failed {
     Start(String),
 }
 
-/// Whether a panic says that the system gives too little: threads, files or memory.
-pub fn is_lack(panic: &str) -> bool {
-    let signs = [
-        "Resource temporarily unavailable",
-        "Too many open files",
-        "Cannot allocate memory",
-        "failed to spawn thread",
-    ];
-    signs.iter().any(|sign| panic.contains(sign))
-}
-
-/// What users are told of that.
+/// What users are told where the system gives too little.
 pub fn lacking(why: &str) -> String {
-    format!(
-        "the system gives this process too little: {why}; `ulimit -a` shows limits of memory, files \
-         and processes"
-    )
+    format!("the system gives this process too little: {why}; {LIMITS_SHOWN}")
 }
 
 /// Runs `work` on a thread with a stack for deep recursion, which knows the verdicts of this one.
