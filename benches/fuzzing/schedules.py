@@ -514,11 +514,14 @@ class Schedule:
         rng = self.rng
         other = rng.choice(["", "", ", @1"])
         passed = ("passed", self.number(4))
+        next_passed = ("passed", passed[1] + 1)
         picks = [passed] + ([self.tensor()] if other else [])
         return rng.choice(
             [
                 self.one("avoid_copy", "nest.avoid_copy(@0)", passed),
                 self.one("reduce_cache_miss", f"nest.reduce_cache_miss(@0{other})", *picks),
+                # What may be overwritten is most often a local tensor.
+                self.one("reduce_cache_miss", "nest.localize(@0).reduce_cache_miss(@1)", passed, next_passed),
                 self.one("reuse_buffer", f"nest.reuse_buffer(@0{other})", *picks),
                 self.one("spend", "nest.spend(@0)", self.tensor()),
                 self.localize(),
