@@ -224,11 +224,11 @@ fn tiles_are_as_small_as_the_skew() {
 fn statements_without_loops_stay_where_they_are() {
     let script = "
         let x = tensor([9, 8]);
-        let b = 2 * x;
-        let c = eq(vmax(b, [j, k]), []);
+        let b = stored(2 * x);
+        let c = eq(vmax(vat(b, [j, k]), [j, k]), []);
         let d = eq(vadd(c, c, [[], []]), []);
-        let e = 3 * x;
-        let nests = [build(stored(b)), build(c), build(d), build(stored(e))];";
+        let e = stored(3 * x);
+        let nests = [build(b), build(c), build(d), build(e)];";
     for fuse in ["typedfuse", "maxfuse", "smartfuse", "hybridfuse"] {
         legal(script, &format!("pluto(nests, #{{fuse: \"{fuse}\"}})"));
     }
