@@ -128,7 +128,6 @@
 
 use super::parts::{Names, with_body};
 use super::resolve::{chain, check_positive, check_step, find};
-use super::unroll::unroll;
 use crate::analysis::bounds::{self, Bounds};
 use crate::analysis::position::splice;
 use crate::ir::{Affine, Loop, Name, Nest, Range, Role, Sharing, Tree};
@@ -303,6 +302,9 @@ fn no_blocks(nest: &Nest, l: &Loop, reference: &LoopRef, factor: i64, tail: Tail
     }
 }
 
+/// Of how many copies [`outer_blocks`] asks.
+const MOST_COPIES: i64 = 64;
+
 /// How each copy of a loop leaves the same remainder in all its blocks: the loop that its bounds
 /// depend on advances by whole blocks, which are unrolled. `None` where that was tried in vain.
 fn outer_blocks(nest: &Nest, l: &Loop, factor: i64) -> Option<String> {
@@ -314,11 +316,19 @@ fn outer_blocks(nest: &Nest, l: &Loop, factor: i64) -> Option<String> {
             not_constant(nest, l)
         })
     };
-    let unrolled = unroll(&whole(nest, outer).ok()?, &named(&outer.derived("i"))).ok()?;
-    let copies = (0..factor).map(|copy| l.name.derived(format!("u{copy}")));
-    let copies: Vec<Name> = copies.filter(|copy| unrolled.has_loop(copy)).collect();
-    let cut = |copy: &Name| whole(&unrolled, copy).is_ok();
-    (!copies.is_empty() && copies.iter().all(cut)).then(|| {
+    let cut = whole(nest, outer).ok()?;
+    let position = find(&cut, &named(&outer.derived("i")), &LOOP).ok()?;
+    let inner = chain(&cut, &position).pop()?;
+    let [start] = inner.range.lower.as_slice() else {
+        return None;
+    };
+    let has_whole = |copy: i64| {
+        let value = |name: &Name| (*name == inner.name).then(|| start.plus_constant(copy));
+        let body = inner.body.iter().map(|tree| tree.substitute(&value));
+        let copy = cut.with_trees(splice(cut.trees(), &position, body.collect()));
+        whole(&copy, &l.name).is_ok()
+    };
+    (factor <= MOST_COPIES && (0..factor).all(has_whole)).then(|| {
         format!(
             "after `stripmine(\"{outer}\", {factor}, \"cut\")` and `unroll(\"{outer}_i\")` the tail \
              \"cut\" takes each copy of `{}`",
