@@ -48,51 +48,27 @@
 //! `RUSTDOCFLAGS="--cfg rooms" cargo doc --document-private-items` shows them.
 #![cfg_attr(rooms, doc = "\n")]
 #![cfg_attr(rooms, doc = include_str!("README.md"))]
+#![warn(missing_docs)]
 
-#[cfg_attr(not(rooms), doc(hidden))]
-pub mod advice;
-#[cfg_attr(not(rooms), doc(hidden))]
-pub mod analysis;
-#[cfg_attr(not(rooms), doc(hidden))]
-pub mod baseline;
 #[cfg_attr(not(rooms), doc(hidden))]
 pub mod bench;
 #[cfg_attr(not(rooms), doc(hidden))]
-pub mod codegen;
-#[cfg_attr(not(rooms), doc(hidden))]
-pub mod diag;
-#[cfg_attr(not(rooms), doc(hidden))]
-pub mod interp;
-#[cfg_attr(not(rooms), doc(hidden))]
-pub mod ir;
-#[cfg_attr(not(rooms), doc(hidden))]
-pub mod lang;
-#[cfg_attr(not(rooms), doc(hidden))]
-pub mod legality;
-#[cfg_attr(not(rooms), doc(hidden))]
-pub mod lower;
-#[cfg_attr(not(rooms), doc(hidden))]
-pub mod machine;
-#[cfg_attr(not(rooms), doc(hidden))]
-pub mod package;
-#[cfg_attr(not(rooms), doc(hidden))]
-pub mod poly;
-#[cfg_attr(not(rooms), doc(hidden))]
 pub mod repl;
+
 #[cfg_attr(not(rooms), doc(hidden))]
-pub mod report;
+pub use teml_codegen as codegen;
 #[cfg_attr(not(rooms), doc(hidden))]
-pub mod runtime;
+pub use teml_core::{analysis, interp, ir, legality, lower, poly, target};
 #[cfg_attr(not(rooms), doc(hidden))]
-pub mod script;
+pub use teml_engine::{diag, report, tune};
 #[cfg_attr(not(rooms), doc(hidden))]
-pub mod target;
+pub use teml_run::{machine, package, runtime, trial};
 #[cfg_attr(not(rooms), doc(hidden))]
-pub mod transform;
+pub use teml_script as script;
 #[cfg_attr(not(rooms), doc(hidden))]
-pub mod trial;
+pub use teml_transform as transform;
 #[cfg_attr(not(rooms), doc(hidden))]
-pub mod tune;
+pub use teml_transform::{advice, baseline, lang};
 
 pub use codegen::{Kernel, generate_for};
 pub use ir::{Arg, Expr, LoopRef, Nest};

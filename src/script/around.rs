@@ -222,8 +222,8 @@ fn chain_start(text: &str, scanned: &Tokens, last: usize) -> usize {
 mod tests {
     use super::*;
 
-    use crate::script::rewrite::Kind;
-    use crate::script::unused::Last;
+    use crate::rewrite::Kind;
+    use crate::unused::Last;
 
     fn call_at(text: &str, name: &str) -> Vec<String> {
         let mut places = Places::default();

@@ -232,7 +232,7 @@ impl Drop for Checkpoint {
 mod tests {
     use super::super::versions::tests::places;
     use super::*;
-    use crate::script::Workbench;
+    use crate::Workbench;
 
     fn session() -> Session {
         Session::new(Box::new(std::io::sink()), Workbench::default()).unwrap()

@@ -66,7 +66,7 @@ fn starts_closure(text: &str, scanned: &Tokens, k: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::script::lex::scan;
+    use crate::lex::scan;
 
     #[test]
     fn the_innermost_declaration_counts() {

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-static STDLIB: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/stdlib");
+static STDLIB: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../stdlib");
 
 /// A file of the library.
 pub struct Part {

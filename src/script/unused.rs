@@ -248,7 +248,7 @@ fn takes_away(expr: &Expr) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::script::lex::scan;
+    use crate::lex::scan;
 
     #[test]
     fn statements_whose_values_are_dropped() {

@@ -24,7 +24,7 @@ use crate::ir::{
     Affine, BinaryOp, Comparison, Constant, Domain, Expr, Function, Index, Name, Node, Program,
     Range, Reduction, Shape, Tensor, Variable,
 };
-use crate::transform::tensor::with_shapes;
+use crate::tensor::with_shapes;
 use std::collections::BTreeMap;
 use thiserror::Error;
 

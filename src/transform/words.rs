@@ -36,7 +36,7 @@ macro_rules! words {
             $($(#[$each])* $value,)*
         }
 
-        impl $crate::transform::words::Word for $name {
+        impl $crate::words::Word for $name {
             const WORDS: &'static [&'static str] = &[$($word),*];
 
             fn from_word(word: &str) -> Option<$name> {

@@ -1,7 +1,7 @@
 //! Fills: `memset` for zeros in a whole tensor, loops for all others.
 
 use super::printer::Printer;
-use crate::codegen::kernel::Header;
+use crate::kernel::Header;
 use crate::ir::Fill;
 use std::fmt::Write;
 

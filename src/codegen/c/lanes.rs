@@ -1,12 +1,12 @@
 //! The vectors that values are written with.
 
-use crate::codegen::plan::stream::is_aligned;
-use crate::codegen::plan::tree::PartialVector;
+use crate::plan::stream::is_aligned;
+use crate::plan::tree::PartialVector;
 use crate::ir::{Affine, Elem, Name, Stmt, Tensor};
 
 /// How many neighbors are treated at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::codegen) enum Width {
+pub(crate) enum Width {
     /// As many as a register of the machine holds that the C is compiled for.
     Natural,
     /// So many: a power of two.
@@ -15,7 +15,7 @@ pub(in crate::codegen) enum Width {
 
 /// The vectors that values are written with.
 #[derive(Clone, Debug)]
-pub(in crate::codegen) struct Vectors {
+pub(crate) struct Vectors {
     /// The iterator that lanes differ in.
     pub(super) iterator: Name,
     pub(super) elem: Elem,

@@ -10,8 +10,8 @@
 //! share has no pragma for vectors, as in Pluto's C: OpenMP allows none between its own and the loop.
 
 use super::printer::Printer;
-use crate::codegen::kernel::Header;
-use crate::codegen::plan::tree::{Node, Part};
+use crate::kernel::Header;
+use crate::plan::tree::{Node, Part};
 use crate::ir::{Loop, Name, Tree};
 
 impl Printer<'_> {

@@ -1,7 +1,7 @@
 //! Powers as products and roots.
 
 use super::value::{ATOM, Values};
-use crate::codegen::kernel::Header;
+use crate::kernel::Header;
 use crate::ir::{BinaryOp, Constant, Elem};
 
 impl Values {

@@ -1,8 +1,8 @@
 //! What OpenMP is told of a loop.
 
 use super::printer::Printer;
-use crate::codegen::kernel::Header;
-use crate::codegen::plan::tree::{Entry, Loop as PlannedLoop, Mode};
+use crate::kernel::Header;
+use crate::plan::tree::{Entry, Loop as PlannedLoop, Mode};
 use crate::ir::Loop;
 use std::fmt::Write;
 

@@ -3,7 +3,7 @@
 use super::printer::Printer;
 use crate::analysis::ahead::Touch;
 use crate::analysis::share::Share;
-use crate::codegen::kernel::Header;
+use crate::kernel::Header;
 use crate::ir::{Affine, Tensor};
 
 /// The most lines that are fetched without a loop.

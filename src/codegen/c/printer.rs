@@ -7,9 +7,9 @@
 use super::lanes::ALIGNED;
 use super::value::{ATOM, Values, element, is_guarded};
 use crate::analysis::bounds::Bounds;
-use crate::codegen::kernel::{Header, Param, Role, parameter};
-use crate::codegen::plan::lanes::is_uniform;
-use crate::codegen::plan::tree::{
+use crate::kernel::{Header, Param, Role, parameter};
+use crate::plan::lanes::is_uniform;
+use crate::plan::tree::{
     Block, Fetch, Local, Loop, Mode, Node, Outlined, Part, Plan, Region, Space, Statement,
 };
 use crate::ir::{self, Affine, BinaryOp, Name, Node as Value, Taken, Tensor};
@@ -18,7 +18,7 @@ use std::collections::HashSet;
 use std::fmt::Write;
 use std::mem::{replace, take};
 
-pub(in crate::codegen) struct Printer<'a> {
+pub(crate) struct Printer<'a> {
     symbol: &'a str,
     pub(super) target: &'a Target,
     params: &'a [Param],
@@ -37,21 +37,21 @@ pub(in crate::codegen) struct Printer<'a> {
 }
 
 /// The C of a function, and what it needs.
-pub(in crate::codegen) struct Printed {
+pub(crate) struct Printed {
     /// The functions that it calls.
-    pub(in crate::codegen) functions: Vec<String>,
+    pub(crate) functions: Vec<String>,
     /// Its body.
-    pub(in crate::codegen) body: String,
-    pub(in crate::codegen) values: Values,
+    pub(crate) body: String,
+    pub(crate) values: Values,
     /// Its attributes.
-    pub(in crate::codegen) attributes: &'static str,
+    pub(crate) attributes: &'static str,
 }
 
 /// Comes before a function that walks through a tensor in both directions.
 const NO_IVOPTS: &str = "TEML_NO_IVOPTS\n";
 
 /// The C of the function `symbol`, which executes `plan`.
-pub(in crate::codegen) fn print(
+pub(crate) fn print(
     plan: &Plan,
     symbol: &str,
     params: &[Param],
@@ -382,7 +382,7 @@ pub(super) fn origin(l: &ir::Loop) -> String {
 }
 
 /// What a script asked for, and where.
-pub(in crate::codegen) fn asked(entry: &Taken) -> String {
+pub(crate) fn asked(entry: &Taken) -> String {
     let site = entry.steps().first().and_then(|step| step.site.as_ref());
     let text = match entry {
         Taken::Step(step) => step.to_string(),
@@ -404,7 +404,7 @@ pub(in crate::codegen) fn asked(entry: &Taken) -> String {
 const MAX_CALL: usize = 60;
 
 /// Text that stays inside a `//` comment whatever a file is called.
-pub(in crate::codegen) fn comment(text: &str) -> String {
+pub(crate) fn comment(text: &str) -> String {
     text.chars()
         .map(|c| if c.is_control() || c == '\\' { '?' } else { c })
         .collect()

@@ -1,15 +1,15 @@
 //! Values in C: numbers, accesses, operators, functions.
 
 use super::lanes::Vectors;
-use crate::codegen::kernel::Header;
-use crate::codegen::plan::lanes::{affine, is_uniform, mask};
-use crate::codegen::plan::power::halves;
+use crate::kernel::Header;
+use crate::plan::lanes::{affine, is_uniform, mask};
+use crate::plan::power::halves;
 use crate::ir::{Affine, BinaryOp, Constant, Elem, Expr, Function, Index, Name, Node, Tensor};
 use std::collections::{BTreeSet, HashSet};
 
 /// Writes values, and collects what they need.
 #[derive(Default)]
-pub(in crate::codegen) struct Values {
+pub(crate) struct Values {
     /// What declares the functions and macros used.
     pub headers: BTreeSet<Header>,
     /// What accesses are written with.

@@ -2,9 +2,9 @@
 
 use super::lanes::{Vectors, Width};
 use super::printer::{Printer, origin};
-use crate::codegen::kernel::Header;
-use crate::codegen::plan::lanes::widest;
-use crate::codegen::plan::tree::{Loop, PartialVector, Statement, Trips, VectorPlan};
+use crate::kernel::Header;
+use crate::plan::lanes::widest;
+use crate::plan::tree::{Loop, PartialVector, Statement, Trips, VectorPlan};
 use crate::ir::{Name, Stmt};
 
 /// The fewest bytes of a register: C for wider ones is also compiled for these.

@@ -20,7 +20,7 @@ mod roll_sums;
 mod simplify;
 mod spread_prefetches;
 pub(super) mod stream;
-pub(crate) mod tree;
+pub mod tree;
 
 pub use tree::Plan;
 

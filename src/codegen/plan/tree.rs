@@ -10,30 +10,30 @@ use std::sync::Arc;
 /// What a kernel executes, with all decisions about it: nests that run in order.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    pub(crate) parts: Vec<Part>,
+    pub parts: Vec<Part>,
 }
 
 /// One nest.
 #[derive(Clone, Debug)]
-pub(crate) struct Part {
+pub struct Part {
     /// What it is a plan of: passes ask it questions that are about meaning.
-    pub(crate) nest: Nest,
-    pub(crate) nodes: Vec<Node>,
+    pub nest: Nest,
+    pub nodes: Vec<Node>,
     /// Whether a loop walks through a tensor in both directions: compilers mix up addresses there.
-    pub(crate) both_ways: bool,
+    pub both_ways: bool,
 }
 
 /// What passes know beside the plan.
-pub(crate) struct Context<'a> {
+pub struct Context<'a> {
     /// What the plan is for.
-    pub(crate) target: &'a Target,
+    pub target: &'a Target,
     /// The tensors that the kernel only reads.
-    pub(crate) inputs: &'a HashSet<Name>,
+    pub inputs: &'a HashSet<Name>,
 }
 
 /// One thing that a kernel does.
 #[derive(Clone, Debug)]
-pub(crate) enum Node {
+pub enum Node {
     Loop(Arc<Loop>),
     Stmt(Statement),
     Fill(Arc<Fill>),
@@ -57,20 +57,20 @@ pub(crate) enum Node {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Loop {
+pub struct Loop {
     /// The loop of the nest; its body is that before planning.
-    pub(crate) of: Arc<ir::Loop>,
-    pub(crate) mode: Mode,
+    pub of: Arc<ir::Loop>,
+    pub mode: Mode,
     /// Why it does not run in vectors, though the nest asks for it.
-    pub(crate) why: Option<String>,
+    pub why: Option<String>,
     /// Whether readers are told the remark here.
-    pub(crate) shows_remark: bool,
-    pub(crate) body: Vec<Node>,
+    pub shows_remark: bool,
+    pub body: Vec<Node>,
 }
 
 /// How the iterations of a loop run.
 #[derive(Clone, Debug)]
-pub(crate) enum Mode {
+pub enum Mode {
     /// One after the other.
     Serial,
     /// One after the other, and compilers make no copies of what they execute.
@@ -89,7 +89,7 @@ pub(crate) enum Mode {
 
 /// How threads come to a parallel loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Entry {
+pub enum Entry {
     /// They are called for it.
     Call,
     /// They are there.
@@ -100,18 +100,18 @@ pub(crate) enum Entry {
 
 /// The vectors of a loop.
 #[derive(Clone, Debug)]
-pub(crate) struct VectorPlan {
-    pub(crate) elem: Elem,
+pub struct VectorPlan {
+    pub elem: Elem,
     /// How many elements; `None` for as many as a register holds.
-    pub(crate) lanes: Option<i64>,
+    pub lanes: Option<i64>,
     /// Whether it is unrolled, since registers have no index.
-    pub(crate) unrolled: bool,
+    pub unrolled: bool,
     /// Where its iterations begin and end.
-    pub(crate) trips: Trips,
+    pub trips: Trips,
 }
 
 #[derive(Clone, Debug)]
-pub(crate) enum Trips {
+pub enum Trips {
     /// From 0 to a number that is known.
     Constant {
         count: i64,
@@ -124,41 +124,41 @@ pub(crate) enum Trips {
 
 /// A vector of which not all lanes count.
 #[derive(Clone, Debug)]
-pub(crate) struct PartialVector {
+pub struct PartialVector {
     /// The lanes that count.
-    pub(crate) rest: i64,
+    pub rest: i64,
     /// Whether they are stored one by one, and not under a mask.
-    pub(crate) one_by_one: bool,
+    pub one_by_one: bool,
     /// The accesses whose rows hold the other lanes, too: they are read as a whole.
-    pub(crate) reads: Vec<(Tensor, Vec<Affine>)>,
+    pub reads: Vec<(Tensor, Vec<Affine>)>,
     /// The same where the other lanes can be overwritten.
-    pub(crate) writes: Vec<(Tensor, Vec<Affine>)>,
+    pub writes: Vec<(Tensor, Vec<Affine>)>,
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Statement {
-    pub(crate) of: Arc<Stmt>,
+pub struct Statement {
+    pub of: Arc<Stmt>,
     /// Whether it copies to registers.
-    pub(crate) copies: bool,
+    pub copies: bool,
     /// Whether what it copies is loaded once, here.
-    pub(crate) held: bool,
+    pub held: bool,
     /// Whether it stores past the caches.
-    pub(crate) past: bool,
+    pub past: bool,
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Local {
-    pub(crate) tensor: Tensor,
-    pub(crate) space: Space,
+pub struct Local {
+    pub tensor: Tensor,
+    pub space: Space,
     /// Whether it begins with zeros.
-    pub(crate) zeros: bool,
+    pub zeros: bool,
     /// Whether anything reads it.
-    pub(crate) is_read: bool,
+    pub is_read: bool,
 }
 
 /// Where the elements of a local tensor are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Space {
+pub enum Space {
     /// In registers, as far as compilers see how; otherwise on the stack.
     Register,
     /// On the stack.
@@ -168,37 +168,37 @@ pub(crate) enum Space {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Region {
+pub struct Region {
     /// The loop that decides whether threads are called.
-    pub(crate) around: Option<Arc<ir::Loop>>,
-    pub(crate) body: Vec<Node>,
+    pub around: Option<Arc<ir::Loop>>,
+    pub body: Vec<Node>,
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Outlined {
+pub struct Outlined {
     /// The loop of which it is an iteration.
-    pub(crate) of: Name,
+    pub of: Name,
     /// The iterators that it mentions.
-    pub(crate) iterators: Vec<Name>,
+    pub iterators: Vec<Name>,
     /// The tensors that it mentions and does not declare.
-    pub(crate) tensors: Vec<Tensor>,
-    pub(crate) body: Vec<Node>,
+    pub tensors: Vec<Tensor>,
+    pub body: Vec<Node>,
 }
 
 /// Elements that lie one behind the other, and are copied to where they do so, too.
 #[derive(Clone, Debug)]
-pub(crate) struct Block {
+pub struct Block {
     /// The loop that would copy them.
-    pub(crate) of: Arc<ir::Loop>,
+    pub of: Arc<ir::Loop>,
     /// A tensor, and where the first element is stored.
-    pub(crate) to: (Tensor, Vec<Affine>),
+    pub to: (Tensor, Vec<Affine>),
     /// Where it is read.
-    pub(crate) from: (Tensor, Vec<Affine>),
-    pub(crate) bytes: i64,
+    pub from: (Tensor, Vec<Affine>),
+    pub bytes: i64,
 }
 
 #[derive(Clone, Debug)]
-pub(crate) enum Fetch {
+pub enum Fetch {
     /// One element.
     Touch(Touch),
     /// An equal share of what a later iteration touches.
@@ -207,12 +207,12 @@ pub(crate) enum Fetch {
 
 impl Part {
     /// What the nodes are made of.
-    pub(crate) fn trees(&self) -> &[Tree] {
+    pub fn trees(&self) -> &[Tree] {
         self.nest.trees()
     }
 
     /// The same with other nodes.
-    pub(crate) fn with(&self, nodes: Vec<Node>) -> Part {
+    pub fn with(&self, nodes: Vec<Node>) -> Part {
         Part {
             nodes,
             ..self.clone()
@@ -250,7 +250,7 @@ impl Plan {
     }
 
     /// The plan in which each part is another one, but for plain loops: these stay as they are.
-    pub(crate) fn each(&self, map: impl Fn(&Part) -> Part) -> Plan {
+    pub fn each(&self, map: impl Fn(&Part) -> Part) -> Plan {
         Plan {
             parts: self
                 .parts
@@ -266,7 +266,7 @@ impl Plan {
 
 impl Node {
     /// What it is made of, unless a pass made it.
-    pub(crate) fn tree(&self) -> Option<Tree> {
+    pub fn tree(&self) -> Option<Tree> {
         match self {
             Node::Loop(l) => Some(Tree::Loop(l.of.clone())),
             Node::Stmt(s) => Some(Tree::Stmt(s.of.clone())),
@@ -284,7 +284,7 @@ impl Node {
     }
 
     /// What is in it.
-    pub(crate) fn body(&self) -> &[Node] {
+    pub fn body(&self) -> &[Node] {
         match self {
             Node::Loop(l) => &l.body,
             Node::Region(region) => &region.body,
@@ -294,7 +294,7 @@ impl Node {
     }
 
     /// The loops in it, and itself if it is one.
-    pub(crate) fn for_each_loop<'n>(&'n self, see: &mut dyn FnMut(&'n Loop)) {
+    pub fn for_each_loop<'n>(&'n self, see: &mut dyn FnMut(&'n Loop)) {
         if let Node::Loop(l) = self {
             see(l);
         }
@@ -303,17 +303,17 @@ impl Node {
 }
 
 impl Loop {
-    pub(crate) fn is_vector(&self) -> bool {
+    pub fn is_vector(&self) -> bool {
         matches!(self.mode, Mode::Vector(_))
     }
 
     /// Whether threads share its iterations.
-    pub(crate) fn is_shared(&self) -> bool {
+    pub fn is_shared(&self) -> bool {
         matches!(self.mode, Mode::Parallel { .. } | Mode::Collapsed { .. })
     }
 
     /// Whether it is unrolled, since registers have no index.
-    pub(crate) fn is_unrolled(&self) -> bool {
+    pub fn is_unrolled(&self) -> bool {
         match &self.mode {
             Mode::Unrolled(_) => true,
             Mode::Vector(plan) => plan.unrolled,

@@ -2,8 +2,8 @@
 
 use crate::ir::{Expr, Program};
 use crate::legality::Reductions;
-use crate::script::call::{Call, Function, Parameter};
-use crate::script::fail::Failure;
+use crate::call::{Call, Function, Parameter};
+use crate::fail::Failure;
 use crate::transform::simplify::{simplified, simplified_program};
 use crate::transform::tensor::contraction::{self, NoSplit};
 use rhai::{Array, Dynamic};

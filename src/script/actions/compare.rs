@@ -7,10 +7,10 @@ use super::recorded::applied;
 use crate::codegen::{self, NoCode};
 use crate::ir::{Expr, Name, Nest};
 use crate::report::{self, Bar, Growing};
-use crate::script::call::{Call, Function, Parameter};
-use crate::script::captured;
-use crate::script::fail::Failure;
-use crate::script::values;
+use crate::call::{Call, Function, Parameter};
+use crate::captured;
+use crate::fail::Failure;
+use crate::values;
 use crate::target::Target;
 use crate::trial::{
     self, Blame, Contest, Equality, Failed, Measured, Ranking, Runner, Stage, TrialError, Variant,

@@ -5,8 +5,8 @@ use crate::analysis::computation::{
     self, Access, Assignment, Computation, Interleaved, Product, Triangle, Unlike, Window,
 };
 use crate::ir::{Name, Nest};
-use crate::script::call::{Call, Function, Parameter};
-use crate::script::fail::Failure;
+use crate::call::{Call, Function, Parameter};
+use crate::fail::Failure;
 use rhai::{Array, Dynamic, Map};
 
 const KINDS: &str = "\"product\", \"interleaved\", \"window\" or \"triangle\"";

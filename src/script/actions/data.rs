@@ -3,8 +3,8 @@
 use super::{Shown, register_shown};
 use crate::ir::Elem;
 use crate::runtime::{Array, Random, Scalar, Values};
-use crate::script::call::{Call, Function, Parameter};
-use crate::script::fail::Failure;
+use crate::call::{Call, Function, Parameter};
+use crate::fail::Failure;
 use rhai::{Dynamic, Engine};
 use std::fmt;
 use std::path::Path;

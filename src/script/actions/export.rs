@@ -3,7 +3,7 @@
 use super::compare::{failed_trial, variants};
 use super::provenance::examine;
 use super::writing;
-use crate::script::call::{Function, Parameter};
+use crate::call::{Function, Parameter};
 use crate::trial;
 use rhai::Dynamic;
 

@@ -4,7 +4,7 @@ use super::code::no_code;
 use super::compare::generates;
 use crate::codegen::{self, Role};
 use crate::package::{self, Exported};
-use crate::script::call::{Function, Parameter};
+use crate::call::{Function, Parameter};
 use crate::trial::{self, Variant};
 use rhai::Dynamic;
 

@@ -2,10 +2,10 @@
 
 use super::Shown;
 use crate::ir::{Birth, Effects, Name, Nest, Role, Step};
-use crate::script::call::{Call, Function, Parameter};
-use crate::script::conversion;
-use crate::script::fail::Failure;
-use crate::script::values::Index;
+use crate::call::{Call, Function, Parameter};
+use crate::conversion;
+use crate::fail::Failure;
+use crate::values::Index;
 use rhai::{Array, Dynamic, Engine, EvalAltResult, NativeCallContext};
 use std::sync::Arc;
 

@@ -3,10 +3,10 @@
 use super::data::{Numbers, number};
 use crate::ir::{Expr, Name, Tensor};
 use crate::runtime::{Data, Random, Scalar, Values};
-use crate::script::call::{Call, Function, Parameter};
-use crate::script::fail::Failure;
-use crate::script::formula::{Formula, indices};
-use crate::script::values;
+use crate::call::{Call, Function, Parameter};
+use crate::fail::Failure;
+use crate::formula::{Formula, indices};
+use crate::values;
 use rhai::{Array, Dynamic, FnPtr};
 use std::sync::Arc;
 

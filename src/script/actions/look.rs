@@ -6,10 +6,10 @@ use crate::analysis::shape::virtual_shape;
 use crate::analysis::{computation, levels, position};
 use crate::ir::{Affine, Expr, Index, Name, Nest, Node, Program, Tensor, Variable};
 use crate::lang::{self, Notation};
-use crate::script::call::{Call, Function, Parameter};
-use crate::script::fail::Failure;
-use crate::script::workbench::Size;
-use crate::script::{conversion, values};
+use crate::call::{Call, Function, Parameter};
+use crate::fail::Failure;
+use crate::workbench::Size;
+use crate::{conversion, values};
 use rhai::{Array, Dynamic, Map};
 
 pub(super) static NOTATION: Function = Function {

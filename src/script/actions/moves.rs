@@ -5,9 +5,9 @@ use crate::advice::{self, Move, Moves, OPERATIONS, Scope};
 use crate::analysis::position;
 use crate::ir::Nest;
 use crate::report;
-use crate::script::call::{Call, Function, Parameter};
-use crate::script::conversion;
-use crate::script::fail::Failure;
+use crate::call::{Call, Function, Parameter};
+use crate::conversion;
+use crate::fail::Failure;
 use rhai::{Array, Dynamic, Engine, EvalAltResult, FnPtr, ImmutableString, Map, NativeCallContext};
 use std::sync::Arc;
 

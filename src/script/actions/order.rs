@@ -2,7 +2,7 @@
 
 use crate::ir::{BinaryOp, Nest, Tree};
 use crate::legality::Reductions;
-use crate::script::call::Call;
+use crate::call::Call;
 use crate::trial::{Ranking, Variant};
 
 /// Says once in a session what `reductions("reassoc")` would allow, if the fastest variant spends

@@ -2,8 +2,8 @@
 
 use super::{Shown, register_shown};
 use crate::ir::Nest;
-use crate::script::call::{Call, Function, Parameter};
-use crate::script::fail::Failure;
+use crate::call::{Call, Function, Parameter};
+use crate::fail::Failure;
 use crate::transform::trace::{self, Calls};
 use rhai::{Dynamic, Map};
 
@@ -154,7 +154,7 @@ second only. A call of the library is one line, unless one of the paths is unfol
 };
 
 /// How paths print.
-pub(in crate::script) fn register(engine: &mut rhai::Engine) {
+pub(crate) fn register(engine: &mut rhai::Engine) {
     register_shown::<Path>(engine);
     engine
         .register_fn("len", |path: &mut Path| {

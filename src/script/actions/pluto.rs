@@ -2,8 +2,8 @@
 
 use crate::baseline::{self, Code, NoSchedule, Options, Setting};
 use crate::ir::Name;
-use crate::script::call::{Call, Function, Parameter};
-use crate::script::fail::Failure;
+use crate::call::{Call, Function, Parameter};
+use crate::fail::Failure;
 use rhai::{Array, Dynamic, ImmutableString, Map};
 
 pub(super) static PLUTO: Function = Function {

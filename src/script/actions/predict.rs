@@ -1,7 +1,7 @@
 //! `predict`: what a cost model expects of nests.
 
 use super::{Shown, register_shown};
-use crate::script::call::{Function, Parameter};
+use crate::call::{Function, Parameter};
 use crate::tune::{Model, Prediction};
 use rhai::{Dynamic, Engine, Map};
 

@@ -4,9 +4,9 @@
 use super::check::illegal;
 use crate::ir::{Expr, Nest, Site};
 use crate::legality::{self, Violation};
-use crate::script::call::Call;
-use crate::script::definitions::LeftOut;
-use crate::script::fail::Failure;
+use crate::call::Call;
+use crate::definitions::LeftOut;
+use crate::fail::Failure;
 use crate::transform::nest::build::BUILD;
 use crate::transform::{self, Arg, Value};
 use crate::trial::Variant;

@@ -2,8 +2,8 @@
 
 use crate::ir::{Name, Nest};
 use crate::machine::Machine;
-use crate::script::call::{Call, Function, Parameter};
-use crate::script::fail::Failure;
+use crate::call::{Call, Function, Parameter};
+use crate::fail::Failure;
 use crate::transform::trace;
 use crate::trial::Variant;
 use crate::tune::{self, Key, Record};

@@ -3,7 +3,7 @@
 use super::compare::{label, note_outer_vectors, on_stage};
 use super::data::Numbers;
 use crate::runtime::Array;
-use crate::script::call::{Function, Parameter};
+use crate::call::{Function, Parameter};
 use crate::trial::{Runner, Variant};
 use rhai::{Dynamic, Map};
 use std::sync::Arc;

@@ -1,9 +1,9 @@
 //! Spaces of parameters, as scripts write them: maps of lists, ranges and functions.
 
-use crate::script::call::Call;
-use crate::script::fail::Failure;
-use crate::script::ranges::IterRange;
-use crate::script::values;
+use crate::call::Call;
+use crate::fail::Failure;
+use crate::ranges::IterRange;
+use crate::values;
 use crate::tune::{Constraint, Domain, Halt, Parameter, Point, Space, Value};
 use rhai::{Array, Dynamic, EvalAltResult, FnPtr, ImmutableString, Map};
 use std::cell::RefCell;

@@ -1,7 +1,7 @@
 //! Where scripts may write: the user's own anywhere, imported modules where the user says so.
 
-use crate::script::call::{Call, Rights};
-use crate::script::fail::Failure;
+use crate::call::{Call, Rights};
+use crate::fail::Failure;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 

@@ -26,9 +26,9 @@
 use super::mode::mark;
 use super::resolve::find;
 use crate::ir::{Hints, Nest};
-use crate::transform::args::{LOOP, NEST, Text};
-use crate::transform::refusals::not_a_remark;
-use crate::transform::{Error, LoopRef, Op, Param, Returns, Value};
+use crate::args::{LOOP, NEST, Text};
+use crate::refusals::not_a_remark;
+use crate::{Error, LoopRef, Op, Param, Returns, Value};
 
 const TEXT: Param<Text> = Param::new("text");
 

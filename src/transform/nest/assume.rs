@@ -25,9 +25,9 @@
 //! Halide.
 
 use crate::ir::{Hints, Nest};
-use crate::transform::args::{NEST, Text};
-use crate::transform::refusals::not_a_remark;
-use crate::transform::{Error, Op, Param, Returns, Value};
+use crate::args::{NEST, Text};
+use crate::refusals::not_a_remark;
+use crate::{Error, Op, Param, Returns, Value};
 
 const REASON: Param<Text> = Param::new("reason");
 

@@ -32,9 +32,9 @@
 use super::resolve::{chain, find};
 use crate::analysis::position::splice;
 use crate::ir::{Loop, Name, Nest, Path, Tree};
-use crate::transform::args::{LOOP, NEST, Replay};
-use crate::transform::refusals::name_clash;
-use crate::transform::{Error, LoopRef, Op, Param, Returns, Value};
+use crate::args::{LOOP, NEST, Replay};
+use crate::refusals::name_clash;
+use crate::{Error, LoopRef, Op, Param, Returns, Value};
 
 const STEPS: Param<Path> = Param::new("steps");
 

@@ -28,8 +28,8 @@
 
 use super::reuse::Temporary;
 use crate::ir::Nest;
-use crate::transform::args::{NEST, TENSOR};
-use crate::transform::{Error, Op, Returns, Value, refusal};
+use crate::args::{NEST, TENSOR};
+use crate::{Error, Op, Returns, Value, refusal};
 
 /// `avoid_copy(nest, tensor)`.
 pub static AVOID_COPY: Op = Op {

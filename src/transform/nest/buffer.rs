@@ -7,8 +7,8 @@ use crate::analysis::position::Position;
 use crate::ir::{
     Affine, Expr, Fill, Index, Lineage, Loop, Name, Nest, Range, Role, Shape, Stmt, Tensor, Tree,
 };
-use crate::transform::failure::Parameter;
-use crate::transform::{Error, LoopRef, mistake, refusal};
+use crate::failure::Parameter;
+use crate::{Error, LoopRef, mistake, refusal};
 use std::collections::HashSet;
 use std::sync::Arc;
 

@@ -2,7 +2,7 @@
 
 use crate::ir::Expr;
 use crate::lower::build::build;
-use crate::transform::{Error, Op, Param, Returns, Value};
+use crate::{Error, Op, Param, Returns, Value};
 
 const ASSIGNMENT: Param<Expr> = Param::new("assignment");
 
@@ -11,7 +11,7 @@ pub static BUILD: Op = Op {
     name: "build",
     params: &[ASSIGNMENT.any()],
     returns: Returns::Nest,
-    file: include_str!("../../lower/build.rs"),
+    file: include_str!("../../core/lower/build.rs"),
     call: |args| match build(args.get(&ASSIGNMENT)?) {
         Ok(nest) => Ok(Value::Nest(nest)),
         Err(why) => Err(Error::from(why).at(&ASSIGNMENT)),

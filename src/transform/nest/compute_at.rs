@@ -105,8 +105,8 @@ use crate::analysis::bounds::Bounds;
 use crate::analysis::footprint::{Side, Use, footprint};
 use crate::analysis::position::Position;
 use crate::ir::{Affine, Expr, Fill, Loop, Name, Nest, Shape, Stmt, Tensor, Tree};
-use crate::transform::args::LoopOrLoops;
-use crate::transform::{Error, LoopRef, Op, Param, Returns, Value, refusal};
+use crate::args::LoopOrLoops;
+use crate::{Error, LoopRef, Op, Param, Returns, Value, refusal};
 use std::sync::Arc;
 
 const PRODUCER: Param<Nest> = Param::new("producer");

@@ -55,9 +55,9 @@ use super::parts::{Names, with_body};
 use super::resolve::{chain, find};
 use crate::analysis::position::splice;
 use crate::ir::{Loop, Nest, Role, Tree};
-use crate::transform::args::{LOOP, NEST};
-use crate::transform::refusals::not_inside;
-use crate::transform::{Error, LoopRef, Op, Param, Returns, Value, refusal};
+use crate::args::{LOOP, NEST};
+use crate::refusals::not_inside;
+use crate::{Error, LoopRef, Op, Param, Returns, Value, refusal};
 
 const STARTS: Param<Option<Vec<LoopRef>>> = Param::new("starts");
 

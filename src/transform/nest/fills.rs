@@ -7,7 +7,7 @@ use crate::analysis::position::{self, Position};
 use crate::analysis::relative::{Inner, Relative, offset_form, relative};
 use crate::ir::{Affine, Fill, Loop, Name, Nest, Tree};
 use crate::legality::race::race;
-use crate::transform::{Error, refusal};
+use crate::{Error, refusal};
 use std::sync::Arc;
 
 /// A fill with its position.

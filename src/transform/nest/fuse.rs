@@ -70,10 +70,10 @@ use super::shift::SHIFT;
 use crate::analysis::bounds::{Bounds, extent};
 use crate::analysis::position::splice;
 use crate::ir::{Affine, Arg, Loop, Name, Nest, Range, Tree};
-use crate::transform::args::NEST;
-use crate::transform::op::Alternatives;
-use crate::transform::words::words;
-use crate::transform::{Error, LoopRef, Op, Param, Returns, Value, refusal};
+use crate::args::NEST;
+use crate::op::Alternatives;
+use crate::words::words;
+use crate::{Error, LoopRef, Op, Param, Returns, Value, refusal};
 
 const FIRST: Param<LoopRef> = Param::new("first");
 const SECOND: Param<LoopRef> = Param::new("second");

@@ -31,8 +31,8 @@ use super::fuse_outer::check_same;
 use super::resolve::{chain, find};
 use crate::analysis::position::{self, splice};
 use crate::ir::{Affine, Loop, Name, Nest, Tree};
-use crate::transform::args::NEST;
-use crate::transform::{Error, LoopRef, Op, Param, Returns, Value, refusal};
+use crate::args::NEST;
+use crate::{Error, LoopRef, Op, Param, Returns, Value, refusal};
 use std::sync::Arc;
 
 const LEVEL: Param<LoopRef> = Param::new("level");

@@ -29,8 +29,8 @@
 //! Source: TeML eq. 22.
 
 use crate::ir::{Affine, Fill, Loop, Name, Nest, Range, Tensor, Tree};
-use crate::transform::refusals::negative;
-use crate::transform::{Error, Op, Param, Returns, Value, refusal};
+use crate::refusals::negative;
+use crate::{Error, Op, Param, Returns, Value, refusal};
 use std::sync::Arc;
 
 const FIRST: Param<Nest> = Param::new("first");

@@ -31,8 +31,8 @@
 use super::fuse_outer::following;
 use super::producer::{Producer, Replacement, not_plain, replace_reads};
 use crate::ir::{Affine, Expr, MAX_SIZE, Name, Nest, Origin, Tensor, Tree};
-use crate::transform::refusals::too_complex;
-use crate::transform::{Error, Op, Param, Returns, Value, refusal};
+use crate::refusals::too_complex;
+use crate::{Error, Op, Param, Returns, Value, refusal};
 
 const PRODUCER: Param<Nest> = Param::new("producer");
 const CONSUMER: Param<Nest> = Param::new("consumer");

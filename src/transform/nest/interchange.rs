@@ -47,10 +47,10 @@ use super::permute::permuted;
 use super::resolve::{chain, find};
 use super::skew::skews;
 use crate::ir::{Arg, Loop, Nest};
-use crate::transform::args::NEST;
-use crate::transform::op::Alternatives;
-use crate::transform::refusals::not_nested;
-use crate::transform::{Error, LoopRef, Op, Param, Returns, Value, refusal};
+use crate::args::NEST;
+use crate::op::Alternatives;
+use crate::refusals::not_nested;
+use crate::{Error, LoopRef, Op, Param, Returns, Value, refusal};
 use std::sync::Arc;
 
 const FIRST: Param<LoopRef> = Param::new("first");

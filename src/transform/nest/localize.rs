@@ -35,10 +35,10 @@ use super::resolve::{body_of, chain, with_body_of};
 use crate::analysis::footprint::footprint;
 use crate::analysis::setting::first_unset;
 use crate::ir::Nest;
-use crate::transform::args::{NEST, TENSOR};
-use crate::transform::failure::Parameter;
-use crate::transform::refusals::unnamed;
-use crate::transform::{Error, LoopRef, Op, Returns, Value, refusal};
+use crate::args::{NEST, TENSOR};
+use crate::failure::Parameter;
+use crate::refusals::unnamed;
+use crate::{Error, LoopRef, Op, Returns, Value, refusal};
 
 /// `localize(nest, tensor)`.
 pub static LOCALIZE: Op = Op {

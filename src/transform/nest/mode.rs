@@ -72,10 +72,10 @@
 use super::resolve::{chain, check_positive, find};
 use crate::analysis::position::splice;
 use crate::ir::{Arg, Loop, Nest, Schedule, Sharing, Tree};
-use crate::transform::args::{LOOP, NEST, Options};
-use crate::transform::op::Alternatives;
-use crate::transform::words::Word;
-use crate::transform::{Error, LoopRef, Op, Param, Returns, Value, mistake};
+use crate::args::{LOOP, NEST, Options};
+use crate::op::Alternatives;
+use crate::words::Word;
+use crate::{Error, LoopRef, Op, Param, Returns, Value, mistake};
 
 const HOW: Param<Option<Options>> =
     Param::new("how").with(&[COLLAPSE.any(), SCHEDULE.any(), CHUNK.any(), THRESHOLD.any()]);

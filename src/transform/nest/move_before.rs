@@ -28,8 +28,8 @@
 use super::resolve::{chain, find};
 use crate::analysis::position::splice;
 use crate::ir::{Nest, Tree};
-use crate::transform::args::{LOOP, NEST};
-use crate::transform::{Error, LoopRef, Op, Param, Returns, Value, refusal};
+use crate::args::{LOOP, NEST};
+use crate::{Error, LoopRef, Op, Param, Returns, Value, refusal};
 
 const OTHER: Param<LoopRef> = Param::new("other");
 

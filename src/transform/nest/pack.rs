@@ -86,9 +86,9 @@ use super::buffer::{Buffer, Scope, dimensions, free_names, text_at};
 use super::resolve::{body_of, with_body_of};
 use crate::analysis::footprint::{Access, Use, are_disjoint};
 use crate::ir::Nest;
-use crate::transform::args::{LOOP, NEST, Order, TENSOR};
-use crate::transform::refusals::unnamed;
-use crate::transform::{Error, LoopRef, Op, Param, Returns, Value, mistake, refusal};
+use crate::args::{LOOP, NEST, Order, TENSOR};
+use crate::refusals::unnamed;
+use crate::{Error, LoopRef, Op, Param, Returns, Value, mistake, refusal};
 use std::cell::Cell;
 
 const ORDER: Param<Option<Order>> = Param::new("order");

@@ -35,9 +35,9 @@
 use super::buffer::local;
 use super::resolve::check_positive;
 use crate::ir::{Nest, Tensor};
-use crate::transform::args::{NEST, Options, TENSOR};
-use crate::transform::refusals::negative;
-use crate::transform::{Error, Op, Param, Returns, Value, refusal};
+use crate::args::{NEST, Options, TENSOR};
+use crate::refusals::negative;
+use crate::{Error, Op, Param, Returns, Value, refusal};
 
 const HOW: Param<Options> = Param::new("how").with(&[MULTIPLE.any(), EXTRA.any()]);
 const MULTIPLE: Param<Option<i64>> = Param::new("multiple");

@@ -43,9 +43,9 @@ use super::stripmine::{Tail, stripmine};
 use crate::analysis::bounds::Bounds;
 use crate::analysis::relative::{Inner, relative};
 use crate::ir::{Affine, Expr, Index, Loop, Nest, Shape, Stmt, Tensor, Tree};
-use crate::transform::args::{NEST, TENSOR};
-use crate::transform::refusals::no_dimension;
-use crate::transform::{Error, LoopRef, Op, Param, Returns, Value, refusal};
+use crate::args::{NEST, TENSOR};
+use crate::refusals::no_dimension;
+use crate::{Error, LoopRef, Op, Param, Returns, Value, refusal};
 use std::sync::Arc;
 
 const DIMENSION: Param<i64> = Param::new("dimension");

@@ -6,8 +6,8 @@
 use crate::analysis::bounds::extent;
 use crate::analysis::footprint::Side;
 use crate::ir::{Affine, Loop, Name, Nest, Range, Role, Stmt, Tree};
-use crate::transform::Error;
-use crate::transform::refusals::name_clash;
+use crate::Error;
+use crate::refusals::name_clash;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 

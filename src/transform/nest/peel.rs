@@ -56,9 +56,9 @@ use crate::analysis::bounds;
 use crate::analysis::implied::simplified;
 use crate::analysis::position::splice;
 use crate::ir::{Affine, Loop, Nest, Range, Role, Tree};
-use crate::transform::args::{LOOP, NEST};
-use crate::transform::words::words;
-use crate::transform::{Error, LoopRef, Op, Param, Returns, Value, refusal};
+use crate::args::{LOOP, NEST};
+use crate::words::words;
+use crate::{Error, LoopRef, Op, Param, Returns, Value, refusal};
 
 const COUNT: Param<i64> = Param::new("count");
 const END: Param<End> = Param::new("end");

@@ -5,8 +5,8 @@ use crate::analysis::implied::simplified_chain;
 use crate::analysis::position::splice;
 use crate::analysis::project;
 use crate::ir::{Loop, Nest, Range, Tree};
-use crate::transform::Error;
-use crate::transform::refusals::{bounds_depend, needs_division};
+use crate::Error;
+use crate::refusals::{bounds_depend, needs_division};
 use std::sync::Arc;
 
 /// The nest with the last loops of `chain`, which leads from the root to the innermost loop of a

@@ -80,8 +80,8 @@ use crate::analysis::footprint::{Access, Use, uses};
 use crate::analysis::outside;
 use crate::analysis::position::{self, splice};
 use crate::ir::{Loop, Nest, Tree};
-use crate::transform::args::{LoopOrLoops, NEST, TensorName};
-use crate::transform::{Error, LoopRef, Op, Param, Returns, Value, refusal};
+use crate::args::{LoopOrLoops, NEST, TensorName};
+use crate::{Error, LoopRef, Op, Param, Returns, Value, refusal};
 use std::sync::Arc;
 
 const LOOP: Param<LoopOrLoops> = Param::new("loop");

@@ -24,8 +24,8 @@
 //! Source: the C that Pluto emits.
 
 use crate::ir::Nest;
-use crate::transform::args::NEST;
-use crate::transform::{Op, Returns, Value};
+use crate::args::NEST;
+use crate::{Op, Returns, Value};
 
 /// `plain_loops(nest)`.
 pub static PLAIN_LOOPS: Op = Op {

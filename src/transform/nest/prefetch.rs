@@ -132,9 +132,9 @@ use crate::analysis::ahead::ahead;
 use crate::analysis::share::{NoShare, share};
 use crate::ir::{Loop, Name, Nest, Prefetch};
 use crate::target::LINE;
-use crate::transform::args::{LOOP, NEST, TENSOR};
-use crate::transform::refusals::{not_constant, not_inside};
-use crate::transform::{Error, LoopRef, Op, Param, Returns, Value, refusal};
+use crate::args::{LOOP, NEST, TENSOR};
+use crate::refusals::{not_constant, not_inside};
+use crate::{Error, LoopRef, Op, Param, Returns, Value, refusal};
 
 const DISTANCE: Param<i64> = Param::new("distance");
 const INSIDE: Param<Option<LoopRef>> = Param::new("inside");

@@ -4,8 +4,8 @@
 use super::resolve::check_step;
 use crate::analysis::footprint::{Use, footprint, uses};
 use crate::ir::{Affine, Expr, Fill, Index, Loop, Nest, Node, Origin, Range, Stmt, Tensor, Tree};
-use crate::transform::failure::Parameter;
-use crate::transform::{Error, refusal};
+use crate::failure::Parameter;
+use crate::{Error, refusal};
 use std::sync::Arc;
 
 /// The nest that is given for `parameter` is not as simple as it has to be: what is in the way.

@@ -25,9 +25,9 @@
 use super::resolve::{chain, find};
 use crate::analysis::position::splice;
 use crate::ir::{Name, Nest, Tree};
-use crate::transform::args::{LOOP, NEST};
-use crate::transform::refusals::name_clash;
-use crate::transform::{Error, LoopRef, Op, Param, Returns, Value};
+use crate::args::{LOOP, NEST};
+use crate::refusals::name_clash;
+use crate::{Error, LoopRef, Op, Param, Returns, Value};
 
 const NAME: Param<Option<Name>> = Param::new("name");
 

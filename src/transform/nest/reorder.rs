@@ -50,9 +50,9 @@ use super::permute::permuted;
 use super::resolve::{chain, find};
 use crate::analysis::position::Position;
 use crate::ir::{Loop, Nest};
-use crate::transform::args::NEST;
-use crate::transform::refusals::{not_nested, repeated};
-use crate::transform::{Error, LoopRef, Op, Param, Returns, Value};
+use crate::args::NEST;
+use crate::refusals::{not_nested, repeated};
+use crate::{Error, LoopRef, Op, Param, Returns, Value};
 use std::sync::Arc;
 
 const LOOPS: Param<Vec<LoopRef>> = Param::new("loops");

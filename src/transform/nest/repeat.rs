@@ -30,9 +30,9 @@
 
 use super::resolve::check_positive;
 use crate::ir::{Loop, Name, Nest, Range};
-use crate::transform::args::NEST;
-use crate::transform::refusals::name_clash;
-use crate::transform::{Error, Op, Param, Returns, Value};
+use crate::args::NEST;
+use crate::refusals::name_clash;
+use crate::{Error, Op, Param, Returns, Value};
 
 const ITERATOR: Param<Name> = Param::new("iterator");
 const STEPS: Param<i64> = Param::new("steps");

@@ -2,8 +2,8 @@
 
 use crate::analysis::position::{self, Position};
 use crate::ir::{Loop, Nest, Tree};
-use crate::transform::failure::Parameter;
-use crate::transform::{Error, LoopRef, mistake, refusal};
+use crate::failure::Parameter;
+use crate::{Error, LoopRef, mistake, refusal};
 use std::sync::Arc;
 
 /// The position of the loop `reference`, which is given for `parameter`.

@@ -6,8 +6,8 @@ use crate::analysis::footprint::{Access, Use, uses};
 use crate::analysis::position::{self, Position};
 use crate::analysis::verify::verify;
 use crate::ir::{Index, Loop, Name, Nest, Node, Stmt, Tensor, Tree};
-use crate::transform::failure::Parameter;
-use crate::transform::{Error, refusal};
+use crate::failure::Parameter;
+use crate::{Error, refusal};
 
 /// A tensor that a nest computes for itself, from the first tree that uses it to the last one of
 /// a sequence.

@@ -50,8 +50,8 @@
 
 use super::reuse::{Free, Temporary};
 use crate::ir::Nest;
-use crate::transform::args::{NEST, TENSOR, TensorName};
-use crate::transform::{Error, Op, Param, Returns, Value};
+use crate::args::{NEST, TENSOR, TensorName};
+use crate::{Error, Op, Param, Returns, Value};
 
 const OTHER: Param<Option<TensorName>> = Param::new("other");
 

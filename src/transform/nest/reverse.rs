@@ -25,8 +25,8 @@
 use super::resolve::{chain, check_step, find};
 use crate::analysis::position::splice;
 use crate::ir::{Affine, Loop, Name, Nest, Range, Tree};
-use crate::transform::args::{LOOP, NEST};
-use crate::transform::{Error, LoopRef, Op, Returns, Value};
+use crate::args::{LOOP, NEST};
+use crate::{Error, LoopRef, Op, Returns, Value};
 
 /// `reverse(nest, loop)`.
 pub static REVERSE: Op = Op {

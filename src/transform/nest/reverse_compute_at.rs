@@ -56,8 +56,8 @@ use crate::analysis::bounds::Bounds;
 use crate::analysis::footprint::{Access, Side, Use, footprint, uses};
 use crate::analysis::position;
 use crate::ir::{Affine, Constant, Fill, Index, Nest, Tensor, Tree};
-use crate::transform::args::LoopOrLoops;
-use crate::transform::{Error, LoopRef, Op, Param, Returns, Value, refusal};
+use crate::args::LoopOrLoops;
+use crate::{Error, LoopRef, Op, Param, Returns, Value, refusal};
 
 const PRODUCER: Param<Nest> = Param::new("producer");
 const CONSUMER: Param<Nest> = Param::new("consumer");

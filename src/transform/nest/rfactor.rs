@@ -68,9 +68,9 @@ use crate::ir::{
     Affine, BinaryOp, Expr, Fill, Index, Loop, Name, Nest, Range, Reduction, Shape, Stmt, Tensor,
     Tree,
 };
-use crate::transform::args::{LOOP, NEST};
-use crate::transform::refusals::{not_constant, unnamed};
-use crate::transform::{Error, LoopRef, Op, Returns, Value, refusal};
+use crate::args::{LOOP, NEST};
+use crate::refusals::{not_constant, unnamed};
+use crate::{Error, LoopRef, Op, Returns, Value, refusal};
 use std::sync::Arc;
 
 /// `rfactor(nest, loop)`.

@@ -68,8 +68,8 @@ use crate::analysis::bounds::is_nonnegative;
 use crate::analysis::implied::simplified;
 use crate::analysis::position::splice;
 use crate::ir::{Affine, Loop, Name, Nest, Range, Role, Tree};
-use crate::transform::args::{LOOP, NEST};
-use crate::transform::{Error, LoopRef, Op, Returns, Value, refusal};
+use crate::args::{LOOP, NEST};
+use crate::{Error, LoopRef, Op, Returns, Value, refusal};
 
 /// `separate(nest, loop)`.
 pub static SEPARATE: Op = Op {

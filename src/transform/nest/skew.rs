@@ -27,10 +27,10 @@ use super::resolve::{chain, find};
 use super::shift::shifted;
 use crate::analysis::position::splice;
 use crate::ir::{Affine, Arg, Name, Nest};
-use crate::transform::args::NEST;
-use crate::transform::op::Call;
-use crate::transform::refusals::not_inside;
-use crate::transform::{Error, LoopRef, Op, Param, Returns, Value};
+use crate::args::NEST;
+use crate::op::Call;
+use crate::refusals::not_inside;
+use crate::{Error, LoopRef, Op, Param, Returns, Value};
 
 const INNER: Param<LoopRef> = Param::new("inner");
 const OUTER: Param<LoopRef> = Param::new("outer");

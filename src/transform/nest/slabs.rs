@@ -49,9 +49,9 @@ use crate::analysis::bounds::Bounds;
 use crate::analysis::position::{Position, splice};
 use crate::analysis::project;
 use crate::ir::{Affine, Lineage, Loop, Name, Nest, Range, Role, Tree};
-use crate::transform::args::{Factors, NEST};
-use crate::transform::refusals::{needs_division, not_constant, not_inside, repeated};
-use crate::transform::{Error, LoopRef, Op, Param, Returns, Value, mistake};
+use crate::args::{Factors, NEST};
+use crate::refusals::{needs_division, not_constant, not_inside, repeated};
+use crate::{Error, LoopRef, Op, Param, Returns, Value, mistake};
 
 const OUTER: Param<LoopRef> = Param::new("outer");
 const LOOPS: Param<Vec<LoopRef>> = Param::new("loops");

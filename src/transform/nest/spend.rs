@@ -28,10 +28,10 @@
 
 use super::buffer::Scope;
 use crate::ir::Nest;
-use crate::transform::args::{NEST, TENSOR};
-use crate::transform::failure::Parameter;
-use crate::transform::refusals::unnamed;
-use crate::transform::{Error, LoopRef, Op, Returns, Value, refusal};
+use crate::args::{NEST, TENSOR};
+use crate::failure::Parameter;
+use crate::refusals::unnamed;
+use crate::{Error, LoopRef, Op, Returns, Value, refusal};
 
 /// `spend(nest, tensor)`.
 pub static SPEND: Op = Op {

@@ -37,8 +37,8 @@ use super::resolve::{chain, check_step, find};
 use crate::analysis::bounds::is_nonnegative;
 use crate::analysis::position::splice;
 use crate::ir::{Affine, Loop, Name, Nest, Range, Role, Tree};
-use crate::transform::args::{LOOP, NEST, Place};
-use crate::transform::{Error, LoopRef, Op, Param, Returns, Value, mistake};
+use crate::args::{LOOP, NEST, Place};
+use crate::{Error, LoopRef, Op, Param, Returns, Value, mistake};
 
 const INDEX: Param<Place> = Param::new("index");
 

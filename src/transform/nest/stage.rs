@@ -71,9 +71,9 @@ use super::resolve::{body_of, with_body_of};
 use crate::analysis::footprint::{Access, Use, are_disjoint};
 use crate::analysis::setting::{first_unset, sets_all};
 use crate::ir::Nest;
-use crate::transform::args::{LOOP, NEST, Order, TENSOR};
-use crate::transform::refusals::unnamed;
-use crate::transform::{Error, LoopRef, Op, Param, Returns, Value, refusal};
+use crate::args::{LOOP, NEST, Order, TENSOR};
+use crate::refusals::unnamed;
+use crate::{Error, LoopRef, Op, Param, Returns, Value, refusal};
 use std::cell::Cell;
 
 const ORDER: Param<Option<Order>> = Param::new("order");

@@ -29,8 +29,8 @@
 use super::mode::mark;
 use super::resolve::{chain, find};
 use crate::ir::{Loop, Name, Nest, Tree};
-use crate::transform::args::{LOOP, NEST, TENSOR};
-use crate::transform::{Error, LoopRef, Op, Returns, Value, refusal};
+use crate::args::{LOOP, NEST, TENSOR};
+use crate::{Error, LoopRef, Op, Returns, Value, refusal};
 
 /// `stream(nest, loop, tensor)`.
 pub static STREAM: Op = Op {

@@ -131,10 +131,10 @@ use super::resolve::{chain, check_positive, check_step, find};
 use crate::analysis::bounds::{self, Bounds};
 use crate::analysis::position::splice;
 use crate::ir::{Affine, Loop, Name, Nest, Range, Role, Sharing, Tree};
-use crate::transform::args::{LOOP, NEST};
-use crate::transform::refusals::not_constant;
-use crate::transform::words::words;
-use crate::transform::{Error, LoopRef, Op, Param, Returns, Value, refusal};
+use crate::args::{LOOP, NEST};
+use crate::refusals::not_constant;
+use crate::words::words;
+use crate::{Error, LoopRef, Op, Param, Returns, Value, refusal};
 use std::sync::Arc;
 
 const FACTOR: Param<i64> = Param::new("factor");

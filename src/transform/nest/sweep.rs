@@ -28,7 +28,7 @@
 
 use crate::ir::Expr;
 use crate::lower::build::sweep;
-use crate::transform::{Error, Op, Param, Returns, Value};
+use crate::{Error, Op, Param, Returns, Value};
 
 const ASSIGNMENT: Param<Expr> = Param::new("assignment");
 

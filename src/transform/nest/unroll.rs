@@ -50,9 +50,9 @@ use crate::analysis::bounds::Bounds;
 use crate::analysis::position::splice;
 use crate::analysis::verify::{Invalid, MAX_TREES};
 use crate::ir::{Name, Nest, Tensor, Tree};
-use crate::transform::args::{LOOP, NEST};
-use crate::transform::refusals::{name_clash, not_constant};
-use crate::transform::{Error, LoopRef, Op, Param, Returns, Value};
+use crate::args::{LOOP, NEST};
+use crate::refusals::{name_clash, not_constant};
+use crate::{Error, LoopRef, Op, Param, Returns, Value};
 
 const FACTOR: Param<Option<i64>> = Param::new("factor");
 

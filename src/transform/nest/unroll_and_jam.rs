@@ -40,10 +40,10 @@ use crate::analysis::bounds;
 use crate::analysis::position::{self, splice};
 use crate::analysis::verify::{Invalid, MAX_TREES};
 use crate::ir::{Affine, Arg, Loop, Name, Nest, Tree};
-use crate::transform::args::{LOOP, NEST};
-use crate::transform::op::Alternatives;
-use crate::transform::refusals::bounds_depend;
-use crate::transform::{Error, LoopRef, Op, Param, Returns, Value};
+use crate::args::{LOOP, NEST};
+use crate::op::Alternatives;
+use crate::refusals::bounds_depend;
+use crate::{Error, LoopRef, Op, Param, Returns, Value};
 
 const FACTOR: Param<i64> = Param::new("factor");
 

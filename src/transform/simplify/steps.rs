@@ -2,8 +2,8 @@
 
 use crate::analysis::shape;
 use crate::ir::{Affine, Domain, Expr, Node, Shape, Tensor};
-use crate::transform::tensor::contraction::name_after;
-use crate::transform::tensor::with_shapes;
+use crate::tensor::contraction::name_after;
+use crate::tensor::with_shapes;
 
 /// The assignments of all sums inside of the value, the innermost first, and then the assignment;
 /// `taken` are the labels that no new tensor gets. A sum whose iterators do not begin at 0 stays.

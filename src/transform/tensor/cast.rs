@@ -45,8 +45,8 @@ use super::infer::apply;
 use super::operand::{carried, indexed, rank};
 use super::unfit::Unfit;
 use crate::ir::{Affine, Elem, Expr, Function};
-use crate::transform::args::Iterators;
-use crate::transform::{Arrow, Error, Iters, Op, Param, Returns, Value};
+use crate::args::Iterators;
+use crate::{Arrow, Error, Iters, Op, Param, Returns, Value};
 
 const OPERAND: Param<Expr> = Param::new("operand");
 const TYPE: Param<Elem> = Param::new("type");

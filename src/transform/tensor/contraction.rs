@@ -15,7 +15,7 @@ use super::infer::{binary, reduce};
 use crate::analysis::shape;
 use crate::ir::{Affine, BinaryOp, Domain, Expr, Name, Node, Reduction, Tensor};
 use crate::lower::flatten::flatten;
-use crate::transform::Error;
+use crate::Error;
 use thiserror::Error as Described;
 
 /// More factors than this have too many orders to try them all.

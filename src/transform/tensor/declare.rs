@@ -31,8 +31,8 @@
 //! Source: TeML eqs. 12 and 13, §5.3.
 
 use crate::ir::{Elem, Expr, Name, Shape, Tensor};
-use crate::transform::args::Extents;
-use crate::transform::{Error, Op, Param, Returns, Value};
+use crate::args::Extents;
+use crate::{Error, Op, Param, Returns, Value};
 
 const EXTENTS: Param<Extents> = Param::new("extents");
 const ELEM: Param<Option<Elem>> = Param::new("elem");

@@ -42,7 +42,7 @@ use super::operand::{
 use super::unfit::Unfit;
 use crate::analysis::shape;
 use crate::ir::{Affine, BinaryOp, Expr, Function, Index, Name, Node, Shape};
-use crate::transform::{Error, Op, Param, Returns, Value, mistake};
+use crate::{Error, Op, Param, Returns, Value, mistake};
 
 const LEFT: Param<Operand> = Param::new("left");
 const RIGHT: Param<Operand> = Param::new("right");

@@ -66,10 +66,10 @@ use crate::analysis::shape::{self, IteratorRange, Mismatch, Place};
 use crate::ir::{
     Affine, Constant, Domain, Elem, Expr, Index, Loop, Name, Node, Range, Shape, Tensor,
 };
-use crate::transform::args::Extents;
-use crate::transform::failure::Parameter;
-use crate::transform::refusals::too_complex;
-use crate::transform::{Arrow, Error, Iters, Number, Op, Param, Returns, Value, mistake};
+use crate::args::Extents;
+use crate::failure::Parameter;
+use crate::refusals::too_complex;
+use crate::{Arrow, Error, Iters, Number, Op, Param, Returns, Value, mistake};
 
 const VALUE: Param<Operand> = Param::new("value");
 pub(super) const ITERATORS: Param<Arrow> = Param::new("iterators");

@@ -24,7 +24,7 @@
 use super::eq::{assign, only_list, with_arrow};
 use super::vfunction::{Unary, vfunction};
 use crate::ir::{Expr, Function};
-use crate::transform::{Arrow, Error, Op, Param, Returns, Value};
+use crate::{Arrow, Error, Op, Param, Returns, Value};
 
 const OPERAND: Param<Expr> = Param::new("operand");
 const ITERATORS: Param<Arrow> = Param::new("iterators");

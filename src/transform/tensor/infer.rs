@@ -4,8 +4,8 @@ use super::operand::describe;
 use super::unfit::Unfit;
 use crate::analysis::shape::{self, Mismatch};
 use crate::ir::{BinaryOp, Domain, Elem, Expr, Function, Name, Node, Reduction, Shape};
-use crate::transform::refusals::too_complex;
-use crate::transform::{Error, bug, mistake};
+use crate::refusals::too_complex;
+use crate::{Error, bug, mistake};
 
 /// `left op right`; operands have iterators.
 pub(super) fn binary(op: BinaryOp, left: Expr, right: Expr) -> Result<Expr, Unfit> {

@@ -28,8 +28,8 @@ use super::eq::assign;
 use super::operand::Operand;
 use super::vop::vop;
 use crate::ir::{BinaryOp, Expr};
-use crate::transform::args::ListsArrow;
-use crate::transform::{Arrow, Error, Op, Param, Returns, Value};
+use crate::args::ListsArrow;
+use crate::{Arrow, Error, Op, Param, Returns, Value};
 
 const LEFT: Param<Operand> = Param::new("left");
 const RIGHT: Param<Operand> = Param::new("right");

@@ -6,11 +6,11 @@
 use super::unfit::Unfit;
 use crate::analysis::shape::{self, Mismatch};
 use crate::ir::{Affine, Constant, Elem, Expr, Index, Infix, Name, Node, Tensor, fresh_name};
-use crate::transform::args::unfit;
-use crate::transform::failure::Parameter;
-use crate::transform::param::Takes;
-use crate::transform::refusals::unnamed;
-use crate::transform::{Arg, Error, Iters, Kind, Number, bug, mistake};
+use crate::args::unfit;
+use crate::failure::Parameter;
+use crate::param::Takes;
+use crate::refusals::unnamed;
+use crate::{Arg, Error, Iters, Kind, Number, bug, mistake};
 
 /// What an element-wise operation takes.
 #[derive(Clone, Copy, Debug)]

@@ -72,9 +72,9 @@ use super::operand::{Operand, fresh_iterators, positional, rank, typed};
 use crate::analysis::shape::{self, Mismatch};
 use crate::ir::{Affine, Domain, Expr, Index, Name, Node, Range, Shape, Tensor};
 use crate::lower::partition::{NoPartition, assignments};
-use crate::transform::args::Extents;
-use crate::transform::refusals::too_complex;
-use crate::transform::{Error, Op, Param, Returns, Value};
+use crate::args::Extents;
+use crate::refusals::too_complex;
+use crate::{Error, Op, Param, Returns, Value};
 
 const PIECES: Param<Vec<Expr>> = Param::new("pieces");
 const OTHERWISE: Param<Option<Operand>> = Param::new("otherwise");

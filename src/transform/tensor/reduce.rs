@@ -41,7 +41,7 @@ use super::eq::assign;
 use super::operand::{fresh_iterators, indexed, positional, rank};
 use super::vreduce::{OVER, RANGES, VALUES, arguments, vmean, vreduce};
 use crate::ir::{Affine, Expr, Reduction};
-use crate::transform::{Error, Op, Returns, Value};
+use crate::{Error, Op, Returns, Value};
 
 macro_rules! reduce {
     ($name:literal, $call:expr) => {

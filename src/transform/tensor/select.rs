@@ -47,8 +47,8 @@ use super::eq::assign;
 use super::infer::apply;
 use super::operand::{Operand, Operands};
 use crate::ir::{Comparison, Expr, Function};
-use crate::transform::args::{IterLists, ListsArrow};
-use crate::transform::{Args, Error, Iters, Op, Param, Returns, Value};
+use crate::args::{IterLists, ListsArrow};
+use crate::{Args, Error, Iters, Op, Param, Returns, Value};
 
 const LEFT: Param<Operand> = Param::new("left");
 const COMPARISON: Param<Comparison> = Param::new("comparison");

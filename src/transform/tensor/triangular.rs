@@ -38,8 +38,8 @@
 
 use crate::analysis::shape::{self, IteratorRange};
 use crate::ir::{Affine, BinaryOp, Domain, Expr, Function, Index, Name, Node, Tensor, Triangle};
-use crate::transform::words::Word;
-use crate::transform::{Error, Op, Param, Returns, Value, mistake};
+use crate::words::Word;
+use crate::{Error, Op, Param, Returns, Value, mistake};
 
 const MATRIX: Param<Expr> = Param::new("matrix");
 const TRIANGLE: Param<Triangle> = Param::new("triangle");

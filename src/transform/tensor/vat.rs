@@ -26,8 +26,8 @@
 use super::operand::indexed;
 use crate::analysis::shape;
 use crate::ir::{Affine, Expr};
-use crate::transform::args::Iterators;
-use crate::transform::{Error, Op, Param, Returns, Value};
+use crate::args::Iterators;
+use crate::{Error, Op, Param, Returns, Value};
 
 const VALUE: Param<Expr> = Param::new("value");
 const ITERATORS: Param<Iterators> = Param::new("iterators");

@@ -29,9 +29,9 @@ use super::infer::{abstraction, binary, reduce};
 use super::operand::{describe, fresh_iterators, positional, rank};
 use crate::analysis::shape::{self, Place};
 use crate::ir::{Affine, BinaryOp, Expr, Name, Reduction};
-use crate::transform::args::Dimensions;
-use crate::transform::refusals::{dimension_twice, no_dimension};
-use crate::transform::{Error, Op, Param, Returns, Value, mistake};
+use crate::args::Dimensions;
+use crate::refusals::{dimension_twice, no_dimension};
+use crate::{Error, Op, Param, Returns, Value, mistake};
 
 const LEFT: Param<Expr> = Param::new("left");
 const RIGHT: Param<Expr> = Param::new("right");

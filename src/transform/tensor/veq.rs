@@ -29,8 +29,8 @@ use super::infer::abstraction;
 use super::operand::indexed;
 use crate::analysis::shape::Mismatch;
 use crate::ir::{Expr, Name};
-use crate::transform::refusals::repeated;
-use crate::transform::{Arrow, Error, Op, Param, Returns, Value, mistake};
+use crate::refusals::repeated;
+use crate::{Arrow, Error, Op, Param, Returns, Value, mistake};
 
 const VALUE: Param<Expr> = Param::new("value");
 const ITERATORS: Param<Arrow> = Param::new("iterators");

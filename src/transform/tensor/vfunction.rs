@@ -37,8 +37,8 @@ use super::infer::{apply, binary};
 use super::operand::{constant, indexed};
 use super::unfit::Unfit;
 use crate::ir::{Affine, BinaryOp, Expr, Function};
-use crate::transform::args::Iterators;
-use crate::transform::{Error, Iters, Number, Op, Param, Returns, Value};
+use crate::args::Iterators;
+use crate::{Error, Iters, Number, Op, Param, Returns, Value};
 
 /// A function of one argument.
 #[derive(Clone, Copy, Debug)]

@@ -31,8 +31,8 @@
 
 use crate::analysis::verify::Invalid;
 use crate::ir::{Affine, Expr, Node};
-use crate::transform::args::AnIndex;
-use crate::transform::{Error, Op, Param, Returns, Value};
+use crate::args::AnIndex;
+use crate::{Error, Op, Param, Returns, Value};
 
 const INDEX: Param<AnIndex> = Param::new("index");
 

@@ -42,8 +42,8 @@
 use super::infer::binary;
 use super::operand::{Operand, Operands};
 use crate::ir::{BinaryOp, Expr};
-use crate::transform::args::IterLists;
-use crate::transform::{Error, Iters, Op, Param, Returns, Value};
+use crate::args::IterLists;
+use crate::{Error, Iters, Op, Param, Returns, Value};
 
 const LEFT: Param<Operand> = Param::new("left");
 const RIGHT: Param<Operand> = Param::new("right");

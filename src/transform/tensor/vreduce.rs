@@ -66,9 +66,9 @@ use super::triangular::of_terms;
 use super::unfit::Unfit;
 use crate::analysis::shape;
 use crate::ir::{Affine, BinaryOp, Domain, Expr, Name, Node, Reduction, Shape};
-use crate::transform::args::Over;
-use crate::transform::refusals::{dimension_twice, no_dimension, repeated};
-use crate::transform::{Args, Error, Number, Op, Param, Returns, Value, mistake};
+use crate::args::Over;
+use crate::refusals::{dimension_twice, no_dimension, repeated};
+use crate::{Args, Error, Number, Op, Param, Returns, Value, mistake};
 
 pub(super) const VALUES: Param<Expr> = Param::new("values");
 pub(super) const OVER: Param<Option<Over>> = Param::new("over");

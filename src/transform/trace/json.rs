@@ -9,8 +9,8 @@
 use super::NoTrace;
 use super::replay::one_step;
 use crate::ir::{Arg, Effects, LoopRef, Nest, Path, Step, parse_expr};
-use crate::transform::operation;
-use crate::transform::tensor::with_shapes;
+use crate::operation;
+use crate::tensor::with_shapes;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 

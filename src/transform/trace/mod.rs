@@ -43,7 +43,7 @@ pub enum NoTrace {
         /// The step.
         step: String,
         /// Why.
-        error: Box<crate::transform::Error>,
+        error: Box<crate::Error>,
     },
     /// A text that is no path.
     #[error("this is not a path: {0}")]

@@ -6,7 +6,7 @@ use super::{Calls, NoTrace};
 use crate::analysis::position;
 use crate::ir::{Arg, Elem, Expr, Given, Invocation, LoopRef, Nest, Node, Step, Taken, Tensor};
 use crate::lower::build::written;
-use crate::transform::apply::builds;
+use crate::apply::builds;
 use std::sync::Arc;
 
 /// A script whose last expression is the nest: declarations, assignments, and the steps as

@@ -2,7 +2,7 @@
 
 use super::{Calls, NoTrace};
 use crate::ir::{Nest, Path, Step, Taken};
-use crate::transform::apply::{builds, take};
+use crate::apply::{builds, take};
 use std::sync::Arc;
 
 /// The nest that the steps of `path` make of `base`; steps that build are left out.
@@ -116,7 +116,7 @@ fn common_lengths(a: &[Taken], b: &[Taken]) -> Vec<Vec<usize>> {
     lengths
 }
 
-pub(in crate::transform) fn steps_on<'s>(
+pub(crate) fn steps_on<'s>(
     base: Nest,
     steps: impl Iterator<Item = &'s Arc<Step>>,
 ) -> Result<Nest, NoTrace> {
@@ -125,7 +125,7 @@ pub(in crate::transform) fn steps_on<'s>(
 }
 
 /// Takes one step again; without a nest, one that builds.
-pub(in crate::transform) fn one_step(
+pub(crate) fn one_step(
     nest: Option<Nest>,
     number: usize,
     step: &Arc<Step>,

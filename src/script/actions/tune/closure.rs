@@ -1,11 +1,11 @@
 //! The function of a script that makes nests of points.
 
 use crate::ir::Nest;
-use crate::script::actions::space::{Failed, halt, to_map};
-use crate::script::actions::strategy::refusal;
-use crate::script::call::Call;
-use crate::script::fail::Failure;
-use crate::script::values;
+use crate::actions::space::{Failed, halt, to_map};
+use crate::actions::strategy::refusal;
+use crate::call::Call;
+use crate::fail::Failure;
+use crate::values;
 use crate::tune::{self, Halt, Made, Maker, Model, Point};
 use rhai::{Array, Dynamic, FnPtr};
 

@@ -8,14 +8,14 @@ mod search;
 
 use super::compare::failed_trial;
 use super::space::{self, Failed};
-use crate::script::call::{Call, Function, Parameter};
-use crate::script::fail::Failure;
+use crate::call::{Call, Function, Parameter};
+use crate::fail::Failure;
 use crate::tune::{self, Ended, Model};
 use closure::Closure;
 use options::Options;
 use rhai::FnPtr;
 
-pub(in crate::script::actions) static TUNE: Function = Function {
+pub(in crate::actions) static TUNE: Function = Function {
     name: "tune",
     params: &[
         Parameter::new("space"),

@@ -1,10 +1,10 @@
 //! The options of `tune`: those of the call, which the command line overrides.
 
-use crate::script::actions::writing;
-use crate::script::call::Call;
-use crate::script::fail::Failure;
-use crate::script::values;
-use crate::script::workbench::Size;
+use crate::actions::writing;
+use crate::call::Call;
+use crate::fail::Failure;
+use crate::values;
+use crate::workbench::Size;
 use crate::tune::{Budget, Launch, Plan, Strategy};
 use rhai::{Array, Dynamic, FnPtr, Map};
 use std::path::PathBuf;

@@ -3,10 +3,10 @@
 use super::options::Options;
 use super::result::result;
 use crate::ir::Nest;
-use crate::script::actions::compare::{contest, staged};
-use crate::script::actions::recorded::{as_given, find, replay, winner};
-use crate::script::call::Call;
-use crate::script::fail::Failure;
+use crate::actions::compare::{contest, staged};
+use crate::actions::recorded::{as_given, find, replay, winner};
+use crate::call::Call;
+use crate::fail::Failure;
 use crate::trial::Variant;
 use crate::tune::{Ended, Point, Record};
 use rhai::Dynamic;

@@ -2,11 +2,11 @@
 
 use super::options::Options;
 use crate::runtime::Control;
-use crate::script::actions::recorded::{as_given, named};
-use crate::script::actions::space::to_map;
-use crate::script::call::Call;
-use crate::script::forecast::Forecast;
-use crate::script::values;
+use crate::actions::recorded::{as_given, named};
+use crate::actions::space::to_map;
+use crate::call::Call;
+use crate::forecast::Forecast;
+use crate::values;
 use crate::transform::trace;
 use crate::tune::{self, Ended, Point, Space, Tuned};
 use rhai::{Array, Dynamic, Map};

@@ -7,11 +7,11 @@ use super::result::{report, result};
 use crate::ir::Nest;
 use crate::machine::Machine;
 use crate::runtime::Control;
-use crate::script::actions::compare::{contest, staged};
-use crate::script::actions::provenance::examine;
-use crate::script::actions::recorded::{as_given, named};
-use crate::script::actions::space::halt;
-use crate::script::call::Call;
+use crate::actions::compare::{contest, staged};
+use crate::actions::provenance::examine;
+use crate::actions::recorded::{as_given, named};
+use crate::actions::space::halt;
+use crate::call::Call;
 use crate::trial::{Contest, Gauge, Progress, Runner, Stage, Variant};
 use crate::tune::{
     self, Audience, Crew, Ended, Journal, Key, Point, Space, Standing, Trial, Tuned, Value,

@@ -19,10 +19,10 @@ use super::vector::Strides;
 use super::work::{Work, list, named};
 use crate::analysis::position;
 use crate::ir::{Arg, Name, Nest, Tree};
-use crate::transform::nest::fuse::FUSE;
-use crate::transform::nest::mode::{PARALLELIZE, VECTORIZE};
-use crate::transform::nest::shift::SHIFT;
-use crate::transform::nest::slabs::SLABS;
+use crate::nest::fuse::FUSE;
+use crate::nest::mode::{PARALLELIZE, VECTORIZE};
+use crate::nest::shift::SHIFT;
+use crate::nest::slabs::SLABS;
 use std::collections::HashMap;
 
 /// A band with diamond tiles.

@@ -12,7 +12,7 @@ use super::finish::{Chain, Finish, One};
 use super::work::named;
 use crate::ir::{Arg, Name};
 use crate::legality::{Reductions, Verdict, check};
-use crate::transform::nest::unroll_and_jam::UNROLL_AND_JAM;
+use crate::nest::unroll_and_jam::UNROLL_AND_JAM;
 
 /// How many loops are jammed.
 const LOOPS: usize = 3;

@@ -10,8 +10,8 @@ use super::options::Options;
 use super::work::named;
 use crate::ir::{Affine, Arg, Index, Loop, Name, Nest, Tree};
 use crate::legality::{Reductions, Verdict, check};
-use crate::transform::nest::mode::{PARALLELIZE, VECTORIZE};
-use crate::transform::{Op, Value, apply};
+use crate::nest::mode::{PARALLELIZE, VECTORIZE};
+use crate::{Op, Value, apply};
 
 /// The nest with its outermost parallel loops on threads, and innermost ones that are parallel and
 /// move through neighbors as vector loops.

@@ -5,16 +5,16 @@ use super::step::Move;
 use crate::analysis::bounds;
 use crate::ir::{Arg, Loop, LoopRef, Name, Nest, Range, Tree};
 use crate::legality::{Judge, Kept, Numbered, Reductions, Run, Steps};
-use crate::transform::Op;
-use crate::transform::nest::distribute::DISTRIBUTE;
-use crate::transform::nest::fuse::FUSE;
-use crate::transform::nest::interchange::INTERCHANGE;
-use crate::transform::nest::mode::{PARALLELIZE, VECTORIZE};
-use crate::transform::nest::reorder::REORDER;
-use crate::transform::nest::reverse::REVERSE;
-use crate::transform::nest::rfactor::RFACTOR;
-use crate::transform::nest::stripmine::STRIPMINE;
-use crate::transform::nest::unroll_and_jam::UNROLL_AND_JAM;
+use crate::Op;
+use crate::nest::distribute::DISTRIBUTE;
+use crate::nest::fuse::FUSE;
+use crate::nest::interchange::INTERCHANGE;
+use crate::nest::mode::{PARALLELIZE, VECTORIZE};
+use crate::nest::reorder::REORDER;
+use crate::nest::reverse::REVERSE;
+use crate::nest::rfactor::RFACTOR;
+use crate::nest::stripmine::STRIPMINE;
+use crate::nest::unroll_and_jam::UNROLL_AND_JAM;
 use std::collections::HashMap;
 
 /// The numbers of lanes that are tried where a loop cannot be vector in full.

@@ -1,7 +1,7 @@
 //! A move: what could be done next.
 
 use crate::ir::{Arg, LoopRef, Name, Nest, Site};
-use crate::transform::{Error, Op, apply};
+use crate::{Error, Op, apply};
 use std::sync::Arc;
 
 /// A step, or several that belong together.

@@ -9,7 +9,7 @@ use super::sizes::Tiling;
 use super::vector::Strides;
 use super::work::{Work, named};
 use crate::ir::Name;
-use crate::transform::nest::mode::{PARALLELIZE, VECTORIZE};
+use crate::nest::mode::{PARALLELIZE, VECTORIZE};
 
 /// Finishes the loops of a schedule, all of which the nest has.
 pub(super) struct Finish<'a> {

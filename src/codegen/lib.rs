@@ -2,6 +2,8 @@
 //!
 //! Passes make a plan of nests (`plan`), in which everything is decided. It is printed as C (`c`).
 
+use teml_core::{analysis, ir, legality, target};
+
 mod c;
 mod generate;
 mod kernel;
@@ -13,6 +15,6 @@ mod unit;
 
 pub use generate::{NoCode, check, generate, generate_for, outer_vectors, stages, unproved};
 pub use kernel::{ALIGNMENT, Header, Kernel, Param, Role, Vectors};
-pub(crate) use plan::tree as planned;
+pub use plan::tree as planned;
 pub use plan::{Plan, Stage};
 pub use unit::{BASE, C_BEGINS, C_ENDS, Preamble, unit, unit_after};

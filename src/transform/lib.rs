@@ -1,5 +1,11 @@
 //! Transformations: one file each, one pure function each, and one table of them all.
 
+pub mod advice;
+pub mod baseline;
+pub mod lang;
+
+use teml_core::{analysis, ir, legality, lower, poly, target};
+
 mod apply;
 mod args;
 mod failure;

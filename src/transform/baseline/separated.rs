@@ -13,9 +13,9 @@ use super::kept::moves_through_neighbors;
 use super::work::{Work, named};
 use crate::ir::{Name, Nest, Tree};
 use crate::legality::{Reductions, Verdict, check};
-use crate::transform::Class;
-use crate::transform::nest::mode::VECTORIZE;
-use crate::transform::nest::separate::SEPARATE;
+use crate::Class;
+use crate::nest::mode::VECTORIZE;
+use crate::nest::separate::SEPARATE;
 
 /// Takes the guards out of all loops, the outermost first. The answer is the loops in parts, and
 /// those inside.

@@ -3,7 +3,7 @@
 use crate::ir::Name;
 use crate::legality::{Undecided, Violation};
 use crate::poly;
-use crate::transform;
+
 
 /// Why there is none.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -75,7 +75,7 @@ pub enum NoSchedule {
     NoDiamond(&'static str),
     /// A transformation refuses.
     #[error("the schedule has no path: {0}")]
-    NoPath(Box<transform::Error>),
+    NoPath(Box<crate::Error>),
     /// The polyhedral library has no answer.
     #[error(transparent)]
     Library(#[from] poly::Error),
@@ -151,8 +151,8 @@ pub enum NoSchedule {
     },
 }
 
-impl From<transform::Error> for NoSchedule {
-    fn from(error: transform::Error) -> NoSchedule {
+impl From<crate::Error> for NoSchedule {
+    fn from(error: crate::Error) -> NoSchedule {
         NoSchedule::NoPath(Box::new(error))
     }
 }

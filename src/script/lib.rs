@@ -30,6 +30,13 @@
 //! evaluates (`names`, `operations`, `call`, `methods`), and `errors` says in plain
 //! words what went wrong.
 
+use teml_codegen as codegen;
+use teml_core::{analysis, ir, legality, target};
+use teml_engine::{diag, report, tune};
+use teml_run::{machine, package, runtime, trial};
+use teml_transform as transform;
+use teml_transform::{advice, baseline, lang};
+
 mod actions;
 mod answers;
 mod around;

@@ -35,8 +35,8 @@ use super::problem::{Problem, Span};
 use super::term::Extent;
 use crate::analysis::shape;
 use crate::ir::{self, Affine, Domain, Elem, Expr, Name, Node, Program, Range, Shape, Tensor};
-use crate::transform::tensor::partition::retargeted;
-use crate::transform::tensor::with_shapes;
+use crate::tensor::partition::retargeted;
+use crate::tensor::with_shapes;
 use std::collections::BTreeMap;
 
 /// The program that a text of declarations and assignments stands for.

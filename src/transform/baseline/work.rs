@@ -3,13 +3,13 @@
 use super::error::NoSchedule;
 use crate::analysis::position;
 use crate::ir::{Arg, Expr, Loop, LoopRef, Name, Nest, Range, Tree};
-use crate::transform::nest::build::BUILD;
-use crate::transform::nest::distribute::DISTRIBUTE;
-use crate::transform::nest::fuse_outer::FUSE_OUTER;
-use crate::transform::nest::interchange::INTERCHANGE;
-use crate::transform::nest::place_init::PLACE_INIT;
-use crate::transform::nest::reorder::REORDER;
-use crate::transform::{Op, apply, trace};
+use crate::nest::build::BUILD;
+use crate::nest::distribute::DISTRIBUTE;
+use crate::nest::fuse_outer::FUSE_OUTER;
+use crate::nest::interchange::INTERCHANGE;
+use crate::nest::place_init::PLACE_INIT;
+use crate::nest::reorder::REORDER;
+use crate::{Op, apply, trace};
 use std::sync::Arc;
 
 /// A nest, and the loops around each statement of its definition.

@@ -7,9 +7,9 @@ use super::leaves::Leaf;
 use super::schedule::{Band, Schedule};
 use super::work::{Work, named};
 use crate::ir::{Arg, Name};
-use crate::transform::nest::fuse::FUSE;
-use crate::transform::nest::mode::VECTORIZE;
-use crate::transform::nest::skew::SKEW;
+use crate::nest::fuse::FUSE;
+use crate::nest::mode::VECTORIZE;
+use crate::nest::skew::SKEW;
 
 /// A leaf whose loops are tiled and ordered.
 struct Done<'a> {

@@ -10,10 +10,10 @@ use super::linear::solved;
 use super::problem::Row;
 use super::work::{Work, named};
 use crate::ir::{Affine, Arg, Name};
-use crate::transform::nest::reverse::REVERSE;
-use crate::transform::nest::shift::SHIFT;
-use crate::transform::nest::skew::SKEW;
-use crate::transform::nest::stripmine::STRIPMINE;
+use crate::nest::reverse::REVERSE;
+use crate::nest::shift::SHIFT;
+use crate::nest::skew::SKEW;
+use crate::nest::stripmine::STRIPMINE;
 
 /// How a hyperplane is made of its pivot.
 struct Made {

@@ -4,8 +4,8 @@ use super::error::NoSchedule;
 use super::finish::{Finish, One};
 use super::work::named;
 use crate::ir::{Affine, Arg, Name};
-use crate::transform::nest::shift::SHIFT;
-use crate::transform::nest::stripmine::STRIPMINE;
+use crate::nest::shift::SHIFT;
+use crate::nest::stripmine::STRIPMINE;
 
 impl Finish<'_> {
     /// Splits the loops of a band into blocks; `now` is the order in which all loops stand.

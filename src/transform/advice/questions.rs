@@ -1,13 +1,13 @@
 //! What can be asked of a nest: what each operation could do at each loop.
 
 use crate::ir::{Loop, Name, Nest};
-use crate::transform::nest::distribute::DISTRIBUTE;
-use crate::transform::nest::fuse::FUSE;
-use crate::transform::nest::interchange::INTERCHANGE;
-use crate::transform::nest::mode::{PARALLELIZE, VECTORIZE};
-use crate::transform::nest::reverse::REVERSE;
-use crate::transform::nest::rfactor::RFACTOR;
-use crate::transform::nest::unroll_and_jam::UNROLL_AND_JAM;
+use crate::nest::distribute::DISTRIBUTE;
+use crate::nest::fuse::FUSE;
+use crate::nest::interchange::INTERCHANGE;
+use crate::nest::mode::{PARALLELIZE, VECTORIZE};
+use crate::nest::reverse::REVERSE;
+use crate::nest::rfactor::RFACTOR;
+use crate::nest::unroll_and_jam::UNROLL_AND_JAM;
 
 /// What moves do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

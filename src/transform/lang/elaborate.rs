@@ -6,7 +6,7 @@ use super::problem::Problem;
 use super::term::{Declaration, Extent, Statement, Unit};
 use super::typing::{Context, shown};
 use crate::ir::{Elem, Expr, Name, Program, Shape, Tensor, Variable};
-use crate::transform::tensor::with_shapes;
+use crate::tensor::with_shapes;
 use std::collections::BTreeMap;
 
 /// The program that a unit stands for.

@@ -1,0 +1,11 @@
+//! What is said of nests: reports, searches, diagnostics.
+
+pub mod diag;
+pub mod report;
+pub mod tune;
+
+use teml_codegen as codegen;
+use teml_core::{analysis, ir, legality, target};
+use teml_run::{machine, runtime, trial};
+use teml_transform as transform;
+use teml_transform::advice;
