@@ -224,7 +224,10 @@ fn leaves(tree: &str) -> Vec<String> {
             vec![path.to_owned()]
         };
     };
-    let inner = inner.rsplit_once('}').unwrap().0;
+    // What is no import after all names nothing.
+    let Some((inner, _)) = inner.rsplit_once('}') else {
+        return Vec::new();
+    };
     let (mut depth, mut start, mut found) = (0, 0, Vec::new());
     for (k, c) in inner.char_indices().chain([(inner.len(), ',')]) {
         match c {
@@ -249,6 +252,12 @@ fn absolute(module: &str, path: &str, modules: &BTreeMap<String, String>) -> Opt
         Some(&"crate") => {
             at.truncate(usize::from(CRATES.contains(&at[0].as_str())));
             parts.next();
+            // Rooms of other crates have names in this one.
+            let next = *parts.peek()?;
+            let inside = [&at[..], &[next.to_owned()]].concat().join("::");
+            if is_room(next) && !modules.contains_key(&inside) {
+                return None;
+            }
         }
         Some(&"super") => {
             while parts.next_if_eq(&"super").is_some() {
@@ -283,13 +292,14 @@ fn uses(room: &str, modules: &BTreeMap<String, String>) -> BTreeMap<String, BTre
                 continue;
             };
             for path in leaves(tree) {
-                let Some(target) = absolute(module, &path, modules) else {
-                    continue;
-                };
+                let target = absolute(module, &path, modules);
                 let name = path.rsplit("::").next().unwrap().to_owned();
                 match before.rsplit('\n').next().unwrap().contains("pub") {
-                    true => drop(exported.insert((module.clone(), name), target)),
-                    false => used.push((module.clone(), target)),
+                    // What comes from elsewhere is no part of this crate.
+                    true => {
+                        drop(exported.insert((module.clone(), name), target.unwrap_or_default()))
+                    }
+                    false => used.extend(target.map(|target| (module.clone(), target))),
                 }
             }
         }
@@ -337,30 +347,37 @@ fn reached<'a>(
     found
 }
 
-/// How many files of a room may use each other in circles. There are to be fewer, never more.
-const IN_CIRCLES: [(&str, usize); 5] = [
-    ("codegen", 0),
-    ("bench", 0),
-    ("ir", 0),
-    ("legality", 0),
+/// How many files of a crate, or of a room of the package, may use each other in circles. There are to
+/// be fewer, never more.
+const IN_CIRCLES: [(&str, usize); 8] = [
+    ("core", 0),
     ("transform", 0),
+    ("codegen", 0),
+    ("run", 0),
+    ("engine", 0),
+    ("script", 0),
+    ("bench", 0),
+    ("repl", 0),
 ];
 
 #[test]
 fn files_do_not_use_each_other_in_circles() {
     let modules = modules();
-    for (room, most) in IN_CIRCLES {
-        let edges = uses(room, &modules);
-        assert!(edges.len() > 3, "{room}: no imports found");
+    let mut wrong = Vec::new();
+    for (place, most) in IN_CIRCLES {
+        let edges = uses(place, &modules);
+        assert!(edges.len() > 3, "{place}: no imports found");
         let own = edges.keys().map(String::as_str);
         let circles: Vec<&str> = own.filter(|m| reached(m, &edges).contains(m)).collect();
-        assert!(
-            circles.len() <= most,
-            "{room}: {} in circles: {}",
-            circles.len(),
-            circles.join(", ")
-        );
+        if circles.len() > most {
+            wrong.push(format!(
+                "{place}: {} in circles: {}",
+                circles.len(),
+                circles.join(", ")
+            ));
+        }
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]

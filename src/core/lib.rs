@@ -7,4 +7,3 @@ pub mod legality;
 pub mod lower;
 pub mod poly;
 pub mod target;
-

@@ -1,8 +1,8 @@
 //! Fills: `memset` for zeros in a whole tensor, loops for all others.
 
 use super::printer::Printer;
-use crate::kernel::Header;
 use crate::ir::Fill;
+use crate::kernel::Header;
 use std::fmt::Write;
 
 impl Printer<'_> {

@@ -1,8 +1,8 @@
 //! The vectors that values are written with.
 
+use crate::ir::{Affine, Elem, Name, Stmt, Tensor};
 use crate::plan::stream::is_aligned;
 use crate::plan::tree::PartialVector;
-use crate::ir::{Affine, Elem, Name, Stmt, Tensor};
 
 /// How many neighbors are treated at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

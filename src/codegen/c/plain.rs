@@ -10,9 +10,9 @@
 //! share has no pragma for vectors, as in Pluto's C: OpenMP allows none between its own and the loop.
 
 use super::printer::Printer;
+use crate::ir::{Loop, Name, Tree};
 use crate::kernel::Header;
 use crate::plan::tree::{Node, Part};
-use crate::ir::{Loop, Name, Tree};
 
 impl Printer<'_> {
     /// Appends the statements of a nest as plain loops.

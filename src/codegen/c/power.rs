@@ -1,8 +1,8 @@
 //! Powers as products and roots.
 
 use super::value::{ATOM, Values};
-use crate::kernel::Header;
 use crate::ir::{BinaryOp, Constant, Elem};
+use crate::kernel::Header;
 
 impl Values {
     /// The power of `base`, an atom, and how tightly its text binds.

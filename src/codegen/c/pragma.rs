@@ -1,9 +1,9 @@
 //! What OpenMP is told of a loop.
 
 use super::printer::Printer;
+use crate::ir::Loop;
 use crate::kernel::Header;
 use crate::plan::tree::{Entry, Loop as PlannedLoop, Mode};
-use crate::ir::Loop;
 use std::fmt::Write;
 
 impl Printer<'_> {

@@ -3,8 +3,8 @@
 use super::printer::Printer;
 use crate::analysis::ahead::Touch;
 use crate::analysis::share::Share;
-use crate::kernel::Header;
 use crate::ir::{Affine, Tensor};
+use crate::kernel::Header;
 
 /// The most lines that are fetched without a loop.
 const MAX_UNROLLED_LINES: i64 = 32;

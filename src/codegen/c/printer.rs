@@ -7,12 +7,12 @@
 use super::lanes::ALIGNED;
 use super::value::{ATOM, Values, element, is_guarded};
 use crate::analysis::bounds::Bounds;
+use crate::ir::{self, Affine, BinaryOp, Name, Node as Value, Taken, Tensor};
 use crate::kernel::{Header, Param, Role, parameter};
 use crate::plan::lanes::is_uniform;
 use crate::plan::tree::{
     Block, Fetch, Local, Loop, Mode, Node, Outlined, Part, Plan, Region, Space, Statement,
 };
-use crate::ir::{self, Affine, BinaryOp, Name, Node as Value, Taken, Tensor};
 use crate::target::Target;
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -51,12 +51,7 @@ pub(crate) struct Printed {
 const NO_IVOPTS: &str = "TEML_NO_IVOPTS\n";
 
 /// The C of the function `symbol`, which executes `plan`.
-pub(crate) fn print(
-    plan: &Plan,
-    symbol: &str,
-    params: &[Param],
-    target: &Target,
-) -> Printed {
+pub(crate) fn print(plan: &Plan, symbol: &str, params: &[Param], target: &Target) -> Printed {
     let mut printer = Printer {
         symbol,
         target,

@@ -1,10 +1,10 @@
 //! Values in C: numbers, accesses, operators, functions.
 
 use super::lanes::Vectors;
+use crate::ir::{Affine, BinaryOp, Constant, Elem, Expr, Function, Index, Name, Node, Tensor};
 use crate::kernel::Header;
 use crate::plan::lanes::{affine, is_uniform, mask};
 use crate::plan::power::halves;
-use crate::ir::{Affine, BinaryOp, Constant, Elem, Expr, Function, Index, Name, Node, Tensor};
 use std::collections::{BTreeSet, HashSet};
 
 /// Writes values, and collects what they need.

@@ -2,10 +2,10 @@
 
 use super::lanes::{Vectors, Width};
 use super::printer::{Printer, origin};
+use crate::ir::{Name, Stmt};
 use crate::kernel::Header;
 use crate::plan::lanes::widest;
 use crate::plan::tree::{Loop, PartialVector, Statement, Trips, VectorPlan};
-use crate::ir::{Name, Stmt};
 
 /// The fewest bytes of a register: C for wider ones is also compiled for these.
 const SMALLEST: i64 = 16;

@@ -1,9 +1,9 @@
 //! The algebra of contractions, which makes several assignments of one.
 
-use crate::ir::{Expr, Program};
-use crate::legality::Reductions;
 use crate::call::{Call, Function, Parameter};
 use crate::fail::Failure;
+use crate::ir::{Expr, Program};
+use crate::legality::Reductions;
 use crate::transform::simplify::{simplified, simplified_program};
 use crate::transform::tensor::contraction::{self, NoSplit};
 use rhai::{Array, Dynamic};

@@ -2,12 +2,12 @@
 
 use super::provenance::unset;
 use super::{Shown, register_shown};
+use crate::call::{Function, Parameter};
 use crate::codegen::{self, NoCode};
 use crate::diag;
+use crate::fail::Failure;
 use crate::ir::Nest;
 use crate::legality::{self, Reductions, Verdict, Violation};
-use crate::call::{Function, Parameter};
-use crate::fail::Failure;
 use crate::transform::{Repair, repair};
 use crate::trial::{self, Equality};
 use rhai::{Dynamic, Engine};

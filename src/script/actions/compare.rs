@@ -4,17 +4,17 @@ use super::code::no_code;
 use super::order;
 use super::provenance::{self, examine};
 use super::recorded::applied;
-use crate::codegen::{self, NoCode};
-use crate::ir::{Expr, Name, Nest};
-use crate::report::{self, Bar, Growing};
 use crate::call::{Call, Function, Parameter};
 use crate::captured;
+use crate::codegen::{self, NoCode};
 use crate::fail::Failure;
-use crate::values;
+use crate::ir::{Expr, Name, Nest};
+use crate::report::{self, Bar, Growing};
 use crate::target::Target;
 use crate::trial::{
     self, Blame, Contest, Equality, Failed, Measured, Ranking, Runner, Stage, TrialError, Variant,
 };
+use crate::values;
 use rhai::{Array, Dynamic, Map};
 
 pub(super) static COMPARE: Function = Function {

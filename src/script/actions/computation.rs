@@ -4,9 +4,9 @@ use super::look::access;
 use crate::analysis::computation::{
     self, Access, Assignment, Computation, Interleaved, Product, Triangle, Unlike, Window,
 };
-use crate::ir::{Name, Nest};
 use crate::call::{Call, Function, Parameter};
 use crate::fail::Failure;
+use crate::ir::{Name, Nest};
 use rhai::{Array, Dynamic, Map};
 
 const KINDS: &str = "\"product\", \"interleaved\", \"window\" or \"triangle\"";

@@ -1,10 +1,10 @@
 //! `load` and `random`: numbers for `init`, from a file or from a seed.
 
 use super::{Shown, register_shown};
-use crate::ir::Elem;
-use crate::runtime::{Array, Random, Scalar, Values};
 use crate::call::{Call, Function, Parameter};
 use crate::fail::Failure;
+use crate::ir::Elem;
+use crate::runtime::{Array, Random, Scalar, Values};
 use rhai::{Dynamic, Engine};
 use std::fmt;
 use std::path::Path;

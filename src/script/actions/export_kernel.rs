@@ -2,9 +2,9 @@
 
 use super::code::no_code;
 use super::compare::generates;
+use crate::call::{Function, Parameter};
 use crate::codegen::{self, Role};
 use crate::package::{self, Exported};
-use crate::call::{Function, Parameter};
 use crate::trial::{self, Variant};
 use rhai::Dynamic;
 

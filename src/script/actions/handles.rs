@@ -1,10 +1,10 @@
 //! Handles: loops and local tensors as values, which follow them through later steps.
 
 use super::Shown;
-use crate::ir::{Birth, Effects, Name, Nest, Role, Step};
 use crate::call::{Call, Function, Parameter};
 use crate::conversion;
 use crate::fail::Failure;
+use crate::ir::{Birth, Effects, Name, Nest, Role, Step};
 use crate::values::Index;
 use rhai::{Array, Dynamic, Engine, EvalAltResult, NativeCallContext};
 use std::sync::Arc;

@@ -1,11 +1,11 @@
 //! `init`: what tensors hold before anything runs.
 
 use super::data::{Numbers, number};
-use crate::ir::{Expr, Name, Tensor};
-use crate::runtime::{Data, Random, Scalar, Values};
 use crate::call::{Call, Function, Parameter};
 use crate::fail::Failure;
 use crate::formula::{Formula, indices};
+use crate::ir::{Expr, Name, Tensor};
+use crate::runtime::{Data, Random, Scalar, Values};
 use crate::values;
 use rhai::{Array, Dynamic, FnPtr};
 use std::sync::Arc;

@@ -1,8 +1,8 @@
 //! `machine`: what scripts can know of the machine.
 
-use crate::machine::{Machine, Rates, speed};
 use crate::call::{Call, Function, Parameter};
 use crate::fail::Failure;
+use crate::machine::{Machine, Rates, speed};
 use rhai::{Dynamic, Map};
 
 pub(super) static MACHINE: Function = Function {

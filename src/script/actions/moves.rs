@@ -3,11 +3,11 @@
 use super::{Shown, register_shown};
 use crate::advice::{self, Move, Moves, OPERATIONS, Scope};
 use crate::analysis::position;
-use crate::ir::Nest;
-use crate::report;
 use crate::call::{Call, Function, Parameter};
 use crate::conversion;
 use crate::fail::Failure;
+use crate::ir::Nest;
+use crate::report;
 use rhai::{Array, Dynamic, Engine, EvalAltResult, FnPtr, ImmutableString, Map, NativeCallContext};
 use std::sync::Arc;
 

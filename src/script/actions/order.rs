@@ -1,8 +1,8 @@
 //! What the order of sums costs, said below a table.
 
+use crate::call::Call;
 use crate::ir::{BinaryOp, Nest, Tree};
 use crate::legality::Reductions;
-use crate::call::Call;
 use crate::trial::{Ranking, Variant};
 
 /// Says once in a session what `reductions("reassoc")` would allow, if the fastest variant spends

@@ -1,9 +1,9 @@
 //! Paths as values of scripts.
 
 use super::{Shown, register_shown};
-use crate::ir::Nest;
 use crate::call::{Call, Function, Parameter};
 use crate::fail::Failure;
+use crate::ir::Nest;
 use crate::transform::trace::{self, Calls};
 use rhai::{Dynamic, Map};
 

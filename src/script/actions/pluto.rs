@@ -1,9 +1,9 @@
 //! `pluto`: what Pluto's algorithm makes of nests.
 
 use crate::baseline::{self, Code, NoSchedule, Options, Setting};
-use crate::ir::Name;
 use crate::call::{Call, Function, Parameter};
 use crate::fail::Failure;
+use crate::ir::Name;
 use rhai::{Array, Dynamic, ImmutableString, Map};
 
 pub(super) static PLUTO: Function = Function {

@@ -2,11 +2,11 @@
 //! the assignments of the script that nests leave out.
 
 use super::check::illegal;
-use crate::ir::{Expr, Nest, Site};
-use crate::legality::{self, Violation};
 use crate::call::Call;
 use crate::definitions::LeftOut;
 use crate::fail::Failure;
+use crate::ir::{Expr, Nest, Site};
+use crate::legality::{self, Violation};
 use crate::transform::nest::build::BUILD;
 use crate::transform::{self, Arg, Value};
 use crate::trial::Variant;

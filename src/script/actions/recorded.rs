@@ -1,9 +1,9 @@
 //! Recorded winners: `best` and `recorded`, and what `teml apply` adds to a comparison.
 
-use crate::ir::{Name, Nest};
-use crate::machine::Machine;
 use crate::call::{Call, Function, Parameter};
 use crate::fail::Failure;
+use crate::ir::{Name, Nest};
+use crate::machine::Machine;
 use crate::transform::trace;
 use crate::trial::Variant;
 use crate::tune::{self, Key, Record};

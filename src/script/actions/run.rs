@@ -2,8 +2,8 @@
 
 use super::compare::{label, note_outer_vectors, on_stage};
 use super::data::Numbers;
-use crate::runtime::Array;
 use crate::call::{Function, Parameter};
+use crate::runtime::Array;
 use crate::trial::{Runner, Variant};
 use rhai::{Dynamic, Map};
 use std::sync::Arc;

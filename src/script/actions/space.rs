@@ -3,8 +3,8 @@
 use crate::call::Call;
 use crate::fail::Failure;
 use crate::ranges::IterRange;
-use crate::values;
 use crate::tune::{Constraint, Domain, Halt, Parameter, Point, Space, Value};
+use crate::values;
 use rhai::{Array, Dynamic, EvalAltResult, FnPtr, ImmutableString, Map};
 use std::cell::RefCell;
 

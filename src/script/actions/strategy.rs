@@ -1,8 +1,8 @@
 //! What strategies of the library are made from.
 
-use crate::ir::{Loop, Name, Nest, Tree};
 use crate::call::{Function, Parameter};
 use crate::fail::Failure;
+use crate::ir::{Loop, Name, Nest, Tree};
 use rhai::{Array, Dynamic, EvalAltResult, FnPtr};
 
 pub(super) static FIND_LOOPS: Function = Function {

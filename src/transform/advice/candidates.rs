@@ -2,10 +2,10 @@
 
 use super::questions::{Question, What};
 use super::step::Move;
+use crate::Op;
 use crate::analysis::bounds;
 use crate::ir::{Arg, Loop, LoopRef, Name, Nest, Range, Tree};
 use crate::legality::{Judge, Kept, Numbered, Reductions, Run, Steps};
-use crate::Op;
 use crate::nest::distribute::DISTRIBUTE;
 use crate::nest::fuse::FUSE;
 use crate::nest::interchange::INTERCHANGE;

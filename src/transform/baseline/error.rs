@@ -4,7 +4,6 @@ use crate::ir::Name;
 use crate::legality::{Undecided, Violation};
 use crate::poly;
 
-
 /// Why there is none.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum NoSchedule {

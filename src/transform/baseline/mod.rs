@@ -67,10 +67,10 @@ pub use sizes::Sizes;
 
 use crate::ir::{Arg, Nest};
 use crate::legality::Verdict;
-use crate::poly::bounded;
 use crate::nest::fuse::FUSE;
 use crate::nest::move_before::MOVE_BEFORE;
 use crate::nest::plain_loops::PLAIN_LOOPS;
+use crate::poly::bounded;
 use finish::{Around, Finish};
 use kept::kept;
 use problem::Problem;

@@ -11,9 +11,9 @@
 use super::error::NoSchedule;
 use super::kept::moves_through_neighbors;
 use super::work::{Work, named};
+use crate::Class;
 use crate::ir::{Name, Nest, Tree};
 use crate::legality::{Reductions, Verdict, check};
-use crate::Class;
 use crate::nest::mode::VECTORIZE;
 use crate::nest::separate::SEPARATE;
 

@@ -25,8 +25,8 @@
 
 use super::mode::mark;
 use super::resolve::find;
-use crate::ir::{Hints, Nest};
 use crate::args::{LOOP, NEST, Text};
+use crate::ir::{Hints, Nest};
 use crate::refusals::not_a_remark;
 use crate::{Error, LoopRef, Op, Param, Returns, Value};
 

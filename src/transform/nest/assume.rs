@@ -24,8 +24,8 @@
 //! Source: the opt-outs for schedules that cannot be proved, such as the pragmas of Pluto and
 //! Halide.
 
-use crate::ir::{Hints, Nest};
 use crate::args::{NEST, Text};
+use crate::ir::{Hints, Nest};
 use crate::refusals::not_a_remark;
 use crate::{Error, Op, Param, Returns, Value};
 

@@ -31,8 +31,8 @@
 
 use super::resolve::{chain, find};
 use crate::analysis::position::splice;
-use crate::ir::{Loop, Name, Nest, Path, Tree};
 use crate::args::{LOOP, NEST, Replay};
+use crate::ir::{Loop, Name, Nest, Path, Tree};
 use crate::refusals::name_clash;
 use crate::{Error, LoopRef, Op, Param, Returns, Value};
 

@@ -27,8 +27,8 @@
 //! Multi-Dimensional Tensors, 2018, §6.1.
 
 use super::reuse::Temporary;
-use crate::ir::Nest;
 use crate::args::{NEST, TENSOR};
+use crate::ir::Nest;
 use crate::{Error, Op, Returns, Value, refusal};
 
 /// `avoid_copy(nest, tensor)`.

@@ -4,10 +4,10 @@
 use super::resolve::{body_of, chain, find_scope};
 use crate::analysis::footprint::{Access, Side, Use, footprint, uses};
 use crate::analysis::position::Position;
+use crate::failure::Parameter;
 use crate::ir::{
     Affine, Expr, Fill, Index, Lineage, Loop, Name, Nest, Range, Role, Shape, Stmt, Tensor, Tree,
 };
-use crate::failure::Parameter;
 use crate::{Error, LoopRef, mistake, refusal};
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -54,8 +54,8 @@
 use super::parts::{Names, with_body};
 use super::resolve::{chain, find};
 use crate::analysis::position::splice;
-use crate::ir::{Loop, Nest, Role, Tree};
 use crate::args::{LOOP, NEST};
+use crate::ir::{Loop, Nest, Role, Tree};
 use crate::refusals::not_inside;
 use crate::{Error, LoopRef, Op, Param, Returns, Value, refusal};
 

@@ -30,8 +30,8 @@
 use super::fuse_outer::check_same;
 use super::resolve::{chain, find};
 use crate::analysis::position::{self, splice};
-use crate::ir::{Affine, Loop, Name, Nest, Tree};
 use crate::args::NEST;
+use crate::ir::{Affine, Loop, Name, Nest, Tree};
 use crate::{Error, LoopRef, Op, Param, Returns, Value, refusal};
 use std::sync::Arc;
 

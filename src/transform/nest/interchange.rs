@@ -46,8 +46,8 @@
 use super::permute::permuted;
 use super::resolve::{chain, find};
 use super::skew::skews;
-use crate::ir::{Arg, Loop, Nest};
 use crate::args::NEST;
+use crate::ir::{Arg, Loop, Nest};
 use crate::op::Alternatives;
 use crate::refusals::not_nested;
 use crate::{Error, LoopRef, Op, Param, Returns, Value, refusal};

@@ -34,9 +34,9 @@ use super::buffer::{Buffer, Scope, text_at};
 use super::resolve::{body_of, chain, with_body_of};
 use crate::analysis::footprint::footprint;
 use crate::analysis::setting::first_unset;
-use crate::ir::Nest;
 use crate::args::{NEST, TENSOR};
 use crate::failure::Parameter;
+use crate::ir::Nest;
 use crate::refusals::unnamed;
 use crate::{Error, LoopRef, Op, Returns, Value, refusal};
 

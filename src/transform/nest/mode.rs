@@ -71,8 +71,8 @@
 
 use super::resolve::{chain, check_positive, find};
 use crate::analysis::position::splice;
-use crate::ir::{Arg, Loop, Nest, Schedule, Sharing, Tree};
 use crate::args::{LOOP, NEST, Options};
+use crate::ir::{Arg, Loop, Nest, Schedule, Sharing, Tree};
 use crate::op::Alternatives;
 use crate::words::Word;
 use crate::{Error, LoopRef, Op, Param, Returns, Value, mistake};

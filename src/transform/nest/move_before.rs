@@ -27,8 +27,8 @@
 
 use super::resolve::{chain, find};
 use crate::analysis::position::splice;
-use crate::ir::{Nest, Tree};
 use crate::args::{LOOP, NEST};
+use crate::ir::{Nest, Tree};
 use crate::{Error, LoopRef, Op, Param, Returns, Value, refusal};
 
 const OTHER: Param<LoopRef> = Param::new("other");

@@ -85,8 +85,8 @@
 use super::buffer::{Buffer, Scope, dimensions, free_names, text_at};
 use super::resolve::{body_of, with_body_of};
 use crate::analysis::footprint::{Access, Use, are_disjoint};
-use crate::ir::Nest;
 use crate::args::{LOOP, NEST, Order, TENSOR};
+use crate::ir::Nest;
 use crate::refusals::unnamed;
 use crate::{Error, LoopRef, Op, Param, Returns, Value, mistake, refusal};
 use std::cell::Cell;

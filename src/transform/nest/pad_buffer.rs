@@ -34,8 +34,8 @@
 
 use super::buffer::local;
 use super::resolve::check_positive;
-use crate::ir::{Nest, Tensor};
 use crate::args::{NEST, Options, TENSOR};
+use crate::ir::{Nest, Tensor};
 use crate::refusals::negative;
 use crate::{Error, Op, Param, Returns, Value, refusal};
 

@@ -3,10 +3,10 @@
 //! A part's name is derived and may be in use, which the user is told. Copies of the loops
 //! inside get the first number that is free, since a user does not see them coming.
 
+use crate::Error;
 use crate::analysis::bounds::extent;
 use crate::analysis::footprint::Side;
 use crate::ir::{Affine, Loop, Name, Nest, Range, Role, Stmt, Tree};
-use crate::Error;
 use crate::refusals::name_clash;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

@@ -55,8 +55,8 @@ use super::resolve::{chain, check_positive, check_step, find};
 use crate::analysis::bounds;
 use crate::analysis::implied::simplified;
 use crate::analysis::position::splice;
-use crate::ir::{Affine, Loop, Nest, Range, Role, Tree};
 use crate::args::{LOOP, NEST};
+use crate::ir::{Affine, Loop, Nest, Range, Role, Tree};
 use crate::words::words;
 use crate::{Error, LoopRef, Op, Param, Returns, Value, refusal};
 

@@ -1,11 +1,11 @@
 //! Puts the loops of a perfect band into another order.
 
+use crate::Error;
 use crate::analysis::bounds::Bounds;
 use crate::analysis::implied::simplified_chain;
 use crate::analysis::position::splice;
 use crate::analysis::project;
 use crate::ir::{Loop, Nest, Range, Tree};
-use crate::Error;
 use crate::refusals::{bounds_depend, needs_division};
 use std::sync::Arc;
 

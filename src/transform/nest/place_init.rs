@@ -79,8 +79,8 @@ use super::resolve::{body_of, chain, find_scope, with_body_of};
 use crate::analysis::footprint::{Access, Use, uses};
 use crate::analysis::outside;
 use crate::analysis::position::{self, splice};
-use crate::ir::{Loop, Nest, Tree};
 use crate::args::{LoopOrLoops, NEST, TensorName};
+use crate::ir::{Loop, Nest, Tree};
 use crate::{Error, LoopRef, Op, Param, Returns, Value, refusal};
 use std::sync::Arc;
 

@@ -6,8 +6,8 @@ use super::fills::{
 use super::resolve::{body_of, chain, find, with_body_of};
 use crate::analysis::footprint::{Access, Use, uses};
 use crate::analysis::position::{self, Position, splice};
-use crate::ir::{Affine, Fill, Name, Nest};
 use crate::args::LOOP;
+use crate::ir::{Affine, Fill, Name, Nest};
 use crate::{Error, LoopRef};
 
 /// The nest with the initialization of `tensor`, or of the only one that has one, first in each

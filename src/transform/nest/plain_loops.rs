@@ -23,8 +23,8 @@
 //!
 //! Source: the C that Pluto emits.
 
-use crate::ir::Nest;
 use crate::args::NEST;
+use crate::ir::Nest;
 use crate::{Op, Returns, Value};
 
 /// `plain_loops(nest)`.

@@ -130,10 +130,10 @@ use super::mode::mark;
 use super::resolve::{chain, check_positive, find};
 use crate::analysis::ahead::ahead;
 use crate::analysis::share::{NoShare, share};
-use crate::ir::{Loop, Name, Nest, Prefetch};
-use crate::target::LINE;
 use crate::args::{LOOP, NEST, TENSOR};
+use crate::ir::{Loop, Name, Nest, Prefetch};
 use crate::refusals::{not_constant, not_inside};
+use crate::target::LINE;
 use crate::{Error, LoopRef, Op, Param, Returns, Value, refusal};
 
 const DISTANCE: Param<i64> = Param::new("distance");

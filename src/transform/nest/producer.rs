@@ -3,8 +3,8 @@
 
 use super::resolve::check_step;
 use crate::analysis::footprint::{Use, footprint, uses};
-use crate::ir::{Affine, Expr, Fill, Index, Loop, Nest, Node, Origin, Range, Stmt, Tensor, Tree};
 use crate::failure::Parameter;
+use crate::ir::{Affine, Expr, Fill, Index, Loop, Nest, Node, Origin, Range, Stmt, Tensor, Tree};
 use crate::{Error, refusal};
 use std::sync::Arc;
 

@@ -39,8 +39,8 @@
 //! Assignments of Multi-Dimensional Tensors, 2018, §6.2.1.
 
 use super::reuse::{Free, Temporary};
-use crate::ir::Nest;
 use crate::args::{NEST, TENSOR, TensorName};
+use crate::ir::Nest;
 use crate::{Error, Op, Param, Returns, Value};
 
 const OTHER: Param<Option<TensorName>> = Param::new("other");

@@ -24,8 +24,8 @@
 
 use super::resolve::{chain, find};
 use crate::analysis::position::splice;
-use crate::ir::{Name, Nest, Tree};
 use crate::args::{LOOP, NEST};
+use crate::ir::{Name, Nest, Tree};
 use crate::refusals::name_clash;
 use crate::{Error, LoopRef, Op, Param, Returns, Value};
 

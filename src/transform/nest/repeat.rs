@@ -29,8 +29,8 @@
 //! Source: the time loops of stencil codes.
 
 use super::resolve::check_positive;
-use crate::ir::{Loop, Name, Nest, Range};
 use crate::args::NEST;
+use crate::ir::{Loop, Name, Nest, Range};
 use crate::refusals::name_clash;
 use crate::{Error, Op, Param, Returns, Value};
 

@@ -1,8 +1,8 @@
 //! Finds the loops that a script refers to, and names the argument where it cannot.
 
 use crate::analysis::position::{self, Position};
-use crate::ir::{Loop, Nest, Tree};
 use crate::failure::Parameter;
+use crate::ir::{Loop, Nest, Tree};
 use crate::{Error, LoopRef, mistake, refusal};
 use std::sync::Arc;
 

@@ -5,8 +5,8 @@ use super::resolve::body_of;
 use crate::analysis::footprint::{Access, Use, uses};
 use crate::analysis::position::{self, Position};
 use crate::analysis::verify::verify;
-use crate::ir::{Index, Loop, Name, Nest, Node, Stmt, Tensor, Tree};
 use crate::failure::Parameter;
+use crate::ir::{Index, Loop, Name, Nest, Node, Stmt, Tensor, Tree};
 use crate::{Error, refusal};
 
 /// A tensor that a nest computes for itself, from the first tree that uses it to the last one of

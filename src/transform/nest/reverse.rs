@@ -24,8 +24,8 @@
 
 use super::resolve::{chain, check_step, find};
 use crate::analysis::position::splice;
-use crate::ir::{Affine, Loop, Name, Nest, Range, Tree};
 use crate::args::{LOOP, NEST};
+use crate::ir::{Affine, Loop, Name, Nest, Range, Tree};
 use crate::{Error, LoopRef, Op, Returns, Value};
 
 /// `reverse(nest, loop)`.

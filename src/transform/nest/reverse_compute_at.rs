@@ -55,8 +55,8 @@ use super::resolve::{body_of, chain, find_scope, with_body_of};
 use crate::analysis::bounds::Bounds;
 use crate::analysis::footprint::{Access, Side, Use, footprint, uses};
 use crate::analysis::position;
-use crate::ir::{Affine, Constant, Fill, Index, Nest, Tensor, Tree};
 use crate::args::LoopOrLoops;
+use crate::ir::{Affine, Constant, Fill, Index, Nest, Tensor, Tree};
 use crate::{Error, LoopRef, Op, Param, Returns, Value, refusal};
 
 const PRODUCER: Param<Nest> = Param::new("producer");

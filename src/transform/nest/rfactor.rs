@@ -64,11 +64,11 @@ use crate::analysis::footprint::{Access, Side, Use, footprint, uses};
 use crate::analysis::position::{splice, walk};
 use crate::analysis::relative::offset_form;
 use crate::analysis::verify::Invalid;
+use crate::args::{LOOP, NEST};
 use crate::ir::{
     Affine, BinaryOp, Expr, Fill, Index, Loop, Name, Nest, Range, Reduction, Shape, Stmt, Tensor,
     Tree,
 };
-use crate::args::{LOOP, NEST};
 use crate::refusals::{not_constant, unnamed};
 use crate::{Error, LoopRef, Op, Returns, Value, refusal};
 use std::sync::Arc;

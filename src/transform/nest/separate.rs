@@ -67,8 +67,8 @@ use super::resolve::{chain, check_step, find};
 use crate::analysis::bounds::is_nonnegative;
 use crate::analysis::implied::simplified;
 use crate::analysis::position::splice;
-use crate::ir::{Affine, Loop, Name, Nest, Range, Role, Tree};
 use crate::args::{LOOP, NEST};
+use crate::ir::{Affine, Loop, Name, Nest, Range, Role, Tree};
 use crate::{Error, LoopRef, Op, Returns, Value, refusal};
 
 /// `separate(nest, loop)`.

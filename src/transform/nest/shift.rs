@@ -22,8 +22,8 @@
 
 use super::resolve::{chain, find};
 use crate::analysis::position::splice;
-use crate::ir::{Affine, Loop, Name, Nest, Tree};
 use crate::args::{LOOP, NEST};
+use crate::ir::{Affine, Loop, Name, Nest, Tree};
 use crate::{Error, LoopRef, Op, Param, Returns, Value};
 
 const AMOUNT: Param<i64> = Param::new("amount");

@@ -26,8 +26,8 @@
 use super::resolve::{chain, find};
 use super::shift::shifted;
 use crate::analysis::position::splice;
-use crate::ir::{Affine, Arg, Name, Nest};
 use crate::args::NEST;
+use crate::ir::{Affine, Arg, Name, Nest};
 use crate::op::Call;
 use crate::refusals::not_inside;
 use crate::{Error, LoopRef, Op, Param, Returns, Value};

@@ -48,8 +48,8 @@ use super::resolve::{chain, check_positive, check_step, find};
 use crate::analysis::bounds::Bounds;
 use crate::analysis::position::{Position, splice};
 use crate::analysis::project;
-use crate::ir::{Affine, Lineage, Loop, Name, Nest, Range, Role, Tree};
 use crate::args::{Factors, NEST};
+use crate::ir::{Affine, Lineage, Loop, Name, Nest, Range, Role, Tree};
 use crate::refusals::{needs_division, not_constant, not_inside, repeated};
 use crate::{Error, LoopRef, Op, Param, Returns, Value, mistake};
 

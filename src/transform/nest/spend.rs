@@ -27,9 +27,9 @@
 //! of Multi-Dimensional Tensors, 2018, §6.2.1.
 
 use super::buffer::Scope;
-use crate::ir::Nest;
 use crate::args::{NEST, TENSOR};
 use crate::failure::Parameter;
+use crate::ir::Nest;
 use crate::refusals::unnamed;
 use crate::{Error, LoopRef, Op, Returns, Value, refusal};
 

@@ -36,8 +36,8 @@ use super::peel::{End, part_as};
 use super::resolve::{chain, check_step, find};
 use crate::analysis::bounds::is_nonnegative;
 use crate::analysis::position::splice;
-use crate::ir::{Affine, Loop, Name, Nest, Range, Role, Tree};
 use crate::args::{LOOP, NEST, Place};
+use crate::ir::{Affine, Loop, Name, Nest, Range, Role, Tree};
 use crate::{Error, LoopRef, Op, Param, Returns, Value, mistake};
 
 const INDEX: Param<Place> = Param::new("index");

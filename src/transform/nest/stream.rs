@@ -28,8 +28,8 @@
 
 use super::mode::mark;
 use super::resolve::{chain, find};
-use crate::ir::{Loop, Name, Nest, Tree};
 use crate::args::{LOOP, NEST, TENSOR};
+use crate::ir::{Loop, Name, Nest, Tree};
 use crate::{Error, LoopRef, Op, Returns, Value, refusal};
 
 /// `stream(nest, loop, tensor)`.

@@ -1,7 +1,7 @@
 //! The entry of `nest` in the table of operations; the reading itself is in `lower`.
 
-use crate::lower::program::program;
 use crate::args::Text;
+use crate::lower::program::program;
 use crate::{Error, Op, Param, Returns, Value};
 
 const TEXT: Param<Text> = Param::new("text");

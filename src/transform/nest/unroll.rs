@@ -49,8 +49,8 @@ use super::stripmine::cut;
 use crate::analysis::bounds::Bounds;
 use crate::analysis::position::splice;
 use crate::analysis::verify::{Invalid, MAX_TREES};
-use crate::ir::{Name, Nest, Tensor, Tree};
 use crate::args::{LOOP, NEST};
+use crate::ir::{Name, Nest, Tensor, Tree};
 use crate::refusals::{name_clash, not_constant};
 use crate::{Error, LoopRef, Op, Param, Returns, Value};
 

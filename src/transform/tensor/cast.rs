@@ -44,8 +44,8 @@ use super::eq::{assign, only_list, with_arrow};
 use super::infer::apply;
 use super::operand::{carried, indexed, rank};
 use super::unfit::Unfit;
-use crate::ir::{Affine, Elem, Expr, Function};
 use crate::args::Iterators;
+use crate::ir::{Affine, Elem, Expr, Function};
 use crate::{Arrow, Error, Iters, Op, Param, Returns, Value};
 
 const OPERAND: Param<Expr> = Param::new("operand");

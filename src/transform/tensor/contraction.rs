@@ -12,10 +12,10 @@
 
 use super::eq::{ITERATORS, assign};
 use super::infer::{binary, reduce};
+use crate::Error;
 use crate::analysis::shape;
 use crate::ir::{Affine, BinaryOp, Domain, Expr, Name, Node, Reduction, Tensor};
 use crate::lower::flatten::flatten;
-use crate::Error;
 use thiserror::Error as Described;
 
 /// More factors than this have too many orders to try them all.

@@ -30,8 +30,8 @@
 //!
 //! Source: TeML eqs. 12 and 13, §5.3.
 
-use crate::ir::{Elem, Expr, Name, Shape, Tensor};
 use crate::args::Extents;
+use crate::ir::{Elem, Expr, Name, Shape, Tensor};
 use crate::{Error, Op, Param, Returns, Value};
 
 const EXTENTS: Param<Extents> = Param::new("extents");

@@ -63,11 +63,11 @@ use super::operand::{Operand, carried, indexed, rank, too_many_lists, typed};
 use super::triangular::of_target;
 use crate::analysis::bounds::Bounds;
 use crate::analysis::shape::{self, IteratorRange, Mismatch, Place};
+use crate::args::Extents;
+use crate::failure::Parameter;
 use crate::ir::{
     Affine, Constant, Domain, Elem, Expr, Index, Loop, Name, Node, Range, Shape, Tensor,
 };
-use crate::args::Extents;
-use crate::failure::Parameter;
 use crate::refusals::too_complex;
 use crate::{Arrow, Error, Iters, Number, Op, Param, Returns, Value, mistake};
 

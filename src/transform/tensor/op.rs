@@ -27,8 +27,8 @@
 use super::eq::assign;
 use super::operand::Operand;
 use super::vop::vop;
-use crate::ir::{BinaryOp, Expr};
 use crate::args::ListsArrow;
+use crate::ir::{BinaryOp, Expr};
 use crate::{Arrow, Error, Op, Param, Returns, Value};
 
 const LEFT: Param<Operand> = Param::new("left");

@@ -5,9 +5,9 @@
 
 use super::unfit::Unfit;
 use crate::analysis::shape::{self, Mismatch};
-use crate::ir::{Affine, Constant, Elem, Expr, Index, Infix, Name, Node, Tensor, fresh_name};
 use crate::args::unfit;
 use crate::failure::Parameter;
+use crate::ir::{Affine, Constant, Elem, Expr, Index, Infix, Name, Node, Tensor, fresh_name};
 use crate::param::Takes;
 use crate::refusals::unnamed;
 use crate::{Arg, Error, Iters, Kind, Number, bug, mistake};

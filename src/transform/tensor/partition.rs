@@ -70,9 +70,9 @@
 use super::eq::onto;
 use super::operand::{Operand, fresh_iterators, positional, rank, typed};
 use crate::analysis::shape::{self, Mismatch};
+use crate::args::Extents;
 use crate::ir::{Affine, Domain, Expr, Index, Name, Node, Range, Shape, Tensor};
 use crate::lower::partition::{NoPartition, assignments};
-use crate::args::Extents;
 use crate::refusals::too_complex;
 use crate::{Error, Op, Param, Returns, Value};
 

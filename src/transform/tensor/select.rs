@@ -46,8 +46,8 @@
 use super::eq::assign;
 use super::infer::apply;
 use super::operand::{Operand, Operands};
-use crate::ir::{Comparison, Expr, Function};
 use crate::args::{IterLists, ListsArrow};
+use crate::ir::{Comparison, Expr, Function};
 use crate::{Args, Error, Iters, Op, Param, Returns, Value};
 
 const LEFT: Param<Operand> = Param::new("left");

@@ -1,7 +1,7 @@
 //! Why operands make no expression: their operation knows which parameter to blame.
 
-use crate::analysis::shape::Mismatch;
 use crate::Error;
+use crate::analysis::shape::Mismatch;
 
 /// Why operands make no expression.
 #[derive(Debug)]

@@ -25,8 +25,8 @@
 
 use super::operand::indexed;
 use crate::analysis::shape;
-use crate::ir::{Affine, Expr};
 use crate::args::Iterators;
+use crate::ir::{Affine, Expr};
 use crate::{Error, Op, Param, Returns, Value};
 
 const VALUE: Param<Expr> = Param::new("value");

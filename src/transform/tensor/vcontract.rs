@@ -28,8 +28,8 @@
 use super::infer::{abstraction, binary, reduce};
 use super::operand::{describe, fresh_iterators, positional, rank};
 use crate::analysis::shape::{self, Place};
-use crate::ir::{Affine, BinaryOp, Expr, Name, Reduction};
 use crate::args::Dimensions;
+use crate::ir::{Affine, BinaryOp, Expr, Name, Reduction};
 use crate::refusals::{dimension_twice, no_dimension};
 use crate::{Error, Op, Param, Returns, Value, mistake};
 

@@ -36,8 +36,8 @@
 use super::infer::{apply, binary};
 use super::operand::{constant, indexed};
 use super::unfit::Unfit;
-use crate::ir::{Affine, BinaryOp, Expr, Function};
 use crate::args::Iterators;
+use crate::ir::{Affine, BinaryOp, Expr, Function};
 use crate::{Error, Iters, Number, Op, Param, Returns, Value};
 
 /// A function of one argument.

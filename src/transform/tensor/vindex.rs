@@ -30,8 +30,8 @@
 //! Source: beyond the paper.
 
 use crate::analysis::verify::Invalid;
-use crate::ir::{Affine, Expr, Node};
 use crate::args::AnIndex;
+use crate::ir::{Affine, Expr, Node};
 use crate::{Error, Op, Param, Returns, Value};
 
 const INDEX: Param<AnIndex> = Param::new("index");

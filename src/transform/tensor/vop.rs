@@ -41,8 +41,8 @@
 
 use super::infer::binary;
 use super::operand::{Operand, Operands};
-use crate::ir::{BinaryOp, Expr};
 use crate::args::IterLists;
+use crate::ir::{BinaryOp, Expr};
 use crate::{Error, Iters, Op, Param, Returns, Value};
 
 const LEFT: Param<Operand> = Param::new("left");

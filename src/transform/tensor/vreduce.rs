@@ -65,8 +65,8 @@ use super::operand::{carried, constant, describe, fresh_iterators, indexed, posi
 use super::triangular::of_terms;
 use super::unfit::Unfit;
 use crate::analysis::shape;
-use crate::ir::{Affine, BinaryOp, Domain, Expr, Name, Node, Reduction, Shape};
 use crate::args::Over;
+use crate::ir::{Affine, BinaryOp, Domain, Expr, Name, Node, Reduction, Shape};
 use crate::refusals::{dimension_twice, no_dimension, repeated};
 use crate::{Args, Error, Number, Op, Param, Returns, Value, mistake};
 

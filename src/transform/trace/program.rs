@@ -4,9 +4,9 @@ use super::assignment::assignment_text;
 use super::replay::one_step;
 use super::{Calls, NoTrace};
 use crate::analysis::position;
+use crate::apply::builds;
 use crate::ir::{Arg, Elem, Expr, Given, Invocation, LoopRef, Nest, Node, Step, Taken, Tensor};
 use crate::lower::build::written;
-use crate::apply::builds;
 use std::sync::Arc;
 
 /// A script whose last expression is the nest: declarations, assignments, and the steps as

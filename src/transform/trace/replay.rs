@@ -1,8 +1,8 @@
 //! Replaying paths.
 
 use super::{Calls, NoTrace};
-use crate::ir::{Nest, Path, Step, Taken};
 use crate::apply::{builds, take};
+use crate::ir::{Nest, Path, Step, Taken};
 use std::sync::Arc;
 
 /// The nest that the steps of `path` make of `base`; steps that build are left out.

@@ -1,12 +1,12 @@
 //! The function of a script that makes nests of points.
 
-use crate::ir::Nest;
 use crate::actions::space::{Failed, halt, to_map};
 use crate::actions::strategy::refusal;
 use crate::call::Call;
 use crate::fail::Failure;
-use crate::values;
+use crate::ir::Nest;
 use crate::tune::{self, Halt, Made, Maker, Model, Point};
+use crate::values;
 use rhai::{Array, Dynamic, FnPtr};
 
 /// The function that makes nests of points.

@@ -3,9 +3,9 @@
 use crate::actions::writing;
 use crate::call::Call;
 use crate::fail::Failure;
+use crate::tune::{Budget, Launch, Plan, Strategy};
 use crate::values;
 use crate::workbench::Size;
-use crate::tune::{Budget, Launch, Plan, Strategy};
 use rhai::{Array, Dynamic, FnPtr, Map};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};

@@ -2,11 +2,11 @@
 
 use super::options::Options;
 use super::result::result;
-use crate::ir::Nest;
 use crate::actions::compare::{contest, staged};
 use crate::actions::recorded::{as_given, find, replay, winner};
 use crate::call::Call;
 use crate::fail::Failure;
+use crate::ir::Nest;
 use crate::trial::Variant;
 use crate::tune::{Ended, Point, Record};
 use rhai::Dynamic;

@@ -1,14 +1,14 @@
 //! What `tune` prints and returns of a search.
 
 use super::options::Options;
-use crate::runtime::Control;
 use crate::actions::recorded::{as_given, named};
 use crate::actions::space::to_map;
 use crate::call::Call;
 use crate::forecast::Forecast;
-use crate::values;
+use crate::runtime::Control;
 use crate::transform::trace;
 use crate::tune::{self, Ended, Point, Space, Tuned};
+use crate::values;
 use rhai::{Array, Dynamic, Map};
 
 /// Prints what a search found, and makes a value of it.

@@ -4,14 +4,14 @@ use super::closure::Closure;
 use super::options::Options;
 use super::records::{replayed, taken};
 use super::result::{report, result};
-use crate::ir::Nest;
-use crate::machine::Machine;
-use crate::runtime::Control;
 use crate::actions::compare::{contest, staged};
 use crate::actions::provenance::examine;
 use crate::actions::recorded::{as_given, named};
 use crate::actions::space::halt;
 use crate::call::Call;
+use crate::ir::Nest;
+use crate::machine::Machine;
+use crate::runtime::Control;
 use crate::trial::{Contest, Gauge, Progress, Runner, Stage, Variant};
 use crate::tune::{
     self, Audience, Crew, Ended, Journal, Key, Point, Space, Standing, Trial, Tuned, Value,
