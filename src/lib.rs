@@ -1,45 +1,57 @@
 //! Meta-programming for tensor kernels, for programs in Rust.
 //!
 //! Scripts and programs share the same values: expressions and nests are immutable and cheap to
-//! clone, and each step gives a new nest. What scripts call as a function, `operation` finds by its
-//! name; `apply` takes the step, and keeps it in the path of the nest. `check` proves that nests
-//! compute what their definition says, and `generate_for` writes C of those that do.
+//! clone, and each step gives a new nest. `nest` reads one, `step` takes a step by the name that
+//! scripts use and keeps it in the nest's path, `check` proves that nests compute what their
+//! definition says, `generate_for` writes C of those that do, and `run` and `compare` execute it.
 //!
 //! ```
-//! use teml::{
-//!     Arg, Reductions, Session, Target, Verdict, Workbench, apply, check, generate_for, operation,
-//! };
+//! use teml::{Arg, Reductions, Target, Verdict, check, generate_for, nest, step};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! // A script says what is computed.
-//! let mut session = Session::new(Box::new(std::io::stdout()), Workbench::default())?;
-//! session.run_text(
-//!     "product.rhai",
-//!     r#"
-//!         let A = tensor([64, 32]);
-//!         let B = tensor([32, 48]);
-//!         let C = einsum("ik,kj->ij", A, B);
-//!         let naive = build(C);
-//!     "#,
+//! // A text says what is computed.
+//! let naive = nest(
+//!     "f64 C[64][48], A[64][32], B[32][48]
+//!      fill C = 0
+//!      for i in 0..64
+//!        for j in 0..48
+//!          for k in 0..32
+//!            C[i][j] += A[i][k] * B[k][j]",
 //! )?;
-//! let naive = session.nest("naive").ok_or("`naive` is not a nest")?;
 //!
-//! // A program transforms it.
-//! let step = |nest, name: &str, args: &[Arg]| -> Result<_, Box<dyn std::error::Error>> {
-//!     let op = operation(name).ok_or("there is no such operation")?;
-//!     let args: Vec<Arg> = [Arg::Nest(nest)].iter().chain(args).cloned().collect();
-//!     Ok(apply(op, &args, None)?.nest()?)
-//! };
+//! // Steps transform it.
 //! let [i, j, k] = ["i", "j", "k"].map(|name| Arg::Loop(name.into()));
-//! let plan = step(naive, "interchange", &[j.clone(), k])?;
-//! let plan = step(plan, "vectorize", &[j])?;
-//! let plan = step(plan, "parallelize", &[i])?;
+//! let plan = step(&naive, "interchange", &[j.clone(), k])?;
+//! let plan = step(&plan, "vectorize", &[j])?;
+//! let plan = step(&plan, "parallelize", &[i])?;
 //! assert_eq!(check(&[plan.clone()], Reductions::Strict), Verdict::Legal);
 //!
 //! // C for a machine with AVX2.
 //! let target = Target::named("avx2").ok_or("there is no such target")?;
 //! let kernel = generate_for(&[plan], "product", Reductions::Strict, &target)?;
 //! assert!(kernel.source().contains("void product("));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Kernels run in a process of their own, the `teml` program that `Control::worker` names:
+//!
+//! ```no_run
+//! use teml::{Arg, Control, Inputs, Reductions, Variant, compare, nest, run, step};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let blur = nest("f64 B[98], A[100]\nfor i in 0..98\n  B[i] = A[i] + A[i + 1] + A[i + 2]")?;
+//! let plan = step(&blur, "vectorize", &[Arg::Loop("i".into())])?;
+//! let control = Control { worker: "teml".into(), ..Control::default() };
+//! let outputs = run(&[plan.clone()], &Inputs::default(), Reductions::Strict, &control)?;
+//! assert!(outputs.get("B").is_some());
+//! let variants = [("naive", blur), ("plan", plan)].map(|(label, nest)| Variant {
+//!     label: label.to_owned(),
+//!     nests: vec![nest],
+//! });
+//! for row in compare(&variants, &Inputs::default(), Reductions::Strict, &control)?.measured() {
+//!     println!("{}: {:?}", row.label, row.timing.median);
+//! }
 //! # Ok(())
 //! # }
 //! ```
@@ -60,7 +72,7 @@ pub use teml_codegen as codegen;
 #[cfg_attr(not(rooms), doc(hidden))]
 pub use teml_core::{analysis, interp, ir, legality, lower, poly, target};
 #[cfg_attr(not(rooms), doc(hidden))]
-pub use teml_engine::{diag, report, tune};
+pub use teml_engine::{diag, report, tune, verbs};
 #[cfg_attr(not(rooms), doc(hidden))]
 pub use teml_run::{machine, package, runtime, trial};
 #[cfg_attr(not(rooms), doc(hidden))]
@@ -73,6 +85,9 @@ pub use teml_transform::{advice, baseline, lang};
 pub use codegen::{Kernel, generate_for};
 pub use ir::{Arg, Expr, LoopRef, Nest};
 pub use legality::{Reductions, Verdict, check};
+pub use runtime::{Control, Data, Outputs};
 pub use script::{Session, Workbench};
 pub use target::Target;
 pub use transform::{Error, apply, operation};
+pub use trial::{Inputs, Measured, Ranking, TrialError, Variant};
+pub use verbs::{compare, nest, run, step};

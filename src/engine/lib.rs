@@ -3,6 +3,7 @@
 pub mod diag;
 pub mod report;
 pub mod tune;
+pub mod verbs;
 
 use teml_codegen as codegen;
 use teml_core::{analysis, ir, legality, target};

@@ -123,7 +123,7 @@ impl Options {
         }
         if chooses {
             // With it, gcc 12 gives wrong minima of selected values on AVX-512
-            // (tests/runtime/choosing.c).
+            // (tests/code/runtime/choosing.c).
             flags.push("-fno-tree-loop-if-convert".to_owned());
         }
         flags

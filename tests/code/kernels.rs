@@ -1,0 +1,338 @@
+//! `teml build`: kernels in other people's programs, called from C++ and from Python.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+const SCRIPT: &str = r#"
+reductions("reassoc");
+let A = tensor([16, 24]);
+let B = tensor([24, 20]);
+let C = einsum("ik,kj->ij", A, B);
+export_kernel(schedules::optimize(build(C)), "gemm");
+
+let Q = tensor([8, 12]);
+let K = tensor([10, 12]);
+let V = tensor([10, 6]);
+let S = einsum("ik,jk->ij", Q, K);
+let E = exp(S, [i, j] -> [i, j]);
+let T = sum(E, [2]);
+let O = einsum("ij,jd->id", E, V);
+let P = eq(vdiv(O, T, [[i, d], [i]]), [i, d]);
+let attention = [build(S), build(E), build(T), build(O), build(P)];
+export_kernel(attention, "attention");
+"#;
+
+fn build(script: &str, directory: &Path) -> Output {
+    std::fs::write(directory.join("kernels.rhai"), script).unwrap();
+    Command::new(env!("CARGO_BIN_EXE_teml"))
+        .args(["build", "kernels.rhai", "--out", "out"])
+        .current_dir(directory)
+        .env("TEML_CACHE_DIR", directory.join("cache"))
+        .output()
+        .unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// What a program prints.
+fn succeeds(program: &str, arguments: &[&str], directory: &Path) -> String {
+    let mut command = Command::new(program);
+    let output = command
+        .args(arguments)
+        .current_dir(directory)
+        .output()
+        .unwrap();
+    let shown = text(&output.stdout) + text(&output.stderr).as_str();
+    assert!(output.status.success(), "{program} {arguments:?}: {shown}");
+    shown
+}
+
+#[test]
+fn from_cpp_and_c() {
+    let directory = tempfile::tempdir().unwrap();
+    let output = build(SCRIPT, directory.path());
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let out = directory.path().join("out");
+    // All inputs are 1, so that each element of the product is 24.
+    for library in ["../lib/libkernels.so", "../lib/libkernels.a"] {
+        let warnings = ["-std=c++11", "-Wall", "-Wextra", "-Werror", "-I../include"];
+        let files = ["main.cpp", library, "-fopenmp", "-lm", "-o", "example"];
+        let arguments = [&warnings[..], &files[..]].concat();
+        let example = out.join("example");
+        succeeds("g++", &arguments, &example);
+        let shown = Command::new(example.join("example"))
+            .env("LD_LIBRARY_PATH", out.join("lib"))
+            .output()
+            .unwrap();
+        let shown = text(&shown.stdout);
+        assert_eq!(shown, "gemm: C[0] = 24\nattention: P[0] = 1\n", "{library}");
+    }
+    // The checks of the C, which the caller's strides and pointers may fail.
+    let program = r#"
+#include <kernels.h>
+#include <stdio.h>
+static double A[16 * 24 + 1], B[24 * 20], C[16 * 20];
+int main(void)
+{
+    const int64_t rows[] = {24, 1}, wide[] = {32, 1}, columns[] = {1, 16};
+    const char *all[] = {
+        gemm_checked(C, NULL, A, rows, B, NULL),
+        gemm_checked(C, NULL, A, wide, B, NULL),
+        gemm_checked(C, NULL, A, columns, B, NULL),
+        gemm_checked(C, NULL, C, NULL, B, NULL),
+        gemm_checked(C, NULL, A, NULL, C + 16, NULL),
+        gemm_checked(C, NULL, (double *)((char *)A + 4), NULL, B, NULL),
+        gemm_checked(C, NULL, NULL, NULL, B, NULL),
+        gemm_checked(C, NULL, A, NULL, A, NULL),
+    };
+    for (int k = 0; k < 8; k++)
+        puts(all[k] ? all[k] : "called");
+    return 0;
+}
+"#;
+    std::fs::write(out.join("checks.c"), program).unwrap();
+    let flags = [
+        "-std=c11",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        "-Iinclude",
+        "checks.c",
+    ];
+    let rest = ["lib/libkernels.a", "-fopenmp", "-lm", "-o", "checks"];
+    succeeds("gcc", &[&flags[..], &rest[..]].concat(), &out);
+    let shown = succeeds("./checks", &[], &out);
+    let gaps = "gemm: A is not stored row after row, without gaps";
+    let expected = [
+        "called",
+        gaps,
+        gaps,
+        "gemm: C and A overlap",
+        "gemm: C and B overlap",
+        "gemm: A is not aligned to its elements",
+        "gemm: A is missing",
+        "called",
+    ];
+    assert_eq!(shown.lines().collect::<Vec<_>>(), expected);
+    // Builds find the library.
+    let config = std::fs::read_to_string(out.join("lib/pkgconfig/kernels.pc")).unwrap();
+    assert!(config.contains("Libs: -L${libdir} -lkernels"), "{config}");
+    if Command::new("cmake").arg("--version").output().is_ok() {
+        succeeds("cmake", &["-S", "example", "-B", "made"], &out);
+        succeeds("cmake", &["--build", "made"], &out);
+        let shown = succeeds("./made/example", &[], &out);
+        assert_eq!(shown, "gemm: C[0] = 24\nattention: P[0] = 1\n");
+    } else {
+        eprintln!("CMake is not installed: kernels are not built with it");
+    }
+}
+
+/// Calls both kernels on arrays of every layout.
+const PYTHON: &str = r#"
+import numpy as np
+import kernels
+
+rng = np.random.default_rng(7)
+A, B = rng.random((16, 24)), rng.random((24, 20))
+C = kernels.gemm(A, B)
+assert np.allclose(C, A @ B)
+own = np.zeros((16, 20))
+assert kernels.gemm(A, B, C=own) is own and np.allclose(own, A @ B)
+big = rng.random((32, 24))
+assert np.allclose(kernels.gemm(big[8:24], B), big[8:24] @ B)
+assert np.allclose(kernels.gemm(A, np.ascontiguousarray(B.T.copy().T)), A @ B)
+
+Q, K, V = rng.random((8, 12)), rng.random((10, 12)), rng.random((10, 6))
+S = np.exp(Q @ K.T)
+P = kernels.attention(Q, K, V)
+assert np.allclose(P, (S / S.sum(1, keepdims=True)) @ V)
+
+def refused(kind, part, *arrays, **results):
+    try:
+        kernels.gemm(*arrays, **results)
+    except kind as error:
+        assert part in str(error), error
+    else:
+        raise AssertionError(f"not refused: {part}")
+
+refused(TypeError, "NumPy array, not list", A.tolist(), B)
+refused(TypeError, "type float64, not float32", A.astype(np.float32), B)
+refused(TypeError, "type float64, not >f8", A.astype(">f8"), B)
+refused(ValueError, "shape (16, 24), not (24, 16)", A.T, B)
+refused(ValueError, "row after row", np.asfortranarray(A), B)
+refused(ValueError, "row after row", rng.random((16, 48))[:, ::2], B)
+refused(ValueError, "row after row", A[::-1], B)
+refused(ValueError, "row after row", np.broadcast_to(A[0], (16, 24)), B)
+refused(ValueError, "row after row", rng.random((16, 32))[:, :24], B)
+raw = np.zeros(16 * 24 * 8 + 1, np.uint8)[1:]
+odd = raw.view(np.float64).reshape(16, 24)
+refused(ValueError, "multiple of 8 bytes", odd, B)
+memory = np.zeros(16 * 24 + 16 * 20 - 1)
+refused(ValueError, "overlap", memory[:384].reshape(16, 24), B, C=memory[383:].reshape(16, 20))
+own.flags.writeable = False
+refused(ValueError, "read-only", A, B, C=own)
+print("all is well")
+"#;
+
+/// The Python that has NumPy, if there is one.
+fn python() -> Option<String> {
+    let given = std::env::var("TEML_PYTHON").ok();
+    let names = given
+        .into_iter()
+        .chain(["python3".to_owned(), "/usr/bin/python3".to_owned()]);
+    let has_numpy = |name: &String| {
+        let output = Command::new(name)
+            .args(["-c", "import numpy, venv, ensurepip"])
+            .output();
+        output.is_ok_and(|output| output.status.success())
+    };
+    names.into_iter().find(has_numpy)
+}
+
+#[test]
+fn from_python() {
+    let Some(python) = python() else {
+        return eprintln!("no Python with NumPy is installed: kernels are not called from it");
+    };
+    let directory = tempfile::tempdir().unwrap();
+    let place = directory.path();
+    let output = build(SCRIPT, place);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    succeeds(
+        &python,
+        &["-m", "venv", "--system-site-packages", "fresh"],
+        place,
+    );
+    // The package brings what builds it, so that nothing is fetched.
+    let install = [
+        "-m",
+        "pip",
+        "install",
+        "--no-index",
+        "--no-deps",
+        "-q",
+        "./out",
+    ];
+    succeeds("fresh/bin/python", &install, place);
+    std::fs::write(place.join("call.py"), PYTHON).unwrap();
+    let shown = succeeds("fresh/bin/python", &["-I", "call.py"], place);
+    assert!(shown.contains("all is well"), "{shown}");
+}
+
+#[test]
+fn refusals() {
+    let directory = tempfile::tempdir().unwrap();
+    let fails = |script: &str| {
+        let output = build(script, directory.path());
+        assert_eq!(output.status.code(), Some(1), "{script}");
+        text(&output.stderr)
+    };
+    assert!(fails("print(1);").contains("export_kernel(plan, \"name\")"));
+    let start = "let A = tensor([4, 5]); let y = einsum(\"ij->i\", A); let l = build(y);";
+    let race = format!("{start} export_kernel(l.parallelize(\"j\"), \"f\");");
+    assert!(fails(&race).contains("loop `j` cannot be parallelized"));
+    let twice = format!("{start} export_kernel(l, \"f\"); export_kernel(l, \"f\");");
+    assert!(fails(&twice).contains("`f` was exported before"));
+    assert!(fails(&format!("{start} export_kernel(l, \"sin\");")).contains("sin"));
+    for (name, why) in [
+        ("lambda", "a keyword of Python"),
+        ("A", "one of its tensors"),
+        ("y", "one of its tensors"),
+        ("A_strides", "strides and extents of its tensor `A`"),
+        ("list", "Python means something else"),
+        ("numpy", "the Python package uses that name"),
+    ] {
+        let shown = fails(&format!("{start} export_kernel(l, \"{name}\");"));
+        assert!(
+            shown.contains(&format!("cannot be `{name}`: ")) && shown.contains(why),
+            "{shown}"
+        );
+    }
+    let checked = "export_kernel(l, \"f\"); export_kernel(l, \"f_checked\");";
+    assert!(fails(&format!("{start} {checked}")).contains("`f_checked` is the function"));
+    for name in [
+        "lambda", "os", "numpy", "ctypes", "example", "m", "Upper", "9",
+    ] {
+        let why = teml::package::name_error(name);
+        assert!(why.is_some_and(|why| why.contains(name)), "{name}");
+    }
+    assert_eq!(teml::package::name_error("matmul"), None);
+}
+
+/// Compiled by another command line, the C computes the same, or is refused.
+#[test]
+fn the_c_says_what_it_needs() {
+    let directory = tempfile::tempdir().unwrap();
+    let place = directory.path();
+    let script = "let A = tensor([9, 5], \"i32\"); let B = eq(A * 3, [i, j] -> [i, j]);
+        export_kernel(build(B), \"triple\");";
+    let output = build(script, place);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let source = std::fs::read_to_string(place.join("out/src/kernels.c")).unwrap();
+    assert!(
+        source.contains("#pragma GCC optimize(\"wrapv\")"),
+        "{source}"
+    );
+    assert!(
+        source.contains("/* A[9][5] */") && source.contains("-fwrapv"),
+        "{source}"
+    );
+    let compile = |flag: &str| {
+        let mut cc = Command::new("cc");
+        cc.args([flag, "-fsyntax-only", "-Iout/include", "out/src/kernels.c"]);
+        let output = cc.current_dir(place).output().unwrap();
+        (output.status.success(), text(&output.stderr))
+    };
+    assert_eq!(compile("-O1"), (true, String::new()));
+    for flag in ["-ffast-math", "-Ofast"] {
+        let (compiles, errors) = compile(flag);
+        assert!(
+            !compiles && errors.contains("results would differ"),
+            "{errors}"
+        );
+    }
+}
+
+#[test]
+fn documents() {
+    let directory = tempfile::tempdir().unwrap();
+    let teml =
+        |arguments: &[&str]| succeeds(env!("CARGO_BIN_EXE_teml"), arguments, directory.path());
+    teml(&["doc", "--out", "reference.html"]);
+    let page = std::fs::read_to_string(directory.path().join("reference.html")).unwrap();
+    let xml = page.split_once('\n').unwrap().1;
+    let document = roxmltree::Document::parse(xml).unwrap();
+    let mut ids: Vec<&str> = document
+        .descendants()
+        .filter_map(|n| n.attribute("id"))
+        .collect();
+    for link in document.descendants().filter_map(|n| n.attribute("href")) {
+        let id = link.strip_prefix('#').unwrap();
+        assert!(ids.contains(&id), "{link} leads nowhere");
+    }
+    let count = ids.len();
+    assert!(count > 200, "{count}");
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), count, "two parts of the page have one name");
+
+    teml(&["definitions", "definitions"]);
+    let definitions = directory.path().join("definitions");
+    let own = std::fs::read_to_string(definitions.join("teml.d.rhai")).unwrap();
+    assert!(own.starts_with("module static;\n"), "{own}");
+    assert!(own.contains("\nfn interchange(nest: ?, "), "{own}");
+    let schedules = std::fs::read_to_string(definitions.join("schedules.d.rhai")).unwrap();
+    assert!(schedules.starts_with("module schedules;\n"), "{schedules}");
+    assert!(
+        schedules.contains("\nfn gemm(nest: ?, options: ?) -> ?;"),
+        "{schedules}"
+    );
+
+    assert!(teml(&["completions", "bash"]).contains("--no-compare"));
+    teml(&["man", "man"]);
+    for page in ["teml.1", "teml-bench.1", "teml-build.1"] {
+        assert!(directory.path().join("man").join(page).is_file(), "{page}");
+    }
+}

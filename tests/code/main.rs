@@ -1,0 +1,29 @@
+//! What becomes of trees: plans, C, and what it computes.
+
+// A test that cannot go on has failed.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+#[path = "../dialog/mod.rs"]
+mod dialog;
+#[path = "../worker/mod.rs"]
+mod worker;
+
+mod compilers;
+mod data;
+mod emitted;
+mod functions;
+mod handles;
+mod kernels;
+mod machine;
+mod plans;
+mod polybench;
+mod runtime;
+mod rust;
+mod sweep;
+mod table2;
+mod targets;
+mod tensors;
+mod tune;
+mod tuning;
+mod turns;
+mod vectors;

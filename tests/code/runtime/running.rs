@@ -1,0 +1,212 @@
+//! Results.
+
+use crate::runtime::workshop::*;
+use teml::codegen::Role;
+use teml::ir::Elem;
+use teml::runtime::{Data, RuntimeError, Scalar, Values, View, compare, run_once};
+
+/// y = 2 x + y, for every element type.
+#[test]
+fn every_element_type() {
+    for elem in Elem::ALL {
+        let c = elem.c_name();
+        let source = format!(
+            "#include <stdint.h>\nvoid axpy(const {c} *restrict x, {c} *restrict y) {{\n\
+             for (int i = 0; i < 1000; i++) y[i] += 2 * x[i];\n}}"
+        );
+        let params = vec![
+            param("x", &[10, 100], elem, Role::In),
+            param("y", &[10, 100], elem, Role::InOut),
+        ];
+        let kernel = compiled(&kernel("axpy", &source, params));
+        let data = [Data::Pattern(0), Data::Pattern(1)];
+        let run = run_once(&kernel, &data, &control()).unwrap();
+        let y = run.outputs.get("y").unwrap();
+        assert_eq!(y.view().elem(), elem);
+        for k in 0..1000 {
+            let float = |value: Scalar| match value {
+                Scalar::Float(value) => value,
+                Scalar::Integer(value) => value as f64,
+            };
+            let [x, old] = [0, 1].map(|n| float(data[n].value(elem, k).unwrap()));
+            let actual = float(y.view().get(k as usize).unwrap());
+            assert!((actual - (2.0 * x + old)).abs() < 1e-6, "{elem} {k}");
+        }
+    }
+}
+
+#[test]
+fn integers_wrap_and_values_arrive() {
+    let source = "#include <stdint.h>\nvoid inc(const int32_t *a, int32_t *b, int64_t *c) {\n\
+                  for (int i = 0; i < 3; i++) { b[i] = a[i] + 1; c[i] -= 1; }\n}";
+    let params = vec![
+        param("a", &[3], Elem::I32, Role::In),
+        param("b", &[3], Elem::I32, Role::Out),
+        param("c", &[3], Elem::I64, Role::InOut),
+    ];
+    let kernel = compiled(&kernel("inc", source, params));
+    let a = Data::Values(Values::I32(vec![i32::MAX, -5, 0]).into());
+    let c = Data::Constant(i64::MIN.into());
+    let run = run_once(&kernel, &[a, Data::Unset, c], &control()).unwrap();
+    let b = run.outputs.get("b").unwrap();
+    assert_eq!(b.view(), View::I32(&[i32::MIN, -4, 1]));
+    let c = run.outputs.get("c").unwrap();
+    assert_eq!(c.view(), View::I64(&[i64::MAX; 3]));
+    assert_eq!(run.outputs.iter().count(), 2);
+    assert!(run.outputs.get("a").is_none());
+}
+
+#[test]
+fn what_a_kernel_forgets_to_write_is_nan() {
+    let source = "void half(double *y) { for (int i = 0; i < 8; i++) y[i] = 1.0; }";
+    let params = vec![param("y", &[4, 4], Elem::F64, Role::Out)];
+    let kernel = compiled(&kernel("half", source, params));
+    let run = run_once(&kernel, &[Data::Unset], &control()).unwrap();
+    let y = run.outputs.get("y").unwrap();
+    let shape = y.tensor().shape();
+    let difference = compare(View::F64(&[1.0; 16]), y.view(), shape, 1e-9).unwrap();
+    assert_eq!(difference.differing, 8);
+    assert_eq!(difference.first.unwrap().index, [2, 0]);
+}
+
+#[test]
+fn a_scalar_is_a_tensor_of_one_element() {
+    let source = "void s(const double *x, double *y) { *y = *x + 1; }";
+    let params = vec![
+        param("x", &[], Elem::F64, Role::In),
+        param("y", &[], Elem::F64, Role::Out),
+    ];
+    let kernel = compiled(&kernel("s", source, params));
+    let run = run_once(
+        &kernel,
+        &[Data::Constant(Scalar::Float(41.0)), Data::Unset],
+        &control(),
+    )
+    .unwrap();
+    assert_eq!(run.outputs.get("y").unwrap().view(), View::F64(&[42.0]));
+}
+
+#[test]
+fn elements_are_aligned() {
+    let check = on_x(
+        "aligned",
+        "#include <stdint.h>",
+        "x[0] = (uintptr_t)x % 64;",
+    );
+    let run = run_on_x(&check, &control()).unwrap();
+    let x = run.outputs.get("x").unwrap();
+    assert_eq!(x.view().get(0), Some(Scalar::Float(0.0)));
+}
+
+#[test]
+fn threads_are_as_many_as_asked_for() {
+    let body = "#pragma omp parallel num_threads(8)\n#pragma omp single\n\
+                x[1] = omp_get_num_threads();\nx[0] = omp_get_max_threads();";
+    let count = on_x("count", "#include <omp.h>", body);
+    for threads in [1, 2] {
+        let control = teml::runtime::Control {
+            threads,
+            ..control()
+        };
+        let run = run_on_x(&count, &control).unwrap();
+        let x = run.outputs.get("x").unwrap();
+        for k in [0, 1] {
+            assert_eq!(x.view().get(k), Some(Scalar::Float(threads as f64)));
+        }
+    }
+}
+
+#[test]
+fn kernels_may_print_and_find_no_input() {
+    let body = "puts(\"{\\\"Ran\\\":{\\\"nanoseconds\\\":7}}\"); fflush(stdout); printf(\"no end\");\n\
+                x[0] = getchar();";
+    let print = on_x("print", "#include <stdio.h>", body);
+    let run = run_on_x(&print, &control()).unwrap();
+    let x = run.outputs.get("x").unwrap();
+    assert_eq!(x.view().get(0), Some(Scalar::Float(-1.0)));
+}
+
+#[test]
+fn data_must_fit() {
+    let ints = vec![param("n", &[2, 2], Elem::I32, Role::InOut)];
+    let kernel = compiled(&kernel("nop", "void nop(int *n) { (void)n; }", ints));
+    let run = |data: &[Data]| run_once(&kernel, data, &control()).unwrap_err();
+    assert!(matches!(
+        run(&[]),
+        RuntimeError::Arguments {
+            expected: 1,
+            given: 0,
+            ..
+        }
+    ));
+    let error = run(&[Data::Values(Values::I32(vec![1; 3]).into())]);
+    assert!(matches!(
+        error,
+        RuntimeError::DataLength {
+            expected: 4,
+            given: 3,
+            ..
+        }
+    ));
+    let error = run(&[Data::Values(Values::I64(vec![1; 4]).into())]);
+    assert!(error.to_string().contains("i32, and i64 values"), "{error}");
+    let error = run(&[Data::Constant(Scalar::Float(0.5))]);
+    assert!(error.to_string().contains("whole numbers"), "{error}");
+    assert!(matches!(
+        run(&[Data::Constant(Scalar::Float(3e9))]),
+        RuntimeError::NotAnElement { .. }
+    ));
+}
+
+#[test]
+fn more_memory_than_there_is_is_an_error() {
+    let huge = vec![param("B", &[1 << 22, 1 << 22], Elem::F64, Role::In)];
+    let kernel = compiled(&kernel(
+        "huge",
+        "void huge(const double *B) { (void)B; }",
+        huge,
+    ));
+    let error = run_once(&kernel, &[Data::Pattern(0)], &control()).unwrap_err();
+    assert!(matches!(error, RuntimeError::Allocation { .. }));
+    let text = error.to_string();
+    assert!(text.contains("`B`") && text.contains("128.0 TiB"), "{text}");
+}
+
+#[test]
+fn a_kernel_named_like_a_library_function_is_the_kernel() {
+    // `select` is in every process, with another meaning.
+    let kernel = on_x("select", "", "x[3] = 7.0;");
+    let run = run_on_x(&kernel, &control()).unwrap();
+    let x = run.outputs.get("x").unwrap().view().get(3);
+    assert_eq!(x, Some(teml::runtime::Scalar::Float(7.0)));
+}
+
+#[test]
+fn minima_of_selected_values_are_right() {
+    let params = vec![
+        param("R", &[7, 1, 1, 2], Elem::F64, Role::Out),
+        param("T1", &[4, 9, 3, 3, 4], Elem::F64, Role::In),
+        param("T0", &[9], Elem::F64, Role::In),
+        param("E", &[2, 7, 1, 1, 2], Elem::F64, Role::In),
+    ];
+    let kernel = kernel("kernel", include_str!("choosing.c"), params);
+    let numbers = |count: u64, salt: u64| {
+        let value = |x: u64| ((x * 7 + salt) % 11) as f64 - 5.0;
+        Data::Values(Values::F64((0..count).map(value).collect()).into())
+    };
+    let data = [
+        Data::Unset,
+        numbers(1296, 13),
+        numbers(9, 26),
+        numbers(28, 39),
+    ];
+    let run = run_once(&compiled(&kernel), &data, &control()).unwrap();
+    let View::F64(r) = run.outputs.get("R").unwrap().view() else {
+        panic!("another type")
+    };
+    // As gcc computes it without optimization.
+    let expected = [
+        -9., -20., -40., -18., -20., -40., -4., 10., 2., -3., 6., 0., -48., -12.,
+    ];
+    assert_eq!(r, expected);
+}

@@ -1,0 +1,74 @@
+//! The notations of the papers: what is printed in them, random programs in each, and what a text
+//! that is wrong gets told.
+//!
+//! `TEML_CASES` sets the number of random cases, as in `tests/properties`.
+
+mod arrays;
+mod damage;
+mod messages;
+mod notations;
+mod padding;
+mod printed;
+mod simplify;
+mod terms;
+
+use std::collections::BTreeMap;
+use teml::interp::execute;
+use teml::interp::store::{Data, Store};
+use teml::ir::{Program, Tensor};
+use teml::lower::build::build;
+
+/// Sizes by name.
+fn sizes(of: &[(&str, u64)]) -> BTreeMap<String, u64> {
+    of.iter()
+        .map(|(name, size)| ((*name).to_owned(), *size))
+        .collect()
+}
+
+/// Small integers, which sums and products hold exactly.
+fn element(tensor: &str, k: u64) -> f64 {
+    let salt: u64 = tensor.bytes().map(u64::from).sum();
+    ((k * 7 + salt * 13) % 5) as f64 - 2.0
+}
+
+/// What the tensors of a program hold after its nests ran, from small integers on.
+fn computed(program: &Program) -> Store<'static> {
+    let mut store: Store<'static> = program
+        .variables()
+        .iter()
+        .map(|variable| {
+            let tensor: &Tensor = &variable.tensor;
+            let data = Data::generate(tensor, |k| element(tensor.label(), k));
+            (tensor.name().unwrap().clone(), data)
+        })
+        .collect();
+    for assignment in program.assignments() {
+        let nest = build(assignment).unwrap_or_else(|error| panic!("{assignment}: {error}"));
+        execute::run(&nest, &mut store).unwrap();
+    }
+    store
+}
+
+/// The elements of a tensor as floating-point numbers.
+fn elements(store: &Store<'_>, name: &str) -> Vec<f64> {
+    let (_, data) = store
+        .iter()
+        .find(|(n, _)| n.as_str() == name)
+        .expect("a tensor");
+    match data {
+        Data::F64(values) => values.to_vec(),
+        Data::F32(values) => values.iter().map(|v| f64::from(*v)).collect(),
+        Data::I32(values) => values.iter().map(|v| f64::from(*v)).collect(),
+        Data::I64(values) => values.iter().map(|v| *v as f64).collect(),
+    }
+}
+
+/// Numbers in a row that choices are made from; 0 when they are used up.
+struct Choices<'c>(std::slice::Iter<'c, u32>);
+
+impl Choices<'_> {
+    fn below(&mut self, count: usize) -> usize {
+        let next = self.0.next().copied().unwrap_or(0);
+        next as usize % count.max(1)
+    }
+}

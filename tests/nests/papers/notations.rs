@@ -1,0 +1,172 @@
+//! One computation in several notations: equal nests and equal C.
+
+use crate::papers::sizes;
+use std::sync::Arc;
+use teml::analysis::work::flops;
+use teml::codegen;
+use teml::ir::{Nest, Program};
+use teml::lang::{self, Notation};
+use teml::legality::Reductions;
+use teml::lower::build::build;
+use teml::script::{Session, Workbench};
+use teml::trial::Collect;
+
+fn program(notation: Notation, text: &str) -> Program {
+    lang::read(notation, text, &sizes(&[])).unwrap_or_else(|p| panic!("{text}\n{p:?}"))
+}
+
+fn nests(program: &Program) -> Vec<Nest> {
+    program
+        .assignments()
+        .iter()
+        .map(|a| build(a).unwrap())
+        .collect()
+}
+
+/// The nests that a script generates code for.
+fn of_script(text: &str) -> Vec<Nest> {
+    let workbench = Workbench {
+        runner: Arc::new(Collect),
+        ..Workbench::default()
+    };
+    let mut session = Session::new(Box::new(std::io::sink()), workbench).unwrap();
+    session
+        .run_text("script", text)
+        .unwrap_or_else(|e| panic!("{text}\n{}", e.render(false)));
+    let state = session.shared().lock();
+    let contests = state.workbench.kept.contests.first().expect("a comparison");
+    contests.variants[0].nests.clone()
+}
+
+/// The nests as text, and their C but for the comments, which say what step made a loop.
+fn shown(nests: &[Nest]) -> String {
+    let kernel = codegen::generate(nests, "kernel", Reductions::Strict);
+    let code = kernel.unwrap_or_else(|e| panic!("{e}")).function;
+    let lines = code
+        .lines()
+        .map(|line| line.split("//").next().unwrap_or(""));
+    let code: Vec<&str> = lines
+        .map(str::trim_end)
+        .filter(|line| !line.is_empty())
+        .collect();
+    let texts: Vec<String> = nests.iter().map(Nest::to_string).collect();
+    format!("{}\n{}", texts.join("\n"), code.join("\n"))
+}
+
+fn are_equal(all: &[(&str, Vec<Nest>)]) {
+    let first = shown(&all[0].1);
+    for (name, nests) in &all[1..] {
+        assert_eq!(shown(nests), first, "{name}");
+    }
+}
+
+#[test]
+fn matrix_products_in_all_notations_are_equal() {
+    let rhai = "let A = tensor([30, 40]); let B = tensor([40, 50]);
+        let C = contract(A, B, [2, 1]);
+        compare(build(C));";
+    let teml = "A = tensor(double, [30, 40])
+        B = tensor(double, [40, 50])
+        C = eq(vcontract(A, B, [2, 1]), [i1, i2] -> [i1, i2])
+        l = build(C)
+        compare(l)";
+    let model = "var A : [30 40]\nvar B : [40 50]\nvar C : [30 50]\nC = (A # B) . [2 3]";
+    let teil = "alloc A : [30, 40]\nalloc B : [40, 50]\nalloc C : [30, 50]\n\
+        C = red+ 2 (diag 2 3 (prod A B))";
+    let sac = "double[30,40] A;\ndouble[40,50] B;\n\
+        C = { [i1,i2] -> sum({ [i3] -> A[i1,i3] * B[i3,i2] }) };";
+    are_equal(&[
+        ("Rhai", of_script(rhai)),
+        ("TeML", of_script(teml)),
+        (
+            "the model language",
+            nests(&program(Notation::Model, model)),
+        ),
+        ("TeIL", nests(&program(Notation::Teil, teil))),
+        ("SaC", nests(&program(Notation::Sac, sac))),
+    ]);
+}
+
+#[test]
+fn interpolations_in_all_notations_are_equal() {
+    let rhai = "let A = tensor([7, 7]); let u = tensor([7, 7, 7]);
+        let t = contract(A, u, [2, 2]);
+        let s = contract(A, t, [2, 2]);
+        compare([[build(t), build(s)]]);";
+    let teml = "A = tensor(double, [7, 7])
+        u = tensor(double, [7, 7, 7])
+        t = contract(A, u, [2, 2])
+        s = contract(A, t, [2, 2])
+        l1 = build(t)
+        l2 = build(s)
+        compare([[l1, l2]])";
+    let model = "var A : [7 7]\nvar u : [7 7 7]\nvar t : [7 7 7]\nvar s : [7 7 7]\n\
+        t = (A # u) . [2 4]\ns = (A # t) . [2 4]";
+    let teil = "alloc A : [7, 7]\nalloc u : [7, 7, 7]\nalloc t : [7, 7, 7]\nalloc s : [7, 7, 7]\n\
+        t = contr 2 4 (prod A u)\ns = contr 2 4 (prod A t)";
+    let sac = "double[7,7] A;\ndouble[7,7,7] u;\n\
+        t = { [i1,i2,i3] -> sum({ [i4] -> A[i1,i4] * u[i2,i4,i3] }) };\n\
+        s = { [i1,i2,i3] -> sum({ [i4] -> A[i1,i4] * t[i2,i4,i3] }) };";
+    are_equal(&[
+        ("Rhai", of_script(rhai)),
+        ("TeML", of_script(teml)),
+        (
+            "the model language",
+            nests(&program(Notation::Model, model)),
+        ),
+        ("TeIL", nests(&program(Notation::Teil, teil))),
+        ("SaC", nests(&program(Notation::Sac, sac))),
+    ]);
+}
+
+#[test]
+fn stencils_in_scripts_and_in_sac_are_equal() {
+    let rhai = "let u = tensor([100]); let v = tensor([100]);
+        v = partition([eq(vadd(vadd(u, u, [[i - 1], [i]]), u, [(), [i + 1]]), [i])], u);
+        compare(build(v));";
+    let quoted = "let u = tensor([100]);
+        let v = sac { [i] -> u[i-1] + u[i] + u[i+1] | [1] <= [i] < [99]; iv -> u[iv] };
+        compare(build(v));";
+    let sac = "double[100] u;\n\
+        v = { [i] -> u[i-1] + u[i] + u[i+1] | [1] <= [i] < [99]; iv -> u[iv] };";
+    let renamed = |text: String| text.replace("i_2", "i1").replace("i_3", "i1_2");
+    let rhai = renamed(shown(&of_script(rhai)));
+    assert_eq!(
+        shown(&of_script(quoted)),
+        shown(&nests(&program(Notation::Sac, sac)))
+    );
+    assert_eq!(rhai, shown(&of_script(quoted)));
+}
+
+/// The arithmetic operations of a program.
+fn operations(program: &Program) -> f64 {
+    let all = nests(program);
+    all.iter().map(|nest| flops(nest).unwrap()).sum()
+}
+
+/// A product of operators on a tensor of `d` dimensions takes (d + 1) n^(2d) operations as it is
+/// written, and d steps of 2 n^(d + 1) when it is lifted (TeIL, §5).
+#[test]
+fn operators_are_lifted_to_the_operations_of_the_theory() {
+    for (d, n) in [(1, 5), (2, 7), (3, 16), (5, 3), (11, 2)] {
+        let extents = vec!["n"; d].join(", ");
+        let matrices: Vec<String> = (0..d).map(|k| format!("M{k}")).collect();
+        let declared = matrices.iter().map(|m| format!("{m} = Matrix(n, n)"));
+        let declared: Vec<String> = declared.collect();
+        let text = format!(
+            "auto {};\nauto u = Tensor<{d}>({extents});\nauto v = ({})(u);",
+            declared.join(", "),
+            matrices.join("*")
+        );
+        let read = lang::read(Notation::Operators, &text, &sizes(&[("n", n)])).unwrap();
+        let (d, n) = (d as i32, n as f64);
+        assert_eq!(
+            operations(&read),
+            f64::from(d + 1) * n.powi(2 * d),
+            "{text}"
+        );
+        let lifted = teml::transform::lift::lifted(&read).unwrap();
+        let steps = f64::from(d) * 2.0 * n.powi(d + 1);
+        assert_eq!(operations(&lifted), steps, "{text}\n{lifted}");
+    }
+}

@@ -1,0 +1,129 @@
+//! `simplify`: the equational rules of TeIL §3.6, and random terms, whose values it keeps and whose
+//! operations it does not add to.
+
+use crate::config::config;
+use crate::papers::terms::{indices, program, shapes, typed};
+use crate::papers::{Choices, computed, elements, sizes};
+use proptest::prelude::*;
+use teml::analysis::work::flops;
+use teml::ir::Program;
+use teml::lang::{self, Notation};
+use teml::lower::build::build;
+use teml::transform::simplify::simplified_program;
+
+fn operations(program: &Program) -> f64 {
+    let nests = program.assignments().iter().map(|a| build(a).unwrap());
+    nests.map(|nest| flops(&nest).unwrap()).sum()
+}
+
+fn teil(text: &str) -> Program {
+    lang::read(Notation::Teil, text, &sizes(&[])).unwrap()
+}
+
+fn simple(text: &str) -> String {
+    simplified_program(&teil(text)).to_string()
+}
+
+const DECLARED: &str = "alloc input A : [3, 4] alloc input x : [4] alloc input u : [3] \
+                        alloc input v : [3] alloc output y : [3] ";
+
+/// The assignments of a text over [`DECLARED`], simplified.
+fn lines(statement: &str) -> Vec<String> {
+    let all = simple(&format!("{DECLARED} {statement}"));
+    let lines = all.lines().filter(|line| line.contains('='));
+    lines.map(str::to_owned).collect()
+}
+
+/// Eqs. 3 and 4: diagonals and transpositions are index expressions, in one form each.
+#[test]
+fn eqs_3_and_4_index_expressions_have_one_form() {
+    let text = |value: &str| teil(&format!("{DECLARED} y = {value}")).assignments()[0].clone();
+    assert_eq!(text("add u v"), text("add u v"));
+    let square = "alloc input S : [3, 3] alloc output y : [3] ";
+    let of = |value: &str| teil(&format!("{square} y = {value}")).assignments()[0].clone();
+    assert_eq!(of("diag 1 2 (transp 1 2 S)"), of("diag 1 2 S"));
+    assert_eq!(of("diag 1 2 (transp 1 2 (transp 1 2 S))"), of("diag 1 2 S"));
+}
+
+#[test]
+fn eq_5_a_sum_of_what_does_not_change_is_a_multiple() {
+    assert_eq!(lines("y = red+ 2 (expa 2 7 u)"), ["y[i1] = u[i1] * 7"]);
+}
+
+#[test]
+fn factors_leave_sums() {
+    let lines = lines("y = red+ 2 (mul (expa 2 4 u) A)");
+    assert_eq!(
+        lines,
+        ["A2[i1] = sum(i2: A[i1][i2])", "y[i1] = u[i1] * A2[i1]"]
+    );
+}
+
+#[test]
+fn equal_products_are_joined() {
+    let lines = lines("y = add (mul u v) (mul v u)");
+    assert_eq!(lines, ["y[i1] = v[i1] * (u[i1] + u[i1])"]);
+}
+
+/// `simplify` finds the steps of `lift` by itself: d of 2 n^(d + 1) operations (TeIL, §5).
+#[test]
+fn operators_are_lifted() {
+    for operators in ["A*B", "A*B*C"] {
+        let d = operators.split('*').count() as i32;
+        let extents = vec!["n"; d as usize].join(", ");
+        let text = format!(
+            "auto A = Matrix(n, n), B = Matrix(n, n), C = Matrix(n, n);\n\
+             auto u = Tensor<{d}>({extents});\nauto v = ({operators})(u);"
+        );
+        let read = lang::read(Notation::Operators, &text, &sizes(&[("n", 6)])).unwrap();
+        let steps = f64::from(d) * 2.0 * 6f64.powi(d + 1);
+        let simple = simplified_program(&read);
+        assert_eq!(operations(&simple), steps, "{text}\n{simple}");
+    }
+}
+
+fn keeps_values(numbers: &[u32], is_model: bool) -> Result<(), TestCaseError> {
+    let mut choices = Choices(numbers.iter());
+    let shapes = shapes(&mut choices);
+    let (term, shape) = typed(&mut choices, &shapes, 4, is_model);
+    let text = match is_model {
+        true => program(&shapes, &shape, &term.model(), true),
+        false => program(&shapes, &shape, &term.teil(), false),
+    };
+    let notation = if is_model {
+        Notation::Model
+    } else {
+        Notation::Teil
+    };
+    let read = lang::read(notation, &text, &sizes(&[]));
+    let read = read.map_err(|problems| TestCaseError::fail(format!("{text}\n{problems:?}")))?;
+    let simple = simplified_program(&read);
+    let expected: Vec<f64> = indices(&shape)
+        .iter()
+        .map(|index| term.at(&shapes, index))
+        .collect();
+    prop_assert_eq!(
+        elements(&computed(&simple), "X"),
+        expected,
+        "{}\n{}",
+        text,
+        simple
+    );
+    prop_assert!(
+        operations(&simple) <= operations(&read),
+        "{text}\n{read}\n{simple}"
+    );
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(config(100))]
+
+    #[test]
+    fn simplified_terms_keep_their_values(
+        numbers in prop::collection::vec(any::<u32>(), 0..60)
+    ) {
+        keeps_values(&numbers, false)?;
+        keeps_values(&numbers, true)?;
+    }
+}

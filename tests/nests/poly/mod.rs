@@ -1,0 +1,11 @@
+//! Integer sets and relations: every operation against brute force, and what can go wrong.
+
+use crate::config;
+mod empty;
+mod first;
+mod flow;
+mod legality;
+mod limits;
+mod maps;
+mod regions;
+mod sets;

@@ -1,0 +1,144 @@
+//! The examples in the headers of operations and in the library: each `rhai` block prints what
+//! the `text` block after it shows.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use teml::runtime::Control;
+use teml::script::{Session, Workbench};
+use teml::transform::{OPERATORS, OPS};
+
+#[derive(Clone, Default)]
+struct Output(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The pairs of blocks in comment lines that start with `marker`.
+fn examples(text: &str, marker: &str) -> Vec<(String, String)> {
+    let mut examples = Vec::new();
+    let mut script: Option<String> = None;
+    let mut open: Option<(&str, String)> = None;
+    for line in text.lines() {
+        let Some(line) = line.strip_prefix(marker) else {
+            continue;
+        };
+        let line = line.strip_prefix(' ').unwrap_or(line);
+        match (line.strip_prefix("```"), open.take()) {
+            (Some(language), None) => open = Some((language, String::new())),
+            (Some(_), Some(("rhai", body))) => script = Some(body),
+            (Some(_), Some(("text", body))) => {
+                if let Some(script) = script.take() {
+                    examples.push((script, body));
+                }
+            }
+            (Some(_), Some(_)) => {}
+            (None, Some((language, body))) => open = Some((language, body + line + "\n")),
+            (None, None) => {}
+        }
+    }
+    examples
+}
+
+fn check(place: &str, script: &str, expected: &str) {
+    let output = Output::default();
+    // Examples show what schedules do where nothing was measured.
+    let nothing = tempfile::tempdir().unwrap();
+    let control = Control {
+        cache_dir: Some(nothing.path().to_owned()),
+        ..Control::default()
+    };
+    let workbench = Workbench {
+        control,
+        ..Workbench::default()
+    };
+    let mut session = Session::new(Box::new(output.clone()), workbench)
+        .unwrap_or_else(|e| panic!("{}", e.render(false)));
+    if let Err(error) = session.run_text(place, script) {
+        panic!("{}", error.render(false));
+    }
+    let printed = String::from_utf8(output.0.lock().unwrap().clone()).unwrap();
+    assert_eq!(printed, expected, "{place}\n{script}");
+}
+
+#[test]
+fn every_operation_has_an_example_that_holds() {
+    for op in OPS.iter().chain(OPERATORS) {
+        let examples = examples(op.file, "//!");
+        assert!(!examples.is_empty(), "{} has no example", op.name);
+        for (script, expected) in examples {
+            check(op.name, &script, &expected);
+        }
+    }
+}
+
+#[test]
+fn every_function_of_the_library_has_an_example_that_holds() {
+    let mut files: Vec<PathBuf> = Vec::new();
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("stdlib")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                true => folders.push(path),
+                false => files.push(path),
+            }
+        }
+    }
+    for file in files
+        .iter()
+        .filter(|f| f.extension().is_some_and(|e| e == "rhai"))
+    {
+        let text = fs::read_to_string(file).unwrap();
+        // Functions of one name differ in their number of arguments and share a comment.
+        let functions = text.lines().filter_map(|l| l.strip_prefix("fn "));
+        let functions: BTreeSet<&str> = functions
+            .filter_map(|l| l.split('(').next())
+            .filter(|name| !name.starts_with("std_"))
+            .collect();
+        let examples = examples(&text, "///");
+        assert_eq!(
+            examples.len(),
+            functions.len(),
+            "{}: one example per function",
+            file.display()
+        );
+        for (script, expected) in examples {
+            check(&file.display().to_string(), &script, &expected);
+        }
+    }
+}
+
+#[test]
+fn every_header_says_what_the_house_asks_for() {
+    for op in OPS.iter().chain(OPERATORS) {
+        let header = op.doc();
+        for part in ["Source: ", "Refuses: "] {
+            assert!(header.contains(part), "{}: no `{part}`", op.name);
+        }
+    }
+}
+
+#[test]
+fn the_pages_of_folders_have_examples_that_hold() {
+    for page in ["scripts/README.md", "benches/README.md"] {
+        let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(page)).unwrap();
+        let lines: Vec<String> = text.lines().map(|line| format!("// {line}")).collect();
+        let examples = examples(&lines.join("\n"), "//");
+        assert_eq!(examples.len(), text.matches("```rhai").count(), "{page}");
+        assert!(!examples.is_empty(), "{page}");
+        for (script, expected) in examples {
+            check(page, &script, &expected);
+        }
+    }
+}

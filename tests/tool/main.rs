@@ -1,0 +1,19 @@
+//! The tool as people use it: commands, scripts, messages, and the pages that they read.
+
+// A test that cannot go on has failed.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod bench;
+mod cli;
+mod definitions;
+mod environment;
+mod examples;
+mod gallery;
+mod house;
+mod library;
+mod prose;
+mod readme;
+mod repl_pty;
+mod script;
+mod scripts;
+mod stop;

@@ -1,0 +1,245 @@
+//! The scripts in `scripts/`, at sizes that take no time and that neither tiles nor vectors
+//! divide: every variant is checked against the definition, and the C compiles without warnings.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::Arc;
+use teml::ir::Nest;
+use teml::legality::{self, Reductions, Verdict};
+use teml::script::{Session, Size, Workbench};
+use teml::transform::trace;
+use teml::trial::{Collect, Emit};
+
+/// The names of all scripts.
+fn scripts() -> Vec<String> {
+    let entries = std::fs::read_dir(path("mm").parent().unwrap()).unwrap();
+    let paths = entries.map(|entry| entry.unwrap().path());
+    let scripts = paths.filter(|p| p.extension().is_some_and(|e| e == "rhai"));
+    let names = scripts.map(|p| p.file_stem().unwrap().to_string_lossy().into_owned());
+    let mut names: Vec<String> = names.collect();
+    names.sort();
+    names
+}
+
+/// The kernels that are benchmarks.
+const KERNELS: [&str; 10] = [
+    "mm", "tmm", "bmm", "gconv", "mttkrp", "sddmm", "interp", "helm", "blur", "coars",
+];
+
+fn path(script: &str) -> PathBuf {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts");
+    directory.join(script).with_extension("rhai")
+}
+
+fn teml(command: &str, script: &str, cache: &Path) -> Output {
+    let mut teml = Command::new(env!("CARGO_BIN_EXE_teml"));
+    teml.arg(command).arg(path(script)).args(["--size", "mini"]);
+    let output = teml.env("TEML_CACHE_DIR", cache).output().unwrap();
+    let shown = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{script}: {shown}");
+    assert!(!shown.contains("warning"), "{script}: {shown}");
+    output
+}
+
+#[test]
+fn every_size_of_every_script_has_a_mini_one() {
+    for script in scripts() {
+        let text = std::fs::read_to_string(path(&script)).unwrap();
+        let sizes = text.split("param(").skip(1);
+        let sizes: Vec<&str> = sizes.map(|s| s.split(')').next().unwrap()).collect();
+        assert!(!sizes.is_empty(), "{script}");
+        for size in sizes {
+            assert_eq!(size.split(',').count(), 3, "{script}: {size}");
+        }
+    }
+}
+
+#[test]
+fn schedules_of_kernels_are_short() {
+    for kernel in KERNELS {
+        let text = std::fs::read_to_string(path(kernel)).unwrap();
+        let code = text.lines().map(str::trim);
+        let code = code.filter(|line| !line.is_empty() && !line.starts_with("//"));
+        let beyond = code.skip_while(|line| !line.starts_with("let naive ="));
+        let count = beyond.skip(1).count();
+        assert!((1..=15).contains(&count), "{kernel}: {count} lines");
+    }
+}
+
+#[test]
+fn every_script_computes_the_same_in_every_variant() {
+    let directory = tempfile::tempdir().unwrap();
+    for script in &scripts() {
+        let output = teml("run", script, directory.path());
+        let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(shown.contains("equal the"), "{script}: {shown}");
+        assert!(shown.contains("1.00x"), "{script}: {shown}");
+    }
+}
+
+#[test]
+fn what_every_script_emits_compiles_without_warnings() {
+    let directory = tempfile::tempdir().unwrap();
+    for script in &scripts() {
+        let output = teml("emit", script, directory.path());
+        let file = directory.path().join(script).with_extension("c");
+        std::fs::write(&file, output.stdout).unwrap();
+        let compiled = Command::new("cc")
+            .args(["-O2", "-Wall", "-Wextra", "-Werror", "-fopenmp", "-c"])
+            .arg(&file)
+            .arg("-o")
+            .arg(file.with_extension("o"))
+            .output()
+            .unwrap();
+        let shown = String::from_utf8_lossy(&compiled.stderr).into_owned();
+        assert!(compiled.status.success(), "{script}: {shown}");
+    }
+}
+
+/// The nests that a script compares, and those from which they were made.
+fn nests(script: &str) -> Vec<Nest> {
+    let workbench = Workbench {
+        runner: Arc::new(Emit::default()),
+        size: Size::Mini,
+        ..Workbench::default()
+    };
+    let mut session = Session::new(Box::new(std::io::sink()), workbench)
+        .ok()
+        .unwrap();
+    if let Err(error) = session.run_file(&path(script)) {
+        panic!("{}", error.render(false));
+    }
+    let mut found: Vec<Nest> = Vec::new();
+    for nest in session.shared().lock().workbench.kept.nests.drain(..) {
+        let before = (1..).map_while(|steps| trace::undo(&nest, steps).ok());
+        let all = before.chain([nest.clone()]);
+        found.extend(all.filter(|n| !found.contains(n)).collect::<Vec<_>>());
+    }
+    found
+}
+
+/// A text of a nest with its tensors in the order of their names: loops written as a text declare
+/// them in the order of their use.
+fn in_order(text: &str) -> String {
+    let lines = text.lines().map(|line| match line.split_once(' ') {
+        Some(("f64" | "f32" | "i32" | "i64", tensors)) => {
+            let mut tensors: Vec<&str> = tensors.split(", ").collect();
+            tensors.sort_unstable();
+            tensors.join(", ")
+        }
+        // What becomes of a vector loop is said where people read it.
+        _ => line.split("  // left to").next().unwrap_or(line).to_owned(),
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn every_path_of_every_script_makes_its_nest_again() {
+    for script in &scripts() {
+        let nests = nests(script);
+        assert!(nests.len() > 1, "{script}");
+        for nest in nests {
+            let path = trace::script(&nest, trace::Calls::Unfolded).unwrap();
+            let mut session = Session::new(Box::new(std::io::sink()), Workbench::default())
+                .ok()
+                .unwrap();
+            match session.eval_line(&path) {
+                Ok(shown) => {
+                    let shown = shown.unwrap_or_default();
+                    let [shown, made] = [shown, nest.to_string()].map(|text| in_order(&text));
+                    assert_eq!(shown, made, "{script}\n{path}");
+                }
+                Err(error) => panic!("{script}\n{path}\n{}", error.render(false)),
+            }
+            let json = trace::to_json(&nest).unwrap();
+            assert_eq!(trace::from_json(&json).unwrap(), nest, "{script}\n{json}");
+            let built = (1..)
+                .map_while(|steps| trace::undo(&nest, steps).ok())
+                .last();
+            let again = trace::replay(nest.path(), &built.unwrap_or(nest.clone())).unwrap();
+            assert_eq!(again, nest, "{script}\n{path}");
+        }
+    }
+}
+
+/// The nests that each comparison of a script begins with, and the session after it.
+fn first_variants(script: &Path) -> (Session, Vec<(Vec<Nest>, Reductions)>) {
+    let workbench = Workbench {
+        runner: Arc::new(Collect),
+        size: Size::Mini,
+        ..Workbench::default()
+    };
+    let session = Session::new(Box::new(std::io::sink()), workbench);
+    let mut session = session.unwrap_or_else(|error| panic!("{}", error.render(false)));
+    // What a script compared before an error counts.
+    let _ = session.run_file(script);
+    let contests = std::mem::take(&mut session.shared().lock().workbench.kept.contests);
+    let firsts = contests.into_iter().filter_map(|contest| {
+        let first = contest.variants.into_iter().next()?;
+        Some((first.nests, contest.settings.reductions))
+    });
+    (session, firsts.collect())
+}
+
+/// What is wrong with the nests that a call makes of others, if anything is.
+fn wrong(
+    session: &mut Session,
+    call: &str,
+    nests: &[Nest],
+    reductions: Reductions,
+) -> Option<String> {
+    let paths = format!(
+        "let made = {call}; let texts = \"\";
+         for nest in (if type_of(made) == \"array\" {{ made }} else {{ [made] }}) {{
+             texts += json(nest) + \"\\u0001\";
+         }}
+         texts"
+    );
+    let texts = match session.text_on(&paths, &[nests.to_vec()], 80) {
+        Ok(texts) => texts,
+        Err(error) => return Some(error.render(false)),
+    };
+    let texts = texts.split('\u{1}').filter(|text| !text.is_empty());
+    let made: Result<Vec<Nest>, _> = texts.map(trace::from_json).collect();
+    match made {
+        Ok(made) => match legality::check(&made, reductions) {
+            Verdict::Legal => None,
+            Verdict::Illegal(violation) => Some(format!("illegal: {violation}")),
+            Verdict::Undecided(why) => Some(format!("undecided: {why}")),
+        },
+        Err(error) => Some(error.to_string()),
+    }
+}
+
+/// Whatever a script compares, its first variant has schedules that are legal. `TEML_SCRIPTS` names a
+/// directory whose scripts are taken in place of these, `TEML_CALL` another call than that of
+/// `schedules::optimize`.
+#[test]
+fn what_every_script_computes_is_optimized() {
+    let directory = std::env::var_os("TEML_SCRIPTS").map(PathBuf::from);
+    let directory = directory.unwrap_or_else(|| path("mm").parent().unwrap().to_owned());
+    let call = std::env::var("TEML_CALL");
+    let call = call.unwrap_or_else(|_| "schedules::optimize(given_nests[0])".to_owned());
+    let entries = std::fs::read_dir(directory).unwrap();
+    let mut scripts: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    scripts.retain(|script| script.extension().is_some_and(|e| e == "rhai"));
+    scripts.sort();
+    let (mut count, mut failed) = (0, Vec::new());
+    for script in &scripts {
+        let (mut session, firsts) = first_variants(script);
+        for (nests, reductions) in firsts {
+            if legality::check(&nests, reductions) == Verdict::Legal {
+                count += 1;
+                let wrong = wrong(&mut session, &call, &nests, reductions);
+                failed.extend(wrong.map(|why| format!("{}: {why}", script.display())));
+            }
+        }
+    }
+    assert!(count > 0);
+    assert!(
+        failed.is_empty(),
+        "{} of {count}\n{}",
+        failed.len(),
+        failed.join("\n")
+    );
+}
