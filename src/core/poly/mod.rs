@@ -6,9 +6,9 @@
 //! [`Piece`]s, which get names and signs right, and are quicker:
 //!
 //! ```
-//! use teml::poly::{Error, Piece, Relation::Less, Set, bounded};
+//! use teml_core::poly::{Error, Piece, Relation::Less, Set, bounded};
 //! # fn main() -> Result<(), Error> {
-//! # if teml::poly::available().is_err() { return Ok(()); }
+//! # if teml_core::poly::available().is_err() { return Ok(()); }
 //! let even = Set::read("{ S[i] : 0 <= i < 8 and i mod 2 = 0 }")?;
 //! let small = Set::new(&[Piece::set("S", ["i"]).constrain("i", Less, 5)])?;
 //! let both = bounded(10_000, || even.intersect(&small))?;
@@ -26,7 +26,7 @@
 //!   their thread and keep its context alive; what isl frees, it was given.
 //!
 //! ```compile_fail
-//! let set = teml::poly::Set::read("{ [i] }").unwrap();
+//! let set = teml_core::poly::Set::read("{ [i] }").unwrap();
 //! std::thread::spawn(move || set.is_empty()); // a set stays in its thread
 //! ```
 //!

@@ -199,10 +199,10 @@ fn every_refusal_has_a_case() {
     let own = own.filter(|file| file.extension().is_some_and(|e| e == "rs"));
     let own = own.map(|file| (file, ["refusal(", "mistake(", "limitation("].as_slice()));
     let below = [
-        "analysis/mismatch",
-        "analysis/position",
-        "analysis/verify",
-        "lower/build",
+        "core/analysis/mismatch",
+        "core/analysis/position",
+        "core/analysis/verify",
+        "core/lower/build",
     ];
     let below = below.map(|file| (src.join(format!("{file}.rs")), ["#[error("].as_slice()));
     let texts: Vec<String> = cases().into_iter().map(|case| case.text).collect();
