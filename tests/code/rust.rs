@@ -44,7 +44,10 @@ fn a_matrix_product() {
     let plan = step(&plan, "stripmine", &[of("i"), Arg::Int(4)]).unwrap();
     let plan = step(&plan, "vectorize", &[of("j")]).unwrap();
     let plan = step(&plan, "parallelize", &[of("i_o")]).unwrap();
-    assert_eq!(check(std::slice::from_ref(&plan), Reductions::Strict), Verdict::Legal);
+    assert_eq!(
+        check(std::slice::from_ref(&plan), Reductions::Strict),
+        Verdict::Legal
+    );
     let numbers = |count: usize, from: f64| (0..count).map(|k| from + k as f64).collect();
     let (a, b): (Vec<f64>, Vec<f64>) = (numbers(45, 1.0), numbers(35, -3.0));
     let mut product = vec![0.0; 63];
@@ -76,7 +79,10 @@ fn a_stencil_in_time() {
     .unwrap();
     let plan = step(&steps, "shift", &[of("j"), Arg::Int(1)]).unwrap();
     let plan = step(&plan, "vectorize", &[of("i")]).unwrap();
-    assert_eq!(check(std::slice::from_ref(&plan), Reductions::Strict), Verdict::Legal);
+    assert_eq!(
+        check(std::slice::from_ref(&plan), Reductions::Strict),
+        Verdict::Legal
+    );
     let mut now: Vec<f64> = (0..20).map(|k| f64::from(k * k % 7)).collect();
     let given = inputs([("A", now.clone()), ("B", vec![0.0; 20])]);
     for _ in 0..6 {
