@@ -11,8 +11,9 @@
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! // A text says what is computed.
 //! let naive = nest(
-//!     "f64 C[64][48], A[64][32], B[32][48]
-//!      fill C = 0
+//!     "
+//!      f64 C[64][48], A[64][32], B[32][48]
+//!      fill C[0..64][0..48] = 0
 //!      for i in 0..64
 //!        for j in 0..48
 //!          for k in 0..32

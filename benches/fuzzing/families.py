@@ -302,6 +302,8 @@ class Maker:
 
     def touched(self, of: Expr, depth: int) -> Expr:
         rng = self.rng
+        if self.elem not in FLOATS and rng.random() < 0.1:
+            return Binary("%", of, Number(rng.choice([2, 3, 7])))
         if depth < 1 or rng.random() < 0.5:
             return of
         if rng.random() < 0.4:
@@ -309,8 +311,6 @@ class Maker:
             pair = [of, self.number()]
             return Binary(op, *(pair if rng.random() < 0.7 else pair[::-1]))
         if self.elem not in FLOATS:
-            if rng.random() < 0.3:
-                return Binary("%", of, Number(rng.choice([2, 3, 7])))
             return Function(rng.choice(["neg", "abs", "relu"]), of)
         kind = rng.choice(["neg", "abs", "relu", "sqrt", "exp", "log", "tanh", "sin", "cos", "pow"])
         match kind:

@@ -692,8 +692,8 @@ class Schedule:
         """All nests in one, with what they compute for each other local."""
         rng = self.rng
         steps = [self.fuse_outer() for _ in range(rng.choice([1, 2, 3]))]
-        for _ in range(rng.choice([1, 2, 3])):
-            steps.append(rng.choice([self.fuse, self.memory, self.shift, self.localize])())
+        for _ in range(rng.choice([1, 2, 3, 4])):
+            steps.append(rng.choice([self.fuse, self.memory, self.memory, self.shift, self.localize])())
         return steps
 
     def steps(self) -> list[Step]:

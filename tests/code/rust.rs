@@ -32,8 +32,9 @@ fn elements(nests: &[Nest], inputs: &Inputs, name: &str) -> Vec<f64> {
 #[test]
 fn a_matrix_product() {
     let naive = nest(
-        "f64 C[9][7], A[9][5], B[5][7]
-         fill C = 0
+        "
+         f64 C[9][7], A[9][5], B[5][7]
+         fill C[0..9][0..7] = 0
          for i in 0..9
            for j in 0..7
              for k in 0..5
@@ -69,7 +70,8 @@ fn a_matrix_product() {
 #[test]
 fn a_stencil_in_time() {
     let steps = nest(
-        "f64 A[20], B[20]
+        "
+         f64 A[20], B[20]
          for t in 0..6
            for i in 1..19
              B[i] = 0.25 * A[i - 1] + 0.5 * A[i] + 0.25 * A[i + 1]

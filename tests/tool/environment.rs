@@ -3,7 +3,7 @@
 
 use expectrl::{Eof, Expect, Session};
 use std::fs::{self, File};
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -815,4 +815,47 @@ fn limits_of_the_system_are_named() {
             assert!(!errors.contains(wrong), "{limit}: {errors}");
         }
     }
+}
+
+/// The memory that a process has, in KiB.
+fn resident(process: u32) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
+/// Each line leaves a state to go back to, which shares what did not change.
+#[test]
+fn a_session_grows_in_proportion_to_its_lines() {
+    let place = tempfile::tempdir().unwrap();
+    let mut command = teml(place.path(), &["repl"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut session = command.stderr(Stdio::null()).spawn().unwrap();
+    let mut input = session.stdin.take().unwrap();
+    let mut output = BufReader::new(session.stdout.take().unwrap()).lines();
+    writeln!(input, "let A = tensor([20, 20]);").unwrap();
+    let mut count = 0;
+    let mut after = |lines: u32| {
+        while count < lines {
+            count += 1;
+            let line = format!("let C = stored({count}.5 * A); let n = build(C).stripmine(1, 2);");
+            writeln!(input, "{line}").unwrap();
+        }
+        writeln!(input, "print(\"after {lines}\")").unwrap();
+        let said = format!("after {lines}");
+        assert!(output.any(|line| line.unwrap().contains(&said)));
+        resident(session.id())
+    };
+    // A machine without /proc does not tell.
+    let sizes: Option<Vec<u64>> = [100, 200, 400].into_iter().map(&mut after).collect();
+    if let Some(&[first, second, third]) = sizes.as_deref() {
+        let (early, late) = (second.saturating_sub(first), third.saturating_sub(second));
+        // Twice as many lines; four times as much if each line cost as much as all before it.
+        assert!(late <= 3 * early + 4096, "{sizes:?}");
+    }
+    drop(after);
+    drop(input);
+    assert!(session.wait().unwrap().success());
 }

@@ -4,7 +4,7 @@
 //! coefficient exceeds all that the ones before it can add up to. Different values then give
 //! different indices. If no coefficient exceeds that by more than 1, indices have no holes.
 
-use super::shape::IteratorRange;
+use super::iterator_range::IteratorRange;
 use crate::ir::Name;
 
 /// Whether different values of the iterators of `terms` give different sums of them.

@@ -2,6 +2,7 @@
 //! what a nest computes, what comes later, what is touched, whether that is inside and what is set before it is read,
 //! well-formedness, counted work. Trees are only read here.
 
+mod iterator_range;
 mod mismatch;
 mod solver;
 

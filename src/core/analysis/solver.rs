@@ -3,8 +3,8 @@
 mod given;
 
 use super::inside::{Form, Span, Stays, stays};
+use super::iterator_range::IteratorRange;
 use super::mismatch::{Allowed, Mismatch, Place};
-use super::shape::IteratorRange;
 use crate::ir::{Affine, Domain, Expr, Index, Name, Node, Range, Tensor};
 use std::collections::{BTreeMap, HashMap};
 

@@ -1,6 +1,6 @@
 //! Integer expressions: sums of multiples of variables.
 
-use super::notation::escape;
+use super::names::escape;
 use std::collections::BTreeMap;
 use std::fmt;
 

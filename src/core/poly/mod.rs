@@ -47,6 +47,7 @@ mod library;
 mod linear;
 mod map;
 mod minimum;
+mod names;
 mod notation;
 mod pieces;
 mod point;

@@ -2,6 +2,7 @@
 //! as text in isl's notation, for messages.
 
 use super::linear::Linear;
+use super::names::escape;
 use std::collections::HashMap;
 use std::fmt;
 
@@ -281,57 +282,10 @@ pub(super) fn text(pieces: &[Piece]) -> String {
     }
 }
 
-/// Words that isl reads as something else than a name, whatever their case.
-const KEYWORDS: [&str; 18] = [
-    "and", "ceil", "ceild", "exists", "false", "floor", "floord", "implies", "infinity", "infty",
-    "max", "min", "mod", "nan", "not", "or", "rat", "true",
-];
-
-/// An identifier of isl that stands for this name and for no other.
-///
-/// Names that are identifiers stand for themselves, unless they start with `_`, which all others
-/// get, with the rest of their characters but letters and digits in hexadecimal.
-pub(super) fn escape(name: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric();
-    if name.starts_with(|c: char| c.is_ascii_alphabetic())
-        && name.chars().all(|c| plain(c) || c == '_')
-        && !KEYWORDS.iter().any(|k| k.eq_ignore_ascii_case(name))
-    {
-        return name.to_owned();
-    }
-    let mut escaped = "_".to_owned();
-    for c in name.chars() {
-        match plain(c) {
-            true => escaped.push(c),
-            false => escaped.push_str(&format!("_{:x}_", u32::from(c))),
-        }
-    }
-    escaped
-}
-
-/// The name for which an identifier stands; itself where [`escape`] did not make it.
-pub(super) fn unescape(identifier: &str) -> String {
-    let Some(rest) = identifier.strip_prefix('_') else {
-        return identifier.to_owned();
-    };
-    let parts = rest.split('_').enumerate().map(|(k, part)| match k % 2 {
-        0 => part.to_owned(),
-        _ => u32::from_str_radix(part, 16)
-            .ok()
-            .and_then(char::from_u32)
-            .map(String::from)
-            .unwrap_or_default(),
-    });
-    let name: String = parts.collect();
-    match escape(&name) == identifier {
-        true => name,
-        false => identifier.to_owned(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::poly::names::unescape;
     use proptest::prelude::*;
 
     #[test]

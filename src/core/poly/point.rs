@@ -3,7 +3,7 @@
 use super::error::Error;
 use super::handle::Handle;
 use super::library::{RawPoint, RawValue};
-use super::notation::unescape;
+use super::names::unescape;
 use std::ffi::{CStr, c_char, c_int, c_uint};
 
 /// `isl_dim_cst`, `isl_dim_param`, `isl_dim_in`, `isl_dim_out`, which is `isl_dim_set`, too, and

@@ -1,6 +1,6 @@
 //! The C side: source, header, checks, and what builds need to find them.
 
-use super::{Exported, Package, Use, extents};
+use super::parts::{Exported, Package, Use, extents};
 use crate::codegen::symbol::from_label;
 use crate::codegen::{BASE, C_BEGINS, C_ENDS, Preamble, unit_after};
 use crate::ir::Tensor;

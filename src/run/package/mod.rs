@@ -3,88 +3,20 @@
 
 mod c;
 mod names;
+mod parts;
 mod python;
 mod write;
 
 pub use names::{kernel_name_error, name_error};
+pub use parts::{Exported, File, Package};
 pub use write::{NoPackage, write};
 
-use crate::codegen::{Kernel, Param, Preamble, Role};
-use crate::ir::{Nest, Tensor};
-
-/// A kernel that a script exports.
-#[derive(Clone, Debug)]
-pub struct Exported {
-    /// The kernel; its symbol is the name that the script gives.
-    pub kernel: Kernel,
-    /// What it computes.
-    pub nests: Vec<Nest>,
-    /// The tensors that the kernel writes only for itself.
-    pub scratch: Vec<String>,
-}
-
-/// Kernels that belong together.
-#[derive(Clone, Debug)]
-pub struct Package {
-    /// The name of the library and of the Python package: an identifier.
-    pub name: String,
-    /// At least one.
-    pub kernels: Vec<Exported>,
-    /// What the C begins with.
-    pub preamble: Preamble,
-}
-
-/// A text to be written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct File {
-    /// Where, below the directory of the package.
-    pub path: String,
-    /// Its contents.
-    pub text: String,
-}
-
-/// What the caller of a kernel has to do with one of its tensors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Use {
-    /// It is read.
-    Input,
-    /// It is written, and nothing in it counts before.
-    Result,
-    /// It is read and written.
-    Update,
-    /// The kernel needs the memory, and nobody the contents.
-    Scratch,
-}
-
-impl Exported {
-    fn parameters(&self) -> impl Iterator<Item = (&Param, Use)> {
-        self.kernel.params.iter().map(|param| {
-            let is_scratch = self.scratch.iter().any(|name| name == param.tensor.label());
-            let used = match param.role {
-                Role::In => Use::Input,
-                Role::InOut => Use::Update,
-                Role::Out if is_scratch => Use::Scratch,
-                Role::Out => Use::Result,
-            };
-            (param, used)
-        })
-    }
-}
+use crate::codegen::Preamble;
 
 impl Package {
-    /// The name of the C file.
-    pub fn source_name(&self) -> String {
-        format!("{}.c", self.name)
-    }
-
     /// The C of all kernels after a preamble, which includes the header.
     pub fn source(&self, preamble: &Preamble) -> String {
         c::source(self, preamble)
-    }
-
-    /// The name of the header.
-    pub fn header_name(&self) -> String {
-        format!("{}.h", self.name)
     }
 
     /// The header, for C and C++.
@@ -111,11 +43,4 @@ impl Package {
             file(format!("python/{name}/__init__.py"), python::module(self)),
         ]
     }
-}
-
-/// `[64, 32]`, as people read it.
-fn extents(tensor: &Tensor) -> String {
-    let extents = tensor.shape().extents().iter();
-    let texts: Vec<String> = extents.map(u64::to_string).collect();
-    texts.join(" x ")
 }

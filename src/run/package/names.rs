@@ -1,7 +1,7 @@
 //! Names that kernels and packages cannot have, since Python, the package itself, or the linker mean
 //! something else by them.
 
-use super::Exported;
+use super::parts::Exported;
 
 /// The keywords of Python.
 const KEYWORDS: &str = "\

@@ -1,7 +1,7 @@
 //! The Python side: a package of functions on NumPy arrays, and what `pip install` needs.
 
 use super::names::of_tensor;
-use super::{Exported, Package, Use};
+use super::parts::{Exported, Package, Use};
 use crate::ir::{Elem, Tensor};
 use std::fmt::Write;
 

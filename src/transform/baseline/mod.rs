@@ -200,7 +200,8 @@ fn transformed(
     options: &Options,
 ) -> Result<Nest, NoSchedule> {
     let together: Vec<usize> = diamonds.iter().flat_map(|d| d.statements.clone()).collect();
-    let mut tiling = Tiling::of(problem, options)?;
+    let sizes = [&options.tile_sizes, &options.second_level_tile_sizes];
+    let mut tiling = Tiling::of(problem, sizes, options.second_level_tile)?;
     let mut work = Work::on(nest, &together)?;
     arrange(&mut work, problem, &schedule.statements(), &together)?;
     for diamond in diamonds {

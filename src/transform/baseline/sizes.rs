@@ -4,7 +4,6 @@
 //! statements may have their own, as long as those that share a loop over tiles agree on its size.
 
 use super::error::NoSchedule;
-use super::options::Options;
 use super::problem::Problem;
 
 /// The sizes of tiles, for each loop of a band; the last one counts for all that follow.
@@ -34,16 +33,17 @@ pub(super) struct Tiling<'a> {
 }
 
 impl Tiling<'_> {
+    /// With the sizes of tiles, and those of tiles of tiles, if there are to be any.
     pub(super) fn of<'a>(
         problem: &'a Problem,
-        options: &'a Options,
+        [first, second]: [&'a Sizes; 2],
+        twice: bool,
     ) -> Result<Tiling<'a>, NoSchedule> {
-        let second = &options.second_level_tile_sizes;
         Ok(Tiling {
-            first: ByStatement::of(problem, "tile_sizes", &options.tile_sizes)?,
+            first: ByStatement::of(problem, "tile_sizes", first)?,
             second: ByStatement::of(problem, "second_level_tile_sizes", second)?,
             tiled: vec![0; problem.statements.len()],
-            twice: options.second_level_tile,
+            twice,
         })
     }
 

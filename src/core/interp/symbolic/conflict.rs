@@ -1,6 +1,6 @@
 //! Which iterations of parallel and vector loops touched an element.
 
-use super::machine::Executed;
+use super::executed::Executed;
 use crate::ir::Loop;
 use std::rc::Rc;
 

@@ -1,8 +1,10 @@
 //! Executes trees in order over symbolic values.
 
+use super::answer::{Answer, Conflict, Instance, Policy};
 use super::conflict::{Iteration, Touches};
+use super::executed::{Executed, What};
 use super::value::{Initial, Value};
-use super::{Answer, Conflict, Fault, Instance, Policy};
+use crate::interp::Fault;
 use crate::ir::{Affine, Constant, Expr, Fill, Index, Infix, Loop, Name, Node, Stmt, Tensor, Tree};
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -16,43 +18,6 @@ pub(super) enum Stopped {
 impl From<Fault> for Stopped {
     fn from(fault: Fault) -> Stopped {
         Stopped::Fault(fault)
-    }
-}
-
-/// A statement or fill as it was executed once.
-pub(super) struct Executed<'a> {
-    what: What<'a>,
-    point: Vec<(&'a Name, i64)>,
-}
-
-#[derive(Clone, Copy)]
-enum What<'a> {
-    Stmt(&'a Stmt),
-    Fill(&'a Fill),
-}
-
-impl Executed<'_> {
-    fn instance(&self) -> Instance {
-        let value = |name: &Name| {
-            let known = self.point.iter().find(|(n, _)| *n == name);
-            known.map(|(_, value)| Affine::constant(*value))
-        };
-        let statement = match self.what {
-            What::Stmt(s) => s.substitute(&value).to_string(),
-            What::Fill(fill) => Fill {
-                region: fill
-                    .region
-                    .iter()
-                    .map(|(low, n)| (low.substitute(&value), *n))
-                    .collect(),
-                ..fill.clone()
-            }
-            .to_string(),
-        };
-        Instance {
-            statement,
-            iteration: self.point.iter().map(|(n, v)| ((*n).clone(), *v)).collect(),
-        }
     }
 }
 

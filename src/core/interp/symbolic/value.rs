@@ -4,7 +4,7 @@
 //! that nobody will see. Operands that may be combined in any order are kept as a bag: the sum of
 //! what each of them contributes, which no order changes.
 
-use super::Policy;
+use super::answer::Policy;
 use crate::ir::{BinaryOp, Constant, Elem, Function, Reduction};
 
 /// A value of an element.

@@ -2,8 +2,8 @@
 //!
 //! Source: Ansel et al., OpenTuner, PACT 2014; Zheng et al., Ansor, OSDI 2020 (§5.1).
 
+use super::outlook::{Outlook, Proposed, Search};
 use super::random::Random;
-use super::{Outlook, Proposed, Search};
 use crate::tune::dice::Dice;
 use crate::tune::space::{Digits, Halt};
 

@@ -1,6 +1,6 @@
 //! All points, in lexical order: the last parameter changes first.
 
-use super::{Outlook, Proposed, Search};
+use super::outlook::{Outlook, Proposed, Search};
 use crate::tune::space::{Digits, Halt};
 
 /// Proposes all points.

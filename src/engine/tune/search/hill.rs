@@ -1,8 +1,8 @@
 //! Hill climbing: the neighbors of the best point, then those of the next best one, with random
 //! points among them so that the climb does not end on the first hill.
 
+use super::outlook::{Outlook, Proposed, Search};
 use super::random::Random;
-use super::{Outlook, Proposed, Search};
 use crate::tune::dice::Dice;
 use crate::tune::space::{Digits, Halt};
 

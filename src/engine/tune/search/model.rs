@@ -7,8 +7,8 @@
 //! to Optimize Halide with Tree Search and Random Programs, SIGGRAPH 2019.
 
 use super::evolution::Evolution;
+use super::outlook::{Outlook, Proposed, Search};
 use super::random::Random;
-use super::{Outlook, Proposed, Search};
 use crate::tune::dice::Dice;
 use crate::tune::space::{Digits, Halt};
 use smartcore::ensemble::random_forest_regressor::{

@@ -1,7 +1,7 @@
 //! Random points, each once.
 
 use super::exhaustive::Exhaustive;
-use super::{Outlook, Proposed, Search};
+use super::outlook::{Outlook, Proposed, Search};
 use crate::tune::dice::Dice;
 use crate::tune::space::Halt;
 

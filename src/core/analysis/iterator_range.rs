@@ -1,0 +1,47 @@
+//! Which values an iterator takes.
+
+use crate::ir::{Name, Range};
+
+/// The half-open range of an iterator.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IteratorRange {
+    /// The iterator.
+    pub name: Name,
+    /// The first value.
+    pub low: i64,
+    /// One past the last value.
+    pub high: i64,
+    /// The least extent of the dimensions in which the iterator is alone, if it is in any.
+    pub alone: Option<u64>,
+    /// The range that the definition gives to it; `low` and `high` are a box around it.
+    pub given: Option<Range>,
+}
+
+impl IteratorRange {
+    /// The range, as a loop has it.
+    pub fn range(&self) -> Range {
+        let whole = || Range::constant(self.low, self.high);
+        self.given.clone().unwrap_or_else(whole)
+    }
+
+    /// Whether it takes all values from `low` to before `high`.
+    pub fn is_whole(&self) -> bool {
+        let given = self.given.as_ref();
+        given.is_none_or(|range| range.step == 1 && range.as_constant().is_some())
+    }
+
+    /// The number of values, if it does not depend on other iterators.
+    pub fn count(&self) -> Option<u64> {
+        let Some(range) = &self.given else {
+            return Some(self.extent());
+        };
+        let (low, high) = range.as_constant()?;
+        let values = high.saturating_sub(low).max(0).unsigned_abs();
+        Some(values.div_ceil(range.step.unsigned_abs()))
+    }
+
+    /// The number of values, or of those in the box around them.
+    pub fn extent(&self) -> u64 {
+        (self.high - self.low).unsigned_abs()
+    }
+}

@@ -1,0 +1,82 @@
+//! Kernels that belong together, and what a caller has to do with their tensors.
+
+use crate::codegen::{Kernel, Param, Preamble, Role};
+use crate::ir::{Nest, Tensor};
+
+/// A kernel that a script exports.
+#[derive(Clone, Debug)]
+pub struct Exported {
+    /// The kernel; its symbol is the name that the script gives.
+    pub kernel: Kernel,
+    /// What it computes.
+    pub nests: Vec<Nest>,
+    /// The tensors that the kernel writes only for itself.
+    pub scratch: Vec<String>,
+}
+
+/// Kernels that belong together.
+#[derive(Clone, Debug)]
+pub struct Package {
+    /// The name of the library and of the Python package: an identifier.
+    pub name: String,
+    /// At least one.
+    pub kernels: Vec<Exported>,
+    /// What the C begins with.
+    pub preamble: Preamble,
+}
+
+/// A text to be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct File {
+    /// Where, below the directory of the package.
+    pub path: String,
+    /// Its contents.
+    pub text: String,
+}
+
+/// What the caller of a kernel has to do with one of its tensors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Use {
+    /// It is read.
+    Input,
+    /// It is written, and nothing in it counts before.
+    Result,
+    /// It is read and written.
+    Update,
+    /// The kernel needs the memory, and nobody the contents.
+    Scratch,
+}
+
+impl Exported {
+    pub(super) fn parameters(&self) -> impl Iterator<Item = (&Param, Use)> {
+        self.kernel.params.iter().map(|param| {
+            let is_scratch = self.scratch.iter().any(|name| name == param.tensor.label());
+            let used = match param.role {
+                Role::In => Use::Input,
+                Role::InOut => Use::Update,
+                Role::Out if is_scratch => Use::Scratch,
+                Role::Out => Use::Result,
+            };
+            (param, used)
+        })
+    }
+}
+
+impl Package {
+    /// The name of the C file.
+    pub fn source_name(&self) -> String {
+        format!("{}.c", self.name)
+    }
+
+    /// The name of the header.
+    pub fn header_name(&self) -> String {
+        format!("{}.h", self.name)
+    }
+}
+
+/// `64 x 32`, as people read it.
+pub(super) fn extents(tensor: &Tensor) -> String {
+    let extents = tensor.shape().extents().iter();
+    let texts: Vec<String> = extents.map(u64::to_string).collect();
+    texts.join(" x ")
+}
