@@ -4,10 +4,11 @@ use super::blame;
 use super::fail::{Cause, Failure, Unread};
 use super::frames::{self, Frame};
 use super::places::Places;
-use super::suggest::{Known, closest, did_you_mean};
+use super::suggest::{Known, did_you_mean};
 use super::{syntax, values};
 use crate::diag::{self, CallPlace, Diagnostic, Sources, Span};
 use crate::transform;
+use crate::transform::closest;
 use rhai::{Dynamic, EvalAltResult, Position};
 use std::sync::Arc;
 

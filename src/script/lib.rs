@@ -95,6 +95,5 @@ pub use library::library_modules;
 pub use places::Places;
 pub use session::Session;
 pub use state::{Shared, State};
-pub use suggest::closest;
 pub use values::{Index, show};
 pub use workbench::{Parameters, Size, Tuning, Workbench};

@@ -8,6 +8,7 @@ use teml_core::{analysis, ir, legality, lower, poly, target};
 
 mod apply;
 mod args;
+mod closest;
 mod failure;
 mod findings;
 pub mod lift;
@@ -26,6 +27,7 @@ mod words;
 pub use crate::ir::{Arg, Arrow, Iters, LoopRef, Number};
 pub use apply::{apply, apply_again};
 pub use args::Args;
+pub use closest::closest;
 pub use failure::{Class, Error, Place, bug, limitation, mistake, refusal};
 pub use op::{Op, Returns, Value};
 pub use param::{Kind, Param};

@@ -855,7 +855,6 @@ fn a_session_grows_in_proportion_to_its_lines() {
         // Twice as many lines; four times as much if each line cost as much as all before it.
         assert!(late <= 3 * early + 4096, "{sizes:?}");
     }
-    drop(after);
     drop(input);
     assert!(session.wait().unwrap().success());
 }

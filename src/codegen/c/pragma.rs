@@ -1,7 +1,7 @@
 //! What OpenMP is told of a loop.
 
 use super::printer::Printer;
-use crate::ir::Loop;
+use crate::ir::{Loop, ceil_div};
 use crate::kernel::Header;
 use crate::plan::tree::{Entry, Loop as PlannedLoop, Mode};
 use std::fmt::Write;
@@ -54,7 +54,7 @@ impl Printer<'_> {
             let step = l.range.step;
             if let Some((low, high)) = l.range.as_constant() {
                 let extent = high.saturating_sub(low).max(0);
-                let count = extent / step + i64::from(extent % step != 0);
+                let count = ceil_div(extent, step);
                 constant = constant.saturating_mul(count);
                 continue;
             }

@@ -36,7 +36,7 @@ use super::lanes::{elem_of, may_be_registers, trips, why_not, widest};
 use super::tree::{
     Context, Loop as PlannedLoop, Mode, Node, Part, Plan, Statement, Trips, VectorPlan,
 };
-use crate::ir::{Affine, Index, Loop, Name, Node as Value, Tensor, Tree};
+use crate::ir::{Affine, Index, Loop, Name, Node as Value, Tensor, Tree, ceil_div};
 use crate::target::Target;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -302,7 +302,7 @@ impl Chosen {
                         false => 1,
                     };
                     let Some(trips) = trips(l) else { return false };
-                    copies = copies.saturating_mul(trips / lanes + i64::from(trips % lanes != 0));
+                    copies = copies.saturating_mul(ceil_div(trips, lanes));
                     found.push(l.name.clone());
                 }
                 copies <= MAX_UNROLLED

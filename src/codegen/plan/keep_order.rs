@@ -44,7 +44,7 @@
 use super::choose_vectors::Chosen;
 use super::lanes::trips;
 use super::tree::{Context, Loop as PlannedLoop, Mode, Node, Part, Plan};
-use crate::ir::{Affine, Expr, Index, Loop, Name, Node as Value, Stmt, Tensor, Tree};
+use crate::ir::{Affine, Expr, Index, Loop, Name, Node as Value, Stmt, Tensor, Tree, gcd};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -300,13 +300,6 @@ fn may_meet(a: &[Affine], b: &[Affine], varying: &[&Name]) -> bool {
             step => apart % step == 0,
         }
     })
-}
-
-fn gcd(a: i64, b: i64) -> i64 {
-    match b {
-        0 => a.abs(),
-        _ => gcd(b, a % b),
-    }
 }
 
 /// Whether an operation that commutes takes several elements of one tensor.

@@ -59,7 +59,7 @@
 use super::keep_order::MAX_UNROLLED;
 use super::lanes::{may_be_registers, trips, widest};
 use super::tree::{Context, Loop as PlannedLoop, Mode, Node, Plan};
-use crate::ir::{Affine, Index, Name, Stmt, Tensor};
+use crate::ir::{Affine, Index, Name, Stmt, Tensor, ceil_div};
 use crate::target::Target;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -171,7 +171,7 @@ impl<'a> Tile<'a> {
                     }
                     _ => 1,
                 };
-                let copies = count / lanes + i64::from(count % lanes != 0);
+                let copies = ceil_div(count, lanes);
                 self.copied.push((&l.of.name, copies));
                 let all = self.see(&l.body);
                 self.copied.pop();

@@ -8,7 +8,7 @@
 //! outside, and may be left out where it is not affine.
 
 use super::bounds::Bounds;
-use crate::ir::{Affine, Loop, Name, Range};
+use crate::ir::{Affine, Loop, Name, Range, gcd};
 
 /// Where a bound would need division.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -148,11 +148,4 @@ fn reduced(value: &Affine) -> Affine {
     value.terms().iter().fold(constant, |sum, (name, c)| {
         sum.plus(&Affine::iterator(name.clone()).times(c / divisor))
     })
-}
-
-fn gcd(a: i64, b: i64) -> i64 {
-    match b {
-        0 => a,
-        _ => gcd(b, a % b),
-    }
 }

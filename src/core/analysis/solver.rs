@@ -5,7 +5,7 @@ mod given;
 use super::inside::{Form, Span, Stays, stays};
 use super::iterator_range::IteratorRange;
 use super::mismatch::{Allowed, Mismatch, Place};
-use crate::ir::{Affine, Domain, Expr, Index, Name, Node, Range, Tensor};
+use crate::ir::{Affine, Domain, Expr, Index, Name, Node, Range, Tensor, ceil_div};
 use std::collections::{BTreeMap, HashMap};
 
 /// The iterators of an expression and the indices that they are in.
@@ -473,8 +473,8 @@ impl Use {
         let offset = self.index.offset();
         let (at_zero, at_last) = (-offset - rest[0], last - offset - rest[1]);
         let (low, high) = match c > 0 {
-            true => (div_ceil(at_zero, c), at_last.div_euclid(c)),
-            false => (div_ceil(-at_last, -c), (-at_zero).div_euclid(-c)),
+            true => (ceil_div(at_zero, c), at_last.div_euclid(c)),
+            false => (ceil_div(-at_last, -c), (-at_zero).div_euclid(-c)),
         };
         (low, high + 1)
     }
@@ -502,8 +502,4 @@ impl Var {
 
 fn both(a: (i64, i64), b: (i64, i64)) -> (i64, i64) {
     (a.0.max(b.0), a.1.min(b.1))
-}
-
-fn div_ceil(a: i64, positive: i64) -> i64 {
-    -(-a).div_euclid(positive)
 }

@@ -10,6 +10,7 @@ mod elem;
 mod expr;
 mod function;
 mod history;
+mod integer;
 mod invocation;
 mod lineage;
 mod literal;
@@ -37,6 +38,7 @@ pub use function::{BinaryOp, Comparison, Function, Reduction};
 pub use history::{
     Arg, Birth, Effects, Given, Invocation, Lineage, Loop, Nest, Part, Path, Site, Step, Tree,
 };
+pub use integer::{ceil_div, gcd};
 pub use literal::{Arrow, Iters, LoopRef, Number};
 pub use name::{Name, NameError};
 pub use parse::{ParseError, Read, parse_affine, parse_expr, parse_nest, read_nest};

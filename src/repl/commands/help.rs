@@ -3,7 +3,8 @@
 use super::{Command, Completes, GROUPS, Reply, all, failed, failed_with, named};
 use crate::repl::wrap::{entry, wrapped};
 use crate::repl::{Outcome, Repl, tutorial};
-use crate::script::{TOPICS, closest};
+use crate::script::TOPICS;
+use crate::transform::closest;
 
 pub static COMMANDS: &[Command] = &[
     Command {

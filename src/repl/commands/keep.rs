@@ -119,7 +119,7 @@ fn kernels(repl: &mut Repl, rest: &str) -> Reply {
     let all: Vec<bench::Script> = all.collect();
     let Some((name, text)) = all.iter().find(|s| s.name == rest).and_then(|s| s.own()) else {
         let names = all.iter().map(|script| script.name.as_str());
-        let help = match crate::script::closest(rest, names) {
+        let help = match crate::transform::closest(rest, names) {
             Some(near) => format!("did you mean `:kernels {near}`?"),
             None => "`:kernels` lists all of them".to_owned(),
         };

@@ -10,7 +10,8 @@ mod see;
 
 use super::{Outcome, Repl};
 use crate::diag::Diagnostic;
-use crate::script::{ScriptError, closest};
+use crate::script::ScriptError;
+use crate::transform::closest;
 
 /// A command.
 pub struct Command {

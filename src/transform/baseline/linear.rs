@@ -1,5 +1,7 @@
 //! Small integer matrices: what is independent of given rows, and inverses.
 
+use crate::ir::gcd;
+
 /// A basis of the directions that are orthogonal to `rows`, which are linearly independent, in a
 /// space of so many dimensions: unit vectors projected, and made integers without common divisor.
 pub(super) fn complement(rows: &[&[i64]], dimensions: usize) -> Vec<Vec<i64>> {
@@ -40,10 +42,6 @@ fn reduced(vector: Vec<i64>) -> Vec<i64> {
         0 | 1 => vector,
         _ => vector.iter().map(|c| c / divisor).collect(),
     }
-}
-
-fn gcd(a: i64, b: i64) -> i64 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 /// The solution of `matrix * x = right`, if it is the only one and integer.

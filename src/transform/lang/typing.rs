@@ -5,6 +5,7 @@
 
 use super::problem::{Problem, Span};
 use super::term::{Declaration, Dimension, Extent, Kind, Term};
+use crate::closest;
 use crate::ir::BinaryOp;
 use std::collections::BTreeMap;
 
@@ -174,32 +175,11 @@ impl Context {
     /// A name that no declaration has.
     pub fn undeclared(&self, name: &str, span: &Span) -> Problem {
         let problem = Problem::new(span, format!("`{name}` is not declared"));
-        let other_case = |n: &&str| n.eq_ignore_ascii_case(name);
-        let (mut names, mut again) = (self.names(), self.names());
-        let similar = names.find(other_case).or_else(|| {
-            let near = |n: &&str| n.len().abs_diff(name.len()) <= 1 && distance(n, name) <= 1;
-            again.find(|n| name.len() > 2 && near(n))
-        });
+        let similar = closest(name, self.names());
         match similar {
             Some(similar) => problem.help(format!("did you mean `{similar}`?")),
             None => problem,
         }
-    }
-}
-
-/// How many characters differ, at most 2.
-fn distance(a: &str, b: &str) -> usize {
-    let same = a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
-    let (a, b): (Vec<char>, Vec<char>) = (
-        a.chars().skip(same).collect(),
-        b.chars().skip(same).collect(),
-    );
-    let equal = |a: &[char], b: &[char]| a == b;
-    let tail = |t: &[char]| t.get(1..).unwrap_or_default().to_vec();
-    match () {
-        () if equal(&a, &b) => 0,
-        () if equal(&tail(&a), &b) || equal(&a, &tail(&b)) || equal(&tail(&a), &tail(&b)) => 1,
-        () => 2,
     }
 }
 

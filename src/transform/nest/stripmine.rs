@@ -131,7 +131,7 @@ use super::resolve::{chain, check_positive, check_step, find};
 use crate::analysis::bounds::{self, Bounds};
 use crate::analysis::position::splice;
 use crate::args::{LOOP, NEST};
-use crate::ir::{Affine, Loop, Name, Nest, Range, Role, Sharing, Tree};
+use crate::ir::{Affine, Loop, Name, Nest, Range, Role, Sharing, Tree, ceil_div};
 use crate::refusals::not_constant;
 use crate::words::words;
 use crate::{Error, LoopRef, Op, Param, Returns, Value, refusal};
@@ -209,7 +209,7 @@ fn split(
             };
             let around = Bounds::around(nest, loops[..position.len() - 1].iter().map(|l| &***l));
             let extent = largest_extent(lower, &l.range.upper, &around);
-            let count = (extent / factor) + i64::from(extent % factor != 0);
+            let count = ceil_div(extent, factor);
             let upper = |full: Affine| block_end(full, l, lower, factor, count);
             let counts = vec![Affine::constant(count)];
             vec![blocks(l, new, (lower, counts, factor), upper)]
@@ -221,7 +221,7 @@ fn split(
                 _ => grid(l, factor, &around),
             };
             let (origin, extent) = found.ok_or_else(refused)?;
-            let count = (extent / factor) + i64::from(extent % factor != 0);
+            let count = ceil_div(extent, factor);
             let upper = |full: Affine| block_end(full, l, &origin, factor, count);
             let counts = vec![Affine::constant(count)];
             let mut tree = blocks(l, new, (&origin, counts, factor), upper);
@@ -416,7 +416,7 @@ fn blocks(
         upper: counts,
         step: 1,
     };
-    let in_blocks = |iterations: i64| iterations / factor + i64::from(iterations % factor != 0);
+    let in_blocks = |iterations: i64| ceil_div(iterations, factor);
     Tree::of_loop(Loop {
         parallel: l.parallel,
         sharing: Sharing {
