@@ -42,8 +42,9 @@ pub(super) fn ask(control: &Control) -> Result<Result<Configured, String>, Runti
         Err(RuntimeError::TimedOut { .. }) => {
             Err(format!("{}: it gave no answer in {limit:?}", name()))
         }
-        // All that the worker does is keep what the compiler writes.
-        Err(RuntimeError::Crashed { .. }) => Err(format!(
+        // All that the worker does is keep what the compiler writes; without memory it aborts or
+        // panics.
+        Err(RuntimeError::Crashed { .. } | RuntimeError::Exited { .. }) => Err(format!(
             "{}: it wrote more than {} and was stopped",
             name(),
             bytes_text(MEMORY)
