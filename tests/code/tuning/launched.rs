@@ -108,7 +108,7 @@ fn four_ranks_of_which_one_is_killed_record_what_one_process_records() {
         ..Workbench::default()
     };
     let is_over = AtomicBool::new(false);
-    let (ran, printed) = std::thread::scope(|scope| {
+    let (ended, held_a_task) = std::thread::scope(|scope| {
         let killed = scope.spawn(|| {
             let lines = || read(&records("together")).map_or(0, |all| all.len());
             let found = loop {
@@ -121,15 +121,24 @@ fn four_ranks_of_which_one_is_killed_record_what_one_process_records() {
             };
             let kill = Command::new("kill").args(["-9", &found]).status();
             assert!(kill.unwrap().success());
-            lines()
+            // On a busy machine it may have finished its task in the meantime: nobody waits for it then.
+            (
+                lines(),
+                busy(place.path()).is_some_and(|process| process == found),
+            )
         });
         let ended = in_session(&script("together"), workbench);
         is_over.store(true, Ordering::Relaxed);
-        assert!(killed.join().unwrap() < 40, "it was killed too late");
-        ended
+        let (count, held_a_task) = killed.join().unwrap();
+        assert!(count < 40, "it was killed too late");
+        (ended, held_a_task)
     });
+    let (ran, printed) = ended;
     ran.unwrap();
-    assert!(printed.contains("workers lost: 1; "), "{printed}");
+    assert!(
+        !held_a_task || printed.contains("workers lost: 1; "),
+        "{printed}"
+    );
     let (together, alone) = (told(&records("together")), told(&records("alone")));
     assert_eq!(together.len(), alone.len());
     for (together, alone) in together.iter().zip(&alone) {
