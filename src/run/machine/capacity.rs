@@ -29,13 +29,8 @@ impl Probed for Capacity {
         self.quiet
     }
 
-    fn or_better(self, other: Capacity) -> Capacity {
-        match (self.quiet, other.quiet) {
-            (true, false) => self,
-            (false, true) => other,
-            _ if self.beyond >= other.beyond => self,
-            _ => other,
-        }
+    fn is_faster(&self, other: &Capacity) -> bool {
+        self.beyond > other.beyond
     }
 }
 

@@ -12,8 +12,8 @@ pub(super) const TRIES: usize = 3;
 /// A larger share of disturbed runs than this makes a measurement worth repeating.
 const DISTURBED: f64 = 0.5;
 
-/// Half of the runs take longer than the shortest one by more than this factor only where others take
-/// the cores away: those of one thread are seen, those of several may wait for any.
+/// Where half of the runs take longer than the shortest one by more than this factor, others use the
+/// cores. [`Timing::disturbed`] sees that on the core of the first thread alone.
 const UNEVEN: u32 = 2;
 
 /// What a measurement tells of the machine.
@@ -21,9 +21,8 @@ pub(super) trait Probed: Clone + Serialize + DeserializeOwned {
     /// Whether others left the machine alone.
     fn is_quiet(&self) -> bool;
 
-    /// The better one: whatever else a machine does makes it slower, never faster.
-    #[must_use]
-    fn or_better(self, other: Self) -> Self;
+    /// Whether it tells of a faster machine.
+    fn is_faster(&self, other: &Self) -> bool;
 }
 
 /// Whether others left the machine alone during measurements.
@@ -48,12 +47,15 @@ pub(super) fn measured<T: Probed>(
         let Some(now) = probe()? else {
             break;
         };
-        let better = match known.take() {
-            Some(before) => now.or_better(before),
-            None => now,
+        // Whatever else a machine does makes it slower, never faster.
+        let is_better = |before: &T| match now.is_quiet() == before.is_quiet() {
+            true => now.is_faster(before),
+            false => now.is_quiet(),
         };
-        remember(file, &better);
-        known = Some(better);
+        if known.as_ref().is_none_or(is_better) {
+            remember(file, &now);
+            known = Some(now);
+        }
     }
     Ok(known)
 }
@@ -106,8 +108,8 @@ mod tests {
             self.1
         }
 
-        fn or_better(self, other: Rate) -> Rate {
-            Rate(self.0.max(other.0), self.1 || other.1)
+        fn is_faster(&self, other: &Rate) -> bool {
+            self.0 > other.0
         }
     }
 
@@ -131,11 +133,11 @@ mod tests {
             Rate(9, true),
         ];
         assert_eq!(probe(&busy), Some(Rate(5, false)));
-        // Nothing is taken from that, but it is better than nothing.
+        // Nothing is taken from that, and what nobody disturbed counts more.
         assert_eq!(known::<Rate>(Some(&file)), None);
-        assert_eq!(probe(&[Rate(4, true)]), Some(Rate(5, true)));
-        assert_eq!(known(Some(&file)), Some(Rate(5, true)));
-        assert_eq!(probe(&busy), Some(Rate(5, true)));
+        assert_eq!(probe(&[Rate(4, true)]), Some(Rate(4, true)));
+        assert_eq!(known(Some(&file)), Some(Rate(4, true)));
+        assert_eq!(probe(&busy), Some(Rate(4, true)));
         assert_eq!(probes.get(), 0);
     }
 }

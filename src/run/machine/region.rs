@@ -22,8 +22,7 @@ pub struct Region {
     pub seconds: f64,
     /// How many operations on vectors one thread executes in that time at best.
     pub operations: f64,
-    /// Whether others left the machine alone: waiting for a core that is taken takes a thousand times
-    /// as long.
+    /// Whether others left the machine alone: a thread that waits for a core waits far longer.
     pub quiet: bool,
 }
 
@@ -32,13 +31,8 @@ impl Probed for Region {
         self.quiet
     }
 
-    fn or_better(self, other: Region) -> Region {
-        match (self.quiet, other.quiet) {
-            (true, false) => self,
-            (false, true) => other,
-            _ if self.seconds <= other.seconds => self,
-            _ => other,
-        }
+    fn is_faster(&self, other: &Region) -> bool {
+        self.seconds < other.seconds
     }
 }
 

@@ -65,6 +65,8 @@
 //! Legal when the loop sets every element exactly once, which is checked: the same elements are set
 //! before and after. The boxes that several loops set must be disjoint and cover all of it.
 //!
+//! In the loops that are around it already, it moves to the front, however much of it is used.
+//!
 //! Refuses: a tensor that is not initialized at exactly one place; uses before the loop or the
 //! fill; iterations, or loops, that share elements, as iterations of the reduction's own loops do;
 //! iterations that use less than a box but at the end of a loop, as in a triangle.
